@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constants that the C API (c_api.h) and the graph objects a device sees (ir.h) have in common.
+// Values 0-5 of the data types and all layouts and tensor types are those of Tengine Lite.
+#pragma once
+
+// Capacity of a shape array: the most dimensions a tensor can have.
+#define MAX_SHAPE_DIM_NUM 8
+
+// Element types. The comment gives the bytes of one element.
+#define TENGINE_DT_FP32 0     // 4, IEEE 754 single
+#define TENGINE_DT_FP16 1     // 2, IEEE 754 half
+#define TENGINE_DT_INT8 2     // 1
+#define TENGINE_DT_UINT8 3    // 1
+#define TENGINE_DT_INT32 4    // 4
+#define TENGINE_DT_INT16 5    // 2
+#define TENGINE_DT_INT64 6    // 8
+#define TENGINE_DT_BOOL 7     // 1, false is 0 and true is 1
+#define TENGINE_DT_FP64 8     // 8, IEEE 754 double
+#define TENGINE_DT_BF16 9     // 2, upper half of a single
+#define TENGINE_DT_UINT16 10  // 2
+#define TENGINE_DT_UINT32 11  // 4
+#define TENGINE_DT_UINT64 12  // 8
+
+// Order of the dimensions of an image tensor.
+#define TENGINE_LAYOUT_NCHW 0
+#define TENGINE_LAYOUT_NHWC 1
+
+// Where a tensor's data comes from.
+#define TENSOR_TYPE_UNKNOWN 0
+#define TENSOR_TYPE_VAR 1    // computed at run time
+#define TENSOR_TYPE_CONST 2  // known before the run: weights
+#define TENSOR_TYPE_INPUT 3  // fed by the user
+#define TENSOR_TYPE_DEP 4    // orders two nodes, carries no data
