@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calling thread's last error. The contract is in tengine/error.h.
+#include "tengine/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum
+{
+    MESSAGE_SIZE = 1024
+};
+
+static _Thread_local int last_code;
+static _Thread_local char last_message[MESSAGE_SIZE];
+
+int tengine_error_set(int code, const char* format, ...)
+{
+    // Formatted aside, because the last message may be among the arguments.
+    char message[MESSAGE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    if (length < 0) message[0] = '\0';
+    memcpy(last_message, message, strlen(message) + 1);
+    // A failure must never look like success.
+    last_code = code < 0 ? code : TENGINE_EINTERNAL;
+    return last_code;
+}
+
+int tengine_error_code(void)
+{
+    return last_code;
+}
+
+const char* tengine_error_message(void)
+{
+    return last_message;
+}
+
+void tengine_error_clear(void)
+{
+    last_code = TENGINE_OK;
+    last_message[0] = '\0';
+}
+
+const char* tengine_error_text(int code)
+{
+    switch (code) {
+        case TENGINE_OK:
+            return "no error";
+#define ERROR_TEXT(name, value, text) \
+    case name:                        \
+        return text;
+            TENGINE_ERROR_LIST(ERROR_TEXT)
+#undef ERROR_TEXT
+        default:
+            return "unknown error code";
+    }
+}

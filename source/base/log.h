@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Level and sink of the log, which the C API sets. Writing to it: tengine/log.h.
+#pragma once
+
+#include "tengine/log.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Process-wide; any thread at any time. Values outside 0..7 are taken as the nearest of these.
+void set_log_sink_level(int level);
+int get_log_sink_level(void);
+
+// `print` gets each line instead of stderr; NULL means stderr again. It runs on the thread that
+// logs, on several at once and without a lock held, so it may itself log or change the sink. A line
+// that is on its way while the sink changes may still reach the old one.
+void set_log_sink(void (*print)(const char* line));
+
+#ifdef __cplusplus
+}
+#endif
