@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one contract of everything that can run a network: ir_device_t. A device is a folder with
+// <name>_device.{c,cc} that registers one of these; docs/add-a-device.md walks through it and
+// source/device/skeleton is what one copies. Graph objects are in ir.h.
+//
+// Every entry returns 0 or a negative TENGINE_E... code after tengine_error_set(). Entries marked
+// (optional) may be NULL; the core then does what is said there. New members are only ever added
+// at the end of a table, so that designated initialisers keep compiling.
+#pragma once
+
+#include "tengine/ir.h"
+#include "tengine/log.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct device;
+struct scheduler;
+
+// What a device says of one node (allocator.inspect).
+#define IR_VERDICT_YES 0
+#define IR_VERDICT_NO 1         // cannot
+#define IR_VERDICT_NOT_WORTH 2  // could, but another device should
+
+// Why not (ir_verdict_t.code).
+#define IR_REASON_NONE 0
+#define IR_REASON_OPERATOR 1   // the operator is not in the device's list
+#define IR_REASON_DATA_TYPE 2  // the type of an input or output
+#define IR_REASON_ATTRIBUTE 3  // the value of a parameter
+#define IR_REASON_SHAPE 4      // rank, size or a shape known at run time only
+#define IR_REASON_CONSTANT 5   // an input that must be constant is not, or the other way round
+#define IR_REASON_COST 6       // it would not pay
+
+typedef struct ir_verdict
+{
+    int verdict;         // IR_VERDICT_*
+    int code;            // IR_REASON_*
+    char attribute[32];  // the parameter or tensor in question, "" if none
+    char value[32];      // its value
+    char message[160];   // one sentence
+} ir_verdict_t;
+
+// A device that did not take a node (node.refusal_list).
+typedef struct ir_refusal
+{
+    struct device* device;
+    ir_verdict_t verdict;
+} ir_refusal_t;
+
+// Fills `verdict` with a refusal; the message is formatted, `attribute` and `value` may be "".
+TENGINE_API void refuse_ir_node(ir_verdict_t* verdict, int code, const char* attribute,
+                                const char* value, const char* format, ...) TENGINE_PRINTF(5, 6);
+
+typedef struct interface
+{
+    // Once, at registration. A failure is reported with the device's name and stops init_tengine.
+    int (*init)(struct device* device);
+    // Allocates, converts layouts, compiles; keeps its work in subgraph->device_graph. After
+    // post_run it may come again with new shapes and then finds the old device_graph.
+    // `options`: the context's copy of this device's option struct, or NULL.
+    int (*pre_run)(struct device* device, struct subgraph* subgraph, void* options);
+    // Reads tensor->data of the subgraph's inputs and writes tensor->data of its outputs, which
+    // is set unless the shape is known at run time only: then the device sets the shape and
+    // calls allocate_ir_tensor().
+    int (*run)(struct device* device, struct subgraph* subgraph);
+    // Clears what belongs to a run; leaves device_graph.
+    int (*post_run)(struct device* device, struct subgraph* subgraph);
+    // (optional) Start a run and return; then async_wait: 1 finished, 0 not yet (try_wait only).
+    int (*async_run)(struct device* device, struct subgraph* subgraph);
+    int (*async_wait)(struct device* device, struct subgraph* subgraph, int try_wait);
+    // (optional) Frees device_graph when the graph is destroyed or the part is gone.
+    int (*release_graph)(struct device* device, void* device_graph);
+    // Once, at unregistration.
+    int (*release_device)(struct device* device);
+    // (optional) The compiled subgraph to bytes and back. `out_data` is allocated with
+    // alloc_memory() and owned by the caller.
+    int (*save)(struct device* device, struct subgraph* subgraph, void** out_data,
+                size_t* out_size);
+    int (*load)(struct device* device, struct subgraph* subgraph, const void* data, size_t size);
+} ir_interface_t;
+
+typedef struct allocator
+{
+    // Appends operator ids (int, from get_op_type) to allowed_ops and blocked_ops, and
+    // TENGINE_DT_* (int) to precision. An operator in neither list is not taken.
+    int (*describe)(struct device* device, struct vector* allowed_ops, struct vector* blocked_ops,
+                    struct vector* precision);
+    // (optional) A look at a whole part: appends to `tensors` and `nodes` the indices it wants
+    // to hand back.
+    int (*evaluation)(struct device* device, struct subgraph* subgraph, struct vector* tensors,
+                      struct vector* nodes);
+    // (optional) Memory of the subgraph's border tensors; NULL: the core plans it in host memory.
+    int (*allocate)(struct device* device, struct subgraph* subgraph);
+    int (*release)(struct device* device, struct subgraph* subgraph);
+    // (optional) Judges one node whose operator `describe` lists: parameters, shapes, types.
+    // NULL: all input and output types must be in `precision`. `out_verdict` comes in as YES.
+    int (*inspect)(struct device* device, const struct node* node, ir_verdict_t* out_verdict);
+    // (optional) Predicted time of one run of the node in ms. NULL: from MACs and bytes.
+    int (*estimate)(struct device* device, const struct node* node, double* out_ms);
+} ir_allocator_t;
+
+typedef struct optimizer
+{
+    // (optional) Fills graph->subgraph_list; NULL: split_graph_node_to_sub_graph().
+    int (*split_graph)(struct graph* ir_graph);
+    // (optional) Rewrites the device's nodes for a precision (TENGINE_MODE_*).
+    int (*optimize_graph)(struct graph* ir_graph, int precision);
+} ir_optimizer_t;
+
+// Walks the subgraphs of an execution graph.
+typedef struct scheduler
+{
+    const char* name;
+    int (*prerun)(struct scheduler* scheduler, struct graph* graph);
+    // block 0: return at once where the scheduler can; else as block 1.
+    int (*run)(struct scheduler* scheduler, struct graph* graph, int block);
+    // 1 done, 0 not yet.
+    int (*wait)(struct scheduler* scheduler, struct graph* graph);
+    int (*postrun)(struct scheduler* scheduler, struct graph* graph);
+    void (*release)(struct scheduler* scheduler);
+} ir_scheduler_t;
+
+typedef struct device
+{
+    const char* name;
+    struct interface* interface;
+    struct allocator* allocator;
+    struct optimizer* optimizer;  // (optional)
+    struct scheduler* scheduler;  // (optional)
+    void* privacy;                // the device's own state
+} ir_device_t;
+
+// Clears all members and sets the name (not copied).
+TENGINE_API void init_ir_device(ir_device_t* device, const char* name);
+
+// ---- registries; not while graphs run on other threads ----
+
+// Calls interface->init; the device must outlive its registration. TENGINE_EEXIST for a name that
+// is taken, TENGINE_EINVAL when name, interface, allocator or an entry not marked (optional) is
+// missing.
+TENGINE_API int register_device(struct device* device);
+TENGINE_API int unregister_device(struct device* device);
+TENGINE_API struct device* find_device_via_name(const char* name);
+TENGINE_API struct device* find_device_via_index(int index);
+TENGINE_API struct device* find_default_device(void);
+TENGINE_API int get_device_count(void);
+
+// Id of an operator, for describe(); -1 when there is none. `domain` "" is ONNX.
+TENGINE_API int get_op_type(const char* domain, const char* name);
+TENGINE_API const char* find_op_name(int type);
+// Appends the ids of ONNX operators by name, for describe(); unknown names are an error.
+TENGINE_API int push_op_names(struct vector* ops, const char* const names[], int number);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The devices a program asked for, best first, each with its own copy of the option struct.
+#pragma once
+
+#include "tengine/ir.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct scheduler;
+
+typedef struct context_device
+{
+    struct device* device;
+    void* options;  // copy of the option struct, or NULL
+    size_t option_size;
+} ir_context_device_t;
+
+typedef struct context
+{
+    char* name;
+    struct scheduler* scheduler;  // NULL: the default
+    struct vector* devices;       // of ir_context_device_t, best first
+} ir_context_t;
+
+// `name` may be NULL. NULL when out of memory.
+ir_context_t* create_ir_context(const char* name);
+void destroy_ir_context(ir_context_t* context);
+
+// Appends a device. EEXIST when it is in the list already.
+int add_ir_context_device(ir_context_t* context, struct device* device, const void* options,
+                          size_t option_size);
+// ENOENT when it is not in the list.
+int remove_ir_context_device(ir_context_t* context, const struct device* device);
+// Entry of a device, NULL when the context does not have it.
+ir_context_device_t* find_ir_context_device(const ir_context_t* context,
+                                            const struct device* device);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs: creation, inputs and outputs, removal and renumbering. Ordering is in order.c.
+#include "graph/graph.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "graph/context.h"
+#include "graph/subgraph.h"
+
+struct graph* create_ir_graph(struct context* context)
+{
+    struct graph* graph = alloc_memory(sizeof(*graph));
+    if (!graph) goto out_of_memory;
+    graph->name = duplicate_string("");
+    graph->attribute = alloc_memory(sizeof(*graph->attribute));
+    graph->subgraph_list = create_vector(sizeof(struct subgraph*), NULL);
+    if (!graph->name || !graph->attribute || !graph->subgraph_list) {
+        destroy_ir_graph(graph);
+        goto out_of_memory;
+    }
+    graph->attribute->context = context;
+    return graph;
+
+out_of_memory:
+    tengine_error_set(TENGINE_ENOMEM, "no memory for a graph");
+    return NULL;
+}
+
+void destroy_ir_graph(ir_graph_t* graph)
+{
+    if (!graph) return;
+    if (graph->execution) destroy_ir_graph(graph->execution);
+    if (graph->subgraph_list) {
+        release_ir_subgraph_list(graph);
+        release_vector(graph->subgraph_list);
+    }
+    for (int i = 0; i < graph->node_num; i++)
+        destroy_ir_node(graph, graph->node_list[i]);
+    for (int i = 0; i < graph->tensor_num; i++)
+        destroy_ir_tensor(graph, graph->tensor_list[i]);
+    if (graph->attribute && graph->attribute->private_context)
+        destroy_ir_context(graph->attribute->context);
+    free_memory(graph->attribute);
+    free_memory(graph->node_list);
+    free_memory(graph->tensor_list);
+    free_memory(graph->input_nodes);
+    free_memory(graph->output_nodes);
+    free_memory(graph->input_tensors);
+    free_memory(graph->output_tensors);
+    free_memory(graph->plan);
+    free_memory(graph->name);
+    free_memory(graph);
+}
+
+static int replace_index_list(const char* what, const int32_t* from, int number, int limit,
+                              int32_t** list, int32_t* out_number)
+{
+    if (number < 0 || (number > 0 && !from))
+        return tengine_error_set(TENGINE_EINVAL, "a list of %d %s is not possible", number, what);
+    for (int i = 0; i < number; i++)
+        if (from[i] < 0 || from[i] >= limit)
+            return tengine_error_set(TENGINE_ERANGE, "%s: index %d is not in 0..%d", what, from[i],
+                                     limit - 1);
+    int32_t* copy = alloc_memory(sizeof(*copy) * (size_t)number);
+    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "no memory for %d %s", number, what);
+    if (number) memcpy(copy, from, sizeof(*copy) * (size_t)number);
+    free_memory(*list);
+    *list = copy;
+    *out_number = number;
+    return TENGINE_OK;
+}
+
+int set_ir_graph_input_tensor(ir_graph_t* graph, const int32_t tensors[], int number)
+{
+    return replace_index_list("input tensors", tensors, number, graph->tensor_num,
+                              &graph->input_tensors, &graph->input_tensor_num);
+}
+
+int set_ir_graph_output_tensor(ir_graph_t* graph, const int32_t tensors[], int number)
+{
+    return replace_index_list("output tensors", tensors, number, graph->tensor_num,
+                              &graph->output_tensors, &graph->output_tensor_num);
+}
+
+// The tensors that `nodes` write, in order.
+static int collect_output_tensors(const struct graph* graph, const int32_t* nodes, int node_num,
+                                  int32_t** out_tensors, int* out_number)
+{
+    int total = 0;
+    for (int i = 0; i < node_num; i++)
+        total += graph->node_list[nodes[i]]->output_num;
+    int32_t* tensors = alloc_memory(sizeof(*tensors) * (size_t)total);
+    if (!tensors) return tengine_error_set(TENGINE_ENOMEM, "no memory for %d tensors", total);
+    int number = 0;
+    for (int i = 0; i < node_num; i++) {
+        const struct node* node = graph->node_list[nodes[i]];
+        for (int k = 0; k < node->output_num; k++)
+            if (node->output_tensors[k] >= 0) tensors[number++] = node->output_tensors[k];
+    }
+    *out_tensors = tensors;
+    *out_number = number;
+    return TENGINE_OK;
+}
+
+static int set_border_nodes(ir_graph_t* graph, uint8_t node_type, const int32_t nodes[], int number,
+                            int32_t** list, int32_t* list_num)
+{
+    if (number <= 0)
+        return tengine_error_set(TENGINE_EINVAL, "a list of %d nodes is empty", number);
+    TENGINE_RETURN_IF_ERROR(
+        replace_index_list("nodes", nodes, number, graph->node_num, list, list_num));
+    for (int i = 0; i < graph->node_num; i++)
+        if (graph->node_list[i]->node_type == node_type)
+            graph->node_list[i]->node_type = TE_NODE_TYPE_INTERMEDIATE;
+    for (int i = 0; i < number; i++)
+        graph->node_list[nodes[i]]->node_type = node_type;
+    return TENGINE_OK;
+}
+
+int set_ir_graph_input_node(ir_graph_t* graph, const int32_t input_nodes[], int input_number)
+{
+    TENGINE_RETURN_IF_ERROR(set_border_nodes(graph, TE_NODE_TYPE_INPUT, input_nodes, input_number,
+                                             &graph->input_nodes, &graph->input_num));
+    int32_t* tensors;
+    int number;
+    TENGINE_RETURN_IF_ERROR(
+        collect_output_tensors(graph, input_nodes, input_number, &tensors, &number));
+    const int status = set_ir_graph_input_tensor(graph, tensors, number);
+    free_memory(tensors);
+    return status;
+}
+
+int set_ir_graph_output_node(ir_graph_t* graph, const int32_t output_nodes[], int output_number)
+{
+    TENGINE_RETURN_IF_ERROR(set_border_nodes(graph, TE_NODE_TYPE_OUTPUT, output_nodes,
+                                             output_number, &graph->output_nodes,
+                                             &graph->output_num));
+    int32_t* tensors;
+    int number;
+    TENGINE_RETURN_IF_ERROR(
+        collect_output_tensors(graph, output_nodes, output_number, &tensors, &number));
+    const int status = set_ir_graph_output_tensor(graph, tensors, number);
+    free_memory(tensors);
+    return status;
+}
+
+struct tensor* get_ir_graph_tensor(const ir_graph_t* graph, int index)
+{
+    return index >= 0 && index < graph->tensor_num ? graph->tensor_list[index] : NULL;
+}
+
+struct node* get_ir_graph_node(const ir_graph_t* graph, int index)
+{
+    return index >= 0 && index < graph->node_num ? graph->node_list[index] : NULL;
+}
+
+struct subgraph* get_ir_graph_subgraph(const ir_graph_t* graph, int index)
+{
+    struct subgraph** entry = get_vector_data(graph->subgraph_list, index);
+    return entry ? *entry : NULL;
+}
+
+bool is_ir_graph_output(const struct graph* graph, int tensor_index)
+{
+    for (int i = 0; i < graph->output_tensor_num; i++)
+        if (graph->output_tensors[i] == tensor_index) return true;
+    return false;
+}
+
+int replace_ir_tensor_uses(struct graph* graph, struct tensor* from, struct tensor* to)
+{
+    while (from->consumer_num > 0) {
+        struct node* node = graph->node_list[from->consumer[0]];
+        for (int i = 0; i < node->input_num; i++)
+            if (node->input_tensors[i] == from->index)
+                TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, i, to));
+    }
+    for (int i = 0; i < graph->output_tensor_num; i++)
+        if (graph->output_tensors[i] == from->index) graph->output_tensors[i] = to->index;
+    return TENGINE_OK;
+}
+
+static void renumber(int32_t* list, int number, const int32_t* new_index)
+{
+    for (int i = 0; i < number; i++)
+        if (list[i] >= 0) list[i] = new_index[list[i]];
+}
+
+// new_index[old] = index after closing gaps, -1 for what is gone.
+static int32_t close_gaps(void** list, int32_t number, int32_t* new_index)
+{
+    int32_t kept = 0;
+    for (int i = 0; i < number; i++) {
+        new_index[i] = list[i] ? kept : -1;
+        if (list[i]) list[kept++] = list[i];
+    }
+    return kept;
+}
+
+int compact_ir_graph(struct graph* graph)
+{
+    int32_t* tensor_index = alloc_memory(sizeof(int32_t) * (size_t)graph->tensor_num);
+    int32_t* node_index = alloc_memory(sizeof(int32_t) * (size_t)graph->node_num);
+    if (!tensor_index || !node_index) {
+        free_memory(tensor_index);
+        free_memory(node_index);
+        return tengine_error_set(TENGINE_ENOMEM, "no memory to renumber %d nodes", graph->node_num);
+    }
+    graph->tensor_num = close_gaps((void**)graph->tensor_list, graph->tensor_num, tensor_index);
+    graph->node_num = close_gaps((void**)graph->node_list, graph->node_num, node_index);
+    for (int i = 0; i < graph->node_num; i++) {
+        struct node* node = graph->node_list[i];
+        node->index = i;
+        renumber(node->input_tensors, node->input_num, tensor_index);
+        renumber(node->output_tensors, node->output_num, tensor_index);
+    }
+    for (int i = 0; i < graph->tensor_num; i++) {
+        struct tensor* tensor = graph->tensor_list[i];
+        tensor->index = i;
+        renumber(&tensor->producer, 1, node_index);
+        renumber(tensor->consumer, tensor->consumer_num, node_index);
+    }
+    renumber(graph->input_tensors, graph->input_tensor_num, tensor_index);
+    renumber(graph->output_tensors, graph->output_tensor_num, tensor_index);
+    renumber(graph->input_nodes, graph->input_num, node_index);
+    renumber(graph->output_nodes, graph->output_num, node_index);
+    free_memory(tensor_index);
+    free_memory(node_index);
+    return TENGINE_OK;
+}

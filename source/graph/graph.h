@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the core may do to a graph beyond the public ir.h: removing, renumbering and ordering.
+// A removed node or tensor leaves a NULL in its list until compact_ir_graph().
+#pragma once
+
+#include "tengine/ir.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Appends a node without operator; create_ir_node() of the operator room completes it.
+ir_node_t* append_ir_node(struct graph* graph, const char* name);
+
+// Disconnects and frees a node (a tensor that nothing uses any more); its list entry becomes NULL.
+void destroy_ir_node(struct graph* ir_graph, ir_node_t* ir_node);
+void destroy_ir_tensor(struct graph* ir_graph, ir_tensor_t* ir_tensor);
+
+// Every consumer of `from`, and the graph's outputs, read `to` instead.
+int replace_ir_tensor_uses(struct graph* graph, struct tensor* from, struct tensor* to);
+
+// Closes the gaps and renumbers nodes and tensors everywhere.
+int compact_ir_graph(struct graph* graph);
+
+// Orders node_list so that producers come before consumers, keeping the present order where it is
+// free (Kahn's algorithm with the smallest index first). Renumbers. EGRAPH names the nodes of a
+// cycle. The graph must be compact.
+int sort_ir_graph(struct graph* graph);
+
+// Gives the tensor these bytes without copying: `owned` says whether it frees them.
+void set_ir_tensor_data(struct tensor* tensor, void* data, bool owned);
+
+bool is_ir_graph_output(const struct graph* graph, int tensor_index);
+
+#ifdef __cplusplus
+}
+#endif

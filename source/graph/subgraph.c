@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of an execution graph and the tensors that cross their borders.
+#include "graph/subgraph.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "graph/graph.h"
+#include "tengine/device.h"
+
+void init_ir_subgraph(struct graph* graph, ir_subgraph_t* subgraph, int index)
+{
+    memset(subgraph, 0, sizeof(*subgraph));
+    subgraph->graph = graph;
+    subgraph->index = index;
+}
+
+ir_subgraph_t* create_ir_subgraph(struct graph* graph, struct device* device)
+{
+    ir_subgraph_t* subgraph = alloc_memory(sizeof(*subgraph));
+    if (!subgraph) return NULL;
+    init_ir_subgraph(graph, subgraph, get_vector_num(graph->subgraph_list));
+    subgraph->device = device;
+    if (push_vector_data(graph->subgraph_list, &subgraph) < 0) {
+        free_memory(subgraph);
+        return NULL;
+    }
+    return subgraph;
+}
+
+void release_ir_subgraph(struct graph* graph, ir_subgraph_t* subgraph)
+{
+    (void)graph;
+    struct device* device = subgraph->device;
+    if (subgraph->device_graph && device && device->interface->release_graph)
+        device->interface->release_graph(device, subgraph->device_graph);
+    free_memory(subgraph->node_list);
+    free_memory(subgraph->input_tensor_list);
+    free_memory(subgraph->output_tensor_list);
+    free_memory(subgraph);
+}
+
+void release_ir_subgraph_list(struct graph* graph)
+{
+    while (get_vector_num(graph->subgraph_list) > 0) {
+        const int last = get_vector_num(graph->subgraph_list) - 1;
+        release_ir_subgraph(graph, get_ir_graph_subgraph(graph, last));
+        remove_vector_via_index(graph->subgraph_list, last);
+    }
+}
+
+static int append_index(int32_t** list, int32_t* number, int32_t value)
+{
+    const size_t bytes = sizeof(int32_t) * (size_t)*number;
+    int32_t* grown = resize_memory(*list, bytes, bytes + sizeof(int32_t));
+    if (!grown) return tengine_error_set(TENGINE_ENOMEM, "no memory for a part's tensor list");
+    grown[(*number)++] = value;
+    *list = grown;
+    return TENGINE_OK;
+}
+
+static bool contains(const int32_t* list, int number, int32_t value)
+{
+    for (int i = 0; i < number; i++)
+        if (list[i] == value) return true;
+    return false;
+}
+
+static int append_once(int32_t** list, int32_t* number, int32_t value)
+{
+    return contains(*list, *number, value) ? TENGINE_OK : append_index(list, number, value);
+}
+
+static int producer_part(const struct graph* graph, const struct tensor* tensor)
+{
+    return tensor->producer < 0 ? -1 : graph->node_list[tensor->producer]->subgraph_idx;
+}
+
+static int connect_input(struct graph* graph, struct subgraph* part, struct tensor* tensor)
+{
+    if (!tensor || tensor->tensor_type == TENSOR_TYPE_CONST) return TENGINE_OK;
+    const int from = producer_part(graph, tensor);
+    if (from == part->index) return TENGINE_OK;
+    if (contains(part->input_tensor_list, part->input_num, tensor->index)) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(
+        append_index(&part->input_tensor_list, &part->input_num, tensor->index));
+    TENGINE_RETURN_IF_ERROR(
+        append_once(&tensor->subgraph_list, &tensor->subgraph_num, part->index));
+    if (from < 0) return TENGINE_OK;
+    part->input_wait_count++;
+    struct subgraph* writer = get_ir_graph_subgraph(graph, from);
+    TENGINE_RETURN_IF_ERROR(append_once(&tensor->subgraph_list, &tensor->subgraph_num, from));
+    return append_once(&writer->output_tensor_list, &writer->output_num, tensor->index);
+}
+
+int connect_ir_subgraphs(struct graph* graph)
+{
+    for (int p = 0; p < get_vector_num(graph->subgraph_list); p++) {
+        struct subgraph* part = get_ir_graph_subgraph(graph, p);
+        for (int i = 0; i < part->node_num; i++) {
+            const struct node* node = graph->node_list[part->node_list[i]];
+            for (int k = 0; k < node->input_num; k++)
+                TENGINE_RETURN_IF_ERROR(connect_input(graph, part, get_ir_node_input(node, k)));
+        }
+    }
+    for (int i = 0; i < graph->output_tensor_num; i++) {
+        const struct tensor* tensor = graph->tensor_list[graph->output_tensors[i]];
+        const int from = producer_part(graph, tensor);
+        struct subgraph* writer = from < 0 ? NULL : get_ir_graph_subgraph(graph, from);
+        if (writer)
+            TENGINE_RETURN_IF_ERROR(
+                append_once(&writer->output_tensor_list, &writer->output_num, tensor->index));
+    }
+    return TENGINE_OK;
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors: shape, type, data, quantisation, consumers. Graph-wide changes are in graph.c.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "graph/graph.h"
+
+// More than any address space of ours; keeps every size computation inside int64_t.
+#define MAX_TENSOR_BYTES ((int64_t)1 << 48)
+
+static const struct
+{
+    const char* name;
+    int size;
+} data_types[] = {
+    [TENGINE_DT_FP32] = {"fp32", 4},     [TENGINE_DT_FP16] = {"fp16", 2},
+    [TENGINE_DT_INT8] = {"int8", 1},     [TENGINE_DT_UINT8] = {"uint8", 1},
+    [TENGINE_DT_INT32] = {"int32", 4},   [TENGINE_DT_INT16] = {"int16", 2},
+    [TENGINE_DT_INT64] = {"int64", 8},   [TENGINE_DT_BOOL] = {"bool", 1},
+    [TENGINE_DT_FP64] = {"fp64", 8},     [TENGINE_DT_BF16] = {"bf16", 2},
+    [TENGINE_DT_UINT16] = {"uint16", 2}, [TENGINE_DT_UINT32] = {"uint32", 4},
+    [TENGINE_DT_UINT64] = {"uint64", 8},
+};
+
+static bool is_data_type(int data_type)
+{
+    return data_type >= 0 && data_type < (int)(sizeof(data_types) / sizeof(data_types[0]));
+}
+
+int get_data_type_size(int data_type)
+{
+    return is_data_type(data_type) ? data_types[data_type].size : 0;
+}
+
+const char* get_data_type_name(int data_type)
+{
+    return is_data_type(data_type) ? data_types[data_type].name : "unknown";
+}
+
+ir_tensor_t* create_ir_tensor(struct graph* graph, const char* tensor_name, int data_type)
+{
+    if (!is_data_type(data_type)) {
+        tengine_error_set(TENGINE_EDTYPE, "tensor '%s': data type %d is not one of 0..%d",
+                          tensor_name ? tensor_name : "", data_type, TENGINE_DT_UINT64);
+        return NULL;
+    }
+    if (graph->tensor_num == graph->tensor_capacity) {
+        const int32_t capacity = graph->tensor_capacity ? graph->tensor_capacity * 2 : 32;
+        struct tensor** list =
+            resize_memory(graph->tensor_list, sizeof(*list) * (size_t)graph->tensor_capacity,
+                          sizeof(*list) * (size_t)capacity);
+        if (!list) goto out_of_memory;
+        graph->tensor_list = list;
+        graph->tensor_capacity = capacity;
+    }
+    char made_up[32];
+    if (!tensor_name || !*tensor_name) {
+        snprintf(made_up, sizeof(made_up), "tensor_%d", graph->tensor_num);
+        tensor_name = made_up;
+    }
+    ir_tensor_t* tensor = alloc_memory(sizeof(*tensor));
+    if (!tensor) goto out_of_memory;
+    tensor->name = duplicate_string(tensor_name);
+    if (!tensor->name) {
+        free_memory(tensor);
+        goto out_of_memory;
+    }
+    tensor->index = graph->tensor_num;
+    tensor->producer = -1;
+    tensor->source_index = -1;
+    tensor->tensor_type = TENSOR_TYPE_VAR;
+    tensor->layout = (uint8_t)graph->graph_layout;
+    tensor->data_type = (uint8_t)data_type;
+    tensor->elem_size = (uint8_t)get_data_type_size(data_type);
+    graph->tensor_list[graph->tensor_num++] = tensor;
+    return tensor;
+
+out_of_memory:
+    tengine_error_set(TENGINE_ENOMEM, "no memory for tensor '%s'", tensor_name ? tensor_name : "");
+    return NULL;
+}
+
+void release_ir_tensor_data(ir_tensor_t* tensor)
+{
+    if (tensor->free_host_mem) free_memory(tensor->data);
+    tensor->data = NULL;
+    tensor->free_host_mem = 0;
+    tensor->internal_allocated = 0;
+}
+
+void set_ir_tensor_data(struct tensor* tensor, void* data, bool owned)
+{
+    release_ir_tensor_data(tensor);
+    tensor->data = data;
+    tensor->free_host_mem = owned;
+}
+
+static void release_quant_params(ir_tensor_t* tensor)
+{
+    if (tensor->quant_param_num > 1) {
+        free_memory(tensor->scale_list);
+        free_memory(tensor->zp_list);
+    }
+    tensor->quant_param_num = 0;
+}
+
+void destroy_ir_tensor(struct graph* graph, ir_tensor_t* tensor)
+{
+    if (!tensor) return;
+    release_ir_tensor_data(tensor);
+    release_quant_params(tensor);
+    free_memory(tensor->consumer);
+    free_memory(tensor->subgraph_list);
+    free_memory(tensor->name);
+    graph->tensor_list[tensor->index] = NULL;
+    free_memory(tensor);
+}
+
+int set_ir_tensor_shape(ir_tensor_t* tensor, const int dims[], int dim_number)
+{
+    if (dim_number < 0 || dim_number > MAX_SHAPE_DIM_NUM)
+        return tengine_error_set(TENGINE_ERANGE, "tensor '%s': %d dimensions, 0 to %d are allowed",
+                                 tensor->name, dim_number, MAX_SHAPE_DIM_NUM);
+    // The product leaves out zeroes, so that no partial product of dims can overflow later.
+    int64_t product = 1;
+    bool empty = false;
+    for (int i = 0; i < dim_number; i++) {
+        if (dims[i] < -1)
+            return tengine_error_set(TENGINE_ERANGE, "tensor '%s': dimension %d is %d",
+                                     tensor->name, i, dims[i]);
+        if (dims[i] <= 0) {
+            empty = true;
+        } else if (__builtin_mul_overflow(product, (int64_t)dims[i], &product) ||
+                   product > MAX_TENSOR_BYTES / tensor->elem_size) {
+            return tengine_error_set(TENGINE_ERANGE,
+                                     "tensor '%s': its %d dimensions make more than 2^48 bytes",
+                                     tensor->name, dim_number);
+        }
+    }
+    if (dim_number > 0) memmove(tensor->dims, dims, sizeof(int) * (size_t)dim_number);
+    tensor->dim_num = (uint8_t)dim_number;
+    tensor->shape_set = 1;
+    tensor->elem_num = empty ? 0 : product;
+    return TENGINE_OK;
+}
+
+int set_ir_tensor_data_type(ir_tensor_t* tensor, int data_type)
+{
+    if (!is_data_type(data_type))
+        return tengine_error_set(TENGINE_EDTYPE, "tensor '%s': data type %d is not one of 0..%d",
+                                 tensor->name, data_type, TENGINE_DT_UINT64);
+    tensor->data_type = (uint8_t)data_type;
+    tensor->elem_size = (uint8_t)get_data_type_size(data_type);
+    return TENGINE_OK;
+}
+
+bool is_ir_tensor_shape_known(const ir_tensor_t* tensor)
+{
+    if (!tensor->shape_set) return false;
+    for (int i = 0; i < tensor->dim_num; i++)
+        if (tensor->dims[i] < 0) return false;
+    return true;
+}
+
+size_t get_ir_tensor_bytes(const ir_tensor_t* tensor)
+{
+    if (!is_ir_tensor_shape_known(tensor)) return 0;
+    return (size_t)tensor->elem_num * tensor->elem_size;
+}
+
+int allocate_ir_tensor(ir_tensor_t* tensor)
+{
+    const size_t bytes = get_ir_tensor_bytes(tensor);
+    void* data = alloc_memory(bytes);
+    if (!data)
+        return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': no memory for %zu bytes",
+                                 tensor->name, bytes);
+    set_ir_tensor_data(tensor, data, true);
+    return TENGINE_OK;
+}
+
+int set_ir_tensor_quantization_parameter(ir_tensor_t* tensor, const float* scale,
+                                         const int* zero_point, int number)
+{
+    if (!scale || !zero_point || number < 0)
+        return tengine_error_set(TENGINE_EINVAL,
+                                 "tensor '%s': quantisation needs scales and zero points, got %d",
+                                 tensor->name, number);
+    if (number <= 1) {
+        release_quant_params(tensor);
+        if (number == 1) {
+            tensor->scale = scale[0];
+            tensor->zero_point = zero_point[0];
+        }
+        tensor->quant_param_num = number;
+        return TENGINE_OK;
+    }
+    float* scales = alloc_memory(sizeof(*scales) * (size_t)number);
+    int* zero_points = alloc_memory(sizeof(*zero_points) * (size_t)number);
+    if (!scales || !zero_points) {
+        free_memory(scales);
+        free_memory(zero_points);
+        return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': no memory for %d scales",
+                                 tensor->name, number);
+    }
+    memcpy(scales, scale, sizeof(*scales) * (size_t)number);
+    memcpy(zero_points, zero_point, sizeof(*zero_points) * (size_t)number);
+    release_quant_params(tensor);
+    tensor->scale_list = scales;
+    tensor->zp_list = zero_points;
+    tensor->quant_param_num = number;
+    return TENGINE_OK;
+}
+
+int get_ir_tensor_quantization_parameter(const ir_tensor_t* tensor, float* scale, int* zero_point,
+                                         int number)
+{
+    const int stored = tensor->quant_param_num;
+    if (number < stored)
+        return tengine_error_set(TENGINE_ERANGE, "tensor '%s' has %d scales, room is given for %d",
+                                 tensor->name, stored, number);
+    for (int i = 0; i < stored; i++) {
+        scale[i] = stored == 1 ? tensor->scale : tensor->scale_list[i];
+        zero_point[i] = stored == 1 ? tensor->zero_point : tensor->zp_list[i];
+    }
+    return stored;
+}
+
+int set_ir_tensor_consumer(ir_tensor_t* tensor, int index)
+{
+    // Grows at powers of two, so that the capacity need not be stored.
+    const size_t used = (size_t)tensor->consumer_num;
+    if ((used & (used - 1)) == 0) {
+        const size_t bytes = sizeof(int32_t) * used;
+        int32_t* list = resize_memory(tensor->consumer, bytes, used ? bytes * 2 : sizeof(int32_t));
+        if (!list)
+            return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': no memory for a consumer",
+                                     tensor->name);
+        tensor->consumer = list;
+    }
+    tensor->consumer[tensor->consumer_num++] = index;
+    return TENGINE_OK;
+}
+
+int get_ir_tensor_index_from_name(const struct graph* graph, const char* tensor_name)
+{
+    for (int i = 0; i < graph->tensor_num; i++)
+        if (graph->tensor_list[i] && strcmp(graph->tensor_list[i]->name, tensor_name) == 0)
+            return i;
+    return -1;
+}
