@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes and graphs as text, and the check of a node against its row.
+#include <string.h>
+
+#include "operator/infer.h"
+#include "operator/param.h"
+#include "tengine/log.h"
+
+static bool is_default(const op_field_t* field, const void* memory)
+{
+    switch (field->kind) {
+        case OP_FIELD_INT:
+            return *(const int*)memory == (int)field->number;
+        case OP_FIELD_FLOAT:
+            return *(const float*)memory == (float)field->number;
+        case OP_FIELD_STRING: {
+            const char* value = *(char* const*)memory;
+            return !value || (field->text && strcmp(value, field->text) == 0);
+        }
+        case OP_FIELD_TENSOR:
+            return ((const struct op_tensor*)memory)->dim_num < 0;
+        default:
+            return ((const struct op_ints*)memory)->num == 0;  // all lists start with num
+    }
+}
+
+static void print_list(text_t* out_text, const op_field_t* field, const void* memory)
+{
+    const int num = ((const struct op_ints*)memory)->num;
+    append_text(out_text, "[");
+    for (int i = 0; i < num; i++) {
+        const char* comma = i ? "," : "";
+        if (field->kind == OP_FIELD_INTS)
+            append_text(out_text, "%s%lld", comma,
+                        (long long)((const struct op_ints*)memory)->values[i]);
+        else if (field->kind == OP_FIELD_FLOATS)
+            append_text(out_text, "%s%g", comma,
+                        (double)((const struct op_floats*)memory)->values[i]);
+        else
+            append_text(out_text, "%s%s", comma, ((const struct op_strings*)memory)->values[i]);
+    }
+    append_text(out_text, "]");
+}
+
+static void print_value(text_t* out_text, const op_field_t* field, const void* memory)
+{
+    switch (field->kind) {
+        case OP_FIELD_INT:
+            append_text(out_text, "%d", *(const int*)memory);
+            break;
+        case OP_FIELD_FLOAT:
+            append_text(out_text, "%g", (double)*(const float*)memory);
+            break;
+        case OP_FIELD_STRING:
+            append_text(out_text, "%s", *(char* const*)memory);
+            break;
+        case OP_FIELD_TENSOR: {
+            const struct op_tensor* tensor = memory;
+            append_text(out_text, "%s of %zu bytes", get_data_type_name(tensor->data_type),
+                        tensor->size);
+            break;
+        }
+        default:
+            print_list(out_text, field, memory);
+    }
+}
+
+void print_node_params(const struct node* node, text_t* out_text)
+{
+    const ir_method_t* method = node->op.method;
+    for (int i = 0; i < method->field_num; i++) {
+        const op_field_t* field = &method->fields[i];
+        const void* memory = (const char*)node->op.param_mem + field->offset;
+        if (field != find_op_field(method, field->name, node->op.version)) continue;
+        if (is_default(field, memory)) continue;
+        append_text(out_text, "%s%s=", out_text->length ? " " : "", field->name);
+        print_value(out_text, field, memory);
+    }
+}
+
+static void print_tensor(text_t* out_text, const struct tensor* tensor)
+{
+    if (!tensor) {
+        append_text(out_text, "-");
+        return;
+    }
+    append_text(out_text, "%s:%s[", tensor->name, get_data_type_name(tensor->data_type));
+    if (!tensor->shape_set) append_text(out_text, "?");
+    for (int i = 0; i < tensor->dim_num; i++)
+        append_text(out_text, "%s%d", i ? "," : "", tensor->dims[i]);
+    append_text(out_text, "]");
+}
+
+void dump_ir_graph(const ir_graph_t* graph)
+{
+    TLOG_INFO("graph '%s': %d nodes, %d tensors, %d inputs, %d outputs, %d parts", graph->name,
+              graph->node_num, graph->tensor_num, graph->input_tensor_num, graph->output_tensor_num,
+              get_vector_num(graph->subgraph_list));
+    for (int i = 0; i < graph->node_num; i++) {
+        const struct node* node = graph->node_list[i];
+        text_t line = {0}, params = {0};
+        append_text(&line, "%4d %s '%s' (", i, node->op.method->name, node->name);
+        for (int k = 0; k < node->input_num; k++) {
+            if (k) append_text(&line, ", ");
+            print_tensor(&line, get_ir_node_input(node, k));
+        }
+        append_text(&line, ") -> (");
+        for (int k = 0; k < node->output_num; k++) {
+            if (k) append_text(&line, ", ");
+            print_tensor(&line, get_ir_node_output(node, k));
+        }
+        print_node_params(node, &params);
+        append_text(&line, ") %s part %d", params.data ? params.data : "", node->subgraph_idx);
+        TLOG_INFO("%s", line.data ? line.data : "");
+        free_text(&line);
+        free_text(&params);
+    }
+}
+
+static int check_count(const struct node* node, const char* what, int number, int minimum,
+                       int maximum)
+{
+    if (number >= minimum && (maximum < 0 || number <= maximum)) return TENGINE_OK;
+    if (maximum < 0)
+        return fail_node(node, TENGINE_EGRAPH, "%d %s, at least %d needed", number, what, minimum);
+    return fail_node(node, TENGINE_EGRAPH, "%d %s, opset %d takes %d to %d", number, what,
+                     node->op.version, minimum, maximum);
+}
+
+int check_node(const struct node* node)
+{
+    const ir_method_t* method = node->op.method;
+    TENGINE_RETURN_IF_ERROR(
+        check_count(node, "inputs", node->input_num, method->min_input, method->max_input));
+    TENGINE_RETURN_IF_ERROR(
+        check_count(node, "outputs", node->output_num, method->min_output, method->max_output));
+    for (int i = 0; i < method->min_input; i++)
+        if (node->input_tensors[i] < 0)
+            return fail_node(node, TENGINE_EGRAPH, "input %d is absent but not optional", i);
+    for (int i = 0; i < method->field_num; i++) {
+        const op_field_t* field = &method->fields[i];
+        if (!field->required || field != find_op_field(method, field->name, node->op.version))
+            continue;
+        if (is_default(field, (const char*)node->op.param_mem + field->offset) &&
+            field->kind != OP_FIELD_INT && field->kind != OP_FIELD_FLOAT)
+            return fail_node(node, TENGINE_EGRAPH, "attribute '%s' is required", field->name);
+    }
+    return TENGINE_OK;
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Helpers for the infer_shape functions of operator tables: outputs, axes, broadcasting, values of
+// constant inputs. All failures set a sentence that names operator and node.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "operator/operator.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// "Conv 'conv1': <sentence>" as error `code`; returns the code.
+int fail_node(const struct node* node, int code, const char* format, ...) TENGINE_PRINTF(3, 4);
+
+// Sets type and shape of output `index`; nothing when that output is absent. Dimensions are
+// checked (>= 0, fits int, rank <= 8).
+int set_node_output(struct node* node, int index, int data_type, const int64_t dims[], int dim_num);
+// Output `index` like `tensor`, with another type when data_type >= 0.
+int set_node_output_like(struct node* node, int index, const struct tensor* tensor, int data_type);
+
+// axis in [-rank, rank) → [0, rank).
+int normalize_axis(const struct node* node, int64_t axis, int rank, int* out_axis);
+
+// Multidirectional (numpy) broadcast of `dims` with the tensor's shape, in place.
+int broadcast_with(const struct node* node, int64_t dims[], int* dim_num,
+                   const struct tensor* tensor);
+
+// Values of an integer input (int32 or int64; at most 1024 of them) when they are known.
+// *out_num = number of values; 0 when the input is absent. OP_SHAPE_LATER when its data is not
+// there yet.
+int read_int_input(const struct node* node, int index, int64_t* out_values, int capacity,
+                   int* out_num);
+// The same for a float32/float16/float64 input, as float.
+int read_float_input(const struct node* node, int index, float* out_values, int capacity,
+                     int* out_num);
+
+// All the inputs given must have the same data type.
+int require_same_types(const struct node* node, int first_input, int last_input);
+
+// Product of dims in [first, last).
+int64_t multiply_dims(const struct tensor* tensor, int first, int last);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// What makes a graph's node an operator: creation with default parameters, change of operator, and
+// reading of parameters by name.
+#include <stdio.h>
+
+#include "graph/graph.h"
+#include "operator/param.h"
+#include "operator/registry.h"
+
+static int give_method(ir_op_t* op, int type, int version, const ir_method_t* method)
+{
+    op->type = type;
+    op->version = version;
+    op->infer_shape = method->infer_shape;
+    op->same_shape = method->infer_shape == NULL;
+    op->release = release_op_param;
+    return init_op_param(op, method);
+}
+
+ir_node_t* create_ir_node(struct graph* graph, const char* node_name, int op_type, int op_version)
+{
+    const ir_method_t* method = find_op_method(op_type, op_version);
+    if (!method) {
+        const char* op_name = find_op_name(op_type);
+        tengine_error_set(TENGINE_EOPERATOR, "node '%s': no operator %d (%s) of opset %d",
+                          node_name ? node_name : "", op_type, op_name ? op_name : "unknown",
+                          op_version);
+        return NULL;
+    }
+    char made_up[96];
+    if (!node_name || !*node_name) {
+        snprintf(made_up, sizeof(made_up), "%s_%d", method->name, graph->node_num);
+        node_name = made_up;
+    }
+    ir_node_t* node = append_ir_node(graph, node_name);
+    if (!node) return NULL;
+    if (give_method(&node->op, op_type, op_version ? op_version : NEWEST_KNOWN_OPSET, method) < 0) {
+        destroy_ir_node(graph, node);
+        graph->node_num--;
+        return NULL;
+    }
+    return node;
+}
+
+int change_node_method(struct node* node, const char* name)
+{
+    const int type = get_op_type(node->op.method->domain, name);
+    const ir_method_t* method = find_op_method(type, 0);
+    if (!method)
+        return tengine_error_set(TENGINE_EINTERNAL, "node '%s': no operator '%s'", node->name,
+                                 name);
+    ir_op_t old = node->op;
+    ir_op_t op = {0};
+    TENGINE_RETURN_IF_ERROR(give_method(&op, type, NEWEST_KNOWN_OPSET, method));
+    node->op = op;
+    const int status = copy_op_param(&node->op, &old);
+    release_op_param(&old);
+    return status;
+}
+
+const char* get_ir_node_op(const ir_node_t* node)
+{
+    return node->op.method->name;
+}
+
+const char* get_ir_node_domain(const ir_node_t* node)
+{
+    return node->op.method->domain ? node->op.method->domain : "";
+}
+
+static const void* find_value(const ir_node_t* node, const char* name, op_field_kind_t kind)
+{
+    const op_field_t* field = find_op_field(node->op.method, name, node->op.version);
+    if (!field || field->kind != kind) return NULL;
+    return (const char*)node->op.param_mem + field->offset;
+}
+
+int64_t get_ir_node_int(const ir_node_t* node, const char* name, int64_t otherwise)
+{
+    const int* value = find_value(node, name, OP_FIELD_INT);
+    return value ? *value : otherwise;
+}
+
+float get_ir_node_float(const ir_node_t* node, const char* name, float otherwise)
+{
+    const float* value = find_value(node, name, OP_FIELD_FLOAT);
+    return value ? *value : otherwise;
+}
+
+const char* get_ir_node_text(const ir_node_t* node, const char* name, const char* otherwise)
+{
+    char* const* value = find_value(node, name, OP_FIELD_STRING);
+    return value && *value ? *value : otherwise;
+}
+
+const int64_t* get_ir_node_ints(const ir_node_t* node, const char* name, int* out_num)
+{
+    const struct op_ints* list = find_value(node, name, OP_FIELD_INTS);
+    *out_num = list ? list->num : 0;
+    return list ? list->values : NULL;
+}
+
+const float* get_ir_node_floats(const ir_node_t* node, const char* name, int* out_num)
+{
+    const struct op_floats* list = find_value(node, name, OP_FIELD_FLOATS);
+    *out_num = list ? list->num : 0;
+    return list ? list->values : NULL;
+}
+
+int64_t get_ir_node_macs(const ir_node_t* node)
+{
+    const ir_method_t* method = node->op.method;
+    return method->macs && !node->dynamic_shape ? method->macs(node) : 0;
+}

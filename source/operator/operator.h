@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// How an operator is described: one row of a constant table per (domain, name, opset range).
+// Each file <family>_ops.c exports one table; CMake finds it and generates the registration.
+// Generic code on the rows: param.h (defaults, validation, attributes). Shape helpers: infer.h.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tengine/ir.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The newest opset whose operators were read when the tables were written. A row without `until`
+// holds up to here.
+#define NEWEST_KNOWN_OPSET 21
+
+// Kind of a parameter = type of its member in the parameter struct.
+typedef enum op_field_kind
+{
+    OP_FIELD_INT,      // int
+    OP_FIELD_FLOAT,    // float
+    OP_FIELD_STRING,   // char*, owned; NULL when absent and without default
+    OP_FIELD_INTS,     // struct op_ints
+    OP_FIELD_FLOATS,   // struct op_floats
+    OP_FIELD_STRINGS,  // struct op_strings
+    OP_FIELD_TENSOR    // struct op_tensor
+} op_field_kind_t;
+
+struct op_ints
+{
+    int num;  // 0: absent
+    int64_t* values;
+};
+
+struct op_floats
+{
+    int num;
+    float* values;
+};
+
+struct op_strings
+{
+    int num;
+    char** values;
+};
+
+struct op_tensor
+{
+    int data_type;  // TENGINE_DT_*
+    int dim_num;    // -1: absent
+    int dims[MAX_SHAPE_DIM_NUM];
+    size_t size;  // bytes of data
+    void* data;
+};
+
+// How an attribute of an old opset becomes a constant input of the newest (field.moved_as): with
+// its own type (int64, float) or, a scalar, with the type of input 0. Lists are 1-d, absent lists
+// stay absent inputs; INT and FLOAT become scalars.
+enum op_moved
+{
+    OP_MOVED_NOT,
+    OP_MOVED_INT64,
+    OP_MOVED_FLOAT,
+    OP_MOVED_LIKE_INPUT
+};
+
+typedef struct op_field
+{
+    const char* name;  // ONNX's attribute name
+    uint8_t kind;      // op_field_kind_t
+    uint8_t required;
+    uint16_t offset;      // in the parameter struct
+    double number;        // default of INT and FLOAT
+    const char* text;     // default of STRING
+    double minimum;       // allowed range of INT, FLOAT and each of INTS, FLOATS;
+    double maximum;       // both 0: any
+    const char* choices;  // STRING: allowed values, "NOTSET|SAME_UPPER|..."; NULL: any
+    int16_t since;        // first and last opset that has the attribute; 0: as the row
+    int16_t until;
+    uint8_t moved_as;  // enum op_moved: in opsets after `until` this is input `moved_input`
+    uint8_t moved_input;
+} op_field_t;
+
+// Designated rows: OP_FIELD(struct conv_param, INT, group, .number = 1, .minimum = 1)
+#define OP_FIELD(type, field_kind, member, ...)                                           \
+    {                                                                                     \
+        .name = #member, .kind = OP_FIELD_##field_kind, .offset = offsetof(type, member), \
+        __VA_ARGS__                                                                       \
+    }
+
+// infer_shape's answer when an output's shape depends on data that is not there yet: the node is
+// dynamic, and is inferred again at run time when every input has data.
+#define OP_SHAPE_LATER 1
+
+typedef enum op_trait
+{
+    OP_RANDOM = 1,       // two runs differ: never folded
+    OP_SELF_SHAPED = 2,  // the kernel itself finds the output's shape (Compress, Unique, NMS)
+    OP_LEGACY = 4,       // exists only to be lowered: never in an execution graph
+    OP_SHAPE_ONLY = 8    // reads its input's shape, not its data (Shape, Size)
+} op_trait_t;
+
+// The description of an operator over a range of opsets.
+typedef struct method
+{
+    const char* domain;  // NULL or "": ONNX
+    const char* name;
+    int version;    // first opset of this row
+    int until;      // last; 0: NEWEST_KNOWN_OPSET
+    int min_input;  // leading inputs that must be there
+    int max_input;  // -1: any number (variadic)
+    int min_output;
+    int max_output;  // -1: any number
+    const op_field_t* fields;
+    int field_num;
+    uint32_t param_size;  // sizeof the parameter struct
+    uint32_t traits;      // op_trait_t
+    // Sets data type and shape of every connected output. Called when the shapes of all connected
+    // inputs are known. 0, OP_SHAPE_LATER or an error. NULL: output 0 is like input 0.
+    int (*infer_shape)(struct node* node);
+    // Multiply-accumulates of a node with known shapes. NULL: 0.
+    int64_t (*macs)(const struct node* node);
+    // Rewrites a node of this row in the execution graph to operators of the newest opset, before
+    // shapes are known. NULL: attributes that became inputs are moved, the version is raised.
+    int (*lower)(struct graph* graph, struct node* node);
+} ir_method_t;
+
+struct operator_table
+{
+    const ir_method_t* rows;
+    int row_num;
+};
+
+// Last line of every <family>_ops.c: OPERATOR_TABLE(conv_ops, rows)
+#define OPERATOR_TABLE(name, table_rows)            \
+    const struct operator_table name = {table_rows, \
+                                        (int)(sizeof(table_rows) / sizeof(table_rows[0]))}
+
+#define OP_FIELDS(table) .fields = table, .field_num = (int)(sizeof(table) / sizeof(table[0]))
+
+#ifdef __cplusplus
+}
+#endif

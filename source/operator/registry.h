@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators known to the process: rows of the operator tables by (domain, name, opset), and
+// the ids devices use for (domain, name).
+#pragma once
+
+#include "operator/operator.h"
+#include "tengine/device.h"  // get_op_type(), find_op_name(), push_op_names()
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Ids below are Tengine's own operators (OP_CONV ...); ids from here on are given in the order of
+// registration.
+#define OP_BUILTIN_LAST 104
+
+// `type` < 0: the id of the same domain and name, or the next free one. EEXIST when the row's
+// opset range overlaps one that is there, EINVAL for a row that contradicts itself.
+int register_op(int type, const char* name, const struct method* method);
+int unregister_op(int type, int version);
+int release_op_registry(void);
+
+// The row that holds for opset `version`; 0: the newest. NULL when there is none.
+const struct method* find_op_method(int type, int version);
+const struct method* find_op_method_via_index(int index);
+int get_op_method_count(void);
+
+// Domain of an id, "" for ONNX.
+const char* find_op_domain(int type);
+
+// Makes `node` an operator of `name` (same domain, newest opset), keeping parameters that both
+// have under the same name and kind; for lower functions.
+int change_node_method(struct node* node, const char* name);
+
+#ifdef __cplusplus
+}
+#endif
