@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The registries of devices and serializers and the order in which everything is brought up.
+// Operators are registered in operator/registry.h, which this header brings along.
+#pragma once
+
+#include "operator/registry.h"
+#include "tengine/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct serializer;
+
+// Operators, then serializers, then devices, from the lists CMake generated. A failing entry is
+// reported with its name, what was registered is undone, and its code returned. Idempotent.
+int init_modules(void);
+// Undoes it in reverse order; a no-op when not initialised.
+void release_modules(void);
+bool are_modules_initialised(void);
+
+int register_serializer(struct serializer* serializer);
+int unregister_serializer(struct serializer* serializer);
+struct serializer* find_serializer_via_name(const char* name);
+struct serializer* find_serializer_via_index(int index);
+int get_serializer_count(void);
+
+// Which device a new, non-empty context starts with; find_default_device() (the one that takes
+// everything and comes last) until it is set. ENOENT for an unknown name.
+int set_first_device(const char* name);
+struct device* get_first_device(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What init_tengine registers: constant arrays that CMake generates (cmake/registry.cmake) from the
+// folders of source/device and source/serializer and the files source/operator/*_ops.c.
+#pragma once
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Both return 0 or a negative TENGINE_E... code. `leave` is only called after a successful `enter`.
+struct tengine_registration
+{
+    const char* name;  // the folder's name, for messages
+    int (*enter)(void);
+    int (*leave)(void);
+};
+
+// Sorted by name, the default device last. Each array has one more, empty row.
+extern const struct tengine_registration tengine_device_registrations[];
+extern const int tengine_device_registration_num;
+extern const struct tengine_registration tengine_serializer_registrations[];
+extern const int tengine_serializer_registration_num;
+
+// The constant tables of operator/operator.h, one per file, sorted by name, and their names.
+struct operator_table;
+extern const struct operator_table* const tengine_operator_tables[];
+extern const char* const tengine_operator_table_names[];
+extern const int tengine_operator_table_num;
+
+#ifdef __cplusplus
+}
+#endif
