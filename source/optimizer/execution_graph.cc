@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The copy of a source graph on which the passes work. Structure is copied, constant data shared.
+#include <cstring>
+
+#include "base/alloc.h"
+#include "graph/graph.h"
+#include "operator/infer.h"
+#include "operator/param.h"
+#include "operator/registry.h"
+#include "optimizer/pass.h"
+
+namespace tengine {
+namespace {
+
+bool is_source_only(const node& node)
+{
+    return node.op.method->domain && std::strcmp(node.op.method->domain, "tengine") == 0 &&
+           (node.op.method->traits & OP_LEGACY) && !node.op.method->lower;
+}
+
+int copy_quantisation(const ir_tensor_t& from, ir_tensor_t& to)
+{
+    to.quant_axis = from.quant_axis;
+    if (from.quant_param_num == 0) return TENGINE_OK;
+    const bool single = from.quant_param_num == 1;
+    return set_ir_tensor_quantization_parameter(&to, single ? &from.scale : from.scale_list,
+                                                single ? &from.zero_point : from.zp_list,
+                                                from.quant_param_num);
+}
+
+// Shapes are taken over where the user or the file decides them; computed ones are inferred anew.
+int copy_tensor(const ir_tensor_t& from, graph& target)
+{
+    ir_tensor_t* to = create_ir_tensor(&target, from.name, from.data_type);
+    if (!to) return tengine_error_code();
+    to->source_index = from.index;
+    to->tensor_type = from.tensor_type;
+    to->layout = from.layout;
+    const bool given =
+        from.tensor_type == TENSOR_TYPE_CONST || from.tensor_type == TENSOR_TYPE_INPUT;
+    if (given && from.shape_set)
+        TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(to, from.dims, from.dim_num));
+    if (from.tensor_type == TENSOR_TYPE_CONST) {
+        if (!from.data && from.elem_num != 0)
+            return tengine_error_set(TENGINE_EGRAPH, "constant '%s' has no data", from.name);
+        set_ir_tensor_data(to, from.data, false);
+    }
+    return copy_quantisation(from, *to);
+}
+
+int copy_node(const node& from, graph& target)
+{
+    node* to = create_ir_node(&target, from.name, from.op.type, from.op.version);
+    if (!to) return tengine_error_code();
+    to->source_index = from.index;
+    TENGINE_RETURN_IF_ERROR(copy_op_param(&to->op, &from.op));
+    for (int i = 0; i < from.input_num; i++)
+        TENGINE_RETURN_IF_ERROR(
+            set_ir_node_input_tensor(to, i, get_ir_graph_tensor(&target, from.input_tensors[i])));
+    for (int i = 0; i < from.output_num; i++)
+        TENGINE_RETURN_IF_ERROR(
+            set_ir_node_output_tensor(to, i, get_ir_graph_tensor(&target, from.output_tensors[i])));
+    return TENGINE_OK;
+}
+
+// Everything a node reads must come from somewhere.
+int check_sources(const graph& graph)
+{
+    for (int i = 0; i < graph.tensor_num; i++) {
+        const ir_tensor_t* tensor = graph.tensor_list[i];
+        const bool read = tensor->consumer_num > 0 || is_ir_graph_output(&graph, i);
+        if (!read || tensor->producer >= 0 || tensor->tensor_type == TENSOR_TYPE_CONST ||
+            tensor->tensor_type == TENSOR_TYPE_INPUT)
+            continue;
+        const char* reader = tensor->consumer_num > 0 ? graph.node_list[tensor->consumer[0]]->name
+                                                      : "the graph's output list";
+        return tengine_error_set(TENGINE_EGRAPH,
+                                 "tensor '%s', read by '%s', is written by no node and is neither "
+                                 "an input nor a constant",
+                                 tensor->name, reader);
+    }
+    return TENGINE_OK;
+}
+
+int copy_contents(const graph& source, graph& target)
+{
+    target.graph_layout = source.graph_layout;
+    target.model_layout = source.model_layout;
+    target.model_format = source.model_format;
+    target.device = source.device;
+    free_memory(target.name);
+    target.name = duplicate_string(source.name);
+    if (!target.name) return tengine_error_set(TENGINE_ENOMEM, "no memory for a graph's name");
+    for (int i = 0; i < source.tensor_num; i++)
+        TENGINE_RETURN_IF_ERROR(copy_tensor(*source.tensor_list[i], target));
+    for (int i = 0; i < source.node_num; i++)
+        if (!is_source_only(*source.node_list[i]))
+            TENGINE_RETURN_IF_ERROR(copy_node(*source.node_list[i], target));
+    TENGINE_RETURN_IF_ERROR(
+        set_ir_graph_input_tensor(&target, source.input_tensors, source.input_tensor_num));
+    TENGINE_RETURN_IF_ERROR(
+        set_ir_graph_output_tensor(&target, source.output_tensors, source.output_tensor_num));
+    return check_sources(target);
+}
+
+}  // namespace
+
+int copy_to_execution_graph(const graph& source, graph** out_graph)
+{
+    if (source.output_tensor_num == 0)
+        return tengine_error_set(TENGINE_EGRAPH,
+                                 "graph '%s' has no outputs; name them with set_graph_output_node",
+                                 source.name);
+    graph* target = create_ir_graph(source.attribute->context);
+    if (!target) return tengine_error_code();
+    const int status = copy_contents(source, *target);
+    if (status < 0) {
+        destroy_ir_graph(target);
+        return status;
+    }
+    *out_graph = target;
+    return TENGINE_OK;
+}
+
+}  // namespace tengine

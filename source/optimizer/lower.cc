@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// lower: every node becomes an ONNX operator of the newest opset. Rows with a function of their own
+// rewrite themselves; for all others attributes that became inputs are turned into constants.
+#include <cstring>
+#include <string>
+
+#include "base/alloc.h"
+#include "base/half.h"
+#include "operator/infer.h"
+#include "operator/param.h"
+#include "optimizer/pass.h"
+
+namespace tengine {
+namespace {
+
+bool is_moved(const op_field_t& field, const node& node)
+{
+    return field.moved_as != OP_MOVED_NOT && node.op.version <= field.until &&
+           &field == find_op_field(node.op.method, field.name, node.op.version);
+}
+
+// A constant of `count` elements (rank 1, or a scalar) as input `index` of the node.
+template <class T>
+int add_constant(node& node, const op_field_t& field, int data_type, const T* values, int count,
+                 bool scalar)
+{
+    const std::string name = std::string(node.name) + "." + field.name;
+    ir_tensor_t* constant = create_ir_tensor(node.graph, name.c_str(), data_type);
+    if (!constant) return tengine_error_code();
+    constant->tensor_type = TENSOR_TYPE_CONST;
+    TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(constant, &count, scalar ? 0 : 1));
+    TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(constant));
+    if (count > 0) std::memcpy(constant->data, values, sizeof(T) * static_cast<size_t>(count));
+    return set_ir_node_input_tensor(&node, field.moved_input, constant);
+}
+
+int move_attribute(node& node, const op_field_t& field)
+{
+    const char* memory = static_cast<const char*>(node.op.param_mem) + field.offset;
+    switch (field.kind) {
+        case OP_FIELD_INT: {
+            const int64_t value = *reinterpret_cast<const int*>(memory);
+            return add_constant(node, field, TENGINE_DT_INT64, &value, 1, true);
+        }
+        case OP_FIELD_FLOAT:
+            return add_constant(node, field, TENGINE_DT_FP32,
+                                reinterpret_cast<const float*>(memory), 1, true);
+        case OP_FIELD_INTS: {
+            const auto* list = reinterpret_cast<const op_ints*>(memory);
+            if (list->num == 0) return TENGINE_OK;
+            return add_constant(node, field, TENGINE_DT_INT64, list->values, list->num, false);
+        }
+        case OP_FIELD_FLOATS: {
+            const auto* list = reinterpret_cast<const op_floats*>(memory);
+            if (list->num == 0) return TENGINE_OK;
+            return add_constant(node, field, TENGINE_DT_FP32, list->values, list->num, false);
+        }
+        default:
+            return fail_node(&node, TENGINE_EINTERNAL, "attribute '%s' cannot become an input",
+                             field.name);
+    }
+}
+
+int move_attributes(node& node)
+{
+    const method& method = *node.op.method;
+    for (int i = 0; i < method.field_num; i++)
+        if (is_moved(method.fields[i], node))
+            TENGINE_RETURN_IF_ERROR(move_attribute(node, method.fields[i]));
+    node.op.version = method.until ? method.until : NEWEST_KNOWN_OPSET;
+    return TENGINE_OK;
+}
+
+// Converts a scalar float constant in place.
+int convert_scalar(ir_tensor_t& tensor, int data_type)
+{
+    const float value = *tensor.f32;
+    TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(&tensor, data_type));
+    TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(&tensor));
+    switch (data_type) {
+        case TENGINE_DT_FP16:
+            *tensor.f16 = fp32_to_fp16(value);
+            return TENGINE_OK;
+        case TENGINE_DT_BF16:
+            *tensor.f16 = fp32_to_bf16(value);
+            return TENGINE_OK;
+        case TENGINE_DT_FP64:
+            *static_cast<double*>(tensor.data) = value;
+            return TENGINE_OK;
+        default:
+            return tengine_error_set(TENGINE_EDTYPE, "'%s': a float attribute cannot become %s",
+                                     tensor.name, get_data_type_name(data_type));
+    }
+}
+
+}  // namespace
+
+int settle_moved_inputs(node& node)
+{
+    const method& method = *node.op.method;
+    const ir_tensor_t* first = get_ir_node_input(&node, 0);
+    for (int i = 0; first && i < method.field_num; i++) {
+        const op_field_t& field = method.fields[i];
+        if (field.moved_as != OP_MOVED_LIKE_INPUT) continue;
+        ir_tensor_t* moved = get_ir_node_input(&node, field.moved_input);
+        const bool ours = moved && moved->tensor_type == TENSOR_TYPE_CONST &&
+                          moved->source_index < 0 && moved->consumer_num == 1;
+        if (ours && moved->data_type == TENGINE_DT_FP32 && first->data_type != TENGINE_DT_FP32)
+            TENGINE_RETURN_IF_ERROR(convert_scalar(*moved, first->data_type));
+    }
+    return TENGINE_OK;
+}
+
+int lower_graph(graph& graph)
+{
+    // A lower function may append nodes, which are lowered in their turn.
+    for (int i = 0; i < graph.node_num; i++) {
+        node* node = graph.node_list[i];
+        if (!node) continue;
+        const method* method = node->op.method;
+        TENGINE_RETURN_IF_ERROR(method->lower ? method->lower(&graph, node)
+                                              : move_attributes(*node));
+    }
+    for (int i = 0; i < graph.node_num; i++)
+        if (graph.node_list[i]) TENGINE_RETURN_IF_ERROR(check_node(graph.node_list[i]));
+    return TENGINE_OK;
+}
+
+}  // namespace tengine

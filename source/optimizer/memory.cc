@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host memory of the tensors that outlive a part: the graph's outputs, which are never shared, and
+// what one part hands to another. Everything inside a part is its device's business.
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "base/alloc.h"
+#include "base/memory_plan.h"
+#include "graph/graph.h"
+#include "optimizer/pass.h"
+
+namespace tengine {
+namespace {
+
+bool is_planned(const graph& graph, const ir_tensor_t& tensor)
+{
+    if (tensor.producer < 0 || !is_ir_tensor_shape_known(&tensor)) return false;
+    return tensor.subgraph_num > 0 || is_ir_graph_output(&graph, tensor.index);
+}
+
+memory_block_t make_block(const graph& graph, const ir_tensor_t& tensor)
+{
+    memory_block_t block = {};
+    // A tensor of no elements still gets an address of its own.
+    block.size = std::max<size_t>(get_ir_tensor_bytes(&tensor), 1);
+    block.first_use = graph.node_list[tensor.producer]->subgraph_idx;
+    block.last_use = block.first_use;
+    for (int i = 0; i < tensor.subgraph_num; i++)
+        block.last_use = std::max(block.last_use, tensor.subgraph_list[i]);
+    if (is_ir_graph_output(&graph, tensor.index)) {
+        block.first_use = 0;
+        block.last_use = std::numeric_limits<int32_t>::max();
+    }
+    return block;
+}
+
+}  // namespace
+
+int plan_border_memory(graph& graph)
+{
+    std::vector<ir_tensor_t*> tensors;
+    std::vector<memory_block_t> blocks;
+    for (int i = 0; i < graph.tensor_num; i++) {
+        ir_tensor_t* tensor = graph.tensor_list[i];
+        if (!is_planned(graph, *tensor)) continue;
+        tensors.push_back(tensor);
+        blocks.push_back(make_block(graph, *tensor));
+    }
+    size_t total = 0;
+    TENGINE_RETURN_IF_ERROR(
+        plan_memory(blocks.data(), static_cast<int64_t>(blocks.size()), ALLOC_ALIGNMENT, &total));
+    graph.plan = alloc_memory(total);
+    if (!graph.plan)
+        return tengine_error_set(TENGINE_ENOMEM, "no memory for %zu bytes between parts", total);
+    for (size_t i = 0; i < tensors.size(); i++) {
+        tensors[i]->data = static_cast<char*>(graph.plan) + blocks[i].offset;
+        tensors[i]->internal_allocated = 1;
+    }
+    return TENGINE_OK;
+}
+
+}  // namespace tengine

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Merges neighbours of a convolution into it: BatchNormalization behind it into weights and bias,
+// zero padding before it into its pads.
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "operator/param.h"
+#include "optimizer/pass.h"
+
+namespace tengine {
+namespace {
+
+bool is_op(const node* node, const char* name)
+{
+    return node && std::strcmp(get_ir_node_op(node), name) == 0 && !*get_ir_node_domain(node);
+}
+
+bool is_float_constant(const ir_tensor_t* tensor)
+{
+    return tensor && tensor->tensor_type == TENSOR_TYPE_CONST && tensor->data &&
+           tensor->data_type == TENGINE_DT_FP32;
+}
+
+// The node that writes `tensor`, if nobody else reads it.
+node* only_producer(const graph& graph, const ir_tensor_t* tensor)
+{
+    if (!tensor || tensor->consumer_num != 1 || is_ir_graph_output(&graph, tensor->index))
+        return nullptr;
+    return get_ir_graph_node(&graph, tensor->producer);
+}
+
+bool can_merge_batch_norm(const node& norm, const node* conv)
+{
+    if (!is_op(&norm, "BatchNormalization") || !is_op(conv, "Conv")) return false;
+    if (get_ir_node_int(&norm, "training_mode", 0) != 0) return false;
+    for (int i = 1; i <= 4; i++)
+        if (!is_float_constant(get_ir_node_input(&norm, i))) return false;
+    const ir_tensor_t* bias = get_ir_node_input(conv, 2);
+    const ir_tensor_t* weight = get_ir_node_input(conv, 1);
+    return is_float_constant(weight) && (!bias || is_float_constant(bias)) &&
+           get_ir_node_input(&norm, 1)->elem_num == weight->dims[0];
+}
+
+ir_tensor_t* add_float_constant(graph& graph, const std::string& name, const int* dims, int rank)
+{
+    ir_tensor_t* tensor = create_ir_tensor(&graph, name.c_str(), TENGINE_DT_FP32);
+    if (!tensor || set_ir_tensor_shape(tensor, dims, rank) < 0 || allocate_ir_tensor(tensor) < 0)
+        return nullptr;
+    tensor->tensor_type = TENSOR_TYPE_CONST;
+    return tensor;
+}
+
+// y = gamma * (conv(x) - mean) / sqrt(var + epsilon) + beta is a convolution whose output channel c
+// has weights times k and bias (bias - mean) * k + beta, k = gamma / sqrt(var + epsilon).
+int merge_batch_norm(graph& graph, node& norm, node& conv)
+{
+    const ir_tensor_t* weight = get_ir_node_input(&conv, 1);
+    const ir_tensor_t* bias = get_ir_node_input(&conv, 2);
+    const float* gamma = get_ir_node_input(&norm, 1)->f32;
+    const float* beta = get_ir_node_input(&norm, 2)->f32;
+    const float* mean = get_ir_node_input(&norm, 3)->f32;
+    const float* variance = get_ir_node_input(&norm, 4)->f32;
+    const double epsilon = get_ir_node_float(&norm, "epsilon", 1e-5f);
+    const int channels = weight->dims[0];
+    const int64_t per_channel = weight->elem_num / channels;
+    const std::string name = std::string(conv.name) + "." + norm.name;
+    ir_tensor_t* new_weight =
+        add_float_constant(graph, name + ".weight", weight->dims, weight->dim_num);
+    ir_tensor_t* new_bias = add_float_constant(graph, name + ".bias", &channels, 1);
+    if (!new_weight || !new_bias) return tengine_error_code();
+    for (int c = 0; c < channels; c++) {
+        const double factor = gamma[c] / std::sqrt(variance[c] + epsilon);
+        for (int64_t i = c * per_channel; i < (c + 1) * per_channel; i++)
+            new_weight->f32[i] = static_cast<float>(weight->f32[i] * factor);
+        const double old_bias = bias ? bias->f32[c] : 0.0;
+        new_bias->f32[c] = static_cast<float>((old_bias - mean[c]) * factor + beta[c]);
+    }
+    TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(&conv, 1, new_weight));
+    TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(&conv, 2, new_bias));
+    ir_tensor_t* output = get_ir_node_output(&norm, 0);
+    destroy_ir_node(&graph, &norm);
+    return set_ir_node_output_tensor(&conv, 0, output);
+}
+
+// The pads of a Pad node that a convolution can do itself: zeros on spatial axes only.
+bool read_mergeable_pads(const node* pad, std::vector<int64_t>* out_pads)
+{
+    if (!is_op(pad, "Pad") || std::strcmp(get_ir_node_text(pad, "mode", "constant"), "constant"))
+        return false;
+    const ir_tensor_t* pads = get_ir_node_input(pad, 1);
+    const ir_tensor_t* value = get_ir_node_input(pad, 2);
+    const ir_tensor_t* data = get_ir_node_input(pad, 0);
+    if (!pads || pads->tensor_type != TENSOR_TYPE_CONST || get_ir_node_input(pad, 3)) return false;
+    if (value && !(is_float_constant(value) && *value->f32 == 0.0f)) return false;
+    const int rank = data->dim_num;
+    if (rank < 3 || pads->elem_num != 2 * rank) return false;
+    for (int i = 0; i < 2 * rank; i++)
+        if (pads->i64[i] < 0 || (i % rank < 2 && pads->i64[i] != 0)) return false;
+    out_pads->clear();
+    for (int end = 0; end < 2; end++)
+        for (int axis = 2; axis < rank; axis++)
+            out_pads->push_back(pads->i64[end * rank + axis]);
+    return true;
+}
+
+int merge_pad(graph& graph, node& pad, node& conv, std::vector<int64_t> pads)
+{
+    int number;
+    const int64_t* own = get_ir_node_ints(&conv, "pads", &number);
+    for (int i = 0; i < number && i < static_cast<int>(pads.size()); i++)
+        pads[i] += own[i];
+    TENGINE_RETURN_IF_ERROR(
+        set_node_ints(&conv, "pads", pads.data(), static_cast<int>(pads.size())));
+    TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(&conv, 0, get_ir_node_input(&pad, 0)));
+    destroy_ir_node(&graph, &pad);
+    return TENGINE_OK;
+}
+
+}  // namespace
+
+int merge_batch_norms(graph& graph)
+{
+    for (int i = 0; i < graph.node_num; i++) {
+        node* norm = graph.node_list[i];
+        if (!norm) continue;
+        node* conv = only_producer(graph, get_ir_node_input(norm, 0));
+        if (can_merge_batch_norm(*norm, conv))
+            TENGINE_RETURN_IF_ERROR(merge_batch_norm(graph, *norm, *conv));
+    }
+    return TENGINE_OK;
+}
+
+int merge_pads(graph& graph)
+{
+    std::vector<int64_t> pads;
+    for (int i = 0; i < graph.node_num; i++) {
+        node* conv = graph.node_list[i];
+        if (!is_op(conv, "Conv") ||
+            std::strcmp(get_ir_node_text(conv, "auto_pad", "NOTSET"), "NOTSET") != 0)
+            continue;
+        node* pad = only_producer(graph, get_ir_node_input(conv, 0));
+        if (read_mergeable_pads(pad, &pads))
+            TENGINE_RETURN_IF_ERROR(merge_pad(graph, *pad, *conv, pads));
+    }
+    return TENGINE_OK;
+}
+
+}  // namespace tengine

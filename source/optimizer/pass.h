@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The passes of pipeline.cc. Each takes a compact, sorted execution graph, returns a status, keeps
+// names, and may leave gaps and disorder, which the pipeline removes after it.
+#pragma once
+
+#include "tengine/ir.h"
+
+namespace tengine {
+
+// execution_graph.cc: the copy the passes work on.
+int copy_to_execution_graph(const graph& source, graph** out_graph);
+
+// lower.cc: old opsets and other dialects to ONNX operators of the newest opset.
+int lower_graph(graph& graph);
+// Constants that stand for attributes "of the type of input 0" get that type; called by
+// infer_graph() when the type is known.
+int settle_moved_inputs(node& node);
+
+// infer.cc: data types and shapes, and the folding of constants, in one walk (a shape may be
+// computed by nodes). Nodes whose shapes depend on data become dynamic.
+int infer_graph(graph& graph);
+
+// evaluate.cc: runs a node whose inputs are constant; its outputs become constants and the node
+// disappears.
+int evaluate_node(node& node);
+
+// simplify.cc: nodes that do nothing.
+int remove_no_ops(graph& graph);
+// merge.cc: BatchNormalization into the Conv before it; Pad into the Conv behind it.
+int merge_batch_norms(graph& graph);
+int merge_pads(graph& graph);
+// dead_code.cc: nodes and tensors that no output needs.
+int remove_dead_code(graph& graph);
+
+// split.cc
+int split_graph(graph& graph);
+// memory.cc: memory of graph outputs and of tensors between parts.
+int plan_border_memory(graph& graph);
+
+}  // namespace tengine

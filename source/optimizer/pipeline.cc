@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one list of passes, in order, and the way to look at what they do: TG_DUMP=<pass> (or "all")
+// prints the graph before and after that pass at log level INFO.
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "graph/graph.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pass.h"
+#include "tengine/device.h"
+
+namespace tengine {
+namespace {
+
+// optimize_graph of each device that got a part.
+int optimize_by_devices(graph& graph)
+{
+    for (int i = 0; i < get_vector_num(graph.subgraph_list); i++) {
+        const device* device = get_ir_graph_subgraph(&graph, i)->device;
+        if (device->optimizer && device->optimizer->optimize_graph)
+            TENGINE_RETURN_IF_ERROR(
+                device->optimizer->optimize_graph(&graph, graph.run_options.precision));
+    }
+    return TENGINE_OK;
+}
+
+struct Pass
+{
+    const char* name;
+    int (*run)(graph& graph);
+};
+
+constexpr Pass kPasses[] = {
+    {"lower", lower_graph},
+    {"dead_code", remove_dead_code},
+    {"infer", infer_graph},
+    {"no_ops", remove_no_ops},
+    {"merge_pads", merge_pads},
+    {"merge_batch_norms", merge_batch_norms},
+    {"clean", remove_dead_code},
+    {"split", split_graph},
+    {"optimize", optimize_by_devices},
+    {"memory", plan_border_memory},
+};
+
+void dump(const graph& graph, const char* when, const char* pass)
+{
+    const char* wanted = std::getenv("TG_DUMP");
+    if (!wanted || (std::strcmp(wanted, pass) != 0 && std::strcmp(wanted, "all") != 0)) return;
+    TLOG_INFO("%s pass '%s'", when, pass);
+    dump_ir_graph(&graph);
+}
+
+int run_passes(graph& graph)
+{
+    TENGINE_RETURN_IF_ERROR(sort_ir_graph(&graph));
+    for (const Pass& pass : kPasses) {
+        dump(graph, "before", pass.name);
+        TENGINE_RETURN_IF_ERROR(pass.run(graph));
+        // Parts refer to nodes by index: what follows the split keeps the numbering.
+        if (get_vector_num(graph.subgraph_list) == 0) {
+            TENGINE_RETURN_IF_ERROR(compact_ir_graph(&graph));
+            TENGINE_RETURN_IF_ERROR(sort_ir_graph(&graph));
+        }
+        dump(graph, "after", pass.name);
+    }
+    return TENGINE_OK;
+}
+
+int create(const graph& source, const ir_run_options_t& options, graph** out_graph)
+{
+    graph* target = nullptr;
+    TENGINE_RETURN_IF_ERROR(copy_to_execution_graph(source, &target));
+    target->run_options = options;
+    const int status = run_passes(*target);
+    if (status < 0) {
+        destroy_ir_graph(target);
+        return status;
+    }
+    *out_graph = target;
+    return TENGINE_OK;
+}
+
+}  // namespace
+}  // namespace tengine
+
+int create_execution_graph(const struct graph* source, const ir_run_options_t* options,
+                           struct graph** out_graph)
+{
+    try {
+        return tengine::create(*source, *options, out_graph);
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "no memory to prepare graph '%s'", source->name);
+    }
+}

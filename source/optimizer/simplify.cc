@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Removes nodes whose output equals their input.
+#include <cstring>
+
+#include "graph/graph.h"
+#include "operator/registry.h"
+#include "optimizer/pass.h"
+
+namespace tengine {
+namespace {
+
+bool is_op(const node& node, const char* name)
+{
+    return std::strcmp(get_ir_node_op(&node), name) == 0 && !*get_ir_node_domain(&node);
+}
+
+bool is_output_used(const node& node, int index)
+{
+    const ir_tensor_t* tensor = get_ir_node_output(&node, index);
+    return tensor && (tensor->consumer_num > 0 || is_ir_graph_output(node.graph, tensor->index));
+}
+
+bool has_same_shape(const ir_tensor_t& a, const ir_tensor_t& b)
+{
+    return is_ir_tensor_shape_known(&a) && is_ir_tensor_shape_known(&b) && a.dim_num == b.dim_num &&
+           std::memcmp(a.dims, b.dims, sizeof(int) * a.dim_num) == 0;
+}
+
+bool keeps_order(const node& transpose)
+{
+    int rank;
+    const int64_t* order = get_ir_node_ints(&transpose, "perm", &rank);
+    for (int i = 0; i < rank; i++)
+        if (order[i] != i) return false;
+    return rank > 0;
+}
+
+bool does_nothing(const node& node, const ir_tensor_t& input, const ir_tensor_t& output)
+{
+    if (is_op(node, "Identity")) return true;
+    if (is_op(node, "Dropout")) return !is_output_used(node, 1);
+    if (is_op(node, "Cast") || is_op(node, "CastLike")) return input.data_type == output.data_type;
+    if (is_op(node, "Transpose")) return keeps_order(node);
+    if (is_op(node, "Reshape") || is_op(node, "Flatten") || is_op(node, "Expand"))
+        return has_same_shape(input, output);
+    return false;
+}
+
+}  // namespace
+
+int remove_no_ops(graph& graph)
+{
+    for (int i = 0; i < graph.node_num; i++) {
+        node& node = *graph.node_list[i];
+        ir_tensor_t* input = get_ir_node_input(&node, 0);
+        ir_tensor_t* output = get_ir_node_output(&node, 0);
+        // A graph output keeps its own tensor, whose name and memory the user knows.
+        if (!input || !output || is_ir_graph_output(&graph, output->index)) continue;
+        if (!does_nothing(node, *input, *output)) continue;
+        TENGINE_RETURN_IF_ERROR(replace_ir_tensor_uses(&graph, output, input));
+        destroy_ir_node(&graph, &node);
+    }
+    return TENGINE_OK;
+}
+
+}  // namespace tengine
