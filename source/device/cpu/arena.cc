@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of the tensors inside a part.
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/memory_plan.h"
+#include "device/cpu/plan.h"
+
+namespace tengine::cpu {
+namespace {
+
+bool is_on_border(const subgraph& part, int32_t tensor_index)
+{
+    const int32_t* const begin = part.output_tensor_list;
+    const int32_t* const end = begin + part.output_num;
+    return std::find(begin, end, tensor_index) != end;
+}
+
+class ArenaPlanner
+{
+  public:
+    ArenaPlanner(const subgraph& part, const std::vector<Step>& steps) : part_(part), steps_(steps)
+    {
+    }
+
+    int plan(ArenaPlan* out_plan)
+    {
+        for (size_t i = 0; i < steps_.size(); i++) {
+            extend_inputs(static_cast<int>(i));
+            add_outputs(static_cast<int>(i));
+        }
+        TENGINE_RETURN_IF_ERROR(plan_memory(blocks_.data(), static_cast<int64_t>(blocks_.size()),
+                                            ALLOC_ALIGNMENT, &out_plan->bytes));
+        for (const auto& [value, block] : block_of_)
+            out_plan->entries.push_back({value, blocks_[block].offset});
+        return TENGINE_OK;
+    }
+
+  private:
+    void extend_inputs(int step)
+    {
+        const node& node = *steps_[step].context.node;
+        for (int i = 0; i < node.input_num; i++) {
+            const auto found = block_of_.find(get_ir_node_input(&node, i));
+            if (found != block_of_.end()) blocks_[found->second].last_use = step;
+        }
+    }
+
+    void add_outputs(int step)
+    {
+        const node& node = *steps_[step].context.node;
+        for (int i = 0; i < node.output_num; i++) {
+            tensor* output = get_ir_node_output(&node, i);
+            if (!output || !is_ir_tensor_shape_known(output) || steps_[step].dynamic) continue;
+            if (is_on_border(part_, output->index)) continue;
+            const tensor* reused = i == 0 ? find_in_place_input(step, *output) : nullptr;
+            if (reused) {
+                block_of_[output] = block_of_.at(const_cast<tensor*>(reused));
+                blocks_[block_of_[output]].last_use = step;
+                continue;
+            }
+            block_of_[output] = blocks_.size();
+            memory_block_t block = {};
+            block.size = std::max<size_t>(get_ir_tensor_bytes(output), 1);
+            block.first_use = block.last_use = step;
+            blocks_.push_back(block);
+        }
+    }
+
+    // The input whose memory output 0 may take over, or null.
+    const tensor* find_in_place_input(int step, const tensor& output) const
+    {
+        const int index = steps_[step].kernel->in_place_input;
+        if (index < 0) return nullptr;
+        const tensor* input = get_ir_node_input(steps_[step].context.node, index);
+        if (!input || input->consumer_num != 1 || !block_of_.count(const_cast<tensor*>(input)))
+            return nullptr;
+        return get_ir_tensor_bytes(input) == get_ir_tensor_bytes(&output) ? input : nullptr;
+    }
+
+    const subgraph& part_;
+    const std::vector<Step>& steps_;
+    std::vector<memory_block_t> blocks_;
+    std::unordered_map<tensor*, size_t> block_of_;
+};
+
+}  // namespace
+
+int plan_tensors(const subgraph& part, const std::vector<Step>& steps, ArenaPlan* out_plan)
+{
+    return ArenaPlanner(part, steps).plan(out_plan);
+}
+
+}  // namespace tengine::cpu

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU device: the ir_device_t around KernelList (what it can do) and Plan (a compiled part).
+#include <memory>
+#include <new>
+
+#include "device/cpu/plan.h"
+#include "tengine/device.h"
+
+namespace tengine::cpu {
+namespace {
+
+KernelList& kernels_of(struct device* device)
+{
+    return *static_cast<KernelList*>(device->privacy);
+}
+
+int init(struct device* device)
+{
+    std::unique_ptr<KernelList> kernels(new (std::nothrow) KernelList);
+    if (!kernels) return tengine_error_set(TENGINE_ENOMEM, "no memory for the kernel list");
+    try {
+        TENGINE_RETURN_IF_ERROR(kernels->fill());
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "no memory for the kernel list");
+    }
+    device->privacy = kernels.release();
+    return TENGINE_OK;
+}
+
+int release_device(struct device* device)
+{
+    delete static_cast<KernelList*>(device->privacy);
+    device->privacy = nullptr;
+    return TENGINE_OK;
+}
+
+int release_graph(struct device*, void* device_graph)
+{
+    delete static_cast<Plan*>(device_graph);
+    return TENGINE_OK;
+}
+
+int pre_run(struct device* device, subgraph* part, void*)
+{
+    try {
+        delete static_cast<Plan*>(part->device_graph);
+        part->device_graph = nullptr;
+        std::unique_ptr<Plan> plan;
+        TENGINE_RETURN_IF_ERROR(Plan::create(kernels_of(device), *part, &plan));
+        part->device_graph = plan.release();
+        return TENGINE_OK;
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "no memory for the plan of part %d", part->index);
+    }
+}
+
+int run(struct device*, subgraph* part)
+{
+    return static_cast<Plan*>(part->device_graph)->run();
+}
+
+// Packed weights and the arena stay for the next pre_run; nothing belongs to a single run.
+int post_run(struct device*, subgraph*)
+{
+    return TENGINE_OK;
+}
+
+int describe(struct device* device, struct vector* allowed_ops, struct vector*,
+             struct vector* precision)
+{
+    try {
+        for (int type : kernels_of(device).operators())
+            if (push_vector_data(allowed_ops, &type) < 0) throw std::bad_alloc();
+        for (int type = TENGINE_DT_FP32; type <= TENGINE_DT_UINT64; type++)
+            if (push_vector_data(precision, &type) < 0) throw std::bad_alloc();
+        return TENGINE_OK;
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "no memory to list operators");
+    }
+}
+
+int inspect(struct device* device, const node* node, ir_verdict_t* out_verdict)
+{
+    // Types of a dynamic node may be known at run time only.
+    if (node->dynamic_shape || kernels_of(device).pick(*node)) return TENGINE_OK;
+    const tensor* input = get_ir_node_input(node, 0);
+    const char* type = input ? get_data_type_name(input->data_type) : "";
+    refuse_ir_node(out_verdict, IR_REASON_DATA_TYPE, input ? input->name : "", type,
+                   "no %s kernel takes %s with these parameters", get_ir_node_op(node), type);
+    return TENGINE_OK;
+}
+
+ir_interface_t make_interface()
+{
+    ir_interface_t table = {};
+    table.init = init;
+    table.pre_run = pre_run;
+    table.run = run;
+    table.post_run = post_run;
+    table.release_graph = release_graph;
+    table.release_device = release_device;
+    return table;
+}
+
+ir_allocator_t make_allocator()
+{
+    ir_allocator_t table = {};
+    table.describe = describe;
+    table.inspect = inspect;
+    return table;
+}
+
+ir_interface_t cpu_interface = make_interface();
+ir_allocator_t cpu_allocator = make_allocator();
+ir_device_t cpu_device = {"CPU", &cpu_interface, &cpu_allocator, nullptr, nullptr, nullptr};
+
+}  // namespace
+}  // namespace tengine::cpu
+
+extern "C" int register_cpu_device(void);
+extern "C" int unregister_cpu_device(void);
+
+int register_cpu_device(void)
+{
+    return register_device(&tengine::cpu::cpu_device);
+}
+int unregister_cpu_device(void)
+{
+    return unregister_device(&tengine::cpu::cpu_device);
+}

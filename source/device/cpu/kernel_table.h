@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel of the CPU device is. Files in kernel/ (fast) and reference/ (plain and obviously
+// right) each export one KernelTable; CMake finds them and generates the list. For a node the
+// kernels of its operator are asked in the order kernel/ then reference/, inside a table from top
+// to bottom; the first that accepts wins.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/thread_pool.h"
+#include "operator/infer.h"
+#include "operator/operator.h"
+
+namespace tengine::cpu {
+
+// What a kernel works with: the node, its tensors (shapes known, data set at run time), the pool.
+struct KernelContext
+{
+    struct node* node = nullptr;
+    thread_pool_t* pool = nullptr;
+    // prepare() may ask for scratch; the plan gives it at run time, 64-byte aligned, shared
+    // between the steps of one plan.
+    size_t scratch_size = 0;
+    void* scratch = nullptr;
+    // prepare() may keep state here (packed weights); freed with free_state.
+    void* state = nullptr;
+    void (*free_state)(void* state) = nullptr;
+
+    const tensor* input(int index) const { return get_ir_node_input(node, index); }
+    tensor* output(int index) const { return get_ir_node_output(node, index); }
+    int input_num() const { return node->input_num; }
+    int output_num() const { return node->output_num; }
+    template <class Param>
+    const Param& param() const
+    {
+        return *static_cast<const Param*>(node->op.param_mem);
+    }
+};
+
+struct Kernel
+{
+    const char* op;    // ONNX operator
+    const char* name;  // "conv.im2col_gemm", "reference"; shown by reports
+    // Types, shapes and parameters it can do. Null: all that pass the operator's shape inference.
+    bool (*accepts)(const node& node);
+    // Computes all outputs. 0 or an error; trusts its arguments.
+    int (*run)(KernelContext& context);
+    // Once at pre_run (optional): state, packing, scratch size.
+    int (*prepare)(KernelContext& context) = nullptr;
+    // Output 0 may use the memory of this input (same bytes, element by element); -1: never.
+    int in_place_input = -1;
+};
+
+struct KernelTable
+{
+    const Kernel* rows;
+    size_t row_num;
+};
+
+// Generated from the files of kernel/ and reference/, in that order.
+extern const KernelTable* const kernel_tables[];
+extern const int kernel_table_num;
+
+}  // namespace tengine::cpu

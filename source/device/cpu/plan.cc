@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cpu/plan.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tengine::cpu {
+
+Step::Step(Step&& other) noexcept
+    : kernel(other.kernel), context(other.context), dynamic(other.dynamic)
+{
+    other.context.state = nullptr;
+    other.context.free_state = nullptr;
+}
+
+void Step::release_state()
+{
+    if (context.free_state) context.free_state(context.state);
+    context.state = nullptr;
+    context.free_state = nullptr;
+}
+
+int Plan::create(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan>* out_plan)
+{
+    std::unique_ptr<Plan> plan(new Plan(kernels));
+    TENGINE_RETURN_IF_ERROR(plan->create_pool(part.graph->run_options));
+    TENGINE_RETURN_IF_ERROR(plan->add_steps(part));
+    TENGINE_RETURN_IF_ERROR(plan->plan_arena(part));
+    *out_plan = std::move(plan);
+    return TENGINE_OK;
+}
+
+Plan::~Plan()
+{
+    steps_.clear();
+    for (tensor* value : planned_)
+        value->data = nullptr;
+    free_memory(arena_);
+    destroy_thread_pool(pool_);
+}
+
+int Plan::create_pool(const ir_run_options_t& options)
+{
+    if (options.num_thread <= 1) return TENGINE_OK;
+    return create_thread_pool(options.num_thread, options.affinity, &pool_);
+}
+
+int Plan::add_steps(subgraph& part)
+{
+    steps_.reserve(static_cast<size_t>(part.node_num));
+    for (int i = 0; i < part.node_num; i++) {
+        Step& step = steps_.emplace_back();
+        step.context.node = part.graph->node_list[part.node_list[i]];
+        step.context.pool = pool_;
+        step.dynamic = step.context.node->dynamic_shape != 0;
+        if (!step.dynamic) TENGINE_RETURN_IF_ERROR(prepare_step(step));
+    }
+    return TENGINE_OK;
+}
+
+int Plan::prepare_step(Step& step)
+{
+    step.kernel = kernels_.pick(*step.context.node);
+    if (!step.kernel)
+        return fail_node(step.context.node, TENGINE_EDTYPE, "no kernel takes its types and shapes");
+    step.release_state();
+    return step.kernel->prepare ? step.kernel->prepare(step.context) : TENGINE_OK;
+}
+
+int Plan::plan_arena(const subgraph& part)
+{
+    ArenaPlan tensors;
+    TENGINE_RETURN_IF_ERROR(plan_tensors(part, steps_, &tensors));
+    size_t scratch_bytes = 0;
+    for (const Step& step : steps_)
+        scratch_bytes = std::max(scratch_bytes, step.context.scratch_size);
+    size_t scratch_offset;
+    if (!checked_align(tensors.bytes, ALLOC_ALIGNMENT, &scratch_offset) ||
+        !checked_add(scratch_offset, scratch_bytes, &arena_bytes_))
+        return tengine_error_set(TENGINE_ELIMIT,
+                                 "part %d needs more memory than there are "
+                                 "addresses",
+                                 part.index);
+    arena_ = static_cast<char*>(alloc_memory(arena_bytes_));
+    if (!arena_)
+        return tengine_error_set(TENGINE_ENOMEM, "part %d: no memory for an arena of %zu bytes",
+                                 part.index, arena_bytes_);
+    for (const auto& [value, offset] : tensors.entries) {
+        value->data = arena_ + offset;
+        planned_.push_back(value);
+    }
+    for (Step& step : steps_)
+        step.context.scratch = arena_ + scratch_offset;
+    return TENGINE_OK;
+}
+
+int Plan::run()
+{
+    for (Step& step : steps_)
+        TENGINE_RETURN_IF_ERROR(step.dynamic ? run_dynamic(step) : step.kernel->run(step.context));
+    return TENGINE_OK;
+}
+
+// All inputs have data now, so shape inference can finish; kernels of operators that find their
+// output's shape themselves also allocate it.
+int Plan::run_dynamic(Step& step)
+{
+    node& node = *step.context.node;
+    const int status = node.op.same_shape
+                           ? set_node_output_like(&node, 0, get_ir_node_input(&node, 0), -1)
+                           : node.op.infer_shape(&node);
+    TENGINE_RETURN_IF_ERROR(status);
+    const bool self_shaped = (node.op.method->traits & OP_SELF_SHAPED) != 0;
+    if (status == OP_SHAPE_LATER && !self_shaped)
+        return fail_node(&node, TENGINE_EINTERNAL, "its shape is not known even at run time");
+    for (int i = 0; i < node.output_num && !self_shaped; i++)
+        if (tensor* output = get_ir_node_output(&node, i))
+            TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(output));
+    step.context.scratch_size = 0;
+    TENGINE_RETURN_IF_ERROR(prepare_step(step));
+    const std::unique_ptr<void, void (*)(void*)> scratch(alloc_memory(step.context.scratch_size),
+                                                         free_memory);
+    if (!scratch) return fail_node(&node, TENGINE_ENOMEM, "no memory for scratch");
+    step.context.scratch = scratch.get();
+    return step.kernel->run(step.context);
+}
+
+}  // namespace tengine::cpu

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What pre_run makes of a part: a list of steps over one arena. run() only walks it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "base/alloc.h"
+#include "base/thread_pool.h"
+#include "device/cpu/kernel_list.h"
+
+namespace tengine::cpu {
+
+// One kernel with its node. Owns what the kernel keeps.
+struct Step
+{
+    const Kernel* kernel = nullptr;  // null until run time for a dynamic step
+    KernelContext context;
+    // Shapes depend on data: inferred, kernel picked and outputs allocated at each run.
+    bool dynamic = false;
+
+    Step() = default;
+    Step(Step&& other) noexcept;
+    Step& operator=(Step&&) = delete;
+    ~Step() { release_state(); }
+    void release_state();
+};
+
+class Plan
+{
+  public:
+    // Compiles a part: picks kernels, lets them prepare, plans memory.
+    static int create(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan>* out_plan);
+    ~Plan();
+    Plan(const Plan&) = delete;
+    Plan& operator=(const Plan&) = delete;
+
+    int run();
+
+    size_t arena_bytes() const { return arena_bytes_; }
+
+  private:
+    explicit Plan(const KernelList& kernels) : kernels_(kernels) {}
+
+    int create_pool(const ir_run_options_t& options);
+    int add_steps(subgraph& part);
+    int prepare_step(Step& step);
+    int plan_arena(const subgraph& part);
+    int run_dynamic(Step& step);
+
+    const KernelList& kernels_;
+    std::vector<Step> steps_;
+    std::vector<tensor*> planned_;  // tensors whose data lies in the arena
+    thread_pool_t* pool_ = nullptr;
+    char* arena_ = nullptr;
+    size_t arena_bytes_ = 0;
+};
+
+// The arena of a part (arena.cc): offset of every tensor that lives and dies inside it.
+struct ArenaPlan
+{
+    struct Entry
+    {
+        tensor* value;
+        size_t offset;
+    };
+    std::vector<Entry> entries;
+    size_t bytes = 0;
+};
+
+// Lifetimes are step numbers; a step's output takes over its input's memory where the kernel allows
+// it and nothing else reads that input later.
+int plan_tensors(const subgraph& part, const std::vector<Step>& steps, ArenaPlan* out_plan);
+
+}  // namespace tengine::cpu
