@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of classify.c.
+#define _POSIX_C_SOURCE 200809L
+#include "arguments.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char kUsage[] =
+    "classify -m MODEL [options] IMAGE...\n"
+    "Prints the most probable classes of each image.\n"
+    "  -m MODEL     model file: .onnx or .tmfile\n"
+    "  -l LABELS    text file with the name of one class a line\n"
+    "  -g HxW       input height and width, where the model leaves them open\n"
+    "  -b MEAN      subtracted from pixels (0..255): one number or R,G,B; default 0\n"
+    "  -w SCALE     pixels are multiplied by it afterwards: one number or R,G,B; default 1/255\n"
+    "  -k COUNT     classes to print, default 5\n"
+    "  -t THREADS   threads, default 1; 0: one for each core\n"
+    "  -r COUNT     runs for each image, default 1; minimum and average time are printed\n"
+    "  -d DEVICES   devices, best first, separated by commas\n"
+    "  -v           print which device runs each node\n"
+    "  -h           print this text\n";
+
+static void refuse(const char* what, const char* value)
+{
+    fprintf(stderr, "classify: %s%s%s; classify -h explains\n", what, *value ? " " : "", value);
+    exit(EXIT_FAILURE);
+}
+
+static int parse_count(const char* text, int least, const char* what)
+{
+    char* end;
+    const long value = strtol(text, &end, 10);
+    if (end == text || *end != '\0' || value < least || value > 65536) refuse(what, text);
+    return (int)value;
+}
+
+static void parse_size(const char* text, int* out_height, int* out_width)
+{
+    static const char kWanted[] = "-g wants HxW, such as 224x224, each 1 to 16384, not";
+    char rest;
+    if (sscanf(text, "%5dx%5d%c", out_height, out_width, &rest) != 2) refuse(kWanted, text);
+    const int low = *out_height < *out_width ? *out_height : *out_width;
+    const int high = *out_height < *out_width ? *out_width : *out_height;
+    if (low < 1 || high > 16384) refuse(kWanted, text);
+}
+
+// One number for all channels, or one for each.
+static void parse_channels(const char* text, float out_values[3], const char* what)
+{
+    const char* number = text;
+    char* end;
+    int count = 0;
+    do {
+        out_values[count] = strtof(number, &end);
+        if (end == number) refuse(what, text);
+        number = end + 1;
+        ++count;
+    } while (*end == ',' && count < 3);
+    if (*end != '\0' || count == 2) refuse(what, text);
+    if (count == 1) out_values[1] = out_values[2] = out_values[0];
+}
+
+static void parse_option(int letter, char* value, struct arguments* out)
+{
+    switch (letter) {
+        case 'm':
+            out->model = value;
+            break;
+        case 'l':
+            out->labels = value;
+            break;
+        case 'g':
+            parse_size(value, &out->height, &out->width);
+            break;
+        case 'b':
+            parse_channels(value, out->values.mean, "-b wants a number or R,G,B, not");
+            break;
+        case 'w':
+            parse_channels(value, out->values.scale, "-w wants a number or R,G,B, not");
+            break;
+        case 'k':
+            out->top_k = parse_count(value, 1, "-k wants a number from 1, not");
+            break;
+        case 't':
+            out->threads = parse_count(value, 0, "-t wants a number from 0, not");
+            break;
+        case 'r':
+            out->repeat = parse_count(value, 1, "-r wants a number from 1, not");
+            break;
+        case 'd':
+            out->devices = value;
+            break;
+        case 'v':
+            out->verbose = 1;
+            break;
+    }
+}
+
+void arguments_parse(int argc, char** argv, struct arguments* out_arguments)
+{
+    const float scale = 1.0f / 255.0f;
+    const struct arguments defaults = {
+        .values = {.scale = {scale, scale, scale}}, .top_k = 5, .threads = 1, .repeat = 1};
+    *out_arguments = defaults;
+
+    int letter;
+    opterr = 0;
+    while ((letter = getopt(argc, argv, ":m:l:g:b:w:k:t:r:d:vh")) != -1) {
+        const char text[] = {'-', (char)optopt, '\0'};
+        if (letter == ':') refuse("a value is missing after", text);
+        if (letter == '?') refuse("there is no option", text);
+        if (letter == 'h') {
+            fputs(kUsage, stdout);
+            exit(EXIT_SUCCESS);
+        }
+        parse_option(letter, optarg, out_arguments);
+    }
+    if (out_arguments->model == NULL) refuse("no model is named (-m)", "");
+    if (optind == argc) refuse("no image is named", "");
+    out_arguments->images = argv + optind;
+    out_arguments->image_count = argc - optind;
+}

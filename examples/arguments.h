@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of classify.c.
+#pragma once
+
+#include "image.h"
+
+struct arguments
+{
+    const char* model;
+    const char* labels;  // NULL: classes are printed by number
+    int height;          // 0: what the model says; the same for width
+    int width;
+    struct image_values values;
+    int top_k;
+    int threads;    // 0: as many as there are cores
+    int repeat;     // runs for each image, all timed
+    char* devices;  // separated by commas, best first; NULL: the default device
+    int verbose;
+    char** images;
+    int image_count;
+};
+
+// Fills in the defaults and what the command line says; the result points into argv. Ends the
+// program after -h, and with exit status 1 and one line on standard error when something is wrong.
+void arguments_parse(int argc, char** argv, struct arguments* out_arguments);

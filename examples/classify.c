@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// Classifies image files: prints the most probable classes of each, and the time it took. The
+// command line is in arguments.c, reading files in image.c and labels.c; a smaller program is
+// hello.c.
+#define _POSIX_C_SOURCE 200809L
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "arguments.h"
+#include "image.h"
+#include "labels.h"
+#include "tengine/c_api.h"
+
+struct classifier
+{
+    context_t context;
+    graph_t graph;
+    int channels;
+    int height;
+    int width;
+    float* pixels;         // [channels, height, width]; the graph reads its input here
+    float* probabilities;  // one for each class
+    int* ranking;          // class numbers, most probable first
+    int class_count;
+};
+
+static int fail(const char* format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    fputs("classify: ", stderr);
+    vfprintf(stderr, format, values);
+    fputc('\n', stderr);
+    va_end(values);
+    return -1;
+}
+
+static int fail_api(const char* subject)
+{
+    return fail("%s: %s", subject, get_tengine_error());
+}
+
+static int open_context(char* devices, struct classifier* classifier)
+{
+    classifier->context = create_context("classify", devices != NULL);
+    if (classifier->context == NULL) return fail_api("context");
+    if (devices == NULL) return 0;
+    for (char* name = strtok(devices, ","); name != NULL; name = strtok(NULL, ","))
+        if (add_context_device(classifier->context, name) < 0) return fail_api(name);
+    return 0;
+}
+
+static const char* format_of(const char* path)
+{
+    const char* ending = strrchr(path, '.');
+    return ending != NULL && strcmp(ending, ".tmfile") == 0 ? "tengine" : "onnx";
+}
+
+static int check_input(const char* model, int data_type, int dimensions, int channels)
+{
+    if (data_type != TENGINE_DT_FP32)
+        return fail("%s: the input has data type %d, wanted is float32 (%d)", model, data_type,
+                    TENGINE_DT_FP32);
+    if (dimensions != 4)
+        return fail("%s: the input has %d dimensions, wanted are 4: N, C, H, W", model, dimensions);
+    if (channels != 1 && channels != 3)
+        return fail("%s: the input has %d channels, wanted are 1 (grey) or 3 (colour)", model,
+                    channels);
+    return 0;
+}
+
+// Sets the batch to 1, and height and width to what the user or else the model wants.
+static int shape_input(tensor_t input, const struct arguments* arguments,
+                       struct classifier* classifier)
+{
+    const char* model = arguments->model;
+    int shape[MAX_SHAPE_DIM_NUM] = {0};
+    const int dimensions = get_tensor_shape(input, shape, MAX_SHAPE_DIM_NUM);
+    const int data_type = get_tensor_data_type(input);
+    if (dimensions < 0 || data_type < 0) return fail_api(model);
+    if (check_input(model, data_type, dimensions, shape[1]) < 0) return -1;
+
+    shape[0] = 1;
+    if (arguments->height > 0) shape[2] = arguments->height;
+    if (arguments->width > 0) shape[3] = arguments->width;
+    if (shape[2] <= 0 || shape[3] <= 0)
+        return fail("%s: the model leaves height or width open, name them with -g HxW", model);
+    if (set_tensor_shape(input, shape, dimensions) < 0) return fail_api(model);
+    classifier->channels = shape[1];
+    classifier->height = shape[2];
+    classifier->width = shape[3];
+    return 0;
+}
+
+static int lend_pixels(tensor_t input, struct classifier* classifier)
+{
+    const int bytes = get_tensor_buffer_size(input);
+    if (bytes < 0) return fail_api("input");
+    classifier->pixels = calloc(1, (size_t)bytes);
+    if (classifier->pixels == NULL) return fail("input: out of memory for %d bytes", bytes);
+    if (set_tensor_buffer(input, classifier->pixels, bytes) < 0) return fail_api("input");
+    return 0;
+}
+
+static int size_output(const char* model, struct classifier* classifier)
+{
+    tensor_t output = tengine_graph_get_output(classifier->graph, 0);
+    if (output == NULL) return fail_api(model);
+    const int bytes = get_tensor_buffer_size(output);
+    const int data_type = get_tensor_data_type(output);
+    if (bytes < 0 || data_type < 0) return fail_api(model);
+    if (data_type != TENGINE_DT_FP32)
+        return fail("%s: the output has data type %d, wanted is float32 (%d)", model, data_type,
+                    TENGINE_DT_FP32);
+    classifier->class_count = bytes / (int)sizeof(float);
+    if (classifier->class_count == 0) return fail("%s: the output is empty", model);
+    classifier->probabilities = calloc((size_t)classifier->class_count, sizeof(float));
+    classifier->ranking = calloc((size_t)classifier->class_count, sizeof(int));
+    if (classifier->probabilities == NULL || classifier->ranking == NULL)
+        return fail("%s: out of memory for %d classes", model, classifier->class_count);
+    return 0;
+}
+
+static int open_classifier(const struct arguments* arguments, struct classifier* classifier)
+{
+    const char* model = arguments->model;
+    if (open_context(arguments->devices, classifier) < 0) return -1;
+    classifier->graph = create_graph(classifier->context, format_of(model), model);
+    if (classifier->graph == NULL) return fail_api(model);
+    tensor_t input = tengine_graph_get_input(classifier->graph, 0);
+    if (input == NULL) return fail_api(model);
+    if (shape_input(input, arguments, classifier) < 0) return -1;
+    if (lend_pixels(input, classifier) < 0) return -1;
+    const struct options options = {arguments->threads, TENGINE_CLUSTER_ALL, TENGINE_MODE_FP32, 0};
+    if (prerun_graph_multithread(classifier->graph, options) < 0) return fail_api(model);
+    return size_output(model, classifier);
+}
+
+static int print_placement(graph_t graph)
+{
+    const int count = get_graph_node_num(graph);
+    if (count < 0) return fail_api("placement");
+    for (int i = 0; i < count; ++i) {
+        node_t node = get_graph_node_by_idx(graph, i);
+        if (node == NULL) return fail_api("placement");
+        const char* device = get_node_device(node);
+        const char* operator_name = get_node_op(node);
+        const char* name = get_node_name(node);
+        if (device == NULL || operator_name == NULL || name == NULL) return fail_api("placement");
+        printf("%-8s %-20s %s\n", device, operator_name, name);
+    }
+    return 0;
+}
+
+// Models end in a softmax or leave it to the program. Values that are no distribution are taken
+// for logits.
+static void to_probabilities(float* values, int count)
+{
+    float sum = 0.0f;
+    float least = FLT_MAX;
+    float greatest = -FLT_MAX;
+    for (int i = 0; i < count; ++i) {
+        sum += values[i];
+        least = fminf(least, values[i]);
+        greatest = fmaxf(greatest, values[i]);
+    }
+    if (least >= 0.0f && fabsf(sum - 1.0f) < 1e-2f) return;
+    sum = 0.0f;
+    for (int i = 0; i < count; ++i)
+        sum += values[i] = expf(values[i] - greatest);
+    for (int i = 0; i < count; ++i)
+        values[i] /= sum;
+}
+
+// Writes the indices of the `wanted` greatest values, greatest first, and returns how many there
+// are. Insertion sort, because the list is short.
+static int rank(const float* values, int count, int wanted, int* out_ranking)
+{
+    int ranked = 0;
+    for (int i = 0; i < count; ++i) {
+        if (ranked == wanted && values[i] <= values[out_ranking[ranked - 1]]) continue;
+        int place = ranked < wanted ? ranked++ : ranked - 1;
+        for (; place > 0 && values[out_ranking[place - 1]] < values[i]; --place)
+            out_ranking[place] = out_ranking[place - 1];
+        out_ranking[place] = i;
+    }
+    return ranked;
+}
+
+static double milliseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1e3 + now.tv_nsec * 1e-6;
+}
+
+static int run_timed(graph_t graph, int repeat, double* out_least, double* out_average)
+{
+    double total = 0.0;
+    *out_least = HUGE_VAL;
+    for (int i = 0; i < repeat; ++i) {
+        const double start = milliseconds();
+        if (run_graph(graph, 1) < 0) return -1;
+        const double elapsed = milliseconds() - start;
+        total += elapsed;
+        *out_least = fmin(*out_least, elapsed);
+    }
+    *out_average = total / repeat;
+    return 0;
+}
+
+static void print_classes(const struct classifier* classifier, const struct labels* labels,
+                          int top_k)
+{
+    const float* probabilities = classifier->probabilities;
+    const int count = rank(probabilities, classifier->class_count, top_k, classifier->ranking);
+    for (int i = 0; i < count; ++i) {
+        const int best = classifier->ranking[i];
+        printf("  %6.2f %%  ", 100.0 * probabilities[best]);
+        if (best < labels->count)
+            printf("%s\n", labels->lines[best]);
+        else
+            printf("class %d\n", best);
+    }
+}
+
+static int classify(const char* path, const struct arguments* arguments,
+                    const struct labels* labels, const struct classifier* classifier)
+{
+    const char* reason = image_load(path, classifier->channels, classifier->height,
+                                    classifier->width, &arguments->values, classifier->pixels);
+    if (reason != NULL) return fail("%s: %s", path, reason);
+    double least, average;
+    if (run_timed(classifier->graph, arguments->repeat, &least, &average) < 0)
+        return fail_api(path);
+
+    tensor_t output = tengine_graph_get_output(classifier->graph, 0);
+    const int bytes = classifier->class_count * (int)sizeof(float);
+    if (get_tensor_data(output, classifier->probabilities, bytes) < 0) return fail_api(path);
+    to_probabilities(classifier->probabilities, classifier->class_count);
+
+    printf("%s: min %.3f ms, avg %.3f ms, runs %d\n", path, least, average, arguments->repeat);
+    print_classes(classifier, labels, arguments->top_k);
+    return 0;
+}
+
+static int classify_all(const struct arguments* arguments, struct labels* labels,
+                        struct classifier* classifier)
+{
+    if (arguments->labels != NULL && labels_read(arguments->labels, labels) < 0)
+        return fail("%s: cannot read the labels", arguments->labels);
+    if (open_classifier(arguments, classifier) < 0) return -1;
+    if (arguments->verbose && print_placement(classifier->graph) < 0) return -1;
+    for (int i = 0; i < arguments->image_count; ++i)
+        if (classify(arguments->images[i], arguments, labels, classifier) < 0) return -1;
+    if (postrun_graph(classifier->graph) < 0) return fail_api(arguments->model);
+    return 0;
+}
+
+static void close_classifier(struct classifier* classifier)
+{
+    if (classifier->graph != NULL) destroy_graph(classifier->graph);
+    destroy_context(classifier->context);
+    free(classifier->pixels);
+    free(classifier->probabilities);
+    free(classifier->ranking);
+}
+
+int main(int argc, char** argv)
+{
+    struct arguments arguments;
+    struct labels labels = {0};
+    struct classifier classifier = {0};
+    arguments_parse(argc, argv, &arguments);
+    if (init_tengine() < 0) {
+        fail_api("init");
+        return EXIT_FAILURE;
+    }
+    const int status = classify_all(&arguments, &labels, &classifier);
+    close_classifier(&classifier);
+    labels_free(&labels);
+    release_tengine();
+    return status < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

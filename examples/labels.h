@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The class names of a network, one a line of a text file, for classify.c.
+#pragma once
+
+struct labels
+{
+    char* text;    // the file, its lines ended by NUL
+    char** lines;  // into text; line i names class i
+    int count;
+};
+
+// Reads the file. Returns 0, or -1 when it cannot be read or memory is short; labels_free is legal
+// either way, and on labels that are all zero.
+int labels_read(const char* path, struct labels* out_labels);
+void labels_free(struct labels* labels);
