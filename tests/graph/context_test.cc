@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/context.h"
+
+#include <gtest/gtest.h>
+#include <memory>
+
+#include "tengine/device.h"
+
+namespace {
+
+TEST(Context, KeepsDevicesInOrderWithCopiesOfTheirOptions)
+{
+    const std::unique_ptr<ir_context_t, void (*)(ir_context_t*)> context(create_ir_context("c"),
+                                                                         destroy_ir_context);
+    ir_device_t first = {}, second = {};
+    init_ir_device(&first, "first");
+    init_ir_device(&second, "second");
+    int options = 7;
+    ASSERT_EQ(add_ir_context_device(context.get(), &first, &options, sizeof(options)), TENGINE_OK);
+    ASSERT_EQ(add_ir_context_device(context.get(), &second, nullptr, 0), TENGINE_OK);
+    options = 8;
+    EXPECT_EQ(*static_cast<int*>(find_ir_context_device(context.get(), &first)->options), 7);
+    EXPECT_EQ(find_ir_context_device(context.get(), &second)->options, nullptr);
+    EXPECT_EQ(add_ir_context_device(context.get(), &first, nullptr, 0), TENGINE_EEXIST);
+    ASSERT_EQ(remove_ir_context_device(context.get(), &first), TENGINE_OK);
+    EXPECT_EQ(remove_ir_context_device(context.get(), &first), TENGINE_ENOENT);
+    EXPECT_EQ(get_vector_num(context->devices), 1);
+}
+
+}  // namespace

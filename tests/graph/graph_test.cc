@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connections, removal, renumbering and order.
+#include "graph/graph.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+class GraphTest : public testing::Test
+{
+  protected:
+    GraphTest() : graph_(create_ir_graph(nullptr)) {}
+    ~GraphTest() override { destroy_ir_graph(graph_); }
+
+    ir_tensor_t* tensor(const std::string& name)
+    {
+        return create_ir_tensor(graph_, name.c_str(), TENGINE_DT_FP32);
+    }
+    ir_node_t* node(const std::string& name, std::vector<ir_tensor_t*> inputs,
+                    std::vector<ir_tensor_t*> outputs)
+    {
+        ir_node_t* made = append_ir_node(graph_, name.c_str());
+        for (size_t i = 0; i < inputs.size(); i++)
+            EXPECT_EQ(set_ir_node_input_tensor(made, static_cast<int>(i), inputs[i]), TENGINE_OK);
+        for (size_t i = 0; i < outputs.size(); i++)
+            EXPECT_EQ(set_ir_node_output_tensor(made, static_cast<int>(i), outputs[i]), TENGINE_OK);
+        return made;
+    }
+
+    ir_graph_t* graph_;
+};
+
+TEST_F(GraphTest, ConnectsBothWays)
+{
+    ir_tensor_t *a = tensor("a"), *b = tensor("b");
+    ir_node_t* first = node("first", {a, a}, {b});
+    EXPECT_EQ(a->consumer_num, 2);
+    EXPECT_EQ(b->producer, first->index);
+    EXPECT_EQ(get_ir_node_input(first, 1), a);
+    EXPECT_EQ(get_ir_node_input(first, 2), nullptr);
+    EXPECT_EQ(get_ir_node_output(first, -1), nullptr);
+}
+
+TEST_F(GraphTest, GapsAreAbsentInputs)
+{
+    ir_tensor_t* a = tensor("a");
+    ir_node_t* first = node("first", {}, {});
+    ASSERT_EQ(set_ir_node_input_tensor(first, 2, a), TENGINE_OK);
+    EXPECT_EQ(first->input_num, 3);
+    EXPECT_EQ(get_ir_node_input(first, 0), nullptr);
+    EXPECT_EQ(set_ir_node_input_tensor(first, -1, a), TENGINE_ERANGE);
+    EXPECT_EQ(set_ir_node_input_tensor(first, 1 << 24, a), TENGINE_ERANGE);
+}
+
+TEST_F(GraphTest, ReplacingAnInputMovesTheConsumer)
+{
+    ir_tensor_t *a = tensor("a"), *b = tensor("b");
+    ir_node_t* first = node("first", {a}, {});
+    ASSERT_EQ(set_ir_node_input_tensor(first, 0, b), TENGINE_OK);
+    EXPECT_EQ(a->consumer_num, 0);
+    EXPECT_EQ(b->consumer_num, 1);
+    ASSERT_EQ(set_ir_node_input_tensor(first, 0, nullptr), TENGINE_OK);
+    EXPECT_EQ(b->consumer_num, 0);
+}
+
+TEST_F(GraphTest, ATensorHasOneProducer)
+{
+    ir_tensor_t* a = tensor("a");
+    node("first", {}, {a});
+    ir_node_t* second = node("second", {}, {});
+    EXPECT_EQ(set_ir_node_output_tensor(second, 0, a), TENGINE_EGRAPH);
+    EXPECT_STREQ(tengine_error_message(),
+                 "tensor 'a' is written by node 'first' already, so node 'second' cannot");
+}
+
+TEST_F(GraphTest, CompactingRenumbersEverything)
+{
+    ir_tensor_t *a = tensor("a"), *b = tensor("b"), *c = tensor("c"), *d = tensor("d");
+    ir_node_t* dead = node("dead", {a}, {b});
+    node("kept", {a}, {c});
+    node("last", {c}, {d});
+    const int32_t output = d->index;
+    ASSERT_EQ(set_ir_graph_output_tensor(graph_, &output, 1), TENGINE_OK);
+    destroy_ir_node(graph_, dead);
+    destroy_ir_tensor(graph_, b);
+    ASSERT_EQ(compact_ir_graph(graph_), TENGINE_OK);
+    EXPECT_EQ(graph_->node_num, 2);
+    EXPECT_EQ(graph_->tensor_num, 3);
+    EXPECT_EQ(a->consumer_num, 1);
+    EXPECT_EQ(a->consumer[0], 0);
+    EXPECT_EQ(c->producer, 0);
+    EXPECT_EQ(get_ir_node_input(graph_->node_list[1], 0), c);
+    EXPECT_TRUE(is_ir_graph_output(graph_, d->index));
+}
+
+TEST_F(GraphTest, ReplacingUsesReachesConsumersAndOutputs)
+{
+    ir_tensor_t *a = tensor("a"), *b = tensor("b"), *c = tensor("c");
+    ir_node_t* reader = node("reader", {b, a, b}, {c});
+    const int32_t output = b->index;
+    ASSERT_EQ(set_ir_graph_output_tensor(graph_, &output, 1), TENGINE_OK);
+    ASSERT_EQ(replace_ir_tensor_uses(graph_, b, a), TENGINE_OK);
+    for (int i = 0; i < 3; i++)
+        EXPECT_EQ(get_ir_node_input(reader, i), a);
+    EXPECT_EQ(b->consumer_num, 0);
+    EXPECT_TRUE(is_ir_graph_output(graph_, a->index));
+}
+
+TEST_F(GraphTest, SortsAndKeepsTheOrderThatIsFree)
+{
+    ir_tensor_t *a = tensor("a"), *b = tensor("b"), *c = tensor("c"), *d = tensor("d");
+    node("third", {b, c}, {d});
+    node("first", {}, {a});
+    node("free", {}, {c});
+    node("second", {a}, {b});
+    ASSERT_EQ(sort_ir_graph(graph_), TENGINE_OK);
+    std::vector<std::string> names;
+    for (int i = 0; i < graph_->node_num; i++)
+        names.push_back(graph_->node_list[i]->name);
+    EXPECT_EQ(names, (std::vector<std::string>{"first", "free", "second", "third"}));
+    EXPECT_EQ(d->producer, 3);
+    EXPECT_EQ(a->consumer[0], 2);
+}
+
+TEST_F(GraphTest, ACycleIsAnErrorWithNames)
+{
+    ir_tensor_t *a = tensor("a"), *b = tensor("b");
+    node("one", {b}, {a});
+    node("two", {a}, {b});
+    EXPECT_EQ(sort_ir_graph(graph_), TENGINE_EGRAPH);
+    EXPECT_STREQ(tengine_error_message(),
+                 "the graph has a cycle; nodes on or behind it: 'one', 'two'");
+}
+
+TEST_F(GraphTest, SortsRandomGraphs)
+{
+    std::mt19937 random(7);
+    const int number = 300;
+    std::vector<ir_tensor_t*> tensors;
+    for (int i = 0; i < number; i++)
+        tensors.push_back(tensor("t" + std::to_string(i)));
+    std::vector<int> rank(number);
+    for (int i = 0; i < number; i++)
+        rank[i] = i;
+    std::shuffle(rank.begin(), rank.end(), random);
+    for (int i = 0; i < number; i++) {
+        std::vector<ir_tensor_t*> inputs;
+        for (int k = 0; k < number; k++)
+            if (rank[k] < rank[i] && random() % 50 == 0) inputs.push_back(tensors[k]);
+        node("n" + std::to_string(i), inputs, {tensors[i]});
+    }
+    ASSERT_EQ(sort_ir_graph(graph_), TENGINE_OK);
+    for (int i = 0; i < number; i++)
+        for (int k = 0; k < graph_->node_list[i]->input_num; k++)
+            EXPECT_LT(get_ir_node_input(graph_->node_list[i], k)->producer, i);
+}
+
+TEST_F(GraphTest, BorderNodesGiveBorderTensors)
+{
+    ir_tensor_t *a = tensor("a"), *b = tensor("b"), *c = tensor("c");
+    node("in", {}, {a});
+    node("out", {a}, {b, c});
+    const int32_t in = 0, out = 1, wrong = 2;
+    ASSERT_EQ(set_ir_graph_input_node(graph_, &in, 1), TENGINE_OK);
+    ASSERT_EQ(set_ir_graph_output_node(graph_, &out, 1), TENGINE_OK);
+    EXPECT_EQ(graph_->node_list[0]->node_type, TE_NODE_TYPE_INPUT);
+    EXPECT_EQ(graph_->output_tensor_num, 2);
+    EXPECT_EQ(set_ir_graph_input_node(graph_, &wrong, 1), TENGINE_ERANGE);
+    EXPECT_EQ(set_ir_graph_input_node(graph_, nullptr, 0), TENGINE_EINVAL);
+    EXPECT_EQ(graph_->input_tensor_num, 1);  // as before
+}
+
+}  // namespace

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the passes before the split make of a source graph. Values are checked by running.
+#include <cmath>
+#include <gtest/gtest.h>
+#include <memory>
+
+#include "graph/graph.h"
+#include "operator/param.h"
+#include "scheduler/scheduler.h"
+#include "support/ir_builder.h"
+
+namespace {
+
+using namespace tengine::test;
+
+using GraphOwner = std::unique_ptr<graph, void (*)(graph*)>;
+
+GraphOwner optimize(IrBuilder& source)
+{
+    GraphOwner made(make_execution_graph(source.get()), destroy_ir_graph);
+    EXPECT_NE(made, nullptr) << tengine_error_message();
+    return made;
+}
+
+std::vector<float> run(IrBuilder& source, const std::string& output)
+{
+    const ir_run_options_t options = {1, 0, 0, 0};
+    EXPECT_EQ(prerun_ir_graph(source.get(), &options), TENGINE_OK) << tengine_error_message();
+    EXPECT_EQ(run_ir_graph(source.get(), 1), TENGINE_OK) << tengine_error_message();
+    const tensor* result = source.find(output);
+    return {result->f32, result->f32 + result->elem_num};
+}
+
+TEST(Passes, TheSourceGraphIsNotChanged)
+{
+    IrBuilder source;
+    source.input("x", {1, 2});
+    source.floats("w", {2}, {1, 2});
+    source.add("Add", {"x", "w"}, {"a"});
+    source.add("Identity", {"a"}, {"b"});
+    source.add("Relu", {"b"}, {"y"});
+    source.outputs({"y"});
+    const void* weight = source.find("w")->data;
+    const GraphOwner graph = optimize(source);
+    EXPECT_EQ(source.get()->node_num, 4);
+    EXPECT_EQ(graph->node_num, 2);  // no InputOp, no Identity
+    EXPECT_FALSE(source.find("y")->shape_set);
+    EXPECT_EQ(find_tensor(graph.get(), "w")->data, weight);  // shared, not copied
+    EXPECT_EQ(find_node(graph.get(), "y")->source_index, find_node(source.get(), "y")->index);
+}
+
+TEST(Passes, DeadNodesGo)
+{
+    IrBuilder source;
+    source.input("x", {2});
+    source.add("Relu", {"x"}, {"y"});
+    source.add("Exp", {"x"}, {"unused"});
+    source.add("Exp", {"unused"}, {"also_unused"});
+    source.outputs({"y"});
+    EXPECT_EQ(optimize(source)->node_num, 1);
+}
+
+TEST(Passes, ShapeArithmeticIsFolded)
+{
+    IrBuilder source;
+    source.input("x", {2, 3, 4});
+    source.ints("zero", {0});
+    source.ints("rest", {-1});
+    source.add("Shape", {"x"}, {"shape"});
+    source.add("Gather", {"shape", "zero"}, {"batch"});
+    source.add("Concat", {"batch", "rest"}, {"target"});
+    source.add("Reshape", {"x", "target"}, {"y"});
+    source.outputs({"y"});
+    const GraphOwner graph = optimize(source);
+    EXPECT_EQ(graph->node_num, 1);
+    const tensor* y = find_tensor(graph.get(), "y");
+    ASSERT_EQ(y->dim_num, 2);
+    EXPECT_EQ(y->dims[0], 2);
+    EXPECT_EQ(y->dims[1], 12);
+}
+
+TEST(Passes, AttributesOfOldOpsetsBecomeInputs)
+{
+    IrBuilder source;
+    source.input("x", {2, 3});
+    node* unsqueeze = source.add("Unsqueeze", {"x"}, {"u"}, 11);
+    const int64_t axes[] = {0, 2};
+    ASSERT_EQ(set_node_ints(unsqueeze, "axes", axes, 2), TENGINE_OK) << tengine_error_message();
+    source.outputs({"u"});
+    const GraphOwner graph = optimize(source);
+    const node* lowered = find_node(graph.get(), "u");
+    ASSERT_EQ(lowered->input_num, 2);
+    const tensor* constant = get_ir_node_input(lowered, 1);
+    EXPECT_EQ(constant->tensor_type, TENSOR_TYPE_CONST);
+    EXPECT_EQ(constant->i64[1], 2);
+    EXPECT_EQ(find_tensor(graph.get(), "u")->dim_num, 4);
+    EXPECT_EQ(source.get()->node_list[1]->input_num, 1);
+}
+
+TEST(Passes, AttributesLikeTheInputTakeItsType)
+{
+    IrBuilder source;
+    source.input("x", {2}, TENGINE_DT_FP64);
+    node* clip = source.add("Clip", {"x"}, {"y"}, 7);
+    ASSERT_EQ(set_node_float(clip, "min", -1.5f), TENGINE_OK);
+    source.outputs({"y"});
+    const GraphOwner graph = optimize(source);
+    const tensor* minimum = get_ir_node_input(find_node(graph.get(), "y"), 1);
+    ASSERT_EQ(minimum->data_type, TENGINE_DT_FP64);
+    EXPECT_EQ(*static_cast<double*>(minimum->data), -1.5);
+    EXPECT_EQ(find_tensor(graph.get(), "y")->data_type, TENGINE_DT_FP64);
+}
+
+void add_conv_and_norm(IrBuilder& source, bool bias)
+{
+    source.input("x", {1, 1, 2, 2});
+    source.floats("w", {2, 1, 1, 1}, {2, -3});
+    source.floats("b", {2}, {0.5f, 1});
+    source.floats("gamma", {2}, {1.5f, 2});
+    source.floats("beta", {2}, {0.25f, -1});
+    source.floats("mean", {2}, {3, -2});
+    source.floats("var", {2}, {4, 0.25f});
+    if (bias)
+        source.add("Conv", {"x", "w", "b"}, {"c"});
+    else
+        source.add("Conv", {"x", "w"}, {"c"});
+    source.add("BatchNormalization", {"c", "gamma", "beta", "mean", "var"}, {"y"});
+}
+
+TEST(Passes, BatchNormalizationMergesIntoTheConvolution)
+{
+    for (const bool bias : {false, true}) {
+        IrBuilder source;
+        add_conv_and_norm(source, bias);
+        source.outputs({"y"});
+        EXPECT_EQ(optimize(source)->node_num, 1);
+        std::vector<float> data = {1, 2, 3, -4};
+        set_ir_tensor_data(source.find("x"), data.data(), false);
+        const std::vector<float> result = run(source, "y");
+        ASSERT_EQ(result.size(), 8u);
+        const double weight[] = {2, -3}, offset[] = {0.5, 1}, gamma[] = {1.5, 2};
+        const double beta[] = {0.25, -1}, mean[] = {3, -2}, variance[] = {4, 0.25};
+        for (int c = 0; c < 2; c++)
+            for (int i = 0; i < 4; i++) {
+                const double conv = weight[c] * data[i] + (bias ? offset[c] : 0);
+                const double expected =
+                    gamma[c] * (conv - mean[c]) / std::sqrt(variance[c] + 1e-5) + beta[c];
+                // A handful of roundings of values below 100.
+                EXPECT_NEAR(result[c * 4 + i], expected, 100 * 4 * 6e-8);
+            }
+    }
+}
+
+TEST(Passes, AConvolutionReadTwiceKeepsItsNorm)
+{
+    IrBuilder source;
+    add_conv_and_norm(source, false);
+    source.add("Relu", {"c"}, {"r"});
+    source.outputs({"y", "r"});
+    EXPECT_EQ(optimize(source)->node_num, 3);
+}
+
+TEST(Passes, ZeroPaddingMergesIntoTheConvolution)
+{
+    IrBuilder source;
+    source.input("x", {1, 1, 3, 3});
+    source.ints("pads", {0, 0, 1, 2, 0, 0, 3, 4});
+    source.floats("w", {1, 1, 1, 1}, {1});
+    source.add("Pad", {"x", "pads"}, {"p"});
+    source.add("Conv", {"p", "w"}, {"y"});
+    source.outputs({"y"});
+    const GraphOwner graph = optimize(source);
+    ASSERT_EQ(graph->node_num, 1);
+    int number;
+    const int64_t* pads = get_ir_node_ints(graph->node_list[0], "pads", &number);
+    ASSERT_EQ(number, 4);
+    EXPECT_EQ(std::vector<int64_t>(pads, pads + 4), (std::vector<int64_t>{1, 2, 3, 4}));
+    EXPECT_EQ(find_tensor(graph.get(), "y")->dims[3], 9);
+}
+
+TEST(Passes, AGraphOutputKeepsItsOwnTensor)
+{
+    IrBuilder source;
+    source.input("x", {3});
+    source.add("Relu", {"x"}, {"r"});
+    source.add("Identity", {"r"}, {"i"});
+    source.add("Neg", {"i"}, {"n"});
+    source.outputs({"r", "i", "n"});
+    std::vector<float> data = {-1, 2, 3};
+    set_ir_tensor_data(source.find("x"), data.data(), false);
+    EXPECT_EQ(run(source, "r"), (std::vector<float>{0, 2, 3}));
+    EXPECT_EQ(run(source, "i"), (std::vector<float>{0, 2, 3}));
+    EXPECT_NE(source.find("r")->data, source.find("i")->data);
+    EXPECT_NE(source.find("n")->data, source.find("i")->data);
+}
+
+TEST(Passes, ErrorsNameWhatIsWrong)
+{
+    IrBuilder none;
+    none.input("x", {2});
+    EXPECT_EQ(make_execution_graph(none.get()), nullptr);
+    EXPECT_EQ(tengine_error_code(), TENGINE_EGRAPH);
+
+    IrBuilder dangling;
+    dangling.add("Relu", {"nowhere"}, {"y"});
+    dangling.outputs({"y"});
+    EXPECT_EQ(make_execution_graph(dangling.get()), nullptr);
+    EXPECT_NE(std::string(tengine_error_message()).find("'nowhere', read by 'y'"),
+              std::string::npos);
+
+    IrBuilder symbolic;
+    symbolic.input("x", {-1, 2});
+    symbolic.add("Relu", {"x"}, {"y"});
+    symbolic.outputs({"y"});
+    EXPECT_EQ(make_execution_graph(symbolic.get()), nullptr);
+    EXPECT_EQ(tengine_error_code(), TENGINE_EINVAL);
+
+    IrBuilder mismatch;
+    mismatch.input("x", {3});
+    mismatch.floats("w", {2}, {1, 2});
+    mismatch.add("Add", {"x", "w"}, {"y"});
+    mismatch.outputs({"y"});
+    EXPECT_EQ(make_execution_graph(mismatch.get()), nullptr);
+    EXPECT_NE(std::string(tengine_error_message()).find("Add 'y'"), std::string::npos);
+}
+
+}  // namespace

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// States, memory and failures around a run, with several parts on several devices.
+#include <gtest/gtest.h>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/context.h"
+#include "graph/graph.h"
+#include "scheduler/scheduler.h"
+#include "support/ir_builder.h"
+#include "support/test_device.h"
+
+namespace {
+
+using namespace tengine::test;
+
+constexpr ir_run_options_t kOptions = {1, 0, 0, 0};
+
+// x -> Relu (device A) -> Exp (host) -> Neg (device A).
+class ExecutionTest : public testing::Test
+{
+  protected:
+    ExecutionTest()
+        : device_("A", {"Relu", "Neg"}), context_(create_ir_context("c"), destroy_ir_context)
+    {
+        int option = 42;
+        EXPECT_EQ(add_ir_context_device(context_.get(), device_.get(), &option, sizeof(option)),
+                  TENGINE_OK);
+        source_ = std::make_unique<IrBuilder>(context_.get());
+        source_->input("x", {4});
+        source_->add("Relu", {"x"}, {"r"});
+        source_->add("Exp", {"r"}, {"e"});
+        source_->add("Neg", {"e"}, {"y"});
+        source_->outputs({"y", "r"});
+    }
+
+    graph* source() { return source_->get(); }
+    tensor* at(const char* name) { return source_->find(name); }
+    void feed(std::vector<float>& data) { set_ir_tensor_data(at("x"), data.data(), false); }
+
+    TestDevice device_;
+    std::unique_ptr<ir_context_t, void (*)(ir_context_t*)> context_;
+    std::unique_ptr<IrBuilder> source_;
+    std::vector<float> data_ = {-1, 0, 1, 2};
+};
+
+TEST_F(ExecutionTest, RunsPartsInOrder)
+{
+    feed(data_);
+    ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK) << tengine_error_message();
+    EXPECT_EQ(source()->status, IR_GRAPH_READY);
+    EXPECT_EQ(*static_cast<const int*>(device_.last_options), 42);
+    for (int i = 0; i < 3; i++)
+        ASSERT_EQ(run_ir_graph(source(), 1), TENGINE_OK);
+    EXPECT_EQ(device_.pre_runs, 2);
+    EXPECT_EQ(device_.runs, 6);
+    EXPECT_EQ(at("r")->f32[3], 2.0f);
+    EXPECT_FLOAT_EQ(at("y")->f32[0], -1.0f);
+    EXPECT_FLOAT_EQ(at("y")->f32[2], -2.7182817f);
+    EXPECT_EQ(wait_ir_graph(source(), 1), 1);
+    ASSERT_EQ(postrun_ir_graph(source()), TENGINE_OK);
+    EXPECT_EQ(device_.post_runs, 2);
+    EXPECT_EQ(device_.releases, 2);
+    EXPECT_EQ(at("y")->data, nullptr);
+    EXPECT_EQ(source()->status, IR_GRAPH_DONE);
+}
+
+TEST_F(ExecutionTest, EveryOrderOfCallsIsLegalOrAnError)
+{
+    EXPECT_EQ(run_ir_graph(source(), 1), TENGINE_ESTATE);
+    EXPECT_EQ(wait_ir_graph(source(), 0), TENGINE_ESTATE);
+    EXPECT_EQ(postrun_ir_graph(source()), TENGINE_OK);
+    ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK);
+    EXPECT_EQ(run_ir_graph(source(), 1), TENGINE_EINVAL);
+    EXPECT_NE(std::string(tengine_error_message()).find("input 'x' has no data"),
+              std::string::npos);
+    feed(data_);
+    EXPECT_EQ(run_ir_graph(source(), 1), TENGINE_OK);
+    ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK);
+    ASSERT_EQ(postrun_ir_graph(source()), TENGINE_OK);
+    ASSERT_EQ(postrun_ir_graph(source()), TENGINE_OK);
+    EXPECT_EQ(run_ir_graph(source(), 1), TENGINE_ESTATE);
+    ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK);
+    EXPECT_EQ(run_ir_graph(source(), 1), TENGINE_OK);
+}
+
+TEST_F(ExecutionTest, ANewShapeNeedsANewPrerun)
+{
+    feed(data_);
+    ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK);
+    const int dims[] = {2};
+    ASSERT_EQ(set_ir_tensor_shape(at("x"), dims, 1), TENGINE_OK);
+    EXPECT_EQ(run_ir_graph(source(), 1), TENGINE_ESTATE);
+    ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK);
+    ASSERT_EQ(run_ir_graph(source(), 1), TENGINE_OK);
+    EXPECT_EQ(at("y")->elem_num, 2);
+}
+
+TEST_F(ExecutionTest, OutputsMayLieInTheUsersMemory)
+{
+    feed(data_);
+    ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK);
+    std::vector<float> mine(4, 9.0f);
+    set_ir_tensor_data(at("y"), mine.data(), false);
+    ASSERT_EQ(run_ir_graph(source(), 1), TENGINE_OK);
+    EXPECT_FLOAT_EQ(mine[2], -2.7182817f);
+    // A new shape makes the old buffer too small: it is let go, not overrun.
+    std::vector<float> longer(100, 0.0f);
+    const int dims[] = {100};
+    ASSERT_EQ(set_ir_tensor_shape(at("x"), dims, 1), TENGINE_OK);
+    feed(longer);
+    ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK);
+    EXPECT_NE(at("y")->data, mine.data());
+    ASSERT_EQ(run_ir_graph(source(), 1), TENGINE_OK);
+    EXPECT_FLOAT_EQ(at("y")->f32[99], -1.0f);
+}
+
+TEST_F(ExecutionTest, AFailingPreRunLeavesTheGraphUnprepared)
+{
+    feed(data_);
+    device_.fail_pre_run = true;
+    EXPECT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_EDEVICE);
+    EXPECT_STREQ(tengine_error_message(), "device 'A', pre_run of part 0 (1 nodes): told to fail");
+    EXPECT_EQ(source()->execution, nullptr);
+    device_.fail_pre_run = false;
+    ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK);
+    EXPECT_EQ(run_ir_graph(source(), 1), TENGINE_OK);
+}
+
+TEST_F(ExecutionTest, AFailingRunIsReportedAndCanBeRepeated)
+{
+    feed(data_);
+    ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK);
+    device_.fail_run = true;
+    EXPECT_EQ(run_ir_graph(source(), 1), TENGINE_EDEVICE);
+    EXPECT_STREQ(tengine_error_message(), "device 'A', run of part 0 (1 nodes): it returned -7");
+    EXPECT_EQ(source()->status, IR_GRAPH_ERROR);
+    device_.fail_run = false;
+    EXPECT_EQ(run_ir_graph(source(), 1), TENGINE_OK);
+    EXPECT_EQ(source()->status, IR_GRAPH_READY);
+}
+
+TEST(Execution, ShapesThatDependOnDataChangeFromRunToRun)
+{
+    IrBuilder source;
+    source.input("x", {6});
+    source.add("NonZero", {"x"}, {"where"});
+    source.add("Neg", {"where"}, {"negated"});
+    source.outputs({"where", "negated"});
+    ASSERT_EQ(prerun_ir_graph(source.get(), &kOptions), TENGINE_OK) << tengine_error_message();
+    const std::vector<std::vector<float>> inputs = {
+        {0, 1, 0, 1, 0, 1}, {0, 0, 0, 0, 0, 0}, {1, 1, 1, 1, 1, 1}, {0, 0, 0, 0, 0, 1}};
+    for (std::vector<float> data : inputs) {
+        set_ir_tensor_data(source.find("x"), data.data(), false);
+        ASSERT_EQ(run_ir_graph(source.get(), 1), TENGINE_OK) << tengine_error_message();
+        std::vector<int64_t> expected;
+        for (int i = 0; i < 6; i++)
+            if (data[i] != 0) expected.push_back(-i);
+        const tensor* negated = source.find("negated");
+        ASSERT_EQ(negated->dim_num, 2);
+        EXPECT_EQ(negated->dims[1], static_cast<int>(expected.size()));
+        EXPECT_EQ(std::vector<int64_t>(negated->i64, negated->i64 + negated->elem_num), expected);
+    }
+}
+
+TEST(Execution, ConstantAndPassedThroughOutputsAreServed)
+{
+    IrBuilder source;
+    source.input("x", {2});
+    source.floats("w", {2}, {5, 6});
+    source.add("Neg", {"w"}, {"folded"});
+    source.outputs({"x", "w", "folded"});
+    std::vector<float> data = {1, 2}, mine(2);
+    set_ir_tensor_data(source.find("x"), data.data(), false);
+    ASSERT_EQ(prerun_ir_graph(source.get(), &kOptions), TENGINE_OK) << tengine_error_message();
+    ASSERT_EQ(run_ir_graph(source.get(), 1), TENGINE_OK);
+    EXPECT_EQ(source.find("x")->data, data.data());
+    EXPECT_EQ(source.find("folded")->f32[1], -6.0f);
+    set_ir_tensor_data(source.find("folded"), mine.data(), false);
+    ASSERT_EQ(run_ir_graph(source.get(), 1), TENGINE_OK);
+    EXPECT_EQ(mine[0], -5.0f);
+}
+
+}  // namespace
