@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiler settings: the build type, ccache, sanitizers, and what every target of ours is built with.
+
+# Single-configuration generators get <type> when the user named none.
+function(tengine_choose_build_type type)
+    get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+    if(PROJECT_IS_TOP_LEVEL AND NOT multi_config AND NOT CMAKE_BUILD_TYPE)
+        set(CMAKE_BUILD_TYPE ${type} CACHE STRING "Build type" FORCE)
+    endif()
+endfunction()
+
+# ccache is used when it is there and nobody chose another launcher; nothing depends on it.
+function(tengine_use_ccache)
+    find_program(TENGINE_CCACHE ccache)
+    mark_as_advanced(TENGINE_CCACHE)
+    foreach(language IN ITEMS C CXX)
+        if(TENGINE_CCACHE AND NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+            set(CMAKE_${language}_COMPILER_LAUNCHER ${TENGINE_CCACHE} PARENT_SCOPE)
+        endif()
+    endforeach()
+endfunction()
+
+# A finding ends the program: a test that only prints it would pass.
+function(tengine_use_sanitizers names)
+    if(names)
+        add_compile_options(-fsanitize=${names} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+        add_link_options(-fsanitize=${names})
+    endif()
+endfunction()
+
+# generated/tengine/version.h, a public header.
+function(tengine_write_version_header)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/version.h.in
+                   ${PROJECT_BINARY_DIR}/generated/tengine/version.h @ONLY)
+endfunction()
+
+# What every target of ours has in common. Warnings stop the build where
+# CMAKE_COMPILE_WARNING_AS_ERROR is set, as all presets do.
+function(tengine_set_language_options target)
+    set_target_properties(${target} PROPERTIES
+        C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
+        CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
+        C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+        POSITION_INDEPENDENT_CODE ON)
+    # A section per function lets the linker of a static program drop what it does not call.
+    target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wpedantic)
+endfunction()

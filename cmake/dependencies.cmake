@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# Optional dependencies. Each has a switch TENGINE_WITH_<NAME> and sets TENGINE_HAVE_<NAME>; the
+# summary at the end of configure lists them with version or reason.
+include(packages)
+
+# tengine_find_package(<NAME> <package> FOR <purpose> HINT <debian packages> [LINK_NAME <library>])
+# makes the target tengine::<name>. LINK_NAME is what stands in installed package files, where our
+# target does not exist.
+function(tengine_find_package name package)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "FOR;HINT;LINK_NAME" "")
+    set(found FALSE)
+    tengine_switch(TENGINE_WITH_${name} AUTO "${package}, for ${arg_FOR}")
+    if(NOT TENGINE_WITH_${name} STREQUAL "OFF")
+        string(TOLOWER ${name} target)
+        add_library(tengine_${target} INTERFACE IMPORTED GLOBAL)
+        cmake_language(CALL tengine_wrap_${target} tengine_${target} found version)
+    endif()
+    if(found)
+        add_library(tengine::${target} ALIAS tengine_${target})
+        set_target_properties(tengine_${target} PROPERTIES TENGINE_LINK_NAME "${arg_LINK_NAME}")
+    endif()
+    tengine_conclude_search(${name} "${found}" "${version}" "${package}" "${arg_FOR}" "${arg_HINT}")
+    set(TENGINE_HAVE_${name} ${found} PARENT_SCOPE)
+endfunction()
+
+# tengine_find_directory(<NAME> <file> [IN <directory>] FOR <purpose> HINT <debian package>)
+# finds the directory that holds <file>, a relative path: TENGINE_<NAME>_DIR.
+function(tengine_find_directory name file)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "FOR;HINT;IN" "")
+    set(found FALSE)
+    tengine_switch(TENGINE_WITH_${name} AUTO "${file}, for ${arg_FOR}")
+    if(NOT TENGINE_WITH_${name} STREQUAL "OFF")
+        find_path(TENGINE_${name}_DIR ${file} PATHS ${arg_IN})
+        mark_as_advanced(TENGINE_${name}_DIR)
+        if(TENGINE_${name}_DIR)
+            set(found TRUE)
+        endif()
+    endif()
+    tengine_conclude_search(${name} "${found}" "in ${TENGINE_${name}_DIR}" "${file}" "${arg_FOR}"
+                            "${arg_HINT}")
+    set(TENGINE_HAVE_${name} ${found} PARENT_SCOPE)
+endfunction()
+
+function(tengine_conclude_search name found version what purpose hint)
+    set(variable TENGINE_WITH_${name})
+    if(found)
+        tengine_note(dependencies ${variable} "${version}")
+    elseif(${variable} STREQUAL "OFF")
+        tengine_note(dependencies ${variable} "off: switched off, for ${purpose}")
+    else()
+        tengine_switched_off(dependencies ${variable} ${${variable}}
+                             "${what} not found, for ${purpose} (Debian: ${hint})")
+    endif()
+endfunction()

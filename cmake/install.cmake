@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# Installation: headers, library, the CMake package Tengine and tengine.pc.
+include(CMakePackageConfigHelpers)
+
+function(tengine_install_library)
+    set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Tengine)
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tengine ${PROJECT_BINARY_DIR}/generated/tengine
+            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h PATTERN *.hpp)
+    install(TARGETS tengine EXPORT TengineTargets)
+    install(EXPORT TengineTargets NAMESPACE Tengine:: DESTINATION ${package_dir})
+    configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TengineConfig.cmake.in
+        ${PROJECT_BINARY_DIR}/TengineConfig.cmake INSTALL_DESTINATION ${package_dir})
+    write_basic_package_version_file(${PROJECT_BINARY_DIR}/TengineConfigVersion.cmake
+        COMPATIBILITY SameMajorVersion)
+    install(FILES ${PROJECT_BINARY_DIR}/TengineConfig.cmake
+            ${PROJECT_BINARY_DIR}/TengineConfigVersion.cmake DESTINATION ${package_dir})
+    tengine_write_pkg_config()
+    install(FILES ${PROJECT_BINARY_DIR}/tengine.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+# A static library alone cannot be linked, so there the private libraries are part of Libs.
+function(tengine_write_pkg_config)
+    get_property(libraries GLOBAL PROPERTY TENGINE_LIBRARIES)
+    get_property(directories GLOBAL PROPERTY TENGINE_LINK_DIRECTORIES)
+    list(REMOVE_DUPLICATES libraries)
+    set(flags ${directories})
+    list(TRANSFORM flags PREPEND -L)
+    foreach(library IN LISTS libraries)
+        tengine_pkg_config_flag(flag ${library})
+        list(APPEND flags ${flag})
+    endforeach()
+    list(JOIN flags " " flags)
+    # Relative, so that the installation may be moved.
+    file(RELATIVE_PATH PKG_CONFIG_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
+         ${CMAKE_INSTALL_PREFIX})
+    string(REGEX REPLACE "/$" "" PKG_CONFIG_PREFIX ${PKG_CONFIG_PREFIX})
+    set(PKG_CONFIG_PUBLIC "")
+    set(PKG_CONFIG_PRIVATE "${flags}")
+    if(NOT BUILD_SHARED_LIBS)
+        set(PKG_CONFIG_PUBLIC " ${flags}")
+        set(PKG_CONFIG_PRIVATE "")
+    endif()
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/tengine.pc.in ${PROJECT_BINARY_DIR}/tengine.pc @ONLY)
+endfunction()
+
+function(tengine_pkg_config_flag out_flag library)
+    set(flag -l${library})
+    if(library STREQUAL "Threads::Threads")
+        set(flag -pthread)
+    elseif(TARGET ${library})
+        get_target_property(name ${library} TENGINE_LINK_NAME)
+        set(flag "")
+        if(name)
+            set(flag -l${name})
+        endif()
+    elseif(library MATCHES "^(-|/)")
+        set(flag ${library})
+    endif()
+    set(${out_flag} ${flag} PARENT_SCOPE)
+endfunction()

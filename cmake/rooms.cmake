@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+# The library: each room below source/ is an object library, as is each part (parts.cmake). All of
+# them together become `tengine`, and once more, static and with everything visible,
+# `tengine_internal` for the tests.
+
+# tengine_add_rooms(<folder>…): every *.c and *.cc below source/<folder>; a room may be empty.
+function(tengine_add_rooms)
+    foreach(room IN LISTS ARGN)
+        set(folder ${PROJECT_SOURCE_DIR}/source/${room})
+        file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.c ${folder}/*.cc)
+        if(sources)
+            tengine_add_room(${room} ${sources})
+        endif()
+    endforeach()
+    tengine_generate_operator_tables()
+    set(generated ${PROJECT_BINARY_DIR}/generated/registry)
+    tengine_add_room(registry ${generated}/devices.c ${generated}/serializers.c
+                     ${generated}/operators.c)
+    if(TARGET tengine_module)
+        string(TOUPPER ${TENGINE_DEFAULT_DEVICE} name)
+        target_compile_definitions(tengine_module PRIVATE TENGINE_DEFAULT_DEVICE="${name}")
+    endif()
+endfunction()
+
+function(tengine_add_room room)
+    add_library(tengine_${room} OBJECT ${ARGN})
+    tengine_join_library(tengine_${room})
+    target_include_directories(tengine_${room} PRIVATE ${PROJECT_SOURCE_DIR}/source)
+endfunction()
+
+# What every object library of the library has: our compile settings and the public headers.
+function(tengine_join_library target)
+    tengine_set_language_options(${target})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include
+                               ${PROJECT_BINARY_DIR}/generated)
+    target_link_libraries(${target} PRIVATE Threads::Threads)
+    set_property(GLOBAL APPEND PROPERTY TENGINE_OBJECTS ${target})
+endfunction()
+
+# tengine_link_library([LIBRARIES …] [OPTIONS …] [DIRECTORIES …]): what the finished library is
+# linked with. OBJECT libraries among them are merged instead.
+function(tengine_link_library)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "LIBRARIES;OPTIONS;DIRECTORIES")
+    foreach(library IN LISTS arg_LIBRARIES)
+        set(type "")
+        if(TARGET ${library})
+            get_target_property(type ${library} TYPE)
+        endif()
+        if(type STREQUAL "OBJECT_LIBRARY")
+            set_property(GLOBAL APPEND PROPERTY TENGINE_OBJECTS ${library})
+        else()
+            set_property(GLOBAL APPEND PROPERTY TENGINE_LIBRARIES ${library})
+        endif()
+    endforeach()
+    set_property(GLOBAL APPEND PROPERTY TENGINE_LINK_OPTIONS ${arg_OPTIONS})
+    set_property(GLOBAL APPEND PROPERTY TENGINE_LINK_DIRECTORIES ${arg_DIRECTORIES})
+endfunction()
+
+function(tengine_add_library)
+    # A C program that links the static library does not know of the C++ runtime.
+    set(runtime ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+    list(FILTER runtime INCLUDE REGEX "^(stdc|c)\\+\\+$")
+    tengine_link_library(LIBRARIES Threads::Threads ${runtime} m ${CMAKE_DL_LIBS})
+    add_library(tengine)
+    add_library(Tengine::tengine ALIAS tengine)
+    tengine_assemble(tengine)
+    set_target_properties(tengine PROPERTIES VERSION ${PROJECT_VERSION}
+                          SOVERSION ${PROJECT_VERSION_MAJOR} EXPORT_NAME tengine)
+    if(NOT TENGINE_SANITIZE AND NOT APPLE)
+        # Sanitizer runtimes resolve at load time; everything else must be resolved here.
+        target_link_options(tengine PRIVATE LINKER:--gc-sections LINKER:--no-undefined)
+    endif()
+    if(TENGINE_BUILD_TESTS)
+        add_library(tengine_internal STATIC)
+        tengine_assemble(tengine_internal)
+        target_include_directories(tengine_internal INTERFACE ${PROJECT_SOURCE_DIR}/source)
+    endif()
+endfunction()
+
+# Objects, libraries and link settings collected so far make <target>.
+function(tengine_assemble target)
+    get_property(objects GLOBAL PROPERTY TENGINE_OBJECTS)
+    get_property(libraries GLOBAL PROPERTY TENGINE_LIBRARIES)
+    get_property(options GLOBAL PROPERTY TENGINE_LINK_OPTIONS)
+    get_property(directories GLOBAL PROPERTY TENGINE_LINK_DIRECTORIES)
+    list(REMOVE_DUPLICATES libraries)
+    foreach(object IN LISTS objects)
+        target_sources(${target} PRIVATE $<TARGET_OBJECTS:${object}>)
+    endforeach()
+    foreach(library IN LISTS libraries)
+        tengine_link_item(item ${library})
+        target_link_libraries(${target} PRIVATE ${item})
+    endforeach()
+    target_link_options(${target} PRIVATE ${options})
+    target_link_directories(${target} PRIVATE ${directories})
+    target_include_directories(${target} INTERFACE
+        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+        $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
+        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+endfunction()
+
+# A dependency of dependencies.cmake is our target in the build tree and a plain name once
+# installed.
+function(tengine_link_item out_item library)
+    set(${out_item} ${library} PARENT_SCOPE)
+    if(TARGET ${library})
+        get_target_property(name ${library} TENGINE_LINK_NAME)
+        if(name)
+            set(${out_item} $<BUILD_INTERFACE:${library}> $<INSTALL_INTERFACE:${name}>
+                PARENT_SCOPE)
+        endif()
+    endif()
+endfunction()

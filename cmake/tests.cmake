@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests mirror source/: every folder below tests/ with *_test.cc files becomes one program and each
+# of its cases a ctest entry.
+include(GoogleTest)
+
+# tengine_add_tests(<room> [WITHOUT_LIBRARY]): tests/<room>/*.{c,cc} -> <room>_test, slashes as
+# underscores. Tests see internal headers and hidden functions.
+function(tengine_add_tests room)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "WITHOUT_LIBRARY" "" "")
+    set(folder ${PROJECT_SOURCE_DIR}/tests/${room})
+    file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cc ${folder}/*.c)
+    string(MAKE_C_IDENTIFIER ${room}_test target)
+    add_executable(${target} ${sources})
+    tengine_set_language_options(${target})
+    set_target_properties(${target} PROPERTIES C_STANDARD 99)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_compile_definitions(${target} PRIVATE ${TENGINE_TEST_DEFINITIONS})
+    target_link_libraries(${target} PRIVATE tengine::gtest)
+    if(NOT arg_WITHOUT_LIBRARY)
+        target_link_libraries(${target} PRIVATE
+            $<TARGET_NAME_IF_EXISTS:tengine_test_support> tengine_internal)
+    endif()
+    gtest_discover_tests(${target} TEST_PREFIX ${room}/ DISCOVERY_MODE PRE_TEST
+                         DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 300)
+endfunction()
+
+# The folders below tests/ that have tests, but for those under a CMakeLists.txt of their own.
+function(tengine_find_test_rooms out_rooms)
+    file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/tests
+         ${PROJECT_SOURCE_DIR}/tests/*_test.cc)
+    set(rooms "")
+    foreach(file IN LISTS files)
+        get_filename_component(room ${file} DIRECTORY)
+        string(REGEX REPLACE "/.*" "" top "${room}")
+        if(room AND NOT EXISTS ${PROJECT_SOURCE_DIR}/tests/${top}/CMakeLists.txt)
+            list(APPEND rooms ${room})
+        endif()
+    endforeach()
+    list(REMOVE_DUPLICATES rooms)
+    set(${out_rooms} ${rooms} PARENT_SCOPE)
+endfunction()
