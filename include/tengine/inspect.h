@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looking inside: what is compiled in, what a graph is made of, what prerun_graph made of it and
+// why. The tools `tengine inspect`, `devices` and `bench` are written on this and on c_api.h, whose
+// rules for results, errors, ownership and threads hold here too.
+//
+// Getters by index fail with TENGINE_ERANGE. Strings belong to the library; those of the execution
+// graph live until the next prerun_graph, postrun_graph or destroy_graph, all others until
+// release_tengine, unless their comment says otherwise.
+#pragma once
+
+#include "tengine/c_api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- What is compiled in ----
+
+// Devices in the order of registration.
+DLLEXPORT int tengine_device_get_number(void);
+DLLEXPORT const char* tengine_device_get_name(int index);
+
+// What a device says it takes: ONNX operators by name, and element types as TENGINE_DT_*. It may
+// still refuse a node for its parameters or shapes. Fail with TENGINE_ENOENT (no such device).
+DLLEXPORT int tengine_device_get_operator_number(const char* device);
+DLLEXPORT const char* tengine_device_get_operator(const char* device, int index);
+DLLEXPORT int tengine_device_get_data_type_number(const char* device);
+DLLEXPORT int tengine_device_get_data_type(const char* device, int index);
+
+// Operators that a graph can hold, each once, by name and domain ("" is ONNX's).
+DLLEXPORT int tengine_operator_get_number(void);
+DLLEXPORT const char* tengine_operator_get_name(int index);
+DLLEXPORT const char* tengine_operator_get_domain(int index);
+
+// Model formats that create_graph knows ("onnx").
+DLLEXPORT int tengine_format_get_number(void);
+DLLEXPORT const char* tengine_format_get_name(int index);
+
+// Name of an element type ("fp32") and bytes of one element; fail with TENGINE_EDTYPE. No
+// init_tengine needed.
+DLLEXPORT const char* tengine_data_type_get_name(int data_type);
+DLLEXPORT int tengine_data_type_get_size(int data_type);
+
+// What the processor can do ("avx2 fma ..."), and the instruction set whose kernels the CPU device
+// runs ("AVX2"). No init_tengine needed.
+DLLEXPORT const char* tengine_cpu_get_features(void);
+DLLEXPORT const char* tengine_cpu_get_instruction_set(void);
+
+// ---- The graph as the model has it ----
+
+// Tensors in the order of the file or of their creation.
+DLLEXPORT int tengine_graph_get_tensor_number(graph_t graph);
+DLLEXPORT tensor_t tengine_graph_get_tensor(graph_t graph, int index);
+
+// TENSOR_TYPE_*.
+DLLEXPORT int tengine_tensor_get_type(tensor_t tensor);
+
+// The node that writes the tensor; fails with TENGINE_ENOENT when none does.
+DLLEXPORT node_t tengine_tensor_get_producer(tensor_t tensor);
+
+// The nodes that read the tensor, one entry for each use.
+DLLEXPORT int tengine_tensor_get_consumer_number(tensor_t tensor);
+DLLEXPORT node_t tengine_tensor_get_consumer(tensor_t tensor, int index);
+
+// Domain of the node's operator ("" is ONNX's) and the opset its meaning is taken from.
+DLLEXPORT const char* tengine_node_get_domain(node_t node);
+DLLEXPORT int tengine_node_get_version(node_t node);
+
+// ---- What prerun_graph made of it ----
+
+struct tengine_graph_stats
+{
+    int node_number;           // nodes of the model, without InputOp and Const
+    int64_t parameter_number;  // elements of all constants of the model
+    int64_t constant_bytes;    // bytes of all constants of the model
+
+    // The rest is 0 unless the graph is prepared.
+    int execution_node_number;
+    int subgraph_number;
+    int64_t mac_number;   // multiply-accumulates of one run, without nodes of unknown shape
+    int64_t arena_bytes;  // planned memory of what is computed, between and inside subgraphs
+};
+
+// Fails with TENGINE_EINVAL (NULL).
+DLLEXPORT int tengine_graph_get_stats(graph_t graph, struct tengine_graph_stats* out_stats);
+
+// A node that a device runs. Names are the model's own where the node came from there.
+struct tengine_execution_node
+{
+    const char* name;
+    const char* op;      // always ONNX's, or of the domain "tengine"
+    const char* domain;  // "" is ONNX's
+    const char* device;
+    int subgraph;        // index of the part, parts run in this order
+    int64_t mac_number;  // 0 for data movement and while a shape is unknown
+    node_t source;       // the model's node it stands for, NULL if the preparation made it
+    int refusal_number;  // devices that come earlier in the list and did not get it
+};
+
+// Why a device did not get a node. A member that does not apply is "".
+struct tengine_refusal
+{
+    const char* device;
+    const char* reason;     // "operator", "data type", "attribute", "shape", "constant", "cost" ...
+    const char* attribute;  // the attribute or tensor in question ("dilations")
+    const char* value;      // its value ("[2,2]")
+    const char* message;    // one sentence
+};
+
+// Nodes in the order they run. Fail with TENGINE_ESTATE (not prepared), TENGINE_EINVAL (NULL).
+DLLEXPORT int tengine_graph_get_execution_node_number(graph_t graph);
+DLLEXPORT int tengine_graph_get_execution_node(graph_t graph, int index,
+                                               struct tengine_execution_node* out_node);
+DLLEXPORT int tengine_graph_get_refusal(graph_t graph, int node_index, int refusal_index,
+                                        struct tengine_refusal* out_refusal);
+
+// A part of the graph that one device runs.
+struct tengine_subgraph
+{
+    const char* device;
+    int node_number;
+    int input_number;    // tensors it reads that are written elsewhere, without constants
+    int output_number;   // tensors it writes that are read elsewhere or are results
+    int64_t mac_number;  // sum over its nodes
+};
+
+// Fails as the getters of execution nodes do.
+DLLEXPORT int tengine_graph_get_subgraph(graph_t graph, int index,
+                                         struct tengine_subgraph* out_subgraph);
+
+#ifdef __cplusplus
+}
+#endif

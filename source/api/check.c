@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checks themselves; what each is for stands in the header.
+#include "api/check.h"
+
+int check_pointer(const void* pointer, const char* function, const char* parameter)
+{
+    if (pointer != NULL) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EINVAL, "%s: %s is NULL", function, parameter);
+}
+
+int check_name(const char* name, const char* function, const char* parameter)
+{
+    TENGINE_RETURN_IF_ERROR(check_pointer(name, function, parameter));
+    if (name[0] != '\0') return TENGINE_OK;
+    return tengine_error_set(TENGINE_EINVAL, "%s: %s is empty", function, parameter);
+}
+
+int check_index(int index, int number, const char* function, const char* what)
+{
+    if (index >= 0 && index < number) return TENGINE_OK;
+    return tengine_error_set(TENGINE_ERANGE, "%s: index %d, but there are %d %s", function, index,
+                             number, what);
+}
+
+int check_layout(int layout, const char* function)
+{
+    if (layout == TENGINE_LAYOUT_NCHW || layout == TENGINE_LAYOUT_NHWC) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EINVAL, "%s: layout %d is neither NCHW (%d) nor NHWC (%d)",
+                             function, layout, TENGINE_LAYOUT_NCHW, TENGINE_LAYOUT_NHWC);
+}
+
+int check_idle(const api_graph_t* graph, const char* function)
+{
+    if (!graph->running) return TENGINE_OK;
+    return tengine_error_set(TENGINE_ESTATE, "%s: the graph is running", function);
+}
+
+int end_change(api_graph_t* graph, int status)
+{
+    if (status >= 0) graph->changed = true;
+    return api_result(status);
+}
+
+int fail_not_supported(const char* function, const char* what)
+{
+    return tengine_error_set(TENGINE_ENOTSUP, "%s: %s not supported in this version", function,
+                             what);
+}

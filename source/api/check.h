@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks that most functions of the C API begin with, and the turn from the status codes inside to
+// the 0 and -1 outside. Handles are checked in handle.h. `function` is the name of the API function
+// for the sentence.
+#pragma once
+
+#include "api/handle.h"
+
+// -1 for a failure, whose code and sentence have been set, else the value itself.
+static inline int api_result(int status)
+{
+    return status < 0 ? -1 : status;
+}
+
+// TENGINE_EINVAL when `pointer` is NULL, or for a name, also when it is empty.
+TENGINE_MUST_USE int check_pointer(const void* pointer, const char* function,
+                                   const char* parameter);
+TENGINE_MUST_USE int check_name(const char* name, const char* function, const char* parameter);
+
+// TENGINE_ERANGE when `index` is not in 0..number-1; `what` is what is counted ("input nodes").
+TENGINE_MUST_USE int check_index(int index, int number, const char* function, const char* what);
+
+// TENGINE_EINVAL when `layout` is no TENGINE_LAYOUT_*.
+TENGINE_MUST_USE int check_layout(int layout, const char* function);
+
+// TENGINE_ESTATE while the graph runs.
+TENGINE_MUST_USE int check_idle(const api_graph_t* graph, const char* function);
+
+// The result of a function that changes the graph: when `status` is a success, what is prepared no
+// longer fits.
+int end_change(api_graph_t* graph, int status);
+
+// "<what> not supported in this version" with TENGINE_ENOTSUP.
+int fail_not_supported(const char* function, const char* what);

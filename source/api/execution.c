@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// C API, group Execution: prepare, run, wait, release, threads, events. The work is done behind
+// scheduler/scheduler.h.
+#include "api/check.h"
+#include "base/cpu.h"
+#include "graph/graph.h"
+#include "scheduler/scheduler.h"
+
+static int count_cores(uint64_t mask)
+{
+    int number = 0;
+    for (; mask != 0; mask &= mask - 1)
+        ++number;
+    return number > 0 ? number : get_cpu_count();
+}
+
+// What the program asks for, limited to what the machine has.
+static ir_run_options_t translate_options(const options_t* wanted)
+{
+    const bool cluster_known =
+        wanted->cluster >= TENGINE_CLUSTER_ALL && wanted->cluster <= TENGINE_CLUSTER_LITTLE;
+    const bool precision_known =
+        wanted->precision >= TENGINE_MODE_FP32 && wanted->precision <= TENGINE_MODE_INT8;
+    ir_run_options_t options = {
+        .num_thread = wanted->num_thread,
+        .cluster = cluster_known ? wanted->cluster : TENGINE_CLUSTER_BIG,
+        .precision = precision_known ? wanted->precision : TENGINE_MODE_FP32,
+    };
+    const uint64_t cores = get_cluster_mask(options.cluster);
+    const int core_number = count_cores(cores);
+    if (options.num_thread <= 0 || options.num_thread > core_number)
+        options.num_thread = core_number;
+    options.affinity = (wanted->affinity & cores) != 0 ? wanted->affinity & cores : cores;
+    // Threads that may use every core need not be pinned.
+    if (options.affinity == get_cluster_mask(TENGINE_CLUSTER_ALL)) options.affinity = 0;
+    return options;
+}
+
+static bool is_listed_input(const struct graph* graph, int tensor_index)
+{
+    for (int i = 0; i < graph->input_tensor_num; ++i)
+        if (graph->input_tensors[i] == tensor_index) return true;
+    return false;
+}
+
+// An input that the execution graph reads but that is not listed would never get data; NULL when
+// there is none.
+static const struct tensor* find_unlisted_input(const struct graph* execution)
+{
+    for (int i = 0; i < execution->tensor_num; ++i) {
+        const struct tensor* tensor = get_ir_graph_tensor(execution, i);
+        const bool read = tensor->consumer_num > 0 || is_ir_graph_output(execution, i);
+        if (tensor->tensor_type == TENSOR_TYPE_INPUT && read && !is_listed_input(execution, i))
+            return tensor;
+    }
+    return NULL;
+}
+
+static int check_inputs(struct graph* graph, const char* function)
+{
+    const struct tensor* unlisted = find_unlisted_input(graph->execution);
+    if (unlisted == NULL) return TENGINE_OK;
+    const char* name = get_ir_graph_tensor(graph, unlisted->source_index)->name;
+    postrun_ir_graph(graph);
+    return tengine_error_set(TENGINE_EGRAPH,
+                             "%s: tensor '%s' is an input, but no node that set_graph_input_node "
+                             "was given writes it",
+                             function, name);
+}
+
+static int prepare(api_graph_t* graph, const char* function, const options_t* wanted)
+{
+    TENGINE_RETURN_IF_ERROR(check_idle(graph, function));
+    graph->has_run = false;
+    const ir_run_options_t options = translate_options(wanted);
+    TENGINE_RETURN_IF_ERROR(prerun_ir_graph(graph->graph, &options));
+    TENGINE_RETURN_IF_ERROR(check_inputs(graph->graph, function));
+    graph->changed = false;
+    return TENGINE_OK;
+}
+
+int prerun_graph(graph_t graph)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    return target == NULL ? -1 : api_result(prepare(target, __func__, &target->thread));
+}
+
+int prerun_graph_multithread(graph_t graph, struct options opt)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    return target == NULL ? -1 : api_result(prepare(target, __func__, &opt));
+}
+
+static void raise_event(const api_graph_t* graph, int event)
+{
+    const event_handler_t function = graph->hooks[event].function;
+    if (function != NULL) function(graph->graph, event, graph->hooks[event].argument);
+}
+
+// A run is under way from the first event to the last, so that a hook cannot start another one,
+// change the graph or destroy it. An asynchronous run ends in wait_graph.
+static void end_run(api_graph_t* graph, int status)
+{
+    graph->last_status = status;
+    if (status >= 0 && graph->graph->status == GRAPH_STAT_RUNNING) return;
+    raise_event(graph, status < 0 ? GRAPH_EXEC_ABORT : GRAPH_EXEC_DONE);
+    graph->running = false;
+}
+
+static int check_runnable(const api_graph_t* graph, const char* function)
+{
+    TENGINE_RETURN_IF_ERROR(check_idle(graph, function));
+    if (graph->graph->execution == NULL)
+        return tengine_error_set(TENGINE_ESTATE, "%s: call prerun_graph first", function);
+    if (graph->changed)
+        return tengine_error_set(TENGINE_ESTATE,
+                                 "%s: the graph was changed after prerun_graph; call it again",
+                                 function);
+    return TENGINE_OK;
+}
+
+int run_graph(graph_t graph, int block)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_runnable(target, __func__) < 0) return -1;
+    target->running = true;
+    target->has_run = true;
+    raise_event(target, GRAPH_EXEC_START);
+    end_run(target, run_ir_graph(target->graph, block));
+    return target->last_status < 0 ? -1 : 0;
+}
+
+int wait_graph(graph_t graph, int try_wait)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL) return -1;
+    if (!target->has_run)
+        return api_result(
+            tengine_error_set(TENGINE_ESTATE, "%s: nothing was run since prerun_graph", __func__));
+    if (target->graph->status == GRAPH_STAT_RUNNING) {
+        const int status = wait_ir_graph(target->graph, try_wait);
+        end_run(target, status);
+    }
+    if (target->running) return 0;
+    if (target->last_status >= 0) return 1;
+    return api_result(tengine_error_set(target->last_status, "%s: the last run failed", __func__));
+}
+
+int postrun_graph(graph_t graph)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_idle(target, __func__) < 0) return -1;
+    target->has_run = false;
+    return api_result(postrun_ir_graph(target->graph));
+}
+
+int get_graph_exec_status(graph_t graph)
+{
+    const api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL) return -1;
+    return target->running ? GRAPH_STAT_RUNNING : target->graph->status;
+}
+
+int set_graph_event_hook(graph_t graph, int event, event_handler_t cb_func, void* cb_arg)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_idle(target, __func__) < 0) return -1;
+    if (event < 0 || event >= GRAPH_EVENT_NUMBER)
+        return api_result(tengine_error_set(TENGINE_EINVAL, "%s: event %d is not one of 0..%d",
+                                            __func__, event, GRAPH_EVENT_NUMBER - 1));
+    target->hooks[event].function = cb_func;
+    target->hooks[event].argument = cb_arg;
+    return 0;
+}
+
+size_t get_cluster_affinity_mask(int cluster)
+{
+    return (size_t)get_cluster_mask(cluster);
+}
+
+int set_graph_thread(graph_t graph, int cluster, int threads)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_idle(target, __func__) < 0) return -1;
+    if (cluster < TENGINE_CLUSTER_ALL || cluster > TENGINE_CLUSTER_LITTLE)
+        return api_result(tengine_error_set(TENGINE_EINVAL, "%s: cluster %d is not one of %d..%d",
+                                            __func__, cluster, TENGINE_CLUSTER_ALL,
+                                            TENGINE_CLUSTER_LITTLE));
+    target->thread.cluster = cluster;
+    target->thread.num_thread = threads;
+    return 0;
+}
+
+int set_graph_thread_mask(graph_t graph, size_t cpu_mask)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_idle(target, __func__) < 0) return -1;
+    target->thread.affinity = cpu_mask;
+    return 0;
+}

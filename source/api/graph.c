@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// C API, group Graph: creating by hand or from a model, inputs and outputs, destroying.
+#include <stdarg.h>
+#include <string.h>
+
+#include "api/check.h"
+#include "base/alloc.h"
+#include "graph/context.h"
+#include "module/module.h"
+#include "scheduler/scheduler.h"
+#include "serializer/serializer.h"
+
+// Where a model comes from: a file, or bytes in memory.
+typedef struct model_source
+{
+    struct serializer* serializer;
+    const char* file_name;
+    const void* bytes;  // NULL: the file
+    int size;
+} model_source_t;
+
+static const char memory_suffix[] = ":m";
+
+static bool is_memory_format(const char* format)
+{
+    const size_t length = strlen(format);
+    const size_t suffix = sizeof memory_suffix - 1;
+    return length > suffix && strcmp(format + length - suffix, memory_suffix) == 0;
+}
+
+static int find_format(const char* format, struct serializer** out_serializer)
+{
+    char name[32];
+    const size_t length =
+        strlen(format) - (is_memory_format(format) ? sizeof memory_suffix - 1 : 0);
+    *out_serializer = NULL;
+    if (length < sizeof name) {
+        memcpy(name, format, length);
+        name[length] = '\0';
+        *out_serializer = find_serializer_via_name(name);
+        if (*out_serializer == NULL && strcmp(name, "tengine") == 0)
+            return fail_not_supported("create_graph", "the model format 'tengine' is");
+    }
+    if (*out_serializer != NULL) return TENGINE_OK;
+    return tengine_error_set(TENGINE_ENOENT, "create_graph: there is no model format '%s'", format);
+}
+
+static int read_source(const char* format, const char* file_name, va_list arguments,
+                       model_source_t* out_source)
+{
+    *out_source = (model_source_t){.file_name = file_name};
+    TENGINE_RETURN_IF_ERROR(find_format(format, &out_source->serializer));
+    if (!is_memory_format(format)) return check_name(file_name, "create_graph", "file_name");
+    TENGINE_RETURN_IF_ERROR(check_pointer(file_name, "create_graph", "the address of the model"));
+    out_source->bytes = file_name;
+    out_source->size = va_arg(arguments, int);
+    if (out_source->size > 0) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EINVAL, "create_graph: a model of %d bytes", out_source->size);
+}
+
+static int load_graph(struct graph* graph, const model_source_t* source, va_list arguments)
+{
+    struct serializer* serializer = source->serializer;
+    graph->serializer = serializer;
+    if (source->bytes != NULL)
+        return serializer->load_mem(serializer, graph, source->bytes, source->size, arguments);
+    return serializer->load_model(serializer, graph, source->file_name, arguments);
+}
+
+// The context a graph has when the program gives none.
+static struct context* create_own_context(void)
+{
+    struct context* context = create_ir_context(NULL);
+    if (context == NULL || add_ir_context_device(context, get_first_device(), NULL, 0) == 0)
+        return context;
+    destroy_ir_context(context);
+    return NULL;
+}
+
+static void release_graph(api_graph_t* graph)
+{
+    struct graph* target = graph->graph;
+    struct serializer* serializer = target->serializer;
+    postrun_ir_graph(target);
+    if (serializer != NULL && serializer->unload_graph != NULL)
+        serializer->unload_graph(serializer, target, target->serializer_privacy,
+                                 target->device_privacy);
+    // Out of the table first: nobody can get at it while it is taken apart.
+    const bool last = remove_graph_handles(graph);
+    destroy_ir_graph(target);
+    if (last) destroy_ir_context(graph->context);
+    free_memory(graph);
+}
+
+// An empty graph with its entry in the table. `context` NULL: one of its own.
+static api_graph_t* create_empty_graph(struct context* context)
+{
+    api_graph_t* graph = alloc_memory(sizeof *graph);
+    if (graph == NULL) {
+        tengine_error_set(TENGINE_ENOMEM, "create_graph: no memory");
+        return NULL;
+    }
+    graph->thread = (options_t){1, TENGINE_CLUSTER_BIG, TENGINE_MODE_FP32, 0};
+    graph->context = context != NULL ? context : create_own_context();
+    if (graph->context == NULL) {
+        free_memory(graph);
+        return NULL;
+    }
+    graph->graph = create_ir_graph(graph->context);
+    if (graph->graph != NULL && add_handle(graph->graph, HANDLE_GRAPH, graph) == 0) return graph;
+    if (graph->graph != NULL) destroy_ir_graph(graph->graph);
+    if (context == NULL) destroy_ir_context(graph->context);
+    free_memory(graph);
+    return NULL;
+}
+
+graph_t create_graph(context_t context, const char* model_format, const char* file_name, ...)
+{
+    if (check_initialised(__func__) < 0 ||
+        (context != NULL && find_context(context, __func__) == NULL))
+        return NULL;
+    va_list arguments;
+    va_start(arguments, file_name);
+    model_source_t source;
+    api_graph_t* graph = NULL;
+    if (model_format == NULL || read_source(model_format, file_name, arguments, &source) == 0)
+        graph = create_empty_graph(context);
+    if (graph != NULL && model_format != NULL && load_graph(graph->graph, &source, arguments) < 0) {
+        release_graph(graph);
+        graph = NULL;
+    }
+    va_end(arguments);
+    return graph == NULL ? NULL : graph->graph;
+}
+
+int destroy_graph(graph_t graph)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL) return -1;
+    if (target->graph->status == GRAPH_STAT_RUNNING) wait_graph(graph, 0);
+    if (check_idle(target, __func__) < 0) return -1;
+    release_graph(target);
+    return 0;
+}
+
+int set_graph_layout(graph_t graph, int layout_type)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_layout(layout_type, __func__) < 0 ||
+        check_idle(target, __func__) < 0)
+        return -1;
+    target->graph->graph_layout = (int8_t)layout_type;
+    return end_change(target, TENGINE_OK);
+}
+
+// ---- inputs and outputs, by node and by tensor ----
+
+static int find_named_node(const struct graph* graph, const char* function, const char* name,
+                           const int32_t* earlier, int earlier_number, int32_t* out_index)
+{
+    TENGINE_RETURN_IF_ERROR(check_name(name, function, "a node name"));
+    *out_index = get_ir_node_index_from_name(graph, name);
+    if (*out_index < 0)
+        return tengine_error_set(TENGINE_ENOENT, "%s: there is no node '%s'", function, name);
+    for (int i = 0; i < earlier_number; ++i)
+        if (earlier[i] == *out_index)
+            return tengine_error_set(TENGINE_EINVAL, "%s: node '%s' is named twice", function,
+                                     name);
+    return TENGINE_OK;
+}
+
+typedef int (*set_node_list_t)(struct graph* graph, const int32_t nodes[], int number);
+
+static int replace_node_list(struct graph* graph, const char* function, const char* names[],
+                             int number, set_node_list_t set)
+{
+    TENGINE_RETURN_IF_ERROR(check_pointer(names, function, "the list of names"));
+    if (number <= 0)
+        return tengine_error_set(TENGINE_EINVAL, "%s: %d nodes, at least 1 is needed", function,
+                                 number);
+    int32_t* nodes = alloc_memory(sizeof *nodes * (size_t)number);
+    if (nodes == NULL) return tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
+    int status = TENGINE_OK;
+    for (int i = 0; i < number && status == TENGINE_OK; ++i)
+        status = find_named_node(graph, function, names[i], nodes, i, &nodes[i]);
+    if (status == TENGINE_OK) status = set(graph, nodes, number);
+    free_memory(nodes);
+    return status;
+}
+
+// An input node takes nothing itself. Its tensors are fed by the user, whatever they were before;
+// constants stay what they are.
+static int replace_input_nodes(struct graph* graph, const int32_t nodes[], int number)
+{
+    for (int i = 0; i < number; ++i) {
+        const struct node* node = get_ir_graph_node(graph, nodes[i]);
+        if (node->input_num > 0)
+            return tengine_error_set(TENGINE_EINVAL,
+                                     "set_graph_input_node: '%s' is a %s with inputs of its own",
+                                     node->name, get_ir_node_op(node));
+    }
+    TENGINE_RETURN_IF_ERROR(set_ir_graph_input_node(graph, nodes, number));
+    for (int i = 0; i < graph->input_tensor_num; ++i) {
+        struct tensor* tensor = get_ir_graph_tensor(graph, graph->input_tensors[i]);
+        if (tensor->tensor_type == TENSOR_TYPE_VAR) tensor->tensor_type = TENSOR_TYPE_INPUT;
+    }
+    return TENGINE_OK;
+}
+
+int set_graph_input_node(graph_t graph, const char* input_nodes[], int input_number)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_idle(target, __func__) < 0) return -1;
+    return end_change(target, replace_node_list(target->graph, __func__, input_nodes, input_number,
+                                                replace_input_nodes));
+}
+
+int set_graph_output_node(graph_t graph, const char* output_nodes[], int output_number)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_idle(target, __func__) < 0) return -1;
+    return end_change(target, replace_node_list(target->graph, __func__, output_nodes,
+                                                output_number, set_ir_graph_output_node));
+}
+
+int get_graph_input_node_number(graph_t graph)
+{
+    const api_graph_t* target = find_graph(graph, __func__);
+    return target == NULL ? -1 : target->graph->input_num;
+}
+
+int get_graph_output_node_number(graph_t graph)
+{
+    const api_graph_t* target = find_graph(graph, __func__);
+    return target == NULL ? -1 : target->graph->output_num;
+}
+
+node_t get_graph_input_node(graph_t graph, int idx)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_index(idx, target->graph->input_num, __func__, "input nodes") < 0)
+        return NULL;
+    return give_node(get_ir_graph_node(target->graph, target->graph->input_nodes[idx]), target);
+}
+
+node_t get_graph_output_node(graph_t graph, int idx)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_index(idx, target->graph->output_num, __func__, "output nodes") < 0)
+        return NULL;
+    return give_node(get_ir_graph_node(target->graph, target->graph->output_nodes[idx]), target);
+}
+
+tensor_t get_graph_input_tensor(graph_t graph, int input_node_idx, int tensor_idx)
+{
+    const node_t node = get_graph_input_node(graph, input_node_idx);
+    return node == NULL ? NULL : get_node_output_tensor(node, tensor_idx);
+}
+
+tensor_t get_graph_output_tensor(graph_t graph, int output_node_idx, int tensor_idx)
+{
+    const node_t node = get_graph_output_node(graph, output_node_idx);
+    return node == NULL ? NULL : get_node_output_tensor(node, tensor_idx);
+}
+
+int tengine_graph_get_input_number(graph_t graph)
+{
+    const api_graph_t* target = find_graph(graph, __func__);
+    return target == NULL ? -1 : target->graph->input_tensor_num;
+}
+
+tensor_t tengine_graph_get_input(graph_t graph, int index)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL ||
+        check_index(index, target->graph->input_tensor_num, __func__, "inputs") < 0)
+        return NULL;
+    return give_tensor(get_ir_graph_tensor(target->graph, target->graph->input_tensors[index]),
+                       target);
+}
+
+int tengine_graph_get_output_number(graph_t graph)
+{
+    const api_graph_t* target = find_graph(graph, __func__);
+    return target == NULL ? -1 : target->graph->output_tensor_num;
+}
+
+tensor_t tengine_graph_get_output(graph_t graph, int index)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL ||
+        check_index(index, target->graph->output_tensor_num, __func__, "outputs") < 0)
+        return NULL;
+    return give_tensor(get_ir_graph_tensor(target->graph, target->graph->output_tensors[index]),
+                       target);
+}
+
+// ---- the rest ----
+
+int set_graph_attr(graph_t graph, const char* attr_name, const void* buf, int size)
+{
+    (void)buf, (void)size;
+    if (find_graph(graph, __func__) == NULL || check_name(attr_name, __func__, "attr_name") < 0)
+        return -1;
+    return api_result(fail_not_supported(__func__, "attributes of a graph are"));
+}
+
+int get_graph_attr(graph_t graph, const char* attr_name, void* buf, int size)
+{
+    (void)buf, (void)size;
+    if (find_graph(graph, __func__) == NULL || check_name(attr_name, __func__, "attr_name") < 0)
+        return -1;
+    return api_result(fail_not_supported(__func__, "attributes of a graph are"));
+}
+
+int set_graph_device(graph_t graph, const char* dev_name)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_name(dev_name, __func__, "dev_name") < 0 ||
+        check_idle(target, __func__) < 0)
+        return -1;
+    struct device* device = find_device_via_name(dev_name);
+    if (device == NULL)
+        return api_result(
+            tengine_error_set(TENGINE_ENOENT, "%s: there is no device '%s'", __func__, dev_name));
+    target->graph->device = device;
+    return end_change(target, TENGINE_OK);
+}
+
+void dump_graph(graph_t graph)
+{
+    const api_graph_t* target = find_graph(graph, __func__);
+    if (target != NULL) dump_ir_graph(target->graph);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// inspect.h, graphs: what the model has, and what prerun_graph made of it.
+#include <string.h>
+
+#include "api/check.h"
+#include "graph/graph.h"
+#include "module/module.h"
+#include "tengine/inspect.h"
+
+// ---- the graph as the model has it ----
+
+int tengine_graph_get_tensor_number(graph_t graph)
+{
+    const api_graph_t* target = find_graph(graph, __func__);
+    return target == NULL ? -1 : target->graph->tensor_num;
+}
+
+tensor_t tengine_graph_get_tensor(graph_t graph, int index)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_index(index, target->graph->tensor_num, __func__, "tensors") < 0)
+        return NULL;
+    return give_tensor(get_ir_graph_tensor(target->graph, index), target);
+}
+
+int tengine_tensor_get_type(tensor_t tensor)
+{
+    const struct tensor* target = find_tensor(tensor, __func__, NULL);
+    return target == NULL ? -1 : target->tensor_type;
+}
+
+node_t tengine_tensor_get_producer(tensor_t tensor)
+{
+    api_graph_t* owner = NULL;
+    const struct tensor* target = find_tensor(tensor, __func__, &owner);
+    if (target == NULL) return NULL;
+    struct node* producer = get_ir_graph_node(owner->graph, target->producer);
+    if (producer == NULL)
+        tengine_error_set(TENGINE_ENOENT, "%s: no node writes tensor '%s'", __func__, target->name);
+    return give_node(producer, owner);
+}
+
+int tengine_tensor_get_consumer_number(tensor_t tensor)
+{
+    const struct tensor* target = find_tensor(tensor, __func__, NULL);
+    return target == NULL ? -1 : target->consumer_num;
+}
+
+node_t tengine_tensor_get_consumer(tensor_t tensor, int index)
+{
+    api_graph_t* owner = NULL;
+    const struct tensor* target = find_tensor(tensor, __func__, &owner);
+    if (target == NULL || check_index(index, target->consumer_num, __func__, "consumers") < 0)
+        return NULL;
+    return give_node(get_ir_graph_node(owner->graph, target->consumer[index]), owner);
+}
+
+const char* tengine_node_get_domain(node_t node)
+{
+    const struct node* target = find_node(node, __func__, NULL);
+    return target == NULL ? NULL : get_ir_node_domain(target);
+}
+
+int tengine_node_get_version(node_t node)
+{
+    const struct node* target = find_node(node, __func__, NULL);
+    return target == NULL ? -1 : target->op.version;
+}
+
+// ---- statistics ----
+
+// A node that computes; those that stand for an input or a constant do not.
+static bool is_computing(const struct node* node)
+{
+    const struct tensor* output = get_ir_node_output(node, 0);
+    return node->input_num > 0 || output == NULL || output->tensor_type == TENSOR_TYPE_VAR;
+}
+
+static void count_model(const struct graph* graph, struct tengine_graph_stats* stats)
+{
+    for (int i = 0; i < graph->node_num; ++i)
+        if (is_computing(graph->node_list[i])) ++stats->node_number;
+    for (int i = 0; i < graph->tensor_num; ++i) {
+        const struct tensor* tensor = graph->tensor_list[i];
+        if (tensor->tensor_type != TENSOR_TYPE_CONST) continue;
+        stats->parameter_number += tensor->elem_num;
+        stats->constant_bytes += (int64_t)get_ir_tensor_bytes(tensor);
+    }
+}
+
+static void count_execution(const struct graph* execution, struct tengine_graph_stats* stats)
+{
+    stats->execution_node_number = execution->node_num;
+    stats->subgraph_number = get_vector_num(execution->subgraph_list);
+    for (int i = 0; i < execution->node_num; ++i)
+        stats->mac_number += get_ir_node_macs(execution->node_list[i]);
+    stats->arena_bytes = (int64_t)execution->plan_bytes;
+    for (int i = 0; i < stats->subgraph_number; ++i)
+        stats->arena_bytes += (int64_t)get_ir_graph_subgraph(execution, i)->plan_bytes;
+}
+
+int tengine_graph_get_stats(graph_t graph, struct tengine_graph_stats* out_stats)
+{
+    const api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_pointer(out_stats, __func__, "out_stats") < 0) return -1;
+    memset(out_stats, 0, sizeof *out_stats);
+    count_model(target->graph, out_stats);
+    if (target->graph->execution != NULL) count_execution(target->graph->execution, out_stats);
+    return 0;
+}
+
+// ---- the execution graph ----
+
+static const struct graph* find_execution(graph_t graph, const char* function,
+                                          api_graph_t** out_owner)
+{
+    api_graph_t* owner = find_graph(graph, function);
+    if (owner == NULL) return NULL;
+    if (owner->graph->execution == NULL)
+        tengine_error_set(TENGINE_ESTATE, "%s: call prerun_graph first", function);
+    if (out_owner != NULL) *out_owner = owner;
+    return owner->graph->execution;
+}
+
+int tengine_graph_get_execution_node_number(graph_t graph)
+{
+    const struct graph* execution = find_execution(graph, __func__, NULL);
+    return execution == NULL ? -1 : execution->node_num;
+}
+
+static const struct node* find_execution_node(graph_t graph, int index, const char* function,
+                                              api_graph_t** out_owner)
+{
+    const struct graph* execution = find_execution(graph, function, out_owner);
+    if (execution == NULL ||
+        check_index(index, execution->node_num, function, "execution nodes") < 0)
+        return NULL;
+    return execution->node_list[index];
+}
+
+int tengine_graph_get_execution_node(graph_t graph, int index,
+                                     struct tengine_execution_node* out_node)
+{
+    api_graph_t* owner = NULL;
+    const struct node* node = find_execution_node(graph, index, __func__, &owner);
+    if (node == NULL || check_pointer(out_node, __func__, "out_node") < 0) return -1;
+    const struct subgraph* part = get_ir_graph_subgraph(node->graph, node->subgraph_idx);
+    *out_node = (struct tengine_execution_node){
+        .name = node->name,
+        .op = get_ir_node_op(node),
+        .domain = get_ir_node_domain(node),
+        .device = part->device->name,
+        .subgraph = node->subgraph_idx,
+        .mac_number = get_ir_node_macs(node),
+        .source = give_node(get_ir_graph_node(owner->graph, node->source_index), owner),
+        .refusal_number = node->refusal_num,
+    };
+    return 0;
+}
+
+int tengine_graph_get_refusal(graph_t graph, int node_index, int refusal_index,
+                              struct tengine_refusal* out_refusal)
+{
+    static const char* const reasons[] = {
+        [IR_REASON_NONE] = "none",           [IR_REASON_OPERATOR] = "operator",
+        [IR_REASON_DATA_TYPE] = "data type", [IR_REASON_ATTRIBUTE] = "attribute",
+        [IR_REASON_SHAPE] = "shape",         [IR_REASON_CONSTANT] = "constant",
+        [IR_REASON_COST] = "cost",
+    };
+    const struct node* node = find_execution_node(graph, node_index, __func__, NULL);
+    if (node == NULL || check_pointer(out_refusal, __func__, "out_refusal") < 0 ||
+        check_index(refusal_index, node->refusal_num, __func__, "refusals") < 0)
+        return -1;
+    const ir_refusal_t* refusal = &node->refusal_list[refusal_index];
+    const size_t code = (size_t)refusal->verdict.code;
+    *out_refusal = (struct tengine_refusal){
+        .device = refusal->device->name,
+        .reason = code < sizeof reasons / sizeof reasons[0] ? reasons[code] : "other",
+        .attribute = refusal->verdict.attribute,
+        .value = refusal->verdict.value,
+        .message = refusal->verdict.message,
+    };
+    return 0;
+}
+
+int tengine_graph_get_subgraph(graph_t graph, int index, struct tengine_subgraph* out_subgraph)
+{
+    const struct graph* execution = find_execution(graph, __func__, NULL);
+    if (execution == NULL || check_pointer(out_subgraph, __func__, "out_subgraph") < 0 ||
+        check_index(index, get_vector_num(execution->subgraph_list), __func__, "subgraphs") < 0)
+        return -1;
+    const struct subgraph* part = get_ir_graph_subgraph(execution, index);
+    *out_subgraph = (struct tengine_subgraph){
+        .device = part->device->name,
+        .node_number = part->node_num,
+        .input_number = part->input_num,
+        .output_number = part->output_num,
+    };
+    for (int i = 0; i < part->node_num; ++i)
+        out_subgraph->mac_number +=
+            get_ir_node_macs(get_ir_graph_node(execution, part->node_list[i]));
+    return 0;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of live handles, which lets the C API tell a good handle from a NULL, stale or wrong
+// one without touching what it points to. Handles are the plain addresses of contexts, graphs,
+// nodes and tensors; nodes and tensors enter the table when they are first given out.
+#pragma once
+
+#include <stdbool.h>
+
+#include "tengine/c_api.h"
+#include "tengine/ir.h"
+
+struct context;
+
+typedef enum handle_kind
+{
+    HANDLE_CONTEXT,
+    HANDLE_GRAPH,
+    HANDLE_NODE,
+    HANDLE_TENSOR
+} handle_kind_t;
+
+enum
+{
+    GRAPH_EVENT_NUMBER = GRAPH_EXEC_DONE + 1
+};
+
+// What the API keeps beside a graph.
+typedef struct api_graph
+{
+    struct graph* graph;
+    struct context* context;  // the program's own or, when it gave none, of this graph alone
+    bool changed;             // since prerun_graph: what is prepared no longer fits
+    bool running;             // from the first event of a run to the last
+    bool has_run;             // since prerun_graph
+    int last_status;          // of the last run
+    options_t thread;         // what prerun_graph uses
+    struct
+    {
+        event_handler_t function;
+        void* argument;
+    } hooks[GRAPH_EVENT_NUMBER];
+} api_graph_t;
+
+// All functions: any thread. `function` is the name of the API function that asks, for the
+// sentence. Those that return a status or a pointer set the error when they fail.
+
+// TENGINE_ESTATE before init_tengine.
+TENGINE_MUST_USE int check_initialised(const char* function);
+
+// Enters an object; `owner` is the graph it dies with, NULL for a context. Nothing happens when it
+// is there already. TENGINE_ENOMEM.
+TENGINE_MUST_USE int add_handle(void* object, handle_kind_t kind, api_graph_t* owner);
+
+// Take out a context; a graph with all that dies with it. True when nobody has the context any
+// more, neither the program nor a graph, and the caller is the one to destroy it.
+TENGINE_MUST_USE bool remove_context_handle(const struct context* context);
+TENGINE_MUST_USE bool remove_graph_handles(const api_graph_t* graph);
+
+// Some graph or context that is in the table, NULL when there is none.
+void* find_any_handle(handle_kind_t kind);
+
+// The live objects behind handles, NULL when TENGINE_EHANDLE or TENGINE_ESTATE was set. The owner
+// of a node or tensor comes out through `out_owner`, which may be NULL.
+struct context* find_context(context_t handle, const char* function);
+api_graph_t* find_graph(graph_t handle, const char* function);
+struct node* find_node(node_t handle, const char* function, api_graph_t** out_owner);
+struct tensor* find_tensor(tensor_t handle, const char* function, api_graph_t** out_owner);
+
+// Give an object out: enter it and return it, NULL when that fails or `object` is NULL.
+node_t give_node(struct node* node, api_graph_t* owner);
+tensor_t give_tensor(struct tensor* tensor, api_graph_t* owner);

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// inspect.h, what is compiled in: devices, operators, formats, data types, the processor. What a
+// graph is made of: graph_inspect.c.
+#include "tengine/inspect.h"
+
+#include <string.h>
+
+#include "api/check.h"
+#include "base/cpu.h"
+#include "module/module.h"
+#include "serializer/serializer.h"
+
+// ---- devices ----
+
+int tengine_device_get_number(void)
+{
+    return check_initialised(__func__) < 0 ? -1 : get_device_count();
+}
+
+const char* tengine_device_get_name(int index)
+{
+    if (check_initialised(__func__) < 0 ||
+        check_index(index, get_device_count(), __func__, "devices") < 0)
+        return NULL;
+    return find_device_via_index(index)->name;
+}
+
+// What describe() says: lists of int.
+typedef struct description
+{
+    struct vector* allowed;
+    struct vector* blocked;
+    struct vector* types;
+} description_t;
+
+static void release_description(description_t* description)
+{
+    release_vector(description->allowed);
+    release_vector(description->blocked);
+    release_vector(description->types);
+}
+
+static bool contains(const struct vector* list, int value)
+{
+    for (int i = 0; i < get_vector_num(list); ++i)
+        if (*(const int*)get_vector_data(list, i) == value) return true;
+    return false;
+}
+
+// An operator that is in both lists is not taken.
+static void remove_blocked(description_t* description)
+{
+    for (int i = get_vector_num(description->allowed) - 1; i >= 0; --i)
+        if (contains(description->blocked, *(const int*)get_vector_data(description->allowed, i)))
+            remove_vector_via_index(description->allowed, i);
+}
+
+// The description must be released when this has succeeded.
+static int describe_device(const char* name, const char* function, description_t* out_description)
+{
+    TENGINE_RETURN_IF_ERROR(check_initialised(function));
+    TENGINE_RETURN_IF_ERROR(check_name(name, function, "device"));
+    struct device* device = find_device_via_name(name);
+    if (device == NULL)
+        return tengine_error_set(TENGINE_ENOENT, "%s: there is no device '%s'", function, name);
+    description_t found = {create_vector(sizeof(int), NULL), create_vector(sizeof(int), NULL),
+                           create_vector(sizeof(int), NULL)};
+    int status = TENGINE_OK;
+    if (found.allowed == NULL || found.blocked == NULL || found.types == NULL)
+        status = tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
+    else if (device->allocator->describe(device, found.allowed, found.blocked, found.types) < 0)
+        status = tengine_error_set(TENGINE_EDEVICE, "%s: device '%s' cannot describe itself",
+                                   function, name);
+    if (status < 0) {
+        release_description(&found);
+        return status;
+    }
+    remove_blocked(&found);
+    *out_description = found;
+    return TENGINE_OK;
+}
+
+int tengine_device_get_operator_number(const char* device)
+{
+    description_t description;
+    if (describe_device(device, __func__, &description) < 0) return -1;
+    const int number = get_vector_num(description.allowed);
+    release_description(&description);
+    return number;
+}
+
+// Element `index` of a list of integers, in *out_value.
+static int read_element(const struct vector* list, int index, const char* function,
+                        const char* what, int* out_value)
+{
+    TENGINE_RETURN_IF_ERROR(check_index(index, get_vector_num(list), function, what));
+    *out_value = *(const int*)get_vector_data(list, index);
+    return TENGINE_OK;
+}
+
+const char* tengine_device_get_operator(const char* device, int index)
+{
+    description_t description;
+    if (describe_device(device, __func__, &description) < 0) return NULL;
+    int type = -1;
+    const int status = read_element(description.allowed, index, __func__, "operators", &type);
+    release_description(&description);
+    return status < 0 ? NULL : find_op_name(type);
+}
+
+int tengine_device_get_data_type_number(const char* device)
+{
+    description_t description;
+    if (describe_device(device, __func__, &description) < 0) return -1;
+    const int number = get_vector_num(description.types);
+    release_description(&description);
+    return number;
+}
+
+int tengine_device_get_data_type(const char* device, int index)
+{
+    description_t description;
+    if (describe_device(device, __func__, &description) < 0) return -1;
+    int type = -1;
+    const int status = read_element(description.types, index, __func__, "data types", &type);
+    release_description(&description);
+    return status < 0 ? -1 : type;
+}
+
+// ---- operators and formats ----
+
+// An operator has a row for each range of opsets; the first one counts.
+static bool is_first_row(int row)
+{
+    const ir_method_t* method = find_op_method_via_index(row);
+    const int type = get_op_type(method->domain, method->name);
+    for (int i = 0; i < row; ++i) {
+        const ir_method_t* earlier = find_op_method_via_index(i);
+        if (strcmp(earlier->name, method->name) == 0 &&
+            get_op_type(earlier->domain, earlier->name) == type)
+            return false;
+    }
+    return true;
+}
+
+// The first row of operator `index`; NULL when there are not that many, *out_number of them.
+static const ir_method_t* find_operator(int index, int* out_number)
+{
+    *out_number = 0;
+    for (int row = 0; row < get_op_method_count(); ++row) {
+        if (!is_first_row(row)) continue;
+        if ((*out_number)++ == index) return find_op_method_via_index(row);
+    }
+    return NULL;
+}
+
+static const ir_method_t* require_operator(int index, const char* function)
+{
+    int number = 0;
+    if (check_initialised(function) < 0) return NULL;
+    const ir_method_t* method = find_operator(index, &number);
+    if (method == NULL)
+        tengine_error_set(TENGINE_ERANGE, "%s: index %d, but there are %d operators", function,
+                          index, number);
+    return method;
+}
+
+int tengine_operator_get_number(void)
+{
+    int number = 0;
+    if (check_initialised(__func__) < 0) return -1;
+    find_operator(-1, &number);
+    return number;
+}
+
+const char* tengine_operator_get_name(int index)
+{
+    const ir_method_t* method = require_operator(index, __func__);
+    return method == NULL ? NULL : method->name;
+}
+
+const char* tengine_operator_get_domain(int index)
+{
+    const ir_method_t* method = require_operator(index, __func__);
+    if (method == NULL) return NULL;
+    return method->domain == NULL ? "" : method->domain;
+}
+
+int tengine_format_get_number(void)
+{
+    return check_initialised(__func__) < 0 ? -1 : get_serializer_count();
+}
+
+const char* tengine_format_get_name(int index)
+{
+    if (check_initialised(__func__) < 0 ||
+        check_index(index, get_serializer_count(), __func__, "model formats") < 0)
+        return NULL;
+    struct serializer* serializer = find_serializer_via_index(index);
+    return serializer->get_name(serializer);
+}
+
+// ---- data types and the processor ----
+
+int tengine_data_type_get_size(int data_type)
+{
+    const int size = get_data_type_size(data_type);
+    if (size > 0) return size;
+    return api_result(
+        tengine_error_set(TENGINE_EDTYPE, "%s: there is no data type %d", __func__, data_type));
+}
+
+const char* tengine_data_type_get_name(int data_type)
+{
+    return tengine_data_type_get_size(data_type) < 0 ? NULL : get_data_type_name(data_type);
+}
+
+const char* tengine_cpu_get_features(void)
+{
+    return get_cpu_feature_text();
+}
+
+const char* tengine_cpu_get_instruction_set(void)
+{
+    static const struct
+    {
+        const char* name;
+        uint64_t needed;
+    } widest_first[] = {
+        {"AVX-512",
+         CPU_FEATURE_AVX512F | CPU_FEATURE_AVX512BW | CPU_FEATURE_AVX512VL | CPU_FEATURE_AVX512DQ},
+        {"AVX2", CPU_FEATURE_AVX2 | CPU_FEATURE_FMA | CPU_FEATURE_F16C},
+        {"SSE4.2", CPU_FEATURE_SSE4_2},
+        {"SVE2", CPU_FEATURE_SVE2},
+        {"SVE", CPU_FEATURE_SVE},
+        {"NEON", CPU_FEATURE_NEON},
+        {"RVV", CPU_FEATURE_RISCV_VECTOR},
+    };
+    const uint64_t features = get_cpu_features();
+    for (size_t i = 0; i < sizeof widest_first / sizeof widest_first[0]; ++i)
+        if ((features & widest_first[i].needed) == widest_first[i].needed)
+            return widest_first[i].name;
+    return "none";
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// C API, group Library: start and stop, version, the last error.
+#include "api/check.h"
+#include "module/module.h"
+#include "tengine/version.h"
+
+int init_tengine(void)
+{
+    return api_result(init_modules());
+}
+
+void release_tengine(void)
+{
+    if (!are_modules_initialised()) return;
+    void* object;
+    while ((object = find_any_handle(HANDLE_GRAPH)) != NULL)
+        destroy_graph(object);
+    while ((object = find_any_handle(HANDLE_CONTEXT)) != NULL)
+        destroy_context(object);
+    release_modules();
+}
+
+const char* get_tengine_version(void)
+{
+    return TENGINE_VERSION_STRING "-dev";
+}
+
+int request_tengine_version(const char* version)
+{
+    (void)version;
+    return 1;
+}
+
+const char* get_tengine_hcl_version(void)
+{
+    return NULL;
+}
+
+int get_tengine_errno(void)
+{
+    return tengine_error_code();
+}
+
+const char* get_tengine_error(void)
+{
+    return tengine_error_message();
+}
+
+int clr_tengine_errno(void)
+{
+    tengine_error_clear();
+    return 0;
+}

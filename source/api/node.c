@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// C API, group Nodes: creation, look-up, connections. Attributes are in attribute.c.
+#include <string.h>
+
+#include "api/check.h"
+#include "graph/context.h"
+#include "module/module.h"
+
+// An operator's id by its bare name: ONNX's, else that of the first other domain that has it.
+static int find_op_type(const char* name)
+{
+    const int type = get_op_type("", name);
+    if (type >= 0) return type;
+    for (int i = 0; i < get_op_method_count(); ++i) {
+        const ir_method_t* method = find_op_method_via_index(i);
+        if (strcmp(method->name, name) == 0) return get_op_type(method->domain, name);
+    }
+    return -1;
+}
+
+static int check_new_node(const struct graph* graph, const char* function, const char* node_name,
+                          const char* op_name)
+{
+    TENGINE_RETURN_IF_ERROR(check_name(node_name, function, "node_name"));
+    TENGINE_RETURN_IF_ERROR(check_name(op_name, function, "op_name"));
+    if (get_ir_node_index_from_name(graph, node_name) >= 0)
+        return tengine_error_set(TENGINE_EEXIST, "%s: there is a node '%s' already", function,
+                                 node_name);
+    if (find_op_type(op_name) < 0)
+        return tengine_error_set(TENGINE_EOPERATOR, "%s: node '%s': there is no operator '%s'",
+                                 function, node_name, op_name);
+    return TENGINE_OK;
+}
+
+node_t create_graph_node(graph_t graph, const char* node_name, const char* op_name)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_new_node(target->graph, __func__, node_name, op_name) < 0 ||
+        check_idle(target, __func__) < 0)
+        return NULL;
+    struct node* node = create_ir_node(target->graph, node_name, find_op_type(op_name), 0);
+    end_change(target, node == NULL ? -1 : 0);
+    return give_node(node, target);
+}
+
+node_t get_graph_node(graph_t graph, const char* node_name)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_name(node_name, __func__, "node_name") < 0) return NULL;
+    const int index = get_ir_node_index_from_name(target->graph, node_name);
+    if (index < 0) {
+        tengine_error_set(TENGINE_ENOENT, "%s: there is no node '%s'", __func__, node_name);
+        return NULL;
+    }
+    return give_node(get_ir_graph_node(target->graph, index), target);
+}
+
+node_t get_graph_node_by_idx(graph_t graph, int idx)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_index(idx, target->graph->node_num, __func__, "nodes") < 0)
+        return NULL;
+    return give_node(get_ir_graph_node(target->graph, idx), target);
+}
+
+int get_graph_node_num(graph_t graph)
+{
+    const api_graph_t* target = find_graph(graph, __func__);
+    return target == NULL ? -1 : target->graph->node_num;
+}
+
+const char* get_node_name(node_t node)
+{
+    const struct node* target = find_node(node, __func__, NULL);
+    return target == NULL ? NULL : target->name;
+}
+
+const char* get_node_op(node_t node)
+{
+    const struct node* target = find_node(node, __func__, NULL);
+    return target == NULL ? NULL : get_ir_node_op(target);
+}
+
+// The device of the first execution node that stands for the source node; NULL when there is none.
+static const struct device* find_placement(const struct node* node)
+{
+    const struct graph* execution = node->graph->execution;
+    for (int i = 0; execution != NULL && i < execution->node_num; ++i) {
+        const struct node* candidate = execution->node_list[i];
+        if (candidate->source_index != node->index) continue;
+        const struct subgraph* part = get_ir_graph_subgraph(execution, candidate->subgraph_idx);
+        if (part != NULL) return part->device;
+    }
+    return NULL;
+}
+
+// What takes everything comes last, wherever it stands in the list.
+static const struct device* first_device_of(const api_graph_t* graph)
+{
+    if (graph->graph->device != NULL) return graph->graph->device;
+    for (int i = 0; i < get_vector_num(graph->context->devices); ++i) {
+        const ir_context_device_t* entry = get_vector_data(graph->context->devices, i);
+        if (entry->device != find_default_device()) return entry->device;
+    }
+    return find_default_device();
+}
+
+const char* get_node_device(node_t node)
+{
+    api_graph_t* owner = NULL;
+    const struct node* target = find_node(node, __func__, &owner);
+    if (target == NULL) return NULL;
+    const struct device* device = find_placement(target);
+    return device != NULL ? device->name : first_device_of(owner)->name;
+}
+
+void release_graph_node(node_t node)
+{
+    (void)node;
+}
+
+int get_node_input_number(node_t node)
+{
+    const struct node* target = find_node(node, __func__, NULL);
+    return target == NULL ? -1 : target->input_num;
+}
+
+int get_node_output_number(node_t node)
+{
+    const struct node* target = find_node(node, __func__, NULL);
+    return target == NULL ? -1 : target->output_num;
+}
+
+static tensor_t give_connected(struct tensor* tensor, api_graph_t* owner, const char* function,
+                               const struct node* node, const char* what, int index)
+{
+    if (tensor != NULL) return give_tensor(tensor, owner);
+    tengine_error_set(TENGINE_ENOENT, "%s: node '%s': %s %d is left out", function, node->name,
+                      what, index);
+    return NULL;
+}
+
+tensor_t get_node_input_tensor(node_t node, int input_idx)
+{
+    api_graph_t* owner = NULL;
+    const struct node* target = find_node(node, __func__, &owner);
+    if (target == NULL || check_index(input_idx, target->input_num, __func__, "inputs") < 0)
+        return NULL;
+    return give_connected(get_ir_node_input(target, input_idx), owner, __func__, target, "input",
+                          input_idx);
+}
+
+tensor_t get_node_output_tensor(node_t node, int output_idx)
+{
+    api_graph_t* owner = NULL;
+    const struct node* target = find_node(node, __func__, &owner);
+    if (target == NULL || check_index(output_idx, target->output_num, __func__, "outputs") < 0)
+        return NULL;
+    return give_connected(get_ir_node_output(target, output_idx), owner, __func__, target, "output",
+                          output_idx);
+}
+
+// A variadic operator takes any number: a bound on what a mistaken index can cost.
+enum
+{
+    PORT_LIMIT = 65536
+};
+
+static int check_port(const struct node* node, const char* function, const char* what, int index,
+                      int most)
+{
+    if (most < 0 || most > PORT_LIMIT) most = PORT_LIMIT;
+    if (index >= 0 && index < most) return TENGINE_OK;
+    return tengine_error_set(TENGINE_ERANGE, "%s: %s '%s' takes at most %d %s, the index is %d",
+                             function, get_ir_node_op(node), node->name, most, what, index);
+}
+
+static int check_same_graph(const api_graph_t* node_owner, const api_graph_t* tensor_owner,
+                            const char* function)
+{
+    if (node_owner == tensor_owner) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EINVAL, "%s: node and tensor are of different graphs",
+                             function);
+}
+
+int set_node_input_tensor(node_t node, int input_idx, tensor_t tensor)
+{
+    api_graph_t* owner = NULL;
+    api_graph_t* tensor_owner = NULL;
+    struct node* target = find_node(node, __func__, &owner);
+    if (target == NULL) return -1;
+    struct tensor* input = find_tensor(tensor, __func__, &tensor_owner);
+    if (input == NULL || check_same_graph(owner, tensor_owner, __func__) < 0 ||
+        check_port(target, __func__, "inputs", input_idx, target->op.method->max_input) < 0 ||
+        check_idle(owner, __func__) < 0)
+        return -1;
+    return end_change(owner, set_ir_node_input_tensor(target, input_idx, input));
+}
+
+static int check_output(const struct node* node, const char* function, int index,
+                        const struct tensor* tensor, int tensor_type)
+{
+    TENGINE_RETURN_IF_ERROR(
+        check_port(node, function, "outputs", index, node->op.method->max_output));
+    if (tensor_type < TENSOR_TYPE_VAR || tensor_type > TENSOR_TYPE_DEP)
+        return tengine_error_set(TENGINE_EINVAL, "%s: tensor type %d is not one of %d..%d",
+                                 function, tensor_type, TENSOR_TYPE_VAR, TENSOR_TYPE_DEP);
+    if (tensor->producer >= 0 && get_ir_node_output(node, index) != tensor)
+        return tengine_error_set(TENGINE_EEXIST, "%s: tensor '%s' is written by node '%s' already",
+                                 function, tensor->name,
+                                 get_ir_graph_node(node->graph, tensor->producer)->name);
+    return TENGINE_OK;
+}
+
+int set_node_output_tensor(node_t node, int output_idx, tensor_t tensor, int tensor_type)
+{
+    api_graph_t* owner = NULL;
+    api_graph_t* tensor_owner = NULL;
+    struct node* target = find_node(node, __func__, &owner);
+    if (target == NULL) return -1;
+    struct tensor* output = find_tensor(tensor, __func__, &tensor_owner);
+    if (output == NULL || check_same_graph(owner, tensor_owner, __func__) < 0 ||
+        check_output(target, __func__, output_idx, output, tensor_type) < 0 ||
+        check_idle(owner, __func__) < 0 ||
+        set_ir_node_output_tensor(target, output_idx, output) < 0)
+        return -1;
+    output->tensor_type = (uint8_t)tensor_type;
+    return end_change(owner, TENGINE_OK);
+}
+
+int set_custom_kernel(node_t node, const char* dev_name, struct custom_kernel_ops* kernel_ops)
+{
+    if (find_node(node, __func__, NULL) == NULL || check_name(dev_name, __func__, "dev_name") < 0 ||
+        check_pointer(kernel_ops, __func__, "kernel_ops") < 0)
+        return -1;
+    return api_result(fail_not_supported(__func__, "custom kernels are"));
+}
+
+int remove_custom_kernel(node_t node, const char* dev_name)
+{
+    if (find_node(node, __func__, NULL) == NULL || check_name(dev_name, __func__, "dev_name") < 0)
+        return -1;
+    return api_result(fail_not_supported(__func__, "custom kernels are"));
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// C API, group Tensors: shape, type, data, quantisation.
+#include <limits.h>
+#include <string.h>
+
+#include "api/check.h"
+#include "graph/graph.h"
+
+tensor_t create_graph_tensor(graph_t graph, const char* tensor_name, int data_type)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_name(tensor_name, __func__, "tensor_name") < 0 ||
+        check_idle(target, __func__) < 0)
+        return NULL;
+    if (get_ir_tensor_index_from_name(target->graph, tensor_name) >= 0) {
+        tengine_error_set(TENGINE_EEXIST, "%s: there is a tensor '%s' already", __func__,
+                          tensor_name);
+        return NULL;
+    }
+    struct tensor* tensor = create_ir_tensor(target->graph, tensor_name, data_type);
+    end_change(target, tensor == NULL ? -1 : 0);
+    return give_tensor(tensor, target);
+}
+
+tensor_t get_graph_tensor(graph_t graph, const char* tensor_name)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_name(tensor_name, __func__, "tensor_name") < 0) return NULL;
+    const int index = get_ir_tensor_index_from_name(target->graph, tensor_name);
+    if (index < 0) {
+        tengine_error_set(TENGINE_ENOENT, "%s: there is no tensor '%s'", __func__, tensor_name);
+        return NULL;
+    }
+    return give_tensor(get_ir_graph_tensor(target->graph, index), target);
+}
+
+const char* get_tensor_name(tensor_t tensor)
+{
+    const struct tensor* target = find_tensor(tensor, __func__, NULL);
+    return target == NULL ? NULL : target->name;
+}
+
+void release_graph_tensor(tensor_t tensor)
+{
+    (void)tensor;
+}
+
+static bool is_fed(const struct tensor* tensor)
+{
+    return tensor->tensor_type == TENSOR_TYPE_INPUT || tensor->tensor_type == TENSOR_TYPE_CONST;
+}
+
+int get_tensor_shape(tensor_t tensor, int dims[], int dim_number)
+{
+    const struct tensor* target = find_tensor(tensor, __func__, NULL);
+    if (target == NULL || check_pointer(dims, __func__, "dims") < 0) return -1;
+    if (dim_number < target->dim_num)
+        return api_result(tengine_error_set(
+            TENGINE_ERANGE, "%s: tensor '%s' has %d dimensions, room is given for %d", __func__,
+            target->name, target->dim_num, dim_number));
+    memcpy(dims, target->dims, sizeof *dims * target->dim_num);
+    return target->dim_num;
+}
+
+static int check_shape(const struct tensor* tensor, const char* function, const int dims[],
+                       int dim_number)
+{
+    if (dim_number < 0 || dim_number > MAX_SHAPE_DIM_NUM)
+        return tengine_error_set(TENGINE_ERANGE, "%s: tensor '%s': %d dimensions, 0 to %d can be",
+                                 function, tensor->name, dim_number, MAX_SHAPE_DIM_NUM);
+    if (dim_number > 0) TENGINE_RETURN_IF_ERROR(check_pointer(dims, function, "dims"));
+    for (int i = 0; i < dim_number; ++i)
+        if (dims[i] < 0)
+            return tengine_error_set(TENGINE_ERANGE, "%s: tensor '%s': dimension %d is %d",
+                                     function, tensor->name, i, dims[i]);
+    return TENGINE_OK;
+}
+
+static bool has_shape(const struct tensor* tensor, const int dims[], int dim_number)
+{
+    return tensor->shape_set && tensor->dim_num == dim_number &&
+           (dim_number == 0 || memcmp(tensor->dims, dims, sizeof *dims * (size_t)dim_number) == 0);
+}
+
+int set_tensor_shape(tensor_t tensor, const int dims[], int dim_number)
+{
+    api_graph_t* owner = NULL;
+    struct tensor* target = find_tensor(tensor, __func__, &owner);
+    if (target == NULL || check_shape(target, __func__, dims, dim_number) < 0 ||
+        check_idle(owner, __func__) < 0)
+        return -1;
+    if (has_shape(target, dims, dim_number)) return 0;
+    const size_t old_bytes = get_ir_tensor_bytes(target);
+    const int status = set_ir_tensor_shape(target, dims, dim_number);
+    if (status == TENGINE_OK) {
+        target->reshaped = 1;
+        if (get_ir_tensor_bytes(target) != old_bytes) release_ir_tensor_data(target);
+    }
+    return end_change(owner, status);
+}
+
+int64_t tengine_tensor_get_buffer_size(tensor_t tensor)
+{
+    const struct tensor* target = find_tensor(tensor, __func__, NULL);
+    return target == NULL ? -1 : (int64_t)get_ir_tensor_bytes(target);
+}
+
+int get_tensor_buffer_size(tensor_t tensor)
+{
+    const int64_t bytes = tengine_tensor_get_buffer_size(tensor);
+    if (bytes <= INT_MAX) return (int)bytes;
+    return api_result(tengine_error_set(TENGINE_ERANGE, "%s: tensor '%s' has %lld bytes", __func__,
+                                        get_tensor_name(tensor), (long long)bytes));
+}
+
+// ---- data ----
+
+static int fail_without_data(const api_graph_t* owner, const struct tensor* tensor,
+                             const char* function)
+{
+    const char* reason = "it is neither input, constant nor output, so its memory is shared";
+    if (is_fed(tensor))
+        reason = "none was given";
+    else if (is_ir_graph_output(owner->graph, tensor->index))
+        reason = "call prerun_graph first";
+    return tengine_error_set(TENGINE_ESTATE, "%s: tensor '%s' has no data: %s", function,
+                             tensor->name, reason);
+}
+
+void* get_tensor_buffer(tensor_t tensor)
+{
+    api_graph_t* owner = NULL;
+    const struct tensor* target = find_tensor(tensor, __func__, &owner);
+    if (target == NULL) return NULL;
+    if (target->data == NULL) fail_without_data(owner, target, __func__);
+    return target->data;
+}
+
+static int check_buffer(const api_graph_t* owner, const struct tensor* tensor, const char* function,
+                        const void* buffer, int size)
+{
+    const size_t needed = buffer == NULL ? 0 : get_ir_tensor_bytes(tensor);
+    if (!is_fed(tensor) && !is_ir_graph_output(owner->graph, tensor->index))
+        return tengine_error_set(TENGINE_EINVAL,
+                                 "%s: tensor '%s' is neither input, constant nor output", function,
+                                 tensor->name);
+    if (buffer != NULL && !is_ir_tensor_shape_known(tensor))
+        return tengine_error_set(TENGINE_EINVAL, "%s: the shape of tensor '%s' is not known yet",
+                                 function, tensor->name);
+    if (size < 0 || (size_t)size != needed)
+        return tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s' takes %zu bytes, not %d",
+                                 function, tensor->name, needed, size);
+    if ((uintptr_t)buffer % tensor->elem_size != 0)
+        return tengine_error_set(TENGINE_EINVAL,
+                                 "%s: tensor '%s': address %p is not aligned to its elements of "
+                                 "%d bytes",
+                                 function, tensor->name, buffer, tensor->elem_size);
+    return TENGINE_OK;
+}
+
+// What is prepared still fits when an input gets other data or an output another buffer. The data
+// of a constant, however, has been worked into the plan, and an output that loses its buffer needs
+// memory planned for it.
+static int end_data_change(api_graph_t* owner, const struct tensor* tensor)
+{
+    const bool fits = tensor->tensor_type == TENSOR_TYPE_INPUT ||
+                      (tensor->tensor_type == TENSOR_TYPE_VAR && tensor->data != NULL);
+    return fits ? 0 : end_change(owner, TENGINE_OK);
+}
+
+int set_tensor_buffer(tensor_t tensor, void* buffer, int buffer_size)
+{
+    api_graph_t* owner = NULL;
+    struct tensor* target = find_tensor(tensor, __func__, &owner);
+    if (target == NULL || check_idle(owner, __func__) < 0 ||
+        check_buffer(owner, target, __func__, buffer, buffer_size) < 0)
+        return -1;
+    set_ir_tensor_data(target, buffer, false);
+    return end_data_change(owner, target);
+}
+
+int get_tensor_data(tensor_t tensor, void* output_data, int data_size)
+{
+    api_graph_t* owner = NULL;
+    const struct tensor* target = find_tensor(tensor, __func__, &owner);
+    if (target == NULL || check_pointer(output_data, __func__, "output_data") < 0) return -1;
+    if (target->data == NULL) return api_result(fail_without_data(owner, target, __func__));
+    const size_t bytes = get_ir_tensor_bytes(target);
+    if (data_size < 0 || (size_t)data_size < bytes)
+        return api_result(tengine_error_set(TENGINE_ERANGE,
+                                            "%s: tensor '%s' has %zu bytes, room is given for %d",
+                                            __func__, target->name, bytes, data_size));
+    memcpy(output_data, target->data, bytes);
+    return 0;
+}
+
+static int check_new_data(const struct tensor* tensor, const char* function, const void* data,
+                          int size)
+{
+    TENGINE_RETURN_IF_ERROR(check_pointer(data, function, "input_data"));
+    if (!is_fed(tensor))
+        return tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s' is neither input nor constant",
+                                 function, tensor->name);
+    if (!is_ir_tensor_shape_known(tensor))
+        return tengine_error_set(TENGINE_EINVAL, "%s: the shape of tensor '%s' is not known yet",
+                                 function, tensor->name);
+    if (size < 0 || (size_t)size > get_ir_tensor_bytes(tensor))
+        return tengine_error_set(TENGINE_ERANGE, "%s: tensor '%s' takes up to %zu bytes, not %d",
+                                 function, tensor->name, get_ir_tensor_bytes(tensor), size);
+    return TENGINE_OK;
+}
+
+int set_tensor_data(tensor_t tensor, const void* input_data, int data_size)
+{
+    api_graph_t* owner = NULL;
+    struct tensor* target = find_tensor(tensor, __func__, &owner);
+    if (target == NULL || check_idle(owner, __func__) < 0 ||
+        check_new_data(target, __func__, input_data, data_size) < 0 ||
+        (target->data == NULL && allocate_ir_tensor(target) < 0))
+        return -1;
+    memcpy(target->data, input_data, (size_t)data_size);
+    return end_data_change(owner, target);
+}
+
+// ---- type, layout, quantisation ----
+
+int get_tensor_data_type(tensor_t tensor)
+{
+    const struct tensor* target = find_tensor(tensor, __func__, NULL);
+    return target == NULL ? -1 : target->data_type;
+}
+
+int set_tensor_data_type(tensor_t tensor, int data_type)
+{
+    api_graph_t* owner = NULL;
+    struct tensor* target = find_tensor(tensor, __func__, &owner);
+    if (target == NULL || check_idle(owner, __func__) < 0) return -1;
+    if (data_type == target->data_type) return 0;
+    const int old_size = target->elem_size;
+    const int status = set_ir_tensor_data_type(target, data_type);
+    if (status == TENGINE_OK && target->elem_size != old_size) release_ir_tensor_data(target);
+    return end_change(owner, status);
+}
+
+int get_tensor_layout(tensor_t tensor)
+{
+    const struct tensor* target = find_tensor(tensor, __func__, NULL);
+    return target == NULL ? -1 : target->layout;
+}
+
+int set_tensor_layout(tensor_t tensor, int layout)
+{
+    api_graph_t* owner = NULL;
+    struct tensor* target = find_tensor(tensor, __func__, &owner);
+    if (target == NULL || check_layout(layout, __func__) < 0 || check_idle(owner, __func__) < 0)
+        return -1;
+    target->layout = (uint8_t)layout;
+    return end_change(owner, TENGINE_OK);
+}
+
+int set_tensor_quant_param(tensor_t tensor, const float* scale, const int* zero_point, int number)
+{
+    api_graph_t* owner = NULL;
+    struct tensor* target = find_tensor(tensor, __func__, &owner);
+    if (target == NULL || check_pointer(scale, __func__, "scale") < 0 ||
+        check_pointer(zero_point, __func__, "zero_point") < 0 || check_idle(owner, __func__) < 0)
+        return -1;
+    if (number < 1)
+        return api_result(tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s': %d scales", __func__,
+                                            target->name, number));
+    return end_change(owner,
+                      set_ir_tensor_quantization_parameter(target, scale, zero_point, number));
+}
+
+int get_tensor_quant_param(tensor_t tensor, float* scale, int* zero_point, int number)
+{
+    const struct tensor* target = find_tensor(tensor, __func__, NULL);
+    if (target == NULL) return -1;
+    if (target->quant_param_num > 0 && (check_pointer(scale, __func__, "scale") < 0 ||
+                                        check_pointer(zero_point, __func__, "zero_point") < 0))
+        return -1;
+    return api_result(get_ir_tensor_quantization_parameter(target, scale, zero_point, number));
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts calls of the C allocator, by this program and every library in it.
+#pragma once
+
+// False under a sanitizer, which brings an allocator of its own.
+bool can_count_allocations();
+
+// Calls of malloc and its kin so far, by any thread.
+long count_allocations();

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// After prerun_graph nothing is allocated: not by runs, nor by reading results.
+#include <cstdlib>
+#include <vector>
+
+#include "allocation_count.h"
+#include "fixture.h"
+
+namespace tengine {
+namespace {
+
+class AllocationTest : public ApiTest
+{
+  protected:
+    void SetUp() override
+    {
+        if (!can_count_allocations()) GTEST_SKIP() << "a sanitizer has its own allocator";
+        ApiTest::SetUp();
+    }
+};
+
+TEST_F(AllocationTest, AllocationsAreCounted)
+{
+    // Volatile, because compilers leave out an allocation that is only freed.
+    void* volatile kept = nullptr;
+    const long before = count_allocations();
+    kept = std::malloc(100);
+    EXPECT_EQ(count_allocations(), before + 1);
+    std::free(kept);
+    kept = new int(1);
+    EXPECT_EQ(count_allocations(), before + 2);
+    delete static_cast<int*>(kept);
+}
+
+// A convolution, an activation, a matrix product and a softmax.
+graph_t create_small_network()
+{
+    const graph_t graph = create_graph(nullptr, nullptr, nullptr);
+    const tensor_t x = add_input(graph, "x", {1, 3, 13, 17});
+    const std::vector<float> filter(7 * 3 * 3 * 3, 0.1f);
+    const tensor_t w = add_constant(graph, "w", {7, 3, 3, 3}, filter.data());
+    const tensor_t conv = add_node(graph, "conv", "Conv", {x, w});
+    const tensor_t relu = add_node(graph, "relu", "Relu", {conv});
+    const tensor_t flat = add_node(graph, "flat", "Flatten", {relu});
+    const std::vector<float> matrix(7 * 11 * 15 * 5, 0.01f);
+    const tensor_t m = add_constant(graph, "m", {7 * 11 * 15, 5}, matrix.data());
+    const tensor_t product = add_node(graph, "product", "MatMul", {flat, m});
+    add_node(graph, "y", "Softmax", {product});
+    return set_borders(graph, {"x"}, {"y"}) ? graph : nullptr;
+}
+
+TEST_F(AllocationTest, RunAllocatesNothing)
+{
+    for (int threads : {1, 2}) {
+        const graph_t graph = create_small_network();
+        ASSERT_NE(graph, nullptr) << get_tengine_error();
+        const tensor_t x = get_graph_tensor(graph, "x");
+        const tensor_t y = get_graph_tensor(graph, "y");
+        std::vector<float> data(3 * 13 * 17, 0.5f);
+        ASSERT_EQ(prerun_graph_multithread(graph, {threads, TENGINE_CLUSTER_ALL, 0, 0}), 0)
+            << get_tengine_error();
+        ASSERT_EQ(set_tensor_buffer(x, data.data(), get_tensor_buffer_size(x)), 0);
+        float result[5] = {};
+        const long before = count_allocations();
+        int failures = 0;
+        for (int i = 0; i < 10; ++i) {
+            failures += run_graph(graph, 1) != 0;
+            failures += get_graph_output_tensor(graph, 0, 0) != y;
+            failures += get_tensor_data(y, result, sizeof result) != 0;
+        }
+        EXPECT_EQ(count_allocations(), before) << threads << " threads";
+        EXPECT_EQ(failures, 0) << get_tengine_error();
+        EXPECT_NEAR(result[0], 0.2f, 1e-5f);
+        EXPECT_EQ(destroy_graph(graph), 0);
+    }
+}
+
+}  // namespace
+}  // namespace tengine

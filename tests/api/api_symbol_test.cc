@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public headers declare what is defined, and nothing that api_symbols.c does not take.
+#include <fstream>
+#include <gtest/gtest.h>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "api_symbols.h"
+
+namespace tengine {
+namespace {
+
+std::set<std::string> declared_functions(const std::string& header)
+{
+    std::ifstream file(std::string(TENGINE_SOURCE_DIR) + "/include/tengine/" + header);
+    std::stringstream text;
+    text << file.rdbuf();
+    const std::string code = std::regex_replace(text.str(), std::regex("//[^\n]*"), "");
+    const std::regex declaration("DLLEXPORT\\s[\\w\\s*]*?(\\w+)\\(");
+    std::set<std::string> names;
+    for (std::sregex_iterator match(code.begin(), code.end(), declaration), end; match != end;
+         ++match) {
+        if ((*match)[1].str().substr(0, 2) != "__") names.insert((*match)[1]);
+    }
+    return names;
+}
+
+TEST(ApiSymbols, EveryDeclaredFunctionIsDefined)
+{
+    std::set<std::string> listed;
+    for (int i = 0; i < api_symbol_num; ++i) {
+        EXPECT_NE(api_symbols[i].address, nullptr) << api_symbols[i].name;
+        EXPECT_TRUE(listed.insert(api_symbols[i].name).second) << api_symbols[i].name;
+    }
+    std::set<std::string> declared = declared_functions("c_api.h");
+    EXPECT_GT(declared.size(), 90u);
+    declared.merge(declared_functions("inspect.h"));
+    EXPECT_EQ(listed, declared);
+}
+
+}  // namespace
+}  // namespace tengine

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// A C99 program on the public headers, to be called as a test.
+#pragma once
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Goes through a graph's whole life. NULL, or the first expression that was not as expected.
+const char* run_c99_program(void);
+
+#ifdef __cplusplus
+}
+#endif

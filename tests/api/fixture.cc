@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs built by hand, for the tests of the C API.
+#include "fixture.h"
+
+namespace tengine {
+
+void ApiTest::SetUp()
+{
+    ASSERT_EQ(init_tengine(), 0) << get_tengine_error();
+    clr_tengine_errno();
+}
+
+void ApiTest::TearDown()
+{
+    release_tengine();
+}
+
+testing::AssertionResult failed_with(int code)
+{
+    const int actual = get_tengine_errno();
+    const std::string sentence = get_tengine_error();
+    clr_tengine_errno();
+    if (actual == code && !sentence.empty()) return testing::AssertionSuccess() << sentence;
+    return testing::AssertionFailure()
+           << "code is " << actual << ", expected " << code << ": '" << sentence << "'";
+}
+
+tensor_t add_input(graph_t graph, const char* name, const std::vector<int>& dims, int data_type)
+{
+    const node_t node = create_graph_node(graph, name, "InputOp");
+    const tensor_t tensor = create_graph_tensor(graph, name, data_type);
+    if (node == nullptr || tensor == nullptr ||
+        set_node_output_tensor(node, 0, tensor, TENSOR_TYPE_INPUT) != 0 ||
+        set_tensor_shape(tensor, dims.data(), static_cast<int>(dims.size())) != 0)
+        return nullptr;
+    return tensor;
+}
+
+tensor_t add_constant(graph_t graph, const char* name, const std::vector<int>& dims,
+                      const void* data, int data_type)
+{
+    const node_t node = create_graph_node(graph, name, "Const");
+    const tensor_t tensor = create_graph_tensor(graph, name, data_type);
+    if (node == nullptr || tensor == nullptr ||
+        set_node_output_tensor(node, 0, tensor, TENSOR_TYPE_CONST) != 0 ||
+        set_tensor_shape(tensor, dims.data(), static_cast<int>(dims.size())) != 0 ||
+        set_tensor_data(tensor, data, get_tensor_buffer_size(tensor)) != 0)
+        return nullptr;
+    return tensor;
+}
+
+tensor_t add_node(graph_t graph, const char* name, const char* op,
+                  std::initializer_list<tensor_t> inputs, int data_type)
+{
+    const node_t node = create_graph_node(graph, name, op);
+    const tensor_t tensor = create_graph_tensor(graph, name, data_type);
+    if (node == nullptr || tensor == nullptr ||
+        set_node_output_tensor(node, 0, tensor, TENSOR_TYPE_VAR) != 0)
+        return nullptr;
+    int index = 0;
+    for (tensor_t input : inputs)
+        if (set_node_input_tensor(node, index++, input) != 0) return nullptr;
+    return tensor;
+}
+
+bool set_borders(graph_t graph, std::vector<const char*> inputs, std::vector<const char*> outputs)
+{
+    return set_graph_input_node(graph, inputs.data(), static_cast<int>(inputs.size())) == 0 &&
+           set_graph_output_node(graph, outputs.data(), static_cast<int>(outputs.size())) == 0;
+}
+
+graph_t create_relu_graph(context_t context)
+{
+    const graph_t graph = create_graph(context, nullptr, nullptr);
+    if (graph == nullptr) return nullptr;
+    const tensor_t x = add_input(graph, "x", {4});
+    const tensor_t y = add_node(graph, "y", "Relu", {x});
+    return y != nullptr && set_borders(graph, {"x"}, {"y"}) ? graph : nullptr;
+}
+
+std::vector<float> read_floats(tensor_t tensor)
+{
+    std::vector<float> values(static_cast<size_t>(get_tensor_buffer_size(tensor)) / sizeof(float));
+    if (get_tensor_data(tensor, values.data(), static_cast<int>(values.size() * sizeof(float))) !=
+        0)
+        values.clear();
+    return values;
+}
+
+bool write_floats(tensor_t tensor, const std::vector<float>& values)
+{
+    return set_tensor_data(tensor, values.data(),
+                           static_cast<int>(values.size() * sizeof(float))) == 0;
+}
+
+}  // namespace tengine

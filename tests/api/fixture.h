@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of the C API share: a library that is initialised for each test, and graphs built
+// by hand through the API itself.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "tengine/c_api.h"
+
+namespace tengine {
+
+class ApiTest : public testing::Test
+{
+  protected:
+    void SetUp() override;
+    void TearDown() override;
+};
+
+// The failure that was recorded last is `code`, and its sentence is not empty. Clears it.
+testing::AssertionResult failed_with(int code);
+
+// Tensor and node of the same name. NULL when something failed.
+tensor_t add_input(graph_t graph, const char* name, const std::vector<int>& dims,
+                   int data_type = TENGINE_DT_FP32);
+tensor_t add_constant(graph_t graph, const char* name, const std::vector<int>& dims,
+                      const void* data, int data_type = TENGINE_DT_FP32);
+tensor_t add_node(graph_t graph, const char* name, const char* op,
+                  std::initializer_list<tensor_t> inputs, int data_type = TENGINE_DT_FP32);
+bool set_borders(graph_t graph, std::vector<const char*> inputs, std::vector<const char*> outputs);
+
+// y = Relu(x), x of shape [4].
+graph_t create_relu_graph(context_t context = nullptr);
+
+// The elements of a float tensor.
+std::vector<float> read_floats(tensor_t tensor);
+bool write_floats(tensor_t tensor, const std::vector<float>& values);
+
+}  // namespace tengine

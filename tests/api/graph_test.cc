@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs: creation by format, layouts, inputs and outputs, look-up.
+#include <cstring>
+#include <string>
+
+#include "fixture.h"
+
+namespace tengine {
+namespace {
+
+class GraphTest : public ApiTest
+{
+  protected:
+    void SetUp() override
+    {
+        ApiTest::SetUp();
+        graph_ = create_relu_graph();
+        ASSERT_NE(graph_, nullptr) << get_tengine_error();
+    }
+    void TearDown() override
+    {
+        destroy_graph(graph_);
+        ApiTest::TearDown();
+    }
+    graph_t graph_ = nullptr;
+};
+
+TEST_F(GraphTest, EmptyGraphHasNothing)
+{
+    const graph_t empty = create_graph(nullptr, nullptr, nullptr);
+    ASSERT_NE(empty, nullptr);
+    EXPECT_EQ(get_graph_node_num(empty), 0);
+    EXPECT_EQ(get_graph_input_node_number(empty), 0);
+    EXPECT_EQ(get_graph_output_node_number(empty), 0);
+    EXPECT_EQ(tengine_graph_get_input_number(empty), 0);
+    EXPECT_EQ(tengine_graph_get_output_number(empty), 0);
+    EXPECT_EQ(get_graph_exec_status(empty), GRAPH_STAT_CREATED);
+    EXPECT_EQ(prerun_graph(empty), -1);
+    EXPECT_TRUE(failed_with(TENGINE_EGRAPH));
+    EXPECT_EQ(destroy_graph(empty), 0);
+}
+
+TEST_F(GraphTest, FormatsAreLookedUpByName)
+{
+    for (const char* format :
+         {"caffe", "", ":m", "onnx:x", "m", "a name that is longer than any"}) {
+        EXPECT_EQ(create_graph(nullptr, format, "model"), nullptr) << format;
+        EXPECT_TRUE(failed_with(TENGINE_ENOENT)) << format;
+    }
+    EXPECT_EQ(create_graph(nullptr, "tengine", "model.tmfile"), nullptr);
+    EXPECT_NE(std::strstr(get_tengine_error(), "not supported in this version"), nullptr);
+    EXPECT_TRUE(failed_with(TENGINE_ENOTSUP));
+    EXPECT_EQ(create_graph(nullptr, "tengine:m", "bytes", 5), nullptr);
+    EXPECT_TRUE(failed_with(TENGINE_ENOTSUP));
+}
+
+TEST_F(GraphTest, LayoutIsOneOfTwo)
+{
+    EXPECT_EQ(set_graph_layout(graph_, TENGINE_LAYOUT_NHWC), 0);
+    const tensor_t tensor = create_graph_tensor(graph_, "nhwc", TENGINE_DT_FP32);
+    EXPECT_EQ(get_tensor_layout(tensor), TENGINE_LAYOUT_NHWC);
+    EXPECT_EQ(set_graph_layout(graph_, TENGINE_LAYOUT_NCHW), 0);
+    for (int layout : {-1, 2, 100}) {
+        EXPECT_EQ(set_graph_layout(graph_, layout), -1);
+        EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+    }
+}
+
+TEST_F(GraphTest, BordersAreNodesAndTensors)
+{
+    EXPECT_EQ(get_graph_input_node_number(graph_), 1);
+    EXPECT_EQ(get_graph_input_node(graph_, 0), get_graph_node(graph_, "x"));
+    EXPECT_EQ(get_graph_output_node(graph_, 0), get_graph_node(graph_, "y"));
+    EXPECT_EQ(get_graph_input_tensor(graph_, 0, 0), get_graph_tensor(graph_, "x"));
+    EXPECT_EQ(get_graph_output_tensor(graph_, 0, 0), get_graph_tensor(graph_, "y"));
+    EXPECT_EQ(tengine_graph_get_input(graph_, 0), get_graph_tensor(graph_, "x"));
+    EXPECT_EQ(tengine_graph_get_output(graph_, 0), get_graph_tensor(graph_, "y"));
+    for (int index : {-1, 1, 1 << 30}) {
+        EXPECT_EQ(get_graph_input_node(graph_, index), nullptr);
+        EXPECT_TRUE(failed_with(TENGINE_ERANGE));
+        EXPECT_EQ(get_graph_output_node(graph_, index), nullptr);
+        EXPECT_TRUE(failed_with(TENGINE_ERANGE));
+        EXPECT_EQ(get_graph_input_tensor(graph_, index, 0), nullptr);
+        EXPECT_TRUE(failed_with(TENGINE_ERANGE));
+        EXPECT_EQ(get_graph_output_tensor(graph_, 0, index), nullptr);
+        EXPECT_TRUE(failed_with(TENGINE_ERANGE));
+        EXPECT_EQ(tengine_graph_get_input(graph_, index), nullptr);
+        EXPECT_TRUE(failed_with(TENGINE_ERANGE));
+        EXPECT_EQ(tengine_graph_get_output(graph_, index), nullptr);
+        EXPECT_TRUE(failed_with(TENGINE_ERANGE));
+    }
+}
+
+TEST_F(GraphTest, BordersAreReplaced)
+{
+    const tensor_t z = add_node(graph_, "z", "Neg", {get_graph_tensor(graph_, "y")});
+    ASSERT_NE(z, nullptr);
+    const char* both[] = {"z", "y"};
+    EXPECT_EQ(set_graph_output_node(graph_, both, 2), 0);
+    EXPECT_EQ(get_graph_output_node_number(graph_), 2);
+    EXPECT_EQ(tengine_graph_get_output(graph_, 0), z);
+    EXPECT_EQ(get_graph_output_tensor(graph_, 1, 0), get_graph_tensor(graph_, "y"));
+}
+
+TEST_F(GraphTest, BadBordersLeaveTheOldOnes)
+{
+    const char* unknown[] = {"y", "no such node"};
+    const char* twice[] = {"y", "y"};
+    const char* null_name[] = {nullptr};
+    for (auto set : {set_graph_input_node, set_graph_output_node}) {
+        EXPECT_EQ(set(graph_, unknown, 2), -1);
+        EXPECT_TRUE(failed_with(TENGINE_ENOENT));
+        EXPECT_EQ(set(graph_, twice, 2), -1);
+        EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+        EXPECT_EQ(set(graph_, null_name, 1), -1);
+        EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+        EXPECT_EQ(set(graph_, nullptr, 1), -1);
+        EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+        for (int number : {0, -1}) {
+            EXPECT_EQ(set(graph_, twice, number), -1);
+            EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+        }
+    }
+    EXPECT_EQ(get_graph_input_tensor(graph_, 0, 0), get_graph_tensor(graph_, "x"));
+    EXPECT_EQ(get_graph_output_tensor(graph_, 0, 0), get_graph_tensor(graph_, "y"));
+}
+
+TEST_F(GraphTest, AttributesAreNotSupportedYet)
+{
+    int value = 0;
+    EXPECT_EQ(set_graph_attr(graph_, "a", &value, sizeof value), -1);
+    EXPECT_TRUE(failed_with(TENGINE_ENOTSUP));
+    EXPECT_EQ(get_graph_attr(graph_, "a", &value, sizeof value), -1);
+    EXPECT_TRUE(failed_with(TENGINE_ENOTSUP));
+    EXPECT_EQ(get_graph_attr(graph_, nullptr, &value, sizeof value), -1);
+    EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+}
+
+TEST_F(GraphTest, DeviceIsSetByName)
+{
+    EXPECT_EQ(set_graph_device(graph_, get_default_device()), 0);
+    EXPECT_STREQ(get_node_device(get_graph_node(graph_, "y")), get_default_device());
+    EXPECT_EQ(set_graph_device(graph_, "no such device"), -1);
+    EXPECT_TRUE(failed_with(TENGINE_ENOENT));
+    EXPECT_EQ(set_graph_device(graph_, nullptr), -1);
+    EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+}
+
+}  // namespace
+}  // namespace tengine
