@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// One row per attribute type: those without a function are named as not supported.
+#include "serializer/onnx/attribute.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "operator/param.h"
+#include "serializer/onnx/message.h"
+#include "serializer/onnx/tensor.h"
+
+namespace tengine {
+namespace {
+
+using ::onnx::AttributeProto;
+
+struct Target
+{
+    struct node* node;
+    ExternalData* external;
+    std::string owner;  // "Conv 'conv1': attribute 'group'"
+};
+
+int set_float(const Target& target, const AttributeProto& attribute)
+{
+    return set_node_float(target.node, attribute.name().c_str(), attribute.f());
+}
+
+int set_int(const Target& target, const AttributeProto& attribute)
+{
+    return set_node_int(target.node, attribute.name().c_str(), attribute.i());
+}
+
+int set_text(const Target& target, const AttributeProto& attribute)
+{
+    return set_node_text(target.node, attribute.name().c_str(), attribute.s().data(),
+                         attribute.s().size());
+}
+
+int set_floats(const Target& target, const AttributeProto& attribute)
+{
+    return set_node_floats(target.node, attribute.name().c_str(), attribute.floats().data(),
+                           attribute.floats_size());
+}
+
+int set_ints(const Target& target, const AttributeProto& attribute)
+{
+    static_assert(sizeof(*attribute.ints().data()) == sizeof(int64_t));
+    return set_node_ints(target.node, attribute.name().c_str(),
+                         reinterpret_cast<const int64_t*>(attribute.ints().data()),
+                         attribute.ints_size());
+}
+
+int set_texts(const Target& target, const AttributeProto& attribute)
+{
+    std::vector<const char*> texts;
+    for (const std::string& text : attribute.strings())
+        texts.push_back(text.c_str());
+    return set_node_texts(target.node, attribute.name().c_str(), texts.data(),
+                          static_cast<int>(texts.size()));
+}
+
+int set_tensor(const Target& target, const AttributeProto& attribute)
+{
+    TensorReader reader(attribute.t(), attribute.t().raw_data(), target.owner, target.external);
+    TENGINE_RETURN_IF_ERROR(reader.describe());
+    std::vector<char> values(reader.bytes());
+    TENGINE_RETURN_IF_ERROR(reader.read(values.data()));
+    struct op_tensor tensor = {};
+    tensor.data_type = reader.data_type();
+    tensor.dim_num = reader.dim_num();
+    std::copy_n(reader.dims(), reader.dim_num(), tensor.dims);
+    tensor.size = values.size();
+    tensor.data = values.data();
+    return set_node_tensor(target.node, attribute.name().c_str(), &tensor);
+}
+
+struct AttributeKind
+{
+    AttributeProto::AttributeType type;
+    const char* what;
+    int (*set)(const Target& target, const AttributeProto& attribute);
+    bool (*is_present)(const AttributeProto& attribute);
+};
+
+#define TENGINE_ONE(field) [](const AttributeProto& a) { return a.has_##field(); }
+#define TENGINE_LIST(field) [](const AttributeProto& a) { return a.field##_size() > 0; }
+
+const AttributeKind kKinds[] = {
+    {AttributeProto::FLOAT, "a float", set_float, TENGINE_ONE(f)},
+    {AttributeProto::INT, "an integer", set_int, TENGINE_ONE(i)},
+    {AttributeProto::STRING, "a string", set_text, TENGINE_ONE(s)},
+    {AttributeProto::TENSOR, "a tensor", set_tensor, TENGINE_ONE(t)},
+    {AttributeProto::FLOATS, "floats", set_floats, TENGINE_LIST(floats)},
+    {AttributeProto::INTS, "integers", set_ints, TENGINE_LIST(ints)},
+    {AttributeProto::STRINGS, "strings", set_texts, TENGINE_LIST(strings)},
+    {AttributeProto::GRAPH, "a graph (control flow)", nullptr, TENGINE_ONE(g)},
+    {AttributeProto::GRAPHS, "graphs (control flow)", nullptr, TENGINE_LIST(graphs)},
+    {AttributeProto::TENSORS, "a list of tensors", nullptr, TENGINE_LIST(tensors)},
+    {AttributeProto::SPARSE_TENSOR, "a sparse tensor", nullptr, TENGINE_ONE(sparse_tensor)},
+    {AttributeProto::SPARSE_TENSORS, "sparse tensors", nullptr, TENGINE_LIST(sparse_tensors)},
+    {AttributeProto::TYPE_PROTO, "a type", nullptr, TENGINE_ONE(tp)},
+    {AttributeProto::TYPE_PROTOS, "types", nullptr, TENGINE_LIST(type_protos)},
+};
+
+#undef TENGINE_ONE
+#undef TENGINE_LIST
+
+// Files of the first IR version have no type field: the value itself says what it is.
+const AttributeKind* find_kind(const AttributeProto& attribute)
+{
+    const bool typed = attribute.type() != AttributeProto::UNDEFINED;
+    const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const auto& row) {
+        return typed ? row.type == attribute.type() : row.is_present(attribute);
+    });
+    return kind == std::end(kKinds) ? nullptr : kind;
+}
+
+int set_attribute(const Target& target, const AttributeProto& attribute)
+{
+    if (attribute.has_ref_attr_name())
+        return tengine_error_set(
+            TENGINE_EFORMAT, "%s refers to attribute %s of a function, outside of one",
+            target.owner.c_str(), quote_name(attribute.ref_attr_name()).c_str());
+    const AttributeKind* kind = find_kind(attribute);
+    if (!kind)
+        return tengine_error_set(TENGINE_EFORMAT, "%s has neither a type nor a value",
+                                 target.owner.c_str());
+    if (!kind->set)
+        return tengine_error_set(TENGINE_ENOTSUP, "%s is %s, which is not supported",
+                                 target.owner.c_str(), kind->what);
+    return kind->set(target, attribute);
+}
+
+}  // namespace
+
+int set_attributes(struct node* node, const ::onnx::NodeProto& proto, ExternalData* external)
+{
+    Target target = {node, external, ""};
+    std::unordered_set<std::string_view> seen;
+    for (const AttributeProto& attribute : proto.attribute()) {
+        target.owner = std::string(get_ir_node_op(node)) + " " + quote_name(node->name) +
+                       ": attribute " + quote_name(attribute.name());
+        if (!seen.insert(attribute.name()).second)
+            return tengine_error_set(TENGINE_EFORMAT, "%s is given twice", target.owner.c_str());
+        TENGINE_RETURN_IF_ERROR(set_attribute(target, attribute));
+    }
+    return TENGINE_OK;
+}
+
+}  // namespace tengine

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds the source graph. Weights are decoded and copied one at a time; see wire.h.
+#include "serializer/onnx/graph_import.h"
+
+#include <climits>
+#include <unordered_set>
+
+#include "base/alloc.h"
+#include "graph/graph.h"
+#include "module/module.h"
+#include "serializer/onnx/attribute.h"
+#include "serializer/onnx/mapped_file.h"
+#include "serializer/onnx/message.h"
+#include "serializer/onnx/tensor.h"
+
+namespace tengine {
+namespace {
+
+using ::onnx::GraphProto;
+using ::onnx::NodeProto;
+using ::onnx::TypeProto;
+using ::onnx::ValueInfoProto;
+
+// create_ir_...() return NULL after setting the error.
+int last_error()
+{
+    const int code = tengine_error_code();
+    return code < 0 ? code : TENGINE_ENOMEM;
+}
+
+std::string label(const NodeProto& node, const std::string& name)
+{
+    const std::string type = quote_name(node.op_type());
+    return type.substr(1, type.size() - 2) + " " + quote_name(name);
+}
+
+// Only tensors have a place in the graph.
+int check_type(const ValueInfoProto& value, const std::string& owner)
+{
+    const char* other = nullptr;
+    switch (value.type().value_case()) {
+        case TypeProto::kTensorType:
+            return TENGINE_OK;
+        case TypeProto::kSequenceType:
+            other = "a sequence";
+            break;
+        case TypeProto::kMapType:
+            other = "a map";
+            break;
+        case TypeProto::kOptionalType:
+            other = "an optional value";
+            break;
+        case TypeProto::kSparseTensorType:
+            other = "a sparse tensor";
+            break;
+        case TypeProto::VALUE_NOT_SET:
+            return tengine_error_set(TENGINE_EFORMAT, "%s has no type", owner.c_str());
+    }
+    return tengine_error_set(TENGINE_ENOTSUP, "%s is %s; only tensors are supported", owner.c_str(),
+                             other);
+}
+
+// Symbolic, missing and negative dimensions are not known yet.
+int set_declared_shape(struct tensor* tensor, const TypeProto::Tensor& type,
+                       const std::string& owner)
+{
+    if (!type.has_shape()) return TENGINE_OK;
+    const auto& dims = type.shape().dim();
+    if (dims.size() > MAX_SHAPE_DIM_NUM)
+        return tengine_error_set(TENGINE_ELIMIT, "%s: %d dimensions, at most %d are supported",
+                                 owner.c_str(), dims.size(), MAX_SHAPE_DIM_NUM);
+    int values[MAX_SHAPE_DIM_NUM] = {};
+    for (int i = 0; i < dims.size(); i++) {
+        const int64_t dim = dims[i].has_dim_value() ? dims[i].dim_value() : -1;
+        if (dim > INT_MAX)
+            return tengine_error_set(TENGINE_EFORMAT, "%s: dimension %d is %lld, not in 0..%d",
+                                     owner.c_str(), i, static_cast<long long>(dim), INT_MAX);
+        values[i] = dim < 0 ? -1 : static_cast<int>(dim);
+    }
+    return set_ir_tensor_shape(tensor, values, dims.size());
+}
+
+int count(const std::vector<int32_t>& list)
+{
+    return static_cast<int>(list.size());
+}
+
+// The nodes that write `tensors`, each once; constants have none.
+std::vector<int32_t> producers(const struct graph* graph, const std::vector<int32_t>& tensors)
+{
+    std::vector<int32_t> nodes;
+    std::unordered_set<int32_t> seen;
+    for (const int32_t tensor : tensors) {
+        const int32_t producer = get_ir_graph_tensor(graph, tensor)->producer;
+        if (producer >= 0 && seen.insert(producer).second) nodes.push_back(producer);
+    }
+    return nodes;
+}
+
+}  // namespace
+
+int GraphImport::run()
+{
+    TENGINE_RETURN_IF_ERROR(check_features());
+    name_nodes();
+    TENGINE_RETURN_IF_ERROR(
+        resolve_operators(model_->graph, model_->opsets, node_names_, &operators_));
+    TENGINE_RETURN_IF_ERROR(add_initializers());
+    TENGINE_RETURN_IF_ERROR(add_inputs());
+    TENGINE_RETURN_IF_ERROR(declare_node_outputs());
+    TENGINE_RETURN_IF_ERROR(add_nodes());
+    TENGINE_RETURN_IF_ERROR(sort_ir_graph(graph_));
+    return set_borders();
+}
+
+int GraphImport::check_features() const
+{
+    if (model_->header.functions_size() > 0) {
+        const auto& function = model_->header.functions(0);
+        return tengine_error_set(TENGINE_ENOTSUP,
+                                 "the model defines %d functions of its own, the first %s of "
+                                 "domain %s; they are not supported",
+                                 model_->header.functions_size(),
+                                 quote_name(function.name()).c_str(),
+                                 quote_name(function.domain()).c_str());
+    }
+    if (model_->graph.sparse_initializer_size() > 0)
+        return tengine_error_set(
+            TENGINE_ENOTSUP, "initializer %s is sparse, which is not supported",
+            quote_name(model_->graph.sparse_initializer(0).values().name()).c_str());
+    if (model_->graph.output_size() == 0)
+        return tengine_error_set(TENGINE_EGRAPH, "the graph has no outputs");
+    return TENGINE_OK;
+}
+
+// Every node gets a name of its own: the file's, where it has one that is free.
+void GraphImport::name_nodes()
+{
+    const GraphProto& graph = model_->graph;
+    std::unordered_set<std::string> taken;
+    for (const auto& input : graph.input())
+        taken.insert(input.name());
+    for (const NodeProto& node : graph.node()) {
+        const std::string name = node.name().c_str();  // up to a NUL: the IR has C strings
+        const bool is_free = !name.empty() && taken.insert(name).second;
+        node_names_.push_back(is_free ? name : "");
+    }
+    for (size_t i = 0; i < node_names_.size(); i++) {
+        if (!node_names_[i].empty()) continue;
+        const NodeProto& node = graph.node(static_cast<int>(i));
+        std::string name = node.name().c_str();
+        if (name.empty()) name = node.op_type().c_str();
+        name += "_" + std::to_string(i);
+        while (!taken.insert(name).second)
+            name += "_";
+        node_names_[i] = name;
+    }
+}
+
+int GraphImport::declare(const std::string& name, int data_type, const std::string& owner,
+                         struct tensor** out_tensor)
+{
+    if (name.empty() || name.find('\0') != std::string::npos)
+        return tengine_error_set(TENGINE_EGRAPH, "%s: a tensor needs a name without NUL",
+                                 owner.c_str());
+    const auto [entry, is_new] = tensors_.emplace(name, graph_->tensor_num);
+    if (!is_new) {
+        const struct tensor* other = get_ir_graph_tensor(graph_, entry->second);
+        const char* role = other->tensor_type == TENSOR_TYPE_CONST   ? "an initializer"
+                           : other->tensor_type == TENSOR_TYPE_INPUT ? "a graph input"
+                                                                     : "the output of a node";
+        return tengine_error_set(TENGINE_EGRAPH, "%s: tensor name %s is taken, by %s",
+                                 owner.c_str(), quote_name(name).c_str(), role);
+    }
+    *out_tensor = create_ir_tensor(graph_, name.c_str(), data_type);
+    return *out_tensor ? TENGINE_OK : last_error();
+}
+
+int GraphImport::add_initializers()
+{
+    for (const Encoded& encoded : model_->initializers) {
+        TENGINE_RETURN_IF_ERROR(add_initializer(encoded));
+        if (file_) file_->drop(encoded.bytes);
+    }
+    return TENGINE_OK;
+}
+
+int GraphImport::add_initializer(const Encoded& encoded)
+{
+    ::onnx::TensorProto proto;
+    std::vector<Encoded> raw;
+    TENGINE_RETURN_IF_ERROR(
+        split_message(encoded, ::onnx::TensorProto::kRawDataFieldNumber, &proto, &raw));
+    const std::string owner = "initializer " + quote_name(proto.name());
+    TensorReader reader(proto, raw.empty() ? Bytes() : raw.back().bytes, owner, external_, file_);
+    TENGINE_RETURN_IF_ERROR(reader.describe());
+
+    struct tensor* tensor = nullptr;
+    TENGINE_RETURN_IF_ERROR(declare(proto.name(), reader.data_type(), owner, &tensor));
+    tensor->tensor_type = TENSOR_TYPE_CONST;
+    TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(tensor, reader.dims(), reader.dim_num()));
+    TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(tensor));
+    return reader.read(tensor->data);
+}
+
+int GraphImport::add_inputs()
+{
+    for (const ValueInfoProto& input : model_->graph.input()) {
+        // Before IR version 4 every initializer had to be listed as input too; later ones are
+        // defaults that a caller may replace, which the graph takes as constants.
+        const auto known = tensors_.find(input.name());
+        if (known != tensors_.end() &&
+            get_ir_graph_tensor(graph_, known->second)->tensor_type == TENSOR_TYPE_CONST)
+            continue;
+        const std::string owner = "graph input " + quote_name(input.name());
+        TENGINE_RETURN_IF_ERROR(check_type(input, owner));
+        int data_type = 0;
+        TENGINE_RETURN_IF_ERROR(
+            convert_element_type(input.type().tensor_type().elem_type(), owner, &data_type));
+        inputs_.push_back(graph_->tensor_num);
+        TENGINE_RETURN_IF_ERROR(add_input(input, data_type));
+    }
+    return TENGINE_OK;
+}
+
+int GraphImport::add_input(const ValueInfoProto& input, int data_type)
+{
+    const std::string owner = "graph input " + quote_name(input.name());
+    struct tensor* tensor = nullptr;
+    TENGINE_RETURN_IF_ERROR(declare(input.name(), data_type, owner, &tensor));
+    tensor->tensor_type = TENSOR_TYPE_INPUT;
+    TENGINE_RETURN_IF_ERROR(set_declared_shape(tensor, input.type().tensor_type(), owner));
+    struct node* node =
+        create_ir_node(graph_, input.name().c_str(), get_op_type("tengine", "InputOp"), 0);
+    if (!node) return last_error();
+    return set_ir_node_output_tensor(node, 0, tensor);
+}
+
+// Before any node is made, because the nodes of a file may come in any order.
+int GraphImport::declare_node_outputs()
+{
+    for (int i = 0; i < model_->graph.node_size(); i++) {
+        const NodeProto& node = model_->graph.node(i);
+        for (const std::string& name : node.output()) {
+            if (name.empty()) continue;
+            struct tensor* tensor = nullptr;
+            TENGINE_RETURN_IF_ERROR(declare(
+                name, TENGINE_DT_FP32, label(node, node_names_[static_cast<size_t>(i)]), &tensor));
+        }
+    }
+    return TENGINE_OK;
+}
+
+int GraphImport::add_nodes()
+{
+    for (int i = 0; i < model_->graph.node_size(); i++) {
+        NodeProto proto;  // taken out of the model: attributes can be as large as weights
+        proto.Swap(model_->graph.mutable_node(i));
+        const OperatorId& id = operators_[static_cast<size_t>(i)];
+        struct node* node = create_ir_node(graph_, node_names_[static_cast<size_t>(i)].c_str(),
+                                           id.type, id.version);
+        if (!node) return last_error();
+        TENGINE_RETURN_IF_ERROR(set_attributes(node, proto, external_));
+        TENGINE_RETURN_IF_ERROR(connect_node(node, proto));
+    }
+    return TENGINE_OK;
+}
+
+int GraphImport::connect_node(struct node* node, const NodeProto& proto)
+{
+    // Last ones first, so that the node's lists grow once.
+    for (int i = proto.input_size() - 1; i >= 0; i--) {
+        if (proto.input(i).empty()) continue;
+        const auto tensor = tensors_.find(proto.input(i));
+        if (tensor == tensors_.end())
+            return tengine_error_set(TENGINE_EGRAPH,
+                                     "%s: input %d, %s, is neither a graph input nor an "
+                                     "initializer nor the output of a node",
+                                     label(proto, node->name).c_str(), i,
+                                     quote_name(proto.input(i)).c_str());
+        TENGINE_RETURN_IF_ERROR(
+            set_ir_node_input_tensor(node, i, get_ir_graph_tensor(graph_, tensor->second)));
+    }
+    for (int i = proto.output_size() - 1; i >= 0; i--) {
+        if (proto.output(i).empty()) continue;
+        struct tensor* tensor = get_ir_graph_tensor(graph_, tensors_.at(proto.output(i)));
+        TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(node, i, tensor));
+    }
+    return TENGINE_OK;
+}
+
+int GraphImport::find_outputs(std::vector<int32_t>* out_tensors) const
+{
+    for (const ValueInfoProto& output : model_->graph.output()) {
+        const std::string owner = "graph output " + quote_name(output.name());
+        const auto known = tensors_.find(output.name());
+        if (known == tensors_.end())
+            return tengine_error_set(TENGINE_EGRAPH,
+                                     "%s is neither a graph input nor an initializer nor the "
+                                     "output of a node",
+                                     owner.c_str());
+        // Files may leave the type of outputs out: it follows from the nodes.
+        if (output.has_type()) TENGINE_RETURN_IF_ERROR(check_type(output, owner));
+        out_tensors->push_back(known->second);
+    }
+    return TENGINE_OK;
+}
+
+// Outputs first: a node that is both, an input handed through, stays marked as input.
+int GraphImport::set_borders()
+{
+    std::vector<int32_t> outputs;
+    TENGINE_RETURN_IF_ERROR(find_outputs(&outputs));
+    std::vector<int32_t> nodes = producers(graph_, outputs);
+    if (!nodes.empty())
+        TENGINE_RETURN_IF_ERROR(set_ir_graph_output_node(graph_, nodes.data(), count(nodes)));
+    TENGINE_RETURN_IF_ERROR(set_ir_graph_output_tensor(graph_, outputs.data(), count(outputs)));
+    nodes = producers(graph_, inputs_);
+    return nodes.empty() ? TENGINE_OK : set_ir_graph_input_node(graph_, nodes.data(), count(nodes));
+}
+
+}  // namespace tengine

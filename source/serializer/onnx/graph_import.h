@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// GraphProto to source graph: constants, inputs, nodes, outputs, in the file's own words.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "serializer/onnx/external_data.h"
+#include "serializer/onnx/opset.h"
+#include "serializer/onnx/wire.h"
+#include "tengine/ir.h"
+
+namespace tengine {
+
+class MappedFile;
+
+// A model taken apart: its weights are still encoded.
+struct OnnxModel
+{
+    ::onnx::ModelProto header;  // without graph
+    ::onnx::GraphProto graph;   // without initializers
+    std::vector<Encoded> initializers;
+    Opsets opsets;
+};
+
+class GraphImport
+{
+  public:
+    // `file` holds the initializers' bytes, or is NULL when they are the caller's. Consumes the
+    // model: what has become part of `graph` is freed.
+    GraphImport(struct graph* graph, OnnxModel* model, ExternalData* external,
+                const MappedFile* file)
+        : graph_(graph), model_(model), external_(external), file_(file)
+    {
+    }
+
+    // Fails with TENGINE_EGRAPH (names taken twice, nobody produces an input, a cycle) and with
+    // what the parts fail with. Errors of the cheap checks come before weights are copied.
+    TENGINE_MUST_USE int run();
+
+  private:
+    TENGINE_MUST_USE int check_features() const;
+    void name_nodes();
+    TENGINE_MUST_USE int add_initializers();
+    TENGINE_MUST_USE int add_initializer(const Encoded& encoded);
+    TENGINE_MUST_USE int add_inputs();
+    TENGINE_MUST_USE int add_input(const ::onnx::ValueInfoProto& input, int data_type);
+    TENGINE_MUST_USE int declare_node_outputs();
+    TENGINE_MUST_USE int add_nodes();
+    TENGINE_MUST_USE int connect_node(struct node* node, const ::onnx::NodeProto& proto);
+    TENGINE_MUST_USE int set_borders();
+    TENGINE_MUST_USE int find_outputs(std::vector<int32_t>* out_tensors) const;
+    TENGINE_MUST_USE int declare(const std::string& name, int data_type, const std::string& owner,
+                                 struct tensor** out_tensor);
+
+    struct graph* graph_;
+    OnnxModel* model_;
+    ExternalData* external_;
+    const MappedFile* file_;
+    std::vector<std::string> node_names_;
+    std::vector<OperatorId> operators_;
+    std::vector<int32_t> inputs_;                   // tensors
+    std::unordered_map<std::string, int> tensors_;  // name to index
+};
+
+}  // namespace tengine

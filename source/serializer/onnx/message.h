@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words for error sentences: names from a file may hold anything and be of any length.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tengine {
+
+// `name` in quotes, control characters as '?', cut after 100 bytes.
+std::string quote_name(std::string_view name);
+
+// "float32" for ONNX's element type 1.
+std::string element_type_name(int onnx_type);
+
+}  // namespace tengine

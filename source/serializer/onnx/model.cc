@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes a model apart and checks what it says of itself.
+#include "serializer/onnx/model.h"
+
+#include <filesystem>
+
+#include "base/alloc.h"
+#include "serializer/onnx/graph_import.h"
+
+namespace tengine {
+namespace {
+
+// What differs between IR versions 3 and 10 is additions; earlier ones import no opsets.
+constexpr int64_t kOldestIrVersion = 3;
+constexpr int64_t kNewestIrVersion = 10;
+
+int check_header(const ::onnx::ModelProto& header)
+{
+    if (!header.has_ir_version())
+        return tengine_error_set(TENGINE_EFORMAT, "not an ONNX model: it has no IR version");
+    if (header.ir_version() < kOldestIrVersion || header.ir_version() > kNewestIrVersion)
+        return tengine_error_set(
+            TENGINE_ENOTSUP, "ONNX IR version %lld is not supported, %lld to %lld are",
+            static_cast<long long>(header.ir_version()), static_cast<long long>(kOldestIrVersion),
+            static_cast<long long>(kNewestIrVersion));
+    return TENGINE_OK;
+}
+
+int take_apart(Bytes bytes, OnnxModel* out_model)
+{
+    std::vector<Encoded> graphs;
+    TENGINE_RETURN_IF_ERROR(split_message({bytes, 0}, ::onnx::ModelProto::kGraphFieldNumber,
+                                          &out_model->header, &graphs));
+    TENGINE_RETURN_IF_ERROR(check_header(out_model->header));
+    TENGINE_RETURN_IF_ERROR(collect_opsets(out_model->header, &out_model->opsets));
+    if (graphs.empty()) return tengine_error_set(TENGINE_EFORMAT, "the model has no graph");
+    for (const Encoded& graph : graphs)
+        TENGINE_RETURN_IF_ERROR(split_message(graph, ::onnx::GraphProto::kInitializerFieldNumber,
+                                              &out_model->graph, &out_model->initializers));
+    return TENGINE_OK;
+}
+
+int name_graph(struct graph* graph, const std::string& name)
+{
+    if (name.empty()) return TENGINE_OK;
+    char* copy = duplicate_string(name.c_str());
+    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "no memory for the graph's name");
+    free_memory(graph->name);
+    graph->name = copy;
+    return TENGINE_OK;
+}
+
+int load(struct graph* graph, Bytes bytes, const std::string& folder, const MappedFile* file)
+{
+    OnnxModel model;
+    TENGINE_RETURN_IF_ERROR(take_apart(bytes, &model));
+    TENGINE_RETURN_IF_ERROR(name_graph(graph, model.graph.name()));
+    ExternalData external(folder);
+    return GraphImport(graph, &model, &external, file).run();
+}
+
+}  // namespace
+
+int load_onnx_file(struct graph* graph, const std::string& path)
+{
+    MappedFile file;
+    TENGINE_RETURN_IF_ERROR(file.open(path.c_str()));
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    return load(graph, file.bytes(), folder.empty() ? "." : folder.string(), &file);
+}
+
+int load_onnx_bytes(struct graph* graph, Bytes bytes)
+{
+    return load(graph, bytes, "", nullptr);
+}
+
+}  // namespace tengine

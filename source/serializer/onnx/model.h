@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way of an ONNX model: bytes, taken apart (wire.h), checked, built (graph_import.h).
+#pragma once
+
+#include <string>
+
+#include "serializer/onnx/mapped_file.h"
+#include "tengine/ir.h"
+
+namespace tengine {
+
+// Fill the empty `graph`. May throw std::bad_alloc and what protobuf throws; the serializer's
+// entries turn that into a status.
+TENGINE_MUST_USE int load_onnx_file(struct graph* graph, const std::string& path);
+// `bytes` are the caller's; a model without file cannot have external data.
+TENGINE_MUST_USE int load_onnx_bytes(struct graph* graph, Bytes bytes);
+
+}  // namespace tengine

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model format "onnx" as the serializer registry sees it. The work starts in model.cc.
+#include <exception>
+#include <new>
+
+#include "module/module.h"
+#include "serializer/onnx/model.h"
+#include "serializer/serializer.h"
+
+namespace {
+
+const char* get_name(struct serializer*)
+{
+    return "onnx";
+}
+
+// No exception leaves this folder.
+template <typename Load>
+int guard(Load load)
+{
+    try {
+        return load();
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "no memory to load the ONNX model");
+    } catch (const std::exception& error) {
+        return tengine_error_set(TENGINE_EFORMAT, "the ONNX model cannot be read: %s",
+                                 error.what());
+    }
+}
+
+int load_model(struct serializer* serializer, struct graph* graph, const char* file_name, va_list)
+{
+    if (!file_name || !*file_name)
+        return tengine_error_set(TENGINE_EINVAL, "an ONNX model needs a file name");
+    graph->serializer = serializer;
+    return guard([=] { return tengine::load_onnx_file(graph, file_name); });
+}
+
+int load_mem(struct serializer* serializer, struct graph* graph, const void* address, int size,
+             va_list)
+{
+    if (!address || size <= 0)
+        return tengine_error_set(TENGINE_EINVAL,
+                                 "an ONNX model in memory needs an address and a size above 0; "
+                                 "the size is %d",
+                                 size);
+    graph->serializer = serializer;
+    const tengine::Bytes bytes(static_cast<const char*>(address), static_cast<size_t>(size));
+    return guard([=] { return tengine::load_onnx_bytes(graph, bytes); });
+}
+
+// No init and release: protobuf's global state is never shut down, because it could not be brought
+// up again and other users of protobuf in the process share it. Nor is its log redirected: the
+// messages have no required fields and no checked text and are never too large, so that it has
+// nothing to print.
+serializer_t onnx_serializer = {get_name, load_model, load_mem, nullptr,
+                                nullptr,  nullptr,    nullptr,  nullptr};
+
+}  // namespace
+
+extern "C" int register_onnx_serializer(void)
+{
+    return register_serializer(&onnx_serializer);
+}
+
+extern "C" int unregister_onnx_serializer(void)
+{
+    return unregister_serializer(&onnx_serializer);
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks operators up and words the error about those that are missing.
+#include "serializer/onnx/opset.h"
+
+#include <climits>
+#include <utility>
+
+#include "module/module.h"
+#include "serializer/onnx/message.h"
+
+namespace tengine {
+namespace {
+
+// Room for the list inside the 1023 bytes of an error sentence.
+constexpr size_t kMaxListLength = 900;
+
+// An operator without description, and the nodes that use it.
+struct Missing
+{
+    std::string what;  // "com.example.Foo (opset 3"
+    std::vector<int> nodes;
+};
+
+// What the graph marks its inputs and constants with is nothing a file may contain.
+bool is_border(const std::string& domain, const std::string& type)
+{
+    return domain == "tengine" && (type == "InputOp" || type == "Const");
+}
+
+std::string normal_domain(const std::string& domain)
+{
+    return domain == "ai.onnx" ? std::string() : domain;
+}
+
+std::string describe(const Missing& missing, const std::vector<std::string>& names,
+                     size_t max_names)
+{
+    std::string text = missing.what;
+    size_t count = 0;
+    for (const int node : missing.nodes) {
+        if (count == max_names) break;
+        text += (count++ == 0 ? ": " : ", ") + quote_name(names[static_cast<size_t>(node)]);
+    }
+    const std::string left = std::to_string(missing.nodes.size() - count);
+    if (count == 0) return text + ": " + left + " nodes)";
+    if (count < missing.nodes.size()) text += " and " + left + " more";
+    return text + ")";
+}
+
+// The list with at most `max_names` nodes per operator; entries that do not fit are counted.
+std::string join(const std::vector<Missing>& list, const std::vector<std::string>& names,
+                 size_t max_names, bool* out_complete)
+{
+    std::string text;
+    size_t count = 0;
+    for (const Missing& missing : list) {
+        const std::string entry = describe(missing, names, max_names);
+        if (count > 0 && text.size() + entry.size() > kMaxListLength) break;
+        text += (count++ == 0 ? "" : "; ") + entry;
+    }
+    *out_complete = count == list.size() && text.size() <= kMaxListLength;
+    if (count < list.size()) text += " and " + std::to_string(list.size() - count) + " more";
+    return text;
+}
+
+// Operators matter more than nodes: fewer nodes are named when the list gets long.
+int refuse(const std::vector<Missing>& list, const std::vector<std::string>& names)
+{
+    std::string text;
+    bool complete = false;
+    for (const size_t max_names : {5, 2, 1, 0}) {
+        if (!complete) text = join(list, names, max_names, &complete);
+    }
+    return tengine_error_set(TENGINE_EOPERATOR, "%zu operator%s of the model %s not supported: %s",
+                             list.size(), list.size() == 1 ? "" : "s",
+                             list.size() == 1 ? "is" : "are", text.c_str());
+}
+
+std::string describe_operator(const std::string& domain, const std::string& type, int version)
+{
+    std::string name = quote_name(domain.empty() ? type : domain + "." + type);
+    return name.substr(1, name.size() - 2) + " (opset " + std::to_string(version);
+}
+
+}  // namespace
+
+int collect_opsets(const ::onnx::ModelProto& model, Opsets* out_opsets)
+{
+    for (const auto& import : model.opset_import()) {
+        const std::string domain = normal_domain(import.domain());
+        if (import.version() < 1 || import.version() > INT_MAX)
+            return tengine_error_set(TENGINE_EFORMAT, "domain %s is imported in version %lld",
+                                     quote_name(domain).c_str(),
+                                     static_cast<long long>(import.version()));
+        const int version = static_cast<int>(import.version());
+        const auto [entry, is_new] = out_opsets->emplace(domain, version);
+        if (!is_new && entry->second != version)
+            return tengine_error_set(TENGINE_EFORMAT,
+                                     "domain %s is imported in version %d and in version %d",
+                                     quote_name(domain).c_str(), entry->second, version);
+    }
+    return TENGINE_OK;
+}
+
+int resolve_operators(const ::onnx::GraphProto& graph, const Opsets& opsets,
+                      const std::vector<std::string>& names, std::vector<OperatorId>* out_operators)
+{
+    std::vector<Missing> missing;
+    std::map<std::pair<std::string, std::string>, size_t> index;  // in `missing`
+    for (int i = 0; i < graph.node_size(); i++) {
+        const auto& node = graph.node(i);
+        const std::string domain = normal_domain(node.domain());
+        const auto opset = opsets.find(domain);
+        if (opset == opsets.end())
+            return tengine_error_set(
+                TENGINE_EFORMAT, "%s %s: the model imports no opset of its domain %s",
+                quote_name(node.op_type()).c_str(),
+                quote_name(names[static_cast<size_t>(i)]).c_str(), quote_name(domain).c_str());
+        const int version = opset->second;
+        const int type = get_op_type(domain.c_str(), node.op_type().c_str());
+        out_operators->push_back({type, version});
+        if (type >= 0 && find_op_method(type, version) && !is_border(domain, node.op_type()))
+            continue;
+        const auto [entry, is_new] = index.try_emplace({domain, node.op_type()}, missing.size());
+        if (is_new) missing.push_back({describe_operator(domain, node.op_type(), version), {}});
+        missing[entry->second].nodes.push_back(i);
+    }
+    return missing.empty() ? TENGINE_OK : refuse(missing, names);
+}
+
+}  // namespace tengine

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which operator a node means: its domain's opset version picks the description in the registry
+// (operator/registry.h). What is not known is collected, so that one error tells all of it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "onnx/onnx.pb.h"
+#include "tengine/error.h"
+
+namespace tengine {
+
+// Domain ("" is ONNX's own) to the version the model imports.
+using Opsets = std::map<std::string, int>;
+
+struct OperatorId
+{
+    int type;     // as get_op_type() gives it
+    int version;  // the opset the node is written for
+};
+
+// TENGINE_EFORMAT for a domain imported in two versions or a version that is none.
+TENGINE_MUST_USE int collect_opsets(const ::onnx::ModelProto& model, Opsets* out_opsets);
+
+// One entry per node. TENGINE_EOPERATOR lists every (domain, type, opset) that has no description,
+// with nodes; `names` are the nodes'.
+TENGINE_MUST_USE int resolve_operators(const ::onnx::GraphProto& graph, const Opsets& opsets,
+                                       const std::vector<std::string>& names,
+                                       std::vector<OperatorId>* out_operators);
+
+}  // namespace tengine

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// The three places values come from: raw bytes, typed fields (small types widened to int32), files.
+#include "serializer/onnx/tensor.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstdint>
+#include <cstring>
+
+#include "base/alloc.h"
+#include "serializer/onnx/mapped_file.h"
+#include "serializer/onnx/message.h"
+#include "tengine/ir.h"
+
+namespace tengine {
+namespace {
+
+using ::onnx::TensorProto;
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "raw_data is little-endian");
+
+template <typename T>
+using List = const google::protobuf::RepeatedField<T>& (TensorProto::*)() const;
+
+constexpr List<float> kFloats = &TensorProto::float_data;
+constexpr List<double> kDoubles = &TensorProto::double_data;
+constexpr List<int32_t> kInts = &TensorProto::int32_data;
+constexpr List<int64_t> kLongs = &TensorProto::int64_data;
+constexpr List<uint64_t> kUnsigned = &TensorProto::uint64_data;
+
+template <auto list>
+size_t count_values(const TensorProto& proto)
+{
+    return static_cast<size_t>((proto.*list)().size());
+}
+
+// Values the type cannot hold are refused: the position of the first, or the number of values.
+template <auto list, typename Value>
+size_t copy_values(const TensorProto& proto, void* out_values)
+{
+    auto* target = static_cast<Value*>(out_values);
+    size_t index = 0;
+    for (const auto value : (proto.*list)()) {
+        const auto narrow = static_cast<Value>(value);
+        if constexpr (std::is_integral_v<Value>) {
+            if (static_cast<decltype(value)>(narrow) != value) break;
+        }
+        target[index++] = narrow;
+    }
+    return index;
+}
+
+struct ElementType
+{
+    int onnx_type;
+    int data_type;
+    size_t (*count)(const TensorProto& proto);
+    size_t (*copy)(const TensorProto& proto, void* out_values);
+};
+
+template <auto list, typename Value>
+constexpr ElementType element_type(int onnx_type, int data_type)
+{
+    return {onnx_type, data_type, count_values<list>, copy_values<list, Value>};
+}
+
+constexpr ElementType kElementTypes[] = {
+    element_type<kFloats, float>(TensorProto::FLOAT, TENGINE_DT_FP32),
+    element_type<kInts, uint16_t>(TensorProto::FLOAT16, TENGINE_DT_FP16),
+    element_type<kInts, uint16_t>(TensorProto::BFLOAT16, TENGINE_DT_BF16),
+    element_type<kDoubles, double>(TensorProto::DOUBLE, TENGINE_DT_FP64),
+    element_type<kInts, int8_t>(TensorProto::INT8, TENGINE_DT_INT8),
+    element_type<kInts, int16_t>(TensorProto::INT16, TENGINE_DT_INT16),
+    element_type<kInts, int32_t>(TensorProto::INT32, TENGINE_DT_INT32),
+    element_type<kLongs, int64_t>(TensorProto::INT64, TENGINE_DT_INT64),
+    element_type<kInts, uint8_t>(TensorProto::UINT8, TENGINE_DT_UINT8),
+    element_type<kInts, uint16_t>(TensorProto::UINT16, TENGINE_DT_UINT16),
+    element_type<kUnsigned, uint32_t>(TensorProto::UINT32, TENGINE_DT_UINT32),
+    element_type<kUnsigned, uint64_t>(TensorProto::UINT64, TENGINE_DT_UINT64),
+    element_type<kInts, uint8_t>(TensorProto::BOOL, TENGINE_DT_BOOL),
+};
+
+const ElementType* find_element_type(int onnx_type)
+{
+    const auto* row = std::find_if(std::begin(kElementTypes), std::end(kElementTypes),
+                                   [=](const auto& type) { return type.onnx_type == onnx_type; });
+    return row == std::end(kElementTypes) ? nullptr : row;
+}
+
+}  // namespace
+
+int convert_element_type(int onnx_type, const std::string& owner, int* out_data_type)
+{
+    const ElementType* type = find_element_type(onnx_type);
+    if (!type)
+        return tengine_error_set(TENGINE_EDTYPE,
+                                 "%s: element type %s is not supported; accepted are float32, "
+                                 "float16, bfloat16, float64, int8 to int64, uint8 to uint64, bool",
+                                 owner.c_str(), element_type_name(onnx_type).c_str());
+    *out_data_type = type->data_type;
+    return TENGINE_OK;
+}
+
+int TensorReader::describe()
+{
+    TENGINE_RETURN_IF_ERROR(convert_element_type(proto_.data_type(), owner_, &data_type_));
+    if (proto_.has_segment())
+        return tengine_error_set(TENGINE_ENOTSUP, "%s: tensors in segments are not supported",
+                                 owner_.c_str());
+    TENGINE_RETURN_IF_ERROR(measure());
+    return check_source();
+}
+
+int TensorReader::measure()
+{
+    if (proto_.dims_size() > MAX_SHAPE_DIM_NUM)
+        return tengine_error_set(TENGINE_ELIMIT, "%s: %d dimensions, at most %d are supported",
+                                 owner_.c_str(), proto_.dims_size(), MAX_SHAPE_DIM_NUM);
+    elements_ = 1;
+    for (int i = 0; i < proto_.dims_size(); i++) {
+        const int64_t dim = proto_.dims(i);
+        if (dim < 0 || dim > INT_MAX)
+            return tengine_error_set(TENGINE_EFORMAT, "%s: dimension %d is %lld, not in 0..%d",
+                                     owner_.c_str(), i, static_cast<long long>(dim), INT_MAX);
+        dims_[i] = static_cast<int>(dim);
+        if (!checked_multiply(elements_, static_cast<size_t>(dim), &elements_))
+            return tengine_error_set(TENGINE_EFORMAT, "%s: the product of its dimensions overflows",
+                                     owner_.c_str());
+    }
+    const auto size = static_cast<size_t>(get_data_type_size(data_type_));
+    if (!checked_multiply(elements_, size, &bytes_))
+        return tengine_error_set(TENGINE_EFORMAT, "%s: the product of its dimensions overflows",
+                                 owner_.c_str());
+    return TENGINE_OK;
+}
+
+int TensorReader::check_source() const
+{
+    if (proto_.data_location() == TensorProto::EXTERNAL)
+        return external_->open(proto_, bytes_, owner_);
+    if (!raw_.empty()) {
+        if (raw_.size() == bytes_) return TENGINE_OK;
+        return tengine_error_set(TENGINE_EFORMAT,
+                                 "%s: raw data of %zu bytes, its shape and type need %zu",
+                                 owner_.c_str(), raw_.size(), bytes_);
+    }
+    const size_t count = find_element_type(proto_.data_type())->count(proto_);
+    if (count == elements_) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EFORMAT, "%s: %zu values of type %s, its shape needs %zu",
+                             owner_.c_str(), count, element_type_name(proto_.data_type()).c_str(),
+                             elements_);
+}
+
+// In pieces that leave memory as they have been copied: a layer can be most of a model.
+void TensorReader::copy_raw(char* out_values) const
+{
+    constexpr size_t kPieceBytes = size_t{4} << 20;
+    for (size_t done = 0; done < raw_.size(); done += kPieceBytes) {
+        const Bytes piece = raw_.substr(done, kPieceBytes);
+        memcpy(out_values + done, piece.data(), piece.size());
+        if (file_) file_->drop(piece);
+    }
+}
+
+int TensorReader::read(void* out_values) const
+{
+    if (proto_.data_location() == TensorProto::EXTERNAL) {
+        TENGINE_RETURN_IF_ERROR(external_->read(out_values, bytes_, owner_));
+    } else if (!raw_.empty()) {
+        copy_raw(static_cast<char*>(out_values));
+    } else {
+        const size_t done = find_element_type(proto_.data_type())->copy(proto_, out_values);
+        if (done != elements_)
+            return tengine_error_set(TENGINE_EFORMAT, "%s: value %zu is out of the range of %s",
+                                     owner_.c_str(), done,
+                                     element_type_name(proto_.data_type()).c_str());
+    }
+    if (data_type_ == TENGINE_DT_BOOL) {
+        auto* values = static_cast<uint8_t*>(out_values);
+        std::transform(values, values + bytes_, values,
+                       [](uint8_t value) -> uint8_t { return value != 0; });
+    }
+    return TENGINE_OK;
+}
+
+}  // namespace tengine

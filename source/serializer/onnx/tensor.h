@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// TensorProto to values in memory. Everything is checked before anything of the claimed size is
+// allocated: describe() first, then room for `bytes`, then read(). The IR's side of it is in
+// graph_import.cc and attribute.cc.
+#pragma once
+
+#include <string>
+
+#include "serializer/onnx/external_data.h"
+#include "serializer/onnx/wire.h"
+#include "tengine/defines.h"
+
+namespace tengine {
+
+// TENGINE_DT_* of an ONNX element type. TENGINE_EDTYPE, with `owner` in the sentence.
+TENGINE_MUST_USE int convert_element_type(int onnx_type, const std::string& owner,
+                                          int* out_data_type);
+
+class MappedFile;
+
+class TensorReader
+{
+  public:
+    // `raw` is raw_data, which may lie outside the proto (see split_message). `owner` names the
+    // tensor in error sentences. `file`, if any, is what `raw` lies in. All but `owner` must
+    // outlive the reader.
+    TensorReader(const ::onnx::TensorProto& proto, Bytes raw, std::string owner,
+                 ExternalData* external, const MappedFile* file = nullptr)
+        : proto_(proto), raw_(raw), owner_(std::move(owner)), external_(external), file_(file)
+    {
+    }
+
+    // Checks type, shape and that there are exactly as many values as the shape says.
+    TENGINE_MUST_USE int describe();
+
+    // The rest is valid after describe().
+    int data_type() const { return data_type_; }
+    int dim_num() const { return proto_.dims_size(); }
+    const int* dims() const { return dims_; }
+    size_t bytes() const { return bytes_; }
+
+    // Writes bytes() bytes, dense and in the machine's byte order.
+    TENGINE_MUST_USE int read(void* out_values) const;
+
+  private:
+    TENGINE_MUST_USE int measure();
+    TENGINE_MUST_USE int check_source() const;
+    void copy_raw(char* out_values) const;
+
+    const ::onnx::TensorProto& proto_;
+    Bytes raw_;
+    std::string owner_;
+    ExternalData* external_;
+    const MappedFile* file_;
+    int data_type_ = 0;
+    int dims_[MAX_SHAPE_DIM_NUM] = {};
+    size_t elements_ = 0;
+    size_t bytes_ = 0;
+};
+
+}  // namespace tengine

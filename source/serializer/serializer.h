@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contract of a model format: bytes to source graph. A format is a folder here with
+// <name>_serializer.{c,cc} that defines register_<name>_serializer() and
+// unregister_<name>_serializer(); CMake finds it. The registry is in module/module.h.
+//
+// Entries marked (optional) may be NULL. The others return 0 or a negative TENGINE_E... code after
+// tengine_error_set(). A model file is hostile: whatever its bytes, a loader ends with a status.
+#pragma once
+
+#include <stdarg.h>
+
+#include "tengine/ir.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct serializer
+{
+    // The format's name as create_graph() takes it ("onnx"). Constant, never NULL.
+    const char* (*get_name)(struct serializer* serializer);
+    // Fills the empty `ir_graph` from a file or from `size` bytes at `addr`, which stay the
+    // caller's and are not needed afterwards. After a failure the graph can only be destroyed.
+    // `ap`: what create_graph() was given after the arguments it knows.
+    int (*load_model)(struct serializer* serializer, struct graph* ir_graph, const char* fname,
+                      va_list ap);
+    int (*load_mem)(struct serializer* serializer, struct graph* ir_graph, const void* addr,
+                    int size, va_list ap);
+    // (optional) Before the graph is destroyed: frees what the loader left in `s_priv`
+    // (graph->serializer_privacy).
+    int (*unload_graph)(struct serializer* serializer, struct graph* ir_graph, void* s_priv,
+                        void* dev_priv);
+    // (optional) Formats whose operators are read by a function each.
+    int (*register_op_loader)(struct serializer* serializer, int op_type, int op_ver,
+                              void* op_load_func, void* op_type_map_func, void* op_ver_map_func);
+    int (*unregister_op_loader)(struct serializer* serializer, int op_type, int op_ver,
+                                void* op_load_func);
+    // (optional) Once at registration, once at unregistration.
+    int (*init)(struct serializer* serializer);
+    int (*release)(struct serializer* serializer);
+} serializer_t;
+
+#ifdef __cplusplus
+}
+#endif

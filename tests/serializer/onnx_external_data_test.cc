@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values in files beside the model, and paths that try to leave its folder.
+#include <sys/stat.h>
+
+#include "serializer/onnx_builder.h"
+
+namespace tengine::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder with a model whose initializer 'w' (int8, 4 values) is external.
+class OnnxExternalDataTest : public SerializerTest
+{
+  protected:
+    OnnxExternalDataTest()
+    {
+        builder.add_output("w");
+        weight = builder.graph().add_initializer();
+        weight->set_name("w");
+        weight->set_data_type(onnx::TensorProto::INT8);
+        weight->add_dims(4);
+        weight->set_data_location(onnx::TensorProto::EXTERNAL);
+        fs::create_directory(root.path / "model");
+        root.write("model/weights.bin", "abcdefgh");
+        root.write("secret.bin", "secret!!");
+    }
+
+    void refer(const std::string& location, const std::string& offset = "",
+               const std::string& length = "")
+    {
+        weight->clear_external_data();
+        for (const auto& [key, value] : {std::pair<const char*, std::string>{"location", location},
+                                         {"offset", offset},
+                                         {"length", length},
+                                         {"checksum", "0"}}) {
+            if (value.empty()) continue;
+            weight->add_external_data()->set_key(key);
+            weight->mutable_external_data()->rbegin()->set_value(value);
+        }
+    }
+
+    fs::path write_model() { return root.write("model/model.onnx", builder.encode()); }
+
+    void expect_refused(const std::string& location, int code, Names parts)
+    {
+        refer(location);
+        expect_failure(Loaded(write_model()), code, parts);
+    }
+
+    ScratchFolder root;
+    OnnxBuilder builder;
+    onnx::TensorProto* weight;
+};
+
+TEST_F(OnnxExternalDataTest, ValuesComeFromTheFile)
+{
+    refer("weights.bin");
+    const Loaded plain(write_model());
+    ASSERT_EQ(plain.status, 0) << plain.message;
+    EXPECT_EQ(std::string(static_cast<char*>(plain.tensor("w")->data), 4), "abcd");
+
+    refer("weights.bin", "3", "4");
+    const Loaded placed(write_model());
+    ASSERT_EQ(placed.status, 0) << placed.message;
+    EXPECT_EQ(std::string(static_cast<char*>(placed.tensor("w")->data), 4), "defg");
+}
+
+TEST_F(OnnxExternalDataTest, SeveralTensorsAndFiles)
+{
+    fs::create_directory(root.path / "model/more");
+    root.write("model/more/other.bin", "0123");
+    refer("weights.bin", "4");
+    auto* second = builder.graph().add_initializer();
+    *second = *weight;
+    second->set_name("v");
+    second->mutable_external_data(0)->set_value("more/other.bin");
+    second->mutable_external_data(1)->set_value("0");
+    const Loaded loaded(write_model());
+    ASSERT_EQ(loaded.status, 0) << loaded.message;
+    EXPECT_EQ(std::string(static_cast<char*>(loaded.tensor("w")->data), 4), "efgh");
+    EXPECT_EQ(std::string(static_cast<char*>(loaded.tensor("v")->data), 4), "0123");
+}
+
+TEST_F(OnnxExternalDataTest, ModelInTheWorkingFolder)
+{
+    refer("./weights.bin");
+    write_model();
+    const fs::path before = fs::current_path();
+    fs::current_path(root.path / "model");
+    const Loaded loaded(fs::path("model.onnx"));
+    fs::current_path(before);
+    EXPECT_EQ(loaded.status, 0) << loaded.message;
+}
+
+TEST_F(OnnxExternalDataTest, PathsOutOfTheFolderAreRefused)
+{
+    expect_refused("../secret.bin", TENGINE_EFORMAT, {"initializer 'w'", "'../secret.bin'", ".."});
+    expect_refused("more/../../secret.bin", TENGINE_EFORMAT, {"refused"});
+    expect_refused((root.path / "model/weights.bin").string(), TENGINE_EFORMAT, {"refused"});
+    expect_refused("/etc/passwd", TENGINE_EFORMAT, {"'/etc/passwd' is refused"});
+    expect_refused("", TENGINE_EFORMAT, {"'' is refused"});
+    expect_refused(std::string("weights.bin\0/x", 14), TENGINE_EFORMAT, {"refused"});
+}
+
+TEST_F(OnnxExternalDataTest, SymbolicLinksOutOfTheFolderAreRefused)
+{
+    fs::create_symlink(root.path / "secret.bin", root.path / "model/link.bin");
+    expect_refused("link.bin", TENGINE_EFORMAT, {"symbolic link", "'link.bin'"});
+    fs::create_directory_symlink(root.path, root.path / "model/up");
+    expect_refused("up/secret.bin", TENGINE_EFORMAT, {"symbolic link"});
+    // A sibling folder whose name begins like the model's is outside as well.
+    fs::create_directory(root.path / "model2");
+    root.write("model2/w.bin", "abcd");
+    fs::create_symlink(root.path / "model2/w.bin", root.path / "model/sibling.bin");
+    expect_refused("sibling.bin", TENGINE_EFORMAT, {"symbolic link"});
+
+    fs::create_symlink("weights.bin", root.path / "model/inside.bin");
+    refer("inside.bin");
+    EXPECT_EQ(Loaded(write_model()).status, 0);
+}
+
+TEST_F(OnnxExternalDataTest, WhatIsNoRegularFileIsRefused)
+{
+    expect_refused("absent.bin", TENGINE_EIO, {"initializer 'w'", "'absent.bin'", "No such file"});
+    fs::create_directory(root.path / "model/folder");
+    expect_refused("folder", TENGINE_EIO, {"not a regular file"});
+    ASSERT_EQ(mkfifo((root.path / "model/pipe").c_str(), 0600), 0);
+    expect_refused("pipe", TENGINE_EIO, {"not a regular file"});
+}
+
+TEST_F(OnnxExternalDataTest, SizesAreChecked)
+{
+    refer("weights.bin", "5");
+    expect_failure(Loaded(write_model()), TENGINE_EFORMAT, {"4 bytes at offset 5", "has 8"});
+    refer("weights.bin", "18446744073709551615");
+    expect_failure(Loaded(write_model()), TENGINE_EFORMAT, {"offset 18446744073709551615"});
+    refer("weights.bin", "18446744073709551616");
+    expect_failure(Loaded(write_model()), TENGINE_EFORMAT, {"offset", "whole number"});
+    refer("weights.bin", "-1");
+    expect_failure(Loaded(write_model()), TENGINE_EFORMAT, {"'-1'", "whole number"});
+    refer("weights.bin", "0", "8");
+    expect_failure(Loaded(write_model()), TENGINE_EFORMAT, {"8 bytes", "need 4"});
+    // Claims of more than the file holds fail before memory is taken for them.
+    weight->set_dims(0, 0x7fffffff);
+    weight->add_dims(0x7fffffff);
+    refer("weights.bin");
+    expect_failure(Loaded(write_model()), TENGINE_EFORMAT, {"bytes at offset 0", "has 8"});
+}
+
+TEST_F(OnnxExternalDataTest, ModelInMemoryHasNone)
+{
+    refer("weights.bin");
+    expect_failure(Loaded(builder), TENGINE_ENOTSUP, {"initializer 'w'", "in memory"});
+}
+
+TEST_F(OnnxExternalDataTest, AttributesToo)
+{
+    refer("weights.bin", "4");
+    auto* value = builder.add_node("Constant", {}, {"c"}, "constant")->add_attribute();
+    value->set_name("value");
+    value->set_type(onnx::AttributeProto::TENSOR);
+    *value->mutable_t() = *weight;
+    EXPECT_EQ(Loaded(write_model()).status, 0);
+    value->mutable_t()->mutable_external_data(0)->set_value("../secret.bin");
+    expect_failure(Loaded(write_model()), TENGINE_EFORMAT,
+                   {"Constant 'constant': attribute 'value'", "'../secret.bin'"});
+}
+
+}  // namespace
+}  // namespace tengine::test
