@@ -47,6 +47,7 @@ int pre_run(struct device* device, subgraph* part, void*)
         part->device_graph = nullptr;
         std::unique_ptr<Plan> plan;
         TENGINE_RETURN_IF_ERROR(Plan::create(kernels_of(device), *part, &plan));
+        part->plan_bytes = plan->arena_bytes();
         part->device_graph = plan.release();
         return TENGINE_OK;
     } catch (const std::bad_alloc&) {

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conv in fp32 as matrix products: im2col + GEMM. conv_depthwise.cc is asked first.
+//
+// For one image and group the output (channels x positions) is the weight (channels x input
+// channels * taps) times a matrix that has, for each input channel and tap, a row with the input
+// element under that tap at every output position. That matrix is never there as a whole: the
+// output's positions are cut into blocks so that a block of it fills half the L2 cache, and the
+// product reads it while it is warm. A 1x1 kernel of stride 1 without padding needs none of this,
+// its matrix is the input itself. The bias is written first and the product added to it.
+// Images, groups and blocks are spread over the workers, each with a matrix of its own; where there
+// are fewer of these than workers, they come one after the other and each is spread by itself.
+// Limits: OpenBLAS packs the block once more, and packs the weight again for every block.
+// Accuracy: |error| <= (input channels * taps + 2) * eps * (sum |weight| |input| + |bias|).
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+#include "base/cpu.h"
+#include "device/cpu/kernel/blas.h"
+#include "device/cpu/kernel/conv_problem.h"
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/parallel.h"
+#include "device/cpu/reference/grain.h"
+#include "device/cpu/reference/window_rows.h"
+
+namespace tengine::cpu {
+#ifdef TENGINE_HAVE_OPENBLAS
+namespace {
+
+constexpr int64_t kBlockUnit = 16;  // positions; a vector register of the widest instruction set
+constexpr int64_t kMinBlock = 64;   // positions; below, the product itself gets slow
+
+struct ConvGemm : ConvProblem
+{
+    int64_t depth;         // of the product: input channels * taps
+    int64_t block;         // output positions computed at once
+    int64_t block_num;     // in a plane
+    bool reads_in_place;   // the input is the matrix
+    const float *input, *weight, *bias;
+    float* output;
+
+    int64_t tile_num() const { return batch * groups * block_num; }
+    size_t matrix_size() const { return reads_in_place ? 0 : static_cast<size_t>(depth * block); }
+};
+
+bool is_pointwise(const ConvProblem& p)
+{
+    return std::all_of(std::begin(p.axes), std::end(p.axes), [](const window_axis& axis) {
+        return axis.kernel == 1 && axis.stride == 1 && axis.pad_begin == 0 && axis.pad_end == 0;
+    });
+}
+
+// Blocks of equal size, as large as the cache allows.
+void choose_block(ConvGemm& conv)
+{
+    static const int64_t cache_bytes = static_cast<int64_t>(get_cpu_cache_size().l2 / 2);
+    const int64_t column_bytes = std::max<int64_t>(conv.depth, 1) * int64_t{sizeof(float)};
+    const int64_t largest = conv.reads_in_place ? conv.output_plane
+                                                : std::max(cache_bytes / column_bytes, kMinBlock);
+    const int64_t fewest = (conv.output_plane + largest - 1) / largest;
+    const int64_t even = (conv.output_plane + fewest - 1) / std::max<int64_t>(fewest, 1);
+    conv.block = std::min((even + kBlockUnit - 1) / kBlockUnit * kBlockUnit, conv.output_plane);
+    conv.block_num = conv.block > 0 ? (conv.output_plane + conv.block - 1) / conv.block : 0;
+}
+
+int describe(const KernelContext& context, ConvGemm* out_conv)
+{
+    ConvGemm& conv = *out_conv;
+    TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv));
+    conv.depth = conv.input_channels * conv.taps;
+    conv.reads_in_place = is_pointwise(conv);
+    choose_block(conv);
+    conv.input = context.input(0)->f32;
+    conv.weight = context.input(1)->f32;
+    conv.bias = context.input(2) ? context.input(2)->f32 : nullptr;
+    conv.output = context.output(0)->f32;
+    return TENGINE_OK;
+}
+
+// Output columns begin..end-1 of one row: `valid` ones read row[column * stride + shift].
+float* gather_columns(const float* row, const Range& valid, int64_t stride, int64_t shift,
+                      int64_t begin, int64_t end, float* out)
+{
+    const int64_t first = std::clamp(valid.begin, begin, end);
+    const int64_t last = std::clamp(valid.end, first, end);
+    out = std::fill_n(out, first - begin, 0.0f);
+    if (stride == 1) {
+        out = std::copy_n(row + first + shift, last - first, out);
+    } else {
+        for (int64_t column = first; column < last; ++column)
+            *out++ = row[column * stride + shift];
+    }
+    return std::fill_n(out, end - last, 0.0f);
+}
+
+// A row of the matrix: the elements of one channel under tap (d, h, w) at positions begin..end-1.
+void gather_tap(const ConvGemm& conv, const float* plane, const int (&tap)[kConvAxes],
+                int64_t begin, int64_t end, float* out)
+{
+    const auto& [depth, height, width] = conv.axes;
+    const int64_t shift = int64_t{tap[2]} * width.dilation - width.pad_begin;
+    const Range valid = positions_within(0, width.input, shift, width.stride, width.output);
+    int64_t column = begin % width.output;
+    int64_t y = begin / width.output % height.output;
+    int64_t z = begin / width.output / height.output;
+    while (begin < end) {
+        const int64_t column_end = std::min<int64_t>(width.output, column + end - begin);
+        const int64_t from_z = z * depth.stride - depth.pad_begin + int64_t{tap[0]} * depth.dilation;
+        const int64_t from_y =
+            y * height.stride - height.pad_begin + int64_t{tap[1]} * height.dilation;
+        const bool inside =
+            from_z >= 0 && from_z < depth.input && from_y >= 0 && from_y < height.input;
+        const float* row = plane + (inside ? (from_z * height.input + from_y) * width.input : 0);
+        out = gather_columns(row, inside ? valid : Range{0, 0}, width.stride, shift, column,
+                             column_end, out);
+        begin += column_end - column;
+        column = 0;
+        if (++y == height.output) {
+            y = 0;
+            ++z;
+        }
+    }
+}
+
+// The matrix for output positions begin..end-1, `end - begin` elements a row.
+void gather(const ConvGemm& conv, thread_pool_t* pool, const float* input, int64_t begin,
+            int64_t end, float* matrix)
+{
+    const int64_t columns = end - begin;
+    parallel_for(pool, conv.depth, grain_for(columns), [&](int64_t first, int64_t last, int) {
+        for (int64_t row = first; row < last; ++row) {
+            const auto& [depth, height, width] = conv.axes;
+            const int64_t index = row % conv.taps;
+            const int tap[kConvAxes] = {
+                static_cast<int>(index / width.kernel / height.kernel),
+                static_cast<int>(index / width.kernel % height.kernel),
+                static_cast<int>(index % width.kernel),
+            };
+            gather_tap(conv, input + row / conv.taps * conv.input_plane, tap, begin, end,
+                       matrix + row * columns);
+        }
+    });
+}
+
+// One block of one group of one image.
+void run_tile(const ConvGemm& conv, thread_pool_t* pool, int64_t tile, float* matrix)
+{
+    const int64_t begin = tile % conv.block_num * conv.block;
+    const int64_t end = std::min(begin + conv.block, conv.output_plane);
+    const int64_t slice = tile / conv.block_num;  // of batch x groups
+    const int64_t group = slice % conv.groups;
+    const float* input = conv.input + slice * conv.input_channels * conv.input_plane;
+    float* output = conv.output + slice * conv.output_channels * conv.output_plane + begin;
+
+    Product product = {conv.output_channels, end - begin, conv.depth, {}, {}, nullptr, 0};
+    product.a = {conv.weight + group * conv.output_channels * conv.depth, conv.depth};
+    product.b = {matrix, end - begin};
+    if (conv.reads_in_place)
+        product.b = {input + begin, conv.input_plane};
+    else
+        gather(conv, pool, input, begin, end, matrix);
+    product.c = output;
+    product.c_stride = conv.output_plane;
+    if (conv.bias) {
+        for (int64_t channel = 0; channel < conv.output_channels; ++channel)
+            std::fill_n(output + channel * conv.output_plane, end - begin,
+                        conv.bias[group * conv.output_channels + channel]);
+        product.beta = 1;
+    }
+    multiply(pool, product);
+}
+
+bool spreads_tiles(const KernelContext& context, const ConvGemm& conv)
+{
+    return conv.tile_num() >= get_thread_pool_size(context.pool);
+}
+
+int prepare(KernelContext& context)
+{
+    prepare_blas();
+    ConvGemm conv;
+    TENGINE_RETURN_IF_ERROR(describe(context, &conv));
+    const int matrices = spreads_tiles(context, conv) ? get_thread_pool_size(context.pool) : 1;
+    context.scratch_size = conv.matrix_size() * sizeof(float) * static_cast<size_t>(matrices);
+    return TENGINE_OK;
+}
+
+int run(KernelContext& context)
+{
+    ConvGemm conv;
+    TENGINE_RETURN_IF_ERROR(describe(context, &conv));
+    float* scratch = static_cast<float*>(context.scratch);
+    if (!spreads_tiles(context, conv)) {
+        for (int64_t tile = 0; tile < conv.tile_num(); ++tile)
+            run_tile(conv, context.pool, tile, scratch);
+        return TENGINE_OK;
+    }
+    parallel_for(context.pool, conv.tile_num(), 1, [&](int64_t first, int64_t last, int worker) {
+        float* matrix = scratch + conv.matrix_size() * static_cast<size_t>(worker);
+        for (int64_t tile = first; tile < last; ++tile)
+            run_tile(conv, nullptr, tile, matrix);
+    });
+    return TENGINE_OK;
+}
+
+bool accepts(const node& node)
+{
+    ConvProblem p;
+    return is_plain_conv(node) && describe_conv(node, false, &p) == TENGINE_OK &&
+           fits_blas(p.input_plane, p.output_plane, p.input_channels * p.taps);
+}
+
+const Kernel rows[] = {{"Conv", "conv.im2col_gemm", accepts, run, prepare}};
+
+}  // namespace
+
+extern const KernelTable conv_gemm_kernels;
+const KernelTable conv_gemm_kernels = {rows, std::size(rows)};
+#else
+extern const KernelTable conv_gemm_kernels;
+const KernelTable conv_gemm_kernels = {nullptr, 0};
+#endif
+}  // namespace tengine::cpu

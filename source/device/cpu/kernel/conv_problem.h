@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A convolution in explicit numbers, brought to three spatial axes so that the fast kernels need
+// one loop nest for 1-d, 2-d and 3-d; the window's rules are in operator/window.h.
+#pragma once
+
+#include "device/cpu/kernel_table.h"
+#include "operator/conv_param.h"
+
+namespace tengine::cpu {
+
+inline constexpr int kConvAxes = 3;
+
+// Sizes in elements. Channels are counted within a group.
+struct ConvProblem
+{
+    window_axis axes[kConvAxes];  // depth, height, width; those the tensors lack are of size 1
+    int64_t batch, groups;
+    int64_t input_channels, output_channels;
+    int64_t input_plane, output_plane;
+    int64_t taps;
+};
+
+// Conv, or ConvTranspose when `transposed`, of a node whose shapes are known and were inferred.
+TENGINE_MUST_USE int describe_conv(const node& node, bool transposed, ConvProblem* out_problem);
+
+// fp32 throughout, one to three spatial axes.
+bool is_plain_conv(const node& node);
+
+}  // namespace tengine::cpu

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cpu/kernel/conv_problem.h"
+
+#include <algorithm>
+
+namespace tengine::cpu {
+
+int describe_conv(const node& node, bool transposed, ConvProblem* out_problem)
+{
+    window window;
+    TENGINE_RETURN_IF_ERROR(transposed ? resolve_conv_transpose_window(&node, &window)
+                                       : resolve_conv_window(&node, 1, &window));
+    const tensor& input = *get_ir_node_input(&node, 0);
+    const tensor& output = *get_ir_node_output(&node, 0);
+    ConvProblem& p = *out_problem;
+    p.groups = static_cast<const conv_param*>(node.op.param_mem)->group;
+    p.batch = input.dims[0];
+    p.input_channels = input.dims[1] / p.groups;
+    p.output_channels = output.dims[1] / p.groups;
+    p.input_plane = p.output_plane = p.taps = 1;
+    std::fill_n(p.axes, kConvAxes, window_axis{1, 1, 1, 1, 1, 0, 0});
+    std::copy_n(window.axes, window.axis_num, p.axes + kConvAxes - window.axis_num);
+    for (const window_axis& axis : p.axes) {
+        p.input_plane *= axis.input;
+        p.output_plane *= axis.output;
+        p.taps *= axis.kernel;
+    }
+    return TENGINE_OK;
+}
+
+bool is_plain_conv(const node& node)
+{
+    const tensor& input = *get_ir_node_input(&node, 0);
+    const tensor& weight = *get_ir_node_input(&node, 1);
+    return input.data_type == TENGINE_DT_FP32 && weight.data_type == TENGINE_DT_FP32 &&
+           input.dim_num >= 3 && input.dim_num <= 2 + kConvAxes;
+}
+
+}  // namespace tengine::cpu

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// ConvTranspose in fp32 as matrix products: GEMM + col2im.
+//
+// For one image and group the transposed weight (output channels * taps x input channels) times the
+// input (input channels x positions) gives, for each output channel and tap, what every input
+// position adds to the output element under that tap; these rows are then added to an output that
+// starts as the bias. The product is made for a block of output channels and input rows at a time,
+// chosen to fill half the L2 cache, so that the rows are warm when they are added. Blocks of
+// channels, images and groups are spread over the workers; blocks of one output channel follow each
+// other on one worker, because they meet in the output.
+// Limits: the additions touch each output element once per tap; strides above 1 do not vectorise.
+// Accuracy: |error| <= (input channels * taps + 2) * eps * (sum |weight| |input| + |bias|).
+#include <algorithm>
+#include <iterator>
+
+#include "base/cpu.h"
+#include "device/cpu/kernel/blas.h"
+#include "device/cpu/kernel/conv_problem.h"
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/parallel.h"
+#include "device/cpu/reference/window_rows.h"
+
+namespace tengine::cpu {
+#ifdef TENGINE_HAVE_OPENBLAS
+namespace {
+
+struct ConvTransposed : ConvProblem
+{
+    int64_t row_num;        // input rows of a plane
+    int64_t channel_block;  // output channels and input rows of a product
+    int64_t row_block;
+    int64_t block_num;  // channel blocks of a group
+    const float *input, *weight, *bias;
+    float* output;
+
+    int64_t tile_num() const { return batch * groups * block_num; }
+    size_t matrix_size() const
+    {
+        return static_cast<size_t>(channel_block * taps * row_block * axes[2].input);
+    }
+};
+
+int describe(const KernelContext& context, ConvTransposed* out_conv)
+{
+    static const int64_t cache_size = static_cast<int64_t>(get_cpu_cache_size().l2 / 2 / sizeof(float));
+    ConvTransposed& conv = *out_conv;
+    TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, true, &conv));
+    conv.row_num = int64_t{conv.axes[0].input} * conv.axes[1].input;
+    const int64_t row_size = std::max<int64_t>(conv.taps * conv.axes[2].input, 1);
+    const int64_t channel_size = std::max<int64_t>(row_size * conv.row_num, 1);
+    conv.row_block = std::clamp<int64_t>(cache_size / row_size, 1, std::max<int64_t>(conv.row_num, 1));
+    conv.channel_block = std::clamp<int64_t>(cache_size / channel_size, 1,
+                                             std::max<int64_t>(conv.output_channels, 1));
+    conv.block_num = (conv.output_channels + conv.channel_block - 1) / conv.channel_block;
+    conv.input = context.input(0)->f32;
+    conv.weight = context.input(1)->f32;
+    conv.bias = context.input(2) ? context.input(2)->f32 : nullptr;
+    conv.output = context.output(0)->f32;
+    return TENGINE_OK;
+}
+
+// Adds what input rows begin..end-1 give under one tap to the plane of an output channel.
+void scatter_tap(const ConvTransposed& conv, const float* matrix_row, const int (&tap)[kConvAxes],
+                 int64_t begin, int64_t end, float* plane)
+{
+    const auto& [depth, height, width] = conv.axes;
+    const int64_t stride = width.stride;
+    const int64_t shift = int64_t{tap[2]} * width.dilation - width.pad_begin;
+    const Range valid = positions_within(0, width.output, shift, stride, width.input);
+    for (int64_t row = begin; row < end; ++row, matrix_row += width.input) {
+        const int64_t z = row / height.input * depth.stride - depth.pad_begin +
+                          int64_t{tap[0]} * depth.dilation;
+        const int64_t y = row % height.input * height.stride - height.pad_begin +
+                          int64_t{tap[1]} * height.dilation;
+        if (z < 0 || z >= depth.output || y < 0 || y >= height.output) continue;
+        float* out = plane + (z * height.output + y) * width.output + shift;
+        for (int64_t column = valid.begin; column < valid.end; ++column)
+            out[column * stride] += matrix_row[column];
+    }
+}
+
+void scatter(const ConvTransposed& conv, const float* matrix, int64_t channels, int64_t begin,
+             int64_t end, float* output)
+{
+    const auto& [depth, height, width] = conv.axes;
+    const int64_t columns = (end - begin) * width.input;
+    for (int64_t channel = 0; channel < channels; ++channel) {
+        int tap[kConvAxes];
+        for (tap[0] = 0; tap[0] < depth.kernel; ++tap[0])
+            for (tap[1] = 0; tap[1] < height.kernel; ++tap[1])
+                for (tap[2] = 0; tap[2] < width.kernel; ++tap[2], matrix += columns)
+                    scatter_tap(conv, matrix, tap, begin, end, output + channel * conv.output_plane);
+    }
+}
+
+// One block of output channels of one group of one image.
+void run_tile(const ConvTransposed& conv, thread_pool_t* pool, int64_t tile, float* matrix)
+{
+    const int64_t first = tile % conv.block_num * conv.channel_block;
+    const int64_t channels = std::min(conv.channel_block, conv.output_channels - first);
+    const int64_t slice = tile / conv.block_num;  // of batch x groups
+    const int64_t group = slice % conv.groups;
+    const int64_t width = conv.axes[2].input;
+    const float* input = conv.input + slice * conv.input_channels * conv.input_plane;
+    const float* weight = conv.weight + (group * conv.input_channels * conv.output_channels + first) * conv.taps;
+    float* output = conv.output + (slice * conv.output_channels + first) * conv.output_plane;
+
+    for (int64_t channel = 0; channel < channels; ++channel) {
+        const float bias =
+            conv.bias ? conv.bias[group * conv.output_channels + first + channel] : 0;
+        std::fill_n(output + channel * conv.output_plane, conv.output_plane, bias);
+    }
+    for (int64_t row = 0; row < conv.row_num; row += conv.row_block) {
+        const int64_t end = std::min(row + conv.row_block, conv.row_num);
+        Product product = {channels * conv.taps, (end - row) * width, conv.input_channels, {}, {},
+                           nullptr, 0};
+        product.a = {weight, conv.output_channels * conv.taps, true};
+        product.b = {input + row * width, conv.input_plane};
+        product.c = matrix;
+        product.c_stride = product.n;
+        multiply(pool, product);
+        scatter(conv, matrix, channels, row, end, output);
+    }
+}
+
+bool spreads_tiles(const KernelContext& context, const ConvTransposed& conv)
+{
+    return conv.tile_num() >= get_thread_pool_size(context.pool);
+}
+
+int prepare(KernelContext& context)
+{
+    prepare_blas();
+    ConvTransposed conv;
+    TENGINE_RETURN_IF_ERROR(describe(context, &conv));
+    const int matrices = spreads_tiles(context, conv) ? get_thread_pool_size(context.pool) : 1;
+    context.scratch_size = conv.matrix_size() * sizeof(float) * static_cast<size_t>(matrices);
+    return TENGINE_OK;
+}
+
+int run(KernelContext& context)
+{
+    ConvTransposed conv;
+    TENGINE_RETURN_IF_ERROR(describe(context, &conv));
+    float* scratch = static_cast<float*>(context.scratch);
+    if (!spreads_tiles(context, conv)) {
+        for (int64_t tile = 0; tile < conv.tile_num(); ++tile)
+            run_tile(conv, context.pool, tile, scratch);
+        return TENGINE_OK;
+    }
+    parallel_for(context.pool, conv.tile_num(), 1, [&](int64_t first, int64_t last, int worker) {
+        float* matrix = scratch + conv.matrix_size() * static_cast<size_t>(worker);
+        for (int64_t tile = first; tile < last; ++tile)
+            run_tile(conv, nullptr, tile, matrix);
+    });
+    return TENGINE_OK;
+}
+
+bool accepts(const node& node)
+{
+    ConvProblem p;
+    return is_plain_conv(node) && describe_conv(node, true, &p) == TENGINE_OK &&
+           fits_blas(p.input_plane, p.output_channels * p.taps, p.input_channels);
+}
+
+const Kernel rows[] = {{"ConvTranspose", "conv_transpose.gemm_col2im", accepts, run, prepare}};
+
+}  // namespace
+
+extern const KernelTable conv_transpose_kernels;
+const KernelTable conv_transpose_kernels = {rows, std::size(rows)};
+#else
+extern const KernelTable conv_transpose_kernels;
+const KernelTable conv_transpose_kernels = {nullptr, 0};
+#endif
+}  // namespace tengine::cpu

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// run_parallel() of base/thread_pool.h for lambdas.
+#pragma once
+
+#include <cstdint>
+
+#include "base/thread_pool.h"
+
+namespace tengine::cpu {
+
+// Calls body(begin, end, worker) for disjoint ranges that together are 0..count-1.
+template <class Body>
+void parallel_for(thread_pool_t* pool, int64_t count, int64_t grain, const Body& body) {
+    run_parallel(
+        pool, count, grain,
+        [](void* argument, int64_t begin, int64_t end, int worker) {
+            (*static_cast<const Body*>(argument))(begin, end, worker);
+        },
+        const_cast<Body*>(&body));
+}
+
+}  // namespace tengine::cpu

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Det: Gaussian elimination with partial pivoting, in double; the product of the pivots.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/types.h"
+
+namespace tengine::cpu {
+namespace {
+
+int64_t order_of(const KernelContext& context)
+{
+    const tensor* input = context.input(0);
+    return input->dims[input->dim_num - 1];
+}
+
+int prepare_det(KernelContext& context)
+{
+    const auto order = static_cast<size_t>(order_of(context));
+    context.scratch_size = order * order * sizeof(double);
+    return TENGINE_OK;
+}
+
+// Of an n x n matrix, which is destroyed. 1 when n is 0.
+double eliminate(double* matrix, int64_t n)
+{
+    double determinant = 1;
+    for (int64_t k = 0; k < n; ++k) {
+        int64_t pivot = k;
+        for (int64_t i = k + 1; i < n; ++i)
+            if (std::fabs(matrix[i * n + k]) > std::fabs(matrix[pivot * n + k])) pivot = i;
+        if (pivot != k) {
+            std::swap_ranges(matrix + k * n, matrix + (k + 1) * n, matrix + pivot * n);
+            determinant = -determinant;
+        }
+        const double* top = matrix + k * n;
+        determinant *= top[k];
+        if (top[k] == 0) return 0;
+        for (int64_t i = k + 1; i < n; ++i) {
+            const double factor = matrix[i * n + k] / top[k];
+            for (int64_t j = k; j < n; ++j)
+                matrix[i * n + j] -= factor * top[j];
+        }
+    }
+    return determinant;
+}
+
+int run_det(KernelContext& context)
+{
+    const int64_t order = order_of(context);
+    auto* matrix = static_cast<double*>(context.scratch);
+    return dispatch_type(FloatTypes{}, context.input(0)->data_type, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const T* input = static_cast<const T*>(context.input(0)->data);
+        T* output = static_cast<T*>(context.output(0)->data);
+        for (int64_t i = 0; i < context.output(0)->elem_num; ++i) {
+            std::copy_n(input + i * order * order, order * order, matrix);
+            output[i] = static_cast<T>(eliminate(matrix, order));
+        }
+        return TENGINE_OK;
+    });
+}
+
+const Kernel rows[] = {
+    {"Det", "reference", nullptr, run_det, prepare_det},
+};
+
+}  // namespace
+
+extern const KernelTable det_reference;
+const KernelTable det_reference = {rows, std::size(rows)};
+
+}  // namespace tengine::cpu

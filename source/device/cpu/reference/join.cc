@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Concat and Split: one strided copy per part.
+#include <iterator>
+
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/strided_copy.h"
+#include "operator/join_param.h"
+
+namespace tengine::cpu {
+namespace {
+
+// Copies between a part and the place in the whole that begins at `begin` along `axis`.
+enum class Direction { kIntoWhole, kOutOfWhole };
+
+void copy_part(thread_pool_t* pool, Direction direction, const tensor* whole, const tensor* part,
+               int axis, int64_t begin) {
+    if (part->elem_num == 0) return;
+    const int64_t outer = multiply_dims(whole, 0, axis);
+    const int64_t inner = multiply_dims(whole, axis + 1, whole->dim_num);
+    const int64_t whole_row = inner * whole->dims[axis];
+    const int64_t part_row = inner * part->dims[axis];
+    uint8_t* const place = whole->u8 + begin * inner * whole->elem_size;
+    StridedCopy copy;
+    if (direction == Direction::kIntoWhole) {
+        copy.add(outer, part_row, whole_row);
+        copy.add(part_row, 1, 1);
+        copy.run(pool, whole->elem_size, part->data, place);
+    } else {
+        copy.add(outer, whole_row, part_row);
+        copy.add(part_row, 1, 1);
+        copy.run(pool, whole->elem_size, place, part->data);
+    }
+}
+
+int run_concat(KernelContext& context) {
+    const tensor* output = context.output(0);
+    const int axis = context.param<concat_param>().axis;
+    const int place = axis < 0 ? axis + output->dim_num : axis;
+    int64_t begin = 0;
+    for (int i = 0; i < context.input_num(); i++) {
+        const tensor* input = context.input(i);
+        copy_part(context.pool, Direction::kIntoWhole, output, input, place, begin);
+        begin += input->dims[place];
+    }
+    return TENGINE_OK;
+}
+
+// An output nobody wants has no tensor to tell its size, so sizes come from the parameters.
+int64_t part_size(const KernelContext& context, int index, int64_t length) {
+    if (const tensor* output = context.output(index)) {
+        const int axis = context.param<split_param>().axis;
+        return output->dims[axis < 0 ? axis + output->dim_num : axis];
+    }
+    if (const tensor* sizes = context.input(1))
+        return sizes->data_type == TENGINE_DT_INT32 ? sizes->i32[index] : sizes->i64[index];
+    return (length + context.output_num() - 1) / context.output_num();
+}
+
+int run_split(KernelContext& context) {
+    const tensor* input = context.input(0);
+    const int axis = context.param<split_param>().axis;
+    const int place = axis < 0 ? axis + input->dim_num : axis;
+    int64_t begin = 0;
+    for (int i = 0; i < context.output_num(); i++) {
+        if (const tensor* output = context.output(i))
+            copy_part(context.pool, Direction::kOutOfWhole, input, output, place, begin);
+        begin += part_size(context, i, input->dims[place]);
+    }
+    return TENGINE_OK;
+}
+
+const Kernel rows[] = {
+    {"Concat", "reference", nullptr, run_concat},
+    {"Split", "reference", nullptr, run_split},
+};
+
+}  // namespace
+
+extern const KernelTable join_reference;
+const KernelTable join_reference = {rows, std::size(rows)};
+
+}  // namespace tengine::cpu

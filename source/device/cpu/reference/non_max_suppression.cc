@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// NonMaxSuppression of operator/select_ops.c: per batch and class, boxes are taken by falling score,
+// and every box that overlaps a taken one too much is dropped. The shape is found here.
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <new>
+#include <vector>
+
+#include "device/cpu/kernel_table.h"
+#include "operator/select_param.h"
+
+namespace tengine::cpu {
+namespace {
+
+struct Box {
+    float x0, y0, x1, y1;  // x0 <= x1, y0 <= y1
+
+    float area() const { return (x1 - x0) * (y1 - y0); }
+};
+
+Box read_box(const float* values, bool center) {
+    if (center) {
+        const float half_width = values[2] / 2, half_height = values[3] / 2;
+        return {values[0] - half_width, values[1] - half_height, values[0] + half_width,
+                values[1] + half_height};
+    }
+    // Any two opposite corners, y before x.
+    const auto [y0, y1] = std::minmax({values[0], values[2]});
+    const auto [x0, x1] = std::minmax({values[1], values[3]});
+    return {x0, y0, x1, y1};
+}
+
+// Area of the intersection over that of the union.
+float overlap(const Box& a, const Box& b) {
+    const float width = std::min(a.x1, b.x1) - std::max(a.x0, b.x0);
+    const float height = std::min(a.y1, b.y1) - std::max(a.y0, b.y0);
+    if (width <= 0 || height <= 0) return 0;
+    const float both = width * height;
+    return both / (a.area() + b.area() - both);
+}
+
+struct Limits {
+    int64_t boxes_per_class = 0;
+    float overlap = 0;
+    float score = -std::numeric_limits<float>::infinity();
+    bool has_score = false;
+
+    explicit Limits(const KernelContext& context) {
+        if (const tensor* input = context.input(2)) boxes_per_class = input->i64[0];
+        if (const tensor* input = context.input(3)) overlap = input->f32[0];
+        if (const tensor* input = context.input(4)) {
+            score = input->f32[0];
+            has_score = true;
+        }
+    }
+    // False for a NaN.
+    bool admits(float value) const { return has_score ? value > score : value >= score; }
+};
+
+// Boxes worth a look, best score first.
+void find_candidates(const float* scores, int64_t box_num, const Limits& limits,
+                     std::vector<int64_t>& out_candidates) {
+    out_candidates.clear();
+    for (int64_t i = 0; i < box_num; i++)
+        if (limits.admits(scores[i])) out_candidates.push_back(i);
+    std::sort(out_candidates.begin(), out_candidates.end(), [&](int64_t left, int64_t right) {
+        return scores[left] != scores[right] ? scores[left] > scores[right] : left < right;
+    });
+}
+
+// The boxes of one class that stay.
+void suppress(const float* boxes, bool center, const std::vector<int64_t>& candidates,
+              const Limits& limits, std::vector<int64_t>& out_taken) {
+    out_taken.clear();
+    for (const int64_t candidate : candidates) {
+        if (static_cast<int64_t>(out_taken.size()) >= limits.boxes_per_class) return;
+        const Box box = read_box(boxes + candidate * 4, center);
+        const bool clear = std::none_of(out_taken.begin(), out_taken.end(), [&](int64_t taken) {
+            return overlap(box, read_box(boxes + taken * 4, center)) > limits.overlap;
+        });
+        if (clear) out_taken.push_back(candidate);
+    }
+}
+
+// Rows of batch, class, box.
+std::vector<int64_t> select_boxes(const KernelContext& context) {
+    const tensor* boxes = context.input(0);
+    const tensor* scores = context.input(1);
+    const bool center = context.param<non_max_suppression_param>().center_point_box != 0;
+    const int64_t class_num = scores->dims[1];
+    const int64_t box_num = scores->dims[2];
+    const Limits limits(context);
+    std::vector<int64_t> selected, candidates, taken;
+    for (int64_t i = 0; i < scores->dims[0] * class_num; i++) {
+        const int64_t batch = i / class_num;
+        find_candidates(scores->f32 + i * box_num, box_num, limits, candidates);
+        suppress(boxes->f32 + batch * box_num * 4, center, candidates, limits, taken);
+        for (const int64_t box : taken) selected.insert(selected.end(), {batch, i % class_num, box});
+    }
+    return selected;
+}
+
+int run_non_max_suppression(KernelContext& context) {
+    try {
+        const std::vector<int64_t> selected = select_boxes(context);
+        const int64_t dims[] = {static_cast<int64_t>(selected.size() / 3), 3};
+        TENGINE_RETURN_IF_ERROR(set_node_output(context.node, 0, TENGINE_DT_INT64, dims, 2));
+        TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(context.output(0)));
+        std::copy(selected.begin(), selected.end(), context.output(0)->i64);
+        return TENGINE_OK;
+    } catch (const std::bad_alloc&) {
+        return fail_node(context.node, TENGINE_ENOMEM, "no memory for the selected boxes");
+    }
+}
+
+const Kernel rows[] = {
+    {"NonMaxSuppression", "reference", nullptr, run_non_max_suppression},
+};
+
+}  // namespace
+
+extern const KernelTable non_max_suppression_reference;
+const KernelTable non_max_suppression_reference = {rows, std::size(rows)};
+
+}  // namespace tengine::cpu

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rounding and saturation of the quantised operators, and reading of their scales and zero points.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "device/cpu/types.h"
+#include "tengine/ir.h"
+
+namespace tengine::cpu {
+
+// The range of a quantised type, for kernels that pick it at run time.
+struct QuantizedRange
+{
+    double lowest, highest;
+};
+
+template <class T>
+constexpr QuantizedRange range_of()
+{
+    return {std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max()};
+}
+
+inline QuantizedRange byte_range(int data_type)
+{
+    return data_type == TENGINE_DT_INT8 ? range_of<int8_t>() : range_of<uint8_t>();
+}
+
+// round(value) + zero_point, halves to even, saturated. NaN gives the lowest value.
+inline int quantize(double value, int zero_point, const QuantizedRange& range)
+{
+    const double shifted = std::nearbyint(value) + zero_point;
+    if (!(shifted > range.lowest)) return static_cast<int>(range.lowest);
+    return static_cast<int>(shifted < range.highest ? shifted : range.highest);
+}
+
+// Element `index` of a zero point, 0 when there is none.
+inline int read_zero_point(const tensor* zero_point, int64_t index)
+{
+    if (!zero_point) return 0;
+    switch (zero_point->data_type) {
+        case TENGINE_DT_INT8:
+            return zero_point->i8[index];
+        case TENGINE_DT_UINT8:
+            return zero_point->u8[index];
+        case TENGINE_DT_INT16:
+            return static_cast<const int16_t*>(zero_point->data)[index];
+        case TENGINE_DT_UINT16:
+            return zero_point->f16[index];
+        default:
+            return zero_point->i32[index];
+    }
+}
+
+// Element `index` of a parameter of any float type.
+inline double read_real(const tensor* values, int64_t index)
+{
+    switch (values->data_type) {
+        case TENGINE_DT_FP16:
+            return fp16_to_fp32(values->f16[index]);
+        case TENGINE_DT_BF16:
+            return bf16_to_fp32(values->f16[index]);
+        case TENGINE_DT_FP64:
+            return static_cast<const double*>(values->data)[index];
+        default:
+            return values->f32[index];
+    }
+}
+
+// Parameters are one value for all or one per slice.
+inline int64_t slice_index(const tensor* values, int64_t slice)
+{
+    return values && values->elem_num > 1 ? slice : 0;
+}
+
+}  // namespace tengine::cpu

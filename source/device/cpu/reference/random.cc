@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators of operator/random_ops.c. Numbers come from SplitMix64 (Steele, Lea, Flood: "Fast
+// Splittable Pseudorandom Number Generators", 2014). A node with a seed gives the same numbers in
+// every run.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "base/clock.h"
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/types.h"
+#include "operator/random_param.h"
+
+namespace tengine::cpu {
+namespace {
+
+class Generator {
+  public:
+    explicit Generator(const KernelContext& context) {
+        const float seed = context.param<random_param>().seed;
+        // Without a seed runs differ by the time, and nodes of one run by their place.
+        state_ = std::isnan(seed) ? get_time_ns() + (static_cast<uint64_t>(context.node->index) << 48)
+                                  : fp32_to_bits(seed);
+    }
+    uint64_t next() {
+        uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+        return z ^ z >> 31;
+    }
+    // [0, 1), all 53 bits of the mantissa random.
+    double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+    // Mean 0, deviation 1, by the method of Box and Muller.
+    double normal() {
+        constexpr double kTwoPi = 6.283185307179586;
+        const double radius = std::sqrt(-2 * std::log(1 - uniform()));
+        return radius * std::cos(kTwoPi * uniform());
+    }
+
+  private:
+    uint64_t state_;
+};
+
+// Fills output 0 with draw(generator).
+template <class Draw>
+int fill_output(const KernelContext& context, const Draw& draw) {
+    const tensor* output = context.output(0);
+    Generator generator(context);
+    return dispatch_type(FloatTypes{}, output->data_type, [&](auto type) {
+        using T = typename decltype(type)::type;
+        T* to = static_cast<T*>(output->data);
+        for (int64_t i = 0; i < output->elem_num; i++)
+            to[i] = static_cast<T>(static_cast<compute_t<T>>(draw(generator)));
+        return TENGINE_OK;
+    });
+}
+
+int run_normal(KernelContext& context) {
+    const auto& param = context.param<random_param>();
+    return fill_output(context, [&](Generator& generator) {
+        return param.mean + param.scale * generator.normal();
+    });
+}
+
+int run_uniform(KernelContext& context) {
+    const auto& param = context.param<random_param>();
+    return fill_output(context, [&](Generator& generator) {
+        return param.low + (static_cast<double>(param.high) - param.low) * generator.uniform();
+    });
+}
+
+double read_float(const tensor* input, int64_t position) {
+    switch (input->data_type) {
+        case TENGINE_DT_FP16: return static_cast<const Half*>(input->data)[position];
+        case TENGINE_DT_BF16: return static_cast<const BFloat16*>(input->data)[position];
+        case TENGINE_DT_FP64: return static_cast<const double*>(input->data)[position];
+        default: return input->f32[position];
+    }
+}
+
+int run_bernoulli(KernelContext& context) {
+    const tensor* input = context.input(0);
+    const tensor* output = context.output(0);
+    Generator generator(context);
+    return dispatch_type(AllTypes{}, output->data_type, [&](auto type) {
+        using T = typename decltype(type)::type;
+        T* to = static_cast<T*>(output->data);
+        for (int64_t i = 0; i < output->elem_num; i++)
+            to[i] = static_cast<T>(generator.uniform() < read_float(input, i) ? 1 : 0);
+        return TENGINE_OK;
+    });
+}
+
+// Scratch: the running sum of one batch's probabilities, not normalised. Inputs are logarithms;
+// the greatest is taken off them so that none overflows.
+void sum_probabilities(const tensor* input, int64_t batch, double* out_sums) {
+    const int64_t class_num = input->dims[1];
+    const int64_t begin = batch * class_num;
+    double greatest = read_float(input, begin);
+    for (int64_t i = 1; i < class_num; i++)
+        greatest = std::max(greatest, read_float(input, begin + i));
+    double sum = 0;
+    for (int64_t i = 0; i < class_num; i++) {
+        sum += std::exp(read_float(input, begin + i) - greatest);
+        out_sums[i] = sum;
+    }
+}
+
+int run_multinomial(KernelContext& context) {
+    const tensor* input = context.input(0);
+    const tensor* output = context.output(0);
+    const int64_t class_num = input->dims[1];
+    const int64_t sample_num = output->dims[1];
+    double* const sums = static_cast<double*>(context.scratch);
+    Generator generator(context);
+    for (int64_t i = 0; i < output->elem_num; i++) {
+        if (i % sample_num == 0) sum_probabilities(input, i / sample_num, sums);
+        const double threshold = generator.uniform() * sums[class_num - 1];
+        const int64_t chosen = std::upper_bound(sums, sums + class_num, threshold) - sums;
+        const int64_t value = std::min(chosen, class_num - 1);
+        if (output->data_type == TENGINE_DT_INT32)
+            output->i32[i] = static_cast<int32_t>(value);
+        else
+            output->i64[i] = value;
+    }
+    return TENGINE_OK;
+}
+
+int prepare_multinomial(KernelContext& context) {
+    context.scratch_size = static_cast<size_t>(context.input(0)->dims[1]) * sizeof(double);
+    return TENGINE_OK;
+}
+
+const Kernel rows[] = {
+    {"RandomNormal", "reference", nullptr, run_normal},
+    {"RandomNormalLike", "reference", nullptr, run_normal},
+    {"RandomUniform", "reference", nullptr, run_uniform},
+    {"RandomUniformLike", "reference", nullptr, run_uniform},
+    {"Bernoulli", "reference", nullptr, run_bernoulli},
+    {"Multinomial", "reference", nullptr, run_multinomial, prepare_multinomial},
+};
+
+}  // namespace
+
+extern const KernelTable random_reference;
+const KernelTable random_reference = {rows, std::size(rows)};
+
+}  // namespace tengine::cpu

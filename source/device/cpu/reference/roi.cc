@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pools over regions of interest: MaxRoiPool (Girshick, Fast R-CNN, 2015) and RoiAlign (He et al.,
+// Mask R-CNN, 2017). Coordinates are computed in double for every type.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <limits>
+
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/parallel.h"
+#include "device/cpu/types.h"
+#include "operator/roi_param.h"
+
+namespace tengine::cpu {
+namespace {
+
+// One channel of one image.
+template <class T>
+struct Plane
+{
+    const T* data;
+    int height, width;
+};
+
+struct Bounds
+{
+    int begin, end;
+};
+
+int to_count(double value, int limit)
+{
+    return static_cast<int>(std::clamp<double>(value, 0, limit));
+}
+
+// Pixels of bin `index` of `bins` over [start, end] (whole pixels, both included), clipped.
+Bounds bin_pixels(double start, double end, int index, int bins, int limit)
+{
+    const double size = std::max(end - start + 1, 1.0) / bins;
+    return {to_count(std::floor(index * size) + start, limit),
+            to_count(std::ceil((index + 1) * size) + start, limit)};
+}
+
+// 0 when the bin is empty.
+template <class T>
+T max_of_bin(const Plane<T>& plane, const Bounds& rows, const Bounds& columns)
+{
+    if (rows.begin >= rows.end || columns.begin >= columns.end) return T(0);
+    compute_t<T> maximum = plane.data[int64_t{rows.begin} * plane.width + columns.begin];
+    for (int y = rows.begin; y < rows.end; ++y)
+        for (int x = columns.begin; x < columns.end; ++x)
+            maximum = std::max<compute_t<T>>(maximum, plane.data[int64_t{y} * plane.width + x]);
+    return static_cast<T>(maximum);
+}
+
+int check_image(const KernelContext& context, int64_t region, double image)
+{
+    const int images = context.input(0)->dims[0];
+    if (image >= 0 && image < images) return TENGINE_OK;
+    return fail_node(context.node, TENGINE_ERANGE, "region %lld is in image %g, there are %d",
+                     static_cast<long long>(region), image, images);
+}
+
+template <class T>
+int run_roi_pool_of(KernelContext& context)
+{
+    const roi_pool_param& param = context.param<roi_pool_param>();
+    const tensor* input = context.input(0);
+    const tensor* output = context.output(0);
+    const T* regions = static_cast<const T*>(context.input(1)->data);
+    for (int r = 0; r < output->dims[0]; ++r)
+        TENGINE_RETURN_IF_ERROR(check_image(context, r, regions[r * int64_t{5}]));
+
+    const int channels = input->dims[1], height = input->dims[2], width = input->dims[3];
+    const int bin_rows = output->dims[2], bin_columns = output->dims[3];
+    T* results = static_cast<T*>(output->data);
+    const auto pool_planes = [&](int64_t begin, int64_t end, int) {
+        for (int64_t i = begin; i < end; ++i) {
+            const T* region = regions + i / channels * 5;
+            const auto corner = [&](int index) {
+                return std::round(double{region[index]} * param.spatial_scale);
+            };
+            const int64_t plane = static_cast<int64_t>(region[0]) * channels + i % channels;
+            const T* data = static_cast<const T*>(input->data) + plane * height * width;
+            for (int y = 0; y < bin_rows; ++y) {
+                const Bounds rows = bin_pixels(corner(2), corner(4), y, bin_rows, height);
+                for (int x = 0; x < bin_columns; ++x)
+                    results[(i * bin_rows + y) * bin_columns + x] =
+                        max_of_bin(Plane<T>{data, height, width}, rows,
+                                   bin_pixels(corner(1), corner(3), x, bin_columns, width));
+            }
+        }
+    };
+    parallel_for(context.pool, int64_t{output->dims[0]} * channels, 1, pool_planes);
+    return TENGINE_OK;
+}
+
+int run_roi_pool(KernelContext& context)
+{
+    return dispatch_type(FloatTypes{}, context.input(0)->data_type, [&](auto type) {
+        return run_roi_pool_of<typename decltype(type)::type>(context);
+    });
+}
+
+// Bilinear interpolation; 0 beyond one pixel outside of the plane.
+template <class T>
+double sample(const Plane<T>& plane, double y, double x)
+{
+    if (plane.height == 0 || plane.width == 0) return 0;
+    if (!(y >= -1 && y <= plane.height && x >= -1 && x <= plane.width)) return 0;
+    y = std::clamp<double>(y, 0, plane.height - 1);
+    x = std::clamp<double>(x, 0, plane.width - 1);
+    const int top = static_cast<int>(y), left = static_cast<int>(x);
+    const int bottom = std::min(top + 1, plane.height - 1);
+    const int right = std::min(left + 1, plane.width - 1);
+    const double down = y - top, across = x - left;
+    const T* upper = plane.data + int64_t{top} * plane.width;
+    const T* lower = plane.data + int64_t{bottom} * plane.width;
+    return (1 - down) * ((1 - across) * upper[left] + across * upper[right]) +
+           down * ((1 - across) * lower[left] + across * lower[right]);
+}
+
+// A region cut into bins, and the samples taken of each bin along one axis.
+struct Grid
+{
+    double start, bin_size;
+    int samples;
+
+    Grid(double begin, double end, int bins, int sampling_ratio, bool at_least_one) : start(begin)
+    {
+        const double size = at_least_one ? std::max(end - begin, 1.0) : end - begin;
+        bin_size = size / bins;
+        // The limit keeps a region of absurd size from running for ever.
+        samples = sampling_ratio > 0 ? sampling_ratio : to_count(std::ceil(bin_size), 16384);
+    }
+
+    double position(int bin, int sample_index) const
+    {
+        return start + (bin + (sample_index + 0.5) / samples) * bin_size;
+    }
+};
+
+template <class T>
+double align_bin(const Plane<T>& plane, const Grid& rows, const Grid& columns, int y, int x,
+                 bool maximum)
+{
+    double sum = 0;
+    double largest = -std::numeric_limits<double>::infinity();
+    for (int i = 0; i < rows.samples; ++i)
+        for (int j = 0; j < columns.samples; ++j) {
+            const double value = sample(plane, rows.position(y, i), columns.position(x, j));
+            sum += value;
+            largest = std::max(largest, value);
+        }
+    const double count = static_cast<double>(rows.samples) * columns.samples;
+    if (count == 0) return 0;
+    return maximum ? largest : sum / count;
+}
+
+template <class T>
+int run_roi_align_of(KernelContext& context)
+{
+    const roi_align_param& param = context.param<roi_align_param>();
+    const bool maximum = std::strcmp(param.mode, "max") == 0;
+    const bool half_pixel = std::strcmp(param.coordinate_transformation_mode, "half_pixel") == 0;
+    const tensor* input = context.input(0);
+    const T* regions = static_cast<const T*>(context.input(1)->data);
+    const int64_t* images = context.input(2)->i64;
+    const tensor* output = context.output(0);
+    for (int r = 0; r < output->dims[0]; ++r)
+        TENGINE_RETURN_IF_ERROR(check_image(context, r, static_cast<double>(images[r])));
+
+    const int channels = input->dims[1], height = input->dims[2], width = input->dims[3];
+    const int bin_rows = output->dims[2], bin_columns = output->dims[3];
+    T* results = static_cast<T*>(output->data);
+    const auto align_planes = [&](int64_t begin, int64_t end, int) {
+        for (int64_t i = begin; i < end; ++i) {
+            const T* region = regions + i / channels * 4;
+            const auto edge = [&](int index) {
+                return double{region[index]} * param.spatial_scale - (half_pixel ? 0.5 : 0);
+            };
+            const Grid columns(edge(0), edge(2), bin_columns, param.sampling_ratio, !half_pixel);
+            const Grid rows(edge(1), edge(3), bin_rows, param.sampling_ratio, !half_pixel);
+            const int64_t plane = images[i / channels] * channels + i % channels;
+            const T* data = static_cast<const T*>(input->data) + plane * height * width;
+            for (int y = 0; y < bin_rows; ++y)
+                for (int x = 0; x < bin_columns; ++x)
+                    results[(i * bin_rows + y) * bin_columns + x] = static_cast<T>(
+                        align_bin(Plane<T>{data, height, width}, rows, columns, y, x, maximum));
+        }
+    };
+    parallel_for(context.pool, int64_t{output->dims[0]} * channels, 1, align_planes);
+    return TENGINE_OK;
+}
+
+int run_roi_align(KernelContext& context)
+{
+    return dispatch_type(FloatTypes{}, context.input(0)->data_type, [&](auto type) {
+        return run_roi_align_of<typename decltype(type)::type>(context);
+    });
+}
+
+const Kernel rows[] = {
+    {"MaxRoiPool", "reference", nullptr, run_roi_pool},
+    {"RoiAlign", "reference", nullptr, run_roi_align},
+};
+
+}  // namespace
+
+extern const KernelTable roi_reference;
+const KernelTable roi_reference = {rows, std::size(rows)};
+
+}  // namespace tengine::cpu

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators of operator/shape_ops.c: the same elements under another shape, and the shape
+// itself. Views cost nothing when the plan gives output and input the same memory.
+#include <cstring>
+#include <iterator>
+
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/strided_copy.h"
+#include "operator/shape_param.h"
+
+namespace tengine::cpu {
+namespace {
+
+int run_view(KernelContext& context) {
+    const tensor* input = context.input(0);
+    tensor* output = context.output(0);
+    if (output && output->data != input->data && output->elem_num > 0)
+        std::memmove(output->data, input->data, get_ir_tensor_bytes(output));
+    return TENGINE_OK;
+}
+
+// Inference: nothing is dropped, so every element of the mask is true.
+int run_dropout(KernelContext& context) {
+    const tensor* training = context.input(2);
+    if (training && training->elem_num > 0 && training->u8[0]) {
+        float ratio = 0.5f;
+        int ratio_num = 0;
+        TENGINE_RETURN_IF_ERROR(read_float_input(context.node, 1, &ratio, 1, &ratio_num));
+        if (ratio != 0)
+            return fail_node(context.node, TENGINE_ENOTSUP,
+                             "training_mode is true with ratio %g; only inference is supported",
+                             static_cast<double>(ratio));
+    }
+    if (tensor* mask = context.output(1); mask && mask->elem_num > 0)
+        std::memset(mask->data, true, get_ir_tensor_bytes(mask));
+    return run_view(context);
+}
+
+int run_expand(KernelContext& context) {
+    const tensor* input = context.input(0);
+    const tensor* output = context.output(0);
+    int64_t from[MAX_SHAPE_DIM_NUM];
+    int64_t to[MAX_SHAPE_DIM_NUM];
+    fill_dense_strides(input->dims, input->dim_num, from);
+    fill_dense_strides(output->dims, output->dim_num, to);
+    const int shift = output->dim_num - input->dim_num;
+    StridedCopy copy;
+    for (int i = 0; i < output->dim_num; i++) {
+        const bool repeated = i < shift || input->dims[i - shift] == 1;
+        copy.add(output->dims[i], repeated ? 0 : from[i - shift], to[i]);
+    }
+    copy.run(context.pool, input->elem_size, input->data, output->data);
+    return TENGINE_OK;
+}
+
+int run_shape(KernelContext& context) {
+    const tensor* input = context.input(0);
+    const tensor* output = context.output(0);
+    int start = context.param<shape_param>().start;
+    if (start < 0) start += input->dim_num;
+    if (start < 0) start = 0;
+    for (int i = 0; i < output->elem_num; i++) output->i64[i] = input->dims[start + i];
+    return TENGINE_OK;
+}
+
+int run_size(KernelContext& context) {
+    context.output(0)->i64[0] = context.input(0)->elem_num;
+    return TENGINE_OK;
+}
+
+const Kernel rows[] = {
+    {"Reshape", "reference", nullptr, run_view, nullptr, 0},
+    {"Flatten", "reference", nullptr, run_view, nullptr, 0},
+    {"Squeeze", "reference", nullptr, run_view, nullptr, 0},
+    {"Unsqueeze", "reference", nullptr, run_view, nullptr, 0},
+    {"Identity", "reference", nullptr, run_view, nullptr, 0},
+    {"Dropout", "reference", nullptr, run_dropout, nullptr, 0},
+    {"Expand", "reference", nullptr, run_expand},
+    {"Shape", "reference", nullptr, run_shape},
+    {"Size", "reference", nullptr, run_size},
+};
+
+}  // namespace
+
+extern const KernelTable shape_reference;
+const KernelTable shape_reference = {rows, std::size(rows)};
+
+}  // namespace tengine::cpu

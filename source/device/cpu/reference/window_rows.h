@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The walk that convolutions and pools have in common: row after row of the output, and for each
+// the rows of the kernel that meet the input. Kernels then work on the last axis, without bounds
+// checks.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "operator/window.h"
+
+namespace tengine::cpu {
+
+// Outputs of the last axis that are computed at once, with sums on the stack.
+constexpr int kRowBlock = 128;
+
+// Elements of the input and output of one channel, and rows of the output.
+inline int64_t input_plane_size(const window& window)
+{
+    int64_t size = 1;
+    for (int i = 0; i < window.axis_num; ++i)
+        size *= window.axes[i].input;
+    return size;
+}
+
+inline int64_t output_row_num(const window& window)
+{
+    int64_t size = 1;
+    for (int i = 0; i < window.axis_num - 1; ++i)
+        size *= window.axes[i].output;
+    return size;
+}
+
+inline const window_axis& last_axis(const window& window)
+{
+    return window.axes[window.axis_num - 1];
+}
+
+// Coordinates of output row `row` on the outer axes.
+inline void locate_row(const window& window, int64_t row, int* out_position)
+{
+    for (int i = window.axis_num - 2; i >= 0; --i) {
+        out_position[i] = static_cast<int>(row % window.axes[i].output);
+        row /= window.axes[i].output;
+    }
+}
+
+// Calls body(input_offset, tap_offset) for every kernel row that meets the input at an output row:
+// where the input row and the kernel row start within the channel.
+template <bool kTransposed, class Body>
+void for_each_kernel_row(const window& window, const int* position, const Body& body, int depth = 0,
+                         int64_t input_row = 0, int64_t tap_row = 0)
+{
+    const window_axis& axis = window.axes[depth];
+    if (depth == window.axis_num - 1) return body(input_row * axis.input, tap_row * axis.kernel);
+
+    const auto descend = [&](int64_t input, int tap) {
+        for_each_kernel_row<kTransposed>(window, position, body, depth + 1,
+                                         input_row * axis.input + input,
+                                         tap_row * axis.kernel + tap);
+    };
+    if constexpr (kTransposed) {
+        for (int k = 0; k < axis.kernel; ++k) {
+            const int64_t offset =
+                int64_t{position[depth]} + axis.pad_begin - int64_t{k} * axis.dilation;
+            if (offset >= 0 && offset % axis.stride == 0 && offset / axis.stride < axis.input)
+                descend(offset / axis.stride, k);
+        }
+    } else {
+        int first, last;
+        clip_window_taps(&axis, position[depth], &first, &last);
+        const int64_t start = int64_t{position[depth]} * axis.stride - axis.pad_begin;
+        for (int k = first; k < last; ++k)
+            descend(start + int64_t{k} * axis.dilation, k);
+    }
+}
+
+struct Range
+{
+    int64_t begin, end;
+};
+
+// The x in [0, limit) with begin <= x * stride + shift < end.
+inline Range positions_within(int64_t begin, int64_t end, int64_t shift, int64_t stride,
+                              int64_t limit)
+{
+    const auto first_from = [&](int64_t bound) {
+        return bound <= shift ? 0 : (bound - shift + stride - 1) / stride;
+    };
+    return {std::min(first_from(begin), limit), std::min(first_from(end), limit)};
+}
+
+}  // namespace tengine::cpu

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Einsum's equation, and the nested loop it stands for (einsum_ops.c).
+#pragma once
+
+#include "operator/operator.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct einsum_param
+{
+    char* equation;
+};
+
+enum
+{
+    EINSUM_MAX_INPUTS = 16,
+    EINSUM_LETTERS = 52,
+    EINSUM_MAX_LABELS = EINSUM_LETTERS + MAX_SHAPE_DIM_NUM  // letters and dimensions under "..."
+};
+
+// One loop per label: first those of the output, in its order, then those summed over.
+struct einsum_plan
+{
+    int loop_num;
+    int output_rank;
+    int64_t sizes[EINSUM_MAX_LABELS];
+    // How far an input advances per step of a loop, in elements; 0 where it does not depend on it.
+    int64_t strides[EINSUM_MAX_INPUTS][EINSUM_MAX_LABELS];
+};
+
+// Parses the equation against the shapes of the inputs. EINVAL with a sentence when they disagree.
+TENGINE_MUST_USE int plan_einsum(const struct node* node, struct einsum_plan* out_plan);
+
+#ifdef __cplusplus
+}
+#endif

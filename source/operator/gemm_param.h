@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of Gemm, and the matrices a MatMul multiplies (gemm_ops.c).
+#pragma once
+
+#include "operator/operator.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gemm_param
+{
+    float alpha;
+    float beta;
+    int transA;
+    int transB;
+    int broadcast;  // up to opset 6, whether C may broadcast; later it always may
+};
+
+// A product of stacks of matrices, after numpy.matmul: out[i] = a[i] (m x k) * b[i] (k x n), where
+// stacks broadcast. Lists are matrices of one row (a) or one column (b), absent from the output.
+struct matmul_shape
+{
+    int m, n, k;
+    int batch_rank;
+    int64_t batch;                         // matrices in the output's stack
+    int batch_dims[MAX_SHAPE_DIM_NUM];     // the stack's shape
+    int64_t a_strides[MAX_SHAPE_DIM_NUM];  // in matrices; 0 where the stack of a broadcasts
+    int64_t b_strides[MAX_SHAPE_DIM_NUM];
+    int output_rank;
+    int64_t output_dims[MAX_SHAPE_DIM_NUM];
+};
+
+// Of the tensors at two inputs whose shapes are known. EINVAL when they cannot be multiplied.
+TENGINE_MUST_USE int resolve_matmul_shape(const struct node* node, int a_index, int b_index,
+                                          struct matmul_shape* out_shape);
+
+#ifdef __cplusplus
+}
+#endif

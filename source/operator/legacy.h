@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pieces of lower functions: what operators of old opsets need to become new ones. The generic
+// change of method is change_node_method() in registry.h.
+#pragma once
+
+#include "operator/operator.h"
+#include "operator/registry.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A constant one-dimensional int64 tensor. NULL on failure (error set).
+struct tensor* create_int_constant(struct graph* graph, const int64_t* values, int num);
+
+// Appends an operator of the newest opset that reads `inputs` (input_num of them) and writes one
+// new tensor, whose type and shape come from shape inference. NULL on failure (error set).
+struct node* append_lowered_node(struct graph* graph, const char* op, struct tensor* inputs[],
+                                 int input_num);
+
+// Broadcasting of opsets below 7: dimension 0 of input 1 belongs to dimension `axis` of input 0.
+// Inserts an Unsqueeze that gives input 1 the trailing dimensions numpy's rule needs. The ranks of
+// both inputs must be known, else ENOTSUP.
+int align_second_input(struct graph* graph, struct node* node, int axis);
+
+#ifdef __cplusplus
+}
+#endif

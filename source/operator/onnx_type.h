@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX's numbers of element types (TensorProto.DataType), as attributes such as Cast's `to` and
+// EyeLike's `dtype` hold them, to TENGINE_DT_*.
+#pragma once
+
+#include <stdint.h>
+
+#include "tengine/defines.h"
+
+// -1: not an element type of ours (strings, complex numbers, 8-bit and 4-bit floats).
+static inline int get_data_type_of_onnx(int64_t onnx_type)
+{
+    static const signed char types[] = {
+        -1,                 // UNDEFINED
+        TENGINE_DT_FP32,    // FLOAT
+        TENGINE_DT_UINT8,   // UINT8
+        TENGINE_DT_INT8,    // INT8
+        TENGINE_DT_UINT16,  // UINT16
+        TENGINE_DT_INT16,   // INT16
+        TENGINE_DT_INT32,   // INT32
+        TENGINE_DT_INT64,   // INT64
+        -1,                 // STRING
+        TENGINE_DT_BOOL,    // BOOL
+        TENGINE_DT_FP16,    // FLOAT16
+        TENGINE_DT_FP64,    // DOUBLE
+        TENGINE_DT_UINT32,  // UINT32
+        TENGINE_DT_UINT64,  // UINT64
+        -1,                 // COMPLEX64
+        -1,                 // COMPLEX128
+        TENGINE_DT_BF16,    // BFLOAT16
+    };
+    const int64_t num = (int64_t)(sizeof(types) / sizeof(types[0]));
+    return onnx_type >= 0 && onnx_type < num ? types[onnx_type] : -1;
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pools over windows and over whole channels, and MaxUnpool. Window arithmetic is in window.c;
+// kernels are in device/cpu/reference/pool.cc; pools over regions are in roi_ops.c.
+#include "operator/infer.h"
+#include "operator/pool_param.h"
+#include "operator/type_set.h"
+
+static const op_field_t max_pool_fields[] = {
+    WINDOW_AUTO_PAD_FIELD,
+    WINDOW_CEIL_FIELD(.since = 10),
+    WINDOW_DILATIONS_FIELD(.since = 10),
+    WINDOW_KERNEL_FIELD(.required = 1),
+    WINDOW_PADS_FIELD,
+    WINDOW_STRIDES_FIELD,
+    OP_FIELD(struct pool_param, INT, storage_order, .minimum = 0, .maximum = 1, .since = 8),
+};
+
+static const op_field_t average_pool_fields[] = {
+    WINDOW_AUTO_PAD_FIELD,
+    WINDOW_CEIL_FIELD(.since = 10),
+    WINDOW_DILATIONS_FIELD(.since = 19),
+    WINDOW_KERNEL_FIELD(.required = 1),
+    WINDOW_PADS_FIELD,
+    WINDOW_STRIDES_FIELD,
+    OP_FIELD(struct pool_param, INT, count_include_pad, .minimum = 0, .maximum = 1, .since = 7),
+};
+
+static const op_field_t lp_pool_fields[] = {
+    WINDOW_AUTO_PAD_FIELD,
+    WINDOW_CEIL_FIELD(.since = 18),
+    WINDOW_DILATIONS_FIELD(.since = 18),
+    WINDOW_KERNEL_FIELD(.required = 1),
+    WINDOW_PADS_FIELD,
+    WINDOW_STRIDES_FIELD,
+    OP_FIELD(struct pool_param, INT, p, .number = 2, .minimum = 1),
+};
+
+static const op_field_t unpool_fields[] = {
+    WINDOW_KERNEL_FIELD(.required = 1),
+    WINDOW_PADS_FIELD,
+    WINDOW_STRIDES_FIELD,
+};
+
+static const op_field_t global_lp_pool_fields[] = {
+    OP_FIELD(struct global_pool_param, INT, p, .number = 2, .minimum = 1),
+};
+
+int resolve_pool_window(const struct node* node, struct window* out_window)
+{
+    const struct pool_param* param = node->op.param_mem;
+    return resolve_window(node, &param->window, get_ir_node_input(node, 0), NULL, out_window);
+}
+
+static int infer_pool_of(struct node* node, uint32_t types)
+{
+    const struct tensor* input = get_ir_node_input(node, 0);
+    struct window window;
+    TENGINE_RETURN_IF_ERROR(require_type(node, 0, types));
+    TENGINE_RETURN_IF_ERROR(resolve_pool_window(node, &window));
+    TENGINE_RETURN_IF_ERROR(
+        set_window_output(node, 0, input->data_type, input, input->dims[1], &window));
+    return set_window_output(node, 1, TENGINE_DT_INT64, input, input->dims[1], &window);
+}
+
+static int infer_pool(struct node* node)
+{
+    return infer_pool_of(node, TYPES_FLOAT);
+}
+
+static int infer_max_pool(struct node* node)
+{
+    return infer_pool_of(node, TYPES_FLOAT | TYPES_BYTE);
+}
+
+static int infer_global_pool(struct node* node)
+{
+    const struct tensor* input = get_ir_node_input(node, 0);
+    TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_FLOAT));
+    if (input->dim_num < 2)
+        return fail_node(node, TENGINE_EINVAL, "input has rank %d, at least 2 expected",
+                         input->dim_num);
+    int64_t dims[MAX_SHAPE_DIM_NUM] = {input->dims[0], input->dims[1]};
+    for (int i = 2; i < input->dim_num; ++i)
+        dims[i] = 1;
+    return set_node_output(node, 0, input->data_type, dims, input->dim_num);
+}
+
+int resolve_unpool_window(const struct node* node, struct window* out_window)
+{
+    static const struct op_ints absent = {0, NULL};
+    const struct window_param* param = node->op.param_mem;
+    return resolve_transposed_window(node, param, &absent, &absent, get_ir_node_input(node, 0),
+                                     NULL, out_window);
+}
+
+static int infer_max_unpool(struct node* node)
+{
+    const struct tensor* input = get_ir_node_input(node, 0);
+    const struct tensor* indices = get_ir_node_input(node, 1);
+    TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_FLOAT));
+    TENGINE_RETURN_IF_ERROR(require_type(node, 1, TYPE_BIT(INT64)));
+    struct window window;
+    TENGINE_RETURN_IF_ERROR(resolve_unpool_window(node, &window));
+    if (indices->elem_num != input->elem_num)
+        return fail_node(node, TENGINE_EINVAL, "%lld indices for %lld values",
+                         (long long)indices->elem_num, (long long)input->elem_num);
+
+    int64_t dims[MAX_SHAPE_DIM_NUM];
+    int dim_num;
+    const int status = read_int_input(node, 2, dims, MAX_SHAPE_DIM_NUM, &dim_num);
+    if (status != TENGINE_OK) return status;
+    if (!get_ir_node_input(node, 2))
+        return set_window_output(node, 0, input->data_type, input, input->dims[1], &window);
+    if (dim_num != input->dim_num)
+        return fail_node(node, TENGINE_EINVAL, "output_shape has %d values, %d expected", dim_num,
+                         input->dim_num);
+    return set_node_output(node, 0, input->data_type, dims, dim_num);
+}
+
+#define POOL_ROW(op_name, first_opset, pool_fields, outputs, infer)                               \
+    {                                                                                             \
+        .name = op_name, .version = first_opset, .min_input = 1, .max_input = 1, .min_output = 1, \
+        .max_output = outputs, OP_FIELDS(pool_fields), .param_size = sizeof(struct pool_param),   \
+        .infer_shape = infer                                                                      \
+    }
+#define GLOBAL_POOL_ROW(op_name, first_opset, ...)                                                \
+    {                                                                                             \
+        .name = op_name, .version = first_opset, .min_input = 1, .max_input = 1, .min_output = 1, \
+        .max_output = 1, .infer_shape = infer_global_pool, __VA_ARGS__                            \
+    }
+
+static const ir_method_t rows[] = {
+    POOL_ROW("MaxPool", 1, max_pool_fields, 2, infer_max_pool),
+    POOL_ROW("AveragePool", 1, average_pool_fields, 1, infer_pool),
+    POOL_ROW("LpPool", 2, lp_pool_fields, 1, infer_pool),
+    GLOBAL_POOL_ROW("GlobalMaxPool", 1, .param_size = 0),
+    GLOBAL_POOL_ROW("GlobalAveragePool", 1, .param_size = 0),
+    GLOBAL_POOL_ROW("GlobalLpPool", 2, OP_FIELDS(global_lp_pool_fields),
+                    .param_size = sizeof(struct global_pool_param)),
+    {.name = "MaxUnpool",
+     .version = 9,
+     .min_input = 2,
+     .max_input = 3,
+     .min_output = 1,
+     .max_output = 1,
+     OP_FIELDS(unpool_fields),
+     .param_size = sizeof(struct window_param),
+     .infer_shape = infer_max_unpool},
+};
+
+OPERATOR_TABLE(pool_ops, rows);

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// See constant_graph.h.
+#include "constant_graph.h"
+
+namespace tengine::test {
+
+graph* ConstantGraph::prepare(const std::string& output)
+{
+    builder_.outputs({output});
+    destroy_ir_graph(execution_);
+    tengine_error_clear();
+    execution_ = make_execution_graph(builder_.get());
+    return execution_;
+}
+
+const tensor* ConstantGraph::evaluate(const std::string& name)
+{
+    if (prepare(name) == nullptr) {
+        ADD_FAILURE() << tengine_error_message();
+        return nullptr;
+    }
+    const tensor* value = find_tensor(execution_, name);
+    EXPECT_NE(value, nullptr);
+    if (value != nullptr && value->elem_num > 0) {
+        EXPECT_NE(value->data, nullptr) << name << " is not constant";
+    }
+    return value;
+}
+
+void ConstantGraph::expect_failure(int code, const std::string& part)
+{
+    EXPECT_EQ(prepare("y"), nullptr);
+    EXPECT_EQ(tengine_error_code(), code);
+    const std::string sentence = tengine_error_message();
+    EXPECT_NE(sentence.find(part), std::string::npos) << sentence;
+}
+
+std::vector<int> dims_of(const tensor* value)
+{
+    if (value == nullptr) return {-1};
+    return {value->dims, value->dims + value->dim_num};
+}
+
+std::vector<float> numbers_of(const tensor* value)
+{
+    using namespace cpu;
+    using Types = TypeList<float, Half, BFloat16, double, uint8_t>;
+    std::vector<float> numbers;
+    if (value == nullptr) return numbers;
+    const int type = value->data_type == TENGINE_DT_BOOL ? TENGINE_DT_UINT8 : value->data_type;
+    const int status = dispatch_type(Types{}, type, [&](auto tag) {
+        const auto* data = static_cast<const typename decltype(tag)::type*>(value->data);
+        for (int64_t i = 0; i < value->elem_num; ++i)
+            numbers.push_back(static_cast<float>(data[i]));
+        return 0;
+    });
+    EXPECT_EQ(status, 0);
+    return numbers;
+}
+
+}  // namespace tengine::test

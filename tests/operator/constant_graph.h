@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators on constant inputs, for the tests of this folder. The passes evaluate such a graph, so
+// that one call covers lowering, shape inference and the kernel.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+#include "device/cpu/types.h"
+#include "support/ir_builder.h"
+
+namespace tengine::test {
+
+class ConstantGraph
+{
+  public:
+    ConstantGraph() = default;
+    ~ConstantGraph() { destroy_ir_graph(execution_); }
+    ConstantGraph(const ConstantGraph&) = delete;
+    ConstantGraph& operator=(const ConstantGraph&) = delete;
+
+    // Opset of the nodes added from now on; 0: the newest.
+    int opset = 0;
+
+    template <class T>
+    void input(const std::string& name, std::vector<int> dims, const std::vector<T>& values)
+    {
+        builder_.constant(name, std::move(dims), values, cpu::data_type_of<T>());
+    }
+    // Any bytes, as a file may hold them.
+    void bools(const std::string& name, std::vector<int> dims, const std::vector<uint8_t>& values)
+    {
+        builder_.constant(name, std::move(dims), values, TENGINE_DT_BOOL);
+    }
+    node* add(const std::string& op, std::vector<std::string> inputs,
+              std::vector<std::string> outputs = {"y"})
+    {
+        return builder_.add(op, std::move(inputs), std::move(outputs), opset);
+    }
+
+    // The evaluated tensor; null, with a test failure, when the passes fail.
+    const tensor* evaluate(const std::string& name = "y");
+    // The passes fail with `code` and a sentence that contains `part`.
+    void expect_failure(int code, const std::string& part);
+
+    IrBuilder& builder() { return builder_; }
+
+  private:
+    graph* prepare(const std::string& output);
+
+    IrBuilder builder_;
+    graph* execution_ = nullptr;
+};
+
+std::vector<int> dims_of(const tensor* value);
+
+// The elements, which must be of type T.
+template <class T>
+std::vector<T> values_of(const tensor* value)
+{
+    if (value == nullptr) return {};
+    EXPECT_EQ(value->data_type, cpu::data_type_of<T>());
+    const T* data = static_cast<const T*>(value->data);
+    return {data, data + value->elem_num};
+}
+
+// The elements of any float type, or the bytes of a bool tensor, as numbers.
+std::vector<float> numbers_of(const tensor* value);
+
+}  // namespace tengine::test
