@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Does what docs/add-a-device.md says, block by block, and checks after each form of the device that
+# a model runs through it: follow_guide.sh <source tree> <work folder> <cache settings>
+set -eu
+TENGINE=$1
+work=$2
+settings=$3
+here=$TENGINE/tests/external_device
+
+# A build of an earlier run is kept, all else is made anew.
+mkdir -p "$work/build"
+cd "$work"
+rm -rf blocks npu probe
+mkdir blocks
+[ -e build/CMakeCache.txt ] || cp "$settings" build/CMakeCache.txt
+
+# The guide's fenced blocks as files, in order, with the language as extension.
+awk '/^```/ { inside = !inside; if (inside) file = sprintf("blocks/%02d.%s", ++n, substr($0, 4)); next }
+     inside { print > file }' "$TENGINE/docs/add-a-device.md"
+
+# Puts a C block where the skeleton's empty table is.
+replace_table() {
+    awk -v block="$1" '
+        /^static const struct npu_kernel npu_kernels\[\]/ {
+            while ((getline line < block) > 0) print line
+            skip = 1
+        }
+        !skip { print }
+        /^};/ { skip = 0 }' npu/npu_device.c >npu_device.new
+    mv npu_device.new npu/npu_device.c
+}
+
+# Runs the digits network on device $1; operator $2, if any, must be on it.
+check_device() {
+    ${CC:-cc} -std=c99 -Wall -Wextra -pedantic -I"$TENGINE/include" "$here/placement.c" \
+        -o placement -Lbuild -ltengine -Wl,-rpath,"$work/build"
+    ./placement "$TENGINE/examples/data/digits.onnx" "$@"
+}
+
+for block in blocks/*; do
+    echo "== $block"
+    case $block in
+        *.sh) sed 's/^/+ /' "$block" && . "./$block" ;;
+        *.c) replace_table "$block" ;;
+        *.cmake) check_device NPU Relu && cp "$block" npu/CMakeLists.txt ;;
+        *) echo "the guide has a block that is not known here" && exit 1 ;;
+    esac
+done
+check_device NPU Relu
+
+echo "== a device that sets all seven variables, beside the first one"
+cp -r "$here/probe" probe
+${CC:-cc} -fPIC -c probe/library/probe_library.c -o probe/probe_library.o
+ar rc probe/library/libprobe_library.a probe/probe_library.o
+cmake -DTENGINE_EXTERNAL_DEVICES="$work/npu;$work/probe" build
+cmake --build build
+check_device NPU Relu
+check_device PROBE

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// placement <model> <device> [<operator>]: runs the model with the device before the CPU and without
+// it. Succeeds when both results are equal and the device got every node of the operator.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tengine/inspect.h"
+
+enum { kInputs = 64, kOutputs = 10 };
+
+static int fail(const char* what)
+{
+    fprintf(stderr, "%s: %s\n", what, get_tengine_error());
+    return -1;
+}
+
+static graph_t prepare(context_t context, const char* model, float* pixels)
+{
+    const int shape[] = {1, 1, 8, 8};
+    graph_t graph = create_graph(context, "onnx", model);
+    if (graph == NULL) return NULL;
+    tensor_t input = get_graph_input_tensor(graph, 0, 0);
+    if (set_tensor_shape(input, shape, 4) < 0 ||
+        set_tensor_buffer(input, pixels, kInputs * (int)sizeof *pixels) < 0 ||
+        prerun_graph(graph) < 0)
+        return NULL;
+    return graph;
+}
+
+static int run(graph_t graph, float* out_values)
+{
+    if (run_graph(graph, 1) < 0) return -1;
+    return get_tensor_data(get_graph_output_tensor(graph, 0, 0), out_values,
+                           kOutputs * (int)sizeof *out_values);
+}
+
+// Number of nodes of `op`, or -1 when one of them is not on `device`.
+static int count_nodes_on(graph_t graph, const char* device, const char* op)
+{
+    int count = 0;
+    for (int i = 0; i < tengine_graph_get_execution_node_number(graph); ++i) {
+        struct tengine_execution_node node;
+        if (tengine_graph_get_execution_node(graph, i, &node) < 0) return fail("execution node");
+        if (strcmp(node.op, op) != 0) continue;
+        printf("%s %s is on %s\n", node.op, node.name, node.device);
+        if (strcmp(node.device, device) != 0) return -1;
+        ++count;
+    }
+    return count;
+}
+
+int main(int argc, char** argv)
+{
+    float pixels[kInputs], expected[kOutputs], actual[kOutputs];
+    if (argc < 3) return 2;
+    for (int i = 0; i < kInputs; ++i) pixels[i] = (float)(i % 7) / 7.0f;
+
+    if (init_tengine() < 0) return fail("init_tengine") != 0;
+    context_t context = create_context("placement", 0);
+    if (context == NULL || set_context_device(context, argv[2], NULL, 0) < 0)
+        return fail(argv[2]) != 0;
+    graph_t graph = prepare(context, argv[1], pixels);
+    graph_t reference = prepare(NULL, argv[1], pixels);
+    if (graph == NULL || reference == NULL) return fail(argv[1]) != 0;
+    if (run(graph, actual) < 0 || run(reference, expected) < 0) return fail("run") != 0;
+
+    if (argc > 3 && count_nodes_on(graph, argv[2], argv[3]) <= 0) {
+        fprintf(stderr, "not every %s is on %s\n", argv[3], argv[2]);
+        return 1;
+    }
+    for (int i = 0; i < kOutputs; ++i) {
+        if (!(fabsf(actual[i] - expected[i]) <= 1e-5f)) {
+            fprintf(stderr, "value %d is %g instead of %g\n", i, actual[i], expected[i]);
+            return 1;
+        }
+    }
+    destroy_graph(reference);
+    destroy_graph(graph);
+    destroy_context(context);
+    release_tengine();
+    return 0;
+}

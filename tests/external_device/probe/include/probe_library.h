@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stands for a vendor's library.
+#pragma once
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+int probe_answer(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who may include whom, as a table and a function; include_rules_test.cc applies them to the tree.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tengine::rules {
+
+// The paths that the #include lines of a text name, comments aside.
+std::vector<std::string> includes_of(const std::string& text);
+
+// Empty when a file at `path` (relative to the root) may include `include`; otherwise the reason.
+// `is_sibling`: a file of that name lies beside it.
+std::string judge_include(const std::string& path, const std::string& include, bool is_sibling);
+
+}  // namespace tengine::rules

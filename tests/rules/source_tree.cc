@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading the tree and stripping comments; see source_tree.h.
+#include "rules/source_tree.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+namespace tengine::rules {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<const char*, 5> kCodeExtensions = {".c", ".cc", ".cpp", ".h", ".hpp"};
+constexpr std::array<const char*, 3> kScriptExtensions = {".cmake", ".py", ".sh"};
+constexpr std::array<const char*, 11> kFolders = {
+    ".ci",    "benchmark", "cmake", "docs",       "examples", "include",
+    "source", "scripts",   "tests", "toolchains", "tools"};
+
+template <typename Container>
+bool contains(const Container& container, const std::string& text)
+{
+    return std::find(container.begin(), container.end(), text) != container.end();
+}
+
+fs::path root() { return fs::path(TENGINE_SOURCE_DIR); }
+
+bool has_shebang(const fs::path& path)
+{
+    std::ifstream stream(path);
+    return stream.get() == '#' && stream.get() == '!';
+}
+
+bool is_source(const fs::path& path)
+{
+    const std::string extension = path.extension().string();
+    return contains(kCodeExtensions, extension) || contains(kScriptExtensions, extension) ||
+           path.filename() == "CMakeLists.txt" || (extension.empty() && has_shebang(path));
+}
+
+SourceFile read_file(const fs::path& path)
+{
+    SourceFile file{fs::relative(path, root()).generic_string(), {}};
+    std::ifstream stream(path);
+    for (std::string line; std::getline(stream, line);) file.lines.push_back(line);
+    return file;
+}
+
+std::vector<SourceFile> read_tree()
+{
+    std::vector<SourceFile> files{read_file(root() / "CMakeLists.txt")};
+    for (const char* folder : kFolders) {
+        if (!fs::exists(root() / folder)) continue;
+        for (const auto& entry : fs::recursive_directory_iterator(root() / folder)) {
+            if (entry.is_regular_file() && is_source(entry.path()))
+                files.push_back(read_file(entry.path()));
+        }
+    }
+    std::sort(files.begin(), files.end(),
+              [](const SourceFile& a, const SourceFile& b) { return a.path < b.path; });
+    return files;
+}
+
+// Index of the quote that closes the literal opened at `open`, or of the end.
+size_t literal_end(const std::string& text, size_t open)
+{
+    size_t i = open + 1;
+    while (i < text.size() && text[i] != text[open] && text[i] != '\n') i += text[i] == '\\' ? 2 : 1;
+    return std::min(i, text.size());
+}
+
+// A quote between two letters or digits separates the digits of a number.
+bool opens_literal(const std::string& text, size_t i)
+{
+    if (text[i] == '"') return true;
+    return text[i] == '\'' && (i == 0 || !isalnum(static_cast<unsigned char>(text[i - 1])));
+}
+
+}  // namespace
+
+std::string SourceFile::extension() const { return fs::path(path).extension().string(); }
+
+const std::vector<SourceFile>& source_tree()
+{
+    static const std::vector<SourceFile> files = read_tree();
+    return files;
+}
+
+std::vector<SourceFile> code_below(const std::string& folder)
+{
+    std::vector<SourceFile> files;
+    for (const SourceFile& file : source_tree()) {
+        if (starts_with(file.path, folder + "/") && contains(kCodeExtensions, file.extension()))
+            files.push_back(file);
+    }
+    return files;
+}
+
+std::vector<std::string> folders_below(const std::string& folder)
+{
+    std::vector<std::string> names;
+    if (!fs::exists(root() / folder)) return names;
+    for (const auto& entry : fs::directory_iterator(root() / folder)) {
+        if (entry.is_directory()) names.push_back(entry.path().filename().string());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+std::string strip_comments(const std::string& text)
+{
+    std::string result = text;
+    size_t i = 0;
+    while (i < text.size()) {
+        size_t end = i + 1;
+        bool comment = false;
+        if (text.compare(i, 2, "//") == 0) {
+            comment = true;
+            end = std::min(text.find('\n', i), text.size());
+        } else if (text.compare(i, 2, "/*") == 0) {
+            comment = true;
+            const size_t close = text.find("*/", i + 2);
+            end = close == std::string::npos ? text.size() : close + 2;
+        } else if (opens_literal(text, i)) {
+            end = std::min(literal_end(text, i) + 1, text.size());
+        }
+        for (; i < end; ++i) {
+            if (comment && text[i] != '\n') result[i] = ' ';
+        }
+    }
+    return result;
+}
+
+std::string join_lines(const std::vector<std::string>& lines)
+{
+    std::string text;
+    for (const std::string& line : lines) text += line + '\n';
+    return text;
+}
+
+bool starts_with(const std::string& text, const std::string& prefix)
+{
+    return text.compare(0, prefix.size(), prefix) == 0;
+}
+
+}  // namespace tengine::rules

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of the project as text, for the tests of this folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tengine::rules {
+
+struct SourceFile
+{
+    std::string path;  // relative to the project's root, with slashes
+    std::vector<std::string> lines;
+
+    std::string extension() const;  // with the dot; "" if there is none
+};
+
+// Every C and C++ file, CMake file and script below the project's root, sorted by path.
+const std::vector<SourceFile>& source_tree();
+
+// Those whose extension is one of .c .cc .cpp .h .hpp and whose path starts with `folder`.
+std::vector<SourceFile> code_below(const std::string& folder);
+
+// The names of the folders directly below `folder`, sorted.
+std::vector<std::string> folders_below(const std::string& folder);
+
+// The text with comments blanked out; line ends and string literals stay.
+std::string strip_comments(const std::string& text);
+std::string join_lines(const std::vector<std::string>& lines);
+
+bool starts_with(const std::string& text, const std::string& prefix);
+
+}  // namespace tengine::rules

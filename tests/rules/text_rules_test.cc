@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules on the text of files: licence line, length, and that devices are named at home only.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <regex>
+
+#include "rules/source_tree.h"
+
+namespace tengine::rules {
+namespace {
+
+constexpr size_t kMaxLines = 600;
+
+// Longer files, each with the reason.
+const std::map<std::string, std::string> kLongFiles = {};
+
+TEST(TextRules, EveryFileStartsWithTheLicenceLine)
+{
+    for (const SourceFile& file : source_tree()) {
+        const bool shebang = !file.lines.empty() && starts_with(file.lines[0], "#!");
+        const size_t line = shebang ? 1 : 0;
+        ASSERT_GT(file.lines.size(), line) << file.path << " is empty";
+        EXPECT_TRUE(std::regex_match(file.lines[line],
+                                     std::regex("(//|#) SPDX-License-Identifier: Apache-2\\.0")))
+            << file.path << " starts with: " << file.lines[line];
+    }
+}
+
+TEST(TextRules, FilesAreNotTooLong)
+{
+    for (const SourceFile& file : source_tree()) {
+        if (kLongFiles.count(file.path) != 0) continue;
+        EXPECT_LE(file.lines.size(), kMaxLines) << file.path;
+    }
+}
+
+TEST(TextRules, HeadersAreIncludedOnce)
+{
+    for (const char* folder : {"include", "source", "tools", "examples", "benchmark", "tests"}) {
+        for (const SourceFile& file : code_below(folder)) {
+            if (file.extension() != ".h" && file.extension() != ".hpp") continue;
+            const std::string text = join_lines(file.lines);
+            EXPECT_TRUE(text.find("#pragma once\n") != std::string::npos ||
+                        text.find("foreach_target.h") != std::string::npos ||
+                        text.find("TOGGLE") != std::string::npos)
+                << file.path << " has no #pragma once";
+        }
+    }
+}
+
+std::string upper_case(std::string text)
+{
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return text;
+}
+
+// What naming a device looks like in code: its registration, its folder, its name as a string.
+std::regex naming_device(const std::string& name)
+{
+    return std::regex("register_" + name + "_device|\"device/" + name + "/|\"" + upper_case(name) +
+                      "\"|\"" + name + "\"");
+}
+
+TEST(TextRules, DevicesAreNamedAtHomeOnly)
+{
+    for (const std::string& device : folders_below("source/device")) {
+        const std::string home = "source/device/" + device + "/";
+        const std::regex naming = naming_device(device);
+        for (const char* folder : {"include", "source", "tools", "examples", "benchmark"}) {
+            for (const SourceFile& file : code_below(folder)) {
+                if (starts_with(file.path, home)) continue;
+                std::smatch match;
+                const std::string code = strip_comments(join_lines(file.lines));
+                EXPECT_FALSE(std::regex_search(code, match, naming))
+                    << file.path << " names the device " << device << ": " << match.str();
+            }
+        }
+    }
+}
+
+TEST(TextRules, NamingADeviceIsRecognised)
+{
+    const std::regex naming = naming_device("npu");
+    for (const char* code : {"register_npu_device()", "#include \"device/npu/a.h\"", "f(\"NPU\")"})
+        EXPECT_TRUE(std::regex_search(code, naming)) << code;
+    for (const char* code : {"input_npus = 1", "f(\"an NPU core\")", "#include \"base/npu.h\""})
+        EXPECT_FALSE(std::regex_search(code, naming)) << code;
+}
+
+TEST(TextRules, CommentsAreStrippedAndStringsStay)
+{
+    EXPECT_EQ(strip_comments("a // b\nc /* d\n */ e"), "a     \nc     \n    e");
+    EXPECT_EQ(strip_comments("f(\"//\", '\"', 1'000) // g"), "f(\"//\", '\"', 1'000)     ");
+}
+
+}  // namespace
+}  // namespace tengine::rules
