@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs folders of the ONNX backend suite:
+//     conformance_test FOLDER           one test; one line of reason and status 1 if it fails
+//     conformance_test --all FOLDER…    all tests in or below the folders, and a summary
+//     conformance_test --list ROOT      checks that the list of what is not supported is in order
+//                                       and names folders that exist below ROOT
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "conformance/not_supported.h"
+#include "conformance/summary.h"
+#include "conformance/test_folder.h"
+#include "tengine/c_api.h"
+#include "tensor_file/failure.h"
+
+namespace tengine::conformance {
+namespace {
+
+int run_one(const std::string& folder, const NotSupportedList& list)
+{
+    if (init_tengine() < 0) throw tools::Failure(get_tengine_error());
+    const std::string name = test_name(folder);
+    const Outcome outcome = judge(name, run_test_folder(folder), list);
+    release_tengine();
+    if (outcome.verdict != Verdict::kPassed)
+        std::printf("%s: %s\n", name.c_str(), outcome.reason.c_str());
+    return outcome.verdict == Verdict::kFailed ? 1 : 0;
+}
+
+int check_list(const std::string& root, const NotSupportedList& list)
+{
+    int missing = 0;
+    for (const auto& [name, reason] : list) {
+        if (std::filesystem::exists(std::filesystem::path(root) / name)) continue;
+        std::printf("%s is listed (%s), but there is no such test\n", name.c_str(), reason.c_str());
+        ++missing;
+    }
+    return missing == 0 ? 0 : 1;
+}
+
+int run(const std::vector<std::string>& arguments)
+{
+    const NotSupportedList list = read_not_supported(TENGINE_NOT_SUPPORTED_FILE);
+    if (arguments.size() == 1 && arguments[0][0] != '-') return run_one(arguments[0], list);
+    if (arguments.size() == 2 && arguments[0] == "--list") return check_list(arguments[1], list);
+    if (arguments.size() >= 2 && arguments[0] == "--all")
+        return run_all({arguments.begin() + 1, arguments.end()}, list) == 0 ? 0 : 1;
+    throw tools::Failure("usage: conformance_test FOLDER | --all FOLDER... | --list ROOT");
+}
+
+}  // namespace
+}  // namespace tengine::conformance
+
+int main(int argc, char** argv)
+{
+    try {
+        return tengine::conformance::run({argv + 1, argv + argc});
+    } catch (const std::exception& failure) {
+        std::fprintf(stderr, "conformance_test: %s\n", failure.what());
+        return 2;
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads and applies the list. The contract is in not_supported.h.
+#include "conformance/not_supported.h"
+
+#include <sstream>
+
+#include "tensor_file/failure.h"
+#include "tensor_file/tensor_file.h"
+
+namespace tengine::conformance {
+namespace {
+
+// Reasons that begin so are about results that no other generator of random numbers gives.
+constexpr char kRandom[] = "random";
+
+void add_line(const std::string& line, NotSupportedList* list)
+{
+    const size_t space = line.find(' ');
+    const size_t reason = line.find_first_not_of(' ', space);
+    if (reason == std::string::npos) throw tools::Failure("'" + line + "' has no reason");
+    const std::string name = line.substr(0, space);
+    if (!list->empty() && name <= list->rbegin()->first)
+        throw tools::Failure("'" + name + "' is not in alphabetical order");
+    list->emplace(name, line.substr(reason));
+}
+
+}  // namespace
+
+NotSupportedList read_not_supported(const std::string& path)
+{
+    NotSupportedList list;
+    std::istringstream lines(tools::read_file(path));
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.empty() && line[0] != '#') add_line(line, &list);
+    }
+    return list;
+}
+
+Outcome judge(const std::string& name, const Outcome& outcome, const NotSupportedList& list)
+{
+    const auto entry = list.find(name);
+    if (entry == list.end())
+        return outcome.verdict == Verdict::kPassed ? outcome
+                                                   : Outcome{Verdict::kFailed, outcome.reason};
+    const std::string listed = "listed as not supported (" + entry->second + "), but ";
+    if (outcome.verdict == Verdict::kPassed)
+        return {Verdict::kFailed, listed + "it passes: remove it from not_supported.txt"};
+    const bool random = entry->second.rfind(kRandom, 0) == 0;
+    if (outcome.verdict == Verdict::kFailed && !random)
+        return {Verdict::kFailed, listed + "it was not refused as such: " + outcome.reason};
+    return {Verdict::kNotSupported, "as listed, " + entry->second};
+}
+
+}  // namespace tengine::conformance

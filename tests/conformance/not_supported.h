@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of tests that are known not to pass, with the reason of each: not_supported.txt. It may
+// only shrink: a test that is on it and passes is a failure.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "conformance/test_folder.h"
+
+namespace tengine::conformance {
+
+// Reason by test name. A line is "<category>/<test> <reason>"; lines that begin with # and empty
+// lines are comments. Throws tools::Failure: a line without reason, a test named twice or out of
+// alphabetical order.
+using NotSupportedList = std::map<std::string, std::string>;
+NotSupportedList read_not_supported(const std::string& path);
+
+// What the outcome of a test means when the list is taken into account. kNotSupported: it is
+// listed, and the library refused it as not supported (or, if the list calls it random, gave other
+// values).
+Outcome judge(const std::string& name, const Outcome& outcome, const NotSupportedList& list);
+
+}  // namespace tengine::conformance

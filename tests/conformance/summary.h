@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many test folders at once, for developers: a line for each and a table by operator.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "conformance/not_supported.h"
+
+namespace tengine::conformance {
+
+// Runs every test folder in or below `folders`, each in a process of its own so that a crash costs
+// one line, and prints the outcomes. The library must not be initialised. Returns how many failed;
+// throws tools::Failure for a folder without tests.
+int run_all(const std::vector<std::string>& folders, const NotSupportedList& list);
+
+}  // namespace tengine::conformance

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads, feeds, runs and compares. The contract is in test_folder.h.
+#include "conformance/test_folder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "conformance/compare.h"
+#include "tengine/c_api.h"
+#include "tengine/inspect.h"
+#include "tensor_file/failure.h"
+#include "tensor_file/tensor_file.h"
+
+namespace tengine::conformance {
+namespace {
+
+namespace fs = std::filesystem;
+using tools::Failure;
+using tools::Tensor;
+
+struct NotSupported : Failure
+{
+    using Failure::Failure;
+};
+
+struct DestroyGraph
+{
+    void operator()(void* graph) const { destroy_graph(graph); }
+};
+using Graph = std::unique_ptr<void, DestroyGraph>;
+
+[[noreturn]] void fail_api(const std::string& step)
+{
+    const std::string reason = step + ": " + get_tengine_error();
+    switch (get_tengine_errno()) {
+        case TENGINE_ENOTSUP:
+        case TENGINE_EOPERATOR:
+        case TENGINE_EDTYPE:
+        case TENGINE_ELIMIT:
+            throw NotSupported(reason);
+        default:
+            throw Failure(reason);
+    }
+}
+
+void check(int status, const std::string& step)
+{
+    if (status < 0) fail_api(step);
+}
+
+// <stem>_0.pb, <stem>_1.pb ... as far as they go.
+std::vector<Tensor> read_tensors(const fs::path& folder, const std::string& stem)
+{
+    std::vector<Tensor> tensors;
+    for (;;) {
+        const fs::path file = folder / (stem + "_" + std::to_string(tensors.size()) + ".pb");
+        if (!fs::exists(file)) return tensors;
+        tensors.push_back(tools::read_tensor(file.string()));
+    }
+}
+
+// Files that name an input are for it, the others go by their number.
+tensor_t find_input(graph_t graph, const Tensor& value, size_t index)
+{
+    const int number = tengine_graph_get_input_number(graph);
+    for (int i = 0; i < number; ++i) {
+        tensor_t input = tengine_graph_get_input(graph, i);
+        if (value.name == get_tensor_name(input)) return input;
+    }
+    if (index >= static_cast<size_t>(number))
+        throw Failure("there are " + std::to_string(index + 1) +
+                      " input files, but the model has " + std::to_string(number) + " inputs");
+    return tengine_graph_get_input(graph, static_cast<int>(index));
+}
+
+// The suite is written with NumPy, which has no bf16, and stores its bits as uint16.
+void restore_bf16(int model_type, Tensor* value)
+{
+    if (model_type == TENGINE_DT_BF16 && value->data_type == TENGINE_DT_UINT16)
+        value->data_type = TENGINE_DT_BF16;
+}
+
+// Lends `value` to the graph, which reads it during the run.
+void feed(tensor_t input, Tensor* value)
+{
+    const std::string step = std::string("input '") + get_tensor_name(input) + "'";
+    const int model_type = get_tensor_data_type(input);
+    restore_bf16(model_type, value);
+    if (model_type != value->data_type)
+        throw Failure(step + ": the model's type is " + tengine_data_type_get_name(model_type) +
+                      ", the file's is " + tengine_data_type_get_name(value->data_type));
+    check(set_tensor_shape(input, value->shape.data(), static_cast<int>(value->shape.size())),
+          step);
+    const int size = static_cast<int>(value->bytes.size());
+    if (size == 0) value->bytes.reserve(1);
+    check(set_tensor_buffer(input, value->bytes.data(), size), step);
+}
+
+Tensor read_output(tensor_t output)
+{
+    const std::string step = std::string("output '") + get_tensor_name(output) + "'";
+    int dims[MAX_SHAPE_DIM_NUM];
+    const int dim_num = get_tensor_shape(output, dims, MAX_SHAPE_DIM_NUM);
+    check(dim_num, step);
+    Tensor value = tools::make_tensor(get_tensor_data_type(output), {dims, dims + dim_num});
+    const void* data = get_tensor_buffer(output);
+    if (data == nullptr && !value.bytes.empty()) fail_api(step);
+    if (!value.bytes.empty()) std::memcpy(value.bytes.data(), data, value.bytes.size());
+    return value;
+}
+
+void compare_outputs(graph_t graph, std::vector<Tensor> expected)
+{
+    if (expected.empty()) throw Failure("there is no output_0.pb to compare with");
+    const int number = tengine_graph_get_output_number(graph);
+    if (expected.size() != static_cast<size_t>(number))
+        throw Failure("the model has " + std::to_string(number) + " outputs, expected are " +
+                      std::to_string(expected.size()));
+    for (int i = 0; i < number; ++i) {
+        tensor_t output = tengine_graph_get_output(graph, i);
+        const Tensor actual = read_output(output);
+        Tensor& wanted = expected[static_cast<size_t>(i)];
+        restore_bf16(actual.data_type, &wanted);
+        const std::string difference = compare(actual, wanted);
+        if (!difference.empty())
+            throw Failure(std::string("output '") + get_tensor_name(output) + "': " + difference);
+    }
+}
+
+void run_data_set(graph_t graph, const fs::path& folder)
+{
+    std::vector<Tensor> inputs = read_tensors(folder, "input");
+    for (size_t i = 0; i < inputs.size(); ++i)
+        feed(find_input(graph, inputs[i], i), &inputs[i]);
+    check(prerun_graph(graph), "prepare");
+    check(run_graph(graph, 1), "run");
+    compare_outputs(graph, read_tensors(folder, "output"));
+}
+
+std::vector<fs::path> data_sets(const fs::path& folder)
+{
+    std::vector<fs::path> sets;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+        if (entry.path().filename().string().rfind("test_data_set_", 0) == 0)
+            sets.push_back(entry.path());
+    }
+    std::sort(sets.begin(), sets.end());
+    if (sets.empty()) throw Failure("'" + folder.string() + "' holds no test_data_set_0");
+    return sets;
+}
+
+void run_model(const fs::path& folder)
+{
+    const std::string model = (folder / "model.onnx").string();
+    const Graph graph(create_graph(nullptr, "onnx", model.c_str()));
+    if (graph == nullptr) fail_api("load");
+    for (const fs::path& set : data_sets(folder))
+        run_data_set(graph.get(), set);
+}
+
+}  // namespace
+
+Outcome run_test_folder(const std::string& folder)
+{
+    try {
+        run_model(folder);
+        return {};
+    } catch (const NotSupported& failure) {
+        return {Verdict::kNotSupported, failure.what()};
+    } catch (const std::exception& failure) {
+        return {Verdict::kFailed, failure.what()};
+    }
+}
+
+std::string test_name(const std::string& folder)
+{
+    fs::path path = fs::path(folder).lexically_normal();
+    if (!path.has_filename()) path = path.parent_path();
+    return (path.parent_path().filename() / path.filename()).string();
+}
+
+}  // namespace tengine::conformance

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the programs of this folder fail: somebody throws, main() prints one line. The library itself
+// never throws.
+#pragma once
+
+#include <stdexcept>
+
+namespace tengine::tools {
+
+// what() is one line: what was wrong, the values, and what would be accepted.
+struct Failure : std::runtime_error
+{
+    using std::runtime_error::runtime_error;
+};
+
+}  // namespace tengine::tools

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements of tensors as numbers. The contract is in tensor.h.
+#include "tensor_file/tensor.h"
+
+#include <climits>
+#include <cmath>
+#include <cstring>
+
+#include "tengine/inspect.h"
+#include "tensor_file/failure.h"
+
+namespace tengine::tools {
+namespace {
+
+template <typename T>
+T load(const Tensor& tensor, size_t index)
+{
+    T value;
+    std::memcpy(&value, tensor.bytes.data() + index * sizeof(T), sizeof(T));
+    return value;
+}
+
+template <typename T>
+void store(Tensor* tensor, size_t index, T value)
+{
+    std::memcpy(tensor->bytes.data() + index * sizeof(T), &value, sizeof(T));
+}
+
+constexpr int kHalfMantissaBits = 10;
+constexpr int kHalfBias = 15;
+
+double half_to_double(uint16_t bits)
+{
+    const int exponent = (bits >> kHalfMantissaBits) & 0x1f;
+    const int mantissa = bits & 0x3ff;
+    double value;
+    if (exponent == 0x1f) {
+        value = mantissa == 0 ? HUGE_VAL : std::nan("");
+    } else if (exponent == 0) {
+        value = std::ldexp(mantissa, 1 - kHalfBias - kHalfMantissaBits);
+    } else {
+        value = std::ldexp(mantissa + 0x400, exponent - kHalfBias - kHalfMantissaBits);
+    }
+    return (bits & 0x8000) != 0 ? -value : value;
+}
+
+// nearbyint() rounds to nearest even, and a mantissa that is rounded up to 2^10 carries into the
+// exponent by itself.
+uint16_t double_to_half(double value)
+{
+    const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+    if (std::isnan(value)) return sign | 0x7e00;
+    const double magnitude = std::fabs(value);
+    if (magnitude >= 65520.0) return sign | 0x7c00;
+    int exponent = 0;
+    std::frexp(magnitude, &exponent);
+    const int normal = magnitude < std::ldexp(1.0, 1 - kHalfBias) ? 1 : exponent - 1 + kHalfBias;
+    const double scaled =
+        std::nearbyint(std::ldexp(magnitude, kHalfBias + kHalfMantissaBits - normal));
+    const int hidden = (normal - 1) << kHalfMantissaBits;
+    return static_cast<uint16_t>(sign | (hidden + static_cast<int>(scaled)));
+}
+
+double bfloat_to_double(uint16_t bits)
+{
+    const uint32_t wide = static_cast<uint32_t>(bits) << 16;
+    float value;
+    std::memcpy(&value, &wide, sizeof value);
+    return value;
+}
+
+uint16_t double_to_bfloat(double value)
+{
+    const float single = static_cast<float>(value);
+    uint32_t bits;
+    std::memcpy(&bits, &single, sizeof bits);
+    if (std::isnan(single)) return static_cast<uint16_t>(bits >> 16 | 0x40);
+    const uint32_t half_way = 0x7fff + ((bits >> 16) & 1);
+    return static_cast<uint16_t>((bits + half_way) >> 16);
+}
+
+[[noreturn]] void fail_data_type(int data_type)
+{
+    throw Failure("data type " + std::to_string(data_type) + " is not known");
+}
+
+}  // namespace
+
+size_t Tensor::element_number() const
+{
+    size_t number = 1;
+    for (const int extent : shape)
+        number *= static_cast<size_t>(extent);
+    return number;
+}
+
+Tensor make_tensor(int data_type, const std::vector<int64_t>& shape)
+{
+    const int element_size = tengine_data_type_get_size(data_type);
+    if (element_size <= 0) fail_data_type(data_type);
+    if (shape.size() > MAX_SHAPE_DIM_NUM)
+        throw Failure("a tensor has " + std::to_string(shape.size()) +
+                      " dimensions, accepted are " + std::to_string(MAX_SHAPE_DIM_NUM));
+    Tensor tensor;
+    tensor.data_type = data_type;
+    uint64_t bytes = static_cast<uint64_t>(element_size);
+    for (const int64_t extent : shape) {
+        if (extent < 0 || extent > INT_MAX)
+            throw Failure("a tensor has the dimension " + std::to_string(extent) +
+                          ", accepted are 0 to " + std::to_string(INT_MAX));
+        tensor.shape.push_back(static_cast<int>(extent));
+        // Both factors are below 2^31, and a product that passes is again.
+        bytes *= static_cast<uint64_t>(extent);
+        if (bytes > INT_MAX)
+            throw Failure("a tensor of shape " + shape_text(tensor.shape) + "... has more than " +
+                          std::to_string(INT_MAX) + " bytes");
+    }
+    tensor.bytes.resize(static_cast<size_t>(bytes));
+    return tensor;
+}
+
+double get_element(const Tensor& tensor, size_t index)
+{
+    switch (tensor.data_type) {
+        case TENGINE_DT_FP32:
+            return load<float>(tensor, index);
+        case TENGINE_DT_FP16:
+            return half_to_double(load<uint16_t>(tensor, index));
+        case TENGINE_DT_BF16:
+            return bfloat_to_double(load<uint16_t>(tensor, index));
+        case TENGINE_DT_FP64:
+            return load<double>(tensor, index);
+        case TENGINE_DT_INT8:
+            return load<int8_t>(tensor, index);
+        case TENGINE_DT_INT16:
+            return load<int16_t>(tensor, index);
+        case TENGINE_DT_INT32:
+            return load<int32_t>(tensor, index);
+        case TENGINE_DT_INT64:
+            return static_cast<double>(load<int64_t>(tensor, index));
+        case TENGINE_DT_BOOL:
+        case TENGINE_DT_UINT8:
+            return load<uint8_t>(tensor, index);
+        case TENGINE_DT_UINT16:
+            return load<uint16_t>(tensor, index);
+        case TENGINE_DT_UINT32:
+            return load<uint32_t>(tensor, index);
+        case TENGINE_DT_UINT64:
+            return static_cast<double>(load<uint64_t>(tensor, index));
+        default:
+            fail_data_type(tensor.data_type);
+    }
+}
+
+void set_element(Tensor* tensor, size_t index, double value)
+{
+    switch (tensor->data_type) {
+        case TENGINE_DT_FP32:
+            return store(tensor, index, static_cast<float>(value));
+        case TENGINE_DT_FP16:
+            return store(tensor, index, double_to_half(value));
+        case TENGINE_DT_BF16:
+            return store(tensor, index, double_to_bfloat(value));
+        case TENGINE_DT_FP64:
+            return store(tensor, index, value);
+        case TENGINE_DT_INT8:
+            return store(tensor, index, static_cast<int8_t>(value));
+        case TENGINE_DT_INT16:
+            return store(tensor, index, static_cast<int16_t>(value));
+        case TENGINE_DT_INT32:
+            return store(tensor, index, static_cast<int32_t>(value));
+        case TENGINE_DT_INT64:
+            return store(tensor, index, static_cast<int64_t>(value));
+        case TENGINE_DT_BOOL:
+            return store(tensor, index, static_cast<uint8_t>(value != 0));
+        case TENGINE_DT_UINT8:
+            return store(tensor, index, static_cast<uint8_t>(value));
+        case TENGINE_DT_UINT16:
+            return store(tensor, index, static_cast<uint16_t>(value));
+        case TENGINE_DT_UINT32:
+            return store(tensor, index, static_cast<uint32_t>(value));
+        case TENGINE_DT_UINT64:
+            return store(tensor, index, static_cast<uint64_t>(value));
+        default:
+            fail_data_type(tensor->data_type);
+    }
+}
+
+bool is_floating(int data_type)
+{
+    return data_type == TENGINE_DT_FP32 || data_type == TENGINE_DT_FP16 ||
+           data_type == TENGINE_DT_BF16 || data_type == TENGINE_DT_FP64;
+}
+
+std::string shape_text(const std::vector<int>& shape)
+{
+    if (shape.empty()) return "scalar";
+    std::string text;
+    for (const int extent : shape) {
+        if (!text.empty()) text += 'x';
+        text += extent < 0 ? "?" : std::to_string(extent);
+    }
+    return text;
+}
+
+}  // namespace tengine::tools

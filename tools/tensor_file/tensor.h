@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tensor outside the library: what the files hold and what programs print and compare. Reading
+// and writing it is in npy.h and tensor_proto.h, choosing between them in tensor_file.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tengine/defines.h"
+
+namespace tengine::tools {
+
+struct Tensor
+{
+    std::string name;  // "" where the file does not say
+    int data_type = TENGINE_DT_FP32;
+    std::vector<int> shape;
+    std::vector<std::byte> bytes;  // dense, the last dimension fastest, in the machine's byte order
+
+    size_t element_number() const;
+};
+
+// A tensor of zeros. Throws Failure if a dimension is negative, there are more than
+// MAX_SHAPE_DIM_NUM, or more bytes than an int counts, which is what the C API's buffers take.
+Tensor make_tensor(int data_type, const std::vector<int64_t>& shape);
+
+// Element `index`. Integers of 64 bits beyond 2^53 are rounded, as doubles are.
+double get_element(const Tensor& tensor, size_t index);
+
+// Converts as a C cast does, to fp16 and bf16 rounding to nearest even. The value must be
+// representable when the tensor holds integers.
+void set_element(Tensor* tensor, size_t index, double value);
+
+bool is_floating(int data_type);
+
+// "1x3x224x224", "scalar" without dimensions, and "?" for a dimension that is negative: unknown.
+std::string shape_text(const std::vector<int>& shape);
+
+}  // namespace tengine::tools
