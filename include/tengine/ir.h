@@ -128,6 +128,7 @@ typedef struct subgraph
     struct graph* graph;
     struct device* device;
     void* device_graph;  // what the device made of it in pre_run
+    size_t plan_bytes;   // memory pre_run planned inside the part, for reports
 } ir_subgraph_t;
 
 // How the user asked this graph to be run; devices may read it in pre_run.
@@ -180,6 +181,7 @@ typedef struct graph
     ir_run_options_t run_options;
     struct graph* execution;  // source graph: what prerun made of it, or NULL
     void* plan;               // execution graph: memory between subgraphs, see optimizer
+    size_t plan_bytes;        // its size
 } ir_graph_t;
 
 // ---- graph ----

@@ -80,7 +80,8 @@ static int check_device(const struct device* device)
 }
 
 // The registry's entry of a device, NULL when it has none.
-static struct device** find_entry(const struct device* device) {
+static struct device** find_entry(const struct device* device)
+{
     for (int i = 0; i < get_device_count(); i++) {
         struct device** entry = get_vector_data(devices, i);
         if (*entry == device) return entry;

@@ -28,7 +28,8 @@ struct serializer* find_serializer_via_name(const char* name)
 }
 
 // The registry's entry of a serializer, NULL when it has none.
-static struct serializer** find_entry(const struct serializer* serializer) {
+static struct serializer** find_entry(const struct serializer* serializer)
+{
     for (int i = 0; i < get_serializer_count(); i++) {
         struct serializer** entry = get_vector_data(serializers, i);
         if (*entry == serializer) return entry;

@@ -51,6 +51,7 @@ int plan_border_memory(graph& graph)
     TENGINE_RETURN_IF_ERROR(
         plan_memory(blocks.data(), static_cast<int64_t>(blocks.size()), ALLOC_ALIGNMENT, &total));
     graph.plan = alloc_memory(total);
+    graph.plan_bytes = total;
     if (!graph.plan)
         return tengine_error_set(TENGINE_ENOMEM, "no memory for %zu bytes between parts", total);
     for (size_t i = 0; i < tensors.size(); i++) {
