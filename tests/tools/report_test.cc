@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tengine bench`, `inspect` and `devices`: what they print and what they write as JSON.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tensor_file/tensor_file.h"
+#include "tools/program.h"
+
+namespace tengine::program {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST(BenchCommand, PrintsALineForEachNumberOfThreads)
+{
+    const std::string model = data_file("digits.onnx");
+    const Finished finished = run({"bench", "--threads", "1,2", model, "--runs", "3"});
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_EQ(finished.errors, "");
+    EXPECT_THAT(finished.output, StartsWith("model "));
+    EXPECT_EQ(std::count(finished.output.begin(), finished.output.end(), '\n'), 3);
+}
+
+TEST(BenchCommand, WritesConsistentNumbers)
+{
+    const std::string file = scratch_folder() + "/bench.json";
+    const Finished finished = run({"bench", data_file("digits.onnx"), data_file("digits.onnx"),
+                                   "--runs", "11", "--warmup", "0", "--json", file});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    const json report = json::parse(tools::read_file(file));
+    EXPECT_EQ(report["version"], 1);
+    ASSERT_EQ(report["results"].size(), 2u);
+    for (const json& result : report["results"]) {
+        EXPECT_EQ(result["runs"], 11);
+        EXPECT_EQ(result["threads"], 1);
+        EXPECT_GT(result["load_ms"], 0.0);
+        EXPECT_GT(result["prepare_ms"], 0.0);
+        EXPECT_GT(result["first_run_ms"], 0.0);
+        EXPECT_GT(result["min_ms"], 0.0);
+        EXPECT_LE(result["min_ms"], result["median_ms"]);
+        EXPECT_LE(result["median_ms"], result["p90_ms"]);
+        EXPECT_LE(result["p90_ms"], result["p99_ms"]);
+        const double gflops =
+            2 * result["macs"].get<double>() / (result["median_ms"].get<double>() * 1e6);
+        EXPECT_NEAR(result["gflops"].get<double>(), gflops, gflops * 1e-9);
+        EXPECT_GT(result["peak_memory"], 1 << 20);
+    }
+}
+
+TEST(InspectCommand, CountsWhatTheModelHas)
+{
+    const Finished finished = run({"inspect", data_file("digits.onnx"), "--json", "-"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    const json report = json::parse(finished.output);
+    EXPECT_EQ(report["version"], 1);
+    EXPECT_EQ(report["inputs"],
+              json::parse(R"([{"name": "image", "type": "fp32", "shape": [1, 1, 8, 8]}])"));
+    EXPECT_EQ(report["outputs"],
+              json::parse(R"([{"name": "probabilities", "type": "fp32", "shape": [1, 10]}])"));
+    EXPECT_EQ(report["operators"]["Conv"], 5);
+    EXPECT_EQ(report["operators"]["Gemm"], 1);
+    EXPECT_EQ(report["operators"].count("InputOp"), 0u);
+    EXPECT_GT(report["parameters"], 30000);
+    EXPECT_GT(report["memory"]["constants"], 4 * 30000);
+    EXPECT_GT(report["memory"]["arena"], 0);
+}
+
+TEST(InspectCommand, SaysWhereEveryNodeIs)
+{
+    const Finished finished = run({"inspect", data_file("digits.onnx"), "--json", "-"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    const json report = json::parse(finished.output);
+    ASSERT_EQ(report["devices"].size(), 1u);
+    int64_t macs = 0;
+    for (const json& node : report["nodes"]) {
+        EXPECT_EQ(node["device"], report["devices"][0]) << node;
+        EXPECT_EQ(node["part"], 0) << node;
+        EXPECT_TRUE(node["refused"].empty()) << node;
+        macs += node["macs"].get<int64_t>();
+    }
+    EXPECT_EQ(report["macs"], macs);
+    EXPECT_EQ(report["parts"][0]["nodes"], report["nodes"].size());
+}
+
+TEST(InspectCommand, MacsGrowWithTheBatch)
+{
+    const std::string model = data_file("digits.onnx");
+    const json one = json::parse(run({"inspect", model, "--json", "-"}).output);
+    const json three =
+        json::parse(run({"inspect", model, "--shape", "image=3x1x8x8", "--json", "-"}).output);
+    EXPECT_EQ(three["macs"], one["macs"].get<int64_t>() * 3);
+    EXPECT_EQ(three["parameters"], one["parameters"]);
+}
+
+TEST(InspectCommand, PrintsThePlacement)
+{
+    const Finished finished = run({"inspect", data_file("digits.onnx")});
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, StartsWith("input       image  1x1x8x8  fp32\n"));
+    EXPECT_THAT(finished.output, HasSubstr("\n21 nodes by operator\n"));
+    EXPECT_THAT(finished.output, HasSubstr("refused by"));
+}
+
+// With every device of this build that takes no operator at all, such as the skeleton.
+TEST(InspectCommand, TellsWhyADeviceRefused)
+{
+    const json devices = json::parse(run({"devices", "--json", "-"}).output)["devices"];
+    for (const json& device : devices) {
+        if (!device["operators"].empty()) continue;
+        const std::string name = device["name"];
+        const Finished finished =
+            run({"inspect", "--device", name, data_file("digits.onnx"), "--json", "-"});
+        ASSERT_EQ(finished.status, 0) << finished.errors;
+        const json report = json::parse(finished.output);
+        EXPECT_EQ(report["devices"][0], name);
+        for (const json& node : report["nodes"]) {
+            ASSERT_EQ(node["refused"].size(), 1u) << node;
+            EXPECT_EQ(node["refused"][0]["device"], name);
+            EXPECT_EQ(node["refused"][0]["code"], "operator");
+            EXPECT_NE(node["refused"][0]["message"], "");
+        }
+    }
+}
+
+TEST(DevicesCommand, ListsWhatIsCompiledIn)
+{
+    const Finished finished = run({"devices"});
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, StartsWith("CPU features     "));
+    EXPECT_THAT(finished.output, HasSubstr("\ninstruction set  "));
+
+    const json report = json::parse(run({"devices", "--json", "-"}).output);
+    ASSERT_FALSE(report["devices"].empty());
+    const json& last = report["devices"].back();
+    EXPECT_THAT(finished.output, HasSubstr("\ndevice " + last["name"].get<std::string>() + "\n"));
+    EXPECT_THAT(last["operators"], testing::Contains("Conv"));
+    EXPECT_THAT(last["types"], testing::Contains("fp32"));
+}
+
+}  // namespace
+}  // namespace tengine::program

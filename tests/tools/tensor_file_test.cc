@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors in .npy and .pb files: every type there and back, and files that are damaged.
+#include "tensor_file/tensor_file.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+
+#include "tensor_file/failure.h"
+#include "tensor_file/npy.h"
+#include "tensor_file/tensor_proto.h"
+#include "tools/program.h"
+
+namespace tengine::tools {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int kDataTypes[] = {
+    TENGINE_DT_FP32,   TENGINE_DT_FP16,   TENGINE_DT_INT8,  TENGINE_DT_UINT8, TENGINE_DT_INT32,
+    TENGINE_DT_INT16,  TENGINE_DT_INT64,  TENGINE_DT_BOOL,  TENGINE_DT_FP64,  TENGINE_DT_BF16,
+    TENGINE_DT_UINT16, TENGINE_DT_UINT32, TENGINE_DT_UINT64};
+
+std::string failure_of(Tensor (*decode)(const std::string&), const std::string& content)
+{
+    try {
+        decode(content);
+    } catch (const Failure& failure) {
+        return failure.what();
+    }
+    return "";
+}
+
+// A file of version 1 with this header and `bytes` bytes of elements.
+std::string make_npy(const std::string& header, size_t bytes)
+{
+    std::string content("\x93NUMPY\x01\x00", 8);
+    content += static_cast<char>(header.size());
+    content += '\0';
+    return content + header + std::string(bytes, '\1');
+}
+
+TEST(TensorFile, EveryTypeAndShapeComesBack)
+{
+    const std::string folder = program::scratch_folder();
+    const std::vector<std::vector<int64_t>> shapes = {{}, {0}, {1}, {3}, {2, 3}, {1, 2, 3, 1, 2}};
+    for (const int data_type : kDataTypes) {
+        for (const std::vector<int64_t>& shape : shapes) {
+            Tensor tensor = make_tensor(data_type, shape);
+            for (size_t i = 0; i < tensor.element_number(); ++i)
+                set_element(&tensor, i, static_cast<double>(i % 2));
+            for (const char* ending : {".npy", ".pb"}) {
+                const std::string path = folder + "/tensor" + ending;
+                write_tensor(path, tensor);
+                const Tensor back = read_tensor(path);
+                EXPECT_EQ(back.data_type, data_type) << ending;
+                EXPECT_EQ(back.shape, tensor.shape) << ending;
+                EXPECT_EQ(back.bytes, tensor.bytes) << ending;
+            }
+        }
+    }
+}
+
+TEST(TensorFile, NpyIsAsNumpyWritesIt)
+{
+    Tensor tensor = make_tensor(TENGINE_DT_INT16, {3});
+    const std::string content = encode_npy(tensor);
+    EXPECT_EQ(content.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
+    EXPECT_THAT(content, HasSubstr("{'descr': '<i2', 'fortran_order': False, 'shape': (3, ), }"));
+    EXPECT_EQ(content.size(), 128u + 6u);
+    EXPECT_EQ(content[127], '\n');
+}
+
+TEST(TensorFile, NpyHeadersOfOtherWritersAreRead)
+{
+    const Tensor tensor =
+        decode_npy(make_npy("{\"shape\":(2,1) , \"fortran_order\" :False,\"descr\":\"|u1\"}", 2));
+    EXPECT_EQ(tensor.shape, (std::vector<int>{2, 1}));
+    EXPECT_EQ(tensor.data_type, TENGINE_DT_UINT8);
+    const Tensor column =
+        decode_npy(make_npy("{'descr': '<f4', 'fortran_order': True, 'shape': (3,), }", 12));
+    EXPECT_EQ(column.shape, std::vector<int>{3});
+}
+
+TEST(TensorFile, DamagedNpyIsRefused)
+{
+    const std::string good =
+        make_npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", 8);
+    ASSERT_EQ(failure_of(decode_npy, good), "");
+    for (size_t size = 0; size < good.size(); ++size)
+        EXPECT_NE(failure_of(decode_npy, good.substr(0, size)), "") << size;
+    EXPECT_THAT(failure_of(decode_npy, good + "x"), HasSubstr("9 bytes of elements"));
+
+    const std::pair<const char*, const char*> headers[] = {
+        {"{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }", "not little-endian"},
+        {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }", "'<c8' is not supported"},
+        {"{'descr': '<f4', 'fortran_order': True, 'shape': (2,1), }", "column-major"},
+        {"{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2,), }", "damaged"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (-2,), }", "damaged"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }",
+         "dimension"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (65536,65536,65536,), }", "bytes"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,2), }", "dimensions"},
+        {"{'fortran_order': False, 'shape': (2,), }", "not little-endian"},
+        {"{'descr': '<f4', 'colour': 1}", "'colour'"},
+    };
+    for (const auto& [header, words] : headers)
+        EXPECT_THAT(failure_of(decode_npy, make_npy(header, 8)), HasSubstr(words)) << header;
+}
+
+TEST(TensorFile, DamagedTensorProtoIsRefused)
+{
+    const std::string good = encode_tensor_proto(make_tensor(TENGINE_DT_FP32, {2, 2}));
+    ASSERT_EQ(failure_of(decode_tensor_proto, good), "");
+    for (size_t size = 0; size < good.size(); ++size)
+        EXPECT_NE(failure_of(decode_tensor_proto, good.substr(0, size)), "") << size;
+}
+
+TEST(TensorFile, TheEndingChoosesTheFormat)
+{
+    EXPECT_THROW(read_tensor("tensor.txt"), Failure);
+    EXPECT_THROW(read_tensor(".npy"), Failure);
+    EXPECT_THROW(write_tensor("/nowhere/tensor.npy", make_tensor(TENGINE_DT_FP32, {})), Failure);
+}
+
+TEST(TensorElements, HalvesAreRoundedToNearestEven)
+{
+    Tensor half = make_tensor(TENGINE_DT_FP16, {1});
+    const std::pair<double, double> cases[] = {
+        {1.0, 1.0},
+        {-0.0, -0.0},
+        {65504.0, 65504.0},
+        {65519.9, 65504.0},
+        {65520.0, HUGE_VAL},
+        {2049.0, 2048.0},
+        {2051.0, 2052.0},
+        {std::ldexp(1.0, -24), std::ldexp(1.0, -24)},
+        {std::ldexp(1.0, -25), 0.0},
+        {std::ldexp(3.0, -25), std::ldexp(1.0, -23)},
+        {std::ldexp(1023.6, -24), std::ldexp(1.0, -14)},
+        {-HUGE_VAL, -HUGE_VAL},
+    };
+    for (const auto& [value, expected] : cases) {
+        set_element(&half, 0, value);
+        EXPECT_EQ(get_element(half, 0), expected) << value;
+        EXPECT_EQ(std::signbit(get_element(half, 0)), std::signbit(expected)) << value;
+    }
+    set_element(&half, 0, std::nan(""));
+    EXPECT_TRUE(std::isnan(get_element(half, 0)));
+}
+
+TEST(TensorElements, BfloatsAreRoundedToNearestEven)
+{
+    Tensor bfloat = make_tensor(TENGINE_DT_BF16, {1});
+    const std::pair<double, double> cases[] = {
+        {1.0, 1.0}, {257.0, 256.0}, {259.0, 260.0}, {-HUGE_VAL, -HUGE_VAL}, {3.4e38, HUGE_VAL}};
+    for (const auto& [value, expected] : cases) {
+        set_element(&bfloat, 0, value);
+        EXPECT_EQ(get_element(bfloat, 0), expected) << value;
+    }
+    set_element(&bfloat, 0, std::nan(""));
+    EXPECT_TRUE(std::isnan(get_element(bfloat, 0)));
+}
+
+}  // namespace
+}  // namespace tengine::tools

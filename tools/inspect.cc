@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tengine inspect`: what a model is made of, which device runs what, and why. What there is to
+// know is collected by report.h.
+#include "tengine/inspect.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "command.h"
+#include "json_file.h"
+#include "report.h"
+#include "text.h"
+
+namespace tengine::tools {
+namespace {
+
+struct InspectOptions
+{
+    std::string model;
+    std::string json;
+    int threads = 1;
+    ModelOptions common;
+};
+
+void print_tensors(const char* role, const std::vector<Tensor>& tensors)
+{
+    for (const Tensor& tensor : tensors)
+        std::printf("%-10s  %s  %s  %s\n", role, tensor.name.c_str(),
+                    shape_text(tensor.shape).c_str(), tengine_data_type_get_name(tensor.data_type));
+}
+
+void print_totals(const Report& report)
+{
+    std::printf("parameters  %s in %sB\n", count_text(report.parameters).c_str(),
+                count_text(report.constant_bytes).c_str());
+    std::printf("MACs        %s\n", count_text(report.macs).c_str());
+    std::printf("memory      %sB constants, %sB for what is computed\n",
+                count_text(report.constant_bytes).c_str(), count_text(report.arena_bytes).c_str());
+}
+
+void print_operators(const Report& report)
+{
+    std::vector<std::string> words;
+    for (const auto& [name, number] : report.operators)
+        words.push_back(name + ":" + std::to_string(number));
+    std::printf("\n%d nodes by operator\n%s", report.node_number, paragraph_text(words, 2).c_str());
+}
+
+void print_parts(const Report& report)
+{
+    std::vector<std::vector<std::string>> rows = {
+        {">part", "device", ">nodes", ">inputs", ">outputs", ">MACs"}};
+    for (size_t i = 0; i < report.parts.size(); ++i) {
+        const Part& part = report.parts[i];
+        rows.push_back({std::to_string(i), part.device, std::to_string(part.nodes),
+                        std::to_string(part.inputs), std::to_string(part.outputs),
+                        count_text(static_cast<double>(part.macs))});
+    }
+    std::printf("\n%s", table_text(rows).c_str());
+}
+
+// One cell: every device that came first and did not get the node, with its sentence.
+std::string refusals_text(const PlacedNode& node)
+{
+    std::string text;
+    for (const Refusal& refusal : node.refused)
+        text += (text.empty() ? "" : "; ") + refusal.device + ": " + refusal.message;
+    return text;
+}
+
+void print_nodes(const Report& report)
+{
+    std::vector<std::vector<std::string>> rows = {
+        {">part", "device", "operator", ">MACs", "node", "refused by"}};
+    for (const PlacedNode& node : report.nodes)
+        rows.push_back({std::to_string(node.part), node.device, node.op,
+                        count_text(static_cast<double>(node.macs)), node.name,
+                        refusals_text(node)});
+    std::printf("\n%s", table_text(rows).c_str());
+}
+
+void print_report(const Report& report)
+{
+    print_tensors("input", report.inputs);
+    print_tensors("output", report.outputs);
+    print_totals(report);
+    print_operators(report);
+    print_parts(report);
+    print_nodes(report);
+}
+
+void inspect(const InspectOptions& options)
+{
+    Model model(options.model, options.common);
+    model.set_inputs();
+    model.prepare(options.threads);
+    const Report report = make_report(options.model, options.common.devices, model.graph());
+    if (options.json != "-") print_report(report);
+    if (!options.json.empty()) write_json(options.json, to_json(report));
+}
+
+}  // namespace
+
+void add_inspect_command(CLI::App* app)
+{
+    const auto options = std::make_shared<InspectOptions>();
+    CLI::App* command =
+        app->add_subcommand("inspect", "Show what a model needs and which device runs what");
+    command->add_option("MODEL", options->model, "Model file, such as net.onnx")->required();
+    add_placement_options(command, &options->common);
+    add_threads_option(command, &options->threads);
+    command->add_option("--json", options->json, "File to write the report to; - : standard output")
+        ->type_name("FILE");
+    command->callback([options] { inspect(*options); });
+}
+
+}  // namespace tengine::tools

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads, shapes, feeds and prepares a model. The contract is in model.h.
+#include "model.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "tengine/inspect.h"
+#include "tensor_file/failure.h"
+#include "tensor_file/tensor_file.h"
+
+namespace tengine::tools {
+namespace {
+
+const std::map<std::string, int> kPrecisions = {
+    {"fp32", TENGINE_MODE_FP32},
+    {"fp16", TENGINE_MODE_FP16},
+    {"hybrid-int8", TENGINE_MODE_HYBRID_INT8},
+    {"uint8", TENGINE_MODE_UINT8},
+    {"int8", TENGINE_MODE_INT8},
+};
+
+std::string precision_names()
+{
+    std::string names;
+    for (const auto& [name, mode] : kPrecisions)
+        names += (names.empty() ? "" : ", ") + name;
+    return names;
+}
+
+int parse_precision(const std::string& text)
+{
+    const auto precision = kPrecisions.find(text);
+    if (precision == kPrecisions.end())
+        throw CLI::ValidationError("--precision", "'" + text + "' is none of " + precision_names());
+    return precision->second;
+}
+
+// The part after "NAME=" of the option that names `name`, the last one if there are several; ""
+// if none does.
+std::string find_value(const std::vector<std::string>& pairs, const std::string& name)
+{
+    std::string value;
+    for (const std::string& pair : pairs) {
+        if (pair.size() > name.size() && pair[name.size()] == '=' &&
+            pair.compare(0, name.size(), name) == 0)
+            value = pair.substr(name.size() + 1);
+    }
+    return value;
+}
+
+std::vector<int64_t> parse_shape(const std::string& text)
+{
+    std::vector<int64_t> shape;
+    if (text == "scalar") return shape;
+    size_t begin = 0;
+    while (begin <= text.size()) {
+        const size_t end = std::min(text.find('x', begin), text.size());
+        const std::string extent = text.substr(begin, end - begin);
+        if (extent.empty() || extent.size() > 9 ||
+            extent.find_first_not_of("0123456789") != std::string::npos)
+            throw Failure("'" + text + "' is no shape; one looks like 1x3x224x224 or scalar");
+        shape.push_back(std::stoll(extent));
+        begin = end + 1;
+    }
+    return shape;
+}
+
+bool is_picture(const std::string& path)
+{
+    return !has_ending(path, ".npy") && !has_ending(path, ".pb");
+}
+
+// The generator is the standard's, its numbers are the same everywhere; the distributions are not.
+void fill_random(uint64_t seed, Tensor* tensor)
+{
+    std::mt19937_64 engine(seed);
+    for (size_t i = 0; i < tensor->element_number(); ++i) {
+        const double value = std::ldexp(static_cast<double>(engine() >> 11), -53);
+        set_element(tensor, i, is_floating(tensor->data_type) ? value : value < 0.5 ? 0 : 1);
+    }
+}
+
+const char* format_of(const std::string& path)
+{
+    return has_ending(path, ".tmfile") ? "tengine" : "onnx";
+}
+
+std::string input_names(graph_t graph)
+{
+    std::string names;
+    for (int i = 0; i < tengine_graph_get_input_number(graph); ++i)
+        names += (names.empty() ? "'" : ", '") +
+                 std::string(get_tensor_name(tengine_graph_get_input(graph, i))) + "'";
+    return names;
+}
+
+// A misspelt name would otherwise go unnoticed.
+void check_names(graph_t graph, const std::vector<std::string>& pairs, const char* option)
+{
+    for (const std::string& pair : pairs) {
+        bool found = false;
+        for (int i = 0; i < tengine_graph_get_input_number(graph); ++i) {
+            const std::string name = get_tensor_name(tengine_graph_get_input(graph, i));
+            found = found || !find_value({pair}, name).empty();
+        }
+        if (!found)
+            throw Failure(std::string(option) + " '" + pair +
+                          "' names no input of the model; these are " + input_names(graph));
+    }
+}
+
+}  // namespace
+
+void add_threads_option(CLI::App* command, int* threads)
+{
+    command->add_option("--threads", *threads, "Threads; 0: one for each core")
+        ->capture_default_str()
+        ->check(CLI::Range(0, kMostThreads))
+        ->type_name("N");
+}
+
+void add_placement_options(CLI::App* command, ModelOptions* options)
+{
+    command
+        ->add_option("--device", options->devices,
+                     "Devices to use, best first, separated by commas")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("LIST");
+    command
+        ->add_option_function<std::string>(
+            "--precision",
+            [options](const std::string& text) { options->precision = parse_precision(text); },
+            "Numbers to compute with: " + precision_names())
+        ->type_name("P");
+    command
+        ->add_option("--shape", options->shapes,
+                     "Shape of an input, such as image=1x3x224x224; may be repeated")
+        ->type_name("NAME=SHAPE")
+        ->allow_extra_args(false);
+}
+
+void add_input_options(CLI::App* command, ModelOptions* options)
+{
+    command
+        ->add_option("--input", options->inputs,
+                     "File for an input: .npy, ONNX tensor .pb, or a picture; may be repeated. "
+                     "Without it: random numbers")
+        ->type_name("NAME=FILE")
+        ->allow_extra_args(false);
+    command
+        ->add_option("--mean", options->image_values.mean,
+                     "Of a picture, is subtracted from each pixel (0 to 255): a number or R,G,B")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("R,G,B");
+    command
+        ->add_option("--scale", options->image_values.scale,
+                     "Of a picture, what that is then multiplied by: a number or R,G,B; "
+                     "without it 1/255")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("R,G,B");
+    command->add_option("--seed", options->seed, "Seed of the random numbers")->type_name("N");
+}
+
+void fail_api(const std::string& subject)
+{
+    throw Failure(subject + ": " + get_tengine_error());
+}
+
+Tensor describe_tensor(tensor_t tensor)
+{
+    Tensor result;
+    result.name = get_tensor_name(tensor);
+    result.data_type = get_tensor_data_type(tensor);
+    int dims[MAX_SHAPE_DIM_NUM];
+    const int dim_num = get_tensor_shape(tensor, dims, MAX_SHAPE_DIM_NUM);
+    if (dim_num < 0) fail_api(result.name);
+    result.shape.assign(dims, dims + dim_num);
+    return result;
+}
+
+Model::Model(const std::string& path, const ModelOptions& options) : path_(path), options_(options)
+{
+    context_.reset(create_context("tengine", options.devices.empty() ? 0 : 1));
+    if (context_ == nullptr) fail_api("context");
+    for (const std::string& device : options.devices) {
+        if (add_context_device(context_.get(), device.c_str()) < 0) fail_api("--device " + device);
+    }
+    graph_.reset(create_graph(context_.get(), format_of(path), path.c_str()));
+    if (graph_ == nullptr) fail_api(path);
+    check_names(graph(), options.shapes, "--shape");
+    check_names(graph(), options.inputs, "--input");
+}
+
+Tensor Model::make_input(const Tensor& wanted)
+{
+    std::vector<int64_t> shape(wanted.shape.begin(), wanted.shape.end());
+    for (int64_t& extent : shape)
+        extent = extent < 0 ? 1 : extent;
+    const std::string shape_option = find_value(options_.shapes, wanted.name);
+    if (!shape_option.empty()) shape = parse_shape(shape_option);
+
+    const std::string file = find_value(options_.inputs, wanted.name);
+    if (!file.empty() && !is_picture(file)) return read_tensor(file);
+    Tensor tensor = make_tensor(wanted.data_type, shape);
+    if (file.empty()) {
+        fill_random(options_.seed + inputs_.size(), &tensor);
+    } else {
+        read_picture(file, options_.image_values, &tensor);
+    }
+    return tensor;
+}
+
+void Model::set_inputs()
+{
+    inputs_.clear();
+    const int number = tengine_graph_get_input_number(graph());
+    inputs_.reserve(static_cast<size_t>(number));
+    for (int i = 0; i < number; ++i) {
+        tensor_t input = tengine_graph_get_input(graph(), i);
+        const Tensor wanted = describe_tensor(input);
+        const std::string subject = "input '" + wanted.name + "'";
+        Tensor tensor = make_input(wanted);
+        tensor.name = wanted.name;
+        if (tensor.data_type != wanted.data_type)
+            throw Failure(subject + ": the file holds " +
+                          tengine_data_type_get_name(tensor.data_type) + ", the model takes " +
+                          tengine_data_type_get_name(wanted.data_type));
+        inputs_.push_back(std::move(tensor));
+        Tensor& lent = inputs_.back();
+        if (lent.bytes.empty()) lent.bytes.reserve(1);
+        if (set_tensor_shape(input, lent.shape.data(), static_cast<int>(lent.shape.size())) < 0 ||
+            set_tensor_buffer(input, lent.bytes.data(), static_cast<int>(lent.bytes.size())) < 0)
+            fail_api(subject);
+    }
+}
+
+void Model::prepare(int threads)
+{
+    const options_t options = {threads, TENGINE_CLUSTER_ALL, options_.precision, 0};
+    if (prerun_graph_multithread(graph(), options) < 0) fail_api(path_);
+}
+
+void Model::run()
+{
+    if (run_graph(graph(), 1) < 0) fail_api(path_);
+}
+
+std::vector<Tensor> Model::outputs() const
+{
+    std::vector<Tensor> outputs;
+    for (int i = 0; i < tengine_graph_get_output_number(graph()); ++i) {
+        tensor_t output = tengine_graph_get_output(graph(), i);
+        const Tensor described = describe_tensor(output);
+        Tensor tensor =
+            make_tensor(described.data_type, {described.shape.begin(), described.shape.end()});
+        tensor.name = described.name;
+        if (!tensor.bytes.empty() &&
+            get_tensor_data(output, tensor.bytes.data(), static_cast<int>(tensor.bytes.size())) < 0)
+            fail_api("output '" + tensor.name + "'");
+        outputs.push_back(std::move(tensor));
+    }
+    return outputs;
+}
+
+}  // namespace tengine::tools

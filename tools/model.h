@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model from the command line to a prepared graph: the options that run, bench and inspect have
+// in common, and what they do.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "image_input.h"
+#include "tengine/c_api.h"
+#include "tensor_file/tensor.h"
+
+namespace tengine::tools {
+
+struct ModelOptions
+{
+    std::vector<std::string> devices;  // best first; empty: the default device
+    int precision = TENGINE_MODE_FP32;
+    std::vector<std::string> shapes;  // NAME=1x3x224x224
+    std::vector<std::string> inputs;  // NAME=FILE
+    ImageValues image_values;
+    uint64_t seed = 0;
+};
+
+constexpr int kMostThreads = 1024;
+
+// --threads, one number
+void add_threads_option(CLI::App* command, int* threads);
+
+// --device --precision --shape
+void add_placement_options(CLI::App* command, ModelOptions* options);
+
+// --input --mean --scale --seed
+void add_input_options(CLI::App* command, ModelOptions* options);
+
+// Throws Failure with the library's sentence for this thread's last failure.
+[[noreturn]] void fail_api(const std::string& subject);
+
+// Type, shape and name of a tensor of a graph, without its data.
+Tensor describe_tensor(tensor_t tensor);
+
+class Model
+{
+  public:
+    // Loads `path`. Every function throws Failure.
+    Model(const std::string& path, const ModelOptions& options);
+
+    // Gives each input its shape and data: the option's, or else the model's with unknown
+    // dimensions as 1, and seeded random numbers: floats from 0 to 1, integers 0 or 1.
+    void set_inputs();
+
+    // `threads` <= 0: one for each core.
+    void prepare(int threads);
+
+    void run();
+
+    // Outputs with their data, after run().
+    std::vector<Tensor> outputs() const;
+
+    graph_t graph() const { return graph_.get(); }
+    const std::vector<Tensor>& inputs() const { return inputs_; }
+
+  private:
+    struct DestroyContext
+    {
+        void operator()(void* context) const { destroy_context(context); }
+    };
+    struct DestroyGraph
+    {
+        void operator()(void* graph) const { destroy_graph(graph); }
+    };
+
+    Tensor make_input(const Tensor& wanted);
+
+    std::string path_;
+    ModelOptions options_;
+    std::vector<Tensor> inputs_;  // lent to the graph
+    std::unique_ptr<void, DestroyContext> context_;
+    std::unique_ptr<void, DestroyGraph> graph_;
+};
+
+}  // namespace tengine::tools

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collects what inspect.h of the library tells. The contract is in report.h.
+#include "report.h"
+
+#include <algorithm>
+
+#include "tengine/inspect.h"
+
+namespace tengine::tools {
+namespace {
+
+void add_tensors(graph_t graph, Report* report)
+{
+    for (int i = 0; i < tengine_graph_get_input_number(graph); ++i)
+        report->inputs.push_back(describe_tensor(tengine_graph_get_input(graph, i)));
+    for (int i = 0; i < tengine_graph_get_output_number(graph); ++i)
+        report->outputs.push_back(describe_tensor(tengine_graph_get_output(graph, i)));
+}
+
+void add_totals(graph_t graph, Report* report)
+{
+    tengine_graph_stats stats;
+    if (tengine_graph_get_stats(graph, &stats) < 0) fail_api(report->model);
+    report->node_number = stats.node_number;
+    report->macs = stats.mac_number;
+    report->parameters = stats.parameter_number;
+    report->constant_bytes = stats.constant_bytes;
+    report->arena_bytes = stats.arena_bytes;
+    for (int i = 0; i < stats.subgraph_number; ++i) {
+        tengine_subgraph part;
+        if (tengine_graph_get_subgraph(graph, i, &part) < 0) fail_api(report->model);
+        report->parts.push_back({part.device, part.node_number, part.input_number,
+                                 part.output_number, part.mac_number});
+    }
+}
+
+// The nodes that stand for inputs and constants are no work and not counted.
+void add_operators(graph_t graph, Report* report)
+{
+    for (int i = 0; i < get_graph_node_num(graph); ++i) {
+        const std::string op = get_node_op(get_graph_node_by_idx(graph, i));
+        if (op != "InputOp" && op != "Const") ++report->operators[op];
+    }
+}
+
+void add_nodes(graph_t graph, Report* report)
+{
+    const int number = tengine_graph_get_execution_node_number(graph);
+    if (number < 0) fail_api(report->model);
+    for (int i = 0; i < number; ++i) {
+        tengine_execution_node node;
+        if (tengine_graph_get_execution_node(graph, i, &node) < 0) fail_api(report->model);
+        PlacedNode placed{node.name, node.op, node.device, node.subgraph, node.mac_number, {}};
+        for (int r = 0; r < node.refusal_number; ++r) {
+            tengine_refusal refusal;
+            if (tengine_graph_get_refusal(graph, i, r, &refusal) < 0) fail_api(report->model);
+            placed.refused.push_back({refusal.device, refusal.reason, refusal.attribute,
+                                      refusal.value, refusal.message});
+        }
+        report->nodes.push_back(placed);
+    }
+}
+
+void add_devices(const std::vector<std::string>& devices, Report* report)
+{
+    report->devices = devices;
+    for (const PlacedNode& node : report->nodes) {
+        if (std::find(report->devices.begin(), report->devices.end(), node.device) ==
+            report->devices.end())
+            report->devices.push_back(node.device);
+    }
+}
+
+Json tensors_json(const std::vector<Tensor>& tensors)
+{
+    Json list = Json::array();
+    for (const Tensor& tensor : tensors)
+        list.push_back({{"name", tensor.name},
+                        {"type", tengine_data_type_get_name(tensor.data_type)},
+                        {"shape", tensor.shape}});
+    return list;
+}
+
+Json parts_json(const std::vector<Part>& parts)
+{
+    Json list = Json::array();
+    for (const Part& part : parts)
+        list.push_back({{"device", part.device},
+                        {"nodes", part.nodes},
+                        {"inputs", part.inputs},
+                        {"outputs", part.outputs},
+                        {"macs", part.macs}});
+    return list;
+}
+
+Json refusals_json(const std::vector<Refusal>& refusals)
+{
+    Json list = Json::array();
+    for (const Refusal& refusal : refusals)
+        list.push_back({{"device", refusal.device},
+                        {"code", refusal.reason},
+                        {"attribute", refusal.attribute},
+                        {"value", refusal.value},
+                        {"message", refusal.message}});
+    return list;
+}
+
+Json nodes_json(const std::vector<PlacedNode>& nodes)
+{
+    Json list = Json::array();
+    for (const PlacedNode& node : nodes)
+        list.push_back({{"name", node.name},
+                        {"op", node.op},
+                        {"device", node.device},
+                        {"part", node.part},
+                        {"macs", node.macs},
+                        {"refused", refusals_json(node.refused)}});
+    return list;
+}
+
+}  // namespace
+
+Report make_report(const std::string& model, const std::vector<std::string>& devices, graph_t graph)
+{
+    Report report;
+    report.model = model;
+    add_tensors(graph, &report);
+    add_totals(graph, &report);
+    add_operators(graph, &report);
+    add_nodes(graph, &report);
+    add_devices(devices, &report);
+    return report;
+}
+
+Json to_json(const Report& report)
+{
+    return {{"version", 1},
+            {"model", report.model},
+            {"inputs", tensors_json(report.inputs)},
+            {"outputs", tensors_json(report.outputs)},
+            {"operators", report.operators},
+            {"macs", report.macs},
+            {"parameters", report.parameters},
+            {"memory", {{"constants", report.constant_bytes}, {"arena", report.arena_bytes}}},
+            {"devices", report.devices},
+            {"parts", parts_json(report.parts)},
+            {"nodes", nodes_json(report.nodes)}};
+}
+
+}  // namespace tengine::tools

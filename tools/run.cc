@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tengine run`: runs a model once and prints what goes in and comes out.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "command.h"
+#include "model.h"
+#include "tengine/inspect.h"
+#include "tensor_file/failure.h"
+#include "tensor_file/tensor_file.h"
+#include "text.h"
+
+namespace tengine::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RunOptions
+{
+    std::string model;
+    std::string output;
+    int threads = 1;
+    ModelOptions common;
+};
+
+constexpr size_t kFirstValues = 8;
+
+void print_values(const Tensor& tensor)
+{
+    const size_t number = tensor.element_number();
+    if (number == 0) return;
+    double least = get_element(tensor, 0);
+    double greatest = least;
+    double sum = 0;
+    for (size_t i = 0; i < number; ++i) {
+        const double value = get_element(tensor, i);
+        least = std::min(least, value);
+        greatest = std::max(greatest, value);
+        sum += value;
+    }
+    std::printf("  first");
+    for (size_t i = 0; i < std::min(number, kFirstValues); ++i)
+        std::printf(" %s", number_text(get_element(tensor, i)).c_str());
+    std::printf("%s\n  min %s  max %s  mean %s\n", number > kFirstValues ? " ..." : "",
+                number_text(least).c_str(), number_text(greatest).c_str(),
+                number_text(sum / static_cast<double>(number)).c_str());
+}
+
+void print_tensor(const char* role, const Tensor& tensor)
+{
+    std::printf("%-6s  %s  %s  %s\n", role, tensor.name.c_str(), shape_text(tensor.shape).c_str(),
+                tengine_data_type_get_name(tensor.data_type));
+    print_values(tensor);
+}
+
+// Tensor names may hold anything; file names get what is harmless everywhere.
+std::string file_name(const std::string& tensor_name)
+{
+    std::string name = tensor_name;
+    for (char& letter : name) {
+        if (std::isalnum(static_cast<unsigned char>(letter)) == 0 &&
+            std::string("._-").find(letter) == std::string::npos)
+            letter = '_';
+    }
+    return name.empty() || name[0] == '.' ? "_" + name : name;
+}
+
+void write_outputs(const std::string& folder, const std::vector<Tensor>& outputs)
+{
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) throw Failure("'" + folder + "' cannot be made: " + error.message());
+    std::set<std::string> taken;
+    for (const Tensor& output : outputs) {
+        std::string name = file_name(output.name);
+        while (!taken.insert(name).second)
+            name += "_";
+        const std::string path = (fs::path(folder) / (name + ".npy")).string();
+        write_tensor(path, output);
+        std::printf("wrote   %s\n", path.c_str());
+    }
+}
+
+void run(const RunOptions& options)
+{
+    Model model(options.model, options.common);
+    model.set_inputs();
+    for (const Tensor& input : model.inputs())
+        print_tensor("input", input);
+    model.prepare(options.threads);
+    model.run();
+    const std::vector<Tensor> outputs = model.outputs();
+    for (const Tensor& output : outputs)
+        print_tensor("output", output);
+    if (!options.output.empty()) write_outputs(options.output, outputs);
+}
+
+}  // namespace
+
+void add_run_command(CLI::App* app)
+{
+    const auto options = std::make_shared<RunOptions>();
+    CLI::App* command = app->add_subcommand("run", "Run a model once and print its outputs");
+    command->add_option("MODEL", options->model, "Model file, such as net.onnx")->required();
+    add_input_options(command, &options->common);
+    command->add_option("--output", options->output, "Folder to write the outputs to, as .npy")
+        ->type_name("DIR");
+    add_placement_options(command, &options->common);
+    add_threads_option(command, &options->threads);
+    command->callback([options] { run(*options); });
+}
+
+}  // namespace tengine::tools
