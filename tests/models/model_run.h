@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a model file through the public C API, for the tests of this folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tensor_file/tensor.h"
+
+namespace tengine::models {
+
+// Where files are that are not part of the tree; they may be absent.
+std::string shared_data(const std::string& name);
+
+// False if the file is absent. Then the test should say so and skip: GTEST_SKIP() << absent(path).
+bool exists(const std::string& path);
+std::string absent(const std::string& path);
+
+// The ONNX model `path` with one input and one output.
+class ModelRun
+{
+  public:
+    explicit ModelRun(const std::string& path);
+    ~ModelRun();
+    ModelRun(const ModelRun&) = delete;
+    ModelRun& operator=(const ModelRun&) = delete;
+
+    // As the file has it; a dimension that is not known is -1.
+    std::vector<int> input_shape() const;
+
+    // The output for this input. Prepares the graph where the shape is not that of the last call.
+    // Throws tools::Failure with the library's sentence.
+    tools::Tensor run(tools::Tensor input);
+
+  private:
+    void* graph_;
+    std::vector<int> prepared_;
+};
+
+}  // namespace tengine::models
