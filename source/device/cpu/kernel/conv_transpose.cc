@@ -158,8 +158,10 @@ int run(KernelContext& context)
 
 bool accepts(const node& node)
 {
+    constexpr int64_t kLargestRow = int64_t{1} << 26;  // of the matrix: one channel, one input row
     ConvProblem p;
     return is_plain_conv(node) && describe_conv(node, true, &p) == TENGINE_OK &&
+           p.taps <= kLargestRow / std::max(p.axes[2].input, 1) &&
            fits_blas(p.input_plane, p.output_channels * p.taps, p.input_channels);
 }
 

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators at sizes that are awkward for fast kernels, and at sizes of real networks: one table
+// for the tests of the CPU kernels (tests/device/cpu/kernel_test.cc, which take all of it) and for
+// kernel_benchmark.cc (which takes the latter).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tengine {
+
+// One node with fp32 inputs. Input 0 is fed, the others are constants.
+struct KernelCase
+{
+    std::string op;
+    std::vector<std::vector<int>> inputs;  // shapes
+    // Attributes by kind.
+    std::vector<std::pair<std::string, std::vector<int64_t>>> lists = {};
+    std::vector<std::pair<std::string, int>> ints = {};
+    std::vector<std::pair<std::string, float>> floats = {};
+    bool is_benchmark = false;
+
+    // "Conv 1x3x7x7 4x3x3x3 pads=1,1,1,1": unique in the table.
+    std::string name() const
+    {
+        std::string text = op;
+        for (const auto& shape : inputs)
+            text += " " + (shape.empty() ? "scalar" : join(shape, 'x'));
+        for (const auto& [key, values] : lists)
+            text += " " + key + "=" + join(values, ',');
+        for (const auto& [key, value] : ints)
+            text += " " + key + "=" + std::to_string(value);
+        for (const auto& [key, value] : floats)
+            text += " " + key + "=" + std::to_string(value);
+        return text;
+    }
+
+  private:
+    template <class T>
+    static std::string join(const std::vector<T>& values, char separator)
+    {
+        std::string text;
+        for (const T& value : values)
+            text += (text.empty() ? "" : std::string(1, separator)) + std::to_string(value);
+        return text;
+    }
+};
+
+// How a convolution's window differs from stride 1, no padding, no dilation, one group.
+struct ConvWindow
+{
+    std::vector<int64_t> strides = {}, pads = {}, dilations = {};
+    int group = 1;
+    bool has_bias = true;
+};
+
+inline KernelCase conv_case(const char* op, const std::vector<int>& input,
+                            const std::vector<int>& weight, const ConvWindow& window = {})
+{
+    KernelCase made;
+    made.op = op;
+    made.inputs = {input, weight};
+    const bool transposed = made.op == "ConvTranspose";
+    if (window.has_bias) made.inputs.push_back({transposed ? weight[1] * window.group : weight[0]});
+    if (!window.strides.empty()) made.lists.push_back({"strides", window.strides});
+    if (!window.pads.empty()) made.lists.push_back({"pads", window.pads});
+    if (!window.dilations.empty()) made.lists.push_back({"dilations", window.dilations});
+    if (window.group != 1) made.ints.push_back({"group", window.group});
+    return made;
+}
+
+inline void add_conv_cases(std::vector<KernelCase>& cases)
+{
+    const auto add = [&](const std::vector<int>& input, const std::vector<int>& weight,
+                         const ConvWindow& window = {}) {
+        cases.push_back(conv_case("Conv", input, weight, window));
+    };
+    // 1x1: the input is the matrix; with stride or padding it is not.
+    add({1, 1, 1, 1}, {1, 1, 1, 1});
+    add({1, 13, 7, 17}, {7, 13, 1, 1});
+    add({2, 17, 13, 31}, {33, 17, 1, 1});
+    add({3, 5, 1, 1}, {17, 5, 1, 1}, {{}, {}, {}, 1, false});
+    add({1, 7, 13, 13}, {5, 7, 1, 1}, {{2, 2}});
+    add({1, 7, 5, 6}, {5, 7, 1, 1}, {{}, {1, 0, 2, 1}});
+    // Windows: strides, one-sided padding, dilation, padding beyond the kernel, groups.
+    add({1, 3, 7, 7}, {4, 3, 3, 3}, {{}, {1, 1, 1, 1}});
+    add({2, 3, 31, 33}, {13, 3, 3, 3}, {{2, 2}, {1, 1, 1, 1}});
+    add({1, 5, 17, 13}, {7, 5, 5, 3}, {{3, 2}, {0, 2, 1, 0}, {}, 1, false});
+    add({1, 4, 17, 19}, {6, 4, 3, 3}, {{}, {2, 2, 2, 2}, {2, 3}});
+    add({1, 2, 5, 5}, {3, 2, 3, 3}, {{4, 4}, {6, 6, 6, 6}, {3, 3}});
+    add({2, 12, 9, 9}, {8, 3, 3, 3}, {{}, {1, 1, 1, 1}, {}, 4});
+    add({1, 6, 7, 11}, {9, 2, 1, 1}, {{}, {}, {}, 3});
+    add({1, 3, 64, 65}, {17, 3, 7, 7}, {{2, 2}, {3, 3, 3, 3}});
+    // More columns than a block has.
+    add({1, 33, 61, 67}, {5, 33, 7, 7}, {{}, {3, 3, 3, 3}});
+    // 1-d and 3-d.
+    add({2, 5, 33}, {7, 5, 4}, {{2}, {1, 2}});
+    add({1, 7, 129}, {3, 7, 1});
+    add({1, 3, 5, 6, 7}, {4, 3, 3, 2, 3}, {{2, 1, 1}, {1, 1, 0, 1, 0, 1}});
+    add({1, 4, 3, 5, 4}, {6, 2, 2, 2, 2}, {{}, {1, 0, 1, 0, 1, 1}, {2, 1, 1}, 2});
+    // Nothing to do, and nothing to sum.
+    add({0, 3, 5, 5}, {2, 3, 3, 3});
+    add({1, 0, 5, 5}, {2, 0, 3, 3});
+}
+
+inline void add_depthwise_cases(std::vector<KernelCase>& cases)
+{
+    const auto add = [&](const std::vector<int>& input, const std::vector<int>& weight,
+                         ConvWindow window = {}) {
+        window.group = input[1];
+        cases.push_back(conv_case("Conv", input, weight, window));
+    };
+    for (int width : {1, 7, 13, 16, 17, 31, 33, 67})
+        add({1, 3, 9, width}, {3, 1, 3, 3}, {{}, {1, 1, 1, 1}});
+    for (int height : {1, 2, 3, 4, 5, 8})
+        add({1, 2, height, 19}, {2, 1, 3, 3}, {{}, {1, 1, 1, 1}});
+    add({2, 5, 17, 35}, {5, 1, 3, 3}, {{2, 2}, {1, 1, 1, 1}});
+    add({1, 5, 16, 34}, {5, 1, 5, 5}, {{2, 2}, {2, 1, 2, 3}});
+    add({1, 3, 13, 13}, {3, 1, 5, 5}, {{}, {2, 2, 2, 2}, {}, 1, false});
+    add({1, 3, 13, 31}, {9, 1, 3, 3}, {{}, {1, 1, 1, 1}});
+    add({1, 2, 21, 23}, {4, 1, 3, 3}, {{3, 5}, {1, 4, 2, 0}, {2, 2}});
+    add({1, 2, 21, 23}, {2, 1, 3, 2}, {{2, 3}, {0, 3, 0, 3}, {1, 4}});
+    add({1, 2, 3, 3}, {2, 1, 3, 3}, {{2, 2}, {7, 7, 7, 7}});
+    add({1, 3, 40, 9}, {3, 1, 1, 1});
+    add({2, 4, 77}, {8, 1, 5}, {{2}, {2, 2}});
+    add({1, 4, 1001}, {4, 1, 9}, {{}, {8, 0}});
+    // More rows than a band has; strides too wide for the band (the product takes it).
+    add({1, 1, 700, 300}, {1, 1, 3, 3}, {{}, {1, 1, 1, 1}});
+    add({1, 2, 33, 35}, {2, 1, 3, 3}, {{11, 9}, {1, 1, 1, 1}});
+    add({1, 4, 3, 5, 6}, {4, 1, 2, 2, 2});
+}
+
+inline void add_conv_transpose_cases(std::vector<KernelCase>& cases)
+{
+    const auto add = [&](const std::vector<int>& input, const std::vector<int>& weight,
+                         const ConvWindow& window = {}) {
+        cases.push_back(conv_case("ConvTranspose", input, weight, window));
+    };
+    add({1, 1, 1, 1}, {1, 1, 1, 1});
+    add({1, 3, 7, 5}, {3, 4, 3, 3});
+    add({2, 5, 13, 7}, {5, 3, 4, 4}, {{2, 2}, {1, 1, 1, 1}});
+    add({1, 4, 6, 5}, {4, 3, 3, 2}, {{3, 2}, {0, 1, 2, 0}, {2, 3}, 2});
+    add({1, 2, 3, 3}, {2, 3, 2, 2}, {{5, 4}, {}, {}, 1, false});
+    add({1, 7, 33}, {7, 5, 4}, {{2}, {1, 1}});
+    add({1, 3, 3, 4, 5}, {3, 2, 2, 3, 2}, {{2, 1, 2}, {1, 0, 0, 0, 1, 1}});
+    // More than one block of channels, and of rows.
+    add({1, 8, 65, 67}, {8, 9, 4, 4}, {{2, 2}, {1, 1, 1, 1}});
+    add({1, 2, 301, 303}, {2, 2, 5, 5}, {{}, {2, 2, 2, 2}});
+}
+
+inline void add_product_cases(std::vector<KernelCase>& cases)
+{
+    const auto add = [&](const char* op, const std::vector<std::vector<int>>& shapes,
+                         const std::vector<std::pair<std::string, int>>& ints = {},
+                         const std::vector<std::pair<std::string, float>>& floats = {}) {
+        cases.push_back({op, shapes, {}, ints, floats});
+    };
+    for (int m : {1, 7, 33})
+        for (int n : {1, 13, 17})
+            for (int k : {1, 31, 129})
+                add("Gemm", {{m, k}, {n, k}, {n}}, {{"transB", 1}});
+    for (int transposed_a : {0, 1})
+        for (int transposed_b : {0, 1})
+            for (int size : {1, 13}) {
+                const std::vector<int> a = transposed_a ? std::vector{17, size}
+                                                        : std::vector{size, 17};
+                const std::vector<int> b = transposed_b ? std::vector{31, 17}
+                                                        : std::vector{17, 31};
+                add("Gemm", {a, b}, {{"transA", transposed_a}, {"transB", transposed_b}});
+                add("Gemm", {a, b, {size, 1}},
+                    {{"transA", transposed_a}, {"transB", transposed_b}},
+                    {{"alpha", 1.5f}, {"beta", 2.25f}});
+            }
+    for (const std::vector<int>& addend : std::vector<std::vector<int>>{{}, {1}, {1, 33}, {13, 33}})
+        add("Gemm", {{13, 7}, {7, 33}, addend});
+    add("Gemm", {{13, 7}, {7, 33}, {33}}, {}, {{"beta", 0.0f}});
+    add("Gemm", {{3, 0}, {0, 5}, {5}});
+    add("Gemm", {{0, 4}, {4, 5}});
+
+    add("MatMul", {{7, 13}, {13, 17}});
+    add("MatMul", {{13}, {13, 17}});
+    add("MatMul", {{7, 13}, {13}});
+    add("MatMul", {{13}, {13}});
+    add("MatMul", {{2, 3, 7, 13}, {13, 17}});
+    add("MatMul", {{2, 3, 7, 13}, {2, 3, 13, 5}});
+    add("MatMul", {{2, 1, 7, 13}, {1, 3, 13, 5}});
+    add("MatMul", {{7, 13}, {4, 13, 5}});
+    add("MatMul", {{4, 7, 13}, {13}});
+    add("MatMul", {{3, 5, 0}, {3, 0, 2}});
+    add("MatMul", {{0, 5, 4}, {4, 2}});
+    // Large enough to be cut into strips.
+    add("MatMul", {{301, 203}, {203, 177}});
+    add("MatMul", {{99, 203}, {203, 577}});
+    add("MatMul", {{1, 1501}, {1501, 1777}});
+    add("MatMul", {{1777, 1501}, {1501}});
+}
+
+inline void add_elementwise_cases(std::vector<KernelCase>& cases)
+{
+    for (const char* op : {"Relu", "Sigmoid", "Tanh", "HardSwish", "LeakyRelu", "HardSigmoid"}) {
+        for (int size : {1, 7, 13, 16, 17, 31, 33, 1001})
+            cases.push_back({op, {{size}}});
+        cases.push_back({op, {{2, 33000}}});
+        cases.push_back({op, {{}}});
+        cases.push_back({op, {{0, 3}}});
+    }
+    cases.push_back({"LeakyRelu", {{37}}, {}, {}, {{"alpha", 0.3f}}});
+    cases.push_back({"HardSigmoid", {{37}}, {}, {}, {{"alpha", 0.4f}, {"beta", 0.1f}}});
+    for (int size : {1, 17, 40000})
+        cases.push_back({"Clip", {{size}, {}, {}}});
+    cases.push_back({"Clip", {{33}, {}}});
+    cases.push_back({"Clip", {{33}}});
+    for (const char* op : {"Add", "Sub", "Mul", "Div"}) {
+        for (int size : {1, 7, 17, 33, 40000})
+            cases.push_back({op, {{size}, {size}}});
+        cases.push_back({op, {{7, 33}, {}}});
+        cases.push_back({op, {{}, {7, 33}}});
+        cases.push_back({op, {{2, 5, 7, 9}, {5, 1, 1}}});
+        cases.push_back({op, {{5, 1, 1}, {2, 5, 7, 9}}});
+        cases.push_back({op, {{2, 3, 17}, {17}}});
+        cases.push_back({op, {{3, 1, 17}, {1, 5, 1}}});
+        cases.push_back({op, {{0, 4}, {4}}});
+        cases.push_back({op, {{}, {}}});
+    }
+}
+
+// Layers of ResNet-50, MobileNetV2 and transformers.
+inline void add_network_cases(std::vector<KernelCase>& cases)
+{
+    const size_t first = cases.size();
+    cases.push_back(conv_case("Conv", {1, 3, 224, 224}, {64, 3, 7, 7}, {{2, 2}, {3, 3, 3, 3}}));
+    for (int channels : {64, 128, 256, 512}) {
+        const int side = 56 * 64 / channels;
+        cases.push_back(conv_case("Conv", {1, channels, side, side}, {channels, channels, 3, 3},
+                                  {{}, {1, 1, 1, 1}}));
+        cases.push_back(
+            conv_case("Conv", {1, channels, side, side}, {channels * 4, channels, 1, 1}));
+    }
+    for (int stride : {1, 2}) {
+        cases.push_back(conv_case("Conv", {1, 96, 112, 112}, {96, 1, 3, 3},
+                                  {{stride, stride}, {1, 1, 1, 1}, {}, 96}));
+        cases.push_back(conv_case("Conv", {1, 576, 14, 14}, {576, 1, 3, 3},
+                                  {{stride, stride}, {1, 1, 1, 1}, {}, 576}));
+    }
+    cases.push_back(conv_case("ConvTranspose", {1, 64, 28, 28}, {64, 32, 4, 4},
+                              {{2, 2}, {1, 1, 1, 1}}));
+    cases.push_back({"Gemm", {{1, 2048}, {1000, 2048}, {1000}}, {}, {{"transB", 1}}});
+    cases.push_back({"MatMul", {{1, 128, 768}, {768, 768}}});
+    cases.push_back({"MatMul", {{1, 12, 128, 64}, {1, 12, 64, 128}}});
+    for (const char* op : {"Relu", "Sigmoid", "Tanh", "HardSwish"})
+        cases.push_back({op, {{1, 64, 112, 112}}});
+    cases.push_back({"Add", {{1, 256, 56, 56}, {1, 256, 56, 56}}});
+    cases.push_back({"Mul", {{1, 256, 56, 56}, {1, 256, 1, 1}}});
+    for (size_t i = first; i < cases.size(); ++i)
+        cases[i].is_benchmark = true;
+}
+
+inline std::vector<KernelCase> list_kernel_cases()
+{
+    std::vector<KernelCase> cases;
+    add_conv_cases(cases);
+    add_depthwise_cases(cases);
+    add_conv_transpose_cases(cases);
+    add_product_cases(cases);
+    add_elementwise_cases(cases);
+    add_network_cases(cases);
+    return cases;
+}
+
+}  // namespace tengine

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise Conv in fp32, 1-d and 2-d: every input channel has filters of its own (group = input
+// channels, any multiple of them as output channels). Written once for all instruction sets with
+// Highway; too few sums per channel for a matrix product to pay.
+//
+// A band of input rows of one channel is first copied to scratch with its padding, and each row is
+// sorted by column modulo the stride. Under one tap, consecutive outputs then read consecutive
+// elements whatever stride, dilation and padding are, so there is one inner loop without special
+// cases: four accumulators - four rows, or four vectors of a row where rows are few - share each
+// broadcast weight. Bands are cut so that the copy stays in an eighth of the L2 cache, and channels
+// and bands are spread over the workers.
+// Limits: loads (6 for 4 multiply-adds); planes narrower than a vector leave lanes idle.
+// Accuracy: |error| <= (taps + 1) * eps * (sum |weight| |input| + |bias|).
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+
+#include "base/alloc.h"
+#include "base/cpu.h"
+#include "device/cpu/kernel/conv_problem.h"
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/parallel.h"
+
+#ifdef TENGINE_HAVE_HIGHWAY
+#ifndef TENGINE_CPU_CONV_DEPTHWISE
+#define TENGINE_CPU_CONV_DEPTHWISE
+namespace tengine::cpu {
+
+// How one band is computed. Sizes in elements.
+struct DepthwiseBand
+{
+    const float* rows;        // of the copy
+    int64_t row_step;         // in the copy, between the inputs of consecutive output rows
+    const int64_t* offsets;   // of each tap in the copy
+    int64_t taps;
+    int64_t height, width;    // of the output
+};
+
+// Where the copy takes a row of the input from.
+struct DepthwiseRow
+{
+    int64_t input;        // columns of the input
+    int64_t stride;       // and with it number of phases
+    int64_t pad_begin;
+    int64_t phase_width;  // elements of a phase in the copy
+};
+
+}  // namespace tengine::cpu
+#endif
+
+// clang-format off
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/conv_depthwise.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace tengine::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::ScalableTag<float>;
+using Vector = hn::Vec<Floats>;
+
+int64_t count_lanes()
+{
+    return static_cast<int64_t>(hn::Lanes(Floats()));
+}
+
+// The first `count` lanes.
+HWY_INLINE void store_some(Vector value, float* output, int64_t count)
+{
+    const Floats d;
+    if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::StoreU(value, d, output);
+    HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
+    hn::Store(value, d, lanes);
+    for (int64_t i = 0; i < count; ++i)
+        output[i] = lanes[i];
+}
+
+// One vector of outputs.
+HWY_INLINE void convolve_one(const DepthwiseBand& band, const float* weight, float bias,
+                             const float* input, float* output, int64_t count)
+{
+    const Floats d;
+    Vector sum = hn::Set(d, bias);
+    for (int64_t t = 0; t < band.taps; ++t)
+        sum = hn::MulAdd(hn::Set(d, weight[t]), hn::LoadU(d, input + band.offsets[t]), sum);
+    store_some(sum, output, count);
+}
+
+// Four vectors of outputs, these steps apart.
+HWY_INLINE void convolve_four(const DepthwiseBand& band, const float* weight, float bias,
+                              const float* input, int64_t input_step, float* output,
+                              int64_t output_step, int64_t count)
+{
+    const Floats d;
+    Vector sum0 = hn::Set(d, bias), sum1 = sum0, sum2 = sum0, sum3 = sum0;
+    for (int64_t t = 0; t < band.taps; ++t) {
+        const Vector w = hn::Set(d, weight[t]);
+        const float* x = input + band.offsets[t];
+        sum0 = hn::MulAdd(w, hn::LoadU(d, x), sum0);
+        sum1 = hn::MulAdd(w, hn::LoadU(d, x + input_step), sum1);
+        sum2 = hn::MulAdd(w, hn::LoadU(d, x + 2 * input_step), sum2);
+        sum3 = hn::MulAdd(w, hn::LoadU(d, x + 3 * input_step), sum3);
+    }
+    store_some(sum0, output, count);
+    store_some(sum1, output + output_step, count);
+    store_some(sum2, output + 2 * output_step, count);
+    store_some(sum3, output + 3 * output_step, count);
+}
+
+// One filter on a band: output is height x width, dense.
+void convolve_band(const DepthwiseBand& band, const float* weight, float bias, float* output)
+{
+    const int64_t lanes = count_lanes();
+    int64_t y = 0;
+    for (; y + 4 <= band.height; y += 4)
+        for (int64_t x = 0; x < band.width; x += lanes)
+            convolve_four(band, weight, bias, band.rows + y * band.row_step + x, band.row_step,
+                          output + y * band.width + x, band.width, band.width - x);
+    for (; y < band.height; ++y) {
+        const float* input = band.rows + y * band.row_step;
+        float* row = output + y * band.width;
+        int64_t x = 0;
+        for (; x + 4 * lanes <= band.width; x += 4 * lanes)
+            convolve_four(band, weight, bias, input + x, lanes, row + x, lanes, lanes);
+        for (; x < band.width; x += lanes)
+            convolve_one(band, weight, bias, input + x, row + x, band.width - x);
+    }
+}
+
+// Copies a row of the input with zeros around it; element j of phase p is the padded row's column
+// j * stride + p.
+void copy_row(const DepthwiseRow& row, const float* input, float* copy)
+{
+    for (int64_t phase = 0; phase < row.stride; ++phase, copy += row.phase_width) {
+        const int64_t shift = phase - row.pad_begin;
+        const auto first_from = [&](int64_t column) {
+            return column <= shift ? 0 : (column - shift + row.stride - 1) / row.stride;
+        };
+        const int64_t first = std::min<int64_t>(first_from(0), row.phase_width);
+        const int64_t last = std::min<int64_t>(first_from(row.input), row.phase_width);
+        std::fill_n(copy, first, 0.0f);
+        if (row.stride == 1) {
+            std::copy_n(input + first + shift, last - first, copy + first);
+        } else {
+            for (int64_t j = first; j < last; ++j)
+                copy[j] = input[j * row.stride + shift];
+        }
+        std::fill_n(copy + last, row.phase_width - last, 0.0f);
+    }
+}
+
+}  // namespace tengine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // TENGINE_HAVE_HIGHWAY
+
+#if !defined(TENGINE_HAVE_HIGHWAY)
+namespace tengine::cpu {
+extern const KernelTable conv_depthwise_kernels;
+const KernelTable conv_depthwise_kernels = {nullptr, 0};
+}  // namespace tengine::cpu
+#elif HWY_ONCE
+namespace tengine::cpu {
+namespace {
+
+HWY_EXPORT(count_lanes);
+HWY_EXPORT(convolve_band);
+HWY_EXPORT(copy_row);
+
+constexpr int64_t kMinBandHeight = 8;  // output rows; two blocks of four
+
+struct Depthwise : ConvProblem
+{
+    int64_t multiplier;   // output channels of an input channel
+    int64_t band_height;  // output rows computed at once
+    int64_t band_num;
+    int64_t copy_rows;    // input rows a band needs
+    int64_t phase_width, row_size;  // of the copy, in elements
+
+    int64_t tile_num() const { return batch * groups * band_num; }
+    size_t offset_bytes() const { return align(static_cast<size_t>(taps) * sizeof(int64_t)); }
+    size_t copy_bytes() const
+    {
+        return align(static_cast<size_t>(copy_rows * row_size) * sizeof(float));
+    }
+    static size_t align(size_t bytes)
+    {
+        return (bytes + ALLOC_ALIGNMENT - 1) / ALLOC_ALIGNMENT * ALLOC_ALIGNMENT;
+    }
+};
+
+int64_t rows_for(const window_axis& height, int64_t outputs)
+{
+    return (outputs - 1) * height.stride + int64_t{height.kernel - 1} * height.dilation + 1;
+}
+
+int describe(const node& node, Depthwise* out_conv)
+{
+    static const int64_t cache_size =
+        static_cast<int64_t>(get_cpu_cache_size().l2 / 8 / sizeof(float));
+    Depthwise& conv = *out_conv;
+    TENGINE_RETURN_IF_ERROR(describe_conv(node, false, &conv));
+    const window_axis& height = conv.axes[1];
+    const window_axis& width = conv.axes[2];
+    const int64_t lanes = HWY_DYNAMIC_DISPATCH(count_lanes)();
+    conv.multiplier = conv.output_channels;
+    conv.phase_width = (width.output + lanes - 1) / lanes * lanes +
+                       int64_t{width.kernel - 1} * width.dilation / width.stride + 1;
+    conv.row_size = conv.phase_width * width.stride;
+    const int64_t fitting = (cache_size / conv.row_size - rows_for(height, 1)) / height.stride + 1;
+    conv.band_height = std::min<int64_t>(std::max(fitting, kMinBandHeight), height.output);
+    conv.band_num =
+        conv.band_height > 0 ? (height.output + conv.band_height - 1) / conv.band_height : 0;
+    conv.copy_rows = conv.band_height > 0 ? rows_for(height, conv.band_height) : 0;
+    return TENGINE_OK;
+}
+
+// Of each tap in the copy, see copy_row().
+void find_offsets(const Depthwise& conv, int64_t* offsets)
+{
+    const window_axis& height = conv.axes[1];
+    const window_axis& width = conv.axes[2];
+    for (int y = 0; y < height.kernel; ++y) {
+        for (int x = 0; x < width.kernel; ++x) {
+            const int64_t column = int64_t{x} * width.dilation;
+            *offsets++ = int64_t{y} * height.dilation * conv.row_size +
+                         column % width.stride * conv.phase_width + column / width.stride;
+        }
+    }
+}
+
+void copy_band(const Depthwise& conv, const float* plane, int64_t first_row, float* copy)
+{
+    const window_axis& width = conv.axes[2];
+    const DepthwiseRow row = {width.input, width.stride, width.pad_begin, conv.phase_width};
+    const auto copy_row = HWY_DYNAMIC_DISPATCH(copy_row);
+    for (int64_t i = 0; i < conv.copy_rows; ++i, copy += conv.row_size) {
+        const int64_t from = first_row + i;
+        if (from >= 0 && from < conv.axes[1].input)
+            copy_row(row, plane + from * width.input, copy);
+        else
+            std::fill_n(copy, conv.row_size, 0.0f);
+    }
+}
+
+// One band of one input channel of one image.
+void run_tile(const KernelContext& context, const Depthwise& conv, const int64_t* offsets,
+              int64_t tile, float* copy)
+{
+    const window_axis& height = conv.axes[1];
+    const int64_t plane = tile / conv.band_num;
+    const int64_t begin = tile % conv.band_num * conv.band_height;
+    const int64_t rows = std::min(conv.band_height, height.output - begin);
+    copy_band(conv, context.input(0)->f32 + plane * conv.input_plane,
+              begin * height.stride - height.pad_begin, copy);
+    const int64_t width = conv.axes[2].output;
+    const DepthwiseBand band = {copy, height.stride * conv.row_size, offsets, conv.taps, rows,
+                                width};
+    const float* bias = context.input(2) ? context.input(2)->f32 : nullptr;
+    for (int64_t i = 0; i < conv.multiplier; ++i) {
+        const int64_t channel = plane % conv.groups * conv.multiplier + i;
+        float* output = context.output(0)->f32 +
+                        (plane * conv.multiplier + i) * conv.output_plane + begin * width;
+        HWY_DYNAMIC_DISPATCH(convolve_band)
+        (band, context.input(1)->f32 + channel * conv.taps, bias ? bias[channel] : 0, output);
+    }
+}
+
+int prepare(KernelContext& context)
+{
+    Depthwise conv;
+    TENGINE_RETURN_IF_ERROR(describe(*context.node, &conv));
+    context.scratch_size = conv.offset_bytes() +
+                           conv.copy_bytes() * static_cast<size_t>(get_thread_pool_size(context.pool));
+    return TENGINE_OK;
+}
+
+int run(KernelContext& context)
+{
+    Depthwise conv;
+    TENGINE_RETURN_IF_ERROR(describe(*context.node, &conv));
+    char* scratch = static_cast<char*>(context.scratch);
+    int64_t* offsets = reinterpret_cast<int64_t*>(scratch);
+    find_offsets(conv, offsets);
+    parallel_for(context.pool, conv.tile_num(), 1, [&](int64_t first, int64_t last, int worker) {
+        float* copy = reinterpret_cast<float*>(scratch + conv.offset_bytes() +
+                                               conv.copy_bytes() * static_cast<size_t>(worker));
+        for (int64_t tile = first; tile < last; ++tile)
+            run_tile(context, conv, offsets, tile, copy);
+    });
+    return TENGINE_OK;
+}
+
+// Sparse windows would make the copy larger than the input, without bound.
+bool is_compact(const window_axis& axis)
+{
+    return axis.stride <= 8 && int64_t{axis.kernel - 1} * axis.dilation <= 1024;
+}
+
+bool accepts(const node& node)
+{
+    ConvProblem p;
+    return is_plain_conv(node) && get_ir_node_input(&node, 0)->dim_num <= 4 &&
+           describe_conv(node, false, &p) == TENGINE_OK && p.input_channels == 1 &&
+           is_compact(p.axes[1]) && is_compact(p.axes[2]);
+}
+
+const Kernel rows[] = {{"Conv", "conv.depthwise_simd", accepts, run, prepare}};
+
+}  // namespace
+
+extern const KernelTable conv_depthwise_kernels;
+const KernelTable conv_depthwise_kernels = {rows, std::size(rows)};
+
+}  // namespace tengine::cpu
+#endif  // HWY_ONCE

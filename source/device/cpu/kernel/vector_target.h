@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The instruction sets that the Highway kernels are compiled for and that this processor has.
+#pragma once
+
+namespace tengine::cpu {
+
+// How many; 0 in a build without Highway.
+int get_vector_target_num();
+
+// Highway's name ("AVX3", "NEON"), best first: 0 is the one that kernels use. NULL out of range.
+const char* get_vector_target_name(int index);
+
+// For tests: kernels use this one from now on, in all threads; -1 is the best again. No kernel may
+// be running.
+void force_vector_target(int index);
+
+}  // namespace tengine::cpu

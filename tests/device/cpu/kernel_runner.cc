@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cpu/kernel_runner.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <memory>
+
+#include "base/alloc.h"
+#include "module/module.h"
+#include "operator/param.h"
+
+namespace tengine::cpu {
+namespace {
+
+void set_attributes(node* node, const KernelCase& node_case)
+{
+    for (const auto& [name, values] : node_case.lists)
+        EXPECT_EQ(set_node_ints(node, name.c_str(), values.data(), static_cast<int>(values.size())),
+                  TENGINE_OK);
+    for (const auto& [name, value] : node_case.ints)
+        EXPECT_EQ(set_node_int(node, name.c_str(), value), TENGINE_OK);
+    for (const auto& [name, value] : node_case.floats)
+        EXPECT_EQ(set_node_float(node, name.c_str(), value), TENGINE_OK);
+}
+
+int infer_output(node* node)
+{
+    if (node->op.same_shape)
+        return set_node_output_like(node, 0, get_ir_node_input(node, 0), -1);
+    return node->op.infer_shape(node);
+}
+
+// All bits set is a NaN.
+void fill_with_nan(void* memory, size_t size)
+{
+    std::memset(memory, 0xff, size);
+}
+
+}  // namespace
+
+KernelRunner::KernelRunner(const KernelCase& node_case)
+{
+    EXPECT_EQ(init_modules(), TENGINE_OK) << tengine_error_message();
+    graph_ = create_ir_graph(nullptr);
+    node_ = create_ir_node(graph_, "node", get_op_type("", node_case.op.c_str()), 0);
+    for (const std::vector<int>& shape : node_case.inputs) {
+        tensor* input = create_ir_tensor(graph_, nullptr, TENGINE_DT_FP32);
+        EXPECT_EQ(set_ir_tensor_shape(input, shape.data(), static_cast<int>(shape.size())),
+                  TENGINE_OK);
+        EXPECT_EQ(allocate_ir_tensor(input), TENGINE_OK);
+        EXPECT_EQ(set_ir_node_input_tensor(node_, static_cast<int>(inputs_.size()), input),
+                  TENGINE_OK);
+        inputs_.push_back(input);
+    }
+    output_ = create_ir_tensor(graph_, "output", TENGINE_DT_FP32);
+    EXPECT_EQ(set_ir_node_output_tensor(node_, 0, output_), TENGINE_OK);
+    set_attributes(node_, node_case);
+    EXPECT_EQ(infer_output(node_), TENGINE_OK) << tengine_error_message();
+}
+
+KernelRunner::~KernelRunner()
+{
+    destroy_ir_graph(graph_);
+}
+
+std::vector<const Kernel*> KernelRunner::kernels() const
+{
+    std::vector<const Kernel*> accepting;
+    for (int t = 0; t < kernel_table_num; ++t) {
+        for (size_t i = 0; i < kernel_tables[t]->row_num; ++i) {
+            const Kernel& kernel = kernel_tables[t]->rows[i];
+            if (std::strcmp(kernel.op, get_ir_node_op(node_)) == 0 &&
+                (!kernel.accepts || kernel.accepts(*node_)))
+                accepting.push_back(&kernel);
+        }
+    }
+    return accepting;
+}
+
+void KernelRunner::fill(int input, const std::vector<float>& values)
+{
+    ASSERT_EQ(values.size(), input_size(input));
+    std::memcpy(inputs_[static_cast<size_t>(input)]->data, values.data(),
+                values.size() * sizeof(float));
+}
+
+size_t KernelRunner::input_size(int input) const
+{
+    return static_cast<size_t>(inputs_[static_cast<size_t>(input)]->elem_num);
+}
+
+std::vector<float> KernelRunner::run(const Kernel& kernel, int thread_num)
+{
+    std::vector<float> values(static_cast<size_t>(output_->elem_num));
+    fill_with_nan(values.data(), values.size() * sizeof(float));
+    output_->data = values.data();
+    execute(kernel, thread_num);
+    output_->data = nullptr;
+    return values;
+}
+
+std::vector<float> KernelRunner::run_in_place(const Kernel& kernel, int thread_num)
+{
+    tensor* input = inputs_[static_cast<size_t>(kernel.in_place_input)];
+    void* const data = input->data;
+    std::vector<float> values(input->f32, input->f32 + input->elem_num);
+    input->data = output_->data = values.data();
+    execute(kernel, thread_num);
+    input->data = data;
+    output_->data = nullptr;
+    return values;
+}
+
+void KernelRunner::execute(const Kernel& kernel, int thread_num)
+{
+    KernelContext context;
+    context.node = node_;
+    EXPECT_EQ(create_thread_pool(thread_num, 0, &context.pool), TENGINE_OK);
+    if (kernel.prepare) {
+        EXPECT_EQ(kernel.prepare(context), TENGINE_OK) << tengine_error_message();
+    }
+    const std::unique_ptr<void, void (*)(void*)> scratch(alloc_memory(context.scratch_size),
+                                                         free_memory);
+    fill_with_nan(scratch.get(), context.scratch_size);
+    context.scratch = scratch.get();
+    EXPECT_EQ(kernel.run(context), TENGINE_OK) << tengine_error_message();
+    if (context.free_state) context.free_state(context.state);
+    destroy_thread_pool(context.pool);
+}
+
+}  // namespace tengine::cpu

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one kernel of the CPU device on one node, without the rest of the library around it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../../../benchmark/kernel_case.h"
+#include "device/cpu/kernel_table.h"
+
+namespace tengine::cpu {
+
+// The node of a case in a graph of its own.
+class KernelRunner
+{
+  public:
+    explicit KernelRunner(const KernelCase& node_case);
+    ~KernelRunner();
+    KernelRunner(const KernelRunner&) = delete;
+    KernelRunner& operator=(const KernelRunner&) = delete;
+
+    // All kernels that accept the node, in the order in which they are asked.
+    std::vector<const Kernel*> kernels() const;
+
+    // Sets the elements of an input.
+    void fill(int input, const std::vector<float>& values);
+    size_t input_num() const { return inputs_.size(); }
+    size_t input_size(int input) const;
+
+    // Output 0 after running the kernel. Memory it may not read unwritten (output, scratch) is
+    // filled with NaN before.
+    std::vector<float> run(const Kernel& kernel, int thread_num);
+    // The same with the output in the memory of the input that the kernel names.
+    std::vector<float> run_in_place(const Kernel& kernel, int thread_num);
+
+  private:
+    void execute(const Kernel& kernel, int thread_num);
+
+    graph* graph_;
+    node* node_;
+    std::vector<tensor*> inputs_;
+    tensor* output_;
+};
+
+}  // namespace tengine::cpu

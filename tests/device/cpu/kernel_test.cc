@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every fast kernel against the reference kernel of its operator, on every instruction set this
+// machine has, with one worker and several. How far they may differ follows from the arithmetic.
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <gtest/gtest.h>
+#include <limits>
+#include <random>
+#include <set>
+
+#include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/kernel_runner.h"
+
+namespace tengine::cpu {
+
+void PrintTo(const KernelCase& node_case, std::ostream* stream)
+{
+    *stream << node_case.name();
+}
+
+namespace {
+
+constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
+
+bool is_fast(const Kernel& kernel)
+{
+    return std::strcmp(kernel.name, "reference") != 0;
+}
+
+// How far an element may be from the reference, in double, with the reference's own rounding.
+using Tolerance = std::function<double(size_t index, float expected)>;
+
+std::vector<float> random_values(size_t count, std::mt19937& generator, float low, float high)
+{
+    std::uniform_real_distribution<float> distribution(low, high);
+    std::vector<float> values(count);
+    for (float& value : values)
+        value = distribution(generator);
+    return values;
+}
+
+// Calls body with each instruction set in turn; once where kernels have no choice.
+template <class Body>
+void for_each_target(const Body& body)
+{
+    for (int target = 0; target < std::max(get_vector_target_num(), 1); ++target) {
+        force_vector_target(target);
+        const char* name = get_vector_target_name(target);
+        body(name ? name : "no vectors");
+    }
+    force_vector_target(-1);
+}
+
+void expect_close(const std::vector<float>& actual, const std::vector<float>& expected,
+                  const Tolerance& tolerance)
+{
+    ASSERT_EQ(actual.size(), expected.size());
+    for (size_t i = 0; i < actual.size(); ++i) {
+        if (actual[i] == expected[i] || (std::isnan(actual[i]) && std::isnan(expected[i])))
+            continue;
+        ASSERT_LE(std::fabs(double{actual[i]} - double{expected[i]}), tolerance(i, expected[i]))
+            << "element " << i << ": " << actual[i] << ", expected " << expected[i];
+    }
+}
+
+class KernelTest : public testing::TestWithParam<KernelCase>
+{
+  protected:
+    // Compares all fast kernels with the reference on the runner's present inputs.
+    static void compare(KernelRunner& runner, const Tolerance& tolerance)
+    {
+        const std::vector<const Kernel*> kernels = runner.kernels();
+        ASSERT_FALSE(is_fast(*kernels.back())) << "the reference comes last";
+        const std::vector<float> expected = runner.run(*kernels.back(), 1);
+        for (const Kernel* kernel : kernels) {
+            if (!is_fast(*kernel)) continue;
+            for_each_target([&](const char* target) {
+                for (int thread_num : {1, 2, 5}) {
+                    SCOPED_TRACE(std::string(kernel->name) + " on " + target + ", " +
+                                 std::to_string(thread_num) + " threads");
+                    expect_close(runner.run(*kernel, thread_num), expected, tolerance);
+                }
+                if (kernel->in_place_input >= 0 &&
+                    runner.input_size(kernel->in_place_input) == expected.size())
+                    expect_close(runner.run_in_place(*kernel, 2), expected, tolerance);
+            });
+        }
+    }
+};
+
+// ---- sums of products ----
+
+using ProductTest = KernelTest;
+
+// A sum of n products in any order, with or without fused multiply-add, is off by at most
+// n * eps * sum |a| |b|. The reference tells both factors: fed with the inputs' magnitudes it gives
+// the sum, fed with ones the number of terms. Two more roundings are the store and alpha and beta.
+TEST_P(ProductTest, IsWithinTheErrorOfTheSum)
+{
+    KernelRunner runner(GetParam());
+    const Kernel& reference = *runner.kernels().back();
+    std::mt19937 generator(1);
+    std::vector<std::vector<float>> inputs;
+    for (size_t i = 0; i < runner.input_num(); ++i) {
+        const size_t size = runner.input_size(static_cast<int>(i));
+        inputs.push_back(random_values(size, generator, -1, 1));
+        runner.fill(static_cast<int>(i), std::vector<float>(size, 1));
+    }
+    const std::vector<float> terms = runner.run(reference, 1);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        std::vector<float> magnitudes = inputs[i];
+        for (float& value : magnitudes)
+            value = std::fabs(value);
+        runner.fill(static_cast<int>(i), magnitudes);
+    }
+    const std::vector<float> sums = runner.run(reference, 1);
+    for (size_t i = 0; i < inputs.size(); ++i)
+        runner.fill(static_cast<int>(i), inputs[i]);
+    compare(runner, [&](size_t i, float) { return (terms[i] + 3) * kEpsilon * sums[i]; });
+}
+
+// ---- element-wise ----
+
+using ElementwiseTest = KernelTest;
+
+// Units in the last place that kernel and reference may differ by; 0: not at all. See the accuracy
+// that kernel/elementwise.cc states; the reference has an error of its own.
+int unit_tolerance(const std::string& op)
+{
+    if (op == "Sigmoid" || op == "Tanh") return 8;
+    if (op == "HardSigmoid" || op == "HardSwish") return 4;
+    return 0;
+}
+
+Tolerance units_of(const std::string& op)
+{
+    const int units = unit_tolerance(op);
+    // Where a sum cancels, a unit is one of its terms, which are of magnitude 1.
+    const double floor = op.compare(0, 4, "Hard") == 0 ? kEpsilon : 0;
+    return [=](size_t, float expected) {
+        const double unit = std::fabs(double{expected}) * kEpsilon;
+        return units * std::max({unit, floor, double{std::numeric_limits<float>::denorm_min()}});
+    };
+}
+
+TEST_P(ElementwiseTest, IsWithinItsStatedAccuracy)
+{
+    KernelRunner runner(GetParam());
+    std::mt19937 generator(1);
+    for (size_t i = 0; i < runner.input_num(); ++i)
+        runner.fill(static_cast<int>(i),
+                    random_values(runner.input_size(static_cast<int>(i)), generator, -4, 4));
+    if (GetParam().op == "Clip" && runner.input_num() == 3) {
+        runner.fill(1, {-1.5f});
+        runner.fill(2, {2.5f});
+    }
+    compare(runner, units_of(GetParam().op));
+}
+
+// Every function over the whole range of floats, with infinities, NaN, zeros and subnormals.
+class ElementwiseRangeTest : public testing::TestWithParam<const char*>
+{
+};
+
+TEST_P(ElementwiseRangeTest, OfAllMagnitudes)
+{
+    std::vector<float> values;
+    for (uint64_t bits = 0; bits <= UINT32_MAX; bits += 65521) {
+        const uint32_t narrow = static_cast<uint32_t>(bits);
+        float value;
+        std::memcpy(&value, &narrow, sizeof value);
+        values.push_back(value);
+    }
+    using Limits = std::numeric_limits<float>;
+    for (float value : {0.0f, -0.0f, 1.0f, -1.0f, Limits::infinity(), -Limits::infinity(),
+                        Limits::quiet_NaN(), Limits::max(), Limits::lowest(), Limits::min(),
+                        Limits::denorm_min()})
+        values.push_back(value);
+    KernelRunner runner(KernelCase{GetParam(), {{static_cast<int>(values.size())}}, {}, {}, {}});
+    runner.fill(0, values);
+    const std::vector<const Kernel*> kernels = runner.kernels();
+    const std::vector<float> expected = runner.run(*kernels.back(), 1);
+    for (const Kernel* kernel : kernels) {
+        if (!is_fast(*kernel)) continue;
+        for_each_target([&](const char* target) {
+            SCOPED_TRACE(target);
+            expect_close(runner.run(*kernel, 1), expected, units_of(GetParam()));
+        });
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernel, ElementwiseRangeTest,
+                         testing::Values("Relu", "LeakyRelu", "Clip", "HardSigmoid", "HardSwish",
+                                         "Sigmoid", "Tanh"),
+                         [](const auto& parameter) { return std::string(parameter.param); });
+
+// ---- the case table ----
+
+bool is_product(const KernelCase& node_case)
+{
+    static const std::set<std::string> products = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
+    return products.count(node_case.op) != 0;
+}
+
+std::vector<KernelCase> cases_of(bool products)
+{
+    std::vector<KernelCase> chosen;
+    for (const KernelCase& node_case : list_kernel_cases())
+        if (is_product(node_case) == products) chosen.push_back(node_case);
+    return chosen;
+}
+
+std::string test_name(const testing::TestParamInfo<KernelCase>& info)
+{
+    std::string name = info.param.name();
+    for (char& c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+    return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernel, ProductTest, testing::ValuesIn(cases_of(true)), test_name);
+INSTANTIATE_TEST_SUITE_P(Kernel, ElementwiseTest, testing::ValuesIn(cases_of(false)), test_name);
+
+// Fast kernels are really there for what they are made for.
+TEST(KernelChoice, TakesTheFastKernel)
+{
+    const auto first = [](const KernelCase& node_case) {
+        return std::string(KernelRunner(node_case).kernels().front()->name);
+    };
+    if (get_vector_target_num() > 0) {
+        EXPECT_EQ(first({"Relu", {{3}}}), "relu.simd");
+        EXPECT_EQ(first(conv_case("Conv", {1, 4, 9, 9}, {4, 1, 3, 3}, {{}, {}, {}, 4})),
+                  "conv.depthwise_simd");
+    }
+    // OpenBLAS is a part of the build or not; with it, all of these use it.
+    const bool has_blas = first({"MatMul", {{2, 2}, {2, 2}}}) != "reference";
+    const auto blas = [&](const char* name) { return has_blas ? name : "reference"; };
+    EXPECT_EQ(first({"Gemm", {{2, 2}, {2, 2}}}), blas("gemm.blas"));
+    EXPECT_EQ(first(conv_case("Conv", {1, 4, 9, 9}, {4, 4, 3, 3})), blas("conv.im2col_gemm"));
+    EXPECT_EQ(first(conv_case("ConvTranspose", {1, 4, 9, 9}, {4, 4, 3, 3})),
+              blas("conv_transpose.gemm_col2im"));
+}
+
+}  // namespace
+}  // namespace tengine::cpu
