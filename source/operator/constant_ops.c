@@ -44,11 +44,12 @@ int read_constant(const struct node* node, struct op_tensor* out_value, int64_t*
 
 static int infer_constant(struct node* node)
 {
-    struct op_tensor value;
+    struct op_tensor value = {0};
     int64_t scalar;
     TENGINE_RETURN_IF_ERROR(read_constant(node, &value, &scalar));
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < value.dim_num; i++) dims[i] = value.dims[i];
+    for (int i = 0; i < value.dim_num; i++)
+        dims[i] = value.dims[i];
     return set_node_output(node, 0, value.data_type, dims, value.dim_num);
 }
 
@@ -102,8 +103,8 @@ static int64_t count_int_range(int64_t start, int64_t limit, int64_t delta)
 {
     if (delta > 0 ? start >= limit : start <= limit) return 0;
     // Unsigned differences cannot overflow.
-    const uint64_t distance = delta > 0 ? (uint64_t)limit - (uint64_t)start
-                                        : (uint64_t)start - (uint64_t)limit;
+    const uint64_t distance =
+        delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
     const uint64_t step = delta > 0 ? (uint64_t)delta : 0 - (uint64_t)delta;
     const uint64_t count = distance / step + (distance % step != 0);
     return count <= INT_MAX ? (int64_t)count : -1;
@@ -112,9 +113,12 @@ static int64_t count_int_range(int64_t start, int64_t limit, int64_t delta)
 static int64_t read_int16_or_more(const struct tensor* tensor)
 {
     switch (tensor->data_type) {
-        case TENGINE_DT_INT16: return *(const int16_t*)tensor->data;
-        case TENGINE_DT_INT32: return *(const int32_t*)tensor->data;
-        default: return *(const int64_t*)tensor->data;
+        case TENGINE_DT_INT16:
+            return *(const int16_t*)tensor->data;
+        case TENGINE_DT_INT32:
+            return *(const int32_t*)tensor->data;
+        default:
+            return *(const int64_t*)tensor->data;
     }
 }
 
@@ -144,15 +148,18 @@ static int infer_range(struct node* node)
     for (int i = 0; i < 3; i++) {
         inputs[i] = get_ir_node_input(node, i);
         if (inputs[i]->elem_num != 1)
-            return fail_node(node, TENGINE_EINVAL, "input %d has %lld elements, it must be a scalar",
-                             i, (long long)inputs[i]->elem_num);
+            return fail_node(node, TENGINE_EINVAL,
+                             "input %d has %lld elements, it must be a scalar", i,
+                             (long long)inputs[i]->elem_num);
         known = known && inputs[i]->data;
     }
     const int type = inputs[0]->data_type;
     if (type != TENGINE_DT_FP32 && type != TENGINE_DT_FP64 && type != TENGINE_DT_INT16 &&
         type != TENGINE_DT_INT32 && type != TENGINE_DT_INT64)
-        return fail_node(node, TENGINE_EDTYPE, "inputs are %s; fp32, fp64, int16, int32 or int64 "
-                         "are accepted", get_data_type_name(type));
+        return fail_node(node, TENGINE_EDTYPE,
+                         "inputs are %s; fp32, fp64, int16, int32 or int64 "
+                         "are accepted",
+                         get_data_type_name(type));
     if (!known) return OP_SHAPE_LATER;
     const int64_t dims[] = {count_range(inputs[0], inputs[1], inputs[2])};
     if (dims[0] < 0)

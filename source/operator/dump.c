@@ -127,6 +127,14 @@ static int check_count(const struct node* node, const char* what, int number, in
                      node->op.version, minimum, maximum);
 }
 
+// Whether a required parameter that has its default may have been set to it: a number, unless the
+// default lies outside the allowed range.
+static bool is_default_possible(const op_field_t* field)
+{
+    if (field->kind != OP_FIELD_INT && field->kind != OP_FIELD_FLOAT) return false;
+    return field->number >= field->minimum || (field->minimum == 0 && field->maximum == 0);
+}
+
 int check_node(const struct node* node)
 {
     const ir_method_t* method = node->op.method;
@@ -134,7 +142,9 @@ int check_node(const struct node* node)
         check_count(node, "inputs", node->input_num, method->min_input, method->max_input));
     TENGINE_RETURN_IF_ERROR(
         check_count(node, "outputs", node->output_num, method->min_output, method->max_output));
-    for (int i = 0; i < method->min_input; i++)
+    // None of a variadic operator's inputs is optional.
+    const int needed = method->max_input < 0 ? node->input_num : method->min_input;
+    for (int i = 0; i < needed; i++)
         if (node->input_tensors[i] < 0)
             return fail_node(node, TENGINE_EGRAPH, "input %d is absent but not optional", i);
     for (int i = 0; i < method->field_num; i++) {
@@ -142,7 +152,7 @@ int check_node(const struct node* node)
         if (!field->required || field != find_op_field(method, field->name, node->op.version))
             continue;
         if (is_default(field, (const char*)node->op.param_mem + field->offset) &&
-            field->kind != OP_FIELD_INT && field->kind != OP_FIELD_FLOAT)
+            !is_default_possible(field))
             return fail_node(node, TENGINE_EGRAPH, "attribute '%s' is required", field->name);
     }
     return TENGINE_OK;

@@ -2,10 +2,9 @@
 // Operators that read or write elements at places given by an input of indices: Gather,
 // GatherElements, GatherND, ScatterElements, ScatterND. Parameters are in gather_param.h. Indices
 // themselves are checked by the kernels.
-#include "operator/gather_param.h"
-
 #include <string.h>
 
+#include "operator/gather_param.h"
 #include "operator/infer.h"
 #include "operator/registry.h"
 
@@ -30,9 +29,12 @@ static int infer_gather(struct node* node)
     TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, data->dim_num, &axis));
     int64_t dims[2 * MAX_SHAPE_DIM_NUM];
     int rank = 0;
-    for (int i = 0; i < axis; i++) dims[rank++] = data->dims[i];
-    for (int i = 0; i < indices->dim_num; i++) dims[rank++] = indices->dims[i];
-    for (int i = axis + 1; i < data->dim_num; i++) dims[rank++] = data->dims[i];
+    for (int i = 0; i < axis; i++)
+        dims[rank++] = data->dims[i];
+    for (int i = 0; i < indices->dim_num; i++)
+        dims[rank++] = indices->dims[i];
+    for (int i = axis + 1; i < data->dim_num; i++)
+        dims[rank++] = data->dims[i];
     return set_node_output(node, 0, data->data_type, dims, rank);
 }
 
@@ -92,7 +94,8 @@ static int infer_scatter_elements(struct node* node)
     const struct tensor* indices = get_ir_node_input(node, 1);
     TENGINE_RETURN_IF_ERROR(check_element_indices(node, param->axis));
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < indices->dim_num; i++) dims[i] = indices->dims[i];
+    for (int i = 0; i < indices->dim_num; i++)
+        dims[i] = indices->dims[i];
     TENGINE_RETURN_IF_ERROR(check_updates(node, dims, indices->dim_num));
     return set_node_output_like(node, 0, get_ir_node_input(node, 0), -1);
 }
@@ -123,8 +126,10 @@ static int join_tuple_shape(const struct node* node, int skip, int64_t dims[2 * 
         return fail_node(node, TENGINE_EINVAL, "index tuples have %d values, 1 to %d are possible",
                          length, data->dim_num - skip);
     int rank = 0;
-    for (int i = 0; i < indices->dim_num - 1; i++) dims[rank++] = indices->dims[i];
-    for (int i = skip + length; i < data->dim_num; i++) dims[rank++] = data->dims[i];
+    for (int i = 0; i < indices->dim_num - 1; i++)
+        dims[rank++] = indices->dims[i];
+    for (int i = skip + length; i < data->dim_num; i++)
+        dims[rank++] = data->dims[i];
     return rank;
 }
 
@@ -139,8 +144,9 @@ static int infer_gather_nd(struct node* node)
                          data->dim_num, indices->dim_num);
     for (int i = 0; i < batch_dims; i++)
         if (data->dims[i] != indices->dims[i])
-            return fail_node(node, TENGINE_EINVAL, "batch dimension %d is %d in data, %d in indices",
-                             i, data->dims[i], indices->dims[i]);
+            return fail_node(node, TENGINE_EINVAL,
+                             "batch dimension %d is %d in data, %d in indices", i, data->dims[i],
+                             indices->dims[i]);
     int64_t dims[2 * MAX_SHAPE_DIM_NUM];
     const int rank = join_tuple_shape(node, batch_dims, dims);
     TENGINE_RETURN_IF_ERROR(rank);

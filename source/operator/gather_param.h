@@ -5,16 +5,19 @@
 #include "operator/operator.h"
 
 // Gather and GatherElements.
-struct gather_param {
+struct gather_param
+{
     int axis;
 };
 
-struct gather_nd_param {
+struct gather_nd_param
+{
     int batch_dims;
 };
 
 // ScatterElements and ScatterND (which has no axis).
-struct scatter_param {
+struct scatter_param
+{
     int axis;
     char* reduction;  // none, add, mul, min, max
 };

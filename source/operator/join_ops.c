@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Concat and its inverse, Split. Parameters are in join_param.h.
-#include "operator/join_param.h"
-
 #include "operator/infer.h"
+#include "operator/join_param.h"
 
 // ---- Concat ----
 
@@ -31,7 +30,8 @@ static int infer_concat(struct node* node)
     TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, first->dim_num, &axis));
     TENGINE_RETURN_IF_ERROR(require_same_types(node, 0, node->input_num - 1));
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < first->dim_num; i++) dims[i] = first->dims[i];
+    for (int i = 0; i < first->dim_num; i++)
+        dims[i] = first->dims[i];
     dims[axis] = 0;
     for (int i = 0; i < node->input_num; i++) {
         const struct tensor* input = get_ir_node_input(node, i);
@@ -54,7 +54,8 @@ static int set_split_output(struct node* node, int index, int axis, int64_t size
 {
     const struct tensor* input = get_ir_node_input(node, 0);
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < input->dim_num; i++) dims[i] = i == axis ? size : input->dims[i];
+    for (int i = 0; i < input->dim_num; i++)
+        dims[i] = i == axis ? size : input->dims[i];
     return set_node_output(node, index, input->data_type, dims, input->dim_num);
 }
 

@@ -4,11 +4,13 @@
 
 #include "operator/operator.h"
 
-struct concat_param {
+struct concat_param
+{
     int axis;
 };
 
-struct split_param {
+struct split_param
+{
     int axis;
     struct op_ints split;  // an input from opset 13 on
     int num_outputs;       // 0: not given

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random tensors: RandomNormal, RandomUniform and their Like forms, Bernoulli, Multinomial.
 // Parameters are in random_param.h. Numbers follow the distribution; which ones they are is ours.
-#include "operator/random_param.h"
-
 #include <math.h>
 
 #include "operator/infer.h"
 #include "operator/onnx_type.h"
+#include "operator/random_param.h"
 
 // The output's type: dtype, or that of input 0 when it is not given.
 static int find_output_type(const struct node* node, int* out_type)
@@ -85,7 +84,11 @@ static int infer_multinomial(struct node* node)
         OP_FIELD(struct random_param, FLOAT, high, .number = 1)
 #define SHAPE_FIELD OP_FIELD(struct random_param, INTS, shape, .required = 1)
 
-enum { ONNX_FLOAT = 1, ONNX_INT32 = 6 };
+enum
+{
+    ONNX_FLOAT = 1,
+    ONNX_INT32 = 6
+};
 
 static const op_field_t normal_fields[] = {DTYPE_FIELD(ONNX_FLOAT), SEED_FIELD, SHAPE_FIELD,
                                            NORMAL_FIELDS};
@@ -97,8 +100,7 @@ static const op_field_t bernoulli_fields[] = {DTYPE_FIELD(0), SEED_FIELD};
 static const op_field_t multinomial_fields[] = {
     DTYPE_FIELD(ONNX_INT32),
     SEED_FIELD,
-    OP_FIELD(struct random_param, INT, sample_size, .number = 1, .minimum = 1,
-             .maximum = 1 << 30),
+    OP_FIELD(struct random_param, INT, sample_size, .number = 1, .minimum = 1, .maximum = 1 << 30),
 };
 
 static const ir_method_t rows[] = {

@@ -5,7 +5,8 @@
 #include "operator/operator.h"
 
 // All of them. `seed` is NaN when it is not given: every run then starts from the clock.
-struct random_param {
+struct random_param
+{
     int dtype;  // ONNX's number of the output's type; 0: as input 0
     float seed;
     struct op_ints shape;  // RandomNormal, RandomUniform

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that sample a tensor at other places: Resize, Upsample (lowered to Resize), GridSample.
 // Parameters are in resize_param.h.
-#include "operator/resize_param.h"
-
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -10,8 +8,14 @@
 #include "operator/infer.h"
 #include "operator/param.h"
 #include "operator/registry.h"
+#include "operator/resize_param.h"
 
-enum { ROI_INPUT = 1, SCALES_INPUT = 2, SIZES_INPUT = 3 };
+enum
+{
+    ROI_INPUT = 1,
+    SCALES_INPUT = 2,
+    SIZES_INPUT = 3
+};
 
 // ---- Resize ----
 
@@ -50,8 +54,7 @@ static int read_roi(const struct node* node, const int axes[], int axis_num,
         return fail_node(node, TENGINE_EINVAL, "roi has %d values for %d axes, two each are needed",
                          roi_num, axis_num);
     for (int i = 0; i < roi_num; i++)
-        if (!isfinite(roi[i]))
-            return fail_node(node, TENGINE_ERANGE, "roi[%d] is not finite", i);
+        if (!isfinite(roi[i])) return fail_node(node, TENGINE_ERANGE, "roi[%d] is not finite", i);
     for (int i = 0; i < axis_num; i++) {
         out_axes[axes[i]].roi_begin = roi[i];
         out_axes[axes[i]].roi_end = roi[axis_num + i];
@@ -70,7 +73,8 @@ static int apply_scales(const struct node* node, const int axes[], int axis_num,
             return fail_node(node, TENGINE_ERANGE, "scales[%d] is %g, it must be positive", i,
                              (double)scales[i]);
         // In float: 0.7f * 10 is meant to be 7, and exactly it is a little less.
-        const float size = floorf((float)dim * (float)(axis->roi_end - axis->roi_begin) * scales[i]);
+        const float size =
+            floorf((float)dim * (float)(axis->roi_end - axis->roi_begin) * scales[i]);
         if (!(size >= 0 && size < (float)INT_MAX))
             return fail_node(node, TENGINE_ERANGE, "axis %d of %d elements resized by %g", axes[i],
                              dim, (double)scales[i]);
@@ -123,8 +127,8 @@ int resolve_resize(const struct node* node, struct resize_axis out_axes[MAX_SHAP
 {
     const struct tensor* input = get_ir_node_input(node, 0);
     for (int i = 0; i < input->dim_num; i++)
-        out_axes[i] = (struct resize_axis){.scale = 1, .length = input->dims[i],
-                                           .size = input->dims[i], .roi_end = 1};
+        out_axes[i] = (struct resize_axis){
+            .scale = 1, .length = input->dims[i], .size = input->dims[i], .roi_end = 1};
     int axes[MAX_SHAPE_DIM_NUM];
     int axis_num = 0;
     TENGINE_RETURN_IF_ERROR(read_resize_axes(node, axes, &axis_num));
@@ -152,8 +156,9 @@ int resolve_resize(const struct node* node, struct resize_axis out_axes[MAX_SHAP
     for (int i = 0; i < input->dim_num; i++)
         // A filter longer than the axis would take memory without bound.
         if (param->antialias && out_axes[i].size > 0 && out_axes[i].scale * input->dims[i] < 0.5)
-            return fail_node(node, TENGINE_ERANGE, "axis %d of %d elements antialiased with scale %g",
-                             i, input->dims[i], out_axes[i].scale);
+            return fail_node(node, TENGINE_ERANGE,
+                             "axis %d of %d elements antialiased with scale %g", i, input->dims[i],
+                             out_axes[i].scale);
     for (int i = 0; i < input->dim_num; i++)
         out_axes[i].identity = out_axes[i].size == input->dims[i] && out_axes[i].scale == 1 &&
                                out_axes[i].roi_begin == 0 && out_axes[i].roi_end == 1;
@@ -164,13 +169,16 @@ static int infer_resize(struct node* node)
 {
     const struct resize_param* param = node->op.param_mem;
     const struct tensor* input = get_ir_node_input(node, 0);
+    if (input->dim_num == 0)
+        return fail_node(node, TENGINE_EINVAL, "the input is a scalar, it has no axis to resize");
     if (input->data_type == TENGINE_DT_BOOL && strcmp(param->mode, "nearest") != 0)
         return fail_node(node, TENGINE_EDTYPE, "mode '%s' is not defined for bool", param->mode);
     struct resize_axis axes[MAX_SHAPE_DIM_NUM];
     const int status = resolve_resize(node, axes);
     if (status != TENGINE_OK) return status;
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < input->dim_num; i++) dims[i] = axes[i].size;
+    for (int i = 0; i < input->dim_num; i++)
+        dims[i] = axes[i].size;
     return set_node_output(node, 0, input->data_type, dims, input->dim_num);
 }
 
@@ -196,8 +204,8 @@ static const op_field_t resize_fields[] = {
 static int lower_to_resize(struct node* node, struct tensor* scales)
 {
     TENGINE_RETURN_IF_ERROR(change_node_method(node, "Resize"));
-    TENGINE_RETURN_IF_ERROR(set_node_text(node, "coordinate_transformation_mode", "asymmetric",
-                                          strlen("asymmetric")));
+    TENGINE_RETURN_IF_ERROR(
+        set_node_text(node, "coordinate_transformation_mode", "asymmetric", strlen("asymmetric")));
     TENGINE_RETURN_IF_ERROR(set_node_text(node, "nearest_mode", "floor", strlen("floor")));
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, ROI_INPUT, NULL));
     return set_ir_node_input_tensor(node, SCALES_INPUT, scales);
@@ -220,8 +228,7 @@ static int lower_scales_attribute(struct graph* graph, struct node* node)
     scales->tensor_type = TENSOR_TYPE_CONST;
     TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(scales, &values->num, 1));
     TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(scales));
-    if (values->num > 0)
-        memcpy(scales->data, values->values, sizeof(float) * (size_t)values->num);
+    if (values->num > 0) memcpy(scales->data, values->values, sizeof(float) * (size_t)values->num);
     return lower_to_resize(node, scales);
 }
 
@@ -243,7 +250,8 @@ static int infer_grid_sample(struct node* node)
     const int rank = input->dim_num;
     if (rank < 3 || grid->dim_num != rank || grid->dims[rank - 1] != rank - 2 ||
         grid->dims[0] != input->dims[0])
-        return fail_node(node, TENGINE_EINVAL, "X must be [N, C, spatial...] and grid [N, "
+        return fail_node(node, TENGINE_EINVAL,
+                         "X must be [N, C, spatial...] and grid [N, "
                          "spatial..., number of spatial dimensions]");
     const int type = grid->data_type;
     if (type != TENGINE_DT_FP32 && type != TENGINE_DT_FP16 && type != TENGINE_DT_BF16 &&

@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-struct resize_param {
+struct resize_param
+{
     char* mode;  // nearest, linear, cubic
     char* coordinate_transformation_mode;
     char* nearest_mode;
@@ -21,25 +22,28 @@ struct resize_param {
 };
 
 // How one axis is resized.
-struct resize_axis {
+struct resize_axis
+{
     double scale;      // output length / input length
     double length;     // of the output, before it is rounded down to `size`
     int64_t size;      // of the output
     double roi_begin;  // part of the input that is seen, 0 to 1; tf_crop_and_resize only
     double roi_end;
-    int identity;      // 1: the axis is copied as it is
+    int identity;  // 1: the axis is copied as it is
 };
 
 // One entry for every axis of input 0. OP_SHAPE_LATER while an input has no data.
 int resolve_resize(const struct node* node, struct resize_axis out_axes[MAX_SHAPE_DIM_NUM]);
 
 // Upsample of opset 7 (scales is an attribute) and 9 (an input); lowered to Resize.
-struct upsample_param {
+struct upsample_param
+{
     char* mode;
     struct op_floats scales;
 };
 
-struct grid_sample_param {
+struct grid_sample_param
+{
     char* mode;          // bilinear, nearest, bicubic; linear and cubic since opset 20
     char* padding_mode;  // zeros, border, reflection
     int align_corners;

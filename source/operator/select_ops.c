@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators whose output's shape depends on values: Compress, NonZero, Unique, NonMaxSuppression,
 // OneHot. Parameters are in select_param.h.
-#include "operator/select_param.h"
-
 #include <math.h>
 
 #include "base/half.h"
 #include "operator/infer.h"
+#include "operator/select_param.h"
 
 // ---- Compress ----
 
@@ -25,9 +24,11 @@ static int infer_compress(struct node* node)
                          (long long)length);
     if (!condition->data && condition->elem_num > 0) return OP_SHAPE_LATER;
     int64_t kept = 0;
-    for (int64_t i = 0; i < condition->elem_num; i++) kept += condition->u8[i] != 0;
+    for (int64_t i = 0; i < condition->elem_num; i++)
+        kept += condition->u8[i] != 0;
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < input->dim_num; i++) dims[i] = input->dims[i];
+    for (int i = 0; i < input->dim_num; i++)
+        dims[i] = input->dims[i];
     dims[axis] = kept;
     return set_node_output(node, 0, input->data_type, dims, flat ? 1 : input->dim_num);
 }
@@ -109,19 +110,32 @@ static double read_number(const struct tensor* tensor)
 {
     const void* data = tensor->data;
     switch (tensor->data_type) {
-        case TENGINE_DT_FP32: return *(const float*)data;
-        case TENGINE_DT_FP64: return *(const double*)data;
-        case TENGINE_DT_INT8: return *(const int8_t*)data;
-        case TENGINE_DT_UINT8: return *(const uint8_t*)data;
-        case TENGINE_DT_INT16: return *(const int16_t*)data;
-        case TENGINE_DT_UINT16: return *(const uint16_t*)data;
-        case TENGINE_DT_INT32: return *(const int32_t*)data;
-        case TENGINE_DT_UINT32: return *(const uint32_t*)data;
-        case TENGINE_DT_INT64: return (double)*(const int64_t*)data;
-        case TENGINE_DT_UINT64: return (double)*(const uint64_t*)data;
-        case TENGINE_DT_FP16: return fp16_to_fp32(*(const uint16_t*)data);
-        case TENGINE_DT_BF16: return bf16_to_fp32(*(const uint16_t*)data);
-        default: return NAN;
+        case TENGINE_DT_FP32:
+            return *(const float*)data;
+        case TENGINE_DT_FP64:
+            return *(const double*)data;
+        case TENGINE_DT_INT8:
+            return *(const int8_t*)data;
+        case TENGINE_DT_UINT8:
+            return *(const uint8_t*)data;
+        case TENGINE_DT_INT16:
+            return *(const int16_t*)data;
+        case TENGINE_DT_UINT16:
+            return *(const uint16_t*)data;
+        case TENGINE_DT_INT32:
+            return *(const int32_t*)data;
+        case TENGINE_DT_UINT32:
+            return *(const uint32_t*)data;
+        case TENGINE_DT_INT64:
+            return (double)*(const int64_t*)data;
+        case TENGINE_DT_UINT64:
+            return (double)*(const uint64_t*)data;
+        case TENGINE_DT_FP16:
+            return fp16_to_fp32(*(const uint16_t*)data);
+        case TENGINE_DT_BF16:
+            return bf16_to_fp32(*(const uint16_t*)data);
+        default:
+            return NAN;
     }
 }
 

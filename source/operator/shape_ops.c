@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that give the same elements another shape (Reshape, Flatten, Squeeze, Unsqueeze,
 // Identity, Dropout, Expand) or tell the shape (Shape, Size). Parameters are in shape_param.h.
-#include "operator/shape_param.h"
-
 #include "operator/infer.h"
+#include "operator/shape_param.h"
 
 // ---- Reshape ----
 
@@ -37,10 +36,9 @@ static int resolve_reshape(const struct node* node, int64_t dims[], int rank)
         return TENGINE_OK;
     }
     if (free_axis >= 0 || known != data->elem_num)
-        return fail_node(node, TENGINE_EINVAL,
-                         "%lld elements do not fit a shape of %s%lld elements",
-                         (long long)data->elem_num, free_axis >= 0 ? "a multiple of " : "",
-                         (long long)known);
+        return fail_node(
+            node, TENGINE_EINVAL, "%lld elements do not fit a shape of %s%lld elements",
+            (long long)data->elem_num, free_axis >= 0 ? "a multiple of " : "", (long long)known);
     return TENGINE_OK;
 }
 
@@ -129,7 +127,8 @@ static int infer_unsqueeze(struct node* node)
     TENGINE_RETURN_IF_ERROR(read_axes(node, rank, axes, axis_num, &added));
 
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0, from = 0; i < rank; i++) dims[i] = added >> i & 1u ? 1 : data->dims[from++];
+    for (int i = 0, from = 0; i < rank; i++)
+        dims[i] = added >> i & 1u ? 1 : data->dims[from++];
     return set_node_output(node, 0, data->data_type, dims, rank);
 }
 

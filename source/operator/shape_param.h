@@ -10,25 +10,30 @@
 extern "C" {
 #endif
 
-struct reshape_param {
+struct reshape_param
+{
     int allowzero;  // 1: a 0 in the new shape means 0, not "as in the input"
 };
 
-struct flatten_param {
+struct flatten_param
+{
     int axis;
 };
 
 // Squeeze and Unsqueeze; an input from opset 13 on.
-struct squeeze_param {
+struct squeeze_param
+{
     struct op_ints axes;
 };
 
-struct dropout_param {
+struct dropout_param
+{
     float ratio;  // an input from opset 12 on
     int seed;
 };
 
-struct shape_param {
+struct shape_param
+{
     int start;
     int end;  // SHAPE_END_ABSENT: up to the last dimension
 };
@@ -36,7 +41,8 @@ struct shape_param {
 #define SHAPE_END_ABSENT INT_MAX
 
 // Exactly one of these is given.
-struct constant_param {
+struct constant_param
+{
     struct op_tensor value;
     float value_float;
     struct op_floats value_floats;
@@ -50,11 +56,13 @@ struct constant_param {
 // *out_scalar, which the caller provides.
 int read_constant(const struct node* node, struct op_tensor* out_value, int64_t* out_scalar);
 
-struct constant_of_shape_param {
+struct constant_of_shape_param
+{
     struct op_tensor value;
 };
 
-struct eye_like_param {
+struct eye_like_param
+{
     int dtype;  // ONNX's number of the type; 0: as the input
     int k;
 };

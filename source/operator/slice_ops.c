@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that take or add elements at regular places: Slice, Pad, Tile, ReverseSequence, Trilu.
 // Parameters are in slice_param.h.
-#include "operator/slice_param.h"
-
 #include <limits.h>
 #include <string.h>
 
 #include "operator/infer.h"
+#include "operator/slice_param.h"
 
 static int64_t clamp(int64_t value, int64_t minimum, int64_t maximum)
 {
@@ -58,33 +57,49 @@ static struct slice_range make_range(int64_t start, int64_t end, int64_t step, i
     return range;
 }
 
+struct slice_lists
+{
+    int64_t starts[MAX_SHAPE_DIM_NUM];
+    int64_t ends[MAX_SHAPE_DIM_NUM];
+    int64_t steps[MAX_SHAPE_DIM_NUM];
+    int num;
+};
+
+static int read_slice_lists(const struct node* node, struct slice_lists* out_lists)
+{
+    int end_num = 0;
+    int step_num = 0;
+    int status = read_int_input(node, 1, out_lists->starts, MAX_SHAPE_DIM_NUM, &out_lists->num);
+    if (status != TENGINE_OK) return status;
+    status = read_int_input(node, 2, out_lists->ends, MAX_SHAPE_DIM_NUM, &end_num);
+    if (status != TENGINE_OK) return status;
+    status = read_int_input(node, 4, out_lists->steps, MAX_SHAPE_DIM_NUM, &step_num);
+    if (status != TENGINE_OK) return status;
+    if (!get_ir_node_input(node, 4))
+        for (step_num = 0; step_num < out_lists->num; step_num++)
+            out_lists->steps[step_num] = 1;
+    if (end_num != out_lists->num || step_num != out_lists->num)
+        return fail_node(node, TENGINE_EINVAL, "there are %d starts, %d ends and %d steps",
+                         out_lists->num, end_num, step_num);
+    return TENGINE_OK;
+}
+
 int resolve_slice(const struct node* node, struct slice_range out_ranges[MAX_SHAPE_DIM_NUM])
 {
     const struct tensor* data = get_ir_node_input(node, 0);
-    enum { kStarts, kEnds, kSteps };
-    static const int inputs[] = {[kStarts] = 1, [kEnds] = 2, [kSteps] = 4};
-    int64_t values[3][MAX_SHAPE_DIM_NUM];
-    int nums[3];
-    for (int i = 0; i < 3; i++) {
-        const int status =
-            read_int_input(node, inputs[i], values[i], MAX_SHAPE_DIM_NUM, &nums[i]);
-        if (status != TENGINE_OK) return status;
-    }
-    const bool has_steps = get_ir_node_input(node, 4) != NULL;
-    if (nums[kEnds] != nums[kStarts] || (has_steps && nums[kSteps] != nums[kStarts]))
-        return fail_node(node, TENGINE_EINVAL, "there are %d starts, %d ends and %d steps",
-                         nums[kStarts], nums[kEnds], nums[kSteps]);
+    struct slice_lists lists;
+    int status = read_slice_lists(node, &lists);
+    if (status != TENGINE_OK) return status;
     int axes[MAX_SHAPE_DIM_NUM];
-    const int status = read_optional_axes(node, 3, nums[kStarts], axes);
+    status = read_optional_axes(node, 3, lists.num, axes);
     if (status != TENGINE_OK) return status;
 
     for (int i = 0; i < data->dim_num; i++)
         out_ranges[i] = (struct slice_range){.start = 0, .step = 1, .length = data->dims[i]};
-    for (int i = 0; i < nums[kStarts]; i++) {
-        const int64_t step = has_steps ? values[kSteps][i] : 1;
-        if (step == 0) return fail_node(node, TENGINE_EINVAL, "steps[%d] is 0", i);
+    for (int i = 0; i < lists.num; i++) {
+        if (lists.steps[i] == 0) return fail_node(node, TENGINE_EINVAL, "steps[%d] is 0", i);
         out_ranges[axes[i]] =
-            make_range(values[kStarts][i], values[kEnds][i], step, data->dims[axes[i]]);
+            make_range(lists.starts[i], lists.ends[i], lists.steps[i], data->dims[axes[i]]);
     }
     return TENGINE_OK;
 }
@@ -96,7 +111,8 @@ static int infer_slice(struct node* node)
     const int status = resolve_slice(node, ranges);
     if (status != TENGINE_OK) return status;
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < data->dim_num; i++) dims[i] = ranges[i].length;
+    for (int i = 0; i < data->dim_num; i++)
+        dims[i] = ranges[i].length;
     return set_node_output(node, 0, data->data_type, dims, data->dim_num);
 }
 
@@ -148,8 +164,10 @@ static int infer_pad(struct node* node)
     const struct tensor* data = get_ir_node_input(node, 0);
     const struct tensor* value = get_ir_node_input(node, 2);
     if (value && (value->elem_num != 1 || value->data_type != data->data_type))
-        return fail_node(node, TENGINE_EINVAL, "constant_value has %lld elements of %s, it must be "
-                         "one %s", (long long)value->elem_num, get_data_type_name(value->data_type),
+        return fail_node(node, TENGINE_EINVAL,
+                         "constant_value has %lld elements of %s, it must be "
+                         "one %s",
+                         (long long)value->elem_num, get_data_type_name(value->data_type),
                          get_data_type_name(data->data_type));
     int64_t before[MAX_SHAPE_DIM_NUM];
     int64_t after[MAX_SHAPE_DIM_NUM];
@@ -159,8 +177,8 @@ static int infer_pad(struct node* node)
     int64_t dims[MAX_SHAPE_DIM_NUM];
     for (int i = 0; i < data->dim_num; i++) {
         // What is left when negative pads have cut.
-        const int64_t kept = data->dims[i] + (before[i] < 0 ? before[i] : 0) +
-                             (after[i] < 0 ? after[i] : 0);
+        const int64_t kept =
+            data->dims[i] + (before[i] < 0 ? before[i] : 0) + (after[i] < 0 ? after[i] : 0);
         if (kept < 0)
             return fail_node(node, TENGINE_EINVAL, "axis %d has %d elements, pads remove %lld", i,
                              data->dims[i], (long long)(data->dims[i] - kept));
@@ -208,9 +226,10 @@ static int infer_reverse_sequence(struct node* node)
     const struct tensor* input = get_ir_node_input(node, 0);
     const struct tensor* lengths = get_ir_node_input(node, 1);
     if (input->dim_num < 2 || param->batch_axis == param->time_axis)
-        return fail_node(node, TENGINE_EINVAL, "%d dimensions, batch_axis %d, time_axis %d; two "
-                         "different axes are needed", input->dim_num, param->batch_axis,
-                         param->time_axis);
+        return fail_node(node, TENGINE_EINVAL,
+                         "%d dimensions, batch_axis %d, time_axis %d; two "
+                         "different axes are needed",
+                         input->dim_num, param->batch_axis, param->time_axis);
     if (lengths->dim_num != 1 || lengths->dims[0] != input->dims[param->batch_axis] ||
         lengths->data_type != TENGINE_DT_INT64)
         return fail_node(node, TENGINE_EINVAL, "sequence_lens must be a list of %d int64",

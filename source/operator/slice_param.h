@@ -9,14 +9,16 @@ extern "C" {
 #endif
 
 // Inputs from opset 10 on.
-struct slice_param {
+struct slice_param
+{
     struct op_ints starts;
     struct op_ints ends;
     struct op_ints axes;
 };
 
 // The elements start, start + step, ... (`length` of them) of one axis.
-struct slice_range {
+struct slice_range
+{
     int64_t start;
     int64_t step;
     int64_t length;
@@ -25,7 +27,8 @@ struct slice_range {
 // One range for every axis of input 0. OP_SHAPE_LATER while an input has no data.
 int resolve_slice(const struct node* node, struct slice_range out_ranges[MAX_SHAPE_DIM_NUM]);
 
-struct pad_param {
+struct pad_param
+{
     char* mode;           // constant, reflect, edge, wrap
     struct op_ints pads;  // inputs from opset 11 on
     float value;
@@ -36,12 +39,14 @@ struct pad_param {
 int resolve_pads(const struct node* node, int64_t out_before[MAX_SHAPE_DIM_NUM],
                  int64_t out_after[MAX_SHAPE_DIM_NUM]);
 
-struct reverse_sequence_param {
+struct reverse_sequence_param
+{
     int batch_axis;
     int time_axis;
 };
 
-struct trilu_param {
+struct trilu_param
+{
     int upper;
 };
 

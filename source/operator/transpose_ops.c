@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that reorder all elements: Transpose, DepthToSpace, SpaceToDepth. Parameters are in
 // transpose_param.h.
-#include "operator/transpose_param.h"
-
 #include "operator/infer.h"
+#include "operator/transpose_param.h"
 
 // ---- Transpose ----
 
@@ -62,9 +61,10 @@ static int infer_space_to_depth(struct node* node)
     const struct tensor* input = get_ir_node_input(node, 0);
     const int64_t block = ((const struct block_param*)node->op.param_mem)->blocksize;
     if (input->dims[2] % block != 0 || input->dims[3] % block != 0)
-        return fail_node(node, TENGINE_EINVAL, "an image of %d x %d does not make blocks of %lld "
-                         "x %lld", input->dims[2], input->dims[3], (long long)block,
-                         (long long)block);
+        return fail_node(node, TENGINE_EINVAL,
+                         "an image of %d x %d does not make blocks of %lld "
+                         "x %lld",
+                         input->dims[2], input->dims[3], (long long)block, (long long)block);
     int64_t channels;
     if (__builtin_mul_overflow(input->dims[1], block * block, &channels))
         return fail_node(node, TENGINE_ERANGE, "blocksize is %lld", (long long)block);

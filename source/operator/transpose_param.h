@@ -4,12 +4,14 @@
 
 #include "operator/operator.h"
 
-struct transpose_param {
+struct transpose_param
+{
     struct op_ints perm;  // absent: dimensions are reversed
 };
 
 // DepthToSpace and SpaceToDepth.
-struct block_param {
+struct block_param
+{
     int blocksize;
     char* mode;  // DepthToSpace: DCR or CRD
 };

@@ -19,7 +19,9 @@ Floats apply(const char* op, const Floats& values, const char* parameter = nullp
     ConstantGraph graph;
     graph.input("x", {static_cast<int>(values.size())}, values);
     node* made = graph.add(op, {"x"});
-    if (parameter != nullptr) EXPECT_EQ(set_node_float(made, parameter, setting), 0);
+    if (parameter != nullptr) {
+        EXPECT_EQ(set_node_float(made, parameter, setting), 0);
+    }
     return numbers_of(graph.evaluate());
 }
 

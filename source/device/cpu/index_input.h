@@ -9,18 +9,21 @@
 
 namespace tengine::cpu {
 
-inline int64_t read_index(const tensor* indices, int64_t position) {
+inline int64_t read_index(const tensor* indices, int64_t position)
+{
     return indices->data_type == TENGINE_DT_INT32 ? indices->i32[position] : indices->i64[position];
 }
 
 // The index at `position` of an axis of `size` elements, which check_index() has let pass.
-inline int64_t read_index(const tensor* indices, int64_t position, int64_t size) {
+inline int64_t read_index(const tensor* indices, int64_t position, int64_t size)
+{
     const int64_t index = read_index(indices, position);
     return index < 0 ? index + size : index;
 }
 
 // ERANGE unless the index at `position` is in [-size, size).
-inline int check_index(const node* node, const tensor* indices, int64_t position, int64_t size) {
+inline int check_index(const node* node, const tensor* indices, int64_t position, int64_t size)
+{
     const int64_t index = read_index(indices, position);
     if (index >= -size && index < size) return TENGINE_OK;
     return fail_node(node, TENGINE_ERANGE, "index %lld at position %lld is not in %lld..%lld",
@@ -29,7 +32,8 @@ inline int check_index(const node* node, const tensor* indices, int64_t position
 }
 
 // check_index() for a whole tensor of indices into one axis.
-inline int check_indices(const node* node, const tensor* indices, int64_t size) {
+inline int check_indices(const node* node, const tensor* indices, int64_t size)
+{
     for (int64_t i = 0; i < indices->elem_num; i++)
         TENGINE_RETURN_IF_ERROR(check_index(node, indices, i, size));
     return TENGINE_OK;

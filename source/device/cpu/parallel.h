@@ -10,7 +10,8 @@ namespace tengine::cpu {
 
 // Calls body(begin, end, worker) for disjoint ranges that together are 0..count-1.
 template <class Body>
-void parallel_for(thread_pool_t* pool, int64_t count, int64_t grain, const Body& body) {
+void parallel_for(thread_pool_t* pool, int64_t count, int64_t grain, const Body& body)
+{
     run_parallel(
         pool, count, grain,
         [](void* argument, int64_t begin, int64_t end, int worker) {

@@ -16,13 +16,15 @@ namespace {
 
 using Dimension = StridedCopy::Dimension;
 
-// Tile side: 16 elements of 4 bytes are a cache line, and two tiles stay well inside a 32 KiB cache.
+// Tile side: 16 elements of 4 bytes are a cache line, and two tiles stay well inside a 32 KiB
+// cache.
 constexpr int64_t kTile = 16;
 // Least number of elements worth a thread.
 constexpr int64_t kGrain = 16384;
 
 template <class T>
-void copy_row(const Dimension& row, const T* source, T* target) {
+void copy_row(const Dimension& row, const T* source, T* target)
+{
     if (row.source_stride == 1 && row.target_stride == 1) {
         std::memcpy(target, source, static_cast<size_t>(row.size) * sizeof(T));
     } else if (row.target_stride == 1 && row.source_stride == 0) {
@@ -35,21 +37,25 @@ void copy_row(const Dimension& row, const T* source, T* target) {
 
 // A strip of at most kTile columns, which are dense in the source; the row is dense in the target.
 template <class T>
-void copy_strip(const Dimension& column, const Dimension& row, const T* source, T* target) {
+void copy_strip(const Dimension& column, const Dimension& row, const T* source, T* target)
+{
     for (int64_t begin = 0; begin < row.size; begin += kTile) {
         const int64_t end = std::min(begin + kTile, row.size);
         for (int64_t c = 0; c < column.size; c++) {
             const T* from = source + c;
             T* to = target + c * column.target_stride;
-            for (int64_t r = begin; r < end; r++) to[r] = from[r * row.source_stride];
+            for (int64_t r = begin; r < end; r++)
+                to[r] = from[r * row.source_stride];
         }
     }
 }
 
 // Counts through the outer dimensions, keeping both offsets.
-class Cursor {
+class Cursor
+{
   public:
-    Cursor(const Dimension* dims, int rank, int64_t position) : dims_(dims), rank_(rank) {
+    Cursor(const Dimension* dims, int rank, int64_t position) : dims_(dims), rank_(rank)
+    {
         for (int i = rank - 1; i >= 0; i--) {
             index_[i] = position % dims[i].size;
             position /= dims[i].size;
@@ -57,7 +63,8 @@ class Cursor {
             target += index_[i] * dims[i].target_stride;
         }
     }
-    void next() {
+    void next()
+    {
         for (int i = rank_ - 1; i >= 0; i--) {
             source += dims_[i].source_stride;
             target += dims_[i].target_stride;
@@ -80,25 +87,30 @@ class Cursor {
     int64_t index_[2 * MAX_SHAPE_DIM_NUM];
 };
 
-int64_t count_elements(const Dimension* dims, int rank) {
+int64_t count_elements(const Dimension* dims, int rank)
+{
     int64_t count = 1;
-    for (int i = 0; i < rank; i++) count *= dims[i].size;
+    for (int i = 0; i < rank; i++)
+        count *= dims[i].size;
     return count;
 }
 
 // Calls body(cursor) for every index of `dims`.
 template <class Body>
 void for_each_index(thread_pool_t* pool, const Dimension* dims, int rank, int64_t grain,
-                    const Body& body) {
+                    const Body& body)
+{
     parallel_for(pool, count_elements(dims, rank), grain, [&](int64_t begin, int64_t end, int) {
         Cursor cursor(dims, rank, begin);
-        for (int64_t i = begin; i < end; i++, cursor.next()) body(cursor);
+        for (int64_t i = begin; i < end; i++, cursor.next())
+            body(cursor);
     });
 }
 
 template <class T>
 void copy_rows(thread_pool_t* pool, const Dimension* outer, int outer_rank, const Dimension& row,
-               const T* source, T* target) {
+               const T* source, T* target)
+{
     const int64_t grain = std::max<int64_t>(kGrain / row.size, 1);
     for_each_index(pool, outer, outer_rank, grain, [&](const Cursor& cursor) {
         copy_row(row, source + cursor.source, target + cursor.target);
@@ -108,7 +120,8 @@ void copy_rows(thread_pool_t* pool, const Dimension* outer, int outer_rank, cons
 // `outer` has room for one dimension more, which counts the strips of `column`.
 template <class T>
 void copy_strips(thread_pool_t* pool, Dimension* outer, int outer_rank, const Dimension& column,
-                 const Dimension& row, const T* source, T* target) {
+                 const Dimension& row, const T* source, T* target)
+{
     outer[outer_rank] = {(column.size + kTile - 1) / kTile, kTile, kTile * column.target_stride};
     const int64_t grain = std::max<int64_t>(kGrain / (row.size * kTile), 1);
     for_each_index(pool, outer, outer_rank + 1, grain, [&](const Cursor& cursor) {
@@ -119,7 +132,8 @@ void copy_strips(thread_pool_t* pool, Dimension* outer, int outer_rank, const Di
 }
 
 // A dimension other than the last that is dense in the source, when that makes a transposition.
-int find_transposed(const Dimension* dims, int rank) {
+int find_transposed(const Dimension* dims, int rank)
+{
     const Dimension& row = dims[rank - 1];
     if (row.target_stride != 1 || row.source_stride == 1 || row.source_stride == 0) return -1;
     for (int i = rank - 2; i >= 0; i--)
@@ -129,7 +143,8 @@ int find_transposed(const Dimension* dims, int rank) {
 
 }  // namespace
 
-void StridedCopy::add(int64_t size, int64_t source_stride, int64_t target_stride) {
+void StridedCopy::add(int64_t size, int64_t source_stride, int64_t target_stride)
+{
     if (size == 0) empty_ = true;
     if (size == 1 || empty_) return;
     if (rank_ > 0) {
@@ -143,8 +158,8 @@ void StridedCopy::add(int64_t size, int64_t source_stride, int64_t target_stride
     dims_[rank_++] = {size, source_stride, target_stride};
 }
 
-void StridedCopy::run(thread_pool_t* pool, int element_size, const void* source,
-                      void* target) const {
+void StridedCopy::run(thread_pool_t* pool, int element_size, const void* source, void* target) const
+{
     if (empty_) return;
     const Dimension row = rank_ > 0 ? dims_[rank_ - 1] : Dimension{1, 1, 1};
     const int transposed = rank_ > 0 ? find_transposed(dims_, rank_) : -1;
@@ -165,7 +180,8 @@ void StridedCopy::run(thread_pool_t* pool, int element_size, const void* source,
     });
 }
 
-void fill_dense_strides(const int dims[], int rank, int64_t* out_strides) {
+void fill_dense_strides(const int dims[], int rank, int64_t* out_strides)
+{
     int64_t stride = 1;
     for (int i = rank - 1; i >= 0; i--) {
         out_strides[i] = stride;

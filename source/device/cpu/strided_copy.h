@@ -10,7 +10,8 @@
 
 namespace tengine::cpu {
 
-class StridedCopy {
+class StridedCopy
+{
   public:
     // Adds a dimension inside those added before. Strides are in elements; that of the source may
     // be 0 (the element is repeated) or negative (the dimension is walked backwards). Dimensions
@@ -21,7 +22,8 @@ class StridedCopy {
     // overlap. `element_size` is 1, 2, 4 or 8.
     void run(thread_pool_t* pool, int element_size, const void* source, void* target) const;
 
-    struct Dimension {
+    struct Dimension
+    {
         int64_t size, source_stride, target_stride;
     };
 

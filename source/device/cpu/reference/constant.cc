@@ -11,7 +11,8 @@
 namespace tengine::cpu {
 namespace {
 
-int run_constant(KernelContext& context) {
+int run_constant(KernelContext& context)
+{
     op_tensor value;
     int64_t scalar;
     TENGINE_RETURN_IF_ERROR(read_constant(context.node, &value, &scalar));
@@ -19,7 +20,8 @@ int run_constant(KernelContext& context) {
     return TENGINE_OK;
 }
 
-int run_constant_of_shape(KernelContext& context) {
+int run_constant_of_shape(KernelContext& context)
+{
     const op_tensor& value = context.param<constant_of_shape_param>().value;
     const tensor* output = context.output(0);
     return dispatch_size(output->elem_size, [&](auto type) {
@@ -31,7 +33,8 @@ int run_constant_of_shape(KernelContext& context) {
     });
 }
 
-int run_range(KernelContext& context) {
+int run_range(KernelContext& context)
+{
     using Types = TypeList<float, double, int16_t, int32_t, int64_t>;
     const tensor* output = context.output(0);
     return dispatch_type(Types{}, output->data_type, [&](auto type) {
@@ -47,7 +50,8 @@ int run_range(KernelContext& context) {
     });
 }
 
-int run_eye_like(KernelContext& context) {
+int run_eye_like(KernelContext& context)
+{
     const tensor* output = context.output(0);
     const int64_t k = context.param<eye_like_param>().k;
     const int64_t row_num = output->dims[0];

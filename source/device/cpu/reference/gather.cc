@@ -17,7 +17,8 @@ namespace {
 // Least number of bytes worth a thread.
 constexpr int64_t kGrain = 65536;
 
-int run_gather(KernelContext& context) {
+int run_gather(KernelContext& context)
+{
     const tensor* data = context.input(0);
     const tensor* indices = context.input(1);
     const tensor* output = context.output(0);
@@ -30,18 +31,18 @@ int run_gather(KernelContext& context) {
     const int64_t row_num = multiply_dims(data, 0, axis) * indices->elem_num;
     parallel_for(context.pool, row_num, std::max<int64_t>(kGrain / row, 1),
                  [&](int64_t begin, int64_t end, int) {
-        int64_t outer = begin / indices->elem_num;
-        int64_t position = begin % indices->elem_num;
-        for (int64_t i = begin; i < end; i++) {
-            const int64_t index = read_index(indices, position, size);
-            std::memcpy(output->u8 + i * row, data->u8 + (outer * size + index) * row,
-                        static_cast<size_t>(row));
-            if (++position == indices->elem_num) {
-                position = 0;
-                outer++;
-            }
-        }
-    });
+                     int64_t outer = begin / indices->elem_num;
+                     int64_t position = begin % indices->elem_num;
+                     for (int64_t i = begin; i < end; i++) {
+                         const int64_t index = read_index(indices, position, size);
+                         std::memcpy(output->u8 + i * row, data->u8 + (outer * size + index) * row,
+                                     static_cast<size_t>(row));
+                         if (++position == indices->elem_num) {
+                             position = 0;
+                             outer++;
+                         }
+                     }
+                 });
     return TENGINE_OK;
 }
 
@@ -50,7 +51,8 @@ int run_gather(KernelContext& context) {
 // Calls body(offset in data, position in indices) for every index of indices: the offset is the
 // same coordinates in data, with that along `axis` replaced by the index.
 template <class Body>
-void for_each_place(const tensor* data, const tensor* indices, int axis, const Body& body) {
+void for_each_place(const tensor* data, const tensor* indices, int axis, const Body& body)
+{
     int64_t strides[MAX_SHAPE_DIM_NUM];
     fill_dense_strides(data->dims, data->dim_num, strides);
     const int last = data->dim_num - 1;
@@ -65,11 +67,13 @@ void for_each_place(const tensor* data, const tensor* indices, int axis, const B
             const int64_t chosen = read_index(indices, begin + i, data->dims[axis]);
             body(base + i * last_stride + chosen * strides[axis], begin + i);
         }
-        for (int i = last - 1; i >= 0 && ++index[i] == indices->dims[i]; i--) index[i] = 0;
+        for (int i = last - 1; i >= 0 && ++index[i] == indices->dims[i]; i--)
+            index[i] = 0;
     }
 }
 
-int run_gather_elements(KernelContext& context) {
+int run_gather_elements(KernelContext& context)
+{
     const tensor* data = context.input(0);
     const tensor* indices = context.input(1);
     const int parameter = context.param<gather_param>().axis;
@@ -89,34 +93,51 @@ int run_gather_elements(KernelContext& context) {
 template <class T>
 using reduce_t = std::conditional_t<is_float<T>, compute_t<T>, uint64_t>;
 
-struct Assign {
+struct Assign
+{
     template <class T>
-    static T combine(T, T update) { return update; }
+    static T combine(T, T update)
+    {
+        return update;
+    }
 };
-struct Add {
+struct Add
+{
     template <class T>
-    static T combine(T old, T update) {
+    static T combine(T old, T update)
+    {
         return static_cast<T>(static_cast<reduce_t<T>>(old) + static_cast<reduce_t<T>>(update));
     }
 };
-struct Multiply {
+struct Multiply
+{
     template <class T>
-    static T combine(T old, T update) {
+    static T combine(T old, T update)
+    {
         return static_cast<T>(static_cast<reduce_t<T>>(old) * static_cast<reduce_t<T>>(update));
     }
 };
-struct Minimum {
+struct Minimum
+{
     template <class T>
-    static T combine(T old, T update) { return update < old ? update : old; }
+    static T combine(T old, T update)
+    {
+        return update < old ? update : old;
+    }
 };
-struct Maximum {
+struct Maximum
+{
     template <class T>
-    static T combine(T old, T update) { return update > old ? update : old; }
+    static T combine(T old, T update)
+    {
+        return update > old ? update : old;
+    }
 };
 
 // Calls body(operation, Type) for the node's reduction and the data's type.
 template <class Body>
-int dispatch_reduction(const KernelContext& context, const Body& body) {
+int dispatch_reduction(const KernelContext& context, const Body& body)
+{
     const char* reduction = context.param<scatter_param>().reduction;
     const tensor* data = context.input(0);
     if (std::strcmp(reduction, "none") == 0)
@@ -129,13 +150,15 @@ int dispatch_reduction(const KernelContext& context, const Body& body) {
     });
 }
 
-void copy_data(const KernelContext& context) {
+void copy_data(const KernelContext& context)
+{
     const tensor* data = context.input(0);
     if (data->elem_num > 0)
         std::memcpy(context.output(0)->data, data->data, get_ir_tensor_bytes(data));
 }
 
-int run_scatter_elements(KernelContext& context) {
+int run_scatter_elements(KernelContext& context)
+{
     const tensor* data = context.input(0);
     const tensor* indices = context.input(1);
     const int parameter = context.param<scatter_param>().axis;
@@ -156,7 +179,8 @@ int run_scatter_elements(KernelContext& context) {
 // ---- GatherND, ScatterND ----
 
 // The index tuples of an indices tensor, as offsets into data.
-struct Tuples {
+struct Tuples
+{
     const tensor* data;
     const tensor* indices;
     int batch_dims;
@@ -166,7 +190,8 @@ struct Tuples {
     int64_t strides[MAX_SHAPE_DIM_NUM];
 
     Tuples(const tensor* data_tensor, const tensor* indices_tensor, int batch_dim_num)
-        : data(data_tensor), indices(indices_tensor), batch_dims(batch_dim_num) {
+        : data(data_tensor), indices(indices_tensor), batch_dims(batch_dim_num)
+    {
         const int last = indices->dim_num - 1;
         length = indices->dims[last];
         num = indices->elem_num / length;
@@ -176,14 +201,16 @@ struct Tuples {
     // Elements one tuple selects.
     int64_t slice() const { return strides[batch_dims + length - 1]; }
 
-    int check(const node* node) const {
+    int check(const node* node) const
+    {
         for (int64_t i = 0; i < indices->elem_num; i++) {
             const int axis = batch_dims + static_cast<int>(i % length);
             TENGINE_RETURN_IF_ERROR(check_index(node, indices, i, data->dims[axis]));
         }
         return TENGINE_OK;
     }
-    int64_t offset(int64_t tuple) const {
+    int64_t offset(int64_t tuple) const
+    {
         int64_t sum = 0;
         if (batch_dims > 0) sum = tuple / num_per_batch * strides[batch_dims - 1];
         for (int i = 0; i < length; i++) {
@@ -194,7 +221,8 @@ struct Tuples {
     }
 };
 
-int run_gather_nd(KernelContext& context) {
+int run_gather_nd(KernelContext& context)
+{
     const tensor* data = context.input(0);
     const tensor* output = context.output(0);
     const Tuples tuples(data, context.input(1), context.param<gather_nd_param>().batch_dims);
@@ -203,14 +231,16 @@ int run_gather_nd(KernelContext& context) {
     const int64_t row = tuples.slice() * data->elem_size;
     parallel_for(context.pool, tuples.num, std::max<int64_t>(kGrain / row, 1),
                  [&](int64_t begin, int64_t end, int) {
-        for (int64_t i = begin; i < end; i++)
-            std::memcpy(output->u8 + i * row, data->u8 + tuples.offset(i) * data->elem_size,
-                        static_cast<size_t>(row));
-    });
+                     for (int64_t i = begin; i < end; i++)
+                         std::memcpy(output->u8 + i * row,
+                                     data->u8 + tuples.offset(i) * data->elem_size,
+                                     static_cast<size_t>(row));
+                 });
     return TENGINE_OK;
 }
 
-int run_scatter_nd(KernelContext& context) {
+int run_scatter_nd(KernelContext& context)
+{
     const Tuples tuples(context.input(0), context.input(1), 0);
     TENGINE_RETURN_IF_ERROR(tuples.check(context.node));
     copy_data(context);

@@ -21,10 +21,21 @@ constexpr int kMostDims = MAX_SHAPE_DIM_NUM - 2;
 // PyTorch's and ONNX's choice for GridSample.
 constexpr double kCubicSlope = -0.75;
 
-enum class Mode { kNearest, kLinear, kCubic };
-enum class Padding { kZeros, kBorder, kReflection };
+enum class Mode
+{
+    kNearest,
+    kLinear,
+    kCubic
+};
+enum class Padding
+{
+    kZeros,
+    kBorder,
+    kReflection
+};
 
-struct Settings {
+struct Settings
+{
     Mode mode;
     Padding padding;
     bool align_corners;
@@ -36,7 +47,9 @@ struct Settings {
           padding(std::strcmp(param.padding_mode, "border") == 0       ? Padding::kBorder
                   : std::strcmp(param.padding_mode, "reflection") == 0 ? Padding::kReflection
                                                                        : Padding::kZeros),
-          align_corners(param.align_corners != 0) {}
+          align_corners(param.align_corners != 0)
+    {
+    }
 
     // The image's edges in elements: centres or outer sides of the border elements.
     double low() const { return align_corners ? 0.0 : -0.5; }
@@ -44,7 +57,8 @@ struct Settings {
 };
 
 // Folds x into [low, high] as between two mirrors.
-double reflect(double x, double low, double high) {
+double reflect(double x, double low, double high)
+{
     const double range = high - low;
     if (range <= 0) return low;
     const double folded = std::fmod(std::fabs(x - low), 2 * range);
@@ -53,7 +67,8 @@ double reflect(double x, double low, double high) {
 
 // The grid's value, -1 to 1 between the edges, as a coordinate of an axis. Never a NaN or
 // too large for an integer.
-double find_coordinate(const Settings& settings, double value, int size) {
+double find_coordinate(const Settings& settings, double value, int size)
+{
     const double low = settings.low();
     const double high = settings.high(size);
     double x = (value + 1) / 2 * (high - low) + low;
@@ -67,13 +82,15 @@ double find_coordinate(const Settings& settings, double value, int size) {
 }
 
 // The taps of one axis; position -1 reads as 0.
-struct AxisTaps {
+struct AxisTaps
+{
     int num;
     int64_t positions[kMostTaps];
     double weights[kMostTaps];
 };
 
-int64_t find_position(const Settings& settings, double x, int size) {
+int64_t find_position(const Settings& settings, double x, int size)
+{
     if (x >= 0 && x < size) return static_cast<int64_t>(x);
     if (settings.padding == Padding::kZeros) return -1;
     if (settings.padding == Padding::kReflection)
@@ -81,7 +98,8 @@ int64_t find_position(const Settings& settings, double x, int size) {
     return std::clamp<int64_t>(static_cast<int64_t>(x), 0, size - 1);
 }
 
-AxisTaps find_taps(const Settings& settings, double value, int size) {
+AxisTaps find_taps(const Settings& settings, double value, int size)
+{
     const double x = find_coordinate(settings, value, size);
     AxisTaps taps;
     if (settings.mode == Mode::kNearest) {
@@ -101,21 +119,28 @@ AxisTaps find_taps(const Settings& settings, double value, int size) {
     return taps;
 }
 
-double read_grid(const tensor* grid, int64_t position) {
+double read_grid(const tensor* grid, int64_t position)
+{
     switch (grid->data_type) {
-        case TENGINE_DT_FP16: return static_cast<const Half*>(grid->data)[position];
-        case TENGINE_DT_BF16: return static_cast<const BFloat16*>(grid->data)[position];
-        case TENGINE_DT_FP64: return static_cast<const double*>(grid->data)[position];
-        default: return grid->f32[position];
+        case TENGINE_DT_FP16:
+            return static_cast<const Half*>(grid->data)[position];
+        case TENGINE_DT_BF16:
+            return static_cast<const BFloat16*>(grid->data)[position];
+        case TENGINE_DT_FP64:
+            return static_cast<const double*>(grid->data)[position];
+        default:
+            return grid->f32[position];
     }
 }
 
 // The taps of one output position in all dimensions: their product.
-class Sampler {
+class Sampler
+{
   public:
     // `position` counts the points of the grid.
     Sampler(const Settings& settings, const tensor* input, const tensor* grid, int64_t position)
-        : dim_num_(input->dim_num - 2) {
+        : dim_num_(input->dim_num - 2)
+    {
         fill_dense_strides(input->dims + 2, dim_num_, strides_);
         for (int i = 0; i < dim_num_; i++) {
             // The grid's last value is for the first spatial dimension.
@@ -126,7 +151,8 @@ class Sampler {
     }
     // `image`: one channel.
     template <class T>
-    T sample(const T* image) const {
+    T sample(const T* image) const
+    {
         if (tap_num_ == 1) return read_single(image);
         double sum = 0;
         for (int tap = 0; tap < tap_num_; tap++) {
@@ -148,7 +174,8 @@ class Sampler {
 
   private:
     template <class T>
-    T read_single(const T* image) const {
+    T read_single(const T* image) const
+    {
         int64_t offset = 0;
         for (int i = 0; i < dim_num_; i++) {
             if (axes_[i].positions[0] < 0) return T{};
@@ -164,7 +191,8 @@ class Sampler {
 };
 
 template <class T>
-void sample_all(KernelContext& context) {
+void sample_all(KernelContext& context)
+{
     const tensor* input = context.input(0);
     const tensor* grid = context.input(1);
     const tensor* output = context.output(0);
@@ -174,18 +202,19 @@ void sample_all(KernelContext& context) {
     const int64_t point_num = multiply_dims(output, 2, output->dim_num);
     const T* from = static_cast<const T*>(input->data);
     T* to = static_cast<T*>(output->data);
-    parallel_for(context.pool, input->dims[0] * point_num, 256,
-                 [&](int64_t begin, int64_t end, int) {
-        for (int64_t i = begin; i < end; i++) {
-            const Sampler sampler(settings, input, grid, i);
-            const int64_t first = i / point_num * channel_num;
-            for (int64_t c = first; c < first + channel_num; c++)
-                to[c * point_num + i % point_num] = sampler.sample(from + c * image_size);
-        }
-    });
+    parallel_for(
+        context.pool, input->dims[0] * point_num, 256, [&](int64_t begin, int64_t end, int) {
+            for (int64_t i = begin; i < end; i++) {
+                const Sampler sampler(settings, input, grid, i);
+                const int64_t first = i / point_num * channel_num;
+                for (int64_t c = first; c < first + channel_num; c++)
+                    to[c * point_num + i % point_num] = sampler.sample(from + c * image_size);
+            }
+        });
 }
 
-int run_grid_sample(KernelContext& context) {
+int run_grid_sample(KernelContext& context)
+{
     if (context.output(0)->elem_num == 0) return TENGINE_OK;
     return dispatch_type(AllTypes{}, context.input(0)->data_type, [&](auto type) {
         sample_all<typename decltype(type)::type>(context);

@@ -10,10 +10,15 @@ namespace tengine::cpu {
 namespace {
 
 // Copies between a part and the place in the whole that begins at `begin` along `axis`.
-enum class Direction { kIntoWhole, kOutOfWhole };
+enum class Direction
+{
+    kIntoWhole,
+    kOutOfWhole
+};
 
 void copy_part(thread_pool_t* pool, Direction direction, const tensor* whole, const tensor* part,
-               int axis, int64_t begin) {
+               int axis, int64_t begin)
+{
     if (part->elem_num == 0) return;
     const int64_t outer = multiply_dims(whole, 0, axis);
     const int64_t inner = multiply_dims(whole, axis + 1, whole->dim_num);
@@ -32,7 +37,8 @@ void copy_part(thread_pool_t* pool, Direction direction, const tensor* whole, co
     }
 }
 
-int run_concat(KernelContext& context) {
+int run_concat(KernelContext& context)
+{
     const tensor* output = context.output(0);
     const int axis = context.param<concat_param>().axis;
     const int place = axis < 0 ? axis + output->dim_num : axis;
@@ -46,7 +52,8 @@ int run_concat(KernelContext& context) {
 }
 
 // An output nobody wants has no tensor to tell its size, so sizes come from the parameters.
-int64_t part_size(const KernelContext& context, int index, int64_t length) {
+int64_t part_size(const KernelContext& context, int index, int64_t length)
+{
     if (const tensor* output = context.output(index)) {
         const int axis = context.param<split_param>().axis;
         return output->dims[axis < 0 ? axis + output->dim_num : axis];
@@ -56,7 +63,8 @@ int64_t part_size(const KernelContext& context, int index, int64_t length) {
     return (length + context.output_num() - 1) / context.output_num();
 }
 
-int run_split(KernelContext& context) {
+int run_split(KernelContext& context)
+{
     const tensor* input = context.input(0);
     const int axis = context.param<split_param>().axis;
     const int place = axis < 0 ? axis + input->dim_num : axis;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NonMaxSuppression of operator/select_ops.c: per batch and class, boxes are taken by falling score,
-// and every box that overlaps a taken one too much is dropped. The shape is found here.
+// NonMaxSuppression of operator/select_ops.c: per batch and class, boxes are taken by falling
+// score, and every box that overlaps a taken one too much is dropped. The shape is found here.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -14,13 +14,15 @@
 namespace tengine::cpu {
 namespace {
 
-struct Box {
+struct Box
+{
     float x0, y0, x1, y1;  // x0 <= x1, y0 <= y1
 
     float area() const { return (x1 - x0) * (y1 - y0); }
 };
 
-Box read_box(const float* values, bool center) {
+Box read_box(const float* values, bool center)
+{
     if (center) {
         const float half_width = values[2] / 2, half_height = values[3] / 2;
         return {values[0] - half_width, values[1] - half_height, values[0] + half_width,
@@ -33,7 +35,8 @@ Box read_box(const float* values, bool center) {
 }
 
 // Area of the intersection over that of the union.
-float overlap(const Box& a, const Box& b) {
+float overlap(const Box& a, const Box& b)
+{
     const float width = std::min(a.x1, b.x1) - std::max(a.x0, b.x0);
     const float height = std::min(a.y1, b.y1) - std::max(a.y0, b.y0);
     if (width <= 0 || height <= 0) return 0;
@@ -41,13 +44,15 @@ float overlap(const Box& a, const Box& b) {
     return both / (a.area() + b.area() - both);
 }
 
-struct Limits {
+struct Limits
+{
     int64_t boxes_per_class = 0;
     float overlap = 0;
     float score = -std::numeric_limits<float>::infinity();
     bool has_score = false;
 
-    explicit Limits(const KernelContext& context) {
+    explicit Limits(const KernelContext& context)
+    {
         if (const tensor* input = context.input(2)) boxes_per_class = input->i64[0];
         if (const tensor* input = context.input(3)) overlap = input->f32[0];
         if (const tensor* input = context.input(4)) {
@@ -61,7 +66,8 @@ struct Limits {
 
 // Boxes worth a look, best score first.
 void find_candidates(const float* scores, int64_t box_num, const Limits& limits,
-                     std::vector<int64_t>& out_candidates) {
+                     std::vector<int64_t>& out_candidates)
+{
     out_candidates.clear();
     for (int64_t i = 0; i < box_num; i++)
         if (limits.admits(scores[i])) out_candidates.push_back(i);
@@ -72,7 +78,8 @@ void find_candidates(const float* scores, int64_t box_num, const Limits& limits,
 
 // The boxes of one class that stay.
 void suppress(const float* boxes, bool center, const std::vector<int64_t>& candidates,
-              const Limits& limits, std::vector<int64_t>& out_taken) {
+              const Limits& limits, std::vector<int64_t>& out_taken)
+{
     out_taken.clear();
     for (const int64_t candidate : candidates) {
         if (static_cast<int64_t>(out_taken.size()) >= limits.boxes_per_class) return;
@@ -85,7 +92,8 @@ void suppress(const float* boxes, bool center, const std::vector<int64_t>& candi
 }
 
 // Rows of batch, class, box.
-std::vector<int64_t> select_boxes(const KernelContext& context) {
+std::vector<int64_t> select_boxes(const KernelContext& context)
+{
     const tensor* boxes = context.input(0);
     const tensor* scores = context.input(1);
     const bool center = context.param<non_max_suppression_param>().center_point_box != 0;
@@ -97,12 +105,14 @@ std::vector<int64_t> select_boxes(const KernelContext& context) {
         const int64_t batch = i / class_num;
         find_candidates(scores->f32 + i * box_num, box_num, limits, candidates);
         suppress(boxes->f32 + batch * box_num * 4, center, candidates, limits, taken);
-        for (const int64_t box : taken) selected.insert(selected.end(), {batch, i % class_num, box});
+        for (const int64_t box : taken)
+            selected.insert(selected.end(), {batch, i % class_num, box});
     }
     return selected;
 }
 
-int run_non_max_suppression(KernelContext& context) {
+int run_non_max_suppression(KernelContext& context)
+{
     try {
         const std::vector<int64_t> selected = select_boxes(context);
         const int64_t dims[] = {static_cast<int64_t>(selected.size() / 3), 3};

@@ -14,15 +14,19 @@
 namespace tengine::cpu {
 namespace {
 
-class Generator {
+class Generator
+{
   public:
-    explicit Generator(const KernelContext& context) {
+    explicit Generator(const KernelContext& context)
+    {
         const float seed = context.param<random_param>().seed;
         // Without a seed runs differ by the time, and nodes of one run by their place.
-        state_ = std::isnan(seed) ? get_time_ns() + (static_cast<uint64_t>(context.node->index) << 48)
-                                  : fp32_to_bits(seed);
+        state_ = std::isnan(seed)
+                     ? get_time_ns() + (static_cast<uint64_t>(context.node->index) << 48)
+                     : fp32_to_bits(seed);
     }
-    uint64_t next() {
+    uint64_t next()
+    {
         uint64_t z = state_ += 0x9e3779b97f4a7c15u;
         z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
         z = (z ^ z >> 27) * 0x94d049bb133111ebu;
@@ -31,7 +35,8 @@ class Generator {
     // [0, 1), all 53 bits of the mantissa random.
     double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
     // Mean 0, deviation 1, by the method of Box and Muller.
-    double normal() {
+    double normal()
+    {
         constexpr double kTwoPi = 6.283185307179586;
         const double radius = std::sqrt(-2 * std::log(1 - uniform()));
         return radius * std::cos(kTwoPi * uniform());
@@ -43,7 +48,8 @@ class Generator {
 
 // Fills output 0 with draw(generator).
 template <class Draw>
-int fill_output(const KernelContext& context, const Draw& draw) {
+int fill_output(const KernelContext& context, const Draw& draw)
+{
     const tensor* output = context.output(0);
     Generator generator(context);
     return dispatch_type(FloatTypes{}, output->data_type, [&](auto type) {
@@ -55,30 +61,38 @@ int fill_output(const KernelContext& context, const Draw& draw) {
     });
 }
 
-int run_normal(KernelContext& context) {
+int run_normal(KernelContext& context)
+{
     const auto& param = context.param<random_param>();
     return fill_output(context, [&](Generator& generator) {
         return param.mean + param.scale * generator.normal();
     });
 }
 
-int run_uniform(KernelContext& context) {
+int run_uniform(KernelContext& context)
+{
     const auto& param = context.param<random_param>();
     return fill_output(context, [&](Generator& generator) {
         return param.low + (static_cast<double>(param.high) - param.low) * generator.uniform();
     });
 }
 
-double read_float(const tensor* input, int64_t position) {
+double read_float(const tensor* input, int64_t position)
+{
     switch (input->data_type) {
-        case TENGINE_DT_FP16: return static_cast<const Half*>(input->data)[position];
-        case TENGINE_DT_BF16: return static_cast<const BFloat16*>(input->data)[position];
-        case TENGINE_DT_FP64: return static_cast<const double*>(input->data)[position];
-        default: return input->f32[position];
+        case TENGINE_DT_FP16:
+            return static_cast<const Half*>(input->data)[position];
+        case TENGINE_DT_BF16:
+            return static_cast<const BFloat16*>(input->data)[position];
+        case TENGINE_DT_FP64:
+            return static_cast<const double*>(input->data)[position];
+        default:
+            return input->f32[position];
     }
 }
 
-int run_bernoulli(KernelContext& context) {
+int run_bernoulli(KernelContext& context)
+{
     const tensor* input = context.input(0);
     const tensor* output = context.output(0);
     Generator generator(context);
@@ -93,7 +107,8 @@ int run_bernoulli(KernelContext& context) {
 
 // Scratch: the running sum of one batch's probabilities, not normalised. Inputs are logarithms;
 // the greatest is taken off them so that none overflows.
-void sum_probabilities(const tensor* input, int64_t batch, double* out_sums) {
+void sum_probabilities(const tensor* input, int64_t batch, double* out_sums)
+{
     const int64_t class_num = input->dims[1];
     const int64_t begin = batch * class_num;
     double greatest = read_float(input, begin);
@@ -106,7 +121,8 @@ void sum_probabilities(const tensor* input, int64_t batch, double* out_sums) {
     }
 }
 
-int run_multinomial(KernelContext& context) {
+int run_multinomial(KernelContext& context)
+{
     const tensor* input = context.input(0);
     const tensor* output = context.output(0);
     const int64_t class_num = input->dims[1];
@@ -126,7 +142,8 @@ int run_multinomial(KernelContext& context) {
     return TENGINE_OK;
 }
 
-int prepare_multinomial(KernelContext& context) {
+int prepare_multinomial(KernelContext& context)
+{
     context.scratch_size = static_cast<size_t>(context.input(0)->dims[1]) * sizeof(double);
     return TENGINE_OK;
 }

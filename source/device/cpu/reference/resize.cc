@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize. Every mode is separable. Nearest picks elements: each axis has a table of source
-// positions. Linear and cubic mix them: one pass per resized axis, last axis first, each output
-// position a weighted sum of a few taps; the tables are made anew in each run, as they are small
-// beside the image and scratch memory is shared.
+// Resize in modes linear and cubic, which are separable: one pass per resized axis, last axis
+// first, each output position a weighted sum of a few taps. The tables of taps are made anew in
+// each run, as they are small beside the image and scratch memory is shared. Mode nearest is in
+// resize_nearest.cc.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -10,10 +10,9 @@
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
+#include "device/cpu/reference/resize_coordinate.h"
 #include "device/cpu/reference/sample.h"
-#include "device/cpu/strided_copy.h"
 #include "device/cpu/types.h"
-#include "operator/resize_param.h"
 
 namespace tengine::cpu {
 namespace {
@@ -21,177 +20,49 @@ namespace {
 // Least number of elements worth a thread.
 constexpr int64_t kGrain = 16384;
 
-bool is(const char* text, const char* other) { return std::strcmp(text, other) == 0; }
-
-// Where output position `i` lies in the input, in elements. Float follows other runtimes where
-// nearest has to round, double is exact for weights.
-template <class F>
-F find_source(const resize_param& param, const resize_axis& axis, int64_t input_size, int64_t i) {
-    const char* mode = param.coordinate_transformation_mode;
-    const F x = static_cast<F>(i);
-    const F scale = static_cast<F>(axis.scale);
-    const F length = static_cast<F>(axis.length);
-    const F last = static_cast<F>(input_size - 1);
-    const F half = static_cast<F>(0.5);
-    if (is(mode, "asymmetric")) return x / scale;
-    if (is(mode, "align_corners")) return axis.length == 1 ? 0 : x * last / (length - 1);
-    if (is(mode, "tf_half_pixel_for_nn")) return (x + half) / scale;
-    if (is(mode, "pytorch_half_pixel")) return axis.length > 1 ? (x + half) / scale - half : 0;
-    if (is(mode, "tf_crop_and_resize")) {
-        const F begin = static_cast<F>(axis.roi_begin);
-        const F end = static_cast<F>(axis.roi_end);
-        if (axis.length <= 1) return half * (begin + end) * last;
-        return begin * last + x * (end - begin) * last / (length - 1);
-    }
-    const F centered = (x + half) / scale - half;
-    if (!is(mode, "half_pixel_symmetric")) return centered;
-    // The part of a pixel that was cut off goes to both sides.
-    const F cut = 1 - static_cast<F>(axis.size) / (scale * static_cast<F>(input_size));
-    return static_cast<F>(input_size) * half * cut + centered;
+bool is_mixed(const node& node)
+{
+    return !is(static_cast<const resize_param*>(node.op.param_mem)->mode, "nearest");
 }
-
-// True where tf_crop_and_resize looks beside the input.
-bool is_outside(const resize_param& param, double source, int64_t input_size) {
-    return is(param.coordinate_transformation_mode, "tf_crop_and_resize") &&
-           (source < 0 || source > static_cast<double>(input_size - 1));
-}
-
-// Keeps a coordinate where it converts to an integer; that is also what becomes of a NaN.
-template <class F>
-F limit(F source, int64_t input_size) {
-    const F margin = static_cast<F>(input_size) + 8;
-    return source > -margin ? std::min(source, 2 * margin) : -margin;
-}
-
-// ---- nearest ----
-
-int64_t round_source(const char* nearest_mode, float source) {
-    if (is(nearest_mode, "floor")) return static_cast<int64_t>(std::floor(source));
-    if (is(nearest_mode, "ceil")) return static_cast<int64_t>(std::ceil(source));
-    if (is(nearest_mode, "round_prefer_ceil"))
-        return static_cast<int64_t>(std::floor(source + 0.5f));
-    return static_cast<int64_t>(std::ceil(source - 0.5f));
-}
-
-constexpr int64_t kOutside = -1;
-
-// Offsets into the input, in elements, for all positions of one axis; kOutside: beside it.
-void fill_offsets(const resize_param& param, const resize_axis& axis, int64_t input_size,
-                  int64_t stride, int64_t* out_offsets) {
-    for (int64_t i = 0; i < axis.size; i++) {
-        const float source = find_source<float>(param, axis, input_size, i);
-        const int64_t position = axis.identity
-                                     ? i
-                                     : round_source(param.nearest_mode, limit(source, input_size));
-        out_offsets[i] = is_outside(param, source, input_size) && !axis.identity
-                             ? kOutside
-                             : std::clamp<int64_t>(position, 0, input_size - 1) * stride;
-    }
-}
-
-// The last axis that is resized; the last axis when none is.
-int find_last_resized(const resize_axis axes[], int rank) {
-    for (int i = rank - 1; i > 0; i--)
-        if (!axes[i].identity) return i;
-    return 0;
-}
-
-template <class T>
-void copy_nearest(KernelContext& context, const int64_t* const offsets[], int row_axis,
-                  T outside) {
-    const tensor* output = context.output(0);
-    const T* from = static_cast<const T*>(context.input(0)->data);
-    T* to = static_cast<T*>(output->data);
-    const int64_t inner = multiply_dims(output, row_axis + 1, output->dim_num);
-    const int64_t row = output->dims[row_axis];
-    const int64_t row_num = multiply_dims(output, 0, row_axis);
-    parallel_for(context.pool, row_num, std::max<int64_t>(kGrain / (row * inner), 1),
-                 [&](int64_t begin, int64_t end, int) {
-        for (int64_t r = begin; r < end; r++) {
-            int64_t base = 0;
-            bool row_outside = false;
-            for (int64_t axis = row_axis - 1, rest = r; axis >= 0; axis--) {
-                const int64_t offset = offsets[axis][rest % output->dims[axis]];
-                row_outside = row_outside || offset == kOutside;
-                base += offset;
-                rest /= output->dims[axis];
-            }
-            T* target = to + r * row * inner;
-            for (int64_t i = 0; i < row; i++, target += inner) {
-                const int64_t offset = offsets[row_axis][i];
-                if (row_outside || offset == kOutside)
-                    std::fill_n(target, inner, outside);
-                else if (inner == 1)
-                    *target = from[base + offset];
-                else
-                    std::copy_n(from + base + offset, inner, target);
-            }
-        }
-    });
-}
-
-int run_nearest(KernelContext& context, const resize_axis axes[]) {
-    const auto& param = context.param<resize_param>();
-    const tensor* input = context.input(0);
-    int64_t strides[MAX_SHAPE_DIM_NUM];
-    fill_dense_strides(input->dims, input->dim_num, strides);
-    const int64_t* offsets[MAX_SHAPE_DIM_NUM];
-    int64_t* next = static_cast<int64_t*>(context.scratch);
-    for (int i = 0; i < input->dim_num; i++) {
-        fill_offsets(param, axes[i], input->dims[i], strides[i], next);
-        offsets[i] = next;
-        next += axes[i].size;
-    }
-    uint64_t outside = 0;
-    TENGINE_RETURN_IF_ERROR(dispatch_type(AllTypes{}, input->data_type, [&](auto type) {
-        using T = typename decltype(type)::type;
-        const T value = from_sample<T>(param.extrapolation_value);
-        std::memcpy(&outside, &value, sizeof(T));
-        return TENGINE_OK;
-    }));
-    return dispatch_size(input->elem_size, [&](auto type) {
-        using T = typename decltype(type)::type;
-        T element;
-        std::memcpy(&element, &outside, sizeof(T));
-        copy_nearest<T>(context, offsets, find_last_resized(axes, input->dim_num), element);
-        return TENGINE_OK;
-    });
-}
-
-// ---- linear and cubic ----
 
 // The filter is stretched by 1 / scale when antialias is on and the axis shrinks.
-double filter_scale(const resize_param& param, const resize_axis& axis) {
+double filter_scale(const resize_param& param, const resize_axis& axis)
+{
     return param.antialias ? std::min(axis.scale, 1.0) : 1.0;
 }
 
 // Taps lie at distances -reach + 1 .. reach of the element before the source position.
-int64_t filter_reach(const resize_param& param, const resize_axis& axis) {
+int64_t filter_reach(const resize_param& param, const resize_axis& axis)
+{
     const double reach = is(param.mode, "cubic") ? 2 : 1;
     return static_cast<int64_t>(std::ceil(reach / filter_scale(param, axis)));
 }
 
-int64_t tap_num(const resize_param& param, const resize_axis& axis) {
+int64_t tap_num(const resize_param& param, const resize_axis& axis)
+{
     return 2 * filter_reach(param, axis);
 }
 
 // Output position i of an axis is the sum over t of weights[i * taps + t] times the element at
 // positions[i * taps + t].
 template <class C>
-struct Taps {
+struct Taps
+{
     int64_t taps;
     int64_t* positions;
     C* weights;
 };
 
-double filter_weight(const resize_param& param, double distance) {
+double filter_weight(const resize_param& param, double distance)
+{
     if (is(param.mode, "cubic")) return cubic_weight(distance, param.cubic_coeff_a);
     return std::max(1 - distance, 0.0);
 }
 
 template <class C>
 void fill_taps(const resize_param& param, const resize_axis& axis, int64_t input_size,
-               Taps<C>& taps) {
+               Taps<C>& taps)
+{
     const double shrink = filter_scale(param, axis);
     const int64_t reach = taps.taps / 2;
     for (int64_t i = 0; i < axis.size; i++) {
@@ -218,13 +89,15 @@ void fill_taps(const resize_param& param, const resize_axis& axis, int64_t input
 }
 
 // A tensor seen as [outer][size][inner] around the axis that is resized.
-struct Pass {
+struct Pass
+{
     int64_t outer, input_size, output_size, inner;
 };
 
 // Along dense rows: each output element gathers its taps. kTaps is their number, 0: any.
 template <int kTaps, class C>
-void resize_row(const Taps<C>& taps, int64_t size, const C* from, C* to) {
+void resize_row(const Taps<C>& taps, int64_t size, const C* from, C* to)
+{
     const int64_t num = kTaps ? kTaps : taps.taps;
     for (int64_t i = 0; i < size; i++) {
         C sum = 0;
@@ -236,19 +109,23 @@ void resize_row(const Taps<C>& taps, int64_t size, const C* from, C* to) {
 
 // Across rows: each output row is a sum of whole input rows.
 template <class C>
-void mix_rows(const Taps<C>& taps, int64_t i, int64_t inner, const C* from, C* to) {
+void mix_rows(const Taps<C>& taps, int64_t i, int64_t inner, const C* from, C* to)
+{
     for (int64_t t = 0; t < taps.taps; t++) {
         const C weight = taps.weights[i * taps.taps + t];
         const C* row = from + taps.positions[i * taps.taps + t] * inner;
         if (t == 0)
-            for (int64_t k = 0; k < inner; k++) to[k] = weight * row[k];
+            for (int64_t k = 0; k < inner; k++)
+                to[k] = weight * row[k];
         else
-            for (int64_t k = 0; k < inner; k++) to[k] += weight * row[k];
+            for (int64_t k = 0; k < inner; k++)
+                to[k] += weight * row[k];
     }
 }
 
 template <class C>
-void run_pass(thread_pool_t* pool, const Pass& pass, const Taps<C>& taps, const C* from, C* to) {
+void run_pass(thread_pool_t* pool, const Pass& pass, const Taps<C>& taps, const C* from, C* to)
+{
     if (pass.inner == 1) {
         const auto row = taps.taps == 2   ? resize_row<2, C>
                          : taps.taps == 4 ? resize_row<4, C>
@@ -261,8 +138,7 @@ void run_pass(thread_pool_t* pool, const Pass& pass, const Taps<C>& taps, const 
         return;
     }
     const int64_t grain = std::max<int64_t>(kGrain / (pass.inner * taps.taps), 1);
-    parallel_for(pool, pass.outer * pass.output_size, grain,
-                 [&](int64_t begin, int64_t end, int) {
+    parallel_for(pool, pass.outer * pass.output_size, grain, [&](int64_t begin, int64_t end, int) {
         for (int64_t i = begin; i < end; i++)
             mix_rows(taps, i % pass.output_size, pass.inner,
                      from + i / pass.output_size * pass.input_size * pass.inner,
@@ -272,18 +148,21 @@ void run_pass(thread_pool_t* pool, const Pass& pass, const Taps<C>& taps, const 
 
 // Scratch memory of the mixing modes: taps of the axis at hand, then two buffers that passes go
 // between. Input and output take part themselves when they have the type samples are mixed in.
-struct Layout {
+struct Layout
+{
     int pass_num = 0;
     size_t weights_offset = 0;
     size_t buffer_offset[2] = {0, 0};
     size_t bytes = 0;
 
     Layout(const resize_param& param, const tensor* input, const resize_axis axes[],
-           size_t sample_size, bool same_type) {
+           size_t sample_size, bool same_type)
+    {
         int64_t most_taps = 0;
         int64_t elements = input->elem_num;
         int64_t largest = same_type ? 0 : elements;
-        for (int i = 0; i < input->dim_num; i++) pass_num += !axes[i].identity;
+        for (int i = 0; i < input->dim_num; i++)
+            pass_num += !axes[i].identity;
         for (int i = input->dim_num - 1, pass = 1; i >= 0; i--) {
             if (axes[i].identity) continue;
             most_taps = std::max(most_taps, axes[i].size * tap_num(param, axes[i]));
@@ -302,7 +181,8 @@ struct Layout {
 // tf_crop_and_resize: what lies beside the input has one value.
 template <class T>
 void fill_outside(const resize_param& param, const resize_axis axes[], const tensor* input,
-                  const tensor* output) {
+                  const tensor* output)
+{
     const T value = from_sample<T>(param.extrapolation_value);
     for (int axis = 0; axis < output->dim_num; axis++) {
         if (axes[axis].identity) continue;
@@ -319,15 +199,16 @@ void fill_outside(const resize_param& param, const resize_axis axes[], const ten
 }
 
 template <class T>
-Layout make_layout(const KernelContext& context, const resize_axis axes[]) {
+Layout make_layout(const KernelContext& context, const resize_axis axes[])
+{
     using C = sample_t<T>;
-    return {context.param<resize_param>(), context.input(0), axes, sizeof(C),
-            std::is_same_v<T, C>};
+    return {context.param<resize_param>(), context.input(0), axes, sizeof(C), std::is_same_v<T, C>};
 }
 
 // The result of the last pass, or the input when there is none.
 template <class T, class C = sample_t<T>>
-const C* run_passes(KernelContext& context, const resize_axis axes[]) {
+const C* run_passes(KernelContext& context, const resize_axis axes[])
+{
     const auto& param = context.param<resize_param>();
     const tensor* input = context.input(0);
     char* const scratch = static_cast<char*>(context.scratch);
@@ -362,7 +243,8 @@ const C* run_passes(KernelContext& context, const resize_axis axes[]) {
 }
 
 template <class T>
-int run_mixed(KernelContext& context, const resize_axis axes[]) {
+int run_mixed(KernelContext& context, const resize_axis axes[])
+{
     const tensor* output = context.output(0);
     const sample_t<T>* from = run_passes<T>(context, axes);
     if (static_cast<const void*>(from) != output->data)
@@ -372,26 +254,22 @@ int run_mixed(KernelContext& context, const resize_axis axes[]) {
     return TENGINE_OK;
 }
 
-int run_resize(KernelContext& context) {
+int run_resize(KernelContext& context)
+{
     const tensor* input = context.input(0);
     if (context.output(0)->elem_num == 0) return TENGINE_OK;
     resize_axis axes[MAX_SHAPE_DIM_NUM];
     TENGINE_RETURN_IF_ERROR(resolve_resize(context.node, axes));
-    if (is(context.param<resize_param>().mode, "nearest")) return run_nearest(context, axes);
     return dispatch_type(NumberTypes{}, input->data_type, [&](auto type) {
         return run_mixed<typename decltype(type)::type>(context, axes);
     });
 }
 
-int prepare_resize(KernelContext& context) {
+int prepare_resize(KernelContext& context)
+{
     const tensor* input = context.input(0);
     resize_axis axes[MAX_SHAPE_DIM_NUM];
     TENGINE_RETURN_IF_ERROR(resolve_resize(context.node, axes));
-    if (is(context.param<resize_param>().mode, "nearest")) {
-        for (int i = 0; i < input->dim_num; i++)
-            context.scratch_size += static_cast<size_t>(axes[i].size) * sizeof(int64_t);
-        return TENGINE_OK;
-    }
     return dispatch_type(NumberTypes{}, input->data_type, [&](auto type) {
         context.scratch_size = make_layout<typename decltype(type)::type>(context, axes).bytes;
         return TENGINE_OK;
@@ -399,7 +277,7 @@ int prepare_resize(KernelContext& context) {
 }
 
 const Kernel rows[] = {
-    {"Resize", "reference", nullptr, run_resize, prepare_resize},
+    {"Resize", "reference", is_mixed, run_resize, prepare_resize},
 };
 
 }  // namespace

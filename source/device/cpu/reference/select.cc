@@ -16,7 +16,8 @@ namespace tengine::cpu {
 namespace {
 
 int allocate_output(KernelContext& context, int index, int data_type, const int64_t dims[],
-                    int rank) {
+                    int rank)
+{
     TENGINE_RETURN_IF_ERROR(set_node_output(context.node, index, data_type, dims, rank));
     tensor* output = context.output(index);
     return output ? allocate_ir_tensor(output) : TENGINE_OK;
@@ -24,13 +25,15 @@ int allocate_output(KernelContext& context, int index, int data_type, const int6
 
 // The input as `outer` blocks of `length` items of `inner` elements; an item is what Compress keeps
 // and Unique compares.
-struct Items {
+struct Items
+{
     int64_t outer = 1;
     int64_t length;
     int64_t inner = 1;
     int axis = 0;
 
-    Items(const tensor* input, int axis_parameter) : length(input->elem_num) {
+    Items(const tensor* input, int axis_parameter) : length(input->elem_num)
+    {
         if (axis_parameter == SELECT_AXIS_ABSENT) return;
         axis = axis_parameter < 0 ? axis_parameter + input->dim_num : axis_parameter;
         outer = multiply_dims(input, 0, axis);
@@ -39,7 +42,8 @@ struct Items {
     }
 };
 
-int run_compress(KernelContext& context) {
+int run_compress(KernelContext& context)
+{
     const tensor* input = context.input(0);
     const tensor* condition = context.input(1);
     const Items items(input, context.param<compress_param>().axis);
@@ -59,11 +63,13 @@ int run_compress(KernelContext& context) {
 // ---- NonZero ----
 
 template <class T>
-bool is_non_zero(T value) {
+bool is_non_zero(T value)
+{
     return static_cast<compute_t<T>>(value) != compute_t<T>(0);
 }
 
-int run_non_zero(KernelContext& context) {
+int run_non_zero(KernelContext& context)
+{
     const tensor* input = context.input(0);
     return dispatch_type(AllTypes{}, input->data_type, [&](auto type) -> int {
         using T = typename decltype(type)::type;
@@ -90,7 +96,8 @@ int run_non_zero(KernelContext& context) {
 
 // A total order: NaN is equal to NaN and greater than all else.
 template <class T>
-int compare(T left_value, T right_value) {
+int compare(T left_value, T right_value)
+{
     const compute_t<T> left = left_value;
     const compute_t<T> right = right_value;
     if (left < right) return -1;
@@ -100,7 +107,8 @@ int compare(T left_value, T right_value) {
 }
 
 template <class T>
-int compare_items(const T* data, const Items& items, int64_t left, int64_t right) {
+int compare_items(const T* data, const Items& items, int64_t left, int64_t right)
+{
     for (int64_t o = 0; o < items.outer; o++) {
         const T* block = data + o * items.length * items.inner;
         for (int64_t i = 0; i < items.inner; i++) {
@@ -114,7 +122,8 @@ int compare_items(const T* data, const Items& items, int64_t left, int64_t right
 
 // What Unique finds: for every group of equal items its first item, how many there are and its
 // place in the output; for every item its group.
-struct Groups {
+struct Groups
+{
     std::unique_ptr<int64_t[]> memory;
     int64_t* order;  // items, sorted
     int64_t* first;
@@ -123,7 +132,8 @@ struct Groups {
     int64_t* group_of;
     int64_t num = 0;
 
-    bool allocate(int64_t item_num) {
+    bool allocate(int64_t item_num)
+    {
         memory.reset(new (std::nothrow) int64_t[static_cast<size_t>(item_num) * 5]);
         order = memory.get();
         first = order + item_num;
@@ -136,8 +146,10 @@ struct Groups {
 
 // Equal items lie together, each group in the order of its items.
 template <class T>
-void sort_items(const T* data, const Items& items, Groups& groups) {
-    for (int64_t i = 0; i < items.length; i++) groups.order[i] = i;
+void sort_items(const T* data, const Items& items, Groups& groups)
+{
+    for (int64_t i = 0; i < items.length; i++)
+        groups.order[i] = i;
     std::sort(groups.order, groups.order + items.length, [&](int64_t left, int64_t right) {
         const int order = compare_items(data, items, left, right);
         return order != 0 ? order < 0 : left < right;
@@ -145,7 +157,8 @@ void sort_items(const T* data, const Items& items, Groups& groups) {
 }
 
 template <class T>
-void group_items(const T* data, const Items& items, Groups& groups) {
+void group_items(const T* data, const Items& items, Groups& groups)
+{
     sort_items(data, items, groups);
     for (int64_t i = 0; i < items.length; i++) {
         const int64_t item = groups.order[i];
@@ -161,16 +174,19 @@ void group_items(const T* data, const Items& items, Groups& groups) {
 }
 
 // Places are in the order of the values, or in that of first appearance.
-void place_groups(const Items& items, bool sorted, Groups& groups) {
+void place_groups(const Items& items, bool sorted, Groups& groups)
+{
     int64_t next = 0;
     for (int64_t item = 0; item < items.length && !sorted; item++) {
         const int64_t group = groups.group_of[item];
         if (groups.first[group] == item) groups.place[group] = next++;
     }
-    for (int64_t group = 0; group < groups.num && sorted; group++) groups.place[group] = group;
+    for (int64_t group = 0; group < groups.num && sorted; group++)
+        groups.place[group] = group;
 }
 
-int allocate_unique_outputs(KernelContext& context, const Items& items, int64_t group_num) {
+int allocate_unique_outputs(KernelContext& context, const Items& items, int64_t group_num)
+{
     const tensor* input = context.input(0);
     const bool flat = context.param<unique_param>().axis == SELECT_AXIS_ABSENT;
     int64_t dims[MAX_SHAPE_DIM_NUM];
@@ -183,7 +199,8 @@ int allocate_unique_outputs(KernelContext& context, const Items& items, int64_t 
     return allocate_output(context, 3, TENGINE_DT_INT64, &group_num, 1);
 }
 
-void write_unique_items(const KernelContext& context, const Items& items, const Groups& groups) {
+void write_unique_items(const KernelContext& context, const Items& items, const Groups& groups)
+{
     const tensor* input = context.input(0);
     const tensor* output = context.output(0);
     const size_t item_size = static_cast<size_t>(items.inner) * input->elem_size;
@@ -195,7 +212,8 @@ void write_unique_items(const KernelContext& context, const Items& items, const 
                         item_size);
 }
 
-void write_unique_lists(const KernelContext& context, const Items& items, const Groups& groups) {
+void write_unique_lists(const KernelContext& context, const Items& items, const Groups& groups)
+{
     const tensor* indices = context.output(1);
     const tensor* inverse = context.output(2);
     const tensor* counts = context.output(3);
@@ -207,7 +225,8 @@ void write_unique_lists(const KernelContext& context, const Items& items, const 
         inverse->i64[item] = groups.place[groups.group_of[item]];
 }
 
-int run_unique(KernelContext& context) {
+int run_unique(KernelContext& context)
+{
     const tensor* input = context.input(0);
     const auto& param = context.param<unique_param>();
     const Items items(input, param.axis);
@@ -231,7 +250,8 @@ int run_unique(KernelContext& context) {
 
 // The index at `position`, of any number type; INT64_MIN, which is in no range, when it cannot be
 // one.
-int64_t read_any_index(const tensor* indices, int64_t position) {
+int64_t read_any_index(const tensor* indices, int64_t position)
+{
     int64_t index = INT64_MIN;
     (void)dispatch_type(NumberTypes{}, indices->data_type, [&](auto type) {
         using T = typename decltype(type)::type;
@@ -247,7 +267,8 @@ int64_t read_any_index(const tensor* indices, int64_t position) {
     return index;
 }
 
-int run_one_hot(KernelContext& context) {
+int run_one_hot(KernelContext& context)
+{
     const tensor* indices = context.input(0);
     const tensor* output = context.output(0);
     const int parameter = context.param<one_hot_param>().axis;

@@ -11,7 +11,8 @@
 namespace tengine::cpu {
 namespace {
 
-int run_view(KernelContext& context) {
+int run_view(KernelContext& context)
+{
     const tensor* input = context.input(0);
     tensor* output = context.output(0);
     if (output && output->data != input->data && output->elem_num > 0)
@@ -20,7 +21,8 @@ int run_view(KernelContext& context) {
 }
 
 // Inference: nothing is dropped, so every element of the mask is true.
-int run_dropout(KernelContext& context) {
+int run_dropout(KernelContext& context)
+{
     const tensor* training = context.input(2);
     if (training && training->elem_num > 0 && training->u8[0]) {
         float ratio = 0.5f;
@@ -36,7 +38,8 @@ int run_dropout(KernelContext& context) {
     return run_view(context);
 }
 
-int run_expand(KernelContext& context) {
+int run_expand(KernelContext& context)
+{
     const tensor* input = context.input(0);
     const tensor* output = context.output(0);
     int64_t from[MAX_SHAPE_DIM_NUM];
@@ -53,17 +56,20 @@ int run_expand(KernelContext& context) {
     return TENGINE_OK;
 }
 
-int run_shape(KernelContext& context) {
+int run_shape(KernelContext& context)
+{
     const tensor* input = context.input(0);
     const tensor* output = context.output(0);
     int start = context.param<shape_param>().start;
     if (start < 0) start += input->dim_num;
     if (start < 0) start = 0;
-    for (int i = 0; i < output->elem_num; i++) output->i64[i] = input->dims[start + i];
+    for (int i = 0; i < output->elem_num; i++)
+        output->i64[i] = input->dims[start + i];
     return TENGINE_OK;
 }
 
-int run_size(KernelContext& context) {
+int run_size(KernelContext& context)
+{
     context.output(0)->i64[0] = context.input(0)->elem_num;
     return TENGINE_OK;
 }

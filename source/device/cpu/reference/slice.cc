@@ -13,11 +13,13 @@
 namespace tengine::cpu {
 namespace {
 
-uint8_t* element_at(const tensor* tensor, int64_t index) {
+uint8_t* element_at(const tensor* tensor, int64_t index)
+{
     return tensor->u8 + index * tensor->elem_size;
 }
 
-int run_slice(KernelContext& context) {
+int run_slice(KernelContext& context)
+{
     const tensor* input = context.input(0);
     const tensor* output = context.output(0);
     if (output->elem_num == 0) return TENGINE_OK;
@@ -41,13 +43,15 @@ int run_slice(KernelContext& context) {
 
 // The axes of a Pad: the output's first `begin` elements are border, then `size` elements come from
 // the input, where they begin at `skip`.
-struct Interior {
+struct Interior
+{
     int64_t begin[MAX_SHAPE_DIM_NUM];
     int64_t size[MAX_SHAPE_DIM_NUM];
     int64_t skip[MAX_SHAPE_DIM_NUM];
 };
 
-void fill(const tensor* output, const tensor* value) {
+void fill(const tensor* output, const tensor* value)
+{
     (void)dispatch_size(output->elem_size, [&](auto type) {
         using T = typename decltype(type)::type;
         T element = 0;
@@ -58,7 +62,8 @@ void fill(const tensor* output, const tensor* value) {
 }
 
 void copy_interior(thread_pool_t* pool, const tensor* input, const tensor* output,
-                   const Interior& interior) {
+                   const Interior& interior)
+{
     int64_t from[MAX_SHAPE_DIM_NUM];
     int64_t to[MAX_SHAPE_DIM_NUM];
     fill_dense_strides(input->dims, input->dim_num, from);
@@ -75,13 +80,15 @@ void copy_interior(thread_pool_t* pool, const tensor* input, const tensor* outpu
     copy.run(pool, input->elem_size, element_at(input, source), element_at(output, target));
 }
 
-int64_t modulo(int64_t value, int64_t period) {
+int64_t modulo(int64_t value, int64_t period)
+{
     const int64_t rest = value % period;
     return rest < 0 ? rest + period : rest;
 }
 
 // Where an element at `position` outside 0..size-1 comes from.
-int64_t find_border_source(const char* mode, int64_t position, int64_t size) {
+int64_t find_border_source(const char* mode, int64_t position, int64_t size)
+{
     if (std::strcmp(mode, "edge") == 0) return std::clamp<int64_t>(position, 0, size - 1);
     if (std::strcmp(mode, "wrap") == 0) return modulo(position, size);
     if (size == 1) return 0;
@@ -91,7 +98,8 @@ int64_t find_border_source(const char* mode, int64_t position, int64_t size) {
 
 // Fills the border of `axis`. Axes inside it have theirs already, axes outside it not yet.
 void copy_border(thread_pool_t* pool, const char* mode, const tensor* output,
-                 const Interior& interior, int axis) {
+                 const Interior& interior, int axis)
+{
     int64_t strides[MAX_SHAPE_DIM_NUM];
     fill_dense_strides(output->dims, output->dim_num, strides);
     int64_t first = 0;
@@ -112,7 +120,8 @@ void copy_border(thread_pool_t* pool, const char* mode, const tensor* output,
     }
 }
 
-int run_pad(KernelContext& context) {
+int run_pad(KernelContext& context)
+{
     const tensor* input = context.input(0);
     const tensor* output = context.output(0);
     if (output->elem_num == 0) return TENGINE_OK;
@@ -136,7 +145,8 @@ int run_pad(KernelContext& context) {
 
 // ---- Tile ----
 
-int run_tile(KernelContext& context) {
+int run_tile(KernelContext& context)
+{
     const tensor* input = context.input(0);
     const tensor* output = context.output(0);
     if (output->elem_num == 0) return TENGINE_OK;
@@ -155,7 +165,8 @@ int run_tile(KernelContext& context) {
 
 // ---- ReverseSequence ----
 
-int run_reverse_sequence(KernelContext& context) {
+int run_reverse_sequence(KernelContext& context)
+{
     const tensor* input = context.input(0);
     const tensor* output = context.output(0);
     if (output->elem_num == 0) return TENGINE_OK;
@@ -191,7 +202,8 @@ int run_reverse_sequence(KernelContext& context) {
 
 // ---- Trilu ----
 
-int run_trilu(KernelContext& context) {
+int run_trilu(KernelContext& context)
+{
     const tensor* input = context.input(0);
     const tensor* output = context.output(0);
     if (output->elem_num == 0) return TENGINE_OK;
@@ -203,21 +215,21 @@ int run_trilu(KernelContext& context) {
         context.input(1) ? std::clamp(context.input(1)->i64[0], -row_num, column_num) : 0;
     const size_t size = input->elem_size;
     const int64_t grain = std::max<int64_t>(16384 / column_num, 1);
-    parallel_for(context.pool, input->elem_num / column_num, grain,
-                 [&](int64_t begin, int64_t end, int) {
-        for (int64_t row = begin; row < end; row++) {
-            const int64_t diagonal = row % row_num + k;
-            // Columns first..last-1 are kept.
-            const int64_t first = upper ? std::clamp<int64_t>(diagonal, 0, column_num) : 0;
-            const int64_t last =
-                upper ? column_num : std::clamp<int64_t>(diagonal + 1, 0, column_num);
-            uint8_t* to = element_at(output, row * column_num);
-            std::memset(to, 0, first * size);
-            std::memmove(to + first * size, element_at(input, row * column_num + first),
-                         (last - first) * size);
-            std::memset(to + last * size, 0, (column_num - last) * size);
-        }
-    });
+    parallel_for(
+        context.pool, input->elem_num / column_num, grain, [&](int64_t begin, int64_t end, int) {
+            for (int64_t row = begin; row < end; row++) {
+                const int64_t diagonal = row % row_num + k;
+                // Columns first..last-1 are kept.
+                const int64_t first = upper ? std::clamp<int64_t>(diagonal, 0, column_num) : 0;
+                const int64_t last =
+                    upper ? column_num : std::clamp<int64_t>(diagonal + 1, 0, column_num);
+                uint8_t* to = element_at(output, row * column_num);
+                std::memset(to, 0, first * size);
+                std::memmove(to + first * size, element_at(input, row * column_num + first),
+                             (last - first) * size);
+                std::memset(to + last * size, 0, (column_num - last) * size);
+            }
+        });
     return TENGINE_OK;
 }
 

@@ -12,21 +12,25 @@ namespace tengine::cpu {
 namespace {
 
 // Dimension i of the output is dimension perm[i] of `dims`, the input's dense view.
-void permute(KernelContext& context, const int dims[], const int perm[], int rank) {
+void permute(KernelContext& context, const int dims[], const int perm[], int rank)
+{
     const tensor* output = context.output(0);
     if (output->elem_num == 0) return;
     int target_dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < rank; i++) target_dims[i] = dims[perm[i]];
+    for (int i = 0; i < rank; i++)
+        target_dims[i] = dims[perm[i]];
     int64_t from[MAX_SHAPE_DIM_NUM];
     int64_t to[MAX_SHAPE_DIM_NUM];
     fill_dense_strides(dims, rank, from);
     fill_dense_strides(target_dims, rank, to);
     StridedCopy copy;
-    for (int i = 0; i < rank; i++) copy.add(target_dims[i], from[perm[i]], to[i]);
+    for (int i = 0; i < rank; i++)
+        copy.add(target_dims[i], from[perm[i]], to[i]);
     copy.run(context.pool, output->elem_size, context.input(0)->data, output->data);
 }
 
-int run_transpose(KernelContext& context) {
+int run_transpose(KernelContext& context)
+{
     const tensor* input = context.input(0);
     const op_ints& given = context.param<transpose_param>().perm;
     int perm[MAX_SHAPE_DIM_NUM];
@@ -36,7 +40,8 @@ int run_transpose(KernelContext& context) {
     return TENGINE_OK;
 }
 
-int run_depth_to_space(KernelContext& context) {
+int run_depth_to_space(KernelContext& context)
+{
     const auto& param = context.param<block_param>();
     const tensor* input = context.input(0);
     const int block = param.blocksize;
@@ -54,11 +59,12 @@ int run_depth_to_space(KernelContext& context) {
     return TENGINE_OK;
 }
 
-int run_space_to_depth(KernelContext& context) {
+int run_space_to_depth(KernelContext& context)
+{
     const int block = context.param<block_param>().blocksize;
     const tensor* input = context.input(0);
-    const int dims[] = {input->dims[0],         input->dims[1], input->dims[2] / block, block,
-                        input->dims[3] / block, block};
+    const int dims[] = {input->dims[0], input->dims[1],         input->dims[2] / block,
+                        block,          input->dims[3] / block, block};
     const int perm[] = {0, 3, 5, 1, 2, 4};
     permute(context, dims, perm, 6);
     return TENGINE_OK;

@@ -84,15 +84,18 @@ struct HardSwish
     }
 };
 
-// x tanh(ln(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2). Above 40 the factor is 1.
+// x tanh(ln(1 + e^x)) = x (y^2 - 1) / (y^2 + 1) with y = 1 + e^x. Written with e^-|x|, nothing
+// overflows, and without differences nothing cancels.
 struct Mish
 {
     template <class T>
     T operator()(T x) const
     {
-        const T e = exponential(x > 40 ? T(40) : x);
-        const T n = e * (e + T(2));
-        return x * (n / (n + T(2)));
+        const T e = exponential(-std::fabs(x));
+        const T square = e * e;
+        const T numerator = T(2) * e + (x < 0 ? square : T(1));
+        const T denominator = numerator + T(2) * (x < 0 ? T(1) : square);
+        return x * (numerator / denominator);
     }
 };
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where Resize looks in its input; for resize.cc (linear, cubic) and resize_nearest.cc.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "operator/resize_param.h"
+
+namespace tengine::cpu {
+
+inline bool is(const char* text, const char* other)
+{
+    return std::strcmp(text, other) == 0;
+}
+
+// Where output position `i` lies in the input, in elements. Float follows other runtimes where
+// nearest has to round, double is exact for weights.
+template <class F>
+F find_source(const resize_param& param, const resize_axis& axis, int64_t input_size, int64_t i)
+{
+    const char* mode = param.coordinate_transformation_mode;
+    const F x = static_cast<F>(i);
+    const F scale = static_cast<F>(axis.scale);
+    const F length = static_cast<F>(axis.length);
+    const F last = static_cast<F>(input_size - 1);
+    const F half = static_cast<F>(0.5);
+    if (is(mode, "asymmetric")) return x / scale;
+    if (is(mode, "align_corners")) return axis.length == 1 ? 0 : x * last / (length - 1);
+    if (is(mode, "tf_half_pixel_for_nn")) return (x + half) / scale;
+    if (is(mode, "pytorch_half_pixel")) return axis.length > 1 ? (x + half) / scale - half : 0;
+    if (is(mode, "tf_crop_and_resize")) {
+        const F begin = static_cast<F>(axis.roi_begin);
+        const F end = static_cast<F>(axis.roi_end);
+        if (axis.length <= 1) return half * (begin + end) * last;
+        return begin * last + x * (end - begin) * last / (length - 1);
+    }
+    const F centered = (x + half) / scale - half;
+    if (!is(mode, "half_pixel_symmetric")) return centered;
+    // The part of a pixel that was cut off goes to both sides.
+    const F cut = 1 - static_cast<F>(axis.size) / (scale * static_cast<F>(input_size));
+    return static_cast<F>(input_size) * half * cut + centered;
+}
+
+// True where tf_crop_and_resize looks beside the input.
+inline bool is_outside(const resize_param& param, double source, int64_t input_size)
+{
+    return is(param.coordinate_transformation_mode, "tf_crop_and_resize") &&
+           (source < 0 || source > static_cast<double>(input_size - 1));
+}
+
+// Keeps a coordinate where it converts to an integer; that is also what becomes of a NaN.
+template <class F>
+F limit(F source, int64_t input_size)
+{
+    const F margin = static_cast<F>(input_size) + 8;
+    return source > -margin ? std::min(source, 2 * margin) : -margin;
+}
+
+}  // namespace tengine::cpu

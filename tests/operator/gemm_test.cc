@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products and Det: types, ranks, broadcasting and empty matrices the ONNX suite leaves out.
+#include <cmath>
+
+#include "constant_graph.h"
+#include "operator/param.h"
+
+namespace tengine::test {
+namespace {
+
+using cpu::BFloat16;
+using cpu::Half;
+
+template <class T>
+std::vector<T> count_up(int count)
+{
+    std::vector<T> values;
+    for (int i = 0; i < count; ++i)
+        values.push_back(static_cast<T>(i));
+    return values;
+}
+
+int count_of(const std::vector<int>& dims)
+{
+    int count = 1;
+    for (const int dim : dims)
+        count *= dim;
+    return count;
+}
+
+template <class T>
+class Product : public testing::Test
+{
+};
+using Numbers = testing::Types<float, Half, BFloat16, double, int32_t, uint32_t, int64_t, uint64_t>;
+TYPED_TEST_SUITE(Product, Numbers);
+
+template <class T>
+std::vector<T> multiply(std::vector<int> a, std::vector<int> b, std::vector<int> expected_dims)
+{
+    int a_count = 1, b_count = 1;
+    for (const int dim : a)
+        a_count *= dim;
+    for (const int dim : b)
+        b_count *= dim;
+    ConstantGraph graph;
+    graph.input("a", a, count_up<T>(count_of(a)));
+    graph.input("b", b, count_up<T>(count_of(b)));
+    graph.add("MatMul", {"a", "b"});
+    const tensor* y = graph.evaluate();
+    EXPECT_EQ(dims_of(y), expected_dims);
+    return values_of<T>(y);
+}
+
+template <class T>
+void expect_values(const std::vector<T>& actual, const std::vector<int>& expected)
+{
+    ASSERT_EQ(actual.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i)
+        EXPECT_EQ(static_cast<double>(actual[i]), expected[i]) << i;
+}
+
+TYPED_TEST(Product, RanksOfMatMul)
+{
+    expect_values(multiply<TypeParam>({3}, {3}, {}), {5});
+    expect_values(multiply<TypeParam>({2, 3}, {3}, {2}), {5, 14});
+    expect_values(multiply<TypeParam>({2}, {2, 3}, {3}), {3, 4, 5});
+    // Stacks of 2 x 1 and 3 matrices.
+    expect_values(multiply<TypeParam>({2, 1, 1, 2}, {3, 2, 1}, {2, 3, 1, 1}), {1, 3, 5, 3, 13, 23});
+    expect_values(multiply<TypeParam>({2, 0}, {0, 2}, {2, 2}), {0, 0, 0, 0});
+    expect_values(multiply<TypeParam>({0, 2}, {2, 1}, {0, 1}), {});
+}
+
+TYPED_TEST(Product, GemmTransposesAndAdds)
+{
+    for (int transposed = 0; transposed < 4; ++transposed) {
+        SCOPED_TRACE(transposed);
+        const bool a_transposed = transposed & 1, b_transposed = transposed & 2;
+        ConstantGraph graph;
+        graph.input<TypeParam>(
+            "a", a_transposed ? std::vector{3, 2} : std::vector{2, 3},
+            a_transposed ? std::vector<TypeParam>{0, 3, 1, 4, 2, 5} : count_up<TypeParam>(6));
+        graph.input<TypeParam>(
+            "b", b_transposed ? std::vector{2, 3} : std::vector{3, 2},
+            b_transposed ? std::vector<TypeParam>{0, 2, 4, 1, 3, 5} : count_up<TypeParam>(6));
+        graph.input<TypeParam>("c", {2, 1}, {10, 5});
+        node* node = graph.add("Gemm", {"a", "b", "c"});
+        set_node_int(node, "transA", a_transposed);
+        set_node_int(node, "transB", b_transposed);
+        set_node_float(node, "alpha", 0.5f);
+        set_node_float(node, "beta", 2);
+        const bool is_integer = !cpu::is_float<TypeParam>;
+        const tensor* y = graph.evaluate();
+        const auto values = values_of<TypeParam>(y);
+        ASSERT_EQ(values.size(), 4u);
+        EXPECT_EQ(static_cast<double>(values[0]), 25);
+        EXPECT_EQ(static_cast<double>(values[1]), is_integer ? 26 : 26.5);
+        EXPECT_EQ(static_cast<double>(values[2]), 24);
+        EXPECT_EQ(static_cast<double>(values[3]), 30);
+    }
+}
+
+TEST(MatMul, IntegersKeepAllBits)
+{
+    ConstantGraph graph;
+    graph.input<int64_t>("a", {1, 2}, {INT64_C(9007199254740993), -1});
+    graph.input<int64_t>("b", {2, 1}, {1, 2});
+    graph.add("MatMul", {"a", "b"});
+    EXPECT_EQ(values_of<int64_t>(graph.evaluate()),
+              (std::vector<int64_t>{INT64_C(9007199254740991)}));
+}
+
+TEST(MatMul, LargerThanABlock)
+{
+    const int n = 300, k = 5;
+    ConstantGraph graph;
+    graph.input("a", {2, k}, count_up<float>(2 * k));
+    graph.input("b", {k, n}, count_up<float>(k * n));
+    graph.add("MatMul", {"a", "b"});
+    const std::vector<float> y = numbers_of(graph.evaluate());
+    for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < n; ++j) {
+            float sum = 0;
+            for (int t = 0; t < k; ++t)
+                sum += static_cast<float>((i * k + t) * (t * n + j));
+            ASSERT_EQ(y[size_t(i * n + j)], sum);
+        }
+}
+
+TEST(MatMul, RefusesWhatDoesNotFit)
+{
+    const auto refuse = [](std::vector<int> a, std::vector<int> b, const char* part) {
+        ConstantGraph graph;
+        graph.input("a", a, count_up<float>(count_of(a)));
+        graph.input("b", b, count_up<float>(count_of(b)));
+        graph.add("MatMul", {"a", "b"});
+        graph.expect_failure(TENGINE_EINVAL, part);
+    };
+    refuse({6, 8}, {6, 8}, "'a' has 8 columns, 'b' has 6 rows");
+    refuse({2, 4, 6}, {3, 6, 2}, "does not broadcast");
+    refuse({}, {6, 8}, "a scalar");
+}
+
+TEST(Gemm, RefusesWhatDoesNotFit)
+{
+    ConstantGraph graph;
+    graph.input("a", {2, 3}, count_up<float>(6));
+    graph.input("b", {3, 4}, count_up<float>(12));
+    graph.input("c", {3, 1}, count_up<float>(3));
+    graph.add("Gemm", {"a", "b", "c"});
+    graph.expect_failure(TENGINE_EINVAL, "3 x 1 values does not broadcast to 2 x 4");
+}
+
+TEST(Gemm, MultiplyAccumulates)
+{
+    ConstantGraph graph;
+    graph.input("a", {3, 2}, count_up<float>(6));
+    graph.input("b", {3, 4}, count_up<float>(12));
+    node* node = graph.add("Gemm", {"a", "b"});
+    set_node_int(node, "transA", 1);
+    ASSERT_EQ(node->op.infer_shape(node), 0);
+    EXPECT_EQ(get_ir_node_macs(node), 2 * 4 * 3);
+}
+
+TEST(MatMulInteger, ZeroPointsPerRowAndColumn)
+{
+    ConstantGraph graph;
+    graph.input<uint8_t>("a", {2, 2}, {1, 2, 255, 128});
+    graph.input<int8_t>("b", {2, 2}, {-128, 1, 127, 2});
+    graph.input<uint8_t>("a_zero", {2}, {1, 128});
+    graph.input<int8_t>("b_zero", {2}, {-1, 1});
+    graph.add("MatMulInteger", {"a", "b", "a_zero", "b_zero"});
+    EXPECT_EQ(values_of<int32_t>(graph.evaluate()), (std::vector<int32_t>{128, 1, 127 * -127, 0}));
+}
+
+TEST(QLinearMatMul, ScalesPerRowAndColumn)
+{
+    ConstantGraph graph;
+    graph.input<int8_t>("a", {2, 1}, {10, -10});
+    graph.input<float>("a_scale", {2}, {1, 0.5f});
+    graph.input<int8_t>("a_zero", {2}, {0, 0});
+    graph.input<uint8_t>("b", {1, 3}, {1, 2, 200});
+    graph.input<float>("b_scale", {3}, {1, 0.25f, 1});
+    graph.input<uint8_t>("b_zero", {3}, {0, 1, 0});
+    graph.input<float>("y_scale", {2}, {1, 1});
+    graph.input<int8_t>("y_zero", {2}, {1, 0});
+    graph.add("QLinearMatMul",
+              {"a", "a_scale", "a_zero", "b", "b_scale", "b_zero", "y_scale", "y_zero"});
+    // 10, 2.5 and 2000 plus 1; -5, -1.25 and -1000. Halves go to the even neighbour.
+    EXPECT_EQ(values_of<int8_t>(graph.evaluate()), (std::vector<int8_t>{11, 3, 127, -5, -1, -128}));
+}
+
+TEST(Det, PivotsAndSingularMatrices)
+{
+    ConstantGraph graph;
+    graph.input<double>("x", {3, 2, 2}, {0, 2, 3, 0, 1, 2, 2, 4, 1, 2, 3, 4});
+    graph.add("Det", {"x"});
+    const auto y = values_of<double>(graph.evaluate());
+    ASSERT_EQ(y.size(), 3u);
+    EXPECT_DOUBLE_EQ(y[0], -6);
+    EXPECT_DOUBLE_EQ(y[1], 0);
+    EXPECT_DOUBLE_EQ(y[2], -2);
+}
+
+TEST(Det, EmptyAndHalf)
+{
+    ConstantGraph graph;
+    graph.input<Half>("x", {1, 0, 0}, {});
+    graph.add("Det", {"x"});
+    EXPECT_EQ(numbers_of(graph.evaluate()), (std::vector<float>{1}));
+}
+
+TEST(Det, RefusesOtherShapes)
+{
+    ConstantGraph graph;
+    graph.input("x", {2, 3}, count_up<float>(6));
+    graph.add("Det", {"x"});
+    graph.expect_failure(TENGINE_EINVAL, "square matrices");
+}
+
+}  // namespace
+}  // namespace tengine::test
