@@ -308,7 +308,7 @@ TEST_F(OnnxGraphTest, OnlyTensorsAreAccepted)
 
     OnnxBuilder untyped = small_model();
     untyped.graph().mutable_input(0)->clear_type();
-    expect_failure(Loaded(untyped), TENGINE_EFORMAT, {"graph input 'x'", "no type"});
+    expect_failure(Loaded(untyped), TENGINE_EFORMAT, {"graph input 'x'", "without a type"});
 
     OnnxBuilder text = small_model();
     text.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(

@@ -55,7 +55,7 @@ TEST_F(OnnxOperatorTest, OpsetImportsAreChecked)
 {
     OnnxBuilder none = small_model();
     none.model.clear_opset_import();
-    expect_failure(Loaded(none), TENGINE_EFORMAT, {"'Relu' 'relu'", "no opset", "domain ''"});
+    expect_failure(Loaded(none), TENGINE_EFORMAT, {"Relu 'relu'", "no opset", "domain ''"});
 
     OnnxBuilder twice = small_model();
     auto* import = twice.model.add_opset_import();

@@ -142,8 +142,8 @@ int set_attributes(struct node* node, const ::onnx::NodeProto& proto, ExternalDa
     Target target = {node, external, ""};
     std::unordered_set<std::string_view> seen;
     for (const AttributeProto& attribute : proto.attribute()) {
-        target.owner = std::string(get_ir_node_op(node)) + " " + quote_name(node->name) +
-                       ": attribute " + quote_name(attribute.name());
+        target.owner = node_label(get_ir_node_op(node), node->name) + ": attribute " +
+                       quote_name(attribute.name());
         if (!seen.insert(attribute.name()).second)
             return tengine_error_set(TENGINE_EFORMAT, "%s is given twice", target.owner.c_str());
         TENGINE_RETURN_IF_ERROR(set_attribute(target, attribute));

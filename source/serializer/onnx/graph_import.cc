@@ -2,7 +2,6 @@
 // Builds the source graph. Weights are decoded and copied one at a time; see wire.h.
 #include "serializer/onnx/graph_import.h"
 
-#include <climits>
 #include <unordered_set>
 
 #include "base/alloc.h"
@@ -12,13 +11,13 @@
 #include "serializer/onnx/mapped_file.h"
 #include "serializer/onnx/message.h"
 #include "serializer/onnx/tensor.h"
+#include "serializer/onnx/value_info.h"
 
 namespace tengine {
 namespace {
 
 using ::onnx::GraphProto;
 using ::onnx::NodeProto;
-using ::onnx::TypeProto;
 using ::onnx::ValueInfoProto;
 
 // create_ir_...() return NULL after setting the error.
@@ -26,58 +25,6 @@ int last_error()
 {
     const int code = tengine_error_code();
     return code < 0 ? code : TENGINE_ENOMEM;
-}
-
-std::string label(const NodeProto& node, const std::string& name)
-{
-    const std::string type = quote_name(node.op_type());
-    return type.substr(1, type.size() - 2) + " " + quote_name(name);
-}
-
-// Only tensors have a place in the graph.
-int check_type(const ValueInfoProto& value, const std::string& owner)
-{
-    const char* other = nullptr;
-    switch (value.type().value_case()) {
-        case TypeProto::kTensorType:
-            return TENGINE_OK;
-        case TypeProto::kSequenceType:
-            other = "a sequence";
-            break;
-        case TypeProto::kMapType:
-            other = "a map";
-            break;
-        case TypeProto::kOptionalType:
-            other = "an optional value";
-            break;
-        case TypeProto::kSparseTensorType:
-            other = "a sparse tensor";
-            break;
-        case TypeProto::VALUE_NOT_SET:
-            return tengine_error_set(TENGINE_EFORMAT, "%s has no type", owner.c_str());
-    }
-    return tengine_error_set(TENGINE_ENOTSUP, "%s is %s; only tensors are supported", owner.c_str(),
-                             other);
-}
-
-// Symbolic, missing and negative dimensions are not known yet.
-int set_declared_shape(struct tensor* tensor, const TypeProto::Tensor& type,
-                       const std::string& owner)
-{
-    if (!type.has_shape()) return TENGINE_OK;
-    const auto& dims = type.shape().dim();
-    if (dims.size() > MAX_SHAPE_DIM_NUM)
-        return tengine_error_set(TENGINE_ELIMIT, "%s: %d dimensions, at most %d are supported",
-                                 owner.c_str(), dims.size(), MAX_SHAPE_DIM_NUM);
-    int values[MAX_SHAPE_DIM_NUM] = {};
-    for (int i = 0; i < dims.size(); i++) {
-        const int64_t dim = dims[i].has_dim_value() ? dims[i].dim_value() : -1;
-        if (dim > INT_MAX)
-            return tengine_error_set(TENGINE_EFORMAT, "%s: dimension %d is %lld, not in 0..%d",
-                                     owner.c_str(), i, static_cast<long long>(dim), INT_MAX);
-        values[i] = dim < 0 ? -1 : static_cast<int>(dim);
-    }
-    return set_ir_tensor_shape(tensor, values, dims.size());
 }
 
 int count(const std::vector<int32_t>& list)
@@ -212,24 +159,22 @@ int GraphImport::add_inputs()
         if (known != tensors_.end() &&
             get_ir_graph_tensor(graph_, known->second)->tensor_type == TENSOR_TYPE_CONST)
             continue;
-        const std::string owner = "graph input " + quote_name(input.name());
-        TENGINE_RETURN_IF_ERROR(check_type(input, owner));
-        int data_type = 0;
-        TENGINE_RETURN_IF_ERROR(
-            convert_element_type(input.type().tensor_type().elem_type(), owner, &data_type));
-        inputs_.push_back(graph_->tensor_num);
-        TENGINE_RETURN_IF_ERROR(add_input(input, data_type));
+        TENGINE_RETURN_IF_ERROR(add_input(input));
     }
     return TENGINE_OK;
 }
 
-int GraphImport::add_input(const ValueInfoProto& input, int data_type)
+int GraphImport::add_input(const ValueInfoProto& input)
 {
     const std::string owner = "graph input " + quote_name(input.name());
+    DeclaredTensor declared;
+    TENGINE_RETURN_IF_ERROR(read_value_info(input, owner, &declared));
+    inputs_.push_back(graph_->tensor_num);
     struct tensor* tensor = nullptr;
-    TENGINE_RETURN_IF_ERROR(declare(input.name(), data_type, owner, &tensor));
+    TENGINE_RETURN_IF_ERROR(declare(input.name(), declared.data_type, owner, &tensor));
     tensor->tensor_type = TENSOR_TYPE_INPUT;
-    TENGINE_RETURN_IF_ERROR(set_declared_shape(tensor, input.type().tensor_type(), owner));
+    if (declared.dim_num >= 0)
+        TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(tensor, declared.dims, declared.dim_num));
     struct node* node =
         create_ir_node(graph_, input.name().c_str(), get_op_type("tengine", "InputOp"), 0);
     if (!node) return last_error();
@@ -244,8 +189,9 @@ int GraphImport::declare_node_outputs()
         for (const std::string& name : node.output()) {
             if (name.empty()) continue;
             struct tensor* tensor = nullptr;
-            TENGINE_RETURN_IF_ERROR(declare(
-                name, TENGINE_DT_FP32, label(node, node_names_[static_cast<size_t>(i)]), &tensor));
+            TENGINE_RETURN_IF_ERROR(
+                declare(name, TENGINE_DT_FP32,
+                        node_label(node.op_type(), node_names_[static_cast<size_t>(i)]), &tensor));
         }
     }
     return TENGINE_OK;
@@ -276,7 +222,7 @@ int GraphImport::connect_node(struct node* node, const NodeProto& proto)
             return tengine_error_set(TENGINE_EGRAPH,
                                      "%s: input %d, %s, is neither a graph input nor an "
                                      "initializer nor the output of a node",
-                                     label(proto, node->name).c_str(), i,
+                                     node_label(proto.op_type(), node->name).c_str(), i,
                                      quote_name(proto.input(i)).c_str());
         TENGINE_RETURN_IF_ERROR(
             set_ir_node_input_tensor(node, i, get_ir_graph_tensor(graph_, tensor->second)));
@@ -300,7 +246,7 @@ int GraphImport::find_outputs(std::vector<int32_t>* out_tensors) const
                                      "output of a node",
                                      owner.c_str());
         // Files may leave the type of outputs out: it follows from the nodes.
-        if (output.has_type()) TENGINE_RETURN_IF_ERROR(check_type(output, owner));
+        if (output.has_type()) TENGINE_RETURN_IF_ERROR(check_is_tensor(output, owner));
         out_tensors->push_back(known->second);
     }
     return TENGINE_OK;

@@ -45,7 +45,7 @@ class GraphImport
     TENGINE_MUST_USE int add_initializers();
     TENGINE_MUST_USE int add_initializer(const Encoded& encoded);
     TENGINE_MUST_USE int add_inputs();
-    TENGINE_MUST_USE int add_input(const ::onnx::ValueInfoProto& input, int data_type);
+    TENGINE_MUST_USE int add_input(const ::onnx::ValueInfoProto& input);
     TENGINE_MUST_USE int declare_node_outputs();
     TENGINE_MUST_USE int add_nodes();
     TENGINE_MUST_USE int connect_node(struct node* node, const ::onnx::NodeProto& proto);

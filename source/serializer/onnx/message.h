@@ -7,8 +7,12 @@
 
 namespace tengine {
 
-// `name` in quotes, control characters as '?', cut after 100 bytes.
+// `name` with control characters as '?', cut after 100 bytes; and the same in quotes.
+std::string clean_name(std::string_view name);
 std::string quote_name(std::string_view name);
+
+// "Conv 'conv1'".
+std::string node_label(std::string_view operator_type, std::string_view name);
 
 // "float32" for ONNX's element type 1.
 std::string element_type_name(int onnx_type);

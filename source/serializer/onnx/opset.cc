@@ -78,8 +78,8 @@ int refuse(const std::vector<Missing>& list, const std::vector<std::string>& nam
 
 std::string describe_operator(const std::string& domain, const std::string& type, int version)
 {
-    std::string name = quote_name(domain.empty() ? type : domain + "." + type);
-    return name.substr(1, name.size() - 2) + " (opset " + std::to_string(version);
+    return clean_name(domain.empty() ? type : domain + "." + type) + " (opset " +
+           std::to_string(version);
 }
 
 }  // namespace
@@ -113,9 +113,9 @@ int resolve_operators(const ::onnx::GraphProto& graph, const Opsets& opsets,
         const auto opset = opsets.find(domain);
         if (opset == opsets.end())
             return tengine_error_set(
-                TENGINE_EFORMAT, "%s %s: the model imports no opset of its domain %s",
-                quote_name(node.op_type()).c_str(),
-                quote_name(names[static_cast<size_t>(i)]).c_str(), quote_name(domain).c_str());
+                TENGINE_EFORMAT, "%s: the model imports no opset of its domain %s",
+                node_label(node.op_type(), names[static_cast<size_t>(i)]).c_str(),
+                quote_name(domain).c_str());
         const int version = opset->second;
         const int type = get_op_type(domain.c_str(), node.op_type().c_str());
         out_operators->push_back({type, version});
