@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Runs the code blocks of a page, in order, in one folder that looks like the project's root:
+#     run_blocks.sh <page> <source root> <build folder> <library folder> <empty folder>
+# A ```c block is a program: compiled as strict C99 and run. A ```sh block is run as it stands, with
+# the built programs on PATH. A block of another language is data. Blocks that cannot be run here
+# say why in a line above them: <!-- not run here: reason -->. A page whose blocks another test runs
+# names it: <!-- run by tests/... -->.
+set -eu
+page=$1 source=$2 build=$3 library=$4 work=$5
+
+fail() { echo "$page: $*" >&2; exit 1; }
+
+other=$(sed -n 's/^<!-- run by \(tests\/[^ ]*\) -->$/\1/p' "$source/$page")
+if [ -n "$other" ]; then
+    grep -q "$(basename "$page")" "$source/$other" || fail "$other does not read this page"
+    echo "$page: its blocks are run by $other"
+    exit 0
+fi
+
+rm -rf "$work"
+mkdir -p "$work/blocks" "$work/root"
+for entry in "$source"/* ; do
+    case ${entry##*/} in build) ;; *) ln -s "$entry" "$work/root/" ;; esac
+done
+
+# blocks/<line>.<language>, and blocks/<line>.skip with the reason.
+awk -v folder="$work/blocks" '
+    /^<!-- not run here: .* -->$/ { reason = $0; sub(/^<!-- not run here: /, "", reason)
+                                    sub(/ -->$/, "", reason); next }
+    /^```/ && !inside { inside = 1; language = substr($0, 4); name = sprintf("%05d", NR)
+                        file = folder "/" name "." (language == "" ? "text" : language)
+                        printf "" > file
+                        if (reason != "") print reason > (folder "/" name ".skip")
+                        reason = ""; next }
+    /^```/ { inside = 0; close(file); next }
+    inside { print > file }
+    /[^ ]/ && !inside { reason = "" }
+' "$source/$page"
+
+PATH="$build/bin:$PATH"
+LD_LIBRARY_PATH="$library"
+export PATH LD_LIBRARY_PATH
+cd "$work/root"
+for block in "$work"/blocks/*; do
+    [ -e "$block" ] || continue
+    line=$(basename "${block%.*}")
+    [ "${block##*.}" != skip ] || continue
+    if [ -e "${block%.*}.skip" ]; then
+        echo "$page:$line: not run: $(cat "${block%.*}.skip")"
+        continue
+    fi
+    case ${block##*.} in
+        c)
+            cc -std=c99 -Wall -Wextra -pedantic -Werror -I "$source/include" "$block" \
+                -o "${block%.*}" -L "$library" -ltengine || fail "line $line does not compile"
+            "${block%.*}" || fail "the program of line $line fails" ;;
+        sh) sh -eu "$block" || fail "the commands of line $line fail" ;;
+        *) continue ;;
+    esac
+    echo "$page:$line: ok"
+done
