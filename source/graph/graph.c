@@ -35,6 +35,9 @@ void destroy_ir_graph(ir_graph_t* graph)
         release_ir_subgraph_list(graph);
         release_vector(graph->subgraph_list);
     }
+    // Nodes need not look themselves up among the consumers of tensors that go as well.
+    for (int i = 0; i < graph->tensor_num; i++)
+        if (graph->tensor_list[i]) graph->tensor_list[i]->consumer_num = 0;
     for (int i = 0; i < graph->node_num; i++)
         destroy_ir_node(graph, graph->node_list[i]);
     for (int i = 0; i < graph->tensor_num; i++)

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// placement <model> <device> [<operator>]: runs the model with the device before the CPU and without
-// it. Succeeds when both results are equal and the device got every node of the operator.
+// placement <model> <device> [<operator>]: runs the model with the device before the CPU and
+// without it. Succeeds when both results are equal and the device got every node of the operator.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tengine/inspect.h"
 
-enum { kInputs = 64, kOutputs = 10 };
+enum
+{
+    kInputs = 64,
+    kOutputs = 10
+};
 
 static int fail(const char* what)
 {
@@ -54,7 +58,8 @@ int main(int argc, char** argv)
 {
     float pixels[kInputs], expected[kOutputs], actual[kOutputs];
     if (argc < 3) return 2;
-    for (int i = 0; i < kInputs; ++i) pixels[i] = (float)(i % 7) / 7.0f;
+    for (int i = 0; i < kInputs; ++i)
+        pixels[i] = (float)(i % 7) / 7.0f;
 
     if (init_tengine() < 0) return fail("init_tengine") != 0;
     context_t context = create_context("placement", 0);

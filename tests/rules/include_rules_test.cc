@@ -2,9 +2,8 @@
 // The include rules hold in the whole tree, and the judge itself can tell right from wrong.
 #include "rules/include_rules.h"
 
-#include <gtest/gtest.h>
-
 #include <filesystem>
+#include <gtest/gtest.h>
 
 #include "rules/source_tree.h"
 

@@ -14,9 +14,9 @@ namespace fs = std::filesystem;
 
 constexpr std::array<const char*, 5> kCodeExtensions = {".c", ".cc", ".cpp", ".h", ".hpp"};
 constexpr std::array<const char*, 3> kScriptExtensions = {".cmake", ".py", ".sh"};
-constexpr std::array<const char*, 11> kFolders = {
-    ".ci",    "benchmark", "cmake", "docs",       "examples", "include",
-    "source", "scripts",   "tests", "toolchains", "tools"};
+constexpr std::array<const char*, 11> kFolders = {".ci",      "benchmark",  "cmake",  "docs",
+                                                  "examples", "include",    "source", "scripts",
+                                                  "tests",    "toolchains", "tools"};
 
 template <typename Container>
 bool contains(const Container& container, const std::string& text)
@@ -24,7 +24,10 @@ bool contains(const Container& container, const std::string& text)
     return std::find(container.begin(), container.end(), text) != container.end();
 }
 
-fs::path root() { return fs::path(TENGINE_SOURCE_DIR); }
+fs::path root()
+{
+    return fs::path(TENGINE_SOURCE_DIR);
+}
 
 bool has_shebang(const fs::path& path)
 {
@@ -43,7 +46,8 @@ SourceFile read_file(const fs::path& path)
 {
     SourceFile file{fs::relative(path, root()).generic_string(), {}};
     std::ifstream stream(path);
-    for (std::string line; std::getline(stream, line);) file.lines.push_back(line);
+    for (std::string line; std::getline(stream, line);)
+        file.lines.push_back(line);
     return file;
 }
 
@@ -66,7 +70,8 @@ std::vector<SourceFile> read_tree()
 size_t literal_end(const std::string& text, size_t open)
 {
     size_t i = open + 1;
-    while (i < text.size() && text[i] != text[open] && text[i] != '\n') i += text[i] == '\\' ? 2 : 1;
+    while (i < text.size() && text[i] != text[open] && text[i] != '\n')
+        i += text[i] == '\\' ? 2 : 1;
     return std::min(i, text.size());
 }
 
@@ -79,7 +84,10 @@ bool opens_literal(const std::string& text, size_t i)
 
 }  // namespace
 
-std::string SourceFile::extension() const { return fs::path(path).extension().string(); }
+std::string SourceFile::extension() const
+{
+    return fs::path(path).extension().string();
+}
 
 const std::vector<SourceFile>& source_tree()
 {
@@ -135,7 +143,8 @@ std::string strip_comments(const std::string& text)
 std::string join_lines(const std::vector<std::string>& lines)
 {
     std::string text;
-    for (const std::string& line : lines) text += line + '\n';
+    for (const std::string& line : lines)
+        text += line + '\n';
     return text;
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules on the text of files: licence line, length, and that devices are named at home only.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cctype>
+#include <gtest/gtest.h>
 #include <map>
 #include <regex>
 

@@ -189,6 +189,12 @@ static struct device skeleton_device = {
 };
 
 // The two functions the generated registration calls; in C++ they are extern "C".
-int register_skeleton_device(void) { return register_device(&skeleton_device); }
+int register_skeleton_device(void)
+{
+    return register_device(&skeleton_device);
+}
 
-int unregister_skeleton_device(void) { return unregister_device(&skeleton_device); }
+int unregister_skeleton_device(void)
+{
+    return unregister_device(&skeleton_device);
+}

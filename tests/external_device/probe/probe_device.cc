@@ -19,10 +19,22 @@ int check_answer(device*)
     return tengine_error_set(TENGINE_EDEVICE, "probe: the library answers %d", probe_answer());
 }
 
-int do_nothing(device*, subgraph*) { return TENGINE_OK; }
-int compile_nothing(device*, subgraph*, void*) { return TENGINE_OK; }
-int release(device*) { return TENGINE_OK; }
-int describe_nothing(device*, vector*, vector*, vector*) { return TENGINE_OK; }
+int do_nothing(device*, subgraph*)
+{
+    return TENGINE_OK;
+}
+int compile_nothing(device*, subgraph*, void*)
+{
+    return TENGINE_OK;
+}
+int release(device*)
+{
+    return TENGINE_OK;
+}
+int describe_nothing(device*, vector*, vector*, vector*)
+{
+    return TENGINE_OK;
+}
 
 device* probe()
 {
@@ -43,5 +55,11 @@ device* probe()
 
 }  // namespace
 
-extern "C" int register_probe_device(void) { return register_device(probe()); }
-extern "C" int unregister_probe_device(void) { return unregister_device(probe()); }
+extern "C" int register_probe_device(void)
+{
+    return register_device(probe());
+}
+extern "C" int unregister_probe_device(void)
+{
+    return unregister_device(probe());
+}

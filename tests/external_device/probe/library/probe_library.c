@@ -2,4 +2,7 @@
 // Stands for a vendor's library; see probe_library.h.
 int probe_answer(void);
 
-int probe_answer(void) { return 42; }
+int probe_answer(void)
+{
+    return 42;
+}
