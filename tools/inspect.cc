@@ -32,11 +32,12 @@ void print_tensors(const char* role, const std::vector<Tensor>& tensors)
 
 void print_totals(const Report& report)
 {
-    std::printf("parameters  %s in %sB\n", count_text(report.parameters).c_str(),
-                count_text(report.constant_bytes).c_str());
-    std::printf("MACs        %s\n", count_text(report.macs).c_str());
-    std::printf("memory      %sB constants, %sB for what is computed\n",
-                count_text(report.constant_bytes).c_str(), count_text(report.arena_bytes).c_str());
+    const std::string constants = bytes_text(static_cast<double>(report.constant_bytes));
+    std::printf("parameters  %s in %s\n",
+                count_text(static_cast<double>(report.parameters)).c_str(), constants.c_str());
+    std::printf("MACs        %s\n", count_text(static_cast<double>(report.macs)).c_str());
+    std::printf("memory      %s constants, %s planned for what is computed\n", constants.c_str(),
+                bytes_text(static_cast<double>(report.arena_bytes)).c_str());
 }
 
 void print_operators(const Report& report)

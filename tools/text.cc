@@ -41,6 +41,12 @@ std::string count_text(double value)
            kPrefixes[prefix];
 }
 
+std::string bytes_text(double bytes)
+{
+    const std::string text = count_text(bytes);
+    return text + (text.find(' ') == std::string::npos ? " B" : "B");
+}
+
 std::string table_text(const std::vector<std::vector<std::string>>& rows)
 {
     std::vector<size_t> widths;

@@ -13,6 +13,9 @@ std::string number_text(double value);
 // Three significant digits and a prefix: "1.82 G", "25.6 M", "412".
 std::string count_text(double value);
 
+// The same of bytes: "25.6 MB", "412 B".
+std::string bytes_text(double bytes);
+
 // Columns padded to their widest cell, two spaces between them. The first row is the heading; a
 // column whose heading begins with '>' (which is not printed) is right-aligned.
 std::string table_text(const std::vector<std::vector<std::string>>& rows);

@@ -41,8 +41,8 @@ DLLEXPORT const char* tengine_format_get_name(int index);
 DLLEXPORT const char* tengine_data_type_get_name(int data_type);
 DLLEXPORT int tengine_data_type_get_size(int data_type);
 
-// What the processor can do ("avx2 fma ..."), and the instruction set whose kernels the CPU device
-// runs ("AVX2"). No init_tengine needed.
+// What the processor can do ("avx2 fma ..."), and the widest vector instruction set among that
+// ("AVX2"), which kernels choose at run time. No init_tengine needed.
 DLLEXPORT const char* tengine_cpu_get_features(void);
 DLLEXPORT const char* tengine_cpu_get_instruction_set(void);
 
@@ -78,7 +78,7 @@ struct tengine_graph_stats
     int execution_node_number;
     int subgraph_number;
     int64_t mac_number;   // multiply-accumulates of one run, without nodes of unknown shape
-    int64_t arena_bytes;  // planned memory of what is computed, between and inside subgraphs
+    int64_t arena_bytes;  // planned memory of results and of what parts hand to each other
 };
 
 // Fails with TENGINE_EINVAL (NULL).

@@ -129,15 +129,19 @@ int tengine_device_get_data_type(const char* device, int index)
 
 // ---- operators and formats ----
 
+static const char* domain_of(const ir_method_t* method)
+{
+    return method->domain == NULL ? "" : method->domain;
+}
+
 // An operator has a row for each range of opsets; the first one counts.
 static bool is_first_row(int row)
 {
     const ir_method_t* method = find_op_method_via_index(row);
-    const int type = get_op_type(method->domain, method->name);
     for (int i = 0; i < row; ++i) {
         const ir_method_t* earlier = find_op_method_via_index(i);
         if (strcmp(earlier->name, method->name) == 0 &&
-            get_op_type(earlier->domain, earlier->name) == type)
+            strcmp(domain_of(earlier), domain_of(method)) == 0)
             return false;
     }
     return true;
@@ -182,8 +186,7 @@ const char* tengine_operator_get_name(int index)
 const char* tengine_operator_get_domain(int index)
 {
     const ir_method_t* method = require_operator(index, __func__);
-    if (method == NULL) return NULL;
-    return method->domain == NULL ? "" : method->domain;
+    return method == NULL ? NULL : domain_of(method);
 }
 
 int tengine_format_get_number(void)

@@ -98,7 +98,7 @@ typedef struct op_field
 typedef enum op_trait
 {
     OP_RANDOM = 1,       // two runs differ: never folded
-    OP_SELF_SHAPED = 2,  // the kernel itself finds the output's shape (Compress, Unique, NMS)
+    OP_SELF_SHAPED = 2,  // the kernel itself finds the output's shape (NonZero, Unique)
     OP_LEGACY = 4,       // exists only to be lowered: never in an execution graph
     OP_SHAPE_ONLY = 8    // reads its input's shape, not its data (Shape, Size)
 } op_trait_t;

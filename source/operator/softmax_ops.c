@@ -69,9 +69,8 @@ static const op_field_t legacy_fields[] = {
     SOFTMAX(op_name, .version = 1, .until = 12, OP_FIELDS(legacy_fields), .traits = OP_LEGACY, \
             .lower = lower_softmax)
 
-static const ir_method_t rows[] = {
-    LEGACY("Hardmax"),    NEW("Hardmax"),  //
-    LEGACY("LogSoftmax"), NEW("LogSoftmax"), LEGACY("Softmax"), NEW("Softmax"),
-};
+#define BOTH(op_name) LEGACY(op_name), NEW(op_name)
+
+static const ir_method_t rows[] = {BOTH("Hardmax"), BOTH("LogSoftmax"), BOTH("Softmax")};
 
 OPERATOR_TABLE(softmax_ops, rows);

@@ -249,6 +249,14 @@ TEST(Variadic, OneInputAndMany)
     EXPECT_EQ(apply_to("Min", 3), (Floats{1, 2, 1, 3}));
 }
 
+TEST(Variadic, NoneMayBeLeftOut)
+{
+    ConstantGraph graph;
+    graph.input<float>("a", {1}, {1});
+    graph.add("Sum", {"a", "", "a"});
+    graph.expect_failure(TENGINE_EGRAPH, "input 1 is absent");
+}
+
 TEST(Variadic, NanWins)
 {
     const float nan = std::numeric_limits<float>::quiet_NaN();

@@ -28,7 +28,7 @@ class IrBuilder
                      int data_type)
     {
         tensor* made = constant_bytes(name, dims, data_type);
-        std::memcpy(made->data, values.data(), values.size() * sizeof(T));
+        if (!values.empty()) std::memcpy(made->data, values.data(), values.size() * sizeof(T));
         return made;
     }
     tensor* floats(const std::string& name, std::vector<int> dims, const std::vector<float>& values)

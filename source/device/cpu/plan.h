@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pre_run makes of a part: a list of steps over one arena. run() only walks it.
+// What pre_run makes of a part: a list of steps over one arena. run() only walks it. In order:
+// pick a kernel for every node (kernel_list.cc), let it prepare and pack its weights (its own
+// prepare), plan the memory of everything inside the part (arena.cc).
 #pragma once
 
 #include <cstddef>

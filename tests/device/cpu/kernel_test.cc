@@ -136,11 +136,13 @@ int unit_tolerance(const std::string& op)
 Tolerance units_of(const std::string& op)
 {
     const int units = unit_tolerance(op);
-    // Where a sum cancels, a unit is one of its terms, which are of magnitude 1.
+    if (units == 0) return [](size_t, float) { return 0.0; };
+    // Where a sum cancels, a unit is one of its terms, which are of magnitude 1. Subnormal results
+    // may be 0.
     const double floor = op.compare(0, 4, "Hard") == 0 ? kEpsilon : 0;
     return [=](size_t, float expected) {
-        const double unit = std::fabs(double{expected}) * kEpsilon;
-        return units * std::max({unit, floor, double{std::numeric_limits<float>::denorm_min()}});
+        const double unit = std::max(std::fabs(double{expected}) * kEpsilon, floor);
+        return std::max(units * unit, double{std::numeric_limits<float>::min()});
     };
 }
 

@@ -24,8 +24,9 @@ namespace {
 
 // Strips begin at multiples of this, so that no vector register straddles two of them.
 constexpr int64_t kStripUnit = 16;
-// Multiply-accumulates worth waking a worker for: about 20 us of one core.
-constexpr int64_t kMinStripWork = 1 << 20;
+// Multiply-accumulates worth waking a worker for: 10 us of one core, ten times as long where memory
+// is the limit.
+constexpr int64_t kMinStripWork = 1 << 19;
 
 blasint to_int(int64_t value)
 {

@@ -36,13 +36,15 @@ struct DepthwiseBand
     int64_t height, width;    // of the output
 };
 
-// Where the copy takes a row of the input from.
-struct DepthwiseRow
+// What a band is copied from, and how its copy is laid out: `rows` rows of `stride` phases of
+// `phase_width` elements.
+struct DepthwiseCopy
 {
-    int64_t input;        // columns of the input
-    int64_t stride;       // and with it number of phases
-    int64_t pad_begin;
-    int64_t phase_width;  // elements of a phase in the copy
+    const float* plane;
+    int64_t input_height, input_width;
+    int64_t first_row;  // of the input; negative in the padding
+    int64_t rows;
+    int64_t stride, pad_begin, phase_width;  // along the row
 };
 
 }  // namespace tengine::cpu
@@ -130,25 +132,50 @@ void convolve_band(const DepthwiseBand& band, const float* weight, float bias, f
     }
 }
 
-// Copies a row of the input with zeros around it; element j of phase p is the padded row's column
-// j * stride + p.
-void copy_row(const DepthwiseRow& row, const float* input, float* copy)
+HWY_INLINE void copy_strided(const float* input, int64_t stride, int64_t count, float* copy)
 {
-    for (int64_t phase = 0; phase < row.stride; ++phase, copy += row.phase_width) {
-        const int64_t shift = phase - row.pad_begin;
-        const auto first_from = [&](int64_t column) {
-            return column <= shift ? 0 : (column - shift + row.stride - 1) / row.stride;
-        };
-        const int64_t first = std::min<int64_t>(first_from(0), row.phase_width);
-        const int64_t last = std::min<int64_t>(first_from(row.input), row.phase_width);
-        std::fill_n(copy, first, 0.0f);
-        if (row.stride == 1) {
-            std::copy_n(input + first + shift, last - first, copy + first);
-        } else {
-            for (int64_t j = first; j < last; ++j)
-                copy[j] = input[j * row.stride + shift];
+    const Floats d;
+    const int64_t lanes = count_lanes();
+    int64_t i = 0;
+    if (stride == 1) {
+        std::copy_n(input, count, copy);
+        return;
+    }
+    // Strictly less: the vectors of the last elements would reach beyond the row.
+    if (stride == 2) {
+        for (; i + lanes < count; i += lanes) {
+            Vector even, odd;
+            hn::LoadInterleaved2(d, input + 2 * i, even, odd);
+            hn::StoreU(even, d, copy + i);
         }
-        std::fill_n(copy + last, row.phase_width - last, 0.0f);
+    }
+    for (; i < count; ++i)
+        copy[i] = input[i * stride];
+}
+
+// Element j of phase p of a row is column j * stride + p of the input row with its padding.
+void copy_band(const DepthwiseCopy& band, float* copy)
+{
+    const auto first_from = [&](int64_t column) {
+        return column <= 0 ? 0 : std::min((column + band.stride - 1) / band.stride,
+                                          band.phase_width);
+    };
+    for (int64_t phase = 0; phase < band.stride; ++phase) {
+        const int64_t shift = phase - band.pad_begin;
+        const int64_t first = first_from(-shift);
+        const int64_t last = std::max(first, first_from(band.input_width - shift));
+        for (int64_t i = 0; i < band.rows; ++i) {
+            float* out = copy + (i * band.stride + phase) * band.phase_width;
+            const int64_t row = band.first_row + i;
+            if (row < 0 || row >= band.input_height) {
+                std::fill_n(out, band.phase_width, 0.0f);
+                continue;
+            }
+            std::fill_n(out, first, 0.0f);
+            copy_strided(band.plane + row * band.input_width + first * band.stride + shift,
+                         band.stride, last - first, out + first);
+            std::fill_n(out + last, band.phase_width - last, 0.0f);
+        }
     }
 }
 
@@ -167,7 +194,7 @@ namespace {
 
 HWY_EXPORT(count_lanes);
 HWY_EXPORT(convolve_band);
-HWY_EXPORT(copy_row);
+HWY_EXPORT(copy_band);
 
 constexpr int64_t kMinBandHeight = 8;  // output rows; two blocks of four
 
@@ -217,7 +244,7 @@ int describe(const node& node, Depthwise* out_conv)
     return TENGINE_OK;
 }
 
-// Of each tap in the copy, see copy_row().
+// Of each tap in the copy, see copy_band().
 void find_offsets(const Depthwise& conv, int64_t* offsets)
 {
     const window_axis& height = conv.axes[1];
@@ -231,20 +258,6 @@ void find_offsets(const Depthwise& conv, int64_t* offsets)
     }
 }
 
-void copy_band(const Depthwise& conv, const float* plane, int64_t first_row, float* copy)
-{
-    const window_axis& width = conv.axes[2];
-    const DepthwiseRow row = {width.input, width.stride, width.pad_begin, conv.phase_width};
-    const auto copy_row = HWY_DYNAMIC_DISPATCH(copy_row);
-    for (int64_t i = 0; i < conv.copy_rows; ++i, copy += conv.row_size) {
-        const int64_t from = first_row + i;
-        if (from >= 0 && from < conv.axes[1].input)
-            copy_row(row, plane + from * width.input, copy);
-        else
-            std::fill_n(copy, conv.row_size, 0.0f);
-    }
-}
-
 // One band of one input channel of one image.
 void run_tile(const KernelContext& context, const Depthwise& conv, const int64_t* offsets,
               int64_t tile, float* copy)
@@ -253,16 +266,23 @@ void run_tile(const KernelContext& context, const Depthwise& conv, const int64_t
     const int64_t plane = tile / conv.band_num;
     const int64_t begin = tile % conv.band_num * conv.band_height;
     const int64_t rows = std::min(conv.band_height, height.output - begin);
-    copy_band(conv, context.input(0)->f32 + plane * conv.input_plane,
-              begin * height.stride - height.pad_begin, copy);
-    const int64_t width = conv.axes[2].output;
+    const window_axis& width = conv.axes[2];
+    const DepthwiseCopy source = {context.input(0)->f32 + plane * conv.input_plane,
+                                  height.input,
+                                  width.input,
+                                  begin * height.stride - height.pad_begin,
+                                  rows_for(height, rows),
+                                  width.stride,
+                                  width.pad_begin,
+                                  conv.phase_width};
+    HWY_DYNAMIC_DISPATCH(copy_band)(source, copy);
     const DepthwiseBand band = {copy, height.stride * conv.row_size, offsets, conv.taps, rows,
-                                width};
+                                width.output};
     const float* bias = context.input(2) ? context.input(2)->f32 : nullptr;
     for (int64_t i = 0; i < conv.multiplier; ++i) {
         const int64_t channel = plane % conv.groups * conv.multiplier + i;
         float* output = context.output(0)->f32 +
-                        (plane * conv.multiplier + i) * conv.output_plane + begin * width;
+                        (plane * conv.multiplier + i) * conv.output_plane + begin * width.output;
         HWY_DYNAMIC_DISPATCH(convolve_band)
         (band, context.input(1)->f32 + channel * conv.taps, bias ? bias[channel] : 0, output);
     }

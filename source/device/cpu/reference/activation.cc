@@ -88,22 +88,24 @@ int run_gelu(KernelContext& context)
     });
 }
 
+// The value of an optional scalar input.
+template <class T>
+compute_t<T> read_bound(const tensor* bound, compute_t<T> otherwise)
+{
+    return bound ? static_cast<compute_t<T>>(*static_cast<const T*>(bound->data)) : otherwise;
+}
+
 int run_clip(KernelContext& context)
 {
     return dispatch_type(NumberTypes{}, context.input(0)->data_type, [&](auto type) {
         using T = typename decltype(type)::type;
         using C = compute_t<T>;
-        const tensor* lower = context.input(1);
-        const tensor* upper = context.input(2);
-        // Infinite bounds change nothing; lowest() would.
-        constexpr bool kInfinite = std::numeric_limits<C>::has_infinity;
         using Limits = std::numeric_limits<C>;
-        const C low = lower       ? static_cast<C>(*static_cast<const T*>(lower->data))
-                      : kInfinite ? -Limits::infinity()
-                                  : Limits::lowest();
-        const C high = upper       ? static_cast<C>(*static_cast<const T*>(upper->data))
-                       : kInfinite ? Limits::infinity()
-                                   : Limits::max();
+        // Without a bound infinities pass too.
+        constexpr C kLow = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+        constexpr C kHigh = Limits::has_infinity ? Limits::infinity() : Limits::max();
+        const C low = read_bound<T>(context.input(1), kLow);
+        const C high = read_bound<T>(context.input(2), kHigh);
         return map_elements<T, T>(context, [=](C x) {
             const C raised = x < low ? low : x;
             return raised > high ? high : raised;
