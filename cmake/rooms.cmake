@@ -95,8 +95,10 @@ function(tengine_assemble target)
     target_link_directories(${target} PRIVATE ${directories})
     target_include_directories(${target} INTERFACE
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include/tengine/compat>
         $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
-        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tengine/compat>)
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
 endfunction()
 

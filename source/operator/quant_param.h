@@ -4,7 +4,8 @@
 
 #include "operator/operator.h"
 
-struct quant_param {
+struct quant_param
+{
     int axis;      // of scales that are a list
     int saturate;  // for 8-bit floats, which we do not have
 };

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-// What "api/c_api.h" finds when include/tengine is searched, as Tengine Lite's programs have it.
-#include "tengine/api/c_api.h"
+// The other spelling of "tengine/c_api.h" that programs of Tengine Lite have.
+#include "api/c_api.h"
 
 #define REQUIRE(condition) \
     if (!(condition)) return #condition
