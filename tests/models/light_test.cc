@@ -38,7 +38,7 @@ TEST_P(LightModel, GivesTheExpectedOutput)
 INSTANTIATE_TEST_SUITE_P(Onnx, LightModel,
                          testing::Values("bvlc_alexnet", "inception_v1", "resnet50", "squeezenet",
                                          "vgg19", "zfnet512"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& model) { return std::string(model.param); });
 
 }  // namespace
 }  // namespace tengine::models
