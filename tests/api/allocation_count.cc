@@ -2,6 +2,8 @@
 // The counting allocator: replaces malloc and its kin by ones that count and hand over to glibc.
 #include "allocation_count.h"
 
+#include <malloc.h>
+
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
@@ -9,8 +11,28 @@
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 namespace {
+
 std::atomic<long> allocations{0};
+std::atomic<long> live_blocks{0};
+std::atomic<long> live_bytes{0};
+
+void* count_block(void* memory)
+{
+    ++allocations;
+    if (memory == nullptr) return nullptr;
+    ++live_blocks;
+    live_bytes += static_cast<long>(malloc_usable_size(memory));
+    return memory;
 }
+
+void forget_block(void* memory)
+{
+    if (memory == nullptr) return;
+    --live_blocks;
+    live_bytes -= static_cast<long>(malloc_usable_size(memory));
+}
+
+}  // namespace
 
 bool can_count_allocations()
 {
@@ -20,6 +42,10 @@ long count_allocations()
 {
     return allocations.load();
 }
+LiveMemory measure_live_memory()
+{
+    return {live_blocks.load(), live_bytes.load()};
+}
 
 extern "C" {
 
@@ -27,29 +53,39 @@ void* __libc_malloc(size_t size);
 void* __libc_calloc(size_t number, size_t size);
 void* __libc_realloc(void* memory, size_t size);
 void* __libc_memalign(size_t alignment, size_t size);
+void __libc_free(void* memory);
 
 void* malloc(size_t size)
 {
-    ++allocations;
-    return __libc_malloc(size);
+    return count_block(__libc_malloc(size));
 }
 
 void* calloc(size_t number, size_t size)
 {
-    ++allocations;
-    return __libc_calloc(number, size);
+    return count_block(__libc_calloc(number, size));
 }
 
 void* realloc(void* memory, size_t size)
 {
-    ++allocations;
-    return __libc_realloc(memory, size);
+    const long old_bytes = memory ? static_cast<long>(malloc_usable_size(memory)) : 0;
+    void* moved = __libc_realloc(memory, size);
+    if (moved == nullptr && size > 0) return nullptr;  // the old block is still there
+    if (memory != nullptr) {
+        --live_blocks;
+        live_bytes -= old_bytes;
+    }
+    return count_block(moved);
+}
+
+void free(void* memory)
+{
+    forget_block(memory);
+    __libc_free(memory);
 }
 
 void* memalign(size_t alignment, size_t size)
 {
-    ++allocations;
-    return __libc_memalign(alignment, size);
+    return count_block(__libc_memalign(alignment, size));
 }
 
 void* aligned_alloc(size_t alignment, size_t size)
@@ -76,6 +112,10 @@ bool can_count_allocations()
 long count_allocations()
 {
     return 0;
+}
+LiveMemory measure_live_memory()
+{
+    return {0, 0};
 }
 
 #endif

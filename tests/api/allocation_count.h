@@ -7,3 +7,11 @@ bool can_count_allocations();
 
 // Calls of malloc and its kin so far, by any thread.
 long count_allocations();
+
+// Blocks that are allocated and not freed, and the bytes the allocator set aside for them.
+struct LiveMemory
+{
+    long blocks;
+    long bytes;
+};
+LiveMemory measure_live_memory();
