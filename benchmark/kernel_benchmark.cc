@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Micro-benchmarks: one node at sizes of real networks (kernel_case.h) through the public API, with
 // one thread and with two. Use --benchmark_filter=Conv to choose.
-#include "kernel_case.h"
-
 #include <benchmark/benchmark.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "kernel_case.h"
 #include "tengine/c_api.h"
 
 namespace tengine {

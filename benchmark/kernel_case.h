@@ -164,13 +164,11 @@ inline void add_product_cases(std::vector<KernelCase>& cases)
     for (int transposed_a : {0, 1})
         for (int transposed_b : {0, 1})
             for (int size : {1, 13}) {
-                const std::vector<int> a = transposed_a ? std::vector{17, size}
-                                                        : std::vector{size, 17};
-                const std::vector<int> b = transposed_b ? std::vector{31, 17}
-                                                        : std::vector{17, 31};
+                const std::vector<int> a =
+                    transposed_a ? std::vector{17, size} : std::vector{size, 17};
+                const std::vector<int> b = transposed_b ? std::vector{31, 17} : std::vector{17, 31};
                 add("Gemm", {a, b}, {{"transA", transposed_a}, {"transB", transposed_b}});
-                add("Gemm", {a, b, {size, 1}},
-                    {{"transA", transposed_a}, {"transB", transposed_b}},
+                add("Gemm", {a, b, {size, 1}}, {{"transA", transposed_a}, {"transB", transposed_b}},
                     {{"alpha", 1.5f}, {"beta", 2.25f}});
             }
     for (const std::vector<int>& addend : std::vector<std::vector<int>>{{}, {1}, {1, 33}, {13, 33}})
@@ -179,6 +177,9 @@ inline void add_product_cases(std::vector<KernelCase>& cases)
     add("Gemm", {{3, 0}, {0, 5}, {5}});
     add("Gemm", {{0, 4}, {4, 5}});
 
+    for (int m : {2, 9, 16})
+        for (int n : {2, 3, 5, 9, 15, 33})
+            add("MatMul", {{m, 31}, {31, n}});
     add("MatMul", {{7, 13}, {13, 17}});
     add("MatMul", {{13}, {13, 17}});
     add("MatMul", {{7, 13}, {13}});
@@ -244,8 +245,8 @@ inline void add_network_cases(std::vector<KernelCase>& cases)
         cases.push_back(conv_case("Conv", {1, 576, 14, 14}, {576, 1, 3, 3},
                                   {{stride, stride}, {1, 1, 1, 1}, {}, 576}));
     }
-    cases.push_back(conv_case("ConvTranspose", {1, 64, 28, 28}, {64, 32, 4, 4},
-                              {{2, 2}, {1, 1, 1, 1}}));
+    cases.push_back(
+        conv_case("ConvTranspose", {1, 64, 28, 28}, {64, 32, 4, 4}, {{2, 2}, {1, 1, 1, 1}}));
     cases.push_back({"Gemm", {{1, 2048}, {1000, 2048}, {1000}}, {}, {{"transB", 1}}});
     cases.push_back({"MatMul", {{1, 128, 768}, {768, 768}}});
     cases.push_back({"MatMul", {{1, 12, 128, 64}, {1, 12, 64, 128}}});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cpu/kernel_runner.h"
 
+#include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <memory>
@@ -25,15 +26,14 @@ void set_attributes(node* node, const KernelCase& node_case)
 
 int infer_output(node* node)
 {
-    if (node->op.same_shape)
-        return set_node_output_like(node, 0, get_ir_node_input(node, 0), -1);
+    if (node->op.same_shape) return set_node_output_like(node, 0, get_ir_node_input(node, 0), -1);
     return node->op.infer_shape(node);
 }
 
 // All bits set is a NaN.
 void fill_with_nan(void* memory, size_t size)
 {
-    std::memset(memory, 0xff, size);
+    if (size > 0) std::memset(memory, 0xff, size);
 }
 
 }  // namespace
@@ -80,8 +80,7 @@ std::vector<const Kernel*> KernelRunner::kernels() const
 void KernelRunner::fill(int input, const std::vector<float>& values)
 {
     ASSERT_EQ(values.size(), input_size(input));
-    std::memcpy(inputs_[static_cast<size_t>(input)]->data, values.data(),
-                values.size() * sizeof(float));
+    std::copy(values.begin(), values.end(), inputs_[static_cast<size_t>(input)]->f32);
 }
 
 size_t KernelRunner::input_size(int input) const

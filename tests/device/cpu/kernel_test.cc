@@ -175,9 +175,9 @@ TEST_P(ElementwiseRangeTest, OfAllMagnitudes)
         values.push_back(value);
     }
     using Limits = std::numeric_limits<float>;
-    for (float value : {0.0f, -0.0f, 1.0f, -1.0f, Limits::infinity(), -Limits::infinity(),
-                        Limits::quiet_NaN(), Limits::max(), Limits::lowest(), Limits::min(),
-                        Limits::denorm_min()})
+    for (float value :
+         {0.0f, -0.0f, 1.0f, -1.0f, Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(),
+          Limits::max(), Limits::lowest(), Limits::min(), Limits::denorm_min()})
         values.push_back(value);
     KernelRunner runner(KernelCase{GetParam(), {{static_cast<int>(values.size())}}, {}, {}, {}});
     runner.fill(0, values);

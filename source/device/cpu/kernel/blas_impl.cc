@@ -7,7 +7,7 @@
 // workers. What limits it: each strip packs the whole other operand again, so strips are few (two a
 // worker, to even out their speeds) and wide. Products with a vector are matrix-vector calls, which
 // read the matrix once and are bound by memory; OpenBLAS's general product takes two to three times
-// as long for them.
+// as long for them. Small products do not go to OpenBLAS, see small_product_impl.cc.
 #ifdef TENGINE_HAVE_OPENBLAS
 
 #include <cblas.h>
@@ -17,6 +17,7 @@
 #include <mutex>
 
 #include "device/cpu/kernel/blas.h"
+#include "device/cpu/kernel/small_product.h"
 #include "device/cpu/parallel.h"
 
 namespace tengine::cpu {
@@ -69,6 +70,8 @@ void multiply_strip(const Product& p)
         const bool transposed = !p.b.transposed;  // c' = b' a'
         multiply_vector(p, p.b, transposed, transposed ? p.k : p.n, transposed ? p.n : p.k,
                         p.a.data, vector_step(p.a, true), 1);
+    } else if (is_small_product(p)) {
+        multiply_small(p);
     } else {
         cblas_sgemm(CblasRowMajor, to_cblas(p.a.transposed), to_cblas(p.b.transposed), to_int(p.m),
                     to_int(p.n), to_int(p.k), p.alpha, p.a.data, to_stride(p.a.stride), p.b.data,
@@ -125,8 +128,8 @@ void multiply(thread_pool_t* pool, const Product& product)
     const int64_t fair_share = units / (2 * int64_t{get_thread_pool_size(pool)});
     const int64_t grain = std::max(fair_share, 1 + kMinStripWork / unit_work);
     parallel_for(pool, units, grain, [&](int64_t begin, int64_t end, int) {
-        multiply_strip(strip_of(product, by_columns, begin * kStripUnit,
-                                std::min(end * kStripUnit, extent)));
+        multiply_strip(
+            strip_of(product, by_columns, begin * kStripUnit, std::min(end * kStripUnit, extent)));
     });
 }
 

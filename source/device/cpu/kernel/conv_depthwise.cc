@@ -29,11 +29,11 @@ namespace tengine::cpu {
 // How one band is computed. Sizes in elements.
 struct DepthwiseBand
 {
-    const float* rows;        // of the copy
-    int64_t row_step;         // in the copy, between the inputs of consecutive output rows
-    const int64_t* offsets;   // of each tap in the copy
+    const float* rows;       // of the copy
+    int64_t row_step;        // in the copy, between the inputs of consecutive output rows
+    const int64_t* offsets;  // of each tap in the copy
     int64_t taps;
-    int64_t height, width;    // of the output
+    int64_t height, width;  // of the output
 };
 
 // What a band is copied from, and how its copy is laid out: `rows` rows of `stride` phases of
@@ -157,8 +157,8 @@ HWY_INLINE void copy_strided(const float* input, int64_t stride, int64_t count, 
 void copy_band(const DepthwiseCopy& band, float* copy)
 {
     const auto first_from = [&](int64_t column) {
-        return column <= 0 ? 0 : std::min((column + band.stride - 1) / band.stride,
-                                          band.phase_width);
+        return column <= 0 ? 0
+                           : std::min((column + band.stride - 1) / band.stride, band.phase_width);
     };
     for (int64_t phase = 0; phase < band.stride; ++phase) {
         const int64_t shift = phase - band.pad_begin;
@@ -203,7 +203,7 @@ struct Depthwise : ConvProblem
     int64_t multiplier;   // output channels of an input channel
     int64_t band_height;  // output rows computed at once
     int64_t band_num;
-    int64_t copy_rows;    // input rows a band needs
+    int64_t copy_rows;              // input rows a band needs
     int64_t phase_width, row_size;  // of the copy, in elements
 
     int64_t tile_num() const { return batch * groups * band_num; }
@@ -276,13 +276,13 @@ void run_tile(const KernelContext& context, const Depthwise& conv, const int64_t
                                   width.pad_begin,
                                   conv.phase_width};
     HWY_DYNAMIC_DISPATCH(copy_band)(source, copy);
-    const DepthwiseBand band = {copy, height.stride * conv.row_size, offsets, conv.taps, rows,
-                                width.output};
+    const DepthwiseBand band = {
+        copy, height.stride * conv.row_size, offsets, conv.taps, rows, width.output};
     const float* bias = context.input(2) ? context.input(2)->f32 : nullptr;
     for (int64_t i = 0; i < conv.multiplier; ++i) {
         const int64_t channel = plane % conv.groups * conv.multiplier + i;
-        float* output = context.output(0)->f32 +
-                        (plane * conv.multiplier + i) * conv.output_plane + begin * width.output;
+        float* output = context.output(0)->f32 + (plane * conv.multiplier + i) * conv.output_plane +
+                        begin * width.output;
         HWY_DYNAMIC_DISPATCH(convolve_band)
         (band, context.input(1)->f32 + channel * conv.taps, bias ? bias[channel] : 0, output);
     }
@@ -292,8 +292,9 @@ int prepare(KernelContext& context)
 {
     Depthwise conv;
     TENGINE_RETURN_IF_ERROR(describe(*context.node, &conv));
-    context.scratch_size = conv.offset_bytes() +
-                           conv.copy_bytes() * static_cast<size_t>(get_thread_pool_size(context.pool));
+    context.scratch_size =
+        conv.offset_bytes() +
+        conv.copy_bytes() * static_cast<size_t>(get_thread_pool_size(context.pool));
     return TENGINE_OK;
 }
 

@@ -7,8 +7,7 @@
 // output's positions are cut into blocks so that a block of it fills half the L2 cache, and the
 // product reads it while it is warm. A 1x1 kernel of stride 1 without padding needs none of this,
 // its matrix is the input itself. The bias is written first and the product added to it.
-// Images, groups and blocks are spread over the workers, each with a matrix of its own; where there
-// are fewer of these than workers, they come one after the other and each is spread by itself.
+// Images, groups and blocks are the tiles that workers share (tile.h).
 // Limits: OpenBLAS packs the block once more, and packs the weight again for every block.
 // Accuracy: |error| <= (input channels * taps + 2) * eps * (sum |weight| |input| + |bias|).
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "base/cpu.h"
 #include "device/cpu/kernel/blas.h"
 #include "device/cpu/kernel/conv_problem.h"
+#include "device/cpu/kernel/tile.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/grain.h"
@@ -32,10 +32,10 @@ constexpr int64_t kMinBlock = 64;   // positions; below, the product itself gets
 
 struct ConvGemm : ConvProblem
 {
-    int64_t depth;         // of the product: input channels * taps
-    int64_t block;         // output positions computed at once
-    int64_t block_num;     // in a plane
-    bool reads_in_place;   // the input is the matrix
+    int64_t depth;        // of the product: input channels * taps
+    int64_t block;        // output positions computed at once
+    int64_t block_num;    // in a plane
+    bool reads_in_place;  // the input is the matrix
     const float *input, *weight, *bias;
     float* output;
 
@@ -55,8 +55,8 @@ void choose_block(ConvGemm& conv)
 {
     static const int64_t cache_bytes = static_cast<int64_t>(get_cpu_cache_size().l2 / 2);
     const int64_t column_bytes = std::max<int64_t>(conv.depth, 1) * int64_t{sizeof(float)};
-    const int64_t largest = conv.reads_in_place ? conv.output_plane
-                                                : std::max(cache_bytes / column_bytes, kMinBlock);
+    const int64_t largest =
+        conv.reads_in_place ? conv.output_plane : std::max(cache_bytes / column_bytes, kMinBlock);
     const int64_t fewest = (conv.output_plane + largest - 1) / largest;
     const int64_t even = (conv.output_plane + fewest - 1) / std::max<int64_t>(fewest, 1);
     conv.block = std::min((even + kBlockUnit - 1) / kBlockUnit * kBlockUnit, conv.output_plane);
@@ -105,7 +105,8 @@ void gather_tap(const ConvGemm& conv, const float* plane, const int (&tap)[kConv
     int64_t z = begin / width.output / height.output;
     while (begin < end) {
         const int64_t column_end = std::min<int64_t>(width.output, column + end - begin);
-        const int64_t from_z = z * depth.stride - depth.pad_begin + int64_t{tap[0]} * depth.dilation;
+        const int64_t from_z =
+            z * depth.stride - depth.pad_begin + int64_t{tap[0]} * depth.dilation;
         const int64_t from_y =
             y * height.stride - height.pad_begin + int64_t{tap[1]} * height.dilation;
         const bool inside =
@@ -170,18 +171,12 @@ void run_tile(const ConvGemm& conv, thread_pool_t* pool, int64_t tile, float* ma
     multiply(pool, product);
 }
 
-bool spreads_tiles(const KernelContext& context, const ConvGemm& conv)
-{
-    return conv.tile_num() >= get_thread_pool_size(context.pool);
-}
-
 int prepare(KernelContext& context)
 {
     prepare_blas();
     ConvGemm conv;
     TENGINE_RETURN_IF_ERROR(describe(context, &conv));
-    const int matrices = spreads_tiles(context, conv) ? get_thread_pool_size(context.pool) : 1;
-    context.scratch_size = conv.matrix_size() * sizeof(float) * static_cast<size_t>(matrices);
+    context.scratch_size = find_tile_scratch(context, conv.tile_num(), conv.matrix_size());
     return TENGINE_OK;
 }
 
@@ -189,17 +184,10 @@ int run(KernelContext& context)
 {
     ConvGemm conv;
     TENGINE_RETURN_IF_ERROR(describe(context, &conv));
-    float* scratch = static_cast<float*>(context.scratch);
-    if (!spreads_tiles(context, conv)) {
-        for (int64_t tile = 0; tile < conv.tile_num(); ++tile)
-            run_tile(conv, context.pool, tile, scratch);
-        return TENGINE_OK;
-    }
-    parallel_for(context.pool, conv.tile_num(), 1, [&](int64_t first, int64_t last, int worker) {
-        float* matrix = scratch + conv.matrix_size() * static_cast<size_t>(worker);
-        for (int64_t tile = first; tile < last; ++tile)
-            run_tile(conv, nullptr, tile, matrix);
-    });
+    run_tiles(context, conv.tile_num(), conv.matrix_size(),
+              [&](thread_pool_t* pool, int64_t tile, float* matrix) {
+                  run_tile(conv, pool, tile, matrix);
+              });
     return TENGINE_OK;
 }
 

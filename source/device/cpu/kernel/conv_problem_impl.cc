@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/cpu/kernel/conv_problem.h"
-
 #include <algorithm>
+
+#include "device/cpu/kernel/conv_problem.h"
 
 namespace tengine::cpu {
 

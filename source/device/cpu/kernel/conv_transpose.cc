@@ -6,18 +6,18 @@
 // position adds to the output element under that tap; these rows are then added to an output that
 // starts as the bias. The product is made for a block of output channels and input rows at a time,
 // chosen to fill half the L2 cache, so that the rows are warm when they are added. Blocks of
-// channels, images and groups are spread over the workers; blocks of one output channel follow each
-// other on one worker, because they meet in the output.
-// Limits: the additions touch each output element once per tap; strides above 1 do not vectorise.
-// Accuracy: |error| <= (input channels * taps + 2) * eps * (sum |weight| |input| + |bias|).
+// channels, images and groups are the tiles that workers share (tile.h); blocks of input rows
+// follow each other within a tile, because they meet in the output. Limits: the additions touch
+// each output element once per tap; strides above 1 do not vectorise. Accuracy: |error| <= (input
+// channels * taps + 2) * eps * (sum |weight| |input| + |bias|).
 #include <algorithm>
 #include <iterator>
 
 #include "base/cpu.h"
 #include "device/cpu/kernel/blas.h"
 #include "device/cpu/kernel/conv_problem.h"
+#include "device/cpu/kernel/tile.h"
 #include "device/cpu/kernel_table.h"
-#include "device/cpu/parallel.h"
 #include "device/cpu/reference/window_rows.h"
 
 namespace tengine::cpu {
@@ -42,13 +42,15 @@ struct ConvTransposed : ConvProblem
 
 int describe(const KernelContext& context, ConvTransposed* out_conv)
 {
-    static const int64_t cache_size = static_cast<int64_t>(get_cpu_cache_size().l2 / 2 / sizeof(float));
+    static const int64_t cache_size =
+        static_cast<int64_t>(get_cpu_cache_size().l2 / 2 / sizeof(float));
     ConvTransposed& conv = *out_conv;
     TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, true, &conv));
     conv.row_num = int64_t{conv.axes[0].input} * conv.axes[1].input;
     const int64_t row_size = std::max<int64_t>(conv.taps * conv.axes[2].input, 1);
     const int64_t channel_size = std::max<int64_t>(row_size * conv.row_num, 1);
-    conv.row_block = std::clamp<int64_t>(cache_size / row_size, 1, std::max<int64_t>(conv.row_num, 1));
+    conv.row_block =
+        std::clamp<int64_t>(cache_size / row_size, 1, std::max<int64_t>(conv.row_num, 1));
     conv.channel_block = std::clamp<int64_t>(cache_size / channel_size, 1,
                                              std::max<int64_t>(conv.output_channels, 1));
     conv.block_num = (conv.output_channels + conv.channel_block - 1) / conv.channel_block;
@@ -68,8 +70,8 @@ void scatter_tap(const ConvTransposed& conv, const float* matrix_row, const int 
     const int64_t shift = int64_t{tap[2]} * width.dilation - width.pad_begin;
     const Range valid = positions_within(0, width.output, shift, stride, width.input);
     for (int64_t row = begin; row < end; ++row, matrix_row += width.input) {
-        const int64_t z = row / height.input * depth.stride - depth.pad_begin +
-                          int64_t{tap[0]} * depth.dilation;
+        const int64_t z =
+            row / height.input * depth.stride - depth.pad_begin + int64_t{tap[0]} * depth.dilation;
         const int64_t y = row % height.input * height.stride - height.pad_begin +
                           int64_t{tap[1]} * height.dilation;
         if (z < 0 || z >= depth.output || y < 0 || y >= height.output) continue;
@@ -89,7 +91,8 @@ void scatter(const ConvTransposed& conv, const float* matrix, int64_t channels, 
         for (tap[0] = 0; tap[0] < depth.kernel; ++tap[0])
             for (tap[1] = 0; tap[1] < height.kernel; ++tap[1])
                 for (tap[2] = 0; tap[2] < width.kernel; ++tap[2], matrix += columns)
-                    scatter_tap(conv, matrix, tap, begin, end, output + channel * conv.output_plane);
+                    scatter_tap(conv, matrix, tap, begin, end,
+                                output + channel * conv.output_plane);
     }
 }
 
@@ -102,7 +105,8 @@ void run_tile(const ConvTransposed& conv, thread_pool_t* pool, int64_t tile, flo
     const int64_t group = slice % conv.groups;
     const int64_t width = conv.axes[2].input;
     const float* input = conv.input + slice * conv.input_channels * conv.input_plane;
-    const float* weight = conv.weight + (group * conv.input_channels * conv.output_channels + first) * conv.taps;
+    const float* weight =
+        conv.weight + (group * conv.input_channels * conv.output_channels + first) * conv.taps;
     float* output = conv.output + (slice * conv.output_channels + first) * conv.output_plane;
 
     for (int64_t channel = 0; channel < channels; ++channel) {
@@ -112,8 +116,8 @@ void run_tile(const ConvTransposed& conv, thread_pool_t* pool, int64_t tile, flo
     }
     for (int64_t row = 0; row < conv.row_num; row += conv.row_block) {
         const int64_t end = std::min(row + conv.row_block, conv.row_num);
-        Product product = {channels * conv.taps, (end - row) * width, conv.input_channels, {}, {},
-                           nullptr, 0};
+        Product product = {
+            channels * conv.taps, (end - row) * width, conv.input_channels, {}, {}, nullptr, 0};
         product.a = {weight, conv.output_channels * conv.taps, true};
         product.b = {input + row * width, conv.input_plane};
         product.c = matrix;
@@ -123,18 +127,12 @@ void run_tile(const ConvTransposed& conv, thread_pool_t* pool, int64_t tile, flo
     }
 }
 
-bool spreads_tiles(const KernelContext& context, const ConvTransposed& conv)
-{
-    return conv.tile_num() >= get_thread_pool_size(context.pool);
-}
-
 int prepare(KernelContext& context)
 {
     prepare_blas();
     ConvTransposed conv;
     TENGINE_RETURN_IF_ERROR(describe(context, &conv));
-    const int matrices = spreads_tiles(context, conv) ? get_thread_pool_size(context.pool) : 1;
-    context.scratch_size = conv.matrix_size() * sizeof(float) * static_cast<size_t>(matrices);
+    context.scratch_size = find_tile_scratch(context, conv.tile_num(), conv.matrix_size());
     return TENGINE_OK;
 }
 
@@ -142,17 +140,10 @@ int run(KernelContext& context)
 {
     ConvTransposed conv;
     TENGINE_RETURN_IF_ERROR(describe(context, &conv));
-    float* scratch = static_cast<float*>(context.scratch);
-    if (!spreads_tiles(context, conv)) {
-        for (int64_t tile = 0; tile < conv.tile_num(); ++tile)
-            run_tile(conv, context.pool, tile, scratch);
-        return TENGINE_OK;
-    }
-    parallel_for(context.pool, conv.tile_num(), 1, [&](int64_t first, int64_t last, int worker) {
-        float* matrix = scratch + conv.matrix_size() * static_cast<size_t>(worker);
-        for (int64_t tile = first; tile < last; ++tile)
-            run_tile(conv, nullptr, tile, matrix);
-    });
+    run_tiles(context, conv.tile_num(), conv.matrix_size(),
+              [&](thread_pool_t* pool, int64_t tile, float* matrix) {
+                  run_tile(conv, pool, tile, matrix);
+              });
     return TENGINE_OK;
 }
 

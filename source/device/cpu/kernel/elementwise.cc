@@ -3,8 +3,8 @@
 // memory, a vector at a time, large tensors spread over the workers. Two inputs may broadcast
 // (broadcast.h): each run along which both advance or stay is one loop.
 // Limits: memory bandwidth, but for Sigmoid and Tanh, which are polynomials.
-// Accuracy: what is made of comparisons and one rounding (Relu, LeakyRelu, Clip, Add, Sub, Mul, Div)
-// equals the reference bit by bit, NaN included; HardSigmoid and HardSwish are within 2 ulp,
+// Accuracy: what is made of comparisons and one rounding (Relu, LeakyRelu, Clip, Add, Sub, Mul,
+// Div) equals the reference bit by bit, NaN included; HardSigmoid and HardSwish are within 2 ulp,
 // Sigmoid and Tanh within 5 ulp of the exact value.
 #include <cstdint>
 #include <iterator>
@@ -108,10 +108,7 @@ struct SigmoidFunction
 struct TanhFunction
 {
     explicit TanhFunction(const float*) {}
-    Vector operator()(Vector x) const
-    {
-        return hn::IfThenElse(hn::IsNaN(x), x, hn::Tanh(d, x));
-    }
+    Vector operator()(Vector x) const { return hn::IfThenElse(hn::IsNaN(x), x, hn::Tanh(d, x)); }
     Floats d;
 };
 
@@ -192,16 +189,16 @@ void combine_run(const float* a, bool a_advances, const float* b, bool b_advance
     combine<Function, false, false>(a, b, output, count);
 }
 
-#define TENGINE_MAP(Name)                                                                       \
-    void Name(const float* input, float* output, int64_t count, const float* parameters)        \
-    {                                                                                           \
-        map<Name##Function>(input, output, count, parameters);                                  \
+#define TENGINE_MAP(Name)                                                                \
+    void Name(const float* input, float* output, int64_t count, const float* parameters) \
+    {                                                                                    \
+        map<Name##Function>(input, output, count, parameters);                           \
     }
-#define TENGINE_COMBINE(Name)                                                                   \
-    void Name(const float* a, bool a_advances, const float* b, bool b_advances, float* output,  \
-              int64_t count)                                                                    \
-    {                                                                                           \
-        combine_run<Name##Function>(a, a_advances, b, b_advances, output, count);               \
+#define TENGINE_COMBINE(Name)                                                                  \
+    void Name(const float* a, bool a_advances, const float* b, bool b_advances, float* output, \
+              int64_t count)                                                                   \
+    {                                                                                          \
+        combine_run<Name##Function>(a, a_advances, b, b_advances, output, count);              \
     }
 TENGINE_MAP(Relu)
 TENGINE_MAP(LeakyRelu)
@@ -265,17 +262,17 @@ int combine_elements(KernelContext& context, CombineFunction combine)
     return TENGINE_OK;
 }
 
-#define TENGINE_EXPORT_MAP(Name)                                                  \
-    HWY_EXPORT(Name);                                                             \
-    int run_##Name(KernelContext& context, const float* parameters)               \
-    {                                                                             \
-        return map_elements(context, &HWY_DYNAMIC_DISPATCH(Name), parameters);    \
+#define TENGINE_EXPORT_MAP(Name)                                               \
+    HWY_EXPORT(Name);                                                          \
+    int run_##Name(KernelContext& context, const float* parameters)            \
+    {                                                                          \
+        return map_elements(context, &HWY_DYNAMIC_DISPATCH(Name), parameters); \
     }
-#define TENGINE_EXPORT_COMBINE(Name)                                              \
-    HWY_EXPORT(Name);                                                             \
-    int run_##Name(KernelContext& context)                                        \
-    {                                                                             \
-        return combine_elements(context, &HWY_DYNAMIC_DISPATCH(Name));            \
+#define TENGINE_EXPORT_COMBINE(Name)                                   \
+    HWY_EXPORT(Name);                                                  \
+    int run_##Name(KernelContext& context)                             \
+    {                                                                  \
+        return combine_elements(context, &HWY_DYNAMIC_DISPATCH(Name)); \
     }
 TENGINE_EXPORT_MAP(Relu)
 TENGINE_EXPORT_MAP(LeakyRelu)

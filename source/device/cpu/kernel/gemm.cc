@@ -2,8 +2,8 @@
 // Gemm and MatMul in fp32 on OpenBLAS (blas.h); constant operands are used as they are.
 //
 // Gemm writes beta * C, broadcast, to the output and adds the product to it. MatMul of a stack with
-// one matrix, as in linear layers, is one product of all rows; other stacks are spread over the
-// workers matrix by matrix, or, where there are fewer matrices than workers, each by itself.
+// one matrix, as in linear layers, is one product of all rows; in other stacks the matrices are the
+// tiles that workers share (tile.h).
 // Limits: OpenBLAS packs a constant operand again in each run. Products with vectors are bound by
 // memory.
 // Accuracy: |error| <= (k + 2) * eps * (|alpha| * sum |a| |b| + |beta * c|).
@@ -11,8 +11,8 @@
 #include <iterator>
 
 #include "device/cpu/kernel/blas.h"
+#include "device/cpu/kernel/tile.h"
 #include "device/cpu/kernel_table.h"
-#include "device/cpu/parallel.h"
 #include "operator/gemm_param.h"
 
 namespace tengine::cpu {
@@ -109,22 +109,16 @@ int run_matmul(KernelContext& context)
     matmul_shape shape;
     TENGINE_RETURN_IF_ERROR(resolve_matmul_shape(context.node, 0, 1, &shape));
     if (is_one_product(shape)) {
-        Product product = {shape.batch * shape.m, shape.n, shape.k, {}, {},
+        Product product = {shape.batch * shape.m,  shape.n, shape.k, {}, {},
                            context.output(0)->f32, shape.n};
         product.a = {context.input(0)->f32, shape.k};
         product.b = {context.input(1)->f32, shape.n};
         multiply(context.pool, product);
         return TENGINE_OK;
     }
-    const bool spreads = shape.batch >= get_thread_pool_size(context.pool);
-    const auto multiply_range = [&](int64_t first, int64_t last, int) {
-        for (int64_t index = first; index < last; ++index)
-            multiply_matrix(context, shape, spreads ? nullptr : context.pool, index);
-    };
-    if (spreads)
-        parallel_for(context.pool, shape.batch, 1, multiply_range);
-    else
-        multiply_range(0, shape.batch, 0);
+    run_tiles(context, shape.batch, 0, [&](thread_pool_t* pool, int64_t index, float*) {
+        multiply_matrix(context, shape, pool, index);
+    });
     return TENGINE_OK;
 }
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// How kernels made of matrix products use the workers. A kernel cuts its work into tiles, each of
+// which may need a matrix in scratch. Where there are at least as many tiles as workers they are
+// spread, every worker has a matrix of its own and a tile runs on one worker; else the tiles come
+// one after the other, and each may spread itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/parallel.h"
+
+namespace tengine::cpu {
+
+inline bool spreads_tiles(const KernelContext& context, int64_t tile_num)
+{
+    return tile_num >= get_thread_pool_size(context.pool);
+}
+
+// For prepare(): scratch of run_tiles() with matrices of `matrix_size` floats.
+inline size_t find_tile_scratch(const KernelContext& context, int64_t tile_num, size_t matrix_size)
+{
+    const int matrices = spreads_tiles(context, tile_num) ? get_thread_pool_size(context.pool) : 1;
+    return matrix_size * sizeof(float) * static_cast<size_t>(matrices);
+}
+
+// Calls body(pool, tile, matrix) for tiles 0..tile_num-1; the pool is null where the tiles are
+// spread.
+template <class Body>
+void run_tiles(const KernelContext& context, int64_t tile_num, size_t matrix_size, const Body& body)
+{
+    float* scratch = static_cast<float*>(context.scratch);
+    if (!spreads_tiles(context, tile_num)) {
+        for (int64_t tile = 0; tile < tile_num; ++tile)
+            body(context.pool, tile, scratch);
+        return;
+    }
+    parallel_for(context.pool, tile_num, 1, [&](int64_t first, int64_t last, int worker) {
+        float* matrix = matrix_size ? scratch + matrix_size * static_cast<size_t>(worker) : nullptr;
+        for (int64_t tile = first; tile < last; ++tile)
+            body(static_cast<thread_pool_t*>(nullptr), tile, matrix);
+    });
+}
+
+}  // namespace tengine::cpu
