@@ -19,6 +19,7 @@ namespace {
 struct Device
 {
     std::string name;
+    std::string features;  // what it runs on, such as the instruction set; may be empty
     std::vector<std::string> operators;  // in alphabetical order
     std::vector<std::string> data_types;
 };
@@ -29,7 +30,9 @@ Device describe_device(const char* name)
     device.name = name;
     const int operators = tengine_device_get_operator_number(name);
     const int data_types = tengine_device_get_data_type_number(name);
-    if (operators < 0 || data_types < 0) fail_api(device.name);
+    const char* features = tengine_device_get_features(name);
+    if (operators < 0 || data_types < 0 || !features) fail_api(device.name);
+    device.features = features;
     for (int i = 0; i < operators; ++i)
         device.operators.push_back(tengine_device_get_operator(name, i));
     for (int i = 0; i < data_types; ++i)
@@ -49,12 +52,13 @@ std::vector<Device> describe_devices()
 
 void print_devices(const std::vector<Device>& devices)
 {
-    std::printf("CPU features     %s\ninstruction set  %s\n", tengine_cpu_get_features(),
-                tengine_cpu_get_instruction_set());
+    std::printf("CPU features  %s\n", tengine_cpu_get_features());
     for (const Device& device : devices) {
-        std::printf("\ndevice %s\n  types (%zu)\n%s  operators (%zu)\n%s", device.name.c_str(),
-                    device.data_types.size(), paragraph_text(device.data_types, 4).c_str(),
-                    device.operators.size(), paragraph_text(device.operators, 4).c_str());
+        std::printf("\ndevice %s\n", device.name.c_str());
+        if (!device.features.empty()) std::printf("  runs on %s\n", device.features.c_str());
+        std::printf("  types (%zu)\n%s  operators (%zu)\n%s", device.data_types.size(),
+                    paragraph_text(device.data_types, 4).c_str(), device.operators.size(),
+                    paragraph_text(device.operators, 4).c_str());
     }
 }
 
@@ -65,12 +69,12 @@ void list_devices(const std::string& json)
     if (json.empty()) return;
     Json list = Json::array();
     for (const Device& device : devices)
-        list.push_back(
-            {{"name", device.name}, {"types", device.data_types}, {"operators", device.operators}});
-    write_json(json, {{"version", 1},
-                      {"cpu_features", tengine_cpu_get_features()},
-                      {"instruction_set", tengine_cpu_get_instruction_set()},
-                      {"devices", list}});
+        list.push_back({{"name", device.name},
+                        {"features", device.features},
+                        {"types", device.data_types},
+                        {"operators", device.operators}});
+    write_json(json,
+               {{"version", 1}, {"cpu_features", tengine_cpu_get_features()}, {"devices", list}});
 }
 
 }  // namespace

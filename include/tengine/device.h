@@ -78,6 +78,9 @@ typedef struct interface
     int (*save)(struct device* device, struct subgraph* subgraph, void** out_data,
                 size_t* out_size);
     int (*load)(struct device* device, struct subgraph* subgraph, const void* data, size_t size);
+    // (optional) One line on what the device runs on and chose there ("AVX3; OpenBLAS SkylakeX"),
+    // for reports. Lives as long as the device.
+    const char* (*features)(struct device* device);
 } ir_interface_t;
 
 typedef struct allocator

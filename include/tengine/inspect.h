@@ -27,6 +27,10 @@ DLLEXPORT const char* tengine_device_get_operator(const char* device, int index)
 DLLEXPORT int tengine_device_get_data_type_number(const char* device);
 DLLEXPORT int tengine_device_get_data_type(const char* device, int index);
 
+// What the device runs on and chose there, in its own words: for the CPU device the instruction set
+// of its kernels ("AVX3; OpenBLAS SkylakeX"). "" when it says nothing. Fails with TENGINE_ENOENT.
+DLLEXPORT const char* tengine_device_get_features(const char* device);
+
 // Operators that a graph can hold, each once, by name and domain ("" is ONNX's).
 DLLEXPORT int tengine_operator_get_number(void);
 DLLEXPORT const char* tengine_operator_get_name(int index);
@@ -41,10 +45,8 @@ DLLEXPORT const char* tengine_format_get_name(int index);
 DLLEXPORT const char* tengine_data_type_get_name(int data_type);
 DLLEXPORT int tengine_data_type_get_size(int data_type);
 
-// What the processor can do ("avx2 fma ..."), and the widest vector instruction set among that
-// ("AVX2"), which kernels choose at run time. No init_tengine needed.
+// What the processor can do ("avx2 fma ..."). No init_tengine needed.
 DLLEXPORT const char* tengine_cpu_get_features(void);
-DLLEXPORT const char* tengine_cpu_get_instruction_set(void);
 
 // ---- The graph as the model has it ----
 

@@ -98,6 +98,16 @@ static int read_element(const struct vector* list, int index, const char* functi
     return TENGINE_OK;
 }
 
+const char* tengine_device_get_features(const char* device)
+{
+    if (check_initialised(__func__) < 0 || check_name(device, __func__, "device") < 0) return NULL;
+    struct device* target = find_device_via_name(device);
+    if (target != NULL)
+        return target->interface->features ? target->interface->features(target) : "";
+    tengine_error_set(TENGINE_ENOENT, "%s: there is no device '%s'", __func__, device);
+    return NULL;
+}
+
 const char* tengine_device_get_operator(const char* device, int index)
 {
     description_t description;
@@ -221,27 +231,4 @@ const char* tengine_data_type_get_name(int data_type)
 const char* tengine_cpu_get_features(void)
 {
     return get_cpu_feature_text();
-}
-
-const char* tengine_cpu_get_instruction_set(void)
-{
-    static const struct
-    {
-        const char* name;
-        uint64_t needed;
-    } widest_first[] = {
-        {"AVX-512",
-         CPU_FEATURE_AVX512F | CPU_FEATURE_AVX512BW | CPU_FEATURE_AVX512VL | CPU_FEATURE_AVX512DQ},
-        {"AVX2", CPU_FEATURE_AVX2 | CPU_FEATURE_FMA | CPU_FEATURE_F16C},
-        {"SSE4.2", CPU_FEATURE_SSE4_2},
-        {"SVE2", CPU_FEATURE_SVE2},
-        {"SVE", CPU_FEATURE_SVE},
-        {"NEON", CPU_FEATURE_NEON},
-        {"RVV", CPU_FEATURE_RISCV_VECTOR},
-    };
-    const uint64_t features = get_cpu_features();
-    for (size_t i = 0; i < sizeof widest_first / sizeof widest_first[0]; ++i)
-        if ((features & widest_first[i].needed) == widest_first[i].needed)
-            return widest_first[i].name;
-    return "none";
 }

@@ -94,7 +94,14 @@ TEST_F(InspectTest, DataTypesAndProcessor)
         EXPECT_TRUE(failed_with(TENGINE_EDTYPE));
     }
     EXPECT_NE(tengine_cpu_get_features(), nullptr);
-    EXPECT_STRNE(tengine_cpu_get_instruction_set(), "");
+}
+
+TEST_F(InspectTest, ADeviceSaysWhatItRunsOn)
+{
+    EXPECT_NE(tengine_device_get_features("CPU"), nullptr);
+    EXPECT_EQ(tengine_device_get_features("absent"), nullptr);
+    EXPECT_TRUE(failed_with(TENGINE_ENOENT));
+    EXPECT_EQ(tengine_device_get_features(nullptr), nullptr);
 }
 
 class GraphInspectTest : public ApiTest

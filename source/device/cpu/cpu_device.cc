@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU device: the ir_device_t around KernelList (what it can do) and Plan (a compiled part).
+#include <array>
+#include <cstdio>
 #include <memory>
 #include <new>
 
+#include "device/cpu/kernel/blas.h"
+#include "device/cpu/kernel/vector_target.h"
 #include "device/cpu/plan.h"
 #include "tengine/device.h"
 
@@ -66,6 +70,19 @@ int post_run(struct device*, subgraph*)
     return TENGINE_OK;
 }
 
+// "AVX3; OpenBLAS SkylakeX": what the fast kernels are made for on this processor.
+const char* features(struct device*)
+{
+    static const auto text = [] {
+        std::array<char, 64> line = {};
+        const char* vectors = get_vector_target_name(0);
+        std::snprintf(line.data(), line.size(), "%s%s%s", vectors ? vectors : "plain C++",
+                      *get_blas_name() ? "; " : "", get_blas_name());
+        return line;
+    }();
+    return text.data();
+}
+
 int describe(struct device* device, struct vector* allowed_ops, struct vector*,
              struct vector* precision)
 {
@@ -100,6 +117,7 @@ ir_interface_t make_interface()
     table.post_run = post_run;
     table.release_graph = release_graph;
     table.release_device = release_device;
+    table.features = features;
     return table;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single-precision matrix products on OpenBLAS, spread over the graph's own thread pool; the code
-// is in blas_impl.cc. Only there when the build found OpenBLAS (TENGINE_HAVE_OPENBLAS).
+// is in blas_impl.cc. Products are only there when the build found OpenBLAS (TENGINE_HAVE_OPENBLAS).
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,9 @@ struct Product
     float alpha = 1;
     float beta = 0;
 };
+
+// The library and the processor it takes this one for ("OpenBLAS SkylakeX"); "" without OpenBLAS.
+const char* get_blas_name();
 
 // OpenBLAS counts in int: true when a product of these sizes can be handed to it. Strides must not
 // exceed the larger of the sizes given.

@@ -13,7 +13,9 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <array>
 #include <climits>
+#include <cstdio>
 #include <mutex>
 
 #include "device/cpu/kernel/blas.h"
@@ -131,6 +133,29 @@ void multiply(thread_pool_t* pool, const Product& product)
         multiply_strip(
             strip_of(product, by_columns, begin * kStripUnit, std::min(end * kStripUnit, extent)));
     });
+}
+
+const char* get_blas_name()
+{
+    static const auto name = [] {
+        std::array<char, 48> text = {};
+        std::snprintf(text.data(), text.size(), "OpenBLAS %s", openblas_get_corename());
+        return text;
+    }();
+    return name.data();
+}
+
+}  // namespace tengine::cpu
+
+#else
+
+#include "device/cpu/kernel/blas.h"
+
+namespace tengine::cpu {
+
+const char* get_blas_name()
+{
+    return "";
 }
 
 }  // namespace tengine::cpu
