@@ -68,6 +68,15 @@ std::vector<int64_t> parse_shape(const std::string& text)
     return shape;
 }
 
+// A model with one input needs no name for its file.
+void name_only_input(graph_t graph, std::vector<std::string>* inputs)
+{
+    if (tengine_graph_get_input_number(graph) != 1) return;
+    const std::string name = get_tensor_name(tengine_graph_get_input(graph, 0));
+    for (std::string& input : *inputs)
+        if (input.find('=') == std::string::npos) input = name + "=" + input;
+}
+
 bool is_picture(const std::string& path)
 {
     return !has_ending(path, ".npy") && !has_ending(path, ".pb");
@@ -134,7 +143,8 @@ void add_placement_options(CLI::App* command, ModelOptions* options)
         ->add_option_function<std::string>(
             "--precision",
             [options](const std::string& text) { options->precision = parse_precision(text); },
-            "Numbers to compute with: " + precision_names())
+            "Numbers to compute with: " + precision_names() +
+                "; this version computes every model in its own types, whatever is asked")
         ->type_name("P");
     command
         ->add_option("--shape", options->shapes,
@@ -148,8 +158,8 @@ void add_input_options(CLI::App* command, ModelOptions* options)
     command
         ->add_option("--input", options->inputs,
                      "File for an input: .npy, ONNX tensor .pb, or a picture; may be repeated. "
-                     "Without it: random numbers")
-        ->type_name("NAME=FILE")
+                     "A model with one input needs no NAME=. Without it: random numbers")
+        ->type_name("[NAME=]FILE")
         ->allow_extra_args(false);
     command
         ->add_option("--mean", options->image_values.mean,
@@ -193,8 +203,9 @@ Model::Model(const std::string& path, const ModelOptions& options) : path_(path)
     }
     graph_.reset(create_graph(context_.get(), format_of(path), path.c_str()));
     if (graph_ == nullptr) fail_api(path);
-    check_names(graph(), options.shapes, "--shape");
-    check_names(graph(), options.inputs, "--input");
+    name_only_input(graph(), &options_.inputs);
+    check_names(graph(), options_.shapes, "--shape");
+    check_names(graph(), options_.inputs, "--input");
 }
 
 Tensor Model::make_input(const Tensor& wanted)

@@ -57,7 +57,8 @@ typedef struct interface
     // Once, at registration. A failure is reported with the device's name and stops init_tengine.
     int (*init)(struct device* device);
     // Allocates, converts layouts, compiles; keeps its work in subgraph->device_graph. After
-    // post_run it may come again with new shapes and then finds the old device_graph.
+    // post_run it may come again with new shapes and then finds the old device_graph. (In this
+    // version every prerun makes new parts, whose device_graph is NULL.)
     // `options`: the context's copy of this device's option struct, or NULL.
     int (*pre_run)(struct device* device, struct subgraph* subgraph, void* options);
     // Reads tensor->data of the subgraph's inputs and writes tensor->data of its outputs, which
@@ -67,6 +68,7 @@ typedef struct interface
     // Clears what belongs to a run; leaves device_graph.
     int (*post_run)(struct device* device, struct subgraph* subgraph);
     // (optional) Start a run and return; then async_wait: 1 finished, 0 not yet (try_wait only).
+    // The sync scheduler, the only one in this version, does not call them.
     int (*async_run)(struct device* device, struct subgraph* subgraph);
     int (*async_wait)(struct device* device, struct subgraph* subgraph, int try_wait);
     // (optional) Frees device_graph when the graph is destroyed or the part is gone.
@@ -74,7 +76,7 @@ typedef struct interface
     // Once, at unregistration.
     int (*release_device)(struct device* device);
     // (optional) The compiled subgraph to bytes and back. `out_data` is allocated with
-    // alloc_memory() and owned by the caller.
+    // alloc_memory() and owned by the caller. Not called in this version.
     int (*save)(struct device* device, struct subgraph* subgraph, void** out_data,
                 size_t* out_size);
     int (*load)(struct device* device, struct subgraph* subgraph, const void* data, size_t size);
@@ -90,16 +92,17 @@ typedef struct allocator
     int (*describe)(struct device* device, struct vector* allowed_ops, struct vector* blocked_ops,
                     struct vector* precision);
     // (optional) A look at a whole part: appends to `tensors` and `nodes` the indices it wants
-    // to hand back.
+    // to hand back. Not called in this version.
     int (*evaluation)(struct device* device, struct subgraph* subgraph, struct vector* tensors,
                       struct vector* nodes);
     // (optional) Memory of the subgraph's border tensors; NULL: the core plans it in host memory.
     int (*allocate)(struct device* device, struct subgraph* subgraph);
     int (*release)(struct device* device, struct subgraph* subgraph);
-    // (optional) Judges one node whose operator `describe` lists: parameters, shapes, types.
-    // NULL: all input and output types must be in `precision`. `out_verdict` comes in as YES.
+    // (optional) Judges one node whose operator `describe` lists, whose computed tensors have types
+    // in `precision` and whose shapes are known: parameters, constants, sizes. The default device
+    // is asked about every node it lists. NULL: takes them all. `out_verdict` comes in as YES.
     int (*inspect)(struct device* device, const struct node* node, ir_verdict_t* out_verdict);
-    // (optional) Predicted time of one run of the node in ms. NULL: from MACs and bytes.
+    // (optional) Predicted time of one run of the node in ms. Not called in this version.
     int (*estimate)(struct device* device, const struct node* node, double* out_ms);
 } ir_allocator_t;
 

@@ -2,6 +2,7 @@
 // C API, group Library: start and stop, version, the last error.
 #include "api/check.h"
 #include "module/module.h"
+#include "tengine/log.h"
 #include "tengine/version.h"
 
 int init_tengine(void)
@@ -13,8 +14,11 @@ void release_tengine(void)
 {
     if (!are_modules_initialised()) return;
     void* object;
-    while ((object = find_any_handle(HANDLE_GRAPH)) != NULL)
-        destroy_graph(object);
+    while ((object = find_any_handle(HANDLE_GRAPH)) != NULL) {
+        if (destroy_graph(object) == 0) continue;
+        TLOG_ERR("release_tengine: %s; the library stays up", tengine_error_message());
+        return;
+    }
     while ((object = find_any_handle(HANDLE_CONTEXT)) != NULL)
         destroy_context(object);
     release_modules();

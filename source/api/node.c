@@ -94,24 +94,13 @@ static const struct device* find_placement(const struct node* node)
     return NULL;
 }
 
-// What takes everything comes last, wherever it stands in the list.
-static const struct device* first_device_of(const api_graph_t* graph)
-{
-    if (graph->graph->device != NULL) return graph->graph->device;
-    for (int i = 0; i < get_vector_num(graph->context->devices); ++i) {
-        const ir_context_device_t* entry = get_vector_data(graph->context->devices, i);
-        if (entry->device != find_default_device()) return entry->device;
-    }
-    return find_default_device();
-}
-
 const char* get_node_device(node_t node)
 {
     api_graph_t* owner = NULL;
     const struct node* target = find_node(node, __func__, &owner);
     if (target == NULL) return NULL;
     const struct device* device = find_placement(target);
-    return device != NULL ? device->name : first_device_of(owner)->name;
+    return device != NULL ? device->name : find_best_device(owner->graph)->name;
 }
 
 void release_graph_node(node_t node)

@@ -9,6 +9,13 @@
 extern "C" {
 #endif
 
+// The next size of a list that is full: doubled, INT32_MAX at most.
+static inline int32_t get_ir_list_capacity(int32_t capacity)
+{
+    if (capacity < 32) return 32;
+    return capacity > INT32_MAX / 2 ? INT32_MAX : capacity * 2;
+}
+
 // Appends a node without operator; create_ir_node() of the operator room completes it.
 ir_node_t* append_ir_node(struct graph* graph, const char* name);
 

@@ -10,7 +10,8 @@
 ir_node_t* append_ir_node(struct graph* graph, const char* name)
 {
     if (graph->node_num == graph->node_capacity) {
-        const int32_t capacity = graph->node_capacity ? graph->node_capacity * 2 : 32;
+        const int32_t capacity = get_ir_list_capacity(graph->node_capacity);
+        if (capacity == graph->node_capacity) goto out_of_memory;
         struct node** list =
             resize_memory(graph->node_list, sizeof(*list) * (size_t)graph->node_capacity,
                           sizeof(*list) * (size_t)capacity);

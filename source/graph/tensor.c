@@ -46,7 +46,8 @@ ir_tensor_t* create_ir_tensor(struct graph* graph, const char* tensor_name, int 
         return NULL;
     }
     if (graph->tensor_num == graph->tensor_capacity) {
-        const int32_t capacity = graph->tensor_capacity ? graph->tensor_capacity * 2 : 32;
+        const int32_t capacity = get_ir_list_capacity(graph->tensor_capacity);
+        if (capacity == graph->tensor_capacity) goto out_of_memory;
         struct tensor** list =
             resize_memory(graph->tensor_list, sizeof(*list) * (size_t)graph->tensor_capacity,
                           sizeof(*list) * (size_t)capacity);

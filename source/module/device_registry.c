@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/context.h"
 #include "module/module.h"
 
 static struct vector* devices;  // of struct device*
@@ -121,6 +122,17 @@ int unregister_device(struct device* device)
         return tengine_error_set(TENGINE_EDEVICE, "device '%s': release_device failed",
                                  device->name);
     return TENGINE_OK;
+}
+
+struct device* find_best_device(const struct graph* graph)
+{
+    if (graph->device) return graph->device;
+    const ir_context_t* context = graph->attribute->context;
+    for (int i = 0; context && i < get_vector_num(context->devices); i++) {
+        const ir_context_device_t* entry = get_vector_data(context->devices, i);
+        if (entry->device != find_default_device()) return entry->device;
+    }
+    return find_default_device();
 }
 
 int set_first_device(const char* name)

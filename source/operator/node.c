@@ -34,7 +34,8 @@ ir_node_t* create_ir_node(struct graph* graph, const char* node_name, int op_typ
     }
     ir_node_t* node = append_ir_node(graph, node_name);
     if (!node) return NULL;
-    if (give_method(&node->op, op_type, op_version ? op_version : NEWEST_KNOWN_OPSET, method) < 0) {
+    const int newest = method->until ? method->until : NEWEST_KNOWN_OPSET;
+    if (give_method(&node->op, op_type, op_version ? op_version : newest, method) < 0) {
         destroy_ir_node(graph, node);
         graph->node_num--;
         return NULL;

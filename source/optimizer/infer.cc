@@ -35,24 +35,27 @@ bool are_outputs_known(const node& node)
     return true;
 }
 
-// Results larger than this stay computed at run time: a few bytes of a hostile file must not
-// claim all memory. Real weights made by ConstantOfShape are below it.
-constexpr int64_t kLargestFold = int64_t{1} << 30;
+// What folding may compute for one graph; beyond it nodes stay for the run. A few bytes of a
+// hostile file must not claim all memory; weights that real models make of ConstantOfShape fit.
+constexpr int64_t kFoldBudget = int64_t{2} << 30;
+
+int64_t count_output_bytes(const node& node)
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < node.output_num; i++)
+        if (const ir_tensor_t* tensor = get_ir_node_output(&node, i))
+            bytes += static_cast<int64_t>(get_ir_tensor_bytes(tensor));
+    return bytes;
+}
 
 bool is_foldable(const node& node)
 {
     const uint32_t traits = node.op.method->traits;
     if (traits & OP_RANDOM) return false;
-    if (!(traits & OP_SHAPE_ONLY) && !are_inputs_constant(node)) return false;
-    for (int i = 0; i < node.output_num; i++) {
-        const ir_tensor_t* tensor = get_ir_node_output(&node, i);
-        if (tensor && static_cast<int64_t>(get_ir_tensor_bytes(tensor)) > kLargestFold)
-            return false;
-    }
-    return true;
+    return (traits & OP_SHAPE_ONLY) || are_inputs_constant(node);
 }
 
-int infer_node(node& node)
+int infer_node(node& node, int64_t* budget)
 {
     TENGINE_RETURN_IF_ERROR(settle_moved_inputs(node));
     int status = OP_SHAPE_LATER;
@@ -64,7 +67,10 @@ int infer_node(node& node)
     node.dynamic_shape = status == OP_SHAPE_LATER || !are_outputs_known(node);
     const bool fold_later_shape = (node.op.method->traits & OP_SELF_SHAPED) != 0;
     if (node.dynamic_shape && !fold_later_shape) return TENGINE_OK;
-    return is_foldable(node) ? evaluate_node(node) : TENGINE_OK;
+    const int64_t bytes = count_output_bytes(node);
+    if (!is_foldable(node) || bytes > *budget) return TENGINE_OK;
+    *budget -= bytes;
+    return evaluate_node(node);
 }
 
 }  // namespace
@@ -79,8 +85,9 @@ int infer_graph(graph& graph)
                                      "set_tensor_shape before prerun",
                                      input->name);
     }
+    int64_t budget = kFoldBudget;
     for (int i = 0; i < graph.node_num; i++)
-        TENGINE_RETURN_IF_ERROR(infer_node(*graph.node_list[i]));
+        TENGINE_RETURN_IF_ERROR(infer_node(*graph.node_list[i], &budget));
     return TENGINE_OK;
 }
 

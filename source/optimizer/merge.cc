@@ -40,7 +40,7 @@ bool can_merge_batch_norm(const node& norm, const node* conv)
         if (!is_float_constant(get_ir_node_input(&norm, i))) return false;
     const ir_tensor_t* bias = get_ir_node_input(conv, 2);
     const ir_tensor_t* weight = get_ir_node_input(conv, 1);
-    return is_float_constant(weight) && (!bias || is_float_constant(bias)) &&
+    return is_float_constant(weight) && weight->dims[0] > 0 && (!bias || is_float_constant(bias)) &&
            get_ir_node_input(&norm, 1)->elem_num == weight->dims[0];
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one list of passes, in order, and the way to look at what they do: TG_DUMP=<pass> (or "all")
-// prints the graph before and after that pass at log level INFO.
+// logs the graph before and after that pass, whatever the log level.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <vector>
 
+#include "base/log.h"
 #include "graph/graph.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pass.h"
@@ -13,11 +16,14 @@
 namespace tengine {
 namespace {
 
-// optimize_graph of each device that got a part.
+// optimize_graph of each device that got a part, once.
 int optimize_by_devices(graph& graph)
 {
+    std::vector<const device*> asked;
     for (int i = 0; i < get_vector_num(graph.subgraph_list); i++) {
         const device* device = get_ir_graph_subgraph(&graph, i)->device;
+        if (std::find(asked.begin(), asked.end(), device) != asked.end()) continue;
+        asked.push_back(device);
         if (device->optimizer && device->optimizer->optimize_graph)
             TENGINE_RETURN_IF_ERROR(
                 device->optimizer->optimize_graph(&graph, graph.run_options.precision));
@@ -48,8 +54,11 @@ void dump(const graph& graph, const char* when, const char* pass)
 {
     const char* wanted = std::getenv("TG_DUMP");
     if (!wanted || (std::strcmp(wanted, pass) != 0 && std::strcmp(wanted, "all") != 0)) return;
+    const int level = get_log_sink_level();
+    if (level < TENGINE_LOG_INFO) set_log_sink_level(TENGINE_LOG_INFO);
     TLOG_INFO("%s pass '%s'", when, pass);
     dump_ir_graph(&graph);
+    set_log_sink_level(level);
 }
 
 int run_passes(graph& graph)

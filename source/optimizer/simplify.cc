@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Removes nodes whose output equals their input.
+#include <algorithm>
 #include <cstring>
 
 #include "graph/graph.h"
@@ -35,10 +36,27 @@ bool keeps_order(const node& transpose)
     return rank > 0;
 }
 
+bool is_zero_constant(const ir_tensor_t* tensor)
+{
+    if (tensor->tensor_type != TENSOR_TYPE_CONST || !tensor->data) return false;
+    const auto* bytes = static_cast<const char*>(tensor->data);
+    const char* end = bytes + get_ir_tensor_bytes(tensor);
+    return std::all_of(bytes, end, [](char byte) { return byte == 0; });
+}
+
+// Drops nothing: not in training mode, or with ratio 0; and nobody asks for the mask.
+bool keeps_everything(const node& dropout)
+{
+    const ir_tensor_t* ratio = get_ir_node_input(&dropout, 1);
+    const ir_tensor_t* training = get_ir_node_input(&dropout, 2);
+    return !is_output_used(dropout, 1) &&
+           (!training || is_zero_constant(training) || (ratio && is_zero_constant(ratio)));
+}
+
 bool does_nothing(const node& node, const ir_tensor_t& input, const ir_tensor_t& output)
 {
     if (is_op(node, "Identity")) return true;
-    if (is_op(node, "Dropout")) return !is_output_used(node, 1);
+    if (is_op(node, "Dropout")) return keeps_everything(node);
     if (is_op(node, "Cast") || is_op(node, "CastLike")) return input.data_type == output.data_type;
     if (is_op(node, "Transpose")) return keeps_order(node);
     if (is_op(node, "Reshape") || is_op(node, "Flatten") || is_op(node, "Expand"))

@@ -97,9 +97,11 @@ bool for_all_tensors(const node& node, Visit visit)
     return true;
 }
 
+// Constants are parameters (a Reshape's target is int64 on every device): inspect() judges them.
 bool has_listed_types(const Candidate& candidate, const node& node, ir_verdict_t* out_verdict)
 {
     return for_all_tensors(node, [&](const ir_tensor_t& tensor) {
+        if (tensor.tensor_type == TENSOR_TYPE_CONST) return true;
         if (contains(candidate.precision, tensor.data_type)) return true;
         const char* type = get_data_type_name(tensor.data_type);
         refuse_ir_node(out_verdict, IR_REASON_DATA_TYPE, tensor.name, type,
@@ -126,11 +128,12 @@ int ask(const Candidate& candidate, const node& node, ir_verdict_t* out_verdict)
         refuse_ir_node(out_verdict, IR_REASON_OPERATOR, "", op, "the device has no %s", op);
         return TENGINE_OK;
     }
-    if (device != find_default_device() && !has_known_shapes(node, out_verdict)) return TENGINE_OK;
-    if (!device->allocator->inspect) {
-        has_listed_types(candidate, node, out_verdict);
+    // Only the default device runs nodes whose shapes, and so perhaps types, come late.
+    const bool is_default = device == find_default_device();
+    if (!is_default &&
+        (!has_known_shapes(node, out_verdict) || !has_listed_types(candidate, node, out_verdict)))
         return TENGINE_OK;
-    }
+    if (!device->allocator->inspect) return TENGINE_OK;
     if (device->allocator->inspect(device, &node, out_verdict) < 0)
         return tengine_error_set(TENGINE_EDEVICE, "device '%s' failed to inspect node '%s'",
                                  device->name, node.name);
@@ -246,11 +249,8 @@ int split_by_levels(graph& graph)
 
 int split_graph(graph& graph)
 {
-    const device* best = graph.device;
-    const ir_context_t* context = graph.attribute->context;
-    if (!best && context && get_vector_num(context->devices) > 0)
-        best = static_cast<ir_context_device_t*>(get_vector_data(context->devices, 0))->device;
-    const bool own = best && best->optimizer && best->optimizer->split_graph;
+    const device* best = find_best_device(&graph);
+    const bool own = best->optimizer && best->optimizer->split_graph;
     TENGINE_RETURN_IF_ERROR(own ? best->optimizer->split_graph(&graph)
                                 : split_graph_node_to_sub_graph(&graph));
     return connect_ir_subgraphs(&graph);

@@ -144,6 +144,18 @@ static int collect_outputs(struct graph* source, const struct graph* execution)
     return TENGINE_OK;
 }
 
+// After a failed run: memory of outputs whose shape only a run can tell may be gone.
+static void withdraw_unfinished(const struct graph* source, const struct graph* execution)
+{
+    for (int i = 0; i < source->output_tensor_num; i++) {
+        struct tensor* wanted = source->tensor_list[source->output_tensors[i]];
+        const struct tensor* output = execution->tensor_list[execution->output_tensors[i]];
+        const struct node* producer = get_ir_graph_node(execution, output->producer);
+        if (producer && producer->dynamic_shape && wanted->internal_allocated)
+            release_ir_tensor_data(wanted);
+    }
+}
+
 int run_ir_graph(struct graph* source, int block)
 {
     struct graph* execution = source->execution;
@@ -158,6 +170,7 @@ int run_ir_graph(struct graph* source, int block)
     source->status = IR_GRAPH_RUNNING;
     int status = scheduler->run(scheduler, execution, block);
     if (status >= 0) status = collect_outputs(source, execution);
+    if (status < 0) withdraw_unfinished(source, execution);
     source->status = status < 0 ? IR_GRAPH_ERROR : IR_GRAPH_READY;
     return status;
 }

@@ -32,9 +32,13 @@ static int prepare_part(struct graph* graph, struct subgraph* part)
     int status = device->allocator->allocate ? device->allocator->allocate(device, part) : 0;
     if (status < 0) return fail_part(part, "allocate", status);
     status = device->interface->pre_run(device, part, find_options(graph, device));
-    if (status < 0) return fail_part(part, "pre_run", status);
-    part->status = IR_GRAPH_READY;
-    return TENGINE_OK;
+    if (status >= 0) {
+        part->status = IR_GRAPH_READY;
+        return TENGINE_OK;
+    }
+    status = fail_part(part, "pre_run", status);
+    if (device->allocator->release) device->allocator->release(device, part);
+    return status;
 }
 
 static int close_part(struct subgraph* part)
@@ -44,9 +48,10 @@ static int close_part(struct subgraph* part)
     part->status = IR_GRAPH_DONE;
     tengine_error_clear();
     int status = device->interface->post_run(device, part);
-    if (status < 0) return fail_part(part, "post_run", status);
-    status = device->allocator->release ? device->allocator->release(device, part) : 0;
-    return status < 0 ? fail_part(part, "release", status) : TENGINE_OK;
+    if (status < 0) status = fail_part(part, "post_run", status);
+    const int released = device->allocator->release ? device->allocator->release(device, part) : 0;
+    if (released < 0 && status >= 0) status = fail_part(part, "release", released);
+    return status < 0 ? status : TENGINE_OK;
 }
 
 // Closes every part even when one fails; reports the first failure.

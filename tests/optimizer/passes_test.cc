@@ -194,6 +194,54 @@ TEST(Passes, AGraphOutputKeepsItsOwnTensor)
     EXPECT_NE(source.find("n")->data, source.find("i")->data);
 }
 
+TEST(Passes, DropoutThatDropsStays)
+{
+    IrBuilder source;
+    source.input("x", {3});
+    source.floats("ratio", {}, {0.5f});
+    source.constant<char>("training", {}, {1}, TENGINE_DT_BOOL);
+    source.constant<char>("inference", {}, {0}, TENGINE_DT_BOOL);
+    source.add("Dropout", {"x", "ratio", "inference"}, {"kept"});
+    source.add("Dropout", {"kept", "ratio", "training"}, {"dropped"});
+    source.add("Relu", {"dropped"}, {"y"});
+    source.outputs({"y"});
+    const GraphOwner graph = optimize(source);
+    EXPECT_EQ(find_node(graph.get(), "kept"), nullptr);
+    EXPECT_NE(find_node(graph.get(), "dropped"), nullptr);
+}
+
+TEST(Passes, ANodeOfANameThatEndedHasItsLastOpset)
+{
+    IrBuilder source;
+    source.input("x", {1, 1, 2, 2});
+    source.floats("scales", {4}, {1, 1, 2, 2});
+    source.add("Upsample", {"x", "scales"}, {"y"});
+    source.outputs({"y"});
+    EXPECT_EQ(find_node(source.get(), "y")->op.version, 9);
+    const GraphOwner graph = optimize(source);
+    EXPECT_EQ(find_tensor(graph.get(), "y")->dims[3], 4);
+}
+
+TEST(Passes, PlanesWithoutElementsAreLegal)
+{
+    for (const int kernel : {1, 3}) {
+        IrBuilder source;
+        source.input("x", {1, 1, 0, 4});
+        source.floats("w", {2, 1, kernel, kernel}, std::vector<float>(2 * kernel * kernel));
+        node* conv = source.add("Conv", {"x", "w"}, {"y"});
+        const int64_t pads[] = {0, 1, 0, 1};
+        ASSERT_EQ(set_node_ints(conv, "pads", pads, 4), TENGINE_OK);
+        source.outputs({"y"});
+        std::vector<float> nothing(1);
+        set_ir_tensor_data(source.find("x"), nothing.data(), false);
+        if (kernel == 1) {
+            EXPECT_TRUE(run(source, "y").empty());
+        } else {
+            EXPECT_EQ(make_execution_graph(source.get()), nullptr);  // the kernel does not fit
+        }
+    }
+}
+
 TEST(Passes, ErrorsNameWhatIsWrong)
 {
     IrBuilder none;

@@ -148,24 +148,29 @@ TEST(Split, ARefusalSendsTheNodeOn)
     EXPECT_EQ(verdict.code, IR_REASON_ATTRIBUTE);
 }
 
-TEST(Split, WithoutInspectTypesDecide)
+TEST(Split, ListedTypesDecideWithAndWithoutInspect)
 {
-    TestDevice a("A", {"Neg"});
-    a.get()->allocator->inspect = nullptr;  // its list has fp32 only
-    Context context;
-    context.add(a);
-    IrBuilder source(context.value);
-    source.input("x", {2}, TENGINE_DT_FP32);
-    source.input("i", {2}, TENGINE_DT_INT32);
-    source.add("Neg", {"x"}, {"nx"});
-    source.add("Neg", {"i"}, {"ni"});
-    source.outputs({"nx", "ni"});
-    const GraphOwner graph = split(source);
-    EXPECT_STREQ(device_of(graph, "nx"), "A");
-    const node* integer = find_node(graph.get(), "ni");
-    ASSERT_EQ(integer->refusal_num, 1);
-    EXPECT_EQ(integer->refusal_list[0].verdict.code, IR_REASON_DATA_TYPE);
-    EXPECT_STREQ(integer->refusal_list[0].verdict.value, "int32");
+    for (const bool with_inspect : {false, true}) {
+        TestDevice a("A", {"Neg", "Reshape"});  // its list of types has fp32 only
+        if (!with_inspect) a.get()->allocator->inspect = nullptr;
+        Context context;
+        context.add(a);
+        IrBuilder source(context.value);
+        source.input("x", {2}, TENGINE_DT_FP32);
+        source.input("i", {2}, TENGINE_DT_INT32);
+        source.ints("target", {2, 1});
+        source.add("Neg", {"x"}, {"nx"});
+        source.add("Reshape", {"nx", "target"}, {"rx"});
+        source.add("Neg", {"i"}, {"ni"});
+        source.outputs({"rx", "ni"});
+        const GraphOwner graph = split(source);
+        EXPECT_STREQ(device_of(graph, "nx"), "A");
+        EXPECT_STREQ(device_of(graph, "rx"), "A");  // its int64 target is a constant
+        const node* integer = find_node(graph.get(), "ni");
+        ASSERT_EQ(integer->refusal_num, 1);
+        EXPECT_EQ(integer->refusal_list[0].verdict.code, IR_REASON_DATA_TYPE);
+        EXPECT_STREQ(integer->refusal_list[0].verdict.value, "int32");
+    }
 }
 
 TEST(Split, ShapesKnownAtRunTimeOnlyStayOnTheDefaultDevice)
@@ -225,6 +230,39 @@ TEST(Split, ResultDoesNotDependOnNumbering)
             sizes[reversed].push_back(get_ir_graph_subgraph(graph.get(), i)->node_num);
     }
     EXPECT_EQ(sizes[0], sizes[1]);
+}
+
+TEST(Split, ADeviceOptimizesTheGraphOnce)
+{
+    TestDevice a("A", {"Relu"});
+    a.use_optimizer();
+    Context context;
+    context.add(a);
+    IrBuilder source(context.value);
+    source.input("x", {2});
+    source.add("Relu", {"x"}, {"a1"});
+    source.add("Exp", {"a1"}, {"h"});
+    source.add("Relu", {"h"}, {"a2"});
+    source.outputs({"a2"});
+    TestDevice::optimizations = 0;
+    EXPECT_EQ(parts(split(source)), 3);
+    EXPECT_EQ(TestDevice::optimizations, 1);
+}
+
+TEST(Split, ADevicesOwnSplitCountsWhereverTheDefaultDeviceStands)
+{
+    TestDevice a("A", {"Relu"});
+    a.split = [](graph*) { return tengine_error_set(TENGINE_EDEVICE, "its own split"); };
+    a.use_optimizer();
+    Context context;
+    ASSERT_EQ(add_ir_context_device(context.value, find_default_device(), nullptr, 0), TENGINE_OK);
+    context.add(a);
+    IrBuilder source(context.value);
+    source.input("x", {2});
+    source.add("Relu", {"x"}, {"y"});
+    source.outputs({"y"});
+    EXPECT_EQ(make_execution_graph(source.get()), nullptr);
+    EXPECT_STREQ(tengine_error_message(), "its own split");
 }
 
 }  // namespace

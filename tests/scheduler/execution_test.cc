@@ -141,6 +141,45 @@ TEST_F(ExecutionTest, AFailingRunIsReportedAndCanBeRepeated)
     EXPECT_EQ(source()->status, IR_GRAPH_READY);
 }
 
+TEST_F(ExecutionTest, WhatIsAllocatedIsReleased)
+{
+    feed(data_);
+    ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK);
+    ASSERT_EQ(postrun_ir_graph(source()), TENGINE_OK);
+    EXPECT_EQ(device_.allocations, 2);
+    EXPECT_EQ(device_.allocator_releases, 2);
+    device_.fail_pre_run = true;
+    EXPECT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_EDEVICE);
+    EXPECT_EQ(device_.allocations, 3);
+    EXPECT_EQ(device_.allocator_releases, 3);
+}
+
+TEST(Execution, AFailedRunTakesOutputsOfUnknownShapeBack)
+{
+    IrBuilder source;
+    source.input("x", {4});
+    source.input("s1", {2}, TENGINE_DT_INT64);
+    source.input("s2", {2}, TENGINE_DT_INT64);
+    source.add("Reshape", {"x", "s1"}, {"o1"});
+    source.add("Reshape", {"x", "s2"}, {"o2"});
+    source.outputs({"o1", "o2"});
+    std::vector<float> data = {1, 2, 3, 4};
+    std::vector<int64_t> good = {2, 2}, bad = {3, 2};
+    set_ir_tensor_data(source.find("x"), data.data(), false);
+    set_ir_tensor_data(source.find("s1"), good.data(), false);
+    set_ir_tensor_data(source.find("s2"), good.data(), false);
+    ASSERT_EQ(prerun_ir_graph(source.get(), &kOptions), TENGINE_OK) << tengine_error_message();
+    ASSERT_EQ(run_ir_graph(source.get(), 1), TENGINE_OK) << tengine_error_message();
+    EXPECT_EQ(source.find("o1")->f32[3], 4);
+    set_ir_tensor_data(source.find("s2"), bad.data(), false);
+    EXPECT_LT(run_ir_graph(source.get(), 1), 0);
+    EXPECT_EQ(source.find("o1")->data, nullptr);
+    EXPECT_EQ(source.find("o2")->data, nullptr);
+    set_ir_tensor_data(source.find("s2"), good.data(), false);
+    ASSERT_EQ(run_ir_graph(source.get(), 1), TENGINE_OK);
+    EXPECT_EQ(source.find("o2")->f32[3], 4);
+}
+
 TEST(Execution, ShapesThatDependOnDataChangeFromRunToRun)
 {
     IrBuilder source;

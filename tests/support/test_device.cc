@@ -68,7 +68,31 @@ int release_graph(device* device, void* device_graph)
     return host->interface->release_graph(host, device_graph);
 }
 
+int allocate(device* device, subgraph*)
+{
+    self(device).allocations++;
+    return TENGINE_OK;
+}
+
+int release(device* device, subgraph*)
+{
+    self(device).allocator_releases++;
+    return TENGINE_OK;
+}
+
 }  // namespace
+
+int TestDevice::optimizations = 0;
+
+void TestDevice::use_optimizer()
+{
+    optimizer_.split_graph = split;
+    optimizer_.optimize_graph = [](graph*, int) {
+        optimizations++;
+        return int{TENGINE_OK};
+    };
+    device_.optimizer = &optimizer_;
+}
 
 TestDevice::TestDevice(std::string name, std::vector<std::string> operators)
     : name_(std::move(name)), operators_(std::move(operators))
@@ -82,6 +106,8 @@ TestDevice::TestDevice(std::string name, std::vector<std::string> operators)
     interface_.release_device = do_nothing;
     allocator_.describe = describe;
     allocator_.inspect = inspect;
+    allocator_.allocate = allocate;
+    allocator_.release = release;
     init_ir_device(&device_, name_.c_str());
     device_.interface = &interface_;
     device_.allocator = &allocator_;

@@ -27,6 +27,11 @@ class TestDevice
     bool fail_pre_run = false;
     bool fail_run = false;
     int pre_runs = 0, runs = 0, post_runs = 0, releases = 0;
+    int allocations = 0, allocator_releases = 0;
+    // Called as optimizer.split_graph and counted as optimizer.optimize_graph when set.
+    int (*split)(graph*) = nullptr;
+    static int optimizations;  // of all test devices: the entry does not say whose it is
+    void use_optimizer();
     const void* last_options = nullptr;
 
     const std::vector<std::string>& operators() const { return operators_; }
@@ -36,6 +41,7 @@ class TestDevice
     std::vector<std::string> operators_;
     ir_interface_t interface_ = {};
     ir_allocator_t allocator_ = {};
+    ir_optimizer_t optimizer_ = {};
     ir_device_t device_ = {};
 };
 

@@ -64,7 +64,7 @@ int run(struct device*, subgraph* part)
     return static_cast<Plan*>(part->device_graph)->run();
 }
 
-// Packed weights and the arena stay for the next pre_run; nothing belongs to a single run.
+// Nothing belongs to a single run.
 int post_run(struct device*, subgraph*)
 {
     return TENGINE_OK;

@@ -23,7 +23,7 @@ void Step::release_state()
 int Plan::create(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan>* out_plan)
 {
     std::unique_ptr<Plan> plan(new Plan(kernels));
-    TENGINE_RETURN_IF_ERROR(plan->create_pool(part.graph->run_options));
+    TENGINE_RETURN_IF_ERROR(share_pool(*part.graph, &plan->pool_));
     TENGINE_RETURN_IF_ERROR(plan->add_steps(part));
     TENGINE_RETURN_IF_ERROR(plan->plan_arena(part));
     *out_plan = std::move(plan);
@@ -36,13 +36,6 @@ Plan::~Plan()
     for (tensor* value : planned_)
         value->data = nullptr;
     free_memory(arena_);
-    destroy_thread_pool(pool_);
-}
-
-int Plan::create_pool(const ir_run_options_t& options)
-{
-    if (options.num_thread <= 1) return TENGINE_OK;
-    return create_thread_pool(options.num_thread, options.affinity, &pool_);
 }
 
 int Plan::add_steps(subgraph& part)
@@ -51,7 +44,7 @@ int Plan::add_steps(subgraph& part)
     for (int i = 0; i < part.node_num; i++) {
         Step& step = steps_.emplace_back();
         step.context.node = part.graph->node_list[part.node_list[i]];
-        step.context.pool = pool_;
+        step.context.pool = pool_.get();
         step.dynamic = step.context.node->dynamic_shape != 0;
         if (!step.dynamic) TENGINE_RETURN_IF_ERROR(prepare_step(step));
     }

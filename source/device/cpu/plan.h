@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/alloc.h"
-#include "base/thread_pool.h"
 #include "device/cpu/kernel_list.h"
+#include "device/cpu/pool.h"
 
 namespace tengine::cpu {
 
@@ -45,7 +45,6 @@ class Plan
   private:
     explicit Plan(const KernelList& kernels) : kernels_(kernels) {}
 
-    int create_pool(const ir_run_options_t& options);
     int add_steps(subgraph& part);
     int prepare_step(Step& step);
     int plan_arena(const subgraph& part);
@@ -54,7 +53,7 @@ class Plan
     const KernelList& kernels_;
     std::vector<Step> steps_;
     std::vector<tensor*> planned_;  // tensors whose data lies in the arena
-    thread_pool_t* pool_ = nullptr;
+    PoolOwner pool_;
     char* arena_ = nullptr;
     size_t arena_bytes_ = 0;
 };

@@ -109,7 +109,7 @@ static int allocate_inner_tensors(const struct subgraph* subgraph, const struct 
 // Everything that takes time or memory belongs here: convert layouts, pack weights, compile,
 // allocate. An old device_graph is there when the shapes changed; keep of it what does not depend
 // on them. `options` is the struct the user gave with this device, or NULL. On failure leave
-// device_graph NULL or releasable: the core then gives the nodes to another device.
+// device_graph NULL or releasable; prerun_graph then fails with the sentence set here.
 static int skeleton_pre_run(struct device* device, struct subgraph* subgraph, void* options)
 {
     (void)options;

@@ -55,8 +55,9 @@ void choose_block(ConvGemm& conv)
 {
     static const int64_t cache_bytes = static_cast<int64_t>(get_cpu_cache_size().l2 / 2);
     const int64_t column_bytes = std::max<int64_t>(conv.depth, 1) * int64_t{sizeof(float)};
-    const int64_t largest =
-        conv.reads_in_place ? conv.output_plane : std::max(cache_bytes / column_bytes, kMinBlock);
+    // At least one position, so that a plane without elements divides nothing by zero.
+    const int64_t largest = conv.reads_in_place ? std::max<int64_t>(conv.output_plane, 1)
+                                                : std::max(cache_bytes / column_bytes, kMinBlock);
     const int64_t fewest = (conv.output_plane + largest - 1) / largest;
     const int64_t even = (conv.output_plane + fewest - 1) / std::max<int64_t>(fewest, 1);
     conv.block = std::min((even + kBlockUnit - 1) / kBlockUnit * kBlockUnit, conv.output_plane);
