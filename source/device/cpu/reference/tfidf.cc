@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// TfIdfVectorizer (operator/tfidf_ops.c): looks for every n-gram of the pool in every sequence.
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/parallel.h"
+#include "device/cpu/reference/elementwise.h"
+#include "device/cpu/types.h"
+#include "operator/tfidf_param.h"
+
+namespace tengine::cpu {
+namespace {
+
+template <class T>
+struct Sequence
+{
+    const T* values;
+    int64_t length;
+};
+
+// The n-gram's values are `distance` apart in the sequence, the first at `start`.
+template <class T>
+bool is_at(const Sequence<T>& sequence, const int64_t* ngram, int length, int64_t start,
+           int64_t distance)
+{
+    for (int i = 0; i < length; ++i)
+        if (sequence.values[start + i * distance] != ngram[i]) return false;
+    return true;
+}
+
+template <class T>
+int64_t count_ngram(const Sequence<T>& sequence, const int64_t* ngram, int length, int max_skip)
+{
+    // A single value skips nothing, and would be found once per distance.
+    const int64_t largest = length == 1 ? 1 : int64_t{max_skip} + 1;
+    int64_t count = 0;
+    for (int64_t distance = 1; distance <= largest; ++distance) {
+        const int64_t last = sequence.length - 1 - (length - 1) * distance;
+        if (last < 0) break;
+        for (int64_t start = 0; start <= last; ++start)
+            count += is_at(sequence, ngram, length, start, distance);
+    }
+    return count;
+}
+
+// Adds what the sequence has of every n-gram to `out`.
+template <class T>
+void vectorize(const tfidf_param& param, const Sequence<T>& sequence, float* out)
+{
+    const bool once = std::strcmp(param.mode, "IDF") == 0;
+    const bool weighted = std::strcmp(param.mode, "TF") != 0 && param.weights.num > 0;
+    int64_t ngram = 0;  // number of the n-gram in the pool
+    int64_t position = 0;
+    for (int length = 1; length <= param.max_gram_length; ++length) {
+        for (; position < get_ngram_end(&param, length); position += length, ++ngram) {
+            if (length < param.min_gram_length) continue;
+            const int64_t* values = param.pool_int64s.values + position;
+            int64_t count = count_ngram(sequence, values, length, param.max_skip_count);
+            if (once) count = std::min<int64_t>(count, 1);
+            const float weight = weighted ? param.weights.values[ngram] : 1.0f;
+            out[param.ngram_indexes.values[ngram]] += static_cast<float>(count) * weight;
+        }
+    }
+}
+
+int run_tfidf(KernelContext& context)
+{
+    const tensor* input = context.input(0);
+    const tensor* output = context.output(0);
+    if (output->elem_num == 0) return TENGINE_OK;
+    const int64_t length = input->dims[input->dim_num - 1];
+    const int64_t width = output->dims[output->dim_num - 1];
+    std::memset(output->data, 0, get_ir_tensor_bytes(output));
+    return dispatch_type(IndexTypes{}, input->data_type, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const T* data = static_cast<const T*>(input->data);
+        parallel_for(context.pool, output->elem_num / width, 1,
+                     [&](int64_t begin, int64_t end, int) {
+                         for (int64_t row = begin; row < end; ++row)
+                             vectorize<T>(context.param<tfidf_param>(),
+                                          {data + row * length, length}, output->f32 + row * width);
+                     });
+        return TENGINE_OK;
+    });
+}
+
+const Kernel rows[] = {
+    {"TfIdfVectorizer", "reference", accepts_input<IndexTypes>, run_tfidf},
+};
+
+}  // namespace
+
+extern const KernelTable tfidf_reference;
+const KernelTable tfidf_reference = {rows, std::size(rows)};
+
+}  // namespace tengine::cpu

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of the operators in signal_ops.c, and the sizes that their inputs give.
+#pragma once
+
+#include "operator/operator.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct dft_param
+{
+    int axis;  // up to opset 19; an input since then
+    int inverse;
+    int onesided;
+};
+
+struct stft_param
+{
+    int onesided;
+};
+
+// HannWindow, HammingWindow, BlackmanWindow.
+struct window_function_param
+{
+    int output_datatype;  // ONNX's number
+    int periodic;
+};
+
+struct mel_weight_matrix_param
+{
+    int output_datatype;  // ONNX's number
+};
+
+struct dft_size
+{
+    int axis;        // in [0, rank - 1): the last dimension holds real and imaginary part
+    int64_t length;  // points of the transform, at least 1
+    int64_t bins;    // frequencies in the output
+};
+
+struct stft_size
+{
+    int64_t step;    // samples from frame to frame, at least 1
+    int64_t length;  // samples of a frame, at least 1
+    int64_t bins;
+    int64_t frames;
+};
+
+// Checked sizes of a DFT or STFT node whose input shapes are known. 0, OP_SHAPE_LATER or an error.
+int read_dft_size(const struct node* node, struct dft_size* out_size);
+int read_stft_size(const struct node* node, struct stft_size* out_size);
+
+#ifdef __cplusplus
+}
+#endif
