@@ -78,9 +78,9 @@ double mel_to_hertz(double mel)
 // corner i + 1 and falls to corner i + 2.
 struct MelScale
 {
-    double low_mel;
-    double step;
-    double rows_per_hertz;
+    double low_mel = 0;
+    double step = 0;
+    double rows_per_hertz = 0;
 
     // The row (frequency of the DFT) of a corner.
     double find_row(int64_t corner) const
