@@ -143,7 +143,9 @@ static int flatten_batch_norm(struct graph* graph, struct node* node)
     TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(node, 0, flat_output));
     struct tensor* inputs[] = {flat_output, get_ir_node_output(shape, 0)};
     struct node* restore = append_lowered_node(graph, "Reshape", inputs, 2);
-    return restore ? set_ir_node_output_tensor(restore, 0, output) : tengine_error_code();
+    if (!restore) return tengine_error_code();
+    TENGINE_RETURN_IF_ERROR(set_node_int(restore, "allowzero", 1));
+    return set_ir_node_output_tensor(restore, 0, output);
 }
 
 static int lower_batch_norm(struct graph* graph, struct node* node)

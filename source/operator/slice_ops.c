@@ -50,8 +50,8 @@ static struct slice_range make_range(int64_t start, int64_t end, int64_t step, i
         range.start = clamp(start, 0, dim);
         range.length = (clamp(end, 0, dim) - range.start + step - 1) / step;
     } else {
-        range.start = clamp(start, -1, dim - 1);
-        range.length = (range.start - clamp(end, -1, dim - 1) - step - 1) / -step;
+        range.start = clamp(start, 0, dim - 1);
+        if (dim > 0) range.length = (range.start - clamp(end, -1, dim - 1) - step - 1) / -step;
     }
     if (range.length < 0) range.length = 0;
     return range;

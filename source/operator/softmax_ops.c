@@ -32,6 +32,7 @@ static int surround_with_flatten(struct graph* graph, struct node* node, int axi
     if (reshape == NULL) return tengine_error_code();
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(reshape, 0, flat));
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(reshape, 1, get_ir_node_output(shape, 0)));
+    TENGINE_RETURN_IF_ERROR(set_node_int(reshape, "allowzero", 1));
     return set_ir_node_output_tensor(reshape, 0, output);
 }
 

@@ -191,6 +191,7 @@ int64_t multiply_window_kernel(const struct window* window)
 {
     int64_t product = 1;
     for (int i = 0; i < window->axis_num; ++i)
-        product *= window->axes[i].kernel;
+        if (__builtin_mul_overflow(product, (int64_t)window->axes[i].kernel, &product))
+            return INT64_MAX;
     return product;
 }

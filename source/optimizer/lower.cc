@@ -93,6 +93,20 @@ int convert_scalar(ir_tensor_t& tensor, int data_type)
     }
 }
 
+// Kernels write every output that is not optional; one that the model leaves out gets a tensor
+// nobody reads.
+int complete_outputs(node& node)
+{
+    for (int i = 0; i < node.output_num && i < node.op.method->min_output; i++) {
+        if (get_ir_node_output(&node, i)) continue;
+        const std::string name = std::string(node.name) + ".output_" + std::to_string(i);
+        ir_tensor_t* tensor = create_ir_tensor(node.graph, name.c_str(), TENGINE_DT_FP32);
+        if (!tensor) return tengine_error_code();
+        TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(&node, i, tensor));
+    }
+    return TENGINE_OK;
+}
+
 }  // namespace
 
 int settle_moved_inputs(node& node)
@@ -121,8 +135,12 @@ int lower_graph(graph& graph)
         TENGINE_RETURN_IF_ERROR(method->lower ? method->lower(&graph, node)
                                               : move_attributes(*node));
     }
-    for (int i = 0; i < graph.node_num; i++)
-        if (graph.node_list[i]) TENGINE_RETURN_IF_ERROR(check_node(graph.node_list[i]));
+    for (int i = 0; i < graph.node_num; i++) {
+        node* node = graph.node_list[i];
+        if (!node) continue;
+        TENGINE_RETURN_IF_ERROR(check_node(node));
+        TENGINE_RETURN_IF_ERROR(complete_outputs(*node));
+    }
     return TENGINE_OK;
 }
 

@@ -3,6 +3,7 @@
 // shape inference refuses.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "constant_graph.h"
@@ -185,6 +186,19 @@ TEST(MaxPool, SameUpperIgnoresPads)
     set(node, "pads", {1, 1});
     ASSERT_EQ(set_node_text(node, "auto_pad", "SAME_UPPER", 10), 0);
     EXPECT_EQ(numbers_of(graph.evaluate()), (std::vector<float>{2, 4, 5}));
+}
+
+// Windows 2^31 wide are walked where they meet the input only.
+TEST(MaxPool, KernelsMuchLargerThanTheInput)
+{
+    const int64_t huge = std::numeric_limits<int32_t>::max();
+    ConstantGraph graph;
+    graph.input<float>("x", {1, 1, 2, 4}, {1, 7, 3, 4, 8, 5, 2, 6});
+    node* node = graph.add("MaxPool", {"x"}, {"y", "where"});
+    set(node, "kernel_shape", {huge, huge});
+    set(node, "strides", {huge, huge});
+    set(node, "pads", {huge, huge, huge, huge});
+    EXPECT_EQ(numbers_of(graph.evaluate()).back(), 8);
 }
 
 TEST(MaxPool, EmptyBatch)

@@ -95,6 +95,7 @@ void pool_plane(const window& shape, bool count_padding, const Reduction& reduct
 {
     using Sum = typename Reduction::Sum;
     const window_axis& axis = last_axis(shape);
+    const Range taps = taps_that_meet(axis);
     const int64_t row_num = output_row_num(shape);
     int position[WINDOW_MAX_AXES];
     int64_t counts[kRowBlock];
@@ -111,7 +112,7 @@ void pool_plane(const window& shape, bool count_padding, const Reduction& reduct
             std::fill_n(sums, end - begin, Reduction::start());
             for_each_kernel_row<false>(shape, position, [&](int64_t input_row, int64_t) {
                 const T* values = input + input_row;
-                for (int k = 0; k < axis.kernel; ++k)
+                for (int64_t k = taps.begin; k < taps.end; ++k)
                     for_each_output(axis, k, begin, end, [&](int64_t o, int64_t i) {
                         sums[o - begin] =
                             reduction.add(sums[o - begin], static_cast<Sum>(values[i]));
@@ -143,6 +144,7 @@ void max_plane_with_indices(const window& shape, bool transposed, int64_t base, 
                             T* output, int64_t* indices)
 {
     const window_axis& axis = last_axis(shape);
+    const Range taps = taps_that_meet(axis);
     const int64_t row_num = output_row_num(shape);
     int position[WINDOW_MAX_AXES];
     for (int64_t row = 0; row < row_num; ++row) {
@@ -152,7 +154,7 @@ void max_plane_with_indices(const window& shape, bool transposed, int64_t base, 
         std::fill_n(best, axis.output, static_cast<T>(Maximum<T>::start()));
         std::fill_n(where, axis.output, -1);
         for_each_kernel_row<false>(shape, position, [&](int64_t input_row, int64_t) {
-            for (int k = 0; k < axis.kernel; ++k)
+            for (int64_t k = taps.begin; k < taps.end; ++k)
                 for_each_output(axis, k, 0, axis.output, [&](int64_t o, int64_t i) {
                     const T value = input[input_row + i];
                     if (where[o] >= 0 && !(value > best[o])) return;
