@@ -4,6 +4,7 @@
 #include "operator/infer.h"
 #include "operator/legacy.h"
 #include "operator/norm_param.h"
+#include "operator/param.h"
 #include "operator/onnx_type.h"
 #include "operator/type_set.h"
 
