@@ -147,7 +147,8 @@ typedef struct options
 {
     int num_thread;     // threads wanted, capped to the cores of the cluster; <= 0: all of these
     int cluster;        // TENGINE_CLUSTER_*; negative: TENGINE_CLUSTER_BIG
-    int precision;      // TENGINE_MODE_*; any other value: TENGINE_MODE_FP32
+    int precision;      // TENGINE_MODE_*; any other value: TENGINE_MODE_FP32. In this version every
+                        // model is computed in its own types, whatever is asked for.
     uint64_t affinity;  // mask of CPUs; 0, or one with no CPU in the cluster: the cluster's mask
 } options_t;
 
@@ -234,8 +235,8 @@ DLLEXPORT int clr_tengine_errno(void);
 // (set_default_device), otherwise it is empty.
 DLLEXPORT context_t create_context(const char* context_name, int empty_context);
 
-// Frees the context. Graphs that were created with it can no longer be prepared; one that is
-// prepared can be run until its postrun_graph or destroy_graph. NULL does nothing.
+// Gives the context up: its handle is no longer valid. Graphs created with it go on; the context is
+// freed with the last of them. NULL does nothing.
 DLLEXPORT void destroy_context(context_t context);
 
 // Devices in the list.
@@ -269,11 +270,11 @@ DLLEXPORT int get_context_attr(context_t context, const char* attr_name, void* v
 //   "onnx:m"  loads an ONNX model from memory: `file_name` is the address of the bytes, cast to
 //             const char*, and an `int`, their number, must follow. The bytes stay the caller's and
 //             may be freed as soon as create_graph returns.
-// `context` is borrowed and should outlive the graph. NULL: a context of the graph's own, with the
-// default device. Fails with TENGINE_EINVAL (no file name, size not positive), TENGINE_EIO,
-// TENGINE_EFORMAT and TENGINE_EGRAPH (what is wrong with the file), TENGINE_EOPERATOR (lists every
-// operator that is not supported), TENGINE_ENOENT (no such format) and, for "tengine" and
-// "tengine:m" in this version, TENGINE_ENOTSUP.
+// `context` lives on with the graph when it is destroyed first. NULL: a context of the graph's own,
+// with the default device. Fails with TENGINE_EINVAL (no file name, size not positive),
+// TENGINE_EIO, TENGINE_EFORMAT and TENGINE_EGRAPH (what is wrong with the file), TENGINE_EOPERATOR
+// (lists every operator that is not supported), TENGINE_ENOENT (no such format) and, for "tengine"
+// and "tengine:m" in this version, TENGINE_ENOTSUP.
 DLLEXPORT graph_t create_graph(context_t context, const char* model_format, const char* file_name,
                                ...);
 

@@ -30,6 +30,9 @@ int set_node_texts(struct node* node, const char* name, const char* const* value
 // Copies the tensor's bytes.
 int set_node_tensor(struct node* node, const char* name, const struct op_tensor* value);
 
+// Whether a parameter, at `memory`, has the value it starts with.
+bool is_default_param(const op_field_t* field, const void* memory);
+
 // All required parameters are set and input/output counts are in the row's range.
 int check_node(const struct node* node);
 

@@ -65,12 +65,6 @@ const char* find_op_name(int type)
     return method ? method->name : NULL;
 }
 
-const char* find_op_domain(int type)
-{
-    const ir_method_t* method = first_method(type);
-    return method ? method_domain(method) : "";
-}
-
 const struct method* find_op_method(int type, int version)
 {
     const ir_method_t* newest = NULL;

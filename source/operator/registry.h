@@ -25,9 +25,6 @@ const struct method* find_op_method(int type, int version);
 const struct method* find_op_method_via_index(int index);
 int get_op_method_count(void);
 
-// Domain of an id, "" for ONNX.
-const char* find_op_domain(int type);
-
 // Makes `node` an operator of `name` (same domain, newest opset), keeping parameters that both
 // have under the same name and kind; for lower functions.
 int change_node_method(struct node* node, const char* name);

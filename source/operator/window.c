@@ -8,8 +8,8 @@
 
 #include "operator/infer.h"
 
-// A list is absent or has `num` values within [minimum, INT32_MAX]. Files are checked against the
-// field rows already; nodes made in memory are not.
+// A list is absent or has `num` values within [minimum, INT32_MAX]. A field's row cannot state the
+// number, which depends on the input's rank.
 static int check_list(const struct node* node, const char* name, const struct op_ints* list,
                       int num, int64_t minimum)
 {

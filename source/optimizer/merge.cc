@@ -13,11 +13,6 @@
 namespace tengine {
 namespace {
 
-bool is_op(const node* node, const char* name)
-{
-    return node && std::strcmp(get_ir_node_op(node), name) == 0 && !*get_ir_node_domain(node);
-}
-
 bool is_float_constant(const ir_tensor_t* tensor)
 {
     return tensor && tensor->tensor_type == TENSOR_TYPE_CONST && tensor->data &&

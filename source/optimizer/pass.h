@@ -24,6 +24,9 @@ int infer_graph(graph& graph);
 // disappears.
 int evaluate_node(node& node);
 
+// Whether `node` is ONNX's operator `name`; false for null.
+bool is_op(const node* node, const char* name);
+
 // simplify.cc: nodes that do nothing.
 int remove_no_ops(graph& graph);
 // merge.cc: BatchNormalization into the Conv before it; Pad into the Conv behind it.

@@ -10,11 +10,6 @@
 namespace tengine {
 namespace {
 
-bool is_op(const node& node, const char* name)
-{
-    return std::strcmp(get_ir_node_op(&node), name) == 0 && !*get_ir_node_domain(&node);
-}
-
 bool is_output_used(const node& node, int index)
 {
     const ir_tensor_t* tensor = get_ir_node_output(&node, index);
@@ -55,16 +50,22 @@ bool keeps_everything(const node& dropout)
 
 bool does_nothing(const node& node, const ir_tensor_t& input, const ir_tensor_t& output)
 {
-    if (is_op(node, "Identity")) return true;
-    if (is_op(node, "Dropout")) return keeps_everything(node);
-    if (is_op(node, "Cast") || is_op(node, "CastLike")) return input.data_type == output.data_type;
-    if (is_op(node, "Transpose")) return keeps_order(node);
-    if (is_op(node, "Reshape") || is_op(node, "Flatten") || is_op(node, "Expand"))
+    if (is_op(&node, "Identity")) return true;
+    if (is_op(&node, "Dropout")) return keeps_everything(node);
+    if (is_op(&node, "Cast") || is_op(&node, "CastLike"))
+        return input.data_type == output.data_type;
+    if (is_op(&node, "Transpose")) return keeps_order(node);
+    if (is_op(&node, "Reshape") || is_op(&node, "Flatten") || is_op(&node, "Expand"))
         return has_same_shape(input, output);
     return false;
 }
 
 }  // namespace
+
+bool is_op(const node* node, const char* name)
+{
+    return node && std::strcmp(get_ir_node_op(node), name) == 0 && !*get_ir_node_domain(node);
+}
 
 int remove_no_ops(graph& graph)
 {

@@ -176,18 +176,5 @@ TEST(Clock, NeverStepsBack)
     EXPECT_GE(get_time_ns() - last, 2000000u);
 }
 
-TEST(Clock, PeakMemoryGrows)
-{
-    const size_t before = get_peak_memory();
-    if (before == 0) GTEST_SKIP() << "the system does not tell the peak";
-    const size_t size = size_t{64} << 20;
-    volatile char* block = static_cast<volatile char*>(alloc_memory(size));
-    for (size_t i = 0; i < size; i += 1024)
-        block[i] = 1;
-    EXPECT_GE(get_peak_memory(), before + size / 2);
-    free_memory(const_cast<char*>(block));
-    EXPECT_GE(get_peak_memory(), before + size / 2);
-}
-
 }  // namespace
 }  // namespace tengine

@@ -19,7 +19,6 @@ class KernelList
     // The first kernel that accepts the node; null when none does.
     const Kernel* pick(const node& node) const;
 
-    bool has_operator(int type) const { return by_type_.count(type) != 0; }
     std::vector<int> operators() const;
 
   private:
