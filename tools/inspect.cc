@@ -62,8 +62,9 @@ void print_parts(const Report& report)
 }
 
 // One cell: every device that came first and did not get the node, with its sentence.
-std::string refusals_text(const PlacedNode& node)
+std::string reason_text(const PlacedNode& node)
 {
+    if (node.refused.empty()) return "first in the list to take it";
     std::string text;
     for (const Refusal& refusal : node.refused)
         text += (text.empty() ? "" : "; ") + refusal.device + ": " + refusal.message;
@@ -73,11 +74,11 @@ std::string refusals_text(const PlacedNode& node)
 void print_nodes(const Report& report)
 {
     std::vector<std::vector<std::string>> rows = {
-        {">part", "device", "operator", ">MACs", "node", "refused by"}};
+        {">part", "device", "operator", ">MACs", "node", "why there"}};
     for (const PlacedNode& node : report.nodes)
         rows.push_back({std::to_string(node.part), node.device, node.op,
                         count_text(static_cast<double>(node.macs)), node.name,
-                        refusals_text(node)});
+                        reason_text(node)});
     std::printf("\n%s", table_text(rows).c_str());
 }
 
