@@ -17,8 +17,8 @@ using NotSupportedList = std::map<std::string, std::string>;
 NotSupportedList read_not_supported(const std::string& path);
 
 // What the outcome of a test means when the list is taken into account. kNotSupported: it is
-// listed, and the library refused it as not supported (or, if the list calls it random, gave other
-// values).
+// listed, and the library refused it as not supported (or, if the list calls it random, gave values
+// of its own).
 Outcome judge(const std::string& name, const Outcome& outcome, const NotSupportedList& list);
 
 }  // namespace tengine::conformance

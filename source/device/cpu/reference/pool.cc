@@ -169,6 +169,12 @@ void max_plane_with_indices(const window& shape, bool transposed, int64_t base, 
     }
 }
 
+// Elements that one window can meet: no more than there are.
+int64_t most_taps(const window& shape)
+{
+    return std::min(multiply_window_kernel(&shape), input_plane_size(shape));
+}
+
 struct Planes
 {
     int64_t num, input_size, output_size;
@@ -199,7 +205,7 @@ void pool_windows(const KernelContext& context, const window& shape, const Reduc
     const bool count_padding = context.param<pool_param>().count_include_pad != 0;
     const Planes planes = count_planes(context, input_plane_size(shape),
                                        output_row_num(shape) * last_axis(shape).output);
-    const int64_t work = planes.output_size * multiply_window_kernel(&shape);
+    const int64_t work = planes.output_size * most_taps(shape);
     for_each_plane<T>(context, planes, work, [&](const T* input, T* output, int64_t) {
         pool_plane(shape, count_padding, reduction, input, output);
     });
@@ -212,7 +218,7 @@ void max_pool_with_indices(const KernelContext& context, const window& shape)
     int64_t* indices = context.output(1)->i64;
     const Planes planes = count_planes(context, input_plane_size(shape),
                                        output_row_num(shape) * last_axis(shape).output);
-    const int64_t work = planes.output_size * multiply_window_kernel(&shape);
+    const int64_t work = planes.output_size * most_taps(shape);
     for_each_plane<T>(context, planes, work, [&](const T* input, T* output, int64_t plane) {
         max_plane_with_indices(shape, transposed, plane * planes.input_size, input, output,
                                indices + plane * planes.output_size);
