@@ -89,13 +89,31 @@ void for_each_output(const window_axis& axis, int k, int begin, int end, const B
     }
 }
 
+// Calls body(o, input position) for every output of [begin, end) and tap that meet. A kernel wider
+// than the input is walked output by output, so that taps that meet nothing cost nothing.
+template <class Body>
+void for_each_meeting(const window_axis& axis, int begin, int end, const Body& body)
+{
+    if (axis.kernel <= axis.input) {
+        for (int k = 0; k < axis.kernel; ++k)
+            for_each_output(axis, k, begin, end, body);
+        return;
+    }
+    for (int o = begin; o < end; ++o) {
+        int first, last;
+        clip_window_taps(&axis, o, &first, &last);
+        const int64_t start = int64_t{o} * axis.stride - axis.pad_begin;
+        for (int k = first; k < last; ++k)
+            body(o, start + int64_t{k} * axis.dilation);
+    }
+}
+
 template <class T, class Reduction>
 void pool_plane(const window& shape, bool count_padding, const Reduction& reduction, const T* input,
                 T* output)
 {
     using Sum = typename Reduction::Sum;
     const window_axis& axis = last_axis(shape);
-    const Range taps = taps_that_meet(axis);
     const int64_t row_num = output_row_num(shape);
     int position[WINDOW_MAX_AXES];
     int64_t counts[kRowBlock];
@@ -112,11 +130,9 @@ void pool_plane(const window& shape, bool count_padding, const Reduction& reduct
             std::fill_n(sums, end - begin, Reduction::start());
             for_each_kernel_row<false>(shape, position, [&](int64_t input_row, int64_t) {
                 const T* values = input + input_row;
-                for (int64_t k = taps.begin; k < taps.end; ++k)
-                    for_each_output(axis, k, begin, end, [&](int64_t o, int64_t i) {
-                        sums[o - begin] =
-                            reduction.add(sums[o - begin], static_cast<Sum>(values[i]));
-                    });
+                for_each_meeting(axis, begin, end, [&](int64_t o, int64_t i) {
+                    sums[o - begin] = reduction.add(sums[o - begin], static_cast<Sum>(values[i]));
+                });
             });
             for (int o = begin; o < end; ++o)
                 output[row * axis.output + o] = static_cast<T>(
@@ -144,7 +160,6 @@ void max_plane_with_indices(const window& shape, bool transposed, int64_t base, 
                             T* output, int64_t* indices)
 {
     const window_axis& axis = last_axis(shape);
-    const Range taps = taps_that_meet(axis);
     const int64_t row_num = output_row_num(shape);
     int position[WINDOW_MAX_AXES];
     for (int64_t row = 0; row < row_num; ++row) {
@@ -154,13 +169,12 @@ void max_plane_with_indices(const window& shape, bool transposed, int64_t base, 
         std::fill_n(best, axis.output, static_cast<T>(Maximum<T>::start()));
         std::fill_n(where, axis.output, -1);
         for_each_kernel_row<false>(shape, position, [&](int64_t input_row, int64_t) {
-            for (int64_t k = taps.begin; k < taps.end; ++k)
-                for_each_output(axis, k, 0, axis.output, [&](int64_t o, int64_t i) {
-                    const T value = input[input_row + i];
-                    if (where[o] >= 0 && !(value > best[o])) return;
-                    best[o] = value;
-                    where[o] = input_row + i;
-                });
+            for_each_meeting(axis, 0, axis.output, [&](int64_t o, int64_t i) {
+                const T value = input[input_row + i];
+                if (where[o] >= 0 && !(value > best[o])) return;
+                best[o] = value;
+                where[o] = input_row + i;
+            });
         });
         for (int o = 0; o < axis.output; ++o) {
             if (where[o] < 0) continue;

@@ -90,13 +90,4 @@ inline Range positions_within(int64_t begin, int64_t end, int64_t shift, int64_t
     return {std::min(first_from(begin), limit), std::min(first_from(end), limit)};
 }
 
-// The taps of an axis that meet the input at any output; a kernel may be much larger than both.
-inline Range taps_that_meet(const window_axis& axis)
-{
-    const int64_t last_start = int64_t{axis.output - 1} * axis.stride - axis.pad_begin;
-    return {
-        positions_within(0, axis.input, last_start, axis.dilation, axis.kernel).begin,
-        positions_within(0, axis.input, -int64_t{axis.pad_begin}, axis.dilation, axis.kernel).end};
-}
-
 }  // namespace tengine::cpu
