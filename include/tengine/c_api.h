@@ -257,7 +257,19 @@ DLLEXPORT int set_context_device(context_t context, const char* dev_name, const 
 // Fails with TENGINE_ENOENT (not in the list).
 DLLEXPORT int remove_context_device(context_t context, const char* dev_name);
 
-// A context has no attributes in this version: fails with TENGINE_ENOTSUP.
+// Options by key, all text. The core's, such as "split.prune" or "scheduler", are listed by
+// tengine_option_get_name of inspect.h; docs/options.md explains them. "<device>.<key>" is an
+// option of that device, which must be in the list already. They count from the next prerun_graph
+// of a graph of this context on.
+// Fail with TENGINE_ENOENT (no such option, no such device in the list; the sentence lists what
+// there is), TENGINE_EINVAL (NULL, not a number), TENGINE_ERANGE (a number outside the range).
+DLLEXPORT int tengine_context_set_option(context_t context, const char* key, const char* value);
+// The value set last, or the default. NULL with TENGINE_ENOENT also for a device's option that was
+// not set. Valid until the option is set again or the context is freed.
+DLLEXPORT const char* tengine_context_get_option(context_t context, const char* key);
+
+// A context has no attributes; its options have keys (tengine_context_set_option): fails with
+// TENGINE_ENOTSUP.
 DLLEXPORT int set_context_attr(context_t context, const char* attr_name, const void* val,
                                int val_size);
 DLLEXPORT int get_context_attr(context_t context, const char* attr_name, void* val, int val_size);
@@ -322,6 +334,16 @@ DLLEXPORT int get_graph_attr(graph_t graph, const char* attr_name, void* buf, in
 // Puts one device in front of the context's list, for this graph, from the next prerun_graph on.
 // Fails with TENGINE_ENOENT (no such device).
 DLLEXPORT int set_graph_device(graph_t graph, const char* dev_name);
+
+// Says which devices some nodes may run on, from the next prerun_graph on. `nodes`: a name, in which
+// * stands for any characters and ? for one, or "op:<operator>" ("op:Softmax"). `devices`: the only
+// ones that may have them ("TPU" or "TPU,CPU"), or with a leading ! those that may not ("!TPU"). For
+// each node the last call that fits it counts. What none of these devices takes runs on the CPU all
+// the same, and the report says so; nodes that name the CPU are not counted as fallen back. A
+// device's part with a node that names it is not given up for its cost.
+// Fails with TENGINE_EINVAL (NULL or empty), TENGINE_ENOENT (no node of the graph fits; no such
+// device).
+DLLEXPORT int tengine_graph_set_affinity(graph_t graph, const char* nodes, const char* devices);
 
 // Prints nodes and tensors as log lines of LOG_INFO; call set_log_level(LOG_INFO) to see them.
 DLLEXPORT void dump_graph(graph_t graph);

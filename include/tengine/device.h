@@ -31,6 +31,11 @@ struct scheduler;
 #define IR_REASON_SHAPE 4      // rank, size or a shape known at run time only
 #define IR_REASON_CONSTANT 5   // an input that must be constant is not, or the other way round
 #define IR_REASON_COST 6       // it would not pay
+#define IR_REASON_AFFINITY 7   // the user wants the node elsewhere
+#define IR_REASON_HANDBACK 8   // the device's evaluation() handed it back
+#define IR_REASON_COMPILE 9    // the device's pre_run() failed
+#define IR_REASON_RUN 10       // the device's run() failed, or did not return in time
+#define IR_REASON_DEVICE 11    // the device failed to answer
 
 typedef struct ir_verdict
 {
@@ -59,16 +64,21 @@ typedef struct interface
     // Allocates, converts layouts, compiles; keeps its work in subgraph->device_graph. After
     // post_run it may come again with new shapes and then finds the old device_graph. (In this
     // version every prerun makes new parts, whose device_graph is NULL.)
-    // `options`: the context's copy of this device's option struct, or NULL.
+    // `subgraph` is the one part of a graph of its own, subgraph->graph, whose inputs and outputs
+    // are the part's. `options`: the context's copy of this device's option struct, or NULL.
+    // On a failure the part is halved and tried again; single nodes go to the default device.
     int (*pre_run)(struct device* device, struct subgraph* subgraph, void* options);
     // Reads tensor->data of the subgraph's inputs and writes tensor->data of its outputs, which
     // is set unless the shape is known at run time only: then the device sets the shape and
-    // calls allocate_ir_tensor().
+    // calls allocate_ir_tensor(). `data` may be another from run to run. Anything but 0 is a
+    // failure: the part is then run on the default device, from now on until the next prerun.
     int (*run)(struct device* device, struct subgraph* subgraph);
     // Clears what belongs to a run; leaves device_graph.
     int (*post_run)(struct device* device, struct subgraph* subgraph);
-    // (optional) Start a run and return; then async_wait: 1 finished, 0 not yet (try_wait only).
-    // The sync scheduler, the only one in this version, does not call them.
+    // (optional, both or none) Start a run and return; then async_wait: 1 finished, 0 not yet
+    // (try_wait only), negative failed. A subgraph has one run at a time, but several subgraphs of
+    // the device may be under way. All calls for one graph come from one thread. The pipeline
+    // scheduler calls them, the sync scheduler does not.
     int (*async_run)(struct device* device, struct subgraph* subgraph);
     int (*async_wait)(struct device* device, struct subgraph* subgraph, int try_wait);
     // (optional) Frees device_graph when the graph is destroyed or the part is gone.
@@ -83,6 +93,13 @@ typedef struct interface
     // (optional) One line on what the device runs on and chose there ("AVX3; OpenBLAS SkylakeX"),
     // for reports. Lives as long as the device.
     const char* (*features)(struct device* device);
+    // (optional) Whether the device has an option `key` and it may have `value`: TENGINE_ENOENT or
+    // TENGINE_EINVAL with a sentence that says what would be accepted. Nothing is stored: inspect
+    // and pre_run ask get_ir_device_option(). NULL: the device has no options by key.
+    int (*check_option)(struct device* device, const char* key, const char* value);
+    // (optional) After a run with run_options.profile: the time each node took in it, in ns, in the
+    // order of subgraph->node_list; -1 where it cannot tell.
+    int (*measure)(struct device* device, struct subgraph* subgraph, int64_t* out_node_ns);
 } ir_interface_t;
 
 typedef struct allocator
@@ -91,8 +108,9 @@ typedef struct allocator
     // TENGINE_DT_* (int) to precision. An operator in neither list is not taken.
     int (*describe)(struct device* device, struct vector* allowed_ops, struct vector* blocked_ops,
                     struct vector* precision);
-    // (optional) A look at a whole part: appends to `tensors` and `nodes` the indices it wants
-    // to hand back. Not called in this version.
+    // (optional) A look at a whole part before it is compiled: appends to `nodes` the indices of
+    // those it hands back, and to `tensors` those of tensors whose writers it hands back (int, of
+    // subgraph->graph). The nodes go to the next device that takes them.
     int (*evaluation)(struct device* device, struct subgraph* subgraph, struct vector* tensors,
                       struct vector* nodes);
     // (optional) Memory of the subgraph's border tensors; NULL: the core plans it in host memory.
@@ -102,29 +120,43 @@ typedef struct allocator
     // in `precision` and whose shapes are known: parameters, constants, sizes. The default device
     // is asked about every node it lists. NULL: takes them all. `out_verdict` comes in as YES.
     int (*inspect)(struct device* device, const struct node* node, ir_verdict_t* out_verdict);
-    // (optional) Predicted time of one run of the node in ms. Not called in this version.
+    // (optional) Predicted time of one run of the node in ms, without moving its tensors to the
+    // device and back; node->graph->run_options says with how many threads. A part whose device
+    // saves less time than the moving costs goes to the next device. NULL: predicted from MACs and
+    // bytes for reports, and the device keeps every part.
     int (*estimate)(struct device* device, const struct node* node, double* out_ms);
 } ir_allocator_t;
 
 typedef struct optimizer
 {
-    // (optional) Fills graph->subgraph_list; NULL: split_graph_node_to_sub_graph().
+    // (optional) Fills graph->subgraph_list, with every node in one part and no two parts that
+    // need each other; it is checked. Called for the graph's first device.
+    // NULL: split_graph_node_to_sub_graph().
     int (*split_graph)(struct graph* ir_graph);
     // (optional) Rewrites the device's nodes for a precision (TENGINE_MODE_*).
     int (*optimize_graph)(struct graph* ir_graph, int precision);
 } ir_optimizer_t;
 
-// Walks the subgraphs of an execution graph.
+// Walks the subgraphs of an execution graph, which the core has compiled. run_ir_subgraph() is what
+// it does with each.
 typedef struct scheduler
 {
     const char* name;
+    // (optional) Once the parts are compiled; graph->attribute->scheduler_privacy is its own.
     int (*prerun)(struct scheduler* scheduler, struct graph* graph);
     // block 0: return at once where the scheduler can; else as block 1.
     int (*run)(struct scheduler* scheduler, struct graph* graph, int block);
-    // 1 done, 0 not yet.
+    // Waits for the oldest run under way: 1 done, also when none is under way; negative: it failed.
     int (*wait)(struct scheduler* scheduler, struct graph* graph);
+    // (optional) Undoes prerun; waits for what is under way.
     int (*postrun)(struct scheduler* scheduler, struct graph* graph);
+    // (optional) At unregistration.
     void (*release)(struct scheduler* scheduler);
+    // (optional) As wait, but returns 0 when the run has not finished. NULL: run() never leaves
+    // one under way.
+    int (*try_wait)(struct scheduler* scheduler, struct graph* graph);
+    // Nonzero: parts may run at the same time, so tensors between them share no memory.
+    int concurrent;
 } ir_scheduler_t;
 
 typedef struct device
@@ -133,7 +165,8 @@ typedef struct device
     struct interface* interface;
     struct allocator* allocator;
     struct optimizer* optimizer;  // (optional)
-    struct scheduler* scheduler;  // (optional)
+    // (optional) Walks graphs whose first device this is, unless the context names a scheduler.
+    struct scheduler* scheduler;
     void* privacy;                // the device's own state
 } ir_device_t;
 
@@ -151,6 +184,31 @@ TENGINE_API struct device* find_device_via_name(const char* name);
 TENGINE_API struct device* find_device_via_index(int index);
 TENGINE_API struct device* find_default_device(void);
 TENGINE_API int get_device_count(void);
+
+// Schedulers that a context's option "scheduler" can name, beside the built-in ones; the scheduler
+// must outlive its registration. TENGINE_EEXIST for a name that is taken, TENGINE_EINVAL when name,
+// run or wait is missing, TENGINE_ENOENT when it is not registered.
+TENGINE_API int register_scheduler(struct scheduler* scheduler);
+TENGINE_API int unregister_scheduler(struct scheduler* scheduler);
+TENGINE_API struct scheduler* find_scheduler_via_name(const char* name);
+TENGINE_API struct scheduler* find_scheduler_via_index(int index);
+TENGINE_API int get_scheduler_count(void);
+
+// ---- what the core does for devices and schedulers ----
+
+// The default split of an execution graph, for a device's split_graph that only wants to do
+// something before or after it. Fills graph->subgraph_list.
+TENGINE_API int split_graph_node_to_sub_graph(struct graph* graph);
+
+// The value the graph's context has for `key` of the device, as text; NULL when it was not set.
+TENGINE_API const char* get_ir_device_option(const struct graph* graph, const struct device* device,
+                                             const char* key);
+
+// For schedulers: runs one part of an execution graph on its device, once the parts that write its
+// inputs have run. Watches the time and goes over to the default device as the context's options
+// say; a failure is one that this could not mend. Parts that do not need each other may be run on
+// different threads at once.
+TENGINE_API int run_ir_subgraph(struct subgraph* subgraph);
 
 // Id of an operator, for describe(); -1 when there is none. `domain` "" is ONNX.
 TENGINE_API int get_op_type(const char* domain, const char* name);

@@ -36,6 +36,13 @@ DLLEXPORT int tengine_operator_get_number(void);
 DLLEXPORT const char* tengine_operator_get_name(int index);
 DLLEXPORT const char* tengine_operator_get_domain(int index);
 
+// Options that every context has (tengine_context_set_option): key, default, and what it does in
+// one sentence.
+DLLEXPORT int tengine_option_get_number(void);
+DLLEXPORT const char* tengine_option_get_name(int index);
+DLLEXPORT const char* tengine_option_get_default(int index);
+DLLEXPORT const char* tengine_option_get_help(int index);
+
 // Model formats that create_graph knows ("onnx").
 DLLEXPORT int tengine_format_get_number(void);
 DLLEXPORT const char* tengine_format_get_name(int index);
@@ -97,19 +104,22 @@ struct tengine_execution_node
     int64_t mac_number;  // 0 for data movement and while a shape is unknown
     node_t source;       // the model's node it stands for, NULL if the preparation made it
     int refusal_number;  // devices that come earlier in the list and did not get it
+    double predicted_ms;  // one run, by the device's own estimate or from MACs and bytes
+    double measured_ms;   // the last run, with the option run.profile=1; -1: not known
 };
 
 // Why a device did not get a node. A member that does not apply is "".
 struct tengine_refusal
 {
     const char* device;
-    const char* reason;     // "operator", "data type", "attribute", "shape", "constant", "cost" ...
+    const char* reason;     // "operator", "data type", "attribute", "shape", "constant", "cost",
+                            // "affinity", "handback", "compile", "run", "device"
     const char* attribute;  // the attribute or tensor in question ("dilations")
     const char* value;      // its value ("[2,2]")
     const char* message;    // one sentence
 };
 
-// Nodes in the order they run. Fail with TENGINE_ESTATE (not prepared), TENGINE_EINVAL (NULL).
+// Nodes in the order they run. Fail with TENGINE_ESTATE (not prepared, or running), TENGINE_EINVAL (NULL).
 DLLEXPORT int tengine_graph_get_execution_node_number(graph_t graph);
 DLLEXPORT int tengine_graph_get_execution_node(graph_t graph, int index,
                                                struct tengine_execution_node* out_node);
@@ -124,9 +134,17 @@ struct tengine_subgraph
     int input_number;    // tensors it reads that are written elsewhere, without constants
     int output_number;   // tensors it writes that are read elsewhere or are results
     int64_t mac_number;  // sum over its nodes
+    int64_t bytes_in;    // of the inputs, as far as their shapes are known
+    int64_t bytes_out;
+    double predicted_ms;  // sum over its nodes
+    double measured_ms;   // the last run; -1: none yet
+    int64_t redo_number;  // runs that failed on its device or were kept from it after a failure,
+                          // and were done by the CPU instead
 };
 
 // Fails as the getters of execution nodes do.
+// Name of the scheduler that walks the parts.
+DLLEXPORT const char* tengine_graph_get_scheduler(graph_t graph);
 DLLEXPORT int tengine_graph_get_subgraph(graph_t graph, int index,
                                          struct tengine_subgraph* out_subgraph);
 

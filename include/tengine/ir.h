@@ -111,6 +111,9 @@ typedef struct node
     struct graph* graph;
     struct ir_refusal* refusal_list;  // devices asked before the one that took it, and why not
     int32_t refusal_num;
+    struct device* device;  // that runs it; NULL before the split
+    int64_t predicted_ns;   // time of one run there
+    int64_t measured_ns;    // time of the last run; -1: not known
 } ir_node_t;
 
 typedef struct subgraph
@@ -129,6 +132,11 @@ typedef struct subgraph
     struct device* device;
     void* device_graph;  // what the device made of it in pre_run
     size_t plan_bytes;   // memory pre_run planned inside the part, for reports
+    int64_t bytes_in;    // of the inputs, as far as their shapes are known
+    int64_t bytes_out;   // of the outputs
+    int64_t measured_ns; // time of the last run; -1: not known
+    int64_t redo_num;    // runs since prerun that the default device did in the device's place
+    void* runner;        // the scheduler room's own, see scheduler/runner.h
 } ir_subgraph_t;
 
 // How the user asked this graph to be run; devices may read it in pre_run.
@@ -138,6 +146,8 @@ typedef struct run_options
     int cluster;        // TENGINE_CLUSTER_*
     int precision;      // TENGINE_MODE_*
     uint64_t affinity;  // CPU mask; 0: not pinned
+    int profile;        // nonzero: devices measure the time of every node
+    int concurrent;     // nonzero: parts may run at the same time
 } ir_run_options_t;
 
 typedef struct attribute
@@ -182,6 +192,10 @@ typedef struct graph
     struct graph* execution;  // source graph: what prerun made of it, or NULL
     void* plan;               // execution graph: memory between subgraphs, see optimizer
     size_t plan_bytes;        // its size
+    struct vector* affinity;  // of ir_affinity_t, see graph/affinity.h; NULL: no wishes
+    // The graph of one part, as devices get it in pre_run: the execution graph the part belongs to.
+    // It tells which parts belong together, and may be gone when a device's call hangs.
+    const struct graph* whole;
 } ir_graph_t;
 
 // ---- graph ----

@@ -10,18 +10,26 @@ extern "C" {
 
 struct scheduler;
 
+// An option by key; both texts are the list's own.
+typedef struct key_value
+{
+    char* key;
+    char* value;
+} ir_key_value_t;
+
 typedef struct context_device
 {
     struct device* device;
     void* options;  // copy of the option struct, or NULL
     size_t option_size;
+    struct vector* key_values;  // of ir_key_value_t; NULL: none were set
 } ir_context_device_t;
 
 typedef struct context
 {
     char* name;
-    struct scheduler* scheduler;  // NULL: the default
     struct vector* devices;       // of ir_context_device_t, best first
+    struct vector* key_values;    // of ir_key_value_t, see option.h; NULL: none were set
 } ir_context_t;
 
 // `name` may be NULL. NULL when out of memory.

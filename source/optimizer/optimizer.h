@@ -14,9 +14,28 @@ extern "C" {
 int create_execution_graph(const struct graph* source, const ir_run_options_t* options,
                            struct graph** out_graph);
 
-// The default split: fills graph->subgraph_list and the nodes' subgraph_idx from the devices of
-// the graph's context (see split.cc).
-int split_graph_node_to_sub_graph(struct graph* graph);
+// A part as a graph of its own, with one subgraph of all its nodes: what a device compiles and
+// runs. Tensors and nodes have the names of the execution graph's and their indices there as
+// source_index; data types and shapes are taken over. Inputs and outputs are the part's border
+// tensors, without data. Constants share the execution graph's data, or with `copy_constants` have
+// their own. `device` need not be the part's. To be destroyed with
+// destroy_ir_graph((*out_subgraph)->graph).
+int detach_ir_subgraph(const struct subgraph* part, struct device* device, bool copy_constants,
+                       struct subgraph** out_subgraph);
+
+// Repairs of a split whose part `index` a device could not compile; borders and indices are made
+// anew. halve: the part becomes two on the same device, the first half of its nodes and the second,
+// which comes right behind it; it must have two nodes. redirect: the default device gets the part,
+// and each of its nodes remembers the refusal. EOPERATOR when the default device does not take a
+// node, EFALLBACK when the context does not allow it.
+int halve_ir_subgraph(struct graph* execution, int index);
+int redirect_ir_subgraph(struct graph* execution, int index, int reason, const char* message);
+
+// Memory of tensors between parts and of the graph's outputs, once the parts are settled.
+int plan_ir_border_memory(struct graph* execution);
+
+// One log line that says who got what and why (option split.report).
+void report_ir_split(const struct graph* execution);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of a context by key: text outside, checked against one table (option.c) when they are
+// set. Options of a device ("TPU.config") are kept here too, but judged by the device.
+#pragma once
+
+#include "graph/context.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ir_option
+{
+    const char* key;
+    const char* initial;  // what it is until it is set
+    const char* choices;  // words it may be, separated by spaces; NULL: a number, "": any text
+    double lowest;        // of a number
+    double highest;
+    const char* help;  // one sentence
+} ir_option_t;
+
+// The core's options, in the order of the table.
+int get_ir_option_count(void);
+const ir_option_t* get_ir_option(int index);
+// NULL when there is none of this key.
+const ir_option_t* find_ir_option(const char* key);
+
+// ENOENT lists the keys there are; EINVAL: not a number or none of
+// the choices; ERANGE: outside lowest..highest.
+int set_ir_context_option(ir_context_t* context, const char* key, const char* value);
+// What was set or the default; never NULL for a key of the table. `context` may be NULL.
+const char* get_ir_context_option(const ir_context_t* context, const char* key);
+double get_ir_context_number(const ir_context_t* context, const char* key);
+
+// `device` must be in the context. The value is copied and not looked at.
+int set_ir_context_device_option(ir_context_t* context, const struct device* device,
+                                 const char* key, const char* value);
+
+#ifdef __cplusplus
+}
+#endif
