@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine devices`: what this build of the library can use.
+// `tengine devices`: what this build of the library can use, and the options of every context.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -62,10 +64,53 @@ void print_devices(const std::vector<Device>& devices)
     }
 }
 
+struct Option
+{
+    std::string key;
+    std::string initial;
+    std::string help;
+};
+
+std::vector<Option> describe_options()
+{
+    std::vector<Option> options;
+    for (int i = 0; i < tengine_option_get_number(); ++i)
+        options.push_back({tengine_option_get_name(i), tengine_option_get_default(i),
+                           tengine_option_get_help(i)});
+    return options;
+}
+
+std::vector<std::string> words_of(const std::string& text)
+{
+    std::istringstream stream(text);
+    return {std::istream_iterator<std::string>(stream), {}};
+}
+
+// As one would write them on the command line.
+void print_options(const std::vector<Option>& options)
+{
+    std::printf("\noptions (--option), with what they are when not given\n");
+    for (const Option& option : options)
+        std::printf("  %s=%s\n%s", option.key.c_str(), option.initial.c_str(),
+                    paragraph_text(words_of(option.help), 4).c_str());
+}
+
+Json to_json(const std::vector<Option>& options)
+{
+    Json list = Json::array();
+    for (const Option& option : options)
+        list.push_back({{"key", option.key}, {"default", option.initial}, {"help", option.help}});
+    return list;
+}
+
 void list_devices(const std::string& json)
 {
     const std::vector<Device> devices = describe_devices();
-    if (json != "-") print_devices(devices);
+    const std::vector<Option> options = describe_options();
+    if (json != "-") {
+        print_devices(devices);
+        print_options(options);
+    }
     if (json.empty()) return;
     Json list = Json::array();
     for (const Device& device : devices)
@@ -73,8 +118,10 @@ void list_devices(const std::string& json)
                         {"features", device.features},
                         {"types", device.data_types},
                         {"operators", device.operators}});
-    write_json(json,
-               {{"version", 1}, {"cpu_features", tengine_cpu_get_features()}, {"devices", list}});
+    write_json(json, {{"version", 1},
+                      {"cpu_features", tengine_cpu_get_features()},
+                      {"devices", list},
+                      {"options", to_json(options)}});
 }
 
 }  // namespace
@@ -82,8 +129,8 @@ void list_devices(const std::string& json)
 void add_devices_command(CLI::App* app)
 {
     const auto json = std::make_shared<std::string>();
-    CLI::App* command =
-        app->add_subcommand("devices", "List the devices, what they take, and the CPU's features");
+    CLI::App* command = app->add_subcommand(
+        "devices", "List the devices, what they take, the CPU's features, and options");
     command->add_option("--json", *json, "File to write the list to; - : standard output")
         ->type_name("FILE");
     command->callback([json] { list_devices(*json); });

@@ -8,8 +8,10 @@
 #include <memory>
 
 #include "command.h"
+#include "dot.h"
 #include "json_file.h"
 #include "report.h"
+#include "tensor_file/tensor_file.h"
 #include "text.h"
 
 namespace tengine::tools {
@@ -19,6 +21,7 @@ struct InspectOptions
 {
     std::string model;
     std::string json;
+    std::string dot;
     int threads = 1;
     ModelOptions common;
 };
@@ -51,12 +54,14 @@ void print_operators(const Report& report)
 void print_parts(const Report& report)
 {
     std::vector<std::vector<std::string>> rows = {
-        {">part", "device", ">nodes", ">inputs", ">outputs", ">MACs"}};
+        {">part", "device", ">nodes", ">MACs", ">in", ">out", ">predicted ms"}};
     for (size_t i = 0; i < report.parts.size(); ++i) {
         const Part& part = report.parts[i];
         rows.push_back({std::to_string(i), part.device, std::to_string(part.nodes),
-                        std::to_string(part.inputs), std::to_string(part.outputs),
-                        count_text(static_cast<double>(part.macs))});
+                        count_text(static_cast<double>(part.macs)),
+                        bytes_text(static_cast<double>(part.bytes_in)),
+                        bytes_text(static_cast<double>(part.bytes_out)),
+                        time_text(part.predicted_ms)});
     }
     std::printf("\n%s", table_text(rows).c_str());
 }
@@ -74,11 +79,11 @@ std::string reason_text(const PlacedNode& node)
 void print_nodes(const Report& report)
 {
     std::vector<std::vector<std::string>> rows = {
-        {">part", "device", "operator", ">MACs", "node", "why there"}};
+        {">part", "device", "operator", ">MACs", ">ms", "node", "why there"}};
     for (const PlacedNode& node : report.nodes)
         rows.push_back({std::to_string(node.part), node.device, node.op,
-                        count_text(static_cast<double>(node.macs)), node.name,
-                        reason_text(node)});
+                        count_text(static_cast<double>(node.macs)), time_text(node.predicted_ms),
+                        node.name, reason_text(node)});
     std::printf("\n%s", table_text(rows).c_str());
 }
 
@@ -92,14 +97,27 @@ void print_report(const Report& report)
     print_nodes(report);
 }
 
+void write_dot(const std::string& path, const Report& report)
+{
+    const std::string text = to_dot(report);
+    if (path == "-") {
+        std::fputs(text.c_str(), stdout);
+    } else {
+        write_file(path, text);
+    }
+}
+
 void inspect(const InspectOptions& options)
 {
+    if (options.json == "-" && options.dot == "-")
+        throw CLI::ValidationError("--json and --dot cannot both go to standard output");
     Model model(options.model, options.common);
     model.set_inputs();
     model.prepare(options.threads);
     const Report report = make_report(options.model, options.common.devices, model.graph());
-    if (options.json != "-") print_report(report);
+    if (options.json != "-" && options.dot != "-") print_report(report);
     if (!options.json.empty()) write_json(options.json, to_json(report));
+    if (!options.dot.empty()) write_dot(options.dot, report);
 }
 
 }  // namespace
@@ -113,6 +131,10 @@ void add_inspect_command(CLI::App* app)
     add_placement_options(command, &options->common);
     add_threads_option(command, &options->threads);
     command->add_option("--json", options->json, "File to write the report to; - : standard output")
+        ->type_name("FILE");
+    command
+        ->add_option("--dot", options->dot,
+                     "File to draw the placement to, for Graphviz; - : standard output")
         ->type_name("FILE");
     command->callback([options] { inspect(*options); });
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads, shapes, feeds and prepares a model. The contract is in model.h.
+// Loads, shapes, feeds and prepares a model. The contract is in model.h; the options are declared
+// in model_options.cc.
 #include "model.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -13,30 +13,6 @@
 
 namespace tengine::tools {
 namespace {
-
-const std::map<std::string, int> kPrecisions = {
-    {"fp32", TENGINE_MODE_FP32},
-    {"fp16", TENGINE_MODE_FP16},
-    {"hybrid-int8", TENGINE_MODE_HYBRID_INT8},
-    {"uint8", TENGINE_MODE_UINT8},
-    {"int8", TENGINE_MODE_INT8},
-};
-
-std::string precision_names()
-{
-    std::string names;
-    for (const auto& [name, mode] : kPrecisions)
-        names += (names.empty() ? "" : ", ") + name;
-    return names;
-}
-
-int parse_precision(const std::string& text)
-{
-    const auto precision = kPrecisions.find(text);
-    if (precision == kPrecisions.end())
-        throw CLI::ValidationError("--precision", "'" + text + "' is none of " + precision_names());
-    return precision->second;
-}
 
 // The part after "NAME=" of the option that names `name`, the last one if there are several; ""
 // if none does.
@@ -123,60 +99,6 @@ void check_names(graph_t graph, const std::vector<std::string>& pairs, const cha
 
 }  // namespace
 
-void add_threads_option(CLI::App* command, int* threads)
-{
-    command->add_option("--threads", *threads, "Threads; 0: one for each core")
-        ->capture_default_str()
-        ->check(CLI::Range(0, kMostThreads))
-        ->type_name("N");
-}
-
-void add_placement_options(CLI::App* command, ModelOptions* options)
-{
-    command
-        ->add_option("--device", options->devices,
-                     "Devices to use, best first, separated by commas")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->type_name("LIST");
-    command
-        ->add_option_function<std::string>(
-            "--precision",
-            [options](const std::string& text) { options->precision = parse_precision(text); },
-            "Numbers to compute with: " + precision_names() +
-                "; this version computes every model in its own types, whatever is asked")
-        ->type_name("P");
-    command
-        ->add_option("--shape", options->shapes,
-                     "Shape of an input, such as image=1x3x224x224; may be repeated")
-        ->type_name("NAME=SHAPE")
-        ->allow_extra_args(false);
-}
-
-void add_input_options(CLI::App* command, ModelOptions* options)
-{
-    command
-        ->add_option("--input", options->inputs,
-                     "File for an input: .npy, ONNX tensor .pb, or a picture; may be repeated. "
-                     "A model with one input needs no NAME=. Without it: random numbers")
-        ->type_name("[NAME=]FILE")
-        ->allow_extra_args(false);
-    command
-        ->add_option("--mean", options->image_values.mean,
-                     "Of a picture, is subtracted from each pixel (0 to 255): a number or R,G,B")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->type_name("R,G,B");
-    command
-        ->add_option("--scale", options->image_values.scale,
-                     "Of a picture, what that is then multiplied by: a number or R,G,B; "
-                     "without it 1/255")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->type_name("R,G,B");
-    command->add_option("--seed", options->seed, "Seed of the random numbers")->type_name("N");
-}
-
 void fail_api(const std::string& subject)
 {
     throw Failure(subject + ": " + get_tengine_error());
@@ -198,14 +120,38 @@ Model::Model(const std::string& path, const ModelOptions& options) : path_(path)
 {
     context_.reset(create_context("tengine", options.devices.empty() ? 0 : 1));
     if (context_ == nullptr) fail_api("context");
-    for (const std::string& device : options.devices) {
-        if (add_context_device(context_.get(), device.c_str()) < 0) fail_api("--device " + device);
-    }
+    fill_context();
     graph_.reset(create_graph(context_.get(), format_of(path), path.c_str()));
     if (graph_ == nullptr) fail_api(path);
     name_only_input(graph(), &options_.inputs);
     check_names(graph(), options_.shapes, "--shape");
     check_names(graph(), options_.inputs, "--input");
+    set_affinities();
+}
+
+void Model::fill_context()
+{
+    for (const std::string& device : options_.devices)
+        if (add_context_device(context_.get(), device.c_str()) < 0) fail_api("--device " + device);
+    for (const std::string& option : options_.options) {
+        const size_t equals = option.find('=');
+        const std::string key = option.substr(0, equals);
+        const std::string value = option.substr(equals + 1);
+        if (tengine_context_set_option(context_.get(), key.c_str(), value.c_str()) < 0)
+            fail_api("--option " + option);
+    }
+}
+
+void Model::set_affinities()
+{
+    for (const std::string& affinity : options_.affinities) {
+        // A node's name may have a '=', a device's hardly.
+        const size_t equals = affinity.rfind('=');
+        const std::string nodes = affinity.substr(0, equals);
+        const std::string devices = affinity.substr(equals + 1);
+        if (tengine_graph_set_affinity(graph(), nodes.c_str(), devices.c_str()) < 0)
+            fail_api("--affinity " + affinity);
+    }
 }
 
 Tensor Model::make_input(const Tensor& wanted)

@@ -5,7 +5,6 @@
 
 #include <CLI/App.hpp>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,8 +19,10 @@ struct ModelOptions
 {
     std::vector<std::string> devices;  // best first; empty: the default device
     int precision = TENGINE_MODE_FP32;
-    std::vector<std::string> shapes;  // NAME=1x3x224x224
-    std::vector<std::string> inputs;  // NAME=FILE
+    std::vector<std::string> shapes;      // NAME=1x3x224x224
+    std::vector<std::string> inputs;      // NAME=FILE
+    std::vector<std::string> options;     // KEY=VALUE, of the context
+    std::vector<std::string> affinities;  // NODES=DEVICES
     ImageValues image_values;
     uint64_t seed = 0;
 };
@@ -31,7 +32,7 @@ constexpr int kMostThreads = 1024;
 // --threads, one number
 void add_threads_option(CLI::App* command, int* threads);
 
-// --device --precision --shape
+// --device --option --affinity --precision --shape
 void add_placement_options(CLI::App* command, ModelOptions* options);
 
 // --input --mean --scale --seed
@@ -74,6 +75,8 @@ class Model
         void operator()(void* graph) const { destroy_graph(graph); }
     };
 
+    void fill_context();
+    void set_affinities();
     Tensor make_input(const Tensor& wanted);
 
     std::string path_;

@@ -17,6 +17,12 @@ void add_tensors(graph_t graph, Report* report)
         report->outputs.push_back(describe_tensor(tengine_graph_get_output(graph, i)));
 }
 
+// The library's -1 stands for a time that is not known.
+std::optional<double> known_time(double milliseconds)
+{
+    return milliseconds < 0 ? std::nullopt : std::optional<double>(milliseconds);
+}
+
 void add_totals(graph_t graph, Report* report)
 {
     tengine_graph_stats stats;
@@ -26,11 +32,16 @@ void add_totals(graph_t graph, Report* report)
     report->parameters = stats.parameter_number;
     report->constant_bytes = stats.constant_bytes;
     report->arena_bytes = stats.arena_bytes;
+    const char* scheduler = tengine_graph_get_scheduler(graph);
+    if (scheduler == nullptr) fail_api(report->model);
+    report->scheduler = scheduler;
     for (int i = 0; i < stats.subgraph_number; ++i) {
         tengine_subgraph part;
         if (tengine_graph_get_subgraph(graph, i, &part) < 0) fail_api(report->model);
         report->parts.push_back({part.device, part.node_number, part.input_number,
-                                 part.output_number, part.mac_number});
+                                 part.output_number, part.mac_number, part.bytes_in, part.bytes_out,
+                                 part.predicted_ms, known_time(part.measured_ms),
+                                 part.redo_number});
     }
 }
 
@@ -43,6 +54,38 @@ void add_operators(graph_t graph, Report* report)
     }
 }
 
+Value describe_value(const tengine_execution_tensor& tensor)
+{
+    Value value;
+    value.name = tensor.name;
+    value.has_rank = tensor.dim_number >= 0;
+    if (value.has_rank) value.shape.assign(tensor.dims, tensor.dims + tensor.dim_number);
+    value.bytes = tensor.bytes;
+    value.producer = tensor.producer;
+    value.is_constant = tensor.type == TENSOR_TYPE_CONST;
+    return value;
+}
+
+void add_inputs(graph_t graph, int index, int number, PlacedNode* node)
+{
+    for (int i = 0; i < number; ++i) {
+        tengine_execution_tensor input;
+        if (tengine_graph_get_execution_input(graph, index, i, &input) < 0) fail_api(node->name);
+        const bool is_absent = input.name[0] == '\0';
+        if (!is_absent) node->inputs.push_back(describe_value(input));
+    }
+}
+
+void add_refusals(graph_t graph, int index, int number, PlacedNode* node)
+{
+    for (int i = 0; i < number; ++i) {
+        tengine_refusal refusal;
+        if (tengine_graph_get_refusal(graph, index, i, &refusal) < 0) fail_api(node->name);
+        node->refused.push_back(
+            {refusal.device, refusal.reason, refusal.attribute, refusal.value, refusal.message});
+    }
+}
+
 void add_nodes(graph_t graph, Report* report)
 {
     const int number = tengine_graph_get_execution_node_number(graph);
@@ -50,14 +93,26 @@ void add_nodes(graph_t graph, Report* report)
     for (int i = 0; i < number; ++i) {
         tengine_execution_node node;
         if (tengine_graph_get_execution_node(graph, i, &node) < 0) fail_api(report->model);
-        PlacedNode placed{node.name, node.op, node.device, node.subgraph, node.mac_number, {}};
-        for (int r = 0; r < node.refusal_number; ++r) {
-            tengine_refusal refusal;
-            if (tengine_graph_get_refusal(graph, i, r, &refusal) < 0) fail_api(report->model);
-            placed.refused.push_back({refusal.device, refusal.reason, refusal.attribute,
-                                      refusal.value, refusal.message});
-        }
-        report->nodes.push_back(placed);
+        PlacedNode placed;
+        placed.name = node.name;
+        placed.op = node.op;
+        placed.device = node.device;
+        placed.part = node.subgraph;
+        placed.macs = node.mac_number;
+        placed.predicted_ms = node.predicted_ms;
+        placed.measured_ms = known_time(node.measured_ms);
+        add_refusals(graph, i, node.refusal_number, &placed);
+        add_inputs(graph, i, node.input_number, &placed);
+        report->nodes.push_back(std::move(placed));
+    }
+}
+
+void add_results(graph_t graph, Report* report)
+{
+    for (int i = 0; i < tengine_graph_get_output_number(graph); ++i) {
+        tengine_execution_tensor output;
+        if (tengine_graph_get_execution_output(graph, i, &output) < 0) fail_api(report->model);
+        report->results.push_back(describe_value(output));
     }
 }
 
@@ -81,15 +136,26 @@ Json tensors_json(const std::vector<Tensor>& tensors)
     return list;
 }
 
+Json time_json(const std::optional<double>& milliseconds)
+{
+    return milliseconds ? Json(*milliseconds) : Json(nullptr);
+}
+
 Json parts_json(const std::vector<Part>& parts)
 {
     Json list = Json::array();
     for (const Part& part : parts)
-        list.push_back({{"device", part.device},
+        list.push_back({{"id", list.size()},
+                        {"device", part.device},
                         {"nodes", part.nodes},
                         {"inputs", part.inputs},
                         {"outputs", part.outputs},
-                        {"macs", part.macs}});
+                        {"macs", part.macs},
+                        {"bytes_in", part.bytes_in},
+                        {"bytes_out", part.bytes_out},
+                        {"predicted_ms", part.predicted_ms},
+                        {"measured_ms", time_json(part.measured_ms)},
+                        {"redone", part.redone}});
     return list;
 }
 
@@ -114,6 +180,8 @@ Json nodes_json(const std::vector<PlacedNode>& nodes)
                         {"device", node.device},
                         {"part", node.part},
                         {"macs", node.macs},
+                        {"predicted_ms", node.predicted_ms},
+                        {"measured_ms", time_json(node.measured_ms)},
                         {"refused", refusals_json(node.refused)}});
     return list;
 }
@@ -128,6 +196,7 @@ Report make_report(const std::string& model, const std::vector<std::string>& dev
     add_totals(graph, &report);
     add_operators(graph, &report);
     add_nodes(graph, &report);
+    add_results(graph, &report);
     add_devices(devices, &report);
     return report;
 }
@@ -142,6 +211,7 @@ Json to_json(const Report& report)
             {"macs", report.macs},
             {"parameters", report.parameters},
             {"memory", {{"constants", report.constant_bytes}, {"arena", report.arena_bytes}}},
+            {"scheduler", report.scheduler},
             {"devices", report.devices},
             {"parts", parts_json(report.parts)},
             {"nodes", nodes_json(report.nodes)}};

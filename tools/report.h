@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tengine inspect` shows of a prepared graph, as data and as JSON.
+// What `tengine inspect` and `tengine run --json` tell of a prepared graph, as data and as JSON,
+// which docs/report.md describes. As a picture: dot.h.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,17 @@ struct Refusal
     std::string message;
 };
 
+// What a node reads, or a result of the graph.
+struct Value
+{
+    std::string name;
+    std::vector<int> shape;  // -1: not known
+    bool has_rank = false;
+    int64_t bytes = 0;         // 0 while the shape is not known
+    int producer = -1;         // index of the node that writes it, -1: none does
+    bool is_constant = false;  // of the model or computed by the preparation
+};
+
 struct PlacedNode
 {
     std::string name;
@@ -28,7 +41,10 @@ struct PlacedNode
     std::string device;
     int part = 0;
     int64_t macs = 0;
-    std::vector<Refusal> refused;  // in the order of the devices
+    double predicted_ms = 0;
+    std::optional<double> measured_ms;  // of the last run, when it was profiled
+    std::vector<Refusal> refused;       // in the order of the devices
+    std::vector<Value> inputs;          // without absent ones
 };
 
 struct Part
@@ -38,6 +54,11 @@ struct Part
     int inputs = 0;
     int outputs = 0;
     int64_t macs = 0;
+    int64_t bytes_in = 0;
+    int64_t bytes_out = 0;
+    double predicted_ms = 0;
+    std::optional<double> measured_ms;  // of the last run
+    int64_t redone = 0;                 // runs that the CPU did in the device's place
 };
 
 struct Report
@@ -51,12 +72,14 @@ struct Report
     int64_t parameters = 0;
     int64_t constant_bytes = 0;
     int64_t arena_bytes = 0;
+    std::string scheduler;
     std::vector<std::string> devices;  // those asked for, then the others that got a node
     std::vector<Part> parts;           // in the order they run, as the nodes
     std::vector<PlacedNode> nodes;     // what the preparation made of the model's
+    std::vector<Value> results;        // the outputs once more, with their producers
 };
 
-// `graph` must be prepared. Throws Failure.
+// `graph` must be prepared, and not running. Throws Failure.
 Report make_report(const std::string& model, const std::vector<std::string>& devices,
                    graph_t graph);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine run`: runs a model once and prints what goes in and comes out.
+// `tengine run`: runs a model once and prints what goes in and comes out, or where it ran and how
+// long that took.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -8,7 +9,9 @@
 #include <set>
 
 #include "command.h"
+#include "json_file.h"
 #include "model.h"
+#include "report.h"
 #include "tengine/inspect.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
@@ -23,6 +26,7 @@ struct RunOptions
 {
     std::string model;
     std::string output;
+    std::string json;
     int threads = 1;
     ModelOptions common;
 };
@@ -69,8 +73,11 @@ std::string file_name(const std::string& tensor_name)
     return name.empty() || name[0] == '.' ? "_" + name : name;
 }
 
-void write_outputs(const std::string& folder, const std::vector<Tensor>& outputs)
+// Returns the paths.
+std::vector<std::string> write_outputs(const std::string& folder,
+                                       const std::vector<Tensor>& outputs)
 {
+    std::vector<std::string> paths;
     std::error_code error;
     fs::create_directories(folder, error);
     if (error) throw Failure("'" + folder + "' cannot be made: " + error.message());
@@ -81,22 +88,39 @@ void write_outputs(const std::string& folder, const std::vector<Tensor>& outputs
             name += "_";
         const std::string path = (fs::path(folder) / (name + ".npy")).string();
         write_tensor(path, output);
-        std::printf("wrote   %s\n", path.c_str());
+        paths.push_back(path);
     }
+    return paths;
+}
+
+void print_run(const Model& model, const std::vector<Tensor>& outputs,
+               const std::vector<std::string>& paths)
+{
+    for (const Tensor& input : model.inputs())
+        print_tensor("input", input);
+    for (const Tensor& output : outputs)
+        print_tensor("output", output);
+    for (const std::string& path : paths)
+        std::printf("wrote   %s\n", path.c_str());
 }
 
 void run(const RunOptions& options)
 {
-    Model model(options.model, options.common);
+    ModelOptions common = options.common;
+    const bool is_reported = !options.json.empty();
+    // In front of the user's own options, which count more.
+    if (is_reported) common.options.insert(common.options.begin(), "run.profile=1");
+    Model model(options.model, common);
     model.set_inputs();
-    for (const Tensor& input : model.inputs())
-        print_tensor("input", input);
     model.prepare(options.threads);
     model.run();
     const std::vector<Tensor> outputs = model.outputs();
-    for (const Tensor& output : outputs)
-        print_tensor("output", output);
-    if (!options.output.empty()) write_outputs(options.output, outputs);
+    std::vector<std::string> paths;
+    if (!options.output.empty()) paths = write_outputs(options.output, outputs);
+    if (options.json != "-") print_run(model, outputs, paths);
+    if (is_reported)
+        write_json(options.json,
+                   to_json(make_report(options.model, common.devices, model.graph())));
 }
 
 }  // namespace
@@ -109,6 +133,11 @@ void add_run_command(CLI::App* app)
     add_input_options(command, &options->common);
     command->add_option("--output", options->output, "Folder to write the outputs to, as .npy")
         ->type_name("DIR");
+    command
+        ->add_option("--json", options->json,
+                     "File to write the placement to, with the times of this run; - : standard "
+                     "output, and then nothing else goes there")
+        ->type_name("FILE");
     add_placement_options(command, &options->common);
     add_threads_option(command, &options->threads);
     command->callback([options] { run(*options); });

@@ -47,6 +47,11 @@ std::string bytes_text(double bytes)
     return text + (text.find(' ') == std::string::npos ? " B" : "B");
 }
 
+std::string time_text(double milliseconds)
+{
+    return format_number("%.3f", milliseconds);
+}
+
 std::string table_text(const std::vector<std::vector<std::string>>& rows)
 {
     std::vector<size_t> widths;

@@ -16,6 +16,9 @@ std::string count_text(double value);
 // The same of bytes: "25.6 MB", "412 B".
 std::string bytes_text(double bytes);
 
+// Milliseconds to the microsecond: "0.042", "17.300".
+std::string time_text(double milliseconds);
+
 // Columns padded to their widest cell, two spaces between them. The first row is the heading; a
 // column whose heading begins with '>' (which is not printed) is right-aligned.
 std::string table_text(const std::vector<std::vector<std::string>>& rows);

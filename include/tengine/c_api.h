@@ -23,20 +23,24 @@
 //
 // States of a graph, as get_graph_exec_status tells them:
 //
-//     CREATED --prerun--> READY --run--> RUNNING --finished--> READY
-//                           |                        `failed--> ERROR
+//     CREATED --prerun--> READY --run--> RUNNING --last one finished--> READY
+//                           |                        `it failed--> ERROR
 //                           `--postrun--> DONE --prerun--> READY
 //
 // - prerun_graph is legal in every state but RUNNING; on a prepared graph it implies
 //   postrun_graph. When it fails nothing is prepared, and the state is CREATED or DONE.
 // - run_graph needs READY, or ERROR after a failed run, and otherwise fails with TENGINE_ESTATE.
+//   With `block` 0 it is legal in RUNNING as well while fewer runs are under way than the scheduler
+//   takes: the option "pipeline.frames" of the scheduler "pipeline", 1 of the others.
 // - Changing the graph (new nodes or tensors, links, attributes, shapes, data types, quantisation,
-//   the inputs and outputs, the data of a constant, layouts, the device) is legal in every state
-//   but RUNNING. What is prepared stays as it was, and run_graph fails with TENGINE_ESTATE until
-//   prerun_graph has been called again. Setting a shape to what it is already changes nothing,
-//   and neither does giving inputs and outputs other buffers or data.
+//   the inputs and outputs, the data of a constant, layouts, the device, affinity) is legal in
+//   every state but RUNNING. What is prepared stays as it was, and run_graph fails with
+//   TENGINE_ESTATE until prerun_graph has been called again. Setting a shape to what it is already
+//   changes nothing, and neither does giving inputs and outputs other buffers or data. With the
+//   scheduler "pipeline" the latter is legal in RUNNING too: it has copied the inputs of the runs
+//   under way, and an output buffer counts when wait_graph is called.
 // - postrun_graph is legal in every state but RUNNING; without a preceding prerun_graph it does
-//   nothing. destroy_graph is legal in every state and waits for a run that is under way; from
+//   nothing. destroy_graph is legal in every state and waits for the runs that are under way; from
 //   within an event hook it fails with TENGINE_ESTATE.
 #pragma once
 
@@ -335,11 +339,11 @@ DLLEXPORT int get_graph_attr(graph_t graph, const char* attr_name, void* buf, in
 // Fails with TENGINE_ENOENT (no such device).
 DLLEXPORT int set_graph_device(graph_t graph, const char* dev_name);
 
-// Says which devices some nodes may run on, from the next prerun_graph on. `nodes`: a name, in which
-// * stands for any characters and ? for one, or "op:<operator>" ("op:Softmax"). `devices`: the only
-// ones that may have them ("TPU" or "TPU,CPU"), or with a leading ! those that may not ("!TPU"). For
-// each node the last call that fits it counts. What none of these devices takes runs on the CPU all
-// the same, and the report says so; nodes that name the CPU are not counted as fallen back. A
+// Says which devices some nodes may run on, from the next prerun_graph on. `nodes`: a name in which *
+// stands for any characters and ? for one, or "op:<operator>" ("op:Softmax"). `devices`: the only
+// ones that may have them ("TPU" or "TPU,CPU"), or with a leading ! those that may not ("!TPU").
+// For each node the last call that fits it counts. What none of these devices takes runs on the CPU
+// all the same, and the report says so; nodes that name the CPU are not counted as fallen back. A
 // device's part with a node that names it is not given up for its cost.
 // Fails with TENGINE_EINVAL (NULL or empty), TENGINE_ENOENT (no node of the graph fits; no such
 // device).
@@ -511,18 +515,29 @@ DLLEXPORT int get_tensor_quant_param(tensor_t tensor, float* scale, int* zero_po
 // TENGINE_MODE_FP32 and no affinity, or what set_graph_thread and set_graph_thread_mask have set.
 // Fails with TENGINE_ESTATE (running), TENGINE_EGRAPH (no inputs or outputs, a node without a
 // required input, a cycle), TENGINE_EINVAL and TENGINE_EDTYPE (shapes or types that do not fit; the
-// sentence names the node), TENGINE_EDEVICE (what a device reported).
+// sentence names the node), TENGINE_ENOENT (the option "scheduler" names none there is),
+// TENGINE_EFALLBACK (more would run on the CPU than the context's options allow), TENGINE_EDEVICE
+// or what else the CPU has reported; what another device fails to prepare the CPU gets.
 DLLEXPORT int prerun_graph(graph_t graph);
 DLLEXPORT int prerun_graph_multithread(graph_t graph, struct options opt);
 
 // Runs, any number of times. With `block` not 0 returns when the results are there. With 0 it may
-// return earlier, and wait_graph says when they are; the default scheduler is synchronous and has
-// always finished by then. No memory is allocated when all shapes are known before the run.
-// Fails with TENGINE_ESTATE (not prepared, changed since, running; an input without data, which
-// the sentence names), TENGINE_EDEVICE.
+// return earlier, and wait_graph says when they are; the default scheduler "sync" has always
+// finished by then, "pipeline" never waits. Of several runs under way each gets the inputs as they
+// were at its run_graph. No memory is allocated when all shapes are known before the run and no
+// device fails. A part whose device fails, or does not return within the option "run.watchdog_ms",
+// is run on the CPU, from then on until the next prerun_graph, unless the context's options forbid
+// that.
+// Fails with TENGINE_ESTATE (not prepared, changed since; called from a hook; `block` not 0 while
+// runs are under way), TENGINE_ELIMIT (as many are under way as the scheduler takes),
+// TENGINE_EINVAL (an input without data, which the sentence names), TENGINE_EDEVICE or what else
+// the device has reported.
 DLLEXPORT int run_graph(graph_t graph, int block);
 
-// State of the last run: 1 finished, 0 not yet. With `try_wait` 0 waits until it has finished.
+// State of the oldest run under way, or of the last run when none is: 1 finished, 0 not yet. With
+// `try_wait` 0 waits until it has finished. Runs end here one by one in the order of run_graph: the
+// outputs hold the results of this one until the next call of wait_graph or a blocking run_graph,
+// and its failure is that of no other run.
 // Fails with TENGINE_ESTATE (nothing was run since prerun_graph) or as the run did.
 DLLEXPORT int wait_graph(graph_t graph, int try_wait);
 
@@ -533,8 +548,8 @@ DLLEXPORT int postrun_graph(graph_t graph);
 DLLEXPORT int get_graph_exec_status(graph_t graph);
 
 // Has `cb_func` called with `cb_arg` when a run starts (GRAPH_EXEC_START), has succeeded
-// (GRAPH_EXEC_DONE) or failed (GRAPH_EXEC_ABORT), by the thread that runs. One function for each
-// event; NULL takes it away. It must not call the Execution functions or destroy the graph.
+// (GRAPH_EXEC_DONE) or failed (GRAPH_EXEC_ABORT), by the thread that called run_graph or, for a run
+// that was left under way, wait_graph. One function for each event; NULL takes it away. It must not call the Execution functions or destroy the graph.
 // Fails with TENGINE_EINVAL (no GRAPH_EXEC_*).
 DLLEXPORT int set_graph_event_hook(graph_t graph, int event, event_handler_t cb_func, void* cb_arg);
 
@@ -554,7 +569,7 @@ DLLEXPORT const char* get_default_device(void);
 
 // ---- Log ----
 
-// Lines less severe than `level` are not printed. After start: LOG_ERR. Process-wide.
+// Lines less severe than `level` are not printed. After start: LOG_NOTICE. Process-wide.
 DLLEXPORT void set_log_level(enum log_level level);
 
 // Replaces the sink, standard error after start and with NULL. A line has at most 255 characters.

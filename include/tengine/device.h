@@ -167,7 +167,7 @@ typedef struct device
     struct optimizer* optimizer;  // (optional)
     // (optional) Walks graphs whose first device this is, unless the context names a scheduler.
     struct scheduler* scheduler;
-    void* privacy;                // the device's own state
+    void* privacy;  // the device's own state
 } ir_device_t;
 
 // Clears all members and sets the name (not copied).
@@ -199,6 +199,11 @@ TENGINE_API int get_scheduler_count(void);
 // The default split of an execution graph, for a device's split_graph that only wants to do
 // something before or after it. Fills graph->subgraph_list.
 TENGINE_API int split_graph_node_to_sub_graph(struct graph* graph);
+
+// For a device's own split_graph: a new part of `device` at the end of graph->subgraph_list, NULL
+// when out of memory; and the nodes of a part, by their indices in the graph, which are copied.
+TENGINE_API struct subgraph* create_ir_subgraph(struct graph* graph, struct device* device);
+TENGINE_API int set_ir_subgraph_nodes(struct subgraph* subgraph, const int32_t nodes[], int number);
 
 // The value the graph's context has for `key` of the device, as text; NULL when it was not set.
 TENGINE_API const char* get_ir_device_option(const struct graph* graph, const struct device* device,

@@ -100,12 +100,25 @@ struct tengine_execution_node
     const char* op;      // always ONNX's, or of the domain "tengine"
     const char* domain;  // "" is ONNX's
     const char* device;
-    int subgraph;        // index of the part, parts run in this order
-    int64_t mac_number;  // 0 for data movement and while a shape is unknown
-    node_t source;       // the model's node it stands for, NULL if the preparation made it
-    int refusal_number;  // devices that come earlier in the list and did not get it
+    int subgraph;         // index of the part, parts run in this order
+    int64_t mac_number;   // 0 for data movement and while a shape is unknown
+    node_t source;        // the model's node it stands for, NULL if the preparation made it
+    int refusal_number;   // devices that come earlier in the list and did not get it
     double predicted_ms;  // one run, by the device's own estimate or from MACs and bytes
     double measured_ms;   // the last run, with the option run.profile=1; -1: not known
+    int input_number;     // tensors it reads, absent ones included
+};
+
+// A tensor that a node reads, or a result of the graph.
+struct tengine_execution_tensor
+{
+    const char* name;             // "" for an input that is absent
+    int type;                     // TENSOR_TYPE_*
+    int data_type;                // TENGINE_DT_*
+    int dim_number;               // of dims; -1: not even the rank is known
+    int dims[MAX_SHAPE_DIM_NUM];  // -1: not known yet
+    int64_t bytes;                // 0 while the shape is not known
+    int producer;                 // index of the node that writes it, -1: none does
 };
 
 // Why a device did not get a node. A member that does not apply is "".
@@ -119,12 +132,20 @@ struct tengine_refusal
     const char* message;    // one sentence
 };
 
-// Nodes in the order they run. Fail with TENGINE_ESTATE (not prepared, or running), TENGINE_EINVAL (NULL).
+// Nodes in the order they run. Fail with TENGINE_ESTATE (not prepared, or running), TENGINE_EINVAL
+// (NULL).
 DLLEXPORT int tengine_graph_get_execution_node_number(graph_t graph);
 DLLEXPORT int tengine_graph_get_execution_node(graph_t graph, int index,
                                                struct tengine_execution_node* out_node);
 DLLEXPORT int tengine_graph_get_refusal(graph_t graph, int node_index, int refusal_index,
                                         struct tengine_refusal* out_refusal);
+
+// What a node reads, and the graph's results in the order of tengine_graph_get_output. Fail as the
+// above.
+DLLEXPORT int tengine_graph_get_execution_input(graph_t graph, int node_index, int input_index,
+                                                struct tengine_execution_tensor* out_tensor);
+DLLEXPORT int tengine_graph_get_execution_output(graph_t graph, int index,
+                                                 struct tengine_execution_tensor* out_tensor);
 
 // A part of the graph that one device runs.
 struct tengine_subgraph
@@ -143,10 +164,11 @@ struct tengine_subgraph
 };
 
 // Fails as the getters of execution nodes do.
-// Name of the scheduler that walks the parts.
-DLLEXPORT const char* tengine_graph_get_scheduler(graph_t graph);
 DLLEXPORT int tengine_graph_get_subgraph(graph_t graph, int index,
                                          struct tengine_subgraph* out_subgraph);
+
+// Name of the scheduler that walks the parts ("sync"). Fails as the above.
+DLLEXPORT const char* tengine_graph_get_scheduler(graph_t graph);
 
 #ifdef __cplusplus
 }

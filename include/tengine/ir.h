@@ -130,13 +130,13 @@ typedef struct subgraph
     int32_t* output_tensor_list;  // written here, read elsewhere or an output of the graph
     struct graph* graph;
     struct device* device;
-    void* device_graph;  // what the device made of it in pre_run
-    size_t plan_bytes;   // memory pre_run planned inside the part, for reports
-    int64_t bytes_in;    // of the inputs, as far as their shapes are known
-    int64_t bytes_out;   // of the outputs
-    int64_t measured_ns; // time of the last run; -1: not known
-    int64_t redo_num;    // runs since prerun that the default device did in the device's place
-    void* runner;        // the scheduler room's own, see scheduler/runner.h
+    void* device_graph;   // what the device made of it in pre_run
+    size_t plan_bytes;    // memory pre_run planned inside the part, for reports
+    int64_t bytes_in;     // of the inputs, as far as their shapes are known
+    int64_t bytes_out;    // of the outputs
+    int64_t measured_ns;  // time of the last run; -1: not known
+    int64_t redo_num;     // runs since prerun that the default device did in the device's place
+    void* runner;         // the scheduler room's own, see scheduler/runner.h
 } ir_subgraph_t;
 
 // How the user asked this graph to be run; devices may read it in pre_run.
@@ -189,13 +189,15 @@ typedef struct graph
     struct attribute* attribute;
     struct vector* subgraph_list;  // of struct subgraph*
     ir_run_options_t run_options;
-    struct graph* execution;  // source graph: what prerun made of it, or NULL
-    void* plan;               // execution graph: memory between subgraphs, see optimizer
-    size_t plan_bytes;        // its size
-    struct vector* affinity;  // of ir_affinity_t, see graph/affinity.h; NULL: no wishes
+    struct graph* execution;     // source graph: what prerun made of it, or NULL
+    const struct graph* source;  // execution graph: what it was made of, else NULL
+    void* plan;                  // execution graph: memory between subgraphs, see optimizer
+    size_t plan_bytes;           // its size
+    struct vector* affinity;     // of ir_affinity_t, see graph/affinity.h; NULL: no wishes
     // The graph of one part, as devices get it in pre_run: the execution graph the part belongs to.
     // It tells which parts belong together, and may be gone when a device's call hangs.
     const struct graph* whole;
+    void* session;  // execution graph: the scheduler room's own
 } ir_graph_t;
 
 // ---- graph ----

@@ -20,8 +20,8 @@ extern "C" {
 #define TENGINE_LOG_INFO 6
 #define TENGINE_LOG_DEBUG 7
 
-// Logs one line if `level` is at or below the current level (TENGINE_LOG_ERR at start); else does
-// nothing. On stderr the line ends with '\n', which is added when missing, and may have 1023
+// Logs one line if `level` is at or below the current level (TENGINE_LOG_NOTICE at start); else
+// does nothing. On stderr the line ends with '\n', which is added when missing, and may have 1023
 // characters before it; a sink set by the program gets the text as it is, at most 255 characters.
 // What is longer is cut and ends with "...". Any thread; uses no heap; errno is preserved.
 TENGINE_API void tengine_log(int level, const char* format, ...) TENGINE_PRINTF(2, 3);

@@ -2,6 +2,8 @@
 // The checks themselves; what each is for stands in the header.
 #include "api/check.h"
 
+#include "scheduler/scheduler.h"
+
 int check_pointer(const void* pointer, const char* function, const char* parameter)
 {
     if (pointer != NULL) return TENGINE_OK;
@@ -31,8 +33,15 @@ int check_layout(int layout, const char* function)
 
 int check_idle(const api_graph_t* graph, const char* function)
 {
-    if (!graph->running) return TENGINE_OK;
+    if (!graph->running && graph->graph->status != GRAPH_STAT_RUNNING) return TENGINE_OK;
     return tengine_error_set(TENGINE_ESTATE, "%s: the graph is running", function);
+}
+
+int check_data_idle(const api_graph_t* graph, const struct tensor* tensor, const char* function)
+{
+    const bool constant = tensor->tensor_type == TENSOR_TYPE_CONST;
+    if (!graph->running && !constant && may_feed_ir_graph(graph->graph)) return TENGINE_OK;
+    return check_idle(graph, function);
 }
 
 int end_change(api_graph_t* graph, int status)

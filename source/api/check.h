@@ -23,8 +23,13 @@ TENGINE_MUST_USE int check_index(int index, int number, const char* function, co
 // TENGINE_EINVAL when `layout` is no TENGINE_LAYOUT_*.
 TENGINE_MUST_USE int check_layout(int layout, const char* function);
 
-// TENGINE_ESTATE while the graph runs.
+// TENGINE_ESTATE in a hook and while runs are under way.
 TENGINE_MUST_USE int check_idle(const api_graph_t* graph, const char* function);
+
+// The same for new data or another buffer of `tensor`, which inputs and outputs may get while runs
+// are under way that do not use it.
+TENGINE_MUST_USE int check_data_idle(const api_graph_t* graph, const struct tensor* tensor,
+                                     const char* function);
 
 // The result of a function that changes the graph: when `status` is a success, what is prepared no
 // longer fits.

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API, group Context, and the default device. The list itself is in graph/context.h.
+// C API, group Context, and the default device. The list itself is in graph/context.h, the table of
+// options in graph/option.h.
 #include "graph/context.h"
 
+#include <string.h>
+
 #include "api/check.h"
+#include "base/text.h"
+#include "graph/option.h"
 #include "module/module.h"
 
 context_t create_context(const char* context_name, int empty_context)
@@ -67,12 +72,88 @@ int remove_context_device(context_t context, const char* dev_name)
     return api_result(remove_ir_context_device(target, device));
 }
 
+// The table cannot know the schedulers; a name that is none should not wait for prerun_graph.
+static int check_scheduler(const char* name, const char* function)
+{
+    if (name[0] == '\0' || find_scheduler_via_name(name) != NULL) return TENGINE_OK;
+    text_t names = {0};
+    for (int i = 0; i < get_scheduler_count(); i++)
+        append_text(&names, "%s%s", i > 0 ? ", " : "", find_scheduler_via_index(i)->name);
+    const int status =
+        tengine_error_set(TENGINE_ENOENT, "%s: there is no scheduler '%.100s'; there are %s",
+                          function, name, names.data != NULL ? names.data : "others");
+    free_text(&names);
+    return status;
+}
+
+// The device's own judgement of a value.
+static int check_device_option(struct device* device, const char* key, const char* value,
+                               const char* function)
+{
+    if (device->interface->check_option == NULL)
+        return tengine_error_set(TENGINE_ENOENT, "%s: device '%s' has no options by key", function,
+                                 device->name);
+    if (key[0] == '\0')
+        return tengine_error_set(TENGINE_ENOENT, "%s: no key stands behind '%s.'", function,
+                                 device->name);
+    tengine_error_clear();
+    const int status = device->interface->check_option(device, key, value);
+    if (status == TENGINE_OK || (status < 0 && tengine_error_code() == status)) return status;
+    return tengine_error_set(status < 0 ? status : TENGINE_EDEVICE,
+                             "%s: device '%s' refuses option '%.100s' with value '%.100s' (%d)",
+                             function, device->name, key, value, status);
+}
+
+static int set_option(ir_context_t* context, const char* key, const char* value,
+                      const char* function)
+{
+    const char* device_key;
+    TENGINE_RETURN_IF_ERROR(check_name(key, function, "key"));
+    TENGINE_RETURN_IF_ERROR(check_pointer(value, function, "value"));
+    if (strcmp(key, "scheduler") == 0) TENGINE_RETURN_IF_ERROR(check_scheduler(value, function));
+    ir_context_device_t* entry =
+        find_ir_option(key) == NULL ? find_ir_option_device(context, key, &device_key) : NULL;
+    if (entry == NULL) return set_ir_context_option(context, key, value);
+    TENGINE_RETURN_IF_ERROR(check_device_option(entry->device, device_key, value, function));
+    return set_ir_context_device_option(context, entry->device, device_key, value);
+}
+
+int tengine_context_set_option(context_t context, const char* key, const char* value)
+{
+    ir_context_t* target = find_context(context, __func__);
+    return target == NULL ? -1 : api_result(set_option(target, key, value, __func__));
+}
+
+const char* tengine_context_get_option(context_t context, const char* key)
+{
+    const ir_context_t* target = find_context(context, __func__);
+    const char* device_key;
+    if (target == NULL || check_name(key, __func__, "key") < 0) return NULL;
+    if (find_ir_option(key) != NULL) return get_ir_context_option(target, key);
+    const ir_context_device_t* entry = find_ir_option_device(target, key, &device_key);
+    const char* value = entry == NULL ? NULL : find_ir_key_value(entry->key_values, device_key);
+    if (entry == NULL)
+        fail_ir_option(target, key);
+    else if (value == NULL)
+        tengine_error_set(TENGINE_ENOENT, "%s: option '%.100s' was not set for device '%s'",
+                          __func__, device_key, entry->device->name);
+    return value;
+}
+
+static int fail_no_attributes(const char* function)
+{
+    return tengine_error_set(TENGINE_ENOTSUP,
+                             "%s: a context has no attributes; its options are set by key, with "
+                             "tengine_context_set_option",
+                             function);
+}
+
 int set_context_attr(context_t context, const char* attr_name, const void* val, int val_size)
 {
     (void)val, (void)val_size;
     if (find_context(context, __func__) == NULL || check_name(attr_name, __func__, "attr_name") < 0)
         return -1;
-    return api_result(fail_not_supported(__func__, "attributes of a context are"));
+    return api_result(fail_no_attributes(__func__));
 }
 
 int get_context_attr(context_t context, const char* attr_name, void* val, int val_size)
@@ -80,7 +161,7 @@ int get_context_attr(context_t context, const char* attr_name, void* val, int va
     (void)val, (void)val_size;
     if (find_context(context, __func__) == NULL || check_name(attr_name, __func__, "attr_name") < 0)
         return -1;
-    return api_result(fail_not_supported(__func__, "attributes of a context are"));
+    return api_result(fail_no_attributes(__func__));
 }
 
 int set_default_device(const char* device)

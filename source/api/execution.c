@@ -4,6 +4,7 @@
 #include "api/check.h"
 #include "base/cpu.h"
 #include "graph/graph.h"
+#include "scheduler/failure.h"
 #include "scheduler/scheduler.h"
 
 static int count_cores(uint64_t mask)
@@ -97,37 +98,50 @@ static void raise_event(const api_graph_t* graph, int event)
     if (function != NULL) function(graph->graph, event, graph->hooks[event].argument);
 }
 
-// A run is under way from the first event to the last, so that a hook cannot start another one,
-// change the graph or destroy it. An asynchronous run ends in wait_graph.
+// `status` is what the run ended with; a hook must not change what its failure says.
 static void end_run(api_graph_t* graph, int status)
 {
+    ir_failure_t failure = {0};
+    if (status < 0) keep_ir_failure(&failure);
     graph->last_status = status;
-    if (status >= 0 && graph->graph->status == GRAPH_STAT_RUNNING) return;
     raise_event(graph, status < 0 ? GRAPH_EXEC_ABORT : GRAPH_EXEC_DONE);
-    graph->running = false;
+    if (status < 0) raise_ir_failure(&failure);
 }
 
-static int check_runnable(const api_graph_t* graph, const char* function)
+static int check_runnable(const api_graph_t* graph, int block, const char* function)
 {
-    TENGINE_RETURN_IF_ERROR(check_idle(graph, function));
+    if (graph->running)
+        return tengine_error_set(TENGINE_ESTATE, "%s: called by a hook of the graph", function);
     if (graph->graph->execution == NULL)
         return tengine_error_set(TENGINE_ESTATE, "%s: call prerun_graph first", function);
     if (graph->changed)
         return tengine_error_set(TENGINE_ESTATE,
                                  "%s: the graph was changed after prerun_graph; call it again",
                                  function);
-    return TENGINE_OK;
+    return check_ir_graph_run(graph->graph, block);
 }
 
+// A run that is left under way ends in wait_graph.
 int run_graph(graph_t graph, int block)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_runnable(target, __func__) < 0) return -1;
+    if (target == NULL || check_runnable(target, block, __func__) < 0) return -1;
     target->running = true;
     target->has_run = true;
     raise_event(target, GRAPH_EXEC_START);
-    end_run(target, run_ir_graph(target->graph, block));
-    return target->last_status < 0 ? -1 : 0;
+    const int status = run_ir_graph(target->graph, block);
+    if (status < 0 || target->graph->status != GRAPH_STAT_RUNNING) end_run(target, status);
+    target->running = false;
+    return api_result(status);
+}
+
+static int wait_for_oldest(api_graph_t* graph, int try_wait)
+{
+    graph->running = true;
+    const int status = wait_ir_graph(graph->graph, try_wait);
+    if (status != 0) end_run(graph, status);
+    graph->running = false;
+    return api_result(status);
 }
 
 int wait_graph(graph_t graph, int try_wait)
@@ -137,11 +151,8 @@ int wait_graph(graph_t graph, int try_wait)
     if (!target->has_run)
         return api_result(
             tengine_error_set(TENGINE_ESTATE, "%s: nothing was run since prerun_graph", __func__));
-    if (target->graph->status == GRAPH_STAT_RUNNING) {
-        const int status = wait_ir_graph(target->graph, try_wait);
-        end_run(target, status);
-    }
     if (target->running) return 0;
+    if (target->graph->status == GRAPH_STAT_RUNNING) return wait_for_oldest(target, try_wait);
     if (target->last_status >= 0) return 1;
     return api_result(tengine_error_set(target->last_status, "%s: the last run failed", __func__));
 }

@@ -5,6 +5,7 @@
 
 #include "api/check.h"
 #include "base/alloc.h"
+#include "graph/affinity.h"
 #include "graph/context.h"
 #include "module/module.h"
 #include "scheduler/scheduler.h"
@@ -137,7 +138,8 @@ int destroy_graph(graph_t graph)
 {
     api_graph_t* target = find_graph(graph, __func__);
     if (target == NULL) return -1;
-    if (target->graph->status == GRAPH_STAT_RUNNING) wait_graph(graph, 0);
+    while (!target->running && target->graph->status == GRAPH_STAT_RUNNING)
+        wait_graph(graph, 0);
     if (check_idle(target, __func__) < 0) return -1;
     release_graph(target);
     return 0;
@@ -325,6 +327,38 @@ int set_graph_device(graph_t graph, const char* dev_name)
             tengine_error_set(TENGINE_ENOENT, "%s: there is no device '%s'", __func__, dev_name));
     target->graph->device = device;
     return end_change(target, TENGINE_OK);
+}
+
+// An empty name is not this function's to judge.
+static int check_listed_device(const char* name, size_t length, const char* function)
+{
+    for (int i = 0; i < get_device_count(); i++) {
+        const char* known = find_device_via_index(i)->name;
+        if (strlen(known) == length && memcmp(known, name, length) == 0) return TENGINE_OK;
+    }
+    if (length == 0) return TENGINE_OK;
+    return tengine_error_set(TENGINE_ENOENT, "%s: there is no device '%.*s'", function,
+                             length < 100 ? (int)length : 100, name);
+}
+
+static int set_affinity(struct graph* graph, const char* nodes, const char* devices,
+                        const char* function)
+{
+    const char* cursor = devices;
+    const char* name;
+    size_t length;
+    while (next_ir_affinity_device(&cursor, &name, &length))
+        TENGINE_RETURN_IF_ERROR(check_listed_device(name, length, function));
+    return add_ir_graph_affinity(graph, nodes, devices);
+}
+
+int tengine_graph_set_affinity(graph_t graph, const char* nodes, const char* devices)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_name(nodes, __func__, "nodes") < 0 ||
+        check_name(devices, __func__, "devices") < 0 || check_idle(target, __func__) < 0)
+        return -1;
+    return end_change(target, set_affinity(target->graph, nodes, devices, __func__));
 }
 
 void dump_graph(graph_t graph)

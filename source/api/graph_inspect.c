@@ -4,7 +4,7 @@
 
 #include "api/check.h"
 #include "graph/graph.h"
-#include "module/module.h"
+#include "scheduler/session.h"
 #include "tengine/inspect.h"
 
 // ---- the graph as the model has it ----
@@ -111,11 +111,12 @@ int tengine_graph_get_stats(graph_t graph, struct tengine_graph_stats* out_stats
 
 // ---- the execution graph ----
 
+// Not while it runs: parts may then be on their way from one device to another.
 static const struct graph* find_execution(graph_t graph, const char* function,
                                           api_graph_t** out_owner)
 {
     api_graph_t* owner = find_graph(graph, function);
-    if (owner == NULL) return NULL;
+    if (owner == NULL || check_idle(owner, function) < 0) return NULL;
     if (owner->graph->execution == NULL)
         tengine_error_set(TENGINE_ESTATE, "%s: call prerun_graph first", function);
     if (out_owner != NULL) *out_owner = owner;
@@ -138,6 +139,11 @@ static const struct node* find_execution_node(graph_t graph, int index, const ch
     return execution->node_list[index];
 }
 
+static double milliseconds(int64_t nanoseconds)
+{
+    return nanoseconds < 0 ? -1.0 : (double)nanoseconds / 1e6;
+}
+
 int tengine_graph_get_execution_node(graph_t graph, int index,
                                      struct tengine_execution_node* out_node)
 {
@@ -154,6 +160,9 @@ int tengine_graph_get_execution_node(graph_t graph, int index,
         .mac_number = get_ir_node_macs(node),
         .source = give_node(get_ir_graph_node(owner->graph, node->source_index), owner),
         .refusal_number = node->refusal_num,
+        .predicted_ms = milliseconds(node->predicted_ns),
+        .measured_ms = milliseconds(node->measured_ns),
+        .input_number = node->input_num,
     };
     return 0;
 }
@@ -162,10 +171,18 @@ int tengine_graph_get_refusal(graph_t graph, int node_index, int refusal_index,
                               struct tengine_refusal* out_refusal)
 {
     static const char* const reasons[] = {
-        [IR_REASON_NONE] = "none",           [IR_REASON_OPERATOR] = "operator",
-        [IR_REASON_DATA_TYPE] = "data type", [IR_REASON_ATTRIBUTE] = "attribute",
-        [IR_REASON_SHAPE] = "shape",         [IR_REASON_CONSTANT] = "constant",
+        [IR_REASON_NONE] = "none",
+        [IR_REASON_OPERATOR] = "operator",
+        [IR_REASON_DATA_TYPE] = "data type",
+        [IR_REASON_ATTRIBUTE] = "attribute",
+        [IR_REASON_SHAPE] = "shape",
+        [IR_REASON_CONSTANT] = "constant",
         [IR_REASON_COST] = "cost",
+        [IR_REASON_AFFINITY] = "affinity",
+        [IR_REASON_HANDBACK] = "handback",
+        [IR_REASON_COMPILE] = "compile",
+        [IR_REASON_RUN] = "run",
+        [IR_REASON_DEVICE] = "device",
     };
     const struct node* node = find_execution_node(graph, node_index, __func__, NULL);
     if (node == NULL || check_pointer(out_refusal, __func__, "out_refusal") < 0 ||
@@ -183,6 +200,54 @@ int tengine_graph_get_refusal(graph_t graph, int node_index, int refusal_index,
     return 0;
 }
 
+// `tensor` may be NULL: an input that is absent.
+static void describe_tensor(const struct tensor* tensor,
+                            struct tengine_execution_tensor* out_tensor)
+{
+    *out_tensor = (struct tengine_execution_tensor){.name = "", .dim_number = -1, .producer = -1};
+    if (tensor == NULL) return;
+    out_tensor->name = tensor->name;
+    out_tensor->type = tensor->tensor_type;
+    out_tensor->data_type = tensor->data_type;
+    out_tensor->dim_number = tensor->shape_set ? tensor->dim_num : -1;
+    memcpy(out_tensor->dims, tensor->dims, sizeof tensor->dims);
+    out_tensor->bytes = (int64_t)get_ir_tensor_bytes(tensor);
+    out_tensor->producer = tensor->producer;
+}
+
+int tengine_graph_get_execution_input(graph_t graph, int node_index, int input_index,
+                                      struct tengine_execution_tensor* out_tensor)
+{
+    const struct node* node = find_execution_node(graph, node_index, __func__, NULL);
+    if (node == NULL || check_pointer(out_tensor, __func__, "out_tensor") < 0 ||
+        check_index(input_index, node->input_num, __func__, "inputs") < 0)
+        return -1;
+    describe_tensor(get_ir_node_input(node, input_index), out_tensor);
+    return 0;
+}
+
+int tengine_graph_get_execution_output(graph_t graph, int index,
+                                       struct tengine_execution_tensor* out_tensor)
+{
+    const struct graph* execution = find_execution(graph, __func__, NULL);
+    if (execution == NULL || check_pointer(out_tensor, __func__, "out_tensor") < 0 ||
+        check_index(index, execution->output_tensor_num, __func__, "outputs") < 0)
+        return -1;
+    describe_tensor(get_ir_graph_tensor(execution, execution->output_tensors[index]), out_tensor);
+    return 0;
+}
+
+static void add_nodes(const struct subgraph* part, struct tengine_subgraph* target)
+{
+    int64_t predicted_ns = 0;
+    for (int i = 0; i < part->node_num; ++i) {
+        const struct node* node = get_ir_graph_node(part->graph, part->node_list[i]);
+        target->mac_number += get_ir_node_macs(node);
+        predicted_ns += node->predicted_ns;
+    }
+    target->predicted_ms = milliseconds(predicted_ns);
+}
+
 int tengine_graph_get_subgraph(graph_t graph, int index, struct tengine_subgraph* out_subgraph)
 {
     const struct graph* execution = find_execution(graph, __func__, NULL);
@@ -195,9 +260,17 @@ int tengine_graph_get_subgraph(graph_t graph, int index, struct tengine_subgraph
         .node_number = part->node_num,
         .input_number = part->input_num,
         .output_number = part->output_num,
+        .bytes_in = part->bytes_in,
+        .bytes_out = part->bytes_out,
+        .measured_ms = milliseconds(part->measured_ns),
+        .redo_number = part->redo_num,
     };
-    for (int i = 0; i < part->node_num; ++i)
-        out_subgraph->mac_number +=
-            get_ir_node_macs(get_ir_graph_node(execution, part->node_list[i]));
+    add_nodes(part, out_subgraph);
     return 0;
+}
+
+const char* tengine_graph_get_scheduler(graph_t graph)
+{
+    const struct graph* execution = find_execution(graph, __func__, NULL);
+    return execution == NULL ? NULL : get_ir_session(execution)->scheduler->name;
 }

@@ -30,9 +30,9 @@ typedef struct api_graph
     struct graph* graph;
     struct context* context;  // the program's own or, when it gave none, of this graph alone
     bool changed;             // since prerun_graph: what is prepared no longer fits
-    bool running;             // from the first event of a run to the last
+    bool running;             // in run_graph or wait_graph, of which hooks are called
     bool has_run;             // since prerun_graph
-    int last_status;          // of the last run
+    int last_status;          // of the run that ended last
     options_t thread;         // what prerun_graph uses
     struct
     {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// inspect.h, what is compiled in: devices, operators, formats, data types, the processor. What a
-// graph is made of: graph_inspect.c.
+// inspect.h, what is compiled in: devices, operators, options, formats, data types, the processor.
+// What a graph is made of: graph_inspect.c.
 #include "tengine/inspect.h"
 
 #include <string.h>
 
 #include "api/check.h"
 #include "base/cpu.h"
+#include "graph/option.h"
 #include "module/module.h"
 #include "serializer/serializer.h"
 
@@ -137,7 +138,7 @@ int tengine_device_get_data_type(const char* device, int index)
     return status < 0 ? -1 : type;
 }
 
-// ---- operators and formats ----
+// ---- operators ----
 
 static const char* domain_of(const ir_method_t* method)
 {
@@ -198,6 +199,41 @@ const char* tengine_operator_get_domain(int index)
     const ir_method_t* method = require_operator(index, __func__);
     return method == NULL ? NULL : domain_of(method);
 }
+
+// ---- options ----
+
+int tengine_option_get_number(void)
+{
+    return check_initialised(__func__) < 0 ? -1 : get_ir_option_count();
+}
+
+static const ir_option_t* require_option(int index, const char* function)
+{
+    if (check_initialised(function) < 0 ||
+        check_index(index, get_ir_option_count(), function, "options") < 0)
+        return NULL;
+    return get_ir_option(index);
+}
+
+const char* tengine_option_get_name(int index)
+{
+    const ir_option_t* option = require_option(index, __func__);
+    return option == NULL ? NULL : option->key;
+}
+
+const char* tengine_option_get_default(int index)
+{
+    const ir_option_t* option = require_option(index, __func__);
+    return option == NULL ? NULL : option->initial;
+}
+
+const char* tengine_option_get_help(int index)
+{
+    const ir_option_t* option = require_option(index, __func__);
+    return option == NULL ? NULL : option->help;
+}
+
+// ---- formats ----
 
 int tengine_format_get_number(void)
 {

@@ -2,8 +2,14 @@
 // C API, group Library: start and stop, version, the last error.
 #include "api/check.h"
 #include "module/module.h"
+#include "scheduler/watchdog.h"
 #include "tengine/log.h"
 #include "tengine/version.h"
+
+enum
+{
+    PATIENCE_MS = 10000  // for calls into devices that were given up
+};
 
 int init_tengine(void)
 {
@@ -21,7 +27,13 @@ void release_tengine(void)
     }
     while ((object = find_any_handle(HANDLE_CONTEXT)) != NULL)
         destroy_context(object);
-    release_modules();
+    // Devices must not go away under a call that comes back after all.
+    const int hung_num = wait_hung_calls(PATIENCE_MS);
+    if (hung_num > 0)
+        TLOG_ERR("release_tengine: %d calls of devices have not returned; the library stays up",
+                 hung_num);
+    else
+        release_modules();
 }
 
 const char* get_tengine_version(void)

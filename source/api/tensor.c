@@ -172,8 +172,9 @@ int set_tensor_buffer(tensor_t tensor, void* buffer, int buffer_size)
 {
     api_graph_t* owner = NULL;
     struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (target == NULL || check_idle(owner, __func__) < 0 ||
-        check_buffer(owner, target, __func__, buffer, buffer_size) < 0)
+    if (target == NULL || check_buffer(owner, target, __func__, buffer, buffer_size) < 0 ||
+        (buffer == NULL ? check_idle(owner, __func__) : check_data_idle(owner, target, __func__)) <
+            0)
         return -1;
     set_ir_tensor_data(target, buffer, false);
     return end_data_change(owner, target);
@@ -214,7 +215,7 @@ int set_tensor_data(tensor_t tensor, const void* input_data, int data_size)
 {
     api_graph_t* owner = NULL;
     struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (target == NULL || check_idle(owner, __func__) < 0 ||
+    if (target == NULL || check_data_idle(owner, target, __func__) < 0 ||
         check_new_data(target, __func__, input_data, data_size) < 0 ||
         (target->data == NULL && allocate_ir_tensor(target) < 0))
         return -1;

@@ -18,7 +18,7 @@ enum
 
 typedef void (*log_sink_t)(const char* line);
 
-static atomic_int current_level = TENGINE_LOG_ERR;
+static atomic_int current_level = TENGINE_LOG_NOTICE;
 static _Atomic(log_sink_t) current_sink;
 
 void set_log_sink_level(int level)

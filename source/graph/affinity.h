@@ -9,27 +9,34 @@
 extern "C" {
 #endif
 
-// "conv*": nodes by name, with * for any characters and ? for one; "op:Softmax": by operator.
+// Characters are those of UTF-8; blanks around a device's name do not count.
 typedef struct ir_affinity
 {
+    // "conv*": nodes by name, with * for any characters and ? for one; "op:Softmax": by operator,
+    // with the same signs. A name that has these signs, or begins with "op:", is fitted by itself.
     char* nodes;
-    char* devices;  // "A,B": only these; "!A": any but these
+    char* devices;  // "A,B": only these; "!A,B": any but these
 } ir_affinity_t;
 
-// Appends a rule to graph->affinity. ENOENT when no node of the graph fits `nodes`; EINVAL for an
-// empty or mixed list. Whether the devices exist is the caller's to check.
+// Appends a rule to graph->affinity; an earlier one with the same `nodes` goes. ENOENT when no node
+// of the graph fits `nodes`; EINVAL for NULL, an empty text, a list with an empty name, or one that
+// mixes devices with and without !. Whether the devices exist is the caller's to check. On failure
+// the rules are as they were.
 int add_ir_graph_affinity(struct graph* graph, const char* nodes, const char* devices);
-int copy_ir_graph_affinity(const struct graph* from, struct graph* to);
 void release_ir_graph_affinity(struct graph* graph);
 
-// The devices text of the rule for a node, NULL when none fits. A node of an execution graph is
-// known by its own name and operator and by those of the model's node it stands for, which
-// `source` is if there is one.
+// The devices text of the rule for a node, NULL when none fits. The rules are the source graph's; a
+// node of an execution graph is known by its own name and operator and by those of the model's node
+// it stands for, which `source` is if there is one.
 const char* find_ir_node_affinity(const struct graph* graph, const struct node* node,
                                   const struct node* source);
-// Whether a devices text lets `device` have the node, and whether it names it.
+// Whether a devices text lets `device` have the node, and whether it asks for it by name (a text
+// with ! never does).
 bool allows_ir_affinity(const char* devices, const char* device);
 bool names_ir_affinity(const char* devices, const char* device);
+// The names in a devices text one by one: *cursor is the text at first. False at the end. The name
+// is *out_length bytes at *out_name.
+bool next_ir_affinity_device(const char** cursor, const char** out_name, size_t* out_length);
 
 #ifdef __cplusplus
 }

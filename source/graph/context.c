@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ordered device list of a context.
+// The ordered device list of a context, and lists of keys with values. Which keys there are, and
+// what they may be set to: option.c.
 #include "graph/context.h"
 
 #include <string.h>
@@ -9,7 +10,16 @@
 
 static void release_entry(void* data)
 {
-    free_memory(((ir_context_device_t*)data)->options);
+    ir_context_device_t* entry = data;
+    free_memory(entry->options);
+    release_vector(entry->key_values);
+}
+
+static void release_key_value(void* data)
+{
+    ir_key_value_t* entry = data;
+    free_memory(entry->key);
+    free_memory(entry->value);
 }
 
 ir_context_t* create_ir_context(const char* name)
@@ -29,7 +39,8 @@ out_of_memory:
 void destroy_ir_context(ir_context_t* context)
 {
     if (!context) return;
-    if (context->devices) release_vector(context->devices);
+    release_vector(context->devices);
+    release_vector(context->key_values);
     free_memory(context->name);
     free_memory(context);
 }
@@ -50,7 +61,7 @@ int add_ir_context_device(ir_context_t* context, struct device* device, const vo
     if (find_ir_context_device(context, device))
         return tengine_error_set(TENGINE_EEXIST, "context '%s' has device '%s' already",
                                  context->name, device->name);
-    ir_context_device_t entry = {device, NULL, 0};
+    ir_context_device_t entry = {.device = device};
     if (options && option_size > 0) {
         entry.options = alloc_memory(option_size);
         if (!entry.options) goto out_of_memory;
@@ -75,4 +86,43 @@ int remove_ir_context_device(ir_context_t* context, const struct device* device)
     }
     return tengine_error_set(TENGINE_ENOENT, "context '%s' does not have device '%s'",
                              context->name, device->name);
+}
+
+static ir_key_value_t* find_entry(const struct vector* list, const char* key)
+{
+    for (int i = 0; i < get_vector_num(list); i++) {
+        ir_key_value_t* entry = get_vector_data(list, i);
+        if (strcmp(entry->key, key) == 0) return entry;
+    }
+    return NULL;
+}
+
+const char* find_ir_key_value(const struct vector* list, const char* key)
+{
+    const ir_key_value_t* entry = find_entry(list, key);
+    return entry ? entry->value : NULL;
+}
+
+static int append_key_value(struct vector** list, const char* key, char* value)
+{
+    if (!*list) *list = create_vector(sizeof(ir_key_value_t), release_key_value);
+    const ir_key_value_t entry = {duplicate_string(key), value};
+    if (*list && entry.key && push_vector_data(*list, &entry) == 0) return TENGINE_OK;
+    free_memory(entry.key);
+    return TENGINE_ENOMEM;
+}
+
+int set_ir_key_value(struct vector** list, const char* key, const char* value)
+{
+    // Copied before the old value goes: it may be this very text.
+    char* copy = duplicate_string(value);
+    ir_key_value_t* entry = find_entry(*list, key);
+    if (copy && entry) {
+        free_memory(entry->value);
+        entry->value = copy;
+        return TENGINE_OK;
+    }
+    if (copy && append_key_value(list, key, copy) == TENGINE_OK) return TENGINE_OK;
+    free_memory(copy);
+    return tengine_error_set(TENGINE_ENOMEM, "no memory for the option '%s'", key);
 }

@@ -8,8 +8,6 @@
 extern "C" {
 #endif
 
-struct scheduler;
-
 // An option by key; both texts are the list's own.
 typedef struct key_value
 {
@@ -28,8 +26,8 @@ typedef struct context_device
 typedef struct context
 {
     char* name;
-    struct vector* devices;       // of ir_context_device_t, best first
-    struct vector* key_values;    // of ir_key_value_t, see option.h; NULL: none were set
+    struct vector* devices;     // of ir_context_device_t, best first
+    struct vector* key_values;  // of ir_key_value_t, see option.h; NULL: none were set
 } ir_context_t;
 
 // `name` may be NULL. NULL when out of memory.
@@ -44,6 +42,12 @@ int remove_ir_context_device(ir_context_t* context, const struct device* device)
 // Entry of a device, NULL when the context does not have it.
 ir_context_device_t* find_ir_context_device(const ir_context_t* context,
                                             const struct device* device);
+
+// A list of ir_key_value_t, which the first entry creates. Key and value are copied; on failure
+// (ENOMEM) the key keeps its old value.
+int set_ir_key_value(struct vector** list, const char* key, const char* value);
+// NULL when the key is not in the list, which may be NULL.
+const char* find_ir_key_value(const struct vector* list, const char* key);
 
 #ifdef __cplusplus
 }

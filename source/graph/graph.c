@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graph/affinity.h"
 #include "graph/context.h"
 #include "graph/subgraph.h"
 
@@ -52,6 +53,7 @@ void destroy_ir_graph(ir_graph_t* graph)
     free_memory(graph->input_tensors);
     free_memory(graph->output_tensors);
     free_memory(graph->plan);
+    release_ir_graph_affinity(graph);
     free_memory(graph->name);
     free_memory(graph);
 }

@@ -16,6 +16,7 @@ typedef struct ir_option
     const char* choices;  // words it may be, separated by spaces; NULL: a number, "": any text
     double lowest;        // of a number
     double highest;
+    bool whole;        // a number without fraction
     const char* help;  // one sentence
 } ir_option_t;
 
@@ -25,14 +26,22 @@ const ir_option_t* get_ir_option(int index);
 // NULL when there is none of this key.
 const ir_option_t* find_ir_option(const char* key);
 
-// ENOENT lists the keys there are; EINVAL: not a number or none of
-// the choices; ERANGE: outside lowest..highest.
+// ENOENT lists the keys there are; EINVAL: not a (whole) number or none of the choices; ERANGE:
+// outside lowest..highest. Key and value are copied; on failure the option is as it was.
 int set_ir_context_option(ir_context_t* context, const char* key, const char* value);
-// What was set or the default; never NULL for a key of the table. `context` may be NULL.
+// ENOENT for a key that is none: lists the keys there are.
+int fail_ir_option(const ir_context_t* context, const char* key);
+// What was set or the default; NULL only for a key that is not in the table. `context` may be NULL.
 const char* get_ir_context_option(const ir_context_t* context, const char* key);
+// The same for an option that is a number or whose choices are numbers.
 double get_ir_context_number(const ir_context_t* context, const char* key);
 
-// `device` must be in the context. The value is copied and not looked at.
+// The entry of the device that "<device>.<key>" is for, and *out_key, what stands behind its name:
+// that of the first dot in front of which a device's name ends. NULL when there is none.
+ir_context_device_t* find_ir_option_device(const ir_context_t* context, const char* key,
+                                           const char** out_key);
+// ENOENT when `device` is not in the context. The value is copied and not looked at. What was set
+// is read with get_ir_device_option() of device.h.
 int set_ir_context_device_option(ir_context_t* context, const struct device* device,
                                  const char* key, const char* value);
 

@@ -28,9 +28,23 @@ ir_subgraph_t* create_ir_subgraph(struct graph* graph, struct device* device)
     return subgraph;
 }
 
+int set_ir_subgraph_nodes(struct subgraph* subgraph, const int32_t nodes[], int number)
+{
+    const size_t bytes = sizeof(int32_t) * (size_t)number;
+    int32_t* copy = alloc_memory(bytes);
+    if (!copy)
+        return tengine_error_set(TENGINE_ENOMEM, "no memory for the %d nodes of a part", number);
+    if (number > 0) memcpy(copy, nodes, bytes);
+    free_memory(subgraph->node_list);
+    subgraph->node_list = copy;
+    subgraph->node_num = number;
+    return TENGINE_OK;
+}
+
 void release_ir_subgraph(struct graph* graph, ir_subgraph_t* subgraph)
 {
     (void)graph;
+    if (!subgraph) return;
     struct device* device = subgraph->device;
     if (subgraph->device_graph && device && device->interface->release_graph)
         device->interface->release_graph(device, subgraph->device_graph);
@@ -93,8 +107,36 @@ static int connect_input(struct graph* graph, struct subgraph* part, struct tens
     return append_once(&writer->output_tensor_list, &writer->output_num, tensor->index);
 }
 
+static void forget_connections(struct graph* graph)
+{
+    for (int i = 0; i < graph->tensor_num; i++)
+        graph->tensor_list[i]->subgraph_num = 0;
+    for (int p = 0; p < get_vector_num(graph->subgraph_list); p++) {
+        struct subgraph* part = get_ir_graph_subgraph(graph, p);
+        part->input_num = part->output_num = part->input_wait_count = 0;
+    }
+}
+
+static int64_t sum_bytes(const struct graph* graph, const int32_t* tensors, int number)
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < number; i++)
+        bytes += (int64_t)get_ir_tensor_bytes(graph->tensor_list[tensors[i]]);
+    return bytes;
+}
+
+static void sum_border_bytes(struct graph* graph)
+{
+    for (int p = 0; p < get_vector_num(graph->subgraph_list); p++) {
+        struct subgraph* part = get_ir_graph_subgraph(graph, p);
+        part->bytes_in = sum_bytes(graph, part->input_tensor_list, part->input_num);
+        part->bytes_out = sum_bytes(graph, part->output_tensor_list, part->output_num);
+    }
+}
+
 int connect_ir_subgraphs(struct graph* graph)
 {
+    forget_connections(graph);
     for (int p = 0; p < get_vector_num(graph->subgraph_list); p++) {
         struct subgraph* part = get_ir_graph_subgraph(graph, p);
         for (int i = 0; i < part->node_num; i++) {
@@ -111,5 +153,6 @@ int connect_ir_subgraphs(struct graph* graph)
             TENGINE_RETURN_IF_ERROR(
                 append_once(&writer->output_tensor_list, &writer->output_num, tensor->index));
     }
+    sum_border_bytes(graph);
     return TENGINE_OK;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of an execution graph, each run by one device.
+// Parts of an execution graph, each run by one device. How one is made: tengine/device.h.
 #pragma once
 
-#include "tengine/ir.h"
+#include "tengine/device.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -10,10 +10,7 @@ extern "C" {
 
 void init_ir_subgraph(struct graph* graph, ir_subgraph_t* subgraph, int index);
 
-// Appends an empty part for `device` to graph->subgraph_list; NULL when out of memory.
-ir_subgraph_t* create_ir_subgraph(struct graph* graph, struct device* device);
-
-// Frees it; its device_graph goes through the device's release_graph.
+// Frees it (NULL is allowed); its device_graph goes through the device's release_graph.
 void release_ir_subgraph(struct graph* ir_graph, ir_subgraph_t* ir_subgraph);
 void release_ir_subgraph_list(struct graph* graph);
 

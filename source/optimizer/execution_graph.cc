@@ -4,8 +4,6 @@
 
 #include "base/alloc.h"
 #include "graph/graph.h"
-#include "operator/infer.h"
-#include "operator/param.h"
 #include "operator/registry.h"
 #include "optimizer/pass.h"
 
@@ -18,24 +16,11 @@ bool is_source_only(const node& node)
            (node.op.method->traits & OP_LEGACY) && !node.op.method->lower;
 }
 
-int copy_quantisation(const ir_tensor_t& from, ir_tensor_t& to)
-{
-    to.quant_axis = from.quant_axis;
-    if (from.quant_param_num == 0) return TENGINE_OK;
-    const bool single = from.quant_param_num == 1;
-    return set_ir_tensor_quantization_parameter(&to, single ? &from.scale : from.scale_list,
-                                                single ? &from.zero_point : from.zp_list,
-                                                from.quant_param_num);
-}
-
 // Shapes are taken over where the user or the file decides them; computed ones are inferred anew.
 int copy_tensor(const ir_tensor_t& from, graph& target)
 {
-    ir_tensor_t* to = create_ir_tensor(&target, from.name, from.data_type);
-    if (!to) return tengine_error_code();
-    to->source_index = from.index;
-    to->tensor_type = from.tensor_type;
-    to->layout = from.layout;
+    ir_tensor_t* to = nullptr;
+    TENGINE_RETURN_IF_ERROR(copy_tensor_head(from, target, &to));
     const bool given =
         from.tensor_type == TENSOR_TYPE_CONST || from.tensor_type == TENSOR_TYPE_INPUT;
     if (given && from.shape_set)
@@ -45,15 +30,13 @@ int copy_tensor(const ir_tensor_t& from, graph& target)
             return tengine_error_set(TENGINE_EGRAPH, "constant '%s' has no data", from.name);
         set_ir_tensor_data(to, from.data, false);
     }
-    return copy_quantisation(from, *to);
+    return TENGINE_OK;
 }
 
 int copy_node(const node& from, graph& target)
 {
-    node* to = create_ir_node(&target, from.name, from.op.type, from.op.version);
-    if (!to) return tengine_error_code();
-    to->source_index = from.index;
-    TENGINE_RETURN_IF_ERROR(copy_op_param(&to->op, &from.op));
+    node* to = nullptr;
+    TENGINE_RETURN_IF_ERROR(copy_node_head(from, target, &to));
     for (int i = 0; i < from.input_num; i++)
         TENGINE_RETURN_IF_ERROR(
             set_ir_node_input_tensor(to, i, get_ir_graph_tensor(&target, from.input_tensors[i])));
@@ -88,6 +71,7 @@ int copy_contents(const graph& source, graph& target)
     target.model_layout = source.model_layout;
     target.model_format = source.model_format;
     target.device = source.device;
+    target.source = &source;
     free_memory(target.name);
     target.name = duplicate_string(source.name);
     if (!target.name) return tengine_error_set(TENGINE_ENOMEM, "no memory for a graph's name");

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host memory of the tensors that outlive a part: the graph's outputs, which are never shared, and
-// what one part hands to another. Everything inside a part is its device's business.
+// what one part hands to another, which is shared unless parts may run at the same time. Everything
+// inside a part is its device's business.
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <vector>
 
 #include "base/alloc.h"
 #include "base/memory_plan.h"
 #include "graph/graph.h"
-#include "optimizer/pass.h"
+#include "optimizer/optimizer.h"
 
 namespace tengine {
 namespace {
@@ -28,14 +30,12 @@ memory_block_t make_block(const graph& graph, const ir_tensor_t& tensor)
     block.last_use = block.first_use;
     for (int i = 0; i < tensor.subgraph_num; i++)
         block.last_use = std::max(block.last_use, tensor.subgraph_list[i]);
-    if (is_ir_graph_output(&graph, tensor.index)) {
+    if (is_ir_graph_output(&graph, tensor.index) || graph.run_options.concurrent) {
         block.first_use = 0;
         block.last_use = std::numeric_limits<int32_t>::max();
     }
     return block;
 }
-
-}  // namespace
 
 int plan_border_memory(graph& graph)
 {
@@ -61,4 +61,14 @@ int plan_border_memory(graph& graph)
     return TENGINE_OK;
 }
 
+}  // namespace
 }  // namespace tengine
+
+int plan_ir_border_memory(struct graph* execution)
+{
+    try {
+        return tengine::plan_border_memory(*execution);
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "no memory to plan graph '%s'", execution->name);
+    }
+}

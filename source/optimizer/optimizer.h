@@ -9,8 +9,8 @@ extern "C" {
 #endif
 
 // A copy of `source` that shares its constants, taken through all passes: ONNX operators of the
-// newest opset, shapes, folded constants, parts with their devices, memory between parts. The
-// source is not changed. *out_graph is to be destroyed with destroy_ir_graph() before the source.
+// newest opset, shapes, folded constants, parts with their devices. The source is not changed.
+// *out_graph is to be destroyed with destroy_ir_graph() before the source.
 int create_execution_graph(const struct graph* source, const ir_run_options_t* options,
                            struct graph** out_graph);
 
@@ -30,6 +30,8 @@ int detach_ir_subgraph(const struct subgraph* part, struct device* device, bool 
 // node, EFALLBACK when the context does not allow it.
 int halve_ir_subgraph(struct graph* execution, int index);
 int redirect_ir_subgraph(struct graph* execution, int index, int reason, const char* message);
+// Makes one part of neighbours in the list that the default device runs; none may be compiled yet.
+int join_ir_default_subgraphs(struct graph* execution);
 
 // Memory of tensors between parts and of the graph's outputs, once the parts are settled.
 int plan_ir_border_memory(struct graph* execution);

@@ -3,12 +3,22 @@
 // names, and may leave gaps and disorder, which the pipeline removes after it.
 #pragma once
 
+#include <functional>
+
 #include "tengine/ir.h"
 
 namespace tengine {
 
+// pipeline.cc: a pass or a named step of one, which TG_DUMP=<name> shows before and after.
+int run_pass(graph& graph, const char* name, const std::function<int(struct graph&)>& pass);
+
 // execution_graph.cc: the copy the passes work on.
 int copy_to_execution_graph(const graph& source, graph** out_graph);
+
+// copy.cc: single objects into another graph. A tensor comes without shape and data, a node
+// unconnected; source_index is the original's index.
+int copy_tensor_head(const ir_tensor_t& from, graph& target, ir_tensor_t** out_tensor);
+int copy_node_head(const node& from, graph& target, node** out_node);
 
 // lower.cc: old opsets and other dialects to ONNX operators of the newest opset.
 int lower_graph(graph& graph);
@@ -35,9 +45,7 @@ int merge_pads(graph& graph);
 // dead_code.cc: nodes and tensors that no output needs.
 int remove_dead_code(graph& graph);
 
-// split.cc
+// split/split.cc
 int split_graph(graph& graph);
-// memory.cc: memory of graph outputs and of tensors between parts.
-int plan_border_memory(graph& graph);
 
 }  // namespace tengine

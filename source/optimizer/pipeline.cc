@@ -47,7 +47,6 @@ constexpr Pass kPasses[] = {
     {"clean", remove_dead_code},
     {"split", split_graph},
     {"optimize", optimize_by_devices},
-    {"memory", plan_border_memory},
 };
 
 void dump(const graph& graph, const char* when, const char* pass)
@@ -61,18 +60,22 @@ void dump(const graph& graph, const char* when, const char* pass)
     set_log_sink_level(level);
 }
 
+// A pass may leave gaps and disorder. Parts refer to nodes by index: what follows the split keeps
+// the numbering.
+int run_and_tidy(const Pass& pass, graph& graph)
+{
+    TENGINE_RETURN_IF_ERROR(pass.run(graph));
+    if (get_vector_num(graph.subgraph_list) > 0) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(compact_ir_graph(&graph));
+    return sort_ir_graph(&graph);
+}
+
 int run_passes(graph& graph)
 {
     TENGINE_RETURN_IF_ERROR(sort_ir_graph(&graph));
     for (const Pass& pass : kPasses) {
-        dump(graph, "before", pass.name);
-        TENGINE_RETURN_IF_ERROR(pass.run(graph));
-        // Parts refer to nodes by index: what follows the split keeps the numbering.
-        if (get_vector_num(graph.subgraph_list) == 0) {
-            TENGINE_RETURN_IF_ERROR(compact_ir_graph(&graph));
-            TENGINE_RETURN_IF_ERROR(sort_ir_graph(&graph));
-        }
-        dump(graph, "after", pass.name);
+        const auto run = [&pass](struct graph& subject) { return run_and_tidy(pass, subject); };
+        TENGINE_RETURN_IF_ERROR(run_pass(graph, pass.name, run));
     }
     return TENGINE_OK;
 }
@@ -92,6 +95,15 @@ int create(const graph& source, const ir_run_options_t& options, graph** out_gra
 }
 
 }  // namespace
+
+int run_pass(graph& graph, const char* name, const std::function<int(struct graph&)>& pass)
+{
+    dump(graph, "before", name);
+    TENGINE_RETURN_IF_ERROR(pass(graph));
+    dump(graph, "after", name);
+    return TENGINE_OK;
+}
+
 }  // namespace tengine
 
 int create_execution_graph(const struct graph* source, const ir_run_options_t* options,

@@ -1,200 +1,177 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the source graph, which the user holds, and the execution graph, which runs: states,
-// input and output memory, shapes handed back.
-#include <string.h>
-
-#include "graph/context.h"
+// From source graph to execution graph and back: states, and the order of steps. What they consist
+// of is in prepare.c (parts), exchange.c (inputs and outputs) and the schedulers.
 #include "graph/graph.h"
+#include "graph/option.h"
 #include "optimizer/optimizer.h"
+#include "scheduler/exchange.h"
+#include "scheduler/failure.h"
+#include "scheduler/prepare.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/session.h"
 
-static struct scheduler* scheduler_of(const struct graph* graph)
-{
-    const ir_context_t* context = graph->attribute->context;
-    return context && context->scheduler ? context->scheduler : find_default_scheduler();
-}
+// ---- prerun ----
 
-static bool has_same_shape(const struct tensor* a, const struct tensor* b)
+static int compile(struct graph* execution, struct scheduler* scheduler)
 {
-    return a->shape_set == b->shape_set && a->dim_num == b->dim_num &&
-           memcmp(a->dims, b->dims, sizeof(int) * a->dim_num) == 0;
-}
-
-static bool is_user_memory(const struct tensor* tensor)
-{
-    return tensor->data && !tensor->internal_allocated;
-}
-
-// The source tensor learns type and shape. A buffer the user gave for another size is let go.
-static int publish_shape(struct tensor* source, const struct tensor* made)
-{
-    if (source->tensor_type != TENSOR_TYPE_VAR) return TENGINE_OK;
-    const size_t old_bytes = get_ir_tensor_bytes(source);
-    TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(source, made->data_type));
-    if (made->shape_set)
-        TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(source, made->dims, made->dim_num));
-    else
-        source->shape_set = 0;
-    if (is_user_memory(source) && get_ir_tensor_bytes(source) != old_bytes) {
-        TLOG_WARNING("tensor '%s' now has %zu bytes: its buffer of %zu bytes is no longer used",
-                     source->name, get_ir_tensor_bytes(source), old_bytes);
-        release_ir_tensor_data(source);
-    }
+    TENGINE_RETURN_IF_ERROR(prepare_ir_parts(execution));
+    TENGINE_RETURN_IF_ERROR(plan_ir_border_memory(execution));
+    TENGINE_RETURN_IF_ERROR(open_ir_session(execution, scheduler));
+    TENGINE_RETURN_IF_ERROR(make_ir_frames(execution, 1, false));
+    if (!scheduler->prerun) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(scheduler->prerun(scheduler, execution));
+    get_ir_session(execution)->scheduler_ready = true;
     return TENGINE_OK;
 }
 
-static void publish_data(struct tensor* source, const struct tensor* made)
+// Results are shown where the last frame has them, which is the last one that runs will use.
+static int show_outputs(struct graph* source)
 {
-    if (source->tensor_type != TENSOR_TYPE_VAR || is_user_memory(source)) return;
-    source->data = made->data;
-    source->internal_allocated = made->data != NULL;
-}
-
-static int publish_results(struct graph* source, const struct graph* execution)
-{
-    for (int i = 0; i < execution->tensor_num; i++) {
-        const struct tensor* made = execution->tensor_list[i];
-        if (made->source_index >= 0)
-            TENGINE_RETURN_IF_ERROR(publish_shape(source->tensor_list[made->source_index], made));
-    }
-    for (int i = 0; i < execution->output_tensor_num; i++) {
-        const struct tensor* made = execution->tensor_list[execution->output_tensors[i]];
-        publish_data(source->tensor_list[source->output_tensors[i]], made);
-    }
+    const ir_session_t* session = get_ir_session(source->execution);
+    const ir_frame_t* frame = &session->frames[session->frame_num - 1];
+    TENGINE_RETURN_IF_ERROR(publish_ir_shapes(source, source->execution, frame));
+    show_ir_outputs(source, source->execution, frame);
     return TENGINE_OK;
 }
 
-static void withdraw_results(struct graph* source)
-{
-    for (int i = 0; i < source->tensor_num; i++) {
-        struct tensor* tensor = source->tensor_list[i];
-        if (tensor->internal_allocated) release_ir_tensor_data(tensor);
-    }
-}
-
-int prerun_ir_graph(struct graph* source, const ir_run_options_t* options)
+int prerun_ir_graph(struct graph* source, const ir_run_options_t* wanted)
 {
     if (source->status == IR_GRAPH_RUNNING)
         return tengine_error_set(TENGINE_ESTATE, "graph '%s' is running", source->name);
     TENGINE_RETURN_IF_ERROR(postrun_ir_graph(source));
-    struct graph* execution = NULL;
-    TENGINE_RETURN_IF_ERROR(create_execution_graph(source, options, &execution));
-    struct scheduler* scheduler = scheduler_of(execution);
-    source->execution = execution;
-    int status = scheduler->prerun(scheduler, execution);
-    if (status == TENGINE_OK) status = publish_results(source, execution);
+    struct scheduler* scheduler;
+    TENGINE_RETURN_IF_ERROR(choose_ir_scheduler(source, &scheduler));
+    ir_run_options_t options = *wanted;
+    options.concurrent = scheduler->concurrent;
+    if (get_ir_context_number(source->attribute->context, "run.profile") != 0) options.profile = 1;
+    TENGINE_RETURN_IF_ERROR(create_execution_graph(source, &options, &source->execution));
+    int status = compile(source->execution, scheduler);
+    if (status == TENGINE_OK) status = show_outputs(source);
     if (status < 0) {
-        // The sentence of the failure must survive the cleaning up.
-        char cause[1024];
-        const int code = tengine_error_code();
-        strncpy(cause, tengine_error_message(), sizeof(cause) - 1);
-        cause[sizeof(cause) - 1] = '\0';
+        ir_failure_t failure;
+        keep_ir_failure(&failure);
         postrun_ir_graph(source);
-        return tengine_error_set(code, "%s", cause);
+        return raise_ir_failure(&failure);
     }
+    report_ir_split(source->execution);
     source->status = IR_GRAPH_READY;
     return TENGINE_OK;
 }
 
-static int bind_inputs(const struct graph* source, const struct graph* execution)
+// ---- run and wait ----
+
+static int fail_unprepared(const struct graph* source)
 {
-    for (int i = 0; i < source->input_tensor_num; i++) {
-        const struct tensor* given = source->tensor_list[source->input_tensors[i]];
-        struct tensor* input = execution->tensor_list[execution->input_tensors[i]];
-        if (!has_same_shape(given, input) || given->data_type != input->data_type)
-            return tengine_error_set(TENGINE_ESTATE,
-                                     "input '%s' has another shape or type than at prerun; call "
-                                     "prerun_graph again",
-                                     given->name);
-        if (!given->data && given->elem_num > 0)
-            return tengine_error_set(TENGINE_EINVAL,
-                                     "input '%s' has no data; give it %zu bytes with "
-                                     "set_tensor_buffer or set_tensor_data",
-                                     given->name, get_ir_tensor_bytes(given));
-        input->data = given->data;
-    }
+    return tengine_error_set(TENGINE_ESTATE, "graph '%s' is not prepared; call prerun_graph",
+                             source->name);
+}
+
+int check_ir_graph_run(const struct graph* source, int block)
+{
+    if (!source->execution) return fail_unprepared(source);
+    const ir_session_t* session = get_ir_session(source->execution);
+    const int number = count_ir_runs(session);
+    if (number > 0 && block)
+        return tengine_error_set(TENGINE_ESTATE,
+                                 "graph '%s' is running; call wait_graph for the %d runs under way",
+                                 source->name, number);
+    if (number >= limit_ir_runs(session))
+        return tengine_error_set(TENGINE_ELIMIT,
+                                 "graph '%s': %d runs are under way; call wait_graph", source->name,
+                                 number);
     return TENGINE_OK;
 }
 
-static void bind_outputs(const struct graph* source, const struct graph* execution)
+static void settle_status(struct graph* source, int status)
 {
-    for (int i = 0; i < source->output_tensor_num; i++) {
-        const struct tensor* wanted = source->tensor_list[source->output_tensors[i]];
-        struct tensor* output = execution->tensor_list[execution->output_tensors[i]];
-        if (output->producer < 0 || !is_user_memory(wanted)) continue;
-        if (is_ir_tensor_shape_known(output)) set_ir_tensor_data(output, wanted->data, false);
-    }
+    if (count_ir_runs(get_ir_session(source->execution)) > 0)
+        source->status = IR_GRAPH_RUNNING;
+    else
+        source->status = status < 0 ? IR_GRAPH_ERROR : IR_GRAPH_READY;
 }
 
-// After a run: outputs no node writes are copied into the user's buffers, and outputs whose shape
-// only the run could tell are handed over.
-static int collect_outputs(struct graph* source, const struct graph* execution)
+// The oldest run under way has ended with `status`, whose failure has been recorded.
+static int end_run(struct graph* source, int status)
 {
-    for (int i = 0; i < source->output_tensor_num; i++) {
-        struct tensor* wanted = source->tensor_list[source->output_tensors[i]];
-        const struct tensor* output = execution->tensor_list[execution->output_tensors[i]];
-        if (wanted->tensor_type != TENSOR_TYPE_VAR) continue;
-        if (output->free_host_mem && output->producer >= 0) {
-            TENGINE_RETURN_IF_ERROR(publish_shape(wanted, output));
-            publish_data(wanted, output);
-        }
-        if (wanted->data != output->data && is_user_memory(wanted) && output->elem_num > 0)
-            memcpy(wanted->data, output->data, get_ir_tensor_bytes(output));
+    struct graph* execution = source->execution;
+    ir_session_t* session = get_ir_session(execution);
+    const ir_frame_t* frame = get_ir_run_frame(session, session->finished++);
+    ir_failure_t failure = {0};
+    if (status >= 0) status = collect_ir_outputs(source, execution, frame);
+    if (status < 0) {
+        keep_ir_failure(&failure);
+        show_ir_outputs(source, execution, frame);
     }
-    return TENGINE_OK;
+    const int published = publish_ir_parts(execution);
+    if (status >= 0) status = published;
+    settle_status(source, status);
+    return failure.code != 0 ? raise_ir_failure(&failure) : status;
 }
 
-// After a failed run: memory of outputs whose shape only a run can tell may be gone.
-static void withdraw_unfinished(const struct graph* source, const struct graph* execution)
+static int begin_run(struct graph* source, int block)
 {
-    for (int i = 0; i < source->output_tensor_num; i++) {
-        struct tensor* wanted = source->tensor_list[source->output_tensors[i]];
-        const struct tensor* output = execution->tensor_list[execution->output_tensors[i]];
-        const struct node* producer = get_ir_graph_node(execution, output->producer);
-        if (producer && producer->dynamic_shape && wanted->internal_allocated)
-            release_ir_tensor_data(wanted);
-    }
+    struct graph* execution = source->execution;
+    ir_session_t* session = get_ir_session(execution);
+    ir_frame_t* frame = get_ir_run_frame(session, session->started);
+    TENGINE_RETURN_IF_ERROR(bind_ir_inputs(source, execution, frame));
+    if (!frame->memory) show_ir_outputs(source, execution, frame);
+    clear_ir_frame(frame);
+    bind_ir_outputs(source, execution, frame);
+    session->started++;
+    source->status = IR_GRAPH_RUNNING;
+    return session->scheduler->run(session->scheduler, execution, block);
 }
 
 int run_ir_graph(struct graph* source, int block)
 {
-    struct graph* execution = source->execution;
-    if (!execution)
-        return tengine_error_set(TENGINE_ESTATE, "graph '%s' is not prepared; call prerun_graph",
-                                 source->name);
-    if (source->status == IR_GRAPH_RUNNING)
-        return tengine_error_set(TENGINE_ESTATE, "graph '%s' is running", source->name);
-    TENGINE_RETURN_IF_ERROR(bind_inputs(source, execution));
-    bind_outputs(source, execution);
-    struct scheduler* scheduler = scheduler_of(execution);
-    source->status = IR_GRAPH_RUNNING;
-    int status = scheduler->run(scheduler, execution, block);
-    if (status >= 0) status = collect_outputs(source, execution);
-    if (status < 0) withdraw_unfinished(source, execution);
-    source->status = status < 0 ? IR_GRAPH_ERROR : IR_GRAPH_READY;
-    return status;
+    TENGINE_RETURN_IF_ERROR(check_ir_graph_run(source, block));
+    ir_session_t* session = get_ir_session(source->execution);
+    const int64_t started = session->started;
+    const int status = begin_run(source, block);
+    if (session->started == started) return status;  // not even begun
+    // A run that could not be left under way has ended; it is the only one.
+    if (status >= 0 && !block && session->scheduler->try_wait) return TENGINE_OK;
+    return end_run(source, status);
 }
 
 int wait_ir_graph(struct graph* source, int try_wait)
 {
-    (void)try_wait;  // the scheduler's wait returns at once when nothing is under way
-    if (!source->execution)
-        return tengine_error_set(TENGINE_ESTATE, "graph '%s' is not prepared; call prerun_graph",
-                                 source->name);
-    struct scheduler* scheduler = scheduler_of(source->execution);
-    return scheduler->wait(scheduler, source->execution);
+    if (!source->execution) return fail_unprepared(source);
+    ir_session_t* session = get_ir_session(source->execution);
+    struct scheduler* scheduler = session->scheduler;
+    if (count_ir_runs(session) == 0) return 1;
+    const bool trying = try_wait && scheduler->try_wait;
+    const int status = trying ? scheduler->try_wait(scheduler, source->execution)
+                              : scheduler->wait(scheduler, source->execution);
+    if (trying && status == 0) return 0;
+    TENGINE_RETURN_IF_ERROR(end_run(source, status));
+    return 1;
 }
+
+bool may_feed_ir_graph(const struct graph* source)
+{
+    if (!source->execution) return true;
+    const ir_session_t* session = get_ir_session(source->execution);
+    return count_ir_runs(session) == 0 || session->frames[0].memory;
+}
+
+// ---- postrun ----
 
 int postrun_ir_graph(struct graph* source)
 {
-    if (source->status == IR_GRAPH_RUNNING)
-        return tengine_error_set(TENGINE_ESTATE, "graph '%s' is running", source->name);
-    if (!source->execution) return TENGINE_OK;
-    struct scheduler* scheduler = scheduler_of(source->execution);
-    const int status = scheduler->postrun(scheduler, source->execution);
-    withdraw_results(source);
-    destroy_ir_graph(source->execution);
+    struct graph* execution = source->execution;
+    if (!execution) return TENGINE_OK;
+    const ir_session_t* session = get_ir_session(execution);
+    while (session && count_ir_runs(session) > 0)
+        wait_ir_graph(source, 0);
+    int status = TENGINE_OK;
+    if (session && session->scheduler_ready && session->scheduler->postrun)
+        status = session->scheduler->postrun(session->scheduler, execution);
+    const int closed = close_ir_parts(execution);
+    withdraw_ir_outputs(source);
+    close_ir_session(execution);
+    destroy_ir_graph(execution);
     source->execution = NULL;
     source->status = IR_GRAPH_DONE;
-    return status;
+    return status < 0 ? status : closed;
 }

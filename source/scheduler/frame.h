@@ -13,6 +13,7 @@ extern "C" {
 typedef struct frame_value
 {
     void* data;
+    void* home;  // where it is unless the user's memory takes its place; NULL: nothing is planned
     bool owned;  // `data` is the frame's: an output whose shape only the run could tell
     uint8_t data_type;
     uint8_t dim_num;
@@ -24,8 +25,21 @@ typedef struct frame
 {
     ir_frame_value_t* values;  // one for each tensor of the execution graph
     int32_t value_num;
-    void* plan;  // memory of its own, laid out like graph->plan, or NULL: graph->plan itself
+    // Memory of its own, laid out like graph->plan, with room for copies of the inputs behind it.
+    // NULL: the frame works in graph->plan and in the user's buffers.
+    void* memory;
 } ir_frame_t;
+
+// A frame for an execution graph whose border memory is planned.
+int create_ir_frame(const struct graph* execution, bool own_memory, ir_frame_t* out_frame);
+void release_ir_frame(ir_frame_t* frame);
+
+// Begins a new run: what the last one owns is freed.
+void clear_ir_frame(ir_frame_t* frame);
+
+// The value gets type, shape and data of `tensor`, whose memory it takes over; where that is not
+// the tensor's own, a copy.
+int take_ir_value(ir_frame_value_t* value, struct tensor* tensor);
 
 #ifdef __cplusplus
 }

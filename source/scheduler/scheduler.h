@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running a graph: prepare it, walk its parts, hand results back. The C API calls these four on
-// source graphs; the walk over the execution graph is a scheduler's (ir_scheduler_t in device.h).
+// Running a graph: prepare it, walk its parts, hand results back. The C API calls these on source
+// graphs; the walk over the execution graph is a scheduler's (ir_scheduler_t in device.h).
 //
-// States (graph->status): CREATED --prerun--> READY --run--> READY ... --postrun--> DONE. prerun is
-// legal in every state but RUNNING and drops what an earlier prerun made. A failed run leaves
-// ERROR, from which run, prerun and postrun are legal.
+// States (graph->status): CREATED --prerun--> READY --run--> READY ... --postrun--> DONE. While
+// runs are under way it is RUNNING. prerun is legal in every state but RUNNING and drops what an
+// earlier prerun made. A failed run leaves ERROR, from which run, prerun and postrun are legal.
 #pragma once
 
 #include "tengine/device.h"
@@ -24,21 +24,36 @@ enum
 };
 
 // Makes and compiles the execution graph; output tensors of the source graph then have a shape
-// and memory. On failure the graph is as after postrun.
+// and memory. On failure the graph is as after postrun. ENOENT: the context wants a scheduler that
+// there is not.
 int prerun_ir_graph(struct graph* source, const ir_run_options_t* options);
 
-// ESTATE before prerun or when an input's shape was changed since; EINVAL names an input without
-// data. `block` 0 returns at once where the scheduler can.
+// Whether run_ir_graph() would begin a run now: ESTATE before prerun, and with `block` while others
+// are under way; ELIMIT when as many are under way as the scheduler takes.
+int check_ir_graph_run(const struct graph* source, int block);
+
+// Fails as check_ir_graph_run() does, with ESTATE when an input's shape was changed since prerun,
+// with EINVAL for an input without data. `block` 0 returns at once where the scheduler can: the run
+// is then under way, and the graph RUNNING.
 int run_ir_graph(struct graph* source, int block);
 
-// 1: no run is under way; 0: not finished yet (only with try_wait).
+// Waits for the oldest run under way and hands its results to the source graph; fails as the run
+// did. 1: it is done, or none was under way; 0: not finished yet (only with try_wait).
 int wait_ir_graph(struct graph* source, int try_wait);
 
-// Drops the execution graph; outputs lose the memory prerun gave them. A no-op when not prepared.
+// Drops the execution graph, once no run is under way any more; outputs lose the memory prerun gave
+// them. A no-op when not prepared. Must precede the end of a graph that is prepared.
 int postrun_ir_graph(struct graph* source);
 
-// The synchronous scheduler: parts one after the other on the calling thread.
-struct scheduler* find_default_scheduler(void);
+// Whether inputs may get new data: always but while a run reads the user's own memory.
+bool may_feed_ir_graph(const struct graph* source);
+
+// The one the context names, else that of the first device, else the synchronous one.
+int choose_ir_scheduler(const struct graph* source, struct scheduler** out_scheduler);
+
+// The built-in schedulers (sync.c, pipeline.c).
+struct scheduler* get_sync_scheduler(void);
+struct scheduler* get_pipeline_scheduler(void);
 
 #ifdef __cplusplus
 }

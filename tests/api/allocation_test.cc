@@ -75,5 +75,31 @@ TEST_F(AllocationTest, RunAllocatesNothing)
     }
 }
 
+TEST_F(AllocationTest, RunsUnderWayAllocateNothing)
+{
+    const context_t context = create_context("pipeline", 0);
+    ASSERT_EQ(tengine_context_set_option(context, "scheduler", "pipeline"), 0);
+    const graph_t graph = create_relu_graph(context);
+    const tensor_t x = get_graph_tensor(graph, "x");
+    const tensor_t y = get_graph_tensor(graph, "y");
+    float data[4] = {-1, 1, -2, 2}, result[4] = {};
+    ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    ASSERT_EQ(set_tensor_buffer(x, data, sizeof data), 0);
+    const long before = count_allocations();
+    int failures = 0;
+    for (int i = 0; i < 10; ++i) {
+        failures += run_graph(graph, 0) != 0;
+        failures += run_graph(graph, 0) != 0;
+        failures += wait_graph(graph, 0) != 1;
+        failures += wait_graph(graph, 0) != 1;
+        failures += get_tensor_data(y, result, sizeof result) != 0;
+    }
+    EXPECT_EQ(count_allocations(), before);
+    EXPECT_EQ(failures, 0) << get_tengine_error();
+    EXPECT_EQ(result[3], 2.f);
+    EXPECT_EQ(destroy_graph(graph), 0);
+    destroy_context(context);
+}
+
 }  // namespace
 }  // namespace tengine

@@ -25,6 +25,8 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(add_context_device),
     SYMBOL(set_context_device),
     SYMBOL(remove_context_device),
+    SYMBOL(tengine_context_set_option),
+    SYMBOL(tengine_context_get_option),
     SYMBOL(set_context_attr),
     SYMBOL(get_context_attr),
     SYMBOL(create_graph),
@@ -45,6 +47,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(set_graph_attr),
     SYMBOL(get_graph_attr),
     SYMBOL(set_graph_device),
+    SYMBOL(tengine_graph_set_affinity),
     SYMBOL(dump_graph),
     SYMBOL(create_graph_node),
     SYMBOL(get_graph_node),
@@ -118,6 +121,10 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_operator_get_number),
     SYMBOL(tengine_operator_get_name),
     SYMBOL(tengine_operator_get_domain),
+    SYMBOL(tengine_option_get_number),
+    SYMBOL(tengine_option_get_name),
+    SYMBOL(tengine_option_get_default),
+    SYMBOL(tengine_option_get_help),
     SYMBOL(tengine_format_get_number),
     SYMBOL(tengine_format_get_name),
     SYMBOL(tengine_data_type_get_name),
@@ -135,7 +142,10 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_graph_get_execution_node_number),
     SYMBOL(tengine_graph_get_execution_node),
     SYMBOL(tengine_graph_get_refusal),
+    SYMBOL(tengine_graph_get_execution_input),
+    SYMBOL(tengine_graph_get_execution_output),
     SYMBOL(tengine_graph_get_subgraph),
+    SYMBOL(tengine_graph_get_scheduler),
 };
 
 const int api_symbol_num = (int)(sizeof api_symbols / sizeof api_symbols[0]);

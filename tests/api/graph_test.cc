@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs: creation by format, layouts, inputs and outputs, look-up.
 #include <cstring>
+#include <gmock/gmock.h>
 #include <string>
 
 #include "fixture.h"
+#include "support/test_device.h"
+#include "tengine/inspect.h"
 
 namespace tengine {
 namespace {
@@ -144,6 +147,94 @@ TEST_F(GraphTest, DeviceIsSetByName)
     EXPECT_TRUE(failed_with(TENGINE_ENOENT));
     EXPECT_EQ(set_graph_device(graph_, nullptr), -1);
     EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+}
+
+TEST_F(GraphTest, WrongAffinitiesAreRefused)
+{
+    const std::string device = get_default_device();
+    for (const char* text : {static_cast<const char*>(nullptr), ""}) {
+        EXPECT_EQ(tengine_graph_set_affinity(graph_, text, device.c_str()), -1);
+        EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+        EXPECT_EQ(tengine_graph_set_affinity(graph_, "*", text), -1);
+        EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+    }
+    for (const std::string& devices : {device + ",", device + ",!" + device, std::string(",")}) {
+        EXPECT_EQ(tengine_graph_set_affinity(graph_, "*", devices.c_str()), -1) << devices;
+        EXPECT_TRUE(failed_with(TENGINE_EINVAL)) << devices;
+    }
+    for (const std::string& devices : {std::string("NPU"), device + ",!NPU", device + ", NPU",
+                                       device + " " + device, std::string(100000, 'x')}) {
+        EXPECT_EQ(tengine_graph_set_affinity(graph_, "*", devices.c_str()), -1) << devices;
+        EXPECT_THAT(get_tengine_error(), testing::HasSubstr("there is no device"));
+        EXPECT_TRUE(failed_with(TENGINE_ENOENT)) << devices;
+    }
+    for (const char* nodes : {"z", "z*", "op:Conv", "y?"}) {
+        EXPECT_EQ(tengine_graph_set_affinity(graph_, nodes, device.c_str()), -1) << nodes;
+        EXPECT_THAT(get_tengine_error(), testing::HasSubstr(nodes));
+        EXPECT_TRUE(failed_with(TENGINE_ENOENT)) << nodes;
+    }
+}
+
+// y = Relu(x) on A, B or the default device.
+class AffinityTest : public ApiTest
+{
+  protected:
+    void SetUp() override
+    {
+        ApiTest::SetUp();
+        context_ = create_context("c", 1);
+        ASSERT_EQ(add_context_device(context_, "A"), 0);
+        ASSERT_EQ(add_context_device(context_, "B"), 0);
+        ASSERT_EQ(tengine_context_set_option(context_, "split.prune", "0"), 0);
+        ASSERT_EQ(tengine_context_set_option(context_, "split.report", "none"), 0);
+        graph_ = create_relu_graph(context_);
+        ASSERT_NE(graph_, nullptr);
+    }
+    // The devices outlive this, so they must find the library as it is.
+    void TearDown() override
+    {
+        destroy_graph(graph_);
+        destroy_context(context_);
+    }
+
+    // The device that gets the Relu when its affinity is this.
+    std::string placed(const char* nodes, const char* devices)
+    {
+        if (tengine_graph_set_affinity(graph_, nodes, devices) < 0 || prerun_graph(graph_) < 0)
+            return get_tengine_error();
+        tengine_execution_node node;
+        return tengine_graph_get_execution_node(graph_, 0, &node) < 0 ? get_tengine_error()
+                                                                      : node.device;
+    }
+
+    test::TestDevice a_{"A", {"Relu"}};
+    test::TestDevice b_{"B", {"Relu"}};
+    context_t context_ = nullptr;
+    graph_t graph_ = nullptr;
+};
+
+TEST_F(AffinityTest, DecidesWhoGetsANode)
+{
+    EXPECT_EQ(placed("y", "B"), "B");
+    EXPECT_EQ(placed("*", "!B"), "A");
+    EXPECT_EQ(placed("op:Relu", "!A"), "B");
+    EXPECT_EQ(placed("op:R*", "B,A"), "A") << "the order is the context's";
+    EXPECT_EQ(placed("y", "!A,B"), "CPU");
+    EXPECT_EQ(placed("y", "CPU"), "CPU");
+}
+
+TEST_F(AffinityTest, CountsFromTheNextPrerunOn)
+{
+    ASSERT_TRUE(write_floats(get_graph_tensor(graph_, "x"), {-1, 0, 1, 2}));
+    ASSERT_EQ(placed("y", "A"), "A");
+    EXPECT_EQ(tengine_graph_set_affinity(graph_, "none", "B"), -1);
+    EXPECT_EQ(run_graph(graph_, 1), 0) << get_tengine_error();
+    EXPECT_EQ(tengine_graph_set_affinity(graph_, "y", "B"), 0);
+    EXPECT_EQ(run_graph(graph_, 1), -1);
+    EXPECT_TRUE(failed_with(TENGINE_ESTATE));
+    EXPECT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+    EXPECT_EQ(run_graph(graph_, 1), 0) << get_tengine_error();
+    EXPECT_EQ(b_.runs, 1);
 }
 
 }  // namespace

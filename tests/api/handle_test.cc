@@ -34,6 +34,7 @@ const char* names[] = {"x"};
 custom_kernel_ops kernel_ops;
 tengine_graph_stats stats;
 tengine_execution_node execution_node;
+tengine_execution_tensor execution_tensor;
 tengine_refusal refusal;
 tengine_subgraph part;
 
@@ -47,6 +48,8 @@ const Call kContextCalls[] = {
     CALL(add_context_device(h, "CPU"), -1),
     CALL(set_context_device(h, "CPU", nullptr, 0), -1),
     CALL(remove_context_device(h, "CPU"), -1),
+    CALL(tengine_context_set_option(h, "split.prune", "0"), -1),
+    CALL(tengine_context_get_option(h, "split.prune"), nullptr),
     CALL(set_context_attr(h, "a", numbers, 4), -1),
     CALL(get_context_attr(h, "a", numbers, 4), -1),
 };
@@ -69,6 +72,7 @@ const Call kGraphCalls[] = {
     CALL(set_graph_attr(h, "a", numbers, 4), -1),
     CALL(get_graph_attr(h, "a", numbers, 4), -1),
     CALL(set_graph_device(h, "CPU"), -1),
+    CALL(tengine_graph_set_affinity(h, "*", "CPU"), -1),
     VOID_CALL(dump_graph(h)),
     CALL(create_graph_node(h, "n", "Relu"), nullptr),
     CALL(get_graph_node(h, "x"), nullptr),
@@ -91,7 +95,10 @@ const Call kGraphCalls[] = {
     CALL(tengine_graph_get_execution_node_number(h), -1),
     CALL(tengine_graph_get_execution_node(h, 0, &execution_node), -1),
     CALL(tengine_graph_get_refusal(h, 0, 0, &refusal), -1),
+    CALL(tengine_graph_get_execution_input(h, 0, 0, &execution_tensor), -1),
+    CALL(tengine_graph_get_execution_output(h, 0, &execution_tensor), -1),
     CALL(tengine_graph_get_subgraph(h, 0, &part), -1),
+    CALL(tengine_graph_get_scheduler(h), nullptr),
 };
 
 const Call kNodeCalls[] = {

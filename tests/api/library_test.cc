@@ -136,7 +136,7 @@ TEST_F(LibraryTest, LogGoesToTheSinkFromTheLevelOn)
     EXPECT_EQ(logged, "");
     set_log_level(LOG_INFO);
     dump_graph(graph);
-    set_log_level(LOG_ERR);
+    set_log_level(LOG_NOTICE);
     EXPECT_NE(logged.find("Relu"), std::string::npos) << logged;
     const std::string before = logged;
     dump_graph(graph);

@@ -31,16 +31,16 @@ class Log : public ::testing::Test
     void TearDown() override
     {
         set_log_sink(nullptr);
-        set_log_sink_level(TENGINE_LOG_ERR);
+        set_log_sink_level(TENGINE_LOG_NOTICE);
     }
 };
 
-TEST_F(Log, DefaultLevelIsError)
+TEST_F(Log, DefaultLevelIsNotice)
 {
-    EXPECT_EQ(TENGINE_LOG_ERR, get_log_sink_level());
+    EXPECT_EQ(TENGINE_LOG_NOTICE, get_log_sink_level());
     set_log_sink(keep_line);
-    TLOG_WARNING("not seen");
-    TLOG_ERR("seen %d", 7);
+    TLOG_INFO("not seen");
+    TLOG_NOTICE("seen %d", 7);
     ASSERT_EQ(1u, g_lines.size());
     EXPECT_EQ("seen 7", g_lines[0]);
 }

@@ -19,41 +19,47 @@ mkdir blocks
 awk '/^```/ { inside = !inside; if (inside) file = sprintf("blocks/%02d.%s", ++n, substr($0, 4)); next }
      inside { print > file }' "$TENGINE/docs/add-a-device.md"
 
-# Puts a C block where the skeleton's empty table is.
-replace_table() {
-    awk -v block="$1" '
-        /^static const struct npu_kernel npu_kernels\[\]/ {
+# Puts the C block with the table where the skeleton's empty one is, any other in front of the tables
+# of entries.
+insert_code() {
+    place='^static struct interface npu_interface'
+    grep -q '^static const struct npu_kernel npu_kernels' "$1" &&
+        place='^static const struct npu_kernel npu_kernels'
+    awk -v block="$1" -v place="$place" '
+        $0 ~ place {
             while ((getline line < block) > 0) print line
-            skip = 1
+            skip = place ~ /kernels$/
         }
         !skip { print }
         /^};/ { skip = 0 }' npu/npu_device.c >npu_device.new
     mv npu_device.new npu/npu_device.c
 }
 
-# Runs the digits network on device $1; operator $2, if any, must be on it.
+# Runs the digits network on device $1; operator $2, if any, must be on it, though it may not pay.
 check_device() {
     ${CC:-cc} -std=c99 -Wall -Wextra -pedantic -I"$TENGINE/include" "$here/placement.c" \
         -o placement -Lbuild -ltengine -Wl,-rpath,"$work/build"
-    ./placement "$TENGINE/examples/data/digits.onnx" "$@"
+    ./placement "$TENGINE/examples/data/digits.onnx" "$@" split.prune=0
 }
 
 for block in blocks/*; do
     echo "== $block"
     case $block in
         *.sh) sed 's/^/+ /' "$block" && . "./$block" ;;
-        *.c) replace_table "$block" ;;
+        *.c) insert_code "$block" ;;
         *.cmake) check_device NPU Relu && cp "$block" npu/CMakeLists.txt ;;
         *) echo "the guide has a block that is not known here" && exit 1 ;;
     esac
 done
 check_device NPU Relu
 
-echo "== a device that sets all seven variables, beside the first one"
+echo "== a device that sets all seven variables, and the scripted devices, beside the first one"
 cp -r "$here/probe" probe
 ${CC:-cc} -fPIC -c probe/library/probe_library.c -o probe/probe_library.o
 ar rc probe/library/libprobe_library.a probe/probe_library.o
-cmake -DTENGINE_EXTERNAL_DEVICES="$work/npu;$work/probe" build
+scripted=$TENGINE/tests/devices
+cmake -DTENGINE_EXTERNAL_DEVICES="$work/npu;$work/probe;$scripted/a;$scripted/b" build
 cmake --build build
 check_device NPU Relu
 check_device PROBE
+check_device A,B,NPU NPU.speed=high

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// placement <model> <device> [<operator>]: runs the model with the device before the CPU and
-// without it. Succeeds when both results are equal and the device got every node of the operator.
+// placement <model> <devices> [<operator> | <key>=<value>]...: runs the model three times with the
+// devices, best first and separated by commas, before the CPU, with these options, and without.
+// Succeeds when all results are equal and the first device got every node of the operators.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,8 @@
 enum
 {
     kInputs = 64,
-    kOutputs = 10
+    kOutputs = 10,
+    kRuns = 3
 };
 
 static int fail(const char* what)
@@ -39,6 +41,38 @@ static int run(graph_t graph, float* out_values)
                            kOutputs * (int)sizeof *out_values);
 }
 
+// The devices in the order given; `devices` is taken apart.
+static int add_devices(context_t context, char* devices)
+{
+    for (char* name = strtok(devices, ","); name != NULL; name = strtok(NULL, ",")) {
+        if (set_context_device(context, name, NULL, 0) < 0) return -1;
+    }
+    return 0;
+}
+
+static int set_options(context_t context, char** arguments, int number)
+{
+    for (int i = 0; i < number; ++i) {
+        char* const value = strchr(arguments[i], '=');
+        if (value == NULL) continue;
+        *value = '\0';
+        if (tengine_context_set_option(context, arguments[i], value + 1) < 0) return -1;
+        *value = '=';
+    }
+    return 0;
+}
+
+static int are_equal(const float* expected, const float* actual)
+{
+    for (int i = 0; i < kOutputs; ++i) {
+        if (!(fabsf(actual[i] - expected[i]) <= 1e-5f)) {
+            fprintf(stderr, "value %d is %g instead of %g\n", i, actual[i], expected[i]);
+            return 0;
+        }
+    }
+    return 1;
+}
+
 // Number of nodes of `op`, or -1 when one of them is not on `device`.
 static int count_nodes_on(graph_t graph, const char* device, const char* op)
 {
@@ -63,22 +97,22 @@ int main(int argc, char** argv)
 
     if (init_tengine() < 0) return fail("init_tengine") != 0;
     context_t context = create_context("placement", 0);
-    if (context == NULL || set_context_device(context, argv[2], NULL, 0) < 0)
-        return fail(argv[2]) != 0;
+    if (context == NULL || add_devices(context, argv[2]) < 0) return fail(argv[2]) != 0;
+    if (set_options(context, argv + 3, argc - 3) < 0) return fail("options") != 0;
     graph_t graph = prepare(context, argv[1], pixels);
     graph_t reference = prepare(NULL, argv[1], pixels);
     if (graph == NULL || reference == NULL) return fail(argv[1]) != 0;
-    if (run(graph, actual) < 0 || run(reference, expected) < 0) return fail("run") != 0;
+    if (run(reference, expected) < 0) return fail("run on the CPU") != 0;
 
-    if (argc > 3 && count_nodes_on(graph, argv[2], argv[3]) <= 0) {
-        fprintf(stderr, "not every %s is on %s\n", argv[3], argv[2]);
-        return 1;
-    }
-    for (int i = 0; i < kOutputs; ++i) {
-        if (!(fabsf(actual[i] - expected[i]) <= 1e-5f)) {
-            fprintf(stderr, "value %d is %g instead of %g\n", i, actual[i], expected[i]);
+    for (int i = 3; i < argc; ++i) {
+        if (strchr(argv[i], '=') == NULL && count_nodes_on(graph, argv[2], argv[i]) <= 0) {
+            fprintf(stderr, "not every %s is on %s\n", argv[i], argv[2]);
             return 1;
         }
+    }
+    for (int i = 0; i < kRuns; ++i) {
+        if (run(graph, actual) < 0) return fail("run") != 0;
+        if (!are_equal(expected, actual)) return 1;
     }
     destroy_graph(reference);
     destroy_graph(graph);

@@ -27,4 +27,20 @@ TEST(Context, KeepsDevicesInOrderWithCopiesOfTheirOptions)
     EXPECT_EQ(get_vector_num(context->devices), 1);
 }
 
+TEST(Context, KeysKeepTheirLastValue)
+{
+    vector_t* list = nullptr;
+    EXPECT_EQ(find_ir_key_value(list, "a"), nullptr);
+    ASSERT_EQ(set_ir_key_value(&list, "a", "1"), TENGINE_OK);
+    ASSERT_EQ(set_ir_key_value(&list, "b", ""), TENGINE_OK);
+    ASSERT_EQ(set_ir_key_value(&list, "a", "2"), TENGINE_OK);
+    ASSERT_EQ(set_ir_key_value(&list, "b", find_ir_key_value(list, "a")), TENGINE_OK);
+    ASSERT_EQ(set_ir_key_value(&list, "a", find_ir_key_value(list, "a")), TENGINE_OK);
+    EXPECT_STREQ(find_ir_key_value(list, "a"), "2");
+    EXPECT_STREQ(find_ir_key_value(list, "b"), "2");
+    EXPECT_EQ(find_ir_key_value(list, "c"), nullptr);
+    EXPECT_EQ(get_vector_num(list), 2);
+    release_vector(list);
+}
+
 }  // namespace

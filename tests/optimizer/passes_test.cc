@@ -24,7 +24,8 @@ GraphOwner optimize(IrBuilder& source)
 
 std::vector<float> run(IrBuilder& source, const std::string& output)
 {
-    const ir_run_options_t options = {1, 0, 0, 0};
+    ir_run_options_t options = {};
+    options.num_thread = 1;
     EXPECT_EQ(prerun_ir_graph(source.get(), &options), TENGINE_OK) << tengine_error_message();
     EXPECT_EQ(run_ir_graph(source.get(), 1), TENGINE_OK) << tengine_error_message();
     const tensor* result = source.find(output);

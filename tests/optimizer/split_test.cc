@@ -97,8 +97,8 @@ TEST(Split, NodesGoToTheFirstDeviceThatTakesThem)
     EXPECT_STREQ(neg->refusal_list[1].verdict.message, "the device has no Neg");
 }
 
-// x -> Relu -> Exp -> Relu and x -> Relu, joined: the two branches of one device share a level.
-TEST(Split, PartsAreDeviceAndLevelAndNeverACycle)
+// x -> Relu -> Exp -> Relu and x -> Relu, joined: what is ready together runs together.
+TEST(Split, BranchesOfOneDeviceShareAPart)
 {
     TestDevice a("A", {"Relu", "Add"});
     Context context;
@@ -112,7 +112,7 @@ TEST(Split, PartsAreDeviceAndLevelAndNeverACycle)
     source.add("Add", {"a2", "a3"}, {"y"});
     source.outputs({"y"});
     const GraphOwner graph = split(source);
-    // A at level 0 {a1, a3}, host at level 1 {h}, A at level 2 {a2, y}.
+    // A {a1, a3}, host {h}, A {a2, y}.
     ASSERT_EQ(parts(graph), 3);
     EXPECT_EQ(get_ir_graph_subgraph(graph.get(), 0)->node_num, 2);
     EXPECT_EQ(get_ir_graph_subgraph(graph.get(), 2)->node_num, 2);
@@ -262,7 +262,7 @@ TEST(Split, ADevicesOwnSplitCountsWhereverTheDefaultDeviceStands)
     source.add("Relu", {"x"}, {"y"});
     source.outputs({"y"});
     EXPECT_EQ(make_execution_graph(source.get()), nullptr);
-    EXPECT_STREQ(tengine_error_message(), "its own split");
+    EXPECT_STREQ(tengine_error_message(), "device 'A', split_graph: its own split");
 }
 
 }  // namespace

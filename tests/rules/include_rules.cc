@@ -31,7 +31,7 @@ const std::vector<Room>& rooms()
         {"source/serializer/",
          {"serializer/serializer.h", "module/", "operator/", "graph/", "base/"}},
         {"source/device/", {"module/", "operator/", "graph/", "base/"}},
-        {"source/scheduler/", {"optimizer/", "operator/", "graph/", "base/"}},
+        {"source/scheduler/", {"optimizer/", "module/", "operator/", "graph/", "base/"}},
         {"source/api/",
          {"serializer/serializer.h", "scheduler/", "optimizer/", "module/", "operator/", "graph/",
           "base/"}},

@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "graph/affinity.h"
 #include "graph/context.h"
 #include "graph/graph.h"
+#include "graph/option.h"
 #include "scheduler/scheduler.h"
 #include "support/ir_builder.h"
 #include "support/test_device.h"
@@ -15,7 +17,7 @@ namespace {
 
 using namespace tengine::test;
 
-constexpr ir_run_options_t kOptions = {1, 0, 0, 0};
+constexpr ir_run_options_t kOptions = {1, 0, 0, 0, 0, 0};
 
 // x -> Relu (device A) -> Exp (host) -> Neg (device A).
 class ExecutionTest : public testing::Test
@@ -37,6 +39,11 @@ class ExecutionTest : public testing::Test
 
     graph* source() { return source_->get(); }
     tensor* at(const char* name) { return source_->find(name); }
+    void set(const char* key, const char* value)
+    {
+        ASSERT_EQ(set_ir_context_option(context_.get(), key, value), TENGINE_OK)
+            << tengine_error_message();
+    }
     void feed(std::vector<float>& data) { set_ir_tensor_data(at("x"), data.data(), false); }
 
     TestDevice device_;
@@ -116,23 +123,52 @@ TEST_F(ExecutionTest, OutputsMayLieInTheUsersMemory)
     EXPECT_FLOAT_EQ(at("y")->f32[99], -1.0f);
 }
 
-TEST_F(ExecutionTest, AFailingPreRunLeavesTheGraphUnprepared)
+TEST_F(ExecutionTest, WhatADeviceCannotCompileRunsOnTheDefaultDevice)
 {
     feed(data_);
     device_.fail_pre_run = true;
-    EXPECT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_EDEVICE);
-    EXPECT_STREQ(tengine_error_message(), "device 'A', pre_run of part 0 (1 nodes): told to fail");
-    EXPECT_EQ(source()->execution, nullptr);
+    ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK) << tengine_error_message();
+    ASSERT_EQ(run_ir_graph(source(), 1), TENGINE_OK);
+    EXPECT_EQ(device_.runs, 0);
+    EXPECT_FLOAT_EQ(at("y")->f32[2], -2.7182817f);
+    const node* relu = find_node(source()->execution, "r");
+    EXPECT_EQ(relu->device, find_default_device());
+    ASSERT_EQ(relu->refusal_num, 1);
+    EXPECT_EQ(relu->refusal_list[0].verdict.code, IR_REASON_COMPILE);
+    EXPECT_STREQ(relu->refusal_list[0].verdict.message,
+                 "device 'A', pre_run of part 0 (1 nodes): told to fail");
+    // The next prerun tries the device again.
     device_.fail_pre_run = false;
     ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK);
     EXPECT_EQ(run_ir_graph(source(), 1), TENGINE_OK);
+    EXPECT_EQ(device_.runs, 2);
 }
 
-TEST_F(ExecutionTest, AFailingRunIsReportedAndCanBeRepeated)
+TEST_F(ExecutionTest, AFailingPreRunLeavesTheGraphUnpreparedWhereNothingMayFallBack)
 {
     feed(data_);
-    ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK);
+    set("split.fail_on_fallback", "1");
+    ASSERT_EQ(add_ir_graph_affinity(source(), "e", "CPU"), TENGINE_OK);
+    device_.fail_pre_run = true;
+    EXPECT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_EFALLBACK);
+    EXPECT_NE(std::string(tengine_error_message())
+                  .find("device 'A', pre_run of part 0 (1 nodes): told to fail"),
+              std::string::npos)
+        << tengine_error_message();
+    EXPECT_EQ(source()->execution, nullptr);
+    device_.fail_pre_run = false;
+    ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK) << tengine_error_message();
+    EXPECT_EQ(run_ir_graph(source(), 1), TENGINE_OK);
+}
+
+TEST_F(ExecutionTest, AFailingRunIsReportedWhereNothingMayFallBack)
+{
+    feed(data_);
+    set("split.fail_on_fallback", "1");
+    ASSERT_EQ(add_ir_graph_affinity(source(), "e", "CPU"), TENGINE_OK);
+    ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK) << tengine_error_message();
     device_.fail_run = true;
+    device_.script.status = -7;
     EXPECT_EQ(run_ir_graph(source(), 1), TENGINE_EDEVICE);
     EXPECT_STREQ(tengine_error_message(), "device 'A', run of part 0 (1 nodes): it returned -7");
     EXPECT_EQ(source()->status, IR_GRAPH_ERROR);
@@ -149,9 +185,9 @@ TEST_F(ExecutionTest, WhatIsAllocatedIsReleased)
     EXPECT_EQ(device_.allocations, 2);
     EXPECT_EQ(device_.allocator_releases, 2);
     device_.fail_pre_run = true;
-    EXPECT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_EDEVICE);
-    EXPECT_EQ(device_.allocations, 3);
-    EXPECT_EQ(device_.allocator_releases, 3);
+    EXPECT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK);
+    EXPECT_EQ(device_.allocations, 4);
+    EXPECT_EQ(device_.allocator_releases, 4);
 }
 
 TEST(Execution, AFailedRunTakesOutputsOfUnknownShapeBack)
@@ -219,6 +255,35 @@ TEST(Execution, ConstantAndPassedThroughOutputsAreServed)
     set_ir_tensor_data(source.find("folded"), mine.data(), false);
     ASSERT_EQ(run_ir_graph(source.get(), 1), TENGINE_OK);
     EXPECT_EQ(mine[0], -5.0f);
+}
+
+// Two outputs that are one tensor of the execution graph, and one that is the input.
+TEST(Execution, OutputsThatAreOneTensorAreAllServed)
+{
+    IrBuilder source;
+    source.input("x", {2});
+    source.add("Neg", {"x"}, {"y"});
+    source.add("Identity", {"y"}, {"same"});
+    source.add("Identity", {"x"}, {"copy"});
+    source.outputs({"y", "same", "copy"});
+    std::vector<float> data = {1, 2}, mine(2);
+    set_ir_tensor_data(source.find("x"), data.data(), false);
+    ASSERT_EQ(prerun_ir_graph(source.get(), &kOptions), TENGINE_OK) << tengine_error_message();
+    const auto expect_results = [&] {
+        ASSERT_EQ(run_ir_graph(source.get(), 1), TENGINE_OK) << tengine_error_message();
+        for (const char* name : {"y", "same", "copy"}) {
+            ASSERT_NE(source.find(name)->data, nullptr) << name;
+            EXPECT_EQ(source.find(name)->f32[1], name[0] == 'c' ? 2.0f : -2.0f) << name;
+        }
+    };
+    expect_results();
+    set_ir_tensor_data(source.find("same"), mine.data(), false);
+    expect_results();
+    EXPECT_EQ(mine[0], -1.0f);
+    data = {3, 2};
+    expect_results();
+    EXPECT_EQ(mine[0], -3.0f);
+    EXPECT_EQ(source.find("y")->f32[0], -3.0f);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "graph/graph.h"
 #include "module/module.h"
 #include "optimizer/optimizer.h"
+#include "scheduler/scheduler.h"
 
 namespace tengine::test {
 
@@ -17,6 +18,7 @@ IrBuilder::IrBuilder(context* context)
 
 IrBuilder::~IrBuilder()
 {
+    postrun_ir_graph(graph_);
     destroy_ir_graph(graph_);
 }
 
@@ -88,7 +90,8 @@ tensor* find_tensor(const graph* graph, const std::string& name)
 
 graph* make_execution_graph(const graph* source)
 {
-    const ir_run_options_t options = {1, 0, 0, 0};
+    ir_run_options_t options = {};
+    options.num_thread = 1;
     graph* made = nullptr;
     return create_execution_graph(source, &options, &made) < 0 ? nullptr : made;
 }

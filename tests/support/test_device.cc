@@ -5,79 +5,58 @@
 #include <utility>
 
 #include "module/module.h"
+#include "scheduler/watchdog.h"
 
 namespace tengine::test {
 namespace {
 
-TestDevice& self(device* device)
+// Longer than any test may take.
+constexpr int kHungCallsMs = 60000;
+
+std::string join(const std::vector<std::string>& words)
 {
-    return *static_cast<TestDevice*>(device->privacy);
+    std::string text;
+    for (const std::string& word : words)
+        text += (text.empty() ? "" : ",") + word;
+    return text;
 }
 
-int do_nothing(device*)
+TestDevice& self(void* privacy)
 {
-    return TENGINE_OK;
+    return *static_cast<TestDevice*>(privacy);
 }
 
-int describe(device* device, vector* allowed, vector*, vector* precision)
+int inspect(void* privacy, const node* node, ir_verdict_t* verdict)
 {
-    for (const std::string& name : self(device).operators()) {
-        const char* text = name.c_str();
-        TENGINE_RETURN_IF_ERROR(push_op_names(allowed, &text, 1));
-    }
-    int type = TENGINE_DT_FP32;
-    return push_vector_data(precision, &type);
-}
-
-int inspect(device* device, const node* node, ir_verdict_t* verdict)
-{
-    const auto& refusal = self(device).refusal;
+    const auto& refusal = self(privacy).refusal;
     const std::string reason = refusal ? refusal(*node) : "";
     if (!reason.empty())
         refuse_ir_node(verdict, IR_REASON_ATTRIBUTE, "attribute", "value", "%s", reason.c_str());
-    return TENGINE_OK;
+    const auto& hook = self(privacy).on_inspect;
+    return hook ? hook(*node) : TENGINE_OK;
 }
 
-int pre_run(device* device, subgraph* part, void* options)
+void pre_run(void* privacy, subgraph*, void* options)
 {
-    self(device).pre_runs++;
-    self(device).last_options = options;
-    if (self(device).fail_pre_run) return tengine_error_set(TENGINE_EDEVICE, "told to fail");
-    struct device* host = find_default_device();
-    return host->interface->pre_run(host, part, nullptr);
+    self(privacy).last_options = options;
 }
 
-int run(device* device, subgraph* part)
+int run(void* privacy, subgraph* part)
 {
-    self(device).runs++;
-    if (self(device).fail_run) return -7;  // a bare status, without a sentence
-    struct device* host = find_default_device();
-    return host->interface->run(host, part);
+    const auto& hook = self(privacy).on_run;
+    return hook ? hook(part) : TENGINE_OK;
 }
 
-int post_run(device* device, subgraph*)
+int async_run(void* privacy, subgraph* part)
 {
-    self(device).post_runs++;
-    return TENGINE_OK;
+    const auto& hook = self(privacy).on_async_run;
+    return hook ? hook(part) : TENGINE_OK;
 }
 
-int release_graph(device* device, void* device_graph)
+int async_wait(void* privacy, subgraph* part, int try_wait)
 {
-    self(device).releases++;
-    struct device* host = find_default_device();
-    return host->interface->release_graph(host, device_graph);
-}
-
-int allocate(device* device, subgraph*)
-{
-    self(device).allocations++;
-    return TENGINE_OK;
-}
-
-int release(device* device, subgraph*)
-{
-    self(device).allocator_releases++;
-    return TENGINE_OK;
+    const auto& hook = self(privacy).on_async_wait;
+    return hook ? hook(part, try_wait) : 1;
 }
 
 }  // namespace
@@ -91,33 +70,24 @@ void TestDevice::use_optimizer()
         optimizations++;
         return int{TENGINE_OK};
     };
-    device_.optimizer = &optimizer_;
+    scripted_.device.optimizer = &optimizer_;
 }
 
 TestDevice::TestDevice(std::string name, std::vector<std::string> operators)
-    : name_(std::move(name)), operators_(std::move(operators))
+    : name_(std::move(name)), operators_(join(operators))
 {
     EXPECT_EQ(init_modules(), TENGINE_OK) << tengine_error_message();
-    interface_.init = do_nothing;
-    interface_.pre_run = pre_run;
-    interface_.run = run;
-    interface_.post_run = post_run;
-    interface_.release_graph = release_graph;
-    interface_.release_device = do_nothing;
-    allocator_.describe = describe;
-    allocator_.inspect = inspect;
-    allocator_.allocate = allocate;
-    allocator_.release = release;
-    init_ir_device(&device_, name_.c_str());
-    device_.interface = &interface_;
-    device_.allocator = &allocator_;
-    device_.privacy = this;
-    EXPECT_EQ(register_device(&device_), TENGINE_OK) << tengine_error_message();
+    init_scripted_device(&scripted_, name_.c_str());
+    script.operators = operators_.c_str();
+    scripted_.hooks = {this, inspect, pre_run, run, async_run, async_wait};
+    EXPECT_EQ(register_device(get()), TENGINE_OK) << tengine_error_message();
 }
 
 TestDevice::~TestDevice()
 {
-    EXPECT_EQ(unregister_device(&device_), TENGINE_OK);
+    release_hangs();
+    EXPECT_EQ(wait_hung_calls(kHungCallsMs), 0);
+    EXPECT_EQ(unregister_device(get()), TENGINE_OK);
 }
 
 }  // namespace tengine::test

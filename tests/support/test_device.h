@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device for tests: takes the operators it is told to, runs them with the default device's
-// kernels, counts calls, and fails on demand. Registered while it lives.
+// kernels, counts calls, and misbehaves on demand. Registered while it lives. What it can do is in
+// devices/scripted_device.h; here it has the comforts of C++.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "tengine/device.h"
+#include "devices/scripted_device.h"
 
 namespace tengine::test {
 
@@ -15,34 +16,55 @@ class TestDevice
 {
   public:
     explicit TestDevice(std::string name, std::vector<std::string> operators = {});
+    // Ends the hangs and waits until all calls into the device have come back.
     ~TestDevice();
     TestDevice(const TestDevice&) = delete;
     TestDevice& operator=(const TestDevice&) = delete;
 
-    device* get() { return &device_; }
+    device* get() { return &scripted_.device; }
 
     // Asked by inspect() when set: a reason to refuse, or "".
     std::function<std::string(const node&)> refusal;
-    // Entries that fail from now on.
-    bool fail_pre_run = false;
-    bool fail_run = false;
-    int pre_runs = 0, runs = 0, post_runs = 0, releases = 0;
-    int allocations = 0, allocator_releases = 0;
+    // Called by the entries when set, on the thread of the call; see script_hooks_t.
+    std::function<int(const node&)> on_inspect;
+    std::function<int(subgraph*)> on_run, on_async_run;
+    std::function<int(subgraph*, int try_wait)> on_async_wait;
+    const void* last_options = nullptr;
+
+    // The optional entries estimate (script.estimate_*), async_run with async_wait, and the
+    // optimizer's.
+    void use_estimate() { enable_scripted_estimate(&scripted_); }
+    void use_async() { enable_scripted_async(&scripted_); }
+    void use_optimizer();
     // Called as optimizer.split_graph and counted as optimizer.optimize_graph when set.
     int (*split)(graph*) = nullptr;
     static int optimizations;  // of all test devices: the entry does not say whose it is
-    void use_optimizer();
-    const void* last_options = nullptr;
 
-    const std::vector<std::string>& operators() const { return operators_; }
+    void release_hangs() { release_scripted_hangs(&scripted_); }
 
   private:
-    std::string name_;
-    std::vector<std::string> operators_;
-    ir_interface_t interface_ = {};
-    ir_allocator_t allocator_ = {};
+    std::string name_, operators_;
+    scripted_device_t scripted_ = {};
     ir_optimizer_t optimizer_ = {};
-    ir_device_t device_ = {};
+
+  public:
+    // Changes count from the next call on; not while calls are under way.
+    script_t& script = scripted_.script;
+    int& fail_pre_run = script.fail_pre_run;
+    int& fail_run = script.fail_all_runs;
+
+    const script_count_t& inspects = scripted_.inspects;
+    const script_count_t& estimates = scripted_.estimates;
+    const script_count_t& evaluations = scripted_.evaluations;
+    const script_count_t& pre_runs = scripted_.pre_runs;
+    const script_count_t& runs = scripted_.runs;
+    const script_count_t& async_runs = scripted_.async_runs;
+    const script_count_t& async_waits = scripted_.async_waits;
+    const script_count_t& post_runs = scripted_.post_runs;
+    const script_count_t& releases = scripted_.releases;
+    const script_count_t& allocations = scripted_.allocations;
+    const script_count_t& allocator_releases = scripted_.allocator_releases;
+    const script_count_t& hanging = scripted_.hanging;
 };
 
 }  // namespace tengine::test

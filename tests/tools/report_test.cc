@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tensor_file/tensor_file.h"
 #include "tools/program.h"
@@ -48,6 +49,135 @@ TEST(BenchCommand, WritesConsistentNumbers)
         EXPECT_NEAR(result["gflops"].get<double>(), gflops, gflops * 1e-9);
         EXPECT_GT(result["peak_memory"], 1 << 20);
     }
+}
+
+// What `value` must look like: a word for its type, or for an object a word for each key.
+void expect_shape(const json& value, const json& shape, const std::string& where)
+{
+    if (shape.is_object()) {
+        std::set<std::string> keys, wanted;
+        for (const auto& [key, entry] : value.items())
+            keys.insert(key);
+        for (const auto& [key, entry] : shape.items())
+            wanted.insert(key);
+        ASSERT_EQ(keys, wanted) << where;
+        for (const std::string& key : wanted)
+            expect_shape(value[key], shape[key], where + "." + key);
+    } else if (shape.is_array()) {
+        ASSERT_TRUE(value.is_array()) << where;
+        for (const json& entry : value)
+            expect_shape(entry, shape[0], where + "[]");
+    } else if (shape == "count") {
+        ASSERT_TRUE(value.is_number_integer()) << where << ": " << value;
+        EXPECT_GE(value, 0) << where;
+    } else if (shape == "time") {
+        ASSERT_TRUE(value.is_number_float()) << where << ": " << value;
+        EXPECT_GE(value, 0.0) << where;
+    } else {
+        EXPECT_EQ(value.type_name(), shape) << where;
+    }
+}
+
+// Version 1 of the report, as docs/report.md has it; `measured` is "time" or "null".
+json report_shape(const std::string& part_measured, const std::string& node_measured)
+{
+    const json tensor = {{"name", "string"}, {"type", "string"}, {"shape", {"number"}}};
+    const json refusal = {{"device", "string"},
+                          {"code", "string"},
+                          {"attribute", "string"},
+                          {"value", "string"},
+                          {"message", "string"}};
+    const json part = {{"id", "count"},          {"device", "string"},
+                       {"nodes", "count"},       {"inputs", "count"},
+                       {"outputs", "count"},     {"macs", "count"},
+                       {"bytes_in", "count"},    {"bytes_out", "count"},
+                       {"predicted_ms", "time"}, {"measured_ms", part_measured},
+                       {"redone", "count"}};
+    const json node = {{"name", "string"},
+                       {"op", "string"},
+                       {"device", "string"},
+                       {"part", "count"},
+                       {"macs", "count"},
+                       {"predicted_ms", "time"},
+                       {"measured_ms", node_measured},
+                       {"refused", json::array({refusal})}};
+    return {{"version", "count"},
+            {"model", "string"},
+            {"inputs", json::array({tensor})},
+            {"outputs", json::array({tensor})},
+            {"operators", "object"},
+            {"macs", "count"},
+            {"parameters", "count"},
+            {"memory", {{"constants", "count"}, {"arena", "count"}}},
+            {"scheduler", "string"},
+            {"devices", json::array({"string"})},
+            {"parts", json::array({part})},
+            {"nodes", json::array({node})}};
+}
+
+TEST(InspectCommand, ReportIsAsDocumented)
+{
+    const Finished finished = run({"inspect", data_file("digits.onnx"), "--json", "-"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    const json report = json::parse(finished.output);
+    expect_shape(report, report_shape("null", "null"), "report");
+    EXPECT_EQ(report["version"], 1);
+    EXPECT_EQ(report["model"], data_file("digits.onnx"));
+    EXPECT_EQ(report["scheduler"], "sync");
+}
+
+TEST(InspectCommand, PartsAddUp)
+{
+    const json report =
+        json::parse(run({"inspect", data_file("digits.onnx"), "--json", "-"}).output);
+    ASSERT_EQ(report["parts"].size(), 1u);
+    const json& part = report["parts"][0];
+    EXPECT_EQ(part["id"], 0);
+    EXPECT_EQ(part["bytes_in"], 4 * 8 * 8);
+    EXPECT_EQ(part["bytes_out"], 4 * 10);
+    EXPECT_EQ(part["redone"], 0);
+    EXPECT_EQ(part["macs"], report["macs"]);
+    double predicted = 0;
+    for (const json& node : report["nodes"])
+        predicted += node["predicted_ms"].get<double>();
+    EXPECT_GT(predicted, 0);
+    EXPECT_NEAR(part["predicted_ms"].get<double>(), predicted, 1e-6);
+}
+
+TEST(RunCommand, ReportHasTheTimesOfTheRun)
+{
+    const Finished finished = run({"run", data_file("digits.onnx"), "--json", "-"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, StartsWith("{"));
+    const json report = json::parse(finished.output);
+    expect_shape(report, report_shape("time", "time"), "report");
+    EXPECT_EQ(report["version"], 1);
+    double measured = 0;
+    for (const json& node : report["nodes"])
+        measured += node["measured_ms"].get<double>();
+    EXPECT_GT(measured, 0);
+    EXPECT_LE(measured, report["parts"][0]["measured_ms"].get<double>());
+}
+
+TEST(RunCommand, WithoutProfileNodesHaveNoTimes)
+{
+    const Finished finished =
+        run({"run", data_file("digits.onnx"), "--option", "run.profile=0", "--json", "-"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    expect_shape(json::parse(finished.output), report_shape("time", "null"), "report");
+}
+
+TEST(RunCommand, WritesTheReportBesideTheText)
+{
+    const std::string folder = scratch_folder();
+    const Finished finished =
+        run({"run", data_file("digits.onnx"), "--json", folder + "/run.json", "--output", folder});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, HasSubstr("output  probabilities  1x10  fp32\n"));
+    EXPECT_THAT(finished.output, HasSubstr("wrote   "));
+    const json report = json::parse(tools::read_file(folder + "/run.json"));
+    expect_shape(report, report_shape("time", "time"), "report");
+    EXPECT_FALSE(tools::read_file(folder + "/probabilities.npy").empty());
 }
 
 TEST(InspectCommand, CountsWhatTheModelHas)
@@ -101,7 +231,9 @@ TEST(InspectCommand, PrintsThePlacement)
     EXPECT_EQ(finished.status, 0) << finished.errors;
     EXPECT_THAT(finished.output, StartsWith("input       image  1x1x8x8  fp32\n"));
     EXPECT_THAT(finished.output, HasSubstr("\n21 nodes by operator\n"));
+    EXPECT_THAT(finished.output, HasSubstr("predicted ms\n"));
     EXPECT_THAT(finished.output, HasSubstr("why there"));
+    EXPECT_EQ(finished.errors, "") << "only the default device: nothing to report";
 }
 
 // With every device of this build that takes no operator at all, such as the skeleton.
@@ -114,7 +246,9 @@ TEST(InspectCommand, TellsWhyADeviceRefused)
         const Finished finished =
             run({"inspect", "--device", name, data_file("digits.onnx"), "--json", "-"});
         ASSERT_EQ(finished.status, 0) << finished.errors;
+        EXPECT_THAT(finished.errors, HasSubstr(name + ": no nodes; CPU: "));
         const json report = json::parse(finished.output);
+        expect_shape(report, report_shape("null", "null"), "report");
         EXPECT_EQ(report["devices"][0], name);
         for (const json& node : report["nodes"]) {
             ASSERT_EQ(node["refused"].size(), 1u) << node;

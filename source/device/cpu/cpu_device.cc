@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 
+#include "device/cpu/estimate.h"
 #include "device/cpu/kernel/blas.h"
 #include "device/cpu/kernel/vector_target.h"
 #include "device/cpu/plan.h"
@@ -64,6 +65,12 @@ int run(struct device*, subgraph* part)
     return static_cast<Plan*>(part->device_graph)->run();
 }
 
+int measure(struct device*, subgraph* part, int64_t* out_node_ns)
+{
+    static_cast<const Plan*>(part->device_graph)->copy_times(out_node_ns);
+    return TENGINE_OK;
+}
+
 // Nothing belongs to a single run.
 int post_run(struct device*, subgraph*)
 {
@@ -108,6 +115,12 @@ int inspect(struct device* device, const node* node, ir_verdict_t* out_verdict)
     return TENGINE_OK;
 }
 
+int estimate(struct device* device, const node* node, double* out_ms)
+{
+    *out_ms = estimate_ms(kernels_of(device), *node);
+    return TENGINE_OK;
+}
+
 ir_interface_t make_interface()
 {
     ir_interface_t table = {};
@@ -118,6 +131,7 @@ ir_interface_t make_interface()
     table.release_graph = release_graph;
     table.release_device = release_device;
     table.features = features;
+    table.measure = measure;
     return table;
 }
 
@@ -126,6 +140,7 @@ ir_allocator_t make_allocator()
     ir_allocator_t table = {};
     table.describe = describe;
     table.inspect = inspect;
+    table.estimate = estimate;
     return table;
 }
 

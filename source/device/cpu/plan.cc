@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.h"
+
 namespace tengine::cpu {
 
 Step::Step(Step&& other) noexcept
@@ -41,6 +43,8 @@ Plan::~Plan()
 int Plan::add_steps(subgraph& part)
 {
     steps_.reserve(static_cast<size_t>(part.node_num));
+    if (part.graph->run_options.profile)
+        times_.assign(static_cast<size_t>(part.node_num), int64_t{-1});
     for (int i = 0; i < part.node_num; i++) {
         Step& step = steps_.emplace_back();
         step.context.node = part.graph->node_list[part.node_list[i]];
@@ -89,9 +93,35 @@ int Plan::plan_arena(const subgraph& part)
 
 int Plan::run()
 {
+    if (!times_.empty()) return run_profiled();
     for (Step& step : steps_)
-        TENGINE_RETURN_IF_ERROR(step.dynamic ? run_dynamic(step) : step.kernel->run(step.context));
+        TENGINE_RETURN_IF_ERROR(run_step(step));
     return TENGINE_OK;
+}
+
+int Plan::run_step(Step& step)
+{
+    return step.dynamic ? run_dynamic(step) : step.kernel->run(step.context);
+}
+
+int Plan::run_profiled()
+{
+    uint64_t start = get_time_ns();
+    for (size_t i = 0; i < steps_.size(); i++) {
+        TENGINE_RETURN_IF_ERROR(run_step(steps_[i]));
+        const uint64_t end = get_time_ns();
+        times_[i] = static_cast<int64_t>(end - start);
+        start = end;
+    }
+    return TENGINE_OK;
+}
+
+void Plan::copy_times(int64_t* out_ns) const
+{
+    if (times_.empty())
+        std::fill_n(out_ns, steps_.size(), int64_t{-1});
+    else
+        std::copy(times_.begin(), times_.end(), out_ns);
 }
 
 // All inputs have data now, so shape inference can finish; kernels of operators that find their

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -39,6 +40,9 @@ class Plan
     Plan& operator=(const Plan&) = delete;
 
     int run();
+    // Time of each step in the last run, in ns and in the order of the part's nodes; -1 without
+    // run_options.profile or before a run.
+    void copy_times(int64_t* out_ns) const;
 
     size_t arena_bytes() const { return arena_bytes_; }
 
@@ -48,10 +52,13 @@ class Plan
     int add_steps(subgraph& part);
     int prepare_step(Step& step);
     int plan_arena(const subgraph& part);
+    int run_step(Step& step);
     int run_dynamic(Step& step);
+    int run_profiled();
 
     const KernelList& kernels_;
     std::vector<Step> steps_;
+    std::vector<int64_t> times_;    // one for each step with run_options.profile, else empty
     std::vector<tensor*> planned_;  // tensors whose data lies in the arena
     PoolOwner pool_;
     char* arena_ = nullptr;

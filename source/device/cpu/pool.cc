@@ -8,8 +8,8 @@
 namespace tengine::cpu {
 namespace {
 
-// Pools by graph. An entry does not keep its pool alive; those of graphs that are gone are dropped
-// at the next look.
+// Pools by execution graph. An entry does not keep its pool alive; those of graphs that are gone
+// are dropped at the next look.
 struct PoolTable
 {
     std::mutex mutex;
@@ -37,7 +37,7 @@ int share_pool(const graph& graph, PoolOwner* out_pool)
     PoolTable& pools = table();
     const std::lock_guard<std::mutex> lock(pools.mutex);
     forget_dead_pools(pools);
-    std::weak_ptr<thread_pool_t>& entry = pools.pools[&graph];
+    std::weak_ptr<thread_pool_t>& entry = pools.pools[graph.whole ? graph.whole : &graph];
     *out_pool = entry.lock();
     if (*out_pool) return TENGINE_OK;
     thread_pool_t* pool = nullptr;

@@ -12,8 +12,8 @@ namespace tengine::cpu {
 // Ends its threads with the last part that holds it.
 using PoolOwner = std::shared_ptr<thread_pool_t>;
 
-// The pool of `graph` with as many threads as its run options ask for; empty for one thread. Made
-// when the first part asks. Any thread.
+// The pool of the execution graph that `graph` is a part of, with as many threads as its run
+// options ask for; empty for one thread. Made when the first part asks. Any thread.
 int share_pool(const graph& graph, PoolOwner* out_pool);
 
 }  // namespace tengine::cpu

@@ -109,7 +109,8 @@ static int allocate_inner_tensors(const struct subgraph* subgraph, const struct 
 // Everything that takes time or memory belongs here: convert layouts, pack weights, compile,
 // allocate. An old device_graph is there when the shapes changed; keep of it what does not depend
 // on them. `options` is the struct the user gave with this device, or NULL. On failure leave
-// device_graph NULL or releasable; prerun_graph then fails with the sentence set here.
+// device_graph NULL or releasable; the part then comes again in two halves, and a single node that
+// fails goes to the default device with the sentence set here.
 static int skeleton_pre_run(struct device* device, struct subgraph* subgraph, void* options)
 {
     (void)options;
@@ -132,7 +133,9 @@ static int skeleton_pre_run(struct device* device, struct subgraph* subgraph, vo
 }
 
 // Inputs are in tensor->data of the subgraph's input tensors and of constants; results go to
-// tensor->data of its output tensors, which is set. Allocate nothing here.
+// tensor->data of its output tensors, which is set. Allocate nothing here. After a failure the
+// default device runs the part, until the next prerun_graph; a call that does not come back within
+// the option run.watchdog_ms counts as one.
 static int skeleton_run(struct device* device, struct subgraph* subgraph)
 {
     (void)device;
@@ -166,8 +169,10 @@ static int skeleton_release_device(struct device* device)
     return TENGINE_OK;
 }
 
-// Entries that are left out are optional: async_run and async_wait, save and load; evaluation,
-// allocate and release, estimate; the optimizer and the scheduler. The core then does the default.
+// Entries that are left out are optional: async_run and async_wait, save and load, features,
+// check_option and measure; evaluation, allocate and release, estimate; the optimizer and the
+// scheduler. The core then does the default. Without estimate the device keeps every part it takes,
+// even one that costs more to move than it saves.
 static struct interface skeleton_interface = {
     .init = skeleton_init,
     .pre_run = skeleton_pre_run,

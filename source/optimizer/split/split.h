@@ -33,7 +33,7 @@ class Candidates
     // refusal for each that does not. node.device is null when none does.
     int place(node& node, size_t begin) const;
     // Whether a candidate behind the node's present device takes it.
-    int has_other(const node& node, bool* out_has) const;
+    bool has_other(const node& node) const;
     // Gives the node to the next candidate that takes it, with a refusal of the present one.
     int move_on(node& node, const ir_verdict_t& refusal) const;
 
@@ -46,7 +46,7 @@ class Candidates
     };
     int add(struct device* device);
     int check_wishes(const graph& graph) const;
-    int ask(const Candidate& candidate, const node& node, ir_verdict_t* out_verdict) const;
+    ir_verdict_t ask(const Candidate& candidate, const node& node) const;
     size_t index_of(const struct device* device) const;
 
     std::vector<Candidate> candidates_;

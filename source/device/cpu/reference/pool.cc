@@ -108,6 +108,13 @@ void for_each_meeting(const window_axis& axis, int begin, int end, const Body& b
     }
 }
 
+// Of more values than int64 can count the mean is as good as that of INT64_MAX.
+int64_t multiply_counts(int64_t a, int64_t b)
+{
+    int64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<int64_t>::max() : product;
+}
+
 template <class T, class Reduction>
 void pool_plane(const window& shape, bool count_padding, const Reduction& reduction, const T* input,
                 T* output)
@@ -126,7 +133,8 @@ void pool_plane(const window& shape, bool count_padding, const Reduction& reduct
             locate_row(shape, row, position);
             int64_t row_count = 1;
             for (int i = 0; i < shape.axis_num - 1; ++i)
-                row_count *= count_taps(shape.axes[i], position[i], count_padding);
+                row_count = multiply_counts(row_count,
+                                            count_taps(shape.axes[i], position[i], count_padding));
             std::fill_n(sums, end - begin, Reduction::start());
             for_each_kernel_row<false>(shape, position, [&](int64_t input_row, int64_t) {
                 const T* values = input + input_row;
@@ -135,8 +143,8 @@ void pool_plane(const window& shape, bool count_padding, const Reduction& reduct
                 });
             });
             for (int o = begin; o < end; ++o)
-                output[row * axis.output + o] = static_cast<T>(
-                    reduction.finish(sums[o - begin], row_count * counts[o - begin]));
+                output[row * axis.output + o] = static_cast<T>(reduction.finish(
+                    sums[o - begin], multiply_counts(row_count, counts[o - begin])));
         }
     }
 }

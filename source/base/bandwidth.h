@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast this machine copies memory: what moving a tensor to a device and back is judged by, and
+// what bounds operators that compute little.
+#pragma once
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Bytes copied per second by one thread, in more memory than a core has caches for. Measured at the
+// first call, which takes some milliseconds, then the same for the life of the process. From any
+// thread. Never fails: where there is no memory to measure with it is a low guess.
+double get_copy_bandwidth(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The roofline model (Williams, Waterman, Patterson: "Roofline", CACM 52(4), 2009): a node takes
+// as long as its arithmetic or as moving its tensors, whichever is longer,
+//     max(work / (rate * threads), bytes / bandwidth) + overhead,
+// with rates measured on this machine with kernels of this device (machine_rate.h). Work is
+// multiply-accumulates; for operators that have none it is elements times the steps of a plain loop
+// that one takes, from the table below. Bandwidth is taken to be used up by one thread.
+// Off by a factor of two for products much smaller than the one measured, and for tensors that
+// stay in the caches.
+#include "device/cpu/estimate.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/bandwidth.h"
+#include "base/cpu.h"
+#include "device/cpu/machine_rate.h"
+#include "operator/pool_param.h"
+
+namespace tengine::cpu {
+namespace {
+
+constexpr double kOverheadNs = 500;  // of a step of a plan: a call, and looking at the node
+
+// How the kernels of an operator without multiply-accumulates spend their time.
+struct Cost
+{
+    const char* op;
+    double steps;          // for an element of the larger of input 0 and output 0
+    bool is_view = false;  // input and output are the same bytes
+};
+
+// Measured, in units of MachineRates::step. Operators that are not here copy or compute at the
+// speed of memory.
+constexpr Cost kCosts[] = {
+    {"ArgMax", 2},
+    {"ArgMin", 2},
+    {"Cos", 6},
+    {"CumSum", 2},
+    {"Elu", 6},
+    {"Erf", 6},
+    {"Exp", 6},
+    {"Gelu", 6},
+    {"GlobalAveragePool", 1.4},
+    {"GlobalMaxPool", 1.4},
+    {"GroupNormalization", 4},
+    {"InstanceNormalization", 4},
+    {"LRN", 12},
+    {"LayerNormalization", 4},
+    {"Log", 6},
+    {"LogSoftmax", 12},
+    {"LpNormalization", 4},
+    {"MeanVarianceNormalization", 4},
+    {"Mish", 12},
+    {"Pow", 1.5},
+    {"ReduceL1", 1.4},
+    {"ReduceL2", 1.4},
+    {"ReduceLogSumExp", 8},
+    {"ReduceMax", 1.4},
+    {"ReduceMean", 1.4},
+    {"ReduceMin", 1.4},
+    {"ReduceProd", 1.4},
+    {"ReduceSum", 1.4},
+    {"Resize", 1.4},
+    {"Selu", 6},
+    {"Sigmoid", 1.3},
+    {"Sin", 6},
+    {"Softmax", 12},
+    {"Softplus", 6},
+    {"Sqrt", 3},
+    {"Tanh", 1.3},
+    {"TopK", 12},
+    {"Flatten", 0, true},
+    {"Identity", 0, true},
+    {"Reshape", 0, true},
+    {"Squeeze", 0, true},
+    {"Unsqueeze", 0, true},
+};
+
+const Cost* find_cost(const char* op)
+{
+    const Cost* const end = std::end(kCosts);
+    const Cost* found =
+        std::find_if(kCosts, end, [op](const Cost& cost) { return !std::strcmp(cost.op, op); });
+    return found == end ? nullptr : found;
+}
+
+double count_elements(const tensor* value)
+{
+    return value ? static_cast<double>(value->elem_num) : 0;
+}
+
+double count_bytes(const node& node)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < node.input_num; i++)
+        if (const tensor* input = get_ir_node_input(&node, i)) bytes += get_ir_tensor_bytes(input);
+    for (int i = 0; i < node.output_num; i++)
+        if (const tensor* output = get_ir_node_output(&node, i))
+            bytes += get_ir_tensor_bytes(output);
+    return static_cast<double>(bytes);
+}
+
+// Elements under the window, for all positions of the output.
+double count_taps(const node& node)
+{
+    int axes = 0;
+    const int64_t* kernel_shape = get_ir_node_ints(&node, "kernel_shape", &axes);
+    double taps = count_elements(get_ir_node_output(&node, 0));
+    for (int i = 0; i < axes; i++)
+        taps *= static_cast<double>(kernel_shape[i]);
+    return taps;
+}
+
+bool is_pool(const char* op)
+{
+    return !std::strcmp(op, "MaxPool") || !std::strcmp(op, "AveragePool") ||
+           !std::strcmp(op, "LpPool");
+}
+
+// Time on one thread in ns, were the tensors in registers.
+double compute_ns(const MachineRates& rates, const KernelList& kernels, const node& node,
+                  const Cost* cost)
+{
+    const char* op = get_ir_node_op(&node);
+    if (const int64_t macs = get_ir_node_macs(&node)) {
+        const Kernel* kernel = kernels.pick(node);
+        const bool depthwise = kernel && kernel == rates.depthwise_kernel;
+        return static_cast<double>(macs) / (depthwise ? rates.depthwise : rates.product) * 1e9;
+    }
+    const double elements = std::max(count_elements(get_ir_node_input(&node, 0)),
+                                     count_elements(get_ir_node_output(&node, 0)));
+    const double steps = is_pool(op) ? count_taps(node) : cost ? cost->steps * elements : 0;
+    return steps / rates.step * 1e9;
+}
+
+}  // namespace
+
+double estimate_ms(const KernelList& kernels, const node& node)
+{
+    if (node.dynamic_shape) return 0;
+    const Cost* cost = find_cost(get_ir_node_op(&node));
+    if (cost && cost->is_view) return kOverheadNs * 1e-6;
+    const int threads = std::clamp(node.graph->run_options.num_thread, 1, get_cpu_count());
+    const double compute = compute_ns(measure_machine(kernels), kernels, node, cost) / threads;
+    // A copy reads and writes every byte.
+    const double memory = count_bytes(node) / (2 * get_copy_bandwidth()) * 1e9;
+    return (std::max(compute, memory) + kOverheadNs) * 1e-6;
+}
+
+}  // namespace tengine::cpu

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a node will cost on the CPU device, before it is compiled.
+#pragma once
+
+#include "device/cpu/kernel_list.h"
+
+namespace tengine::cpu {
+
+// Time of one run of the node in ms with the threads its graph asks for; 0 when its shapes are
+// known at run time only. The first call measures the machine, which takes some milliseconds. Any
+// thread.
+double estimate_ms(const KernelList& kernels, const node& node);
+
+}  // namespace tengine::cpu

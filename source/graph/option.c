@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of options and the texts they are set to. The lists that hold these: context.c.
+#include "graph/option.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "tengine/device.h"
+
+// docs/options.md explains each at length.
+static const ir_option_t option_table[] = {
+    {.key = "split.prune",
+     .initial = "1",
+     .choices = "0 1",
+     .help = "1: a part whose device saves less time than moving its tensors costs goes to the "
+             "next device; 0: devices keep all they take"},
+    {.key = "split.report",
+     .initial = "line",
+     .choices = "none line full",
+     .help = "what prerun_graph logs of who got what: nothing, one line, or a line for every node "
+             "with the reasons"},
+    {.key = "split.bandwidth",
+     .initial = "0",
+     .lowest = 0,
+     .highest = 1e6,
+     .help = "GB/s at which tensors move between host and devices, for predictions; 0: as measured "
+             "on this machine"},
+    {.key = "split.fail_on_fallback",
+     .initial = "0",
+     .choices = "0 1",
+     .help = "1: prerun_graph fails when a node falls back to the CPU, and a run fails when its "
+             "device does"},
+    {.key = "split.max_fallback_macs",
+     .initial = "100",
+     .lowest = 0,
+     .highest = 100,
+     .help = "percent of the multiply-accumulates that may fall back to the CPU; more is a failure "
+             "as with split.fail_on_fallback"},
+    {.key = "scheduler",
+     .initial = "",
+     .choices = "",
+     .help = "name of what walks the parts, such as sync or pipeline; empty: the first device's "
+             "own, else sync"},
+    {.key = "pipeline.frames",
+     .initial = "2",
+     .lowest = 1,
+     .highest = 64,
+     .whole = true,
+     .help = "runs that can be under way at once with scheduler=pipeline"},
+    {.key = "run.watchdog_ms",
+     .initial = "0",
+     .lowest = 0,
+     .highest = 86400000,
+     .whole = true,
+     .help = "milliseconds after which a device that has not finished its part is given up and the "
+             "CPU does it; 0: never"},
+    {.key = "run.profile",
+     .initial = "0",
+     .choices = "0 1",
+     .help = "1: devices measure the time of every node"},
+};
+
+int get_ir_option_count(void)
+{
+    return (int)(sizeof option_table / sizeof option_table[0]);
+}
+
+const ir_option_t* get_ir_option(int index)
+{
+    return index >= 0 && index < get_ir_option_count() ? &option_table[index] : NULL;
+}
+
+const ir_option_t* find_ir_option(const char* key)
+{
+    for (int i = 0; key && i < get_ir_option_count(); i++)
+        if (strcmp(option_table[i].key, key) == 0) return &option_table[i];
+    return NULL;
+}
+
+int fail_ir_option(const ir_context_t* context, const char* key)
+{
+    text_t known = {0};
+    for (int i = 0; i < get_ir_option_count(); i++)
+        append_text(&known, "%s%s", i > 0 ? ", " : "", option_table[i].key);
+    for (int i = 0; i < get_vector_num(context->devices); i++) {
+        const ir_context_device_t* entry = get_vector_data(context->devices, i);
+        append_text(&known, ", %s.<key>", entry->device->name);
+    }
+    const int status =
+        tengine_error_set(TENGINE_ENOENT, "there is no option '%.100s'; there are %s", key,
+                          known.data ? known.data : "others");
+    free_text(&known);
+    return status;
+}
+
+static bool is_choice(const char* choices, const char* value)
+{
+    const size_t length = strlen(value);
+    if (length == 0 || strchr(value, ' ')) return false;
+    for (const char* word = choices; word; word = strchr(word, ' ')) {
+        word += *word == ' ';
+        if (strncmp(word, value, length) == 0 && (word[length] == ' ' || word[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+static const char* read_digits(const char* text, double* number)
+{
+    for (; *text >= '0' && *text <= '9'; text++)
+        *number = *number * 10 + (*text - '0');
+    return text;
+}
+
+// "-12", "0.5", "2.5e-3". Not strtod(), which takes the program's locale's mark for the point, and
+// "nan", blanks and "0x1" besides.
+static bool read_number(const char* text, double* out_number)
+{
+    const bool negative = *text == '-';
+    double number = 0;
+    double exponent = 0;
+    const char* begin = text + (negative || *text == '+');
+    const char* end = read_digits(begin, &number);
+    bool has_digits = end > begin;
+    if (*end == '.') {
+        begin = end + 1;
+        end = read_digits(begin, &number);
+        exponent = (double)(begin - end);
+        has_digits = has_digits || end > begin;
+    }
+    if ((*end == 'e' || *end == 'E') && end[1] != '\0' && strchr("+-0123456789", end[1])) {
+        char* behind;
+        exponent += (double)strtol(end + 1, &behind, 10);
+        end = behind;
+    }
+    number = exponent < 0 ? number / pow(10, -exponent) : number * pow(10, exponent);
+    *out_number = negative ? -number : number;
+    return has_digits && *end == '\0' && isfinite(number);
+}
+
+static int check_number(const ir_option_t* option, const char* value)
+{
+    double number;
+    if (!read_number(value, &number) || (option->whole && floor(number) != number))
+        return tengine_error_set(
+            TENGINE_EINVAL, "option %s: '%.100s' is not a %snumber; it may be %.15g to %.15g",
+            option->key, value, option->whole ? "whole " : "", option->lowest, option->highest);
+    if (number < option->lowest || number > option->highest)
+        return tengine_error_set(TENGINE_ERANGE,
+                                 "option %s: %.100s is outside its range, %.15g to %.15g",
+                                 option->key, value, option->lowest, option->highest);
+    return TENGINE_OK;
+}
+
+static int check_value(const ir_option_t* option, const char* value)
+{
+    if (!value)
+        return tengine_error_set(TENGINE_EINVAL, "option %s: the value is NULL", option->key);
+    if (!option->choices) return check_number(option, value);
+    if (option->choices[0] == '\0' || is_choice(option->choices, value)) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EINVAL, "option %s: '%.100s' is none of its values: %s",
+                             option->key, value, option->choices);
+}
+
+int set_ir_context_option(ir_context_t* context, const char* key, const char* value)
+{
+    if (!key) return tengine_error_set(TENGINE_EINVAL, "the option's key is NULL");
+    const ir_option_t* option = find_ir_option(key);
+    if (!option) return fail_ir_option(context, key);
+    TENGINE_RETURN_IF_ERROR(check_value(option, value));
+    return set_ir_key_value(&context->key_values, option->key, value);
+}
+
+const char* get_ir_context_option(const ir_context_t* context, const char* key)
+{
+    const ir_option_t* option = find_ir_option(key);
+    if (!option) return NULL;
+    const char* value = context ? find_ir_key_value(context->key_values, key) : NULL;
+    return value ? value : option->initial;
+}
+
+double get_ir_context_number(const ir_context_t* context, const char* key)
+{
+    const char* value = get_ir_context_option(context, key);
+    double number;
+    return value && read_number(value, &number) ? number : 0;
+}
+
+ir_context_device_t* find_ir_option_device(const ir_context_t* context, const char* key,
+                                           const char** out_key)
+{
+    // A device's name may have dots itself.
+    for (const char* dot = strchr(key, '.'); dot; dot = strchr(dot + 1, '.')) {
+        const size_t length = (size_t)(dot - key);
+        for (int i = 0; i < get_vector_num(context->devices); i++) {
+            ir_context_device_t* entry = get_vector_data(context->devices, i);
+            const char* name = entry->device->name;
+            if (strlen(name) != length || memcmp(name, key, length) != 0) continue;
+            *out_key = dot + 1;
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+int set_ir_context_device_option(ir_context_t* context, const struct device* device,
+                                 const char* key, const char* value)
+{
+    ir_context_device_t* entry = find_ir_context_device(context, device);
+    if (!entry)
+        return tengine_error_set(TENGINE_ENOENT, "context '%s' does not have device '%s'",
+                                 context->name, device->name);
+    return set_ir_key_value(&entry->key_values, key, value);
+}
+
+const char* get_ir_device_option(const struct graph* graph, const struct device* device,
+                                 const char* key)
+{
+    const ir_context_t* context = graph->attribute->context;
+    const ir_context_device_t* entry = context ? find_ir_context_device(context, device) : NULL;
+    return entry ? find_ir_key_value(entry->key_values, key) : NULL;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of single tensors and nodes in another graph; which of them, and how they are connected,
+// is decided by execution_graph.cc and detach.cc.
+#include "operator/param.h"
+#include "optimizer/pass.h"
+
+namespace tengine {
+namespace {
+
+int copy_quantisation(const ir_tensor_t& from, ir_tensor_t& to)
+{
+    to.quant_axis = from.quant_axis;
+    if (from.quant_param_num == 0) return TENGINE_OK;
+    const bool single = from.quant_param_num == 1;
+    return set_ir_tensor_quantization_parameter(&to, single ? &from.scale : from.scale_list,
+                                                single ? &from.zero_point : from.zp_list,
+                                                from.quant_param_num);
+}
+
+}  // namespace
+
+int copy_tensor_head(const ir_tensor_t& from, graph& target, ir_tensor_t** out_tensor)
+{
+    ir_tensor_t* to = create_ir_tensor(&target, from.name, from.data_type);
+    if (!to) return tengine_error_code();
+    to->source_index = from.index;
+    to->tensor_type = from.tensor_type;
+    to->layout = from.layout;
+    *out_tensor = to;
+    return copy_quantisation(from, *to);
+}
+
+int copy_node_head(const node& from, graph& target, node** out_node)
+{
+    node* to = create_ir_node(&target, from.name, from.op.type, from.op.version);
+    if (!to) return tengine_error_code();
+    to->source_index = from.index;
+    *out_node = to;
+    return copy_op_param(&to->op, &from.op);
+}
+
+}  // namespace tengine

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// One part of an execution graph as a graph of its own, which devices compile and run.
+#include <cstring>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/subgraph.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pass.h"
+
+namespace tengine {
+namespace {
+
+struct GraphDeleter
+{
+    void operator()(graph* unfinished) const { destroy_ir_graph(unfinished); }
+};
+
+class Detacher
+{
+  public:
+    Detacher(const ir_subgraph_t& part, graph& target, bool copy_constants)
+        : part_(part),
+          source_(*part.graph),
+          target_(target),
+          copy_constants_(copy_constants),
+          index_(static_cast<size_t>(source_.tensor_num), -1)
+    {
+    }
+
+    int run()
+    {
+        target_.whole = &source_;
+        target_.run_options = source_.run_options;
+        target_.graph_layout = source_.graph_layout;
+        target_.model_layout = source_.model_layout;
+        for (int i = 0; i < part_.node_num; i++)
+            TENGINE_RETURN_IF_ERROR(add_node(*source_.node_list[part_.node_list[i]]));
+        TENGINE_RETURN_IF_ERROR(set_borders());
+        return TENGINE_OK;
+    }
+
+    // The one subgraph, of all nodes.
+    int add_subgraph(device* device, ir_subgraph_t** out_subgraph)
+    {
+        ir_subgraph_t* made = create_ir_subgraph(&target_, device);
+        if (!made) return tengine_error_set(TENGINE_ENOMEM, "no memory for a part");
+        std::vector<int32_t> nodes;
+        for (int i = 0; i < target_.node_num; i++) {
+            nodes.push_back(i);
+            target_.node_list[i]->subgraph_idx = 0;
+            target_.node_list[i]->device = device;
+        }
+        TENGINE_RETURN_IF_ERROR(
+            set_ir_subgraph_nodes(made, nodes.data(), static_cast<int>(nodes.size())));
+        *out_subgraph = made;
+        return connect_ir_subgraphs(&target_);
+    }
+
+  private:
+    int add_node(const node& from)
+    {
+        node* to = nullptr;
+        TENGINE_RETURN_IF_ERROR(copy_node_head(from, target_, &to));
+        for (int i = 0; i < from.input_num; i++) {
+            tensor* input = nullptr;
+            TENGINE_RETURN_IF_ERROR(use_tensor(get_ir_node_input(&from, i), &input));
+            TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(to, i, input));
+        }
+        for (int i = 0; i < from.output_num; i++) {
+            tensor* output = nullptr;
+            TENGINE_RETURN_IF_ERROR(use_tensor(get_ir_node_output(&from, i), &output));
+            TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(to, i, output));
+        }
+        to->op.same_shape = from.op.same_shape;
+        to->dynamic_shape = from.dynamic_shape;
+        return TENGINE_OK;
+    }
+
+    // The copy of a tensor, made at its first use; null for an absent one.
+    int use_tensor(const tensor* from, tensor** out_tensor)
+    {
+        if (!from) return TENGINE_OK;
+        int& index = index_[static_cast<size_t>(from->index)];
+        if (index < 0) {
+            tensor* made = nullptr;
+            TENGINE_RETURN_IF_ERROR(copy_tensor_head(*from, target_, &made));
+            index = made->index;
+            if (from->shape_set)
+                TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(made, from->dims, from->dim_num));
+            if (from->tensor_type == TENSOR_TYPE_CONST)
+                TENGINE_RETURN_IF_ERROR(give_constant(*from, made));
+        }
+        *out_tensor = target_.tensor_list[index];
+        return TENGINE_OK;
+    }
+
+    int give_constant(const tensor& from, tensor* to)
+    {
+        if (!copy_constants_ || !from.data) {
+            set_ir_tensor_data(to, from.data, false);
+            return TENGINE_OK;
+        }
+        TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(to));
+        std::memcpy(to->data, from.data, get_ir_tensor_bytes(to));
+        return TENGINE_OK;
+    }
+
+    std::vector<int32_t> translate(const int32_t* tensors, int number) const
+    {
+        std::vector<int32_t> translated;
+        for (int i = 0; i < number; i++)
+            translated.push_back(index_[static_cast<size_t>(tensors[i])]);
+        return translated;
+    }
+
+    int set_borders()
+    {
+        const auto inputs = translate(part_.input_tensor_list, part_.input_num);
+        const auto outputs = translate(part_.output_tensor_list, part_.output_num);
+        for (const int32_t input : inputs)
+            target_.tensor_list[input]->tensor_type = TENSOR_TYPE_INPUT;
+        TENGINE_RETURN_IF_ERROR(
+            set_ir_graph_input_tensor(&target_, inputs.data(), static_cast<int>(inputs.size())));
+        return set_ir_graph_output_tensor(&target_, outputs.data(),
+                                          static_cast<int>(outputs.size()));
+    }
+
+    const ir_subgraph_t& part_;
+    const graph& source_;
+    graph& target_;
+    const bool copy_constants_;
+    std::vector<int32_t> index_;  // of a tensor's copy, by its own index; -1: none yet
+};
+
+int detach(const ir_subgraph_t& part, device* device, bool copy_constants,
+           ir_subgraph_t** out_subgraph)
+{
+    std::unique_ptr<graph, GraphDeleter> target(create_ir_graph(part.graph->attribute->context));
+    if (!target) return tengine_error_code();
+    Detacher detacher(part, *target, copy_constants);
+    TENGINE_RETURN_IF_ERROR(detacher.run());
+    TENGINE_RETURN_IF_ERROR(detacher.add_subgraph(device, out_subgraph));
+    target.release();
+    return TENGINE_OK;
+}
+
+}  // namespace
+}  // namespace tengine
+
+int detach_ir_subgraph(const struct subgraph* part, struct device* device, bool copy_constants,
+                       struct subgraph** out_subgraph)
+{
+    try {
+        return tengine::detach(*part, device, copy_constants, out_subgraph);
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "no memory for a graph of part %d", part->index);
+    }
+}

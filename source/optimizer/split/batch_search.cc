@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search for the fewest batches.
+//
+// A split without cycle can be run part by part, so it is a sequence of devices. Of all splits with
+// the same sequence none has run more at any point than the one in which every part takes all nodes
+// of its device that are ready by then. So it is enough to look for a sequence of such batches, and
+// what is found has no cycle: a batch only needs what ran before it.
+//
+// With two kinds a sequence is settled by its first kind. With three or more this contains the
+// shortest common supersequence of words without repeated letters, which is NP-complete (Lagoutte
+// and Tavenas 2015, "The complexity of Shortest Common Supersequence for inputs with no identical
+// consecutive letters"). The search goes breadth first over sequences, length by length. A sequence
+// that has run no more than another of its length and is no cheaper is dropped: whatever completes
+// it completes the other. Sequences beyond the width of the beam are dropped too, worst first. The
+// result is a best sequence unless the beam overflowed; it then is one of the best that were met,
+// and never longer than one batch per (kind, level), which is tried as well and is all that is
+// tried when the graph is too large for a beam.
+#include "optimizer/split/batch_search.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace tengine {
+
+BatchState::BatchState(const BatchGraph& graph)
+    : graph_(&graph),
+      done_((graph.kind.size() + 63) / 64),
+      waits_(graph.wait_num),
+      ready_(graph.kind_num)
+{
+    for (size_t i = 0; i < waits_.size(); i++)
+        if (waits_[i] == 0) ready_[graph.kind[i]].push_back(static_cast<int>(i));
+}
+
+std::vector<int> BatchState::run(int kind)
+{
+    std::vector<int> batch = std::move(ready_[kind]);
+    ready_[kind].clear();
+    for (size_t i = 0; i < batch.size(); i++) {  // grows
+        const int node = batch[i];
+        done_[node / 64] |= uint64_t{1} << (node % 64);
+        for (const int consumer : graph_->consumers[node]) {
+            if (--waits_[consumer] > 0) continue;
+            const int its_kind = graph_->kind[consumer];
+            (its_kind == kind ? batch : ready_[its_kind]).push_back(consumer);
+        }
+    }
+    done_num_ += static_cast<int>(batch.size());
+    return batch;
+}
+
+bool BatchState::covers(const BatchState& other) const
+{
+    for (size_t i = 0; i < done_.size(); i++)
+        if (other.done_[i] & ~done_[i]) return false;
+    return true;
+}
+
+int BatchState::max_of_ready(const std::vector<int>& weight) const
+{
+    int most = 0;
+    for (const std::vector<int>& nodes : ready_)
+        for (const int node : nodes)
+            most = std::max(most, weight[node]);
+    return most;
+}
+
+namespace {
+
+// The beam: at most so many sequences, and about so many numbers copied in the whole search (some
+// tenths of a second).
+constexpr int64_t kMostPaths = 256;
+constexpr int64_t kMostCopied = int64_t{1} << 27;
+
+// A sequence of batches and where it leads.
+struct Path
+{
+    BatchState state;
+    std::vector<int> kinds;
+    int cost;   // batches that are not of the default kind
+    int chain;  // batches that the rest takes at least
+
+    // A path that has run more than another, or as much and no dearer, ranks before it.
+    bool operator<(const Path& other) const
+    {
+        return std::forward_as_tuple(chain, -state.done_num(), cost, kinds) <
+               std::forward_as_tuple(other.chain, -other.state.done_num(), other.cost, other.kinds);
+    }
+    bool makes_needless(const Path& other) const
+    {
+        return cost <= other.cost && state.covers(other.state);
+    }
+};
+
+// Most batches on a way from the node to the end: those the nodes behind it take at least.
+std::vector<int> measure_chains(const BatchGraph& graph)
+{
+    std::vector<int> chain(graph.kind.size(), 1);
+    for (size_t i = chain.size(); i-- > 0;)
+        for (const int next : graph.consumers[i])
+            chain[i] = std::max(chain[i], chain[next] + (graph.kind[next] != graph.kind[i]));
+    return chain;
+}
+
+void go_on(Path& path, int kind, const BatchGraph& graph, const std::vector<int>& chains)
+{
+    path.state.run(kind);
+    path.kinds.push_back(kind);
+    path.cost += kind != graph.default_kind;
+    path.chain = path.state.max_of_ready(chains);
+}
+
+// All ways to go on by one batch. The last way of each path takes its state over.
+std::vector<Path> extend(std::vector<Path> paths, const BatchGraph& graph,
+                         const std::vector<int>& chains)
+{
+    std::vector<Path> extended;
+    for (Path& path : paths) {
+        std::vector<int> ready;
+        for (int kind = 0; kind < graph.kind_num; kind++)
+            if (path.state.has_ready(kind)) ready.push_back(kind);
+        for (const int kind : ready) {
+            extended.push_back(kind == ready.back() ? std::move(path) : path);
+            go_on(extended.back(), kind, graph, chains);
+        }
+    }
+    return extended;
+}
+
+// The best `width` paths, without those that others make needless.
+std::vector<Path> select(std::vector<Path> paths, size_t width)
+{
+    std::sort(paths.begin(), paths.end());
+    std::vector<Path> selected;
+    for (Path& path : paths) {
+        if (selected.size() == width) break;
+        const auto makes_needless = [&](const Path& better) { return better.makes_needless(path); };
+        if (std::none_of(selected.begin(), selected.end(), makes_needless))
+            selected.push_back(std::move(path));
+    }
+    return selected;
+}
+
+// One batch per (level, kind): level of a node = max over its producers (same kind: the producer's
+// level; other kind: level + 1). All of a level has run when its batches have, perhaps earlier.
+Path run_by_levels(const BatchGraph& graph, const std::vector<int>& chains)
+{
+    std::vector<std::pair<int, int>> batches;
+    std::vector<int> level(graph.kind.size());
+    for (size_t i = 0; i < level.size(); i++) {
+        batches.emplace_back(level[i], graph.kind[i]);
+        for (const int next : graph.consumers[i])
+            level[next] = std::max(level[next], level[i] + (graph.kind[next] != graph.kind[i]));
+    }
+    std::sort(batches.begin(), batches.end());
+    batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
+    Path path = {BatchState(graph), {}, 0, 0};
+    for (const auto& [at_level, kind] : batches)
+        if (path.state.has_ready(kind)) go_on(path, kind, graph, chains);
+    return path;
+}
+
+// With two kinds there are two paths and nothing is copied; else as wide as time allows.
+int64_t choose_width(const BatchGraph& graph, size_t most_batches)
+{
+    if (graph.kind_num <= 2) return 2;
+    const auto copied =
+        static_cast<int64_t>(graph.kind.size() * most_batches) * (graph.kind_num - 1);
+    return std::min(kMostCopied / std::max<int64_t>(copied, 1), kMostPaths);
+}
+
+}  // namespace
+
+std::vector<int> find_batches(const BatchGraph& graph)
+{
+    const std::vector<int> chains = measure_chains(graph);
+    const Path by_levels = run_by_levels(graph, chains);
+    const size_t most = by_levels.kinds.size();
+    const auto width = static_cast<size_t>(choose_width(graph, most));
+    if (most == 0 || width == 0) return by_levels.kinds;
+    std::vector<Path> paths = {{BatchState(graph), {}, 0, 0}};
+    for (size_t length = 0; length < most; length++) {
+        paths = select(extend(std::move(paths), graph, chains), width);
+        const Path& best = paths.front();  // when one is done, the cheapest that is
+        if (best.chain > 0) continue;
+        const bool is_better = length + 1 < most || best < by_levels;
+        return is_better ? best.kinds : by_levels.kinds;
+    }
+    return by_levels.kinds;
+}
+
+}  // namespace tengine

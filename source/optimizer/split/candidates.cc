@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which devices may take a node: the user's wishes, what describe() lists, what inspect() says.
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/alloc.h"
+#include "graph/affinity.h"
+#include "graph/context.h"
+#include "module/module.h"
+#include "operator/infer.h"
+#include "optimizer/split/split.h"
+
+namespace tengine {
+namespace {
+
+IntVector make_int_vector()
+{
+    return IntVector(create_vector(sizeof(int), nullptr));
+}
+
+bool contains(const IntVector& list, int value)
+{
+    for (int i = 0; i < get_vector_num(list.get()); i++)
+        if (*static_cast<int*>(get_vector_data(list.get(), i)) == value) return true;
+    return false;
+}
+
+// Calls visit(tensor) for all inputs and outputs until it returns false.
+template <class Visit>
+bool for_all_tensors(const node& node, Visit visit)
+{
+    for (int i = 0; i < node.input_num; i++) {
+        const ir_tensor_t* tensor = get_ir_node_input(&node, i);
+        if (tensor && !visit(*tensor)) return false;
+    }
+    for (int i = 0; i < node.output_num; i++) {
+        const ir_tensor_t* tensor = get_ir_node_output(&node, i);
+        if (tensor && !visit(*tensor)) return false;
+    }
+    return true;
+}
+
+// Constants are parameters (a Reshape's target is int64 on every device): inspect() judges them.
+bool has_listed_types(const IntVector& precision, const node& node, ir_verdict_t* out_verdict)
+{
+    return for_all_tensors(node, [&](const ir_tensor_t& tensor) {
+        if (tensor.tensor_type == TENSOR_TYPE_CONST) return true;
+        if (contains(precision, tensor.data_type)) return true;
+        const char* type = get_data_type_name(tensor.data_type);
+        refuse_ir_node(out_verdict, IR_REASON_DATA_TYPE, tensor.name, type,
+                       "'%s' is %s, which the device does not take", tensor.name, type);
+        return false;
+    });
+}
+
+bool has_known_shapes(const node& node, ir_verdict_t* out_verdict)
+{
+    return for_all_tensors(node, [&](const ir_tensor_t& tensor) {
+        if (is_ir_tensor_shape_known(&tensor)) return true;
+        refuse_ir_node(out_verdict, IR_REASON_SHAPE, tensor.name, "",
+                       "the shape of '%s' is known at run time only", tensor.name);
+        return false;
+    });
+}
+
+// What the user wants for the node, or null.
+const char* find_wish(const node& node)
+{
+    const graph* source = node.graph->source;
+    if (!source) return nullptr;
+    return find_ir_node_affinity(source, &node, get_ir_graph_node(source, node.source_index));
+}
+
+void ask_inspect(struct device* device, const node& node, ir_verdict_t* out_verdict)
+{
+    if (!device->allocator->inspect) return;
+    tengine_error_clear();
+    const int status = device->allocator->inspect(device, &node, out_verdict);
+    if (status < 0) {
+        const std::string cause = tengine_error_message();
+        refuse_ir_node(out_verdict, IR_REASON_DEVICE, "", "", "inspect failed: %s",
+                       cause.empty() ? "without a reason" : cause.c_str());
+    } else if (out_verdict->verdict < IR_VERDICT_YES ||
+               out_verdict->verdict > IR_VERDICT_NOT_WORTH) {
+        const std::string value = std::to_string(out_verdict->verdict);
+        refuse_ir_node(out_verdict, IR_REASON_DEVICE, "verdict", value.c_str(),
+                       "inspect answered with verdict %s, which there is not", value.c_str());
+    }
+    // A device may have filled the texts to the last byte.
+    out_verdict->attribute[sizeof(out_verdict->attribute) - 1] = '\0';
+    out_verdict->value[sizeof(out_verdict->value) - 1] = '\0';
+    out_verdict->message[sizeof(out_verdict->message) - 1] = '\0';
+}
+
+}  // namespace
+
+int remember_refusal(node& node, struct device* device, const ir_verdict_t& verdict)
+{
+    const size_t bytes = sizeof(ir_refusal_t) * static_cast<size_t>(node.refusal_num);
+    auto* list = static_cast<ir_refusal_t*>(
+        resize_memory(node.refusal_list, bytes, bytes + sizeof(ir_refusal_t)));
+    if (!list) return fail_node(&node, TENGINE_ENOMEM, "no memory for a refusal");
+    list[node.refusal_num++] = {device, verdict};
+    node.refusal_list = list;
+    return TENGINE_OK;
+}
+
+bool is_pinned(const node& node)
+{
+    const char* wish = find_wish(node);
+    return wish && names_ir_affinity(wish, node.device->name);
+}
+
+int Candidates::add(struct device* device)
+{
+    if (index_of(device) < size()) return TENGINE_OK;
+    Candidate candidate = {device, make_int_vector(), make_int_vector(), make_int_vector(), {}};
+    if (!candidate.allowed || !candidate.blocked || !candidate.precision)
+        return tengine_error_set(TENGINE_ENOMEM, "no memory to ask device '%s'", device->name);
+    tengine_error_clear();
+    if (device->allocator->describe(device, candidate.allowed.get(), candidate.blocked.get(),
+                                    candidate.precision.get()) < 0) {
+        const std::string cause = tengine_error_message();
+        refuse_ir_node(&candidate.failure, IR_REASON_DEVICE, "", "",
+                       "the device cannot describe itself: %s", cause.c_str());
+    }
+    candidates_.push_back(std::move(candidate));
+    return TENGINE_OK;
+}
+
+int Candidates::list(const graph& graph, Candidates* out_candidates)
+{
+    if (graph.device) TENGINE_RETURN_IF_ERROR(out_candidates->add(graph.device));
+    const ir_context_t* context = graph.attribute->context;
+    for (int i = 0; context && i < get_vector_num(context->devices); i++) {
+        const auto* entry = static_cast<ir_context_device_t*>(get_vector_data(context->devices, i));
+        if (entry->device != find_default_device())
+            TENGINE_RETURN_IF_ERROR(out_candidates->add(entry->device));
+    }
+    TENGINE_RETURN_IF_ERROR(out_candidates->add(find_default_device()));
+    return out_candidates->check_wishes(graph);
+}
+
+// A wish for a device that the graph does not have would send its nodes to the default device.
+int Candidates::check_wishes(const graph& graph) const
+{
+    const vector_t* wishes = graph.source ? graph.source->affinity : nullptr;
+    for (int i = 0; wishes && i < get_vector_num(wishes); i++) {
+        const auto* wish = static_cast<ir_affinity_t*>(get_vector_data(wishes, i));
+        const bool excludes = *wish->devices == '!';
+        const bool fits =
+            excludes ||
+            std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& candidate) {
+                return allows_ir_affinity(wish->devices, candidate.device->name);
+            });
+        if (!fits)
+            return tengine_error_set(TENGINE_ENOENT,
+                                     "nodes '%s' shall run on '%s', but the graph has no such "
+                                     "device; add it to the context",
+                                     wish->nodes, wish->devices);
+    }
+    return TENGINE_OK;
+}
+
+size_t Candidates::index_of(const struct device* device) const
+{
+    size_t index = 0;
+    while (index < size() && candidates_[index].device != device)
+        index++;
+    return index;
+}
+
+ir_verdict_t Candidates::ask(const Candidate& candidate, const node& node) const
+{
+    ir_verdict_t verdict = {};
+    struct device* device = candidate.device;
+    const bool is_default = device == find_default_device();
+    const char* op = get_ir_node_op(&node);
+    const char* wish = find_wish(node);
+    if (!is_default && wish && !allows_ir_affinity(wish, device->name)) {
+        refuse_ir_node(&verdict, IR_REASON_AFFINITY, "", wish, "the user's wish is '%s'", wish);
+        return verdict;
+    }
+    if (candidate.failure.verdict != IR_VERDICT_YES) return candidate.failure;
+    if (contains(candidate.blocked, node.op.type) || !contains(candidate.allowed, node.op.type)) {
+        refuse_ir_node(&verdict, IR_REASON_OPERATOR, "", op, "the device has no %s", op);
+        return verdict;
+    }
+    // Only the default device runs nodes whose shapes, and so perhaps types, come late.
+    if (!is_default && (!has_known_shapes(node, &verdict) ||
+                        !has_listed_types(candidate.precision, node, &verdict)))
+        return verdict;
+    ask_inspect(device, node, &verdict);
+    return verdict;
+}
+
+int Candidates::place(node& node, size_t begin) const
+{
+    node.device = nullptr;
+    for (size_t i = begin; i < size(); i++) {
+        const ir_verdict_t verdict = ask(candidates_[i], node);
+        if (verdict.verdict == IR_VERDICT_YES) {
+            node.device = candidates_[i].device;
+            return TENGINE_OK;
+        }
+        TENGINE_RETURN_IF_ERROR(remember_refusal(node, candidates_[i].device, verdict));
+    }
+    return TENGINE_OK;
+}
+
+bool Candidates::has_other(const node& node) const
+{
+    for (size_t i = index_of(node.device) + 1; i < size(); i++)
+        if (ask(candidates_[i], node).verdict == IR_VERDICT_YES) return true;
+    return false;
+}
+
+int Candidates::move_on(node& node, const ir_verdict_t& refusal) const
+{
+    const size_t present = index_of(node.device);
+    TENGINE_RETURN_IF_ERROR(remember_refusal(node, node.device, refusal));
+    return place(node, present + 1);
+}
+
+}  // namespace tengine

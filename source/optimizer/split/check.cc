@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether graph->subgraph_list is a partition that can be run: the last word on every split, our
+// own and those that devices bring. What has one right value (order, indices, devices of nodes) is
+// put right; the rest is an error that says whose split it is.
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <queue>
+#include <string>
+#include <utility>
+
+#include "graph/subgraph.h"
+#include "optimizer/split/split.h"
+
+namespace tengine {
+namespace {
+
+std::string quote(const graph& graph, int node)
+{
+    return std::string("'") + graph.node_list[node]->name + "'";
+}
+
+bool is_registered(const device* device)
+{
+    for (int i = 0; i < get_device_count(); i++)
+        if (find_device_via_index(i) == device) return true;
+    return false;
+}
+
+// A part that is in the list twice leaves it, so that it is freed once.
+int check_listed_once(const graph& graph, const char* author)
+{
+    std::map<const ir_subgraph_t*, int> places;
+    for (int p = 0; p < get_vector_num(graph.subgraph_list); p++) {
+        const auto [place, is_new] = places.emplace(get_ir_graph_subgraph(&graph, p), p);
+        if (is_new || !place->first) continue;
+        remove_vector_via_index(graph.subgraph_list, p);
+        return tengine_error_set(TENGINE_EGRAPH, "%s: part %d is in the list again as part %d",
+                                 author, place->second, p);
+    }
+    return TENGINE_OK;
+}
+
+int check_part(const graph& graph, int index, const char* author)
+{
+    const ir_subgraph_t* part = get_ir_graph_subgraph(&graph, index);
+    if (!part) return tengine_error_set(TENGINE_EGRAPH, "%s: part %d is NULL", author, index);
+    // The pointer may point anywhere when it is none of ours.
+    if (!is_registered(part->device))
+        return tengine_error_set(TENGINE_EGRAPH, "%s: part %d has %s", author, index,
+                                 part->device ? "a device that is not registered" : "no device");
+    if (part->node_num <= 0 || !part->node_list)
+        return tengine_error_set(TENGINE_EGRAPH, "%s: part %d (%s) has no nodes", author, index,
+                                 part->device->name);
+    for (int i = 0; i < part->node_num; i++)
+        if (part->node_list[i] < 0 || part->node_list[i] >= graph.node_num)
+            return tengine_error_set(
+                TENGINE_EGRAPH, "%s: part %d (%s) has node %d; the graph has nodes 0 to %d", author,
+                index, part->device->name, part->node_list[i], graph.node_num - 1);
+    return TENGINE_OK;
+}
+
+// Numbers the part and tells its nodes; they get the graph's order, which can be executed.
+int claim_nodes(graph& graph, int index, const char* author)
+{
+    ir_subgraph_t* part = get_ir_graph_subgraph(&graph, index);
+    part->graph = &graph;
+    part->index = index;
+    std::sort(part->node_list, part->node_list + part->node_num);
+    for (int i = 0; i < part->node_num; i++) {
+        node& node = *graph.node_list[part->node_list[i]];
+        if (node.subgraph_idx == index)
+            return tengine_error_set(TENGINE_EGRAPH, "%s: node '%s' is twice in part %d (%s)",
+                                     author, node.name, index, part->device->name);
+        if (node.subgraph_idx >= 0)
+            return tengine_error_set(
+                TENGINE_EGRAPH, "%s: node '%s' is in part %d (%s) and in part %d (%s)", author,
+                node.name, node.subgraph_idx, node.device->name, index, part->device->name);
+        node.subgraph_idx = index;
+        node.device = part->device;
+    }
+    return TENGINE_OK;
+}
+
+int check_all_claimed(const graph& graph, const char* author)
+{
+    constexpr int kMostNamed = 8;
+    std::string names;
+    int missing = 0;
+    for (int i = 0; i < graph.node_num; i++) {
+        if (graph.node_list[i]->subgraph_idx >= 0) continue;
+        if (missing++ < kMostNamed) names += (names.empty() ? "" : ", ") + quote(graph, i);
+    }
+    if (missing == 0) return TENGINE_OK;
+    if (missing > kMostNamed) names += " and " + std::to_string(missing - kMostNamed) + " more";
+    return tengine_error_set(TENGINE_EGRAPH, "%s: %d node(s) are in no part: %s", author, missing,
+                             names.c_str());
+}
+
+// A tensor that goes from part to part.
+struct Edge
+{
+    int from, to;
+    int producer, consumer;  // nodes
+};
+using Edges = std::vector<std::vector<Edge>>;  // by the part they come from
+
+Edges list_edges(const graph& graph)
+{
+    Edges edges(get_vector_num(graph.subgraph_list));
+    for (int i = 0; i < graph.node_num; i++) {
+        const node& node = *graph.node_list[i];
+        for (int k = 0; k < node.input_num; k++) {
+            const ir_tensor_t* tensor = get_ir_node_input(&node, k);
+            if (!tensor || tensor->producer < 0) continue;
+            const int from = graph.node_list[tensor->producer]->subgraph_idx;
+            if (from != node.subgraph_idx)
+                edges[from].push_back({from, node.subgraph_idx, tensor->producer, i});
+        }
+    }
+    return edges;
+}
+
+// Parts in an order of execution that stays close to the present one (Kahn's algorithm, smallest
+// index first); those on or behind a cycle are left out.
+std::vector<int> order_parts(const Edges& edges)
+{
+    std::vector<int> waits(edges.size());
+    for (const auto& leaving : edges)
+        for (const Edge& edge : leaving)
+            waits[edge.to]++;
+    std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
+    for (size_t part = 0; part < waits.size(); part++)
+        if (waits[part] == 0) ready.push(static_cast<int>(part));
+    std::vector<int> order;
+    while (!ready.empty()) {
+        order.push_back(ready.top());
+        ready.pop();
+        for (const Edge& edge : edges[order.back()])
+            if (--waits[edge.to] == 0) ready.push(edge.to);
+    }
+    return order;
+}
+
+// The shortest way from a part back to itself, breadth first; empty when there is none.
+std::vector<Edge> find_cycle(const Edges& edges, int start)
+{
+    std::vector<const Edge*> reached_by(edges.size());
+    std::vector<int> reached = {start};
+    for (size_t i = 0; i < reached.size() && !reached_by[start]; i++)
+        for (const Edge& edge : edges[reached[i]]) {
+            if (reached_by[edge.to]) continue;
+            reached_by[edge.to] = &edge;
+            reached.push_back(edge.to);
+        }
+    std::vector<Edge> cycle;
+    for (const Edge* edge = reached_by[start]; edge; edge = reached_by[edge->from]) {
+        cycle.push_back(*edge);
+        if (edge->from == start) break;
+    }
+    std::reverse(cycle.begin(), cycle.end());
+    return cycle;
+}
+
+std::vector<Edge> find_shortest_cycle(const Edges& edges)
+{
+    std::vector<Edge> shortest;
+    for (size_t part = 0; part < edges.size() && shortest.size() != 2; part++) {
+        std::vector<Edge> cycle = find_cycle(edges, static_cast<int>(part));
+        if (!cycle.empty() && (shortest.empty() || cycle.size() < shortest.size()))
+            shortest = std::move(cycle);
+    }
+    return shortest;
+}
+
+int fail_cycle(const graph& graph, const std::vector<Edge>& cycle, const char* author)
+{
+    std::string parts, nodes;
+    for (size_t i = 0; i < cycle.size(); i++) {
+        const Edge& edge = cycle[i];
+        if (i > 0) parts += i + 1 < cycle.size() ? ", " : " and ";
+        parts += "part " + std::to_string(edge.from) + " (" +
+                 graph.node_list[edge.producer]->device->name + ")";
+        const bool goes_on = i > 0 && cycle[i - 1].consumer == edge.producer;
+        if (!goes_on) nodes += (i > 0 ? ", " : "") + quote(graph, edge.producer);
+        nodes += " -> " + quote(graph, edge.consumer);
+    }
+    return tengine_error_set(TENGINE_EGRAPH, "%s: %s need each other: %s", author, parts.c_str(),
+                             nodes.c_str());
+}
+
+void reorder_parts(graph& graph, const std::vector<int>& order)
+{
+    std::vector<ir_subgraph_t*> parts;
+    for (const int old : order)
+        parts.push_back(get_ir_graph_subgraph(&graph, old));
+    for (size_t p = 0; p < parts.size(); p++) {
+        parts[p]->index = static_cast<int>(p);
+        set_vector_data(graph.subgraph_list, parts[p]->index, &parts[p]);
+        for (int i = 0; i < parts[p]->node_num; i++)
+            graph.node_list[parts[p]->node_list[i]]->subgraph_idx = parts[p]->index;
+    }
+}
+
+}  // namespace
+
+int check_parts(graph& graph, const char* author)
+{
+    TENGINE_RETURN_IF_ERROR(check_listed_once(graph, author));
+    const int part_num = get_vector_num(graph.subgraph_list);
+    for (int p = 0; p < part_num; p++)
+        TENGINE_RETURN_IF_ERROR(check_part(graph, p, author));
+    for (int i = 0; i < graph.node_num; i++)
+        graph.node_list[i]->subgraph_idx = -1;
+    for (int p = 0; p < part_num; p++)
+        TENGINE_RETURN_IF_ERROR(claim_nodes(graph, p, author));
+    TENGINE_RETURN_IF_ERROR(check_all_claimed(graph, author));
+    const Edges edges = list_edges(graph);
+    const std::vector<int> order = order_parts(edges);
+    if (order.size() < edges.size()) return fail_cycle(graph, find_shortest_cycle(edges), author);
+    if (!std::is_sorted(order.begin(), order.end())) reorder_parts(graph, order);
+    return TENGINE_OK;
+}
+
+}  // namespace tengine

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Predicted times. Whole nanoseconds, so that sums do not depend on the order of nodes.
+#include <cmath>
+
+#include "base/bandwidth.h"
+#include "graph/context.h"
+#include "graph/option.h"
+#include "optimizer/split/split.h"
+
+namespace tengine {
+namespace {
+
+constexpr double kNanosecondsPerMillisecond = 1e6;
+constexpr double kLongestMs = 1e9;  // eleven days; keeps sums far from overflow
+
+// What the device says, false when it says nothing that makes sense.
+bool ask_estimate(const device& device, const node& node, int64_t* out_ns)
+{
+    if (!device.allocator->estimate) return false;
+    double ms = -1;
+    if (device.allocator->estimate(const_cast<struct device*>(&device), &node, &ms) < 0)
+        return false;
+    if (!(ms >= 0 && ms <= kLongestMs)) return false;
+    *out_ns = std::llround(ms * kNanosecondsPerMillisecond);
+    return true;
+}
+
+}  // namespace
+
+int64_t predict_node(const device& device, const node& node, bool* out_known)
+{
+    int64_t ns = 0;
+    *out_known = ask_estimate(device, node, &ns);
+    if (!*out_known) ask_estimate(*find_default_device(), node, &ns);
+    return ns;
+}
+
+int64_t predict_move(const graph& graph, int64_t bytes)
+{
+    constexpr double kBytesPerGigabyte = 1e9;
+    const double stated =
+        get_ir_context_number(graph.attribute->context, "split.bandwidth") * kBytesPerGigabyte;
+    const double bandwidth = stated > 0 ? stated : get_copy_bandwidth();
+    return std::llround(static_cast<double>(bytes) / bandwidth * 1e9);
+}
+
+}  // namespace tengine

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mends a split whose parts a device could not compile. Parts keep their order, which stays an
+// order of execution: halves take the place of the whole, and a part that changes its device keeps
+// its place.
+#include <algorithm>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "graph/subgraph.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/split/split.h"
+
+namespace tengine {
+namespace {
+
+void renumber(graph& graph)
+{
+    for (int p = 0; p < get_vector_num(graph.subgraph_list); p++) {
+        ir_subgraph_t* part = get_ir_graph_subgraph(&graph, p);
+        part->index = p;
+        for (int i = 0; i < part->node_num; i++)
+            graph.node_list[part->node_list[i]]->subgraph_idx = p;
+    }
+}
+
+// Moves the last part of the list to `index`.
+void move_last_part(graph& graph, int index)
+{
+    auto** parts = static_cast<ir_subgraph_t**>(get_vector_data(graph.subgraph_list, 0));
+    const int number = get_vector_num(graph.subgraph_list);
+    std::rotate(parts + index, parts + number - 1, parts + number);
+}
+
+int halve(graph& graph, int index)
+{
+    ir_subgraph_t* first = get_ir_graph_subgraph(&graph, index);
+    const int kept = first->node_num / 2;
+    ir_subgraph_t* second = create_ir_subgraph(&graph, first->device);
+    if (!second) return tengine_error_set(TENGINE_ENOMEM, "no memory to halve part %d", index);
+    TENGINE_RETURN_IF_ERROR(
+        set_ir_subgraph_nodes(second, first->node_list + kept, first->node_num - kept));
+    first->node_num = kept;
+    move_last_part(graph, index + 1);
+    renumber(graph);
+    return connect_ir_subgraphs(&graph);
+}
+
+int redirect(graph& graph, int index, int reason, const char* message)
+{
+    ir_subgraph_t* part = get_ir_graph_subgraph(&graph, index);
+    Candidates candidates;
+    TENGINE_RETURN_IF_ERROR(Candidates::list(graph, &candidates));
+    ir_verdict_t verdict = {};
+    refuse_ir_node(&verdict, reason, "", "", "%s", message);
+    std::vector<const node*> unplaced;
+    for (int i = 0; i < part->node_num; i++) {
+        node& node = *graph.node_list[part->node_list[i]];
+        TENGINE_RETURN_IF_ERROR(remember_refusal(node, part->device, verdict));
+        TENGINE_RETURN_IF_ERROR(candidates.place(node, candidates.size() - 1));
+        if (!node.device) unplaced.push_back(&node);
+        bool known = false;
+        if (node.device) node.predicted_ns = predict_node(*node.device, node, &known);
+    }
+    if (!unplaced.empty()) return fail_unplaced(unplaced);
+    part->device = candidates.at(candidates.size() - 1);
+    return check_fallback(graph);
+}
+
+// Appends the nodes of `from`, the part behind `to`, to `to`, and drops `from`.
+int absorb(graph& graph, ir_subgraph_t* to, ir_subgraph_t* from)
+{
+    std::vector<int32_t> nodes(to->node_list, to->node_list + to->node_num);
+    nodes.insert(nodes.end(), from->node_list, from->node_list + from->node_num);
+    TENGINE_RETURN_IF_ERROR(
+        set_ir_subgraph_nodes(to, nodes.data(), static_cast<int>(nodes.size())));
+    remove_vector_via_index(graph.subgraph_list, from->index);
+    release_ir_subgraph(&graph, from);
+    renumber(graph);
+    return TENGINE_OK;
+}
+
+int join_default_parts(graph& graph)
+{
+    for (int p = 0; p + 1 < get_vector_num(graph.subgraph_list);) {
+        ir_subgraph_t* part = get_ir_graph_subgraph(&graph, p);
+        ir_subgraph_t* next = get_ir_graph_subgraph(&graph, p + 1);
+        if (part->device == find_default_device() && next->device == part->device)
+            TENGINE_RETURN_IF_ERROR(absorb(graph, part, next));
+        else
+            p++;
+    }
+    return connect_ir_subgraphs(&graph);
+}
+
+template <class Body>
+int guard(Body body)
+{
+    try {
+        return body();
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "no memory to repair a split");
+    }
+}
+
+}  // namespace
+}  // namespace tengine
+
+int halve_ir_subgraph(struct graph* execution, int index)
+{
+    return tengine::halve(*execution, index);
+}
+
+int redirect_ir_subgraph(struct graph* execution, int index, int reason, const char* message)
+{
+    return tengine::guard([&] { return tengine::redirect(*execution, index, reason, message); });
+}
+
+int join_ir_default_subgraphs(struct graph* execution)
+{
+    return tengine::guard([&] { return tengine::join_default_parts(*execution); });
+}

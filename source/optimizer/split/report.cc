@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a split came to, as log lines: one for the graph and, on demand (option split.report), one
+// for each node. The same for programs: inspect.h.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/context.h"
+#include "graph/option.h"
+#include "optimizer/optimizer.h"
+#include "tengine/device.h"
+
+namespace tengine {
+namespace {
+
+constexpr size_t kLineLength = 255;  // what a sink of the program gets of a line
+constexpr size_t kNameLength = 40;
+constexpr size_t kMostReasons = 8;
+
+// What one device got, and why the devices before it did not get that.
+struct Share
+{
+    const device* taker;
+    int nodes = 0;
+    int parts = 0;
+    int64_t macs = 0;
+    std::map<std::string, int> reasons;  // nodes by reason
+};
+
+// Best first, the default device last, as the split asks them.
+std::vector<Share> list_shares(const graph& graph)
+{
+    std::vector<Share> shares;
+    const auto add = [&](const device* device) {
+        for (const Share& share : shares)
+            if (share.taker == device) return;
+        shares.push_back({device, 0, 0, 0, {}});
+    };
+    if (graph.device && graph.device != find_default_device()) add(graph.device);
+    const ir_context_t* context = graph.attribute->context;
+    for (int i = 0; context && i < get_vector_num(context->devices); i++) {
+        const auto* entry = static_cast<ir_context_device_t*>(get_vector_data(context->devices, i));
+        if (entry->device != find_default_device()) add(entry->device);
+    }
+    // A device's own split may bring in others.
+    for (int i = 0; i < get_vector_num(graph.subgraph_list); i++) {
+        const device* device = get_ir_graph_subgraph(&graph, i)->device;
+        if (device != find_default_device()) add(device);
+    }
+    add(find_default_device());
+    return shares;
+}
+
+// Without the names of nodes and tensors, so that equal reasons are counted together.
+std::string reason_text(const node& node, const ir_refusal_t& refusal)
+{
+    const std::string device = refusal.device->name;
+    const ir_verdict_t& verdict = refusal.verdict;
+    const std::string value = verdict.value;
+    const std::string attribute = verdict.attribute;
+    switch (verdict.code) {
+        case IR_REASON_OPERATOR:
+            return device + " has no " + get_ir_node_op(&node);
+        case IR_REASON_DATA_TYPE:
+            return device + " refuses " + (value.empty() ? "types" : value);
+        case IR_REASON_ATTRIBUTE:
+            return device + " refuses " +
+                   (attribute.empty() ? "parameters" : "'" + attribute + "'");
+        case IR_REASON_SHAPE:
+            return device + " refuses shapes";
+        case IR_REASON_CONSTANT:
+            return device + " wants other constants";
+        case IR_REASON_COST:
+            return device + " would not pay";
+        case IR_REASON_AFFINITY:
+            return "affinity rules out " + device;
+        case IR_REASON_HANDBACK:
+            return device + " handed back";
+        case IR_REASON_COMPILE:
+            return device + " failed to compile";
+        case IR_REASON_RUN:
+            return device + " failed to run";
+        case IR_REASON_DEVICE:
+            return device + " failed to answer";
+        default:
+            return device + " refused";
+    }
+}
+
+void add_part(const subgraph& part, std::vector<Share>* shares)
+{
+    Share& share = *std::find_if(shares->begin(), shares->end(),
+                                 [&](const Share& entry) { return entry.taker == part.device; });
+    share.parts++;
+    share.nodes += part.node_num;
+    for (int i = 0; i < part.node_num; i++) {
+        const node& node = *get_ir_graph_node(part.graph, part.node_list[i]);
+        share.macs += get_ir_node_macs(&node);
+        for (int r = 0; r < node.refusal_num; r++)
+            share.reasons[reason_text(node, node.refusal_list[r])]++;
+    }
+}
+
+std::string count_text(int number, const char* noun)
+{
+    return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
+// One decimal, but a share that is not all or nothing does not look so: 0.1 to 99.9.
+std::string percent_text(int64_t macs, int64_t all_macs)
+{
+    if (macs == all_macs) return "100 %";
+    if (macs == 0) return "0 %";
+    const double percent = 100.0 * static_cast<double>(macs) / static_cast<double>(all_macs);
+    char text[16];
+    std::snprintf(text, sizeof text, "%.1f %%", std::clamp(percent, 0.1, 99.9));
+    return text;
+}
+
+// The `most` that hold for the most nodes.
+std::string reasons_text(const Share& share, size_t most)
+{
+    std::vector<std::pair<int, std::string>> reasons;
+    for (const auto& [text, nodes] : share.reasons)
+        reasons.emplace_back(-nodes, text);
+    std::sort(reasons.begin(), reasons.end());
+    std::string list;
+    for (size_t i = 0; i < std::min(most, reasons.size()); i++)
+        list +=
+            (i ? ", " : "") + reasons[i].second + " (" + std::to_string(-reasons[i].first) + ")";
+    if (reasons.size() > most) {
+        const int rest = static_cast<int>(reasons.size() - most);
+        list += " and " + count_text(rest, "other reason");
+    }
+    return list;
+}
+
+std::string share_text(const Share& share, int64_t all_macs, size_t most_reasons)
+{
+    std::string text = std::string(share.taker->name) + ": ";
+    if (share.nodes == 0) return text + "no nodes";
+    text += count_text(share.nodes, "node");
+    if (all_macs > 0) text += ", " + percent_text(share.macs, all_macs) + " of MACs";
+    text += ", " + count_text(share.parts, "part");
+    if (!share.reasons.empty()) text += ", because " + reasons_text(share, most_reasons);
+    return text;
+}
+
+std::string graph_name(const graph& graph)
+{
+    const std::string name = graph.name;
+    const std::string shown =
+        name.size() > kNameLength ? name.substr(0, kNameLength) + "..." : name;
+    return shown.empty() ? "graph" : "graph '" + shown + "'";
+}
+
+// How many reasons are told of what the default device got, and of what each other one got.
+struct Detail
+{
+    size_t of_default = kMostReasons;
+    size_t of_others = kMostReasons;
+};
+
+std::string graph_text(const graph& graph, const std::vector<Share>& shares, const Detail& detail)
+{
+    int64_t all_macs = 0;
+    for (const Share& share : shares)
+        all_macs += share.macs;
+    std::string text;
+    for (const Share& share : shares) {
+        const bool is_default = share.taker == find_default_device();
+        if (is_default && share.nodes == 0) continue;
+        text += (text.empty() ? graph_name(graph) + ": " : "; ") +
+                share_text(share, all_macs, is_default ? detail.of_default : detail.of_others);
+    }
+    return text;
+}
+
+// With as many reasons as fit into the line, those of what fell back to the default device before
+// others.
+void log_graph(const graph& graph, const std::vector<Share>& shares)
+{
+    Detail detail;
+    std::string text = graph_text(graph, shares, detail);
+    while (text.size() > kLineLength && detail.of_default > 1) {
+        --(detail.of_others > 1 ? detail.of_others : detail.of_default);
+        text = graph_text(graph, shares, detail);
+    }
+    TLOG_NOTICE("%s", text.c_str());
+}
+
+void log_nodes(const graph& graph)
+{
+    for (int i = 0; i < graph.node_num; i++) {
+        const node& node = *graph.node_list[i];
+        const subgraph& part = *get_ir_graph_subgraph(&graph, node.subgraph_idx);
+        std::string text = std::string(part.device->name) + ", part " + std::to_string(part.index) +
+                           ": " + get_ir_node_op(&node) + " '" + node.name + "'";
+        for (int r = 0; r < node.refusal_num; r++)
+            text += std::string(r ? "; " : ", because ") + node.refusal_list[r].device->name +
+                    ": " + node.refusal_list[r].verdict.message;
+        TLOG_NOTICE("%s", text.c_str());
+    }
+}
+
+void report(const graph& graph)
+{
+    const std::string wanted = get_ir_context_option(graph.attribute->context, "split.report");
+    std::vector<Share> shares = list_shares(graph);
+    if (wanted == "none" || shares.size() == 1) return;
+    for (int i = 0; i < get_vector_num(graph.subgraph_list); i++)
+        add_part(*get_ir_graph_subgraph(&graph, i), &shares);
+    log_graph(graph, shares);
+    if (wanted == "full") log_nodes(graph);
+}
+
+}  // namespace
+}  // namespace tengine
+
+void report_ir_split(const struct graph* execution)
+{
+    try {
+        tengine::report(*execution);
+    } catch (const std::bad_alloc&) {
+        TLOG_ERR("no memory to report how graph '%s' was split", execution->name);
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Splits an execution graph into parts, each for one device, in named steps:
+//   assign     each node to the first device of the list that takes it
+//   group      the fewest parts that can run one after the other
+//   prune      parts that do not pay go to the next device
+//   hand_back  devices look at their whole parts and may hand nodes back
+// until nothing moves any more; then the partition is checked. A graph's first device may bring a
+// split of its own, which is checked as well. What goes wrong later, when parts are compiled, is
+// mended by repair.cc.
+#include "optimizer/split/split.h"
+
+#include <new>
+#include <string>
+
+#include "graph/subgraph.h"
+#include "module/module.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pass.h"
+
+namespace tengine {
+namespace {
+
+int split_by_devices(graph& graph)
+{
+    Candidates candidates;
+    TENGINE_RETURN_IF_ERROR(Candidates::list(graph, &candidates));
+    TENGINE_RETURN_IF_ERROR(
+        run_pass(graph, "assign", [&](struct graph& g) { return assign_devices(g, candidates); }));
+    TENGINE_RETURN_IF_ERROR(run_pass(graph, "group", group_parts));
+    for (bool moved = true; moved;) {
+        TENGINE_RETURN_IF_ERROR(
+            run_pass(graph, "prune", [&](struct graph& g) { return prune_parts(g, candidates); }));
+        TENGINE_RETURN_IF_ERROR(run_pass(graph, "hand_back", [&](struct graph& g) {
+            return hand_back_nodes(g, candidates, &moved);
+        }));
+    }
+    return TENGINE_OK;
+}
+
+// What a device's own split did not give to the device has no refusal from the steps above.
+int explain_own_split(graph& graph, struct device* author)
+{
+    for (int i = 0; i < graph.node_num; i++) {
+        node& node = *graph.node_list[i];
+        if (node.device == author || node.refusal_num > 0) continue;
+        ir_verdict_t verdict = {};
+        refuse_ir_node(&verdict, IR_REASON_HANDBACK, "", "", "its own split left the node to %s",
+                       node.device->name);
+        TENGINE_RETURN_IF_ERROR(remember_refusal(node, author, verdict));
+    }
+    return TENGINE_OK;
+}
+
+int split_by_author(graph& graph, struct device* author)
+{
+    tengine_error_clear();
+    const int status = author->optimizer->split_graph(&graph);
+    if (status != 0) {
+        const std::string cause = tengine_error_message();
+        return tengine_error_set(
+            tengine_error_code() ? tengine_error_code() : TENGINE_EDEVICE,
+            "device '%s', split_graph: %s", author->name,
+            cause.empty() ? ("it returned " + std::to_string(status)).c_str() : cause.c_str());
+    }
+    const std::string name = std::string("device '") + author->name + "', split_graph";
+    TENGINE_RETURN_IF_ERROR(check_parts(graph, name.c_str()));
+    return explain_own_split(graph, author);
+}
+
+void predict_all(graph& graph)
+{
+    for (int i = 0; i < graph.node_num; i++) {
+        node& node = *graph.node_list[i];
+        bool known = false;
+        node.predicted_ns = predict_node(*node.device, node, &known);
+    }
+}
+
+}  // namespace
+
+int split_graph(graph& graph)
+{
+    device* best = find_best_device(&graph);
+    const bool own = best->optimizer && best->optimizer->split_graph;
+    TENGINE_RETURN_IF_ERROR(own ? split_by_author(graph, best)
+                                : split_graph_node_to_sub_graph(&graph));
+    TENGINE_RETURN_IF_ERROR(connect_ir_subgraphs(&graph));
+    predict_all(graph);
+    return check_fallback(graph);
+}
+
+}  // namespace tengine
+
+int split_graph_node_to_sub_graph(struct graph* graph)
+{
+    try {
+        TENGINE_RETURN_IF_ERROR(tengine::split_by_devices(*graph));
+        return tengine::check_parts(*graph, "the default split");
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "no memory to split graph '%s'", graph->name);
+    }
+}

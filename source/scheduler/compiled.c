@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduler/compiled.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "graph/context.h"
+#include "graph/graph.h"
+#include "optimizer/optimizer.h"
+#include "scheduler/failure.h"
+
+int fail_ir_compiled(const ir_compiled_t* compiled, const char* entry, int status)
+{
+    const struct subgraph* subgraph = compiled->subgraph;
+    return fail_ir_entry(subgraph->device, entry, compiled->part_index, subgraph->node_num, status);
+}
+
+static void* find_options(const struct graph* graph, const struct device* device)
+{
+    const ir_context_t* context = graph->attribute->context;
+    const ir_context_device_t* entry = context ? find_ir_context_device(context, device) : NULL;
+    return entry ? entry->options : NULL;
+}
+
+// The device's side: memory of the borders if it has its own idea of it, then the compilation.
+static int enter_device(ir_compiled_t* compiled)
+{
+    struct subgraph* subgraph = compiled->subgraph;
+    struct device* device = subgraph->device;
+    const struct allocator* allocator = device->allocator;
+    tengine_error_clear();
+    int status = allocator->allocate ? allocator->allocate(device, subgraph) : 0;
+    if (status != 0) return fail_ir_compiled(compiled, "allocate", status);
+    status = device->interface->pre_run(device, subgraph, find_options(subgraph->graph, device));
+    if (status == 0) return TENGINE_OK;
+    status = fail_ir_compiled(compiled, "pre_run", status);
+    if (allocator->release) allocator->release(device, subgraph);
+    return status;
+}
+
+static int allocate_borders(struct graph* graph, const int32_t* tensors, int number)
+{
+    for (int i = 0; i < number; i++) {
+        struct tensor* tensor = graph->tensor_list[tensors[i]];
+        if (is_ir_tensor_shape_known(tensor)) TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(tensor));
+    }
+    return TENGINE_OK;
+}
+
+static int isolate(struct subgraph* subgraph)
+{
+    TENGINE_RETURN_IF_ERROR(
+        allocate_borders(subgraph->graph, subgraph->input_tensor_list, subgraph->input_num));
+    return allocate_borders(subgraph->graph, subgraph->output_tensor_list, subgraph->output_num);
+}
+
+static int fill(ir_compiled_t* compiled, const struct subgraph* part, struct device* device,
+                bool isolated)
+{
+    compiled->part_index = part->index;
+    TENGINE_RETURN_IF_ERROR(detach_ir_subgraph(part, device, isolated, &compiled->subgraph));
+    if (isolated) TENGINE_RETURN_IF_ERROR(isolate(compiled->subgraph));
+    if (!part->graph->run_options.profile) return TENGINE_OK;
+    compiled->node_ns = alloc_memory(sizeof *compiled->node_ns * (size_t)part->node_num);
+    return compiled->node_ns ? TENGINE_OK
+                             : tengine_error_set(TENGINE_ENOMEM, "no memory for a profile");
+}
+
+// What has no device any more.
+static void discard(ir_compiled_t* compiled)
+{
+    if (compiled->subgraph) destroy_ir_graph(compiled->subgraph->graph);
+    free_memory(compiled->node_ns);
+    free_memory(compiled);
+}
+
+int compile_ir_part(const struct subgraph* part, struct device* device, bool isolated,
+                    ir_compiled_t** out_compiled, bool* out_refused)
+{
+    *out_refused = false;
+    ir_compiled_t* compiled = alloc_memory(sizeof *compiled);
+    if (!compiled) return tengine_error_set(TENGINE_ENOMEM, "no memory for a compiled part");
+    int status = fill(compiled, part, device, isolated);
+    if (status == TENGINE_OK) {
+        status = enter_device(compiled);
+        *out_refused = status < 0;
+    }
+    if (status < 0) {
+        discard(compiled);
+        return status;
+    }
+    *out_compiled = compiled;
+    return TENGINE_OK;
+}
+
+static void measure(ir_compiled_t* compiled)
+{
+    compiled->run_ns = (int64_t)get_time_ns() - compiled->begin_ns;
+    if (!compiled->node_ns) return;
+    struct subgraph* subgraph = compiled->subgraph;
+    struct device* device = subgraph->device;
+    const struct interface* interface = device->interface;
+    if (interface->measure && interface->measure(device, subgraph, compiled->node_ns) == 0) return;
+    for (int i = 0; i < subgraph->node_num; i++)
+        compiled->node_ns[i] = -1;
+}
+
+int run_ir_compiled(ir_compiled_t* compiled)
+{
+    struct device* device = compiled->subgraph->device;
+    tengine_error_clear();
+    compiled->begin_ns = (int64_t)get_time_ns();
+    const int status = device->interface->run(device, compiled->subgraph);
+    if (status == 0) measure(compiled);
+    return status;
+}
+
+bool can_start_ir_compiled(const ir_compiled_t* compiled)
+{
+    const struct interface* interface = compiled->subgraph->device->interface;
+    return interface->async_run && interface->async_wait;
+}
+
+int start_ir_compiled(ir_compiled_t* compiled)
+{
+    struct device* device = compiled->subgraph->device;
+    tengine_error_clear();
+    compiled->begin_ns = (int64_t)get_time_ns();
+    return device->interface->async_run(device, compiled->subgraph);
+}
+
+int finish_ir_compiled(ir_compiled_t* compiled)
+{
+    struct device* device = compiled->subgraph->device;
+    tengine_error_clear();
+    const int status = device->interface->async_wait(device, compiled->subgraph, 0);
+    if (status == 1) {
+        measure(compiled);
+        return 0;
+    }
+    if (status == 0) tengine_error_set(TENGINE_EDEVICE, "async_wait returned before the end");
+    return status == 0 ? TENGINE_EDEVICE : status;
+}
+
+int close_ir_compiled(ir_compiled_t* compiled)
+{
+    if (!compiled) return TENGINE_OK;
+    struct subgraph* subgraph = compiled->subgraph;
+    struct device* device = subgraph->device;
+    tengine_error_clear();
+    int status = device->interface->post_run(device, subgraph);
+    if (status != 0) status = fail_ir_compiled(compiled, "post_run", status);
+    const int released =
+        device->allocator->release ? device->allocator->release(device, subgraph) : 0;
+    if (released != 0 && status == 0) status = fail_ir_compiled(compiled, "release", released);
+    discard(compiled);
+    return status;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A part that a device has compiled: the part as a graph of its own, from pre_run to release. What
+// goes in and out at its borders is the runner's business (runner.h).
+#pragma once
+
+#include "tengine/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct compiled
+{
+    struct subgraph* subgraph;  // all nodes of subgraph->graph; subgraph->device runs it
+    int part_index;             // in the execution graph, for sentences
+    int64_t begin_ns;           // of the run under way
+    int64_t run_ns;             // time of the last run
+    int64_t* node_ns;           // the same of each node, -1 where it is not known; NULL: no profile
+} ir_compiled_t;
+
+// Lets `device` compile a part. `isolated`: the graph has its own copies of constants and memory of
+// its own at the borders, so that a call that never returns touches nothing else. When the device
+// is what failed, *out_refused is true, and its failure has been recorded.
+int compile_ir_part(const struct subgraph* part, struct device* device, bool isolated,
+                    ir_compiled_t** out_compiled, bool* out_refused);
+
+// One run, and in two steps where can_start_ir_compiled(). They return what the device does: not 0
+// is a failure, recorded or not.
+int run_ir_compiled(ir_compiled_t* compiled);
+bool can_start_ir_compiled(const ir_compiled_t* compiled);
+int start_ir_compiled(ir_compiled_t* compiled);
+int finish_ir_compiled(ir_compiled_t* compiled);
+
+// Like fail_ir_entry() for an entry of the device that compiled it.
+int fail_ir_compiled(const ir_compiled_t* compiled, const char* entry, int status);
+
+// post_run, then frees everything whatever it returns. NULL is allowed.
+int close_ir_compiled(ir_compiled_t* compiled);
+
+#ifdef __cplusplus
+}
+#endif

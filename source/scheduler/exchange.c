@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduler/exchange.h"
+
+#include <string.h>
+
+#include "graph/graph.h"
+#include "tengine/log.h"
+
+static bool has_same_shape(const struct tensor* a, const struct tensor* b)
+{
+    return a->shape_set == b->shape_set && a->dim_num == b->dim_num &&
+           memcmp(a->dims, b->dims, sizeof(int) * a->dim_num) == 0;
+}
+
+static bool is_user_memory(const struct tensor* tensor)
+{
+    return tensor->data && !tensor->internal_allocated;
+}
+
+// Whether a part writes the tensor to memory that was planned for it.
+static bool is_planned(const struct tensor* tensor)
+{
+    return tensor->producer >= 0 && is_ir_tensor_shape_known(tensor);
+}
+
+// The source tensor learns type and shape. A buffer the user gave for another size is let go.
+static int publish_shape(struct tensor* source, const ir_frame_value_t* value)
+{
+    if (source->tensor_type != TENSOR_TYPE_VAR) return TENGINE_OK;
+    const size_t old_bytes = get_ir_tensor_bytes(source);
+    TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(source, value->data_type));
+    if (value->shape_set)
+        TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(source, value->dims, value->dim_num));
+    else
+        source->shape_set = 0;
+    if (is_user_memory(source) && get_ir_tensor_bytes(source) != old_bytes) {
+        TLOG_WARNING("tensor '%s' now has %zu bytes: its buffer of %zu bytes is no longer used",
+                     source->name, get_ir_tensor_bytes(source), old_bytes);
+        release_ir_tensor_data(source);
+    }
+    return TENGINE_OK;
+}
+
+static void publish_data(struct tensor* source, void* data)
+{
+    if (source->tensor_type != TENSOR_TYPE_VAR || is_user_memory(source)) return;
+    source->data = data;
+    source->internal_allocated = data != NULL;
+}
+
+static const struct tensor* output_of(const struct graph* execution, int index)
+{
+    return execution->tensor_list[execution->output_tensors[index]];
+}
+
+int publish_ir_shapes(struct graph* source, const struct graph* execution, const ir_frame_t* frame)
+{
+    for (int i = 0; i < execution->tensor_num; i++) {
+        const int index = execution->tensor_list[i]->source_index;
+        if (index >= 0)
+            TENGINE_RETURN_IF_ERROR(publish_shape(source->tensor_list[index], &frame->values[i]));
+    }
+    return TENGINE_OK;
+}
+
+void show_ir_outputs(struct graph* source, const struct graph* execution, const ir_frame_t* frame)
+{
+    for (int i = 0; i < execution->output_tensor_num; i++)
+        publish_data(source->tensor_list[source->output_tensors[i]],
+                     frame->values[output_of(execution, i)->index].home);
+}
+
+static int bind_input(const struct tensor* given, const struct tensor* input, ir_frame_t* frame)
+{
+    if (!has_same_shape(given, input) || given->data_type != input->data_type)
+        return tengine_error_set(TENGINE_ESTATE,
+                                 "input '%s' has another shape or type than at prerun; call "
+                                 "prerun_graph again",
+                                 given->name);
+    if (!given->data && given->elem_num > 0)
+        return tengine_error_set(TENGINE_EINVAL,
+                                 "input '%s' has no data; give it %zu bytes with "
+                                 "set_tensor_buffer or set_tensor_data",
+                                 given->name, get_ir_tensor_bytes(given));
+    ir_frame_value_t* value = &frame->values[input->index];
+    if (!frame->memory)
+        value->data = given->data;
+    else if (given->elem_num > 0)
+        memcpy(value->data, given->data, get_ir_tensor_bytes(given));
+    return TENGINE_OK;
+}
+
+int bind_ir_inputs(const struct graph* source, const struct graph* execution, ir_frame_t* frame)
+{
+    for (int i = 0; i < source->input_tensor_num; i++)
+        TENGINE_RETURN_IF_ERROR(bind_input(source->tensor_list[source->input_tensors[i]],
+                                           execution->tensor_list[execution->input_tensors[i]],
+                                           frame));
+    return TENGINE_OK;
+}
+
+void bind_ir_outputs(const struct graph* source, const struct graph* execution, ir_frame_t* frame)
+{
+    if (frame->memory) return;
+    for (int i = 0; i < source->output_tensor_num; i++) {
+        const struct tensor* output = output_of(execution, i);
+        ir_frame_value_t* value = &frame->values[output->index];
+        if (is_planned(output)) value->data = value->home;
+    }
+    for (int i = 0; i < source->output_tensor_num; i++) {
+        const struct tensor* wanted = source->tensor_list[source->output_tensors[i]];
+        const struct tensor* output = output_of(execution, i);
+        if (is_planned(output) && is_user_memory(wanted))
+            frame->values[output->index].data = wanted->data;
+    }
+}
+
+// Several outputs may be one tensor of the execution graph, and an output may be an input or a
+// constant, so the result need not be where the user wants it.
+static int collect(struct tensor* wanted, const struct tensor* output,
+                   const ir_frame_value_t* value)
+{
+    if (wanted->tensor_type != TENSOR_TYPE_VAR) return TENGINE_OK;
+    if (!is_ir_tensor_shape_known(output)) TENGINE_RETURN_IF_ERROR(publish_shape(wanted, value));
+    publish_data(wanted, is_planned(output) ? value->home : value->data);
+    if (wanted->data != value->data && wanted->elem_num > 0)
+        memcpy(wanted->data, value->data, get_ir_tensor_bytes(wanted));
+    return TENGINE_OK;
+}
+
+int collect_ir_outputs(struct graph* source, const struct graph* execution, const ir_frame_t* frame)
+{
+    for (int i = 0; i < source->output_tensor_num; i++) {
+        const struct tensor* output = output_of(execution, i);
+        TENGINE_RETURN_IF_ERROR(collect(source->tensor_list[source->output_tensors[i]], output,
+                                        &frame->values[output->index]));
+    }
+    return TENGINE_OK;
+}
+
+void withdraw_ir_outputs(struct graph* source)
+{
+    for (int i = 0; i < source->tensor_num; i++) {
+        struct tensor* tensor = source->tensor_list[i];
+        if (tensor->internal_allocated) release_ir_tensor_data(tensor);
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between the tensors of the source graph, which the user holds, and a frame of the execution
+// graph: input data in, results and their shapes out.
+#pragma once
+
+#include "scheduler/frame.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// After prerun: source tensors learn types and shapes.
+int publish_ir_shapes(struct graph* source, const struct graph* execution, const ir_frame_t* frame);
+
+// Outputs without a buffer of the user's get the memory the frame has for them; none where only a
+// run can tell.
+void show_ir_outputs(struct graph* source, const struct graph* execution, const ir_frame_t* frame);
+
+// Before a run: the frame uses the user's input data, or copies it if it has memory of its own.
+// ESTATE for an input whose shape or type was changed since prerun, EINVAL for one without data.
+int bind_ir_inputs(const struct graph* source, const struct graph* execution, ir_frame_t* frame);
+// Before a run: a frame that works in place writes to the user's output buffers.
+void bind_ir_outputs(const struct graph* source, const struct graph* execution, ir_frame_t* frame);
+
+// After a run: results are where the user looks for them.
+int collect_ir_outputs(struct graph* source, const struct graph* execution,
+                       const ir_frame_t* frame);
+
+// Outputs lose the memory they have from a frame.
+void withdraw_ir_outputs(struct graph* source);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A failure kept aside: errors are recorded per thread, but a run may fail on another thread than
+// the one that asks how it went.
+#pragma once
+
+#include "tengine/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct failure
+{
+    int code;  // 0: none
+    char message[1024];
+} ir_failure_t;
+
+// Code and sentence of the calling thread's last failure.
+void keep_ir_failure(ir_failure_t* out_failure);
+
+// Records a kept failure for the calling thread and returns its code.
+int raise_ir_failure(const ir_failure_t* failure);
+
+// Turns what a device's entry returned (not 0) into a failure whose sentence names device, entry
+// and part, and says the cause: what the entry has recorded on this thread since the last
+// tengine_error_clear(), or else the bare status.
+int fail_ir_entry(const struct device* device, const char* entry, int part_index, int node_num,
+                  int status);
+
+#ifdef __cplusplus
+}
+#endif

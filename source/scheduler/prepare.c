@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduler/prepare.h"
+
+#include "graph/graph.h"
+#include "optimizer/optimizer.h"
+#include "scheduler/failure.h"
+#include "scheduler/runner.h"
+#include "scheduler/session.h"
+
+// After a device could not compile a part, which has been recorded.
+static int repair(struct graph* execution, int index)
+{
+    const struct subgraph* part = get_ir_graph_subgraph(execution, index);
+    ir_failure_t failure;
+    keep_ir_failure(&failure);
+    if (part->node_num > 1) {
+        TLOG_INFO("%s; trying halves of it", failure.message);
+        return halve_ir_subgraph(execution, index);
+    }
+    TLOG_INFO("%s; %s gets the node", failure.message, find_default_device()->name);
+    return redirect_ir_subgraph(execution, index, IR_REASON_COMPILE, failure.message);
+}
+
+// Parts of all devices but the default one, which gets what they fail to compile.
+static int compile_for_devices(struct graph* execution)
+{
+    for (int i = 0; i < get_vector_num(execution->subgraph_list);) {
+        struct subgraph* part = get_ir_graph_subgraph(execution, i);
+        bool refused = false;
+        const bool is_default = part->device == find_default_device();
+        const int status = is_default ? TENGINE_OK : open_ir_runner(part, &refused);
+        if (status == TENGINE_OK)
+            i++;
+        else if (refused)
+            TENGINE_RETURN_IF_ERROR(repair(execution, i));
+        else
+            return status;
+    }
+    return join_ir_default_subgraphs(execution);
+}
+
+int prepare_ir_parts(struct graph* execution)
+{
+    TENGINE_RETURN_IF_ERROR(compile_for_devices(execution));
+    for (int i = 0; i < get_vector_num(execution->subgraph_list); i++) {
+        struct subgraph* part = get_ir_graph_subgraph(execution, i);
+        bool refused;
+        if (!part->runner) TENGINE_RETURN_IF_ERROR(open_ir_runner(part, &refused));
+        part->measured_ns = -1;
+    }
+    for (int i = 0; i < execution->node_num; i++)
+        execution->node_list[i]->measured_ns = -1;
+    return TENGINE_OK;
+}
+
+int publish_ir_parts(struct graph* execution)
+{
+    ir_session_t* session = get_ir_session(execution);
+    int status = TENGINE_OK;
+    pthread_mutex_lock(&session->mutex);
+    for (int i = 0; i < get_vector_num(execution->subgraph_list) && status == TENGINE_OK; i++)
+        status = publish_ir_runner(get_ir_graph_subgraph(execution, i));
+    pthread_mutex_unlock(&session->mutex);
+    return status;
+}
+
+int close_ir_parts(struct graph* execution)
+{
+    ir_failure_t first_failure = {0};
+    for (int i = 0; i < get_vector_num(execution->subgraph_list); i++)
+        if (close_ir_runner(get_ir_graph_subgraph(execution, i)) < 0 && first_failure.code == 0)
+            keep_ir_failure(&first_failure);
+    return first_failure.code == 0 ? TENGINE_OK : raise_ir_failure(&first_failure);
+}

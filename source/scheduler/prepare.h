@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// All parts of an execution graph: compiled, run results published, closed.
+#pragma once
+
+#include "tengine/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Compiles every part: pre_run of its device on a graph of its own. A part that fails is halved,
+// down to single nodes, which go to the default device (optimizer.h, repairs). Fails when the
+// default device fails, or when the context does not allow what would fall back.
+int prepare_ir_parts(struct graph* execution);
+
+// After a run, on the user's thread: what happened in the runners becomes visible in the execution
+// graph.
+int publish_ir_parts(struct graph* execution);
+
+// post_run of all parts. Reports the first failure.
+int close_ir_parts(struct graph* execution);
+
+#ifdef __cplusplus
+}
+#endif

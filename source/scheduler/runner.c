@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduler/runner.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "graph/graph.h"
+#include "graph/option.h"
+#include "scheduler/compiled.h"
+#include "scheduler/failure.h"
+#include "scheduler/session.h"
+#include "scheduler/watchdog.h"
+
+// A tensor at the border, in the compiled graph.
+typedef struct border
+{
+    struct tensor* tensor;
+    bool dynamic;  // its shape is known at run time only
+    bool copied;   // it has memory of its own
+} ir_border_t;
+
+struct runner
+{
+    struct subgraph* part;    // of the execution graph
+    ir_compiled_t* compiled;  // NULL: both the device and the default device failed
+    ir_watch_t* watch;        // NULL: runs on the thread that asks
+    bool started;             // between start and finish: async_run has been called,
+    int start_status;         // and what it returned
+    ir_failure_t start_failure;
+    bool given_up;  // the default device does it now
+    ir_failure_t cause;
+    // What publish_ir_runner() reads while the next run may be under way.
+    pthread_mutex_t mutex;
+    bool has_news;  // given_up is not published yet
+    int64_t run_ns;
+    int64_t redo_num;
+    int64_t* node_ns;  // NULL: no profile
+    ir_border_t borders[];
+};
+
+// ---- a device for the runner ----
+
+static void set_borders(ir_border_t* borders, const struct graph* graph, const int32_t* tensors,
+                        int number)
+{
+    for (int i = 0; i < number; i++) {
+        struct tensor* tensor = graph->tensor_list[tensors[i]];
+        borders[i] = (ir_border_t){
+            .tensor = tensor,
+            .dynamic = !is_ir_tensor_shape_known(tensor),
+            .copied = tensor->data != NULL,
+        };
+    }
+}
+
+static void use_compiled(ir_runner_t* runner, ir_compiled_t* compiled)
+{
+    const struct subgraph* subgraph = compiled->subgraph;
+    runner->compiled = compiled;
+    set_borders(runner->borders, subgraph->graph, subgraph->input_tensor_list, subgraph->input_num);
+    set_borders(runner->borders + subgraph->input_num, subgraph->graph,
+                subgraph->output_tensor_list, subgraph->output_num);
+}
+
+static int find_timeout(const struct subgraph* part)
+{
+    if (part->device == find_default_device()) return 0;
+    return (int)get_ir_context_number(part->graph->attribute->context, "run.watchdog_ms");
+}
+
+static int fill_runner(ir_runner_t* runner, bool* out_refused)
+{
+    struct subgraph* part = runner->part;
+    const int timeout = find_timeout(part);
+    ir_compiled_t* compiled;
+    TENGINE_RETURN_IF_ERROR(
+        compile_ir_part(part, part->device, timeout > 0, &compiled, out_refused));
+    use_compiled(runner, compiled);
+    part->plan_bytes = compiled->subgraph->plan_bytes;
+    if (timeout > 0) TENGINE_RETURN_IF_ERROR(create_ir_watch(compiled, timeout, &runner->watch));
+    if (!compiled->node_ns) return TENGINE_OK;
+    runner->node_ns = alloc_memory(sizeof *runner->node_ns * (size_t)part->node_num);
+    if (!runner->node_ns) return tengine_error_set(TENGINE_ENOMEM, "no memory for a profile");
+    memset(runner->node_ns, 0xff, sizeof *runner->node_ns * (size_t)part->node_num);  // all -1
+    return TENGINE_OK;
+}
+
+static int release_runner(ir_runner_t* runner)
+{
+    destroy_ir_watch(runner->watch);
+    const int status = close_ir_compiled(runner->compiled);
+    pthread_mutex_destroy(&runner->mutex);
+    free_memory(runner->node_ns);
+    free_memory(runner);
+    return status;
+}
+
+int open_ir_runner(struct subgraph* part, bool* out_refused)
+{
+    *out_refused = false;
+    const size_t border_num = (size_t)part->input_num + (size_t)part->output_num;
+    ir_runner_t* runner = alloc_memory(sizeof *runner + sizeof(ir_border_t) * border_num);
+    if (!runner || pthread_mutex_init(&runner->mutex, NULL) != 0) {
+        free_memory(runner);
+        return tengine_error_set(TENGINE_ENOMEM, "no memory to run part %d", part->index);
+    }
+    runner->part = part;
+    runner->run_ns = -1;
+    const int status = fill_runner(runner, out_refused);
+    if (status < 0) {
+        ir_failure_t failure;
+        keep_ir_failure(&failure);
+        release_runner(runner);
+        return raise_ir_failure(&failure);
+    }
+    part->runner = runner;
+    return TENGINE_OK;
+}
+
+int close_ir_runner(struct subgraph* part)
+{
+    ir_runner_t* runner = part->runner;
+    if (!runner) return TENGINE_OK;
+    part->runner = NULL;
+    return release_runner(runner);
+}
+
+// ---- values in and out ----
+
+static int put_value(const ir_border_t* border, const ir_frame_value_t* value)
+{
+    struct tensor* tensor = border->tensor;
+    if (border->dynamic) {
+        TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(tensor, value->data_type));
+        TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(tensor, value->dims, value->dim_num));
+    }
+    if (!border->copied) {
+        set_ir_tensor_data(tensor, value->data, false);
+        return TENGINE_OK;
+    }
+    if (border->dynamic) TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(tensor));
+    if (tensor->elem_num > 0) memcpy(tensor->data, value->data, get_ir_tensor_bytes(tensor));
+    return TENGINE_OK;
+}
+
+// A device writes its results to the frame itself, where it can.
+static int put_values(const ir_runner_t* runner, const ir_frame_t* frame)
+{
+    const struct subgraph* subgraph = runner->compiled->subgraph;
+    const ir_border_t* border = runner->borders;
+    for (int i = 0; i < subgraph->input_num; i++, border++)
+        TENGINE_RETURN_IF_ERROR(put_value(border, &frame->values[border->tensor->source_index]));
+    for (int i = 0; i < subgraph->output_num; i++, border++)
+        if (!border->dynamic && !border->copied)
+            set_ir_tensor_data(border->tensor, frame->values[border->tensor->source_index].data,
+                               false);
+    return TENGINE_OK;
+}
+
+static int take_value(const ir_border_t* border, ir_frame_value_t* value, size_t bytes)
+{
+    struct tensor* tensor = border->tensor;
+    if (!is_ir_tensor_shape_known(tensor) || (!tensor->data && tensor->elem_num > 0))
+        return tengine_error_set(TENGINE_EDEVICE, "it left output '%s' without shape or data",
+                                 tensor->name);
+    if (border->dynamic) return take_ir_value(value, tensor);
+    if (get_ir_tensor_bytes(tensor) != bytes)
+        return tengine_error_set(TENGINE_EDEVICE, "it gave output '%s' %zu bytes instead of %zu",
+                                 tensor->name, get_ir_tensor_bytes(tensor), bytes);
+    if (tensor->data != value->data && bytes > 0) memcpy(value->data, tensor->data, bytes);
+    return TENGINE_OK;
+}
+
+static int take_values(const ir_runner_t* runner, ir_frame_t* frame)
+{
+    const struct subgraph* subgraph = runner->compiled->subgraph;
+    const struct graph* execution = runner->part->graph;
+    const ir_border_t* border = runner->borders + subgraph->input_num;
+    for (int i = 0; i < subgraph->output_num; i++, border++) {
+        const int index = border->tensor->source_index;
+        const size_t bytes = get_ir_tensor_bytes(execution->tensor_list[index]);
+        TENGINE_RETURN_IF_ERROR(take_value(border, &frame->values[index], bytes));
+    }
+    return TENGINE_OK;
+}
+
+// ---- one run ----
+
+static void note_times(ir_runner_t* runner)
+{
+    const ir_compiled_t* compiled = runner->compiled;
+    pthread_mutex_lock(&runner->mutex);
+    runner->run_ns = compiled->run_ns;
+    if (runner->given_up) runner->redo_num++;
+    if (runner->node_ns && compiled->node_ns)
+        memcpy(runner->node_ns, compiled->node_ns,
+               sizeof *runner->node_ns * (size_t)runner->part->node_num);
+    pthread_mutex_unlock(&runner->mutex);
+}
+
+static int fail_run(const ir_runner_t* runner, const struct device* device, int status)
+{
+    return fail_ir_entry(device, "run", runner->part->index, runner->part->node_num, status);
+}
+
+// The call itself with what follows it. `status` is what the device returned.
+static int end_attempt(ir_runner_t* runner, ir_frame_t* frame, const struct device* device,
+                       int status)
+{
+    if (status == 0) {
+        tengine_error_clear();
+        status = take_values(runner, frame);
+    }
+    if (status != 0) return fail_run(runner, device, status);
+    note_times(runner);
+    return TENGINE_OK;
+}
+
+static int attempt(ir_runner_t* runner, ir_frame_t* frame)
+{
+    const struct device* device = runner->compiled->subgraph->device;
+    TENGINE_RETURN_IF_ERROR(put_values(runner, frame));
+    if (!runner->watch)
+        return end_attempt(runner, frame, device, run_ir_compiled(runner->compiled));
+    bool hung = false;
+    const int status = call_ir_watch(runner->watch, &hung);
+    if (!hung) return end_attempt(runner, frame, device, status);
+    runner->watch = NULL;
+    runner->compiled = NULL;
+    return fail_run(runner, device, status);
+}
+
+// ---- the default device in the device's place ----
+
+static int compile_for_default(ir_runner_t* runner)
+{
+    ir_session_t* session = get_ir_session(runner->part->graph);
+    ir_compiled_t* compiled;
+    bool refused;
+    pthread_mutex_lock(&session->mutex);
+    const int status =
+        compile_ir_part(runner->part, find_default_device(), false, &compiled, &refused);
+    pthread_mutex_unlock(&session->mutex);
+    if (status == TENGINE_OK) use_compiled(runner, compiled);
+    return status;
+}
+
+static void give_up_device(ir_runner_t* runner)
+{
+    destroy_ir_watch(runner->watch);
+    close_ir_compiled(runner->compiled);
+    runner->watch = NULL;
+    runner->compiled = NULL;
+    pthread_mutex_lock(&runner->mutex);
+    runner->given_up = true;
+    runner->has_news = true;
+    pthread_mutex_unlock(&runner->mutex);
+}
+
+// After a failure that has been recorded: the default device does the run, and those to come.
+static int take_over(ir_runner_t* runner, ir_frame_t* frame)
+{
+    ir_session_t* session = get_ir_session(runner->part->graph);
+    if (runner->given_up || runner->part->device == find_default_device() ||
+        !allow_ir_fallback(session, runner->part)) {
+        return tengine_error_code();
+    }
+    keep_ir_failure(&runner->cause);
+    TLOG_WARNING("%s; %s runs the part from now on", runner->cause.message,
+                 find_default_device()->name);
+    give_up_device(runner);
+    if (compile_for_default(runner) < 0)
+        return tengine_error_set(runner->cause.code, "%s; and then %s", runner->cause.message,
+                                 tengine_error_message());
+    return attempt(runner, frame);
+}
+
+int run_ir_part(struct subgraph* part, ir_frame_t* frame)
+{
+    ir_runner_t* runner = part->runner;
+    if (!runner->compiled) return raise_ir_failure(&runner->cause);
+    return attempt(runner, frame) < 0 ? take_over(runner, frame) : TENGINE_OK;
+}
+
+void start_ir_part(struct subgraph* part, ir_frame_t* frame)
+{
+    ir_runner_t* runner = part->runner;
+    runner->started = false;
+    if (!runner->compiled || runner->watch || !can_start_ir_compiled(runner->compiled)) return;
+    runner->started = true;
+    runner->start_status = put_values(runner, frame);
+    if (runner->start_status == 0) runner->start_status = start_ir_compiled(runner->compiled);
+    keep_ir_failure(&runner->start_failure);
+}
+
+// What async_run had recorded is recorded again: another part may have been started since.
+static int wait_for_end(ir_runner_t* runner)
+{
+    if (runner->start_status == 0) return finish_ir_compiled(runner->compiled);
+    tengine_error_clear();
+    if (runner->start_failure.code != 0) raise_ir_failure(&runner->start_failure);
+    return runner->start_status;
+}
+
+int finish_ir_part(struct subgraph* part, ir_frame_t* frame)
+{
+    ir_runner_t* runner = part->runner;
+    if (!runner->started) return run_ir_part(part, frame);
+    runner->started = false;
+    const struct device* device = runner->compiled->subgraph->device;
+    const int status = wait_for_end(runner);
+    return end_attempt(runner, frame, device, status) < 0 ? take_over(runner, frame) : TENGINE_OK;
+}
+
+int run_ir_subgraph(struct subgraph* part)
+{
+    const ir_session_t* session = get_ir_session(part->graph);
+    if (!session || !part->runner)
+        return tengine_error_set(TENGINE_ESTATE, "part %d is not prepared", part->index);
+    return run_ir_part(part, get_ir_run_frame(session, session->started - 1));
+}
+
+// ---- what the user sees of it ----
+
+static int remember_failure(struct node* node, struct device* device, const char* message)
+{
+    const size_t bytes = sizeof *node->refusal_list * (size_t)node->refusal_num;
+    struct ir_refusal* list =
+        resize_memory(node->refusal_list, bytes, bytes + sizeof *node->refusal_list);
+    if (!list) return tengine_error_set(TENGINE_ENOMEM, "no memory for a refusal");
+    node->refusal_list = list;
+    struct ir_refusal* refusal = &list[node->refusal_num++];
+    refusal->device = device;
+    refuse_ir_node(&refusal->verdict, IR_REASON_RUN, "", "", "%s", message);
+    return TENGINE_OK;
+}
+
+static int publish_device(struct subgraph* part, const ir_failure_t* cause)
+{
+    struct device* device = part->device;
+    part->device = find_default_device();
+    for (int i = 0; i < part->node_num; i++) {
+        struct node* node = part->graph->node_list[part->node_list[i]];
+        node->device = part->device;
+        TENGINE_RETURN_IF_ERROR(remember_failure(node, device, cause->message));
+    }
+    return TENGINE_OK;
+}
+
+int publish_ir_runner(struct subgraph* part)
+{
+    ir_runner_t* runner = part->runner;
+    pthread_mutex_lock(&runner->mutex);
+    const bool has_news = runner->has_news;
+    runner->has_news = false;
+    part->measured_ns = runner->run_ns;
+    part->redo_num = runner->redo_num;
+    for (int i = 0; runner->node_ns && i < part->node_num; i++)
+        part->graph->node_list[part->node_list[i]]->measured_ns = runner->node_ns[i];
+    pthread_mutex_unlock(&runner->mutex);
+    return has_news ? publish_device(part, &runner->cause) : TENGINE_OK;
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduler/session.h"
+
+#include "base/alloc.h"
+#include "graph/affinity.h"
+#include "graph/graph.h"
+#include "graph/option.h"
+
+ir_session_t* get_ir_session(const struct graph* execution)
+{
+    return execution->session;
+}
+
+// MACs of a node, unless the user has himself given it to the default device.
+static double count_macs(const struct graph* graph, const struct node* node)
+{
+    const struct graph* source = graph->source;
+    const char* wish =
+        source ? find_ir_node_affinity(source, node, get_ir_graph_node(source, node->source_index))
+               : NULL;
+    if (wish && names_ir_affinity(wish, find_default_device()->name)) return 0;
+    return (double)get_ir_node_macs(node);
+}
+
+// The wishes of the user may change after prerun, so they are looked at once.
+static int read_limits(ir_session_t* session, const struct graph* graph)
+{
+    const struct context* context = graph->attribute->context;
+    session->may_fall_back = get_ir_context_number(context, "split.fail_on_fallback") == 0;
+    session->fallback_percent = get_ir_context_number(context, "split.max_fallback_macs");
+    const int part_num = get_vector_num(graph->subgraph_list);
+    session->part_macs = alloc_memory(sizeof *session->part_macs * (size_t)part_num);
+    if (!session->part_macs) return tengine_error_set(TENGINE_ENOMEM, "no memory to run a graph");
+    for (int i = 0; i < graph->node_num; i++) {
+        const struct node* node = graph->node_list[i];
+        const double macs = count_macs(graph, node);
+        session->all_macs += (double)get_ir_node_macs(node);
+        session->part_macs[node->subgraph_idx] += macs;
+        if (node->device == find_default_device()) session->fallback_macs += macs;
+    }
+    return TENGINE_OK;
+}
+
+int open_ir_session(struct graph* execution, struct scheduler* scheduler)
+{
+    ir_session_t* session = alloc_memory(sizeof *session);
+    if (!session) return tengine_error_set(TENGINE_ENOMEM, "no memory to run a graph");
+    if (pthread_mutex_init(&session->mutex, NULL) != 0) {
+        free_memory(session);
+        return tengine_error_set(TENGINE_ENOMEM, "no mutex to run a graph");
+    }
+    session->scheduler = scheduler;
+    execution->session = session;
+    return read_limits(session, execution);
+}
+
+static void release_frames(ir_session_t* session)
+{
+    for (int i = 0; i < session->frame_num; i++)
+        release_ir_frame(&session->frames[i]);
+    free_memory(session->frames);
+    session->frames = NULL;
+    session->frame_num = 0;
+}
+
+void close_ir_session(struct graph* execution)
+{
+    ir_session_t* session = execution->session;
+    if (!session) return;
+    release_frames(session);
+    free_memory(session->part_macs);
+    pthread_mutex_destroy(&session->mutex);
+    free_memory(session);
+    execution->session = NULL;
+}
+
+int make_ir_frames(struct graph* execution, int frame_num, bool own_memory)
+{
+    ir_session_t* session = execution->session;
+    release_frames(session);
+    session->frames = alloc_memory(sizeof *session->frames * (size_t)frame_num);
+    if (!session->frames)
+        return tengine_error_set(TENGINE_ENOMEM, "no memory for %d frames", frame_num);
+    for (; session->frame_num < frame_num; session->frame_num++)
+        TENGINE_RETURN_IF_ERROR(
+            create_ir_frame(execution, own_memory, &session->frames[session->frame_num]));
+    return TENGINE_OK;
+}
+
+int count_ir_runs(const ir_session_t* session)
+{
+    return (int)(session->started - session->finished);
+}
+
+int limit_ir_runs(const ir_session_t* session)
+{
+    return session->frames[0].memory ? session->frame_num - 1 : 1;
+}
+
+ir_frame_t* get_ir_run_frame(const ir_session_t* session, int64_t run)
+{
+    return &session->frames[run % session->frame_num];
+}
+
+bool allow_ir_fallback(ir_session_t* session, const struct subgraph* part)
+{
+    const double macs = session->part_macs[part->index];
+    pthread_mutex_lock(&session->mutex);
+    const bool allowed =
+        session->may_fall_back &&
+        100 * (session->fallback_macs + macs) <= session->fallback_percent * session->all_macs;
+    if (allowed) session->fallback_macs += macs;
+    pthread_mutex_unlock(&session->mutex);
+    return allowed;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What belongs to an execution graph from prerun to postrun: its scheduler, its frames and which of
+// them are in use, and what its parts may fall back to (graph->session).
+#pragma once
+
+#include <pthread.h>
+
+#include "scheduler/frame.h"
+#include "tengine/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct session
+{
+    struct scheduler* scheduler;
+    bool scheduler_ready;  // its prerun has been called
+    // Runs are numbered from 0; run i uses frame i % frame_num. started - finished of them are
+    // under way. These belong to the user's thread.
+    ir_frame_t* frames;
+    int frame_num;
+    int64_t started;
+    int64_t finished;
+    // Held while the execution graph is changed (publish_ir_parts) and while a part of it is copied
+    // on another thread, and for the members below.
+    pthread_mutex_t mutex;
+    bool may_fall_back;
+    double fallback_percent;  // of all MACs may fall back to the default device
+    double fallback_macs;     // those that do
+    double all_macs;
+    double* part_macs;  // of each part, as far as they would count
+} ir_session_t;
+
+// `execution` is split for good. What a failure leaves behind close_ir_session() frees.
+int open_ir_session(struct graph* execution, struct scheduler* scheduler);
+void close_ir_session(struct graph* execution);
+
+// NULL for a graph that is not prepared.
+ir_session_t* get_ir_session(const struct graph* execution);
+
+// Replaces the frames. With memory of their own one more than runs that may be under way, so that
+// the results of the last finished run stay where they are; else one, which works in place.
+int make_ir_frames(struct graph* execution, int frame_num, bool own_memory);
+
+// Runs under way, and how many there may be.
+int count_ir_runs(const ir_session_t* session);
+int limit_ir_runs(const ir_session_t* session);
+ir_frame_t* get_ir_run_frame(const ir_session_t* session, int64_t run);
+
+// Whether a part may go over to the default device now; if so it is counted. Any thread.
+bool allow_ir_fallback(ir_session_t* session, const struct subgraph* part);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _POSIX_C_SOURCE 200809L
+#include "scheduler/watchdog.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "scheduler/failure.h"
+
+typedef enum watch_state
+{
+    WATCH_IDLE,
+    WATCH_CALLING,
+    WATCH_STOPPED,   // the thread ends
+    WATCH_ABANDONED  // the thread ends after the call and frees everything
+} watch_state_t;
+
+struct watch
+{
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    watch_state_t state;
+    ir_compiled_t* compiled;
+    int timeout_ms;
+    int status;  // of the last call
+    ir_failure_t failure;
+};
+
+static atomic_int hung_calls;
+
+static void free_watch(ir_watch_t* watch)
+{
+    pthread_cond_destroy(&watch->changed);
+    pthread_mutex_destroy(&watch->mutex);
+    free_memory(watch);
+}
+
+static void make_call(ir_watch_t* watch)
+{
+    watch->status = run_ir_compiled(watch->compiled);
+    keep_ir_failure(&watch->failure);
+}
+
+static void* serve(void* argument)
+{
+    ir_watch_t* watch = argument;
+    pthread_mutex_lock(&watch->mutex);
+    for (;;) {
+        while (watch->state == WATCH_IDLE)
+            pthread_cond_wait(&watch->changed, &watch->mutex);
+        if (watch->state == WATCH_STOPPED) break;
+        pthread_mutex_unlock(&watch->mutex);
+        make_call(watch);
+        pthread_mutex_lock(&watch->mutex);
+        if (watch->state == WATCH_ABANDONED) break;
+        watch->state = WATCH_IDLE;
+        pthread_cond_broadcast(&watch->changed);
+    }
+    const bool abandoned = watch->state == WATCH_ABANDONED;
+    pthread_mutex_unlock(&watch->mutex);
+    if (abandoned) {
+        close_ir_compiled(watch->compiled);
+        free_watch(watch);
+        atomic_fetch_sub(&hung_calls, 1);
+    }
+    return NULL;
+}
+
+// Waiting is against the clock that does not jump.
+static int init_condition(pthread_cond_t* condition)
+{
+    pthread_condattr_t attributes;
+    int status = pthread_condattr_init(&attributes);
+    if (status != 0) return status;
+    status = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    if (status == 0) status = pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return status;
+}
+
+int create_ir_watch(ir_compiled_t* compiled, int timeout_ms, ir_watch_t** out_watch)
+{
+    ir_watch_t* watch = alloc_memory(sizeof *watch);
+    if (!watch) goto out_of_memory;
+    watch->compiled = compiled;
+    watch->timeout_ms = timeout_ms;
+    if (pthread_mutex_init(&watch->mutex, NULL) != 0) {
+        free_memory(watch);
+        goto out_of_memory;
+    }
+    if (init_condition(&watch->changed) != 0) {
+        pthread_mutex_destroy(&watch->mutex);
+        free_memory(watch);
+        goto out_of_memory;
+    }
+    if (pthread_create(&watch->thread, NULL, serve, watch) != 0) {
+        free_watch(watch);
+        goto out_of_memory;
+    }
+    *out_watch = watch;
+    return TENGINE_OK;
+
+out_of_memory:
+    return tengine_error_set(TENGINE_ENOMEM, "no thread to watch part %d", compiled->part_index);
+}
+
+static struct timespec find_deadline(int timeout_ms)
+{
+    struct timespec deadline;
+    clock_gettime(CLOCK_MONOTONIC, &deadline);
+    deadline.tv_sec += timeout_ms / 1000;
+    deadline.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    if (deadline.tv_nsec >= 1000000000) {
+        deadline.tv_sec += 1;
+        deadline.tv_nsec -= 1000000000;
+    }
+    return deadline;
+}
+
+int call_ir_watch(ir_watch_t* watch, bool* out_hung)
+{
+    const struct timespec deadline = find_deadline(watch->timeout_ms);
+    const int timeout_ms = watch->timeout_ms;
+    pthread_mutex_lock(&watch->mutex);
+    watch->state = WATCH_CALLING;
+    pthread_cond_broadcast(&watch->changed);
+    int waited = 0;
+    while (watch->state == WATCH_CALLING && waited != ETIMEDOUT)
+        waited = pthread_cond_timedwait(&watch->changed, &watch->mutex, &deadline);
+    *out_hung = watch->state == WATCH_CALLING;
+    if (*out_hung) {
+        atomic_fetch_add(&hung_calls, 1);
+        watch->state = WATCH_ABANDONED;
+        pthread_detach(watch->thread);
+        // From here on the thread may free the watch.
+        pthread_mutex_unlock(&watch->mutex);
+        return tengine_error_set(TENGINE_EDEVICE, "it did not return within %d ms", timeout_ms);
+    }
+    const int status = watch->status;
+    if (status != 0 && watch->failure.code != 0) raise_ir_failure(&watch->failure);
+    if (watch->failure.code == 0) tengine_error_clear();
+    pthread_mutex_unlock(&watch->mutex);
+    return status;
+}
+
+void destroy_ir_watch(ir_watch_t* watch)
+{
+    if (!watch) return;
+    pthread_mutex_lock(&watch->mutex);
+    watch->state = WATCH_STOPPED;
+    pthread_cond_broadcast(&watch->changed);
+    pthread_mutex_unlock(&watch->mutex);
+    pthread_join(watch->thread, NULL);
+    free_watch(watch);
+}
+
+int wait_hung_calls(int timeout_ms)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    const uint64_t end = get_time_ns() + (uint64_t)timeout_ms * 1000000;
+    while (atomic_load(&hung_calls) > 0 && get_time_ns() < end)
+        nanosleep(&pause, NULL);
+    return atomic_load(&hung_calls);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the CPU device says a node will cost, and what it says a node has cost. How near the two
+// are is a matter of the machine; here only what must hold on all of them.
+#include "device/cpu/estimate.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "device/cpu/machine_rate.h"
+#include "graph/graph.h"
+#include "module/module.h"
+#include "operator/param.h"
+#include "scheduler/scheduler.h"
+#include "support/ir_builder.h"
+
+namespace tengine::cpu {
+namespace {
+
+class EstimateTest : public testing::Test
+{
+  protected:
+    EstimateTest()
+    {
+        EXPECT_EQ(kernels_.fill(), TENGINE_OK);
+        source_.get()->run_options.num_thread = 1;
+    }
+
+    // A node of which all inputs are fed; its estimate in ms.
+    double estimate(const std::string& op, const std::vector<std::vector<int>>& shapes,
+                    int group = 1)
+    {
+        std::vector<std::string> inputs;
+        for (const std::vector<int>& shape : shapes) {
+            inputs.push_back("x" + std::to_string(made_++));
+            source_.input(inputs.back(), shape);
+        }
+        node* node = source_.add(op, inputs, {"y" + std::to_string(made_++)});
+        if (group > 1) {
+            EXPECT_EQ(set_node_int(node, "group", group), TENGINE_OK);
+        }
+        EXPECT_EQ(node->op.same_shape
+                      ? set_node_output_like(node, 0, get_ir_node_input(node, 0), -1)
+                      : node->op.infer_shape(node),
+                  TENGINE_OK)
+            << tengine_error_message();
+        return estimate_ms(kernels_, *node);
+    }
+
+    test::IrBuilder source_;
+    KernelList kernels_;
+    int made_ = 0;
+};
+
+TEST_F(EstimateTest, MoreWorkTakesLonger)
+{
+    const double small = estimate("Conv", {{1, 64, 28, 28}, {64, 64, 3, 3}});
+    const double deep = estimate("Conv", {{1, 64, 28, 28}, {256, 64, 3, 3}});
+    const double wide = estimate("Conv", {{1, 64, 112, 112}, {64, 64, 3, 3}});
+    EXPECT_GT(small, 0);
+    EXPECT_GT(deep, 3 * small);
+    EXPECT_GT(wide, deep);
+    EXPECT_TRUE(std::isfinite(wide));
+}
+
+TEST_F(EstimateTest, ThreadsShareArithmetic)
+{
+    const double one = estimate("MatMul", {{512, 512}, {512, 512}});
+    source_.get()->run_options.num_thread = 1000;  // more than there are cores does not help
+    const double many = estimate("MatMul", {{512, 512}, {512, 512}});
+    EXPECT_LE(many, one);
+    EXPECT_GT(many, one / 1000);
+}
+
+TEST_F(EstimateTest, OperatorsThatComputeLittleTakeAsLongAsTheirTensors)
+{
+    const double add = estimate("Add", {{1, 64, 112, 112}, {1, 64, 112, 112}});
+    const double larger = estimate("Add", {{4, 64, 112, 112}, {4, 64, 112, 112}});
+    EXPECT_NEAR(larger / add, 4, 0.2);
+    EXPECT_GT(estimate("Softmax", {{1, 64, 112, 112}}), add);
+    EXPECT_LT(estimate("Identity", {{1, 64, 112, 112}}), add / 10);
+}
+
+TEST_F(EstimateTest, ADepthwiseConvIsJudgedByItsOwnKernel)
+{
+    const double dense = estimate("Conv", {{1, 64, 28, 28}, {64, 64, 3, 3}});
+    const double depthwise = estimate("Conv", {{1, 64, 28, 28}, {64, 1, 3, 3}}, 64);
+    EXPECT_LT(depthwise, dense);
+    const MachineRates& rates = measure_machine(kernels_);
+    EXPECT_GT(rates.product, 0);
+    EXPECT_GT(rates.depthwise, 0);
+    EXPECT_GT(rates.step, 0);
+    ASSERT_NE(rates.depthwise_kernel, nullptr);
+    EXPECT_STREQ(rates.depthwise_kernel->op, "Conv");
+}
+
+TEST_F(EstimateTest, ThreadsThatAskAtOnceGetTheSame)
+{
+    std::vector<double> answers(4);
+    source_.input("x", {64, 64});
+    node* node = source_.add("MatMul", {"x", "x"}, {"y"});
+    ASSERT_EQ(node->op.infer_shape(node), TENGINE_OK);
+    std::vector<std::thread> threads;
+    for (double& answer : answers)
+        threads.emplace_back([&] { answer = estimate_ms(kernels_, *node); });
+    for (std::thread& thread : threads)
+        thread.join();
+    for (double answer : answers)
+        EXPECT_EQ(answer, answers[0]);
+}
+
+TEST(Measure, ARunWithProfileTellsTheTimeOfEveryNode)
+{
+    std::vector<float> data(64 * 64, 0.5f);
+    for (const bool profile : {true, false}) {
+        test::IrBuilder source;
+        source.input("x", {64, 64});
+        source.add("MatMul", {"x", "x"}, {"m"});
+        source.add("Relu", {"m"}, {"y"});
+        source.outputs({"y"});
+        set_ir_tensor_data(source.find("x"), data.data(), false);
+        ir_run_options_t options = {};
+        options.num_thread = 1;
+        options.profile = profile;
+        ASSERT_EQ(prerun_ir_graph(source.get(), &options), TENGINE_OK) << tengine_error_message();
+        ASSERT_EQ(run_ir_graph(source.get(), 1), TENGINE_OK) << tengine_error_message();
+        const graph* execution = source.get()->execution;
+        for (int i = 0; i < execution->node_num; ++i) {
+            const node* node = execution->node_list[i];
+            EXPECT_GT(node->predicted_ns, 0) << node->name;
+            EXPECT_EQ(node->measured_ns >= 0, profile) << node->name;
+        }
+        EXPECT_EQ(postrun_ir_graph(source.get()), TENGINE_OK);
+    }
+}
+
+}  // namespace
+}  // namespace tengine::cpu

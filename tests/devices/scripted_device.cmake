@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the devices a and b share, built once, whichever of them come along.
+if(NOT TARGET scripted_device)
+    add_library(scripted_device OBJECT ${CMAKE_CURRENT_LIST_DIR}/script.c
+                ${CMAKE_CURRENT_LIST_DIR}/scripted_device.c)
+    tengine_set_language_options(scripted_device)
+    target_include_directories(scripted_device PRIVATE ${PROJECT_SOURCE_DIR}/include)
+endif()

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device that does what a script says: which nodes it takes, what it promises, where it fails or
+// hangs. It runs its nodes with the default device's kernels. tests/support/test_device.h wraps it
+// for the tests; the folders a/ and b/ make loadable devices of it, whose script the command line
+// writes. Needs the public headers only.
+#pragma once
+
+#include "script.h"
+#include "tengine/device.h"
+
+// Counts that any thread may read; C11 and C++ name the same type differently.
+#ifdef __cplusplus
+#include <atomic>
+typedef std::atomic<int> script_count_t;
+extern "C" {
+#else
+#include <stdatomic.h>
+typedef atomic_int script_count_t;
+#endif
+
+// Called where they are set, with `privacy` in front.
+typedef struct script_hooks
+{
+    void* privacy;
+    // Before anything else is looked at; a refusal stays one.
+    int (*inspect)(void* privacy, const struct node* node, ir_verdict_t* out_verdict);
+    void (*pre_run)(void* privacy, struct subgraph* part, void* options);
+    // Before the work is done; a failure is passed on.
+    int (*run)(void* privacy, struct subgraph* part);
+    int (*async_run)(void* privacy, struct subgraph* part);
+    // In place of saying that what async_run started is done.
+    int (*async_wait)(void* privacy, struct subgraph* part, int try_wait);
+} script_hooks_t;
+
+typedef struct scripted_device
+{
+    struct device device;  // first, so that one can be had from the other
+    struct interface interface;
+    struct allocator allocator;
+    script_t script;
+    script_hooks_t hooks;
+    int lists_all;  // describe() lists what the default device does, so that options can name it
+
+    // Calls of entries so far. `runs` are those of run and async_run together.
+    script_count_t inspects, estimates, evaluations;
+    script_count_t pre_runs, runs, async_runs, async_waits, post_runs, releases;
+    script_count_t allocations, allocator_releases;
+    script_count_t hanging;  // runs that hang at the moment
+    script_count_t hang_releases;
+} scripted_device_t;
+
+// `out_device` must be all zero; the name is not copied.
+void init_scripted_device(scripted_device_t* out_device, const char* name);
+// Gives the device the optional entries estimate; async_run and async_wait. What async_run starts
+// is done when it returns.
+void enable_scripted_estimate(scripted_device_t* device);
+void enable_scripted_async(scripted_device_t* device);
+
+// Runs that hang go on, whichever way they hang; those that come later hang again.
+void release_scripted_hangs(scripted_device_t* device);
+
+#ifdef __cplusplus
+}
+#endif

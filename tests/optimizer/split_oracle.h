@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the splitter is judged by: random graphs, ways to count parts that share nothing with the
+// splitter's own, and the splitter itself applied to such a graph. Tests are in split_*_test.cc.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/context.h"
+#include "support/ir_builder.h"
+#include "support/test_device.h"
+
+namespace tengine::test {
+
+// Nodes in a topological order. The kind of a node stands for its device, the last kind for the
+// default device.
+struct Dag
+{
+    int kind_num;
+    std::vector<int> kind;
+    std::vector<std::vector<int>> producers;
+
+    int size() const { return static_cast<int>(kind.size()); }
+};
+
+// How dense it is, how far its edges reach and how often a node is of its producer's kind depend on
+// the seed too.
+Dag make_random_dag(unsigned seed, int node_num, int kind_num);
+
+// Chains that do not need each other, of nodes of random kinds; hard to do in the fewest parts.
+Dag make_random_chains(unsigned seed, int chain_num, int length, int kind_num);
+
+struct PartCount
+{
+    int parts;
+    int accelerator_parts;  // of other kinds than the last
+};
+
+// One part per (kind, level), level of a node = max over its producers (same kind: the producer's
+// level; other kind: level + 1).
+PartCount count_by_levels(const Dag& dag);
+// The fewest for two kinds: parts alternate, so it is enough to try both kinds as the first. Then
+// the level of a node without producers is 0 if it is of the first kind, else 1.
+PartCount count_by_parity(const Dag& dag);
+// The fewest, by trying all partitions into parts of one kind. For about a dozen nodes.
+PartCount count_by_brute_force(const Dag& dag);
+
+// Whether parts (of each node) need each other only one way round.
+bool is_acyclic(const Dag& dag, const std::vector<int>& part);
+
+// The nodes of a DAG, "n0" and so on, with operators that fit the kinds, made in this order (empty:
+// as numbered). Those without producers read `input`. Tensors by node.
+std::vector<tensor*> add_dag(graph* graph, const Dag& dag, tensor* input,
+                             std::vector<int> order = {});
+
+struct SplitPart
+{
+    std::string device;
+    std::vector<std::string> nodes;  // sorted by name
+    bool operator==(const SplitPart& other) const
+    {
+        return device == other.device && nodes == other.nodes;
+    }
+};
+std::vector<SplitPart> read_parts(const graph* execution);
+
+// An execution graph with the source it was made from.
+struct SplitGraph
+{
+    std::unique_ptr<IrBuilder> source;
+    std::unique_ptr<graph, void (*)(graph*)> execution = {nullptr, destroy_ir_graph};
+};
+
+// A context with devices "A", "B"..., each of which takes one kind, and without pruning.
+class DagSplitter
+{
+  public:
+    explicit DagSplitter(int kind_num);
+
+    // Through all passes; execution is null (error set) on failure.
+    SplitGraph split(const Dag& dag, std::vector<int> order = {});
+    device* at(int kind) const;
+
+  private:
+    std::vector<std::unique_ptr<TestDevice>> devices_;
+    std::unique_ptr<ir_context_t, void (*)(ir_context_t*)> context_;
+};
+
+}  // namespace tengine::test

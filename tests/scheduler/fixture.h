@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of schedulers share: a source graph with a context of its own, fed and read as
+// vectors of float, and the lines that are logged meanwhile.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/context.h"
+#include "scheduler/scheduler.h"
+#include "support/ir_builder.h"
+#include "support/test_device.h"
+
+namespace tengine::test {
+
+using Floats = std::vector<float>;
+
+// The sentence of the last failure has `part` in it.
+testing::AssertionResult says(const std::string& part);
+
+// Log lines while it lives, instead of standard error.
+class LogCapture
+{
+  public:
+    LogCapture();
+    ~LogCapture();
+    int count(const std::string& part) const;
+};
+
+// Options of a test: what the program would give prerun_graph.
+inline constexpr ir_run_options_t kOneThread = {1, 0, 0, 0, 0, 0};
+
+class Session
+{
+  public:
+    // Devices in their order; they must outlive the session.
+    explicit Session(std::initializer_list<TestDevice*> devices);
+
+    // Graph operators, all of shape `dims`: input "x", then add().
+    IrBuilder& builder() { return *builder_; }
+    graph* source() { return builder_->get(); }
+    const graph* execution() { return source()->execution; }
+    tensor* at(const std::string& name) { return builder_->find(name); }
+    subgraph* part(int index) { return get_ir_graph_subgraph(execution(), index); }
+
+    void set(const char* key, const char* value);
+    int prerun() { return prerun_ir_graph(source(), &kOneThread); }
+    int run(int block = 1) { return run_ir_graph(source(), block); }
+    int wait(int try_wait = 0) { return wait_ir_graph(source(), try_wait); }
+    int postrun() { return postrun_ir_graph(source()); }
+
+    // The data is kept until the next call for this input.
+    void feed(const std::string& name, Floats data);
+    Floats read(const std::string& name);
+
+  private:
+    std::unique_ptr<ir_context_t, void (*)(ir_context_t*)> context_;
+    std::unique_ptr<IrBuilder> builder_;
+    std::map<std::string, Floats> fed_;
+};
+
+// x -> Relu -> r -> Exp -> e -> Neg -> y, with outputs y and r. Device A is to take Relu and Neg,
+// so that there are three parts.
+void add_three_steps(Session& session);
+// The value of y for one of x.
+float three_steps_of(float x);
+
+}  // namespace tengine::test

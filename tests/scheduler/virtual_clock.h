@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A clock for devices that only sleep. It stands still while anybody has something to do, and jumps
+// to the next end of a sleep when all devices sleep, or when nothing happens any more. What devices
+// do at the same time can so be told without measuring this machine.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace tengine::test {
+
+class VirtualClock
+{
+  public:
+    explicit VirtualClock(int device_num) : devices_(static_cast<size_t>(device_num)) {}
+
+    // The device is busy for `duration` once it has done what it was given before. Returns when.
+    int64_t begin(int device, int64_t duration);
+    // Sleeps until then.
+    void sleep_until(int64_t time);
+
+    int64_t now();
+    // The time in which both were busy.
+    int64_t count_overlap(int one, int other);
+
+  private:
+    struct Span
+    {
+        int64_t begin, end;
+    };
+    using Device = std::vector<Span>;
+
+    bool is_everybody_busy() const;
+    int64_t find_next_end() const;
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<Device> devices_;
+    int64_t now_ = 0;
+    int64_t event_num_ = 0;  // begins and sleeps so far
+};
+
+}  // namespace tengine::test

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices whose run hangs: given up after the time of option run.watchdog_ms, and harmless when the
+// call returns at last.
+#include "scheduler/watchdog.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/graph.h"
+#include "scheduler/fixture.h"
+
+namespace {
+
+using namespace tengine::test;
+
+class WatchdogTest : public testing::Test
+{
+  protected:
+    WatchdogTest()
+    {
+        add_three_steps(session_);
+        session_.set("run.watchdog_ms", "300");
+    }
+
+    void expect_right_results(float first)
+    {
+        session_.feed("x", {first, first + 1, first + 2, first + 3});
+        ASSERT_EQ(session_.run(), TENGINE_OK) << tengine_error_message();
+        const Floats results = session_.read("y");
+        for (size_t i = 0; i < results.size(); i++)
+            EXPECT_FLOAT_EQ(results[i], three_steps_of(first + static_cast<float>(i)));
+    }
+
+    TestDevice device_{"A", {"Relu", "Neg"}};
+    Session session_{&device_};
+};
+
+TEST_F(WatchdogTest, RunsThatReturnInTimeAreAsAlways)
+{
+    ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
+    for (int i = 0; i < 20; i++)
+        expect_right_results(static_cast<float>(i));
+    EXPECT_EQ(device_.runs, 40);
+    EXPECT_EQ(session_.part(0)->redo_num, 0);
+    ASSERT_EQ(session_.postrun(), TENGINE_OK);
+    EXPECT_EQ(device_.post_runs, 2);
+    EXPECT_EQ(device_.releases, 2);
+}
+
+TEST_F(WatchdogTest, ARunThatHangsIsDoneByTheDefaultDevice)
+{
+    const LogCapture log;
+    device_.script.hang_ms = -1;
+    device_.script.hang_run = 3;
+    ASSERT_EQ(session_.prerun(), TENGINE_OK);
+    for (int i = 0; i < 3; i++)
+        expect_right_results(static_cast<float>(i));
+    EXPECT_EQ(device_.hanging, 1);
+    EXPECT_EQ(wait_hung_calls(0), 1);
+    EXPECT_EQ(session_.part(0)->redo_num, 2);
+    EXPECT_EQ(log.count("run of part 0 (1 nodes): it did not return within 300 ms"), 1);
+    // The call returns while the graph goes on.
+    device_.release_hangs();
+    for (int i = 0; i < 3; i++)
+        expect_right_results(static_cast<float>(-i));
+    EXPECT_EQ(wait_hung_calls(10000), 0);
+    expect_right_results(1);
+    EXPECT_EQ(device_.releases, 1) << "what hung is released by its thread";
+}
+
+TEST_F(WatchdogTest, AGraphMayEndWhileACallHangs)
+{
+    const LogCapture log;
+    device_.script.hang_ms = -1;
+    ASSERT_EQ(session_.prerun(), TENGINE_OK);
+    expect_right_results(0);
+    EXPECT_EQ(device_.hanging, 2);
+    ASSERT_EQ(session_.postrun(), TENGINE_OK);
+    EXPECT_EQ(wait_hung_calls(1), 2);
+    device_.release_hangs();
+    EXPECT_EQ(wait_hung_calls(10000), 0);
+    EXPECT_EQ(device_.releases, 2);
+}
+
+TEST_F(WatchdogTest, AFailureOnTheOtherThreadKeepsItsSentence)
+{
+    const LogCapture log;
+    device_.fail_run = true;
+    ASSERT_EQ(session_.prerun(), TENGINE_OK);
+    expect_right_results(0);
+    EXPECT_EQ(log.count("device 'A', run of part 0 (1 nodes): told to fail"), 1);
+    device_.script.status = 5;
+    ASSERT_EQ(session_.prerun(), TENGINE_OK);
+    expect_right_results(0);
+    EXPECT_EQ(log.count("device 'A', run of part 0 (1 nodes): it returned 5"), 1);
+}
+
+TEST_F(WatchdogTest, ThePipelineIsWatchedToo)
+{
+    const LogCapture log;
+    session_.set("scheduler", "pipeline");
+    device_.use_async();
+    device_.script.hang_ms = -1;
+    device_.script.hang_run = 4;
+    ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
+    for (int i = 0; i < 5; i++)
+        expect_right_results(static_cast<float>(i));
+    EXPECT_EQ(device_.hanging, 1);
+    EXPECT_EQ(device_.async_runs, 0);
+}
+
+}  // namespace

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options that commands have in common, as the command line takes them. What they do is in
+// model.cc.
+#include <CLI/CLI.hpp>
+#include <map>
+
+#include "model.h"
+
+namespace tengine::tools {
+namespace {
+
+const std::map<std::string, int> kPrecisions = {
+    {"fp32", TENGINE_MODE_FP32},
+    {"fp16", TENGINE_MODE_FP16},
+    {"hybrid-int8", TENGINE_MODE_HYBRID_INT8},
+    {"uint8", TENGINE_MODE_UINT8},
+    {"int8", TENGINE_MODE_INT8},
+};
+
+std::string precision_names()
+{
+    std::string names;
+    for (const auto& [name, mode] : kPrecisions)
+        names += (names.empty() ? "" : ", ") + name;
+    return names;
+}
+
+int parse_precision(const std::string& text)
+{
+    const auto precision = kPrecisions.find(text);
+    if (precision == kPrecisions.end())
+        throw CLI::ValidationError("--precision", "'" + text + "' is none of " + precision_names());
+    return precision->second;
+}
+
+// For options that are pairs: what is wrong with `text`, "" if nothing is.
+std::string judge_pair(const std::string& text, const char* form)
+{
+    const size_t equals = text.find('=');
+    const bool is_pair = equals != std::string::npos && equals > 0;
+    return is_pair ? "" : "'" + text + "' is not " + form;
+}
+
+void add_context_options(CLI::App* command, ModelOptions* options)
+{
+    command
+        ->add_option("--option", options->options,
+                     "Option by key, such as split.prune=0, or of a device, NAME.KEY=VALUE; may be "
+                     "repeated. `tengine devices` lists the keys")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false)
+        ->check([](const std::string& text) { return judge_pair(text, "KEY=VALUE"); });
+    command
+        ->add_option(
+            "--affinity", options->affinities,
+            "Devices for some nodes: conv*=TPU,CPU for these only, op:Softmax=!TPU for any "
+            "but this; may be repeated, the last that fits a node counts")
+        ->type_name("NODES=DEVICES")
+        ->allow_extra_args(false)
+        ->check([](const std::string& text) { return judge_pair(text, "NODES=DEVICES"); });
+}
+
+}  // namespace
+
+void add_threads_option(CLI::App* command, int* threads)
+{
+    command->add_option("--threads", *threads, "Threads; 0: one for each core")
+        ->capture_default_str()
+        ->check(CLI::Range(0, kMostThreads))
+        ->type_name("N");
+}
+
+void add_placement_options(CLI::App* command, ModelOptions* options)
+{
+    command
+        ->add_option("--device", options->devices,
+                     "Devices to use, best first, separated by commas")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("LIST");
+    add_context_options(command, options);
+    command
+        ->add_option_function<std::string>(
+            "--precision",
+            [options](const std::string& text) { options->precision = parse_precision(text); },
+            "Numbers to compute with: " + precision_names() +
+                "; this version computes every model in its own types, whatever is asked")
+        ->type_name("P");
+    command
+        ->add_option("--shape", options->shapes,
+                     "Shape of an input, such as image=1x3x224x224; may be repeated")
+        ->type_name("NAME=SHAPE")
+        ->allow_extra_args(false);
+}
+
+void add_input_options(CLI::App* command, ModelOptions* options)
+{
+    command
+        ->add_option("--input", options->inputs,
+                     "File for an input: .npy, ONNX tensor .pb, or a picture; may be repeated. "
+                     "A model with one input needs no NAME=. Without it: random numbers")
+        ->type_name("[NAME=]FILE")
+        ->allow_extra_args(false);
+    command
+        ->add_option("--mean", options->image_values.mean,
+                     "Of a picture, is subtracted from each pixel (0 to 255): a number or R,G,B")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("R,G,B");
+    command
+        ->add_option("--scale", options->image_values.scale,
+                     "Of a picture, what that is then multiplied by: a number or R,G,B; "
+                     "without it 1/255")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("R,G,B");
+    command->add_option("--seed", options->seed, "Seed of the random numbers")->type_name("N");
+}
+
+}  // namespace tengine::tools
