@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// inspect.h, the execution graph: times, reasons, and what a run changes. The rest of inspect.h:
+// inspect_test.cc.
+#include <cstring>
+
+#include "fixture.h"
+#include "support/test_device.h"
+#include "tengine/inspect.h"
+
+namespace tengine {
+namespace {
+
+using PlacementTest = ApiTest;
+
+TEST_F(PlacementTest, AnAbsentInputHasNoName)
+{
+    const graph_t graph = create_graph(nullptr, nullptr, nullptr);
+    const tensor_t x = add_input(graph, "x", {2, 3});
+    const float highest = 1.0f;
+    const tensor_t most = add_constant(graph, "most", {}, &highest);
+    add_node(graph, "y", "Clip", {x});
+    set_node_input_tensor(get_graph_node(graph, "y"), 2, most);
+    ASSERT_TRUE(set_borders(graph, {"x"}, {"y"})) << get_tengine_error();
+    ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    tengine_execution_tensor tensor;
+    ASSERT_EQ(tengine_graph_get_execution_input(graph, 0, 1, &tensor), 0);
+    EXPECT_STREQ(tensor.name, "");
+    EXPECT_EQ(tensor.dim_number, -1);
+    EXPECT_EQ(tensor.producer, -1);
+    destroy_graph(graph);
+}
+
+TEST_F(PlacementTest, TimesAreKnownAfterARun)
+{
+    const context_t context = create_context("profiled", 1);
+    for (const bool profiled : {false, true}) {
+        ASSERT_EQ(tengine_context_set_option(context, "run.profile", profiled ? "1" : "0"), 0);
+        const graph_t graph = create_relu_graph(context);
+        ASSERT_TRUE(write_floats(tengine_graph_get_input(graph, 0), {-1, 2, -3, 4}));
+        ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+        tengine_execution_node node;
+        tengine_subgraph part;
+        ASSERT_EQ(tengine_graph_get_execution_node(graph, 0, &node), 0);
+        ASSERT_EQ(tengine_graph_get_subgraph(graph, 0, &part), 0);
+        EXPECT_EQ(node.measured_ms, -1);
+        EXPECT_EQ(part.measured_ms, -1);
+        EXPECT_GE(node.predicted_ms, 0);
+        EXPECT_EQ(part.predicted_ms, node.predicted_ms) << "it is its only node";
+        ASSERT_EQ(run_graph(graph, 1), 0) << get_tengine_error();
+        ASSERT_EQ(tengine_graph_get_execution_node(graph, 0, &node), 0);
+        ASSERT_EQ(tengine_graph_get_subgraph(graph, 0, &part), 0);
+        EXPECT_GE(part.measured_ms, 0);
+        EXPECT_EQ(node.measured_ms >= 0, profiled) << node.measured_ms;
+        EXPECT_LE(node.measured_ms, part.measured_ms);
+        destroy_graph(graph);
+    }
+    destroy_context(context);
+}
+
+// Which part is where may be changing while a run is under way.
+TEST_F(PlacementTest, NotWhileItRuns)
+{
+    test::TestDevice device("A", {"Relu"});
+    const context_t context = create_context("a", 1);
+    ASSERT_EQ(add_context_device(context, "A"), 0) << get_tengine_error();
+    ASSERT_EQ(tengine_context_set_option(context, "split.prune", "0"), 0);
+    ASSERT_EQ(tengine_context_set_option(context, "split.report", "none"), 0);
+    const graph_t graph = create_relu_graph(context);
+    ASSERT_TRUE(write_floats(tengine_graph_get_input(graph, 0), {-1, 2, -3, 4}));
+    int asked = 0;
+    device.on_run = [&](subgraph*) {
+        tengine_execution_node node;
+        tengine_refusal refusal;
+        tengine_subgraph part;
+        tengine_execution_tensor tensor;
+        const auto fails = [&](int result) {
+            EXPECT_EQ(result, -1);
+            EXPECT_TRUE(failed_with(TENGINE_ESTATE));
+            ++asked;
+        };
+        fails(tengine_graph_get_execution_node_number(graph));
+        fails(tengine_graph_get_execution_node(graph, 0, &node));
+        fails(tengine_graph_get_refusal(graph, 0, 0, &refusal));
+        fails(tengine_graph_get_execution_input(graph, 0, 0, &tensor));
+        fails(tengine_graph_get_execution_output(graph, 0, &tensor));
+        fails(tengine_graph_get_subgraph(graph, 0, &part));
+        fails(tengine_graph_get_scheduler(graph) == nullptr ? -1 : 0);
+        return 0;
+    };
+    ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    ASSERT_EQ(run_graph(graph, 1), 0) << get_tengine_error();
+    EXPECT_EQ(asked, 7);
+    EXPECT_EQ(tengine_graph_get_execution_node_number(graph), 1);
+    destroy_graph(graph);
+    destroy_context(context);
+}
+
+// Code, attribute, value and sentence of a refusal, and where a failed run leaves its trace.
+TEST_F(PlacementTest, ReasonsOfADevice)
+{
+    test::TestDevice device("A", {"Relu"});
+    device.refusal = [](const node&) { return "not today"; };
+    const context_t context = create_context("a", 1);
+    ASSERT_EQ(add_context_device(context, "A"), 0) << get_tengine_error();
+    ASSERT_EQ(tengine_context_set_option(context, "split.prune", "0"), 0);
+    ASSERT_EQ(tengine_context_set_option(context, "split.report", "none"), 0);
+    const graph_t graph = create_relu_graph(context);
+    ASSERT_TRUE(write_floats(tengine_graph_get_input(graph, 0), {-1, 2, -3, 4}));
+    ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    tengine_execution_node node;
+    ASSERT_EQ(tengine_graph_get_execution_node(graph, 0, &node), 0);
+    EXPECT_STREQ(node.device, get_default_device());
+    ASSERT_EQ(node.refusal_number, 1);
+    tengine_refusal refusal;
+    ASSERT_EQ(tengine_graph_get_refusal(graph, 0, 0, &refusal), 0);
+    EXPECT_STREQ(refusal.device, "A");
+    EXPECT_NE(strstr(refusal.message, "not today"), nullptr) << refusal.message;
+
+    device.refusal = nullptr;
+    device.fail_run = 1;
+    ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    set_log_level(LOG_ERR);
+    ASSERT_EQ(run_graph(graph, 1), 0) << get_tengine_error();
+    set_log_level(LOG_NOTICE);
+    tengine_subgraph part;
+    ASSERT_EQ(tengine_graph_get_subgraph(graph, 0, &part), 0);
+    EXPECT_STREQ(part.device, get_default_device());
+    EXPECT_EQ(part.redo_number, 1);
+    ASSERT_EQ(tengine_graph_get_refusal(graph, 0, 0, &refusal), 0);
+    EXPECT_STREQ(refusal.device, "A");
+    EXPECT_STREQ(refusal.reason, "run");
+    destroy_graph(graph);
+    destroy_context(context);
+}
+
+}  // namespace
+}  // namespace tengine
