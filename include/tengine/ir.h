@@ -112,7 +112,7 @@ typedef struct node
     struct ir_refusal* refusal_list;  // devices asked before the one that took it, and why not
     int32_t refusal_num;
     struct device* device;  // that runs it; NULL before the split
-    int64_t predicted_ns;   // time of one run there
+    int64_t predicted_ns;   // time of one run there; -1: nobody has asked yet
     int64_t measured_ns;    // time of the last run; -1: not known
 } ir_node_t;
 
@@ -248,7 +248,7 @@ TENGINE_API const char* get_ir_node_text(const ir_node_t* node, const char* name
                                          const char* otherwise);
 TENGINE_API const int64_t* get_ir_node_ints(const ir_node_t* node, const char* name, int* out_num);
 TENGINE_API const float* get_ir_node_floats(const ir_node_t* node, const char* name, int* out_num);
-// Multiply-accumulates of the node once its shapes are known; 0 for data movement.
+// Multiply-accumulates of the node once its shapes are known; 0 for data movement. At most 2^46.
 TENGINE_API int64_t get_ir_node_macs(const ir_node_t* node);
 
 // ---- tensor ----

@@ -4,6 +4,7 @@
 
 #include "api/check.h"
 #include "graph/graph.h"
+#include "optimizer/optimizer.h"
 #include "scheduler/session.h"
 #include "tengine/inspect.h"
 
@@ -129,8 +130,8 @@ int tengine_graph_get_execution_node_number(graph_t graph)
     return execution == NULL ? -1 : execution->node_num;
 }
 
-static const struct node* find_execution_node(graph_t graph, int index, const char* function,
-                                              api_graph_t** out_owner)
+static struct node* find_execution_node(graph_t graph, int index, const char* function,
+                                        api_graph_t** out_owner)
 {
     const struct graph* execution = find_execution(graph, function, out_owner);
     if (execution == NULL ||
@@ -148,7 +149,7 @@ int tengine_graph_get_execution_node(graph_t graph, int index,
                                      struct tengine_execution_node* out_node)
 {
     api_graph_t* owner = NULL;
-    const struct node* node = find_execution_node(graph, index, __func__, &owner);
+    struct node* node = find_execution_node(graph, index, __func__, &owner);
     if (node == NULL || check_pointer(out_node, __func__, "out_node") < 0) return -1;
     const struct subgraph* part = get_ir_graph_subgraph(node->graph, node->subgraph_idx);
     *out_node = (struct tengine_execution_node){
@@ -160,7 +161,7 @@ int tengine_graph_get_execution_node(graph_t graph, int index,
         .mac_number = get_ir_node_macs(node),
         .source = give_node(get_ir_graph_node(owner->graph, node->source_index), owner),
         .refusal_number = node->refusal_num,
-        .predicted_ms = milliseconds(node->predicted_ns),
+        .predicted_ms = milliseconds(predict_ir_node(node)),
         .measured_ms = milliseconds(node->measured_ns),
         .input_number = node->input_num,
     };
@@ -241,9 +242,9 @@ static void add_nodes(const struct subgraph* part, struct tengine_subgraph* targ
 {
     int64_t predicted_ns = 0;
     for (int i = 0; i < part->node_num; ++i) {
-        const struct node* node = get_ir_graph_node(part->graph, part->node_list[i]);
+        struct node* node = get_ir_graph_node(part->graph, part->node_list[i]);
         target->mac_number += get_ir_node_macs(node);
-        predicted_ns += node->predicted_ns;
+        predicted_ns += predict_ir_node(node);
     }
     target->predicted_ms = milliseconds(predicted_ns);
 }

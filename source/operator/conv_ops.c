@@ -3,6 +3,7 @@
 // Window arithmetic is in window.c; kernels are in device/cpu/reference/conv.cc.
 #include "operator/conv_param.h"
 #include "operator/infer.h"
+#include "operator/macs.h"
 #include "operator/type_set.h"
 
 #define CONV_FIELDS                                                                     \
@@ -174,7 +175,8 @@ static int infer_conv_transpose(struct node* node)
 static int64_t count_forward_macs(const struct node* node, int weight_index)
 {
     const struct tensor* weight = get_ir_node_input(node, weight_index);
-    return get_ir_node_output(node, 0)->elem_num * multiply_dims(weight, 1, weight->dim_num);
+    return multiply_macs(get_ir_node_output(node, 0)->elem_num,
+                         multiply_dims(weight, 1, weight->dim_num));
 }
 
 static int64_t count_conv_macs(const struct node* node)
@@ -190,7 +192,8 @@ static int64_t count_qlinear_conv_macs(const struct node* node)
 static int64_t count_conv_transpose_macs(const struct node* node)
 {
     const struct tensor* weight = get_ir_node_input(node, 1);
-    return get_ir_node_input(node, 0)->elem_num * multiply_dims(weight, 1, weight->dim_num);
+    return multiply_macs(get_ir_node_input(node, 0)->elem_num,
+                         multiply_dims(weight, 1, weight->dim_num));
 }
 
 static const ir_method_t rows[] = {

@@ -6,6 +6,7 @@
 
 #include "operator/einsum_param.h"
 #include "operator/infer.h"
+#include "operator/macs.h"
 #include "operator/type_set.h"
 
 static const op_field_t fields[] = {
@@ -228,7 +229,7 @@ static int64_t count_einsum_macs(const struct node* node)
     if (node->input_num < 2 || plan_einsum(node, &plan) < 0) return 0;
     int64_t macs = node->input_num - 1;
     for (int i = 0; i < plan.loop_num; ++i)
-        if (__builtin_mul_overflow(macs, plan.sizes[i], &macs)) return INT64_MAX;
+        macs = multiply_macs(macs, plan.sizes[i]);
     return macs;
 }
 

@@ -3,6 +3,7 @@
 // Kernels: device/cpu/reference/gemm.cc and det.cc.
 #include "operator/gemm_param.h"
 #include "operator/infer.h"
+#include "operator/macs.h"
 #include "operator/type_set.h"
 
 static const op_field_t gemm_fields[] = {
@@ -52,7 +53,7 @@ static int64_t count_gemm_macs(const struct node* node)
 {
     const struct gemm_param* param = node->op.param_mem;
     const struct tensor* a = get_ir_node_input(node, 0);
-    return get_ir_node_output(node, 0)->elem_num * a->dims[param->transA ? 0 : 1];
+    return multiply_macs(get_ir_node_output(node, 0)->elem_num, a->dims[param->transA ? 0 : 1]);
 }
 
 // Strides, in matrices, of the stack of `tensor` within the output's stack.
@@ -179,7 +180,7 @@ static int infer_qlinear_matmul(struct node* node)
 static int64_t count_product_macs(const struct node* node)
 {
     const struct tensor* a = get_ir_node_input(node, 0);
-    return get_ir_node_output(node, 0)->elem_num * a->dims[a->dim_num - 1];
+    return multiply_macs(get_ir_node_output(node, 0)->elem_num, a->dims[a->dim_num - 1]);
 }
 
 static int infer_det(struct node* node)

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "operator/infer.h"
+#include "operator/macs.h"
 #include "operator/recurrent_param.h"
 #include "operator/type_set.h"
 
@@ -207,7 +208,8 @@ static int64_t count_recurrent_macs(const struct node* node)
 {
     const struct tensor* input = get_ir_node_input(node, 0);
     const int64_t steps = (int64_t)input->dims[0] * input->dims[1];
-    return steps * (get_ir_node_input(node, 1)->elem_num + get_ir_node_input(node, 2)->elem_num);
+    return multiply_macs(
+        steps, get_ir_node_input(node, 1)->elem_num + get_ir_node_input(node, 2)->elem_num);
 }
 
 #define RECURRENT_ROW(op_name, inputs, outputs, op_fields)                                         \

@@ -36,6 +36,10 @@ int join_ir_default_subgraphs(struct graph* execution);
 // Memory of tensors between parts and of the graph's outputs, once the parts are settled.
 int plan_ir_border_memory(struct graph* execution);
 
+// Predicted time of one run of a node on its device, in ns. Kept in the node until it gets another
+// device, which sets predicted_ns to -1.
+int64_t predict_ir_node(struct node* node);
+
 // One log line that says who got what and why (option split.report).
 void report_ir_split(const struct graph* execution);
 

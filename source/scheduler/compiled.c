@@ -57,6 +57,7 @@ static int fill(ir_compiled_t* compiled, const struct subgraph* part, struct dev
                 bool isolated)
 {
     compiled->part_index = part->index;
+    compiled->isolated = isolated;
     TENGINE_RETURN_IF_ERROR(detach_ir_subgraph(part, device, isolated, &compiled->subgraph));
     if (isolated) TENGINE_RETURN_IF_ERROR(isolate(compiled->subgraph));
     if (!part->graph->run_options.profile) return TENGINE_OK;

@@ -13,6 +13,7 @@ typedef struct compiled
 {
     struct subgraph* subgraph;  // all nodes of subgraph->graph; subgraph->device runs it
     int part_index;             // in the execution graph, for sentences
+    bool isolated;              // see compile_ir_part()
     int64_t begin_ns;           // of the run under way
     int64_t run_ns;             // time of the last run
     int64_t* node_ns;           // the same of each node, -1 where it is not known; NULL: no profile

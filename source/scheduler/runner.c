@@ -7,18 +7,11 @@
 #include "base/alloc.h"
 #include "graph/graph.h"
 #include "graph/option.h"
+#include "scheduler/border.h"
 #include "scheduler/compiled.h"
 #include "scheduler/failure.h"
 #include "scheduler/session.h"
 #include "scheduler/watchdog.h"
-
-// A tensor at the border, in the compiled graph.
-typedef struct border
-{
-    struct tensor* tensor;
-    bool dynamic;  // its shape is known at run time only
-    bool copied;   // it has memory of its own
-} ir_border_t;
 
 struct runner
 {
@@ -41,26 +34,10 @@ struct runner
 
 // ---- a device for the runner ----
 
-static void set_borders(ir_border_t* borders, const struct graph* graph, const int32_t* tensors,
-                        int number)
-{
-    for (int i = 0; i < number; i++) {
-        struct tensor* tensor = graph->tensor_list[tensors[i]];
-        borders[i] = (ir_border_t){
-            .tensor = tensor,
-            .dynamic = !is_ir_tensor_shape_known(tensor),
-            .copied = tensor->data != NULL,
-        };
-    }
-}
-
 static void use_compiled(ir_runner_t* runner, ir_compiled_t* compiled)
 {
-    const struct subgraph* subgraph = compiled->subgraph;
     runner->compiled = compiled;
-    set_borders(runner->borders, subgraph->graph, subgraph->input_tensor_list, subgraph->input_num);
-    set_borders(runner->borders + subgraph->input_num, subgraph->graph,
-                subgraph->output_tensor_list, subgraph->output_num);
+    set_ir_borders(compiled->subgraph, compiled->isolated, runner->borders);
 }
 
 static int find_timeout(const struct subgraph* part)
@@ -126,65 +103,6 @@ int close_ir_runner(struct subgraph* part)
     return release_runner(runner);
 }
 
-// ---- values in and out ----
-
-static int put_value(const ir_border_t* border, const ir_frame_value_t* value)
-{
-    struct tensor* tensor = border->tensor;
-    if (border->dynamic) {
-        TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(tensor, value->data_type));
-        TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(tensor, value->dims, value->dim_num));
-    }
-    if (!border->copied) {
-        set_ir_tensor_data(tensor, value->data, false);
-        return TENGINE_OK;
-    }
-    if (border->dynamic) TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(tensor));
-    if (tensor->elem_num > 0) memcpy(tensor->data, value->data, get_ir_tensor_bytes(tensor));
-    return TENGINE_OK;
-}
-
-// A device writes its results to the frame itself, where it can.
-static int put_values(const ir_runner_t* runner, const ir_frame_t* frame)
-{
-    const struct subgraph* subgraph = runner->compiled->subgraph;
-    const ir_border_t* border = runner->borders;
-    for (int i = 0; i < subgraph->input_num; i++, border++)
-        TENGINE_RETURN_IF_ERROR(put_value(border, &frame->values[border->tensor->source_index]));
-    for (int i = 0; i < subgraph->output_num; i++, border++)
-        if (!border->dynamic && !border->copied)
-            set_ir_tensor_data(border->tensor, frame->values[border->tensor->source_index].data,
-                               false);
-    return TENGINE_OK;
-}
-
-static int take_value(const ir_border_t* border, ir_frame_value_t* value, size_t bytes)
-{
-    struct tensor* tensor = border->tensor;
-    if (!is_ir_tensor_shape_known(tensor) || (!tensor->data && tensor->elem_num > 0))
-        return tengine_error_set(TENGINE_EDEVICE, "it left output '%s' without shape or data",
-                                 tensor->name);
-    if (border->dynamic) return take_ir_value(value, tensor);
-    if (get_ir_tensor_bytes(tensor) != bytes)
-        return tengine_error_set(TENGINE_EDEVICE, "it gave output '%s' %zu bytes instead of %zu",
-                                 tensor->name, get_ir_tensor_bytes(tensor), bytes);
-    if (tensor->data != value->data && bytes > 0) memcpy(value->data, tensor->data, bytes);
-    return TENGINE_OK;
-}
-
-static int take_values(const ir_runner_t* runner, ir_frame_t* frame)
-{
-    const struct subgraph* subgraph = runner->compiled->subgraph;
-    const struct graph* execution = runner->part->graph;
-    const ir_border_t* border = runner->borders + subgraph->input_num;
-    for (int i = 0; i < subgraph->output_num; i++, border++) {
-        const int index = border->tensor->source_index;
-        const size_t bytes = get_ir_tensor_bytes(execution->tensor_list[index]);
-        TENGINE_RETURN_IF_ERROR(take_value(border, &frame->values[index], bytes));
-    }
-    return TENGINE_OK;
-}
-
 // ---- one run ----
 
 static void note_times(ir_runner_t* runner)
@@ -210,7 +128,7 @@ static int end_attempt(ir_runner_t* runner, ir_frame_t* frame, const struct devi
 {
     if (status == 0) {
         tengine_error_clear();
-        status = take_values(runner, frame);
+        status = take_ir_values(runner->compiled->subgraph, runner->borders, frame);
     }
     if (status != 0) return fail_run(runner, device, status);
     note_times(runner);
@@ -220,7 +138,7 @@ static int end_attempt(ir_runner_t* runner, ir_frame_t* frame, const struct devi
 static int attempt(ir_runner_t* runner, ir_frame_t* frame)
 {
     const struct device* device = runner->compiled->subgraph->device;
-    TENGINE_RETURN_IF_ERROR(put_values(runner, frame));
+    TENGINE_RETURN_IF_ERROR(put_ir_values(runner->compiled->subgraph, runner->borders, frame));
     if (!runner->watch)
         return end_attempt(runner, frame, device, run_ir_compiled(runner->compiled));
     bool hung = false;
@@ -289,7 +207,7 @@ void start_ir_part(struct subgraph* part, ir_frame_t* frame)
     runner->started = false;
     if (!runner->compiled || runner->watch || !can_start_ir_compiled(runner->compiled)) return;
     runner->started = true;
-    runner->start_status = put_values(runner, frame);
+    runner->start_status = put_ir_values(runner->compiled->subgraph, runner->borders, frame);
     if (runner->start_status == 0) runner->start_status = start_ir_compiled(runner->compiled);
     keep_ir_failure(&runner->start_failure);
 }
@@ -343,6 +261,7 @@ static int publish_device(struct subgraph* part, const ir_failure_t* cause)
     for (int i = 0; i < part->node_num; i++) {
         struct node* node = part->graph->node_list[part->node_list[i]];
         node->device = part->device;
+        node->predicted_ns = -1;
         TENGINE_RETURN_IF_ERROR(remember_failure(node, device, cause->message));
     }
     return TENGINE_OK;

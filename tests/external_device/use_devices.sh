@@ -91,6 +91,15 @@ expect 5 '"code": "compile"'
 run A.verdict=77
 expect 13 '"code": "device"'
 
+run split.prune=1 A.estimate_ms=1000
+expect 13 '"code": "cost"'
+expect_log 'A would not pay (13)'
+
+for nonsense in A.estimate_ms=nan A.estimate_ms=-1 A.garbage_evaluation=1; do
+    run split.prune=1 $nonsense
+    expect 0 '"device": "CPU"'
+done
+
 for scheduler in sync pipeline; do
     run scheduler=$scheduler A.fail_run=1
     expect 13 '"code": "run"'

@@ -15,6 +15,7 @@
 #include "graph/graph.h"
 #include "graph/option.h"
 #include "operator/param.h"
+#include "optimizer/optimizer.h"
 #include "scheduler/scheduler.h"
 #include "support/ir_builder.h"
 #include "support/test_device.h"
@@ -324,7 +325,7 @@ TEST_F(SplitFaultTest, AnEstimateThatIsNoneCountsAsNone)
         expect_parts(1);
         EXPECT_EQ(devices(), "A A A A A ") << garbage;
         for (int i = 0; i < execution()->node_num; ++i)
-            EXPECT_GT(execution()->node_list[i]->predicted_ns, 0) << garbage;
+            EXPECT_GT(predict_ir_node(execution()->node_list[i]), 0) << garbage;
     }
 }
 

@@ -49,6 +49,7 @@ TEST_F(FaultTest, TheDefaultDeviceDoesARunThatFails)
     EXPECT_GE(session_.part(0)->measured_ns, 0);
     const node* relu = find_node(session_.execution(), "r");
     EXPECT_EQ(relu->device, find_default_device());
+    EXPECT_EQ(relu->predicted_ns, -1) << "was that of the other device";
     ASSERT_EQ(relu->refusal_num, 1);
     EXPECT_EQ(relu->refusal_list[0].device, device_.get());
     EXPECT_EQ(relu->refusal_list[0].verdict.code, IR_REASON_RUN);

@@ -10,6 +10,7 @@
 #include "graph/graph.h"
 #include "graph/subgraph.h"
 #include "scheduler/fixture.h"
+#include "scheduler/watchdog.h"
 
 namespace {
 
@@ -64,6 +65,16 @@ int split_into_nodes(graph* graph)
     return TENGINE_OK;
 }
 
+// x -> NonZero -> where -> Neg -> negated -> Abs -> again, each on device A by itself.
+void add_dynamic_steps(Session& session)
+{
+    session.builder().input("x", {6});
+    session.builder().add("NonZero", {"x"}, {"where"});
+    session.builder().add("Neg", {"where"}, {"negated"});
+    session.builder().add("Abs", {"negated"}, {"again"});
+    session.builder().outputs({"negated", "again"});
+}
+
 class DynamicTest : public testing::TestWithParam<const char*>
 {
 };
@@ -76,11 +87,7 @@ TEST_P(DynamicTest, ShapesAndDataTravelTogether)
     device.split = split_into_nodes;
     device.use_optimizer();
     Session session({&device});
-    session.builder().input("x", {6});
-    session.builder().add("NonZero", {"x"}, {"where"});
-    session.builder().add("Neg", {"where"}, {"negated"});
-    session.builder().add("Abs", {"negated"}, {"again"});
-    session.builder().outputs({"negated", "again"});
+    add_dynamic_steps(session);
     session.set("run.watchdog_ms", GetParam());
     ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
     ASSERT_EQ(get_vector_num(session.execution()->subgraph_list), 3);
@@ -102,6 +109,29 @@ TEST_P(DynamicTest, ShapesAndDataTravelTogether)
 }
 
 INSTANTIATE_TEST_SUITE_P(Watched, DynamicTest, testing::Values("0", "60000"));
+
+// A call that hangs reads its input when everything else is gone.
+TEST(Runner, AHungCallHasItsOwnInputsWhateverTheirShape)
+{
+    const LogCapture log;
+    TestDevice device("A", {"NonZero", "Neg", "Abs"});
+    device.split = split_into_nodes;
+    device.use_optimizer();
+    device.script.hang_ms = -1;
+    device.script.hang_run = 5;
+    Session session({&device});
+    add_dynamic_steps(session);
+    session.set("run.watchdog_ms", "500");
+    ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
+    session.feed("x", {1, 0, 1, 0, 1, 0});
+    for (int i = 0; i < 3; i++)
+        ASSERT_EQ(session.run(), TENGINE_OK) << tengine_error_message();
+    EXPECT_EQ(session.at("again")->i64[2], 4);
+    EXPECT_EQ(device.hanging, 1);
+    ASSERT_EQ(session.postrun(), TENGINE_OK);
+    device.release_hangs();
+    EXPECT_EQ(wait_hung_calls(10000), 0);
+}
 
 // ---- times ----
 

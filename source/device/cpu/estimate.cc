@@ -11,11 +11,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "base/bandwidth.h"
 #include "base/cpu.h"
 #include "device/cpu/machine_rate.h"
-#include "operator/pool_param.h"
 
 namespace tengine::cpu {
 namespace {
@@ -118,16 +118,22 @@ bool is_pool(const char* op)
            !std::strcmp(op, "LpPool");
 }
 
+// Multiply-accumulates per second of a kernel. One that was not measured is a product, or a plain
+// loop.
+double find_mac_rate(const MachineRates& rates, const Kernel* kernel)
+{
+    if (!kernel || kernel == rates.product_kernel) return rates.product;
+    if (kernel == rates.depthwise_kernel) return rates.depthwise;
+    return std::strcmp(kernel->name, "reference") ? rates.product : rates.step;
+}
+
 // Time on one thread in ns, were the tensors in registers.
 double compute_ns(const MachineRates& rates, const KernelList& kernels, const node& node,
                   const Cost* cost)
 {
     const char* op = get_ir_node_op(&node);
-    if (const int64_t macs = get_ir_node_macs(&node)) {
-        const Kernel* kernel = kernels.pick(node);
-        const bool depthwise = kernel && kernel == rates.depthwise_kernel;
-        return static_cast<double>(macs) / (depthwise ? rates.depthwise : rates.product) * 1e9;
-    }
+    if (const int64_t macs = get_ir_node_macs(&node))
+        return static_cast<double>(macs) / find_mac_rate(rates, kernels.pick(node)) * 1e9;
     const double elements = std::max(count_elements(get_ir_node_input(&node, 0)),
                                      count_elements(get_ir_node_output(&node, 0)));
     const double steps = is_pool(op) ? count_taps(node) : cost ? cost->steps * elements : 0;

@@ -123,10 +123,10 @@ double measure_rate(const KernelList& kernels, const Probe& probe, const Kernel*
 MachineRates measure_rates(const KernelList& kernels)
 {
     MachineRates rates = {};
-    const Kernel* unused = nullptr;
-    rates.product = measure_rate(kernels, kProductProbe, &unused);
+    const Kernel* plain = nullptr;
+    rates.product = measure_rate(kernels, kProductProbe, &rates.product_kernel);
     rates.depthwise = measure_rate(kernels, kDepthwiseProbe, &rates.depthwise_kernel);
-    rates.step = measure_rate(kernels, kStepProbe, &unused);
+    rates.step = measure_rate(kernels, kStepProbe, &plain);
     return rates;
 }
 

@@ -6,10 +6,11 @@
 
 namespace tengine::cpu {
 
-// Work per second of one thread.
+// Work per second of one thread, and the kernels it was measured with.
 struct MachineRates
 {
-    double product;    // multiply-accumulates of a matrix product as Conv makes it
+    double product;  // multiply-accumulates of a matrix product as Conv makes it
+    const Kernel* product_kernel;
     double depthwise;  // multiply-accumulates of a depthwise Conv
     const Kernel* depthwise_kernel;
     double step;  // elements of a plain loop: the taps of an average pool

@@ -78,10 +78,11 @@ void ask_inspect(struct device* device, const node& node, ir_verdict_t* out_verd
     if (!device->allocator->inspect) return;
     tengine_error_clear();
     const int status = device->allocator->inspect(device, &node, out_verdict);
-    if (status < 0) {
+    if (status != 0) {
         const std::string cause = tengine_error_message();
-        refuse_ir_node(out_verdict, IR_REASON_DEVICE, "", "", "inspect failed: %s",
-                       cause.empty() ? "without a reason" : cause.c_str());
+        refuse_ir_node(
+            out_verdict, IR_REASON_DEVICE, "", "", "inspect failed: %s",
+            cause.empty() ? ("it returned " + std::to_string(status)).c_str() : cause.c_str());
     } else if (out_verdict->verdict < IR_VERDICT_YES ||
                out_verdict->verdict > IR_VERDICT_NOT_WORTH) {
         const std::string value = std::to_string(out_verdict->verdict);
@@ -95,6 +96,12 @@ void ask_inspect(struct device* device, const node& node, ir_verdict_t* out_verd
 }
 
 }  // namespace
+
+std::string describe_failure(int status)
+{
+    const std::string sentence = tengine_error_message();
+    return sentence.empty() ? "it returned " + std::to_string(status) : sentence;
+}
 
 int remember_refusal(node& node, struct device* device, const ir_verdict_t& verdict)
 {
@@ -120,12 +127,11 @@ int Candidates::add(struct device* device)
     if (!candidate.allowed || !candidate.blocked || !candidate.precision)
         return tengine_error_set(TENGINE_ENOMEM, "no memory to ask device '%s'", device->name);
     tengine_error_clear();
-    if (device->allocator->describe(device, candidate.allowed.get(), candidate.blocked.get(),
-                                    candidate.precision.get()) < 0) {
-        const std::string cause = tengine_error_message();
+    const int status = device->allocator->describe(
+        device, candidate.allowed.get(), candidate.blocked.get(), candidate.precision.get());
+    if (status != 0)
         refuse_ir_node(&candidate.failure, IR_REASON_DEVICE, "", "",
-                       "the device cannot describe itself: %s", cause.c_str());
-    }
+                       "the device cannot describe itself: %s", describe_failure(status).c_str());
     candidates_.push_back(std::move(candidate));
     return TENGINE_OK;
 }
@@ -199,6 +205,7 @@ ir_verdict_t Candidates::ask(const Candidate& candidate, const node& node) const
 int Candidates::place(node& node, size_t begin) const
 {
     node.device = nullptr;
+    node.predicted_ns = -1;
     for (size_t i = begin; i < size(); i++) {
         const ir_verdict_t verdict = ask(candidates_[i], node);
         if (verdict.verdict == IR_VERDICT_YES) {

@@ -5,6 +5,7 @@
 #include "base/bandwidth.h"
 #include "graph/context.h"
 #include "graph/option.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/split/split.h"
 
 namespace tengine {
@@ -18,7 +19,7 @@ bool ask_estimate(const device& device, const node& node, int64_t* out_ns)
 {
     if (!device.allocator->estimate) return false;
     double ms = -1;
-    if (device.allocator->estimate(const_cast<struct device*>(&device), &node, &ms) < 0)
+    if (device.allocator->estimate(const_cast<struct device*>(&device), &node, &ms) != 0)
         return false;
     if (!(ms >= 0 && ms <= kLongestMs)) return false;
     *out_ns = std::llround(ms * kNanosecondsPerMillisecond);
@@ -45,3 +46,11 @@ int64_t predict_move(const graph& graph, int64_t bytes)
 }
 
 }  // namespace tengine
+
+int64_t predict_ir_node(struct node* node)
+{
+    bool known = false;
+    if (node->predicted_ns < 0)
+        node->predicted_ns = tengine::predict_node(*node->device, *node, &known);
+    return node->predicted_ns;
+}

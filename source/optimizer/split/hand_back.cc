@@ -2,7 +2,6 @@
 // Shows each device its whole parts (allocator.evaluation) and gives what it hands back to the next
 // device that takes it.
 #include <set>
-#include <string>
 
 #include "optimizer/split/split.h"
 #include "tengine/log.h"
@@ -55,10 +54,10 @@ int evaluate(ir_subgraph_t& part, std::set<int>* out_nodes, ir_verdict_t* out_ve
     if (!tensors || !nodes)
         return tengine_error_set(TENGINE_ENOMEM, "no memory to ask device '%s'", device->name);
     tengine_error_clear();
-    if (device->allocator->evaluation(device, &part, tensors.get(), nodes.get()) < 0) {
-        const std::string cause = tengine_error_message();
+    const int status = device->allocator->evaluation(device, &part, tensors.get(), nodes.get());
+    if (status != 0) {
         refuse_ir_node(out_verdict, IR_REASON_DEVICE, "", "", "evaluation failed: %s",
-                       cause.c_str());
+                       describe_failure(status).c_str());
         out_nodes->insert(part.node_list, part.node_list + part.node_num);
         return TENGINE_OK;
     }

@@ -59,8 +59,6 @@ int redirect(graph& graph, int index, int reason, const char* message)
         TENGINE_RETURN_IF_ERROR(remember_refusal(node, part->device, verdict));
         TENGINE_RETURN_IF_ERROR(candidates.place(node, candidates.size() - 1));
         if (!node.device) unplaced.push_back(&node);
-        bool known = false;
-        if (node.device) node.predicted_ns = predict_node(*node.device, node, &known);
     }
     if (!unplaced.empty()) return fail_unplaced(unplaced);
     part->device = candidates.at(candidates.size() - 1);

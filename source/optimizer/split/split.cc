@@ -56,24 +56,13 @@ int split_by_author(graph& graph, struct device* author)
     tengine_error_clear();
     const int status = author->optimizer->split_graph(&graph);
     if (status != 0) {
-        const std::string cause = tengine_error_message();
-        return tengine_error_set(
-            tengine_error_code() ? tengine_error_code() : TENGINE_EDEVICE,
-            "device '%s', split_graph: %s", author->name,
-            cause.empty() ? ("it returned " + std::to_string(status)).c_str() : cause.c_str());
+        const std::string cause = describe_failure(status);
+        return tengine_error_set(tengine_error_code() ? tengine_error_code() : TENGINE_EDEVICE,
+                                 "device '%s', split_graph: %s", author->name, cause.c_str());
     }
     const std::string name = std::string("device '") + author->name + "', split_graph";
     TENGINE_RETURN_IF_ERROR(check_parts(graph, name.c_str()));
     return explain_own_split(graph, author);
-}
-
-void predict_all(graph& graph)
-{
-    for (int i = 0; i < graph.node_num; i++) {
-        node& node = *graph.node_list[i];
-        bool known = false;
-        node.predicted_ns = predict_node(*node.device, node, &known);
-    }
 }
 
 }  // namespace
@@ -85,7 +74,6 @@ int split_graph(graph& graph)
     TENGINE_RETURN_IF_ERROR(own ? split_by_author(graph, best)
                                 : split_graph_node_to_sub_graph(&graph));
     TENGINE_RETURN_IF_ERROR(connect_ir_subgraphs(&graph));
-    predict_all(graph);
     return check_fallback(graph);
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "tengine/device.h"
@@ -51,6 +52,9 @@ class Candidates
 
     std::vector<Candidate> candidates_;
 };
+
+// After a device's entry failed: the sentence it recorded, or else its status (candidates.cc).
+std::string describe_failure(int status);
 
 // Appends to node.refusal_list (candidates.cc).
 int remember_refusal(node& node, struct device* device, const ir_verdict_t& verdict);
