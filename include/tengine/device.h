@@ -205,7 +205,8 @@ TENGINE_API int split_graph_node_to_sub_graph(struct graph* graph);
 TENGINE_API struct subgraph* create_ir_subgraph(struct graph* graph, struct device* device);
 TENGINE_API int set_ir_subgraph_nodes(struct subgraph* subgraph, const int32_t nodes[], int number);
 
-// The value the graph's context has for `key` of the device, as text; NULL when it was not set.
+// The value the graph's context has for `key` of the device, as text; NULL when it was not set. For
+// the entries up to pre_run; a run that is late may outlive the context.
 TENGINE_API const char* get_ir_device_option(const struct graph* graph, const struct device* device,
                                              const char* key);
 

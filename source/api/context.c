@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "api/check.h"
-#include "base/text.h"
 #include "graph/option.h"
 #include "module/module.h"
+#include "scheduler/scheduler.h"
 
 context_t create_context(const char* context_name, int empty_context)
 {
@@ -73,17 +73,10 @@ int remove_context_device(context_t context, const char* dev_name)
 }
 
 // The table cannot know the schedulers; a name that is none should not wait for prerun_graph.
-static int check_scheduler(const char* name, const char* function)
+static int check_scheduler(const char* name)
 {
-    if (name[0] == '\0' || find_scheduler_via_name(name) != NULL) return TENGINE_OK;
-    text_t names = {0};
-    for (int i = 0; i < get_scheduler_count(); i++)
-        append_text(&names, "%s%s", i > 0 ? ", " : "", find_scheduler_via_index(i)->name);
-    const int status =
-        tengine_error_set(TENGINE_ENOENT, "%s: there is no scheduler '%.100s'; there are %s",
-                          function, name, names.data != NULL ? names.data : "others");
-    free_text(&names);
-    return status;
+    struct scheduler* unused;
+    return *name ? require_ir_scheduler(name, &unused) : TENGINE_OK;
 }
 
 // The device's own judgement of a value.
@@ -110,7 +103,7 @@ static int set_option(ir_context_t* context, const char* key, const char* value,
     const char* device_key;
     TENGINE_RETURN_IF_ERROR(check_name(key, function, "key"));
     TENGINE_RETURN_IF_ERROR(check_pointer(value, function, "value"));
-    if (strcmp(key, "scheduler") == 0) TENGINE_RETURN_IF_ERROR(check_scheduler(value, function));
+    if (strcmp(key, "scheduler") == 0) TENGINE_RETURN_IF_ERROR(check_scheduler(value));
     ir_context_device_t* entry =
         find_ir_option(key) == NULL ? find_ir_option_device(context, key, &device_key) : NULL;
     if (entry == NULL) return set_ir_context_option(context, key, value);

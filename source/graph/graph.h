@@ -9,6 +9,8 @@
 extern "C" {
 #endif
 
+struct ir_verdict;
+
 // The next size of a list that is full: doubled, INT32_MAX at most.
 static inline int32_t get_ir_list_capacity(int32_t capacity)
 {
@@ -33,6 +35,9 @@ int compact_ir_graph(struct graph* graph);
 // free (Kahn's algorithm with the smallest index first). Renumbers. EGRAPH names the nodes of a
 // cycle. The graph must be compact.
 int sort_ir_graph(struct graph* graph);
+
+// Remembers why a device does not run the node (node->refusal_list).
+int add_ir_node_refusal(struct node* node, struct device* device, const struct ir_verdict* verdict);
 
 // Gives the tensor these bytes without copying: `owned` says whether it frees them.
 void set_ir_tensor_data(struct tensor* tensor, void* data, bool owned);

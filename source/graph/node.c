@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "graph/graph.h"
+#include "tengine/device.h"
 
 ir_node_t* append_ir_node(struct graph* graph, const char* name)
 {
@@ -139,4 +140,15 @@ int get_ir_node_index_from_name(const struct graph* graph, const char* node_name
     for (int i = 0; i < graph->node_num; i++)
         if (graph->node_list[i] && strcmp(graph->node_list[i]->name, node_name) == 0) return i;
     return -1;
+}
+
+int add_ir_node_refusal(struct node* node, struct device* device, const struct ir_verdict* verdict)
+{
+    const size_t bytes = sizeof(ir_refusal_t) * (size_t)node->refusal_num;
+    ir_refusal_t* list = resize_memory(node->refusal_list, bytes, bytes + sizeof(ir_refusal_t));
+    if (!list)
+        return tengine_error_set(TENGINE_ENOMEM, "node '%s': no memory for a refusal", node->name);
+    list[node->refusal_num++] = (ir_refusal_t){device, *verdict};
+    node->refusal_list = list;
+    return TENGINE_OK;
 }

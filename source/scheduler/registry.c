@@ -86,12 +86,14 @@ int unregister_scheduler(struct scheduler* scheduler)
     return TENGINE_OK;
 }
 
-static int fail_unknown(const char* name)
+int require_ir_scheduler(const char* name, struct scheduler** out_scheduler)
 {
+    *out_scheduler = find_scheduler_via_name(name);
+    if (*out_scheduler) return TENGINE_OK;
     text_t names = {0};
     for (int i = 0; i < get_scheduler_count(); i++)
         append_text(&names, "%s%s", i > 0 ? ", " : "", find_scheduler_via_index(i)->name);
-    tengine_error_set(TENGINE_ENOENT, "there is no scheduler '%s'; there are %s", name,
+    tengine_error_set(TENGINE_ENOENT, "there is no scheduler '%.100s'; there are %s", name,
                       names.data ? names.data : "");
     free_text(&names);
     return TENGINE_ENOENT;
@@ -100,10 +102,7 @@ static int fail_unknown(const char* name)
 int choose_ir_scheduler(const struct graph* source, struct scheduler** out_scheduler)
 {
     const char* name = get_ir_context_option(source->attribute->context, "scheduler");
-    if (*name) {
-        *out_scheduler = find_scheduler_via_name(name);
-        return *out_scheduler ? TENGINE_OK : fail_unknown(name);
-    }
+    if (*name) return require_ir_scheduler(name, out_scheduler);
     struct scheduler* own = find_best_device(source)->scheduler;
     *out_scheduler = own ? own : get_sync_scheduler();
     return TENGINE_OK;

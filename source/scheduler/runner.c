@@ -241,28 +241,17 @@ int run_ir_subgraph(struct subgraph* part)
 
 // ---- what the user sees of it ----
 
-static int remember_failure(struct node* node, struct device* device, const char* message)
-{
-    const size_t bytes = sizeof *node->refusal_list * (size_t)node->refusal_num;
-    struct ir_refusal* list =
-        resize_memory(node->refusal_list, bytes, bytes + sizeof *node->refusal_list);
-    if (!list) return tengine_error_set(TENGINE_ENOMEM, "no memory for a refusal");
-    node->refusal_list = list;
-    struct ir_refusal* refusal = &list[node->refusal_num++];
-    refusal->device = device;
-    refuse_ir_node(&refusal->verdict, IR_REASON_RUN, "", "", "%s", message);
-    return TENGINE_OK;
-}
-
 static int publish_device(struct subgraph* part, const ir_failure_t* cause)
 {
     struct device* device = part->device;
     part->device = find_default_device();
+    ir_verdict_t verdict = {0};
+    refuse_ir_node(&verdict, IR_REASON_RUN, "", "", "%s", cause->message);
     for (int i = 0; i < part->node_num; i++) {
         struct node* node = part->graph->node_list[part->node_list[i]];
         node->device = part->device;
         node->predicted_ns = -1;
-        TENGINE_RETURN_IF_ERROR(remember_failure(node, device, cause->message));
+        TENGINE_RETURN_IF_ERROR(add_ir_node_refusal(node, device, &verdict));
     }
     return TENGINE_OK;
 }

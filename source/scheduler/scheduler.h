@@ -48,6 +48,9 @@ int postrun_ir_graph(struct graph* source);
 // Whether inputs may get new data: always but while a run reads the user's own memory.
 bool may_feed_ir_graph(const struct graph* source);
 
+// The scheduler of this name; ENOENT lists those there are.
+int require_ir_scheduler(const char* name, struct scheduler** out_scheduler);
+
 // The one the context names, else that of the first device, else the synchronous one.
 int choose_ir_scheduler(const struct graph* source, struct scheduler** out_scheduler);
 

@@ -5,11 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "base/alloc.h"
 #include "graph/affinity.h"
 #include "graph/context.h"
+#include "graph/graph.h"
 #include "module/module.h"
-#include "operator/infer.h"
 #include "optimizer/split/split.h"
 
 namespace tengine {
@@ -101,17 +100,6 @@ std::string describe_failure(int status)
 {
     const std::string sentence = tengine_error_message();
     return sentence.empty() ? "it returned " + std::to_string(status) : sentence;
-}
-
-int remember_refusal(node& node, struct device* device, const ir_verdict_t& verdict)
-{
-    const size_t bytes = sizeof(ir_refusal_t) * static_cast<size_t>(node.refusal_num);
-    auto* list = static_cast<ir_refusal_t*>(
-        resize_memory(node.refusal_list, bytes, bytes + sizeof(ir_refusal_t)));
-    if (!list) return fail_node(&node, TENGINE_ENOMEM, "no memory for a refusal");
-    list[node.refusal_num++] = {device, verdict};
-    node.refusal_list = list;
-    return TENGINE_OK;
 }
 
 bool is_pinned(const node& node)
@@ -212,7 +200,7 @@ int Candidates::place(node& node, size_t begin) const
             node.device = candidates_[i].device;
             return TENGINE_OK;
         }
-        TENGINE_RETURN_IF_ERROR(remember_refusal(node, candidates_[i].device, verdict));
+        TENGINE_RETURN_IF_ERROR(add_ir_node_refusal(&node, candidates_[i].device, &verdict));
     }
     return TENGINE_OK;
 }
@@ -227,7 +215,7 @@ bool Candidates::has_other(const node& node) const
 int Candidates::move_on(node& node, const ir_verdict_t& refusal) const
 {
     const size_t present = index_of(node.device);
-    TENGINE_RETURN_IF_ERROR(remember_refusal(node, node.device, refusal));
+    TENGINE_RETURN_IF_ERROR(add_ir_node_refusal(&node, node.device, &refusal));
     return place(node, present + 1);
 }
 

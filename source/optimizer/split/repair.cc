@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/graph.h"
 #include "graph/subgraph.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/split/split.h"
@@ -56,7 +57,7 @@ int redirect(graph& graph, int index, int reason, const char* message)
     std::vector<const node*> unplaced;
     for (int i = 0; i < part->node_num; i++) {
         node& node = *graph.node_list[part->node_list[i]];
-        TENGINE_RETURN_IF_ERROR(remember_refusal(node, part->device, verdict));
+        TENGINE_RETURN_IF_ERROR(add_ir_node_refusal(&node, part->device, &verdict));
         TENGINE_RETURN_IF_ERROR(candidates.place(node, candidates.size() - 1));
         if (!node.device) unplaced.push_back(&node);
     }

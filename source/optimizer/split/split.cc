@@ -12,6 +12,7 @@
 #include <new>
 #include <string>
 
+#include "graph/graph.h"
 #include "graph/subgraph.h"
 #include "module/module.h"
 #include "optimizer/optimizer.h"
@@ -46,7 +47,7 @@ int explain_own_split(graph& graph, struct device* author)
         ir_verdict_t verdict = {};
         refuse_ir_node(&verdict, IR_REASON_HANDBACK, "", "", "its own split left the node to %s",
                        node.device->name);
-        TENGINE_RETURN_IF_ERROR(remember_refusal(node, author, verdict));
+        TENGINE_RETURN_IF_ERROR(add_ir_node_refusal(&node, author, &verdict));
     }
     return TENGINE_OK;
 }

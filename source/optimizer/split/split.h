@@ -56,9 +56,6 @@ class Candidates
 // After a device's entry failed: the sentence it recorded, or else its status (candidates.cc).
 std::string describe_failure(int status);
 
-// Appends to node.refusal_list (candidates.cc).
-int remember_refusal(node& node, struct device* device, const ir_verdict_t& verdict);
-
 // Whether the user's wish (ir_affinity_t) names this device for the node (candidates.cc).
 bool is_pinned(const node& node);
 
