@@ -2,6 +2,9 @@
 // The checks themselves; what each is for stands in the header.
 #include "api/check.h"
 
+#include <string.h>
+
+#include "base/text.h"
 #include "scheduler/scheduler.h"
 
 int check_pointer(const void* pointer, const char* function, const char* parameter)
@@ -15,6 +18,32 @@ int check_name(const char* name, const char* function, const char* parameter)
     TENGINE_RETURN_IF_ERROR(check_pointer(name, function, parameter));
     if (name[0] != '\0') return TENGINE_OK;
     return tengine_error_set(TENGINE_EINVAL, "%s: %s is empty", function, parameter);
+}
+
+int find_named_device(const char* name, size_t length, const char* function,
+                      struct device** out_device)
+{
+    text_t names = {0};
+    for (int i = 0; i < get_device_count(); i++) {
+        *out_device = find_device_via_index(i);
+        const char* known = (*out_device)->name;
+        if (strlen(known) == length && memcmp(known, name, length) == 0) {
+            free_text(&names);
+            return TENGINE_OK;
+        }
+        append_text(&names, "%s%s", i > 0 ? ", " : "", known);
+    }
+    tengine_error_set(TENGINE_ENOENT, "%s: there is no device '%.*s'; there are %s", function,
+                      length < 100 ? (int)length : 100, name, names.data ? names.data : "none");
+    free_text(&names);
+    return TENGINE_ENOENT;
+}
+
+int require_device(const char* name, const char* function, const char* parameter,
+                   struct device** out_device)
+{
+    TENGINE_RETURN_IF_ERROR(check_name(name, function, parameter));
+    return find_named_device(name, strlen(name), function, out_device);
 }
 
 int check_index(int index, int number, const char* function, const char* what)

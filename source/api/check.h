@@ -17,6 +17,13 @@ TENGINE_MUST_USE int check_pointer(const void* pointer, const char* function,
                                    const char* parameter);
 TENGINE_MUST_USE int check_name(const char* name, const char* function, const char* parameter);
 
+// The device of this name, which has `length` characters. TENGINE_ENOENT lists those there are.
+TENGINE_MUST_USE int find_named_device(const char* name, size_t length, const char* function,
+                                       struct device** out_device);
+// As check_name() and find_named_device().
+TENGINE_MUST_USE int require_device(const char* name, const char* function, const char* parameter,
+                                    struct device** out_device);
+
 // TENGINE_ERANGE when `index` is not in 0..number-1; `what` is what is counted ("input nodes").
 TENGINE_MUST_USE int check_index(int index, int number, const char* function, const char* what);
 

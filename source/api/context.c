@@ -36,14 +36,6 @@ int get_context_device_number(context_t context)
     return target == NULL ? -1 : get_vector_num(target->devices);
 }
 
-static int find_device(const char* name, const char* function, struct device** out_device)
-{
-    TENGINE_RETURN_IF_ERROR(check_name(name, function, "the device name"));
-    *out_device = find_device_via_name(name);
-    if (*out_device != NULL) return TENGINE_OK;
-    return tengine_error_set(TENGINE_ENOENT, "%s: there is no device '%s'", function, name);
-}
-
 int add_context_device(context_t context, const char* dev_name)
 {
     return set_context_device(context, dev_name, NULL, 0);
@@ -54,7 +46,8 @@ int set_context_device(context_t context, const char* dev_name, const void* dev_
 {
     ir_context_t* target = find_context(context, __func__);
     struct device* device = NULL;
-    if (target == NULL || find_device(dev_name, __func__, &device) < 0) return -1;
+    if (target == NULL || require_device(dev_name, __func__, "the device name", &device) < 0)
+        return -1;
     if ((dev_option == NULL) != (dev_opt_size == 0))
         return api_result(tengine_error_set(
             TENGINE_EINVAL, "%s: device '%s': option is %s, but its size is %zu", __func__,
@@ -68,7 +61,7 @@ int remove_context_device(context_t context, const char* dev_name)
     if (target == NULL) return -1;
     if (dev_name == NULL) return 0;
     struct device* device = NULL;
-    if (find_device(dev_name, __func__, &device) < 0) return -1;
+    if (require_device(dev_name, __func__, "the device name", &device) < 0) return -1;
     return api_result(remove_ir_context_device(target, device));
 }
 

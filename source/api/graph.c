@@ -318,27 +318,12 @@ int get_graph_attr(graph_t graph, const char* attr_name, void* buf, int size)
 int set_graph_device(graph_t graph, const char* dev_name)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_name(dev_name, __func__, "dev_name") < 0 ||
+    struct device* device = NULL;
+    if (target == NULL || require_device(dev_name, __func__, "dev_name", &device) < 0 ||
         check_idle(target, __func__) < 0)
         return -1;
-    struct device* device = find_device_via_name(dev_name);
-    if (device == NULL)
-        return api_result(
-            tengine_error_set(TENGINE_ENOENT, "%s: there is no device '%s'", __func__, dev_name));
     target->graph->device = device;
     return end_change(target, TENGINE_OK);
-}
-
-// An empty name is not this function's to judge.
-static int check_listed_device(const char* name, size_t length, const char* function)
-{
-    for (int i = 0; i < get_device_count(); i++) {
-        const char* known = find_device_via_index(i)->name;
-        if (strlen(known) == length && memcmp(known, name, length) == 0) return TENGINE_OK;
-    }
-    if (length == 0) return TENGINE_OK;
-    return tengine_error_set(TENGINE_ENOENT, "%s: there is no device '%.*s'", function,
-                             length < 100 ? (int)length : 100, name);
 }
 
 static int set_affinity(struct graph* graph, const char* nodes, const char* devices,
@@ -347,8 +332,10 @@ static int set_affinity(struct graph* graph, const char* nodes, const char* devi
     const char* cursor = devices;
     const char* name;
     size_t length;
+    struct device* device;
     while (next_ir_affinity_device(&cursor, &name, &length))
-        TENGINE_RETURN_IF_ERROR(check_listed_device(name, length, function));
+        // An empty name is the rule's to judge.
+        if (length > 0) TENGINE_RETURN_IF_ERROR(find_named_device(name, length, function, &device));
     return add_ir_graph_affinity(graph, nodes, devices);
 }
 

@@ -60,10 +60,8 @@ static void remove_blocked(description_t* description)
 static int describe_device(const char* name, const char* function, description_t* out_description)
 {
     TENGINE_RETURN_IF_ERROR(check_initialised(function));
-    TENGINE_RETURN_IF_ERROR(check_name(name, function, "device"));
-    struct device* device = find_device_via_name(name);
-    if (device == NULL)
-        return tengine_error_set(TENGINE_ENOENT, "%s: there is no device '%s'", function, name);
+    struct device* device = NULL;
+    TENGINE_RETURN_IF_ERROR(require_device(name, function, "device", &device));
     description_t found = {create_vector(sizeof(int), NULL), create_vector(sizeof(int), NULL),
                            create_vector(sizeof(int), NULL)};
     int status = TENGINE_OK;
@@ -101,12 +99,10 @@ static int read_element(const struct vector* list, int index, const char* functi
 
 const char* tengine_device_get_features(const char* device)
 {
-    if (check_initialised(__func__) < 0 || check_name(device, __func__, "device") < 0) return NULL;
-    struct device* target = find_device_via_name(device);
-    if (target != NULL)
-        return target->interface->features ? target->interface->features(target) : "";
-    tengine_error_set(TENGINE_ENOENT, "%s: there is no device '%s'", __func__, device);
-    return NULL;
+    struct device* target = NULL;
+    if (check_initialised(__func__) < 0 || require_device(device, __func__, "device", &target) < 0)
+        return NULL;
+    return target->interface->features ? target->interface->features(target) : "";
 }
 
 const char* tengine_device_get_operator(const char* device, int index)
