@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives up parts that do not pay: what the device saves against the default device must be more
-// than moving the part's inputs and outputs costs. The part that pays least goes first, and all
-// that pay just as little with it, so that the result does not depend on numbering; what is left is
-// grouped and judged anew, since neighbours may have become one.
+// than moving the part's inputs and outputs costs. Those that pay least go first, the worst eighth
+// at a time and all that pay just as little with it, so that the result does not depend on
+// numbering; what is left is grouped and judged anew, since neighbours may have become one.
 #include <algorithm>
 #include <cstdio>
-#include <limits>
 
 #include "graph/context.h"
 #include "graph/option.h"
@@ -29,18 +28,54 @@ struct Loser
     Balance balance;
 };
 
+// Predictions, each asked for once.
+class Predictions
+{
+  public:
+    explicit Predictions(const graph& graph)
+        : on_device_(static_cast<size_t>(graph.node_num)), on_default_(on_device_)
+    {
+    }
+
+    // False when one of the two devices does not state its time.
+    bool add(const node& node, Balance* balance)
+    {
+        const Time& device = ask(*node.device, node, &on_device_[node.index]);
+        const Time& host = ask(*find_default_device(), node, &on_default_[node.index]);
+        balance->on_device += device.ns;
+        balance->on_default += host.ns;
+        return device.known && host.known;
+    }
+
+  private:
+    struct Time
+    {
+        const device* of = nullptr;
+        int64_t ns = 0;
+        bool known = false;
+    };
+
+    static const Time& ask(const device& device, const node& node, Time* time)
+    {
+        if (time->of == &device) return *time;
+        time->of = &device;
+        time->ns = predict_node(device, node, &time->known);
+        return *time;
+    }
+
+    std::vector<Time> on_device_, on_default_;  // by node
+};
+
 // Whether the part may be given up: its device states its times, the user did not ask for it, and
 // somebody else takes each node.
-bool weigh(const Candidates& candidates, const ir_subgraph_t& part, Balance* out_balance)
+bool weigh(const Candidates& candidates, const ir_subgraph_t& part, Predictions& predictions,
+           Balance* out_balance)
 {
     const graph& graph = *part.graph;
     *out_balance = {};
     for (int i = 0; i < part.node_num; i++) {
         const node& node = *graph.node_list[part.node_list[i]];
-        bool known = false, default_known = false;
-        out_balance->on_device += predict_node(*part.device, node, &known);
-        out_balance->on_default += predict_node(*find_default_device(), node, &default_known);
-        if (!known || !default_known || is_pinned(node)) return false;
+        if (!predictions.add(node, out_balance) || is_pinned(node)) return false;
     }
     out_balance->moving = predict_move(graph, part.bytes_in + part.bytes_out);
     if (out_balance->saving() > 0) return false;
@@ -49,19 +84,26 @@ bool weigh(const Candidates& candidates, const ir_subgraph_t& part, Balance* out
     return true;
 }
 
-// The parts with the smallest saving of all that save nothing.
-std::vector<Loser> find_losers(const graph& graph, const Candidates& candidates)
+// The worst of the parts that save nothing.
+std::vector<Loser> find_losers(const graph& graph, const Candidates& candidates,
+                               Predictions& predictions)
 {
+    constexpr size_t kShare = 8;
     std::vector<Loser> losers;
-    int64_t least = std::numeric_limits<int64_t>::max();
     for (int i = 0; i < get_vector_num(graph.subgraph_list); i++) {
         ir_subgraph_t* part = get_ir_graph_subgraph(&graph, i);
         Balance balance;
-        if (part->device == find_default_device() || !weigh(candidates, *part, &balance)) continue;
-        if (balance.saving() < least) losers.clear();
-        least = std::min(least, balance.saving());
-        if (balance.saving() == least) losers.push_back({part, balance});
+        if (part->device != find_default_device() &&
+            weigh(candidates, *part, predictions, &balance))
+            losers.push_back({part, balance});
     }
+    if (losers.empty()) return losers;
+    const auto pays_less = [](const Loser& a, const Loser& b) {
+        return a.balance.saving() < b.balance.saving();
+    };
+    std::stable_sort(losers.begin(), losers.end(), pays_less);
+    const Loser last = losers[(losers.size() - 1) / kShare];
+    losers.erase(std::upper_bound(losers.begin(), losers.end(), last, pays_less), losers.end());
     return losers;
 }
 
@@ -86,8 +128,9 @@ ir_verdict_t explain(const Loser& loser)
 int prune_parts(graph& graph, const Candidates& candidates)
 {
     if (get_ir_context_number(graph.attribute->context, "split.prune") == 0) return TENGINE_OK;
+    Predictions predictions(graph);
     for (;;) {
-        const std::vector<Loser> losers = find_losers(graph, candidates);
+        const std::vector<Loser> losers = find_losers(graph, candidates, predictions);
         if (losers.empty()) return TENGINE_OK;
         for (const Loser& loser : losers) {
             const ir_verdict_t verdict = explain(loser);
