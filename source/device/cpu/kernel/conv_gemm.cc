@@ -172,26 +172,6 @@ void run_tile(const ConvGemm& conv, thread_pool_t* pool, int64_t tile, float* ma
     multiply(pool, product);
 }
 
-int prepare(KernelContext& context)
-{
-    prepare_blas();
-    ConvGemm conv;
-    TENGINE_RETURN_IF_ERROR(describe(context, &conv));
-    context.scratch_size = find_tile_scratch(context, conv.tile_num(), conv.matrix_size());
-    return TENGINE_OK;
-}
-
-int run(KernelContext& context)
-{
-    ConvGemm conv;
-    TENGINE_RETURN_IF_ERROR(describe(context, &conv));
-    run_tiles(context, conv.tile_num(), conv.matrix_size(),
-              [&](thread_pool_t* pool, int64_t tile, float* matrix) {
-                  run_tile(conv, pool, tile, matrix);
-              });
-    return TENGINE_OK;
-}
-
 bool accepts(const node& node)
 {
     ConvProblem p;
@@ -199,7 +179,9 @@ bool accepts(const node& node)
            fits_blas(p.input_plane, p.output_plane, p.input_channels * p.taps);
 }
 
-const Kernel rows[] = {{"Conv", "conv.im2col_gemm", accepts, run, prepare}};
+const Kernel rows[] = {{"Conv", "conv.im2col_gemm", accepts,
+                        run_tiled<ConvGemm, describe, run_tile>,
+                        prepare_tiled<ConvGemm, describe>}};
 
 }  // namespace
 

@@ -127,26 +127,6 @@ void run_tile(const ConvTransposed& conv, thread_pool_t* pool, int64_t tile, flo
     }
 }
 
-int prepare(KernelContext& context)
-{
-    prepare_blas();
-    ConvTransposed conv;
-    TENGINE_RETURN_IF_ERROR(describe(context, &conv));
-    context.scratch_size = find_tile_scratch(context, conv.tile_num(), conv.matrix_size());
-    return TENGINE_OK;
-}
-
-int run(KernelContext& context)
-{
-    ConvTransposed conv;
-    TENGINE_RETURN_IF_ERROR(describe(context, &conv));
-    run_tiles(context, conv.tile_num(), conv.matrix_size(),
-              [&](thread_pool_t* pool, int64_t tile, float* matrix) {
-                  run_tile(conv, pool, tile, matrix);
-              });
-    return TENGINE_OK;
-}
-
 bool accepts(const node& node)
 {
     constexpr int64_t kLargestRow = int64_t{1} << 26;  // of the matrix: one channel, one input row
@@ -156,7 +136,9 @@ bool accepts(const node& node)
            fits_blas(p.input_plane, p.output_channels * p.taps, p.input_channels);
 }
 
-const Kernel rows[] = {{"ConvTranspose", "conv_transpose.gemm_col2im", accepts, run, prepare}};
+const Kernel rows[] = {{"ConvTranspose", "conv_transpose.gemm_col2im", accepts,
+                        run_tiled<ConvTransposed, describe, run_tile>,
+                        prepare_tiled<ConvTransposed, describe>}};
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "device/cpu/kernel/blas.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 
@@ -41,6 +42,31 @@ void run_tiles(const KernelContext& context, int64_t tile_num, size_t matrix_siz
         for (int64_t tile = first; tile < last; ++tile)
             body(static_cast<thread_pool_t*>(nullptr), tile, matrix);
     });
+}
+
+// prepare() and run() of a kernel whose work is a Problem, which has tile_num() and matrix_size():
+// `describe` reads it from the node, `run_tile` does one tile.
+template <class Problem, int (*describe)(const KernelContext&, Problem*)>
+int prepare_tiled(KernelContext& context)
+{
+    prepare_blas();
+    Problem problem;
+    TENGINE_RETURN_IF_ERROR(describe(context, &problem));
+    context.scratch_size = find_tile_scratch(context, problem.tile_num(), problem.matrix_size());
+    return TENGINE_OK;
+}
+
+template <class Problem, int (*describe)(const KernelContext&, Problem*),
+          void (*run_tile)(const Problem&, thread_pool_t*, int64_t, float*)>
+int run_tiled(KernelContext& context)
+{
+    Problem problem;
+    TENGINE_RETURN_IF_ERROR(describe(context, &problem));
+    run_tiles(context, problem.tile_num(), problem.matrix_size(),
+              [&](thread_pool_t* pool, int64_t tile, float* matrix) {
+                  run_tile(problem, pool, tile, matrix);
+              });
+    return TENGINE_OK;
 }
 
 }  // namespace tengine::cpu
