@@ -18,8 +18,8 @@
 //   library and live as long as the object they describe.
 // - Threads: different graphs may be used by different threads at the same time. One graph, with
 //   its nodes and tensors, must be used by one thread at a time. A context may be shared by
-//   graphs of several threads; changing it must not overlap with its use. init_tengine and
-//   release_tengine must not overlap with anything.
+//   graphs of several threads; changing it must not overlap with its use, and a run that is under
+//   way uses it. init_tengine and release_tengine must not overlap with anything.
 //
 // States of a graph, as get_graph_exec_status tells them:
 //
@@ -339,8 +339,8 @@ DLLEXPORT int get_graph_attr(graph_t graph, const char* attr_name, void* buf, in
 // Fails with TENGINE_ENOENT (no such device).
 DLLEXPORT int set_graph_device(graph_t graph, const char* dev_name);
 
-// Says which devices some nodes may run on, from the next prerun_graph on. `nodes`: a name in which *
-// stands for any characters and ? for one, or "op:<operator>" ("op:Softmax"). `devices`: the only
+// Says which devices some nodes may run on, from the next prerun_graph on. `nodes`: a name in which
+// * stands for any characters and ? for one, or "op:<operator>" ("op:Softmax"). `devices`: the only
 // ones that may have them ("TPU" or "TPU,CPU"), or with a leading ! those that may not ("!TPU").
 // For each node the last call that fits it counts. What none of these devices takes runs on the CPU
 // all the same, and the report says so; nodes that name the CPU are not counted as fallen back. A
@@ -549,7 +549,8 @@ DLLEXPORT int get_graph_exec_status(graph_t graph);
 
 // Has `cb_func` called with `cb_arg` when a run starts (GRAPH_EXEC_START), has succeeded
 // (GRAPH_EXEC_DONE) or failed (GRAPH_EXEC_ABORT), by the thread that called run_graph or, for a run
-// that was left under way, wait_graph. One function for each event; NULL takes it away. It must not call the Execution functions or destroy the graph.
+// that was left under way, wait_graph. One function for each event; NULL takes it away. It must not
+// call the Execution functions or destroy the graph.
 // Fails with TENGINE_EINVAL (no GRAPH_EXEC_*).
 DLLEXPORT int set_graph_event_hook(graph_t graph, int event, event_handler_t cb_func, void* cb_arg);
 

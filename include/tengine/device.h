@@ -130,7 +130,8 @@ typedef struct allocator
 typedef struct optimizer
 {
     // (optional) Fills graph->subgraph_list, with every node in one part and no two parts that
-    // need each other; it is checked. Called for the graph's first device.
+    // need each other; it is checked. Called for the graph's first device. Nodes that the user's
+    // affinity wants elsewhere are moved there afterwards, and parts are then made anew.
     // NULL: split_graph_node_to_sub_graph().
     int (*split_graph)(struct graph* ir_graph);
     // (optional) Rewrites the device's nodes for a precision (TENGINE_MODE_*).
@@ -174,6 +175,8 @@ typedef struct device
 TENGINE_API void init_ir_device(ir_device_t* device, const char* name);
 
 // ---- registries; not while graphs run on other threads ----
+// What is unregistered must not be in use any more: a device by a context's list or a prepared
+// graph, a scheduler by a prepared graph.
 
 // Calls interface->init; the device must outlive its registration. TENGINE_EEXIST for a name that
 // is taken, TENGINE_EINVAL when name, interface, allocator or an entry not marked (optional) is

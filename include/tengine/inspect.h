@@ -132,8 +132,9 @@ struct tengine_refusal
     const char* message;    // one sentence
 };
 
-// Nodes in the order they run. Fail with TENGINE_ESTATE (not prepared, or running), TENGINE_EINVAL
-// (NULL).
+// Nodes in the order they run. Texts are valid until the graph is next run, prepared or changed: a
+// run in which a device fails adds a refusal. Fail with TENGINE_ESTATE (not prepared, or running),
+// TENGINE_EINVAL (NULL).
 DLLEXPORT int tengine_graph_get_execution_node_number(graph_t graph);
 DLLEXPORT int tengine_graph_get_execution_node(graph_t graph, int index,
                                                struct tengine_execution_node* out_node);

@@ -125,13 +125,10 @@ static int64_t sum_bytes(const struct graph* graph, const int32_t* tensors, int 
     return bytes;
 }
 
-static void sum_border_bytes(struct graph* graph)
+static void sum_border_bytes(struct subgraph* part)
 {
-    for (int p = 0; p < get_vector_num(graph->subgraph_list); p++) {
-        struct subgraph* part = get_ir_graph_subgraph(graph, p);
-        part->bytes_in = sum_bytes(graph, part->input_tensor_list, part->input_num);
-        part->bytes_out = sum_bytes(graph, part->output_tensor_list, part->output_num);
-    }
+    part->bytes_in = sum_bytes(part->graph, part->input_tensor_list, part->input_num);
+    part->bytes_out = sum_bytes(part->graph, part->output_tensor_list, part->output_num);
 }
 
 int connect_ir_subgraphs(struct graph* graph)
@@ -153,6 +150,54 @@ int connect_ir_subgraphs(struct graph* graph)
             TENGINE_RETURN_IF_ERROR(
                 append_once(&writer->output_tensor_list, &writer->output_num, tensor->index));
     }
-    sum_border_bytes(graph);
+    for (int p = 0; p < get_vector_num(graph->subgraph_list); p++)
+        sum_border_bytes(get_ir_graph_subgraph(graph, p));
+    return TENGINE_OK;
+}
+
+static bool is_needed_outside(const struct subgraph* part, const struct tensor* tensor)
+{
+    const struct graph* graph = part->graph;
+    for (int i = 0; i < tensor->consumer_num; i++)
+        if (graph->node_list[tensor->consumer[i]]->subgraph_idx != part->index) return true;
+    return is_ir_graph_output(graph, tensor->index);
+}
+
+static int list_outputs(struct subgraph* part, const struct node* node)
+{
+    for (int i = 0; i < node->output_num; i++) {
+        const struct tensor* tensor = get_ir_node_output(node, i);
+        if (tensor && is_needed_outside(part, tensor))
+            TENGINE_RETURN_IF_ERROR(
+                append_index(&part->output_tensor_list, &part->output_num, tensor->index));
+    }
+    return TENGINE_OK;
+}
+
+static int list_inputs(struct subgraph* part, const struct node* node)
+{
+    for (int i = 0; i < node->input_num; i++) {
+        const struct tensor* tensor = get_ir_node_input(node, i);
+        if (!tensor || tensor->tensor_type == TENSOR_TYPE_CONST) continue;
+        const int from = producer_part(part->graph, tensor);
+        if (from == part->index ||
+            contains(part->input_tensor_list, part->input_num, tensor->index))
+            continue;
+        TENGINE_RETURN_IF_ERROR(
+            append_index(&part->input_tensor_list, &part->input_num, tensor->index));
+        part->input_wait_count += from >= 0;
+    }
+    return TENGINE_OK;
+}
+
+int list_ir_subgraph_borders(struct subgraph* part)
+{
+    part->input_num = part->output_num = part->input_wait_count = 0;
+    for (int i = 0; i < part->node_num; i++) {
+        const struct node* node = part->graph->node_list[part->node_list[i]];
+        TENGINE_RETURN_IF_ERROR(list_inputs(part, node));
+        TENGINE_RETURN_IF_ERROR(list_outputs(part, node));
+    }
+    sum_border_bytes(part);
     return TENGINE_OK;
 }

@@ -17,6 +17,9 @@ void release_ir_subgraph_list(struct graph* graph);
 // Fills input and output tensor lists, wait counts and the tensors' subgraph lists of every part
 // from the nodes' subgraph_idx.
 int connect_ir_subgraphs(struct graph* graph);
+// The same for the lists and count of one part only, so that taking a large part to pieces does not
+// look at the whole graph for each piece.
+int list_ir_subgraph_borders(struct subgraph* part);
 
 #ifdef __cplusplus
 }

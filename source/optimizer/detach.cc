@@ -3,6 +3,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <unordered_map>
 #include <vector>
 
 #include "graph/graph.h"
@@ -22,11 +23,7 @@ class Detacher
 {
   public:
     Detacher(const ir_subgraph_t& part, graph& target, bool copy_constants)
-        : part_(part),
-          source_(*part.graph),
-          target_(target),
-          copy_constants_(copy_constants),
-          index_(static_cast<size_t>(source_.tensor_num), -1)
+        : part_(part), source_(*part.graph), target_(target), copy_constants_(copy_constants)
     {
     }
 
@@ -83,17 +80,17 @@ class Detacher
     int use_tensor(const tensor* from, tensor** out_tensor)
     {
         if (!from) return TENGINE_OK;
-        int& index = index_[static_cast<size_t>(from->index)];
-        if (index < 0) {
-            tensor* made = nullptr;
+        const auto known = index_.find(from->index);
+        tensor* made = known == index_.end() ? nullptr : target_.tensor_list[known->second];
+        if (!made) {
             TENGINE_RETURN_IF_ERROR(copy_tensor_head(*from, target_, &made));
-            index = made->index;
+            index_[from->index] = made->index;
             if (from->shape_set)
                 TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(made, from->dims, from->dim_num));
             if (from->tensor_type == TENSOR_TYPE_CONST)
                 TENGINE_RETURN_IF_ERROR(give_constant(*from, made));
         }
-        *out_tensor = target_.tensor_list[index];
+        *out_tensor = made;
         return TENGINE_OK;
     }
 
@@ -112,7 +109,7 @@ class Detacher
     {
         std::vector<int32_t> translated;
         for (int i = 0; i < number; i++)
-            translated.push_back(index_[static_cast<size_t>(tensors[i])]);
+            translated.push_back(index_.at(tensors[i]));
         return translated;
     }
 
@@ -132,7 +129,7 @@ class Detacher
     const graph& source_;
     graph& target_;
     const bool copy_constants_;
-    std::vector<int32_t> index_;  // of a tensor's copy, by its own index; -1: none yet
+    std::unordered_map<int32_t, int32_t> index_;  // of a tensor's copy, by its own index
 };
 
 int detach(const ir_subgraph_t& part, device* device, bool copy_constants,

@@ -142,6 +142,13 @@ int finish_ir_compiled(ir_compiled_t* compiled)
     return status == 0 ? TENGINE_EDEVICE : status;
 }
 
+void orphan_ir_compiled(ir_compiled_t* compiled)
+{
+    struct graph* graph = compiled->subgraph->graph;
+    graph->attribute->context = NULL;
+    graph->whole = NULL;
+}
+
 int close_ir_compiled(ir_compiled_t* compiled)
 {
     if (!compiled) return TENGINE_OK;

@@ -35,6 +35,10 @@ int finish_ir_compiled(ir_compiled_t* compiled);
 // Like fail_ir_entry() for an entry of the device that compiled it.
 int fail_ir_compiled(const ir_compiled_t* compiled, const char* entry, int status);
 
+// Before the end of one whose call was given up: by now the context and the execution graph may be
+// gone.
+void orphan_ir_compiled(ir_compiled_t* compiled);
+
 // post_run, then frees everything whatever it returns. NULL is allowed.
 int close_ir_compiled(ir_compiled_t* compiled);
 

@@ -176,14 +176,23 @@ static void give_up_device(ir_runner_t* runner)
     pthread_mutex_unlock(&runner->mutex);
 }
 
+// The sentence stays with the runner: after a call that hangs there is nothing to try again.
+static int fail_for_good(ir_runner_t* runner)
+{
+    tengine_error_set(tengine_error_code(),
+                      "%s; %s must not take over (split.fail_on_fallback, split.max_fallback_macs)",
+                      tengine_error_message(), find_default_device()->name);
+    keep_ir_failure(&runner->cause);
+    return runner->cause.code;
+}
+
 // After a failure that has been recorded: the default device does the run, and those to come.
 static int take_over(ir_runner_t* runner, ir_frame_t* frame)
 {
     ir_session_t* session = get_ir_session(runner->part->graph);
-    if (runner->given_up || runner->part->device == find_default_device() ||
-        !allow_ir_fallback(session, runner->part)) {
+    if (runner->given_up || runner->part->device == find_default_device())
         return tengine_error_code();
-    }
+    if (!allow_ir_fallback(session, runner->part)) return fail_for_good(runner);
     keep_ir_failure(&runner->cause);
     TLOG_WARNING("%s; %s runs the part from now on", runner->cause.message,
                  find_default_device()->name);

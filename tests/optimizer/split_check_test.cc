@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/affinity.h"
 #include "graph/context.h"
 #include "graph/subgraph.h"
 #include "support/ir_builder.h"
@@ -128,6 +129,26 @@ TEST_F(SplitCheck, AnOrderThatCanBeExecutedStays)
     const GraphOwner graph = split({{host_, {"n5"}}, {a_.get(), {"n1", "n2", "n3", "n4"}}});
     ASSERT_NE(graph, nullptr) << tengine_error_message();
     EXPECT_EQ(names_of(*graph, 0), std::vector<std::string>{"n5"});
+}
+
+TEST_F(SplitCheck, TheWishesOfTheUserGoBeforeIt)
+{
+    ASSERT_EQ(add_ir_graph_affinity(source_.get(), "n2", "CPU"), TENGINE_OK);
+    const GraphOwner graph = split({{a_.get(), {"n1", "n2", "n3", "n4", "n5"}}});
+    ASSERT_NE(graph, nullptr) << tengine_error_message();
+    ASSERT_EQ(get_vector_num(graph->subgraph_list), 3);
+    EXPECT_EQ(names_of(*graph, 1), std::vector<std::string>{"n2"});
+    const node* moved = graph->node_list[get_ir_node_index_from_name(graph.get(), "n2")];
+    EXPECT_EQ(moved->device, host_);
+    ASSERT_EQ(moved->refusal_num, 1);
+    EXPECT_EQ(moved->refusal_list[0].verdict.code, IR_REASON_AFFINITY);
+}
+
+TEST_F(SplitCheck, AWishForADeviceThatTheGraphLacksIsAnError)
+{
+    ASSERT_EQ(add_ir_graph_affinity(source_.get(), "n2", "B"), TENGINE_OK);
+    EXPECT_EQ(split({{a_.get(), {"n1", "n2", "n3", "n4", "n5"}}}), nullptr);
+    EXPECT_EQ(tengine_error_code(), TENGINE_ENOENT);
 }
 
 TEST_F(SplitCheck, ACycleIsAnError)

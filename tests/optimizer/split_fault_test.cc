@@ -109,6 +109,22 @@ class SplitFaultTest : public testing::Test
         }
     }
 
+    // Two thousand nodes, half of which also read what was written seven nodes before.
+    static void add_mesh(IrBuilder& source)
+    {
+        source.input("x", {1, 4, 8, 8});
+        std::vector<std::string> values = {"x"};
+        for (size_t i = 1; i <= 2000; ++i) {
+            const std::string next = i == 2000 ? "y" : "t" + std::to_string(i);
+            const std::string& last = values.back();
+            if (i % 2 == 0)
+                source.add("Neg", {last}, {next});
+            else
+                source.add("Max", {last, values[i < 8 ? 0 : i - 8]}, {next});
+            values.push_back(next);
+        }
+    }
+
     TestDevice a_{"A", {"Conv", "Relu", "Neg", "MaxPool"}};
     ContextOwner context_{create_ir_context("faults"), destroy_ir_context};
 
@@ -233,6 +249,18 @@ TEST_F(SplitFaultTest, CannotCompileMoreThanOneNode)
     EXPECT_EQ(a_.runs, 26);
 }
 
+TEST_F(SplitFaultTest, CannotCompileMoreThanAHandfulOfManyNodes)
+{
+    a_.script.operators = "Max,Neg";
+    a_.script.max_nodes = 5;
+    build(add_mesh);
+    expect_parts(512);  // 2000 / 512 is 3 or 4, 2000 / 256 more than 5
+    EXPECT_EQ(a_.pre_runs, 1023);
+    a_.script.fail_pre_run = 1;
+    expect_parts(1);
+    EXPECT_EQ(code("y"), IR_REASON_COMPILE);
+}
+
 TEST_F(SplitFaultTest, CannotCompileAnything)
 {
     for (const int status : {0, -12345, INT_MIN, 17}) {
@@ -300,6 +328,17 @@ TEST_F(SplitFaultTest, AFasterDeviceLosesWhatTakesLongerToMove)
     // 1 x 4 x 8 x 8 floats in, 1 x 4 x 3 x 3 floats out.
     EXPECT_NE(std::string(verdict.message).find("11.68 ms to move 1168 bytes"), std::string::npos)
         << verdict.message;
+}
+
+// Times that no 64-bit number of nanoseconds can hold.
+TEST_F(SplitFaultTest, AFasterDeviceLosesWhatTakesForeverToMove)
+{
+    a_.use_estimate();
+    set("split.bandwidth", "1e-300");
+    build();
+    expect_parts(1);
+    EXPECT_EQ(devices(), "CPU CPU CPU CPU CPU ");
+    EXPECT_EQ(refusal("y", a_).code, IR_REASON_COST);
 }
 
 TEST_F(SplitFaultTest, CostIsNotLookedAtWithoutPruning)

@@ -170,7 +170,9 @@ TEST_F(ExecutionTest, AFailingRunIsReportedWhereNothingMayFallBack)
     device_.fail_run = true;
     device_.script.status = -7;
     EXPECT_EQ(run_ir_graph(source(), 1), TENGINE_EDEVICE);
-    EXPECT_STREQ(tengine_error_message(), "device 'A', run of part 0 (1 nodes): it returned -7");
+    EXPECT_STREQ(tengine_error_message(),
+                 "device 'A', run of part 0 (1 nodes): it returned -7; CPU must not take over "
+                 "(split.fail_on_fallback, split.max_fallback_macs)");
     EXPECT_EQ(source()->status, IR_GRAPH_ERROR);
     device_.fail_run = false;
     EXPECT_EQ(run_ir_graph(source(), 1), TENGINE_OK);

@@ -3,8 +3,10 @@
 // call returns at last.
 #include "scheduler/watchdog.h"
 
+#include <atomic>
 #include <gtest/gtest.h>
 
+#include "graph/affinity.h"
 #include "graph/graph.h"
 #include "scheduler/fixture.h"
 
@@ -84,6 +86,52 @@ TEST_F(WatchdogTest, AGraphMayEndWhileACallHangs)
     device_.release_hangs();
     EXPECT_EQ(wait_hung_calls(10000), 0);
     EXPECT_EQ(device_.releases, 2);
+}
+
+TEST_F(WatchdogTest, WhereNothingMayFallBackEveryRunSaysWhatHung)
+{
+    expect_hangs();
+    session_.set("split.fail_on_fallback", "1");
+    ASSERT_EQ(add_ir_graph_affinity(session_.source(), "e", "CPU"), TENGINE_OK);
+    device_.script.hang_ms = -1;
+    ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
+    session_.feed("x", {1, 2, 3, 4});
+    for (int i = 0; i < 2; i++) {
+        EXPECT_EQ(session_.run(), TENGINE_EDEVICE);
+        EXPECT_STREQ(tengine_error_message(),
+                     "device 'A', run of part 0 (1 nodes): it did not return within 500 ms; CPU "
+                     "must not take over (split.fail_on_fallback, split.max_fallback_macs)");
+    }
+    ASSERT_EQ(session_.postrun(), TENGINE_OK);
+    device_.release_hangs();
+    EXPECT_EQ(wait_hung_calls(10000), 0);
+}
+
+// A post_run that counts the contexts it finds; the entry gets no state of its own.
+int (*scripted_post_run)(device*, subgraph*);
+std::atomic_int contexts_found;
+
+int count_contexts(device* device, subgraph* part)
+{
+    if (part->graph->attribute->context) ++contexts_found;
+    return scripted_post_run(device, part);
+}
+
+TEST_F(WatchdogTest, TheEndOfALateCallFindsNoContextAnyMore)
+{
+    const LogCapture log;
+    scripted_post_run = device_.get()->interface->post_run;
+    device_.get()->interface->post_run = count_contexts;
+    contexts_found = 0;
+    expect_hangs();
+    device_.script.hang_ms = -1;
+    ASSERT_EQ(session_.prerun(), TENGINE_OK);
+    expect_right_results(0);
+    ASSERT_EQ(session_.postrun(), TENGINE_OK);
+    device_.release_hangs();
+    EXPECT_EQ(wait_hung_calls(10000), 0);
+    EXPECT_EQ(device_.post_runs, 2);
+    EXPECT_EQ(contexts_found, 0);
 }
 
 TEST_F(WatchdogTest, AFailureOnTheOtherThreadKeepsItsSentence)

@@ -108,6 +108,12 @@ bool is_pinned(const node& node)
     return wish && names_ir_affinity(wish, node.device->name);
 }
 
+bool is_misplaced(const node& node)
+{
+    const char* wish = node.device == find_default_device() ? nullptr : find_wish(node);
+    return wish && !allows_ir_affinity(wish, node.device->name);
+}
+
 int Candidates::add(struct device* device)
 {
     if (index_of(device) < size()) return TENGINE_OK;

@@ -52,7 +52,7 @@ int check_fallback(const graph& graph)
     const context* context = graph.attribute->context;
     const bool none = get_ir_context_number(context, "split.fail_on_fallback") != 0;
     const double most = get_ir_context_number(context, "split.max_fallback_macs");
-    if (!has_other_device(graph)) return TENGINE_OK;
+    if ((!none && most >= 100) || !has_other_device(graph)) return TENGINE_OK;
     const Fallen fallen = count_fallen(graph);
     if (fallen.nodes == 0 || (!none && fallen.macs <= most)) return TENGINE_OK;
     const node& node = *fallen.first;

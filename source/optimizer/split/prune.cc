@@ -132,12 +132,16 @@ int prune_parts(graph& graph, const Candidates& candidates)
     for (;;) {
         const std::vector<Loser> losers = find_losers(graph, candidates, predictions);
         if (losers.empty()) return TENGINE_OK;
+        std::vector<const node*> unplaced;  // whose next device said yes before and no now
         for (const Loser& loser : losers) {
             const ir_verdict_t verdict = explain(loser);
-            for (int i = 0; i < loser.part->node_num; i++)
-                TENGINE_RETURN_IF_ERROR(
-                    candidates.move_on(*graph.node_list[loser.part->node_list[i]], verdict));
+            for (int i = 0; i < loser.part->node_num; i++) {
+                node& node = *graph.node_list[loser.part->node_list[i]];
+                TENGINE_RETURN_IF_ERROR(candidates.move_on(node, verdict));
+                if (!node.device) unplaced.push_back(&node);
+            }
         }
+        if (!unplaced.empty()) return fail_unplaced(unplaced);
         TENGINE_RETURN_IF_ERROR(group_parts(graph));
     }
 }

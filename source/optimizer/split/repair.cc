@@ -15,9 +15,10 @@
 namespace tengine {
 namespace {
 
-void renumber(graph& graph)
+// Tells parts from `first` on and their nodes where they are in the list.
+void renumber(graph& graph, int first)
 {
-    for (int p = 0; p < get_vector_num(graph.subgraph_list); p++) {
+    for (int p = first; p < get_vector_num(graph.subgraph_list); p++) {
         ir_subgraph_t* part = get_ir_graph_subgraph(&graph, p);
         part->index = p;
         for (int i = 0; i < part->node_num; i++)
@@ -43,8 +44,9 @@ int halve(graph& graph, int index)
         set_ir_subgraph_nodes(second, first->node_list + kept, first->node_num - kept));
     first->node_num = kept;
     move_last_part(graph, index + 1);
-    renumber(graph);
-    return connect_ir_subgraphs(&graph);
+    renumber(graph, index);
+    TENGINE_RETURN_IF_ERROR(list_ir_subgraph_borders(first));
+    return list_ir_subgraph_borders(second);
 }
 
 int redirect(graph& graph, int index, int reason, const char* message)
@@ -66,29 +68,30 @@ int redirect(graph& graph, int index, int reason, const char* message)
     return check_fallback(graph);
 }
 
-// Appends the nodes of `from`, the part behind `to`, to `to`, and drops `from`.
-int absorb(graph& graph, ir_subgraph_t* to, ir_subgraph_t* from)
+// The part takes the nodes of those behind it that the default device runs, which are dropped.
+int absorb_followers(graph& graph, ir_subgraph_t* part)
 {
-    std::vector<int32_t> nodes(to->node_list, to->node_list + to->node_num);
-    nodes.insert(nodes.end(), from->node_list, from->node_list + from->node_num);
-    TENGINE_RETURN_IF_ERROR(
-        set_ir_subgraph_nodes(to, nodes.data(), static_cast<int>(nodes.size())));
-    remove_vector_via_index(graph.subgraph_list, from->index);
-    release_ir_subgraph(&graph, from);
-    renumber(graph);
-    return TENGINE_OK;
+    std::vector<int32_t> nodes(part->node_list, part->node_list + part->node_num);
+    const int next = part->index + 1;
+    for (ir_subgraph_t* follower = get_ir_graph_subgraph(&graph, next);
+         follower && follower->device == part->device;
+         follower = get_ir_graph_subgraph(&graph, next)) {
+        nodes.insert(nodes.end(), follower->node_list, follower->node_list + follower->node_num);
+        remove_vector_via_index(graph.subgraph_list, next);
+        release_ir_subgraph(&graph, follower);
+    }
+    return set_ir_subgraph_nodes(part, nodes.data(), static_cast<int>(nodes.size()));
 }
 
 int join_default_parts(graph& graph)
 {
-    for (int p = 0; p + 1 < get_vector_num(graph.subgraph_list);) {
+    for (int p = 0; p < get_vector_num(graph.subgraph_list); p++) {
         ir_subgraph_t* part = get_ir_graph_subgraph(&graph, p);
-        ir_subgraph_t* next = get_ir_graph_subgraph(&graph, p + 1);
-        if (part->device == find_default_device() && next->device == part->device)
-            TENGINE_RETURN_IF_ERROR(absorb(graph, part, next));
-        else
-            p++;
+        part->index = p;
+        if (part->device == find_default_device())
+            TENGINE_RETURN_IF_ERROR(absorb_followers(graph, part));
     }
+    renumber(graph, 0);
     return connect_ir_subgraphs(&graph);
 }
 

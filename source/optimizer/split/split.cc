@@ -5,12 +5,13 @@
 //   prune      parts that do not pay go to the next device
 //   hand_back  devices look at their whole parts and may hand nodes back
 // until nothing moves any more; then the partition is checked. A graph's first device may bring a
-// split of its own, which is checked as well. What goes wrong later, when parts are compiled, is
-// mended by repair.cc.
+// split of its own, which is checked as well and must heed the user's wishes. What goes wrong
+// later, when parts are compiled, is mended by repair.cc.
 #include "optimizer/split/split.h"
 
 #include <new>
 #include <string>
+#include <vector>
 
 #include "graph/graph.h"
 #include "graph/subgraph.h"
@@ -52,6 +53,26 @@ int explain_own_split(graph& graph, struct device* author)
     return TENGINE_OK;
 }
 
+// The user's wishes go before a device's own split, which does not know them: what it gave to a
+// device that they rule out moves to the first that takes it, and parts are made anew.
+int heed_wishes(graph& graph)
+{
+    Candidates candidates;
+    TENGINE_RETURN_IF_ERROR(Candidates::list(graph, &candidates));
+    std::vector<const node*> unplaced;
+    bool moved = false;
+    for (int i = 0; i < graph.node_num; i++) {
+        node& node = *graph.node_list[i];
+        if (!is_misplaced(node)) continue;
+        node.refusal_num = 0;  // every device is asked anew
+        TENGINE_RETURN_IF_ERROR(candidates.place(node, 0));
+        if (!node.device) unplaced.push_back(&node);
+        moved = true;
+    }
+    if (!unplaced.empty()) return fail_unplaced(unplaced);
+    return moved ? group_parts(graph) : TENGINE_OK;
+}
+
 int split_by_author(graph& graph, struct device* author)
 {
     tengine_error_clear();
@@ -63,6 +84,7 @@ int split_by_author(graph& graph, struct device* author)
     }
     const std::string name = std::string("device '") + author->name + "', split_graph";
     TENGINE_RETURN_IF_ERROR(check_parts(graph, name.c_str()));
+    TENGINE_RETURN_IF_ERROR(heed_wishes(graph));
     return explain_own_split(graph, author);
 }
 

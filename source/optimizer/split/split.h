@@ -56,8 +56,10 @@ class Candidates
 // After a device's entry failed: the sentence it recorded, or else its status (candidates.cc).
 std::string describe_failure(int status);
 
-// Whether the user's wish (ir_affinity_t) names this device for the node (candidates.cc).
+// Whether the user's wish (ir_affinity_t) names the node's device, and whether it rules it out
+// (candidates.cc).
 bool is_pinned(const node& node);
+bool is_misplaced(const node& node);
 
 // assign.cc: every node to its first candidate. EOPERATOR names all that nobody takes.
 int assign_devices(graph& graph, const Candidates& candidates);
