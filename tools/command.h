@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands of the program `tengine`, a file each. main.cc puts them together.
+// The subcommands of the program `tengine`, a file or a folder each. main.cc puts them together.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -12,5 +12,6 @@ void add_run_command(CLI::App* app);
 void add_bench_command(CLI::App* app);
 void add_inspect_command(CLI::App* app);
 void add_devices_command(CLI::App* app);
+void add_quantize_command(CLI::App* app);
 
 }  // namespace tengine::tools

@@ -48,12 +48,14 @@ int run(int argc, char** argv)
     add_bench_command(&app);
     add_inspect_command(&app);
     add_devices_command(&app);
+    add_quantize_command(&app);
 
     const Library library;
     try {
         app.parse(argc, argv);
         if (app.get_subcommands().empty())
-            throw CLI::ValidationError("a command is missing: run, bench, inspect or devices");
+            throw CLI::ValidationError(
+                "a command is missing: run, bench, inspect, devices or quantize");
     } catch (const CLI::Success& help) {
         return app.exit(help);
     } catch (const CLI::ParseError& error) {

@@ -4,7 +4,6 @@
 #include "model.h"
 
 #include <algorithm>
-#include <cmath>
 #include <random>
 
 #include "tengine/inspect.h"
@@ -56,16 +55,6 @@ void name_only_input(graph_t graph, std::vector<std::string>* inputs)
 bool is_picture(const std::string& path)
 {
     return !has_ending(path, ".npy") && !has_ending(path, ".pb");
-}
-
-// The generator is the standard's, its numbers are the same everywhere; the distributions are not.
-void fill_random(uint64_t seed, Tensor* tensor)
-{
-    std::mt19937_64 engine(seed);
-    for (size_t i = 0; i < tensor->element_number(); ++i) {
-        const double value = std::ldexp(static_cast<double>(engine() >> 11), -53);
-        set_element(tensor, i, is_floating(tensor->data_type) ? value : value < 0.5 ? 0 : 1);
-    }
 }
 
 const char* format_of(const std::string& path)
@@ -166,7 +155,8 @@ Tensor Model::make_input(const Tensor& wanted)
     if (!file.empty() && !is_picture(file)) return read_tensor(file);
     Tensor tensor = make_tensor(wanted.data_type, shape);
     if (file.empty()) {
-        fill_random(options_.seed + inputs_.size(), &tensor);
+        std::mt19937_64 engine(options_.seed + inputs_.size());
+        fill_random(&engine, &tensor);
     } else {
         read_picture(file, options_.image_values, &tensor);
     }

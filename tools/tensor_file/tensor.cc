@@ -192,6 +192,15 @@ bool is_floating(int data_type)
            data_type == TENGINE_DT_BF16 || data_type == TENGINE_DT_FP64;
 }
 
+// The generator is the standard's, its numbers are the same everywhere; the distributions are not.
+void fill_random(std::mt19937_64* engine, Tensor* tensor)
+{
+    for (size_t i = 0; i < tensor->element_number(); ++i) {
+        const double value = std::ldexp(static_cast<double>((*engine)() >> 11), -53);
+        set_element(tensor, i, is_floating(tensor->data_type) ? value : value < 0.5 ? 0 : 1);
+    }
+}
+
 std::string shape_text(const std::vector<int>& shape)
 {
     if (shape.empty()) return "scalar";

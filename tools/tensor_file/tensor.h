@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ double get_element(const Tensor& tensor, size_t index);
 void set_element(Tensor* tensor, size_t index, double value);
 
 bool is_floating(int data_type);
+
+// Floats from 0 to 1, integers 0 or 1, the same on every machine.
+void fill_random(std::mt19937_64* engine, Tensor* tensor);
 
 // "1x3x224x224", "scalar" without dimensions, and "?" for a dimension that is negative: unknown.
 std::string shape_text(const std::vector<int>& shape);

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tengine quantize` on the shipped network, with the held-out pictures as data, and what it says
+// when it is misused.
+#include <cstdlib>
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tensor_file/tensor_file.h"
+#include "tools/program.h"
+#include "tools/quantize_model.h"
+#include "tools/quantize_npz.h"
+
+namespace tengine::program {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class QuantizeDigits : public testing::Test
+{
+  protected:
+    QuantizeDigits()
+    {
+        tools::Tensor images = tools::read_tensor(data_file("heldout_images.npy"));
+        images.name = "image";
+        tools::write_file(npz_, encode_npz({images}));
+    }
+
+    json quantize(std::vector<std::string> more)
+    {
+        std::vector<std::string> arguments = {"quantize", model_, "--data", npz_,
+                                              "-o",       out_,   "--json", "-"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Finished finished = run(arguments);
+        EXPECT_EQ(finished.status, 0) << finished.errors;
+        return finished.status == 0 ? json::parse(finished.output) : json();
+    }
+
+    // Percent of the held-out images that `model` reads rightly.
+    double accuracy(const std::string& model) const
+    {
+        const Finished finished =
+            run({"run", model, "--input", data_file("heldout_images.npy"), "--output", folder_});
+        EXPECT_EQ(finished.status, 0) << finished.errors;
+        const tools::Tensor scores = tools::read_tensor(folder_ + "/probabilities.npy");
+        const tools::Tensor labels = tools::read_tensor(data_file("heldout_labels.npy"));
+        int right = 0;
+        for (size_t i = 0; i < labels.element_number(); ++i) {
+            size_t best = 0;
+            for (size_t k = 1; k < 10; ++k) {
+                if (tools::get_element(scores, 10 * i + k) >
+                    tools::get_element(scores, 10 * i + best))
+                    best = k;
+            }
+            right += static_cast<double>(best) == tools::get_element(labels, i) ? 1 : 0;
+        }
+        return 100.0 * right / static_cast<double>(labels.element_number());
+    }
+
+    std::string model_ = data_file("digits.onnx");
+    std::string folder_ = scratch_folder();
+    std::string npz_ = folder_ + "/images.npz";
+    std::string out_ = folder_ + "/quantized.onnx";
+};
+
+TEST_F(QuantizeDigits, AccuracyStaysWithinHalfAPointWithEveryMethod)
+{
+    const double in_float = accuracy(model_);
+    for (const char* method : {"minmax", "percentile", "kl", "mse"}) {
+        for (const std::vector<std::string>& more :
+             std::vector<std::vector<std::string>>{{}, {"--per-channel"}}) {
+            std::vector<std::string> arguments = {"--method", method};
+            arguments.insert(arguments.end(), more.begin(), more.end());
+            const json report = quantize(arguments);
+            EXPECT_EQ(report["samples"], 382);
+            EXPECT_EQ(report["quantized_nodes"], 15) << method;
+            EXPECT_NEAR(accuracy(out_), in_float, 0.5) << method << more.size();
+        }
+    }
+}
+
+TEST_F(QuantizeDigits, TheReportHasEveryLayerWithItsNoise)
+{
+    const json report = quantize({});
+    EXPECT_EQ(report["folded_batch_norms"], 5);
+    EXPECT_EQ(report["layers"].size(), 10u);
+    for (const json& layer : report["layers"]) {
+        EXPECT_GT(layer["snr_db"], 25.0) << layer;
+        EXPECT_LT(layer["snr_db"], 60.0) << layer;
+        EXPECT_TRUE(report["tensor_snr_db"].contains(layer["tensor"])) << layer;
+    }
+    EXPECT_EQ(report["decisions"], 382);
+    EXPECT_GE(report["same_decisions"], 378);
+}
+
+TEST_F(QuantizeDigits, ABoundPutsNodesBackToFloatAndIsKept)
+{
+    const json loose = quantize({"--max-drop", "100"});
+    const json tight = quantize({"--max-drop", "0"});
+    int in_float = 0;
+    for (const json& node : loose["chosen"])
+        EXPECT_EQ(node["precision"], "int8") << node;
+    for (const json& node : tight["chosen"])
+        in_float += node["precision"] == "float" ? 1 : 0;
+    EXPECT_GT(in_float, 0);
+    EXPECT_LT(in_float, 8);
+    EXPECT_EQ(tight["drop_percent"], 0.0);
+    EXPECT_LT(tight["quantized_nodes"], loose["quantized_nodes"]);
+}
+
+TEST_F(QuantizeDigits, TheTableNamesNodesAndTheFile)
+{
+    const Finished finished = run({"quantize", model_, "--random", "4", "-o", out_});
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, StartsWith("samples     4\nfolded      5 BatchNormalization"));
+    EXPECT_THAT(finished.output, HasSubstr("quantised   15 of 16 nodes\n"));
+    EXPECT_THAT(finished.output, HasSubstr("/block/conv2/Conv\n"));
+    EXPECT_THAT(finished.output, HasSubstr("decisions   "));
+    EXPECT_THAT(finished.output, HasSubstr("wrote       " + out_ + "\n"));
+}
+
+TEST_F(QuantizeDigits, RandomSamplesFollowTheSeed)
+{
+    const auto bytes = [this](const char* seed) {
+        EXPECT_EQ(run({"quantize", model_, "--random", "2", "--seed", seed, "-o", out_}).status, 0);
+        return tools::read_file(out_);
+    };
+    const std::string first = bytes("1");
+    EXPECT_EQ(first, bytes("1"));
+    EXPECT_NE(first, bytes("2"));
+}
+
+class QuantizeMisuse : public QuantizeDigits
+{
+  protected:
+    void expect_error(const std::vector<std::string>& words, int status, const std::string& text)
+    {
+        std::vector<std::string> arguments = {"quantize"};
+        arguments.insert(arguments.end(), words.begin(), words.end());
+        if (status == 1) arguments.insert(arguments.end(), {"-o", out_});
+        const Finished finished = run(arguments);
+        EXPECT_EQ(finished.status, status) << text;
+        EXPECT_THAT(finished.errors, StartsWith("tengine: "));
+        EXPECT_THAT(finished.errors, HasSubstr(text));
+        EXPECT_EQ(finished.errors.find('\n') + 1, finished.errors.size());
+        EXPECT_FALSE(std::filesystem::exists(out_)) << text;
+    }
+};
+
+TEST_F(QuantizeMisuse, TheCommandLineIsWrong)
+{
+    expect_error({}, 2, "MODEL is required");
+    expect_error({model_, "--data", npz_}, 2, "--output is required");
+    expect_error({model_, "--data", npz_, "-o", out_, "--max-drop", "101"}, 2, "101 not in range");
+    expect_error({model_, "--random", "0", "-o", out_}, 2, "0 not in range");
+    expect_error({model_, "--data", npz_, "--method", "max"}, 1,
+                 "'max' is none of minmax, percentile, kl, mse");
+    expect_error({model_}, 1, "one of --data and --random is needed");
+    expect_error({model_, "--data", npz_, "--random", "1"}, 1, "one of --data and --random");
+    expect_error({model_, "--data", npz_, "--keep-float", "no*"}, 1,
+                 "--keep-float 'no*' fits no node");
+    expect_error({model_, "--data", npz_, "--keep-float", "*"}, 1, "keeps every node in float");
+}
+
+TEST_F(QuantizeMisuse, TheDataIsWrong)
+{
+    expect_error({model_, "--data", folder_ + "/none"}, 1, "neither a folder nor an .npz file");
+    expect_error({model_, "--data", folder_ + "/none.npz"}, 1, "none.npz");
+    expect_error({model_, "--data", "image=" + folder_ + "/none"}, 1, "cannot be read");
+    const std::string empty = folder_ + "/empty";
+    std::filesystem::create_directories(empty);
+    expect_error({model_, "--data", empty}, 1, "holds no files");
+    tools::Tensor wrong = tools::make_tensor(TENGINE_DT_FP32, {2, 8, 8});
+    wrong.name = "image";
+    const std::string npz = folder_ + "/wrong.npz";
+    tools::write_file(npz, encode_npz({wrong}));
+    expect_error({model_, "--data", npz}, 1, "has the shape 2x8x8, which is no list of samples");
+    wrong = tools::make_tensor(TENGINE_DT_INT8, {1, 1, 8, 8});
+    tools::write_file(npz, encode_npz({wrong}));
+    expect_error({model_, "--data", npz}, 1, "holds int8, the input 'image' takes fp32");
+    tools::write_file(npz, encode_npz({wrong, wrong}));
+    expect_error({model_, "--data", npz}, 1, "no array for the input 'image'");
+    tools::write_file(npz, "PK");
+    expect_error({model_, "--data", npz}, 1, "this is no .npz file");
+}
+
+TEST_F(QuantizeMisuse, TheModelIsWrong)
+{
+    expect_error({folder_ + "/none.onnx", "--random", "1"}, 1, "none.onnx");
+    ModelMaker nothing({1, 4});
+    nothing.node("Softmax", {"x"}, "y");
+    expect_error({nothing.write(folder_), "--random", "1"}, 1,
+                 "there is nothing to quantise: no node is one that int8 is for");
+    ModelMaker old({1, 4}, 9);
+    old.node("Relu", {"x"}, "y");
+    expect_error({old.write(folder_), "--random", "1"}, 1, "the model is of opset 9");
+    ModelMaker early({1, 4}, 12);
+    early.node("Add", {"x", "x"}, "y");
+    expect_error({early.write(folder_), "--random", "1", "--per-channel"}, 1,
+                 "--per-channel needs opset 13, the model is of opset 12");
+    ModelMaker infinite({1, 4});
+    infinite.constant("zero", {1}, {0.0f});
+    infinite.node("Div", {"x", "zero"}, "d");
+    infinite.node("Add", {"d", "d"}, "y");
+    expect_error({infinite.write(folder_), "--random", "1"}, 1, "values that are not finite");
+}
+
+// Cancellation: what is left of the difference is smaller than a step of int8.
+TEST_F(QuantizeMisuse, ABoundThatNoNodeCanKeepIsAnError)
+{
+    ModelMaker maker({8, 3});
+    maker.constant("large", {3}, {1000.0f, 1000.0f, 1000.0f});
+    maker.node("Add", {"x", "large"}, "sum");
+    maker.node("Sub", {"sum", "large"}, "y");
+    expect_error({maker.write(folder_), "--random", "2", "--max-drop", "0"}, 1,
+                 "--max-drop 0 cannot be reached: with 'sum' as the only node in int8");
+}
+
+}  // namespace
+}  // namespace tengine::program

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes .npz files as numpy.savez does, for the tests of `tengine quantize`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tensor_file/tensor.h"
+
+namespace tengine::program {
+
+// A zip file that holds each tensor, not compressed, as <name>.npy.
+std::string encode_npz(const std::vector<tools::Tensor>& tensors);
+
+}  // namespace tengine::program

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic of `tengine quantize` against formulas worked out by hand: histograms, ranges,
+// scales, and .npz files byte by byte.
+#include <algorithm>
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+
+#include "quantize/npz.h"
+#include "quantize/range.h"
+#include "tensor_file/failure.h"
+#include "tools/quantize_npz.h"
+
+namespace tengine::tools {
+namespace {
+
+using testing::HasSubstr;
+
+Histogram histogram_of(const std::vector<float>& values)
+{
+    Histogram histogram;
+    EXPECT_TRUE(histogram.add(values.data(), values.size()));
+    return histogram;
+}
+
+// Close to a normal distribution (sum of twelve even ones), and one far outlier.
+std::vector<float> values_with_outlier(float outlier)
+{
+    std::vector<float> values;
+    uint32_t state = 1;
+    for (int i = 0; i < 20000; ++i) {
+        float sum = -6;
+        for (int k = 0; k < 12; ++k) {
+            state = state * 1664525u + 1013904223u;
+            sum += static_cast<float>(state >> 8) / (1 << 24);
+        }
+        values.push_back(sum);
+    }
+    values.push_back(outlier);
+    return values;
+}
+
+double squared_error(const std::vector<float>& values, const Quantization& q)
+{
+    double error = 0;
+    for (const float value : values) {
+        const double back = q.scale * (quantize_value(value, q) - q.zero_point);
+        error += (back - value) * (back - value);
+    }
+    return error;
+}
+
+TEST(QuantizeRange, ScaleAndZeroPointFollowTheFormula)
+{
+    struct Case
+    {
+        Range range;
+        double scale;
+        int zero_point;
+    };
+    const Case cases[] = {
+        {{0, 25.5}, 0.1, -128},
+        {{-1, 3}, 4.0 / 255, -64},
+        {{-2, -1}, 2.0 / 255, 127},
+        {{1, 2}, 2.0 / 255, -128},
+        {{0, 0}, 1, 0},
+        {{-127, 128}, 1, -1},
+    };
+    for (const Case& c : cases) {
+        const Quantization q = quantization_of(c.range);
+        EXPECT_FLOAT_EQ(q.scale, static_cast<float>(c.scale)) << c.range.low;
+        EXPECT_EQ(q.zero_point, c.zero_point) << c.range.low;
+    }
+}
+
+TEST(QuantizeRange, ValuesRoundToEvenAndSaturate)
+{
+    const Quantization q{0.5f, 10};
+    EXPECT_EQ(quantize_value(0.25f, q), 10);
+    EXPECT_EQ(quantize_value(0.75f, q), 12);
+    EXPECT_EQ(quantize_value(-0.75f, q), 8);
+    EXPECT_EQ(quantize_value(1e30f, q), 127);
+    EXPECT_EQ(quantize_value(-1e30f, q), -128);
+}
+
+TEST(QuantizeRange, AWiderValueJoinsBinsAndLosesNone)
+{
+    Histogram histogram = histogram_of({0.0f, 1.0f, -0.5f});
+    const float wide[] = {5.0f};
+    ASSERT_TRUE(histogram.add(wide, 1));
+    EXPECT_DOUBLE_EQ(histogram.width(), 8.0 / Histogram::kBins);
+    EXPECT_EQ(histogram.zeros(), 1u);
+    EXPECT_EQ(histogram.total(), 4u);
+    EXPECT_EQ(histogram.count(Histogram::kBins * 5 / 8), 1u);
+    EXPECT_EQ(histogram.count(-Histogram::kBins / 16), 1u);
+    uint64_t counted = 0;
+    for (int bin = -Histogram::kBins; bin < Histogram::kBins; ++bin)
+        counted += histogram.count(bin);
+    EXPECT_EQ(counted, 3u);
+    EXPECT_EQ(histogram.least(), -0.5f);
+    EXPECT_EQ(histogram.greatest(), 5.0f);
+}
+
+TEST(QuantizeRange, ValuesThatAreNotFiniteAreRefused)
+{
+    for (const float value : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
+        Histogram histogram;
+        EXPECT_FALSE(histogram.add(&value, 1));
+        EXPECT_TRUE(histogram.empty());
+    }
+}
+
+TEST(QuantizeRange, MinMaxTakesAllAndPercentileCutsBothEnds)
+{
+    std::vector<float> values;
+    for (int i = -500; i <= 499; ++i)
+        values.push_back(static_cast<float>(i) + 0.5f);
+    const Histogram histogram = histogram_of(values);
+    const Range all = choose_range(histogram, RangeMethod::kMinMax, 0);
+    EXPECT_EQ(all.low, -499.5);
+    EXPECT_EQ(all.high, 499.5);
+    const Range most = choose_range(histogram, RangeMethod::kPercentile, 90);
+    EXPECT_NEAR(most.low, -450, 1);
+    EXPECT_NEAR(most.high, 450, 1);
+}
+
+TEST(QuantizeRange, EntropyCutsAnOutlierAndNotMore)
+{
+    const Range range =
+        choose_range(histogram_of(values_with_outlier(60.0f)), RangeMethod::kEntropy, 0);
+    EXPECT_LT(range.high, 30);
+    EXPECT_GT(range.high, 3);
+    EXPECT_LT(range.low, -3);
+}
+
+TEST(QuantizeRange, SquaredErrorIsAsSmallAsThatOfAnyOtherRange)
+{
+    for (const float outlier : {8.0f, 15.0f, 60.0f}) {
+        const std::vector<float> values = values_with_outlier(outlier);
+        const Histogram histogram = histogram_of(values);
+        const Range range = choose_range(histogram, RangeMethod::kSquaredError, 0);
+        const double chosen = squared_error(values, quantization_of(range));
+        for (float high = 2.0f; high <= outlier; high += 0.5f) {
+            const Range other = {std::max(histogram.least(), -high), high};
+            EXPECT_LE(chosen, 1.03 * squared_error(values, quantization_of(other)))
+                << outlier << ": " << range.high << ", better is " << high;
+        }
+    }
+}
+
+TEST(QuantizeRange, ValuesOfOneSideKeepTheirSide)
+{
+    const Histogram histogram = histogram_of({0.0f, 0.0f, 1.0f, 2.0f, 3.0f});
+    for (const char* name : {"minmax", "percentile", "kl", "mse"}) {
+        const Range range = choose_range(histogram, parse_range_method(name), kDefaultPercentile);
+        EXPECT_GE(range.low, 0) << name;
+        EXPECT_EQ(quantization_of(range).zero_point, -128) << name;
+    }
+}
+
+TEST(QuantizeNpz, ArraysComeBack)
+{
+    Tensor tensor = make_tensor(TENGINE_DT_FP32, {2, 3});
+    set_element(&tensor, 4, 7.5);
+    tensor.name = "image";
+    const std::vector<Tensor> arrays = decode_npz(program::encode_npz({tensor, tensor}));
+    ASSERT_EQ(arrays.size(), 2u);
+    EXPECT_EQ(arrays[1].name, "image");
+    EXPECT_EQ(arrays[1].shape, tensor.shape);
+    EXPECT_EQ(get_element(arrays[1], 4), 7.5);
+}
+
+void expect_refused(const std::string& content, const std::string& words)
+{
+    try {
+        decode_npz(content);
+        ADD_FAILURE() << "taken, expected: " << words;
+    } catch (const Failure& failure) {
+        EXPECT_THAT(failure.what(), HasSubstr(words));
+    }
+}
+
+TEST(QuantizeNpz, DamagedFilesAreRefused)
+{
+    Tensor tensor = make_tensor(TENGINE_DT_FP32, {2, 3});
+    tensor.name = "a";
+    const std::string good = program::encode_npz({tensor});
+    const size_t directory = good.find("PK\x01\x02");
+    const auto with = [&](size_t at, const std::string& bytes) {
+        std::string content = good;
+        return content.replace(at, bytes.size(), bytes);
+    };
+    expect_refused("", "no .npz file");
+    expect_refused("PK", "no .npz file");
+    expect_refused(with(directory + 10, "\x08"), "'a.npy': it is compressed");
+    expect_refused(with(directory + 8, "\x01"), "encrypted");
+    expect_refused(with(directory + 16, "xxxx"), "checksum");
+    expect_refused(with(directory + 20, "\xff\xff\xff\x7f"), "sizes contradict");
+    expect_refused(with(directory + 20, std::string(8, '\xff')), "list is damaged");
+    expect_refused(with(directory + 42, "\xff\xff\xff\xfe"), "truncated");
+    expect_refused(with(directory, "PQ"), "list is damaged");
+    expect_refused(with(good.size() - 6, "\xff\xff\xff\x7f"), "truncated");
+    for (size_t size = 0; size < good.size(); ++size)
+        EXPECT_THROW(decode_npz(good.substr(0, size)), Failure) << size;
+}
+
+TEST(QuantizeNpz, NoByteCrashesTheReader)
+{
+    Tensor tensor = make_tensor(TENGINE_DT_FP32, {3});
+    tensor.name = "a";
+    const std::string good = program::encode_npz({tensor});
+    for (size_t at = 0; at < good.size(); ++at) {
+        for (const char byte : {'\x00', '\x7f', '\xff'}) {
+            std::string content = good;
+            content[at] = byte;
+            try {
+                decode_npz(content);
+            } catch (const Failure&) {
+                continue;
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace tengine::tools

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs two models side by side. The contract is in comparison.h.
+#include "quantize/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tensor_file/failure.h"
+
+namespace tengine::tools {
+namespace {
+
+constexpr double kLargestError = 1.0 / 128;
+
+std::vector<std::string> output_names(const ::onnx::ModelProto& model)
+{
+    std::vector<std::string> names;
+    for (const auto& output : model.graph().output())
+        names.push_back(output.name());
+    return names;
+}
+
+// Rows of scores, 0 if the output is none.
+size_t score_rows(const std::vector<int>& shape)
+{
+    const bool has_more = std::any_of(
+        shape.begin() + std::min<std::ptrdiff_t>(2, static_cast<std::ptrdiff_t>(shape.size())),
+        shape.end(), [](int extent) { return extent != 1; });
+    if (shape.size() < 2 || shape[0] < 1 || shape[1] < 2 || has_more) return 0;
+    return static_cast<size_t>(shape[0]);
+}
+
+bool is_close(const FloatView& expected, const FloatView& actual)
+{
+    double largest = 0;
+    double error = 0;
+    for (size_t i = 0; i < expected.number; ++i) {
+        const double difference = static_cast<double>(actual.values[i]) - expected.values[i];
+        largest = std::max(largest, std::fabs(static_cast<double>(expected.values[i])));
+        error += difference * difference;
+    }
+    return std::sqrt(error / static_cast<double>(expected.number)) <= largest * kLargestError;
+}
+
+void add_output(const std::string& name, const FloatView& expected, const FloatView& actual,
+                Comparison* comparison)
+{
+    if (expected.values == nullptr || expected.number == 0) return;
+    if (actual.shape != expected.shape || actual.values == nullptr)
+        throw Failure("output '" + name + "' has the shape " + shape_text(actual.shape) +
+                      " after quantisation, before " + shape_text(expected.shape));
+    const bool is_first = comparison->outputs.empty() || comparison->outputs.count(name) != 0;
+    if (is_first && comparison->outputs.size() <= 1) comparison->decisions.add(expected, actual);
+    comparison->outputs[name].add(expected, actual);
+    comparison->whole.add(expected, actual);
+}
+
+}  // namespace
+
+void Noise::add(const FloatView& expected, const FloatView& actual)
+{
+    for (size_t i = 0; i < expected.number; ++i) {
+        const double value = expected.values[i];
+        const double difference = actual.values[i] - value;
+        signal += value * value;
+        noise += difference * difference;
+    }
+}
+
+double Noise::decibels() const
+{
+    if (noise == 0) return std::numeric_limits<double>::infinity();
+    return 10 * std::log10(signal / noise);
+}
+
+void Decisions::add(const FloatView& expected, const FloatView& actual)
+{
+    const size_t rows = score_rows(expected.shape);
+    if (rows == 0) {
+        ++number;
+        same += is_close(expected, actual) ? 1 : 0;
+        return;
+    }
+    const size_t classes = expected.number / rows;
+    const auto best = [classes](const float* row) {
+        return std::max_element(row, row + classes) - row;
+    };
+    number += rows;
+    for (size_t i = 0; i < rows; ++i) {
+        const size_t at = i * classes;
+        same += best(expected.values + at) == best(actual.values + at) ? 1 : 0;
+    }
+}
+
+double Decisions::drop() const
+{
+    return number == 0 ? 0
+                       : 100.0 * static_cast<double>(number - same) / static_cast<double>(number);
+}
+
+Comparison compare_models(const ::onnx::ModelProto& model, const QdqModel& quantized,
+                          const SampleSet& samples, int threads, const ShowProgress& show)
+{
+    const GraphIndex index(model.graph());
+    std::vector<std::string> expected_names;
+    std::vector<std::string> actual_names;
+    for (const auto& [tensor, dequantized] : quantized.dequantized) {
+        if (index.is_constant(tensor)) continue;
+        expected_names.push_back(tensor);
+        actual_names.push_back(dequantized);
+    }
+    Network expected(model, expected_names, threads);
+    Network actual(quantized.model, actual_names, threads);
+    Comparison comparison;
+    for (size_t i = 0; i < samples.number; ++i) {
+        const Sample sample = samples.read(i);
+        expected.run(sample);
+        actual.run(sample);
+        for (size_t k = 0; k < expected_names.size(); ++k)
+            comparison.tensors[expected_names[k]].add(expected.view(expected_names[k]),
+                                                      actual.view(actual_names[k]));
+        for (const std::string& name : output_names(model))
+            add_output(name, expected.view(name), actual.view(name), &comparison);
+        show(static_cast<int>(i) + 1, static_cast<int>(samples.number));
+    }
+    return comparison;
+}
+
+Reference::Reference(const ::onnx::ModelProto& model, const SampleSet& samples, int threads)
+    : samples_(samples), threads_(threads), names_(output_names(model))
+{
+    Network network(model, {}, threads);
+    for (size_t i = 0; i < samples.number; ++i) {
+        const Sample sample = samples.read(i);
+        network.run(sample);
+        outputs_.emplace_back();
+        for (const std::string& name : names_) {
+            const FloatView view = network.view(name);
+            Output output;
+            output.shape = view.shape;
+            output.is_float = view.values != nullptr;
+            output.values.assign(view.values, view.values + view.number);
+            outputs_.back().push_back(std::move(output));
+        }
+    }
+}
+
+Comparison Reference::compare(const ::onnx::ModelProto& quantized, size_t samples) const
+{
+    Network network(quantized, {}, threads_);
+    Comparison comparison;
+    for (size_t i = 0; i < std::min(samples, samples_.number); ++i) {
+        const Sample sample = samples_.read(i);
+        network.run(sample);
+        for (size_t k = 0; k < names_.size(); ++k) {
+            const Output& output = outputs_[i][k];
+            if (!output.is_float) continue;
+            const FloatView expected = {output.values.data(), output.values.size(), output.shape};
+            add_output(names_[k], expected, network.view(names_[k]), &comparison);
+        }
+    }
+    return comparison;
+}
+
+}  // namespace tengine::tools

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far the quantised model is from the float one, on the samples: noise by tensor, and decisions
+// that differ.
+#pragma once
+
+#include <map>
+#include <onnx/onnx.pb.h>
+#include <string>
+#include <vector>
+
+#include "quantize/calibration.h"
+#include "quantize/network.h"
+#include "quantize/qdq_model.h"
+
+namespace tengine::tools {
+
+struct Noise
+{
+    double signal = 0;  // sum of squares of the float values
+    double noise = 0;   // of the differences
+
+    void add(const FloatView& expected, const FloatView& actual);
+
+    // Signal-to-noise ratio; infinity without any noise.
+    double decibels() const;
+};
+
+// What the samples decide. An output of shape [N, K], K > 1 (further dimensions of 1 aside), is
+// scores: each of its N rows decides for its greatest element, the first of equal ones. Any other
+// output is one decision, the same unless the root mean square of the differences is above 1/128 of
+// the largest magnitude in float.
+struct Decisions
+{
+    size_t number = 0;
+    size_t same = 0;
+
+    void add(const FloatView& expected, const FloatView& actual);
+
+    // Percent of decisions that differ.
+    double drop() const;
+};
+
+struct Comparison
+{
+    std::map<std::string, Noise> tensors;
+    std::map<std::string, Noise> outputs;  // fp32 outputs of the model
+    Noise whole;                           // over all outputs
+    Decisions decisions;                   // of the first fp32 output
+};
+
+// Runs both models on all samples. `quantized.dequantized` tells which tensors to compare; those of
+// them that are constant are left out. Throws Failure, as the next ones do.
+Comparison compare_models(const ::onnx::ModelProto& model, const QdqModel& quantized,
+                          const SampleSet& samples, int threads, const ShowProgress& show);
+
+// The float model's outputs, kept, for comparing many quantised models with it.
+class Reference
+{
+  public:
+    Reference(const ::onnx::ModelProto& model, const SampleSet& samples, int threads);
+
+    // Outputs only. `samples`: that many of the first ones.
+    Comparison compare(const ::onnx::ModelProto& quantized, size_t samples) const;
+
+    size_t sample_number() const { return samples_.number; }
+
+  private:
+    struct Output
+    {
+        std::vector<float> values;
+        std::vector<int> shape;
+        bool is_float = false;
+    };
+
+    SampleSet samples_;
+    int threads_;
+    std::vector<std::string> names_;
+    std::vector<std::vector<Output>> outputs_;  // by sample, then by name
+};
+
+}  // namespace tengine::tools

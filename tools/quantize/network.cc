@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs models through the C API. The contract is in network.h.
+#include "quantize/network.h"
+
+#include <algorithm>
+#include <set>
+
+#include "model.h"
+#include "quantize/onnx_model.h"
+#include "tensor_file/failure.h"
+
+namespace tengine::tools {
+namespace {
+
+constexpr char kSubject[] = "the model";
+
+bool writes_one_of(node_t node, const std::set<std::string>& tensors)
+{
+    for (int i = 0; i < get_node_output_number(node); ++i) {
+        tensor_t output = get_node_output_tensor(node, i);
+        if (output != nullptr && tensors.count(get_tensor_name(output)) != 0) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+Network::Network(const ::onnx::ModelProto& model, const std::vector<std::string>& tensors,
+                 int threads)
+    : threads_(threads)
+{
+    const std::string bytes = model_bytes(model);
+    context_.reset(create_context("quantize", 0));
+    if (context_ == nullptr) fail_api(kSubject);
+    graph_.reset(
+        create_graph(context_.get(), "onnx:m", bytes.data(), static_cast<int>(bytes.size())));
+    if (graph_ == nullptr) fail_api(kSubject);
+    if (!tensors.empty()) set_outputs(tensors);
+}
+
+// The library keeps the values of output nodes only.
+void Network::set_outputs(const std::vector<std::string>& tensors)
+{
+    std::set<std::string> wanted(tensors.begin(), tensors.end());
+    std::set<std::string> inputs;
+    for (int i = 0; i < tengine_graph_get_input_number(graph_.get()); ++i)
+        inputs.insert(get_tensor_name(tengine_graph_get_input(graph_.get(), i)));
+    for (int i = 0; i < tengine_graph_get_output_number(graph_.get()); ++i)
+        wanted.insert(get_tensor_name(tengine_graph_get_output(graph_.get(), i)));
+    for (const std::string& input : inputs)
+        wanted.erase(input);
+    std::vector<const char*> nodes;
+    for (int i = 0; i < get_graph_node_num(graph_.get()); ++i) {
+        node_t node = get_graph_node_by_idx(graph_.get(), i);
+        if (writes_one_of(node, wanted)) nodes.push_back(get_node_name(node));
+    }
+    if (nodes.empty()) return;
+    if (set_graph_output_node(graph_.get(), nodes.data(), static_cast<int>(nodes.size())) < 0)
+        fail_api(kSubject);
+}
+
+void Network::run(const Sample& sample)
+{
+    std::vector<std::vector<int>> shapes;
+    for (const Tensor& tensor : sample)
+        shapes.push_back(tensor.shape);
+    const bool is_new_shape = !is_prepared_ || shapes != shapes_;
+    static std::byte nothing[1];
+    for (const Tensor& tensor : sample) {
+        tensor_t input = get_graph_tensor(graph_.get(), tensor.name.c_str());
+        if (input == nullptr) fail_api(kSubject);
+        const std::vector<int>& shape = tensor.shape;
+        // The library only reads the buffer of an input.
+        void* bytes = tensor.bytes.empty() ? nothing : const_cast<std::byte*>(tensor.bytes.data());
+        if ((is_new_shape &&
+             set_tensor_shape(input, shape.data(), static_cast<int>(shape.size())) < 0) ||
+            set_tensor_buffer(input, bytes, static_cast<int>(tensor.bytes.size())) < 0)
+            fail_api("input '" + tensor.name + "'");
+    }
+    const options_t options = {threads_, TENGINE_CLUSTER_ALL, TENGINE_MODE_FP32, 0};
+    if (is_new_shape && prerun_graph_multithread(graph_.get(), options) < 0) fail_api(kSubject);
+    is_prepared_ = true;
+    shapes_ = std::move(shapes);
+    if (run_graph(graph_.get(), 1) < 0) fail_api(kSubject);
+}
+
+FloatView Network::view(const std::string& name) const
+{
+    tensor_t tensor = get_graph_tensor(graph_.get(), name.c_str());
+    if (tensor == nullptr) fail_api(kSubject);
+    const Tensor described = describe_tensor(tensor);
+    FloatView view;
+    view.shape = described.shape;
+    if (described.data_type != TENGINE_DT_FP32) return view;
+    view.number = described.element_number();
+    view.values = static_cast<const float*>(get_tensor_buffer(tensor));
+    if (view.values == nullptr) fail_api("tensor '" + name + "'");
+    return view;
+}
+
+}  // namespace tengine::tools

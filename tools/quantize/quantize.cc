@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tengine quantize`: post-training quantisation of a float model to int8.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "command.h"
+#include "model.h"
+#include "progress.h"
+#include "quantize/batch_norm.h"
+#include "quantize/quantize_report.h"
+#include "quantize/quantizer.h"
+#include "quantize/samples.h"
+#include "tensor_file/failure.h"
+#include "tensor_file/tensor_file.h"
+
+namespace tengine::tools {
+namespace {
+
+constexpr int kMostSamples = 1000000;
+
+struct CommandOptions
+{
+    std::string model;
+    std::string output;
+    std::string json;
+    std::string method = "minmax";
+    std::vector<std::string> shapes;
+    DataOptions data;
+    QuantizeOptions quantize;
+};
+
+int quantized_node_number(const std::vector<QuantizedUnit>& units)
+{
+    int number = 0;
+    for (const QuantizedUnit& unit : units)
+        number += unit.last != unit.node ? 2 : 1;
+    return number;
+}
+
+// Names, types and shapes as the library sees them. It also refuses what cannot run at all.
+std::vector<Tensor> describe_inputs(const CommandOptions& options)
+{
+    ModelOptions common;
+    common.shapes = options.shapes;
+    Model model(options.model, common);
+    model.set_inputs();
+    return model.inputs();
+}
+
+QuantizeReport make_report(const CommandOptions& options)
+{
+    QuantizeReport report;
+    report.model = options.model;
+    report.output = options.output;
+    report.method = options.method;
+    report.per_channel = options.quantize.per_channel;
+    return report;
+}
+
+// Writes the model.
+QuantizeReport work(const CommandOptions& options)
+{
+    const std::vector<Tensor> inputs = describe_inputs(options);
+    ::onnx::ModelProto model = read_model(options.model);
+    const SampleSet samples = open_samples(options.data, inputs);
+    QuantizeReport report = make_report(options);
+    report.samples = samples.number;
+    report.folded = fold_batch_norms(model.mutable_graph());
+    report.nodes = model.graph().node_size();
+
+    Progress progress(options.model);
+    const ShowProgress show = [&progress](int done, int total) { progress.show(done, total); };
+    Quantizer quantizer(model, samples, options.quantize, show);
+    const QdqModel quantized = quantizer.quantize(show);
+    report.comparison = compare_models(model, quantized, samples, options.quantize.threads, show);
+    report.quantized_nodes = quantized_node_number(quantizer.units());
+    report.layers = describe_layers(model.graph(), quantizer, report.comparison);
+    report.chosen = quantizer.chosen();
+    write_file(options.output, model_bytes(quantized.model));
+    return report;
+}
+
+void quantize(CommandOptions options)
+{
+    options.quantize.method = parse_range_method(options.method);
+    const QuantizeReport report = work(options);
+    if (options.json != "-") print_report(report);
+    if (!options.json.empty()) write_json(options.json, to_json(report));
+}
+
+void add_data_options(CLI::App* command, CommandOptions* options)
+{
+    command
+        ->add_option("--data", options->data.data,
+                     "Samples: a folder with a file for each, or one NAME=DIR for each input; or "
+                     "an .npz file with an array for each input")
+        ->type_name("[NAME=]DIR|FILE.npz")
+        ->allow_extra_args(false);
+    command
+        ->add_option("--random", options->data.random,
+                     "That many samples of random numbers instead, for a first look")
+        ->check(CLI::Range(1, kMostSamples))
+        ->type_name("N");
+    command->add_option("--seed", options->data.seed, "Seed of the random numbers")->type_name("N");
+    command
+        ->add_option("--mean", options->data.image_values.mean,
+                     "Of a picture, is subtracted from each pixel (0 to 255): a number or R,G,B")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("R,G,B");
+    command
+        ->add_option("--scale", options->data.image_values.scale,
+                     "Of a picture, what that is then multiplied by; without it 1/255")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("R,G,B");
+    command
+        ->add_option("--shape", options->shapes,
+                     "Shape of an input for pictures and random numbers; may be repeated")
+        ->type_name("NAME=SHAPE")
+        ->allow_extra_args(false);
+}
+
+void add_range_options(CLI::App* command, CommandOptions* options)
+{
+    command
+        ->add_option("--method", options->method,
+                     "What the ranges cover: minmax, percentile, kl or mse")
+        ->capture_default_str()
+        ->type_name("M");
+    command
+        ->add_option("--percentile", options->quantize.percentile,
+                     "Percent of the values that --method percentile covers")
+        ->capture_default_str()
+        ->check(CLI::Range(50.0, 100.0))
+        ->type_name("P");
+    command->add_flag("--per-channel", options->quantize.per_channel,
+                      "A scale for each output channel of a weight");
+    command
+        ->add_option("--keep-float", options->quantize.keep_float,
+                     "Nodes to leave in float, by name with * and ?; may be repeated")
+        ->type_name("NAME")
+        ->allow_extra_args(false);
+    command
+        ->add_option_function<double>(
+            "--max-drop", [options](double drop) { options->quantize.max_drop = drop; },
+            "Percent of samples that may be decided otherwise than in float; as many nodes as "
+            "needed stay in float")
+        ->check(CLI::Range(0.0, 100.0))
+        ->type_name("X");
+}
+
+}  // namespace
+
+void add_quantize_command(CLI::App* app)
+{
+    const auto options = std::make_shared<CommandOptions>();
+    CLI::App* command = app->add_subcommand("quantize", "Make an int8 model of a float one");
+    command->add_option("MODEL", options->model, "ONNX model in fp32")->required();
+    command->add_option("-o,--output", options->output, "File to write the model to, as ONNX")
+        ->required()
+        ->type_name("OUT.onnx");
+    add_data_options(command, options.get());
+    add_range_options(command, options.get());
+    command
+        ->add_option("--json", options->json,
+                     "File to write the report to; - : standard output, and then nothing else "
+                     "goes there")
+        ->type_name("FILE");
+    add_threads_option(command, &options->quantize.threads);
+    command->callback([options] { quantize(*options); });
+}
+
+}  // namespace tengine::tools

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints the report. The contract is in quantize_report.h.
+#include "quantize/quantize_report.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "text.h"
+
+namespace tengine::tools {
+namespace {
+
+// Without any noise: "exact".
+std::string decibel_text(double decibels)
+{
+    if (std::isinf(decibels) && decibels > 0) return "exact";
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f", decibels);
+    return text;
+}
+
+// JSON has no infinity.
+Json decibel_json(double decibels)
+{
+    return std::isfinite(decibels) ? Json(decibels) : Json(nullptr);
+}
+
+void print_chosen(const std::vector<ChosenNode>& chosen)
+{
+    std::vector<std::vector<std::string>> rows = {{"computes in", "operator", ">dB alone", "node"}};
+    for (const ChosenNode& node : chosen)
+        rows.push_back(
+            {node.is_float ? "float" : "int8", node.op, decibel_text(node.decibels), node.name});
+    std::printf("\n%s", table_text(rows).c_str());
+}
+
+}  // namespace
+
+std::vector<QuantizedLayer> describe_layers(const ::onnx::GraphProto& graph,
+                                            const Quantizer& quantizer,
+                                            const Comparison& comparison)
+{
+    std::vector<QuantizedLayer> layers;
+    for (const QuantizedUnit& unit : quantizer.units()) {
+        QuantizedLayer layer;
+        layer.name = graph.node(unit.node).name();
+        layer.op = graph.node(unit.node).op_type();
+        if (unit.last != unit.node) layer.op += "+" + graph.node(unit.last).op_type();
+        layer.tensor = unit.outputs[0];
+        layer.quantization = quantizer.quantizations().at(layer.tensor);
+        layer.decibels = comparison.tensors.at(layer.tensor).decibels();
+        layers.push_back(std::move(layer));
+    }
+    return layers;
+}
+
+void print_report(const QuantizeReport& report)
+{
+    std::printf("samples     %zu\n", report.samples);
+    if (report.folded > 0)
+        std::printf("folded      %d BatchNormalization into the Conv before\n", report.folded);
+    std::printf("quantised   %d of %d nodes\n\n", report.quantized_nodes, report.nodes);
+    std::vector<std::vector<std::string>> rows = {
+        {"operator", ">dB", ">scale", ">zero point", "result", "node"}};
+    for (const QuantizedLayer& layer : report.layers)
+        rows.push_back({layer.op, decibel_text(layer.decibels),
+                        number_text(layer.quantization.scale),
+                        std::to_string(layer.quantization.zero_point), layer.tensor, layer.name});
+    std::printf("%s", table_text(rows).c_str());
+    if (!report.chosen.empty()) print_chosen(report.chosen);
+    std::printf("\n");
+    for (const auto& [name, noise] : report.comparison.outputs)
+        std::printf("output      %s  %s dB\n", name.c_str(),
+                    decibel_text(noise.decibels()).c_str());
+    const Decisions& decisions = report.comparison.decisions;
+    std::printf("decisions   %zu of %zu as in float, %s %% differ\n", decisions.same,
+                decisions.number, number_text(decisions.drop()).c_str());
+    std::printf("wrote       %s\n", report.output.c_str());
+}
+
+Json to_json(const QuantizeReport& report)
+{
+    Json layers = Json::array();
+    for (const QuantizedLayer& layer : report.layers)
+        layers.push_back({{"name", layer.name},
+                          {"operator", layer.op},
+                          {"tensor", layer.tensor},
+                          {"scale", layer.quantization.scale},
+                          {"zero_point", layer.quantization.zero_point},
+                          {"snr_db", decibel_json(layer.decibels)}});
+    Json tensors = Json::object();
+    for (const auto& [name, noise] : report.comparison.tensors)
+        tensors[name] = decibel_json(noise.decibels());
+    Json outputs = Json::object();
+    for (const auto& [name, noise] : report.comparison.outputs)
+        outputs[name] = decibel_json(noise.decibels());
+    Json chosen = Json::array();
+    for (const ChosenNode& node : report.chosen)
+        chosen.push_back({{"name", node.name},
+                          {"operator", node.op},
+                          {"precision", node.is_float ? "float" : "int8"},
+                          {"alone_snr_db", decibel_json(node.decibels)}});
+    const Decisions& decisions = report.comparison.decisions;
+    return {{"version", 1},
+            {"model", report.model},
+            {"output", report.output},
+            {"method", report.method},
+            {"per_channel", report.per_channel},
+            {"samples", report.samples},
+            {"folded_batch_norms", report.folded},
+            {"nodes", report.nodes},
+            {"quantized_nodes", report.quantized_nodes},
+            {"layers", layers},
+            {"tensor_snr_db", tensors},
+            {"output_snr_db", outputs},
+            {"decisions", decisions.number},
+            {"same_decisions", decisions.same},
+            {"drop_percent", decisions.drop()},
+            {"chosen", chosen}};
+}
+
+}  // namespace tengine::tools

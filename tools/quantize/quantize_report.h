@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `tengine quantize` tells of its work, as text and as JSON; docs/quantize.md describes it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "json_file.h"
+#include "quantize/comparison.h"
+#include "quantize/quantizer.h"
+
+namespace tengine::tools {
+
+struct QuantizedLayer
+{
+    std::string name;
+    std::string op;      // "Conv+Relu" with its activation
+    std::string tensor;  // its first result
+    Quantization quantization;
+    double decibels = 0;  // of that result
+};
+
+struct QuantizeReport
+{
+    std::string model;
+    std::string output;
+    std::string method;
+    bool per_channel = false;
+    size_t samples = 0;
+    int folded = 0;  // batch normalisations
+    int nodes = 0;   // of the model after that
+    int quantized_nodes = 0;
+    std::vector<QuantizedLayer> layers;
+    std::vector<ChosenNode> chosen;
+    Comparison comparison;
+};
+
+std::vector<QuantizedLayer> describe_layers(const ::onnx::GraphProto& graph,
+                                            const Quantizer& quantizer,
+                                            const Comparison& comparison);
+
+void print_report(const QuantizeReport& report);
+Json to_json(const QuantizeReport& report);
+
+}  // namespace tengine::tools

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Post-training quantisation of one model, step by step, and the search for the nodes that have to
+// stay in float. What the program prints of it is in quantize_report.h.
+#pragma once
+
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "quantize/comparison.h"
+#include "quantize/qdq_model.h"
+#include "quantize/selection.h"
+
+namespace tengine::tools {
+
+struct QuantizeOptions
+{
+    RangeMethod method = RangeMethod::kMinMax;
+    double percentile = kDefaultPercentile;
+    bool per_channel = false;
+    std::vector<std::string> keep_float;  // patterns of nodes' names
+    std::optional<double> max_drop;       // percent of decisions that may differ
+    int threads = 1;
+};
+
+// One line of the chosen map.
+struct ChosenNode
+{
+    std::string name;
+    std::string op;
+    double decibels = 0;  // of the outputs when this node alone is quantised
+    bool is_float = false;
+};
+
+class Quantizer
+{
+  public:
+    // Calibrates `model`, which must live as long. Throws Failure, as all of it does.
+    Quantizer(const ::onnx::ModelProto& model, const SampleSet& samples,
+              const QuantizeOptions& options, const ShowProgress& show);
+
+    // Without a bound: all nodes but those kept. With one: puts back to float the nodes that do
+    // most harm alone, as many in that order as a bisection finds necessary, and then returns those
+    // to int8 that can be after all. The order comes from the first kOrderSamples samples, the
+    // bound is kept on all of them. Throws Failure if not even one node can be in int8.
+    QdqModel quantize(const ShowProgress& show);
+
+    const std::vector<QuantizedUnit>& units() const { return units_; }
+    const std::vector<ChosenNode>& chosen() const { return chosen_; }  // empty without a bound
+    const std::map<std::string, Quantization>& quantizations() const { return quantizations_; }
+
+    static constexpr size_t kOrderSamples = 8;
+
+  private:
+    QdqModel write(const std::vector<QuantizedUnit>& units) const;
+    std::vector<QuantizedUnit> select() const;
+    void order_nodes(const Reference& reference, const ShowProgress& show);
+    double measure_drop(const Reference& reference) const;
+    void search(const Reference& reference);
+    void return_nodes(const Reference& reference, const ShowProgress& show);
+
+    const ::onnx::ModelProto& model_;
+    const SampleSet& samples_;
+    QuantizeOptions options_;
+    GraphIndex index_;
+    std::set<std::string> kept_;
+    std::map<std::string, Histogram> histograms_;
+    std::map<std::string, Range> ranges_;
+    std::vector<QuantizedUnit> units_;
+    std::map<std::string, Quantization> quantizations_;
+    std::vector<ChosenNode> chosen_;  // the most harmful first
+};
+
+}  // namespace tengine::tools

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranges and scales. The contract is in range.h.
+#include "quantize/range.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tensor_file/failure.h"
+
+namespace tengine::tools {
+namespace {
+
+constexpr int kBins = Histogram::kBins;
+constexpr int kLevels = 256;
+constexpr int kCandidateStep = 16;       // bins between two candidates
+constexpr double kToldOfNothing = 1e-4;  // a share in the place of 0 keeps divergences finite
+
+struct MethodName
+{
+    const char* name;
+    RangeMethod method;
+};
+
+constexpr MethodName kMethodNames[] = {
+    {"minmax", RangeMethod::kMinMax},
+    {"percentile", RangeMethod::kPercentile},
+    {"kl", RangeMethod::kEntropy},
+    {"mse", RangeMethod::kSquaredError},
+};
+
+Range full_range(const Histogram& histogram)
+{
+    return {histogram.least(), histogram.greatest()};
+}
+
+Range clip(const Histogram& histogram, double magnitude)
+{
+    return {std::max<double>(histogram.least(), -magnitude),
+            std::min<double>(histogram.greatest(), magnitude)};
+}
+
+// The value below which `share` of all values lie.
+double quantile(const Histogram& histogram, double share)
+{
+    const double wanted = share * static_cast<double>(histogram.total());
+    double below = 0;
+    for (int bin = -kBins; bin < kBins; ++bin) {
+        if (bin == 0) {
+            below += static_cast<double>(histogram.zeros());
+            if (below >= wanted) return 0;
+        }
+        const double here = static_cast<double>(histogram.count(bin));
+        if (here > 0 && below + here >= wanted)
+            return (bin + std::max(0.0, wanted - below) / here) * histogram.width();
+        below += here;
+    }
+    return histogram.greatest();
+}
+
+Range percentile_range(const Histogram& histogram, double percentile)
+{
+    const double tail = (1 - percentile / 100) / 2;
+    const Range full = full_range(histogram);
+    return {std::max(full.low, quantile(histogram, tail)),
+            std::min(full.high, quantile(histogram, 1 - tail))};
+}
+
+// Kullback-Leibler divergence between the counts and the same counts told by kLevels levels: each
+// level spreads what it holds evenly over those of its bins that are not empty. What lies outside
+// the range counts to its first and last bin, as saturation will have it.
+double divergence(const Histogram& histogram, int first, int last)
+{
+    const int bins = last - first;
+    std::vector<double> clipped(static_cast<size_t>(bins));
+    for (int bin = -kBins; bin < kBins; ++bin)
+        clipped[static_cast<size_t>(std::clamp(bin, first, last - 1) - first)] +=
+            static_cast<double>(histogram.count(bin));
+    double total_divergence = 0;
+    double told_total = 0;
+    double total = 0;
+    for (const double count : clipped)
+        total += count;
+    for (int bin = first; bin < last; ++bin)
+        told_total += static_cast<double>(histogram.count(bin));
+    if (told_total == 0) return std::numeric_limits<double>::infinity();
+    for (int level = 0; level < kLevels; ++level) {
+        const int begin = static_cast<int>(static_cast<int64_t>(level) * bins / kLevels);
+        const int end = static_cast<int>(static_cast<int64_t>(level + 1) * bins / kLevels);
+        double held = 0;
+        int filled = 0;
+        for (int i = begin; i < end; ++i) {
+            held += static_cast<double>(histogram.count(first + i));
+            filled += clipped[static_cast<size_t>(i)] > 0 ? 1 : 0;
+        }
+        // Where only saturated values are, the level tells nothing of them.
+        const double told = held > 0 ? held / filled / told_total : kToldOfNothing;
+        for (int i = begin; i < end; ++i) {
+            const double share = clipped[static_cast<size_t>(i)] / total;
+            if (share > 0) total_divergence += share * std::log(share / told);
+        }
+    }
+    return total_divergence;
+}
+
+double squared_error(const Histogram& histogram, const Range& range)
+{
+    const double scale = quantization_of(range).scale;
+    double error = 0;
+    for (int bin = -kBins; bin < kBins; ++bin) {
+        if (histogram.count(bin) == 0) continue;
+        const double value = (bin + 0.5) * histogram.width();
+        const double outside = std::max({range.low - value, value - range.high, 0.0});
+        error += static_cast<double>(histogram.count(bin)) *
+                 (outside > 0 ? outside * outside : scale * scale / 12);
+    }
+    return error;
+}
+
+double cost(const Histogram& histogram, RangeMethod method, int bins)
+{
+    const Range range = clip(histogram, bins * histogram.width());
+    if (method == RangeMethod::kSquaredError) return squared_error(histogram, range);
+    const int first =
+        std::max(-bins, static_cast<int>(std::floor(std::min(0.0, range.low) / histogram.width())));
+    const int last =
+        std::min(bins, static_cast<int>(std::ceil(std::max(0.0, range.high) / histogram.width())));
+    return divergence(histogram, first, std::max(last, first + 1));
+}
+
+// The least of the best magnitudes would be chance; of equal ones the largest counts.
+Range search(const Histogram& histogram, RangeMethod method)
+{
+    double best_cost = std::numeric_limits<double>::infinity();
+    int best = kBins;
+    for (int bins = kBins; bins >= kLevels; bins -= kCandidateStep) {
+        const double here = cost(histogram, method, bins);
+        if (here >= best_cost) continue;
+        best_cost = here;
+        best = bins;
+    }
+    return clip(histogram, best * histogram.width());
+}
+
+}  // namespace
+
+RangeMethod parse_range_method(const std::string& name)
+{
+    std::string names;
+    for (const MethodName& known : kMethodNames) {
+        if (name == known.name) return known.method;
+        names += (names.empty() ? "" : ", ") + std::string(known.name);
+    }
+    throw Failure("'" + name + "' is none of " + names);
+}
+
+Range choose_range(const Histogram& histogram, RangeMethod method, double percentile)
+{
+    if (histogram.width() == 0 || method == RangeMethod::kMinMax) return full_range(histogram);
+    if (method == RangeMethod::kPercentile) return percentile_range(histogram, percentile);
+    return search(histogram, method);
+}
+
+Quantization quantization_of(const Range& range)
+{
+    const double low = std::min(range.low, 0.0);
+    const double high = std::max(range.high, 0.0);
+    Quantization quantization;
+    quantization.scale = static_cast<float>((high - low) / (kLevels - 1));
+    // Below FLT_MIN a quotient could overflow, and some machines flush such numbers to zero.
+    if (quantization.scale < FLT_MIN) return {};
+    const double zero_point = std::nearbyint(INT8_MIN - low / quantization.scale);
+    quantization.zero_point =
+        static_cast<int8_t>(std::clamp<double>(zero_point, INT8_MIN, INT8_MAX));
+    return quantization;
+}
+
+int8_t quantize_value(float value, const Quantization& quantization)
+{
+    const float stored = std::nearbyint(value / quantization.scale) + quantization.zero_point;
+    return static_cast<int8_t>(std::clamp<float>(stored, INT8_MIN, INT8_MAX));
+}
+
+}  // namespace tengine::tools

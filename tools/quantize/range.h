@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the distribution of a tensor to the range that int8 covers, and from that to the scale and
+// the zero point.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "quantize/histogram.h"
+
+namespace tengine::tools {
+
+enum class RangeMethod
+{
+    kMinMax,
+    kPercentile,
+    kEntropy,
+    kSquaredError
+};
+
+constexpr double kDefaultPercentile = 99.99;
+
+struct Range
+{
+    double low = 0;
+    double high = 0;
+};
+
+// real = scale x (stored - zero_point)
+struct Quantization
+{
+    float scale = 1;
+    int8_t zero_point = 0;
+};
+
+// "minmax", "percentile", "kl" or "mse"; throws Failure for any other.
+RangeMethod parse_range_method(const std::string& name);
+
+// The range that the method finds best; values outside will saturate.
+//   minmax      all values.
+//   percentile  what is left when an equal share of the values is cut off at both ends, so that
+//               `percentile` % stay.
+//   kl          where the values' distribution loses the least information (Kullback-Leibler
+//               divergence) when it is told by 256 levels; S. Migacz, "8-bit Inference with
+//               TensorRT", GPU Technology Conference 2017.
+//   mse         where the expected squared error is least: scale² / 12 for a value inside (rounding
+//               error of even distribution; B. Widrow, I. Kollár, "Quantization Noise", 2008), the
+//               squared distance to the range for one outside.
+// The last two cut both ends at one magnitude.
+Range choose_range(const Histogram& histogram, RangeMethod method, double percentile);
+
+// Asymmetric int8 of a range, which is extended to hold zero: scale = (high - low) / 255,
+// zero_point = -128 - low / scale, rounded. A range that begins at zero thus gets -128, one that
+// ends there 127. An empty range has scale 1.
+Quantization quantization_of(const Range& range);
+
+// As QuantizeLinear: rounded to the nearest, halves to even, and saturated.
+int8_t quantize_value(float value, const Quantization& quantization);
+
+}  // namespace tengine::tools

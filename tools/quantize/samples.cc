@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds and reads samples. The contract is in samples.h.
+#include "quantize/samples.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <random>
+
+#include "quantize/npz.h"
+#include "tengine/inspect.h"
+#include "tensor_file/failure.h"
+#include "tensor_file/tensor_file.h"
+
+namespace tengine::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+void check_type(const Tensor& tensor, const Tensor& input, const std::string& origin)
+{
+    if (tensor.data_type != input.data_type)
+        throw Failure("'" + origin + "' holds " + tengine_data_type_get_name(tensor.data_type) +
+                      ", the input '" + input.name + "' takes " +
+                      tengine_data_type_get_name(input.data_type));
+}
+
+// ---- random numbers ----
+
+Sample make_random(const std::vector<Tensor>& inputs, uint64_t seed, size_t index)
+{
+    std::mt19937_64 engine(seed + index);
+    Sample sample;
+    for (const Tensor& input : inputs) {
+        Tensor tensor = make_tensor(input.data_type, {input.shape.begin(), input.shape.end()});
+        tensor.name = input.name;
+        fill_random(&engine, &tensor);
+        sample.push_back(std::move(tensor));
+    }
+    return sample;
+}
+
+// ---- files ----
+
+std::vector<std::string> list_files(const std::string& folder)
+{
+    std::vector<std::string> files;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        if (entry->is_regular_file() && name[0] != '.') files.push_back(entry->path().string());
+    }
+    if (error) throw Failure("'" + folder + "' cannot be read: " + error.message());
+    if (files.empty()) throw Failure("'" + folder + "' holds no files");
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+// The folder of each input.
+std::vector<std::string> find_folders(const std::vector<std::string>& data,
+                                      const std::vector<Tensor>& inputs)
+{
+    std::vector<std::string> folders;
+    for (const Tensor& input : inputs) {
+        std::string folder;
+        for (const std::string& text : data) {
+            if (text.compare(0, input.name.size() + 1, input.name + "=") == 0)
+                folder = text.substr(input.name.size() + 1);
+        }
+        if (folder.empty() && data.size() == 1 && fs::is_directory(data[0]))
+            folder = inputs.size() == 1 ? data[0] : (fs::path(data[0]) / input.name).string();
+        if (folder.empty() && data.size() == 1 && inputs.size() == 1)
+            throw Failure("--data '" + data[0] + "' is neither a folder nor an .npz file");
+        if (folder.empty())
+            throw Failure("--data names no folder for the input '" + input.name + "'; wanted is " +
+                          input.name + "=DIR");
+        folders.push_back(folder);
+    }
+    if (data.size() > 1 && data.size() != inputs.size())
+        throw Failure("--data is given " + std::to_string(data.size()) + " times, the model has " +
+                      std::to_string(inputs.size()) + " inputs");
+    return folders;
+}
+
+Tensor read_input(const std::string& file, const Tensor& input, const ImageValues& values)
+{
+    Tensor tensor;
+    if (has_ending(file, ".npy") || has_ending(file, ".pb")) {
+        tensor = read_tensor(file);
+        check_type(tensor, input, file);
+    } else {
+        tensor = make_tensor(input.data_type, {input.shape.begin(), input.shape.end()});
+        read_picture(file, values, &tensor);
+    }
+    tensor.name = input.name;
+    return tensor;
+}
+
+SampleSet open_folders(const DataOptions& options, const std::vector<Tensor>& inputs)
+{
+    std::vector<std::vector<std::string>> files;
+    for (const std::string& folder : find_folders(options.data, inputs)) {
+        files.push_back(list_files(folder));
+        if (files.back().size() != files[0].size())
+            throw Failure("'" + folder + "' holds " + std::to_string(files.back().size()) +
+                          " files, that of the first input " + std::to_string(files[0].size()));
+    }
+    const size_t number = files[0].size();
+    return {number, [files, inputs, values = options.image_values](size_t index) {
+                Sample sample;
+                for (size_t i = 0; i < inputs.size(); ++i)
+                    sample.push_back(read_input(files[i][index], inputs[i], values));
+                return sample;
+            }};
+}
+
+// ---- .npz ----
+
+const Tensor& find_array(const std::vector<Tensor>& arrays, const Tensor& input, bool is_only)
+{
+    for (const Tensor& array : arrays)
+        if (array.name == input.name) return array;
+    if (is_only && arrays.size() == 1) return arrays[0];
+    std::string names;
+    for (const Tensor& array : arrays)
+        names += (names.empty() ? "'" : ", '") + array.name + "'";
+    throw Failure("no array for the input '" + input.name + "'; these are " + names);
+}
+
+// How many rows of the array are one sample.
+int rows_of_sample(const Tensor& array, const Tensor& input, const std::string& path)
+{
+    check_type(array, input, path);
+    const bool fits = array.shape.size() == input.shape.size() && !array.shape.empty();
+    const int rows = input.shape.empty() ? 1 : std::max(1, input.shape[0]);
+    if (!fits || array.shape[0] < rows || array.shape[0] % rows != 0)
+        throw Failure("'" + path + "': the array '" + array.name + "' has the shape " +
+                      shape_text(array.shape) + ", which is no list of samples for the input '" +
+                      input.name + "' of shape " + shape_text(input.shape));
+    return rows;
+}
+
+Tensor slice(const Tensor& array, size_t begin, int rows)
+{
+    std::vector<int64_t> shape(array.shape.begin(), array.shape.end());
+    shape[0] = rows;
+    Tensor tensor = make_tensor(array.data_type, shape);
+    const size_t size = tensor.bytes.size();
+    if (size != 0)
+        std::copy_n(array.bytes.begin() + static_cast<std::ptrdiff_t>(begin * size), size,
+                    tensor.bytes.begin());
+    return tensor;
+}
+
+SampleSet open_npz(const std::string& path, const std::vector<Tensor>& inputs)
+{
+    const std::vector<Tensor> all = read_npz(path);
+    const auto arrays = std::make_shared<std::vector<Tensor>>();
+    std::vector<int> rows;
+    size_t number = 0;
+    for (const Tensor& input : inputs) {
+        arrays->push_back(find_array(all, input, inputs.size() == 1));
+        Tensor& array = arrays->back();
+        rows.push_back(rows_of_sample(array, input, path));
+        array.name = input.name;
+        const size_t samples = static_cast<size_t>(array.shape[0] / rows.back());
+        if (arrays->size() > 1 && samples != number)
+            throw Failure("'" + path + "': the array '" + array.name + "' holds " +
+                          std::to_string(samples) + " samples, the first one " +
+                          std::to_string(number));
+        number = samples;
+    }
+    return {number, [arrays, rows](size_t index) {
+                Sample sample;
+                for (size_t i = 0; i < arrays->size(); ++i) {
+                    sample.push_back(slice((*arrays)[i], index, rows[i]));
+                    sample.back().name = (*arrays)[i].name;
+                }
+                return sample;
+            }};
+}
+
+}  // namespace
+
+SampleSet open_samples(const DataOptions& options, const std::vector<Tensor>& inputs)
+{
+    if (inputs.empty()) throw Failure("the model has no inputs");
+    if (options.data.empty() == (options.random == 0))
+        throw Failure("one of --data and --random is needed: the ranges come from running samples");
+    if (options.random != 0)
+        return {static_cast<size_t>(options.random), [inputs, seed = options.seed](size_t index) {
+                    return make_random(inputs, seed, index);
+                }};
+    if (options.data.size() == 1 && has_ending(options.data[0], ".npz"))
+        return open_npz(options.data[0], inputs);
+    return open_folders(options, inputs);
+}
+
+}  // namespace tengine::tools

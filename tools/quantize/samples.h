@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the model is calibrated and compared on: samples from files or random numbers.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "image_input.h"
+#include "tensor_file/tensor.h"
+
+namespace tengine::tools {
+
+struct DataOptions
+{
+    std::vector<std::string> data;  // DIR, NAME=DIR or FILE.npz
+    int random = 0;                 // samples of random numbers; 0: none
+    uint64_t seed = 0;
+    ImageValues image_values;
+};
+
+// A tensor for each input of the model, in its order.
+using Sample = std::vector<Tensor>;
+
+struct SampleSet
+{
+    size_t number = 0;
+    std::function<Sample(size_t index)> read;  // throws Failure
+};
+
+// `inputs`: names, types and shapes of the model's inputs, the shapes as pictures and random
+// numbers take them. Throws Failure: no data or two kinds of it, a folder without files, folders
+// with different numbers of files, an array that fits no input.
+//   DIR       a file a sample, in the order of their names: .npy, .pb or a picture. For several
+//             inputs: a folder for each below it, of the input's name, or NAME=DIR for each.
+//   FILE.npz  an array for each input, of its name (with one input: of any); its first axis counts
+//             samples, as many at a time as the input's first dimension says.
+//   random    floats from 0 to 1, integers 0 or 1.
+SampleSet open_samples(const DataOptions& options, const std::vector<Tensor>& inputs);
+
+}  // namespace tengine::tools
