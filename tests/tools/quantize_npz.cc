@@ -7,7 +7,7 @@
 namespace tengine::program {
 namespace {
 
-std::string number(uint32_t value, size_t bytes)
+std::string number(uint64_t value, size_t bytes)
 {
     std::string text;
     for (size_t i = 0; i < bytes; ++i)
