@@ -7,11 +7,11 @@
 namespace tengine::program {
 namespace {
 
-std::string number(uint64_t value, size_t bytes)
+std::string number(uint32_t value, size_t bytes)
 {
     std::string text;
-    for (size_t i = 0; i < bytes; ++i)
-        text += static_cast<char>(value >> (8 * i) & 0xff);
+    for (size_t i = 0; i < bytes; ++i, value >>= 8)
+        text += static_cast<char>(value & 0xff);
     return text;
 }
 
