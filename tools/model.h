@@ -35,6 +35,9 @@ void add_threads_option(CLI::App* command, int* threads);
 // --device --option --affinity --precision --shape
 void add_placement_options(CLI::App* command, ModelOptions* options);
 
+// --mean --scale
+void add_picture_options(CLI::App* command, ImageValues* values);
+
 // --input --mean --scale --seed
 void add_input_options(CLI::App* command, ModelOptions* options);
 

@@ -93,6 +93,23 @@ void add_placement_options(CLI::App* command, ModelOptions* options)
         ->allow_extra_args(false);
 }
 
+void add_picture_options(CLI::App* command, ImageValues* values)
+{
+    command
+        ->add_option("--mean", values->mean,
+                     "Of a picture, is subtracted from each pixel (0 to 255): a number or R,G,B")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("R,G,B");
+    command
+        ->add_option("--scale", values->scale,
+                     "Of a picture, what that is then multiplied by: a number or R,G,B; "
+                     "without it 1/255")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("R,G,B");
+}
+
 void add_input_options(CLI::App* command, ModelOptions* options)
 {
     command
@@ -101,19 +118,7 @@ void add_input_options(CLI::App* command, ModelOptions* options)
                      "A model with one input needs no NAME=. Without it: random numbers")
         ->type_name("[NAME=]FILE")
         ->allow_extra_args(false);
-    command
-        ->add_option("--mean", options->image_values.mean,
-                     "Of a picture, is subtracted from each pixel (0 to 255): a number or R,G,B")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->type_name("R,G,B");
-    command
-        ->add_option("--scale", options->image_values.scale,
-                     "Of a picture, what that is then multiplied by: a number or R,G,B; "
-                     "without it 1/255")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->type_name("R,G,B");
+    add_picture_options(command, &options->image_values);
     command->add_option("--seed", options->seed, "Seed of the random numbers")->type_name("N");
 }
 

@@ -190,3 +190,10 @@ const char* find_ir_node_affinity(const struct graph* graph, const struct node* 
     }
     return NULL;
 }
+
+const char* find_ir_node_wish(const struct node* node)
+{
+    const struct graph* source = node->graph->source;
+    if (!source) return NULL;
+    return find_ir_node_affinity(source, node, get_ir_graph_node(source, node->source_index));
+}

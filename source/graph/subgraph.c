@@ -80,41 +80,9 @@ static bool contains(const int32_t* list, int number, int32_t value)
     return false;
 }
 
-static int append_once(int32_t** list, int32_t* number, int32_t value)
-{
-    return contains(*list, *number, value) ? TENGINE_OK : append_index(list, number, value);
-}
-
 static int producer_part(const struct graph* graph, const struct tensor* tensor)
 {
     return tensor->producer < 0 ? -1 : graph->node_list[tensor->producer]->subgraph_idx;
-}
-
-static int connect_input(struct graph* graph, struct subgraph* part, struct tensor* tensor)
-{
-    if (!tensor || tensor->tensor_type == TENSOR_TYPE_CONST) return TENGINE_OK;
-    const int from = producer_part(graph, tensor);
-    if (from == part->index) return TENGINE_OK;
-    if (contains(part->input_tensor_list, part->input_num, tensor->index)) return TENGINE_OK;
-    TENGINE_RETURN_IF_ERROR(
-        append_index(&part->input_tensor_list, &part->input_num, tensor->index));
-    TENGINE_RETURN_IF_ERROR(
-        append_once(&tensor->subgraph_list, &tensor->subgraph_num, part->index));
-    if (from < 0) return TENGINE_OK;
-    part->input_wait_count++;
-    struct subgraph* writer = get_ir_graph_subgraph(graph, from);
-    TENGINE_RETURN_IF_ERROR(append_once(&tensor->subgraph_list, &tensor->subgraph_num, from));
-    return append_once(&writer->output_tensor_list, &writer->output_num, tensor->index);
-}
-
-static void forget_connections(struct graph* graph)
-{
-    for (int i = 0; i < graph->tensor_num; i++)
-        graph->tensor_list[i]->subgraph_num = 0;
-    for (int p = 0; p < get_vector_num(graph->subgraph_list); p++) {
-        struct subgraph* part = get_ir_graph_subgraph(graph, p);
-        part->input_num = part->output_num = part->input_wait_count = 0;
-    }
 }
 
 static int64_t sum_bytes(const struct graph* graph, const int32_t* tensors, int number)
@@ -129,30 +97,6 @@ static void sum_border_bytes(struct subgraph* part)
 {
     part->bytes_in = sum_bytes(part->graph, part->input_tensor_list, part->input_num);
     part->bytes_out = sum_bytes(part->graph, part->output_tensor_list, part->output_num);
-}
-
-int connect_ir_subgraphs(struct graph* graph)
-{
-    forget_connections(graph);
-    for (int p = 0; p < get_vector_num(graph->subgraph_list); p++) {
-        struct subgraph* part = get_ir_graph_subgraph(graph, p);
-        for (int i = 0; i < part->node_num; i++) {
-            const struct node* node = graph->node_list[part->node_list[i]];
-            for (int k = 0; k < node->input_num; k++)
-                TENGINE_RETURN_IF_ERROR(connect_input(graph, part, get_ir_node_input(node, k)));
-        }
-    }
-    for (int i = 0; i < graph->output_tensor_num; i++) {
-        const struct tensor* tensor = graph->tensor_list[graph->output_tensors[i]];
-        const int from = producer_part(graph, tensor);
-        struct subgraph* writer = from < 0 ? NULL : get_ir_graph_subgraph(graph, from);
-        if (writer)
-            TENGINE_RETURN_IF_ERROR(
-                append_once(&writer->output_tensor_list, &writer->output_num, tensor->index));
-    }
-    for (int p = 0; p < get_vector_num(graph->subgraph_list); p++)
-        sum_border_bytes(get_ir_graph_subgraph(graph, p));
-    return TENGINE_OK;
 }
 
 static bool is_needed_outside(const struct subgraph* part, const struct tensor* tensor)
@@ -199,5 +143,28 @@ int list_ir_subgraph_borders(struct subgraph* part)
         TENGINE_RETURN_IF_ERROR(list_outputs(part, node));
     }
     sum_border_bytes(part);
+    return TENGINE_OK;
+}
+
+// The tensors learn which parts read or write them.
+static int note_part(struct graph* graph, int index, const int32_t* tensors, int number)
+{
+    for (int i = 0; i < number; i++) {
+        struct tensor* tensor = graph->tensor_list[tensors[i]];
+        TENGINE_RETURN_IF_ERROR(append_index(&tensor->subgraph_list, &tensor->subgraph_num, index));
+    }
+    return TENGINE_OK;
+}
+
+int connect_ir_subgraphs(struct graph* graph)
+{
+    for (int i = 0; i < graph->tensor_num; i++)
+        graph->tensor_list[i]->subgraph_num = 0;
+    for (int p = 0; p < get_vector_num(graph->subgraph_list); p++) {
+        struct subgraph* part = get_ir_graph_subgraph(graph, p);
+        TENGINE_RETURN_IF_ERROR(list_ir_subgraph_borders(part));
+        TENGINE_RETURN_IF_ERROR(note_part(graph, p, part->input_tensor_list, part->input_num));
+        TENGINE_RETURN_IF_ERROR(note_part(graph, p, part->output_tensor_list, part->output_num));
+    }
     return TENGINE_OK;
 }

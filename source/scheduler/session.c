@@ -12,12 +12,9 @@ ir_session_t* get_ir_session(const struct graph* execution)
 }
 
 // MACs of a node, unless the user has himself given it to the default device.
-static double count_macs(const struct graph* graph, const struct node* node)
+static double count_macs(const struct node* node)
 {
-    const struct graph* source = graph->source;
-    const char* wish =
-        source ? find_ir_node_affinity(source, node, get_ir_graph_node(source, node->source_index))
-               : NULL;
+    const char* wish = find_ir_node_wish(node);
     if (wish && names_ir_affinity(wish, find_default_device()->name)) return 0;
     return (double)get_ir_node_macs(node);
 }
@@ -33,7 +30,7 @@ static int read_limits(ir_session_t* session, const struct graph* graph)
     if (!session->part_macs) return tengine_error_set(TENGINE_ENOMEM, "no memory to run a graph");
     for (int i = 0; i < graph->node_num; i++) {
         const struct node* node = graph->node_list[i];
-        const double macs = count_macs(graph, node);
+        const double macs = count_macs(node);
         session->all_macs += (double)get_ir_node_macs(node);
         session->part_macs[node->subgraph_idx] += macs;
         if (node->device == find_default_device()) session->fallback_macs += macs;

@@ -102,18 +102,7 @@ void add_data_options(CLI::App* command, CommandOptions* options)
         ->check(CLI::Range(1, kMostSamples))
         ->type_name("N");
     command->add_option("--seed", options->data.seed, "Seed of the random numbers")->type_name("N");
-    command
-        ->add_option("--mean", options->data.image_values.mean,
-                     "Of a picture, is subtracted from each pixel (0 to 255): a number or R,G,B")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->type_name("R,G,B");
-    command
-        ->add_option("--scale", options->data.image_values.scale,
-                     "Of a picture, what that is then multiplied by; without it 1/255")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->type_name("R,G,B");
+    add_picture_options(command, &options->data.image_values);
     command
         ->add_option("--shape", options->shapes,
                      "Shape of an input for pictures and random numbers; may be repeated")

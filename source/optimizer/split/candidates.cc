@@ -64,14 +64,6 @@ bool has_known_shapes(const node& node, ir_verdict_t* out_verdict)
     });
 }
 
-// What the user wants for the node, or null.
-const char* find_wish(const node& node)
-{
-    const graph* source = node.graph->source;
-    if (!source) return nullptr;
-    return find_ir_node_affinity(source, &node, get_ir_graph_node(source, node.source_index));
-}
-
 void ask_inspect(struct device* device, const node& node, ir_verdict_t* out_verdict)
 {
     if (!device->allocator->inspect) return;
@@ -104,19 +96,18 @@ std::string describe_failure(int status)
 
 bool is_pinned(const node& node)
 {
-    const char* wish = find_wish(node);
+    const char* wish = find_ir_node_wish(&node);
     return wish && names_ir_affinity(wish, node.device->name);
 }
 
 bool is_misplaced(const node& node)
 {
-    const char* wish = node.device == find_default_device() ? nullptr : find_wish(node);
+    const char* wish = node.device == find_default_device() ? nullptr : find_ir_node_wish(&node);
     return wish && !allows_ir_affinity(wish, node.device->name);
 }
 
 int Candidates::add(struct device* device)
 {
-    if (index_of(device) < size()) return TENGINE_OK;
     Candidate candidate = {device, make_int_vector(), make_int_vector(), make_int_vector(), {}};
     if (!candidate.allowed || !candidate.blocked || !candidate.precision)
         return tengine_error_set(TENGINE_ENOMEM, "no memory to ask device '%s'", device->name);
@@ -130,16 +121,27 @@ int Candidates::add(struct device* device)
     return TENGINE_OK;
 }
 
-int Candidates::list(const graph& graph, Candidates* out_candidates)
+std::vector<device*> list_graph_devices(const graph& graph)
 {
-    if (graph.device) TENGINE_RETURN_IF_ERROR(out_candidates->add(graph.device));
+    std::vector<device*> devices;
+    const auto add = [&](device* device) {
+        if (std::find(devices.begin(), devices.end(), device) == devices.end())
+            devices.push_back(device);
+    };
+    if (graph.device) add(graph.device);
     const ir_context_t* context = graph.attribute->context;
     for (int i = 0; context && i < get_vector_num(context->devices); i++) {
         const auto* entry = static_cast<ir_context_device_t*>(get_vector_data(context->devices, i));
-        if (entry->device != find_default_device())
-            TENGINE_RETURN_IF_ERROR(out_candidates->add(entry->device));
+        if (entry->device != find_default_device()) add(entry->device);
     }
-    TENGINE_RETURN_IF_ERROR(out_candidates->add(find_default_device()));
+    add(find_default_device());
+    return devices;
+}
+
+int Candidates::list(const graph& graph, Candidates* out_candidates)
+{
+    for (device* device : list_graph_devices(graph))
+        TENGINE_RETURN_IF_ERROR(out_candidates->add(device));
     return out_candidates->check_wishes(graph);
 }
 
@@ -178,7 +180,7 @@ ir_verdict_t Candidates::ask(const Candidate& candidate, const node& node) const
     struct device* device = candidate.device;
     const bool is_default = device == find_default_device();
     const char* op = get_ir_node_op(&node);
-    const char* wish = find_wish(node);
+    const char* wish = find_ir_node_wish(&node);
     if (!is_default && wish && !allows_ir_affinity(wish, device->name)) {
         refuse_ir_node(&verdict, IR_REASON_AFFINITY, "", wish, "the user's wish is '%s'", wish);
         return verdict;

@@ -3,24 +3,11 @@
 // graph has another device and the user did not ask for the default device himself.
 #include <string>
 
-#include "graph/affinity.h"
-#include "graph/context.h"
 #include "graph/option.h"
 #include "optimizer/split/split.h"
 
 namespace tengine {
 namespace {
-
-bool has_other_device(const graph& graph)
-{
-    if (graph.device && graph.device != find_default_device()) return true;
-    const ir_context_t* context = graph.attribute->context;
-    for (int i = 0; context && i < get_vector_num(context->devices); i++) {
-        const auto* entry = static_cast<ir_context_device_t*>(get_vector_data(context->devices, i));
-        if (entry->device != find_default_device()) return true;
-    }
-    return false;
-}
 
 struct Fallen
 {
@@ -52,7 +39,7 @@ int check_fallback(const graph& graph)
     const context* context = graph.attribute->context;
     const bool none = get_ir_context_number(context, "split.fail_on_fallback") != 0;
     const double most = get_ir_context_number(context, "split.max_fallback_macs");
-    if ((!none && most >= 100) || !has_other_device(graph)) return TENGINE_OK;
+    if ((!none && most >= 100) || list_graph_devices(graph).size() == 1) return TENGINE_OK;
     const Fallen fallen = count_fallen(graph);
     if (fallen.nodes == 0 || (!none && fallen.macs <= most)) return TENGINE_OK;
     const node& node = *fallen.first;

@@ -9,10 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "graph/context.h"
 #include "graph/option.h"
 #include "optimizer/optimizer.h"
-#include "tengine/device.h"
+#include "optimizer/split/split.h"
 
 namespace tengine {
 namespace {
@@ -40,12 +39,8 @@ std::vector<Share> list_shares(const graph& graph)
             if (share.taker == device) return;
         shares.push_back({device, 0, 0, 0, {}});
     };
-    if (graph.device && graph.device != find_default_device()) add(graph.device);
-    const ir_context_t* context = graph.attribute->context;
-    for (int i = 0; context && i < get_vector_num(context->devices); i++) {
-        const auto* entry = static_cast<ir_context_device_t*>(get_vector_data(context->devices, i));
-        if (entry->device != find_default_device()) add(entry->device);
-    }
+    for (const device* device : list_graph_devices(graph))
+        if (device != find_default_device()) add(device);
     // A device's own split may bring in others.
     for (int i = 0; i < get_vector_num(graph.subgraph_list); i++) {
         const device* device = get_ir_graph_subgraph(&graph, i)->device;

@@ -54,7 +54,8 @@ int explain_own_split(graph& graph, struct device* author)
 }
 
 // The user's wishes go before a device's own split, which does not know them: what it gave to a
-// device that they rule out moves to the first that takes it, and parts are made anew.
+// device that they rule out moves to the first that takes it, and parts are made anew. Leaves parts
+// connected.
 int heed_wishes(graph& graph)
 {
     Candidates candidates;
@@ -70,7 +71,7 @@ int heed_wishes(graph& graph)
         moved = true;
     }
     if (!unplaced.empty()) return fail_unplaced(unplaced);
-    return moved ? group_parts(graph) : TENGINE_OK;
+    return moved ? group_parts(graph) : connect_ir_subgraphs(&graph);
 }
 
 int split_by_author(graph& graph, struct device* author)
@@ -96,7 +97,6 @@ int split_graph(graph& graph)
     const bool own = best->optimizer && best->optimizer->split_graph;
     TENGINE_RETURN_IF_ERROR(own ? split_by_author(graph, best)
                                 : split_graph_node_to_sub_graph(&graph));
-    TENGINE_RETURN_IF_ERROR(connect_ir_subgraphs(&graph));
     return check_fallback(graph);
 }
 

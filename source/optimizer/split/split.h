@@ -19,12 +19,16 @@ struct VectorDeleter
 };
 using IntVector = std::unique_ptr<vector_t, VectorDeleter>;  // of int
 
-// The devices a graph may use, best first, the default device last (candidates.cc).
+// The devices of a graph, each once: set_graph_device()'s choice, the context's list, the default
+// device (candidates.cc).
+std::vector<device*> list_graph_devices(const graph& graph);
+
+// What these devices take (candidates.cc).
 class Candidates
 {
   public:
-    // set_graph_device()'s choice, the context's list, the default device. ENOENT when a wish of
-    // the user names a device that is not among them.
+    // Those of list_graph_devices(). ENOENT when a wish of the user names a device that is not
+    // among them.
     static int list(const graph& graph, Candidates* out_candidates);
 
     size_t size() const { return candidates_.size(); }
