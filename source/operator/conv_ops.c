@@ -4,6 +4,7 @@
 #include "operator/conv_param.h"
 #include "operator/infer.h"
 #include "operator/macs.h"
+#include "operator/quantized.h"
 #include "operator/type_set.h"
 
 #define CONV_FIELDS                                                                     \
@@ -121,33 +122,18 @@ static int infer_conv_integer(struct node* node)
     return check_scale(node, 3, "w_zero_point", weight->dims[0]);
 }
 
-static int check_qlinear_types(const struct node* node)
-{
-    // Value, scale and zero point of x and w, then scale and zero point of y.
-    for (int index = 0; index < 8; ++index) {
-        const bool is_scale = index == 1 || index == 4 || index == 6;
-        TENGINE_RETURN_IF_ERROR(require_type(node, index, is_scale ? TYPE_BIT(FP32) : TYPES_BYTE));
-    }
-    for (int index = 0; index <= 3; index += 3) {
-        const struct tensor* value = get_ir_node_input(node, index);
-        TENGINE_RETURN_IF_ERROR(require_type(node, index + 2, UINT32_C(1) << value->data_type));
-    }
-    return require_type(node, 8, TYPE_BIT(INT32));
-}
-
+// Value, scale and zero point of x and of w, then scale and zero point of y, then the bias, whose
+// scale is x_scale * w_scale.
 static int infer_qlinear_conv(struct node* node)
 {
-    static const char* const names[] = {NULL,      "x_scale",      "x_zero_point", NULL,
-                                        "w_scale", "w_zero_point", "y_scale",      "y_zero_point"};
     const struct tensor* weight = get_ir_node_input(node, 3);
-    TENGINE_RETURN_IF_ERROR(check_qlinear_types(node));
+    TENGINE_RETURN_IF_ERROR(require_quantized(node, 0));
+    TENGINE_RETURN_IF_ERROR(require_quantized(node, 3));
+    TENGINE_RETURN_IF_ERROR(require_type(node, 8, TYPE_BIT(INT32)));
+    TENGINE_RETURN_IF_ERROR(check_result_quantization(node, 6));
     TENGINE_RETURN_IF_ERROR(infer_forward(node, 3, get_ir_node_input(node, 7)->data_type));
-    for (int index = 1; index < 8; ++index) {
-        const bool per_channel = index == 4 || index == 5;
-        if (names[index])
-            TENGINE_RETURN_IF_ERROR(
-                check_scale(node, index, names[index], per_channel ? weight->dims[0] : 1));
-    }
+    TENGINE_RETURN_IF_ERROR(check_quantization(node, 1, 1));
+    TENGINE_RETURN_IF_ERROR(check_quantization(node, 4, weight->dims[0]));
     return check_vector(node, 8, "bias", weight->dims[0]);
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products: Gemm, MatMul, MatMulInteger, QLinearMatMul; and Det.
+// Matrix products: Gemm, MatMul, MatMulInteger, QLinearMatMul; and Det. QGemm: qlinear_ops.c.
 // Kernels: device/cpu/reference/gemm.cc and det.cc.
 #include "operator/gemm_param.h"
 #include "operator/infer.h"
 #include "operator/macs.h"
+#include "operator/quantized.h"
 #include "operator/type_set.h"
 
 static const op_field_t gemm_fields[] = {
@@ -15,38 +16,46 @@ static const op_field_t gemm_fields[] = {
 };
 
 // C broadcasts to m x n, never the other way round.
-static int check_gemm_addend(const struct node* node, int m, int n)
+static int check_gemm_addend(const struct node* node, int index, const struct gemm_shape* shape)
 {
-    const struct tensor* addend = get_ir_node_input(node, 2);
+    const struct tensor* addend = get_ir_node_input(node, index);
     if (!addend) return TENGINE_OK;
     const int rank = addend->dim_num;
     const int rows = rank >= 2 ? addend->dims[rank - 2] : 1;
     const int columns = rank >= 1 ? addend->dims[rank - 1] : 1;
-    if (rank <= 2 && (rows == 1 || rows == m) && (columns == 1 || columns == n)) return TENGINE_OK;
+    if (rank <= 2 && (rows == 1 || rows == shape->m) && (columns == 1 || columns == shape->n))
+        return TENGINE_OK;
     return fail_node(node, TENGINE_EINVAL,
                      "C of rank %d with %d x %d values does not broadcast to %d x %d", rank, rows,
-                     columns, m, n);
+                     columns, shape->m, shape->n);
+}
+
+int resolve_gemm_shape(const struct node* node, int b_index, int addend_index, bool transposed_a,
+                       bool transposed_b, struct gemm_shape* out_shape)
+{
+    const struct tensor* a = get_ir_node_input(node, 0);
+    const struct tensor* b = get_ir_node_input(node, b_index);
+    if (a->dim_num != 2 || b->dim_num != 2)
+        return fail_node(node, TENGINE_EINVAL, "A has rank %d and B rank %d, matrices expected",
+                         a->dim_num, b->dim_num);
+    out_shape->m = a->dims[transposed_a ? 1 : 0];
+    out_shape->k = a->dims[transposed_a ? 0 : 1];
+    out_shape->n = b->dims[transposed_b ? 0 : 1];
+    if (b->dims[transposed_b ? 1 : 0] != out_shape->k)
+        return fail_node(node, TENGINE_EINVAL, "A has %d columns, B has %d rows", out_shape->k,
+                         b->dims[transposed_b ? 1 : 0]);
+    return check_gemm_addend(node, addend_index, out_shape);
 }
 
 static int infer_gemm(struct node* node)
 {
     const struct gemm_param* param = node->op.param_mem;
-    const struct tensor* a = get_ir_node_input(node, 0);
-    const struct tensor* b = get_ir_node_input(node, 1);
     TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_FLOAT | TYPES_WORD));
     TENGINE_RETURN_IF_ERROR(require_same_types(node, 0, 2));
-    if (a->dim_num != 2 || b->dim_num != 2)
-        return fail_node(node, TENGINE_EINVAL, "A has rank %d and B rank %d, matrices expected",
-                         a->dim_num, b->dim_num);
-    const int m = a->dims[param->transA ? 1 : 0];
-    const int k = a->dims[param->transA ? 0 : 1];
-    const int n = b->dims[param->transB ? 0 : 1];
-    if (b->dims[param->transB ? 1 : 0] != k)
-        return fail_node(node, TENGINE_EINVAL, "A has %d columns, B has %d rows", k,
-                         b->dims[param->transB ? 1 : 0]);
-    TENGINE_RETURN_IF_ERROR(check_gemm_addend(node, m, n));
-    const int64_t dims[] = {m, n};
-    return set_node_output(node, 0, a->data_type, dims, 2);
+    struct gemm_shape shape;
+    TENGINE_RETURN_IF_ERROR(resolve_gemm_shape(node, 1, 2, param->transA, param->transB, &shape));
+    const int64_t dims[] = {shape.m, shape.n};
+    return set_node_output(node, 0, get_ir_node_input(node, 0)->data_type, dims, 2);
 }
 
 static int64_t count_gemm_macs(const struct node* node)
@@ -158,11 +167,8 @@ static int infer_matmul_integer(struct node* node)
 // Inputs: value, scale and zero point of a, of b; scale and zero point of y.
 static int infer_qlinear_matmul(struct node* node)
 {
-    for (int value = 0; value <= 3; value += 3) {
-        TENGINE_RETURN_IF_ERROR(require_type(node, value, TYPES_BYTE));
-        TENGINE_RETURN_IF_ERROR(require_type(node, value + 1, TYPE_BIT(FP32)));
-        TENGINE_RETURN_IF_ERROR(require_type_of(node, value + 2, value));
-    }
+    TENGINE_RETURN_IF_ERROR(require_quantized(node, 0));
+    TENGINE_RETURN_IF_ERROR(require_quantized(node, 3));
     TENGINE_RETURN_IF_ERROR(require_type(node, 6, TYPE_BIT(FP32)));
     TENGINE_RETURN_IF_ERROR(require_type(node, 7, TYPES_BYTE));
     struct matmul_shape shape;
@@ -174,6 +180,9 @@ static int infer_qlinear_matmul(struct node* node)
             check_slices(node, 3 + i, shape.n, stack_size(get_ir_node_input(node, 3))));
         TENGINE_RETURN_IF_ERROR(check_slices(node, 5 + i, shape.m, shape.batch));
     }
+    TENGINE_RETURN_IF_ERROR(check_scale_values(node, 1, false));
+    TENGINE_RETURN_IF_ERROR(check_scale_values(node, 4, false));
+    TENGINE_RETURN_IF_ERROR(check_scale_values(node, 6, true));
     return infer_product(node, 3, get_ir_node_input(node, 7)->data_type);
 }
 

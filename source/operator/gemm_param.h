@@ -2,6 +2,8 @@
 // Parameters of Gemm, and the matrices a MatMul multiplies (gemm_ops.c).
 #pragma once
 
+#include <stdbool.h>
+
 #include "operator/operator.h"
 
 #ifdef __cplusplus
@@ -17,6 +19,12 @@ struct gemm_param
     int broadcast;  // up to opset 6, whether C may broadcast; later it always may
 };
 
+// out (m x n) = A (m x k) * B (k x n), A and B after transposition.
+struct gemm_shape
+{
+    int m, n, k;
+};
+
 // A product of stacks of matrices, after numpy.matmul: out[i] = a[i] (m x k) * b[i] (k x n), where
 // stacks broadcast. Lists are matrices of one row (a) or one column (b), absent from the output.
 struct matmul_shape
@@ -30,6 +38,12 @@ struct matmul_shape
     int output_rank;
     int64_t output_dims[MAX_SHAPE_DIM_NUM];
 };
+
+// Of A at input 0, B and C (may be absent) at these inputs, shapes known. EINVAL when they do not
+// fit.
+TENGINE_MUST_USE int resolve_gemm_shape(const struct node* node, int b_index, int addend_index,
+                                        bool transposed_a, bool transposed_b,
+                                        struct gemm_shape* out_shape);
 
 // Of the tensors at two inputs whose shapes are known. EINVAL when they cannot be multiplied.
 TENGINE_MUST_USE int resolve_matmul_shape(const struct node* node, int a_index, int b_index,

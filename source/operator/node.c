@@ -7,6 +7,11 @@
 #include "operator/param.h"
 #include "operator/registry.h"
 
+static int newest_version(const ir_method_t* method)
+{
+    return method->until ? method->until : NEWEST_KNOWN_OPSET;
+}
+
 static int give_method(ir_op_t* op, int type, int version, const ir_method_t* method)
 {
     op->type = type;
@@ -34,8 +39,8 @@ ir_node_t* create_ir_node(struct graph* graph, const char* node_name, int op_typ
     }
     ir_node_t* node = append_ir_node(graph, node_name);
     if (!node) return NULL;
-    const int newest = method->until ? method->until : NEWEST_KNOWN_OPSET;
-    if (give_method(&node->op, op_type, op_version ? op_version : newest, method) < 0) {
+    const int version = op_version ? op_version : newest_version(method);
+    if (give_method(&node->op, op_type, version, method) < 0) {
         destroy_ir_node(graph, node);
         graph->node_num--;
         return NULL;
@@ -43,16 +48,16 @@ ir_node_t* create_ir_node(struct graph* graph, const char* node_name, int op_typ
     return node;
 }
 
-int change_node_method(struct node* node, const char* name)
+int change_node_method(struct node* node, const char* full_name)
 {
-    const int type = get_op_type(node->op.method->domain, name);
+    const int type = get_op_type_by_name(full_name);
     const ir_method_t* method = find_op_method(type, 0);
     if (!method)
         return tengine_error_set(TENGINE_EINTERNAL, "node '%s': no operator '%s'", node->name,
-                                 name);
+                                 full_name);
     ir_op_t old = node->op;
     ir_op_t op = {0};
-    TENGINE_RETURN_IF_ERROR(give_method(&op, type, NEWEST_KNOWN_OPSET, method));
+    TENGINE_RETURN_IF_ERROR(give_method(&op, type, newest_version(method), method));
     node->op = op;
     const int status = copy_op_param(&node->op, &old);
     release_op_param(&old);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of the pools (pool_ops.c): MaxPool, AveragePool, LpPool, MaxUnpool and the global
-// ones.
+// Parameters of the pools (pool_ops.c): MaxPool, AveragePool, LpPool, MaxUnpool, the global ones
+// and those of quantised tensors.
 #pragma once
 
 #include "operator/window.h"
@@ -15,11 +15,13 @@ struct pool_param
     int count_include_pad;  // AveragePool
     int storage_order;      // MaxPool: indices count along the last axis (0) or the first (1)
     int p;                  // LpPool
+    int channels_last;      // QLinearAveragePool; always 0 in a graph that passed inference
 };
 
 struct global_pool_param
 {
-    int p;  // GlobalLpPool
+    int p;              // GlobalLpPool
+    int channels_last;  // QLinearGlobalAveragePool, as above
 };
 
 // The window of a pool; and that of MaxUnpool as a transposed one, without regard to the input

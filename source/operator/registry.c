@@ -52,6 +52,23 @@ int get_op_type(const char* domain, const char* name)
     return -1;
 }
 
+// "Conv", "com.microsoft.QGemm".
+static bool has_full_name(const ir_method_t* method, const char* name)
+{
+    const char* domain = method_domain(method);
+    const size_t length = strlen(domain);
+    if (length == 0) return strcmp(name, method->name) == 0;
+    return strncmp(name, domain, length) == 0 && name[length] == '.' &&
+           strcmp(name + length + 1, method->name) == 0;
+}
+
+int get_op_type_by_name(const char* full_name)
+{
+    for (int i = 0; i < get_op_method_count(); i++)
+        if (has_full_name(entry_at(i)->method, full_name)) return entry_at(i)->type;
+    return -1;
+}
+
 static const ir_method_t* first_method(int type)
 {
     for (int i = 0; i < get_op_method_count(); i++)
@@ -142,9 +159,9 @@ int release_op_registry(void)
 int push_op_names(struct vector* ops, const char* const names[], int number)
 {
     for (int i = 0; i < number; i++) {
-        int type = get_op_type("", names[i]);
+        int type = get_op_type_by_name(names[i]);
         if (type < 0)
-            return tengine_error_set(TENGINE_EOPERATOR, "'%s' is not an ONNX operator known here",
+            return tengine_error_set(TENGINE_EOPERATOR, "'%s' is not an operator known here",
                                      names[i]);
         if (push_vector_data(ops, &type) < 0)
             return tengine_error_set(TENGINE_ENOMEM, "no memory for a list of operators");

@@ -20,14 +20,18 @@ int register_op(int type, const char* name, const struct method* method);
 int unregister_op(int type, int version);
 int release_op_registry(void);
 
+// Id of an operator by one name: "Conv" is ONNX's, others have their domain before them,
+// "com.microsoft.QGemm". -1 when there is none.
+int get_op_type_by_name(const char* full_name);
+
 // The row that holds for opset `version`; 0: the newest. NULL when there is none.
 const struct method* find_op_method(int type, int version);
 const struct method* find_op_method_via_index(int index);
 int get_op_method_count(void);
 
-// Makes `node` an operator of `name` (same domain, newest opset), keeping parameters that both
-// have under the same name and kind; for lower functions.
-int change_node_method(struct node* node, const char* name);
+// Makes `node` the operator `full_name` (as of get_op_type_by_name(), newest opset), keeping
+// parameters that both have under the same name and kind; for lower functions.
+int change_node_method(struct node* node, const char* full_name);
 
 #ifdef __cplusplus
 }

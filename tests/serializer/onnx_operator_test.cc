@@ -120,6 +120,25 @@ TEST_F(OnnxOperatorTest, MarkersOfTheGraphAreNoOperators)
     expect_failure(Loaded(builder), TENGINE_EOPERATOR, {"tengine.Const (opset 1: 'fake')"});
 }
 
+TEST_F(OnnxOperatorTest, IntegerOperatorsOfOnnxRuntime)
+{
+    OnnxBuilder builder = small_model();
+    auto* import = builder.model.add_opset_import();
+    import->set_domain("com.microsoft");
+    import->set_version(1);
+    builder.add_node("QGemm", {"x", "x", "x", "x", "x", "x"}, {"z"}, "gemm")
+        ->set_domain("com.microsoft");
+    const Loaded loaded(builder);
+    ASSERT_EQ(loaded.status, 0) << loaded.message;
+    EXPECT_STREQ(get_ir_node_domain(loaded.node("gemm")), "com.microsoft");
+
+    builder.add_node("Attention", {"x"}, {"w"}, "attention")->set_domain("com.microsoft");
+    expect_failure(Loaded(builder), TENGINE_EOPERATOR,
+                   {"com.microsoft.Attention (opset 1: 'attention')"});
+    import->set_version(2);
+    expect_failure(Loaded(builder), TENGINE_EOPERATOR, {"com.microsoft.QGemm (opset 2: 'gemm')"});
+}
+
 TEST_F(OnnxOperatorTest, FunctionsAndSparseInitializersAreRefused)
 {
     OnnxBuilder functions = small_model();

@@ -5,6 +5,7 @@
 
 #include "graph/graph.h"
 #include "module/module.h"
+#include "operator/registry.h"
 #include "optimizer/optimizer.h"
 #include "scheduler/scheduler.h"
 
@@ -55,7 +56,7 @@ node* IrBuilder::add(const std::string& op, std::vector<std::string> inputs,
                      std::vector<std::string> outputs, int opset)
 {
     node* made =
-        create_ir_node(graph_, outputs.front().c_str(), get_op_type("", op.c_str()), opset);
+        create_ir_node(graph_, outputs.front().c_str(), get_op_type_by_name(op.c_str()), opset);
     EXPECT_NE(made, nullptr) << tengine_error_message();
     const auto at = [this](const std::string& name) -> tensor* {
         if (name.empty()) return nullptr;

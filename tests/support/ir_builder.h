@@ -40,8 +40,9 @@ class IrBuilder
         return constant(name, {static_cast<int>(values.size())}, values, TENGINE_DT_INT64);
     }
 
-    // A node named like its first output; tensors it names are made when they do not exist. An
-    // empty name is an absent input or output. `opset` 0: the newest.
+    // A node of an ONNX operator, or one like "com.microsoft.QGemm", named like its first output;
+    // tensors it names are made when they do not exist. An empty name is an absent input or output.
+    // `opset` 0: the newest.
     node* add(const std::string& op, std::vector<std::string> inputs,
               std::vector<std::string> outputs, int opset = 0);
 

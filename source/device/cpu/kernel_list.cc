@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "module/module.h"
+#include "operator/registry.h"
 
 namespace tengine::cpu {
 
@@ -14,7 +14,7 @@ int KernelList::fill()
         const KernelTable& table = *kernel_tables[t];
         for (size_t i = 0; i < table.row_num; i++) {
             const Kernel& kernel = table.rows[i];
-            const int type = get_op_type("", kernel.op);
+            const int type = get_op_type_by_name(kernel.op);
             if (type < 0)
                 return tengine_error_set(TENGINE_EINTERNAL,
                                          "kernel '%s' is for operator '%s', "

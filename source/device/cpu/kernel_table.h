@@ -40,7 +40,7 @@ struct KernelContext
 
 struct Kernel
 {
-    const char* op;    // ONNX operator
+    const char* op;    // ONNX operator, or "com.microsoft.QGemm"
     const char* name;  // "conv.im2col_gemm", "reference"; shown by reports
     // Types, shapes and parameters it can do. Null: all that pass the operator's shape inference.
     bool (*accepts)(const node& node);

@@ -11,17 +11,16 @@
 // Limits: OpenBLAS packs the block once more, and packs the weight again for every block.
 // Accuracy: |error| <= (input channels * taps + 2) * eps * (sum |weight| |input| + |bias|).
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 
 #include "base/cpu.h"
 #include "device/cpu/kernel/blas.h"
 #include "device/cpu/kernel/conv_problem.h"
+#include "device/cpu/kernel/im2col.h"
 #include "device/cpu/kernel/tile.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/grain.h"
-#include "device/cpu/reference/window_rows.h"
 
 namespace tengine::cpu {
 #ifdef TENGINE_HAVE_OPENBLAS
@@ -42,13 +41,6 @@ struct ConvGemm : ConvProblem
     int64_t tile_num() const { return batch * groups * block_num; }
     size_t matrix_size() const { return reads_in_place ? 0 : static_cast<size_t>(depth * block); }
 };
-
-bool is_pointwise(const ConvProblem& p)
-{
-    return std::all_of(std::begin(p.axes), std::end(p.axes), [](const window_axis& axis) {
-        return axis.kernel == 1 && axis.stride == 1 && axis.pad_begin == 0 && axis.pad_end == 0;
-    });
-}
 
 // Blocks of equal size, as large as the cache allows.
 void choose_block(ConvGemm& conv)
@@ -78,69 +70,14 @@ int describe(const KernelContext& context, ConvGemm* out_conv)
     return TENGINE_OK;
 }
 
-// Output columns begin..end-1 of one row: `valid` ones read row[column * stride + shift].
-float* gather_columns(const float* row, const Range& valid, int64_t stride, int64_t shift,
-                      int64_t begin, int64_t end, float* out)
-{
-    const int64_t first = std::clamp(valid.begin, begin, end);
-    const int64_t last = std::clamp(valid.end, first, end);
-    out = std::fill_n(out, first - begin, 0.0f);
-    if (stride == 1) {
-        out = std::copy_n(row + first + shift, last - first, out);
-    } else {
-        for (int64_t column = first; column < last; ++column)
-            *out++ = row[column * stride + shift];
-    }
-    return std::fill_n(out, end - last, 0.0f);
-}
-
-// A row of the matrix: the elements of one channel under tap (d, h, w) at positions begin..end-1.
-void gather_tap(const ConvGemm& conv, const float* plane, const int (&tap)[kConvAxes],
-                int64_t begin, int64_t end, float* out)
-{
-    const auto& [depth, height, width] = conv.axes;
-    const int64_t shift = int64_t{tap[2]} * width.dilation - width.pad_begin;
-    const Range valid = positions_within(0, width.input, shift, width.stride, width.output);
-    int64_t column = begin % width.output;
-    int64_t y = begin / width.output % height.output;
-    int64_t z = begin / width.output / height.output;
-    while (begin < end) {
-        const int64_t column_end = std::min<int64_t>(width.output, column + end - begin);
-        const int64_t from_z =
-            z * depth.stride - depth.pad_begin + int64_t{tap[0]} * depth.dilation;
-        const int64_t from_y =
-            y * height.stride - height.pad_begin + int64_t{tap[1]} * height.dilation;
-        const bool inside =
-            from_z >= 0 && from_z < depth.input && from_y >= 0 && from_y < height.input;
-        const float* row = plane + (inside ? (from_z * height.input + from_y) * width.input : 0);
-        out = gather_columns(row, inside ? valid : Range{0, 0}, width.stride, shift, column,
-                             column_end, out);
-        begin += column_end - column;
-        column = 0;
-        if (++y == height.output) {
-            y = 0;
-            ++z;
-        }
-    }
-}
-
 // The matrix for output positions begin..end-1, `end - begin` elements a row.
 void gather(const ConvGemm& conv, thread_pool_t* pool, const float* input, int64_t begin,
             int64_t end, float* matrix)
 {
     const int64_t columns = end - begin;
     parallel_for(pool, conv.depth, grain_for(columns), [&](int64_t first, int64_t last, int) {
-        for (int64_t row = first; row < last; ++row) {
-            const auto& [depth, height, width] = conv.axes;
-            const int64_t index = row % conv.taps;
-            const int tap[kConvAxes] = {
-                static_cast<int>(index / width.kernel / height.kernel),
-                static_cast<int>(index / width.kernel % height.kernel),
-                static_cast<int>(index % width.kernel),
-            };
-            gather_tap(conv, input + row / conv.taps * conv.input_plane, tap, begin, end,
-                       matrix + row * columns);
-        }
+        for (int64_t row = first; row < last; ++row)
+            gather_row(conv, input, row, begin, end, 0.0f, matrix + row * columns);
     });
 }
 

@@ -21,7 +21,12 @@ struct ConvProblem
 };
 
 // Conv, or ConvTranspose when `transposed`, of a node whose shapes are known and were inferred.
-TENGINE_MUST_USE int describe_conv(const node& node, bool transposed, ConvProblem* out_problem);
+// The weight of a Conv is input `weight_index`: QLinearConv 3, else 1.
+TENGINE_MUST_USE int describe_conv(const node& node, bool transposed, ConvProblem* out_problem,
+                                   int weight_index = 1);
+
+// Whether each output position reads its own input position only.
+bool is_pointwise(const ConvProblem& problem);
 
 // fp32 throughout, one to three spatial axes.
 bool is_plain_conv(const node& node);

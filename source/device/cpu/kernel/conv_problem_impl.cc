@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 
 #include "device/cpu/kernel/conv_problem.h"
 
 namespace tengine::cpu {
 
-int describe_conv(const node& node, bool transposed, ConvProblem* out_problem)
+int describe_conv(const node& node, bool transposed, ConvProblem* out_problem, int weight_index)
 {
     window window;
     TENGINE_RETURN_IF_ERROR(transposed ? resolve_conv_transpose_window(&node, &window)
-                                       : resolve_conv_window(&node, 1, &window));
+                                       : resolve_conv_window(&node, weight_index, &window));
     const tensor& input = *get_ir_node_input(&node, 0);
     const tensor& output = *get_ir_node_output(&node, 0);
     ConvProblem& p = *out_problem;
@@ -26,6 +27,13 @@ int describe_conv(const node& node, bool transposed, ConvProblem* out_problem)
         p.taps *= axis.kernel;
     }
     return TENGINE_OK;
+}
+
+bool is_pointwise(const ConvProblem& p)
+{
+    return std::all_of(std::begin(p.axes), std::end(p.axes), [](const window_axis& axis) {
+        return axis.kernel == 1 && axis.stride == 1 && axis.pad_begin == 0 && axis.pad_end == 0;
+    });
 }
 
 bool is_plain_conv(const node& node)

@@ -8,7 +8,7 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/grain.h"
-#include "device/cpu/reference/quantize.h"
+#include "device/cpu/reference/qlinear.h"
 #include "device/cpu/reference/window_rows.h"
 #include "device/cpu/types.h"
 #include "operator/conv_param.h"
@@ -54,19 +54,20 @@ struct Operand
     const T* data;
     int64_t zero_point = 0;
 
-    sum_t<T> at(int64_t index) const
+    template <class Sum>
+    Sum at(int64_t index) const
     {
         if constexpr (is_float<T>)
             return data[index];
         else
-            return data[index] - zero_point;
+            return static_cast<Sum>(data[index]) - static_cast<Sum>(zero_point);
     }
 };
 
 // Adds tap k of one kernel row, for all channels, to the sums of outputs begin..end-1.
-template <bool kTransposed, class X, class W>
+template <bool kTransposed, class Sum, class X, class W>
 void add_tap(const Problem& p, int k, int begin, int end, Operand<X> x, Operand<W> weight,
-             sum_t<X>* sums)
+             Sum* sums)
 {
     const window_axis& axis = last_axis(p.shape);
     const int64_t stride = axis.stride;
@@ -81,34 +82,34 @@ void add_tap(const Problem& p, int k, int begin, int end, Operand<X> x, Operand<
         range.end = std::min<int64_t>(range.end, end);
     }
     for (int c = 0; c < p.input_channels; ++c) {
-        const sum_t<X> w = weight.at(c * p.weight_input_stride);
+        const Sum w = weight.template at<Sum>(c * p.weight_input_stride);
         const int64_t row = c * p.input_plane;
         if constexpr (kTransposed) {
             for (int64_t i = range.begin; i < range.end; ++i)
-                sums[i * stride + shift - begin] += w * x.at(row + i);
+                sums[i * stride + shift - begin] += w * x.template at<Sum>(row + i);
         } else if (stride == 1) {
             for (int64_t i = range.begin; i < range.end; ++i)
-                sums[i - begin] += w * x.at(row + shift + i);
+                sums[i - begin] += w * x.template at<Sum>(row + shift + i);
         } else {
             for (int64_t i = range.begin; i < range.end; ++i)
-                sums[i - begin] += w * x.at(row + shift + i * stride);
+                sums[i - begin] += w * x.template at<Sum>(row + shift + i * stride);
         }
     }
 }
 
 // One output channel of one image. store(position in the plane, sum).
-template <bool kTransposed, class X, class W, class Store>
+template <bool kTransposed, class Sum, class X, class W, class Store>
 void convolve_plane(const Problem& p, const Operand<X>& x, const Operand<W>& weight,
                     const Store& store)
 {
     const window_axis& axis = last_axis(p.shape);
     int position[WINDOW_MAX_AXES];
-    sum_t<X> sums[kRowBlock];
+    Sum sums[kRowBlock];
     for (int64_t row = 0; row < p.output_rows; ++row) {
         locate_row(p.shape, row, position);
         for (int begin = 0; begin < axis.output; begin += kRowBlock) {
             const int end = std::min(axis.output, begin + kRowBlock);
-            std::fill_n(sums, end - begin, sum_t<X>{0});
+            std::fill_n(sums, end - begin, Sum{0});
             for_each_kernel_row<kTransposed>(
                 p.shape, position, [&](int64_t input_offset, int64_t tap_offset) {
                     for (int k = 0; k < axis.kernel; ++k)
@@ -122,8 +123,8 @@ void convolve_plane(const Problem& p, const Operand<X>& x, const Operand<W>& wei
     }
 }
 
-// All channels of all images. store(plane, channel, position, sum).
-template <bool kTransposed, class X, class W, class Store>
+// All channels of all images, with sums of a type that holds them. store(position, channel, sum).
+template <bool kTransposed, class Sum, class X, class W, class Store>
 void convolve(const KernelContext& context, const Problem& p, const Operand<X>& x, const W* weights,
               const tensor* weight_zero_point, const Store& store)
 {
@@ -142,7 +143,7 @@ void convolve(const KernelContext& context, const Problem& p, const Operand<X>& 
                 weights + group * p.weight_group_stride +
                     channel % p.output_channels * p.weight_output_stride,
                 read_zero_point(weight_zero_point, slice_index(weight_zero_point, channel))};
-            convolve_plane<kTransposed>(p, input, weight, [&](int64_t index, sum_t<X> sum) {
+            convolve_plane<kTransposed, Sum>(p, input, weight, [&](int64_t index, Sum sum) {
                 store(plane * p.output_rows * last_axis(p.shape).output + index, channel, sum);
             });
         }
@@ -165,16 +166,14 @@ int run_float(KernelContext& context)
         using T = typename decltype(type)::type;
         const T* bias = context.input(2) ? data_of<T>(context.input(2)) : nullptr;
         T* output = static_cast<T*>(context.output(0)->data);
-        convolve<kTransposed>(context, problem, Operand<T>{data_of<T>(context.input(0))},
-                              data_of<T>(context.input(1)), nullptr,
-                              [=](int64_t index, int channel, double sum) {
-                                  output[index] = static_cast<T>(bias ? sum + bias[channel] : sum);
-                              });
+        convolve<kTransposed, double>(
+            context, problem, Operand<T>{data_of<T>(context.input(0))},
+            data_of<T>(context.input(1)), nullptr, [=](int64_t index, int channel, double sum) {
+                output[index] = static_cast<T>(bias ? sum + bias[channel] : sum);
+            });
         return TENGINE_OK;
     });
 }
-
-using ByteTypes = TypeList<int8_t, uint8_t>;
 
 // Calls `store` with the integer sums of a quantised convolution. Its inputs are at these indices.
 template <class Store>
@@ -185,12 +184,19 @@ int run_bytes(KernelContext& context, int weight_index, int zero_point_index,
     TENGINE_RETURN_IF_ERROR(describe<false>(context, weight_index, &problem));
     const tensor* weight = context.input(weight_index);
     const int zero_point = read_zero_point(context.input(zero_point_index), 0);
+    const int64_t products = multiply_dims(weight, 1, weight->dim_num);
     return dispatch_type(ByteTypes{}, context.input(0)->data_type, [&](auto x_type) {
         using X = typename decltype(x_type)::type;
         return dispatch_type(ByteTypes{}, weight->data_type, [&](auto w_type) {
             using W = typename decltype(w_type)::type;
-            convolve<false>(context, problem, Operand<X>{data_of<X>(context.input(0)), zero_point},
-                            data_of<W>(weight), context.input(weight_zero_point_index), store);
+            const Operand<X> x = {data_of<X>(context.input(0)), zero_point};
+            const tensor* zero_points = context.input(weight_zero_point_index);
+            if (products <= kMostNarrowProducts)
+                convolve<false, int32_t>(context, problem, x, data_of<W>(weight), zero_points,
+                                         store);
+            else
+                convolve<false, int64_t>(context, problem, x, data_of<W>(weight), zero_points,
+                                         store);
             return TENGINE_OK;
         });
     });
@@ -204,19 +210,25 @@ int run_integer(KernelContext& context)
     });
 }
 
+int prepare_qlinear(KernelContext& context)
+{
+    context.scratch_size =
+        sizeof(ir_multiplier_t) * static_cast<size_t>(context.input(4)->elem_num);
+    return TENGINE_OK;
+}
+
 int run_qlinear(KernelContext& context)
 {
     const tensor* weight_scale = context.input(4);
     const tensor* bias = context.input(8);
-    const double ratio = double{context.input(1)->f32[0]} / context.input(6)->f32[0];
-    const int zero_point = read_zero_point(context.input(7), 0);
-    const QuantizedRange range = byte_range(context.output(0)->data_type);
+    const Quantization y(context, 6);
+    auto* multipliers = static_cast<ir_multiplier_t*>(context.scratch);
+    TENGINE_RETURN_IF_ERROR(make_weight_multipliers(context, 1, 6, multipliers));
+    const Requantizer requantize(context.output(0)->data_type, y.zero_point);
     uint8_t* output = context.output(0)->u8;  // int8 has the same bits
     return run_bytes(context, 3, 2, 5, [=](int64_t index, int channel, int64_t sum) {
-        const double scale = ratio * weight_scale->f32[slice_index(weight_scale, channel)];
         if (bias) sum += bias->i32[channel];
-        output[index] =
-            static_cast<uint8_t>(quantize(static_cast<double>(sum) * scale, zero_point, range));
+        output[index] = requantize(sum, multipliers[slice_index(weight_scale, channel)]);
     });
 }
 
@@ -224,7 +236,7 @@ const Kernel rows[] = {
     {"Conv", "reference", nullptr, run_float<false>},
     {"ConvTranspose", "reference", nullptr, run_float<true>},
     {"ConvInteger", "reference", nullptr, run_integer},
-    {"QLinearConv", "reference", nullptr, run_qlinear},
+    {"QLinearConv", "reference", nullptr, run_qlinear, prepare_qlinear},
 };
 
 }  // namespace

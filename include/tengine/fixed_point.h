@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one requantisation of integer operators: how an int32 sum becomes an int8 or uint8 value.
+// The CPU's kernels and devices that compute the same bits use it. Header only.
+//
+// A positive real factor r is  factor * 2^-shift  with factor in [2^30, 2^31), the nearest such
+// number (B. Jacob et al., Quantization and Training of Neural Networks for Efficient
+// Integer-Arithmetic-Only Inference, CVPR 2018, §2.2; but halves round to even, as ONNX has it):
+//
+//     y = saturate(zero_point + round_half_to_even(sum * factor / 2^shift))
+//
+// sum * factor is exact in 64 bits. The error of r is at most 2^-31 of it, so y differs from the
+// exact result only where that lies within 2^-22 of a tie.
+#pragma once
+
+#include <math.h>
+#include <stdint.h>
+
+#include "tengine/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define IR_MULTIPLIER_MAX_SHIFT 62
+
+typedef struct ir_multiplier
+{
+    int32_t factor;  // 0, or for the largest of a group in [2^30, 2^31)
+    int32_t shift;   // 0 to IR_MULTIPLIER_MAX_SHIFT
+} ir_multiplier_t;
+
+// Factors with one shift, which suits the largest: for sums of products such as a + b of different
+// scales. A factor too small for the shift becomes 0. TENGINE_ERANGE when one is negative, NaN or
+// not below 2^31, or all are too large for shift 0.
+static inline int make_ir_multipliers(const double reals[], int number, ir_multiplier_t out[])
+{
+    double largest = 0;
+    for (int i = 0; i < number; ++i) {
+        if (!(reals[i] >= 0 && reals[i] < 2147483647.0))
+            return tengine_error_set(TENGINE_ERANGE,
+                                     "a requantisation factor of %g is not in 0 to 2^31", reals[i]);
+        if (reals[i] > largest) largest = reals[i];
+    }
+    int exponent = 0;  // largest = [0.5, 1) * 2^exponent
+    frexp(largest, &exponent);
+    if (nearbyint(ldexp(largest, 31 - exponent)) >= 2147483648.0) ++exponent;
+    int shift = 31 - exponent;
+    if (shift > IR_MULTIPLIER_MAX_SHIFT || largest == 0) shift = IR_MULTIPLIER_MAX_SHIFT;
+    for (int i = 0; i < number; ++i) {
+        out[i].factor = (int32_t)nearbyint(ldexp(reals[i], shift));
+        out[i].shift = shift;
+    }
+    return TENGINE_OK;
+}
+
+// product / 2^shift, halves to even; |product| is at most 2^62. Without branches, which sums of
+// networks would make unpredictable: a half is added where the floor is odd, almost one else.
+static inline int64_t round_ir_shift(int64_t product, int shift)
+{
+    if (shift == 0) return product;
+    const int64_t below_half = (INT64_C(1) << (shift - 1)) - 1;
+    return (product + below_half + ((product >> shift) & 1)) >> shift;
+}
+
+// An integer in [lowest, highest].
+static inline int32_t clamp_ir_integer(int64_t value, int32_t lowest, int32_t highest)
+{
+    if (value < lowest) return lowest;
+    return value < highest ? (int32_t)value : highest;
+}
+
+// The formula above. `lowest` and `highest` are the range of the type, or narrower: an activation.
+static inline int32_t requantize_ir_sum(int32_t sum, ir_multiplier_t multiplier, int32_t zero_point,
+                                        int32_t lowest, int32_t highest)
+{
+    const int64_t scaled = round_ir_shift((int64_t)sum * multiplier.factor, multiplier.shift);
+    return clamp_ir_integer(scaled + zero_point, lowest, highest);
+}
+
+#ifdef __cplusplus
+}
+#endif

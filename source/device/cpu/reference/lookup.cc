@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lookup: each byte is replaced by an entry of a table of 256.
+#include <iterator>
+
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/parallel.h"
+#include "device/cpu/reference/grain.h"
+
+namespace tengine::cpu {
+namespace {
+
+int run_lookup(KernelContext& context)
+{
+    const uint8_t* input = context.input(0)->u8;
+    const uint8_t* table = context.input(1)->u8;
+    uint8_t* output = context.output(0)->u8;
+    parallel_for(context.pool, context.output(0)->elem_num, grain_for(1),
+                 [=](int64_t begin, int64_t end, int) {
+                     for (int64_t i = begin; i < end; ++i)
+                         output[i] = table[input[i]];
+                 });
+    return TENGINE_OK;
+}
+
+const Kernel rows[] = {
+    {"tengine.Lookup", "reference", nullptr, run_lookup, nullptr, 0},
+};
+
+}  // namespace
+
+extern const KernelTable lookup_reference;
+const KernelTable lookup_reference = {rows, std::size(rows)};
+
+}  // namespace tengine::cpu

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of quantised matrices: MatMulInteger, QLinearMatMul and QGemm.
+#include <iterator>
+
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/reference/product.h"
+#include "device/cpu/reference/qlinear.h"
+#include "device/cpu/types.h"
+#include "operator/qlinear_param.h"
+
+namespace tengine::cpu {
+namespace {
+
+// One operand: the tensor of bytes at an input, its strides and its zero points.
+struct Operand
+{
+    const tensor* bytes;
+    int64_t row_stride, column_stride;
+    const tensor* zero_points;
+
+    template <class T>
+    Matrix<T> as() const
+    {
+        return {static_cast<const T*>(bytes->data), row_stride, column_stride, zero_points};
+    }
+};
+
+// Calls `store` with the sums, which are int32 where these cannot overflow.
+template <class Store>
+int multiply_bytes(KernelContext& context, const matmul_shape& shape, const Operand& a,
+                   const Operand& b, const Store& store)
+{
+    return dispatch_type(ByteTypes{}, a.bytes->data_type, [&](auto a_type) {
+        using A = typename decltype(a_type)::type;
+        return dispatch_type(ByteTypes{}, b.bytes->data_type, [&](auto b_type) {
+            using B = typename decltype(b_type)::type;
+            if (shape.k <= kMostNarrowProducts)
+                multiply<int32_t>(context, shape, a.as<A>(), b.as<B>(), store);
+            else
+                multiply<int64_t>(context, shape, a.as<A>(), b.as<B>(), store);
+            return TENGINE_OK;
+        });
+    });
+}
+
+int run_matmul_integer(KernelContext& context)
+{
+    matmul_shape shape;
+    TENGINE_RETURN_IF_ERROR(resolve_matmul_shape(context.node, 0, 1, &shape));
+    const Operand a = {context.input(0), shape.k, 1, context.input(2)};
+    const Operand b = {context.input(1), shape.n, 1, context.input(3)};
+    int32_t* output = context.output(0)->i32;
+    return multiply_bytes(context, shape, a, b, [&](const Element& at, int64_t sum) {
+        output[(at.matrix * shape.m + at.row) * shape.n + at.column] = static_cast<int32_t>(sum);
+    });
+}
+
+// Multipliers of a product's results, in the node's scratch: one for all, one per column, or one
+// for each.
+struct Multipliers
+{
+    int64_t rows, columns;
+    ir_multiplier_t* values;
+
+    int64_t number() const { return rows * columns; }
+    ir_multiplier_t at(int64_t row, int64_t column) const
+    {
+        return values[(rows == 1 ? 0 : row) * columns + (columns == 1 ? 0 : column)];
+    }
+};
+
+// Scales of a and y may be one per row, that of b one per column, each also per matrix.
+Multipliers shape_matmul_multipliers(const KernelContext& context, const matmul_shape& shape)
+{
+    const int64_t b_scales = context.input(4)->elem_num;
+    const bool by_row =
+        context.input(1)->elem_num > 1 || context.input(6)->elem_num > 1 || b_scales > shape.n;
+    return {by_row ? shape.batch * shape.m : 1, b_scales > 1 ? shape.n : 1,
+            static_cast<ir_multiplier_t*>(context.scratch)};
+}
+
+int prepare_qlinear_matmul(KernelContext& context)
+{
+    matmul_shape shape;
+    TENGINE_RETURN_IF_ERROR(resolve_matmul_shape(context.node, 0, 3, &shape));
+    context.scratch_size = sizeof(ir_multiplier_t) *
+                           static_cast<size_t>(shape_matmul_multipliers(context, shape).number());
+    return TENGINE_OK;
+}
+
+int fill_multipliers(const KernelContext& context, const matmul_shape& shape,
+                     const Multipliers& multipliers)
+{
+    const tensor* a_scale = context.input(1);
+    const tensor* b_scale = context.input(4);
+    const tensor* y_scale = context.input(6);
+    for (int64_t i = 0; i < multipliers.number(); ++i) {
+        const int64_t column = i % multipliers.columns;
+        const int64_t row = i / multipliers.columns % std::max(1, shape.m);
+        const int64_t matrix = i / multipliers.columns / std::max(1, shape.m);
+        const StackPosition from(shape, matrix);
+        const double real = double{a_scale->f32[find_slice(a_scale, from.a, row, shape.m)]} *
+                            b_scale->f32[find_slice(b_scale, from.b, column, shape.n)] /
+                            y_scale->f32[find_slice(y_scale, matrix, row, shape.m)];
+        TENGINE_RETURN_IF_ERROR(make_multipliers(context, &real, 1, &multipliers.values[i]));
+    }
+    return TENGINE_OK;
+}
+
+int run_qlinear_matmul(KernelContext& context)
+{
+    matmul_shape shape;
+    TENGINE_RETURN_IF_ERROR(resolve_matmul_shape(context.node, 0, 3, &shape));
+    const Multipliers multipliers = shape_matmul_multipliers(context, shape);
+    TENGINE_RETURN_IF_ERROR(fill_multipliers(context, shape, multipliers));
+    const Operand a = {context.input(0), shape.k, 1, context.input(2)};
+    const Operand b = {context.input(3), shape.n, 1, context.input(5)};
+    const tensor* zero_points = context.input(7);
+    const int data_type = context.output(0)->data_type;
+    uint8_t* output = context.output(0)->u8;  // int8 has the same bits
+    return multiply_bytes(context, shape, a, b, [&](const Element& at, int64_t sum) {
+        const int zero_point =
+            read_zero_point(zero_points, find_slice(zero_points, at.matrix, at.row, shape.m));
+        const int64_t row = at.matrix * shape.m + at.row;
+        output[row * shape.n + at.column] =
+            Requantizer(data_type, zero_point)(sum, multipliers.at(row, at.column));
+    });
+}
+
+int prepare_qgemm(KernelContext& context)
+{
+    context.scratch_size =
+        sizeof(ir_multiplier_t) * static_cast<size_t>(context.input(4)->elem_num);
+    return TENGINE_OK;
+}
+
+int run_qgemm(KernelContext& context)
+{
+    const qgemm_param& param = context.param<qgemm_param>();
+    gemm_shape matrices;
+    TENGINE_RETURN_IF_ERROR(
+        resolve_gemm_shape(context.node, 3, 6, param.transA, param.transB, &matrices));
+    matmul_shape shape = {};
+    shape.m = matrices.m;
+    shape.n = matrices.n;
+    shape.k = matrices.k;
+    shape.batch = 1;
+    const Quantization y(context, 7);
+    const Multipliers multipliers = {1, context.input(4)->elem_num,
+                                     static_cast<ir_multiplier_t*>(context.scratch)};
+    TENGINE_RETURN_IF_ERROR(
+        make_weight_multipliers(context, 1, 7, multipliers.values, param.alpha));
+    const Operand a = {context.input(0), param.transA ? 1 : shape.k, param.transA ? shape.m : 1,
+                       context.input(2)};
+    const Operand b = {context.input(3), param.transB ? 1 : shape.n, param.transB ? shape.k : 1,
+                       context.input(5)};
+    const tensor* addend = context.input(6);
+    const Requantizer requantize(context.output(0)->data_type, y.zero_point);
+    uint8_t* output = context.output(0)->u8;
+    return multiply_bytes(context, shape, a, b, [&](const Element& at, int64_t sum) {
+        if (addend) sum += addend->i32[find_addend(addend, at.row, at.column)];
+        output[at.row * shape.n + at.column] = requantize(sum, multipliers.at(0, at.column));
+    });
+}
+
+const Kernel rows[] = {
+    {"MatMulInteger", "reference", nullptr, run_matmul_integer},
+    {"QLinearMatMul", "reference", nullptr, run_qlinear_matmul, prepare_qlinear_matmul},
+    {"com.microsoft.QGemm", "reference", nullptr, run_qgemm, prepare_qgemm},
+};
+
+}  // namespace
+
+extern const KernelTable qlinear_gemm_reference;
+const KernelTable qlinear_gemm_reference = {rows, std::size(rows)};
+
+}  // namespace tengine::cpu

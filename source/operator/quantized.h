@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks that the integer operators share: QLinearConv, QLinearMatMul (ONNX) and those of
+// com.microsoft. Their inputs come in threes: a tensor of bytes, its scale, its zero point.
+// Which sums they make, and how these become bytes again, is in tengine/fixed_point.h.
+#pragma once
+
+#include <stdbool.h>
+
+#include "operator/operator.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Inputs index, index + 1 and index + 2 are int8 or uint8, float32, and of the type of the first;
+// the last may be absent, which means 0. Says nothing about shapes.
+TENGINE_MUST_USE int require_quantized(const struct node* node, int index);
+
+// Scale `index` and the zero point behind it, which may be absent, hold one value or a list of
+// `slices`; what is known of the scale is finite and not negative.
+TENGINE_MUST_USE int check_quantization(const struct node* node, int index, int slices);
+
+// Scale `index` and the zero point behind it, which may be absent, are those of a result: one
+// float32 value, positive where it is known, and one int8 or uint8.
+TENGINE_MUST_USE int check_result_quantization(const struct node* node, int index);
+
+// Every value of scale `index` (float32) that is known is finite and not negative; nor 0 when it
+// divides.
+TENGINE_MUST_USE int check_scale_values(const struct node* node, int index, bool divides);
+
+// The type of the result: that of the zero point at `index`, else of the tensor at input 0.
+int result_type(const struct node* node, int index);
+
+#ifdef __cplusplus
+}
+#endif
