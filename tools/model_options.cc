@@ -15,6 +15,7 @@ const std::map<std::string, int> kPrecisions = {
     {"hybrid-int8", TENGINE_MODE_HYBRID_INT8},
     {"uint8", TENGINE_MODE_UINT8},
     {"int8", TENGINE_MODE_INT8},
+    {"bf16", TENGINE_MODE_BF16},
 };
 
 std::string precision_names()
@@ -83,8 +84,8 @@ void add_placement_options(CLI::App* command, ModelOptions* options)
         ->add_option_function<std::string>(
             "--precision",
             [options](const std::string& text) { options->precision = parse_precision(text); },
-            "Numbers to compute with: " + precision_names() +
-                "; this version computes every model in its own types, whatever is asked")
+            "Numbers to compute with, where a device takes them: " + precision_names() +
+                ". int8 and uint8 need a quantised model or --option precision.table=FILE")
         ->type_name("P");
     command
         ->add_option("--shape", options->shapes,

@@ -70,13 +70,6 @@
 #define TENGINE_CLUSTER_MEDIUM 2  // those between
 #define TENGINE_CLUSTER_LITTLE 3  // the slowest cores
 
-// Precision of a run. These are not the TENGINE_DT_* numbers.
-#define TENGINE_MODE_FP32 0
-#define TENGINE_MODE_FP16 1
-#define TENGINE_MODE_HYBRID_INT8 2
-#define TENGINE_MODE_UINT8 3
-#define TENGINE_MODE_INT8 4
-
 // Left over from functions that Tengine Lite had removed; kept so that programs compile.
 #define NODE_DUMP_ACTION_DISABLE 0
 #define NODE_DUMP_ACTION_ENABLE 1
@@ -151,8 +144,9 @@ typedef struct options
 {
     int num_thread;     // threads wanted, capped to the cores of the cluster; <= 0: all of these
     int cluster;        // TENGINE_CLUSTER_*; negative: TENGINE_CLUSTER_BIG
-    int precision;      // TENGINE_MODE_*; any other value: TENGINE_MODE_FP32. In this version every
-                        // model is computed in its own types, whatever is asked for.
+    int precision;      // TENGINE_MODE_* (defines.h); any other value: TENGINE_MODE_FP32. What a
+                        // device computes in it is the device's choice, node by node; see
+                        // docs/precision.md.
     uint64_t affinity;  // mask of CPUs; 0, or one with no CPU in the cluster: the cluster's mask
 } options_t;
 

@@ -21,6 +21,22 @@
 #define TENGINE_DT_UINT32 11  // 4
 #define TENGINE_DT_UINT64 12  // 8
 
+// Precision of a run. These are not the TENGINE_DT_* numbers.
+#define TENGINE_MODE_FP32 0
+#define TENGINE_MODE_FP16 1
+#define TENGINE_MODE_HYBRID_INT8 2
+#define TENGINE_MODE_UINT8 3
+#define TENGINE_MODE_INT8 4
+#define TENGINE_MODE_BF16 5
+
+// Precision of a run; 0-4 as in Tengine Lite. These are not the TENGINE_DT_* numbers.
+#define TENGINE_MODE_FP32 0         // every node in the types that the model has
+#define TENGINE_MODE_FP16 1         // fp32 nodes in fp16
+#define TENGINE_MODE_HYBRID_INT8 2  // as TENGINE_MODE_FP32 in this version
+#define TENGINE_MODE_UINT8 3        // quantised nodes in integers; calibrated tensors are uint8
+#define TENGINE_MODE_INT8 4         // quantised nodes in integers; calibrated tensors are int8
+#define TENGINE_MODE_BF16 5         // fp32 nodes in bf16
+
 // Order of the dimensions of an image tensor.
 #define TENGINE_LAYOUT_NCHW 0
 #define TENGINE_LAYOUT_NHWC 1

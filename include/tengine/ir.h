@@ -114,6 +114,7 @@ typedef struct node
     struct device* device;  // that runs it; NULL before the split
     int64_t predicted_ns;   // time of one run there; -1: nobody has asked yet
     int64_t measured_ns;    // time of the last run; -1: not known
+    uint8_t keep_float;     // the user wants it computed in the types that the model has
 } ir_node_t;
 
 typedef struct subgraph

@@ -21,7 +21,7 @@ static ir_run_options_t translate_options(const options_t* wanted)
     const bool cluster_known =
         wanted->cluster >= TENGINE_CLUSTER_ALL && wanted->cluster <= TENGINE_CLUSTER_LITTLE;
     const bool precision_known =
-        wanted->precision >= TENGINE_MODE_FP32 && wanted->precision <= TENGINE_MODE_INT8;
+        wanted->precision >= TENGINE_MODE_FP32 && wanted->precision <= TENGINE_MODE_BF16;
     ir_run_options_t options = {
         .num_thread = wanted->num_thread,
         .cluster = cluster_known ? wanted->cluster : TENGINE_CLUSTER_BIG,

@@ -47,7 +47,7 @@ static bool fits_pattern(const char* pattern, const char* text)
     return *pattern == '\0';
 }
 
-static bool fits_node(const char* nodes, const struct node* node)
+bool fits_ir_node(const char* nodes, const struct node* node)
 {
     const size_t prefix = sizeof operator_prefix - 1;
     if (strcmp(nodes, node->name) == 0) return true;
@@ -58,7 +58,7 @@ static bool fits_node(const char* nodes, const struct node* node)
 static bool fits_any_node(const char* nodes, const struct graph* graph)
 {
     for (int i = 0; i < graph->node_num; i++)
-        if (fits_node(nodes, graph->node_list[i])) return true;
+        if (fits_ir_node(nodes, graph->node_list[i])) return true;
     return false;
 }
 
@@ -185,7 +185,7 @@ const char* find_ir_node_affinity(const struct graph* graph, const struct node* 
 {
     for (int i = get_vector_num(graph->affinity) - 1; i >= 0; i--) {
         const ir_affinity_t* rule = get_vector_data(graph->affinity, i);
-        if (fits_node(rule->nodes, node) || (source && fits_node(rule->nodes, source)))
+        if (fits_ir_node(rule->nodes, node) || (source && fits_ir_node(rule->nodes, source)))
             return rule->devices;
     }
     return NULL;

@@ -18,6 +18,9 @@ typedef struct ir_affinity
     char* devices;  // "A,B": only these; "!A,B": any but these
 } ir_affinity_t;
 
+// Whether a node is one of `nodes`, written as above.
+bool fits_ir_node(const char* nodes, const struct node* node);
+
 // Appends a rule to graph->affinity; an earlier one with the same `nodes` goes. ENOENT when no node
 // of the graph fits `nodes`; EINVAL for NULL, an empty text, a list with an empty name, or one that
 // mixes devices with and without !. Whether the devices exist is the caller's to check. On failure

@@ -38,6 +38,15 @@ static const ir_option_t option_table[] = {
      .highest = 100,
      .help = "percent of the multiply-accumulates that may fall back to the CPU; more is a failure "
              "as with split.fail_on_fallback"},
+    {.key = "precision.keep_float",
+     .initial = "",
+     .choices = "",
+     .help = "nodes that stay in the model's types whatever precision a run has: names, patterns "
+             "with * and ?, or op:<operator>, separated by commas"},
+    {.key = "precision.table",
+     .initial = "",
+     .choices = "",
+     .help = "calibration table of `tengine quantize --table`, for runs in int8 or uint8"},
     {.key = "scheduler",
      .initial = "",
      .choices = "",

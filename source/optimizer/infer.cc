@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes, types and constants in one walk from inputs to outputs: a Reshape's target may be
-// computed by Shape, Gather and Concat, so a node is folded as soon as its inputs are known.
+// computed by Shape, Gather and Concat, so a node is folded as soon as its inputs are known. In an
+// integer precision quantised weights are folded in a second walk, when devices have had a look.
 #include "operator/infer.h"
 
 #include "optimizer/pass.h"
@@ -48,32 +49,60 @@ int64_t count_output_bytes(const node& node)
     return bytes;
 }
 
-bool is_foldable(const node& node)
+class Walk
 {
-    const uint32_t traits = node.op.method->traits;
-    if (traits & OP_RANDOM) return false;
-    return (traits & OP_SHAPE_ONLY) || are_inputs_constant(node);
-}
+  public:
+    // `holds_bytes`: constants that a DequantizeLinear reads stay for integer nodes.
+    explicit Walk(bool holds_bytes) : holds_bytes_(holds_bytes) {}
 
-int infer_node(node& node, int64_t* budget)
-{
-    TENGINE_RETURN_IF_ERROR(settle_moved_inputs(node));
-    int status = OP_SHAPE_LATER;
-    if (are_input_shapes_known(node))
-        status = node.op.same_shape
-                     ? set_node_output_like(&node, 0, get_ir_node_input(&node, 0), -1)
-                     : node.op.infer_shape(&node);
-    if (status < 0) return status;
-    node.dynamic_shape = status == OP_SHAPE_LATER || !are_outputs_known(node);
-    const bool fold_later_shape = (node.op.method->traits & OP_SELF_SHAPED) != 0;
-    if (node.dynamic_shape && !fold_later_shape) return TENGINE_OK;
-    const int64_t bytes = count_output_bytes(node);
-    if (!is_foldable(node) || bytes > *budget) return TENGINE_OK;
-    *budget -= bytes;
-    return evaluate_node(node);
-}
+    int run(graph& graph)
+    {
+        for (int i = 0; i < graph.node_num; i++)
+            TENGINE_RETURN_IF_ERROR(visit(*graph.node_list[i]));
+        return TENGINE_OK;
+    }
+
+  private:
+    bool is_foldable(const node& node) const
+    {
+        const uint32_t traits = node.op.method->traits;
+        if (traits & OP_RANDOM) return false;
+        if (holds_bytes_ && is_op(&node, "DequantizeLinear")) return false;
+        return (traits & OP_SHAPE_ONLY) || are_inputs_constant(node);
+    }
+
+    int visit(node& node)
+    {
+        TENGINE_RETURN_IF_ERROR(settle_moved_inputs(node));
+        const int status = infer_node_outputs(node);
+        if (status < 0) return status;
+        node.dynamic_shape = status == OP_SHAPE_LATER || !are_outputs_known(node);
+        const bool fold_later_shape = (node.op.method->traits & OP_SELF_SHAPED) != 0;
+        if (node.dynamic_shape && !fold_later_shape) return TENGINE_OK;
+        const int64_t bytes = count_output_bytes(node);
+        if (!is_foldable(node) || bytes > budget_) return TENGINE_OK;
+        budget_ -= bytes;
+        return evaluate_node(node);
+    }
+
+    const bool holds_bytes_;
+    int64_t budget_ = kFoldBudget;
+};
 
 }  // namespace
+
+int infer_node_outputs(node& node)
+{
+    if (!are_input_shapes_known(node)) return OP_SHAPE_LATER;
+    return node.op.same_shape ? set_node_output_like(&node, 0, get_ir_node_input(&node, 0), -1)
+                              : node.op.infer_shape(&node);
+}
+
+bool is_integer_run(const graph& graph)
+{
+    const int precision = graph.run_options.precision;
+    return precision == TENGINE_MODE_INT8 || precision == TENGINE_MODE_UINT8;
+}
 
 int infer_graph(graph& graph)
 {
@@ -85,10 +114,12 @@ int infer_graph(graph& graph)
                                      "set_tensor_shape before prerun",
                                      input->name);
     }
-    int64_t budget = kFoldBudget;
-    for (int i = 0; i < graph.node_num; i++)
-        TENGINE_RETURN_IF_ERROR(infer_node(*graph.node_list[i], &budget));
-    return TENGINE_OK;
+    return Walk(is_integer_run(graph)).run(graph);
+}
+
+int fold_graph(graph& graph)
+{
+    return is_integer_run(graph) ? Walk(false).run(graph) : TENGINE_OK;
 }
 
 }  // namespace tengine

@@ -12,6 +12,9 @@ namespace tengine {
 // pipeline.cc: a pass or a named step of one, which TG_DUMP=<name> shows before and after.
 int run_pass(graph& graph, const char* name, const std::function<int(struct graph&)>& pass);
 
+// pipeline.cc: closes gaps and sorts, which renumbers nodes and tensors.
+int tidy_graph(graph& graph);
+
 // execution_graph.cc: the copy the passes work on.
 int copy_to_execution_graph(const graph& source, graph** out_graph);
 
@@ -29,6 +32,12 @@ int settle_moved_inputs(node& node);
 // infer.cc: data types and shapes, and the folding of constants, in one walk (a shape may be
 // computed by nodes). Nodes whose shapes depend on data become dynamic.
 int infer_graph(graph& graph);
+// What infer_graph() left to devices: weights that nobody wanted as bytes.
+int fold_graph(graph& graph);
+// Types and shapes of one node's outputs. OP_SHAPE_LATER: something is not known yet.
+int infer_node_outputs(node& node);
+// Whether the run's precision is TENGINE_MODE_INT8 or TENGINE_MODE_UINT8.
+bool is_integer_run(const graph& graph);
 
 // evaluate.cc: runs a node whose inputs are constant; its outputs become constants and the node
 // disappears.
@@ -44,6 +53,9 @@ int merge_batch_norms(graph& graph);
 int merge_pads(graph& graph);
 // dead_code.cc: nodes and tensors that no output needs.
 int remove_dead_code(graph& graph);
+
+// precision/wishes.cc: what the context's options precision.* say of nodes and tensors.
+int heed_precision_wishes(graph& graph);
 
 // split/split.cc
 int split_graph(graph& graph);

@@ -1,33 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one list of passes, in order, and the way to look at what they do: TG_DUMP=<pass> (or "all")
 // logs the graph before and after that pass, whatever the log level.
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <vector>
+#include <string>
 
 #include "base/log.h"
 #include "graph/graph.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pass.h"
+#include "optimizer/split/split.h"
 #include "tengine/device.h"
 
 namespace tengine {
 namespace {
 
-// optimize_graph of each device that got a part, once.
+int optimize_for(graph& graph, const struct device& device)
+{
+    if (!device.optimizer || !device.optimizer->optimize_graph) return TENGINE_OK;
+    tengine_error_clear();
+    const int status = device.optimizer->optimize_graph(&graph, graph.run_options.precision);
+    if (status == 0) return tidy_graph(graph);
+    const std::string cause = describe_failure(status);
+    return tengine_error_set(tengine_error_code() ? tengine_error_code() : TENGINE_EDEVICE,
+                             "device '%s', optimize_graph: %s", device.name, cause.c_str());
+}
+
+// Every device of the graph may rewrite what it wants to compute in the run's precision. The best
+// comes first, so what it leaves is for the others.
 int optimize_by_devices(graph& graph)
 {
-    std::vector<const device*> asked;
-    for (int i = 0; i < get_vector_num(graph.subgraph_list); i++) {
-        const device* device = get_ir_graph_subgraph(&graph, i)->device;
-        if (std::find(asked.begin(), asked.end(), device) != asked.end()) continue;
-        asked.push_back(device);
-        if (device->optimizer && device->optimizer->optimize_graph)
-            TENGINE_RETURN_IF_ERROR(
-                device->optimizer->optimize_graph(&graph, graph.run_options.precision));
-    }
+    for (const device* device : list_graph_devices(graph))
+        TENGINE_RETURN_IF_ERROR(optimize_for(graph, *device));
     return TENGINE_OK;
 }
 
@@ -45,8 +50,10 @@ constexpr Pass kPasses[] = {
     {"merge_pads", merge_pads},
     {"merge_batch_norms", merge_batch_norms},
     {"clean", remove_dead_code},
-    {"split", split_graph},
+    {"wishes", heed_precision_wishes},
     {"optimize", optimize_by_devices},
+    {"fold", fold_graph},
+    {"split", split_graph},
 };
 
 void dump(const graph& graph, const char* when, const char* pass)
@@ -60,14 +67,11 @@ void dump(const graph& graph, const char* when, const char* pass)
     set_log_sink_level(level);
 }
 
-// A pass may leave gaps and disorder. Parts refer to nodes by index: what follows the split keeps
-// the numbering.
+// A pass may leave gaps and disorder. The last one makes parts, which refer to nodes by index.
 int run_and_tidy(const Pass& pass, graph& graph)
 {
     TENGINE_RETURN_IF_ERROR(pass.run(graph));
-    if (get_vector_num(graph.subgraph_list) > 0) return TENGINE_OK;
-    TENGINE_RETURN_IF_ERROR(compact_ir_graph(&graph));
-    return sort_ir_graph(&graph);
+    return get_vector_num(graph.subgraph_list) > 0 ? TENGINE_OK : tidy_graph(graph);
 }
 
 int run_passes(graph& graph)
@@ -95,6 +99,12 @@ int create(const graph& source, const ir_run_options_t& options, graph** out_gra
 }
 
 }  // namespace
+
+int tidy_graph(graph& graph)
+{
+    TENGINE_RETURN_IF_ERROR(compact_ir_graph(&graph));
+    return sort_ir_graph(&graph);
+}
 
 int run_pass(graph& graph, const char* name, const std::function<int(struct graph&)>& pass)
 {

@@ -36,7 +36,7 @@ TEST(Misuse, TheCommandLineIsWrong)
     expect_error({"run", model, "--threads", "many"}, 2, "many");
     expect_error({"run", model, "--threads", "-1"}, 2, "-1");
     expect_error({"run", model, "--precision", "fp8"}, 2,
-                 "'fp8' is none of fp16, fp32, hybrid-int8, int8, uint8");
+                 "'fp8' is none of bf16, fp16, fp32, hybrid-int8, int8, uint8");
     expect_error({"bench", model, "--runs", "0"}, 2, "0 not in range");
     expect_error({"bench", model, "--threads", "1,x"}, 2, "x not in range");
 }

@@ -198,6 +198,12 @@ ir_verdict_t Candidates::ask(const Candidate& candidate, const node& node) const
     return verdict;
 }
 
+bool Candidates::takes(const struct device* device, const node& node) const
+{
+    const size_t index = index_of(device);
+    return index < size() && ask(candidates_[index], node).verdict == IR_VERDICT_YES;
+}
+
 int Candidates::place(node& node, size_t begin) const
 {
     node.device = nullptr;

@@ -33,6 +33,9 @@ class Candidates
 
     size_t size() const { return candidates_.size(); }
     device* at(size_t index) const { return candidates_[index].device; }
+    bool has(const struct device* device) const { return index_of(device) < size(); }
+    // Whether the device, one of the candidates, takes the node.
+    bool takes(const struct device* device, const node& node) const;
 
     // Gives the node to the first candidate from `begin` on that takes it: node.device, and a
     // refusal for each that does not. node.device is null when none does.

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums, products and averages: QLinearAdd, QLinearMul, QLinearAveragePool and
+// QLinearGlobalAveragePool.
+#include "graph/graph.h"
+#include "operator/infer.h"
+#include "optimizer/pass.h"
+#include "optimizer/precision/fuser.h"
+
+namespace tengine {
+namespace {
+
+constexpr const char* kDomain = "com.microsoft";
+
+// The operand in the type of the result, which changes its zero point only.
+bool adapt_type(Fuser& fuser, const node& node, int data_type, Operand* operand)
+{
+    const int shift = data_type == TENGINE_DT_UINT8 ? 128 : -128;
+    if (operand->by.data_type == data_type) return true;
+    const Quantization to = {operand->by.scale, operand->by.zero_point + shift, data_type, nullptr,
+                             nullptr};
+    *operand = {fuser.requantize(*operand, to, node), to};
+    return operand->bytes != nullptr;
+}
+
+struct Binary
+{
+    Operand a, b;
+    Result y;
+};
+
+bool prepare(Fuser& fuser, const node& node, Binary* out_binary)
+{
+    Result& y = out_binary->y;
+    if (!fuser.find_result(node, 0, &y)) return false;
+    Operand* operands[] = {&out_binary->a, &out_binary->b};
+    for (int i = 0; i < 2; i++)
+        if (!fuser.make_operand(get_ir_node_input(&node, i), y, operands[i]) ||
+            !adapt_type(fuser, node, y.by.data_type, operands[i]))
+            return false;
+    return true;
+}
+
+bool add_binary(Fuser& fuser, node& node, const char* op, Binary& binary)
+{
+    std::vector<tensor*> inputs;
+    fuser.append(binary.a, &inputs);
+    fuser.append(binary.b, &inputs);
+    fuser.append(binary.y, &inputs);
+    return fuser.finish(node, binary.y, fuser.add(kDomain, op, node, inputs, binary.y));
+}
+
+// The integer pools have one type.
+bool fuse_average(Fuser& fuser, node& node, const char* op)
+{
+    Operand x;
+    Result y;
+    std::vector<tensor*> inputs;
+    if (!fuser.find_result(node, 0, &y) ||
+        !fuser.make_operand(get_ir_node_input(&node, 0), y, &x) ||
+        !adapt_type(fuser, node, y.by.data_type, &x) ||
+        !is_multiplier(double{x.by.scale} / y.by.scale))
+        return false;
+    fuser.append(x, &inputs);
+    fuser.append(y, &inputs);
+    return fuser.finish(node, y, fuser.add(kDomain, op, node, inputs, y));
+}
+
+// All axes but batch and channels, which stay as dimensions of 1.
+bool reduces_space(const node& node)
+{
+    int64_t axes[MAX_SHAPE_DIM_NUM];
+    int axis_num = 0;
+    const tensor* input = get_ir_node_input(&node, 0);
+    const int rank = input->dim_num;
+    if (rank < 3 || get_ir_node_int(&node, "keepdims", 1) == 0 ||
+        read_int_input(&node, 1, axes, MAX_SHAPE_DIM_NUM, &axis_num) != TENGINE_OK ||
+        axis_num != rank - 2)
+        return false;
+    unsigned reduced = 0;
+    for (int i = 0; i < axis_num; i++)
+        reduced |= 1u << (axes[i] < 0 ? axes[i] + rank : axes[i]);
+    return reduced == (1u << rank) - 4;
+}
+
+}  // namespace
+
+bool fuse_add(Fuser& fuser, node& node)
+{
+    Binary binary;
+    if (!prepare(fuser, node, &binary)) return false;
+    const double y = binary.y.by.scale;
+    if (!is_multiplier(binary.a.by.scale / y) || !is_multiplier(binary.b.by.scale / y))
+        return false;
+    return add_binary(fuser, node, "QLinearAdd", binary);
+}
+
+bool fuse_mul(Fuser& fuser, node& node)
+{
+    Binary binary;
+    if (!prepare(fuser, node, &binary)) return false;
+    const double product = double{binary.a.by.scale} * binary.b.by.scale;
+    return is_multiplier(product / binary.y.by.scale) &&
+           add_binary(fuser, node, "QLinearMul", binary);
+}
+
+bool fuse_average_pool(Fuser& fuser, node& node)
+{
+    return fuse_average(fuser, node, "QLinearAveragePool");
+}
+
+bool fuse_global_average_pool(Fuser& fuser, node& node)
+{
+    return fuse_average(fuser, node, "QLinearGlobalAveragePool");
+}
+
+bool fuse_reduce_mean(Fuser& fuser, node& node)
+{
+    return reduces_space(node) && fuse_average(fuser, node, "QLinearGlobalAveragePool");
+}
+
+}  // namespace tengine

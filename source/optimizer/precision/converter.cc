@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimizer/precision/converter.h"
+
+#include <cstring>
+#include <vector>
+
+#include "base/half.h"
+#include "graph/graph.h"
+#include "operator/operator.h"
+#include "optimizer/pass.h"
+#include "optimizer/precision/quantization.h"
+
+namespace tengine {
+namespace {
+
+// What changes types itself.
+bool is_border(const node& node)
+{
+    for (const char* op : {"Cast", "CastLike", "QuantizeLinear", "DequantizeLinear"})
+        if (is_op(&node, op)) return true;
+    return false;
+}
+
+// Inputs that are no data but parameters, fp32 whatever the data is.
+struct Parameters
+{
+    const char* op;
+    int first, last;
+};
+
+constexpr Parameters kParameters[] = {
+    {"Resize", 1, 2},  // roi, scales
+};
+
+bool is_parameter(const node& node, int index)
+{
+    for (const Parameters& row : kParameters)
+        if (is_op(&node, row.op) && index >= row.first && index <= row.last) return true;
+    return false;
+}
+
+// Computes fp32 from fp32, in no other float type.
+bool computes_in_float(const node& node)
+{
+    bool reads = false, writes = false;
+    if (node.op.method->traits & OP_RANDOM) return false;
+    for (int i = 0; i < node.input_num; i++) {
+        const tensor* input = get_ir_node_input(&node, i);
+        if (!input) continue;
+        const int type = input->data_type;
+        if (type == TENGINE_DT_FP16 || type == TENGINE_DT_BF16 || type == TENGINE_DT_FP64)
+            return false;
+        reads = reads || (type == TENGINE_DT_FP32 && !is_parameter(node, i) &&
+                          input->tensor_type != TENSOR_TYPE_CONST);
+    }
+    for (int i = 0; i < node.output_num; i++) {
+        const tensor* output = get_ir_node_output(&node, i);
+        writes = writes || (output && output->data_type == TENGINE_DT_FP32);
+    }
+    return reads && writes;
+}
+
+bool has_same_shape(const tensor& a, const tensor& b)
+{
+    return a.shape_set && b.shape_set && a.dim_num == b.dim_num &&
+           std::memcmp(a.dims, b.dims, sizeof(int) * a.dim_num) == 0;
+}
+
+}  // namespace
+
+Converter::Converter(struct graph& graph, const struct device* device, const Candidates& candidates,
+                     int data_type)
+    : rewriter_(graph, device, candidates), data_type_(data_type)
+{
+    for (int i = 0; i < graph.tensor_num; i++) {
+        tensor* tensor = graph.tensor_list[i];
+        if (tensor && tensor->tensor_type == TENSOR_TYPE_CONST && tensor->source_index >= 0 &&
+            tensor->data_type == data_type)
+            model_copies_[tensor->source_index] = tensor;
+    }
+}
+
+std::string Converter::name_of(const tensor& value) const
+{
+    return std::string(value.name) + "." + get_data_type_name(data_type_);
+}
+
+// ---- inputs ----
+
+tensor* Converter::find_copy(const tensor& value) const
+{
+    const auto copy = copies_.find(value.index);
+    if (copy != copies_.end()) return copy->second;
+    const auto known = model_copies_.find(value.source_index);
+    return known == model_copies_.end() ? nullptr : known->second;
+}
+
+tensor* Converter::narrow_constant(const tensor& value)
+{
+    if (tensor* known = find_copy(value)) return known;
+    std::vector<uint16_t> halves(static_cast<size_t>(value.elem_num));
+    const auto convert = data_type_ == TENGINE_DT_FP16 ? fp32_to_fp16 : fp32_to_bf16;
+    for (size_t i = 0; i < halves.size(); i++)
+        halves[i] = convert(value.f32[i]);
+    tensor* made = rewriter_.add_constant(name_of(value), data_type_,
+                                          {value.dims, value.dims + value.dim_num}, halves.data());
+    if (made) made->source_index = value.source_index;
+    return made;
+}
+
+// The tensor in the narrow type, when the graph has it: it was widened, or is narrowed already.
+tensor* Converter::find_narrow(const tensor& value) const
+{
+    const graph& graph = rewriter_.graph();
+    const node* producer = producer_of(graph, &value);
+    if (is_op(producer, "Cast")) {
+        tensor* origin = get_ir_node_input(producer, 0);
+        if (origin->data_type == data_type_) return origin;
+    }
+    for (int i = 0; i < value.consumer_num; i++) {
+        const node* reader = get_ir_graph_node(&graph, value.consumer[i]);
+        if (!is_op(reader, "Cast")) continue;
+        tensor* result = get_ir_node_output(reader, 0);
+        if (result->data_type == data_type_) return result;
+    }
+    return nullptr;
+}
+
+tensor* Converter::narrow(tensor* value)
+{
+    if (!value || value->data_type != TENGINE_DT_FP32) return value;
+    if (value->tensor_type == TENSOR_TYPE_CONST) return narrow_constant(*value);
+    if (tensor* known = find_narrow(*value)) return known;
+    const std::string name = name_of(*value);
+    return rewriter_.add_cast(value, data_type_, name);
+}
+
+// Only what stays may be used again.
+void Converter::remember_copies(const node& origin, const node& made)
+{
+    for (int i = 0; i < origin.input_num; i++) {
+        const tensor* wide = get_ir_node_input(&origin, i);
+        tensor* narrow = get_ir_node_input(&made, i);
+        if (wide && wide != narrow && wide->tensor_type == TENSOR_TYPE_CONST)
+            copies_[wide->index] = narrow;
+    }
+}
+
+// ---- nodes ----
+
+// Readers in fp32, and the graph's outputs, keep their tensor.
+bool Converter::widen_outputs(node& origin, node& made)
+{
+    std::vector<tensor*> wide, narrow;
+    for (int i = 0; i < origin.output_num; i++) {
+        wide.push_back(get_ir_node_output(&origin, i));
+        narrow.push_back(get_ir_node_output(&made, i));
+    }
+    destroy_ir_node(&rewriter_.graph(), &origin);
+    for (size_t i = 0; i < wide.size(); i++) {
+        if (!wide[i]) continue;
+        int status = TENGINE_OK;
+        if (wide[i]->data_type == narrow[i]->data_type) {
+            status = set_ir_node_output_tensor(&made, static_cast<int>(i), wide[i]);
+        } else {
+            const tensor* cast = rewriter_.add_cast(narrow[i], TENGINE_DT_FP32,
+                                                    std::string(wide[i]->name) + ".fp32");
+            if (!cast) return false;
+            status = set_ir_node_output_tensor(producer_of(rewriter_.graph(), cast), 0, wide[i]);
+        }
+        rewriter_.fail(status);
+    }
+    return rewriter_.status() >= 0;
+}
+
+bool Converter::convert(node& node)
+{
+    NodeDraft draft = {get_ir_node_domain(&node),
+                       get_ir_node_op(&node),
+                       node.name,
+                       node.source_index,
+                       {},
+                       {},
+                       &node};
+    for (int i = 0; i < node.input_num; i++) {
+        tensor* input = get_ir_node_input(&node, i);
+        draft.inputs.push_back(is_parameter(node, i) ? input : narrow(input));
+        if (input && !draft.inputs.back()) return false;
+    }
+    for (int i = 0; i < node.output_num; i++) {
+        const tensor* output = get_ir_node_output(&node, i);
+        draft.outputs.push_back(output ? name_of(*output) : "");
+    }
+    struct node* made = rewriter_.add_device_node(draft);
+    if (!made) return false;
+    for (int i = 0; i < node.output_num; i++) {
+        const tensor* wide = get_ir_node_output(&node, i);
+        const tensor* narrow = get_ir_node_output(made, i);
+        if (!wide) continue;
+        const int type = wide->data_type == TENGINE_DT_FP32 ? data_type_ : wide->data_type;
+        if (narrow->data_type != type || !has_same_shape(*wide, *narrow)) return false;
+    }
+    remember_copies(node, *made);
+    return widen_outputs(node, *made);
+}
+
+int Converter::run()
+{
+    const int node_num = rewriter_.graph().node_num;  // what is added needs no look
+    for (int i = 0; i < node_num; i++) {
+        node* node = rewriter_.graph().node_list[i];
+        if (!node || node->keep_float || node->dynamic_shape || is_border(*node) ||
+            !computes_in_float(*node))
+            continue;
+        rewriter_.begin();
+        if (!convert(*node)) rewriter_.take_back();
+        TENGINE_RETURN_IF_ERROR(rewriter_.status());
+    }
+    return TENGINE_OK;
+}
+
+}  // namespace tengine

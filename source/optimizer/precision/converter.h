@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// fp32 nodes in a narrower float type, with casts where they meet others.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+
+#include "optimizer/precision/rewriter.h"
+
+namespace tengine {
+
+class Converter
+{
+  public:
+    // `data_type`: TENGINE_DT_FP16 or TENGINE_DT_BF16.
+    Converter(struct graph& graph, const struct device* device, const Candidates& candidates,
+              int data_type);
+
+    // Converts what the device takes; leaves gaps and disorder.
+    int run();
+
+  private:
+    bool convert(node& node);
+    tensor* narrow(tensor* value);
+    tensor* narrow_constant(const tensor& value);
+    tensor* find_copy(const tensor& value) const;
+    tensor* find_narrow(const tensor& value) const;
+    void remember_copies(const node& origin, const node& made);
+    bool widen_outputs(node& origin, node& made);
+    std::string name_of(const tensor& value) const;
+
+    Rewriter rewriter_;
+    const int data_type_;
+    // Narrow copies of constants, by the index of the original and by that of the model's tensor.
+    // The latter also has those of earlier conversions for other devices.
+    std::unordered_map<int32_t, tensor*> copies_;
+    std::unordered_map<int32_t, tensor*> model_copies_;
+};
+
+}  // namespace tengine

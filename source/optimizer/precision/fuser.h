@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integer nodes in the place of float ones whose inputs and results are quantised: the walk over
+// the graph (fuser.cc, operands.cc) and what its rules (rules.cc lists them) have in common.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "optimizer/precision/quantization.h"
+
+namespace tengine {
+
+// An input in integer form.
+struct Operand
+{
+    tensor* bytes = nullptr;
+    Quantization by;
+};
+
+// A result, which is to be made in integer form.
+struct Result
+{
+    tensor* value = nullptr;  // in float
+    Quantization by;
+    node* quantize = nullptr;  // that makes the bytes now; null: a calibrated tensor
+    node* clamp = nullptr;     // a Relu or Clip between the operator and `value`
+};
+
+class Fuser
+{
+  public:
+    Fuser(struct graph& graph, const struct device* device, const Candidates& candidates,
+          int data_type)
+        : rewriter_(graph, device, candidates), data_type_(data_type)
+    {
+    }
+
+    // Rewrites what the rules and the device allow; leaves gaps and disorder.
+    int run();
+
+    // ---- for rules, which return whether they have replaced the node ----
+
+    struct graph& graph() const { return rewriter_.graph(); }
+    Rewriter& rewriter() { return rewriter_; }
+    int data_type() const { return data_type_; }
+
+    // The integer form that a tensor has.
+    bool find_operand(tensor* value, Operand* out_operand) const;
+    // The same; a calibrated tensor that has none gets a QuantizeLinear, and a float constant
+    // becomes bytes if `result` is calibrated.
+    bool make_operand(tensor* value, const Result& result, Operand* out_operand);
+
+    // How output `index` is quantised: the node, and what follows it, want it in one way.
+    // There may be a Relu or Clip between, which is the only one to read the output.
+    bool find_result(const node& node, int index, Result* out_result) const;
+
+    // The operand's scale and zero point in the order of operator inputs: bytes, scale, zero point.
+    void append(Operand& operand, std::vector<tensor*>* inputs);
+    // Scale and zero point of a result.
+    void append(Result& result, std::vector<tensor*>* inputs);
+
+    // A node that makes `result`'s bytes before its clamp, with the attributes of `origin`; null if
+    // the device does not take it.
+    tensor* add(const char* domain, const char* op, const node& origin,
+                const std::vector<tensor*>& inputs, const Result& result);
+    // Bytes that stand for other values or in another quantisation, by a table: the operand's own
+    // if every byte stands for itself; null if the device does not take the node. `operation` and
+    // its `data_input` as in make_table(). The node is called `name` and stands for `origin`.
+    tensor* look_up(const Operand& operand, const Quantization& to, const node* operation,
+                    int data_input, const std::string& name, const node& origin);
+    // `operand` in another quantisation: itself if that is the same.
+    tensor* requantize(const Operand& operand, const Quantization& to, const node& origin);
+
+    // `bytes` were made of `origin`'s inputs: they become the results, and the float nodes go. A
+    // clamp becomes a table, unless the range of the bytes clamps there already. Float readers get
+    // a DequantizeLinear. Does nothing when some bytes are null: the device did not take a node.
+    bool finish(node& origin, std::vector<Result>& results, std::vector<tensor*> bytes);
+    bool finish(node& origin, Result& result, tensor* bytes);
+    // The same for a result that is nothing but a QuantizeLinear.
+    bool replace_quantizer(Result& result, tensor* bytes);
+
+  private:
+    bool rewrite(node& node);
+    bool find_direct_result(tensor* value, Result* out_result) const;
+    tensor* clamp(const Result& result, tensor* bytes);
+    bool quantize_calibrated(tensor* value, Operand* out_operand);
+    bool quantize_constant(const tensor& value, Operand* out_operand);
+    bool find_quantizer(const tensor& value, Result* out_result) const;
+    bool can_hand_over(const Result& result, const tensor& bytes) const;
+    tensor* hand_over(Result& result, tensor* bytes);
+    void share_bytes(const Result& result, tensor* bytes);
+    void serve_float_readers(Result& result, tensor* bytes);
+
+    Rewriter rewriter_;
+    const int data_type_;
+};
+
+using FuseRule = bool (*)(Fuser& fuser, node& node);
+
+// The rule of an operator, null when there is none (rules.cc).
+FuseRule find_fuse_rule(const node& node);
+
+// weighted_rules.cc
+bool fuse_conv(Fuser& fuser, node& node);
+bool fuse_gemm(Fuser& fuser, node& node);
+bool fuse_matmul(Fuser& fuser, node& node);
+// arithmetic_rules.cc
+bool fuse_add(Fuser& fuser, node& node);
+bool fuse_mul(Fuser& fuser, node& node);
+bool fuse_average_pool(Fuser& fuser, node& node);
+bool fuse_global_average_pool(Fuser& fuser, node& node);
+bool fuse_reduce_mean(Fuser& fuser, node& node);
+// elementwise_rules.cc
+bool fuse_unary(Fuser& fuser, node& node);
+bool fuse_requantization(Fuser& fuser, node& node);
+// movement_rules.cc
+bool fuse_movement(Fuser& fuser, node& node);
+bool fuse_pad(Fuser& fuser, node& node);
+bool fuse_max_pool(Fuser& fuser, node& node);
+bool fuse_resize(Fuser& fuser, node& node);
+bool fuse_concat(Fuser& fuser, node& node);
+
+}  // namespace tengine

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimizer/precision/lookup.h"
+
+#include <cstring>
+#include <memory>
+#include <numeric>
+
+#include "graph/graph.h"
+#include "module/module.h"
+#include "optimizer/pass.h"
+
+namespace tengine {
+namespace {
+
+struct GraphDeleter
+{
+    void operator()(graph* scratch) const { destroy_ir_graph(scratch); }
+};
+
+// Three nodes in a graph of their own, evaluated one by one as constants.
+class TableMaker
+{
+  public:
+    explicit TableMaker(graph& scratch) : rewriter_(scratch, nullptr, nobody_) {}
+
+    int run(const node* operation, int data_input, Quantization from, Quantization to,
+            ByteTable* out_table)
+    {
+        ByteTable bytes;
+        std::iota(bytes.begin(), bytes.end(), uint8_t{0});
+        tensor* value = rewriter_.add_constant("bytes", from.data_type, {256}, bytes.data());
+        TENGINE_RETURN_IF_ERROR(rescale("DequantizeLinear", value, from, &value));
+        if (operation) TENGINE_RETURN_IF_ERROR(compute(*operation, data_input, value, &value));
+        TENGINE_RETURN_IF_ERROR(rescale("QuantizeLinear", value, to, &value));
+        if (!is_byte(value->data_type) || value->elem_num != 256) return TENGINE_EOPERATOR;
+        std::memcpy(out_table->data(), value->data, out_table->size());
+        return TENGINE_OK;
+    }
+
+  private:
+    int evaluate(const NodeDraft& draft, tensor** out_value)
+    {
+        node* made = rewriter_.add_node(draft);
+        TENGINE_RETURN_IF_ERROR(rewriter_.status());
+        if (!made) return TENGINE_EOPERATOR;
+        *out_value = get_ir_node_output(made, 0);
+        return evaluate_node(*made);
+    }
+
+    int rescale(const char* op, tensor* value, Quantization by, tensor** out_value)
+    {
+        // The constants of another graph cannot be inputs here.
+        by.scale_tensor = by.zero_point_tensor = nullptr;
+        tensor* scale = get_scale(rewriter_, by, op);
+        tensor* zero_point = get_zero_point(rewriter_, by, op);
+        return evaluate({"", op, op, -1, {value, scale, zero_point}, {op}}, out_value);
+    }
+
+    int compute(const node& operation, int data_input, tensor* value, tensor** out_value)
+    {
+        NodeDraft draft = {get_ir_node_domain(&operation),
+                           get_ir_node_op(&operation),
+                           operation.name,
+                           -1,
+                           {},
+                           {"value"},
+                           &operation};
+        for (int i = 0; i < operation.input_num; i++) {
+            const tensor* input = i == data_input ? nullptr : get_ir_node_input(&operation, i);
+            tensor* used = i == data_input ? value : nullptr;
+            if (input)
+                used = rewriter_.add_constant(input->name, input->data_type, {}, input->data);
+            draft.inputs.push_back(used);
+        }
+        return evaluate(draft, out_value);
+    }
+
+    Candidates nobody_;
+    Rewriter rewriter_;
+};
+
+}  // namespace
+
+int make_table(const graph& graph, const node* operation, int data_input, const Quantization& from,
+               const Quantization& to, ByteTable* out_table)
+{
+    std::unique_ptr<struct graph, GraphDeleter> scratch(create_ir_graph(graph.attribute->context));
+    if (!scratch) return tengine_error_code();
+    scratch->run_options = graph.run_options;
+    return TableMaker(*scratch).run(operation, data_input, from, to, out_table);
+}
+
+bool is_identity(const ByteTable& table)
+{
+    for (size_t i = 0; i < table.size(); i++)
+        if (table[i] != i) return false;
+    return true;
+}
+
+}  // namespace tengine

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two helpers of device.h for a device's optimize_graph.
+#include <new>
+
+#include "optimizer/pass.h"
+#include "optimizer/precision/converter.h"
+#include "optimizer/precision/fuser.h"
+
+namespace tengine {
+namespace {
+
+template <class Rewriting>
+int rewrite(graph& graph, device* device, int data_type)
+{
+    Candidates candidates;
+    TENGINE_RETURN_IF_ERROR(Candidates::list(graph, &candidates));
+    if (!candidates.has(device))
+        return tengine_error_set(TENGINE_ENOENT, "the graph does not have device '%s'",
+                                 device->name);
+    TENGINE_RETURN_IF_ERROR(Rewriting(graph, device, candidates, data_type).run());
+    tengine_error_clear();  // refusals along the way
+    TENGINE_RETURN_IF_ERROR(tidy_graph(graph));
+    TENGINE_RETURN_IF_ERROR(remove_dead_code(graph));
+    return tidy_graph(graph);
+}
+
+int fail_data_type(const char* function, int data_type, const char* accepted)
+{
+    const char* name = get_data_type_name(data_type);
+    return tengine_error_set(TENGINE_EDTYPE, "%s: the data type is %s; it may be %s", function,
+                             name ? name : "unknown", accepted);
+}
+
+template <class Rewriting>
+int rewrite_or_fail(graph* graph, device* device, int data_type)
+{
+    try {
+        return rewrite<Rewriting>(*graph, device, data_type);
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "no memory to rewrite graph '%s' in %s",
+                                 graph->name, get_data_type_name(data_type));
+    }
+}
+
+}  // namespace
+}  // namespace tengine
+
+int quantize_ir_graph(struct graph* graph, struct device* device, int data_type)
+{
+    if (!tengine::is_byte(data_type))
+        return tengine::fail_data_type(__func__, data_type, "int8 or uint8");
+    return tengine::rewrite_or_fail<tengine::Fuser>(graph, device, data_type);
+}
+
+int convert_ir_graph(struct graph* graph, struct device* device, int data_type)
+{
+    if (data_type != TENGINE_DT_FP16 && data_type != TENGINE_DT_BF16)
+        return tengine::fail_data_type(__func__, data_type, "fp16 or bf16");
+    return tengine::rewrite_or_fail<tengine::Converter>(graph, device, data_type);
+}

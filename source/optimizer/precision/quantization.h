@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the values of a float tensor stand in bytes, and where a graph says so: QuantizeLinear,
+// DequantizeLinear and calibrated tensors.
+#pragma once
+
+#include "optimizer/precision/rewriter.h"
+
+namespace tengine {
+
+// value = scale * (byte - zero_point), one scale for the whole tensor.
+struct Quantization
+{
+    float scale = 0;
+    int zero_point = 0;
+    int data_type = TENGINE_DT_INT8;  // or TENGINE_DT_UINT8
+    // The constants that hold them, where the graph has such: scalars or lists of one.
+    tensor* scale_tensor = nullptr;
+    tensor* zero_point_tensor = nullptr;
+};
+
+bool is_byte(int data_type);
+bool is_same(const Quantization& a, const Quantization& b);
+
+// Whether real * 2^31 or more would be needed to requantise by it; see tengine/fixed_point.h.
+bool is_multiplier(double real);
+
+// Of a QuantizeLinear or DequantizeLinear. False for others: several scales, other types, scales
+// that are computed.
+bool read_quantization(const node& linear, Quantization* out_quantization);
+
+// What a tensor's bytes are by calibration; `data_type` is that of the run. False when there is
+// none.
+bool read_calibration(const tensor& value, int data_type, Quantization* out_quantization);
+
+// The node that writes or null.
+node* producer_of(const graph& graph, const tensor* tensor);
+
+// The constants of a quantisation, which are made if need be.
+tensor* get_scale(Rewriter& rewriter, Quantization& quantization, const std::string& name);
+tensor* get_zero_point(Rewriter& rewriter, Quantization& quantization, const std::string& name);
+
+}  // namespace tengine

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimizer/precision/rewriter.h"
+
+#include <cstring>
+
+#include "graph/graph.h"
+#include "operator/onnx_type.h"
+#include "operator/param.h"
+#include "optimizer/pass.h"
+
+namespace tengine {
+namespace {
+
+// The number that ONNX has for a type, for the attribute of Cast.
+int find_onnx_type(int data_type)
+{
+    int number = 1;
+    while (get_data_type_of_onnx(number) != data_type)
+        number++;
+    return number;
+}
+
+}  // namespace
+
+void Rewriter::begin()
+{
+    first_node_ = graph_.node_num;
+    first_tensor_ = graph_.tensor_num;
+}
+
+void Rewriter::take_back()
+{
+    for (int i = first_node_; i < graph_.node_num; i++)
+        destroy_ir_node(&graph_, graph_.node_list[i]);
+    graph_.node_num = first_node_;
+    for (int i = first_tensor_; i < graph_.tensor_num; i++)
+        destroy_ir_tensor(&graph_, graph_.tensor_list[i]);
+    graph_.tensor_num = first_tensor_;
+}
+
+tensor* Rewriter::add_tensor(const std::string& name, int data_type)
+{
+    tensor* made = create_ir_tensor(&graph_, name.c_str(), data_type);
+    if (!made) fail(tengine_error_code());
+    return made;
+}
+
+tensor* Rewriter::add_constant(const std::string& name, int data_type, const std::vector<int>& dims,
+                               const void* bytes)
+{
+    tensor* made = add_tensor(name, data_type);
+    if (!made) return nullptr;
+    int status = set_ir_tensor_shape(made, dims.data(), static_cast<int>(dims.size()));
+    if (status >= 0) status = allocate_ir_tensor(made);
+    fail(status);
+    if (status < 0) return nullptr;
+    made->tensor_type = TENSOR_TYPE_CONST;
+    const size_t size = get_ir_tensor_bytes(made);
+    if (size > 0) std::memcpy(made->data, bytes, size);
+    return made;
+}
+
+bool Rewriter::connect(node& made, const NodeDraft& draft)
+{
+    int status = TENGINE_OK;
+    for (size_t i = 0; i < draft.inputs.size() && status >= 0; i++)
+        if (draft.inputs[i])
+            status = set_ir_node_input_tensor(&made, static_cast<int>(i), draft.inputs[i]);
+    for (size_t i = 0; i < draft.outputs.size() && status >= 0; i++) {
+        tensor* output = add_tensor(draft.outputs[i], TENGINE_DT_FP32);
+        if (!output) return false;
+        status = set_ir_node_output_tensor(&made, static_cast<int>(i), output);
+    }
+    fail(status);
+    return status >= 0;
+}
+
+// Null only on a failure.
+node* Rewriter::create(const NodeDraft& draft)
+{
+    const int type = get_op_type(draft.domain, draft.op);
+    if (type < 0) fail(tengine_error_set(TENGINE_EINTERNAL, "no operator '%s'", draft.op));
+    node* made = status_ < 0 ? nullptr : create_ir_node(&graph_, draft.name.c_str(), type, 0);
+    if (!made) {
+        fail(tengine_error_code());
+        return nullptr;
+    }
+    made->source_index = draft.source_index;
+    if (draft.like) fail(copy_op_param(&made->op, &draft.like->op));
+    return connect(*made, draft) ? made : nullptr;
+}
+
+// Null when the operator refuses its inputs.
+node* Rewriter::infer(node* made)
+{
+    const int checked = check_node(made);
+    const int status = checked < 0 ? checked : infer_node_outputs(*made);
+    if (status == TENGINE_OK) return made;
+    if (status == TENGINE_ENOMEM) fail(status);
+    return nullptr;
+}
+
+node* Rewriter::add_node(const NodeDraft& draft)
+{
+    node* made = create(draft);
+    return made ? infer(made) : nullptr;
+}
+
+node* Rewriter::add_device_node(const NodeDraft& draft)
+{
+    node* made = add_node(draft);
+    return made && candidates_.takes(device_, *made) ? made : nullptr;
+}
+
+tensor* Rewriter::add_device_tensor(const NodeDraft& draft)
+{
+    node* made = add_device_node(draft);
+    return made ? get_ir_node_output(made, 0) : nullptr;
+}
+
+tensor* Rewriter::add_cast(tensor* value, int data_type, const std::string& name)
+{
+    node* made = create({"", "Cast", name, -1, {value}, {name}});
+    if (!made) return nullptr;
+    fail(set_node_int(made, "to", find_onnx_type(data_type)));
+    return status_ >= 0 && infer(made) ? get_ir_node_output(made, 0) : nullptr;
+}
+
+}  // namespace tengine

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tries of rewriting: nodes and tensors are built in the graph as they would be, the device is
+// asked, and what it refuses is taken back without a trace. Used by fuser.h and converter.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "optimizer/split/split.h"
+
+namespace tengine {
+
+// A node to be made. Its attributes are those of `like` that both operators have under one name.
+struct NodeDraft
+{
+    const char* domain;
+    const char* op;
+    std::string name;
+    int source_index;  // the model's node it stands for, or -1
+    std::vector<tensor*> inputs;
+    std::vector<std::string> outputs;  // names of the tensors, which are new
+    const node* like = nullptr;
+};
+
+class Rewriter
+{
+  public:
+    Rewriter(struct graph& graph, const struct device* device, const Candidates& candidates)
+        : graph_(graph), device_(device), candidates_(candidates)
+    {
+    }
+
+    struct graph& graph() const { return graph_; }
+
+    // A failure that is no refusal, such as memory running out; the graph must then be given up.
+    int status() const { return status_; }
+
+    // What is made from begin() on is gone after take_back().
+    void begin();
+    void take_back();
+
+    // Null, with status() set, when memory runs out.
+    tensor* add_tensor(const std::string& name, int data_type);
+    tensor* add_constant(const std::string& name, int data_type, const std::vector<int>& dims,
+                         const void* bytes);
+
+    // Null when an input is null or the operator does not take them. Types and shapes of the
+    // outputs are inferred.
+    node* add_node(const NodeDraft& draft);
+    // Null also when the device does not take the node.
+    node* add_device_node(const NodeDraft& draft);
+    // For nodes with one output: that tensor.
+    tensor* add_device_tensor(const NodeDraft& draft);
+    // A Cast to a float type; its result is called `name`.
+    tensor* add_cast(tensor* value, int data_type, const std::string& name);
+
+    // Whether a tensor was there before begin().
+    bool is_older(const tensor& tensor) const { return tensor.index < first_tensor_; }
+
+    void fail(int status)
+    {
+        if (status < 0 && status_ == TENGINE_OK) status_ = status;
+    }
+
+  private:
+    node* create(const NodeDraft& draft);
+    bool connect(node& made, const NodeDraft& draft);
+    node* infer(node* made);
+
+    struct graph& graph_;
+    const struct device* device_;
+    const Candidates& candidates_;
+    int status_ = TENGINE_OK;
+    int first_node_ = 0;
+    int first_tensor_ = 0;
+};
+
+}  // namespace tengine

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights and biases of integer nodes.
+#pragma once
+
+#include "optimizer/precision/fuser.h"
+
+namespace tengine {
+
+struct Weight
+{
+    tensor* bytes = nullptr;
+    tensor* scales = nullptr;  // one, or one for each slice of the axis
+    tensor* zero_points = nullptr;
+
+    double scale(int64_t slice) const { return scales->f32[scales->elem_num > 1 ? slice : 0]; }
+};
+
+// Weight `value` of int8 or uint8 with one scale, or one for each of its slices along `axis` (-1:
+// one scale only): as the model has it, or, for a calibrated result, from its float values, -127 to
+// 127. `bias` (may be null) belongs to its slices, in units of `unit` times the weight's scale.
+bool make_weight(Fuser& fuser, tensor* value, int axis, const Result& result, const tensor* bias,
+                 double unit, Weight* out_weight);
+
+// `bias` as a list of `number` int32 in units of `unit` times the weight's scales: as the model has
+// it if these are its units, else rounded to them. False when it is not constant or does not fit
+// int32. *out_bias is null where there is none.
+bool make_bias(Fuser& fuser, tensor* bias, int number, const Weight& weight, float unit,
+               tensor** out_bias);
+
+}  // namespace tengine

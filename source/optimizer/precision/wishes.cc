@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// The user's wishes about precision: the options precision.keep_float and precision.table become
+// node.keep_float and quantisation parameters of float tensors, where every device finds them.
+#include <cmath>
+#include <string>
+#include <unordered_map>
+
+#include "graph/affinity.h"
+#include "graph/graph.h"
+#include "graph/option.h"
+#include "optimizer/pass.h"
+#include "optimizer/precision/table.h"
+#include "tengine/log.h"
+
+namespace tengine {
+namespace {
+
+// ---- nodes ----
+
+bool fits_any(const char* nodes, const graph& graph)
+{
+    for (int i = 0; i < graph.node_num; i++)
+        if (fits_ir_node(nodes, graph.node_list[i])) return true;
+    return false;
+}
+
+// Whether `nodes` fits anything; the model's node may have gone into another.
+bool keep_nodes(graph& graph, const char* nodes)
+{
+    bool found = graph.source && fits_any(nodes, *graph.source);
+    for (int i = 0; i < graph.node_num; i++) {
+        node& node = *graph.node_list[i];
+        const struct node* source =
+            graph.source ? get_ir_graph_node(graph.source, node.source_index) : nullptr;
+        if (!fits_ir_node(nodes, &node) && !(source && fits_ir_node(nodes, source))) continue;
+        node.keep_float = 1;
+        found = true;
+    }
+    return found;
+}
+
+void keep_listed(graph& graph, const std::string& list)
+{
+    for (size_t begin = 0; begin <= list.size();) {
+        size_t end = list.find(',', begin);
+        if (end == std::string::npos) end = list.size();
+        std::string nodes = list.substr(begin, end - begin);
+        begin = end + 1;
+        nodes.erase(0, nodes.find_first_not_of(' '));
+        nodes.erase(nodes.find_last_not_of(' ') + 1);
+        if (!nodes.empty() && !keep_nodes(graph, nodes.c_str()))
+            TLOG_WARNING("precision.keep_float: no node fits '%s'", nodes.c_str());
+    }
+}
+
+// ---- tensors ----
+
+int fail_line(const char* path, const CalibratedTensor& row, const char* cause)
+{
+    return tengine_error_set(TENGINE_ENOENT, "calibration table '%s', line %d: tensor '%s' %s",
+                             path, row.line, row.name.c_str(), cause);
+}
+
+using TensorMap = std::unordered_map<std::string, tensor*>;
+
+// Those the model has, by its names.
+TensorMap map_tensors(const graph& graph)
+{
+    TensorMap tensors;
+    for (int i = 0; i < graph.tensor_num; i++)
+        if (graph.tensor_list[i]->source_index >= 0)
+            tensors.emplace(graph.tensor_list[i]->name, graph.tensor_list[i]);
+    return tensors;
+}
+
+int calibrate(const TensorMap& tensors, const graph& graph, const char* path,
+              const CalibratedTensor& row)
+{
+    const auto found = tensors.find(row.name);
+    if (found == tensors.end()) {
+        // The passes before this may have dropped it together with its node.
+        const bool known =
+            graph.source && get_ir_tensor_index_from_name(graph.source, row.name.c_str()) >= 0;
+        return known ? TENGINE_OK : fail_line(path, row, "is not in the model");
+    }
+    if (found->second->data_type != TENGINE_DT_FP32)
+        return fail_line(path, row, "is not fp32 in the model");
+    const int shift = graph.run_options.precision == TENGINE_MODE_UINT8 ? 128 : 0;
+    const int zero_point = row.zero_point + shift;
+    return set_ir_tensor_quantization_parameter(found->second, &row.scale, &zero_point, 1);
+}
+
+int apply_table(graph& graph, const char* path)
+{
+    CalibrationTable table;
+    TENGINE_RETURN_IF_ERROR(read_calibration_table(path, &table));
+    const TensorMap tensors = map_tensors(graph);
+    for (const CalibratedTensor& row : table.tensors)
+        TENGINE_RETURN_IF_ERROR(calibrate(tensors, graph, path, row));
+    std::unordered_map<std::string, bool> found;
+    for (const KeptNode& row : table.nodes)
+        found[row.name] = false;
+    for (int i = 0; i < graph.node_num; i++) {
+        const auto row = found.find(graph.node_list[i]->name);
+        if (row == found.end()) continue;
+        graph.node_list[i]->keep_float = 1;
+        row->second = true;
+    }
+    for (const KeptNode& row : table.nodes)
+        if (!found[row.name])
+            TLOG_INFO("calibration table '%s', line %d: no node '%s' to keep", path, row.line,
+                      row.name.c_str());
+    return TENGINE_OK;
+}
+
+// What a program set with set_tensor_quant_param is for the type of this run.
+int check_calibration(const graph& graph)
+{
+    const bool is_signed = graph.run_options.precision == TENGINE_MODE_INT8;
+    const int lowest = is_signed ? -128 : 0;
+    for (int i = 0; i < graph.tensor_num; i++) {
+        const tensor& tensor = *graph.tensor_list[i];
+        if (tensor.data_type != TENGINE_DT_FP32 || tensor.quant_param_num != 1) continue;
+        if (!std::isfinite(tensor.scale) || tensor.scale <= 0)
+            return tengine_error_set(TENGINE_EINVAL,
+                                     "tensor '%s' has the scale %g; it must be positive",
+                                     tensor.name, static_cast<double>(tensor.scale));
+        if (tensor.zero_point < lowest || tensor.zero_point > lowest + 255)
+            return tengine_error_set(TENGINE_ERANGE,
+                                     "tensor '%s' has the zero point %d; for a run in %s it must "
+                                     "be in %d to %d",
+                                     tensor.name, tensor.zero_point, is_signed ? "int8" : "uint8",
+                                     lowest, lowest + 255);
+    }
+    return TENGINE_OK;
+}
+
+}  // namespace
+
+int heed_precision_wishes(graph& graph)
+{
+    const int precision = graph.run_options.precision;
+    if (precision == TENGINE_MODE_FP32 || precision == TENGINE_MODE_HYBRID_INT8) return TENGINE_OK;
+    const ir_context_t* context = graph.attribute->context;
+    keep_listed(graph, get_ir_context_option(context, "precision.keep_float"));
+    if (!is_integer_run(graph)) return TENGINE_OK;
+    const char* path = get_ir_context_option(context, "precision.table");
+    if (*path) TENGINE_RETURN_IF_ERROR(apply_table(graph, path));
+    return check_calibration(graph);
+}
+
+}  // namespace tengine

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Float nodes in fp16 and bf16.
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "base/half.h"
+#include "graph/graph.h"
+#include "optimizer/precision_fixture.h"
+
+namespace {
+
+using namespace tengine::test;
+
+constexpr int kFloat = TENGINE_MODE_FP32, kFp16 = TENGINE_MODE_FP16, kBf16 = TENGINE_MODE_BF16;
+
+// x 2x3 -> Gemm g -> Relu r -> Add y (with the bias once more).
+void add_net(PrecisionGraph& graph)
+{
+    graph.input("x", {2, 3}, {0.3f, -1.7f, 2.2f, 0.01f, 0.5f, -0.9f});
+    graph.builder().floats("w", {3, 2}, {0.11f, -0.4f, 1.3f, 0.7f, -0.25f, 0.6f});
+    graph.builder().floats("b", {2}, {0.3f, -0.1f});
+    graph.builder().add("Gemm", {"x", "w", "b"}, {"g"});
+    graph.builder().add("Relu", {"g"}, {"r"});
+    graph.builder().add("Add", {"r", "b"}, {"y"});
+    graph.builder().outputs({"y"});
+}
+
+TEST(PrecisionConvert, BordersAreCastOnceAndPairsCancel)
+{
+    for (const int precision : {kFp16, kBf16}) {
+        const int type = precision == kFp16 ? TENGINE_DT_FP16 : TENGINE_DT_BF16;
+        PrecisionGraph graph;
+        add_net(graph);
+        const Floats expected = graph.run(kFloat);
+        EXPECT_EQ(graph.operators(), "Gemm Relu Add");
+        const Floats made = graph.run(precision);
+        EXPECT_EQ(graph.operators(), "Cast Gemm Relu Add Cast");
+        // At most four roundings of terms whose magnitudes add up to less than 4.
+        const double unit = precision == kFp16 ? 0x1p-11 : 0x1p-8;
+        EXPECT_LE(steps_between(made, expected, unit), 4 * 4);
+        EXPECT_GT(steps_between(made, expected, unit), 0);
+        EXPECT_EQ(get_ir_node_output(graph.find("g"), 0)->data_type, type);
+        EXPECT_EQ(graph.builder().find("y")->data_type, TENGINE_DT_FP32);
+        EXPECT_EQ(graph.find("r")->source_index, find_node(graph.builder().get(), "r")->index);
+    }
+}
+
+TEST(PrecisionConvert, ConstantsAreConvertedOnceForAllReaders)
+{
+    PrecisionGraph graph;
+    add_net(graph);
+    graph.run(kBf16);
+    const tensor* bias = get_ir_node_input(graph.find("g"), 2);
+    EXPECT_EQ(bias, get_ir_node_input(graph.find("y"), 1));
+    ASSERT_EQ(bias->data_type, TENGINE_DT_BF16);
+    EXPECT_EQ(bias->f16[0], fp32_to_bf16(0.3f));
+    EXPECT_EQ(graph.builder().find("b")->data_type, TENGINE_DT_FP32);
+    for (int i = 0; i < graph.execution()->tensor_num; i++)
+        EXPECT_FALSE(graph.execution()->tensor_list[i]->tensor_type == TENSOR_TYPE_CONST &&
+                     graph.execution()->tensor_list[i]->data_type == TENGINE_DT_FP32)
+            << "nobody reads the originals";
+}
+
+TEST(PrecisionConvert, WhatTheUserKeepsStaysBetweenCasts)
+{
+    PrecisionGraph graph;
+    add_net(graph);
+    graph.option("precision.keep_float", "op:Relu");
+    graph.run(kBf16);
+    EXPECT_EQ(graph.operators(), "Cast Gemm Cast Relu Cast Add Cast");
+}
+
+TEST(PrecisionConvert, ResultsThatAreReadTwiceAreWidenedOnce)
+{
+    PrecisionGraph graph;
+    add_net(graph);
+    graph.builder().add("Exp", {"g"}, {"e"});
+    graph.builder().add("Neg", {"g"}, {"n"});
+    graph.builder().outputs({"y", "g", "e", "n"});
+    graph.option("precision.keep_float", "e,n");
+    const Floats made = graph.run(kBf16, "g"), read = graph.run(kBf16, "n");
+    EXPECT_EQ(graph.operators(), "Cast Gemm Cast Exp Neg Relu Add Cast");
+    for (size_t i = 0; i < made.size(); i++)
+        EXPECT_EQ(made[i], -read[i]);
+}
+
+TEST(PrecisionConvert, NumbersThatAreNoDataStay)
+{
+    PrecisionGraph graph;
+    graph.input("x", {1, 1, 2, 2}, {1, 2, 3, 4});
+    graph.builder().floats("scales", {4}, {1, 1, 1.7f, 1.7f});
+    graph.builder().ints("target", {3, 3});
+    graph.builder().ints("k", {2});
+    graph.builder().add("Resize", {"x", "", "scales"}, {"r"});
+    graph.builder().add("Reshape", {"r", "target"}, {"s"});
+    graph.builder().add("TopK", {"s", "k"}, {"y", "index"});
+    graph.builder().outputs({"y", "index"});
+    const Floats expected = graph.run(kFloat), places = graph.run(kFloat, "index");
+    EXPECT_EQ(graph.run(kBf16), expected);
+    EXPECT_EQ(graph.run(kBf16, "index"), places);
+    EXPECT_EQ(graph.operators(), "Cast Resize Reshape TopK Cast");
+    EXPECT_EQ(get_ir_node_input(graph.find("r"), 2)->data_type, TENGINE_DT_FP32);
+    EXPECT_EQ(get_ir_node_input(graph.find("s"), 1)->data_type, TENGINE_DT_INT64);
+}
+
+TEST(PrecisionConvert, QuantisedTensorsAreLeftAlone)
+{
+    PrecisionGraph graph;
+    graph.input("x", {2}, {0.5f, -0.5f});
+    graph.builder().add("Relu", {graph.pair("x", 0.01f, 0)}, {"r"});
+    graph.quantize("r", "y", 0.01f, 0);
+    graph.builder().outputs({"y"});
+    const Floats expected = graph.run(kFloat);
+    EXPECT_LE(steps_between(graph.run(kBf16), expected, 1), 1);
+    EXPECT_EQ(graph.operators(), "QuantizeLinear DequantizeLinear Cast Relu Cast QuantizeLinear");
+}
+
+}  // namespace

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several devices: each rewrites what it takes, and the result is the same.
+#include <gtest/gtest.h>
+
+#include "graph/affinity.h"
+#include "graph/graph.h"
+#include "module/module.h"
+#include "optimizer/precision_fixture.h"
+#include "support/test_device.h"
+
+namespace {
+
+using namespace tengine::test;
+
+constexpr int kInt8 = TENGINE_MODE_INT8, kBf16 = TENGINE_MODE_BF16;
+
+// Takes bytes, 16-bit and 32-bit floats, and rewrites for itself.
+class RewritingDevice
+{
+  public:
+    explicit RewritingDevice(std::vector<std::string> operators) : device("A", std::move(operators))
+    {
+        describe_ = device.get()->allocator->describe;
+        device.get()->allocator->describe = [](::device* self, vector* allowed, vector* blocked,
+                                               vector* types) {
+            for (const int type : {TENGINE_DT_INT8, TENGINE_DT_UINT8, TENGINE_DT_BF16})
+                EXPECT_EQ(push_vector_data(types, &type), 0);
+            return describe_(self, allowed, blocked, types);
+        };
+        optimizer_.optimize_graph = [](graph* graph, int precision) {
+            ::device* self = find_device_via_name("A");
+            return precision == kInt8   ? quantize_ir_graph(graph, self, TENGINE_DT_INT8)
+                   : precision == kBf16 ? convert_ir_graph(graph, self, TENGINE_DT_BF16)
+                                        : int{TENGINE_OK};
+        };
+        device.get()->optimizer = &optimizer_;
+    }
+    TestDevice device;
+
+  private:
+    static int (*describe_)(::device*, vector*, vector*, vector*);
+    ir_optimizer_t optimizer_ = {};
+};
+
+int (*RewritingDevice::describe_)(::device*, vector*, vector*, vector*) = nullptr;
+
+// x -> Add a -> Mul m -> Tanh y, all quantised.
+void add_net(PrecisionGraph& graph)
+{
+    graph.input("x", {1, 4}, {-1, -0.2f, 0.5f, 1});
+    const std::string x = graph.pair("x", 0.01f, 0);
+    graph.builder().add("Add", {x, graph.bytes("c", {4}, {1, 2, 3, 4}, {0.1f})}, {"a"});
+    const std::string a = graph.pair("a", 0.012f, -3);
+    graph.builder().add("Mul", {x, a}, {"m"});
+    graph.builder().add("Tanh", {graph.pair("m", 0.013f, 4)}, {"t"});
+    graph.quantize("t", "y", 0.008f, 0);
+    graph.builder().outputs({"y"});
+}
+
+std::string device_of(PrecisionGraph& graph, const char* name)
+{
+    return graph.find(name)->device->name;
+}
+
+TEST(PrecisionDevice, EachDeviceFusesWhatItTakes)
+{
+    RewritingDevice a({"com.microsoft.QLinearAdd", "tengine.Lookup"});
+    PrecisionGraph alone, shared({a.device.get()});
+    add_net(alone);
+    add_net(shared);
+    EXPECT_EQ(shared.run(kInt8), alone.run(kInt8));
+    EXPECT_EQ(shared.operators(), "QuantizeLinear QLinearAdd QLinearMul Lookup");
+    EXPECT_EQ(shared.operators(), alone.operators());
+    EXPECT_EQ(device_of(shared, "a"), "A");
+    EXPECT_EQ(device_of(shared, "m"), "CPU");
+    EXPECT_EQ(device_of(shared, "t"), "A");
+}
+
+TEST(PrecisionDevice, ARefusedCandidateLeavesNoTrace)
+{
+    RewritingDevice a({"com.microsoft.QLinearAdd", "tengine.Lookup"});
+    int asked = 0;
+    a.device.refusal = [&](const node& node) {
+        asked++;
+        return std::string(get_ir_node_op(&node)) == "QLinearAdd" ? "not today" : "";
+    };
+    PrecisionGraph alone, shared({a.device.get()});
+    add_net(alone);
+    add_net(shared);
+    EXPECT_EQ(shared.run(kInt8), alone.run(kInt8));
+    EXPECT_GT(asked, 0);
+    EXPECT_EQ(device_of(shared, "a"), "CPU");
+    EXPECT_EQ(device_of(shared, "t"), "A");
+    EXPECT_EQ(shared.execution()->tensor_num, alone.execution()->tensor_num);
+    EXPECT_EQ(shared.execution()->node_num, alone.execution()->node_num);
+}
+
+TEST(PrecisionDevice, AffinityDecidesWhoIsAsked)
+{
+    RewritingDevice a({"com.microsoft.QLinearAdd", "tengine.Lookup"});
+    PrecisionGraph graph({a.device.get()});
+    add_net(graph);
+    ASSERT_EQ(add_ir_graph_affinity(graph.builder().get(), "op:Add", "!A"), TENGINE_OK);
+    graph.run(kInt8);
+    EXPECT_EQ(device_of(graph, "a"), "CPU");
+    EXPECT_EQ(device_of(graph, "t"), "A");
+}
+
+TEST(PrecisionDevice, FloatsOfSixteenBitsOnOneDeviceOnly)
+{
+    RewritingDevice a({"Add"});
+    PrecisionGraph graph({a.device.get()});
+    graph.input("x", {1, 4}, {-1, -0.2f, 0.5f, 1});
+    graph.builder().add("Add", {"x", "x"}, {"d"});
+    graph.builder().add("Exp", {"d"}, {"y"});
+    graph.builder().outputs({"y"});
+    graph.run(kBf16);
+    EXPECT_EQ(graph.operators(), "Cast Add Exp Cast") << "the default device comes next";
+    EXPECT_EQ(device_of(graph, "d"), "A");
+    EXPECT_EQ(device_of(graph, "y"), "CPU");
+}
+
+TEST(PrecisionDevice, OtherTypesAndDevicesAreErrors)
+{
+    PrecisionGraph graph;
+    add_net(graph);
+    ASSERT_EQ(graph.prepare(TENGINE_MODE_FP32), TENGINE_OK);
+    struct graph* execution = graph.builder().get()->execution;
+    EXPECT_EQ(quantize_ir_graph(execution, find_default_device(), TENGINE_DT_FP16), TENGINE_EDTYPE);
+    EXPECT_TRUE(says("fp16; it may be int8 or uint8"));
+    EXPECT_EQ(convert_ir_graph(execution, find_default_device(), TENGINE_DT_INT8), TENGINE_EDTYPE);
+    TestDevice stranger("B");
+    EXPECT_EQ(quantize_ir_graph(execution, stranger.get(), TENGINE_DT_INT8), TENGINE_ENOENT);
+    EXPECT_TRUE(says("does not have device 'B'"));
+}
+
+TEST(PrecisionDevice, AFailureNamesTheDevice)
+{
+    RewritingDevice a({});
+    ir_optimizer_t failing = {};
+    failing.optimize_graph = [](graph*, int) { return -7; };
+    a.device.get()->optimizer = &failing;
+    PrecisionGraph graph({a.device.get()});
+    add_net(graph);
+    EXPECT_EQ(graph.prepare(TENGINE_MODE_FP32), TENGINE_EDEVICE);
+    EXPECT_TRUE(says("device 'A', optimize_graph: it returned -7"));
+}
+
+}  // namespace
