@@ -153,7 +153,7 @@ class QuantizeMisuse : public QuantizeDigits
 TEST_F(QuantizeMisuse, TheCommandLineIsWrong)
 {
     expect_error({}, 2, "MODEL is required");
-    expect_error({model_, "--data", npz_}, 2, "--output is required");
+    expect_error({model_, "--data", npz_}, 2, "--output or --table is required");
     expect_error({model_, "--data", npz_, "-o", out_, "--max-drop", "101"}, 2, "101 not in range");
     expect_error({model_, "--random", "0", "-o", out_}, 2, "0 not in range");
     expect_error({model_, "--data", npz_, "--method", "max"}, 1,

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tensor_file/tensor_file.h"
 #include "tools/program.h"
@@ -200,6 +201,57 @@ TEST(Quantize, KeptNodesStayInFloatWithTheirActivation)
     EXPECT_EQ(producer(model, "middle").input(0), "conv");
     EXPECT_EQ(producer(model, "y").op_type(), "DequantizeLinear");
     EXPECT_EQ(count_nodes(model, "QuantizeLinear"), 2);  // middle and y
+}
+
+TEST(Quantize, TheTableHasWhatTheModelHas)
+{
+    const std::string path = scratch_folder() + "/a table";
+    const Quantized quantized = quantize(conv_relu(), conv_sample(), {"--table", path});
+    EXPECT_EQ(quantized.report["table"], path);
+    std::istringstream table(tools::read_file(path));
+    std::string line;
+    std::getline(table, line);
+    EXPECT_EQ(line, "# tengine calibration table 1");
+    for (const char* tensor : {"x", "y"}) {
+        const NodeProto pair = producer(quantized.model, std::string(tensor) + "_quantized");
+        float scale = 0;
+        int zero_point = 0;
+        table >> scale >> zero_point >> line;
+        EXPECT_EQ(scale, scale_of(quantized.model, pair));
+        EXPECT_EQ(zero_point, zero_point_of(quantized.model, pair));
+        EXPECT_EQ(line, tensor);
+    }
+    EXPECT_FALSE(table >> line);
+}
+
+TEST(Quantize, TheTableAloneNamesNodesThatStayInFloat)
+{
+    ModelMaker maker({1, 2});
+    maker.node("Add", {"x", "x"}, "a sum");
+    maker.node("Mul", {"a sum", "x"}, "y");
+    const std::string folder = scratch_folder();
+    const std::string table = folder + "/table";
+    const Finished finished = run(
+        {"quantize", maker.write(folder), "--random", "1", "--table", table, "--keep-float", "y"});
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, HasSubstr("\nwrote       " + table + "\n"));
+    const std::string text = tools::read_file(table);
+    EXPECT_THAT(text, HasSubstr(" -128 a sum\n"));
+    EXPECT_THAT(text, HasSubstr(" x\nkeep y\n"));
+}
+
+TEST(Quantize, ANameWithALineBreakFitsNoTable)
+{
+    ModelMaker maker({1, 2});
+    maker.node("Add", {"x", "x"}, "a\nb");
+    maker.node("Add", {"a\nb", "x"}, "y");
+    const std::string folder = scratch_folder();
+    const std::string table = folder + "/table";
+    const Finished finished =
+        run({"quantize", maker.write(folder), "--random", "1", "--table", table});
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_THAT(finished.errors, HasSubstr("cannot hold 'a?b', a name with a line break\n"));
+    EXPECT_FALSE(std::filesystem::exists(table));
 }
 
 TEST(Quantize, BatchNormalisationBecomesPartOfTheConv)

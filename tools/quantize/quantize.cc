@@ -10,6 +10,7 @@
 #include "quantize/quantize_report.h"
 #include "quantize/quantizer.h"
 #include "quantize/samples.h"
+#include "quantize/table.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
 
@@ -22,6 +23,7 @@ struct CommandOptions
 {
     std::string model;
     std::string output;
+    std::string table;
     std::string json;
     std::string method = "minmax";
     std::vector<std::string> shapes;
@@ -52,12 +54,13 @@ QuantizeReport make_report(const CommandOptions& options)
     QuantizeReport report;
     report.model = options.model;
     report.output = options.output;
+    report.table = options.table;
     report.method = options.method;
     report.per_channel = options.quantize.per_channel;
     return report;
 }
 
-// Writes the model.
+// Writes the model, the table, or both.
 QuantizeReport work(const CommandOptions& options)
 {
     const std::vector<Tensor> inputs = describe_inputs(options);
@@ -76,12 +79,15 @@ QuantizeReport work(const CommandOptions& options)
     report.quantized_nodes = quantized_node_number(quantizer.units());
     report.layers = describe_layers(model.graph(), quantizer, report.comparison);
     report.chosen = quantizer.chosen();
-    write_file(options.output, model_bytes(quantized.model));
+    if (!options.table.empty()) write_file(options.table, calibration_table(quantizer));
+    if (!options.output.empty()) write_file(options.output, model_bytes(quantized.model));
     return report;
 }
 
 void quantize(CommandOptions options)
 {
+    if (options.output.empty() && options.table.empty())
+        throw CLI::RequiredError("--output or --table");
     options.quantize.method = parse_range_method(options.method);
     const QuantizeReport report = work(options);
     if (options.json != "-") print_report(report);
@@ -147,8 +153,12 @@ void add_quantize_command(CLI::App* app)
     CLI::App* command = app->add_subcommand("quantize", "Make an int8 model of a float one");
     command->add_option("MODEL", options->model, "ONNX model in fp32")->required();
     command->add_option("-o,--output", options->output, "File to write the model to, as ONNX")
-        ->required()
         ->type_name("OUT.onnx");
+    command
+        ->add_option("--table", options->table,
+                     "File to write the scales and zero points to, for running the float model "
+                     "itself in int8")
+        ->type_name("FILE");
     add_data_options(command, options.get());
     add_range_options(command, options.get());
     command

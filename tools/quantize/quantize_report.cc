@@ -25,6 +25,12 @@ Json decibel_json(double decibels)
     return std::isfinite(decibels) ? Json(decibels) : Json(nullptr);
 }
 
+// The name of a file; null where none was written.
+Json name_json(const std::string& name)
+{
+    return name.empty() ? Json(nullptr) : Json(name);
+}
+
 void print_chosen(const std::vector<ChosenNode>& chosen)
 {
     std::vector<std::vector<std::string>> rows = {{"computes in", "operator", ">dB alone", "node"}};
@@ -75,7 +81,8 @@ void print_report(const QuantizeReport& report)
     const Decisions& decisions = report.comparison.decisions;
     std::printf("decisions   %zu of %zu as in float, %s %% differ\n", decisions.same,
                 decisions.number, number_text(decisions.drop()).c_str());
-    std::printf("wrote       %s\n", report.output.c_str());
+    for (const std::string& path : {report.table, report.output})
+        if (!path.empty()) std::printf("wrote       %s\n", path.c_str());
 }
 
 Json to_json(const QuantizeReport& report)
@@ -103,7 +110,8 @@ Json to_json(const QuantizeReport& report)
     const Decisions& decisions = report.comparison.decisions;
     return {{"version", 1},
             {"model", report.model},
-            {"output", report.output},
+            {"output", name_json(report.output)},
+            {"table", name_json(report.table)},
             {"method", report.method},
             {"per_channel", report.per_channel},
             {"samples", report.samples},

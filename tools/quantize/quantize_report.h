@@ -23,7 +23,8 @@ struct QuantizedLayer
 struct QuantizeReport
 {
     std::string model;
-    std::string output;
+    std::string output;  // "": none was written, likewise `table`
+    std::string table;
     std::string method;
     bool per_channel = false;
     size_t samples = 0;

@@ -43,12 +43,17 @@ QdqModel Quantizer::write(const std::vector<QuantizedUnit>& units) const
                            options_.per_channel);
 }
 
+std::set<std::string> Quantizer::float_nodes() const
+{
+    std::set<std::string> names = kept_;
+    for (const ChosenNode& node : chosen_)
+        if (node.is_float) names.insert(node.name);
+    return names;
+}
+
 std::vector<QuantizedUnit> Quantizer::select() const
 {
-    std::set<std::string> kept = kept_;
-    for (const ChosenNode& node : chosen_)
-        if (node.is_float) kept.insert(node.name);
-    return select_units(model_.graph(), index_, histograms_, kept);
+    return select_units(model_.graph(), index_, histograms_, float_nodes());
 }
 
 void Quantizer::order_nodes(const Reference& reference, const ShowProgress& show)

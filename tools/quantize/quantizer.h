@@ -51,6 +51,8 @@ class Quantizer
     const std::vector<QuantizedUnit>& units() const { return units_; }
     const std::vector<ChosenNode>& chosen() const { return chosen_; }  // empty without a bound
     const std::map<std::string, Quantization>& quantizations() const { return quantizations_; }
+    // Names of the nodes that were asked to stay in float, or have to for the bound.
+    std::set<std::string> float_nodes() const;
 
     static constexpr size_t kOrderSamples = 8;
 

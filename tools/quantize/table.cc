@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the calibration table. The contract is in table.h.
+#include "quantize/table.h"
+
+#include <cstdio>
+
+#include "tensor_file/failure.h"
+
+namespace tengine::tools {
+namespace {
+
+constexpr const char* kFirstLine = "# tengine calibration table 1\n";
+
+constexpr const char* kLineBreaks = "\r\n";
+
+std::string on_one_line(std::string text)
+{
+    for (char& c : text)
+        if (c == '\r' || c == '\n') c = '?';
+    return text;
+}
+
+// A name is the rest of its line, so it may hold anything else.
+std::string line_of(const std::string& start, const std::string& name)
+{
+    if (name.find_first_of(kLineBreaks) != std::string::npos)
+        throw Failure("a calibration table cannot hold '" + on_one_line(name) +
+                      "', a name with a line break");
+    return start + " " + name + "\n";
+}
+
+// With nine digits a float is read back as it was.
+std::string quantization_text(const Quantization& quantization)
+{
+    char text[48];
+    std::snprintf(text, sizeof text, "%.9g %d", static_cast<double>(quantization.scale),
+                  quantization.zero_point);
+    return text;
+}
+
+}  // namespace
+
+std::string calibration_table(const Quantizer& quantizer)
+{
+    std::string table = kFirstLine;
+    for (const auto& [tensor, quantization] : quantizer.quantizations())
+        table += line_of(quantization_text(quantization), tensor);
+    for (const std::string& node : quantizer.float_nodes())
+        table += line_of("keep", node);
+    return table;
+}
+
+}  // namespace tengine::tools
