@@ -56,6 +56,25 @@ void print_table(const std::vector<Measurement>& measurements)
     std::fputs(table_text(rows).c_str(), stdout);
 }
 
+void print_counters(const std::vector<Measurement>& measurements)
+{
+    for (const Measurement& m : measurements) {
+        for (const CountedPart& counted : m.counted)
+            std::printf("\n%s, part %d on %s:\n%s", m.model.c_str(), counted.part,
+                        counted.device.c_str(), counters_text(counted.counters).c_str());
+    }
+}
+
+Json counted_json(const Measurement& measurement)
+{
+    Json list = Json::array();
+    for (const CountedPart& counted : measurement.counted)
+        list.push_back({{"part", counted.part},
+                        {"device", counted.device},
+                        {"counters", to_json(counted.counters)}});
+    return list;
+}
+
 Json to_json(const std::vector<Measurement>& measurements)
 {
     Json results = Json::array();
@@ -72,7 +91,8 @@ Json to_json(const std::vector<Measurement>& measurements)
                            {"p99_ms", m.p99},
                            {"macs", m.macs},
                            {"gflops", m.gflops},
-                           {"peak_memory", m.peak_memory}});
+                           {"peak_memory", m.peak_memory},
+                           {"counted", counted_json(m)}});
     }
     return {{"version", 1}, {"results", results}};
 }
@@ -88,7 +108,10 @@ void bench(const BenchOptions& options)
                         [&](int done, int total) { progress.show(done, total); }));
         }
     }
-    if (options.json != "-") print_table(measurements);
+    if (options.json != "-") {
+        print_table(measurements);
+        print_counters(measurements);
+    }
     if (!options.json.empty()) write_json(options.json, to_json(measurements));
 }
 

@@ -48,6 +48,19 @@ void summarise(std::vector<double> times, Measurement* measurement)
     measurement->gflops = operations / (measurement->median * 1e6);
 }
 
+std::vector<CountedPart> read_counted_parts(graph_t graph, int part_number)
+{
+    std::vector<CountedPart> counted;
+    for (int i = 0; i < part_number; ++i) {
+        std::vector<Counter> counters = read_counters(graph, i);
+        if (counters.empty()) continue;
+        tengine_subgraph part;
+        if (tengine_graph_get_subgraph(graph, i, &part) < 0) fail_api("part");
+        counted.push_back({i, part.device, std::move(counters)});
+    }
+    return counted;
+}
+
 }  // namespace
 
 Measurement measure(const std::string& path, int threads, const MeasureOptions& options,
@@ -76,6 +89,7 @@ Measurement measure(const std::string& path, int threads, const MeasureOptions& 
         on_progress(i + 1, total);
     }
     result.peak_memory = peak_memory();
+    result.counted = read_counted_parts(model->graph(), stats.subgraph_number);
     summarise(times, &result);
     return result;
 }

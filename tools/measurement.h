@@ -5,10 +5,19 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "counters.h"
 #include "model.h"
 
 namespace tengine::tools {
+
+struct CountedPart
+{
+    int part = 0;
+    std::string device;
+    std::vector<Counter> counters;
+};
 
 struct Measurement
 {
@@ -25,6 +34,7 @@ struct Measurement
     int64_t macs = 0;         // of one run, as the library counts
     double gflops = 0;        // 2 * macs / median
     int64_t peak_memory = 0;  // bytes of the process from load to the last run; 0: not known
+    std::vector<CountedPart> counted;  // of the last run, where a device counted something
 };
 
 struct MeasureOptions

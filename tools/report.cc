@@ -40,8 +40,8 @@ void add_totals(graph_t graph, Report* report)
         if (tengine_graph_get_subgraph(graph, i, &part) < 0) fail_api(report->model);
         report->parts.push_back({part.device, part.node_number, part.input_number,
                                  part.output_number, part.mac_number, part.bytes_in, part.bytes_out,
-                                 part.predicted_ms, known_time(part.measured_ms),
-                                 part.redo_number});
+                                 part.predicted_ms, known_time(part.measured_ms), part.redo_number,
+                                 read_counters(graph, i)});
     }
 }
 
@@ -155,7 +155,8 @@ Json parts_json(const std::vector<Part>& parts)
                         {"bytes_out", part.bytes_out},
                         {"predicted_ms", part.predicted_ms},
                         {"measured_ms", time_json(part.measured_ms)},
-                        {"redone", part.redone}});
+                        {"redone", part.redone},
+                        {"counters", to_json(part.counters)}});
     return list;
 }
 

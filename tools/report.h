@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "counters.h"
 #include "json_file.h"
 #include "model.h"
 
@@ -59,6 +60,7 @@ struct Part
     double predicted_ms = 0;
     std::optional<double> measured_ms;  // of the last run
     int64_t redone = 0;                 // runs that the CPU did in the device's place
+    std::vector<Counter> counters;      // of the last run
 };
 
 struct Report

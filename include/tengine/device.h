@@ -57,6 +57,14 @@ typedef struct ir_refusal
 TENGINE_API void refuse_ir_node(ir_verdict_t* verdict, int code, const char* attribute,
                                 const char* value, const char* format, ...) TENGINE_PRINTF(5, 6);
 
+// What a device counted in a run (interface.count): bytes moved, cycles of a unit, energy.
+typedef struct ir_counter
+{
+    char name[48];  // "weight stall"
+    char unit[16];  // "cycles", "B", "%", "pJ"; "" for a plain number
+    double value;
+} ir_counter_t;
+
 typedef struct interface
 {
     // Once, at registration. A failure is reported with the device's name and stops init_tengine.
@@ -100,6 +108,9 @@ typedef struct interface
     // (optional) After a run with run_options.profile: the time each node took in it, in ns, in the
     // order of subgraph->node_list; -1 where it cannot tell.
     int (*measure)(struct device* device, struct subgraph* subgraph, int64_t* out_node_ns);
+    // (optional) What the device counted in the last run: appends ir_counter_t. Called between
+    // runs, when somebody wants to know.
+    int (*count)(struct device* device, struct subgraph* subgraph, struct vector* out_counters);
 } ir_interface_t;
 
 typedef struct allocator
@@ -134,7 +145,11 @@ typedef struct optimizer
     // affinity wants elsewhere are moved there afterwards, and parts are then made anew.
     // NULL: split_graph_node_to_sub_graph().
     int (*split_graph)(struct graph* ir_graph);
-    // (optional) Rewrites the device's nodes for a precision (TENGINE_MODE_*).
+    // (optional) Rewrites what the device wants to compute in a precision (TENGINE_MODE_*), before
+    // the graph is split; nodes with keep_float stay. quantize_ir_graph() and convert_ir_graph() do
+    // that. Devices are called in the context's order, the default device last, and all see the
+    // whole graph: nodes by indices in topological order, constants without a producer. What a
+    // device leaves may have gaps and disorder.
     int (*optimize_graph)(struct graph* ir_graph, int precision);
 } ir_optimizer_t;
 
@@ -208,6 +223,20 @@ TENGINE_API int split_graph_node_to_sub_graph(struct graph* graph);
 TENGINE_API struct subgraph* create_ir_subgraph(struct graph* graph, struct device* device);
 TENGINE_API int set_ir_subgraph_nodes(struct subgraph* subgraph, const int32_t nodes[], int number);
 
+// For optimize_graph: float nodes whose operands and results are quantised become integer nodes
+// that give the same bytes (docs/precision.md): QLinearConv, QLinearMatMul, com.microsoft.QGemm,
+// .QLinearAdd, .QLinearMul, .QLinearAveragePool, .QLinearGlobalAveragePool, tengine.Lookup, and
+// what moves values on bytes. Each candidate is built, and stays when the device takes it:
+// describe, inspect, and the user's affinity. Tensors are quantised by QuantizeLinear and
+// DequantizeLinear, or by calibration: then `data_type`, TENGINE_DT_INT8 or TENGINE_DT_UINT8, is
+// that of their bytes. Names stay; indices change. TENGINE_ENOENT: the graph does not have the
+// device.
+TENGINE_API int quantize_ir_graph(struct graph* graph, struct device* device, int data_type);
+// The same for floats: fp32 nodes that the device takes in `data_type`, TENGINE_DT_FP16 or
+// TENGINE_DT_BF16, become such, with one Cast for each tensor where others read or write it.
+// Constants are converted once. Inputs and outputs of the graph keep their types.
+TENGINE_API int convert_ir_graph(struct graph* graph, struct device* device, int data_type);
+
 // The value the graph's context has for `key` of the device, as text; NULL when it was not set. For
 // the entries up to pre_run; a run that is late may outlive the context.
 TENGINE_API const char* get_ir_device_option(const struct graph* graph, const struct device* device,
@@ -222,7 +251,8 @@ TENGINE_API int run_ir_subgraph(struct subgraph* subgraph);
 // Id of an operator, for describe(); -1 when there is none. `domain` "" is ONNX.
 TENGINE_API int get_op_type(const char* domain, const char* name);
 TENGINE_API const char* find_op_name(int type);
-// Appends the ids of ONNX operators by name, for describe(); unknown names are an error.
+// Appends the ids of operators by name, for describe(); unknown names are an error. Those of other
+// domains than ONNX have theirs before the name: "com.microsoft.QGemm".
 TENGINE_API int push_op_names(struct vector* ops, const char* const names[], int number);
 
 #ifdef __cplusplus

@@ -97,7 +97,7 @@ DLLEXPORT int tengine_graph_get_stats(graph_t graph, struct tengine_graph_stats*
 struct tengine_execution_node
 {
     const char* name;
-    const char* op;      // always ONNX's, or of the domain "tengine"
+    const char* op;      // ONNX's, or of "com.microsoft" or "tengine"
     const char* domain;  // "" is ONNX's
     const char* device;
     int subgraph;         // index of the part, parts run in this order
@@ -167,6 +167,19 @@ struct tengine_subgraph
 // Fails as the getters of execution nodes do.
 DLLEXPORT int tengine_graph_get_subgraph(graph_t graph, int index,
                                          struct tengine_subgraph* out_subgraph);
+
+// What a device counted in the last run of its part.
+struct tengine_counter
+{
+    char name[48];  // "weight stall"
+    char unit[16];  // "cycles", "B", "%", "pJ"; "" for a plain number
+    double value;
+};
+
+// Fills the first `capacity` of the part's counters and returns how many it has: 0 for a device that
+// counts nothing, and before the first run. Fails as the above, and with what the device says.
+DLLEXPORT int tengine_graph_get_counters(graph_t graph, int subgraph,
+                                         struct tengine_counter* counters, int capacity);
 
 // Name of the scheduler that walks the parts ("sync"). Fails as the above.
 DLLEXPORT const char* tengine_graph_get_scheduler(graph_t graph);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // inspect.h, graphs: what the model has, and what prerun_graph made of it.
+#include <stdio.h>
 #include <string.h>
 
 #include "api/check.h"
 #include "graph/graph.h"
 #include "optimizer/optimizer.h"
+#include "scheduler/runner.h"
 #include "scheduler/session.h"
 #include "tengine/inspect.h"
 
@@ -268,6 +270,39 @@ int tengine_graph_get_subgraph(graph_t graph, int index, struct tengine_subgraph
     };
     add_nodes(part, out_subgraph);
     return 0;
+}
+
+static int copy_counters(const struct vector* list, struct tengine_counter* counters, int capacity)
+{
+    const int number = get_vector_num(list);
+    for (int i = 0; i < number && i < capacity; ++i) {
+        const ir_counter_t* counter = get_vector_data(list, i);
+        struct tengine_counter* target = &counters[i];
+        // A device may have filled the texts to the last byte.
+        snprintf(target->name, sizeof target->name, "%.*s", (int)sizeof counter->name - 1,
+                 counter->name);
+        snprintf(target->unit, sizeof target->unit, "%.*s", (int)sizeof counter->unit - 1,
+                 counter->unit);
+        target->value = counter->value;
+    }
+    return number;
+}
+
+int tengine_graph_get_counters(graph_t graph, int subgraph, struct tengine_counter* counters,
+                               int capacity)
+{
+    const struct graph* execution = find_execution(graph, __func__, NULL);
+    if (execution == NULL ||
+        check_index(subgraph, get_vector_num(execution->subgraph_list), __func__, "subgraphs") < 0)
+        return -1;
+    if (capacity > 0 && check_pointer(counters, __func__, "counters") < 0) return -1;
+    struct vector* list = create_vector(sizeof(ir_counter_t), NULL);
+    if (list == NULL)
+        return api_result(tengine_error_set(TENGINE_ENOMEM, "%s: no memory for a list", __func__));
+    int result = api_result(count_ir_part(get_ir_graph_subgraph(execution, subgraph), list));
+    if (result == 0) result = copy_counters(list, counters, capacity);
+    release_vector(list);
+    return result;
 }
 
 const char* tengine_graph_get_scheduler(graph_t graph)

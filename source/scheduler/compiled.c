@@ -142,6 +142,15 @@ int finish_ir_compiled(ir_compiled_t* compiled)
     return status == 0 ? TENGINE_EDEVICE : status;
 }
 
+int count_ir_compiled(const ir_compiled_t* compiled, struct vector* out_counters)
+{
+    struct device* device = compiled->subgraph->device;
+    if (!device->interface->count) return TENGINE_OK;
+    tengine_error_clear();
+    const int status = device->interface->count(device, compiled->subgraph, out_counters);
+    return status == 0 ? TENGINE_OK : fail_ir_compiled(compiled, "count", status);
+}
+
 void orphan_ir_compiled(ir_compiled_t* compiled)
 {
     struct graph* graph = compiled->subgraph->graph;

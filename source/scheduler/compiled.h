@@ -32,6 +32,9 @@ bool can_start_ir_compiled(const ir_compiled_t* compiled);
 int start_ir_compiled(ir_compiled_t* compiled);
 int finish_ir_compiled(ir_compiled_t* compiled);
 
+// What the device counted in the last run: appends ir_counter_t.
+int count_ir_compiled(const ir_compiled_t* compiled, struct vector* out_counters);
+
 // Like fail_ir_entry() for an entry of the device that compiled it.
 int fail_ir_compiled(const ir_compiled_t* compiled, const char* entry, int status);
 

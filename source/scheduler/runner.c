@@ -265,6 +265,13 @@ static int publish_device(struct subgraph* part, const ir_failure_t* cause)
     return TENGINE_OK;
 }
 
+int count_ir_part(struct subgraph* part, struct vector* out_counters)
+{
+    const ir_runner_t* runner = part->runner;
+    if (part->measured_ns < 0 || !runner->compiled) return TENGINE_OK;
+    return count_ir_compiled(runner->compiled, out_counters);
+}
+
 int publish_ir_runner(struct subgraph* part)
 {
     ir_runner_t* runner = part->runner;

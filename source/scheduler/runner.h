@@ -35,6 +35,9 @@ int finish_ir_part(struct subgraph* part, ir_frame_t* frame);
 // session's mutex is held: a device that was given up, and times.
 int publish_ir_runner(struct subgraph* part);
 
+// Between runs: appends the ir_counter_t of the part's last run; nothing before the first one.
+int count_ir_part(struct subgraph* part, struct vector* out_counters);
+
 #ifdef __cplusplus
 }
 #endif

@@ -57,6 +57,48 @@ TEST_F(PlacementTest, TimesAreKnownAfterARun)
     destroy_context(context);
 }
 
+int count_two(device*, subgraph*, vector* out_counters)
+{
+    const ir_counter_t counters[] = {{"weight stall", "cycles", 1234}, {"utilisation", "%", 12.5}};
+    for (const ir_counter_t& counter : counters)
+        if (push_vector_data(out_counters, &counter) < 0) return TENGINE_ENOMEM;
+    return 0;
+}
+
+TEST_F(PlacementTest, CountersOfTheLastRun)
+{
+    test::TestDevice device("A", {"Relu"});
+    device.get()->interface->count = count_two;
+    const context_t context = create_context("a", 1);
+    ASSERT_EQ(add_context_device(context, "A"), 0) << get_tengine_error();
+    ASSERT_EQ(tengine_context_set_option(context, "split.prune", "0"), 0);
+    const graph_t graph = create_relu_graph(context);
+    ASSERT_TRUE(write_floats(tengine_graph_get_input(graph, 0), {-1, 2, -3, 4}));
+    tengine_counter counters[2];
+    EXPECT_LT(tengine_graph_get_counters(graph, 0, counters, 2), 0) << "not prepared";
+    ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    EXPECT_EQ(tengine_graph_get_counters(graph, 0, counters, 2), 0) << "not run";
+    ASSERT_EQ(run_graph(graph, 1), 0) << get_tengine_error();
+    EXPECT_EQ(tengine_graph_get_counters(graph, 0, nullptr, 0), 2);
+    EXPECT_EQ(tengine_graph_get_counters(graph, 0, counters, 1), 2)
+        << "fills what there is room for";
+    ASSERT_EQ(tengine_graph_get_counters(graph, 0, counters, 2), 2);
+    EXPECT_STREQ(counters[0].name, "weight stall");
+    EXPECT_STREQ(counters[0].unit, "cycles");
+    EXPECT_EQ(counters[0].value, 1234);
+    EXPECT_STREQ(counters[1].name, "utilisation");
+    EXPECT_EQ(counters[1].value, 12.5);
+    EXPECT_LT(tengine_graph_get_counters(graph, 1, counters, 2), 0) << "there is one part";
+    EXPECT_LT(tengine_graph_get_counters(graph, 0, nullptr, 2), 0);
+    device.get()->interface->count = [](::device*, subgraph*, vector*) -> int {
+        return TENGINE_EDEVICE;
+    };
+    EXPECT_LT(tengine_graph_get_counters(graph, 0, counters, 2), 0);
+    EXPECT_NE(std::strstr(get_tengine_error(), "count"), nullptr) << get_tengine_error();
+    destroy_graph(graph);
+    destroy_context(context);
+}
+
 // Which part is where may be changing while a run is under way.
 TEST_F(PlacementTest, NotWhileItRuns)
 {

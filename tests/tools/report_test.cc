@@ -87,12 +87,13 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                           {"attribute", "string"},
                           {"value", "string"},
                           {"message", "string"}};
+    const json counter = {{"name", "string"}, {"unit", "string"}, {"value", "number"}};
     const json part = {{"id", "count"},          {"device", "string"},
                        {"nodes", "count"},       {"inputs", "count"},
                        {"outputs", "count"},     {"macs", "count"},
                        {"bytes_in", "count"},    {"bytes_out", "count"},
                        {"predicted_ms", "time"}, {"measured_ms", part_measured},
-                       {"redone", "count"}};
+                       {"redone", "count"},      {"counters", {counter}}};
     const json node = {{"name", "string"},
                        {"op", "string"},
                        {"device", "string"},

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What devices counted in the last run of a graph: cycles, bytes, energy.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "json_file.h"
+#include "tengine/c_api.h"
+
+namespace tengine::tools {
+
+struct Counter
+{
+    std::string name;
+    std::string unit;
+    double value = 0;
+};
+
+// Of one part; empty when its device counts nothing. Throws Failure.
+std::vector<Counter> read_counters(graph_t graph, int part);
+
+// [{"name": …, "unit": …, "value": …}, …]
+Json to_json(const std::vector<Counter>& counters);
+
+// A table with a line for each: "  weight stall  1234567  cycles".
+std::string counters_text(const std::vector<Counter>& counters);
+
+}  // namespace tengine::tools
