@@ -25,7 +25,7 @@ endfunction()
 function(tengine_use_sanitizers names)
     if(names)
         add_compile_options(-fsanitize=${names} -fno-sanitize-recover=all -fno-omit-frame-pointer
-                            -Wno-maybe-uninitialized)
+                            "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>")
         add_link_options(-fsanitize=${names})
     endif()
 endfunction()

@@ -26,6 +26,22 @@ function(tengine_skip_part reason)
     set(TENGINE_PART_SKIPPED "${reason}" PARENT_SCOPE)
 endfunction()
 
+# tengine_add_part_program(<program> SOURCES … [LINK_LIBRARIES …]): a command line program of the part
+# itself, which sees what the part and the library have inside, as tests do. It is installed. The
+# part asks TENGINE_BUILD_TOOLS before.
+function(tengine_add_part_program program)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK_LIBRARIES")
+    string(MAKE_C_IDENTIFIER ${program}_program target)
+    add_executable(${target} ${arg_SOURCES})
+    tengine_set_language_options(${target})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${program})
+    # tengine_internal is made when all parts are known.
+    target_link_libraries(${target} PRIVATE tengine_internal ${arg_LINK_LIBRARIES})
+    set_property(GLOBAL PROPERTY TENGINE_NEEDS_INTERNAL ON)
+    install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    tengine_note(programs ${program} "on")
+endfunction()
+
 function(tengine_set_part_variables name kind)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" ""
         "SOURCES;INCLUDE_DIRECTORIES;LINK_DIRECTORIES;DEFINITIONS;COMPILE_OPTIONS;LINK_OPTIONS;LINK_LIBRARIES")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The library: each room below source/ is an object library, as is each part (parts.cmake). All of
 # them together become `tengine`, and once more, static and with everything visible,
-# `tengine_internal` for the tests.
+# `tengine_internal` for the tests and the programs of parts.
 
 # tengine_add_rooms(<folder>…): every *.c and *.cc below source/<folder>; a room may be empty.
 function(tengine_add_rooms)
@@ -70,10 +70,16 @@ function(tengine_add_library)
         # Sanitizer runtimes resolve at load time; everything else must be resolved here.
         target_link_options(tengine PRIVATE LINKER:--gc-sections LINKER:--no-undefined)
     endif()
-    if(TENGINE_BUILD_TESTS)
+    get_property(needed GLOBAL PROPERTY TENGINE_NEEDS_INTERNAL)
+    if(needed OR TENGINE_BUILD_TESTS)
         add_library(tengine_internal STATIC)
         tengine_assemble(tengine_internal)
         target_include_directories(tengine_internal INTERFACE ${PROJECT_SOURCE_DIR}/source)
+        # What parts need to be linked is for those who link the archive to do.
+        get_property(options GLOBAL PROPERTY TENGINE_LINK_OPTIONS)
+        get_property(directories GLOBAL PROPERTY TENGINE_LINK_DIRECTORIES)
+        target_link_options(tengine_internal INTERFACE ${options})
+        target_link_directories(tengine_internal INTERFACE ${directories})
     endif()
 endfunction()
 
@@ -103,7 +109,7 @@ function(tengine_assemble target)
 endfunction()
 
 # A dependency of dependencies.cmake is our target in the build tree and a plain name once
-# installed.
+# installed, or nothing when it has headers only.
 function(tengine_link_item out_item library)
     set(${out_item} ${library} PARENT_SCOPE)
     if(TARGET ${library})
@@ -111,6 +117,8 @@ function(tengine_link_item out_item library)
         if(name)
             set(${out_item} $<BUILD_INTERFACE:${library}> $<INSTALL_INTERFACE:${name}>
                 PARENT_SCOPE)
+        elseif(library MATCHES "^tengine::")
+            set(${out_item} $<BUILD_INTERFACE:${library}> PARENT_SCOPE)
         endif()
     endif()
 endfunction()

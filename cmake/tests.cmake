@@ -25,6 +25,7 @@ function(tengine_add_tests room)
 endfunction()
 
 # The folders below tests/ that have tests, but for those under a CMakeLists.txt of their own.
+# tests/device/<part> and tests/serializer/<part> count when that part is built.
 function(tengine_find_test_rooms out_rooms)
     file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/tests
          ${PROJECT_SOURCE_DIR}/tests/*_test.cc)
@@ -32,10 +33,22 @@ function(tengine_find_test_rooms out_rooms)
     foreach(file IN LISTS files)
         get_filename_component(room ${file} DIRECTORY)
         string(REGEX REPLACE "/.*" "" top "${room}")
-        if(room AND NOT EXISTS ${PROJECT_SOURCE_DIR}/tests/${top}/CMakeLists.txt)
+        tengine_has_part(built "${room}")
+        if(room AND built AND NOT EXISTS ${PROJECT_SOURCE_DIR}/tests/${top}/CMakeLists.txt)
             list(APPEND rooms ${room})
         endif()
     endforeach()
     list(REMOVE_DUPLICATES rooms)
     set(${out_rooms} ${rooms} PARENT_SCOPE)
+endfunction()
+
+# FALSE when <room> is the folder of a part, or below it, and that part is left out.
+function(tengine_has_part out_built room)
+    set(${out_built} TRUE PARENT_SCOPE)
+    if(room MATCHES "^(device|serializer)/([^/]+)")
+        string(MAKE_C_IDENTIFIER ${CMAKE_MATCH_2} id)
+        if(NOT TARGET tengine_${CMAKE_MATCH_1}_${id})
+            set(${out_built} FALSE PARENT_SCOPE)
+        endif()
+    endif()
 endfunction()

@@ -244,10 +244,16 @@ def main():
     root = pathlib.Path(__file__).resolve().parent.parent
     parser = argparse.ArgumentParser(description="train and export the digit network")
     parser.add_argument("--output", type=pathlib.Path, default=root / "examples" / "data")
-    folder = parser.parse_args().output
+    parser.add_argument("--training-images", type=pathlib.Path, metavar="FILE.npz",
+                        help="only write the training images there, to calibrate with")
+    arguments = parser.parse_args()
+    training_images, training_labels, images, labels = load_split()
+    if arguments.training_images:
+        numpy.savez(arguments.training_images, image=training_images.numpy())
+        return
+    folder = arguments.output
     folder.mkdir(parents=True, exist_ok=True)
 
-    training_images, training_labels, images, labels = load_split()
     net = train(training_images, training_labels)
     path = folder / "digits.onnx"
     export(net, path)

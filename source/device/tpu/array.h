@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cycles of a systolic array by formula, for the three dataflows: what SCALE-Sim counts (A.
+// Samajdar et al., A Systematic Methodology for Characterizing Scalability of DNN Accelerators
+// using SCALE-Sim, ISPASS 2020) where memory never makes the array wait. The machine here is weight
+// stationary; timing.cc counts its cycles with memories, and agrees when they are infinitely fast.
+#pragma once
+
+#include <cstdint>
+
+namespace tengine::tpu {
+
+enum class Dataflow : uint8_t
+{
+    kOutputStationary,
+    kWeightStationary,
+    kInputStationary,
+};
+
+// A layer as a product of matrices: outputs[vectors x filters] = inputs[vectors x window] *
+// weights[window x filters].
+struct ArrayLayer
+{
+    int64_t vectors;
+    int64_t filters;
+    int64_t window;
+};
+
+struct ArrayCycles
+{
+    int64_t folds;  // times that the array is filled anew
+    int64_t cycles_per_fold;
+    int64_t total() const { return folds * cycles_per_fold; }
+};
+
+// `rows` and `columns` of the array; all numbers at least 1.
+ArrayCycles count_array_cycles(Dataflow dataflow, int64_t rows, int64_t columns,
+                               const ArrayLayer& layer);
+
+}  // namespace tengine::tpu

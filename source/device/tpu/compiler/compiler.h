@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compiler: a part of a graph to a program. What it is made of: network.h (layers and values),
+// stage.h and plan.h (what is computed together, what stays in the buffer), emitter.h
+// (instructions). docs/tpu-compiler.md explains it.
+#pragma once
+
+#include <vector>
+
+#include "device/tpu/program.h"
+#include "tengine/device.h"
+
+namespace tengine::tpu {
+
+// The operators it knows, with the domain in front where that is not ONNX: "com.microsoft.QGemm".
+const std::vector<const char*>& operator_names();
+
+// Whether the node can be compiled by itself; the verdict says why not.
+void judge_node(const node& node, const Config& config, ir_verdict_t* out_verdict);
+
+// About how many cycles the node takes when its tensors come from host memory and go there.
+int64_t predict_cycles(const node& node, const Config& config);
+
+// Nodes of the program are those of the part, in its order; bindings its inputs and outputs.
+// TENGINE_EOPERATOR for a node that cannot be compiled, TENGINE_ERANGE when the buffer is too
+// small, TENGINE_ENOMEM.
+int compile_part(const subgraph& part, const Config& config, Program* out_program);
+
+}  // namespace tengine::tpu

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cycles of single things, for the compiler's decisions and for estimates.
+#pragma once
+
+#include "device/tpu/config.h"
+
+namespace tengine::tpu {
+
+// Of fetching one tile of bytes.
+inline double tile_cycles(const Config& config)
+{
+    const double gbps = config.shared_memory ? config.host_gbps : config.weight_gbps;
+    return static_cast<double>(config.rows) * config.columns * config.clock_mhz / (gbps * 1000);
+}
+
+// Of moving bytes between host memory and buffer.
+inline double host_cycles(const Config& config, double bytes)
+{
+    return bytes * config.clock_mhz / (config.host_gbps * 1000);
+}
+
+}  // namespace tengine::tpu

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collects a program: instructions, weights, constants. Tiles are fetched by themselves: an
+// instruction that takes one says where it lies, and finish() puts the fetches in front, as early
+// as the FIFO has room.
+#pragma once
+
+#include <vector>
+
+#include "device/tpu/compiler/grid.h"
+#include "device/tpu/program.h"
+
+namespace tengine::tpu {
+
+class Emitter
+{
+  public:
+    Emitter(const Config& config, Program* program) : config_(config), program_(program) {}
+
+    const Config& config() const { return config_; }
+
+    // Addresses of what was added.
+    uint64_t add_constant(const void* data, size_t size);
+    uint64_t add_weights(const std::vector<uint8_t>& tile);
+
+    void add(const Instruction& instruction) { program_->instructions.push_back(instruction); }
+    // Products with one tile, which the first of them takes.
+    void add_products(const Instruction& instruction, const std::vector<Loop>& loops,
+                      uint64_t tile);
+    // What follows belongs to this node.
+    void tag(int node);
+
+    // One instruction for each grid of the loops; operands' addresses are those of the first
+    // vector.
+    void add_grids(const Instruction& instruction, const std::vector<Loop>& loops);
+    // The same with vectors as long as they can be; for instructions on single elements.
+    void add_elements(Instruction instruction, std::vector<Loop> loops, int element_bytes);
+    // Host memory to buffer (a to d) and back; addresses and pitches as in add_grids().
+    void read_host(uint64_t host, uint32_t address, std::vector<Loop> loops, int64_t bytes);
+    void write_host(uint64_t host, uint32_t address, std::vector<Loop> loops, int64_t bytes);
+    void fill(uint32_t address, std::vector<Loop> loops, int64_t bytes, uint8_t value);
+
+    // Fetches and the end.
+    void finish();
+
+  private:
+    struct Take
+    {
+        size_t instruction;
+        uint64_t tile;
+        bool wide;
+    };
+
+    Config config_;
+    Program* program_;
+    std::vector<Take> takes_;
+    int tag_ = -1;
+};
+
+}  // namespace tengine::tpu

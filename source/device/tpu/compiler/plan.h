@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which values stay in the unified buffer between stages, and where; what is left of the buffer is
+// for the stages themselves.
+#pragma once
+
+#include "device/tpu/compiler/stage.h"
+
+namespace tengine::tpu {
+
+struct Plan
+{
+    std::vector<Stage> stages;
+    std::vector<Home> homes;             // by value
+    std::vector<int64_t> scratch_begin;  // by stage: the address where its scratch may lie
+    std::vector<int64_t> scratch_bytes;  // and how long that is
+    std::vector<Cut> cuts;               // by stage
+};
+
+// TENGINE_ERANGE when the buffer is too small for some layer.
+int make_plan(const Network& network, const Config& config, Plan* out_plan);
+
+}  // namespace tengine::tpu

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Maxima and means over windows. Positions whose windows are cut off at a border in the same way
+// are computed together, so that no padding is needed: it counts in the divisor of a mean only.
+#pragma once
+
+#include "device/tpu/compiler/layer.h"
+#include "operator/window.h"
+
+namespace tengine::tpu {
+
+class PoolLayer : public Layer
+{
+  public:
+    window_axis y = {}, x = {};
+    bool is_float = false;
+    bool signed_input = false, signed_output = false;
+    bool is_mean = false;
+    // Of a mean:
+    bool counts_padding = false;
+    double scale = 1, result_scale = 1;
+    uint8_t input_zero = 0, output_zero = 0;
+
+    Box needs(int input, const Box& box) const override;
+    void emit(Emitter& emitter, const Work& work) override;
+
+  private:
+    // Output positions [begin, end) that see `taps` of the kernel, from `first` on.
+    struct Region
+    {
+        int begin, end;
+        int first, taps;
+        int divisor;
+    };
+
+    std::vector<Region> split(const window_axis& axis, int begin, int end) const;
+    void emit_region(Emitter& emitter, const Work& work, const Region& rows,
+                     const Region& columns) const;
+};
+
+}  // namespace tengine::tpu

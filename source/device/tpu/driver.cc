@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/tpu/driver.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstring>
+
+#include "device/tpu/compiler/compiler.h"
+
+namespace tengine::tpu {
+namespace {
+
+// Parts of a graph differ in their first nodes, whose names may have any characters.
+std::string path_in(const std::string& folder, const subgraph& part)
+{
+    std::string name = get_ir_graph_node(part.graph, part.node_list[0])->name;
+    for (char& c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-') c = '_';
+    return folder + "/" + name.substr(0, 200) + ".tpu";
+}
+
+int write_bytes(const std::string& path, const std::vector<uint8_t>& bytes)
+{
+    std::FILE* file = std::fopen(path.c_str(), "wb");
+    bool written = file && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+    if (file) written = std::fclose(file) == 0 && written;
+    return written ? TENGINE_OK
+                   : tengine_error_set(TENGINE_EIO, "cannot write the program of %zu bytes to '%s'",
+                                       bytes.size(), path.c_str());
+}
+
+int check_bindings(const subgraph& part, const Program& program)
+{
+    const size_t number =
+        static_cast<size_t>(part.input_num) + static_cast<size_t>(part.output_num);
+    if (program.bindings.size() == number) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EINTERNAL, "the program has %zu inputs and outputs, not %zu",
+                             program.bindings.size(), number);
+}
+
+// Calls visit(element in NCHW order, element in NHWC order), stretches of `element` bytes.
+template <class Visit>
+void for_each_transposed(const std::vector<int>& dims, int element, const Visit& visit)
+{
+    const auto size = [&](int axis) {
+        return static_cast<size_t>(dims[static_cast<size_t>(axis)]);
+    };
+    const size_t images = size(0), channels = size(1), pixels = size(2) * size(3);
+    const auto bytes = static_cast<size_t>(element);
+    for (size_t n = 0; n < images; ++n)
+        for (size_t c = 0; c < channels; ++c)
+            for (size_t p = 0; p < pixels; ++p)
+                visit(((n * channels + c) * pixels + p) * bytes,
+                      ((n * pixels + p) * channels + c) * bytes);
+}
+
+size_t bytes_of(const Binding& binding, int element)
+{
+    size_t bytes = static_cast<size_t>(element);
+    for (const int dim : binding.dims)
+        bytes *= static_cast<size_t>(dim);
+    return bytes;
+}
+
+const tensor* border_tensor(const subgraph& part, size_t index)
+{
+    const auto inputs = static_cast<size_t>(part.input_num);
+    return get_ir_graph_tensor(part.graph, index < inputs
+                                               ? part.input_tensor_list[index]
+                                               : part.output_tensor_list[index - inputs]);
+}
+
+}  // namespace
+
+void pack_tensor(const Binding& binding, int element, const uint8_t* tensor, uint8_t* host)
+{
+    if (!binding.channels_last) {
+        std::memcpy(host, tensor, bytes_of(binding, element));
+        return;
+    }
+    for_each_transposed(binding.dims, element, [&](size_t from, size_t to) {
+        std::memcpy(host + to, tensor + from, static_cast<size_t>(element));
+    });
+}
+
+void unpack_tensor(const Binding& binding, int element, const uint8_t* host, uint8_t* tensor)
+{
+    if (!binding.channels_last) {
+        std::memcpy(tensor, host, bytes_of(binding, element));
+        return;
+    }
+    for_each_transposed(binding.dims, element, [&](size_t to, size_t from) {
+        std::memcpy(tensor + to, host + from, static_cast<size_t>(element));
+    });
+}
+
+int Driver::create(const subgraph& part, const Options& options,
+                   std::unique_ptr<Driver>* out_driver)
+{
+    std::unique_ptr<Driver> driver(new Driver(options));
+    for (int i = 0; i < part.node_num; ++i)
+        driver->macs_ += get_ir_node_macs(get_ir_graph_node(part.graph, part.node_list[i]));
+    TENGINE_RETURN_IF_ERROR(driver->load(part));
+    TENGINE_RETURN_IF_ERROR(
+        count_cycles(driver->program_, driver->options_.config, &driver->counters_));
+    TENGINE_RETURN_IF_ERROR(Machine::create(driver->options_.config, &driver->machine_));
+    driver->host_.resize(driver->program_.host_bytes);
+    std::copy(driver->program_.constants.begin(), driver->program_.constants.end(),
+              driver->host_.begin());
+    *out_driver = std::move(driver);
+    return TENGINE_OK;
+}
+
+int Driver::load(const subgraph& part)
+{
+    std::vector<uint8_t> bytes;
+    {
+        Program compiled;
+        TENGINE_RETURN_IF_ERROR(compile_part(part, options_.config, &compiled));
+        bytes = save_program(compiled);
+    }
+    const int64_t flip = options_.faults.bit_flip;
+    if (flip >= 0 && flip / 8 < static_cast<int64_t>(bytes.size()))
+        bytes[static_cast<size_t>(flip / 8)] ^= static_cast<uint8_t>(1u << (flip % 8));
+    if (!options_.save_program.empty())
+        TENGINE_RETURN_IF_ERROR(write_bytes(path_in(options_.save_program, part), bytes));
+    TENGINE_RETURN_IF_ERROR(load_program(bytes.data(), bytes.size(), &program_));
+    TENGINE_RETURN_IF_ERROR(validate_program(program_, options_.config));
+    return check_bindings(part, program_);
+}
+
+int Driver::run(const subgraph& part, const std::atomic<bool>& cancelled)
+{
+    const auto inputs = static_cast<size_t>(part.input_num);
+    for (size_t i = 0; i < program_.bindings.size(); ++i) {
+        const Binding& binding = program_.bindings[i];
+        const tensor* tensor = border_tensor(part, i);
+        if (i < inputs)
+            pack_tensor(binding, tensor->elem_size, tensor->u8, host_.data() + binding.address);
+    }
+    TENGINE_RETURN_IF_ERROR(machine_->run(program_, host_.data(), options_.faults,
+                                          [&cancelled] { return cancelled.load(); }));
+    for (size_t i = inputs; i < program_.bindings.size(); ++i) {
+        const Binding& binding = program_.bindings[i];
+        const tensor* tensor = border_tensor(part, i);
+        unpack_tensor(binding, tensor->elem_size, host_.data() + binding.address, tensor->u8);
+    }
+    return TENGINE_OK;
+}
+
+}  // namespace tengine::tpu

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A part of the graph on the machine: compiles it, keeps its program and its host memory, and moves
+// tensors in and out. tpu_device.cc offers it to the core.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/tpu/config.h"
+#include "device/tpu/program.h"
+#include "device/tpu/simulator.h"
+#include "tengine/device.h"
+
+namespace tengine::tpu {
+
+// The device's options by key.
+struct Options
+{
+    Config config;
+    std::string save_program;  // folder for the programs of parts, or ""
+    Faults faults;
+};
+
+// TENGINE_ENOENT for a key there is not, TENGINE_EINVAL or what load_config() says for a value; the
+// sentence says what would be accepted.
+int set_option(const std::string& key, const std::string& value, Options* options);
+// What the graph's context has for `device`; edge and no faults where it has nothing.
+int read_options(const graph& graph, const device& device, Options* out_options);
+
+class Driver
+{
+  public:
+    // Compiles the part, saves its program if that is wanted, and loads it again as a device would
+    // get it: checked and validated.
+    static int create(const subgraph& part, const Options& options,
+                      std::unique_ptr<Driver>* out_driver);
+
+    // One run on the data of the part's tensors. `cancelled` ends a run that hangs.
+    int run(const subgraph& part, const std::atomic<bool>& cancelled);
+
+    const Config& config() const { return options_.config; }
+    // Of one run, which are all alike.
+    const Counters& counters() const { return counters_; }
+    const Program& program() const { return program_; }
+    // Multiply-accumulates of the part's nodes, without the zeros that fill tiles.
+    int64_t macs() const { return macs_; }
+
+  private:
+    explicit Driver(const Options& options) : options_(options) {}
+
+    int load(const subgraph& part);
+
+    Options options_;
+    Program program_;
+    Counters counters_;
+    int64_t macs_ = 0;
+    std::unique_ptr<Machine> machine_;
+    std::vector<uint8_t> host_;
+};
+
+// The dense bytes of a tensor to and from its place in host memory, of `element` bytes each.
+void pack_tensor(const Binding& binding, int element, const uint8_t* tensor, uint8_t* host);
+void unpack_tensor(const Binding& binding, int element, const uint8_t* host, uint8_t* tensor);
+
+// For the core's reports. `macs`: what the part is worth, for utilisation and throughput.
+std::vector<ir_counter_t> list_counters(const Counters& counters, const Config& config,
+                                        int64_t macs);
+
+}  // namespace tengine::tpu

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// tengine-tpu disasm, asm and validate: programs as text and back, whether a machine can run one,
+// and whether the simulator agrees with what is known of such machines.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/tpu/assembler.h"
+#include "device/tpu/config_fields.h"
+#include "device/tpu/simulator.h"
+#include "device/tpu/tool/command.h"
+#include "device/tpu/tool/file.h"
+#include "device/tpu/validation.h"
+#include "tengine/error.h"
+
+namespace tengine::tpu {
+namespace {
+
+struct Options
+{
+    std::string input;
+    std::string output;
+    std::string config;
+    bool code_only = false;
+};
+
+void run_disasm(const Options& options)
+{
+    const Program program = read_program(options.input);
+    const std::string text = options.code_only ? disassemble_code(program) : disassemble(program);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void run_asm(const Options& options)
+{
+    Program program;
+    if (assemble(read_file(options.input), &program) < 0)
+        throw Failure("'" + options.input + "', " + tengine_error_message());
+    const std::vector<uint8_t> file = save_program(program);
+    write_file(options.output, file.data(), file.size());
+}
+
+// The one that was named, or else the preset that the program is for.
+Config choose_config(const Program& program, const std::string& name)
+{
+    Config config;
+    if (!name.empty()) {
+        check(load_config(name, &config));
+        return config;
+    }
+    for (const Config& preset : all_presets()) {
+        if (fingerprint_of(preset) == program.fingerprint) return preset;
+    }
+    throw Failure("the program is for none of " + preset_names() + "; give its --config");
+}
+
+void print_share(const char* name, int64_t cycles, int64_t total)
+{
+    std::printf("%-14s %14lld  %5.1f %%\n", name, static_cast<long long>(cycles),
+                total > 0 ? 100.0 * cycles / total : 0.0);
+}
+
+void validate_file(const Options& options)
+{
+    const Program program = read_program(options.input);
+    const Config config = choose_config(program, options.config);
+    check(validate_program(program, config));
+    Counters counters;
+    check(count_cycles(program, config, &counters));
+    std::printf("'%s' is valid for '%s': %zu instructions, %zu bytes of weights\n",
+                options.input.c_str(), config.name.c_str(), program.instructions.size(),
+                program.weights.size());
+    std::printf("%-14s %14lld  %.4g ms\n", "cycles", static_cast<long long>(counters.total),
+                counters.total / (config.clock_mhz * 1e3));
+    print_share("  active", counters.active, counters.total);
+    print_share("  weight stall", counters.weight_stall, counters.total);
+    print_share("  weight shift", counters.weight_shift, counters.total);
+    print_share("  non-matrix", counters.non_matrix, counters.total);
+}
+
+void validate_simulator()
+{
+    std::vector<ValidationRow> rows;
+    check(run_validation(&rows));
+    std::fputs(print_validation(rows).c_str(), stdout);
+    size_t failed = 0;
+    for (const ValidationRow& row : rows)
+        failed += row.ok ? 0 : 1;
+    if (failed > 0)
+        throw Failure(std::to_string(failed) + " of " + std::to_string(rows.size()) +
+                      " figures are out of bounds");
+}
+
+}  // namespace
+
+void add_disasm_command(CLI::App* app)
+{
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app->add_subcommand("disasm", "Prints a program as text");
+    command->add_option("program", options->input, "Program file")->required();
+    command->add_flag("--code", options->code_only, "Only the instructions");
+    command->callback([options] { run_disasm(*options); });
+}
+
+void add_asm_command(CLI::App* app)
+{
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app->add_subcommand("asm", "Makes a program of text");
+    command->add_option("text", options->input, "What disasm prints")->required();
+    command->add_option("-o,--output", options->output, "Program file")->required();
+    command->callback([options] { run_asm(*options); });
+}
+
+void add_validate_command(CLI::App* app)
+{
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app->add_subcommand(
+        "validate",
+        "Checks a program and counts its cycles; without one, compares the simulator with "
+        "published figures");
+    CLI::Option* program = command->add_option("program", options->input, "Program file");
+    command
+        ->add_option("--config", options->config,
+                     preset_names() + ", or a JSON file; the default is the one it is for")
+        ->needs(program);
+    command->callback([options] {
+        if (options->input.empty()) return validate_simulator();
+        validate_file(*options);
+    });
+}
+
+}  // namespace tengine::tpu

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated TPU as a device: the ir_device_t around the compiler (what it can do) and the
+// driver (a compiled part).
+#include <atomic>
+#include <chrono>
+#include <new>
+#include <thread>
+
+#include "device/tpu/compiler/compiler.h"
+#include "device/tpu/driver.h"
+
+namespace tengine::tpu {
+namespace {
+
+extern ir_device_t tpu_device;
+
+// Runs that hang on demand end when the device goes.
+std::atomic<bool> closing{false};
+std::atomic<int> running{0};
+
+template <class Body>
+int guard(const char* what, const Body& body)
+{
+    try {
+        return body();
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "TPU: no memory to %s", what);
+    }
+}
+
+Driver* driver_of(const subgraph* part)
+{
+    return static_cast<Driver*>(part->device_graph);
+}
+
+// ---- interface ----
+
+int init(device*)
+{
+    closing = false;
+    return TENGINE_OK;
+}
+
+int release_device(device*)
+{
+    closing = true;
+    while (running > 0)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return TENGINE_OK;
+}
+
+int release_graph(device*, void* device_graph)
+{
+    delete static_cast<Driver*>(device_graph);
+    return TENGINE_OK;
+}
+
+int pre_run(device* device, subgraph* part, void*)
+{
+    return guard("compile", [&]() -> int {
+        release_graph(device, part->device_graph);
+        part->device_graph = nullptr;
+        Options options;
+        TENGINE_RETURN_IF_ERROR(read_options(*part->graph, *device, &options));
+        std::unique_ptr<Driver> driver;
+        TENGINE_RETURN_IF_ERROR(Driver::create(*part, options, &driver));
+        part->plan_bytes = driver->program().host_bytes;
+        part->device_graph = driver.release();
+        return TENGINE_OK;
+    });
+}
+
+int run(device*, subgraph* part)
+{
+    ++running;
+    const int status = guard("run", [&] { return driver_of(part)->run(*part, closing); });
+    --running;
+    return status;
+}
+
+int post_run(device*, subgraph*)
+{
+    return TENGINE_OK;
+}
+
+const char* features(device*)
+{
+    return "simulated";
+}
+
+int check_option(device*, const char* key, const char* value)
+{
+    return guard("check an option", [&] {
+        Options options;
+        return set_option(key, value, &options);
+    });
+}
+
+int measure(device*, subgraph* part, int64_t* out_node_ns)
+{
+    const Driver& driver = *driver_of(part);
+    const std::vector<int64_t>& cycles = driver.counters().node_cycles;
+    for (int i = 0; i < part->node_num; ++i) {
+        const double ns = static_cast<double>(cycles.at(static_cast<size_t>(i))) * 1e3 /
+                          driver.config().clock_mhz;
+        out_node_ns[i] = static_cast<int64_t>(ns);
+    }
+    return TENGINE_OK;
+}
+
+int count(device*, subgraph* part, struct vector* out_counters)
+{
+    return guard("count", [&]() -> int {
+        const Driver& driver = *driver_of(part);
+        for (const ir_counter_t& counter :
+             list_counters(driver.counters(), driver.config(), driver.macs()))
+            if (push_vector_data(out_counters, &counter) < 0) throw std::bad_alloc();
+        return TENGINE_OK;
+    });
+}
+
+// ---- allocator ----
+
+int describe(device*, struct vector* allowed_ops, struct vector*, struct vector* precision)
+{
+    return guard("describe itself", [&]() -> int {
+        const std::vector<const char*>& names = operator_names();
+        TENGINE_RETURN_IF_ERROR(
+            push_op_names(allowed_ops, names.data(), static_cast<int>(names.size())));
+        for (const int type : {TENGINE_DT_INT8, TENGINE_DT_UINT8, TENGINE_DT_BF16})
+            if (push_vector_data(precision, &type) < 0) throw std::bad_alloc();
+        return TENGINE_OK;
+    });
+}
+
+int inspect(device* device, const node* node, ir_verdict_t* out_verdict)
+{
+    return guard("judge a node", [&]() -> int {
+        Options options;
+        TENGINE_RETURN_IF_ERROR(read_options(*node->graph, *device, &options));
+        judge_node(*node, options.config, out_verdict);
+        return TENGINE_OK;
+    });
+}
+
+int estimate(device* device, const node* node, double* out_ms)
+{
+    return guard("predict", [&]() -> int {
+        Options options;
+        TENGINE_RETURN_IF_ERROR(read_options(*node->graph, *device, &options));
+        *out_ms = static_cast<double>(predict_cycles(*node, options.config)) /
+                  (options.config.clock_mhz * 1e3);
+        return TENGINE_OK;
+    });
+}
+
+// ---- optimizer ----
+
+int optimize_graph(graph* graph, int precision)
+{
+    switch (precision) {
+        case TENGINE_MODE_INT8:
+            return quantize_ir_graph(graph, &tpu_device, TENGINE_DT_INT8);
+        case TENGINE_MODE_UINT8:
+            return quantize_ir_graph(graph, &tpu_device, TENGINE_DT_UINT8);
+        case TENGINE_MODE_BF16:
+            return convert_ir_graph(graph, &tpu_device, TENGINE_DT_BF16);
+        default:
+            return TENGINE_OK;
+    }
+}
+
+// ---- the device ----
+
+ir_interface_t make_interface()
+{
+    ir_interface_t table = {};
+    table.init = init;
+    table.pre_run = pre_run;
+    table.run = run;
+    table.post_run = post_run;
+    table.release_graph = release_graph;
+    table.release_device = release_device;
+    table.features = features;
+    table.check_option = check_option;
+    table.measure = measure;
+    table.count = count;
+    return table;
+}
+
+ir_allocator_t make_allocator()
+{
+    ir_allocator_t table = {};
+    table.describe = describe;
+    table.inspect = inspect;
+    table.estimate = estimate;
+    return table;
+}
+
+ir_interface_t tpu_interface = make_interface();
+ir_allocator_t tpu_allocator = make_allocator();
+ir_optimizer_t tpu_optimizer = {nullptr, optimize_graph};
+ir_device_t tpu_device = {"TPU", &tpu_interface, &tpu_allocator, &tpu_optimizer, nullptr, nullptr};
+
+}  // namespace
+}  // namespace tengine::tpu
+
+extern "C" int register_tpu_device(void);
+extern "C" int unregister_tpu_device(void);
+
+int register_tpu_device(void)
+{
+    return register_device(&tengine::tpu::tpu_device);
+}
+int unregister_tpu_device(void)
+{
+    return unregister_device(&tengine::tpu::tpu_device);
+}

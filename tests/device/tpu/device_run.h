@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prepares and runs one graph on the TPU or on the CPU alone, for comparisons bit by bit.
+#pragma once
+
+#include <functional>
+#include <gtest/gtest.h>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/context.h"
+#include "support/ir_builder.h"
+
+namespace tengine::tpu {
+
+using Bytes = std::vector<uint8_t>;
+using Build = std::function<void(test::IrBuilder&)>;
+using OptionValues = std::map<std::string, std::string>;
+
+class DeviceRun
+{
+  public:
+    // `device`: "TPU" (then the CPU takes the rest) or "CPU". Options of the device by their keys
+    // ("config"), of the context likewise ("split.prune"). `build` makes the source graph.
+    DeviceRun(const std::string& device, const OptionValues& options, const Build& build,
+              int precision = TENGINE_MODE_FP32);
+    ~DeviceRun();
+    DeviceRun(const DeviceRun&) = delete;
+    DeviceRun& operator=(const DeviceRun&) = delete;
+
+    int prerun();
+    // Of what create() and run() need; the data is kept until the next call for this input.
+    void feed(const std::string& name, Bytes data);
+    // Random bytes for every input, the same for the same seed. Floats are from -1 to 1.
+    void feed_all(unsigned seed);
+    int run();
+
+    // All outputs, one behind the other.
+    Bytes outputs();
+    graph* source() { return builder_->get(); }
+    const graph* execution() { return source()->execution; }
+    // Nodes that the device runs, of those that there are.
+    int nodes_on(const std::string& device);
+    // "name: reason" of every refusal, a line for each.
+    std::string refusals();
+
+  private:
+    std::unique_ptr<ir_context_t, void (*)(ir_context_t*)> context_;
+    std::unique_ptr<test::IrBuilder> builder_;
+    std::map<std::string, Bytes> fed_;
+    int precision_;
+};
+
+// Both devices compute the same bits, and the TPU runs every node.
+void expect_same_bits(const Build& build, const OptionValues& options = {}, unsigned seed = 1,
+                      int precision = TENGINE_MODE_FP32);
+
+}  // namespace tengine::tpu

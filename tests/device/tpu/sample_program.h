@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small machine and a program for it that has every instruction in every form, for tests of what
+// reads, writes and checks programs.
+#pragma once
+
+#include <string>
+
+#include "device/tpu/config.h"
+#include "device/tpu/program.h"
+
+namespace tengine::tpu {
+
+// 8 x 8, 4 KiB of buffer, 64 accumulator rows, a FIFO of 4.
+Config sample_config();
+// The program as text, without its fingerprint.
+const std::string& sample_text();
+Program sample_program();
+
+// The file with the SHA-256 that its bytes should have: what an attacker would hand in.
+void sign_program(std::vector<uint8_t>* file);
+
+// What any bytes must survive: load, print, check, and when they are valid and not for ever, count
+// the cycles and run. Returns whether they were a valid program.
+bool use_program(const std::vector<uint8_t>& file, const Config& config);
+
+}  // namespace tengine::tpu

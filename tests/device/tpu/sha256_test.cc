@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// SHA-256 against the example messages that NIST publishes with FIPS 180-4, and in pieces.
+#include "device/tpu/sha256.h"
+
+#include <gtest/gtest.h>
+#include <string>
+
+namespace tengine::tpu {
+namespace {
+
+std::string hex_of(const Sha256Digest& digest)
+{
+    std::string text;
+    for (const uint8_t byte : digest) {
+        const char digits[] = "0123456789abcdef";
+        text += digits[byte >> 4];
+        text += digits[byte & 15];
+    }
+    return text;
+}
+
+TEST(Sha256, PublishedMessages)
+{
+    const struct
+    {
+        std::string message;
+        const char* digest;
+    } cases[] = {
+        {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+        {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+        {"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrl"
+         "m"
+         "nopqrsmnopqrstnopqrstu",
+         "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"},
+        {std::string(1000000, 'a'),
+         "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"},
+    };
+    for (const auto& item : cases)
+        EXPECT_EQ(hex_of(sha256_of(item.message.data(), item.message.size())), item.digest);
+}
+
+TEST(Sha256, PiecesGiveTheSame)
+{
+    std::string message;
+    for (int i = 0; i < 300; ++i)
+        message += static_cast<char>(i * 7);
+    for (size_t size = 0; size <= message.size(); ++size) {
+        const Sha256Digest whole = sha256_of(message.data(), size);
+        for (const size_t piece : {1, 7, 63, 64, 65}) {
+            Sha256 hash;
+            for (size_t i = 0; i < size; i += piece)
+                hash.update(message.data() + i, std::min(piece, size - i));
+            ASSERT_EQ(hash.finish(), whole) << size << " bytes in pieces of " << piece;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace tengine::tpu
