@@ -69,8 +69,11 @@ void Emitter::add_products(const Instruction& instruction, const std::vector<Loo
                            uint64_t tile)
 {
     const size_t first = program_->instructions.size();
-    takes_.push_back({first, tile, (instruction.flags & kWideWeights) != 0});
     add_grids(instruction, loops);
+    if (has_tile_ && tile == tile_) return;
+    has_tile_ = true;
+    tile_ = tile;
+    takes_.push_back({first, tile, (instruction.flags & kWideWeights) != 0});
     program_->instructions[first].flags |= kNextTile;
 }
 

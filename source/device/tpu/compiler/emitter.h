@@ -23,7 +23,7 @@ class Emitter
     uint64_t add_weights(const std::vector<uint8_t>& tile);
 
     void add(const Instruction& instruction) { program_->instructions.push_back(instruction); }
-    // Products with one tile, which the first of them takes.
+    // Products with one tile, which the first of them takes unless the array has it already.
     void add_products(const Instruction& instruction, const std::vector<Loop>& loops,
                       uint64_t tile);
     // What follows belongs to this node.
@@ -53,6 +53,8 @@ class Emitter
     Config config_;
     Program* program_;
     std::vector<Take> takes_;
+    bool has_tile_ = false;
+    uint64_t tile_ = 0;  // in the array
     int tag_ = -1;
 };
 

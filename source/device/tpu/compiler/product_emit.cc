@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instructions of a product: for each patch of the result that fits into the accumulators, for
+// The instructions of a product: for each patch of the result that fits into the accumulators and
 // each block of output channels, a product for each tile, then the activation.
 #include <algorithm>
 #include <cstring>
@@ -111,26 +111,38 @@ void ProductLayer::emit_activation(Emitter& emitter, const Work& work, const Blo
     emitter.add_grids(activate, loops);
 }
 
-void ProductLayer::emit(Emitter& emitter, const Work& work)
+void ProductLayer::emit_turn(Emitter& emitter, const Work& work, const Block& block,
+                             const Patch& patch)
 {
     const auto half = static_cast<uint32_t>(config_.accumulator_rows / 2);
-    for (const Patch& patch : make_patches(work.box)) {
-        for (const Block& block : blocks_) {
-            const bool alternates = patch.vectors() <= half;
-            const uint32_t sums = alternates && turn_ % 2 == 1 ? half : 0;
-            uint32_t at = work.blobs[0];
-            if (streams_parameters_) {
-                at += turn_ % 2 * static_cast<uint32_t>(config_.columns) * kParameterBytes;
-                emitter.read_host(
-                    parameter_host_ + static_cast<uint64_t>(block.first) * kParameterBytes, at, {},
-                    int64_t{block.number} * kParameterBytes);
-            } else {
-                at += static_cast<uint32_t>(block.first) * kParameterBytes;
-            }
-            emit_products(emitter, work, block, patch, sums);
-            emit_activation(emitter, work, block, patch, sums, at);
-            turn_++;
-        }
+    const bool alternates = patch.vectors() <= half;
+    const uint32_t sums = alternates && turn_ % 2 == 1 ? half : 0;
+    uint32_t at = work.blobs[0];
+    if (streams_parameters_) {
+        at += turn_ % 2 * static_cast<uint32_t>(config_.columns) * kParameterBytes;
+        emitter.read_host(parameter_host_ + static_cast<uint64_t>(block.first) * kParameterBytes,
+                          at, {}, int64_t{block.number} * kParameterBytes);
+    } else {
+        at += static_cast<uint32_t>(block.first) * kParameterBytes;
+    }
+    emit_products(emitter, work, block, patch, sums);
+    emit_activation(emitter, work, block, patch, sums, at);
+    turn_++;
+}
+
+// A block of one tile keeps it for all patches; with several, each patch fetches them anyway, and
+// all channels of a patch are made before the next, in the order they lie.
+void ProductLayer::emit(Emitter& emitter, const Work& work)
+{
+    const std::vector<Patch> patches = make_patches(work.box);
+    if (tiles_stay()) {
+        for (const Block& block : blocks_)
+            for (const Patch& patch : patches)
+                emit_turn(emitter, work, block, patch);
+    } else {
+        for (const Patch& patch : patches)
+            for (const Block& block : blocks_)
+                emit_turn(emitter, work, block, patch);
     }
 }
 

@@ -141,7 +141,7 @@ int ProductLayer::sums_limit() const
     if (vectors <= half || config_.accumulator_rows < 2) return static_cast<int>(half);
     const int width = is_wide_ ? 2 : 1;
     const auto cost = [&](int64_t limit) {
-        const int64_t patches = (vectors + limit - 1) / limit;
+        const int64_t patches = tiles_stay() ? 1 : (vectors + limit - 1) / limit;
         const double fetch =
             static_cast<double>(patches * tile_number()) * width * tile_cycles(config_);
         const double multiply = static_cast<double>(tile_number() * vectors) * width;

@@ -102,6 +102,10 @@ class ProductLayer : public Layer
     void emit_activation(Emitter& emitter, const Work& work, const Block& block, const Patch& patch,
                          uint32_t sums, uint32_t parameter_address) const;
 
+    void emit_turn(Emitter& emitter, const Work& work, const Block& block, const Patch& patch);
+    // Each block has one tile, which serves patch after patch.
+    bool tiles_stay() const { return tile_number() == static_cast<int64_t>(blocks_.size()); }
+
     const Config& config_;
     bool is_wide_ = false;
     bool streams_parameters_ = false;
