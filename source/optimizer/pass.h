@@ -56,6 +56,8 @@ int remove_dead_code(graph& graph);
 
 // precision/wishes.cc: what the context's options precision.* say of nodes and tensors.
 int heed_precision_wishes(graph& graph);
+// precision/outcome.cc: a warning when int8 or uint8 is wanted and no node computes in it.
+int warn_of_float_run(graph& graph);
 
 // split/split.cc
 int split_graph(graph& graph);

@@ -33,7 +33,7 @@ int optimize_by_devices(graph& graph)
 {
     for (const device* device : list_graph_devices(graph))
         TENGINE_RETURN_IF_ERROR(optimize_for(graph, *device));
-    return TENGINE_OK;
+    return warn_of_float_run(graph);
 }
 
 struct Pass

@@ -141,6 +141,20 @@ std::string PrecisionGraph::operators()
     return names;
 }
 
+Floats ramp(int number, float first, float step)
+{
+    Floats values;
+    for (int i = 0; i < number; i++)
+        values.push_back(first + step * static_cast<float>(i));
+    return values;
+}
+
+std::string add_all_bytes(PrecisionGraph& graph, const std::string& name, float scale, int zero)
+{
+    graph.input(name, {1, 1, 16, 16}, ramp(256, static_cast<float>(-128 - zero) * scale, scale));
+    return graph.pair(name, scale, zero);
+}
+
 testing::AssertionResult says(const std::string& part)
 {
     const std::string sentence = tengine_error_message();

@@ -65,6 +65,11 @@ class PrecisionGraph
     std::map<std::string, Floats> fed_;
 };
 
+Floats ramp(int number, float first, float step);
+
+// An input of shape 1 x 1 x 16 x 16 whose pair, which is returned, has every byte once.
+std::string add_all_bytes(PrecisionGraph& graph, const std::string& name, float scale, int zero);
+
 // The sentence of the last failure has `part` in it.
 testing::AssertionResult says(const std::string& part);
 

@@ -90,11 +90,31 @@ class RandomNet
         EXPECT_EQ(set_node_ints(pool, "pads", pads, 4), TENGINE_OK);
     }
 
+    void add_norm(const std::string& name, const std::string& result)
+    {
+        std::vector<std::string> inputs = {any()};
+        for (const char* part : {"_gamma", "_beta", "_mean", "_variance"}) {
+            Floats values;
+            for (int i = 0; i < 4; i++)
+                values.push_back(part == std::string("_variance") ? real(0.5f, 2) : real(-1, 1));
+            inputs.push_back(name + part);
+            net_.builder().floats(inputs.back(), {4}, values);
+        }
+        net_.builder().add("BatchNormalization", inputs, {result});
+    }
+
+    void add_gate(const std::string& name, const std::string& result)
+    {
+        const std::string x = any();
+        net_.builder().add(whole(0, 1) ? "Sigmoid" : "Tanh", {x}, {name + "_gate"});
+        net_.builder().add("Mul", {name + "_gate", x}, {result});
+    }
+
     void add_layer(const std::string& name)
     {
         const bool clamped = whole(0, 2) == 0;
         const std::string result = clamped ? name + "_before" : name;
-        switch (whole(0, 5)) {
+        switch (whole(0, 7)) {
             case 0:
                 net_.builder().add("Add", {any(), any()}, {result});
                 break;
@@ -106,6 +126,12 @@ class RandomNet
                 break;
             case 3:
                 add_pool(whole(0, 1) ? "AveragePool" : "MaxPool", result);
+                break;
+            case 4:
+                add_norm(name, result);
+                break;
+            case 5:
+                add_gate(name, result);
                 break;
             default:
                 add_conv(name, result);

@@ -45,6 +45,15 @@ void ModelMaker::constant(const std::string& name, const std::vector<int64_t>& s
     tensor->set_raw_data(values.data(), values.size() * sizeof(float));
 }
 
+void ModelMaker::integers(const std::string& name, const std::vector<int64_t>& values)
+{
+    auto* tensor = model.mutable_graph()->add_initializer();
+    tensor->set_name(name);
+    tensor->set_data_type(::onnx::TensorProto::INT64);
+    tensor->add_dims(static_cast<int64_t>(values.size()));
+    tensor->set_raw_data(values.data(), values.size() * sizeof(int64_t));
+}
+
 ::onnx::NodeProto* ModelMaker::node(const std::string& type, const std::vector<std::string>& inputs,
                                     const std::string& output)
 {

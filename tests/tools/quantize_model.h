@@ -19,6 +19,7 @@ class ModelMaker
     void add_input(const std::string& name, const std::vector<int64_t>& shape);
     void constant(const std::string& name, const std::vector<int64_t>& shape,
                   const std::vector<float>& values);
+    void integers(const std::string& name, const std::vector<int64_t>& values);
     // The node is named as its output.
     ::onnx::NodeProto* node(const std::string& type, const std::vector<std::string>& inputs,
                             const std::string& output);

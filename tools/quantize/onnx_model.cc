@@ -105,6 +105,21 @@ void drop_constant_inputs(GraphProto* graph)
     }
 }
 
+template <typename Element>
+std::vector<Element> values_of(const TensorProto& tensor, int data_type)
+{
+    if (tensor.data_type() != data_type)
+        throw Failure("constant '" + tensor.name() + "' is of another type than expected");
+    try {
+        const Tensor decoded = decode_tensor_proto(tensor.SerializeAsString());
+        std::vector<Element> values(decoded.element_number());
+        if (!values.empty()) std::memcpy(values.data(), decoded.bytes.data(), decoded.bytes.size());
+        return values;
+    } catch (const Failure& failure) {
+        throw Failure("constant '" + tensor.name() + "': " + failure.what());
+    }
+}
+
 }  // namespace
 
 ModelProto read_model(const std::string& path)
@@ -186,6 +201,21 @@ float float_attribute(const NodeProto& node, const std::string& name, float othe
     return otherwise;
 }
 
+std::string text_attribute(const NodeProto& node, const std::string& name,
+                           const std::string& otherwise)
+{
+    for (const auto& attribute : node.attribute())
+        if (attribute.name() == name) return attribute.s();
+    return otherwise;
+}
+
+std::vector<int64_t> ints_attribute(const NodeProto& node, const std::string& name)
+{
+    for (const auto& attribute : node.attribute())
+        if (attribute.name() == name) return {attribute.ints().begin(), attribute.ints().end()};
+    return {};
+}
+
 std::string input_of(const NodeProto& node, int index)
 {
     return index < node.input_size() ? node.input(index) : "";
@@ -198,14 +228,12 @@ bool is_float(const TensorProto& tensor)
 
 std::vector<float> float_values(const TensorProto& tensor)
 {
-    try {
-        const Tensor decoded = decode_tensor_proto(tensor.SerializeAsString());
-        std::vector<float> values(decoded.element_number());
-        if (!values.empty()) std::memcpy(values.data(), decoded.bytes.data(), decoded.bytes.size());
-        return values;
-    } catch (const Failure& failure) {
-        throw Failure("constant '" + tensor.name() + "': " + failure.what());
-    }
+    return values_of<float>(tensor, TensorProto::FLOAT);
+}
+
+std::vector<int64_t> int64_values(const TensorProto& tensor)
+{
+    return values_of<int64_t>(tensor, TensorProto::INT64);
 }
 
 }  // namespace tengine::tools

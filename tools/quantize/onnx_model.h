@@ -44,12 +44,17 @@ struct GraphIndex
 
 int64_t int_attribute(const ::onnx::NodeProto& node, const std::string& name, int64_t otherwise);
 float float_attribute(const ::onnx::NodeProto& node, const std::string& name, float otherwise);
+std::string text_attribute(const ::onnx::NodeProto& node, const std::string& name,
+                           const std::string& otherwise);
+// Empty where it is left out.
+std::vector<int64_t> ints_attribute(const ::onnx::NodeProto& node, const std::string& name);
 
 // Input `index` of a node, "" where it is left out.
 std::string input_of(const ::onnx::NodeProto& node, int index);
 
-// Elements of an fp32 tensor. Throws Failure if it is damaged.
+// Elements of an fp32 or int64 tensor. Throws Failure if it is damaged or of another type.
 std::vector<float> float_values(const ::onnx::TensorProto& tensor);
+std::vector<int64_t> int64_values(const ::onnx::TensorProto& tensor);
 
 bool is_float(const ::onnx::TensorProto& tensor);
 

@@ -42,7 +42,8 @@ class Writer
         for (const NodeProto& node : source_.node())
             node_names_.insert(node.name());
         for (const QuantizedUnit& unit : units) {
-            units_[unit.node] = &unit;
+            for (const int node : unit.nodes)
+                units_[node] = &unit;
             written_.insert(unit.outputs.begin(), unit.outputs.end());
         }
     }
@@ -149,17 +150,23 @@ class Writer
             dequantize(quantized, scale, zero_point, -1, tensor, new_name(tensor + "_dequantized"));
     }
 
+    static bool is_data_of(const QuantizedUnit& unit, const std::string& tensor)
+    {
+        return std::find(unit.inputs.begin(), unit.inputs.end(), tensor) != unit.inputs.end();
+    }
+
     void write_node(int i)
     {
         NodeProto node = source_.node(i);
         const auto unit = units_.find(i);
         const bool is_unit = unit != units_.end();
-        const size_t data = is_unit ? unit->second->inputs.size() : 0;
-        const bool has_weight = is_unit && unit->second->op->role == QuantizedRole::kWeighted &&
+        const bool has_weight = is_unit && unit->second->nodes[0] == i &&
+                                unit->second->op->role == QuantizedRole::kWeighted &&
                                 index_.is_constant(node.input(1));
         for (int k = 0; k < node.input_size(); ++k) {
             if (has_weight && k > 0) continue;
-            node.set_input(k, source_of(node.input(k), static_cast<size_t>(k) < data));
+            const bool is_data = is_unit && is_data_of(*unit->second, node.input(k));
+            node.set_input(k, source_of(node.input(k), is_data));
         }
         if (has_weight) set_weights(source_.node(i), &node);
         std::vector<std::string> paired;
@@ -253,7 +260,7 @@ class Writer
     std::set<std::string> node_names_;
     const std::map<std::string, Quantization>& quantizations_;
     bool per_channel_;
-    std::map<int, const QuantizedUnit*> units_;   // by their first node
+    std::map<int, const QuantizedUnit*> units_;   // by each of their nodes
     std::set<std::string> written_;               // results of units
     std::map<std::string, std::string> renamed_;  // outputs of the model, before their pair
     std::map<std::string, std::vector<WrittenWeight>> weights_;

@@ -35,7 +35,7 @@ int quantized_node_number(const std::vector<QuantizedUnit>& units)
 {
     int number = 0;
     for (const QuantizedUnit& unit : units)
-        number += unit.last != unit.node ? 2 : 1;
+        number += static_cast<int>(unit.nodes.size());
     return number;
 }
 

@@ -49,9 +49,9 @@ std::vector<QuantizedLayer> describe_layers(const ::onnx::GraphProto& graph,
     std::vector<QuantizedLayer> layers;
     for (const QuantizedUnit& unit : quantizer.units()) {
         QuantizedLayer layer;
-        layer.name = graph.node(unit.node).name();
-        layer.op = graph.node(unit.node).op_type();
-        if (unit.last != unit.node) layer.op += "+" + graph.node(unit.last).op_type();
+        layer.name = graph.node(unit.nodes[0]).name();
+        for (const int node : unit.nodes)
+            layer.op += (layer.op.empty() ? "" : "+") + graph.node(node).op_type();
         layer.tensor = unit.outputs[0];
         layer.quantization = quantizer.quantizations().at(layer.tensor);
         layer.decibels = comparison.tensors.at(layer.tensor).decibels();

@@ -26,7 +26,7 @@ Quantizer::Quantizer(const ::onnx::ModelProto& model, const SampleSet& samples,
       index_(model.graph()),
       kept_(match_nodes(model.graph(), options.keep_float))
 {
-    const std::vector<std::string> tensors = tensors_to_calibrate(model.graph(), index_);
+    const std::vector<std::string> tensors = tensors_to_calibrate(model.graph(), index_, kept_);
     histograms_ = calibrate(model, tensors, samples, options.threads, show);
     for (const auto& [tensor, histogram] : histograms_)
         ranges_[tensor] = choose_range(histogram, options.method, options.percentile);
@@ -62,7 +62,7 @@ void Quantizer::order_nodes(const Reference& reference, const ShowProgress& show
     for (const QuantizedUnit& unit : units_) {
         show(++done, static_cast<int>(units_.size()));
         if (!stands_alone(unit)) continue;
-        const ::onnx::NodeProto& node = model_.graph().node(unit.node);
+        const ::onnx::NodeProto& node = model_.graph().node(unit.nodes[0]);
         const Comparison alone = reference.compare(write({unit}).model, kOrderSamples);
         chosen_.push_back({node.name(), node.op_type(), alone.whole.decibels(), false});
     }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "quantize/expression.h"
 #include "tensor_file/failure.h"
 
 namespace tengine::tools {
@@ -13,97 +14,32 @@ namespace {
 
 using ::onnx::GraphProto;
 using ::onnx::NodeProto;
+using ::onnx::TensorProto;
 
-constexpr QuantizedRole kWeighted = QuantizedRole::kWeighted;
-constexpr QuantizedRole kArithmetic = QuantizedRole::kArithmetic;
-constexpr QuantizedRole kActivation = QuantizedRole::kActivation;
-constexpr QuantizedRole kPassThrough = QuantizedRole::kPassThrough;
-
-constexpr QuantizedOperator kOperators[] = {
-    {"Conv", kWeighted, 2, true},
-    {"ConvTranspose", kWeighted, 2, true},
-    {"Gemm", kWeighted, 2, true},
-    {"MatMul", kWeighted, 2, true},
-    {"Add", kArithmetic, 2, true},
-    {"Mul", kArithmetic, 2, true},
-    {"AveragePool", kArithmetic, 1, false},
-    {"GlobalAveragePool", kArithmetic, 1, false},
-    {"Relu", kActivation, 1, false},
-    {"Clip", kActivation, 1, false},
-    {"Concat", kPassThrough, 0, false},
-    {"MaxPool", kPassThrough, 1, false},
-    {"GlobalMaxPool", kPassThrough, 1, false},
-    {"Reshape", kPassThrough, 1, false},
-    {"Flatten", kPassThrough, 1, false},
-    {"Squeeze", kPassThrough, 1, false},
-    {"Unsqueeze", kPassThrough, 1, false},
-    {"Transpose", kPassThrough, 1, false},
-    {"Identity", kPassThrough, 1, false},
-    {"Slice", kPassThrough, 1, false},
-    {"Split", kPassThrough, 1, false},
-    {"Gather", kPassThrough, 1, false},
-    {"DepthToSpace", kPassThrough, 1, false},
-    {"SpaceToDepth", kPassThrough, 1, false},
-};
-
-const QuantizedOperator* find_operator(const NodeProto& node)
-{
-    if (!node.domain().empty() && node.domain() != "ai.onnx") return nullptr;
-    for (const QuantizedOperator& op : kOperators)
-        if (node.op_type() == op.name) return &op;
-    return nullptr;
-}
-
-std::vector<std::string> data_inputs(const NodeProto& node, const QuantizedOperator& op)
-{
-    const int number =
-        op.data_inputs == 0 ? node.input_size() : std::min(op.data_inputs, node.input_size());
-    return {node.input().begin(), node.input().begin() + number};
-}
-
-// MaxPool's indices and what else is not data come second; a Split has nothing but data.
-std::vector<std::string> data_outputs(const NodeProto& node)
-{
-    if (node.op_type() == "Split") return {node.output().begin(), node.output().end()};
-    return {node.output(0)};
-}
-
-// Factors other than 1 are not in the arithmetic of int8 kernels.
-bool is_plain(const NodeProto& node)
-{
-    return node.op_type() != "Gemm" ||
-           (float_attribute(node, "alpha", 1) == 1 && float_attribute(node, "beta", 1) == 1 &&
-            int_attribute(node, "transA", 0) == 0);
-}
-
-// The Relu or Clip that alone reads the node's result, or the node itself.
-int find_last(const GraphProto& graph, const GraphIndex& index, int node, bool takes_activation)
-{
-    const std::string& output = graph.node(node).output(0);
-    const auto consumers = index.consumers.find(output);
-    if (!takes_activation || consumers == index.consumers.end() || consumers->second.size() != 1 ||
-        index.outputs.count(output) != 0)
-        return node;
-    const NodeProto& next = graph.node(consumers->second[0]);
-    const QuantizedOperator* op = find_operator(next);
-    const bool fits = op != nullptr && op->role == kActivation && input_of(next, 0) == output;
-    return fits ? consumers->second[0] : node;
-}
+constexpr QuantizedOperator kExpression = {"", QuantizedRole::kFunction, 1, false};
 
 class Selector
 {
   public:
     Selector(const GraphProto& graph, const GraphIndex& index,
              const std::map<std::string, Histogram>& histograms, const std::set<std::string>& kept)
-        : graph_(graph), index_(index), histograms_(histograms), kept_(kept)
+        : graph_(graph),
+          index_(index),
+          histograms_(histograms),
+          kept_(kept),
+          expressions_(graph, index, kept)
     {
     }
 
     std::vector<QuantizedUnit> select()
     {
         for (int i = 0; i < graph_.node_size(); ++i) {
-            const QuantizedOperator* op = find_operator(graph_.node(i));
-            if (op != nullptr && taken_.count(i) == 0) consider(i, *op);
+            const QuantizedOperator* op = find_quantized_operator(graph_.node(i));
+            if (const Expression* expression = expressions_.find(i))
+                add({&kExpression, expression->nodes, {expression->source}, {}});
+            else if (op != nullptr && op->role != QuantizedRole::kFunction &&
+                     !expressions_.has(i) && taken_.count(i) == 0)
+                consider(i, *op);
         }
         return std::move(units_);
     }
@@ -114,16 +50,65 @@ class Selector
         const NodeProto& node = graph_.node(i);
         QuantizedUnit unit;
         unit.op = &op;
-        unit.node = i;
-        unit.last = find_last(graph_, index_, i, op.takes_activation);
+        unit.nodes = {i};
+        if (has_bias_behind(i)) unit.nodes.push_back(find_reader(i));
+        const int reader = op.takes_activation ? find_reader(unit.nodes.back()) : -1;
+        if (is_activation(reader, unit.nodes.back())) unit.nodes.push_back(reader);
         unit.inputs = data_inputs(node, op);
-        unit.outputs = data_outputs(graph_.node(unit.last));
-        taken_.insert(unit.last);
-        const bool is_kept =
-            kept_.count(node.name()) != 0 || kept_.count(graph_.node(unit.last).name()) != 0;
-        if (is_kept || !is_plain(node) || !has_data(unit) || !is_worth(unit)) return;
+        taken_.insert(unit.nodes.begin(), unit.nodes.end());
+        if (suits_int8(graph_, index_, node)) add(std::move(unit));
+    }
+
+    void add(QuantizedUnit unit)
+    {
+        unit.outputs = data_outputs(graph_.node(unit.nodes.back()));
+        const bool is_kept = std::any_of(unit.nodes.begin(), unit.nodes.end(), [this](int node) {
+            return kept_.count(graph_.node(node).name()) != 0;
+        });
+        if (is_kept || !has_data(unit) || !is_worth(unit)) return;
         quantized_.insert(unit.outputs.begin(), unit.outputs.end());
         units_.push_back(std::move(unit));
+    }
+
+    // The only node that reads the result, -1 if there is none such.
+    int find_reader(int node) const
+    {
+        const std::string& output = graph_.node(node).output(0);
+        const auto readers = index_.consumers.find(output);
+        const bool is_alone = readers != index_.consumers.end() && readers->second.size() == 1 &&
+                              index_.outputs.count(output) == 0;
+        return is_alone ? readers->second[0] : -1;
+    }
+
+    // A Relu or Clip of the result of `before`.
+    bool is_activation(int node, int before) const
+    {
+        if (node < 0 || expressions_.has(node) ||
+            input_of(graph_.node(node), 0) != graph_.node(before).output(0))
+            return false;
+        const QuantizedOperator* op = find_quantized_operator(graph_.node(node));
+        return op != nullptr && op->role == QuantizedRole::kActivation;
+    }
+
+    // A MatMul by a constant matrix, then an Add of one value for each of its columns.
+    bool has_bias_behind(int node) const
+    {
+        const NodeProto& product = graph_.node(node);
+        const int reader = product.op_type() == "MatMul" ? find_reader(node) : -1;
+        const TensorProto* weight = find_constant(input_of(product, 1));
+        if (reader < 0 || weight == nullptr || weight->dims_size() != 2) return false;
+        const NodeProto& sum = graph_.node(reader);
+        if (sum.op_type() != "Add" || expressions_.has(reader)) return false;
+        const bool is_first = sum.input(0) == product.output(0);
+        const TensorProto* bias = find_constant(sum.input(is_first ? 1 : 0));
+        return bias != nullptr && is_float(*bias) && bias->dims_size() == 1 &&
+               bias->dims(0) == weight->dims(1);
+    }
+
+    const TensorProto* find_constant(const std::string& name) const
+    {
+        const auto found = index_.initializers.find(name);
+        return found == index_.initializers.end() ? nullptr : &graph_.initializer(found->second);
     }
 
     // Everything fp32, and something of it not constant.
@@ -146,7 +131,9 @@ class Selector
 
     bool is_worth(const QuantizedUnit& unit) const
     {
-        if (unit.op->role == kWeighted || unit.op->role == kArithmetic) return true;
+        if (unit.op->role == QuantizedRole::kWeighted ||
+            unit.op->role == QuantizedRole::kArithmetic)
+            return true;
         return std::all_of(unit.inputs.begin(), unit.inputs.end(),
                            [this](const std::string& input) {
                                return index_.is_constant(input) || quantized_.count(input) != 0;
@@ -157,7 +144,8 @@ class Selector
     const GraphIndex& index_;
     const std::map<std::string, Histogram>& histograms_;
     const std::set<std::string>& kept_;
-    std::set<int> taken_;              // nodes that belong to a unit or were its activation
+    const Expressions expressions_;
+    std::set<int> taken_;              // nodes that belong to a unit or would
     std::set<std::string> quantized_;  // results of units
     std::vector<QuantizedUnit> units_;
 };
@@ -185,7 +173,7 @@ class Classes
     std::map<std::string, std::string> parents_;
 };
 
-Range range_of_constant(const ::onnx::TensorProto& tensor)
+Range range_of_constant(const TensorProto& tensor)
 {
     Histogram histogram;
     const std::vector<float> values = float_values(tensor);
@@ -196,12 +184,19 @@ Range range_of_constant(const ::onnx::TensorProto& tensor)
 
 }  // namespace
 
-std::vector<std::string> tensors_to_calibrate(const GraphProto& graph, const GraphIndex& index)
+std::vector<std::string> tensors_to_calibrate(const GraphProto& graph, const GraphIndex& index,
+                                              const std::set<std::string>& kept)
 {
+    const Expressions expressions(graph, index, kept);
     std::set<std::string> tensors;
-    for (const NodeProto& node : graph.node()) {
-        const QuantizedOperator* op = find_operator(node);
-        if (op == nullptr) continue;
+    for (int i = 0; i < graph.node_size(); ++i) {
+        const NodeProto& node = graph.node(i);
+        if (const Expression* expression = expressions.find(i)) {
+            tensors.insert(expression->source);
+            tensors.insert(node.output(0));
+        }
+        const QuantizedOperator* op = find_quantized_operator(node);
+        if (op == nullptr || op->role == QuantizedRole::kFunction || expressions.has(i)) continue;
         for (const std::string& input : data_inputs(node, *op))
             if (!index.is_constant(input)) tensors.insert(input);
         for (const std::string& output : data_outputs(node))
@@ -228,17 +223,18 @@ std::map<std::string, Quantization> quantize_tensors(const GraphProto& graph,
     for (const QuantizedUnit& unit : units) {
         for (size_t i = 0; i < unit.inputs.size(); ++i) {
             const std::string& input = unit.inputs[i];
-            const bool is_weight = unit.op->role == kWeighted && i == 1 && index.is_constant(input);
+            const bool is_weight =
+                unit.op->role == QuantizedRole::kWeighted && i == 1 && index.is_constant(input);
             if (is_weight) continue;
             tensors[input] =
                 index.is_constant(input)
                     ? range_of_constant(graph.initializer(index.initializers.at(input)))
                     : ranges.at(input);
-            if (unit.op->role == kPassThrough) classes.join(input, unit.outputs[0]);
+            if (unit.op->role == QuantizedRole::kPassThrough) classes.join(input, unit.outputs[0]);
         }
         for (const std::string& output : unit.outputs) {
             tensors[output] = ranges.at(output);
-            if (unit.op->role == kPassThrough) classes.join(output, unit.outputs[0]);
+            if (unit.op->role == QuantizedRole::kPassThrough) classes.join(output, unit.outputs[0]);
         }
     }
     std::map<std::string, Range> shared;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes compute in int8, as a table of operators and the rules around it, and which tensors
-// that quantises. The pairs are written in qdq_model.h.
+// Which nodes compute in int8: the rules around the table in quantized_operator.h, and which
+// tensors that quantises. The pairs are written in qdq_model.h.
 #pragma once
 
 #include <map>
@@ -11,43 +11,30 @@
 
 #include "quantize/histogram.h"
 #include "quantize/onnx_model.h"
+#include "quantize/quantized_operator.h"
 #include "quantize/range.h"
 
 namespace tengine::tools {
 
-// What an operator does with int8.
-enum class QuantizedRole
-{
-    kWeighted,     // multiplies by input 1, which is usually constant; input 2 is the bias
-    kArithmetic,   // computes new values, with a scale of their own
-    kActivation,   // the same, but is worth it only behind a quantised node
-    kPassThrough,  // moves or selects values, with one scale on both sides; worth it as the former
-};
-
-struct QuantizedOperator
-{
-    const char* name;
-    QuantizedRole role;
-    int data_inputs;        // the first so many inputs are data; 0: all are
-    bool takes_activation;  // a Relu or Clip behind it becomes part of it
-};
-
-// A node that is quantised, with the Relu or Clip behind it that belongs to it.
+// What is quantised as one: there are no pairs inside.
 struct QuantizedUnit
 {
     const QuantizedOperator* op = nullptr;
-    int node = 0;                      // index in the graph
-    int last = 0;                      // that of the Relu or Clip, or `node`
+    // The node of the operator and what belongs to it: the addition of a bias to a MatMul, a Relu
+    // or Clip. Of a function of one tensor, every node.
+    std::vector<int> nodes;
     std::vector<std::string> inputs;   // data, in the node's order, also constants
     std::vector<std::string> outputs;  // of the last node
 };
 
-// Tensors that nodes of the table read and write as data: what calibration has to look at.
+// Tensors that nodes of the table read and write as data: what calibration has to look at. Nodes
+// whose names are in `kept` stay in float, so others cannot be one unit with them.
 std::vector<std::string> tensors_to_calibrate(const ::onnx::GraphProto& graph,
-                                              const GraphIndex& index);
+                                              const GraphIndex& index,
+                                              const std::set<std::string>& kept);
 
 // Units in the order of the graph. `histograms` tells which tensors are fp32. A node whose name is
-// in `kept`, or whose activation's is, stays in float.
+// in `kept`, or whose bias's or activation's is, stays in float.
 std::vector<QuantizedUnit> select_units(const ::onnx::GraphProto& graph, const GraphIndex& index,
                                         const std::map<std::string, Histogram>& histograms,
                                         const std::set<std::string>& kept);

@@ -49,7 +49,7 @@ bool add_binary(Fuser& fuser, node& node, const char* op, Binary& binary)
     return fuser.finish(node, binary.y, fuser.add(kDomain, op, node, inputs, binary.y));
 }
 
-// The integer pools have one type.
+// The integer pools have one type. They keep all dimensions; the result may have fewer.
 bool fuse_average(Fuser& fuser, node& node, const char* op)
 {
     Operand x;
@@ -62,18 +62,20 @@ bool fuse_average(Fuser& fuser, node& node, const char* op)
         return false;
     fuser.append(x, &inputs);
     fuser.append(y, &inputs);
-    return fuser.finish(node, y, fuser.add(kDomain, op, node, inputs, y));
+    tensor* bytes = fuser.add(kDomain, op, node, inputs, y);
+    if (bytes && bytes->dim_num != y.value->dim_num)
+        bytes = fuser.reshape(bytes, {y.value->dims, y.value->dims + y.value->dim_num}, node);
+    return fuser.finish(node, y, bytes);
 }
 
-// All axes but batch and channels, which stay as dimensions of 1.
+// All axes but batch and channels.
 bool reduces_space(const node& node)
 {
     int64_t axes[MAX_SHAPE_DIM_NUM];
     int axis_num = 0;
     const tensor* input = get_ir_node_input(&node, 0);
     const int rank = input->dim_num;
-    if (rank < 3 || get_ir_node_int(&node, "keepdims", 1) == 0 ||
-        read_int_input(&node, 1, axes, MAX_SHAPE_DIM_NUM, &axis_num) != TENGINE_OK ||
+    if (rank < 3 || read_int_input(&node, 1, axes, MAX_SHAPE_DIM_NUM, &axis_num) != TENGINE_OK ||
         axis_num != rank - 2)
         return false;
     unsigned reduced = 0;
@@ -84,9 +86,14 @@ bool reduces_space(const node& node)
 
 }  // namespace
 
+// A function of one tensor is one table, which is exact.
 bool fuse_add(Fuser& fuser, node& node)
 {
     Binary binary;
+    for (const FuseRule rule : {fuse_unary, fuse_biased_matmul}) {
+        if (rule(fuser, node)) return true;
+        fuser.rewriter().take_back();
+    }
     if (!prepare(fuser, node, &binary)) return false;
     const double y = binary.y.by.scale;
     if (!is_multiplier(binary.a.by.scale / y) || !is_multiplier(binary.b.by.scale / y))
@@ -97,6 +104,8 @@ bool fuse_add(Fuser& fuser, node& node)
 bool fuse_mul(Fuser& fuser, node& node)
 {
     Binary binary;
+    if (fuse_unary(fuser, node)) return true;
+    fuser.rewriter().take_back();
     if (!prepare(fuser, node, &binary)) return false;
     const double product = double{binary.a.by.scale} * binary.b.by.scale;
     return is_multiplier(product / binary.y.by.scale) &&

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of one quantised tensor, element by element, as Lookup: exact, since the table is
-// computed by the float operator itself.
+// Functions of one quantised tensor, element by element, as Lookup, however many nodes they take:
+// exact, since the table is computed by the float operators themselves.
+#include <algorithm>
+
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/fuser.h"
@@ -8,19 +10,55 @@
 namespace tengine {
 namespace {
 
-// The one input that is no constant; constants must be single values. -1 when it is not so.
-int find_data_input(const node& node)
+constexpr int kMostNodes = 32;
+
+bool is_elementwise(const node& node)
 {
-    int found = -1;
+    const FuseRule rule = find_fuse_rule(node);
+    return rule == fuse_unary || rule == fuse_add || rule == fuse_mul;
+}
+
+// The float nodes between one quantised tensor and a result.
+struct Function
+{
+    Operand x;
+    Formula formula;
+    int visits = 0;
+};
+
+// Whether `value` is the function's x, which may be dequantised several times.
+bool is_source(const Fuser& fuser, tensor* value, Function* function)
+{
+    Operand operand;
+    if (!fuser.find_operand(value, &operand)) return false;
+    std::vector<const tensor*>& sources = function->formula.sources;
+    if (sources.empty()) function->x = operand;
+    if (operand.bytes != function->x.bytes || !is_same(operand.by, function->x.by)) return false;
+    sources.push_back(value);
+    return true;
+}
+
+// Adds `node` behind all that its inputs need. False when these are not functions of x alone.
+bool trace(const Fuser& fuser, const node& node, Function* function)
+{
+    std::vector<const struct node*>& nodes = function->formula.nodes;
+    if (std::find(nodes.begin(), nodes.end(), &node) != nodes.end()) return true;
+    if (++function->visits > kMostNodes) return false;
     for (int i = 0; i < node.input_num; i++) {
-        const tensor* input = get_ir_node_input(&node, i);
+        tensor* input = get_ir_node_input(&node, i);
         if (!input) continue;
-        const bool constant = input->tensor_type == TENSOR_TYPE_CONST;
-        if (constant && (!input->data || input->elem_num != 1)) return -1;
-        if (!constant && found >= 0) return -1;
-        if (!constant) found = i;
+        if (input->tensor_type == TENSOR_TYPE_CONST) {
+            if (!input->data || input->elem_num != 1) return false;
+            continue;
+        }
+        if (is_source(fuser, input, function)) continue;
+        const struct node* before = producer_of(fuser.graph(), input);
+        if (!before || before->keep_float || before->dynamic_shape || !is_elementwise(*before) ||
+            !trace(fuser, *before, function))
+            return false;
     }
-    return found;
+    nodes.push_back(&node);
+    return true;
 }
 
 // A scalar operand must not add dimensions.
@@ -33,14 +71,13 @@ bool keeps_shape(const tensor& x, const tensor& y)
 
 bool fuse_unary(Fuser& fuser, node& node)
 {
-    Operand x;
+    Function function;
     Result y;
-    const int data_input = find_data_input(node);
-    tensor* value = get_ir_node_input(&node, data_input);
-    if (!value || !fuser.find_operand(value, &x) || !fuser.find_result(node, 0, &y) ||
-        !keeps_shape(*x.bytes, *y.value))
+    if (!fuser.find_result(node, 0, &y) || !trace(fuser, node, &function) ||
+        function.formula.sources.empty() || !keeps_shape(*function.x.bytes, *y.value))
         return false;
-    return fuser.finish(node, y, fuser.look_up(x, y.by, &node, data_input, node.name, node));
+    return fuser.finish(node, y,
+                        fuser.look_up(function.x, y.by, function.formula, node.name, node));
 }
 
 // QuantizeLinear of what DequantizeLinear made: nothing if that is the same, else one table.
@@ -52,7 +89,7 @@ bool fuse_requantization(Fuser& fuser, node& node)
     if (!fuser.find_operand(get_ir_node_input(&node, 0), &x) || !read_quantization(node, &y.by) ||
         x.bytes->tensor_type == TENSOR_TYPE_CONST)
         return false;
-    return fuser.replace_quantizer(y, fuser.look_up(x, y.by, nullptr, 0, node.name, node));
+    return fuser.replace_quantizer(y, fuser.look_up(x, y.by, {}, node.name, node));
 }
 
 }  // namespace tengine

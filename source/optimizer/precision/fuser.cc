@@ -2,10 +2,10 @@
 #include "optimizer/precision/fuser.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "graph/graph.h"
 #include "optimizer/pass.h"
-#include "optimizer/precision/lookup.h"
 
 namespace tengine {
 namespace {
@@ -26,6 +26,11 @@ bool is_quantizer_of(const tensor& value, const node& node, Quantization* out_qu
 {
     return is_op(&node, "QuantizeLinear") && get_ir_node_input(&node, 0) == &value &&
            read_quantization(node, out_quantization);
+}
+
+bool has_dims(const tensor& value, const std::vector<int>& dims)
+{
+    return std::equal(dims.begin(), dims.end(), value.dims, value.dims + value.dim_num);
 }
 
 // A Relu or Clip whose bounds are constants.
@@ -79,26 +84,52 @@ bool Fuser::find_result(const node& node, int index, Result* out_result) const
     return true;
 }
 
+// Whether some reader becomes an integer node, or passes bytes on to one. A bound on how far:
+// graphs may be long.
+bool Fuser::is_wanted_in_bytes(const tensor& value, int depth) const
+{
+    constexpr int kFarthest = 8;
+    Result result;
+    for (const node* consumer : list_consumers(graph(), value)) {
+        if (!find_fuse_rule(*consumer) || consumer->keep_float) continue;
+        if (find_result(*consumer, 0, &result)) return true;
+        const tensor* next = get_ir_node_output(consumer, 0);
+        const bool passes_on = is_movement(*consumer) || is_op(consumer, "MatMul");
+        if (passes_on && depth < kFarthest && is_wanted_in_bytes(*next, depth + 1)) return true;
+    }
+    return false;
+}
+
+bool Fuser::find_moved_result(const node& node, int index, const Quantization& by,
+                              Result* out_result) const
+{
+    if (find_result(node, index, out_result)) return true;
+    tensor* value = get_ir_node_output(&node, index);
+    if (!value || value->data_type != TENGINE_DT_FP32 || !is_wanted_in_bytes(*value, 0))
+        return false;
+    *out_result = {value, by, nullptr, nullptr};
+    return true;
+}
+
 // ---- building ----
 
 tensor* Fuser::add(const char* domain, const char* op, const node& origin,
-                   const std::vector<tensor*>& inputs, const Result& result)
+                   const std::vector<tensor*>& inputs, const Result& result, int group)
 {
-    tensor* made = rewriter_.add_device_tensor({domain,
-                                                op,
-                                                origin.name,
-                                                origin.source_index,
-                                                inputs,
-                                                {std::string(result.value->name) + "_quantized"},
-                                                &origin});
+    NodeDraft draft = {domain,      op,
+                       origin.name, origin.source_index,
+                       inputs,      {std::string(result.value->name) + "_quantized"},
+                       &origin};
+    if (group > 0) draft.ints = {{"group", group}};
+    tensor* made = rewriter_.add_device_tensor(draft);
     return made && made->data_type == result.by.data_type ? made : nullptr;
 }
 
-tensor* Fuser::look_up(const Operand& operand, const Quantization& to, const node* operation,
-                       int data_input, const std::string& name, const node& origin)
+tensor* Fuser::look_up(const Operand& operand, const Quantization& to, const Formula& formula,
+                       const std::string& name, const node& origin)
 {
     ByteTable table;
-    const int status = make_table(graph(), operation, data_input, operand.by, to, &table);
+    const int status = make_table(graph(), formula, operand.by, to, &table);
     if (status == TENGINE_ENOMEM) rewriter_.fail(status);
     if (status < 0) return nullptr;
     if (operand.by.data_type == to.data_type && is_identity(table)) return operand.bytes;
@@ -114,8 +145,37 @@ tensor* Fuser::look_up(const Operand& operand, const Quantization& to, const nod
 tensor* Fuser::requantize(const Operand& operand, const Quantization& to, const node& origin)
 {
     if (is_same(operand.by, to)) return operand.bytes;
-    return look_up(operand, to, nullptr, 0, std::string(operand.bytes->name) + "_requantize",
-                   origin);
+    return look_up(operand, to, {}, std::string(operand.bytes->name) + "_requantize", origin);
+}
+
+tensor* Fuser::find_shaped(tensor* bytes, const std::vector<int>& dims)
+{
+    if (has_dims(*bytes, dims)) return bytes;
+    const node* before = producer_of(graph(), bytes);
+    tensor* input = before ? get_ir_node_input(before, 0) : nullptr;
+    if (is_op(before, "Reshape") && has_dims(*input, dims)) return input;
+    const node* shape = producer_of(graph(), input);
+    if (!before || std::strcmp(get_ir_node_op(before), "Lookup") != 0 || !is_op(shape, "Reshape") ||
+        !has_dims(*get_ir_node_input(shape, 0), dims))
+        return nullptr;
+    return rewriter_.add_device_tensor({"tengine",
+                                        "Lookup",
+                                        before->name,
+                                        before->source_index,
+                                        {get_ir_node_input(shape, 0), get_ir_node_input(before, 1)},
+                                        {std::string(bytes->name) + "_before"}});
+}
+
+tensor* Fuser::reshape(tensor* bytes, const std::vector<int>& dims, const node& origin)
+{
+    if (!bytes) return nullptr;
+    if (tensor* shaped = find_shaped(bytes, dims)) return shaped;
+    const std::string name = std::string(bytes->name) + "_reshape";
+    const std::vector<int64_t> list(dims.begin(), dims.end());
+    tensor* shape = rewriter_.add_constant(name + "_shape", TENGINE_DT_INT64,
+                                           {static_cast<int>(list.size())}, list.data());
+    return rewriter_.add_device_tensor(
+        {"", "Reshape", name, origin.source_index, {bytes, shape}, {name + "d"}});
 }
 
 // ---- replacing ----
@@ -178,8 +238,8 @@ void Fuser::serve_float_readers(Result& result, tensor* bytes)
 tensor* Fuser::clamp(const Result& result, tensor* bytes)
 {
     if (!bytes || !result.clamp) return bytes;
-    return look_up({bytes, result.by}, result.by, result.clamp, 0, result.clamp->name,
-                   *result.clamp);
+    const Formula formula = {{get_ir_node_input(result.clamp, 0)}, {result.clamp}};
+    return look_up({bytes, result.by}, result.by, formula, result.clamp->name, *result.clamp);
 }
 
 bool Fuser::finish(node& origin, std::vector<Result>& results, std::vector<tensor*> bytes)

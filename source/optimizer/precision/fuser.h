@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "optimizer/precision/lookup.h"
 #include "optimizer/precision/quantization.h"
 
 namespace tengine {
@@ -53,21 +54,28 @@ class Fuser
     // How output `index` is quantised: the node, and what follows it, want it in one way.
     // There may be a Relu or Clip between, which is the only one to read the output.
     bool find_result(const node& node, int index, Result* out_result) const;
+    // The same for a node that moves values quantised as `by`: without a wish of others the result
+    // is quantised in the same way, if one of its readers can use that.
+    bool find_moved_result(const node& node, int index, const Quantization& by,
+                           Result* out_result) const;
 
     // The operand's scale and zero point in the order of operator inputs: bytes, scale, zero point.
     void append(Operand& operand, std::vector<tensor*>* inputs);
     // Scale and zero point of a result.
     void append(Result& result, std::vector<tensor*>* inputs);
 
-    // A node that makes `result`'s bytes before its clamp, with the attributes of `origin`; null if
-    // the device does not take it.
+    // A node that makes `result`'s bytes before its clamp, with the attributes of `origin` and, if
+    // not 0, `group`; null if the device does not take it.
     tensor* add(const char* domain, const char* op, const node& origin,
-                const std::vector<tensor*>& inputs, const Result& result);
+                const std::vector<tensor*>& inputs, const Result& result, int group = 0);
     // Bytes that stand for other values or in another quantisation, by a table: the operand's own
-    // if every byte stands for itself; null if the device does not take the node. `operation` and
-    // its `data_input` as in make_table(). The node is called `name` and stands for `origin`.
-    tensor* look_up(const Operand& operand, const Quantization& to, const node* operation,
-                    int data_input, const std::string& name, const node& origin);
+    // if every byte stands for itself; null if the device does not take the node. The node is
+    // called `name` and stands for `origin`.
+    tensor* look_up(const Operand& operand, const Quantization& to, const Formula& formula,
+                    const std::string& name, const node& origin);
+    // `bytes` in another shape, null if the device does not take that. Where they have been
+    // reshaped from it, also before a table, what was there before is used.
+    tensor* reshape(tensor* bytes, const std::vector<int>& dims, const node& origin);
     // `operand` in another quantisation: itself if that is the same.
     tensor* requantize(const Operand& operand, const Quantization& to, const node& origin);
 
@@ -81,10 +89,12 @@ class Fuser
 
   private:
     bool rewrite(node& node);
+    tensor* find_shaped(tensor* bytes, const std::vector<int>& dims);
     bool find_direct_result(tensor* value, Result* out_result) const;
     tensor* clamp(const Result& result, tensor* bytes);
     bool quantize_calibrated(tensor* value, Operand* out_operand);
     bool quantize_constant(const tensor& value, Operand* out_operand);
+    bool is_wanted_in_bytes(const tensor& value, int depth) const;
     bool find_quantizer(const tensor& value, Result* out_result) const;
     bool can_hand_over(const Result& result, const tensor& bytes) const;
     tensor* hand_over(Result& result, tensor* bytes);
@@ -99,11 +109,16 @@ using FuseRule = bool (*)(Fuser& fuser, node& node);
 
 // The rule of an operator, null when there is none (rules.cc).
 FuseRule find_fuse_rule(const node& node);
+// Whether that is one of movement_rules.cc.
+bool is_movement(const node& node);
 
 // weighted_rules.cc
 bool fuse_conv(Fuser& fuser, node& node);
 bool fuse_gemm(Fuser& fuser, node& node);
 bool fuse_matmul(Fuser& fuser, node& node);
+// An Add of a bias behind a MatMul that has no other reader.
+bool fuse_biased_matmul(Fuser& fuser, node& node);
+bool fuse_batch_norm(Fuser& fuser, node& node);
 // arithmetic_rules.cc
 bool fuse_add(Fuser& fuser, node& node);
 bool fuse_mul(Fuser& fuser, node& node);
@@ -117,6 +132,7 @@ bool fuse_requantization(Fuser& fuser, node& node);
 bool fuse_movement(Fuser& fuser, node& node);
 bool fuse_pad(Fuser& fuser, node& node);
 bool fuse_max_pool(Fuser& fuser, node& node);
+bool fuse_global_max_pool(Fuser& fuser, node& node);
 bool fuse_resize(Fuser& fuser, node& node);
 bool fuse_concat(Fuser& fuser, node& node);
 

@@ -2,6 +2,7 @@
 #include "optimizer/precision/lookup.h"
 
 #include <cstring>
+#include <map>
 #include <memory>
 #include <numeric>
 
@@ -17,20 +18,23 @@ struct GraphDeleter
     void operator()(graph* scratch) const { destroy_ir_graph(scratch); }
 };
 
-// Three nodes in a graph of their own, evaluated one by one as constants.
+// Nodes in a graph of their own, evaluated one by one as constants.
 class TableMaker
 {
   public:
     explicit TableMaker(graph& scratch) : rewriter_(scratch, nullptr, nobody_) {}
 
-    int run(const node* operation, int data_input, Quantization from, Quantization to,
+    int run(const Formula& formula, const Quantization& from, const Quantization& to,
             ByteTable* out_table)
     {
         ByteTable bytes;
         std::iota(bytes.begin(), bytes.end(), uint8_t{0});
         tensor* value = rewriter_.add_constant("bytes", from.data_type, {256}, bytes.data());
         TENGINE_RETURN_IF_ERROR(rescale("DequantizeLinear", value, from, &value));
-        if (operation) TENGINE_RETURN_IF_ERROR(compute(*operation, data_input, value, &value));
+        for (const tensor* source : formula.sources)
+            values_[source] = value;
+        for (const node* operation : formula.nodes)
+            TENGINE_RETURN_IF_ERROR(compute(*operation, &value));
         TENGINE_RETURN_IF_ERROR(rescale("QuantizeLinear", value, to, &value));
         if (!is_byte(value->data_type) || value->elem_num != 256) return TENGINE_EOPERATOR;
         std::memcpy(out_table->data(), value->data, out_table->size());
@@ -56,7 +60,7 @@ class TableMaker
         return evaluate({"", op, op, -1, {value, scale, zero_point}, {op}}, out_value);
     }
 
-    int compute(const node& operation, int data_input, tensor* value, tensor** out_value)
+    int compute(const node& operation, tensor** out_value)
     {
         NodeDraft draft = {get_ir_node_domain(&operation),
                            get_ir_node_op(&operation),
@@ -66,28 +70,32 @@ class TableMaker
                            {"value"},
                            &operation};
         for (int i = 0; i < operation.input_num; i++) {
-            const tensor* input = i == data_input ? nullptr : get_ir_node_input(&operation, i);
-            tensor* used = i == data_input ? value : nullptr;
-            if (input)
+            const tensor* input = get_ir_node_input(&operation, i);
+            const auto known = values_.find(input);
+            tensor* used = known != values_.end() ? known->second : nullptr;
+            if (input && !used)
                 used = rewriter_.add_constant(input->name, input->data_type, {}, input->data);
             draft.inputs.push_back(used);
         }
-        return evaluate(draft, out_value);
+        TENGINE_RETURN_IF_ERROR(evaluate(draft, out_value));
+        values_[get_ir_node_output(&operation, 0)] = *out_value;
+        return TENGINE_OK;
     }
 
     Candidates nobody_;
     Rewriter rewriter_;
+    std::map<const tensor*, tensor*> values_;  // of the graph's tensors
 };
 
 }  // namespace
 
-int make_table(const graph& graph, const node* operation, int data_input, const Quantization& from,
+int make_table(const graph& graph, const Formula& formula, const Quantization& from,
                const Quantization& to, ByteTable* out_table)
 {
     std::unique_ptr<struct graph, GraphDeleter> scratch(create_ir_graph(graph.attribute->context));
     if (!scratch) return tengine_error_code();
     scratch->run_options = graph.run_options;
-    return TableMaker(*scratch).run(operation, data_input, from, to, out_table);
+    return TableMaker(*scratch).run(formula, from, to, out_table);
 }
 
 bool is_identity(const ByteTable& table)

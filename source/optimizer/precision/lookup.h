@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "optimizer/precision/quantization.h"
 
@@ -11,11 +12,18 @@ namespace tengine {
 // By the bits of a byte.
 using ByteTable = std::array<uint8_t, 256>;
 
-// to(operation(from(byte))) for every byte, computed by the default device as it would compute the
-// three nodes. `operation` is elementwise; its input `data_input` is the value, its others are
-// constants of one value, or absent. Null: a mere change of quantisation.
-// TENGINE_EOPERATOR when the default device cannot compute it.
-int make_table(const graph& graph, const node* operation, int data_input, const Quantization& from,
+// A function of one value, element by element: nodes in an order in which they can run, the last
+// one makes the result. What they read is the value, which all `sources` hold, results of nodes
+// before, or constants of one element. Without nodes: the value itself.
+struct Formula
+{
+    std::vector<const tensor*> sources;
+    std::vector<const node*> nodes;
+};
+
+// to(formula(from(byte))) for every byte, computed by the default device as it would compute the
+// nodes. TENGINE_EOPERATOR when it cannot.
+int make_table(const graph& graph, const Formula& formula, const Quantization& from,
                const Quantization& to, ByteTable* out_table);
 
 // Whether every byte stands for itself.

@@ -36,7 +36,7 @@ bool find_results(Fuser& fuser, const node& node, const Quantization& by,
             result.value = get_ir_node_output(&node, i);
             result.by = by;
             if (!result.value) return false;
-        } else if (!fuser.find_result(node, i, &result)) {
+        } else if (!fuser.find_moved_result(node, i, by, &result)) {
             return false;
         }
         out_results->push_back(result);
@@ -44,18 +44,22 @@ bool find_results(Fuser& fuser, const node& node, const Quantization& by,
     return true;
 }
 
+NodeDraft draft_like(const node& node, const std::vector<tensor*>& inputs)
+{
+    return {get_ir_node_domain(&node),
+            get_ir_node_op(&node),
+            node.name,
+            node.source_index,
+            inputs,
+            {},
+            &node};
+}
+
 // The node on bytes: `inputs` are those of the integer node.
-bool move(Fuser& fuser, node& node, const Operand& x, const std::vector<tensor*>& inputs)
+bool move(Fuser& fuser, node& node, const Operand& x, NodeDraft draft)
 {
     std::vector<Result> results;
     if (!find_results(fuser, node, x.by, &results)) return false;
-    NodeDraft draft = {get_ir_node_domain(&node),
-                       get_ir_node_op(&node),
-                       node.name,
-                       node.source_index,
-                       inputs,
-                       {},
-                       &node};
     for (const Result& result : results)
         draft.outputs.push_back(std::string(result.value->name) + "_quantized");
     const struct node* made = fuser.rewriter().add_device_node(draft);
@@ -69,20 +73,90 @@ bool move(Fuser& fuser, node& node, const Operand& x, const std::vector<tensor*>
     return fuser.finish(node, results, bytes);
 }
 
+// The axis of a result that is axis `from` of the input, -1 if there is none such.
+int64_t find_moved_axis(const node& node, int64_t from)
+{
+    int number = 0;
+    const int64_t* order = get_ir_node_ints(&node, "perm", &number);
+    const int rank = get_ir_node_input(&node, 0)->dim_num;
+    if (!is_op(&node, "Transpose")) return -1;
+    if (from < 0) from += rank;
+    for (int i = 0; i < number; i++)
+        if (order[i] == from) return i;
+    return number == 0 ? rank - 1 - from : -1;
+}
+
+bool has_constants_behind(const node& node)
+{
+    for (int i = 1; i < node.input_num; i++) {
+        const tensor* input = get_ir_node_input(&node, i);
+        if (input && (input->tensor_type != TENSOR_TYPE_CONST || !input->data)) return false;
+    }
+    return true;
+}
+
+// Dequantised constants, such as the weights of a MatMul, are moved here and now.
+bool move_constant(Fuser& fuser, node& node)
+{
+    struct node* linear = producer_of(fuser.graph(), get_ir_node_input(&node, 0));
+    if (!is_op(linear, "DequantizeLinear") || node.output_num != 1 || !has_constants_behind(node))
+        return false;
+    tensor* bytes = get_ir_node_input(linear, 0);
+    tensor* scale = get_ir_node_input(linear, 1);
+    tensor* value = get_ir_node_output(&node, 0);
+    const int64_t axis = find_moved_axis(node, get_ir_node_int(linear, "axis", 1));
+    if (bytes->tensor_type != TENSOR_TYPE_CONST || !is_byte(bytes->data_type) ||
+        (scale->elem_num != 1 && (scale->dim_num != 1 || axis < 0)))
+        return false;
+    Rewriter& rewriter = fuser.rewriter();
+    NodeDraft draft = draft_like(node, list_inputs(node));
+    draft.inputs[0] = bytes;
+    draft.outputs = {std::string(value->name) + "_quantized"};
+    struct node* moved = rewriter.add_node(draft);
+    if (!moved) return false;
+    tensor* result = get_ir_node_output(moved, 0);
+    rewriter.fail(evaluate_node(*moved));
+    draft = {"",
+             "DequantizeLinear",
+             std::string(value->name) + "_DequantizeLinear",
+             -1,
+             {result, scale, get_ir_node_input(linear, 2)},
+             {std::string(value->name) + "_dequantized"}};
+    if (axis >= 0) draft.ints = {{"axis", axis}};
+    struct node* made = rewriter.add_node(draft);
+    if (!made) return false;
+    destroy_ir_node(&fuser.graph(), &node);
+    rewriter.fail(set_ir_node_output_tensor(made, 0, value));
+    return true;
+}
+
 }  // namespace
 
 bool fuse_movement(Fuser& fuser, node& node)
 {
     Operand x;
+    if (move_constant(fuser, node)) return true;
+    fuser.rewriter().take_back();
     if (!fuser.find_operand(get_ir_node_input(&node, 0), &x)) return false;
     std::vector<tensor*> inputs = list_inputs(node);
     inputs[0] = x.bytes;
-    return move(fuser, node, x, inputs);
+    return move(fuser, node, x, draft_like(node, inputs));
 }
 
 bool fuse_max_pool(Fuser& fuser, node& node)
 {
     return !is_used(node, 1) && node.output_num == 1 && fuse_movement(fuser, node);
+}
+
+// A MaxPool whose window is all there is: bytes have no other.
+bool fuse_global_max_pool(Fuser& fuser, node& node)
+{
+    Operand x;
+    if (!fuser.find_operand(get_ir_node_input(&node, 0), &x) || x.bytes->dim_num < 3) return false;
+    NodeDraft draft = draft_like(node, {x.bytes});
+    draft.op = "MaxPool";
+    draft.lists = {{"kernel_shape", {x.bytes->dims + 2, x.bytes->dims + x.bytes->dim_num}}};
+    return move(fuser, node, x, draft);
 }
 
 // Of the modes only this one takes values as they are, unless some lie outside of the input.
@@ -113,14 +187,18 @@ bool fuse_pad(Fuser& fuser, node& node)
     inputs[0] = x.bytes;
     inputs[2] = fuser.rewriter().add_constant(std::string(node.name) + "_pad_value", x.by.data_type,
                                               {}, &bits);
-    return inputs[2] && move(fuser, node, x, inputs);
+    return inputs[2] && move(fuser, node, x, draft_like(node, inputs));
 }
 
 bool fuse_concat(Fuser& fuser, node& node)
 {
+    Operand first;
     Result y;
     std::vector<tensor*> inputs;
-    if (!fuser.find_result(node, 0, &y)) return false;
+    const bool has_result = fuser.find_result(node, 0, &y);
+    if (!has_result && (!fuser.find_operand(get_ir_node_input(&node, 0), &first) ||
+                        !fuser.find_moved_result(node, 0, first.by, &y)))
+        return false;
     for (int i = 0; i < node.input_num; i++) {
         Operand x;
         tensor* value = get_ir_node_input(&node, i);
@@ -128,6 +206,7 @@ bool fuse_concat(Fuser& fuser, node& node)
         if (!fuser.find_operand(value, &x) &&
             !(value->tensor_type == TENSOR_TYPE_CONST && fuser.make_operand(value, y, &x)))
             return false;
+        if (!has_result && !is_same(x.by, y.by)) return false;
         inputs.push_back(fuser.requantize(x, y.by, node));
         if (!inputs.back()) return false;
     }

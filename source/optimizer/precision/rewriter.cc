@@ -75,6 +75,15 @@ bool Rewriter::connect(node& made, const NodeDraft& draft)
     return status >= 0;
 }
 
+void Rewriter::set_attributes(node& made, const NodeDraft& draft)
+{
+    if (draft.like) fail(copy_op_param(&made.op, &draft.like->op));
+    for (const auto& [name, value] : draft.ints)
+        fail(set_node_int(&made, name, value));
+    for (const auto& [name, values] : draft.lists)
+        fail(set_node_ints(&made, name, values.data(), static_cast<int>(values.size())));
+}
+
 // Null only on a failure.
 node* Rewriter::create(const NodeDraft& draft)
 {
@@ -86,7 +95,7 @@ node* Rewriter::create(const NodeDraft& draft)
         return nullptr;
     }
     made->source_index = draft.source_index;
-    if (draft.like) fail(copy_op_param(&made->op, &draft.like->op));
+    set_attributes(*made, draft);
     return connect(*made, draft) ? made : nullptr;
 }
 
@@ -120,10 +129,9 @@ tensor* Rewriter::add_device_tensor(const NodeDraft& draft)
 
 tensor* Rewriter::add_cast(tensor* value, int data_type, const std::string& name)
 {
-    node* made = create({"", "Cast", name, -1, {value}, {name}});
-    if (!made) return nullptr;
-    fail(set_node_int(made, "to", find_onnx_type(data_type)));
-    return status_ >= 0 && infer(made) ? get_ir_node_output(made, 0) : nullptr;
+    const node* made = add_node(
+        {"", "Cast", name, -1, {value}, {name}, nullptr, {{"to", find_onnx_type(data_type)}}});
+    return made ? get_ir_node_output(made, 0) : nullptr;
 }
 
 }  // namespace tengine

@@ -3,14 +3,17 @@
 // asked, and what it refuses is taken back without a trace. Used by fuser.h and converter.h.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "optimizer/split/split.h"
 
 namespace tengine {
 
-// A node to be made. Its attributes are those of `like` that both operators have under one name.
+// A node to be made. Its attributes are those of `like` that both operators have under one name,
+// and those given here.
 struct NodeDraft
 {
     const char* domain;
@@ -20,6 +23,8 @@ struct NodeDraft
     std::vector<tensor*> inputs;
     std::vector<std::string> outputs;  // names of the tensors, which are new
     const node* like = nullptr;
+    std::vector<std::pair<const char*, int64_t>> ints = {};
+    std::vector<std::pair<const char*, std::vector<int64_t>>> lists = {};
 };
 
 class Rewriter
@@ -64,6 +69,7 @@ class Rewriter
 
   private:
     node* create(const NodeDraft& draft);
+    void set_attributes(node& made, const NodeDraft& draft);
     bool connect(node& made, const NodeDraft& draft);
     node* infer(node* made);
 

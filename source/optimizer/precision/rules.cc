@@ -20,6 +20,7 @@ constexpr Row kRows[] = {
 
     {"Add", fuse_add},
     {"Mul", fuse_mul},
+    {"BatchNormalization", fuse_batch_norm},
     {"AveragePool", fuse_average_pool},
     {"GlobalAveragePool", fuse_global_average_pool},
     {"ReduceMean", fuse_reduce_mean},
@@ -31,6 +32,7 @@ constexpr Row kRows[] = {
     {"Gather", fuse_movement},
     {"GatherElements", fuse_movement},
     {"GatherND", fuse_movement},
+    {"GlobalMaxPool", fuse_global_max_pool},
     {"Identity", fuse_movement},
     {"MaxPool", fuse_max_pool},
     {"Pad", fuse_pad},
@@ -100,6 +102,13 @@ FuseRule find_fuse_rule(const node& node)
     for (const Row& row : kRows)
         if (std::strcmp(row.op, get_ir_node_op(&node)) == 0) return row.rule;
     return nullptr;
+}
+
+bool is_movement(const node& node)
+{
+    const FuseRule rule = find_fuse_rule(node);
+    return rule == fuse_movement || rule == fuse_pad || rule == fuse_max_pool ||
+           rule == fuse_global_max_pool || rule == fuse_resize || rule == fuse_concat;
 }
 
 }  // namespace tengine

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv, Gemm and MatMul as QLinearConv, QGemm and QLinearMatMul.
+// Conv, Gemm, MatMul and BatchNormalization as QLinearConv, QGemm and QLinearMatMul.
+#include <cmath>
+
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/fuser.h"
@@ -18,26 +20,33 @@ struct Product
     std::vector<tensor*> inputs;  // bytes, scale and zero point of x and of the weight
 };
 
-// Inputs 0 and 1 of the node; the weight may have a scale for each slice of `axis`. `bias_index`
-// -1: the operator has none.
-bool prepare(Fuser& fuser, const node& node, int axis, int bias_index, Product* out_product)
+// With x, weight and result: checks the factors and adds the bias.
+bool complete(Fuser& fuser, int slices, tensor* bias, Product* out_product)
 {
     Product& product = *out_product;
-    tensor* weight = get_ir_node_input(&node, 1);
-    tensor* bias = get_ir_node_input(&node, bias_index);
-    if (!fuser.find_result(node, 0, &product.y) ||
-        !fuser.make_operand(get_ir_node_input(&node, 0), product.y, &product.x))
-        return false;
     const float unit = product.x.by.scale;
-    if (!make_weight(fuser, weight, axis, product.y, bias, unit, &product.weight)) return false;
     for (int64_t i = 0; i < product.weight.scales->elem_num; i++)
         if (!is_multiplier(unit * product.weight.scale(i) / product.y.by.scale)) return false;
-    const int number = axis >= 0 ? weight->dims[axis] : 1;
-    if (!make_bias(fuser, bias, number, product.weight, unit, &product.bias)) return false;
+    if (!make_bias(fuser, bias, slices, product.weight, unit, &product.bias)) return false;
     fuser.append(product.x, &product.inputs);
     for (tensor* input : {product.weight.bytes, product.weight.scales, product.weight.zero_points})
         product.inputs.push_back(input);
     return true;
+}
+
+// Inputs 0 and 1 of the node. The result and the bias, which may be null, are another node's when a
+// bias is added behind. The weight may have a scale for each slice of `axis`.
+bool prepare(Fuser& fuser, const node& node, const struct node& last, int axis, tensor* bias,
+             Product* out_product)
+{
+    Product& product = *out_product;
+    tensor* weight = get_ir_node_input(&node, 1);
+    if (!fuser.find_result(last, 0, &product.y) ||
+        !fuser.make_operand(get_ir_node_input(&node, 0), product.y, &product.x))
+        return false;
+    const double unit = product.x.by.scale;
+    return make_weight(fuser, weight, axis, product.y, bias, unit, &product.weight) &&
+           complete(fuser, axis >= 0 ? weight->dims[axis] : 1, bias, &product);
 }
 
 bool is_matrix(const tensor* value)
@@ -52,12 +61,91 @@ bool add_product_matrix(Fuser& fuser, node& node, Product product)
                         fuser.add("", "QLinearMatMul", node, product.inputs, product.y));
 }
 
-bool add_gemm(Fuser& fuser, node& node, Product product)
+// `origin` says transB.
+tensor* add_gemm(Fuser& fuser, node& origin, Product& product)
 {
-    product.inputs.push_back(product.bias);
-    fuser.append(product.y, &product.inputs);
+    std::vector<tensor*> inputs = product.inputs;
+    inputs.push_back(product.bias);
+    fuser.append(product.y, &inputs);
+    return fuser.add("com.microsoft", "QGemm", origin, inputs, product.y);
+}
+
+bool add_conv(Fuser& fuser, node& node, Product& product, int group)
+{
+    std::vector<tensor*> inputs = product.inputs;
+    fuser.append(product.y, &inputs);
+    inputs.push_back(product.bias);
     return fuser.finish(node, product.y,
-                        fuser.add("com.microsoft", "QGemm", node, product.inputs, product.y));
+                        fuser.add("", "QLinearConv", node, inputs, product.y, group));
+}
+
+std::vector<int> dims_of(const tensor& value)
+{
+    return {value.dims, value.dims + value.dim_num};
+}
+
+// A gemm of all rows of x, whatever its dimensions.
+tensor* add_gemm_of_rows(Fuser& fuser, node& origin, Product& product)
+{
+    const tensor& bytes = *product.x.bytes;
+    if (is_matrix(&bytes)) return add_gemm(fuser, origin, product);
+    const int depth = bytes.dims[bytes.dim_num - 1];
+    if (bytes.dim_num < 2 || depth == 0) return nullptr;
+    product.inputs[0] =
+        fuser.reshape(product.x.bytes, {static_cast<int>(bytes.elem_num / depth), depth}, origin);
+    tensor* rows = product.inputs[0] ? add_gemm(fuser, origin, product) : nullptr;
+    return fuser.reshape(rows, dims_of(*product.y.value), origin);
+}
+
+// What is added to the product, null if that is no list.
+tensor* find_addend(const node& sum, const tensor* product)
+{
+    tensor* a = get_ir_node_input(&sum, 0);
+    tensor* b = get_ir_node_input(&sum, 1);
+    tensor* addend = a == product ? b : a;
+    return addend->dim_num <= 1 ? addend : nullptr;
+}
+
+// The MatMul by a matrix in front of a sum, which alone reads it.
+node* find_matmul(const Fuser& fuser, const node& sum)
+{
+    for (int i = 0; i < 2; i++) {
+        const tensor* value = get_ir_node_input(&sum, i);
+        node* matmul = producer_of(fuser.graph(), value);
+        if (is_op(matmul, "MatMul") && value->consumer_num == 1 && !matmul->keep_float &&
+            is_matrix(get_ir_node_input(matmul, 1)) &&
+            !is_ir_graph_output(&fuser.graph(), value->index))
+            return matmul;
+    }
+    return nullptr;
+}
+
+// y = factor x + offset for each channel, as weights and biases of a Conv.
+bool read_norm(Fuser& fuser, const node& norm, int rank, tensor** out_factors, tensor** out_offsets)
+{
+    const tensor* inputs[5];
+    for (int i = 1; i < 5; i++) {
+        inputs[i] = get_ir_node_input(&norm, i);
+        if (!inputs[i] || inputs[i]->tensor_type != TENSOR_TYPE_CONST || !inputs[i]->data ||
+            inputs[i]->data_type != TENGINE_DT_FP32)
+            return false;
+    }
+    const double epsilon = get_ir_node_float(&norm, "epsilon", 1e-5f);
+    const int channels = static_cast<int>(inputs[1]->elem_num);
+    std::vector<float> factors, offsets;
+    for (int c = 0; c < channels; c++) {
+        const double factor = inputs[1]->f32[c] / std::sqrt(inputs[4]->f32[c] + epsilon);
+        factors.push_back(static_cast<float>(factor));
+        offsets.push_back(static_cast<float>(inputs[2]->f32[c] - inputs[3]->f32[c] * factor));
+    }
+    std::vector<int> dims(static_cast<size_t>(rank), 1);
+    dims[0] = channels;
+    const std::string name = norm.name;
+    Rewriter& rewriter = fuser.rewriter();
+    *out_factors = rewriter.add_constant(name + "_factors", TENGINE_DT_FP32, dims, factors.data());
+    *out_offsets =
+        rewriter.add_constant(name + "_offsets", TENGINE_DT_FP32, {channels}, offsets.data());
+    return *out_factors && *out_offsets;
 }
 
 }  // namespace
@@ -65,11 +153,8 @@ bool add_gemm(Fuser& fuser, node& node, Product product)
 bool fuse_conv(Fuser& fuser, node& node)
 {
     Product product;
-    if (!prepare(fuser, node, 0, 2, &product)) return false;
-    fuser.append(product.y, &product.inputs);
-    product.inputs.push_back(product.bias);
-    return fuser.finish(node, product.y,
-                        fuser.add("", "QLinearConv", node, product.inputs, product.y));
+    return prepare(fuser, node, node, 0, get_ir_node_input(&node, 2), &product) &&
+           add_conv(fuser, node, product, 0);
 }
 
 bool fuse_gemm(Fuser& fuser, node& node)
@@ -79,17 +164,44 @@ bool fuse_gemm(Fuser& fuser, node& node)
         get_ir_node_int(&node, "transA", 0) != 0)
         return false;
     const int axis = get_ir_node_int(&node, "transB", 0) != 0 ? 0 : 1;
-    return prepare(fuser, node, axis, 2, &product) && add_gemm(fuser, node, product);
+    return prepare(fuser, node, node, axis, get_ir_node_input(&node, 2), &product) &&
+           fuser.finish(node, product.y, add_gemm(fuser, node, product));
 }
 
 bool fuse_matmul(Fuser& fuser, node& node)
 {
     Product product;
     const tensor* weight = get_ir_node_input(&node, 1);
-    if (!prepare(fuser, node, is_matrix(weight) ? 1 : -1, -1, &product)) return false;
+    if (!prepare(fuser, node, node, is_matrix(weight) ? 1 : -1, nullptr, &product)) return false;
     if (add_product_matrix(fuser, node, product)) return true;
     return is_matrix(weight) && is_matrix(get_ir_node_input(&node, 0)) &&
-           add_gemm(fuser, node, product);
+           fuser.finish(node, product.y, add_gemm(fuser, node, product));
+}
+
+bool fuse_biased_matmul(Fuser& fuser, node& node)
+{
+    Product product;
+    struct node* matmul = find_matmul(fuser, node);
+    if (!matmul) return false;
+    tensor* bias = find_addend(node, get_ir_node_output(matmul, 0));
+    return bias && prepare(fuser, *matmul, node, 1, bias, &product) &&
+           fuser.finish(node, product.y, add_gemm_of_rows(fuser, *matmul, product));
+}
+
+// A Conv of each channel by itself.
+bool fuse_batch_norm(Fuser& fuser, node& node)
+{
+    Product product;
+    tensor *factors, *offsets;
+    if (get_ir_node_int(&node, "training_mode", 0) != 0 ||
+        !fuser.find_result(node, 0, &product.y) ||
+        !fuser.make_operand(get_ir_node_input(&node, 0), product.y, &product.x) ||
+        product.x.bytes->dim_num < 3 ||
+        !read_norm(fuser, node, product.x.bytes->dim_num, &factors, &offsets) ||
+        !quantize_weight(fuser, *factors, 0, offsets, product.x.by.scale, &product.weight))
+        return false;
+    const int channels = factors->dims[0];
+    return complete(fuser, channels, offsets, &product) && add_conv(fuser, node, product, channels);
 }
 
 }  // namespace tengine

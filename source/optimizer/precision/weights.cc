@@ -83,33 +83,6 @@ std::vector<float> choose_scales(const tensor& weight, const Slices& slices, con
     return narrowed;
 }
 
-bool quantize_weight(Fuser& fuser, const tensor& weight, int axis, const tensor* bias, double unit,
-                     Weight* out_weight)
-{
-    for (int64_t i = 0; i < weight.elem_num; i++)
-        if (!std::isfinite(weight.f32[i])) return false;
-    const Slices slices(weight, axis);
-    if (slices.number == 0 || weight.elem_num == 0) return false;
-    const std::vector<float> scales = choose_scales(weight, slices, bias, unit);
-    std::vector<int8_t> bytes(static_cast<size_t>(weight.elem_num));
-    for (int64_t i = 0; i < weight.elem_num; i++) {
-        const double byte = std::nearbyint(double{weight.f32[i]} / scales[slices.of(i)]);
-        bytes[static_cast<size_t>(i)] =
-            static_cast<int8_t>(std::clamp(byte, -kLargestWeight, kLargestWeight));
-    }
-    const std::vector<int8_t> zeros(scales.size(), 0);
-    std::vector<int> list;
-    if (axis >= 0) list.push_back(static_cast<int>(scales.size()));
-    Rewriter& rewriter = fuser.rewriter();
-    const std::string name = weight.name;
-    *out_weight = {
-        rewriter.add_constant(name + "_quantized", TENGINE_DT_INT8,
-                              {weight.dims, weight.dims + weight.dim_num}, bytes.data()),
-        rewriter.add_constant(name + "_scale", TENGINE_DT_FP32, list, scales.data()),
-        rewriter.add_constant(name + "_zero_point", TENGINE_DT_INT8, list, zeros.data())};
-    return out_weight->bytes && out_weight->scales && out_weight->zero_points;
-}
-
 // The values of a bias, constant in float or dequantised from constant int32.
 bool read_bias(const graph& graph, const tensor& bias, std::vector<double>* out_values)
 {
@@ -150,6 +123,33 @@ tensor* find_words(const graph& graph, const tensor& bias, int number, const Wei
 }
 
 }  // namespace
+
+bool quantize_weight(Fuser& fuser, const tensor& weight, int axis, const tensor* bias, double unit,
+                     Weight* out_weight)
+{
+    for (int64_t i = 0; i < weight.elem_num; i++)
+        if (!std::isfinite(weight.f32[i])) return false;
+    const Slices slices(weight, axis);
+    if (slices.number == 0 || weight.elem_num == 0) return false;
+    const std::vector<float> scales = choose_scales(weight, slices, bias, unit);
+    std::vector<int8_t> bytes(static_cast<size_t>(weight.elem_num));
+    for (int64_t i = 0; i < weight.elem_num; i++) {
+        const double byte = std::nearbyint(double{weight.f32[i]} / scales[slices.of(i)]);
+        bytes[static_cast<size_t>(i)] =
+            static_cast<int8_t>(std::clamp(byte, -kLargestWeight, kLargestWeight));
+    }
+    const std::vector<int8_t> zeros(scales.size(), 0);
+    std::vector<int> list;
+    if (axis >= 0) list.push_back(static_cast<int>(scales.size()));
+    Rewriter& rewriter = fuser.rewriter();
+    const std::string name = weight.name;
+    *out_weight = {
+        rewriter.add_constant(name + "_quantized", TENGINE_DT_INT8,
+                              {weight.dims, weight.dims + weight.dim_num}, bytes.data()),
+        rewriter.add_constant(name + "_scale", TENGINE_DT_FP32, list, scales.data()),
+        rewriter.add_constant(name + "_zero_point", TENGINE_DT_INT8, list, zeros.data())};
+    return out_weight->bytes && out_weight->scales && out_weight->zero_points;
+}
 
 bool make_weight(Fuser& fuser, tensor* value, int axis, const Result& result, const tensor* bias,
                  double unit, Weight* out_weight)

@@ -21,6 +21,10 @@ struct Weight
 bool make_weight(Fuser& fuser, tensor* value, int axis, const Result& result, const tensor* bias,
                  double unit, Weight* out_weight);
 
+// The second case: finite values of a constant in fp32, and `bias` null or such a constant.
+bool quantize_weight(Fuser& fuser, const tensor& weight, int axis, const tensor* bias, double unit,
+                     Weight* out_weight);
+
 // `bias` as a list of `number` int32 in units of `unit` times the weight's scales: as the model has
 // it if these are its units, else rounded to them. False when it is not constant or does not fit
 // int32. *out_bias is null where there is none.

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Says so when a run in int8 or uint8 would be one in float after all: by the result alone nobody
+// would notice.
+#include "graph/graph.h"
+#include "optimizer/pass.h"
+#include "optimizer/precision/quantization.h"
+#include "tengine/log.h"
+
+namespace tengine {
+namespace {
+
+bool is_computed(const tensor* tensor)
+{
+    return tensor && tensor->tensor_type != TENSOR_TYPE_CONST;
+}
+
+// Bytes go in and something else than floats comes out.
+bool is_integer_node(const node& node)
+{
+    if (is_op(&node, "QuantizeLinear") || is_op(&node, "Cast")) return false;
+    bool reads_bytes = false;
+    for (int i = 0; i < node.input_num; i++) {
+        const tensor* input = get_ir_node_input(&node, i);
+        reads_bytes = reads_bytes || (is_computed(input) && is_byte(input->data_type));
+    }
+    return reads_bytes && get_ir_node_output(&node, 0)->data_type != TENGINE_DT_FP32;
+}
+
+struct Outcome
+{
+    int integer_nodes = 0;
+    int float_nodes = 0;
+    int kept_nodes = 0;  // of these
+    int scales = 0;      // of what is computed, not of weights
+};
+
+Outcome count(const graph& graph)
+{
+    Outcome outcome;
+    for (int i = 0; i < graph.node_num; i++) {
+        const node& node = *graph.node_list[i];
+        const tensor* result = get_ir_node_output(&node, 0);
+        Quantization by;
+        if (is_op(&node, "QuantizeLinear") || is_op(&node, "DequantizeLinear")) {
+            if (is_computed(get_ir_node_input(&node, 0)) && read_quantization(node, &by))
+                outcome.scales++;
+        } else if (is_integer_node(node)) {
+            outcome.integer_nodes++;
+        } else if (result && result->data_type == TENGINE_DT_FP32) {
+            outcome.float_nodes++;
+            outcome.kept_nodes += node.keep_float ? 1 : 0;
+        }
+    }
+    for (int i = 0; i < graph.tensor_num; i++) {
+        Quantization by;
+        if (is_computed(graph.tensor_list[i]) &&
+            read_calibration(*graph.tensor_list[i], TENGINE_DT_INT8, &by))
+            outcome.scales++;
+    }
+    return outcome;
+}
+
+}  // namespace
+
+int warn_of_float_run(graph& graph)
+{
+    if (!is_integer_run(graph)) return TENGINE_OK;
+    const Outcome outcome = count(graph);
+    if (outcome.integer_nodes > 0 || outcome.float_nodes == 0) return TENGINE_OK;
+    const char* type = graph.run_options.precision == TENGINE_MODE_INT8 ? "int8" : "uint8";
+    if (outcome.scales == 0)
+        TLOG_WARNING(
+            "graph '%s' runs in float, not %s: nothing that it computes has a scale. Give the "
+            "option precision.table, or a quantised model; `tengine quantize` makes both",
+            graph.name, type);
+    else if (outcome.kept_nodes == outcome.float_nodes)
+        TLOG_WARNING(
+            "graph '%s' runs in float, not %s: precision.keep_float or the table keeps all "
+            "of its nodes in float",
+            graph.name, type);
+    else
+        TLOG_WARNING(
+            "graph '%s' runs in float, not %s: it has scales (%d), but no node has them on its "
+            "data inputs and its result and a device that takes it so (%d of %d are kept in "
+            "float)",
+            graph.name, type, outcome.scales, outcome.kept_nodes, outcome.float_nodes);
+    return TENGINE_OK;
+}
+
+}  // namespace tengine
