@@ -3,16 +3,16 @@
 // Compares tengine with ONNX Runtime on the same models: time, peak memory and outputs. Both run as
 // programs of their own that take turns, run by run, so that whatever else the machine does hits
 // both alike. How to use it: docs/benchmark.md.
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { CACHE, installOrt } from './ort.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'tengine');
 const USAGE = `usage: compare_ort.mjs --program BUILD/bin/run_model [options] MODEL...
   --runs N          timed runs of each (default 30), after --warmup N (default 5)
   --threads N       threads of each (default 1)
@@ -41,15 +41,6 @@ function parse() {
     });
     if (!values.program || positionals.length === 0) throw new Error(USAGE);
     return { ...values, models: positionals };
-}
-
-// --ignore-scripts: the package's own script only fetches libraries for GPUs.
-function installOrt(folder) {
-    if (existsSync(join(folder, 'node_modules', 'onnxruntime-node'))) return;
-    mkdirSync(folder, { recursive: true });
-    const install = ['install', '--ignore-scripts', '--prefix', folder, 'onnxruntime-node'];
-    const { status } = spawnSync('npm', install, { stdio: 'inherit' });
-    if (status !== 0) throw new Error(`npm could not install onnxruntime-node into ${folder}`);
 }
 
 // A program that answers each line with a line.

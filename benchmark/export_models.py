@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Writes the networks that compare_ort.mjs measures: torchvision's architectures with seeded random
-# weights (nothing is downloaded), as ONNX opset 13 with a free batch dimension. Needs python3-torch
-# and python3-torchvision; the folder is $XDG_CACHE_HOME/tengine/models unless one is given.
+# Writes the networks that compare_ort.mjs measures, or others by name: torchvision's architectures
+# with seeded random weights (nothing is downloaded), as ONNX opset 13 with a free batch dimension.
+# Needs python3-torch and python3-torchvision; the folder is $XDG_CACHE_HOME/tengine/models unless
+# one is given.
 import argparse
 import os
 import pathlib

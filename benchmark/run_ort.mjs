@@ -3,12 +3,11 @@
 //   run_ort.mjs FOLDER MODEL THREADS INPUT OUTPUT DIM...
 // FOLDER holds node_modules/onnxruntime-node.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { loadOrt } from './ort.mjs';
 
 const [folder, model, threads, inputFile, outputFile, ...dims] = process.argv.slice(2);
-const ort = createRequire(resolve(folder) + '/')('onnxruntime-node');
+const ort = loadOrt(folder);
 
 const session = await ort.InferenceSession.create(model, {
     intraOpNumThreads: Number(threads),

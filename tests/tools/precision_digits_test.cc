@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shipped network in integers and in bf16 on the accelerator, as a user runs it: how many of
+// the held-out images it still reads, where the work is done, and that the CPU gives the same
+// bytes.
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tools/accelerated_run.h"
+#include "tools/program.h"
+
+namespace tengine::program {
+namespace {
+
+using testing::HasSubstr;
+
+class PrecisionDigits : public testing::Test
+{
+  protected:
+    void SetUp() override
+    {
+        if (!has_accelerator()) GTEST_SKIP() << "this build has no device " << kAccelerator;
+    }
+
+    ModelResult run_in_float() { return run_model(model_, folder_, {"--input", images_}); }
+
+    ModelResult run_accelerated(const std::string& model, std::vector<std::string> more)
+    {
+        more.insert(more.end(), {"--input", images_});
+        return run_both_ways(model, folder_, more);
+    }
+
+    // Percent of the held-out images that are read rightly.
+    double accuracy(const ModelResult& result) const
+    {
+        int right = 0;
+        for (size_t i = 0; i < labels_.element_number(); ++i) {
+            size_t best = 0;
+            for (size_t k = 1; k < 10; ++k) {
+                if (probability(result, 10 * i + k) > probability(result, 10 * i + best)) best = k;
+            }
+            right += static_cast<double>(best) == tools::get_element(labels_, i) ? 1 : 0;
+        }
+        return 100.0 * right / static_cast<double>(labels_.element_number());
+    }
+
+    static double probability(const ModelResult& result, size_t i)
+    {
+        return tools::get_element(result.output, i);
+    }
+
+    std::string model_ = data_file("digits.onnx");
+    std::string images_ = data_file("heldout_images.npy");
+    std::string folder_ = scratch_folder();
+    tools::Tensor labels_ = tools::read_tensor(data_file("heldout_labels.npy"));
+};
+
+class PrecisionDigitsInteger : public PrecisionDigits,
+                               public testing::WithParamInterface<const char*>
+{
+};
+
+TEST_P(PrecisionDigitsInteger, TheShippedTableKeepsTheAccuracy)
+{
+    const std::string table = "precision.table=" + data_file("digits.table");
+    const ModelResult result =
+        run_accelerated(model_, {"--precision", GetParam(), "--option", table});
+    EXPECT_NEAR(accuracy(result), accuracy(run_in_float()), 0.5);
+}
+
+TEST_P(PrecisionDigitsInteger, AQuantisedModelKeepsTheAccuracy)
+{
+    const std::string quantized = folder_ + "/quantized.onnx";
+    const Finished finished = run({"quantize", model_, "--random", "50", "-o", quantized});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    const ModelResult result = run_accelerated(quantized, {"--precision", GetParam()});
+    EXPECT_NEAR(accuracy(result), accuracy(run_in_float()), 0.5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, PrecisionDigitsInteger, testing::Values("int8", "uint8"));
+
+// Weights and results are rounded, seven layers and the sum in the block: sixteen times one after
+// the other, each time by at most 2^-8 of the value. The roundings are independent, so together
+// they come to sqrt(16) * 2^-8 of the logits, which span about 8: 1/8, as much in the logarithm of
+// a probability. The softmax is rounded once more.
+TEST_F(PrecisionDigits, Bf16StaysWithinItsRoundings)
+{
+    const ModelResult exact = run_in_float();
+    const ModelResult rounded = run_accelerated(model_, {"--precision", "bf16"});
+    EXPECT_NEAR(accuracy(rounded), accuracy(exact), 0.5);
+    const double bound = 1.0 / 8 + 1.0 / 256;
+    for (size_t i = 0; i < exact.output.element_number(); ++i)
+        ASSERT_NEAR(std::log(probability(rounded, i)), std::log(probability(exact, i)), bound) << i;
+}
+
+// What a new user may try first.
+TEST_F(PrecisionDigits, WithoutATableTheLogSaysThatItRunsInFloatAndWhatToDo)
+{
+    const Finished finished = run({"run", model_, "--input", images_, "--precision", "int8",
+                                   "--device", std::string(kAccelerator) + ",CPU"});
+    EXPECT_EQ(finished.status, 0);
+    EXPECT_THAT(finished.errors, HasSubstr("runs in float, not int8"));
+    EXPECT_THAT(finished.errors, HasSubstr("precision.table"));
+}
+
+}  // namespace
+}  // namespace tengine::program

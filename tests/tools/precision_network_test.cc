@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole networks of a usual size, quantised by our own tool: one integer part on the accelerator,
+// with the CPU's bytes.
+#include <filesystem>
+#include <gtest/gtest.h>
+
+#include "tools/accelerated_run.h"
+#include "tools/classic_network.h"
+#include "tools/program.h"
+
+namespace tengine::program {
+namespace {
+
+using nlohmann::json;
+
+struct Network
+{
+    const char* name;
+    std::string (*make)(const std::string& folder);
+    double macs;
+};
+
+class PrecisionNetwork : public testing::TestWithParam<Network>
+{
+};
+
+TEST_P(PrecisionNetwork, IsOnePartOnTheAcceleratorWithTheBytesOfTheCpu)
+{
+    if (!has_accelerator()) GTEST_SKIP() << "this build has no device " << kAccelerator;
+    const std::string folder = scratch_folder();
+    const std::string quantized = folder + "/quantized.onnx";
+    const Finished finished = run({"quantize", GetParam().make(folder), "--random", "1", "-o",
+                                   quantized, "--per-channel", "--json", "-"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_GT(json::parse(finished.output)["output_snr_db"]["y"], 15);
+
+    const ModelResult result = run_both_ways(quantized, folder, {"--precision", "int8"});
+    EXPECT_EQ(result.report["macs"], GetParam().macs);
+    int parts = 0;
+    for (const json& part : result.report["parts"]) {
+        if (part["device"] != kAccelerator) continue;
+        ++parts;
+#ifdef NDEBUG  // as released: a simulation that takes longer is of no use
+        EXPECT_LT(part["measured_ms"], 5000);
+#endif
+    }
+    EXPECT_EQ(parts, 1);
+    std::filesystem::remove_all(folder);  // a hundred megabytes
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, PrecisionNetwork,
+                         testing::Values(Network{"resnet50", make_resnet50, 4089184256},
+                                         Network{"mobilenet_v2", make_mobilenet_v2, 300774272}),
+                         [](const auto& network) { return std::string(network.param.name); });
+
+}  // namespace
+}  // namespace tengine::program
