@@ -111,6 +111,9 @@ typedef struct interface
     // (optional) What the device counted in the last run: appends ir_counter_t. Called between
     // runs, when somebody wants to know.
     int (*count)(struct device* device, struct subgraph* subgraph, struct vector* out_counters);
+    // (optional) The run that is under way was given up (option run.watchdog_ms): it should return
+    // soon, whatever it returns. Once, from another thread than run's.
+    void (*cancel)(struct device* device, struct subgraph* subgraph);
 } ir_interface_t;
 
 typedef struct allocator

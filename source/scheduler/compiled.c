@@ -142,6 +142,12 @@ int finish_ir_compiled(ir_compiled_t* compiled)
     return status == 0 ? TENGINE_EDEVICE : status;
 }
 
+void cancel_ir_compiled(ir_compiled_t* compiled)
+{
+    struct device* device = compiled->subgraph->device;
+    if (device->interface->cancel) device->interface->cancel(device, compiled->subgraph);
+}
+
 int count_ir_compiled(const ir_compiled_t* compiled, struct vector* out_counters)
 {
     struct device* device = compiled->subgraph->device;

@@ -32,6 +32,9 @@ bool can_start_ir_compiled(const ir_compiled_t* compiled);
 int start_ir_compiled(ir_compiled_t* compiled);
 int finish_ir_compiled(ir_compiled_t* compiled);
 
+// The run under way was given up: tells the device, where that wants to know.
+void cancel_ir_compiled(ir_compiled_t* compiled);
+
 // What the device counted in the last run: appends ir_counter_t.
 int count_ir_compiled(const ir_compiled_t* compiled, struct vector* out_counters);
 

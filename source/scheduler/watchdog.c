@@ -138,6 +138,7 @@ int call_ir_watch(ir_watch_t* watch, bool* out_hung)
         atomic_fetch_add(&hung_calls, 1);
         watch->state = WATCH_ABANDONED;
         pthread_detach(watch->thread);
+        cancel_ir_compiled(watch->compiled);
         // From here on the thread may free the watch.
         pthread_mutex_unlock(&watch->mutex);
         return tengine_error_set(TENGINE_EDEVICE, "it did not return within %d ms", timeout_ms);

@@ -307,6 +307,18 @@ void enable_scripted_async(scripted_device_t* device)
     device->interface.async_wait = async_wait;
 }
 
+static void cancel(struct device* device, struct subgraph* part)
+{
+    (void)part;
+    self(device)->cancels++;
+    release_scripted_hangs(self(device));
+}
+
+void enable_scripted_cancel(scripted_device_t* device)
+{
+    device->interface.cancel = cancel;
+}
+
 void release_scripted_hangs(scripted_device_t* device)
 {
     device->hang_releases++;

@@ -47,6 +47,7 @@ typedef struct scripted_device
     script_count_t allocations, allocator_releases;
     script_count_t hanging;  // runs that hang at the moment
     script_count_t hang_releases;
+    script_count_t cancels;
 } scripted_device_t;
 
 // `out_device` must be all zero; the name is not copied.
@@ -55,6 +56,8 @@ void init_scripted_device(scripted_device_t* out_device, const char* name);
 // is done when it returns.
 void enable_scripted_estimate(scripted_device_t* device);
 void enable_scripted_async(scripted_device_t* device);
+// Gives it the entry cancel, which ends what hangs.
+void enable_scripted_cancel(scripted_device_t* device);
 
 // Runs that hang go on, whichever way they hang; those that come later hang again.
 void release_scripted_hangs(scripted_device_t* device);

@@ -73,6 +73,21 @@ TEST_F(WatchdogTest, ARunThatHangsIsDoneByTheDefaultDevice)
     EXPECT_EQ(device_.releases, 1) << "what hung is released by its thread";
 }
 
+TEST_F(WatchdogTest, ADeviceThatCanBeToldSoIsToldThatARunWasGivenUp)
+{
+    const LogCapture log;
+    expect_hangs();
+    device_.use_cancel();
+    device_.script.hang_ms = -1;
+    ASSERT_EQ(session_.prerun(), TENGINE_OK);
+    expect_right_results(0);
+    EXPECT_EQ(device_.cancels, 2);
+    EXPECT_EQ(wait_hung_calls(10000), 0) << "without release_hangs()";
+    EXPECT_EQ(device_.releases, 2);
+    expect_right_results(1);
+    EXPECT_EQ(device_.cancels, 2);
+}
+
 TEST_F(WatchdogTest, AGraphMayEndWhileACallHangs)
 {
     const LogCapture log;

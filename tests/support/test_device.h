@@ -31,10 +31,11 @@ class TestDevice
     std::function<int(subgraph*, int try_wait)> on_async_wait;
     const void* last_options = nullptr;
 
-    // The optional entries estimate (script.estimate_*), async_run with async_wait, and the
-    // optimizer's.
+    // The optional entries estimate (script.estimate_*), async_run with async_wait, cancel, which
+    // ends the hangs, and the optimizer's.
     void use_estimate() { enable_scripted_estimate(&scripted_); }
     void use_async() { enable_scripted_async(&scripted_); }
+    void use_cancel() { enable_scripted_cancel(&scripted_); }
     void use_optimizer();
     // Called as optimizer.split_graph and counted as optimizer.optimize_graph when set.
     int (*split)(graph*) = nullptr;
@@ -65,6 +66,7 @@ class TestDevice
     const script_count_t& allocations = scripted_.allocations;
     const script_count_t& allocator_releases = scripted_.allocator_releases;
     const script_count_t& hanging = scripted_.hanging;
+    const script_count_t& cancels = scripted_.cancels;
 };
 
 }  // namespace tengine::test

@@ -69,6 +69,13 @@ const char* type_text(const ConfigField& field)
     return std::holds_alternative<double Config::*>(field.member) ? "a number" : "an integer";
 }
 
+// For errors. Arrays and objects are not written out: they may be nested too deeply for the stack.
+std::string value_text(const Json& value)
+{
+    if (value.is_structured()) return value.is_array() ? "an array" : "an object";
+    return value.dump();
+}
+
 int set_field(const Json& value, const ConfigField& field, const std::string& where,
               Config* out_config)
 {
@@ -76,12 +83,12 @@ int set_field(const Json& value, const ConfigField& field, const std::string& wh
         std::visit([&](auto member) { return has_type(value, member); }, field.member);
     if (!fits)
         return tengine_error_set(TENGINE_EINVAL, "%s: '%s' is %.80s; accepted is %s", where.c_str(),
-                                 field.name, value.dump().c_str(), type_text(field));
+                                 field.name, value_text(value).c_str(), type_text(field));
     // As a double first: the range keeps the conversion to the member's type defined.
     const double number = value.is_boolean() ? value.get<bool>() : value.get<double>();
     if (!(number >= field.low && number <= field.high))
         return tengine_error_set(TENGINE_ERANGE, "%s: '%s' is %.80s; accepted is %.17g to %.17g",
-                                 where.c_str(), field.name, value.dump().c_str(), field.low,
+                                 where.c_str(), field.name, value_text(value).c_str(), field.low,
                                  field.high);
     std::visit(
         [&](auto member) {
@@ -99,7 +106,7 @@ int read_string(const Json& object, const char* name, const std::string& where,
     if (found == object.end()) return TENGINE_OK;
     if (!found->is_string())
         return tengine_error_set(TENGINE_EINVAL, "%s: '%s' is %.80s; accepted is a string",
-                                 where.c_str(), name, found->dump().c_str());
+                                 where.c_str(), name, value_text(*found).c_str());
     *out_text = found->get<std::string>();
     return TENGINE_OK;
 }

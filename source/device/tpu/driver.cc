@@ -130,7 +130,7 @@ int Driver::load(const subgraph& part)
     return check_bindings(part, program_);
 }
 
-int Driver::run(const subgraph& part, const std::atomic<bool>& cancelled)
+int Driver::run(const subgraph& part)
 {
     const auto inputs = static_cast<size_t>(part.input_num);
     for (size_t i = 0; i < program_.bindings.size(); ++i) {
@@ -140,7 +140,7 @@ int Driver::run(const subgraph& part, const std::atomic<bool>& cancelled)
             pack_tensor(binding, tensor->elem_size, tensor->u8, host_.data() + binding.address);
     }
     TENGINE_RETURN_IF_ERROR(machine_->run(program_, host_.data(), options_.faults,
-                                          [&cancelled] { return cancelled.load(); }));
+                                          [this] { return cancelled_.load(); }));
     for (size_t i = inputs; i < program_.bindings.size(); ++i) {
         const Binding& binding = program_.bindings[i];
         const tensor* tensor = border_tensor(part, i);

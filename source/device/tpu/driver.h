@@ -37,8 +37,10 @@ class Driver
     static int create(const subgraph& part, const Options& options,
                       std::unique_ptr<Driver>* out_driver);
 
-    // One run on the data of the part's tensors. `cancelled` ends a run that hangs.
-    int run(const subgraph& part, const std::atomic<bool>& cancelled);
+    // One run on the data of the part's tensors.
+    int run(const subgraph& part);
+    // Ends the run under way; for another thread than that one's. There is no other run behind it.
+    void cancel() { cancelled_ = true; }
 
     const Config& config() const { return options_.config; }
     // Of one run, which are all alike.
@@ -58,6 +60,7 @@ class Driver
     int64_t macs_ = 0;
     std::unique_ptr<Machine> machine_;
     std::vector<uint8_t> host_;
+    std::atomic<bool> cancelled_{false};
 };
 
 // The dense bytes of a tensor to and from its place in host memory, of `element` bytes each.

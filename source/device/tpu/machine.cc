@@ -18,6 +18,7 @@ namespace tengine::tpu {
 namespace {
 
 constexpr std::chrono::milliseconds kHangStep{1};
+constexpr int64_t kCancelStep = 256;  // instructions between questions whether to go on
 
 bool is_transfer(Opcode opcode)
 {
@@ -94,13 +95,18 @@ int PlainMachine::execute(const Instruction& in, uint8_t* host)
     }
 }
 
+int give_up(int64_t index)
+{
+    return tengine_error_set(TENGINE_EDEVICE,
+                             "instruction %lld did not finish before the run was given up",
+                             static_cast<long long>(index));
+}
+
 int hang(int64_t index, const std::function<bool()>& cancelled)
 {
     while (cancelled && !cancelled())
         std::this_thread::sleep_for(kHangStep);
-    return tengine_error_set(TENGINE_EDEVICE,
-                             "instruction %lld did not finish before the run was given up",
-                             static_cast<long long>(index));
+    return give_up(index);
 }
 
 int PlainMachine::run_instructions(const Program& program, uint8_t* host, const Faults& faults,
@@ -116,6 +122,7 @@ int PlainMachine::run_instructions(const Program& program, uint8_t* host, const 
             return tengine_error_set(TENGINE_EDEVICE, "instruction %lld: opcode 255 is no opcode",
                                      static_cast<long long>(i));
         if (i == faults.hang_at) return hang(i, cancelled);
+        if (i % kCancelStep == kCancelStep - 1 && cancelled && cancelled()) return give_up(i);
         if (faults.dma_error_at >= 0 && i >= faults.dma_error_at && is_transfer(in.opcode))
             return tengine_error_set(TENGINE_EDEVICE, "instruction %lld: the %s transfer failed",
                                      static_cast<long long>(i), opcode_name(in.opcode));

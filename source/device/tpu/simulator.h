@@ -57,7 +57,7 @@ class Machine
   public:
     static int create(const Config& config, std::unique_ptr<Machine>* out_machine);
     virtual ~Machine() = default;
-    // TENGINE_EDEVICE for a fault. `cancelled` is asked while hanging.
+    // TENGINE_EDEVICE for a fault, and when `cancelled`, which is asked now and then, says so.
     virtual int run(const Program& program, uint8_t* host, const Faults& faults,
                     const std::function<bool()>& cancelled) = 0;
 };

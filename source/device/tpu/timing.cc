@@ -64,13 +64,12 @@ class Scoreboard
     {
         int64_t dispatched;
         int64_t bytes;
-        int64_t places;  // in the FIFO
     };
 
     void issue(const Instruction& in);
     void read_weights(const Instruction& in);
     void fetch_where_room();
-    bool find_room(int64_t places, int64_t* out_since);
+    bool find_room(int64_t* out_since) const;
     void multiply(const Instruction& in);
     ProductStart start_product(const Instruction& in, const Access* accesses, int number);
     void shift_tile(ProductStart* product);
@@ -90,9 +89,8 @@ class Scoreboard
 
     std::deque<Fetch> waiting_;      // no room in the FIFO yet
     std::deque<int64_t> arrivals_;   // of the tiles in the FIFO
-    std::vector<int64_t> places_;    // of all tiles fetched up to each
+    size_t fetched_ = 0;             // tiles, those that have left the FIFO among them
     std::vector<int64_t> departed_;  // when each tile had left the FIFO
-    size_t leaving_ = 0;             // tiles that must have left it for the next fetch
     double weight_free_ = 0;
 
     bool has_multiplied_ = false;
@@ -105,17 +103,15 @@ class Scoreboard
     double host_bytes_ = 0;
 };
 
-// Whether it is known since when the FIFO has had so many free places behind the tiles fetched so
-// far: a place is free when its tile has been shifted into the array.
-bool Scoreboard::find_room(int64_t places, int64_t* out_since)
+// Whether it is known since when the FIFO has had a free place behind the tiles fetched so far: a
+// place is free when its tile has been shifted into the array.
+bool Scoreboard::find_room(int64_t* out_since) const
 {
-    const int64_t depth = config_.weight_fifo_tiles;
-    const int64_t end = places_.empty() ? 0 : places_.back();
-    while (leaving_ < places_.size() &&
-           end + places - (leaving_ == 0 ? 0 : places_[leaving_ - 1]) > depth)
-        ++leaving_;
-    if (leaving_ > departed_.size()) return false;
-    *out_since = leaving_ == 0 ? 0 : departed_[leaving_ - 1];
+    const auto depth = static_cast<size_t>(config_.weight_fifo_tiles);
+    *out_since = 0;
+    if (fetched_ < depth) return true;
+    if (fetched_ - depth >= departed_.size()) return false;
+    *out_since = departed_[fetched_ - depth];
     return true;
 }
 
@@ -124,14 +120,14 @@ void Scoreboard::fetch_where_room()
 {
     Port& port = config_.shared_memory ? host_port_ : weight_port_;
     int64_t since = 0;
-    while (!waiting_.empty() && find_room(waiting_.front().places, &since)) {
+    while (!waiting_.empty() && find_room(&since)) {
         const Fetch fetch = waiting_.front();
         waiting_.pop_front();
         const double from =
             std::max(weight_free_, static_cast<double>(std::max(fetch.dispatched, since)));
         weight_free_ = port.reserve(from, static_cast<double>(fetch.bytes));
         arrivals_.push_back(whole_cycle(weight_free_));
-        places_.push_back((places_.empty() ? 0 : places_.back()) + fetch.places);
+        ++fetched_;
         reach(arrivals_.back());
     }
 }
@@ -139,7 +135,7 @@ void Scoreboard::fetch_where_room()
 void Scoreboard::read_weights(const Instruction& in)
 {
     for (unsigned i = 0; i < in.tiles; ++i)
-        waiting_.push_back({dispatched_, tile_bytes(in, config_), in.flags & kWideWeights ? 2 : 1});
+        waiting_.push_back({dispatched_, tile_bytes(in, config_)});
     fetch_where_room();
 }
 

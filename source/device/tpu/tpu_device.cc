@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated TPU as a device: the ir_device_t around the compiler (what it can do) and the
 // driver (a compiled part).
-#include <atomic>
-#include <chrono>
 #include <new>
-#include <thread>
 
 #include "device/tpu/compiler/compiler.h"
 #include "device/tpu/driver.h"
@@ -13,10 +10,6 @@ namespace tengine::tpu {
 namespace {
 
 extern ir_device_t tpu_device;
-
-// Runs that hang on demand end when the device goes.
-std::atomic<bool> closing{false};
-std::atomic<int> running{0};
 
 template <class Body>
 int guard(const char* what, const Body& body)
@@ -37,15 +30,11 @@ Driver* driver_of(const subgraph* part)
 
 int init(device*)
 {
-    closing = false;
     return TENGINE_OK;
 }
 
 int release_device(device*)
 {
-    closing = true;
-    while (running > 0)
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return TENGINE_OK;
 }
 
@@ -72,10 +61,12 @@ int pre_run(device* device, subgraph* part, void*)
 
 int run(device*, subgraph* part)
 {
-    ++running;
-    const int status = guard("run", [&] { return driver_of(part)->run(*part, closing); });
-    --running;
-    return status;
+    return guard("run", [&] { return driver_of(part)->run(*part); });
+}
+
+void cancel(device*, subgraph* part)
+{
+    driver_of(part)->cancel();
 }
 
 int post_run(device*, subgraph*)
@@ -185,6 +176,7 @@ ir_interface_t make_interface()
     table.check_option = check_option;
     table.measure = measure;
     table.count = count;
+    table.cancel = cancel;
     return table;
 }
 

@@ -134,13 +134,12 @@ int InstructionValidator::check_operation()
 
 int InstructionValidator::check_read_weights()
 {
-    const int room = at_->tiles * (has(kWideWeights) ? 2 : 1);
-    if (room > config_.weight_fifo_tiles)
-        return fail("%d %stiles; the FIFO holds %d of one byte an element", at_->tiles,
-                    has(kWideWeights) ? "wide " : "", config_.weight_fifo_tiles);
-    const uint64_t tile_bytes = uint64_t{1} * config_.rows * config_.columns;
+    if (at_->tiles > config_.weight_fifo_tiles)
+        return fail("%d tiles; the FIFO holds %d", at_->tiles, config_.weight_fifo_tiles);
+    const uint64_t tile_bytes =
+        uint64_t{1} * config_.rows * config_.columns * (has(kWideWeights) ? 2 : 1);
     TENGINE_RETURN_IF_ERROR(check_span("weights", "weight memory", at_->host_address,
-                                       room * tile_bytes, program_.weights.size()));
+                                       at_->tiles * tile_bytes, program_.weights.size()));
     fifo_.insert(fifo_.end(), at_->tiles, has(kWideWeights));
     return TENGINE_OK;
 }
@@ -175,12 +174,10 @@ int InstructionValidator::take_tile()
 // Fetches that wait for room in the FIFO would never finish.
 int InstructionValidator::check_drained()
 {
-    int room = 0;
-    for (size_t i = fifo_first_; i < fifo_.size() && room <= config_.weight_fifo_tiles; ++i)
-        room += fifo_[i] ? 2 : 1;
-    if (room <= config_.weight_fifo_tiles) return TENGINE_OK;
-    return fail("%zu tiles were fetched and not taken, more than the FIFO of %d holds",
-                fifo_.size() - fifo_first_, config_.weight_fifo_tiles);
+    const size_t waiting = fifo_.size() - fifo_first_;
+    if (waiting <= static_cast<size_t>(config_.weight_fifo_tiles)) return TENGINE_OK;
+    return fail("%zu tiles were fetched and not taken, more than the FIFO of %d holds", waiting,
+                config_.weight_fifo_tiles);
 }
 
 int InstructionValidator::check_activate()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the compiler makes of each family of operators computes the bits that the CPU computes: on
 // the default machine, and on small ones where tensors, weights or parameters do not fit.
+#include <unistd.h>
+
 #include <cstdio>
 #include <gtest/gtest.h>
 #include <string>
@@ -19,7 +21,8 @@ class Machines
   public:
     static std::string file(const std::string& name, const std::string& members)
     {
-        const std::string path = testing::TempDir() + "tpu_" + name + ".json";
+        const std::string path =
+            testing::TempDir() + "tpu_" + name + "." + std::to_string(getpid()) + ".json";
         std::FILE* out = std::fopen(path.c_str(), "w");
         EXPECT_NE(out, nullptr);
         std::fprintf(out, "{\"base\": \"edge\", \"name\": \"%s\", %s}", name.c_str(),
@@ -32,7 +35,7 @@ class Machines
 std::vector<std::string> machines()
 {
     return {"edge", Machines::file("tiny", R"("rows": 4, "columns": 8, "unified_buffer_bytes": 8192,
-                                      "accumulator_rows": 16, "weight_fifo_tiles": 2)"),
+                                      "accumulator_rows": 16, "weight_fifo_tiles": 1)"),
             Machines::file("small", R"("rows": 16, "columns": 16, "unified_buffer_bytes": 32768,
                                        "accumulator_rows": 64, "weight_fifo_tiles": 3)")};
 }
@@ -148,6 +151,19 @@ TEST(TpuCompiler, Pools)
     expect_same([](QuantizedModel& model) {
         model.finish(model.global_average_pool(model.input({2, 37, 7, 7})));
     });
+    // More than the buffer holds of all channels.
+    expect_same_bits(
+        [](test::IrBuilder& builder) {
+            QuantizedModel model(builder, 1, TENGINE_DT_INT8);
+            model.finish(model.global_average_pool(model.input({2, 64, 100, 100})));
+        },
+        {}, 1);
+    expect_same_bits(
+        [](test::IrBuilder& builder) {
+            QuantizedModel model(builder, 1, TENGINE_DT_UINT8);
+            model.finish(model.max_pool(model.input({1, 100, 12, 3000}), 3, 2, 1));
+        },
+        {}, 1);
 }
 
 TEST(TpuCompiler, SumsAndProductsOfTwo)

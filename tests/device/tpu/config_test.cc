@@ -173,5 +173,21 @@ TEST_F(ConfigJson, WhatIsNoJson)
     EXPECT_THAT(refusal(std::string(100000, '[')), HasSubstr("here: "));
 }
 
+// Values in messages would be written out by recursion.
+TEST_F(ConfigJson, ValuesNestedTooDeeplyForTheStack)
+{
+    const auto nested = [](const std::string& open, const std::string& close) {
+        std::string text = R"({"base": "edge", "rows": )";
+        for (int i = 0; i < 100000; ++i)
+            text += open;
+        text += "1";
+        for (int i = 0; i < 100000; ++i)
+            text += close;
+        return text + "}";
+    };
+    EXPECT_THAT(refusal(nested("[", "]")), HasSubstr("'rows' is an array; accepted is an integer"));
+    EXPECT_THAT(refusal(nested("{\"a\":", "}")), HasSubstr("'rows' is an object"));
+}
+
 }  // namespace
 }  // namespace tengine::tpu

@@ -8,6 +8,7 @@
 
 #include "device/tpu/device_run.h"
 #include "device/tpu/program.h"
+#include "scheduler/watchdog.h"
 #include "tengine/device.h"
 
 namespace tengine::tpu {
@@ -82,6 +83,7 @@ TEST_F(TpuFault, AFailedTransferEndsTheRun)
 TEST_F(TpuFault, AHangIsGivenUpByTheWatchdog)
 {
     EXPECT_THAT(run_with("hang@1", {{"run.watchdog_ms", "500"}}), HasSubstr("500 ms"));
+    EXPECT_EQ(wait_hung_calls(10000), 0) << "the run ends when it is given up";
 }
 
 TEST_F(TpuFault, AFlippedBitIsFoundWhenTheProgramIsLoaded)

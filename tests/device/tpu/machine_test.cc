@@ -430,5 +430,15 @@ TEST_F(MachineFault, HangsUntilCancelled)
     EXPECT_EQ(run({}), TENGINE_OK);
 }
 
+TEST_F(MachineFault, ALongRunEndsWhenCancelled)
+{
+    program_.instructions.insert(program_.instructions.begin(), 1000, Instruction());
+    int asked = 0;
+    EXPECT_EQ(run({}, [&] { return ++asked == 2; }), TENGINE_EDEVICE);
+    EXPECT_STREQ(tengine_error_message(),
+                 "instruction 511 did not finish before the run was given up");
+    EXPECT_EQ(run({}, [] { return false; }), TENGINE_OK);
+}
+
 }  // namespace
 }  // namespace tengine::tpu

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random networks on random machines: the TPU computes the CPU's bits whatever stays in the buffer,
 // is framed, shared between readers, or spilled.
+#include <unistd.h>
+
 #include <cstdio>
 #include <gtest/gtest.h>
 #include <random>
+#include <string>
 
 #include "device/tpu/device_run.h"
 #include "device/tpu/quantized_model.h"
@@ -143,7 +146,8 @@ std::string random_machine(unsigned seed)
     const auto pick = [&random](std::initializer_list<int> values) {
         return values.begin()[random() % values.size()];
     };
-    const std::string path = testing::TempDir() + "tpu_random_machine.json";
+    const std::string path =
+        testing::TempDir() + "tpu_random_machine." + std::to_string(getpid()) + ".json";
     std::FILE* out = std::fopen(path.c_str(), "w");
     if (!out) return "edge";
     std::fprintf(
@@ -151,7 +155,7 @@ std::string random_machine(unsigned seed)
         "{\"base\": \"edge\", \"rows\": %d, \"columns\": %d, \"unified_buffer_bytes\": %d, "
         "\"accumulator_rows\": %d, \"weight_fifo_tiles\": %d}",
         pick({3, 8, 16, 32}), pick({5, 8, 16, 32}), pick({16384, 24000, 40000, 524288}),
-        pick({7, 16, 100, 1024}), pick({2, 3, 4}));
+        pick({7, 16, 100, 1024}), pick({1, 2, 3, 4}));
     std::fclose(out);
     return path;
 }

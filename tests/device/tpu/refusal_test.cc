@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes that the compiler does not take: the CPU computes them, and the report says why.
+#include <unistd.h>
+
+#include <fstream>
 #include <gtest/gtest.h>
 
 #include "device/tpu/compiler/compiler.h"
@@ -11,9 +14,10 @@ namespace tengine::tpu {
 namespace {
 
 void expect_refused(const std::function<std::string(QuantizedModel&)>& make,
-                    const std::string& reason, int data_type = TENGINE_DT_INT8)
+                    const std::string& reason, int data_type = TENGINE_DT_INT8,
+                    const OptionValues& options = {})
 {
-    DeviceRun run("TPU", {}, [&](test::IrBuilder& builder) {
+    DeviceRun run("TPU", options, [&](test::IrBuilder& builder) {
         QuantizedModel model(builder, 1, data_type);
         model.finish(make(model));
     });
@@ -33,11 +37,24 @@ TEST(TpuRefusal, SumsThatMayOverflow)
         "2^31 is too much", TENGINE_DT_UINT8);
 }
 
+// A machine of one product at a time has an instruction for each.
+TEST(TpuRefusal, MoreProductsThanMemoryHolds)
+{
+    const std::string path =
+        testing::TempDir() + "tpu_one_product." + std::to_string(getpid()) + ".json";
+    std::ofstream(path) << R"({"base": "edge", "rows": 1, "columns": 1, "accumulator_rows": 1})";
+    expect_refused(
+        [](QuantizedModel& model) {
+            return model.conv(model.input({1, 64, 32, 32}), 64);
+        },
+        "it takes 4608 tiles 1024 times; 262144 products", TENGINE_DT_INT8, {{"config", path}});
+}
+
 TEST(TpuRefusal, OneRowThatDoesNotFit)
 {
     expect_refused(
         [](QuantizedModel& model) {
-            return model.global_average_pool(model.input({1, 64, 100, 100}));
+            return model.global_average_pool(model.input({1, 1, 800, 800}));
         },
         "one row of work takes");
 }

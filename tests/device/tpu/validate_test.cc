@@ -73,8 +73,10 @@ const Case kCases[] = {
     {Opcode::kReadWeights, false, [](I* i) { i->tiles = 4; }, "the weight memory ends at 192"},
     {Opcode::kReadWeights, false, [](I* i) { i->host_address = 129; }, "takes 64 from 129 on"},
     {Opcode::kReadWeights, false, [](I* i) { i->host_address = ~uint64_t{0} - 63; }, "takes 64"},
-    {Opcode::kReadWeights, false, [](I* i) { i->flags = kWideWeights, i->tiles = 3; },
-     "3 wide tiles; the FIFO holds 4"},
+    {Opcode::kReadWeights, false, [](I* i) { i->flags = kWideWeights, i->tiles = 4; },
+     "takes 512 from 0 on"},
+    {Opcode::kReadWeights, false, [](I* i) { i->flags = kWideWeights, i->tiles = 5; },
+     "5 tiles; the FIFO holds 4"},
 
     {Opcode::kMatrixMultiply, false, [](I* i) { i->outer = 0; }, "outer is 0"},
     {Opcode::kMatrixMultiply, false, [](I* i) { i->inner = 0; }, "inner is 0"},
@@ -232,9 +234,13 @@ TEST(Validate, TilesOfTheFifo)
     EXPECT_THAT(
         refusal(program_of("read_weights tiles=4\nread_weights tiles=1\nsync\n" + take + "halt\n")),
         HasSubstr("(sync): 5 tiles"));
+    // A wide tile takes one place.
+    EXPECT_EQ(
+        refusal(program_of("read_weights tiles=1\nread_weights wide_weights tiles=3\nhalt\n")),
+        "valid");
     EXPECT_THAT(
-        refusal(program_of("read_weights tiles=1\nread_weights wide_weights tiles=2\nhalt\n")),
-        HasSubstr("(halt): 3 tiles"));
+        refusal(program_of("read_weights tiles=1\nread_weights wide_weights tiles=4\nhalt\n")),
+        HasSubstr("(halt): 5 tiles"));
     EXPECT_THAT(refusal(program_of("read_weights wide_weights tiles=1\n" + take + "halt\n")),
                 HasSubstr("elements of 2 bytes, and it does not have wide_weights"));
 }

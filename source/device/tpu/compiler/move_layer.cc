@@ -22,6 +22,14 @@ Box clip(const Piece& piece, const Box& box)
 
 }  // namespace
 
+std::unique_ptr<MoveLayer> make_move(const Ref& output, int element_bytes)
+{
+    auto move = std::make_unique<MoveLayer>();
+    move->output = output;
+    move->element_bytes = element_bytes;
+    return move;
+}
+
 // Steps through images are of one, so that the images needed lie side by side.
 Box MoveLayer::needs(int input, const Box& box) const
 {

@@ -39,6 +39,9 @@ class MoveLayer : public Layer
     void emit_piece(Emitter& emitter, const Work& work, const Piece& piece, Box box) const;
 };
 
+// One without inputs and pieces yet.
+std::unique_ptr<MoveLayer> make_move(const Ref& output, int element_bytes);
+
 // Elements in the order of the result: nested loops, outermost first, with the distances of both in
 // elements.
 class ReorderLayer : public Layer

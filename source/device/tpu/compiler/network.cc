@@ -39,7 +39,6 @@ Ref NetworkBuilder::ref(const tensor& tensor)
     const auto known = values_.find(tensor.index);
     if (known != values_.end()) return {known->second, shape_of(tensor)};
     Value value;
-    value.origin = &tensor;
     value.shape = shape_of(tensor);
     value.element_bytes = tensor.elem_size;
     value.is_output = is_output(tensor);
@@ -59,6 +58,15 @@ Ref NetworkBuilder::constant(std::vector<uint8_t> bytes, const Shape& shape, int
     value.element_bytes = element_bytes;
     value.is_constant = true;
     value.data = std::move(bytes);
+    network_.values.push_back(std::move(value));
+    return {static_cast<int>(network_.values.size()) - 1, shape};
+}
+
+Ref NetworkBuilder::temporary(const Shape& shape, int element_bytes)
+{
+    Value value;
+    value.shape = shape;
+    value.element_bytes = element_bytes;
     network_.values.push_back(std::move(value));
     return {static_cast<int>(network_.values.size()) - 1, shape};
 }

@@ -15,7 +15,6 @@ namespace tengine::tpu {
 
 struct Value
 {
-    const tensor* origin = nullptr;  // null for constants that the compiler made
     Shape shape;
     int element_bytes = 1;
     bool is_input = false, is_output = false;  // of the part
@@ -46,6 +45,8 @@ class NetworkBuilder
     // The value of a tensor, made when it is new, seen in the tensor's shape.
     Ref ref(const tensor& tensor);
     Ref constant(std::vector<uint8_t> bytes, const Shape& shape, int element_bytes);
+    // One between two layers of a node.
+    Ref temporary(const Shape& shape, int element_bytes);
     // `to` has the same bytes as `from`.
     void alias(const tensor& to, const tensor& from);
     // `to` is `from` with all but the images in one axis, channels first; what reads it may rather

@@ -8,9 +8,8 @@
 
 namespace tengine::tpu {
 
-class PoolLayer : public Layer
+struct PoolSettings
 {
-  public:
     window_axis y = {}, x = {};
     bool is_float = false;
     bool signed_input = false, signed_output = false;
@@ -19,7 +18,11 @@ class PoolLayer : public Layer
     bool counts_padding = false;
     double scale = 1, result_scale = 1;
     uint8_t input_zero = 0, output_zero = 0;
+};
 
+class PoolLayer : public Layer, public PoolSettings
+{
+  public:
     Box needs(int input, const Box& box) const override;
     void emit(Emitter& emitter, const Work& work) override;
 

@@ -54,10 +54,7 @@ Piece whole_of(const Shape& shape, int input)
 
 Move make_move(const NodeReader& reader, const tensor* output)
 {
-    auto layer = std::make_unique<MoveLayer>();
-    layer->output = reader.network.ref(*output);
-    layer->element_bytes = output->elem_size;
-    return layer;
+    return make_move(reader.network.ref(*output), output->elem_size);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pools over windows and over whole channels.
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
+#include "device/tpu/compiler/move_layer.h"
 #include "device/tpu/compiler/pool_layer.h"
 #include "device/tpu/compiler/read.h"
 #include "operator/pool_param.h"
@@ -49,6 +51,57 @@ bool read_shape(const NodeReader& reader, PoolLayer* layer)
     return check_axis(reader, layer->y) && check_axis(reader, layer->x);
 }
 
+// The channels that a pool takes at once: all, unless the rows that one row of the result needs do
+// not fit into the buffer; then so many that they fit twice.
+int channels_at_once(const PoolLayer& layer, const Config& config)
+{
+    constexpr int64_t kAlignments = 128;
+    constexpr int64_t kMostPieces = 64;  // more make no sense, and planning them takes long
+    const int64_t rows =
+        std::min<int64_t>(layer.y.input, int64_t{layer.y.kernel - 1} * layer.y.dilation + 1);
+    // Of a channel.
+    const int64_t bytes = (rows * layer.x.input + layer.output.shape.w) * layer.element_bytes;
+    const int64_t channels = layer.output.shape.c;
+    const int64_t some = config.unified_buffer_bytes / 2 / bytes;
+    const bool fits = bytes * channels + kAlignments <= config.unified_buffer_bytes;
+    return static_cast<int>(fits || some * kMostPieces < channels ? channels : some);
+}
+
+// Channels do not depend on each other: some are copied out, pooled, and joined at the end.
+void add_by_channels(NetworkBuilder& network, const PoolLayer& whole, int channels)
+{
+    const Shape& from = whole.inputs[0].shape;
+    const Shape& to = whole.output.shape;
+    auto join = make_move(whole.output, whole.element_bytes);
+    for (int first = 0; first < to.c; first += channels) {
+        const int number = std::min(channels, to.c - first);
+        auto cut =
+            make_move(network.temporary({from.n, from.h, from.w, number}, whole.element_bytes),
+                      whole.element_bytes);
+        Piece taken;
+        taken.end = {from.n, from.h, from.w, number};
+        taken.from[3] = first;
+        cut->inputs = {whole.inputs[0]};
+        cut->pieces = {taken};
+
+        auto pool = std::make_unique<PoolLayer>();
+        static_cast<PoolSettings&>(*pool) = whole;
+        pool->element_bytes = whole.element_bytes;
+        pool->inputs = {cut->output};
+        pool->output = network.temporary({to.n, to.h, to.w, number}, whole.element_bytes);
+
+        Piece placed;
+        placed.input = static_cast<int>(join->inputs.size());
+        placed.begin[3] = first;
+        placed.end = {to.n, to.h, to.w, first + number};
+        join->inputs.push_back(pool->output);
+        join->pieces.push_back(placed);
+        network.add(std::move(cut));
+        network.add(std::move(pool));
+    }
+    network.add(std::move(join));
+}
+
 bool finish(const NodeReader& reader, Pool layer)
 {
     layer->inputs = {reader.network.ref(*reader.input(0))};
@@ -61,7 +114,11 @@ bool finish(const NodeReader& reader, Pool layer)
         int64_t{layer->y.kernel} * layer->x.kernel > kMostAveraged)
         return reader.refuse(IR_REASON_ATTRIBUTE, "kernel_shape", "", "a window of %d x %d",
                              layer->y.kernel, layer->x.kernel);
-    reader.network.add(std::move(layer));
+    const int channels = channels_at_once(*layer, reader.network.config());
+    if (channels < layer->output.shape.c)
+        add_by_channels(reader.network, *layer, channels);
+    else
+        reader.network.add(std::move(layer));
     return true;
 }
 

@@ -1,45 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions and matrix products. What they have in common is a ProductLayer whose shapes,
-// window and weights are set; then come sums to bytes (finish_bytes) or to bf16 (finish_float).
+// Convolutions, and what all products have in common; matrix products are in read_matrix.cc.
+#include "device/tpu/compiler/read_product.h"
+
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
-#include <memory>
 
 #include "base/half.h"
-#include "device/tpu/compiler/product_layer.h"
-#include "device/tpu/compiler/read.h"
 #include "operator/conv_param.h"
-#include "operator/gemm_param.h"
-#include "operator/qlinear_param.h"
 #include "tengine/fixed_point.h"
 
 namespace tengine::tpu {
 namespace {
 
-using Product = std::unique_ptr<ProductLayer>;
-
-// Where the numbers of an integer product are among the inputs, and what is beside the scales.
-struct Inputs
-{
-    int x, w, y, bias;
-    double alpha = 1;
-};
+constexpr int64_t kMostProducts = int64_t{1} << 18;
 
 int zero_of(const tensor* zero, int64_t index)
 {
     if (!zero) return 0;
     if (zero->elem_num == 1) index = 0;
     return zero->data_type == TENGINE_DT_INT8 ? zero->i8[index] : zero->u8[index];
-}
-
-std::vector<int> zeros_of(const tensor* zero)
-{
-    std::vector<int> zeros;
-    for (int64_t i = 0; i < (zero ? zero->elem_num : 1); i++)
-        zeros.push_back(zero_of(zero, i));
-    return zeros;
 }
 
 // Bias of each output channel; one that differs from row to row is refused.
@@ -88,8 +68,8 @@ bool check_sums(const NodeReader& reader, const ProductLayer& layer, int largest
     return true;
 }
 
-bool read_multipliers(const NodeReader& reader, const Inputs& at, double x_scale, double y_scale,
-                      ProductLayer* layer)
+bool read_multipliers(const NodeReader& reader, const ProductInputs& at, double x_scale,
+                      double y_scale, ProductLayer* layer)
 {
     const tensor* scales = reader.input(at.w + 1);
     for (size_t o = 0; o < layer->parameters.size(); o++) {
@@ -105,18 +85,42 @@ bool read_multipliers(const NodeReader& reader, const Inputs& at, double x_scale
     return true;
 }
 
-// A tile of 16-bit weights takes two places of the FIFO.
+// At least so many products it takes, with full tiles and all of the accumulators: an array that is
+// too small for the layer would need more instructions than fit into memory.
+bool check_cost(const NodeReader& reader, const ProductLayer& layer)
+{
+    const Config& config = reader.network.config();
+    const int64_t channels = layer.inputs[0].shape.c / layer.group;
+    const int64_t weights = channels * layer.output.shape.c * layer.y.kernel * layer.x.kernel;
+    const int64_t vectors = layer.output.shape.elements() / layer.output.shape.c;
+    const int64_t tiles = std::max<int64_t>(1, weights / (int64_t{config.rows} * config.columns));
+    const int64_t turns = std::max<int64_t>(1, vectors / config.accumulator_rows);
+    if (tiles <= kMostProducts / turns) return true;
+    return reader.refuse(IR_REASON_COST, "", "",
+                         "it takes %lld tiles %lld times; %lld products are possible",
+                         static_cast<long long>(tiles), static_cast<long long>(turns),
+                         static_cast<long long>(kMostProducts));
+}
+
 bool add_product(const NodeReader& reader, Product layer)
 {
+    if (!check_cost(reader, *layer)) return false;
     layer->set_up();
-    if (layer->is_wide() && reader.network.config().weight_fifo_tiles < 2)
-        return reader.refuse(IR_REASON_CONSTANT, "weight", "",
-                             "weights of 16 bits need a FIFO of two tiles");
     reader.network.add(std::move(layer));
     return true;
 }
 
-bool finish_bytes(const NodeReader& reader, const Inputs& at, Product layer)
+}  // namespace
+
+std::vector<int> zeros_of(const tensor* zero)
+{
+    std::vector<int> zeros;
+    for (int64_t i = 0; i < (zero ? zero->elem_num : 1); i++)
+        zeros.push_back(zero_of(zero, i));
+    return zeros;
+}
+
+bool finish_bytes(const NodeReader& reader, const ProductInputs& at, Product layer)
 {
     double x_scale, y_scale;
     if (!reader.quantization(at.x + 1, &x_scale, &layer->input_zero) ||
@@ -145,7 +149,6 @@ bool finish_float(const NodeReader& reader, int bias, Product layer)
     return add_product(reader, std::move(layer));
 }
 
-// Scales and zero points of the weights: constant, one or one for each output channel.
 bool check_weights(const NodeReader& reader, int index, int channels)
 {
     if (!reader.constant(index, "the weight") || !reader.constant(index + 1, "a scale") ||
@@ -160,6 +163,8 @@ bool check_weights(const NodeReader& reader, int index, int channels)
     }
     return true;
 }
+
+namespace {
 
 bool read_window(const NodeReader& reader, int weight_index, ProductLayer* layer)
 {
@@ -184,49 +189,6 @@ bool read_window(const NodeReader& reader, int weight_index, ProductLayer* layer
     return true;
 }
 
-// A matrix `weight`, k x n, or n x k when transposed. An input that is a flattened image is read as
-// the image: the product is then a convolution whose window is all of it.
-bool read_matrix(const NodeReader& reader, int weight_index, bool transposed, ProductLayer* layer)
-{
-    const tensor* weight = reader.input(weight_index);
-    const tensor* input = reader.input(0);
-    if (!reader.constant(weight_index, "the second matrix")) return false;
-    const int rank = weight->dim_num;
-    if (rank < 2 || weight->elem_num != int64_t{weight->dims[rank - 1]} * weight->dims[rank - 2])
-        return reader.refuse(IR_REASON_SHAPE, weight->name, "",
-                             "one constant matrix is possible, it has %lld elements and rank %d",
-                             static_cast<long long>(weight->elem_num), rank);
-    if (input->dim_num == 4 || input->dim_num < 1)
-        return reader.refuse(IR_REASON_SHAPE, input->name, "", "rank %d is not possible",
-                             input->dim_num);
-    const int k = weight->dims[transposed ? rank - 1 : rank - 2];
-    const int n = weight->dims[transposed ? rank - 2 : rank - 1];
-    const int64_t stride_k = transposed ? 1 : n;
-    layer->weights.data = weight->data;
-    layer->weights.data_type = weight->data_type;
-    layer->weights.stride_output = transposed ? k : 1;
-    layer->weights.stride_c = stride_k;
-    layer->output = reader.network.ref(*reader.output());
-    layer->output.shape = layer->output.shape.flattened();
-    const tensor* image = reader.network.unflattened(*input);
-    if (image && get_ir_tensor_bytes(image) / static_cast<size_t>(image->dims[0]) * 2 <=
-                     static_cast<size_t>(reader.network.config().unified_buffer_bytes)) {
-        layer->inputs = {reader.network.ref(*image)};
-        const Shape& shape = layer->inputs[0].shape;
-        layer->y = {shape.h, 1, shape.h, 1, 1, 0, 0};
-        layer->x = {shape.w, 1, shape.w, 1, 1, 0, 0};
-        layer->weights.stride_x = stride_k;
-        layer->weights.stride_y = stride_k * shape.w;
-        layer->weights.stride_c = stride_k * shape.w * shape.h;
-        layer->output.shape = {shape.n, 1, 1, n};
-        return true;
-    }
-    layer->inputs = {reader.network.ref(*input)};
-    layer->inputs[0].shape = layer->inputs[0].shape.flattened();
-    layer->y = {layer->output.shape.h, layer->output.shape.h, 1, 1, 1, 0, 0};
-    return true;
-}
-
 }  // namespace
 
 bool read_qlinear_conv(const NodeReader& reader)
@@ -246,51 +208,6 @@ bool read_conv(const NodeReader& reader)
         !read_window(reader, 1, layer.get()))
         return false;
     return finish_float(reader, 2, std::move(layer));
-}
-
-bool read_qgemm(const NodeReader& reader)
-{
-    const auto* param = static_cast<const qgemm_param*>(reader.of.op.param_mem);
-    auto layer = std::make_unique<ProductLayer>(reader.network.config());
-    if (param->transA)
-        return reader.refuse(IR_REASON_ATTRIBUTE, "transA", "1", "A must not be transposed");
-    if (!check_weights(reader, 3, reader.output()->dims[1]) || !require_bytes(reader, {0, 3}) ||
-        !read_matrix(reader, 3, param->transB != 0, layer.get()))
-        return false;
-    layer->weights.zero_points = zeros_of(reader.input(5));
-    return finish_bytes(reader, {0, 3, 7, 6, static_cast<double>(param->alpha)}, std::move(layer));
-}
-
-bool read_qlinear_matmul(const NodeReader& reader)
-{
-    auto layer = std::make_unique<ProductLayer>(reader.network.config());
-    const tensor* weight = reader.input(3);
-    if (weight->dim_num < 2)
-        return reader.refuse(IR_REASON_SHAPE, weight->name, "", "a vector is not possible");
-    if (!check_weights(reader, 3, weight->dims[weight->dim_num - 1]) ||
-        !require_bytes(reader, {0, 3}) || !read_matrix(reader, 3, false, layer.get()))
-        return false;
-    layer->weights.zero_points = zeros_of(reader.input(5));
-    return finish_bytes(reader, {0, 3, 6, reader.of.input_num}, std::move(layer));
-}
-
-bool read_gemm(const NodeReader& reader)
-{
-    const auto* param = static_cast<const gemm_param*>(reader.of.op.param_mem);
-    auto layer = std::make_unique<ProductLayer>(reader.network.config());
-    if (!require_bf16(reader)) return false;
-    if (param->transA || param->alpha != 1 || (param->beta != 1 && reader.input(2)))
-        return reader.refuse(IR_REASON_ATTRIBUTE, param->transA ? "transA" : "alpha", "",
-                             "transA 0, alpha 1 and beta 1 expected");
-    if (!read_matrix(reader, 1, param->transB != 0, layer.get())) return false;
-    return finish_float(reader, 2, std::move(layer));
-}
-
-bool read_matmul(const NodeReader& reader)
-{
-    auto layer = std::make_unique<ProductLayer>(reader.network.config());
-    if (!require_bf16(reader) || !read_matrix(reader, 1, false, layer.get())) return false;
-    return finish_float(reader, reader.of.input_num, std::move(layer));
 }
 
 }  // namespace tengine::tpu

@@ -46,12 +46,10 @@ bool add_same(const NodeReader& reader)
         reader.network.alias(*output, *reader.input(0));
         return true;
     }
-    auto layer = std::make_unique<MoveLayer>();
-    layer->output = reader.network.ref(*output);
+    auto layer = make_move(reader.network.ref(*output), output->elem_size);
     layer->inputs = {reader.network.ref(*reader.input(0))};
     layer->output.shape = layer->output.shape.flattened();
     layer->inputs[0].shape = layer->output.shape;
-    layer->element_bytes = output->elem_size;
     Piece piece;
     piece.end = {1, layer->output.shape.h, 1, layer->output.shape.c};
     layer->pieces = {piece};

@@ -238,8 +238,8 @@ Work StageEmitter::work_of(size_t layer, size_t chunk) const
     for (size_t source = 0; source < stage_.sources.size(); source++)
         if (const Source& of = stage_.sources[source]; of.layer == layer) {
             work.inputs[of.input] = source_place(source, chunk);
-            work.sampled[of.input] =
-                scratch_.sources[source].bytes > 0 && layer_of(of).step(0).skips();
+            work.sampled[of.input] = scratch_.sources[source].bytes > 0 &&
+                                     layer_of(of).step(static_cast<int>(of.input)).skips();
         }
     return work;
 }

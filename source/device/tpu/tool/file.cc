@@ -13,6 +13,9 @@
 namespace tengine::tpu {
 namespace {
 
+constexpr size_t kMaxBytes = size_t{1}
+                             << 31;  // of a file, as devices such as /dev/zero have no end
+
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 [[noreturn]] void fail(const std::string& path, const std::string& reason)
@@ -34,7 +37,8 @@ std::string read_file(const std::string& path)
     std::string content;
     char block[65536];
     while (const size_t size = std::fread(block, 1, sizeof block, file.get()))
-        content.append(block, size);
+        if (content.append(block, size).size() > kMaxBytes)
+            fail(path, "it is larger than " + std::to_string(kMaxBytes) + " bytes");
     if (std::ferror(file.get())) fail(path, std::strerror(errno));
     return content;
 }
