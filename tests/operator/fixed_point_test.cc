@@ -25,7 +25,7 @@ TEST(FixedPoint, RandomSumsRoundExactly)
     std::uniform_real_distribution<double> exponent(-40, 30);
     for (int i = 0; i < 200000; ++i) {
         const double real = std::exp2(exponent(random));
-        ir_multiplier_t multiplier;
+        ir_multiplier_t multiplier = {};
         ASSERT_EQ(make_ir_multipliers(&real, 1, &multiplier), TENGINE_OK);
         const int32_t sum = static_cast<int32_t>(random() >> (32 + random() % 32));
         for (const int32_t value : {sum, -sum}) {
@@ -40,7 +40,7 @@ TEST(FixedPoint, RandomSumsRoundExactly)
 TEST(FixedPoint, TiesGoToEven)
 {
     const double half = 0.5;
-    ir_multiplier_t multiplier;
+    ir_multiplier_t multiplier = {};
     ASSERT_EQ(make_ir_multipliers(&half, 1, &multiplier), TENGINE_OK);
     const int expected[] = {-2, -2, -1, 0, 0, 0, 1, 2, 2};
     for (int sum = -4; sum <= 4; ++sum)
@@ -51,7 +51,7 @@ TEST(FixedPoint, ExtremesAndRefusals)
 {
     const double zero = 0, tiny = 1e-30, large = 2147483646.0, too_large = 2147483648.0;
     const double negative = -1, nan = std::nan("");
-    ir_multiplier_t multiplier;
+    ir_multiplier_t multiplier = {};
     ASSERT_EQ(make_ir_multipliers(&zero, 1, &multiplier), TENGINE_OK);
     EXPECT_EQ(multiplier.factor, 0);
     EXPECT_EQ(requantize_ir_sum(INT32_MIN, multiplier, 5, -128, 127), 5);

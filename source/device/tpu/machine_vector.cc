@@ -38,7 +38,7 @@ struct Requantisation
             requantize_ir_sum(sum, multiplier, zero_point, lowest, highest));
     }
 
-    ir_multiplier_t multiplier;
+    ir_multiplier_t multiplier = {};
     int32_t zero_point, lowest, highest;
 };
 

@@ -50,7 +50,7 @@ int run_mean(const KernelContext& context, const Body& body)
     const QuantizedMean mean(Quantization(context, 1), Quantization(context, 3),
                              context.output(0)->data_type);
     const double largest = mean.real(1);
-    ir_multiplier_t multiplier;
+    ir_multiplier_t multiplier = {};
     TENGINE_RETURN_IF_ERROR(make_multipliers(context, &largest, 1, &multiplier));
     return dispatch_type(ByteTypes{}, context.input(0)->data_type, [&](auto type) {
         body(type, mean);

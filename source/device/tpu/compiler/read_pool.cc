@@ -132,7 +132,7 @@ bool read_scales(const NodeReader& reader, PoolLayer* layer)
     layer->scale = x_scale;
     layer->result_scale = y_scale;
     const double real = x_scale / y_scale;
-    ir_multiplier_t multiplier;
+    ir_multiplier_t multiplier = {};
     if (make_ir_multipliers(&real, 1, &multiplier) != TENGINE_OK)
         return reader.refuse(IR_REASON_ATTRIBUTE, "scale", "", "%s", tengine_error_message());
     return true;
