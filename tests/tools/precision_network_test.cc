@@ -3,6 +3,7 @@
 // with the CPU's bytes.
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <ostream>
 
 #include "tools/accelerated_run.h"
 #include "tools/classic_network.h"
@@ -19,6 +20,11 @@ struct Network
     std::string (*make)(const std::string& folder);
     double macs;
 };
+
+void PrintTo(const Network& network, std::ostream* out)
+{
+    *out << network.name;
+}
 
 class PrecisionNetwork : public testing::TestWithParam<Network>
 {
