@@ -59,7 +59,7 @@ void add_work(const Counters& c, const Config& config, int64_t macs, List* list)
     list->add("macs", "", macs);
     list->add("products", "", c.macs);
     const auto work = static_cast<double>(macs);
-    const double peak = double{1.0} * config.rows * config.columns * static_cast<double>(c.total);
+    const double peak = static_cast<double>(c.total) * config.rows * config.columns;
     list->add("array utilisation", "%", peak > 0 ? 100.0 * work / peak : 0);
     const double seconds = static_cast<double>(c.total) / (config.clock_mhz * 1e6);
     list->add("throughput", "TOPS", seconds > 0 ? 2e-12 * work / seconds : 0);

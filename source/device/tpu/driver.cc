@@ -133,11 +133,10 @@ int Driver::load(const subgraph& part)
 int Driver::run(const subgraph& part)
 {
     const auto inputs = static_cast<size_t>(part.input_num);
-    for (size_t i = 0; i < program_.bindings.size(); ++i) {
+    for (size_t i = 0; i < inputs; ++i) {
         const Binding& binding = program_.bindings[i];
         const tensor* tensor = border_tensor(part, i);
-        if (i < inputs)
-            pack_tensor(binding, tensor->elem_size, tensor->u8, host_.data() + binding.address);
+        pack_tensor(binding, tensor->elem_size, tensor->u8, host_.data() + binding.address);
     }
     TENGINE_RETURN_IF_ERROR(machine_->run(program_, host_.data(), options_.faults,
                                           [this] { return cancelled_.load(); }));

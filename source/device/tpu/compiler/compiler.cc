@@ -2,6 +2,7 @@
 #include "device/tpu/compiler/compiler.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <new>
 
@@ -16,16 +17,12 @@ namespace {
 
 constexpr size_t kHostAlignment = 64;
 
-std::vector<int> list_of(const int32_t* tensors, int number)
-{
-    return {tensors, tensors + number};
-}
-
+// Without those that are absent.
 std::vector<int> tensors_of(const int32_t* tensors, int number)
 {
     std::vector<int> known;
-    for (int index : list_of(tensors, number))
-        if (index >= 0) known.push_back(index);
+    std::copy_if(tensors, tensors + number, std::back_inserter(known),
+                 [](int index) { return index >= 0; });
     return known;
 }
 
@@ -129,9 +126,9 @@ int Compilation::place_in_host(NetworkBuilder& builder)
     program_.constants.resize((program_.constants.size() + kHostAlignment - 1) / kHostAlignment *
                               kHostAlignment);
     program_.host_bytes = program_.constants.size();
-    for (int index : list_of(part_.input_tensor_list, part_.input_num))
+    for (int index : tensors_of(part_.input_tensor_list, part_.input_num))
         add_binding(builder, index, false);
-    for (int index : list_of(part_.output_tensor_list, part_.output_num))
+    for (int index : tensors_of(part_.output_tensor_list, part_.output_num))
         add_binding(builder, index, true);
 
     std::map<int, memory_block_t> lives;
