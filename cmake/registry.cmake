@@ -64,10 +64,15 @@ const int ${arg_COUNT} = ${number};
     tengine_write_registry(${file} "#include \"${arg_HEADER}\"\n\n${body}")
 endfunction()
 
-# Every source/operator/<stem>_ops.c defines `const struct operator_table <stem>_ops`.
+# Every source/operator/<stem>_ops.c defines `const struct operator_table <stem>_ops`, and every
+# source/operator/tengine/<stem>_ops.c defines tengine_<stem>_ops.
 function(tengine_generate_operator_tables)
     file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/source/operator/*_ops.c)
     tengine_file_stems(stems ${files})
+    file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/source/operator/tengine/*_ops.c)
+    tengine_file_stems(own_stems ${files})
+    list(TRANSFORM own_stems PREPEND tengine_)
+    list(APPEND stems ${own_stems})
     tengine_generate_table(operators.c
         HEADER module/registration.h
         TYPE "struct operator_table"

@@ -6,16 +6,12 @@
 #include "graph/context.h"
 #include "module/module.h"
 
-// An operator's id by its bare name: ONNX's, else that of the first other domain that has it.
+// An operator's id by the name a program gives: Tengine's own names first, as programs written for
+// it expect ("Softmax" is Tengine's), then ONNX's; "ai.onnx.Softmax" says which.
 static int find_op_type(const char* name)
 {
-    const int type = get_op_type("", name);
-    if (type >= 0) return type;
-    for (int i = 0; i < get_op_method_count(); ++i) {
-        const ir_method_t* method = find_op_method_via_index(i);
-        if (strcmp(method->name, name) == 0) return get_op_type(method->domain, name);
-    }
-    return -1;
+    const int type = get_op_type("tengine", name);
+    return type >= 0 ? type : get_op_type_by_name(name);
 }
 
 static int check_new_node(const struct graph* graph, const char* function, const char* node_name,

@@ -4,8 +4,8 @@
 #include "operator/operator.h"
 
 static const ir_method_t rows[] = {
-    {.domain = "tengine", .name = "InputOp", .version = 1, .max_output = 1, .traits = OP_LEGACY},
-    {.domain = "tengine", .name = "Const", .version = 1, .max_output = 1, .traits = OP_LEGACY},
+    {TENGINE_RECORD(33, 12, 0), .name = "InputOp", .max_output = 1, .traits = OP_LEGACY},
+    {TENGINE_RECORD(14, 4, 0), .name = "Const", .max_output = 1, .traits = OP_LEGACY},
 };
 
 OPERATOR_TABLE(graph_ops, rows);

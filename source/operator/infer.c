@@ -18,6 +18,22 @@ int fail_node(const struct node* node, int code, const char* format, ...)
     return tengine_error_set(code, "%s '%s': %s", node->op.method->name, node->name, sentence);
 }
 
+static bool are_input_shapes_known(const struct node* node)
+{
+    for (int i = 0; i < node->input_num; i++) {
+        const struct tensor* tensor = get_ir_node_input(node, i);
+        if (tensor && !is_ir_tensor_shape_known(tensor)) return false;
+    }
+    return true;
+}
+
+int infer_node(struct node* node)
+{
+    if (!are_input_shapes_known(node)) return OP_SHAPE_LATER;
+    return node->op.same_shape ? set_node_output_like(node, 0, get_ir_node_input(node, 0), -1)
+                               : node->op.infer_shape(node);
+}
+
 int set_node_output(struct node* node, int index, int data_type, const int64_t dims[], int dim_num)
 {
     struct tensor* tensor = get_ir_node_output(node, index);

@@ -15,6 +15,10 @@ extern "C" {
 // "Conv 'conv1': <sentence>" as error `code`; returns the code.
 int fail_node(const struct node* node, int code, const char* format, ...) TENGINE_PRINTF(3, 4);
 
+// Types and shapes of the outputs of one node, by its operator's rule. OP_SHAPE_LATER: a shape of
+// its inputs or what it needs of their data is not known yet.
+int infer_node(struct node* node);
+
 // Sets type and shape of output `index`; nothing when that output is absent. Dimensions are
 // checked (>= 0, fits int, rank <= 8).
 int set_node_output(struct node* node, int index, int data_type, const int64_t dims[], int dim_num);

@@ -32,3 +32,12 @@ static inline int get_data_type_of_onnx(int64_t onnx_type)
     const int64_t num = (int64_t)(sizeof(types) / sizeof(types[0]));
     return onnx_type >= 0 && onnx_type < num ? types[onnx_type] : -1;
 }
+
+// ONNX's number of a TENGINE_DT_*.
+static inline int get_onnx_type(int data_type)
+{
+    int onnx_type = 16;
+    while (onnx_type > 0 && get_data_type_of_onnx(onnx_type) != data_type)
+        --onnx_type;
+    return onnx_type;
+}

@@ -67,9 +67,21 @@ enum op_moved
     OP_MOVED_LIKE_INPUT
 };
 
+// How a parameter of a Tengine operator lies in a tmfile (field.file_kind).
+enum op_file_kind
+{
+    OP_FILE_NOT,      // a parameter that files do not have
+    OP_FILE_WORD,     // INT, FLOAT: int32 or float32
+    OP_FILE_BYTE,     // INT: one byte
+    OP_FILE_OFFSET,   // INTS, FLOATS: offset of a vector of int32 or float32; STRING: of a string
+    OP_FILE_ANCHORS,  // FLOATS: offset of a vector of groups of 4 float32
+    OP_FILE_STRIDED   // INTS: 4 int32 that are OP_FILE_STRIDE bytes apart, in the record itself
+};
+#define OP_FILE_STRIDE 12
+
 typedef struct op_field
 {
-    const char* name;  // ONNX's attribute name
+    const char* name;  // the attribute's name in ONNX, or in Tengine's parameter struct
     uint8_t kind;      // op_field_kind_t
     uint8_t required;
     uint16_t offset;      // in the parameter struct
@@ -82,6 +94,10 @@ typedef struct op_field
     int16_t until;
     uint8_t moved_as;  // enum op_moved: in opsets after `until` this is input `moved_input`
     uint8_t moved_input;
+    uint8_t file_kind;    // enum op_file_kind: its form in the operator's record of a tmfile
+    uint8_t file_offset;  // bytes from the record's start
+    const char* length;   // INTS and FLOATS of Tengine operators: the INT field that counts them,
+                          // for programs that set them through a pointer
 } op_field_t;
 
 // Designated rows: OP_FIELD(struct conv_param, INT, group, .number = 1, .minimum = 1)
@@ -90,6 +106,11 @@ typedef struct op_field
         .name = #member, .kind = OP_FIELD_##field_kind, .offset = offsetof(type, member), \
         __VA_ARGS__                                                                       \
     }
+
+// A row for a parameter of a Tengine operator: TM_FIELD(struct x_param, INT, axis, WORD, 0, .number = 1)
+#define TM_FIELD(type, field_kind, member, form, place, ...)                          \
+    OP_FIELD(type, field_kind, member, .file_kind = OP_FILE_##form, .file_offset = place, \
+             __VA_ARGS__)
 
 // infer_shape's answer when an output's shape depends on data that is not there yet: the node is
 // dynamic, and is inferred again at run time when every input has data.
@@ -102,6 +123,14 @@ typedef enum op_trait
     OP_LEGACY = 4,       // exists only to be lowered: never in an execution graph
     OP_SHAPE_ONLY = 8    // reads its input's shape, not its data (Shape, Size)
 } op_trait_t;
+
+// What makes an operator one of Tengine's.
+struct tengine_record
+{
+    int16_t type;   // OP_*, its number in the C API; -1: it has none
+    int16_t id;     // in tmfiles; -1: never in a file
+    uint16_t size;  // bytes of its record today; 0: none
+};
 
 // The description of an operator over a range of opsets.
 typedef struct method
@@ -123,10 +152,25 @@ typedef struct method
     int (*infer_shape)(struct node* node);
     // Multiply-accumulates of a node with known shapes. NULL: 0.
     int64_t (*macs)(const struct node* node);
-    // Rewrites a node of this row in the execution graph to operators of the newest opset, before
-    // shapes are known. NULL: attributes that became inputs are moved, the version is raised.
+    // Rewrites a node of this row in the execution graph to ONNX operators of the newest opset.
+    // ONNX's own rows: before shapes are known; NULL: attributes that became inputs are moved, the
+    // version is raised. Tengine's rows: when the shapes of all inputs are known, with the functions
+    // of tengine/emit.h; NULL: the operator has no equal in ONNX and is computed as it is.
     int (*lower)(struct graph* graph, struct node* node);
+    // Tengine's operators; NULL for all others.
+    const struct tengine_record* tengine;
+    // The inverse of lower, for the tmfile writer. `raised_from`: ONNX operators it takes, "Add|Sub".
+    // raise() rewrites such a node, whose shapes are known, to Tengine operators with the functions
+    // of tengine/emit.h, or leaves it alone: OP_NOT_RAISED, after refuse_raising().
+    const char* raised_from;
+    int (*raise)(struct graph* graph, struct node* node);
 } ir_method_t;
+
+#define OP_NOT_RAISED 1
+
+// A Tengine row's number in the API, number in files and bytes of its record.
+#define TENGINE_RECORD(op_type, file_id, bytes) \
+    .domain = "tengine", .version = 1, .tengine = &(const struct tengine_record){op_type, file_id, bytes}
 
 struct operator_table
 {

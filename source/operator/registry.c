@@ -64,6 +64,9 @@ static bool has_full_name(const ir_method_t* method, const char* name)
 
 int get_op_type_by_name(const char* full_name)
 {
+    // ONNX's own domain may also be spelled out.
+    static const char onnx[] = "ai.onnx.";
+    if (strncmp(full_name, onnx, sizeof(onnx) - 1) == 0) full_name += sizeof(onnx) - 1;
     for (int i = 0; i < get_op_method_count(); i++)
         if (has_full_name(entry_at(i)->method, full_name)) return entry_at(i)->type;
     return -1;
@@ -126,6 +129,7 @@ int register_op(int type, const char* name, const struct method* method)
 {
     if (!methods) methods = create_vector(sizeof(registered_method_t), NULL);
     if (!methods) return tengine_error_set(TENGINE_ENOMEM, "no memory for the operator registry");
+    if (type < 0 && method && method->tengine) type = method->tengine->type;
     if (type < 0 && method && name) type = get_op_type(method->domain, name);
     if (type < 0) type = next_type;
     TENGINE_RETURN_IF_ERROR(check_method(type, name, method));

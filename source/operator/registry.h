@@ -20,8 +20,8 @@ int register_op(int type, const char* name, const struct method* method);
 int unregister_op(int type, int version);
 int release_op_registry(void);
 
-// Id of an operator by one name: "Conv" is ONNX's, others have their domain before them,
-// "com.microsoft.QGemm". -1 when there is none.
+// Id of an operator by one name: "Conv" (or "ai.onnx.Conv") is ONNX's, others have their domain
+// before them, "com.microsoft.QGemm". -1 when there is none.
 int get_op_type_by_name(const char* full_name);
 
 // The row that holds for opset `version`; 0: the newest. NULL when there is none.

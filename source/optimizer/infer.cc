@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes, types and constants in one walk from inputs to outputs: a Reshape's target may be
-// computed by Shape, Gather and Concat, so a node is folded as soon as its inputs are known. In an
+// computed by Shape, Gather and Concat, so a node is folded as soon as its inputs are known. Tengine's
+// operators become ONNX's on the way, for what they mean depends on the shapes they meet. In an
 // integer precision quantised weights are folded in a second walk, when devices have had a look.
 #include "operator/infer.h"
 
@@ -9,13 +10,17 @@
 namespace tengine {
 namespace {
 
-bool are_input_shapes_known(const node& node)
+int require_known_inputs(const node& node)
 {
     for (int i = 0; i < node.input_num; i++) {
         const ir_tensor_t* tensor = get_ir_node_input(&node, i);
-        if (tensor && !is_ir_tensor_shape_known(tensor)) return false;
+        if (tensor && !is_ir_tensor_shape_known(tensor))
+            return fail_node(&node, TENGINE_ENOTSUP,
+                             "the shape of its input '%s' is known at run time only; Tengine's "
+                             "operators need it before",
+                             tensor->name);
     }
-    return true;
+    return TENGINE_OK;
 }
 
 bool are_inputs_constant(const node& node)
@@ -57,8 +62,9 @@ class Walk
 
     int run(graph& graph)
     {
-        for (int i = 0; i < graph.node_num; i++)
-            TENGINE_RETURN_IF_ERROR(visit(*graph.node_list[i]));
+        const int given = graph.node_num;
+        for (int i = 0; i < given; i++)
+            TENGINE_RETURN_IF_ERROR(arrive(graph, *graph.node_list[i]));
         return TENGINE_OK;
     }
 
@@ -71,10 +77,23 @@ class Walk
         return (traits & OP_SHAPE_ONLY) || are_inputs_constant(node);
     }
 
+    // What a Tengine node becomes depends on shapes, so it is lowered here.
+    int arrive(graph& graph, node& node)
+    {
+        const method& method = *node.op.method;
+        if (!method.tengine || !method.lower) return visit(node);
+        TENGINE_RETURN_IF_ERROR(require_known_inputs(node));
+        const int first = graph.node_num;
+        TENGINE_RETURN_IF_ERROR(method.lower(&graph, &node));
+        for (int i = first; i < graph.node_num; i++)
+            TENGINE_RETURN_IF_ERROR(visit(*graph.node_list[i]));
+        return TENGINE_OK;
+    }
+
     int visit(node& node)
     {
         TENGINE_RETURN_IF_ERROR(settle_moved_inputs(node));
-        const int status = infer_node_outputs(node);
+        const int status = infer_node(&node);
         if (status < 0) return status;
         node.dynamic_shape = status == OP_SHAPE_LATER || !are_outputs_known(node);
         const bool fold_later_shape = (node.op.method->traits & OP_SELF_SHAPED) != 0;
@@ -90,13 +109,6 @@ class Walk
 };
 
 }  // namespace
-
-int infer_node_outputs(node& node)
-{
-    if (!are_input_shapes_known(node)) return OP_SHAPE_LATER;
-    return node.op.same_shape ? set_node_output_like(&node, 0, get_ir_node_input(&node, 0), -1)
-                              : node.op.infer_shape(&node);
-}
 
 bool is_integer_run(const graph& graph)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lower: every node becomes an ONNX operator of the newest opset. Rows with a function of their own
+// lower: every ONNX node becomes an operator of the newest opset. Rows with a function of their own
 // rewrite themselves; for all others attributes that became inputs are turned into constants.
 #include <cstring>
 #include <string>
@@ -132,6 +132,7 @@ int lower_graph(graph& graph)
         node* node = graph.node_list[i];
         if (!node) continue;
         const method* method = node->op.method;
+        if (method->tengine) continue;  // infer_graph() does
         TENGINE_RETURN_IF_ERROR(method->lower ? method->lower(&graph, node)
                                               : move_attributes(*node));
     }

@@ -23,19 +23,17 @@ int copy_to_execution_graph(const graph& source, graph** out_graph);
 int copy_tensor_head(const ir_tensor_t& from, graph& target, ir_tensor_t** out_tensor);
 int copy_node_head(const node& from, graph& target, node** out_node);
 
-// lower.cc: old opsets and other dialects to ONNX operators of the newest opset.
+// lower.cc: operators of old opsets to ONNX operators of the newest.
 int lower_graph(graph& graph);
 // Constants that stand for attributes "of the type of input 0" get that type; called by
 // infer_graph() when the type is known.
 int settle_moved_inputs(node& node);
 
-// infer.cc: data types and shapes, and the folding of constants, in one walk (a shape may be
-// computed by nodes). Nodes whose shapes depend on data become dynamic.
+// infer.cc: data types and shapes, the lowering of Tengine's operators and the folding of constants,
+// in one walk (a shape may be computed by nodes). Nodes whose shapes depend on data become dynamic.
 int infer_graph(graph& graph);
 // What infer_graph() left to devices: weights that nobody wanted as bytes.
 int fold_graph(graph& graph);
-// Types and shapes of one node's outputs. OP_SHAPE_LATER: something is not known yet.
-int infer_node_outputs(node& node);
 // Whether the run's precision is TENGINE_MODE_INT8 or TENGINE_MODE_UINT8.
 bool is_integer_run(const graph& graph);
 

@@ -103,7 +103,7 @@ node* Rewriter::create(const NodeDraft& draft)
 node* Rewriter::infer(node* made)
 {
     const int checked = check_node(made);
-    const int status = checked < 0 ? checked : infer_node_outputs(*made);
+    const int status = checked < 0 ? checked : infer_node(made);
     if (status == TENGINE_OK) return made;
     if (status == TENGINE_ENOMEM) fail(status);
     return nullptr;
