@@ -13,5 +13,6 @@ void add_bench_command(CLI::App* app);
 void add_inspect_command(CLI::App* app);
 void add_devices_command(CLI::App* app);
 void add_quantize_command(CLI::App* app);
+void add_convert_command(CLI::App* app);
 
 }  // namespace tengine::tools

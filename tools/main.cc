@@ -49,13 +49,14 @@ int run(int argc, char** argv)
     add_inspect_command(&app);
     add_devices_command(&app);
     add_quantize_command(&app);
+    add_convert_command(&app);
 
     const Library library;
     try {
         app.parse(argc, argv);
         if (app.get_subcommands().empty())
             throw CLI::ValidationError(
-                "a command is missing: run, bench, inspect, devices or quantize");
+                "a command is missing: run, bench, inspect, devices, quantize or convert");
     } catch (const CLI::Success& help) {
         return app.exit(help);
     } catch (const CLI::ParseError& error) {

@@ -57,11 +57,6 @@ bool is_picture(const std::string& path)
     return !has_ending(path, ".npy") && !has_ending(path, ".pb");
 }
 
-const char* format_of(const std::string& path)
-{
-    return has_ending(path, ".tmfile") ? "tengine" : "onnx";
-}
-
 std::string input_names(graph_t graph)
 {
     std::string names;
@@ -88,6 +83,12 @@ void check_names(graph_t graph, const std::vector<std::string>& pairs, const cha
 
 }  // namespace
 
+const char* format_of(const std::string& path)
+{
+    if (has_ending(path, ".tmfile")) return "tengine";
+    return has_ending(path, ".onnx") ? "onnx" : nullptr;
+}
+
 void fail_api(const std::string& subject)
 {
     throw Failure(subject + ": " + get_tengine_error());
@@ -110,7 +111,8 @@ Model::Model(const std::string& path, const ModelOptions& options) : path_(path)
     context_.reset(create_context("tengine", options.devices.empty() ? 0 : 1));
     if (context_ == nullptr) fail_api("context");
     fill_context();
-    graph_.reset(create_graph(context_.get(), format_of(path), path.c_str()));
+    const char* format = format_of(path);
+    graph_.reset(create_graph(context_.get(), format ? format : "onnx", path.c_str()));
     if (graph_ == nullptr) fail_api(path);
     name_only_input(graph(), &options_.inputs);
     check_names(graph(), options_.shapes, "--shape");

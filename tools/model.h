@@ -32,6 +32,9 @@ constexpr int kMostThreads = 1024;
 // --threads, one number
 void add_threads_option(CLI::App* command, int* threads);
 
+// --shape
+void add_shape_option(CLI::App* command, ModelOptions* options);
+
 // --device --option --affinity --precision --shape
 void add_placement_options(CLI::App* command, ModelOptions* options);
 
@@ -43,6 +46,9 @@ void add_input_options(CLI::App* command, ModelOptions* options);
 
 // Throws Failure with the library's sentence for this thread's last failure.
 [[noreturn]] void fail_api(const std::string& subject);
+
+// The model format that a file's name stands for, as create_graph() takes it; null: none.
+const char* format_of(const std::string& path);
 
 // Type, shape and name of a tensor of a graph, without its data.
 Tensor describe_tensor(tensor_t tensor);

@@ -71,6 +71,15 @@ void add_threads_option(CLI::App* command, int* threads)
         ->type_name("N");
 }
 
+void add_shape_option(CLI::App* command, ModelOptions* options)
+{
+    command
+        ->add_option("--shape", options->shapes,
+                     "Shape of an input, such as image=1x3x224x224; may be repeated")
+        ->type_name("NAME=SHAPE")
+        ->allow_extra_args(false);
+}
+
 void add_placement_options(CLI::App* command, ModelOptions* options)
 {
     command
@@ -87,11 +96,7 @@ void add_placement_options(CLI::App* command, ModelOptions* options)
             "Numbers to compute with, where a device takes them: " + precision_names() +
                 ". int8 and uint8 need a quantised model or --option precision.table=FILE")
         ->type_name("P");
-    command
-        ->add_option("--shape", options->shapes,
-                     "Shape of an input, such as image=1x3x224x224; may be repeated")
-        ->type_name("NAME=SHAPE")
-        ->allow_extra_args(false);
+    add_shape_option(command, options);
 }
 
 void add_picture_options(CLI::App* command, ImageValues* values)

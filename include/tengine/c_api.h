@@ -346,6 +346,22 @@ DLLEXPORT int tengine_graph_set_affinity(graph_t graph, const char* nodes, const
 // Prints nodes and tensors as log lines of LOG_INFO; call set_log_level(LOG_INFO) to see them.
 DLLEXPORT void dump_graph(graph_t graph);
 
+// Writes the graph to a file, with its constants and their present values. `model_format` is
+// "tengine" (a tmfile, whose weights are aligned to 64 bytes) or "onnx" (opset 21, or that of the
+// ONNX model the graph was loaded from). A graph is written as it is when its operators are those
+// of the format. Otherwise they are translated with the present input shapes, which must be
+// complete: ONNX's operators become Tengine's where these say the same, so that Tengine Lite can
+// load the file, and each node for which there is none is logged as a warning with the reason and
+// stored under its ONNX name, which only tengine loads. Quantised ONNX models (QuantizeLinear,
+// DequantizeLinear) give tmfiles of int8 and uint8 tensors whose program converts inputs and
+// outputs itself.
+// Thread rule: as every function on the graph; not while it runs. Returns 0, or -1:
+// TENGINE_ENOENT no such format, TENGINE_ENOTSUP one that cannot be written or an operator that
+// cannot be said in it, TENGINE_EINVAL an input without complete shape, TENGINE_ELIMIT too large
+// for the format (4 GiB, 2 GiB for ONNX), TENGINE_EIO the file cannot be written; no file is left
+// half-written.
+DLLEXPORT int save_graph(graph_t graph, const char* model_format, const char* file_name, ...);
+
 // ---- Nodes ----
 
 // Appends a node. `op_name` is the name of an ONNX operator ("Conv", "Relu"), of its newest version

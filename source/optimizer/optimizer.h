@@ -14,6 +14,13 @@ extern "C" {
 int create_execution_graph(const struct graph* source, const ir_run_options_t* options,
                            struct graph** out_graph);
 
+// What a file of this source graph is to hold when it speaks `dialect` ("tengine": Tengine's
+// operators, "": ONNX's of the newest opset): a graph in source form. Nodes that Tengine cannot say
+// stay ONNX's, and a warning says why. *out_graph is NULL when the source graph is that itself,
+// else to be destroyed with destroy_ir_graph() before the source. All input shapes must be known,
+// unless the source is in the dialect.
+int create_saved_graph(const struct graph* source, const char* dialect, struct graph** out_graph);
+
 // A part as a graph of its own, with one subgraph of all its nodes: what a device compiles and
 // runs. Tensors and nodes have the names of the execution graph's and their indices there as
 // source_index; data types and shapes are taken over. Inputs and outputs are the part's border

@@ -29,8 +29,9 @@ int lower_graph(graph& graph);
 // infer_graph() when the type is known.
 int settle_moved_inputs(node& node);
 
-// infer.cc: data types and shapes, the lowering of Tengine's operators and the folding of constants,
-// in one walk (a shape may be computed by nodes). Nodes whose shapes depend on data become dynamic.
+// infer.cc: data types and shapes, the lowering of Tengine's operators and the folding of
+// constants, in one walk (a shape may be computed by nodes). Nodes whose shapes depend on data
+// become dynamic.
 int infer_graph(graph& graph);
 // What infer_graph() left to devices: weights that nobody wanted as bytes.
 int fold_graph(graph& graph);
@@ -51,6 +52,13 @@ int merge_batch_norms(graph& graph);
 int merge_pads(graph& graph);
 // dead_code.cc: nodes and tensors that no output needs.
 int remove_dead_code(graph& graph);
+
+// raise.cc: ONNX's operators as Tengine's, where these say the same. Nodes that stay are logged
+// with the reason. Shapes must be known.
+int raise_graph(graph& graph);
+// source_form.cc: nodes for inputs and constants. `outputs_are_nodes`: the graph's outputs are all
+// that its output nodes write, as tmfiles have it; else they are tensors.
+int give_source_form(graph& graph, bool outputs_are_nodes);
 
 // precision/wishes.cc: what the context's options precision.* say of nodes and tensors.
 int heed_precision_wishes(graph& graph);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one list of passes, in order, and the way to look at what they do: TG_DUMP=<pass> (or "all")
 // logs the graph before and after that pass, whatever the log level.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -8,8 +9,10 @@
 
 #include "base/log.h"
 #include "graph/graph.h"
+#include "operator/operator.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pass.h"
+#include "optimizer/quantized_tensors.h"
 #include "optimizer/split/split.h"
 #include "tengine/device.h"
 
@@ -43,6 +46,7 @@ struct Pass
 };
 
 constexpr Pass kPasses[] = {
+    {"quantized_tensors", say_quantization_in_nodes},
     {"lower", lower_graph},
     {"dead_code", remove_dead_code},
     {"infer", infer_graph},
@@ -74,28 +78,90 @@ int run_and_tidy(const Pass& pass, graph& graph)
     return get_vector_num(graph.subgraph_list) > 0 ? TENGINE_OK : tidy_graph(graph);
 }
 
-int run_passes(graph& graph)
+template <size_t number>
+int run_passes(graph& graph, const Pass (&passes)[number])
 {
     TENGINE_RETURN_IF_ERROR(sort_ir_graph(&graph));
-    for (const Pass& pass : kPasses) {
+    for (const Pass& pass : passes) {
         const auto run = [&pass](struct graph& subject) { return run_and_tidy(pass, subject); };
         TENGINE_RETURN_IF_ERROR(run_pass(graph, pass.name, run));
     }
     return TENGINE_OK;
 }
 
-int create(const graph& source, const ir_run_options_t& options, graph** out_graph)
+// A graph for a run or a file: a copy of `source` after all `passes`.
+template <size_t number>
+int create(const graph& source, const ir_run_options_t& options, const Pass (&passes)[number],
+           graph** out_graph)
 {
     graph* target = nullptr;
     TENGINE_RETURN_IF_ERROR(copy_to_execution_graph(source, &target));
     target->run_options = options;
-    const int status = run_passes(*target);
+    const int status = run_passes(*target, passes);
     if (status < 0) {
         destroy_ir_graph(target);
         return status;
     }
     *out_graph = target;
     return TENGINE_OK;
+}
+
+// ---- graphs for files ----
+
+int take_tengine_form(graph& graph)
+{
+    return give_source_form(graph, true);
+}
+
+int take_onnx_form(graph& graph)
+{
+    return give_source_form(graph, false);
+}
+
+constexpr Pass kTenginePasses[] = {
+    {"lower", lower_graph},
+    {"dead_code", remove_dead_code},
+    {"infer", infer_graph},
+    {"no_ops", remove_no_ops},
+    {"merge_pads", merge_pads},
+    {"merge_batch_norms", merge_batch_norms},
+    {"clean", remove_dead_code},
+    {"raise", raise_graph},
+    {"quantized_tensors", say_quantization_in_tensors},
+    {"clean", remove_dead_code},
+    {"source_form", take_tengine_form},
+};
+
+constexpr Pass kOnnxPasses[] = {
+    {"quantized_tensors", say_quantization_in_nodes},
+    {"lower", lower_graph},
+    {"dead_code", remove_dead_code},
+    {"infer", infer_graph},
+    {"no_ops", remove_no_ops},
+    {"clean", remove_dead_code},
+    {"source_form", take_onnx_form},
+};
+
+bool is_operator_of_tengine(const node* node)
+{
+    const bool stands_for_value = node->input_num == 0;  // InputOp, Const
+    return node->op.method->tengine && !stands_for_value;
+}
+
+// A graph that has Tengine's operators came from a tmfile or was made by hand, and is saved as it
+// is; so is one without for an ONNX file.
+int create_saved(const graph& source, bool tengine, graph** out_graph)
+{
+    *out_graph = nullptr;
+    const bool has_tengine =
+        std::any_of(source.node_list, source.node_list + source.node_num, is_operator_of_tengine);
+    if (has_tengine == tengine) return TENGINE_OK;
+    // Integers stay integers: the bytes of quantised weights are not folded.
+    ir_run_options_t options = {};
+    options.num_thread = 1;
+    options.precision = TENGINE_MODE_INT8;
+    return tengine ? create(source, options, kTenginePasses, out_graph)
+                   : create(source, options, kOnnxPasses, out_graph);
 }
 
 }  // namespace
@@ -120,8 +186,17 @@ int create_execution_graph(const struct graph* source, const ir_run_options_t* o
                            struct graph** out_graph)
 {
     try {
-        return tengine::create(*source, *options, out_graph);
+        return tengine::create(*source, *options, tengine::kPasses, out_graph);
     } catch (const std::bad_alloc&) {
         return tengine_error_set(TENGINE_ENOMEM, "no memory to prepare graph '%s'", source->name);
+    }
+}
+
+int create_saved_graph(const struct graph* source, const char* dialect, struct graph** out_graph)
+{
+    try {
+        return tengine::create_saved(*source, std::strcmp(dialect, "tengine") == 0, out_graph);
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "no memory to save graph '%s'", source->name);
     }
 }

@@ -38,6 +38,12 @@ typedef struct serializer
     // (optional) Once at registration, once at unregistration.
     int (*init)(struct serializer* serializer);
     int (*release)(struct serializer* serializer);
+    // (optional) Writes a graph in source form (a node for every input and constant), whose
+    // operators are those of `dialect`: "" ONNX's, "tengine" Tengine's. A file that cannot be
+    // written whole is not left behind.
+    int (*save_model)(struct serializer* serializer, const struct graph* ir_graph,
+                      const char* fname);
+    const char* dialect;
 } serializer_t;
 
 #ifdef __cplusplus

@@ -4,23 +4,12 @@
 #include <cstring>
 
 #include "graph/graph.h"
+#include "operator/infer.h"
 #include "operator/onnx_type.h"
 #include "operator/param.h"
 #include "optimizer/pass.h"
 
 namespace tengine {
-namespace {
-
-// The number that ONNX has for a type, for the attribute of Cast.
-int find_onnx_type(int data_type)
-{
-    int number = 1;
-    while (get_data_type_of_onnx(number) != data_type)
-        number++;
-    return number;
-}
-
-}  // namespace
 
 void Rewriter::begin()
 {
@@ -130,7 +119,7 @@ tensor* Rewriter::add_device_tensor(const NodeDraft& draft)
 tensor* Rewriter::add_cast(tensor* value, int data_type, const std::string& name)
 {
     const node* made = add_node(
-        {"", "Cast", name, -1, {value}, {name}, nullptr, {{"to", find_onnx_type(data_type)}}});
+        {"", "Cast", name, -1, {value}, {name}, nullptr, {{"to", get_onnx_type(data_type)}}});
     return made ? get_ir_node_output(made, 0) : nullptr;
 }
 

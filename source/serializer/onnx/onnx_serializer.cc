@@ -5,6 +5,7 @@
 
 #include "module/module.h"
 #include "serializer/onnx/model.h"
+#include "serializer/onnx/writer.h"
 #include "serializer/serializer.h"
 
 namespace {
@@ -21,9 +22,9 @@ int guard(Load load)
     try {
         return load();
     } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to load the ONNX model");
+        return tengine_error_set(TENGINE_ENOMEM, "no memory for the ONNX model");
     } catch (const std::exception& error) {
-        return tengine_error_set(TENGINE_EFORMAT, "the ONNX model cannot be read: %s",
+        return tengine_error_set(TENGINE_EFORMAT, "the ONNX model cannot be read or written: %s",
                                  error.what());
     }
 }
@@ -49,12 +50,27 @@ int load_mem(struct serializer* serializer, struct graph* graph, const void* add
     return guard([=] { return tengine::load_onnx_bytes(graph, bytes); });
 }
 
+int save_model(struct serializer*, const struct graph* graph, const char* file_name)
+{
+    return guard([=] { return tengine::save_onnx_file(*graph, file_name); });
+}
+
 // No init and release: protobuf's global state is never shut down, because it could not be brought
 // up again and other users of protobuf in the process share it. Nor is its log redirected: the
 // messages have no required fields and no checked text and are never too large, so that it has
 // nothing to print.
-serializer_t onnx_serializer = {get_name, load_model, load_mem, nullptr,
-                                nullptr,  nullptr,    nullptr,  nullptr};
+serializer_t make_serializer()
+{
+    serializer_t made = {};
+    made.get_name = get_name;
+    made.load_model = load_model;
+    made.load_mem = load_mem;
+    made.save_model = save_model;
+    made.dialect = "";
+    return made;
+}
+
+serializer_t onnx_serializer = make_serializer();
 
 }  // namespace
 

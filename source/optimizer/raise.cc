@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inverse of lowering, for saving: ONNX operators become Tengine's where these say the same.
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "operator/registry.h"
+#include "optimizer/pass.h"
+#include "tengine/log.h"
+
+namespace tengine {
+namespace {
+
+// Whether `name` is one of the words of "A|B|C".
+bool is_listed(std::string_view words, std::string_view name)
+{
+    while (!words.empty()) {
+        const size_t end = words.find('|');
+        if (words.substr(0, end) == name) return true;
+        if (end == std::string_view::npos) return false;
+        words.remove_prefix(end + 1);
+    }
+    return false;
+}
+
+// What is left when no row takes the node: why the last of those that could did not.
+std::string last_refusal()
+{
+    return tengine_error_code() ? tengine_error_message() : "";
+}
+
+int raise_node(graph& graph, node& node)
+{
+    const std::string name = node.name;
+    const std::string op = get_ir_node_op(&node);
+    tengine_error_clear();
+    for (int i = 0; i < get_op_method_count(); i++) {
+        const method* row = find_op_method_via_index(i);
+        if (!row->raise || !is_listed(row->raised_from, op)) continue;
+        const int status = row->raise(&graph, &node);
+        if (status != OP_NOT_RAISED) return status;
+    }
+    const std::string reason = last_refusal();
+    tengine_error_clear();
+    TLOG_WARNING("node '%s' stays ONNX's %s, which Tengine Lite cannot load%s%s", name.c_str(),
+                 op.c_str(), reason.empty() ? ": Tengine has no such operator" : ": ",
+                 reason.c_str());
+    return TENGINE_OK;
+}
+
+bool is_quantization(const node& node)
+{
+    return is_op(&node, "QuantizeLinear") || is_op(&node, "DequantizeLinear");
+}
+
+}  // namespace
+
+int raise_graph(graph& graph)
+{
+    const int given = graph.node_num;
+    for (int i = 0; i < given; i++) {
+        node& node = *graph.node_list[i];
+        // What is quantised becomes part of the tensors later.
+        if (*get_ir_node_domain(&node) || is_quantization(node)) continue;
+        TENGINE_RETURN_IF_ERROR(raise_node(graph, node));
+    }
+    return TENGINE_OK;
+}
+
+}  // namespace tengine

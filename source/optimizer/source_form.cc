@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The form that files and programs know: every input and every constant is the output of a node,
+// and the graph's outputs are all that certain nodes write.
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "base/alloc.h"
+#include "graph/graph.h"
+#include "optimizer/pass.h"
+#include "tengine/device.h"
+
+namespace tengine {
+namespace {
+
+class Namer
+{
+  public:
+    explicit Namer(const graph& graph)
+    {
+        for (int i = 0; i < graph.node_num; i++)
+            taken_.insert(graph.node_list[i]->name);
+    }
+
+    std::string choose(std::string name)
+    {
+        while (!taken_.insert(name).second)
+            name += "_";
+        return name;
+    }
+
+  private:
+    std::unordered_set<std::string> taken_;
+};
+
+int add_source_node(graph& graph, Namer& namer, const char* op, ir_tensor_t& tensor)
+{
+    const std::string name = namer.choose(tensor.name);
+    node* made = create_ir_node(&graph, name.c_str(), get_op_type("tengine", op), 0);
+    if (!made) return tengine_error_code();
+    return set_ir_node_output_tensor(made, 0, &tensor);
+}
+
+int add_source_nodes(graph& graph, Namer& namer)
+{
+    for (int i = 0; i < graph.input_tensor_num; i++)
+        TENGINE_RETURN_IF_ERROR(
+            add_source_node(graph, namer, "InputOp", *graph.tensor_list[graph.input_tensors[i]]));
+    for (int i = 0; i < graph.tensor_num; i++) {
+        ir_tensor_t& tensor = *graph.tensor_list[i];
+        if (tensor.tensor_type == TENSOR_TYPE_CONST && tensor.producer < 0)
+            TENGINE_RETURN_IF_ERROR(add_source_node(graph, namer, "Const", tensor));
+    }
+    return TENGINE_OK;
+}
+
+// Whether a node can stand in the list of output nodes for its tensor alone.
+bool stands_for(const node* producer, const ir_tensor_t& tensor)
+{
+    if (!producer || producer->output_num != 1) return false;
+    return tensor.tensor_type != TENSOR_TYPE_INPUT && tensor.tensor_type != TENSOR_TYPE_CONST;
+}
+
+int exchange_names(ir_tensor_t& copy, ir_tensor_t& original)
+{
+    std::swap(copy.name, original.name);
+    return TENGINE_OK;
+}
+
+// One of several results, an input or a constant goes out through a node of its own.
+int give_own_node(graph& graph, Namer& namer, int place)
+{
+    ir_tensor_t& tensor = *graph.tensor_list[graph.output_tensors[place]];
+    if (stands_for(get_ir_graph_node(&graph, tensor.producer), tensor)) return TENGINE_OK;
+    ir_tensor_t* copy =
+        create_ir_tensor(&graph, (std::string(tensor.name) + "_inner").c_str(), tensor.data_type);
+    const std::string name = namer.choose(tensor.name);
+    node* made = create_ir_node(&graph, name.c_str(), get_op_type("tengine", "Dropout"), 0);
+    if (!copy || !made) return tengine_error_code();
+    TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(copy, tensor.dims, tensor.dim_num));
+    TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(made, 0, &tensor));
+    TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(made, 0, copy));
+    graph.output_tensors[place] = copy->index;
+    // Inputs keep their name for the program that feeds them.
+    return tensor.tensor_type == TENSOR_TYPE_INPUT ? TENGINE_OK : exchange_names(*copy, tensor);
+}
+
+int give_own_nodes(graph& graph, Namer& namer)
+{
+    for (int i = 0; i < graph.output_tensor_num; i++)
+        TENGINE_RETURN_IF_ERROR(give_own_node(graph, namer, i));
+    return TENGINE_OK;
+}
+
+std::vector<int32_t> list_producers(const graph& graph, const int32_t* tensors, int number)
+{
+    std::vector<int32_t> nodes;
+    for (int i = 0; i < number; i++)
+        nodes.push_back(graph.tensor_list[tensors[i]]->producer);
+    return nodes;
+}
+
+int set_node_lists(graph& graph)
+{
+    const std::vector<int32_t> inputs =
+        list_producers(graph, graph.input_tensors, graph.input_tensor_num);
+    const std::vector<int32_t> outputs =
+        list_producers(graph, graph.output_tensors, graph.output_tensor_num);
+    if (!inputs.empty())
+        TENGINE_RETURN_IF_ERROR(
+            set_ir_graph_input_node(&graph, inputs.data(), static_cast<int>(inputs.size())));
+    return set_ir_graph_output_node(&graph, outputs.data(), static_cast<int>(outputs.size()));
+}
+
+}  // namespace
+
+int give_source_form(graph& graph, bool outputs_are_nodes)
+{
+    Namer namer(graph);
+    TENGINE_RETURN_IF_ERROR(add_source_nodes(graph, namer));
+    if (outputs_are_nodes) TENGINE_RETURN_IF_ERROR(give_own_nodes(graph, namer));
+    TENGINE_RETURN_IF_ERROR(tidy_graph(graph));
+    return outputs_are_nodes ? set_node_lists(graph) : TENGINE_OK;
+}
+
+}  // namespace tengine

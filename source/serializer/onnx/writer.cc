@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graph to ModelProto.
+#include "serializer/onnx/writer.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <map>
+#include <unordered_set>
+#include <vector>
+
+#include "base/replace_file.h"
+#include "onnx/onnx.pb.h"
+#include "operator/infer.h"
+#include "operator/onnx_type.h"
+#include "operator/param.h"
+
+namespace tengine {
+namespace {
+
+using ::onnx::AttributeProto;
+using ::onnx::GraphProto;
+using ::onnx::ModelProto;
+using ::onnx::NodeProto;
+using ::onnx::TensorProto;
+
+// Of the opset that is the newest we know.
+constexpr int64_t kIrVersion = 10;
+
+void fill_tensor(int data_type, const int dims[], int dim_num, const void* data, size_t size,
+                 TensorProto* proto)
+{
+    proto->set_data_type(get_onnx_type(data_type));
+    for (int i = 0; i < dim_num; i++)
+        proto->add_dims(dims[i]);
+    proto->set_raw_data(data, size);
+}
+
+void fill_attribute(const op_field_t& field, const void* memory, AttributeProto* proto)
+{
+    proto->set_name(field.name);
+    switch (static_cast<op_field_kind_t>(field.kind)) {
+        case OP_FIELD_INT:
+            proto->set_type(AttributeProto::INT);
+            proto->set_i(*static_cast<const int*>(memory));
+            return;
+        case OP_FIELD_FLOAT:
+            proto->set_type(AttributeProto::FLOAT);
+            proto->set_f(*static_cast<const float*>(memory));
+            return;
+        case OP_FIELD_STRING:
+            proto->set_type(AttributeProto::STRING);
+            proto->set_s(*static_cast<const char* const*>(memory));
+            return;
+        case OP_FIELD_INTS: {
+            const auto& list = *static_cast<const op_ints*>(memory);
+            proto->set_type(AttributeProto::INTS);
+            for (int i = 0; i < list.num; i++)
+                proto->add_ints(list.values[i]);
+            return;
+        }
+        case OP_FIELD_FLOATS: {
+            const auto& list = *static_cast<const op_floats*>(memory);
+            proto->set_type(AttributeProto::FLOATS);
+            for (int i = 0; i < list.num; i++)
+                proto->add_floats(list.values[i]);
+            return;
+        }
+        case OP_FIELD_STRINGS: {
+            const auto& list = *static_cast<const op_strings*>(memory);
+            proto->set_type(AttributeProto::STRINGS);
+            for (int i = 0; i < list.num; i++)
+                proto->add_strings(list.values[i]);
+            return;
+        }
+        case OP_FIELD_TENSOR: {
+            const auto& tensor = *static_cast<const op_tensor*>(memory);
+            proto->set_type(AttributeProto::TENSOR);
+            fill_tensor(tensor.data_type, tensor.dims, tensor.dim_num, tensor.data, tensor.size,
+                        proto->mutable_t());
+            return;
+        }
+    }
+}
+
+// InputOp and Const: in ONNX tensors have no such nodes.
+bool stands_for_value(const node& node)
+{
+    return node.input_num == 0 && node.op.method->tengine;
+}
+
+class GraphExport
+{
+  public:
+    GraphExport(const struct graph& graph, ModelProto* model) : graph_(graph), model_(model) {}
+
+    int run()
+    {
+        TENGINE_RETURN_IF_ERROR(check_size());
+        model_->set_ir_version(kIrVersion);
+        model_->set_producer_name("tengine");
+        name_tensors();
+        GraphProto* proto = model_->mutable_graph();
+        proto->set_name(graph_.name);
+        for (int i = 0; i < graph_.tensor_num; i++)
+            add_constant(*graph_.tensor_list[i], proto);
+        for (int i = 0; i < graph_.node_num; i++)
+            if (!stands_for_value(*graph_.node_list[i]))
+                TENGINE_RETURN_IF_ERROR(add_node(*graph_.node_list[i], proto->add_node()));
+        for (int i = 0; i < graph_.input_tensor_num; i++)
+            describe(graph_.input_tensors[i], proto->add_input());
+        for (int i = 0; i < graph_.output_tensor_num; i++)
+            describe(graph_.output_tensors[i], proto->add_output());
+        add_opsets();
+        return TENGINE_OK;
+    }
+
+  private:
+    // Data and names only: what is around them is small.
+    int check_size() const
+    {
+        size_t bytes = 0;
+        for (int i = 0; i < graph_.tensor_num; i++)
+            if (graph_.tensor_list[i]->tensor_type == TENSOR_TYPE_CONST)
+                bytes += get_ir_tensor_bytes(graph_.tensor_list[i]);
+        if (bytes <= INT_MAX - (size_t{64} << 20)) return TENGINE_OK;
+        return tengine_error_set(TENGINE_ELIMIT,
+                                 "the weights of graph '%s' have %zu bytes; protobuf, and so an "
+                                 "ONNX file, ends at %d",
+                                 graph_.name, bytes, INT_MAX);
+    }
+
+    // Names say what is connected, so no two tensors share one; inputs and outputs keep theirs.
+    void name_tensors()
+    {
+        names_.resize(static_cast<size_t>(graph_.tensor_num));
+        std::unordered_set<std::string> taken;
+        const auto name = [&](int index) {
+            std::string& chosen = names_[static_cast<size_t>(index)];
+            if (!chosen.empty()) return;
+            chosen = graph_.tensor_list[index]->name;
+            if (chosen.empty()) chosen = "tensor_" + std::to_string(index);
+            while (!taken.insert(chosen).second)
+                chosen += "_";
+        };
+        std::for_each_n(graph_.input_tensors, graph_.input_tensor_num, name);
+        std::for_each_n(graph_.output_tensors, graph_.output_tensor_num, name);
+        for (int i = 0; i < graph_.tensor_num; i++)
+            name(i);
+    }
+
+    const std::string& name_of(int index) const { return names_[static_cast<size_t>(index)]; }
+
+    void add_constant(const ir_tensor_t& tensor, GraphProto* proto) const
+    {
+        if (tensor.tensor_type != TENSOR_TYPE_CONST) return;
+        TensorProto* constant = proto->add_initializer();
+        constant->set_name(name_of(tensor.index));
+        fill_tensor(tensor.data_type, tensor.dims, tensor.dim_num, tensor.data,
+                    get_ir_tensor_bytes(&tensor), constant);
+    }
+
+    int add_node(const node& node, NodeProto* proto)
+    {
+        if (node.op.method->tengine && node.op.method->lower)
+            return fail_node(&node, TENGINE_ENOTSUP,
+                             "is Tengine's operator, which ONNX does not have");
+        const std::string domain = get_ir_node_domain(&node);
+        int& opset = opsets_[domain];
+        opset = std::max(opset, node.op.version);
+        proto->set_name(node.name);
+        proto->set_op_type(get_ir_node_op(&node));
+        if (!domain.empty()) proto->set_domain(domain);
+        for (int i = 0; i < node.input_num; i++)
+            proto->add_input(node.input_tensors[i] < 0 ? "" : name_of(node.input_tensors[i]));
+        for (int i = 0; i < node.output_num; i++)
+            proto->add_output(node.output_tensors[i] < 0 ? "" : name_of(node.output_tensors[i]));
+        add_attributes(node, proto);
+        return TENGINE_OK;
+    }
+
+    static void add_attributes(const node& node, NodeProto* proto)
+    {
+        const method& method = *node.op.method;
+        for (int i = 0; i < method.field_num; i++) {
+            const op_field_t& field = method.fields[i];
+            const void* memory = static_cast<const char*>(node.op.param_mem) + field.offset;
+            const bool valid = find_op_field(&method, field.name, node.op.version) == &field;
+            if (valid && (field.required || !is_default_param(&field, memory)))
+                fill_attribute(field, memory, proto->add_attribute());
+        }
+    }
+
+    void describe(int index, ::onnx::ValueInfoProto* proto) const
+    {
+        const ir_tensor_t& tensor = *graph_.tensor_list[index];
+        proto->set_name(name_of(index));
+        auto* type = proto->mutable_type()->mutable_tensor_type();
+        type->set_elem_type(get_onnx_type(tensor.data_type));
+        if (!tensor.shape_set) return;
+        type->mutable_shape();
+        for (int i = 0; i < tensor.dim_num; i++) {
+            auto* dim = type->mutable_shape()->add_dim();
+            if (tensor.dims[i] >= 0) dim->set_dim_value(tensor.dims[i]);
+        }
+    }
+
+    void add_opsets()
+    {
+        opsets_[""] = std::max(opsets_[""], 1);
+        for (const auto& [domain, version] : opsets_) {
+            auto* opset = model_->add_opset_import();
+            opset->set_domain(domain);
+            opset->set_version(version);
+        }
+    }
+
+    const struct graph& graph_;
+    ModelProto* model_;
+    std::vector<std::string> names_;
+    std::map<std::string, int> opsets_;
+};
+
+}  // namespace
+
+int save_onnx_file(const struct graph& graph, const char* path)
+{
+    ModelProto model;
+    TENGINE_RETURN_IF_ERROR(GraphExport(graph, &model).run());
+    std::string bytes;
+    if (!model.SerializeToString(&bytes))
+        return tengine_error_set(TENGINE_EINTERNAL, "graph '%s' cannot be written as ONNX",
+                                 graph.name);
+    return replace_file(path, bytes.data(), bytes.size());
+}
+
+}  // namespace tengine

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph in source form as an ONNX file. Its nodes are ONNX's, or of domains that become custom
+// ones in the file ("tengine" for what ONNX has no operator for).
+#pragma once
+
+#include <string>
+
+#include "tengine/error.h"
+
+struct graph;
+
+namespace tengine {
+
+// TENGINE_ELIMIT when the file would be larger than a protobuf message can be, TENGINE_EIO when it
+// cannot be written; nothing is left behind then.
+TENGINE_MUST_USE int save_onnx_file(const struct graph& graph, const char* path);
+
+}  // namespace tengine

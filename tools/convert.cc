@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tengine convert`: a model in another format. The library does the work, save_graph().
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "command.h"
+#include "model.h"
+#include "tensor_file/failure.h"
+#include "text.h"
+
+namespace tengine::tools {
+namespace {
+
+struct ConvertOptions
+{
+    std::string from;
+    std::string to;
+    ModelOptions common;
+};
+
+// One line for each node that the format has no operator for.
+void print_warning(const char* line)
+{
+    std::fprintf(stderr, "%s", line);
+}
+
+void convert(const ConvertOptions& options)
+{
+    const char* format = format_of(options.to);
+    if (!format) throw Failure("'" + options.to + "' ends neither in .onnx nor in .tmfile");
+    Model model(options.from, options.common);
+    model.set_inputs();
+    set_log_output(print_warning);
+    set_log_level(LOG_WARNING);
+    if (save_graph(model.graph(), format, options.to.c_str()) < 0) fail_api(options.to);
+    for (const Tensor& input : model.inputs())
+        std::printf("input  %s  %s\n", input.name.c_str(), shape_text(input.shape).c_str());
+    std::printf("%s written\n", options.to.c_str());
+}
+
+}  // namespace
+
+void add_convert_command(CLI::App* app)
+{
+    const auto options = std::make_shared<ConvertOptions>();
+    CLI::App* command = app->add_subcommand("convert", "Write a model in another format");
+    command->add_option("IN", options->from, "Model file, .onnx or .tmfile")->required();
+    command->add_option("OUT", options->to, "File to write, .onnx or .tmfile")->required();
+    add_shape_option(command, &options->common);
+    command->callback([options] { convert(*options); });
+}
+
+}  // namespace tengine::tools
