@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/alloc.h"
@@ -322,7 +323,7 @@ int absorb_quantise(graph& graph, node& linear)
         !read_parameters(linear, *bytes, &parameters) || !can_have(*bytes, parameters))
         return TENGINE_OK;
     node* producer = get_ir_graph_node(&graph, value->producer);
-    const bool begins = is_input(graph, *value);
+    const bool begins = is_input(graph, *value) && is_read_by_tengine_only(graph, *bytes);
     if (!begins && !speaks_tengine(producer)) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(give_parameters(*bytes, parameters));
     destroy_ir_node(&graph, &linear);
@@ -345,12 +346,17 @@ int say_quantization_in_nodes(graph& graph)
 
 int say_quantization_in_tensors(graph& graph)
 {
-    for (int i = 0; i < graph.node_num; i++)
-        if (is_op(graph.node_list[i], "QuantizeLinear"))
-            TENGINE_RETURN_IF_ERROR(absorb_quantise(graph, *graph.node_list[i]));
-    for (int i = 0; i < graph.node_num; i++)
-        if (is_op(graph.node_list[i], "DequantizeLinear"))
-            TENGINE_RETURN_IF_ERROR(absorb_dequantise(graph, *graph.node_list[i]));
+    using Absorb = int (*)(struct graph&, node&);
+    // What goes to the program comes last: it needs to be Tengine's result by then.
+    constexpr std::pair<const char*, Absorb> kSteps[] = {
+        {"DequantizeLinear", absorb_dequantise},
+        {"QuantizeLinear", absorb_quantise},
+        {"DequantizeLinear", absorb_dequantise},
+    };
+    for (const auto& [op, absorb] : kSteps)
+        for (int i = 0; i < graph.node_num; i++)
+            if (is_op(graph.node_list[i], op))
+                TENGINE_RETURN_IF_ERROR(absorb(graph, *graph.node_list[i]));
     return TENGINE_OK;
 }
 

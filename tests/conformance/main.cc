@@ -2,6 +2,9 @@
 // Runs folders of the ONNX backend suite:
 //     conformance_test FOLDER           one test; one line of reason and status 1 if it fails
 //     conformance_test --all FOLDER…    all tests in or below the folders, and a summary
+//     conformance_test --through FORMAT FOLDER…
+//                                       the same with models that were written in a format and
+//                                       read again
 //     conformance_test --list ROOT      checks that the list of what is not supported is in order
 //                                       and names folders that exist below ROOT
 #include <cstdio>
@@ -23,7 +26,7 @@ int run_one(const std::string& folder, const NotSupportedList& list)
 {
     if (init_tengine() < 0) throw tools::Failure(get_tengine_error());
     const std::string name = test_name(folder);
-    const Outcome outcome = judge(name, run_test_folder(folder), list);
+    const Outcome outcome = judge(name, run_test_folder(folder, ""), list);
     release_tengine();
     if (outcome.verdict != Verdict::kPassed)
         std::printf("%s: %s\n", name.c_str(), outcome.reason.c_str());
@@ -47,8 +50,12 @@ int run(const std::vector<std::string>& arguments)
     if (arguments.size() == 1 && arguments[0][0] != '-') return run_one(arguments[0], list);
     if (arguments.size() == 2 && arguments[0] == "--list") return check_list(arguments[1], list);
     if (arguments.size() >= 2 && arguments[0] == "--all")
-        return run_all({arguments.begin() + 1, arguments.end()}, list) == 0 ? 0 : 1;
-    throw tools::Failure("usage: conformance_test FOLDER | --all FOLDER... | --list ROOT");
+        return run_all({arguments.begin() + 1, arguments.end()}, "", list) == 0 ? 0 : 1;
+    if (arguments.size() >= 3 && arguments[0] == "--through")
+        return run_all({arguments.begin() + 2, arguments.end()}, arguments[1], list) == 0 ? 0 : 1;
+    throw tools::Failure(
+        "usage: conformance_test FOLDER | --all FOLDER... | --through FORMAT FOLDER... | "
+        "--list ROOT");
 }
 
 }  // namespace

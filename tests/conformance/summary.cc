@@ -49,11 +49,11 @@ std::set<std::string> operators_of(const fs::path& folder)
     return operators;
 }
 
-[[noreturn]] void run_child(const std::string& folder, int channel)
+[[noreturn]] void run_child(const std::string& folder, const std::string& through, int channel)
 {
     alarm(kSecondsPerTest);
     const Outcome outcome = init_tengine() < 0 ? Outcome{Verdict::kFailed, get_tengine_error()}
-                                               : run_test_folder(folder);
+                                               : run_test_folder(folder, through);
     const std::string message = static_cast<char>(outcome.verdict) + outcome.reason;
     const bool written =
         write(channel, message.data(), message.size()) == static_cast<ssize_t>(message.size());
@@ -69,13 +69,13 @@ std::string read_all(int channel)
     return text;
 }
 
-Outcome run_in_child(const std::string& folder)
+Outcome run_in_child(const std::string& folder, const std::string& through)
 {
     int channel[2];
     if (pipe(channel) != 0) throw tools::Failure("cannot make a pipe");
     const pid_t child = fork();
     if (child < 0) throw tools::Failure("cannot start a process");
-    if (child == 0) run_child(folder, channel[1]);
+    if (child == 0) run_child(folder, through, channel[1]);
     close(channel[1]);
     const std::string message = read_all(channel[0]);
     close(channel[0]);
@@ -119,14 +119,15 @@ void print_operators(const std::map<std::string, Count>& counts)
 
 }  // namespace
 
-int run_all(const std::vector<std::string>& folders, const NotSupportedList& list)
+int run_all(const std::vector<std::string>& folders, const std::string& through,
+            const NotSupportedList& list)
 {
     static const char* const kWords[] = {"pass", "listed", "FAIL"};
     std::map<std::string, Count> operators;
     int verdicts[] = {0, 0, 0};
     for (const fs::path& folder : find_tests(folders)) {
         const std::string name = test_name(folder.string());
-        const Outcome raw = run_in_child(folder.string());
+        const Outcome raw = run_in_child(folder.string(), through);
         const Outcome outcome = judge(name, raw, list);
         const auto verdict = static_cast<size_t>(outcome.verdict);
         ++verdicts[verdict];

@@ -10,8 +10,9 @@
 namespace tengine::conformance {
 
 // Runs every test folder in or below `folders`, each in a process of its own so that a crash costs
-// one line, and prints the outcomes. The library must not be initialised. Returns how many failed;
+// one line, and prints the outcomes. `through`: as of run_test_folder(). The library must not be initialised. Returns how many failed;
 // throws tools::Failure for a folder without tests.
-int run_all(const std::vector<std::string>& folders, const NotSupportedList& list);
+int run_all(const std::vector<std::string>& folders, const std::string& through,
+            const NotSupportedList& list);
 
 }  // namespace tengine::conformance

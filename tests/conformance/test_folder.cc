@@ -2,6 +2,8 @@
 // Loads, feeds, runs and compares. The contract is in test_folder.h.
 #include "conformance/test_folder.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -130,11 +132,34 @@ void compare_outputs(graph_t graph, std::vector<Tensor> expected)
     }
 }
 
-void run_data_set(graph_t graph, const fs::path& folder)
+void feed_all(graph_t graph, std::vector<Tensor>* inputs)
+{
+    for (size_t i = 0; i < inputs->size(); ++i)
+        feed(find_input(graph, (*inputs)[i], i), &(*inputs)[i]);
+}
+
+// The same graph from a file of its own.
+Graph convert(graph_t graph, const std::string& format)
+{
+    const fs::path file = fs::temp_directory_path() /
+                          ("tengine_converted_" + std::to_string(getpid()) + "." + format);
+    check(save_graph(graph, format.c_str(), file.c_str()), "save");
+    Graph converted(create_graph(nullptr, format.c_str(), file.c_str()));
+    fs::remove(file);
+    if (converted == nullptr) fail_api("load what was saved");
+    return converted;
+}
+
+void run_data_set(graph_t graph, const fs::path& folder, const std::string& through)
 {
     std::vector<Tensor> inputs = read_tensors(folder, "input");
-    for (size_t i = 0; i < inputs.size(); ++i)
-        feed(find_input(graph, inputs[i], i), &inputs[i]);
+    feed_all(graph, &inputs);
+    Graph converted;
+    if (!through.empty()) {
+        converted = convert(graph, through);
+        graph = converted.get();
+        feed_all(graph, &inputs);
+    }
     check(prerun_graph(graph), "prepare");
     check(run_graph(graph, 1), "run");
     compare_outputs(graph, read_tensors(folder, "output"));
@@ -152,21 +177,21 @@ std::vector<fs::path> data_sets(const fs::path& folder)
     return sets;
 }
 
-void run_model(const fs::path& folder)
+void run_model(const fs::path& folder, const std::string& through)
 {
     const std::string model = (folder / "model.onnx").string();
     const Graph graph(create_graph(nullptr, "onnx", model.c_str()));
     if (graph == nullptr) fail_api("load");
     for (const fs::path& set : data_sets(folder))
-        run_data_set(graph.get(), set);
+        run_data_set(graph.get(), set, through);
 }
 
 }  // namespace
 
-Outcome run_test_folder(const std::string& folder)
+Outcome run_test_folder(const std::string& folder, const std::string& through)
 {
     try {
-        run_model(folder);
+        run_model(folder, through);
         return {};
     } catch (const NotSupported& failure) {
         return {Verdict::kNotSupported, failure.what()};

@@ -20,8 +20,9 @@ struct Outcome
     std::string reason;  // one line; "" if passed
 };
 
-// The library must be initialised.
-Outcome run_test_folder(const std::string& folder);
+// `through`: "", or the format that each model is first written to with save_graph() and read from
+// again. The library must be initialised.
+Outcome run_test_folder(const std::string& folder, const std::string& through);
 
 // "node/test_abs" of "/usr/share/libonnx-testdata/data/node/test_abs/".
 std::string test_name(const std::string& folder);
