@@ -73,6 +73,7 @@ class Detacher
         }
         to->op.same_shape = from.op.same_shape;
         to->dynamic_shape = from.dynamic_shape;
+        to->custom_kernel = from.custom_kernel;
         return TENGINE_OK;
     }
 

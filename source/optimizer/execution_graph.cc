@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "graph/graph.h"
 #include "operator/registry.h"
+#include "optimizer/custom_node.h"
 #include "optimizer/pass.h"
 
 namespace tengine {
@@ -14,6 +15,16 @@ bool is_source_only(const node& node)
 {
     return node.op.method->domain && std::strcmp(node.op.method->domain, "tengine") == 0 &&
            (node.op.method->traits & OP_LEGACY) && !node.op.method->lower;
+}
+
+// The user gives what such a node would compute, and maybe nothing of what it would read.
+bool is_fed_by_user(const node& node)
+{
+    for (int i = 0; i < node.output_num; i++) {
+        const ir_tensor_t* output = get_ir_node_output(&node, i);
+        if (output && output->tensor_type == TENSOR_TYPE_INPUT) return true;
+    }
+    return false;
 }
 
 // Shapes are taken over where the user or the file decides them; computed ones are inferred anew.
@@ -36,7 +47,8 @@ int copy_tensor(const ir_tensor_t& from, graph& target)
 int copy_node(const node& from, graph& target)
 {
     node* to = nullptr;
-    TENGINE_RETURN_IF_ERROR(copy_node_head(from, target, &to));
+    TENGINE_RETURN_IF_ERROR(has_willing_kernel(from) ? add_custom_node(from, target, &to)
+                                                     : copy_node_head(from, target, &to));
     for (int i = 0; i < from.input_num; i++)
         TENGINE_RETURN_IF_ERROR(
             set_ir_node_input_tensor(to, i, get_ir_graph_tensor(&target, from.input_tensors[i])));
@@ -78,7 +90,7 @@ int copy_contents(const graph& source, graph& target)
     for (int i = 0; i < source.tensor_num; i++)
         TENGINE_RETURN_IF_ERROR(copy_tensor(*source.tensor_list[i], target));
     for (int i = 0; i < source.node_num; i++)
-        if (!is_source_only(*source.node_list[i]))
+        if (!is_source_only(*source.node_list[i]) && !is_fed_by_user(*source.node_list[i]))
             TENGINE_RETURN_IF_ERROR(copy_node(*source.node_list[i], target));
     TENGINE_RETURN_IF_ERROR(
         set_ir_graph_input_tensor(&target, source.input_tensors, source.input_tensor_num));

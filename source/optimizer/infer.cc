@@ -6,6 +6,7 @@
 // look.
 #include "operator/infer.h"
 
+#include "optimizer/custom_node.h"
 #include "optimizer/pass.h"
 
 namespace tengine {
@@ -81,6 +82,7 @@ class Walk
     // What a Tengine node becomes depends on shapes, so it is lowered here.
     int arrive(graph& graph, node& node)
     {
+        if (node.custom_kernel) return visit_custom(node);
         const method& method = *node.op.method;
         if (!method.tengine || !method.lower) return visit(node);
         TENGINE_RETURN_IF_ERROR(require_known_inputs(node));
@@ -89,6 +91,15 @@ class Walk
         for (int i = first; i < graph.node_num; i++)
             TENGINE_RETURN_IF_ERROR(visit(*graph.node_list[i]));
         return TENGINE_OK;
+    }
+
+    // The second walk finds what the first has settled.
+    static int visit_custom(node& node)
+    {
+        if (are_outputs_known(node)) return TENGINE_OK;
+        const int status = infer_custom_node(node);
+        node.dynamic_shape = status == OP_SHAPE_LATER;
+        return status < 0 ? status : TENGINE_OK;
     }
 
     int visit(node& node)

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "graph/graph.h"
 #include "operator/operator.h"
+#include "optimizer/custom_node.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pass.h"
 #include "optimizer/quantized_tensors.h"
@@ -106,6 +107,21 @@ int create(const graph& source, const ir_run_options_t& options, const Pass (&pa
     return TENGINE_OK;
 }
 
+// A custom kernel may refuse its node once the shapes are known. The graph is then made anew, with
+// the operator that was there before.
+int create_for_run(const graph& source, const ir_run_options_t& options, graph** out_graph)
+{
+    accept_kernels(source);
+    for (;;) {
+        const int willing = count_willing_kernels(source);
+        const int status = create(source, options, kPasses, out_graph);
+        if (count_willing_kernels(source) == willing) return status;
+        if (status < 0) continue;
+        destroy_ir_graph(*out_graph);
+        *out_graph = nullptr;
+    }
+}
+
 // ---- graphs for files ----
 
 int take_tengine_form(graph& graph)
@@ -160,6 +176,7 @@ int create_saved(const graph& source, bool tengine, graph** out_graph)
     ir_run_options_t options = {};
     options.num_thread = 1;
     options.precision = TENGINE_MODE_INT8;
+    refuse_kernels(source);
     return tengine ? create(source, options, kTenginePasses, out_graph)
                    : create(source, options, kOnnxPasses, out_graph);
 }
@@ -186,7 +203,7 @@ int create_execution_graph(const struct graph* source, const ir_run_options_t* o
                            struct graph** out_graph)
 {
     try {
-        return tengine::create(*source, *options, tengine::kPasses, out_graph);
+        return tengine::create_for_run(*source, *options, out_graph);
     } catch (const std::bad_alloc&) {
         return tengine_error_set(TENGINE_ENOMEM, "no memory to prepare graph '%s'", source->name);
     }

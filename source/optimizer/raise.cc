@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "operator/registry.h"
+#include "operator/tengine/emit.h"
 #include "optimizer/pass.h"
 #include "tengine/log.h"
 
@@ -29,17 +30,40 @@ std::string last_refusal()
     return tengine_error_code() ? tengine_error_message() : "";
 }
 
-int raise_node(graph& graph, node& node)
+// The first tensor of the node whose shape depends on data: Tengine's operators have none such.
+const ir_tensor_t* find_unknown_shape(const node& node)
 {
-    const std::string name = node.name;
+    for (int i = 0; i < node.input_num + node.output_num; i++) {
+        const ir_tensor_t* tensor = i < node.input_num
+                                        ? get_ir_node_input(&node, i)
+                                        : get_ir_node_output(&node, i - node.input_num);
+        if (tensor && !is_ir_tensor_shape_known(tensor)) return tensor;
+    }
+    return nullptr;
+}
+
+// OP_NOT_RAISED when no row takes the node.
+int try_rows(graph& graph, node& node)
+{
     const std::string op = get_ir_node_op(&node);
-    tengine_error_clear();
+    if (const ir_tensor_t* unknown = find_unknown_shape(node))
+        return refuse_raising(&node, "the shape of '%s' is known at run time only", unknown->name);
     for (int i = 0; i < get_op_method_count(); i++) {
         const method* row = find_op_method_via_index(i);
         if (!row->raise || !is_listed(row->raised_from, op)) continue;
         const int status = row->raise(&graph, &node);
         if (status != OP_NOT_RAISED) return status;
     }
+    return OP_NOT_RAISED;
+}
+
+int raise_node(graph& graph, node& node)
+{
+    const std::string name = node.name;
+    const std::string op = get_ir_node_op(&node);
+    tengine_error_clear();
+    const int status = try_rows(graph, node);
+    if (status != OP_NOT_RAISED) return status;
     const std::string reason = last_refusal();
     tengine_error_clear();
     TLOG_WARNING("node '%s' stays ONNX's %s, which Tengine Lite cannot load%s%s", name.c_str(),

@@ -75,9 +75,11 @@ int give_own_node(graph& graph, Namer& namer, int place)
     ir_tensor_t* copy =
         create_ir_tensor(&graph, (std::string(tensor.name) + "_inner").c_str(), tensor.data_type);
     const std::string name = namer.choose(tensor.name);
-    node* made = create_ir_node(&graph, name.c_str(), get_op_type("tengine", "Dropout"), 0);
+    const bool known = is_ir_tensor_shape_known(&tensor);
+    const int type = known ? get_op_type("tengine", "Dropout") : get_op_type("", "Identity");
+    node* made = create_ir_node(&graph, name.c_str(), type, 0);
     if (!copy || !made) return tengine_error_code();
-    TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(copy, tensor.dims, tensor.dim_num));
+    if (known) TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(copy, tensor.dims, tensor.dim_num));
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(made, 0, &tensor));
     TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(made, 0, copy));
     graph.output_tensors[place] = copy->index;

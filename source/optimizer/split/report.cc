@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/option.h"
+#include "operator/custom_kernel.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/split/split.h"
 
@@ -188,13 +189,22 @@ void log_graph(const graph& graph, const std::vector<Share>& shares)
     TLOG_NOTICE("%s", text.c_str());
 }
 
+// "Conv 'conv1'", "Conv 'conv1' (custom kernel 'mine')".
+std::string node_text(const node& node)
+{
+    const ir_custom_kernel_t* kernel = node.custom_kernel;
+    const char* op = kernel ? get_source_op(kernel->node) : get_ir_node_op(&node);
+    const std::string text = std::string(op) + " '" + node.name + "'";
+    return kernel ? text + " (custom kernel '" + get_kernel_name(kernel) + "')" : text;
+}
+
 void log_nodes(const graph& graph)
 {
     for (int i = 0; i < graph.node_num; i++) {
         const node& node = *graph.node_list[i];
         const subgraph& part = *get_ir_graph_subgraph(&graph, node.subgraph_idx);
         std::string text = std::string(part.device->name) + ", part " + std::to_string(part.index) +
-                           ": " + get_ir_node_op(&node) + " '" + node.name + "'";
+                           ": " + node_text(node);
         for (int r = 0; r < node.refusal_num; r++)
             text += std::string(r ? "; " : ", because ") + node.refusal_list[r].device->name +
                     ": " + node.refusal_list[r].verdict.message;

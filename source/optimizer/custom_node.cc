@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// See custom_node.h. What the operator itself would say of the outputs is found out in a graph of
+// the one node.
+#include "optimizer/custom_node.h"
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "graph/graph.h"
+#include "operator/custom_kernel.h"
+#include "operator/infer.h"
+#include "operator/param.h"
+#include "operator/registry.h"
+#include "optimizer/pass.h"
+
+namespace tengine {
+namespace {
+
+struct GraphDeleter
+{
+    void operator()(graph* scratch) const { destroy_ir_graph(scratch); }
+};
+
+bool is_quantised(const ir_tensor_t& tensor)
+{
+    return tensor.quant_param_num > 0;
+}
+
+bool are_input_shapes_known(const node& node)
+{
+    for (int i = 0; i < node.input_num; i++) {
+        const ir_tensor_t* input = get_ir_node_input(&node, i);
+        if (input && !is_ir_tensor_shape_known(input)) return false;
+    }
+    return true;
+}
+
+// Operators compute on floats; what is quantised is such a float to them.
+int add_scratch_tensor(const ir_tensor_t& from, graph& scratch, ir_tensor_t** out_tensor)
+{
+    const bool shared = from.tensor_type == TENSOR_TYPE_CONST && !is_quantised(from);
+    ir_tensor_t* made = create_ir_tensor(&scratch, from.name,
+                                         is_quantised(from) ? TENGINE_DT_FP32 : from.data_type);
+    if (!made) return tengine_error_code();
+    made->layout = from.layout;
+    made->tensor_type = shared ? TENSOR_TYPE_CONST : TENSOR_TYPE_INPUT;
+    if (shared) set_ir_tensor_data(made, from.data, false);
+    *out_tensor = made;
+    return TENGINE_OK;
+}
+
+int add_scratch_inputs(const node& from, node& to, std::vector<int32_t>* out_inputs)
+{
+    for (int i = 0; i < from.input_num; i++) {
+        const ir_tensor_t* input = get_ir_node_input(&from, i);
+        if (!input) continue;
+        ir_tensor_t* made = nullptr;
+        TENGINE_RETURN_IF_ERROR(add_scratch_tensor(*input, *to.graph, &made));
+        TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(made, input->dims, input->dim_num));
+        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(&to, i, made));
+        if (made->tensor_type == TENSOR_TYPE_INPUT) out_inputs->push_back(made->index);
+    }
+    return TENGINE_OK;
+}
+
+int add_scratch_outputs(const node& from, node& to, std::vector<int32_t>* out_outputs)
+{
+    for (int i = 0; i < from.output_num; i++) {
+        const ir_tensor_t* output = get_ir_node_output(&from, i);
+        if (!output) continue;
+        ir_tensor_t* made = create_ir_tensor(to.graph, output->name, TENGINE_DT_FP32);
+        if (!made) return tengine_error_code();
+        TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(&to, i, made));
+        out_outputs->push_back(made->index);
+    }
+    return TENGINE_OK;
+}
+
+int fill_scratch(const node& custom, const node& source, graph& scratch)
+{
+    node* made = nullptr;
+    std::vector<int32_t> inputs, outputs;
+    scratch.graph_layout = custom.graph->graph_layout;
+    scratch.model_layout = custom.graph->model_layout;
+    scratch.run_options.num_thread = 1;
+    TENGINE_RETURN_IF_ERROR(copy_node_head(source, scratch, &made));
+    TENGINE_RETURN_IF_ERROR(add_scratch_inputs(custom, *made, &inputs));
+    TENGINE_RETURN_IF_ERROR(add_scratch_outputs(custom, *made, &outputs));
+    TENGINE_RETURN_IF_ERROR(
+        set_ir_graph_input_tensor(&scratch, inputs.data(), static_cast<int>(inputs.size())));
+    TENGINE_RETURN_IF_ERROR(
+        set_ir_graph_output_tensor(&scratch, outputs.data(), static_cast<int>(outputs.size())));
+    TENGINE_RETURN_IF_ERROR(lower_graph(scratch));
+    TENGINE_RETURN_IF_ERROR(tidy_graph(scratch));
+    return infer_graph(scratch);
+}
+
+// The outputs that are connected, in their order.
+int take_outputs(const graph& scratch, node& custom)
+{
+    int place = 0;
+    bool known = true;
+    for (int i = 0; i < custom.output_num; i++) {
+        ir_tensor_t* output = get_ir_node_output(&custom, i);
+        if (!output) continue;
+        const ir_tensor_t* inferred = scratch.tensor_list[scratch.output_tensors[place++]];
+        if (!is_quantised(*output))
+            TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(output, inferred->data_type));
+        known = known && is_ir_tensor_shape_known(inferred);
+        if (inferred->shape_set)
+            TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(output, inferred->dims, inferred->dim_num));
+    }
+    return known ? TENGINE_OK : OP_SHAPE_LATER;
+}
+
+int infer_by_operator(node& custom, const node& source)
+{
+    std::unique_ptr<graph, GraphDeleter> scratch(create_ir_graph(nullptr));
+    if (!scratch) return tengine_error_code();
+    TENGINE_RETURN_IF_ERROR(fill_scratch(custom, source, *scratch));
+    return take_outputs(*scratch, custom);
+}
+
+int require_infer_shape(const node& node, bool is_known_operator)
+{
+    const ir_custom_kernel_t& kernel = *node.custom_kernel;
+    return tengine_error_set(
+        TENGINE_ENOTSUP, "%s '%s': custom kernel '%s' needs the function infer_shape, for %s",
+        get_source_op(kernel.node), node.name, get_kernel_name(&kernel),
+        is_known_operator ? "the shapes are known at run time only" : "the operator is not known");
+}
+
+// With a kernel that tells shapes, the operator's rule is asked for types only, and may fail.
+int infer_outputs(node& node)
+{
+    const struct node& source = *node.custom_kernel->node;
+    const bool is_known = !(source.op.method->traits & OP_OPEN);
+    const bool tells_shapes = node.custom_kernel->ops->infer_shape != nullptr;
+    const bool are_inputs_known = are_input_shapes_known(node);
+    int status = OP_SHAPE_LATER;
+    if (is_known && are_inputs_known) status = infer_by_operator(node, source);
+    if (tells_shapes) {
+        tengine_error_clear();
+        return are_inputs_known ? infer_custom_shapes(&node) : OP_SHAPE_LATER;
+    }
+    return status == OP_SHAPE_LATER ? require_infer_shape(node, is_known) : status;
+}
+
+template <class Visit>
+void visit_kernels(const graph& source, Visit visit)
+{
+    for (int i = 0; i < source.node_num; i++)
+        if (ir_custom_kernel_t* kernel = source.node_list[i]->custom_kernel) visit(*kernel);
+}
+
+}  // namespace
+
+bool has_willing_kernel(const node& source)
+{
+    return source.custom_kernel && !source.custom_kernel->refused;
+}
+
+int count_willing_kernels(const graph& source)
+{
+    int number = 0;
+    visit_kernels(source, [&](const ir_custom_kernel_t& kernel) { number += !kernel.refused; });
+    return number;
+}
+
+void accept_kernels(const graph& source)
+{
+    visit_kernels(source, [](ir_custom_kernel_t& kernel) { kernel.refused = false; });
+}
+
+void refuse_kernels(const graph& source)
+{
+    visit_kernels(source, [](ir_custom_kernel_t& kernel) { kernel.refused = true; });
+}
+
+int add_custom_node(const node& source, graph& target, node** out_node)
+{
+    node* made = create_ir_node(&target, source.name, get_op_type_by_name("tengine.Custom"), 0);
+    if (!made) return tengine_error_code();
+    const char* op = get_source_op(&source);
+    const char* kernel = get_kernel_name(source.custom_kernel);
+    made->source_index = source.index;
+    made->custom_kernel = source.custom_kernel;
+    *out_node = made;
+    TENGINE_RETURN_IF_ERROR(set_node_text(made, "op", op, std::strlen(op)));
+    return set_node_text(made, "kernel", kernel, std::strlen(kernel));
+}
+
+int infer_custom_node(node& node)
+{
+    const int status = infer_outputs(node);
+    TENGINE_RETURN_IF_ERROR(status);
+    TENGINE_RETURN_IF_ERROR(bind_custom_kernel(&node));
+    return status;
+}
+
+}  // namespace tengine
