@@ -30,6 +30,28 @@ bool is_quantized(const ir_tensor_t& tensor)
                                           type == TENGINE_DT_INT16 || type == TENGINE_DT_INT32);
 }
 
+// ReLU, ReLU6, ReLU1 and Clip. Before such a node rounding to the steps of its result changes
+// nothing, because it is monotone: Q(clamp(x)) = Q(clamp(DQ(Q(x)))) for any x and one Q. So what
+// goes into it can be said to be quantised like its result, which Tengine Lite needs of every
+// tensor, or to be in float, which lets a device clamp where it requantises.
+bool is_clamp(const node& node)
+{
+    if (!speaks_tengine(&node)) return false;
+    const std::string op = get_ir_node_op(&node);
+    if (op == "ReLU") return get_ir_node_float(&node, "negative_slope", 0) == 0;
+    return op == "ReLU6" || op == "ReLU1" || op == "Clip";
+}
+
+// What a clamp reads, when a Tengine node computes it for nobody else.
+ir_tensor_t* find_clamped(const node& clamp)
+{
+    ir_tensor_t* tensor = get_ir_node_input(&clamp, 0);
+    if (!tensor || tensor->consumer_num != 1 || is_ir_graph_output(clamp.graph, tensor->index) ||
+        !speaks_tengine(get_ir_graph_node(clamp.graph, tensor->producer)))
+        return nullptr;
+    return tensor;
+}
+
 // ---- Tengine's way to ONNX's ----
 
 const float* scales_of(const ir_tensor_t& tensor)
@@ -97,6 +119,22 @@ int fill_zero_points(const ir_tensor_t& tensor, ir_tensor_t& constant)
     }
 }
 
+bool is_same_quantization(const ir_tensor_t& a, const ir_tensor_t& b)
+{
+    return a.data_type == b.data_type && a.quant_param_num == 1 && b.quant_param_num == 1 &&
+           a.scale == b.scale && a.zero_point == b.zero_point;
+}
+
+int free_clamped(const node& clamp)
+{
+    ir_tensor_t* tensor = is_clamp(clamp) ? find_clamped(clamp) : nullptr;
+    const ir_tensor_t* result = get_ir_node_output(&clamp, 0);
+    if (!tensor || !result || !is_quantized(*result) || !is_same_quantization(*tensor, *result))
+        return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(tensor, TENGINE_DT_FP32));
+    return set_ir_tensor_quantization_parameter(tensor, &result->scale, &result->zero_point, 0);
+}
+
 class Speller
 {
   public:
@@ -105,6 +143,8 @@ class Speller
     int run()
     {
         const int given = graph_.node_num;
+        for (int i = 0; i < given; i++)
+            TENGINE_RETURN_IF_ERROR(free_clamped(*graph_.node_list[i]));
         for (int i = 0; i < given; i++)
             if (speaks_tengine(graph_.node_list[i]))
                 TENGINE_RETURN_IF_ERROR(spell(*graph_.node_list[i]));
@@ -334,6 +374,17 @@ int absorb_quantise(graph& graph, node& linear)
     return set_ir_node_output_tensor(producer, place, bytes);
 }
 
+int quantise_clamped(const node& clamp)
+{
+    ir_tensor_t* tensor = is_clamp(clamp) ? find_clamped(clamp) : nullptr;
+    const ir_tensor_t* result = get_ir_node_output(&clamp, 0);
+    if (!tensor || !result || !is_quantized(*result) || result->quant_param_num != 1 ||
+        tensor->data_type != TENGINE_DT_FP32)
+        return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(tensor, result->data_type));
+    return set_ir_tensor_quantization_parameter(tensor, &result->scale, &result->zero_point, 1);
+}
+
 }  // namespace
 
 int say_quantization_in_nodes(graph& graph)
@@ -357,6 +408,8 @@ int say_quantization_in_tensors(graph& graph)
         for (int i = 0; i < graph.node_num; i++)
             if (is_op(graph.node_list[i], op))
                 TENGINE_RETURN_IF_ERROR(absorb(graph, *graph.node_list[i]));
+    for (int i = 0; i < graph.node_num; i++)
+        if (graph.node_list[i]) TENGINE_RETURN_IF_ERROR(quantise_clamped(*graph.node_list[i]));
     return TENGINE_OK;
 }
 

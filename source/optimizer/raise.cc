@@ -24,12 +24,6 @@ bool is_listed(std::string_view words, std::string_view name)
     return false;
 }
 
-// What is left when no row takes the node: why the last of those that could did not.
-std::string last_refusal()
-{
-    return tengine_error_code() ? tengine_error_message() : "";
-}
-
 // The first tensor of the node whose shape depends on data: Tengine's operators have none such.
 const ir_tensor_t* find_unknown_shape(const node& node)
 {
@@ -59,16 +53,14 @@ int try_rows(graph& graph, node& node)
 
 int raise_node(graph& graph, node& node)
 {
-    const std::string name = node.name;
-    const std::string op = get_ir_node_op(&node);
     tengine_error_clear();
     const int status = try_rows(graph, node);
     if (status != OP_NOT_RAISED) return status;
-    const std::string reason = last_refusal();
+    // The last of the rows that could have taken it says why not.
+    if (tengine_error_code() == 0) refuse_raising(&node, "Tengine has no such operator");
+    TLOG_WARNING("Tengine Lite cannot load the file, a node stays ONNX's: %s",
+                 tengine_error_message());
     tengine_error_clear();
-    TLOG_WARNING("node '%s' stays ONNX's %s, which Tengine Lite cannot load%s%s", name.c_str(),
-                 op.c_str(), reason.empty() ? ": Tengine has no such operator" : ": ",
-                 reason.c_str());
     return TENGINE_OK;
 }
 

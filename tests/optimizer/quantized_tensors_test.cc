@@ -160,6 +160,36 @@ TEST_F(QuantizedTensorsTest, NodesBecomeTensorsAgain)
     }
 }
 
+// Between an operator and its clamp: quantised like the result in a file, in float before a run, so
+// that one integer operator does both.
+TEST(QuantizedTensors, WhatIsClampedIsQuantizedLikeTheResult)
+{
+    IrBuilder builder;
+    builder.input("x", {4}, TENGINE_DT_INT8);
+    builder.input("z", {4}, TENGINE_DT_INT8);
+    builder.floats("scale", {}, {0.5f});
+    builder.constant<int8_t>("zero", {}, {3}, TENGINE_DT_INT8);
+    builder.add("DequantizeLinear", {"x", "scale", "zero"}, {"left"});
+    builder.add("DequantizeLinear", {"z", "scale", "zero"}, {"right"});
+    builder.add("Add", {"left", "right"}, {"sum"});
+    builder.add("Relu", {"sum"}, {"clamped"});
+    builder.add("QuantizeLinear", {"clamped", "scale", "zero"}, {"y"});
+    builder.outputs({"y"});
+    graph* made = nullptr;
+    ASSERT_EQ(create_saved_graph(builder.get(), "tengine", &made), TENGINE_OK)
+        << tengine_error_message();
+    const Graph saved(made);
+    const tensor* sum = find_tensor(made, "sum");
+    EXPECT_EQ(sum->data_type, TENGINE_DT_INT8);
+    ASSERT_EQ(sum->quant_param_num, 1);
+    EXPECT_EQ(sum->scale, 0.5f);
+    EXPECT_EQ(sum->zero_point, 3);
+    const Graph run(make_execution_graph(made));
+    ASSERT_NE(run, nullptr) << tengine_error_message();
+    EXPECT_EQ(run->node_num, 1);
+    EXPECT_EQ(count_ops(*run, "QLinearAdd"), 1);
+}
+
 // An input that is also read in float stays what it is.
 TEST(QuantizedTensors, WhatIsAlsoReadInFloatStays)
 {
