@@ -168,7 +168,7 @@ TEST(QuantizedTensors, WhatIsClampedIsQuantizedLikeTheResult)
     builder.input("x", {4}, TENGINE_DT_INT8);
     builder.input("z", {4}, TENGINE_DT_INT8);
     builder.floats("scale", {}, {0.5f});
-    builder.constant<int8_t>("zero", {}, {3}, TENGINE_DT_INT8);
+    builder.constant<int8_t>("zero", {}, {-128}, TENGINE_DT_INT8);
     builder.add("DequantizeLinear", {"x", "scale", "zero"}, {"left"});
     builder.add("DequantizeLinear", {"z", "scale", "zero"}, {"right"});
     builder.add("Add", {"left", "right"}, {"sum"});
@@ -183,7 +183,7 @@ TEST(QuantizedTensors, WhatIsClampedIsQuantizedLikeTheResult)
     EXPECT_EQ(sum->data_type, TENGINE_DT_INT8);
     ASSERT_EQ(sum->quant_param_num, 1);
     EXPECT_EQ(sum->scale, 0.5f);
-    EXPECT_EQ(sum->zero_point, 3);
+    EXPECT_EQ(sum->zero_point, -128);
     const Graph run(make_execution_graph(made));
     ASSERT_NE(run, nullptr) << tengine_error_message();
     EXPECT_EQ(run->node_num, 1);
