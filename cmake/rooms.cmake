@@ -63,6 +63,10 @@ function(tengine_add_library)
     tengine_link_library(LIBRARIES Threads::Threads ${runtime} m ${CMAKE_DL_LIBS})
     add_library(tengine)
     add_library(Tengine::tengine ALIAS tengine)
+    # The names that projects written for Tengine Lite link; cmake/TengineConfig.cmake.in has them too.
+    foreach(name IN ITEMS tengine-lite tengine-lite-static)
+        add_library(${name} ALIAS tengine)
+    endforeach()
     tengine_assemble(tengine)
     set_target_properties(tengine PROPERTIES VERSION ${PROJECT_VERSION}
                           SOVERSION ${PROJECT_VERSION_MAJOR} EXPORT_NAME tengine)

@@ -47,6 +47,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tengine/custom_kernel.h"
 #include "tengine/defines.h"
 #include "tengine/error.h"
 
@@ -63,25 +64,6 @@
 #define DEPRECATED_BEFORE
 #define DEPRECATED_AFTER
 #endif
-
-// Groups of CPU cores that the threads of a graph may use.
-#define TENGINE_CLUSTER_ALL 0
-#define TENGINE_CLUSTER_BIG 1     // the fastest cores
-#define TENGINE_CLUSTER_MEDIUM 2  // those between
-#define TENGINE_CLUSTER_LITTLE 3  // the slowest cores
-
-// Left over from functions that Tengine Lite had removed; kept so that programs compile.
-#define NODE_DUMP_ACTION_DISABLE 0
-#define NODE_DUMP_ACTION_ENABLE 1
-#define NODE_DUMP_ACTION_START 2
-#define NODE_DUMP_ACTION_STOP 3
-#define NODE_DUMP_ACTION_GET 4
-#define GRAPH_PERF_STAT_DISABLE 0
-#define GRAPH_PERF_STAT_ENABLE 1
-#define GRAPH_PERF_STAT_STOP 2
-#define GRAPH_PERF_STAT_START 3
-#define GRAPH_PERF_STAT_RESET 4
-#define GRAPH_PERF_STAT_GET 5
 
 #ifdef __cplusplus
 extern "C" {
@@ -149,52 +131,6 @@ typedef struct options
                         // docs/precision.md.
     uint64_t affinity;  // mask of CPUs; 0, or one with no CPU in the cluster: the cluster's mask
 } options_t;
-
-// A tensor as the functions of custom_kernel_ops get it.
-struct custom_kernel_tensor
-{
-    int dim[MAX_SHAPE_DIM_NUM];
-    int dim_num;
-    int element_num;
-    int element_size;  // bytes
-    int data_type;     // TENGINE_DT_*
-    int dev_type;
-    int layout_type;  // TENGINE_LAYOUT_*
-    int quant_type;
-    float* scale;
-    int* zero_point;
-    int* quant_number;
-    void* data;
-    void* dev_mem;
-    void* mapped_mem;
-};
-
-// A kernel of the program's own for one node. Entries that are NULL are skipped, a NULL bind takes
-// everything, 0 is success and -1 failure. Shapes given to infer_shape are MAX_SHAPE_DIM_NUM
-// integers ended by a 0; inplace_info names the input an output may share memory with, or -1.
-struct custom_kernel_ops
-{
-    const char* kernel_name;
-    const char* op;
-    int force;
-    void* kernel_param;
-    int kernel_param_size;
-    int (*infer_shape)(struct custom_kernel_ops* ops, const int* inputs[], int input_num,
-                       int* outputs[], int output_num, int layout);
-    int (*inplace_info)(struct custom_kernel_ops* ops, int output_idx);
-    int (*bind)(struct custom_kernel_ops* ops, const struct custom_kernel_tensor* inputs[],
-                int input_num, const struct custom_kernel_tensor* outputs[], int output_num);
-    int (*prerun)(struct custom_kernel_ops* ops, struct custom_kernel_tensor* inputs[],
-                  int input_num, struct custom_kernel_tensor* outputs[], int output_num,
-                  int dynamic_shape);
-    int (*reshape)(struct custom_kernel_ops* ops, struct custom_kernel_tensor* inputs[],
-                   int input_num, struct custom_kernel_tensor* outputs[], int output_num);
-    int (*run)(struct custom_kernel_ops* ops, struct custom_kernel_tensor* inputs[], int input_num,
-               struct custom_kernel_tensor* outputs[], int output_num);
-    int (*postrun)(struct custom_kernel_ops* ops, struct custom_kernel_tensor* inputs[],
-                   int input_num, struct custom_kernel_tensor* outputs[], int output_num);
-    void (*release)(struct custom_kernel_ops* ops);
-};
 
 // ---- Library ----
 
@@ -275,16 +211,27 @@ DLLEXPORT int get_context_attr(context_t context, const char* attr_name, void* v
 // ---- Graph ----
 
 // Creates a graph, by `model_format`:
-//   NULL      an empty graph, layout NCHW, to be filled by hand; `file_name` is not used.
-//   "onnx"    loads the ONNX file `file_name`.
-//   "onnx:m"  loads an ONNX model from memory: `file_name` is the address of the bytes, cast to
-//             const char*, and an `int`, their number, must follow. The bytes stay the caller's and
-//             may be freed as soon as create_graph returns.
+//   NULL            an empty graph, layout NCHW, to be filled by hand; `file_name` is not used.
+//   "onnx"          loads the ONNX file `file_name`.
+//   "tengine"       loads the tmfile `file_name`. It is mapped: weights are used where they lie,
+//   and
+//                   a file that is cut short or overwritten (not replaced) meanwhile takes the
+//                   process with it.
+//   "tengine:m"     loads a tmfile from memory: `file_name` is the address of the bytes, cast to
+//                   const char*, and an `int`, their number, must follow. As in Tengine Lite the
+//                   graph takes the block over: it must come from malloc(), destroy_graph frees it,
+//                   and until then the weights lie in it. When create_graph fails the block stays
+//                   the caller's. Any ":m" with an unknown format before it is this one.
+//   "tengine:view"  the same, without taking: the bytes stay the caller's, are only read, and must
+//                   be there, unchanged, until the graph is destroyed.
+//   "onnx:m"        loads an ONNX model from memory. The bytes stay the caller's and may be freed
+//   as
+//                   soon as create_graph returns. "onnx:view" is the same.
 // `context` lives on with the graph when it is destroyed first. NULL: a context of the graph's own,
 // with the default device. Fails with TENGINE_EINVAL (no file name, size not positive),
 // TENGINE_EIO, TENGINE_EFORMAT and TENGINE_EGRAPH (what is wrong with the file), TENGINE_EOPERATOR
-// (lists every operator that is not supported), TENGINE_ENOENT (no such format) and, for "tengine"
-// and "tengine:m" in this version, TENGINE_ENOTSUP.
+// (names what is not supported), TENGINE_ELIMIT (a tmfile that would take many times its size) and
+// TENGINE_ENOENT (no such format).
 DLLEXPORT graph_t create_graph(context_t context, const char* model_format, const char* file_name,
                                ...);
 
@@ -300,6 +247,10 @@ DLLEXPORT int set_graph_layout(graph_t graph, int layout_type);
 // has by now are fed by the user; those of an output node are the results, keep memory of their
 // own, and may feed other nodes as well. Must be called when a graph is built by hand, after the
 // tensors were connected.
+// Any node can be either, so a graph can be cut short at both ends: an input node that computes is
+// not run, and nothing is run, nor need be fed, but what the output nodes need. The tensors of such
+// an input node have the shape and type that the file or an earlier prerun_graph gave them, or else
+// need set_tensor_shape; when it is an input node no more, it computes again.
 // Fails with TENGINE_EINVAL (NULL, number <= 0, a node named twice), TENGINE_ENOENT (no such node).
 DLLEXPORT int set_graph_input_node(graph_t graph, const char* input_nodes[], int input_number);
 DLLEXPORT int set_graph_output_node(graph_t graph, const char* output_nodes[], int output_number);
@@ -364,11 +315,13 @@ DLLEXPORT int save_graph(graph_t graph, const char* model_format, const char* fi
 
 // ---- Nodes ----
 
-// Appends a node. `op_name` is the name of an ONNX operator ("Conv", "Relu"), of its newest version
-// that is known, or "InputOp" (its output is fed by the user) or "Const" (its output is constant).
-// Attributes have ONNX's names and defaults.
-// Fails with TENGINE_EINVAL (a name is NULL or empty), TENGINE_EEXIST (node name is taken),
-// TENGINE_EOPERATOR (no such operator).
+// Appends a node. `op_name` is the name of one of Tengine's operators ("Convolution", "ReLU"), or
+// of one of ONNX's ("Conv", "Relu") in its newest version that is known; where both have a name, as
+// "Softmax", "ai.onnx.Softmax" is ONNX's. "InputOp" (its output is fed by the user) and "Const"
+// (its output is constant) stand for tensors, "Generic" for an operator that only the program's
+// custom kernel knows: its attribute "op_name" can say which. Attributes have the names and
+// defaults of Tengine's parameter structs, or of ONNX. Fails with TENGINE_EINVAL (a name is NULL or
+// empty), TENGINE_EEXIST (node name is taken), TENGINE_EOPERATOR (no such operator).
 DLLEXPORT node_t create_graph_node(graph_t graph, const char* node_name, const char* op_name);
 
 // The node of this name. Fails with TENGINE_ENOENT.
@@ -405,13 +358,16 @@ DLLEXPORT tensor_t get_node_output_tensor(node_t node, int output_idx);
 DLLEXPORT int set_node_input_tensor(node_t node, int input_idx, tensor_t tensor);
 DLLEXPORT int set_node_output_tensor(node_t node, int output_idx, tensor_t tensor, int tensor_type);
 
-// ---- Attributes of a node: ONNX's names ("kernel_shape", "axis", "alpha") ----
+// ---- Attributes of a node: the names of ONNX ("kernel_shape") or of Tengine ("kernel_h") ----
 // All fail with TENGINE_ENOENT (the operator has no such attribute; the sentence lists those it
 // has), TENGINE_EINVAL (NULL; another type than the attribute's) and, when setting, with
 // TENGINE_ERANGE (value outside what the operator allows).
 
-// Operators have the attributes that ONNX gives them; adding one fails with TENGINE_EEXIST if it is
-// there and TENGINE_ENOTSUP otherwise.
+// Gives a node an attribute beside those of its operator, not set yet (0, empty). `type_name` is as
+// in set_node_attr_generic; `size` is not used. Only "Generic" nodes, which stand for operators
+// that are not known here, can have such; those loaded from a file have what attributes the file
+// gives. Fails with TENGINE_EINVAL (NULL, no such type), TENGINE_EEXIST (there is one of this
+// name), TENGINE_ENOTSUP (any other operator), TENGINE_ELIMIT (too many).
 DLLEXPORT int add_node_attr(node_t node, const char* attr_name, const char* type_name, int size);
 
 // One number.
@@ -420,7 +376,17 @@ DLLEXPORT int get_node_attr_float(node_t node, const char* attr_name, float* att
 DLLEXPORT int set_node_attr_int(node_t node, const char* attr_name, const int* attr_val);
 DLLEXPORT int set_node_attr_float(node_t node, const char* attr_name, const float* attr_val);
 
-// A pointer as value. No ONNX attribute is one: fail with TENGINE_ENOTSUP.
+// Attributes that are pointers in Tengine's parameter structs; `attr_val` is the address of such a
+// pointer variable. What it points to is copied when it is set:
+//   int*, float*    as many elements as the attribute that counts them says ("dim_size" for
+//                   "re_shape"), which must have been set before
+//   struct vector*  (tengine/vector.h) where Tengine has one: "slice_point_", "ratios"; elements
+//                   are int, float, or structs of float
+//   char*           text up to the NUL
+// Getting gives a pointer that is the node's own, valid until the attribute is set, this is called
+// for it again, or the graph is destroyed; NULL where nothing is set.
+// Setting fails with TENGINE_EINVAL also for a list whose length no attribute tells: that one needs
+// set_node_attr_generic, after which a counting attribute is right of itself.
 DLLEXPORT int get_node_attr_pointer(node_t node, const char* attr_name, void* attr_val);
 DLLEXPORT int set_node_attr_pointer(node_t node, const char* attr_name, const void* attr_val);
 
@@ -440,7 +406,16 @@ DLLEXPORT int set_node_attr_generic(node_t node, const char* attr_name, const ch
                                     const void* buf, int size);
 DLLEXPORT int tengine_node_get_attr_number(node_t node, const char* attr_name);
 
-// A kernel of the program's own for one node. Fails with TENGINE_ENOTSUP in this version.
+// Gives one node a kernel of the program's own, which runs it from the next prerun_graph on.
+// `dev_name` is "CPU" or NULL. The struct stays the program's: the functions get its very address,
+// so it may be part of a larger one; it must live until its `release` is called, once, by
+// remove_custom_kernel or when the graph is destroyed. What each function is for custom_kernel.h
+// says. Operators that are not known here (get_node_op is "Generic") need such a kernel.
+// remove_custom_kernel undoes what is prepared, as postrun_graph does, and takes the kernel off; it
+// is gone even when its postrun fails.
+// Both fail with TENGINE_ENOTSUP (another device), TENGINE_ESTATE (the graph is running); the first
+// with TENGINE_EINVAL (NULL, no function run, `op` names another operator, a node that computes
+// nothing), TENGINE_EEXIST (the node has one); the second with TENGINE_ENOENT (it has none).
 DLLEXPORT int set_custom_kernel(node_t node, const char* dev_name,
                                 struct custom_kernel_ops* kernel_ops);
 DLLEXPORT int remove_custom_kernel(node_t node, const char* dev_name);
@@ -506,7 +481,9 @@ DLLEXPORT int set_tensor_data(tensor_t tensor, const void* input_data, int data_
 DLLEXPORT int get_tensor_data_type(tensor_t tensor);
 DLLEXPORT int set_tensor_data_type(tensor_t tensor, int data_type);
 
-// TENGINE_LAYOUT_*: a tag, no data is transposed. Setting fails with TENGINE_EINVAL.
+// TENGINE_LAYOUT_*: a tag that custom kernels see and that no data is transposed for. A model that
+// was made for NHWC is turned when it is loaded, and then takes NCHW. Setting fails with
+// TENGINE_EINVAL.
 DLLEXPORT int get_tensor_layout(tensor_t tensor);
 DLLEXPORT int set_tensor_layout(tensor_t tensor, int layout);
 
@@ -587,14 +564,29 @@ DLLEXPORT void set_log_level(enum log_level level);
 // The function runs on the thread that logs, on several at once. Process-wide.
 DLLEXPORT void set_log_output(log_print_t func);
 
-// ---- Plug-ins: shared libraries that bring devices ----
+// ---- Plug-ins: shared libraries that bring devices and schedulers ----
+// Not while graphs run on other threads.
 
-// Both fail with TENGINE_ENOTSUP in this version, TENGINE_EINVAL (a name is NULL).
+// Loads a shared library (a path, or a name from the system's search path) and calls its function
+// `init_func_name`, an `int (*)(void)`, which registers devices and schedulers through device.h;
+// NULL calls nothing. Its symbols are resolved at once and seen by nobody else. When loading fails
+// nothing it had registered stays. Fails with TENGINE_EINVAL (a name is NULL or empty),
+// TENGINE_EEXIST (there is a plug-in of this name), TENGINE_EIO (the file, with the loader's
+// sentence), TENGINE_ENOENT (no such function), and when the function returns a negative number,
+// with what it has recorded or TENGINE_EDEVICE.
 DLLEXPORT int load_tengine_plugin(const char* plugin_name, const char* file_name,
                                   const char* init_func_name);
+
+// Calls the plug-in's function `rel_func_name`, also `int (*)(void)`, NULL for none, unregisters
+// what is then still there of its devices and schedulers, and closes the library. release_tengine
+// does so for all plug-ins, without calling functions of theirs. Fails with TENGINE_EINVAL (NULL),
+// TENGINE_ENOENT (no such plug-in or function), TENGINE_ESTATE (a context lists one of its devices,
+// a graph uses one, or a call of one has not come back), and as above when the function returns a
+// negative number; the plug-in then stays.
 DLLEXPORT int unload_tengine_plugin(const char* plugin_name, const char* rel_func_name);
 
-// Number of plug-ins, 0 in this version, and the name of one; the latter fails with TENGINE_ERANGE.
+// Number of plug-ins, and the name of one, in the order of loading, valid until it is unloaded; the
+// latter fails with TENGINE_ERANGE.
 DLLEXPORT int get_tengine_plugin_number(void);
 DLLEXPORT const char* get_tengine_plugin_name(int idx);
 

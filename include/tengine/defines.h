@@ -21,14 +21,6 @@
 #define TENGINE_DT_UINT32 11  // 4
 #define TENGINE_DT_UINT64 12  // 8
 
-// Precision of a run. These are not the TENGINE_DT_* numbers.
-#define TENGINE_MODE_FP32 0
-#define TENGINE_MODE_FP16 1
-#define TENGINE_MODE_HYBRID_INT8 2
-#define TENGINE_MODE_UINT8 3
-#define TENGINE_MODE_INT8 4
-#define TENGINE_MODE_BF16 5
-
 // Precision of a run; 0-4 as in Tengine Lite. These are not the TENGINE_DT_* numbers.
 #define TENGINE_MODE_FP32 0         // every node in the types that the model has
 #define TENGINE_MODE_FP16 1         // fp32 nodes in fp16
@@ -47,3 +39,22 @@
 #define TENSOR_TYPE_CONST 2  // known before the run: weights
 #define TENSOR_TYPE_INPUT 3  // fed by the user
 #define TENSOR_TYPE_DEP 4    // orders two nodes, carries no data
+
+// Groups of CPU cores that the threads of a graph may use.
+#define TENGINE_CLUSTER_ALL 0
+#define TENGINE_CLUSTER_BIG 1     // the fastest cores
+#define TENGINE_CLUSTER_MEDIUM 2  // those between
+#define TENGINE_CLUSTER_LITTLE 3  // the slowest cores
+
+// Left over from functions that Tengine Lite had removed; kept so that programs compile.
+#define NODE_DUMP_ACTION_DISABLE 0
+#define NODE_DUMP_ACTION_ENABLE 1
+#define NODE_DUMP_ACTION_START 2
+#define NODE_DUMP_ACTION_STOP 3
+#define NODE_DUMP_ACTION_GET 4
+#define GRAPH_PERF_STAT_DISABLE 0
+#define GRAPH_PERF_STAT_ENABLE 1
+#define GRAPH_PERF_STAT_STOP 2
+#define GRAPH_PERF_STAT_START 3
+#define GRAPH_PERF_STAT_RESET 4
+#define GRAPH_PERF_STAT_GET 5

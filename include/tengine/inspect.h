@@ -107,6 +107,8 @@ struct tengine_execution_node
     double predicted_ms;  // one run, by the device's own estimate or from MACs and bytes
     double measured_ms;   // the last run, with the option run.profile=1; -1: not known
     int input_number;     // tensors it reads, absent ones included
+    const char* kernel;   // name of the program's custom kernel that runs there, "" when none does;
+                          // op and domain are then those of the model's node
 };
 
 // A tensor that a node reads, or a result of the graph.

@@ -24,6 +24,7 @@ extern "C" {
 #endif
 
 struct context;
+struct custom_kernel;
 struct dev_mem;
 struct device;
 struct graph;
@@ -115,6 +116,7 @@ typedef struct node
     int64_t predicted_ns;   // time of one run there; -1: nobody has asked yet
     int64_t measured_ns;    // time of the last run; -1: not known
     uint8_t keep_float;     // the user wants it computed in the types that the model has
+    struct custom_kernel* custom_kernel;  // the program's own kernel, or NULL; the source node's
 } ir_node_t;
 
 typedef struct subgraph

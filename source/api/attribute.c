@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API, attributes of nodes: parameters of the operator by their ONNX name. What an operator has
-// and which values are allowed its field list says (operator/param.h).
+// C API, attributes of nodes: parameters of the operator by name. What an operator has and which
+// values are allowed its field list says (operator/param.h).
+#include "api/attribute.h"
+
 #include <string.h>
 
 #include "api/check.h"
 #include "base/alloc.h"
 #include "base/text.h"
-#include "operator/param.h"
+#include "operator/added_field.h"
 
 // What `buf` can hold, by the name the program gives. `set` gets the checked buffer and the number
 // of elements in it; `get` copies the value of a member of the parameter struct, which fits.
@@ -16,67 +18,86 @@ typedef struct attribute_type
     op_field_kind_t kind;
     int size;      // bytes of one element
     bool is_list;  // any number of elements, else exactly one
-    int (*set)(struct node* node, const char* attr_name, const void* buf, int number);
+    int (*set)(struct node* node, const op_field_t* field, const void* buf, int number);
     void (*get)(const void* member, void* buf);
 } attribute_type_t;
 
-static int set_int(struct node* node, const char* attr_name, const void* buf, int number)
+static int set_int(struct node* node, const op_field_t* field, const void* buf, int number)
 {
     (void)number;
     int value;
     memcpy(&value, buf, sizeof value);
-    return set_node_int(node, attr_name, value);
+    return set_node_int(node, field->name, value);
 }
 
-static int set_float(struct node* node, const char* attr_name, const void* buf, int number)
+static int set_float(struct node* node, const op_field_t* field, const void* buf, int number)
 {
     (void)number;
     float value;
     memcpy(&value, buf, sizeof value);
-    return set_node_float(node, attr_name, value);
+    return set_node_float(node, field->name, value);
 }
 
-static int set_text(struct node* node, const char* attr_name, const void* buf, int number)
+static int set_text(struct node* node, const op_field_t* field, const void* buf, int number)
 {
     const char* end = memchr(buf, '\0', (size_t)number);
     const size_t length = end == NULL ? (size_t)number : (size_t)(end - (const char*)buf);
-    return set_node_text(node, attr_name, buf, length);
+    return set_node_text(node, field->name, buf, length);
 }
 
-static int set_int32_list(struct node* node, const char* attr_name, const void* buf, int number)
+static int follow_length(struct node* node, const op_field_t* field, int number)
 {
-    int64_t* values = alloc_memory(sizeof *values * (size_t)number);
-    if (values == NULL)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for %d integers", number);
+    return field->length == NULL ? TENGINE_OK : set_node_int(node, field->length, number);
+}
+
+int set_attribute_ints(struct node* node, const op_field_t* field, const int32_t* values,
+                       int number)
+{
+    int64_t* wide = alloc_memory(sizeof *wide * (size_t)number);
+    if (wide == NULL) return tengine_error_set(TENGINE_ENOMEM, "no memory for %d integers", number);
     for (int i = 0; i < number; ++i) {
         int32_t value;
-        memcpy(&value, (const char*)buf + sizeof value * (size_t)i, sizeof value);
-        values[i] = value;
+        memcpy(&value, values + i, sizeof value);
+        wide[i] = value;
     }
-    const int status = set_node_ints(node, attr_name, values, number);
-    free_memory(values);
+    int status = set_node_ints(node, field->name, wide, number);
+    if (status == TENGINE_OK) status = follow_length(node, field, number);
+    free_memory(wide);
     return status;
 }
 
-static int set_int64_list(struct node* node, const char* attr_name, const void* buf, int number)
+int set_attribute_floats(struct node* node, const op_field_t* field, const float* values,
+                         int number)
 {
-    return set_node_ints(node, attr_name, buf, number);
+    TENGINE_RETURN_IF_ERROR(set_node_floats(node, field->name, values, number));
+    return follow_length(node, field, number);
 }
 
-static int set_float_list(struct node* node, const char* attr_name, const void* buf, int number)
+static int set_int32_list(struct node* node, const op_field_t* field, const void* buf, int number)
 {
-    return set_node_floats(node, attr_name, buf, number);
+    return set_attribute_ints(node, field, buf, number);
 }
 
-static int set_text_list(struct node* node, const char* attr_name, const void* buf, int number)
+static int set_int64_list(struct node* node, const op_field_t* field, const void* buf, int number)
+{
+    TENGINE_RETURN_IF_ERROR(set_node_ints(node, field->name, buf, number));
+    return follow_length(node, field, number);
+}
+
+static int set_float_list(struct node* node, const op_field_t* field, const void* buf, int number)
+{
+    return set_attribute_floats(node, field, buf, number);
+}
+
+static int set_text_list(struct node* node, const op_field_t* field, const void* buf, int number)
 {
     const char* const* texts = buf;
     for (int i = 0; i < number; ++i)
-        TENGINE_RETURN_IF_ERROR(check_pointer(texts[i], "set_node_attr_generic", attr_name));
-    return set_node_texts(node, attr_name, texts, number);
+        TENGINE_RETURN_IF_ERROR(check_pointer(texts[i], "set_node_attr_generic", field->name));
+    return set_node_texts(node, field->name, texts, number);
 }
 
-static int set_tensor_value(struct node* node, const char* attr_name, const void* buf, int number)
+static int set_tensor_value(struct node* node, const op_field_t* field, const void* buf, int number)
 {
     (void)number;
     tensor_t handle;
@@ -92,7 +113,7 @@ static int set_tensor_value(struct node* node, const char* attr_name, const void
                               .size = get_ir_tensor_bytes(tensor),
                               .data = tensor->data};
     memcpy(value.dims, tensor->dims, sizeof value.dims);
-    return set_node_tensor(node, attr_name, &value);
+    return set_node_tensor(node, field->name, &value);
 }
 
 static void get_number(const void* member, void* buf)
@@ -149,12 +170,12 @@ enum
     ATTRIBUTE_TYPE_NUMBER = sizeof attribute_types / sizeof attribute_types[0]
 };
 
-static const char* type_name_of(int kind)
+// The first of those that hold the kind.
+const char* get_attribute_type_name(const op_field_t* field)
 {
-    const char* name = "unknown";
     for (int i = 0; i < ATTRIBUTE_TYPE_NUMBER; ++i)
-        if ((int)attribute_types[i].kind == kind) name = attribute_types[i].name;
-    return name;
+        if ((int)attribute_types[i].kind == field->kind) return attribute_types[i].name;
+    return "unknown";
 }
 
 static int fail_unknown_attribute(const struct node* node, const char* function, const char* name)
@@ -172,8 +193,8 @@ static int fail_unknown_attribute(const struct node* node, const char* function,
     return status;
 }
 
-static int find_field(const struct node* node, const char* function, const char* attr_name,
-                      const op_field_t** out_field)
+int find_attribute(const struct node* node, const char* function, const char* attr_name,
+                   const op_field_t** out_field)
 {
     TENGINE_RETURN_IF_ERROR(check_name(attr_name, function, "attr_name"));
     *out_field = find_op_field(node->op.method, attr_name, node->op.version);
@@ -181,7 +202,7 @@ static int find_field(const struct node* node, const char* function, const char*
     return TENGINE_OK;
 }
 
-static const void* member_of(const struct node* node, const op_field_t* field)
+const void* get_attribute_member(const struct node* node, const op_field_t* field)
 {
     return (const char*)node->op.param_mem + field->offset;
 }
@@ -197,7 +218,7 @@ static int find_type(const struct node* node, const char* function, const op_fie
     }
     return tengine_error_set(TENGINE_EINVAL, "%s: %s '%s': attribute '%s' is %s, not %s", function,
                              get_ir_node_op(node), node->name, field->name,
-                             type_name_of(field->kind), type_name);
+                             get_attribute_type_name(field), type_name);
 }
 
 static int count_elements(const op_field_t* field, const void* member)
@@ -231,7 +252,7 @@ static int set_attribute(struct node* node, const char* function, const op_field
         return tengine_error_set(TENGINE_EINVAL, "%s: attribute '%s': %d bytes are not %s%s",
                                  function, field->name, size, type->name,
                                  type->is_list ? " elements" : "");
-    return type->set(node, field->name, buf, size / type->size);
+    return type->set(node, field, buf, size / type->size);
 }
 
 static int get_attribute(const struct node* node, const char* function, const op_field_t* field,
@@ -241,7 +262,7 @@ static int get_attribute(const struct node* node, const char* function, const op
     if (type->get == NULL)
         return tengine_error_set(TENGINE_ENOTSUP, "%s: attribute '%s' is a tensor, to be set only",
                                  function, field->name);
-    const void* member = member_of(node, field);
+    const void* member = get_attribute_member(node, field);
     const int64_t terminator = field->kind == OP_FIELD_STRING;
     const int64_t needed = ((int64_t)count_elements(field, member) + terminator) * type->size;
     if (size < needed)
@@ -257,7 +278,7 @@ static int read_attribute(node_t node, const char* function, const char* attr_na
     const struct node* target = find_node(node, function, NULL);
     const op_field_t* field = NULL;
     const attribute_type_t* type = NULL;
-    if (target == NULL || find_field(target, function, attr_name, &field) < 0 ||
+    if (target == NULL || find_attribute(target, function, attr_name, &field) < 0 ||
         find_type(target, function, field, type_name, &type) < 0)
         return -1;
     return api_result(get_attribute(target, function, field, type, buf, size));
@@ -270,7 +291,7 @@ static int write_attribute(node_t node, const char* function, const char* attr_n
     struct node* target = find_node(node, function, &owner);
     const op_field_t* field = NULL;
     const attribute_type_t* type = NULL;
-    if (target == NULL || find_field(target, function, attr_name, &field) < 0 ||
+    if (target == NULL || find_attribute(target, function, attr_name, &field) < 0 ||
         find_type(target, function, field, type_name, &type) < 0 || check_idle(owner, function) < 0)
         return -1;
     return end_change(owner, set_attribute(target, function, field, type, buf, size));
@@ -312,42 +333,36 @@ int tengine_node_get_attr_number(node_t node, const char* attr_name)
 {
     const struct node* target = find_node(node, __func__, NULL);
     const op_field_t* field = NULL;
-    if (target == NULL || find_field(target, __func__, attr_name, &field) < 0) return -1;
-    return count_elements(field, member_of(target, field));
+    if (target == NULL || find_attribute(target, __func__, attr_name, &field) < 0) return -1;
+    return count_elements(field, get_attribute_member(target, field));
 }
 
-// No parameter of an operator is a bare pointer.
-static int fail_pointer_attribute(node_t node, const char* function, const char* attr_name,
-                                  const void* attr_val)
+static int find_new_kind(const char* function, const char* type_name, op_field_kind_t* out_kind)
 {
-    const struct node* target = find_node(node, function, NULL);
-    const op_field_t* field = NULL;
-    if (target == NULL || find_field(target, function, attr_name, &field) < 0 ||
-        check_pointer(attr_val, function, "attr_val") < 0)
-        return -1;
-    return api_result(fail_not_supported(function, "attributes that hold a pointer are"));
-}
-
-int get_node_attr_pointer(node_t node, const char* attr_name, void* attr_val)
-{
-    return fail_pointer_attribute(node, __func__, attr_name, attr_val);
-}
-
-int set_node_attr_pointer(node_t node, const char* attr_name, const void* attr_val)
-{
-    return fail_pointer_attribute(node, __func__, attr_name, attr_val);
+    text_t known = {0};
+    for (int i = 0; i < ATTRIBUTE_TYPE_NUMBER; ++i) {
+        *out_kind = attribute_types[i].kind;
+        if (strcmp(attribute_types[i].name, type_name) == 0) {
+            free_text(&known);
+            return TENGINE_OK;
+        }
+        append_text(&known, "%s%s", i > 0 ? ", " : "", attribute_types[i].name);
+    }
+    const int status = tengine_error_set(TENGINE_EINVAL, "%s: there is no type '%s'; there are %s",
+                                         function, type_name, known.data ? known.data : "none");
+    free_text(&known);
+    return status;
 }
 
 int add_node_attr(node_t node, const char* attr_name, const char* type_name, int size)
 {
     (void)size;
-    const struct node* target = find_node(node, __func__, NULL);
+    api_graph_t* owner = NULL;
+    op_field_kind_t kind;
+    struct node* target = find_node(node, __func__, &owner);
     if (target == NULL || check_name(attr_name, __func__, "attr_name") < 0 ||
-        check_name(type_name, __func__, "type_name") < 0)
+        check_name(type_name, __func__, "type_name") < 0 ||
+        find_new_kind(__func__, type_name, &kind) < 0 || check_idle(owner, __func__) < 0)
         return -1;
-    if (find_op_field(target->op.method, attr_name, target->op.version) != NULL)
-        return api_result(tengine_error_set(TENGINE_EEXIST, "%s: %s '%s' has an attribute '%s'",
-                                            __func__, get_ir_node_op(target), target->name,
-                                            attr_name));
-    return api_result(fail_not_supported(__func__, "attributes beyond those of the operator are"));
+    return end_change(owner, add_node_field(target, attr_name, kind));
 }

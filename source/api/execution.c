@@ -2,10 +2,12 @@
 // C API, group Execution: prepare, run, wait, release, threads, events. The work is done behind
 // scheduler/scheduler.h.
 #include "api/check.h"
+#include "api/custom_kernel.h"
 #include "base/cpu.h"
 #include "graph/graph.h"
 #include "scheduler/failure.h"
 #include "scheduler/scheduler.h"
+#include "tengine/log.h"
 
 static int count_cores(uint64_t mask)
 {
@@ -69,13 +71,27 @@ static int check_inputs(struct graph* graph, const char* function)
                              function, name);
 }
 
+// Custom kernels that the new preparation has no use for, or all of them after a failure, are not
+// prepared any more either.
+static int prepare_and_finish(struct graph* graph, const char* function,
+                              const ir_run_options_t* options)
+{
+    ir_failure_t failure = {0};
+    int status = prerun_ir_graph(graph, options);
+    if (status == TENGINE_OK) status = check_inputs(graph, function);
+    if (status < 0) keep_ir_failure(&failure);
+    const int finished = finish_graph_kernels(graph);
+    if (failure.code != 0) return raise_ir_failure(&failure);
+    if (finished < 0) TLOG_WARNING("%s: %s", function, tengine_error_message());
+    return TENGINE_OK;
+}
+
 static int prepare(api_graph_t* graph, const char* function, const options_t* wanted)
 {
     TENGINE_RETURN_IF_ERROR(check_idle(graph, function));
     graph->has_run = false;
     const ir_run_options_t options = translate_options(wanted);
-    TENGINE_RETURN_IF_ERROR(prerun_ir_graph(graph->graph, &options));
-    TENGINE_RETURN_IF_ERROR(check_inputs(graph->graph, function));
+    TENGINE_RETURN_IF_ERROR(prepare_and_finish(graph->graph, function, &options));
     graph->changed = false;
     return TENGINE_OK;
 }
@@ -162,7 +178,10 @@ int postrun_graph(graph_t graph)
     api_graph_t* target = find_graph(graph, __func__);
     if (target == NULL || check_idle(target, __func__) < 0) return -1;
     target->has_run = false;
-    return api_result(postrun_ir_graph(target->graph));
+    ir_failure_t failure = {0};
+    if (postrun_ir_graph(target->graph) < 0) keep_ir_failure(&failure);
+    const int finished = finish_graph_kernels(target->graph);
+    return api_result(failure.code != 0 ? raise_ir_failure(&failure) : finished);
 }
 
 int get_graph_exec_status(graph_t graph)

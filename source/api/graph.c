@@ -3,7 +3,9 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "api/attribute.h"
 #include "api/check.h"
+#include "api/custom_kernel.h"
 #include "base/alloc.h"
 #include "graph/affinity.h"
 #include "graph/context.h"
@@ -11,49 +13,59 @@
 #include "scheduler/scheduler.h"
 #include "serializer/serializer.h"
 
-// Where a model comes from: a file, or bytes in memory.
+// Where a model comes from.
+typedef enum source_kind
+{
+    SOURCE_FILE,
+    SOURCE_MEMORY,  // ":m": bytes in memory, which a format that keeps them takes over
+    SOURCE_VIEW     // ":view": bytes in memory that stay the caller's
+} source_kind_t;
+
 typedef struct model_source
 {
     struct serializer* serializer;
-    const char* file_name;
-    const void* bytes;  // NULL: the file
+    source_kind_t kind;
+    const char* place;  // file name, or address of the bytes
     int size;
 } model_source_t;
 
-static const char memory_suffix[] = ":m";
-
-static bool is_memory_format(const char* format)
+// Splits "onnx:m" into the format's name and where the model is. As in Tengine Lite the suffix is
+// whatever begins with ":m".
+static source_kind_t split_format(const char* format, size_t* out_length)
 {
-    const size_t length = strlen(format);
-    const size_t suffix = sizeof memory_suffix - 1;
-    return length > suffix && strcmp(format + length - suffix, memory_suffix) == 0;
+    const char* colon = strchr(format, ':');
+    *out_length = colon != NULL ? (size_t)(colon - format) : strlen(format);
+    if (colon == NULL) return SOURCE_FILE;
+    if (strcmp(colon, ":view") == 0) return SOURCE_VIEW;
+    if (colon[1] == 'm') return SOURCE_MEMORY;
+    *out_length = strlen(format);
+    return SOURCE_FILE;
 }
 
-static int find_format(const char* format, struct serializer** out_serializer)
+static int find_format(const char* format, model_source_t* source)
 {
     char name[32];
-    const size_t length =
-        strlen(format) - (is_memory_format(format) ? sizeof memory_suffix - 1 : 0);
-    *out_serializer = NULL;
+    size_t length;
+    source->kind = split_format(format, &length);
     if (length < sizeof name) {
         memcpy(name, format, length);
         name[length] = '\0';
-        *out_serializer = find_serializer_via_name(name);
-        if (*out_serializer == NULL && strcmp(name, "tengine") == 0)
-            return fail_not_supported("create_graph", "the model format 'tengine' is");
+        source->serializer = find_serializer_via_name(name);
     }
-    if (*out_serializer != NULL) return TENGINE_OK;
+    // Tengine Lite had one format and never looked at what stands before ":m".
+    if (source->serializer == NULL && source->kind == SOURCE_MEMORY)
+        source->serializer = find_serializer_via_name("tengine");
+    if (source->serializer != NULL) return TENGINE_OK;
     return tengine_error_set(TENGINE_ENOENT, "create_graph: there is no model format '%s'", format);
 }
 
 static int read_source(const char* format, const char* file_name, va_list arguments,
                        model_source_t* out_source)
 {
-    *out_source = (model_source_t){.file_name = file_name};
-    TENGINE_RETURN_IF_ERROR(find_format(format, &out_source->serializer));
-    if (!is_memory_format(format)) return check_name(file_name, "create_graph", "file_name");
+    *out_source = (model_source_t){.place = file_name};
+    TENGINE_RETURN_IF_ERROR(find_format(format, out_source));
+    if (out_source->kind == SOURCE_FILE) return check_name(file_name, "create_graph", "file_name");
     TENGINE_RETURN_IF_ERROR(check_pointer(file_name, "create_graph", "the address of the model"));
-    out_source->bytes = file_name;
     out_source->size = va_arg(arguments, int);
     if (out_source->size > 0) return TENGINE_OK;
     return tengine_error_set(TENGINE_EINVAL, "create_graph: a model of %d bytes", out_source->size);
@@ -63,9 +75,12 @@ static int load_graph(struct graph* graph, const model_source_t* source, va_list
 {
     struct serializer* serializer = source->serializer;
     graph->serializer = serializer;
-    if (source->bytes != NULL)
-        return serializer->load_mem(serializer, graph, source->bytes, source->size, arguments);
-    return serializer->load_model(serializer, graph, source->file_name, arguments);
+    if (source->kind == SOURCE_FILE)
+        return serializer->load_model(serializer, graph, source->place, arguments);
+    if (serializer->load_block == NULL)
+        return serializer->load_mem(serializer, graph, source->place, source->size, arguments);
+    return serializer->load_block(serializer, graph, (void*)(uintptr_t)source->place, source->size,
+                                  source->kind == SOURCE_MEMORY);
 }
 
 // The context a graph has when the program gives none.
@@ -83,11 +98,13 @@ static void release_graph(api_graph_t* graph)
     struct graph* target = graph->graph;
     struct serializer* serializer = target->serializer;
     postrun_ir_graph(target);
+    release_graph_kernels(target);
     if (serializer != NULL && serializer->unload_graph != NULL)
         serializer->unload_graph(serializer, target, target->serializer_privacy,
                                  target->device_privacy);
     // Out of the table first: nobody can get at it while it is taken apart.
     const bool last = remove_graph_handles(graph);
+    release_lent_memory(graph);
     destroy_ir_graph(target);
     if (last) destroy_ir_context(graph->context);
     free_memory(graph);
@@ -122,7 +139,7 @@ graph_t create_graph(context_t context, const char* model_format, const char* fi
         return NULL;
     va_list arguments;
     va_start(arguments, file_name);
-    model_source_t source;
+    model_source_t source = {0};
     api_graph_t* graph = NULL;
     if (model_format == NULL || read_source(model_format, file_name, arguments, &source) == 0)
         graph = create_empty_graph(context);
@@ -190,22 +207,36 @@ static int replace_node_list(struct graph* graph, const char* function, const ch
     return status;
 }
 
-// An input node takes nothing itself. Its tensors are fed by the user, whatever they were before;
-// constants stay what they are.
+static bool is_listed_node(const int32_t nodes[], int number, int32_t node)
+{
+    for (int i = 0; i < number; ++i)
+        if (nodes[i] == node) return true;
+    return false;
+}
+
+// Changes tensors of the node from one type to another; constants stay what they are.
+static void retype_outputs(const struct node* node, int from, int to)
+{
+    for (int i = 0; i < node->output_num; ++i) {
+        struct tensor* tensor = get_ir_node_output(node, i);
+        if (tensor == NULL || tensor->tensor_type != from) continue;
+        tensor->tensor_type = (uint8_t)to;
+        release_ir_tensor_data(tensor);
+    }
+}
+
+// The tensors of an input node are fed by the user, whatever it would compute itself. A node that
+// was such an input before, and is not an InputOp, computes again.
 static int replace_input_nodes(struct graph* graph, const int32_t nodes[], int number)
 {
-    for (int i = 0; i < number; ++i) {
-        const struct node* node = get_ir_graph_node(graph, nodes[i]);
-        if (node->input_num > 0)
-            return tengine_error_set(TENGINE_EINVAL,
-                                     "set_graph_input_node: '%s' is a %s with inputs of its own",
-                                     node->name, get_ir_node_op(node));
+    for (int i = 0; i < graph->input_num; ++i) {
+        const struct node* node = get_ir_graph_node(graph, graph->input_nodes[i]);
+        if (node->input_num > 0 && !is_listed_node(nodes, number, node->index))
+            retype_outputs(node, TENSOR_TYPE_INPUT, TENSOR_TYPE_VAR);
     }
     TENGINE_RETURN_IF_ERROR(set_ir_graph_input_node(graph, nodes, number));
-    for (int i = 0; i < graph->input_tensor_num; ++i) {
-        struct tensor* tensor = get_ir_graph_tensor(graph, graph->input_tensors[i]);
-        if (tensor->tensor_type == TENSOR_TYPE_VAR) tensor->tensor_type = TENSOR_TYPE_INPUT;
-    }
+    for (int i = 0; i < number; ++i)
+        retype_outputs(get_ir_graph_node(graph, nodes[i]), TENSOR_TYPE_VAR, TENSOR_TYPE_INPUT);
     return TENGINE_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include "api/check.h"
 #include "graph/graph.h"
+#include "operator/custom_kernel.h"
 #include "optimizer/optimizer.h"
 #include "scheduler/runner.h"
 #include "scheduler/session.h"
@@ -147,6 +148,16 @@ static double milliseconds(int64_t nanoseconds)
     return nanoseconds < 0 ? -1.0 : (double)nanoseconds / 1e6;
 }
 
+// A custom kernel's node is shown as the operator that it stands for.
+static void describe_custom_kernel(const struct node* node, struct tengine_execution_node* out_node)
+{
+    const ir_custom_kernel_t* kernel = node->custom_kernel;
+    out_node->kernel = kernel == NULL ? "" : get_kernel_name(kernel);
+    if (kernel == NULL) return;
+    out_node->op = get_source_op(kernel->node);
+    out_node->domain = get_ir_node_domain(kernel->node);
+}
+
 int tengine_graph_get_execution_node(graph_t graph, int index,
                                      struct tengine_execution_node* out_node)
 {
@@ -167,6 +178,7 @@ int tengine_graph_get_execution_node(graph_t graph, int index,
         .measured_ms = milliseconds(node->measured_ns),
         .input_number = node->input_num,
     };
+    describe_custom_kernel(node, out_node);
     return 0;
 }
 

@@ -146,6 +146,18 @@ void* find_any_handle(handle_kind_t kind)
     return (void*)object;
 }
 
+bool has_handle(handle_kind_t kind, handle_test_t fits, const void* argument)
+{
+    bool found = false;
+    pthread_mutex_lock(&table.mutex);
+    for (size_t i = 0; i < table.capacity && !found; ++i) {
+        const entry_t* entry = &table.entries[i];
+        found = entry->live && entry->kind == kind && fits(entry->object, entry->owner, argument);
+    }
+    pthread_mutex_unlock(&table.mutex);
+    return found;
+}
+
 int check_initialised(const char* function)
 {
     if (are_modules_initialised()) return TENGINE_OK;

@@ -39,6 +39,7 @@ typedef struct api_graph
         event_handler_t function;
         void* argument;
     } hooks[GRAPH_EVENT_NUMBER];
+    struct vector* lent;  // what get_node_attr_pointer has given out, see attribute_pointer.c
 } api_graph_t;
 
 // All functions: any thread. `function` is the name of the API function that asks, for the
@@ -58,6 +59,11 @@ TENGINE_MUST_USE bool remove_graph_handles(const api_graph_t* graph);
 
 // Some graph or context that is in the table, NULL when there is none.
 void* find_any_handle(handle_kind_t kind);
+
+// Whether there is one for which `fits` is true. `owner` is the graph the object dies with, NULL
+// for a context. `fits` must not use handles.
+typedef bool (*handle_test_t)(const void* object, const api_graph_t* owner, const void* argument);
+bool has_handle(handle_kind_t kind, handle_test_t fits, const void* argument);
 
 // The live objects behind handles, NULL when TENGINE_EHANDLE or TENGINE_ESTATE was set. The owner
 // of a node or tensor comes out through `out_owner`, which may be NULL.

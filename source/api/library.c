@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // C API, group Library: start and stop, version, the last error.
 #include "api/check.h"
+#include "api/plugin.h"
 #include "module/module.h"
 #include "scheduler/watchdog.h"
 #include "tengine/log.h"
@@ -29,11 +30,13 @@ void release_tengine(void)
         destroy_context(object);
     // Devices must not go away under a call that comes back after all.
     const int hung_num = wait_hung_calls(PATIENCE_MS);
-    if (hung_num > 0)
+    if (hung_num > 0) {
         TLOG_ERR("release_tengine: %d calls of devices have not returned; the library stays up",
                  hung_num);
-    else
-        release_modules();
+        return;
+    }
+    release_plugins();
+    release_modules();
 }
 
 const char* get_tengine_version(void)

@@ -212,18 +212,3 @@ int set_node_output_tensor(node_t node, int output_idx, tensor_t tensor, int ten
     output->tensor_type = (uint8_t)tensor_type;
     return end_change(owner, TENGINE_OK);
 }
-
-int set_custom_kernel(node_t node, const char* dev_name, struct custom_kernel_ops* kernel_ops)
-{
-    if (find_node(node, __func__, NULL) == NULL || check_name(dev_name, __func__, "dev_name") < 0 ||
-        check_pointer(kernel_ops, __func__, "kernel_ops") < 0)
-        return -1;
-    return api_result(fail_not_supported(__func__, "custom kernels are"));
-}
-
-int remove_custom_kernel(node_t node, const char* dev_name)
-{
-    if (find_node(node, __func__, NULL) == NULL || check_name(dev_name, __func__, "dev_name") < 0)
-        return -1;
-    return api_result(fail_not_supported(__func__, "custom kernels are"));
-}

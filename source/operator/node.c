@@ -60,7 +60,7 @@ int change_node_method(struct node* node, const char* full_name)
     TENGINE_RETURN_IF_ERROR(give_method(&op, type, newest_version(method), method));
     node->op = op;
     const int status = copy_op_param(&node->op, &old);
-    release_op_param(&old);
+    old.release(&old);
     return status;
 }
 

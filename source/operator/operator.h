@@ -98,6 +98,7 @@ typedef struct op_field
     uint8_t file_offset;  // bytes from the record's start
     const char* length;   // INTS and FLOATS of Tengine operators: the INT field that counts them,
                           // for programs that set them through a pointer
+    uint8_t in_vector;    // INTS and FLOATS: for such programs the list is a struct vector of them
 } op_field_t;
 
 // Designated rows: OP_FIELD(struct conv_param, INT, group, .number = 1, .minimum = 1)
@@ -107,8 +108,9 @@ typedef struct op_field
         __VA_ARGS__                                                                       \
     }
 
-// A row for a parameter of a Tengine operator: TM_FIELD(struct x_param, INT, axis, WORD, 0, .number = 1)
-#define TM_FIELD(type, field_kind, member, form, place, ...)                          \
+// A row for a parameter of a Tengine operator:
+// TM_FIELD(struct x_param, INT, axis, WORD, 0, .number = 1)
+#define TM_FIELD(type, field_kind, member, form, place, ...)                              \
     OP_FIELD(type, field_kind, member, .file_kind = OP_FILE_##form, .file_offset = place, \
              __VA_ARGS__)
 
@@ -121,7 +123,8 @@ typedef enum op_trait
     OP_RANDOM = 1,       // two runs differ: never folded
     OP_SELF_SHAPED = 2,  // the kernel itself finds the output's shape (NonZero, Unique)
     OP_LEGACY = 4,       // exists only to be lowered: never in an execution graph
-    OP_SHAPE_ONLY = 8    // reads its input's shape, not its data (Shape, Size)
+    OP_SHAPE_ONLY = 8,   // reads its input's shape, not its data (Shape, Size)
+    OP_OPEN = 16         // a node may have parameters of its own beside the fields (added_field.h)
 } op_trait_t;
 
 // What makes an operator one of Tengine's.
@@ -154,14 +157,15 @@ typedef struct method
     int64_t (*macs)(const struct node* node);
     // Rewrites a node of this row in the execution graph to ONNX operators of the newest opset.
     // ONNX's own rows: before shapes are known; NULL: attributes that became inputs are moved, the
-    // version is raised. Tengine's rows: when the shapes of all inputs are known, with the functions
-    // of tengine/emit.h; NULL: the operator has no equal in ONNX and is computed as it is.
+    // version is raised. Tengine's rows: when the shapes of all inputs are known, with the
+    // functions of tengine/emit.h; NULL: the operator has no equal in ONNX and is computed as it
+    // is.
     int (*lower)(struct graph* graph, struct node* node);
     // Tengine's operators; NULL for all others.
     const struct tengine_record* tengine;
-    // The inverse of lower, for the tmfile writer. `raised_from`: ONNX operators it takes, "Add|Sub".
-    // raise() rewrites such a node, whose shapes are known, to Tengine operators with the functions
-    // of tengine/emit.h, or leaves it alone: OP_NOT_RAISED, after refuse_raising().
+    // The inverse of lower, for the tmfile writer. `raised_from`: ONNX operators it takes,
+    // "Add|Sub". raise() rewrites such a node, whose shapes are known, to Tengine operators with
+    // the functions of tengine/emit.h, or leaves it alone: OP_NOT_RAISED, after refuse_raising().
     const char* raised_from;
     int (*raise)(struct graph* graph, struct node* node);
 } ir_method_t;
@@ -169,8 +173,11 @@ typedef struct method
 #define OP_NOT_RAISED 1
 
 // A Tengine row's number in the API, number in files and bytes of its record.
-#define TENGINE_RECORD(op_type, file_id, bytes) \
-    .domain = "tengine", .version = 1, .tengine = &(const struct tengine_record){op_type, file_id, bytes}
+#define TENGINE_RECORD(op_type, file_id, bytes)                                  \
+    .domain = "tengine", .version = 1, .tengine = &(const struct tengine_record) \
+    {                                                                            \
+        op_type, file_id, bytes                                                  \
+    }
 
 struct operator_table
 {

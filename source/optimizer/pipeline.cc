@@ -158,10 +158,12 @@ constexpr Pass kOnnxPasses[] = {
     {"source_form", take_onnx_form},
 };
 
+// InputOp, Const and what is not known here belong to both dialects.
 bool is_operator_of_tengine(const node* node)
 {
-    const bool stands_for_value = node->input_num == 0;  // InputOp, Const
-    return node->op.method->tengine && !stands_for_value;
+    const method& method = *node->op.method;
+    const bool is_common = node->input_num == 0 || (method.traits & OP_OPEN) != 0;
+    return method.tengine && !is_common;
 }
 
 // A graph that has Tengine's operators came from a tmfile or was made by hand, and is saved as it

@@ -8,12 +8,29 @@
 
 namespace tengine {
 
-// Tengine's way to ONNX's, for all Tengine nodes that are to be lowered. A run that asks for no
-// precision of its own then has that of the model.
+// quantization_in_nodes.cc: Tengine's way to ONNX's, for all Tengine nodes that are to be lowered.
+// A run that asks for no precision of its own then has that of the model.
 int say_quantization_in_nodes(graph& graph);
 
-// ONNX's way to Tengine's, around Tengine nodes: QuantizeLinear behind one, and behind an input of
-// the graph that nobody else reads, DequantizeLinear before one. Others stay.
+// quantization_in_tensors.cc: ONNX's way to Tengine's, around Tengine nodes: QuantizeLinear behind
+// one, and behind an input of the graph that nobody else reads, DequantizeLinear before one. Others
+// stay.
 int say_quantization_in_tensors(graph& graph);
+
+// ---- what both need ----
+
+// A Tengine node that is one only until it is lowered, or since it was raised.
+bool speaks_tengine(const node* node);
+
+bool is_quantized(const ir_tensor_t& tensor);
+const float* scales_of(const ir_tensor_t& tensor);
+const int* zero_points_of(const ir_tensor_t& tensor);
+
+// What a clamp (ReLU, ReLU6, ReLU1, Clip) reads, when a Tengine node computes it for nobody else;
+// null otherwise. Before a clamp, rounding to the steps of its result changes nothing, because it
+// is monotone: Q(clamp(x)) = Q(clamp(DQ(Q(x)))) for any x and one Q. So what goes into it can be
+// said to be quantised like its result, which Tengine Lite needs of every tensor, or to be in
+// float, which lets a device clamp where it requantises.
+ir_tensor_t* find_clamped(const node& node);
 
 }  // namespace tengine

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 #include "tengine/ir.h"
 
@@ -44,6 +45,11 @@ typedef struct serializer
     int (*save_model)(struct serializer* serializer, const struct graph* ir_graph,
                       const char* fname);
     const char* dialect;
+    // (optional) As load_mem, without a copy: the bytes are part of the graph until unload_graph.
+    // `owned`: the graph takes the block, which is malloc()'s, over and frees it in unload_graph;
+    // else it stays the caller's and is only read. After a failure it is the caller's in any case.
+    int (*load_block)(struct serializer* serializer, struct graph* ir_graph, void* block, int size,
+                      bool owned);
 } serializer_t;
 
 #ifdef __cplusplus

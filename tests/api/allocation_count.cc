@@ -15,13 +15,15 @@ namespace {
 std::atomic<long> allocations{0};
 std::atomic<long> live_blocks{0};
 std::atomic<long> live_bytes{0};
+std::atomic<long> peak_bytes{0};
 
 void* count_block(void* memory)
 {
     ++allocations;
     if (memory == nullptr) return nullptr;
     ++live_blocks;
-    live_bytes += static_cast<long>(malloc_usable_size(memory));
+    const long live = live_bytes += static_cast<long>(malloc_usable_size(memory));
+    if (live > peak_bytes) peak_bytes = live;
     return memory;
 }
 
@@ -45,6 +47,14 @@ long count_allocations()
 LiveMemory measure_live_memory()
 {
     return {live_blocks.load(), live_bytes.load()};
+}
+void reset_peak_memory()
+{
+    peak_bytes = live_bytes.load();
+}
+long measure_peak_memory()
+{
+    return peak_bytes.load();
 }
 
 extern "C" {
@@ -116,6 +126,11 @@ long count_allocations()
 LiveMemory measure_live_memory()
 {
     return {0, 0};
+}
+void reset_peak_memory() {}
+long measure_peak_memory()
+{
+    return 0;
 }
 
 #endif

@@ -15,3 +15,7 @@ struct LiveMemory
     long bytes;
 };
 LiveMemory measure_live_memory();
+
+// The most live bytes at one time since reset_peak_memory(); for programs with one thread.
+void reset_peak_memory();
+long measure_peak_memory();

@@ -48,6 +48,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(get_graph_attr),
     SYMBOL(set_graph_device),
     SYMBOL(tengine_graph_set_affinity),
+    SYMBOL(save_graph),
     SYMBOL(dump_graph),
     SYMBOL(create_graph_node),
     SYMBOL(get_graph_node),

@@ -100,26 +100,6 @@ TEST_F(LibraryTest, ErrorIsOfTheThread)
     EXPECT_TRUE(failed_with(TENGINE_EHANDLE));
 }
 
-TEST_F(LibraryTest, PluginsAreNotSupportedYet)
-{
-    EXPECT_EQ(load_tengine_plugin("p", "libp.so", "init"), -1);
-    EXPECT_NE(std::strstr(get_tengine_error(), "not supported in this version"), nullptr);
-    EXPECT_TRUE(failed_with(TENGINE_ENOTSUP));
-    EXPECT_EQ(load_tengine_plugin(nullptr, "libp.so", "init"), -1);
-    EXPECT_TRUE(failed_with(TENGINE_EINVAL));
-    EXPECT_EQ(load_tengine_plugin("p", nullptr, nullptr), -1);
-    EXPECT_TRUE(failed_with(TENGINE_EINVAL));
-    EXPECT_EQ(unload_tengine_plugin("p", "release"), -1);
-    EXPECT_TRUE(failed_with(TENGINE_ENOTSUP));
-    EXPECT_EQ(unload_tengine_plugin(nullptr, nullptr), -1);
-    EXPECT_TRUE(failed_with(TENGINE_EINVAL));
-    EXPECT_EQ(get_tengine_plugin_number(), 0);
-    for (int index : {-1, 0, 1}) {
-        EXPECT_EQ(get_tengine_plugin_name(index), nullptr);
-        EXPECT_TRUE(failed_with(TENGINE_ERANGE));
-    }
-}
-
 std::string logged;
 
 void keep_line(const char* line)

@@ -18,7 +18,7 @@ TEST_F(PlacementTest, AnAbsentInputHasNoName)
     const tensor_t x = add_input(graph, "x", {2, 3});
     const float highest = 1.0f;
     const tensor_t most = add_constant(graph, "most", {}, &highest);
-    add_node(graph, "y", "Clip", {x});
+    add_node(graph, "y", "ai.onnx.Clip", {x});
     set_node_input_tensor(get_graph_node(graph, "y"), 2, most);
     ASSERT_TRUE(set_borders(graph, {"x"}, {"y"})) << get_tengine_error();
     ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();

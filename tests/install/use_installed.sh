@@ -14,12 +14,18 @@ if [ "$build" = "$work/build" ]; then
     cmake -S "$source" -B "$build" "$@"
     cmake --build "$build" --parallel 2
 fi
-rm -rf "$work/prefix" "$work/package"
+rm -rf "$work/prefix" "$work/package" "$work/ported"
 cmake --install "$build" --prefix "$work/prefix"
 
 echo "== find_package"
 cmake -S "$source/examples" -B "$work/package" -DCMAKE_PREFIX_PATH="$work/prefix"
 cmake --build "$work/package"
+
+echo "== names of Tengine Lite"
+cmake -S "$source/tests/install/ported" -B "$work/ported" -DCMAKE_PREFIX_PATH="$work/prefix"
+cmake --build "$work/ported"
+"$work/ported/program-tengine-lite"
+"$work/ported/program-tengine-lite-static"
 
 echo "== pkg-config"
 package_config=$(find "$work/prefix" -name tengine.pc)
@@ -34,3 +40,4 @@ echo "== run"
 cd "$source"
 "$work/package/bin/hello"
 "$work/hello"
+"$work/package/bin/custom_kernel"

@@ -78,18 +78,50 @@ TEST_F(OnnxOperatorTest, AllUnsupportedOperatorsAreListed)
 {
     OnnxBuilder builder = small_model();
     auto* import = builder.model.add_opset_import();
-    import->set_domain("com.example");
+    import->set_domain("com.microsoft");
     import->set_version(3);
     for (int i = 0; i < 7; i++)
         builder.add_node("Fancy", {"x"}, {}, "fancy" + std::to_string(i))
-            ->set_domain("com.example");
+            ->set_domain("com.microsoft");
     builder.add_node("NotAnOperator", {"x"}, {}, "other");
     builder.add_node("InputOp", {}, {}, "fake");
     expect_failure(Loaded(builder), TENGINE_EOPERATOR,
                    {"3 operators",
-                    "com.example.Fancy (opset 3: 'fancy0', 'fancy1', 'fancy2', "
+                    "com.microsoft.Fancy (opset 3: 'fancy0', 'fancy1', 'fancy2', "
                     "'fancy3', 'fancy4' and 2 more)",
                     "NotAnOperator (opset 13: 'other')", "InputOp (opset 13: 'fake')"});
+}
+
+TEST_F(OnnxOperatorTest, OperatorsOfUnknownDomainsAreGeneric)
+{
+    OnnxBuilder builder = small_model();
+    auto* import = builder.model.add_opset_import();
+    import->set_domain("com.example");
+    import->set_version(3);
+    auto* fancy = builder.add_node("Fancy", {"x", "", "x"}, {"a", "b"}, "fancy");
+    fancy->set_domain("com.example");
+    auto* rate = fancy->add_attribute();
+    rate->set_name("rate");
+    rate->set_type(::onnx::AttributeProto::FLOAT);
+    rate->set_f(0.25f);
+    const Loaded loaded(builder);
+    ASSERT_EQ(loaded.status, 0) << loaded.message;
+    const int index = get_ir_node_index_from_name(loaded.graph, "fancy");
+    ASSERT_GE(index, 0);
+    const struct node* node = get_ir_graph_node(loaded.graph, index);
+    EXPECT_STREQ(get_ir_node_op(node), "Generic");
+    EXPECT_STREQ(get_ir_node_text(node, "op_name", ""), "com.example.Fancy");
+    EXPECT_EQ(get_ir_node_int(node, "max_input_num", 0), 3);
+    EXPECT_EQ(get_ir_node_int(node, "max_output_num", 0), 2);
+    EXPECT_EQ(get_ir_node_float(node, "rate", 0), 0.25f);
+    EXPECT_EQ(node->input_num, 3);
+    EXPECT_EQ(get_ir_node_input(node, 1), nullptr);
+    EXPECT_STREQ(get_ir_node_output(node, 1)->name, "b");
+    // What cannot be kept is said.
+    auto* body = fancy->add_attribute();
+    body->set_name("body");
+    body->set_type(::onnx::AttributeProto::GRAPH);
+    expect_failure(Loaded(builder), TENGINE_ENOTSUP, {"'body'", "graph"});
 }
 
 TEST_F(OnnxOperatorTest, LongListsDropNodesThenOperators)

@@ -53,7 +53,7 @@ class ArenaPlanner
             tensor* output = get_ir_node_output(&node, i);
             if (!output || !is_ir_tensor_shape_known(output) || steps_[step].dynamic) continue;
             if (is_on_border(part_, output->index)) continue;
-            const tensor* reused = i == 0 ? find_in_place_input(step, *output) : nullptr;
+            const tensor* reused = find_in_place_input(step, i, *output);
             if (reused) {
                 block_of_[output] = block_of_.at(const_cast<tensor*>(reused));
                 blocks_[block_of_[output]].last_use = step;
@@ -67,10 +67,17 @@ class ArenaPlanner
         }
     }
 
-    // The input whose memory output 0 may take over, or null.
-    const tensor* find_in_place_input(int step, const tensor& output) const
+    int ask_kernel(const Step& step, int output_index) const
     {
-        const int index = steps_[step].kernel->in_place_input;
+        if (step.kernel->find_in_place)
+            return step.kernel->find_in_place(step.context, output_index);
+        return output_index == 0 ? step.kernel->in_place_input : -1;
+    }
+
+    // The input whose memory an output may take over, or null.
+    const tensor* find_in_place_input(int step, int output_index, const tensor& output) const
+    {
+        const int index = ask_kernel(steps_[step], output_index);
         if (index < 0) return nullptr;
         const tensor* input = get_ir_node_input(steps_[step].context.node, index);
         if (!input || input->consumer_num != 1 || !block_of_.count(const_cast<tensor*>(input)))

@@ -50,6 +50,8 @@ struct Kernel
     int (*prepare)(KernelContext& context) = nullptr;
     // Output 0 may use the memory of this input (same bytes, element by element); -1: never.
     int in_place_input = -1;
+    // The same for any output, where it depends on the node (optional; asked after prepare).
+    int (*find_in_place)(const KernelContext& context, int output) = nullptr;
 };
 
 struct KernelTable

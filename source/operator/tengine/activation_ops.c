@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tengine's activations.
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "operator/tengine/emit.h"
+#include "operator/tengine/function.h"
+#include "operator/tengine/operand.h"
 #include "operator/tengine/raise.h"
 
 struct tm_relu_param
@@ -16,6 +20,29 @@ struct tm_selu_param
     float lambda;
 };
 
+// Hardsigmoid, Hardswish.
+struct tm_hard_param
+{
+    float alpha;
+    float beta;
+};
+
+struct tm_elu_param
+{
+    float alpha;
+};
+
+struct tm_clip_param
+{
+    float max;
+    float min;
+};
+
+struct tm_threshold_param
+{
+    float threshold;
+};
+
 static const op_field_t relu_fields[] = {
     TM_FIELD(struct tm_relu_param, FLOAT, negative_slope, WORD, 0, .number = 0),
 };
@@ -25,79 +52,265 @@ static const op_field_t selu_fields[] = {
     TM_FIELD(struct tm_selu_param, FLOAT, lambda, WORD, 4, .number = 1.05070102f),
 };
 
+static const op_field_t hard_sigmoid_fields[] = {
+    TM_FIELD(struct tm_hard_param, FLOAT, alpha, WORD, 0, .number = 0),
+    TM_FIELD(struct tm_hard_param, FLOAT, beta, WORD, 4, .number = 0),
+};
+
+static const op_field_t hard_swish_fields[] = {
+    TM_FIELD(struct tm_hard_param, FLOAT, alpha, WORD, 0, .number = 1),
+    TM_FIELD(struct tm_hard_param, FLOAT, beta, WORD, 4, .number = 0),
+};
+
+static const op_field_t elu_fields[] = {
+    TM_FIELD(struct tm_elu_param, FLOAT, alpha, WORD, 0, .number = 1),
+};
+
+static const op_field_t clip_fields[] = {
+    TM_FIELD(struct tm_clip_param, FLOAT, max, WORD, 0, .number = FLT_MAX),
+    TM_FIELD(struct tm_clip_param, FLOAT, min, WORD, 4, .number = -FLT_MAX),
+};
+
+static const op_field_t threshold_fields[] = {
+    TM_FIELD(struct tm_threshold_param, FLOAT, threshold, WORD, 0, .number = 0),
+};
+
+// ---- the same operator in ONNX ----
+
+// Hardswish's parameters change nothing: it is x * clip(x + 3, 0, 6) / 6.
+TM_RENAMED(hard_swish, "Hardswish", "HardSwish")
+TM_RENAMED(mish, "Mish", "Mish")
+TM_RENAMED(sigmoid, "Sigmoid", "Sigmoid")
+TM_RENAMED(softplus, "Softplus", "Softplus")
+TM_RENAMED(tanh, "Tanh", "Tanh")
+
+static int lower_absval(struct graph* graph, struct node* node)
+{
+    return rewrite_as(graph, node, "Abs");
+}
+
+static int lower_gelu(struct graph* graph, struct node* node)
+{
+    return rewrite_as(graph, node, "Gelu");
+}
+
+static int raise_gelu(struct graph* graph, struct node* node)
+{
+    const char* approximate = get_ir_node_text(node, "approximate", "none");
+    if (strcmp(approximate, "none") != 0)
+        return refuse_raising(node, "it is approximated by %s, Tengine's Gelu uses erf",
+                              approximate);
+    return rewrite_as(graph, node, "tengine.Gelu");
+}
+
+// ---- one or two parameters under other names ----
+
+// `op` of input 0 with two attributes; the second may be absent (NULL).
+static int rewrite_with(struct graph* graph, struct node* node, const char* op, const char* first,
+                        float first_value, const char* second, float second_value)
+{
+    emitter_t emit = start_emitting(graph, node);
+    begin_op(&emit, op, 1, get_ir_node_input(node, 0));
+    emit_attr_float(&emit, first, first_value);
+    if (second) emit_attr_float(&emit, second, second_value);
+    return finish_emitting(&emit, 1, end_op(&emit));
+}
+
 static int lower_relu(struct graph* graph, struct node* node)
 {
     const struct tm_relu_param* param = node->op.param_mem;
-    struct tensor* input = get_ir_node_input(node, 0);
-    emitter_t emit = start_emitting(graph, node);
-    if (param->negative_slope == 0)
-        return finish_emitting(&emit, 1, emit_op(&emit, "Relu", 1, input));
-    begin_op(&emit, "LeakyRelu", 1, input);
-    emit_attr_float(&emit, "alpha", param->negative_slope);
-    return finish_emitting(&emit, 1, end_op(&emit));
+    if (param->negative_slope == 0) return rewrite_as(graph, node, "Relu");
+    return rewrite_with(graph, node, "LeakyRelu", "alpha", param->negative_slope, NULL, 0);
 }
 
 static int raise_relu(struct graph* graph, struct node* node)
 {
-    emitter_t emit = start_emitting(graph, node);
-    begin_op(&emit, "tengine.ReLU", 1, get_ir_node_input(node, 0));
-    emit_attr_float(&emit, "negative_slope",
-                    strcmp(get_ir_node_op(node), "LeakyRelu") == 0
-                        ? get_ir_node_float(node, "alpha", 0.01f)
-                        : 0);
-    return finish_emitting(&emit, 1, end_op(&emit));
-}
-
-static int lower_relu6(struct graph* graph, struct node* node)
-{
-    emitter_t emit = start_emitting(graph, node);
-    return finish_emitting(&emit, 1,
-                           emit_op(&emit, "Clip", 3, get_ir_node_input(node, 0),
-                                   emit_float(&emit, 0), emit_float(&emit, 6)));
-}
-
-// Clip to 0..6; other bounds are Tengine's Clip.
-static int raise_relu6(struct graph* graph, struct node* node)
-{
-    float minimum, maximum;
-    if (!read_raised_float(node, 1, &minimum) || !read_raised_float(node, 2, &maximum) ||
-        minimum != 0 || maximum != 6)
-        return refuse_raising(node, "its bounds are not 0 and 6");
-    emitter_t emit = start_emitting(graph, node);
-    return finish_emitting(&emit, 1,
-                           emit_op(&emit, "tengine.ReLU6", 1, get_ir_node_input(node, 0)));
+    if (!has_tengine_type(node)) return OP_NOT_RAISED;
+    const bool leaky = strcmp(get_ir_node_op(node), "LeakyRelu") == 0;
+    return rewrite_with(graph, node, "tengine.ReLU", "negative_slope",
+                        leaky ? get_ir_node_float(node, "alpha", 0.01f) : 0, NULL, 0);
 }
 
 static int lower_selu(struct graph* graph, struct node* node)
 {
     const struct tm_selu_param* param = node->op.param_mem;
-    emitter_t emit = start_emitting(graph, node);
-    begin_op(&emit, "Selu", 1, get_ir_node_input(node, 0));
-    emit_attr_float(&emit, "alpha", param->alpha);
-    emit_attr_float(&emit, "gamma", param->lambda);
-    return finish_emitting(&emit, 1, end_op(&emit));
+    return rewrite_with(graph, node, "Selu", "alpha", param->alpha, "gamma", param->lambda);
 }
 
 static int raise_selu(struct graph* graph, struct node* node)
 {
-    emitter_t emit = start_emitting(graph, node);
-    begin_op(&emit, "tengine.Selu", 1, get_ir_node_input(node, 0));
-    emit_attr_float(&emit, "alpha", get_ir_node_float(node, "alpha", 1.67326319f));
-    emit_attr_float(&emit, "lambda", get_ir_node_float(node, "gamma", 1.05070102f));
-    return finish_emitting(&emit, 1, end_op(&emit));
+    return rewrite_with(graph, node, "tengine.Selu", "alpha",
+                        get_ir_node_float(node, "alpha", 1.67326319f), "lambda",
+                        get_ir_node_float(node, "gamma", 1.05070102f));
 }
 
-#define ONE_TO_ONE .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1, .traits = OP_LEGACY
+static int lower_elu(struct graph* graph, struct node* node)
+{
+    const struct tm_elu_param* param = node->op.param_mem;
+    return rewrite_with(graph, node, "Elu", "alpha", param->alpha, NULL, 0);
+}
+
+static int raise_elu(struct graph* graph, struct node* node)
+{
+    return rewrite_with(graph, node, "tengine.Elu", "alpha", get_ir_node_float(node, "alpha", 1),
+                        NULL, 0);
+}
+
+static int lower_hard_sigmoid(struct graph* graph, struct node* node)
+{
+    const struct tm_hard_param* param = node->op.param_mem;
+    return rewrite_with(graph, node, "HardSigmoid", "alpha", param->alpha, "beta", param->beta);
+}
+
+static int raise_hard_sigmoid(struct graph* graph, struct node* node)
+{
+    return rewrite_with(graph, node, "tengine.HardSigmoid", "alpha",
+                        get_ir_node_float(node, "alpha", 0.2f), "beta",
+                        get_ir_node_float(node, "beta", 0.5f));
+}
+
+// ---- bounds ----
+
+static int lower_to_clip(struct graph* graph, struct node* node, float minimum, float maximum)
+{
+    emitter_t emit = start_emitting(graph, node);
+    return finish_emitting(&emit, 1,
+                           emit_clip(&emit, get_ir_node_input(node, 0), minimum, maximum));
+}
+
+static int lower_relu1(struct graph* graph, struct node* node)
+{
+    return lower_to_clip(graph, node, -1, 1);
+}
+
+static int lower_relu6(struct graph* graph, struct node* node)
+{
+    return lower_to_clip(graph, node, 0, 6);
+}
+
+static int lower_clip(struct graph* graph, struct node* node)
+{
+    const struct tm_clip_param* param = node->op.param_mem;
+    return lower_to_clip(graph, node, param->min, param->max);
+}
+
+static bool read_bound(const struct node* node, int index, float unbounded, float* out_bound)
+{
+    *out_bound = unbounded;
+    return !get_ir_node_input(node, index) || read_raised_float(node, index, out_bound);
+}
+
+static int raise_clip(struct graph* graph, struct node* node)
+{
+    float minimum, maximum;
+    if (!read_bound(node, 1, -INFINITY, &minimum) || !read_bound(node, 2, INFINITY, &maximum))
+        return refuse_raising(node, "a bound is no constant float, as Tengine's Clip wants it");
+    const bool relu1 = minimum == -1 && maximum == 1;
+    if (!relu1 && !(minimum == 0 && maximum == 6))
+        return rewrite_with(graph, node, "tengine.Clip", "max", maximum, "min", minimum);
+    emitter_t emit = start_emitting(graph, node);
+    return finish_emitting(
+        &emit, 1,
+        emit_op(&emit, relu1 ? "tengine.ReLU1" : "tengine.ReLU6", 1, get_ir_node_input(node, 0)));
+}
+
+// 1 where the input is above the threshold, else 0.
+static int lower_threshold(struct graph* graph, struct node* node)
+{
+    const struct tm_threshold_param* param = node->op.param_mem;
+    struct tensor* input = get_ir_node_input(node, 0);
+    emitter_t emit = start_emitting(graph, node);
+    struct tensor* above =
+        emit_op(&emit, "Greater", 2, input, emit_number(&emit, param->threshold, input));
+    return finish_emitting(&emit, 1, emit_cast(&emit, above, input->data_type));
+}
+
+// ---- PReLU ----
+
+// Dimension of an input with one slope a channel.
+static int find_channel_axis(const struct tensor* input)
+{
+    return input->dim_num > 1 ? 1 : 0;
+}
+
+static int lower_prelu(struct graph* graph, struct node* node)
+{
+    const struct tensor* input = get_ir_node_input(node, 0);
+    const struct tensor* slope = get_ir_node_input(node, 1);
+    const int axis = find_channel_axis(input);
+    const int channels = input->dim_num > 0 ? input->dims[axis] : 1;
+    if (slope->elem_num != 1 && slope->elem_num != channels)
+        return fail_node(node, TENGINE_EINVAL,
+                         "%lld slopes for %d channels; it takes one, or one for each",
+                         (long long)slope->elem_num, channels);
+    int64_t dims[MAX_SHAPE_DIM_NUM];
+    for (int i = 0; i < input->dim_num; i++)
+        dims[i] = i == axis ? slope->elem_num : 1;
+    emitter_t emit = start_emitting(graph, node);
+    // Quantised models have slopes of fp16, which become the input's type.
+    return finish_emitting(&emit, 1,
+                           emit_op(&emit, "PRelu", 2, get_ir_node_input(node, 0),
+                                   emit_operand(&emit, 1, "slope", dims, input->dim_num)));
+}
+
+// Whether the slope, aligned with the input's last dimensions, differs along channels only.
+static bool is_slope_per_channel(const struct tensor* input, const struct tensor* slope)
+{
+    const int shift = input->dim_num - slope->dim_num;
+    for (int i = 0; i < slope->dim_num; i++)
+        if (slope->dims[i] != 1 && i + shift != find_channel_axis(input)) return false;
+    return true;
+}
+
+static int raise_prelu(struct graph* graph, struct node* node)
+{
+    const struct tensor* input = get_ir_node_input(node, 0);
+    const struct tensor* slope = get_ir_node_input(node, 1);
+    char text[RAISED_SHAPE_SIZE];
+    if (!is_slope_per_channel(input, slope))
+        return refuse_raising(node, "its slopes of shape %s are not one for each channel",
+                              print_raised_shape(slope, text));
+    if (input->dim_num < 2 || input->dim_num > 4)
+        return refuse_raising(node, "its input has %d dimensions, Tengine's PReLU takes 2 to 4",
+                              input->dim_num);
+    return rewrite_as(graph, node, "tengine.PReLU");
+}
+
+#define PLAIN(num) \
+    .min_input = num, .max_input = num, .min_output = 1, .max_output = 1, .traits = OP_LEGACY
+#define WITH(type, fields) PLAIN(1), OP_FIELDS(fields), .param_size = sizeof(struct type)
 
 static const ir_method_t rows[] = {
-    {TENGINE_RECORD(56, 20, 4), .name = "ReLU", ONE_TO_ONE, OP_FIELDS(relu_fields),
-     .param_size = sizeof(struct tm_relu_param), .lower = lower_relu,
-     .raised_from = "Relu|LeakyRelu", .raise = raise_relu},
-    {TENGINE_RECORD(57, 21, 0), .name = "ReLU6", ONE_TO_ONE, .lower = lower_relu6,
-     .raised_from = "Clip", .raise = raise_relu6},
-    {TENGINE_RECORD(68, 72, 8), .name = "Selu", ONE_TO_ONE, OP_FIELDS(selu_fields),
-     .param_size = sizeof(struct tm_selu_param), .lower = lower_selu, .raised_from = "Selu",
-     .raise = raise_selu},
+    {TENGINE_RECORD(1, 68, 0), .name = "Absval", PLAIN(1), .lower = lower_absval},
+    {TENGINE_RECORD(11, 87, 8), .name = "Clip", WITH(tm_clip_param, clip_fields),
+     .lower = lower_clip, .raised_from = "Clip", .raise = raise_clip},
+    {TENGINE_RECORD(23, 73, 4), .name = "Elu", WITH(tm_elu_param, elu_fields), .lower = lower_elu,
+     .raised_from = "Elu", .raise = raise_elu},
+    {TENGINE_RECORD(31, 64, 8), .name = "HardSigmoid", WITH(tm_hard_param, hard_sigmoid_fields),
+     .lower = lower_hard_sigmoid, .raised_from = "HardSigmoid", .raise = raise_hard_sigmoid},
+    {TENGINE_RECORD(32, 70, 8), .name = "Hardswish", WITH(tm_hard_param, hard_swish_fields),
+     .lower = lower_hard_swish, .raised_from = "HardSwish", .raise = raise_hard_swish},
+    {TENGINE_RECORD(37, 33, 0), .name = "Logistic", PLAIN(1), .lower = lower_sigmoid},
+    {TENGINE_RECORD(50, 17, 0), .name = "PReLU", PLAIN(2), .lower = lower_prelu,
+     .raised_from = "PRelu", .raise = raise_prelu},
+    {TENGINE_RECORD(56, 20, 4), .name = "ReLU", WITH(tm_relu_param, relu_fields),
+     .lower = lower_relu, .raised_from = "Relu|LeakyRelu", .raise = raise_relu},
+    {TENGINE_RECORD(57, 21, 0), .name = "ReLU6", PLAIN(1), .lower = lower_relu6},
+    {TENGINE_RECORD(68, 72, 8), .name = "Selu", WITH(tm_selu_param, selu_fields),
+     .lower = lower_selu, .raised_from = "Selu", .raise = raise_selu},
+    {TENGINE_RECORD(70, 37, 0), .name = "Sigmoid", PLAIN(1), .lower = lower_sigmoid,
+     .raised_from = "Sigmoid", .raise = raise_sigmoid},
+    {TENGINE_RECORD(81, 36, 0), .name = "Tanh", PLAIN(1), .lower = lower_tanh,
+     .raised_from = "Tanh", .raise = raise_tanh},
+    {TENGINE_RECORD(82, 63, 4), .name = "Threshold", WITH(tm_threshold_param, threshold_fields),
+     .lower = lower_threshold},
+    {TENGINE_RECORD(89, 97, 0), .name = "Mish", PLAIN(1), .lower = lower_mish,
+     .raised_from = "Mish", .raise = raise_mish},
+    {TENGINE_RECORD(91, 100, 0), .name = "ReLU1", PLAIN(1), .lower = lower_relu1},
+    {TENGINE_RECORD(98, 102, 0), .name = "Softplus", PLAIN(1), .lower = lower_softplus,
+     .raised_from = "Softplus", .raise = raise_softplus},
+    {TENGINE_RECORD(102, 106, 0), .name = "Gelu", PLAIN(1), .lower = lower_gelu,
+     .raised_from = "Gelu", .raise = raise_gelu},
 };
 
 OPERATOR_TABLE(tengine_activation_ops, rows);

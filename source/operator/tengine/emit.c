@@ -206,6 +206,13 @@ struct tensor* emit_int(emitter_t* emit, int64_t value)
     return add_constant(emit, TENGINE_DT_INT64, &value, 1, true);
 }
 
+struct tensor* emit_number(emitter_t* emit, float value, const struct tensor* like)
+{
+    struct tensor* number = emit_float(emit, value);
+    if (!like || like->data_type == TENGINE_DT_FP32) return number;
+    return emit_cast(emit, number, like->data_type);
+}
+
 struct tensor* emit_reshape(emitter_t* emit, struct tensor* input, const int64_t dims[], int num)
 {
     // A 0 in `dims` is a dimension without elements, not "as in the input".
@@ -299,4 +306,13 @@ int finish_emitting(emitter_t* emit, int result_num, ...)
         results[i] = va_arg(list, struct tensor*);
     va_end(list);
     return finish_emitting_list(emit, results, result_num);
+}
+
+int rewrite_as(struct graph* graph, struct node* node, const char* op)
+{
+    emitter_t emit = start_emitting(graph, node);
+    begin_op(&emit, op, 0);
+    for (int i = 0; i < node->input_num; i++)
+        emit_input(&emit, get_ir_node_input(node, i));
+    return finish_emitting(&emit, 1, end_op(&emit));
 }

@@ -56,6 +56,8 @@ struct tensor* emit_ints(emitter_t* emit, const int64_t* values, int num);
 struct tensor* emit_floats(emitter_t* emit, const float* values, int num);
 struct tensor* emit_float(emitter_t* emit, float value);
 struct tensor* emit_int(emitter_t* emit, int64_t value);
+// One float (scalar) in the data type of `like`. Lowering only.
+struct tensor* emit_number(emitter_t* emit, float value, const struct tensor* like);
 
 // Often needed: the same elements as `dims`, which are all given; axes in another order; another
 // type. Lowering only.
@@ -70,6 +72,9 @@ struct tensor* emit_cast(emitter_t* emit, struct tensor* input, int data_type);
 // Returns the emitter's status; after a failure the graph can only be destroyed.
 int finish_emitting(emitter_t* emit, int result_num, ...);
 int finish_emitting_list(emitter_t* emit, struct tensor* const results[], int result_num);
+
+// The node becomes `op`: the same inputs, no attributes, one output.
+int rewrite_as(struct graph* graph, struct node* node, const char* op);
 
 // Fails with a sentence about the origin; returns the code.
 int fail_emitting(emitter_t* emit, int code, const char* format, ...) TENGINE_PRINTF(3, 4);

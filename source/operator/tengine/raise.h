@@ -15,6 +15,19 @@ bool read_raised_float(const struct node* node, int index, float* out_value);
 // `capacity`, else their number.
 int read_raised_ints(const struct node* node, int index, int64_t* out_values, int capacity);
 
+// "[2,3,4]", for the sentences of refusals. `out_text` is also returned.
+#define RAISED_SHAPE_SIZE 96
+const char* print_raised_shape(const struct tensor* tensor, char out_text[RAISED_SHAPE_SIZE]);
+bool have_same_shape(const struct tensor* first, const struct tensor* second);
+// All inputs have the shape of output 0: then broadcasting has no part in the node's meaning.
+bool have_inputs_output_shape(const struct node* node);
+
+// Whether output 0 is of a type that tmfiles have; else the node is refused.
+bool has_tengine_type(struct node* node);
+// Whether output `index` may be of another integer or float type: it is no output of the graph, and
+// what reads it is Cast.
+bool is_type_free(const struct node* node, int index);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "operator/added_field.h"
 #include "operator/param.h"
 #include "serializer/onnx/message.h"
 #include "serializer/onnx/tensor.h"
@@ -82,6 +83,7 @@ struct AttributeKind
 {
     AttributeProto::AttributeType type;
     const char* what;
+    op_field_kind_t field_kind;
     int (*set)(const Target& target, const AttributeProto& attribute);
     bool (*is_present)(const AttributeProto& attribute);
 };
@@ -90,20 +92,20 @@ struct AttributeKind
 #define TENGINE_LIST(field) [](const AttributeProto& a) { return a.field##_size() > 0; }
 
 const AttributeKind kKinds[] = {
-    {AttributeProto::FLOAT, "a float", set_float, TENGINE_ONE(f)},
-    {AttributeProto::INT, "an integer", set_int, TENGINE_ONE(i)},
-    {AttributeProto::STRING, "a string", set_text, TENGINE_ONE(s)},
-    {AttributeProto::TENSOR, "a tensor", set_tensor, TENGINE_ONE(t)},
-    {AttributeProto::FLOATS, "floats", set_floats, TENGINE_LIST(floats)},
-    {AttributeProto::INTS, "integers", set_ints, TENGINE_LIST(ints)},
-    {AttributeProto::STRINGS, "strings", set_texts, TENGINE_LIST(strings)},
-    {AttributeProto::GRAPH, "a graph (control flow)", nullptr, TENGINE_ONE(g)},
-    {AttributeProto::GRAPHS, "graphs (control flow)", nullptr, TENGINE_LIST(graphs)},
-    {AttributeProto::TENSORS, "a list of tensors", nullptr, TENGINE_LIST(tensors)},
-    {AttributeProto::SPARSE_TENSOR, "a sparse tensor", nullptr, TENGINE_ONE(sparse_tensor)},
-    {AttributeProto::SPARSE_TENSORS, "sparse tensors", nullptr, TENGINE_LIST(sparse_tensors)},
-    {AttributeProto::TYPE_PROTO, "a type", nullptr, TENGINE_ONE(tp)},
-    {AttributeProto::TYPE_PROTOS, "types", nullptr, TENGINE_LIST(type_protos)},
+    {AttributeProto::FLOAT, "a float", OP_FIELD_FLOAT, set_float, TENGINE_ONE(f)},
+    {AttributeProto::INT, "an integer", OP_FIELD_INT, set_int, TENGINE_ONE(i)},
+    {AttributeProto::STRING, "a string", OP_FIELD_STRING, set_text, TENGINE_ONE(s)},
+    {AttributeProto::TENSOR, "a tensor", OP_FIELD_TENSOR, set_tensor, TENGINE_ONE(t)},
+    {AttributeProto::FLOATS, "floats", OP_FIELD_FLOATS, set_floats, TENGINE_LIST(floats)},
+    {AttributeProto::INTS, "integers", OP_FIELD_INTS, set_ints, TENGINE_LIST(ints)},
+    {AttributeProto::STRINGS, "strings", OP_FIELD_STRINGS, set_texts, TENGINE_LIST(strings)},
+    {AttributeProto::GRAPH, "a graph (control flow)", {}, nullptr, TENGINE_ONE(g)},
+    {AttributeProto::GRAPHS, "graphs (control flow)", {}, nullptr, TENGINE_LIST(graphs)},
+    {AttributeProto::TENSORS, "a list of tensors", {}, nullptr, TENGINE_LIST(tensors)},
+    {AttributeProto::SPARSE_TENSOR, "a sparse tensor", {}, nullptr, TENGINE_ONE(sparse_tensor)},
+    {AttributeProto::SPARSE_TENSORS, "sparse tensors", {}, nullptr, TENGINE_LIST(sparse_tensors)},
+    {AttributeProto::TYPE_PROTO, "a type", {}, nullptr, TENGINE_ONE(tp)},
+    {AttributeProto::TYPE_PROTOS, "types", {}, nullptr, TENGINE_LIST(type_protos)},
 };
 
 #undef TENGINE_ONE
@@ -119,6 +121,16 @@ const AttributeKind* find_kind(const AttributeProto& attribute)
     return kind == std::end(kKinds) ? nullptr : kind;
 }
 
+// An operator that is not known has what attributes the file gives it.
+int make_room(const Target& target, const AttributeProto& attribute, op_field_kind_t kind)
+{
+    const method& method = *target.node->op.method;
+    const char* name = attribute.name().c_str();
+    const bool is_open = (method.traits & OP_OPEN) != 0;
+    return is_open && !find_op_field(&method, name, 0) ? add_node_field(target.node, name, kind)
+                                                       : TENGINE_OK;
+}
+
 int set_attribute(const Target& target, const AttributeProto& attribute)
 {
     if (attribute.has_ref_attr_name())
@@ -132,6 +144,7 @@ int set_attribute(const Target& target, const AttributeProto& attribute)
     if (!kind->set)
         return tengine_error_set(TENGINE_ENOTSUP, "%s is %s, which is not supported",
                                  target.owner.c_str(), kind->what);
+    TENGINE_RETURN_IF_ERROR(make_room(target, attribute, kind->field_kind));
     return kind->set(target, attribute);
 }
 

@@ -5,10 +5,11 @@
 #include <unordered_set>
 
 #include "base/alloc.h"
+#include "base/mapped_file.h"
 #include "graph/graph.h"
 #include "module/module.h"
+#include "operator/param.h"
 #include "serializer/onnx/attribute.h"
-#include "serializer/onnx/mapped_file.h"
 #include "serializer/onnx/message.h"
 #include "serializer/onnx/tensor.h"
 #include "serializer/onnx/value_info.h"
@@ -56,6 +57,7 @@ int GraphImport::run()
     TENGINE_RETURN_IF_ERROR(add_inputs());
     TENGINE_RETURN_IF_ERROR(declare_node_outputs());
     TENGINE_RETURN_IF_ERROR(add_nodes());
+    TENGINE_RETURN_IF_ERROR(declare_unknown_outputs());
     TENGINE_RETURN_IF_ERROR(sort_ir_graph(graph_));
     return set_borders();
 }
@@ -127,7 +129,7 @@ int GraphImport::add_initializers()
 {
     for (const Encoded& encoded : model_->initializers) {
         TENGINE_RETURN_IF_ERROR(add_initializer(encoded));
-        if (file_) file_->drop(encoded.bytes);
+        if (file_) drop_mapped_bytes(encoded.bytes.data(), encoded.bytes.size());
     }
     return TENGINE_OK;
 }
@@ -206,9 +208,45 @@ int GraphImport::add_nodes()
         struct node* node = create_ir_node(graph_, node_names_[static_cast<size_t>(i)].c_str(),
                                            id.type, id.version);
         if (!node) return last_error();
+        if (id.is_unknown) TENGINE_RETURN_IF_ERROR(describe_unknown(node, proto));
         TENGINE_RETURN_IF_ERROR(set_attributes(node, proto, external_));
         TENGINE_RETURN_IF_ERROR(connect_node(node, proto));
     }
+    return TENGINE_OK;
+}
+
+// An operator that only the program knows: "com.example.Fancy".
+int GraphImport::describe_unknown(struct node* node, const NodeProto& proto) const
+{
+    const std::string op = proto.domain() + "." + proto.op_type();
+    TENGINE_RETURN_IF_ERROR(set_node_text(node, "op_name", op.data(), op.size()));
+    TENGINE_RETURN_IF_ERROR(set_node_int(node, "max_input_num", proto.input_size()));
+    return set_node_int(node, "max_output_num", proto.output_size());
+}
+
+// No rule will tell the types of what such operators give, so those the file declares count.
+int GraphImport::declare_unknown_outputs()
+{
+    std::unordered_set<int> unknown;
+    for (int i = 0; i < graph_->node_num; i++) {
+        const struct node* node = graph_->node_list[i];
+        const bool is_open = (node->op.method->traits & OP_OPEN) != 0;
+        if (is_open) unknown.insert(node->output_tensors, node->output_tensors + node->output_num);
+    }
+    if (unknown.empty()) return TENGINE_OK;
+    const auto declare_type = [&](const ValueInfoProto& value) {
+        const auto known = tensors_.find(value.name());
+        if (!value.has_type() || known == tensors_.end() || !unknown.count(known->second))
+            return static_cast<int>(TENGINE_OK);
+        DeclaredTensor declared;
+        TENGINE_RETURN_IF_ERROR(
+            read_value_info(value, "value " + quote_name(value.name()), &declared));
+        return set_ir_tensor_data_type(graph_->tensor_list[known->second], declared.data_type);
+    };
+    for (const ValueInfoProto& value : model_->graph.value_info())
+        TENGINE_RETURN_IF_ERROR(declare_type(value));
+    for (const ValueInfoProto& value : model_->graph.output())
+        TENGINE_RETURN_IF_ERROR(declare_type(value));
     return TENGINE_OK;
 }
 

@@ -6,14 +6,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/mapped_file.h"
 #include "serializer/onnx/external_data.h"
 #include "serializer/onnx/opset.h"
 #include "serializer/onnx/wire.h"
 #include "tengine/ir.h"
 
 namespace tengine {
-
-class MappedFile;
 
 // A model taken apart: its weights are still encoded.
 struct OnnxModel
@@ -30,7 +29,7 @@ class GraphImport
     // `file` holds the initializers' bytes, or is NULL when they are the caller's. Consumes the
     // model: what has become part of `graph` is freed.
     GraphImport(struct graph* graph, OnnxModel* model, ExternalData* external,
-                const MappedFile* file)
+                const mapped_file_t* file)
         : graph_(graph), model_(model), external_(external), file_(file)
     {
     }
@@ -48,6 +47,8 @@ class GraphImport
     TENGINE_MUST_USE int add_input(const ::onnx::ValueInfoProto& input);
     TENGINE_MUST_USE int declare_node_outputs();
     TENGINE_MUST_USE int add_nodes();
+    TENGINE_MUST_USE int describe_unknown(struct node* node, const ::onnx::NodeProto& proto) const;
+    TENGINE_MUST_USE int declare_unknown_outputs();
     TENGINE_MUST_USE int connect_node(struct node* node, const ::onnx::NodeProto& proto);
     TENGINE_MUST_USE int set_borders();
     TENGINE_MUST_USE int find_outputs(std::vector<int32_t>* out_tensors) const;
@@ -57,7 +58,7 @@ class GraphImport
     struct graph* graph_;
     OnnxModel* model_;
     ExternalData* external_;
-    const MappedFile* file_;
+    const mapped_file_t* file_;
     std::vector<std::string> node_names_;
     std::vector<OperatorId> operators_;
     std::vector<int32_t> inputs_;                   // tensors

@@ -2,9 +2,12 @@
 // Takes a model apart and checks what it says of itself.
 #include "serializer/onnx/model.h"
 
+#include <climits>
 #include <filesystem>
+#include <memory>
 
 #include "base/alloc.h"
+#include "base/mapped_file.h"
 #include "serializer/onnx/graph_import.h"
 
 namespace tengine {
@@ -13,6 +16,12 @@ namespace {
 // What differs between IR versions 3 and 10 is additions; earlier ones import no opsets.
 constexpr int64_t kOldestIrVersion = 3;
 constexpr int64_t kNewestIrVersion = 10;
+
+struct Unmap
+{
+    void operator()(mapped_file_t* file) const { unmap_file(file); }
+};
+using MappedFileGuard = std::unique_ptr<mapped_file_t, Unmap>;
 
 int check_header(const ::onnx::ModelProto& header)
 {
@@ -50,7 +59,7 @@ int name_graph(struct graph* graph, const std::string& name)
     return TENGINE_OK;
 }
 
-int load(struct graph* graph, Bytes bytes, const std::string& folder, const MappedFile* file)
+int load(struct graph* graph, Bytes bytes, const std::string& folder, const mapped_file_t* file)
 {
     OnnxModel model;
     TENGINE_RETURN_IF_ERROR(take_apart(bytes, &model));
@@ -63,10 +72,16 @@ int load(struct graph* graph, Bytes bytes, const std::string& folder, const Mapp
 
 int load_onnx_file(struct graph* graph, const std::string& path)
 {
-    MappedFile file;
-    TENGINE_RETURN_IF_ERROR(file.open(path.c_str()));
+    mapped_file_t file;
+    TENGINE_RETURN_IF_ERROR(map_file(path.c_str(), false, &file));
+    const MappedFileGuard guard(&file);
+    if (file.size > INT_MAX)
+        return tengine_error_set(TENGINE_ELIMIT,
+                                 "'%s' has %zu bytes; protobuf, and so an ONNX file, ends at %d: "
+                                 "save the weights as external data",
+                                 path.c_str(), file.size, INT_MAX);
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    return load(graph, file.bytes(), folder.empty() ? "." : folder.string(), &file);
+    return load(graph, Bytes(file.bytes, file.size), folder.empty() ? "." : folder.string(), &file);
 }
 
 int load_onnx_bytes(struct graph* graph, Bytes bytes)

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "serializer/onnx/mapped_file.h"
+#include "serializer/onnx/wire.h"
 #include "tengine/ir.h"
 
 namespace tengine {

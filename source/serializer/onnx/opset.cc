@@ -21,10 +21,20 @@ struct Missing
     std::vector<int> nodes;
 };
 
-// What the graph marks its inputs and constants with is nothing a file may contain.
+// What the graph marks its inputs, constants and custom kernels with is nothing a file may contain.
 bool is_border(const std::string& domain, const std::string& type)
 {
-    return domain == "tengine" && (type == "InputOp" || type == "Const");
+    return domain == "tengine" && (type == "InputOp" || type == "Const" || type == "Custom");
+}
+
+// Whether any operator of the domain has a description. One that has none is the program's own.
+bool is_known_domain(const std::string& domain)
+{
+    for (int i = 0; i < get_op_method_count(); i++) {
+        const char* known = find_op_method_via_index(i)->domain;
+        if (domain == (known ? known : "")) return true;
+    }
+    return false;
 }
 
 std::string normal_domain(const std::string& domain)
@@ -117,8 +127,12 @@ int resolve_operators(const ::onnx::GraphProto& graph, const Opsets& opsets,
                 node_label(node.op_type(), names[static_cast<size_t>(i)]).c_str(),
                 quote_name(domain).c_str());
         const int version = opset->second;
+        if (!is_known_domain(domain)) {
+            out_operators->push_back({get_op_type("tengine", "Generic"), 1, true});
+            continue;
+        }
         const int type = get_op_type(domain.c_str(), node.op_type().c_str());
-        out_operators->push_back({type, version});
+        out_operators->push_back({type, version, false});
         if (type >= 0 && find_op_method(type, version) && !is_border(domain, node.op_type()))
             continue;
         const auto [entry, is_new] = index.try_emplace({domain, node.op_type()}, missing.size());

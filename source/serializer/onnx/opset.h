@@ -17,15 +17,16 @@ using Opsets = std::map<std::string, int>;
 
 struct OperatorId
 {
-    int type;     // as get_op_type() gives it
-    int version;  // the opset the node is written for
+    int type;         // as get_op_type() gives it
+    int version;      // the opset the node is written for
+    bool is_unknown;  // of a domain nobody here knows: it becomes a node "Generic"
 };
 
 // TENGINE_EFORMAT for a domain imported in two versions or a version that is none.
 TENGINE_MUST_USE int collect_opsets(const ::onnx::ModelProto& model, Opsets* out_opsets);
 
-// One entry per node. TENGINE_EOPERATOR lists every (domain, type, opset) that has no description,
-// with nodes; `names` are the nodes'.
+// One entry per node. TENGINE_EOPERATOR lists every (domain, type, opset) of a known domain that
+// has no description, with nodes; `names` are the nodes'.
 TENGINE_MUST_USE int resolve_operators(const ::onnx::GraphProto& graph, const Opsets& opsets,
                                        const std::vector<std::string>& names,
                                        std::vector<OperatorId>* out_operators);

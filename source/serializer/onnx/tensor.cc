@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "base/alloc.h"
-#include "serializer/onnx/mapped_file.h"
 #include "serializer/onnx/message.h"
 #include "tengine/ir.h"
 
@@ -158,7 +157,7 @@ void TensorReader::copy_raw(char* out_values) const
     for (size_t done = 0; done < raw_.size(); done += kPieceBytes) {
         const Bytes piece = raw_.substr(done, kPieceBytes);
         memcpy(out_values + done, piece.data(), piece.size());
-        if (file_) file_->drop(piece);
+        if (file_) drop_mapped_bytes(piece.data(), piece.size());
     }
 }
 

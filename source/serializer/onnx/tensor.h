@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "base/mapped_file.h"
 #include "serializer/onnx/external_data.h"
 #include "serializer/onnx/wire.h"
 #include "tengine/defines.h"
@@ -16,8 +17,6 @@ namespace tengine {
 TENGINE_MUST_USE int convert_element_type(int onnx_type, const std::string& owner,
                                           int* out_data_type);
 
-class MappedFile;
-
 class TensorReader
 {
   public:
@@ -25,7 +24,7 @@ class TensorReader
     // tensor in error sentences. `file`, if any, is what `raw` lies in. All but `owner` must
     // outlive the reader.
     TensorReader(const ::onnx::TensorProto& proto, Bytes raw, std::string owner,
-                 ExternalData* external, const MappedFile* file = nullptr)
+                 ExternalData* external, const mapped_file_t* file = nullptr)
         : proto_(proto), raw_(raw), owner_(std::move(owner)), external_(external), file_(file)
     {
     }
@@ -51,7 +50,7 @@ class TensorReader
     Bytes raw_;
     std::string owner_;
     ExternalData* external_;
-    const MappedFile* file_;
+    const mapped_file_t* file_;
     int data_type_ = 0;
     int dims_[MAX_SHAPE_DIM_NUM] = {};
     size_t elements_ = 0;

@@ -14,6 +14,7 @@
 #include "operator/infer.h"
 #include "operator/onnx_type.h"
 #include "operator/param.h"
+#include "operator/registry.h"
 
 namespace tengine {
 namespace {
@@ -81,6 +82,27 @@ void fill_attribute(const op_field_t& field, const void* memory, AttributeProto*
             return;
         }
     }
+}
+
+// Stands for an operator that is not known here, and carries its name and attributes.
+bool is_unknown(const node& node)
+{
+    return (node.op.method->traits & OP_OPEN) != 0;
+}
+
+struct OperatorName
+{
+    std::string domain;
+    std::string op;
+};
+
+OperatorName operator_name_of(const node& node)
+{
+    if (!is_unknown(node)) return {get_ir_node_domain(&node), get_ir_node_op(&node)};
+    const std::string name = get_ir_node_text(&node, "op_name", "");
+    const size_t dot = name.rfind('.');
+    return dot == std::string::npos ? OperatorName{"", name}
+                                    : OperatorName{name.substr(0, dot), name.substr(dot + 1)};
 }
 
 // InputOp and Const: in ONNX tensors have no such nodes.
@@ -165,12 +187,12 @@ class GraphExport
         if (node.op.method->tengine && node.op.method->lower)
             return fail_node(&node, TENGINE_ENOTSUP,
                              "is Tengine's operator, which ONNX does not have");
-        const std::string domain = get_ir_node_domain(&node);
-        int& opset = opsets_[domain];
+        const OperatorName name = operator_name_of(node);
+        int& opset = opsets_[name.domain];
         opset = std::max(opset, node.op.version);
         proto->set_name(node.name);
-        proto->set_op_type(get_ir_node_op(&node));
-        if (!domain.empty()) proto->set_domain(domain);
+        proto->set_op_type(name.op);
+        if (!name.domain.empty()) proto->set_domain(name.domain);
         for (int i = 0; i < node.input_num; i++)
             proto->add_input(node.input_tensors[i] < 0 ? "" : name_of(node.input_tensors[i]));
         for (int i = 0; i < node.output_num; i++)
@@ -182,7 +204,9 @@ class GraphExport
     static void add_attributes(const node& node, NodeProto* proto)
     {
         const method& method = *node.op.method;
-        for (int i = 0; i < method.field_num; i++) {
+        // Of an unknown operator only what was added to the row is the file's.
+        const int first = is_unknown(node) ? find_op_method(node.op.type, 0)->field_num : 0;
+        for (int i = first; i < method.field_num; i++) {
             const op_field_t& field = method.fields[i];
             const void* memory = static_cast<const char*>(node.op.param_mem) + field.offset;
             const bool valid = find_op_field(&method, field.name, node.op.version) == &field;

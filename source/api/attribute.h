@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the functions on attributes share: attribute.c sets and gets values, attribute_pointer.c
+// pointers to them.
+#pragma once
+
+#include "api/handle.h"
+#include "operator/param.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The node's parameter `attr_name`; TENGINE_ENOENT lists those it has.
+int find_attribute(const struct node* node, const char* function, const char* attr_name,
+                   const op_field_t** out_field);
+
+// Where the node keeps it.
+const void* get_attribute_member(const struct node* node, const op_field_t* field);
+
+// "int[]" of a list of integers.
+const char* get_attribute_type_name(const op_field_t* field);
+
+// Lists of Tengine's operators may have a field that says how long they are: it follows.
+int set_attribute_ints(struct node* node, const op_field_t* field, const int32_t* values,
+                       int number);
+int set_attribute_floats(struct node* node, const op_field_t* field, const float* values,
+                         int number);
+
+// Frees what get_node_attr_pointer() has given out.
+void release_lent_memory(api_graph_t* graph);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// C API, custom kernels: a program's own code for one node. What happens with it is in
+// operator/custom_kernel.h.
+#include "api/custom_kernel.h"
+
+#include <string.h>
+
+#include "api/check.h"
+#include "operator/custom_kernel.h"
+#include "scheduler/failure.h"
+#include "scheduler/scheduler.h"
+#include "tengine/device.h"
+#include "tengine/log.h"
+
+int finish_graph_kernels(const struct graph* graph)
+{
+    ir_failure_t first_failure = {0};
+    for (int i = 0; i < graph->node_num; ++i) {
+        ir_custom_kernel_t* kernel = graph->node_list[i]->custom_kernel;
+        if (kernel != NULL && finish_custom_kernel(kernel) < 0 && first_failure.code == 0)
+            keep_ir_failure(&first_failure);
+    }
+    return first_failure.code == 0 ? TENGINE_OK : raise_ir_failure(&first_failure);
+}
+
+void release_graph_kernels(const struct graph* graph)
+{
+    for (int i = 0; i < graph->node_num; ++i)
+        if (graph->node_list[i]->custom_kernel != NULL &&
+            remove_node_kernel(graph->node_list[i]) < 0)
+            TLOG_WARNING("destroy_graph: %s", tengine_error_message());
+}
+
+// The kernels that programs bring run where every operator can.
+static int check_kernel_device(const char* dev_name, const char* function)
+{
+    const char* device = find_default_device()->name;
+    if (dev_name == NULL || strcmp(dev_name, device) == 0) return TENGINE_OK;
+    return tengine_error_set(TENGINE_ENOTSUP, "%s: custom kernels run on %s, not on '%s'", function,
+                             device, dev_name);
+}
+
+int set_custom_kernel(node_t node, const char* dev_name, struct custom_kernel_ops* kernel_ops)
+{
+    api_graph_t* owner = NULL;
+    struct node* target = find_node(node, __func__, &owner);
+    if (target == NULL || check_pointer(kernel_ops, __func__, "kernel_ops") < 0 ||
+        check_kernel_device(dev_name, __func__) < 0 || check_idle(owner, __func__) < 0)
+        return -1;
+    return end_change(owner, add_custom_kernel(target, kernel_ops));
+}
+
+// What is prepared refers to the kernel, so it goes first.
+static int remove_kernel(api_graph_t* owner, struct node* node)
+{
+    ir_failure_t failure = {0};
+    if (postrun_ir_graph(owner->graph) < 0 || finish_graph_kernels(owner->graph) < 0)
+        keep_ir_failure(&failure);
+    owner->has_run = false;
+    const int status = remove_node_kernel(node);
+    return failure.code == 0 ? status : raise_ir_failure(&failure);
+}
+
+int remove_custom_kernel(node_t node, const char* dev_name)
+{
+    api_graph_t* owner = NULL;
+    struct node* target = find_node(node, __func__, &owner);
+    if (target == NULL || check_kernel_device(dev_name, __func__) < 0 ||
+        check_idle(owner, __func__) < 0)
+        return -1;
+    if (target->custom_kernel == NULL)
+        return api_result(tengine_error_set(TENGINE_ENOENT, "%s: node '%s' has no custom kernel",
+                                            __func__, target->name));
+    return end_change(owner, remove_kernel(owner, target));
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// See dynamic_library.h. A library is what dlopen() returns.
+#include "base/dynamic_library.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "tengine/error.h"
+
+static const char* explain(void)
+{
+    const char* sentence = dlerror();
+    return sentence != NULL ? sentence : "the loader does not say why";
+}
+
+int open_dynamic_library(const char* file_name, dynamic_library_t** out_library)
+{
+    dlerror();
+    void* handle = dlopen(file_name, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL) return tengine_error_set(TENGINE_EIO, "%s", explain());
+    *out_library = handle;
+    return TENGINE_OK;
+}
+
+void close_dynamic_library(dynamic_library_t* library)
+{
+    if (library != NULL) dlclose(library);
+}
+
+int find_dynamic_function(dynamic_library_t* library, const char* name,
+                          dynamic_function_t* out_function)
+{
+    dlerror();
+    void* symbol = dlsym(library, name);
+    if (symbol == NULL) return tengine_error_set(TENGINE_ENOENT, "%s", explain());
+    // ISO C has no conversion between the two kinds of pointers; POSIX promises equal ones.
+    memcpy(out_function, &symbol, sizeof symbol);
+    return TENGINE_OK;
+}

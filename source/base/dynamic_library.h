@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared libraries that are loaded while the program runs.
+#pragma once
+
+#include "tengine/export.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct dynamic_library dynamic_library_t;
+
+// Loads a file, or one of this name from the system's search path; everything it needs is resolved
+// at once, and its symbols are seen by nobody else. Each opening needs a closing. TENGINE_EIO with
+// the loader's own sentence.
+int open_dynamic_library(const char* file_name, dynamic_library_t** out_library);
+// NULL is allowed.
+void close_dynamic_library(dynamic_library_t* library);
+
+// A function of the library without parameters. TENGINE_ENOENT.
+typedef int (*dynamic_function_t)(void);
+int find_dynamic_function(dynamic_library_t* library, const char* name,
+                          dynamic_function_t* out_function);
+
+#ifdef __cplusplus
+}
+#endif

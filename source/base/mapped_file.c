@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// POSIX memory mappings.
+#define _DEFAULT_SOURCE
+#include "base/mapped_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+static int fail_reading(const char* path)
+{
+    return tengine_error_set(TENGINE_EIO, "cannot read '%s': %s", path, strerror(errno));
+}
+
+static int map_descriptor(int descriptor, const char* path, bool writable, mapped_file_t* out_file)
+{
+    struct stat info;
+    if (fstat(descriptor, &info) != 0) return fail_reading(path);
+    if (!S_ISREG(info.st_mode))
+        return tengine_error_set(TENGINE_EIO, "'%s' is not a regular file", path);
+    if (info.st_size == 0) return tengine_error_set(TENGINE_EFORMAT, "'%s' is empty", path);
+    if ((uintmax_t)info.st_size > SIZE_MAX)
+        return tengine_error_set(TENGINE_ELIMIT, "'%s' has %lld bytes, more than can be mapped",
+                                 path, (long long)info.st_size);
+    const size_t size = (size_t)info.st_size;
+    void* bytes =
+        mmap(NULL, size, PROT_READ | (writable ? PROT_WRITE : 0), MAP_PRIVATE, descriptor, 0);
+    if (bytes == MAP_FAILED)
+        return tengine_error_set(TENGINE_EIO, "cannot map '%s': %s", path, strerror(errno));
+    *out_file = (mapped_file_t){bytes, size};
+    return TENGINE_OK;
+}
+
+int map_file(const char* path, bool writable, mapped_file_t* out_file)
+{
+    *out_file = (mapped_file_t){NULL, 0};
+    // O_NONBLOCK: opening a pipe that nobody writes to must not wait.
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0)
+        return tengine_error_set(TENGINE_EIO, "cannot open '%s': %s", path, strerror(errno));
+    const int status = map_descriptor(descriptor, path, writable, out_file);
+    close(descriptor);
+    return status;
+}
+
+int map_zeroes(size_t size, mapped_file_t* out_memory)
+{
+    void* bytes = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    *out_memory = (mapped_file_t){NULL, 0};
+    if (bytes == MAP_FAILED)
+        return tengine_error_set(TENGINE_ENOMEM, "no memory for %zu bytes of zeroes", size);
+    *out_memory = (mapped_file_t){bytes, size};
+    return TENGINE_OK;
+}
+
+void unmap_file(mapped_file_t* file)
+{
+    if (file->bytes != NULL) munmap(file->bytes, file->size);
+    *file = (mapped_file_t){NULL, 0};
+}
+
+void drop_mapped_bytes(const char* bytes, size_t size)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t begin = ((uintptr_t)bytes + page - 1) / page * page;
+    const uintptr_t end = ((uintptr_t)bytes + size) / page * page;
+    if (begin < end) madvise((void*)begin, end - begin, MADV_DONTNEED);
+}

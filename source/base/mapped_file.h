@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files mapped into memory, and memory that costs nothing until it is touched. A program that
+// truncates a file while it is mapped stops the process that reads it (SIGBUS), as with any mapped
+// file.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tengine/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mapped_file
+{
+    char* bytes;  // NULL: nothing is mapped
+    size_t size;
+} mapped_file_t;
+
+// Maps a whole file. `writable`: the bytes may be changed, which nobody else sees; else they are
+// read only. TENGINE_EIO when it cannot be read or is not a regular file, TENGINE_EFORMAT when it
+// is empty.
+TENGINE_MUST_USE int map_file(const char* path, bool writable, mapped_file_t* out_file);
+
+// `size` > 0 bytes of zeroes, of which only pages that are written take memory. TENGINE_ENOMEM.
+TENGINE_MUST_USE int map_zeroes(size_t size, mapped_file_t* out_memory);
+
+// Nothing mapped is allowed, and what it leaves.
+void unmap_file(mapped_file_t* file);
+
+// Tells the system that these bytes of a mapped file, which nobody has changed, will not be read
+// again soon, so that a large file does not stay in memory beside what is made of it.
+void drop_mapped_bytes(const char* bytes, size_t size);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Custom: a kernel of the program's own, on the thread that runs the part.
+#include "operator/custom_kernel.h"
+
+#include <iterator>
+
+#include "device/cpu/kernel_table.h"
+
+namespace tengine::cpu {
+namespace {
+
+void detach(void* state)
+{
+    detach_custom_kernel(static_cast<ir_custom_kernel_t*>(state));
+}
+
+int prepare(KernelContext& context)
+{
+    TENGINE_RETURN_IF_ERROR(attach_custom_kernel(context.node));
+    context.state = context.node->custom_kernel;
+    context.free_state = detach;
+    return TENGINE_OK;
+}
+
+int run(KernelContext& context)
+{
+    return run_custom_kernel(context.node);
+}
+
+int find_in_place(const KernelContext& context, int output)
+{
+    return find_custom_in_place(context.node, output);
+}
+
+const Kernel rows[] = {
+    {"tengine.Custom", "custom", nullptr, run, prepare, -1, find_in_place},
+};
+
+}  // namespace
+
+extern const KernelTable custom_kernel_reference;
+const KernelTable custom_kernel_reference = {rows, std::size(rows)};
+
+}  // namespace tengine::cpu

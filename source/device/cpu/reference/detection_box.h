@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Boxes with scores, and their greedy suppression, for the detection kernels of this folder.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <new>
+#include <vector>
+
+#include "device/cpu/kernel_table.h"
+
+namespace tengine::cpu {
+
+struct ScoredBox
+{
+    float x0, y0, x1, y1;
+    float score;  // no NaN
+    int label;
+};
+
+// Intersection over union; NaN for two boxes without area. `pixel` is 1 where corners are pixels
+// that belong to the box, 0 where they are its edges.
+inline float overlap(const ScoredBox& a, const ScoredBox& b, float pixel)
+{
+    const auto area = [=](const ScoredBox& box) {
+        return (box.x1 - box.x0 + pixel) * (box.y1 - box.y0 + pixel);
+    };
+    const float width = std::min(a.x1, b.x1) - std::max(a.x0, b.x0) + pixel;
+    const float height = std::min(a.y1, b.y1) - std::max(a.y0, b.y0) + pixel;
+    const float both = width > 0 && height > 0 ? width * height : 0;
+    return both / (area(a) + area(b) - both);
+}
+
+// Best first; equal scores stay in their order.
+inline void sort_by_score(std::vector<ScoredBox>& boxes)
+{
+    std::stable_sort(boxes.begin(), boxes.end(),
+                     [](const ScoredBox& a, const ScoredBox& b) { return a.score > b.score; });
+}
+
+// A limit on the number of boxes as parameters have it; negative: none.
+inline void keep_first(std::vector<ScoredBox>& boxes, int64_t limit)
+{
+    if (limit >= 0 && static_cast<size_t>(limit) < boxes.size())
+        boxes.resize(static_cast<size_t>(limit));
+}
+
+// Takes each box that no taken one `suppresses`, until there are `limit`; appends to out_taken.
+template <class Suppresses>
+void take_unsuppressed(const std::vector<ScoredBox>& sorted, size_t limit,
+                       const Suppresses& suppresses, std::vector<ScoredBox>& out_taken)
+{
+    const size_t first = out_taken.size();
+    for (const ScoredBox& box : sorted) {
+        if (out_taken.size() - first >= limit) return;
+        const bool clear =
+            std::none_of(out_taken.begin() + static_cast<ptrdiff_t>(first), out_taken.end(),
+                         [&](const ScoredBox& taken) { return suppresses(taken, box); });
+        if (clear) out_taken.push_back(box);
+    }
+}
+
+// A kernel's body that needs memory for boxes.
+template <class Body>
+int with_box_memory(const KernelContext& context, const Body& body)
+{
+    try {
+        return body();
+    } catch (const std::bad_alloc&) {
+        return fail_node(context.node, TENGINE_ENOMEM, "no memory for the boxes");
+    }
+}
+
+}  // namespace tengine::cpu

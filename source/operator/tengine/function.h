@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several of Tengine's operators of one operand share.
+#pragma once
+
+#include "operator/tengine/emit.h"
+#include "operator/tengine/raise.h"
+
+// lower_<function>() and raise_<function>() of an operator that ONNX has too, under another name or
+// the same, without parameters.
+#define TM_RENAMED(function, tengine_name, onnx_name)                   \
+    static int lower_##function(struct graph* graph, struct node* node) \
+    {                                                                   \
+        return rewrite_as(graph, node, onnx_name);                      \
+    }                                                                   \
+    static int raise_##function(struct graph* graph, struct node* node) \
+    {                                                                   \
+        if (!has_tengine_type(node)) return OP_NOT_RAISED;              \
+        return rewrite_as(graph, node, "tengine." tengine_name);        \
+    }
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Lowering: an ONNX operator by its name, or "Square", "Rsqrt", which ONNX has not.
+struct tensor* emit_tm_function(emitter_t* emit, const char* function, struct tensor* input);
+
+// Raising: Tengine's Unary of a type.
+#define TM_UNARY_NEG 1
+#define TM_UNARY_SQRT 5
+struct tensor* emit_tm_unary(emitter_t* emit, int type, struct tensor* input);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators whose meaning is the program's own: Generic, in source graphs, stands for one that is
+// not known here; Custom, in execution graphs, for any node that has a custom kernel
+// (operator/custom_kernel.h).
+#include "operator/custom_kernel.h"
+#include "operator/infer.h"
+
+struct tm_generic_param
+{
+    int max_input_num;
+    int max_output_num;
+    char* op_name;
+};
+
+struct custom_param
+{
+    char* op;
+    char* kernel;
+};
+
+// More than any model has; no limit would mean that none may be absent.
+enum
+{
+    MOST_TENSORS = 65536
+};
+
+static const op_field_t generic_fields[] = {
+    TM_FIELD(struct tm_generic_param, INT, max_input_num, WORD, 0, .number = 0),
+    TM_FIELD(struct tm_generic_param, INT, max_output_num, WORD, 4, .number = 0),
+    TM_FIELD(struct tm_generic_param, STRING, op_name, OFFSET, 8, .text = NULL),
+};
+
+// For dumps: the operator it stands for, and the kernel's name.
+static const op_field_t custom_fields[] = {
+    OP_FIELD(struct custom_param, STRING, op, .text = NULL),
+    OP_FIELD(struct custom_param, STRING, kernel, .text = NULL),
+};
+
+static int infer_generic(struct node* node)
+{
+    return tengine_error_set(TENGINE_EOPERATOR,
+                             "operator '%s' of node '%s' is not known here; give it a kernel with "
+                             "set_custom_kernel",
+                             get_source_op(node), node->name);
+}
+
+static int infer_custom(struct node* node)
+{
+    if (node->custom_kernel == NULL || node->custom_kernel->ops->infer_shape == NULL)
+        return fail_node(node, TENGINE_EOPERATOR, "has no custom kernel that tells its shapes");
+    return infer_custom_shapes(node);
+}
+
+#define ANY_TENSORS .max_input = MOST_TENSORS, .max_output = MOST_TENSORS
+
+static const ir_method_t rows[] = {
+    {TENGINE_RECORD(0, 32, 12), .name = "Generic", ANY_TENSORS, OP_FIELDS(generic_fields),
+     .param_size = sizeof(struct tm_generic_param), .traits = OP_OPEN | OP_RANDOM,
+     .infer_shape = infer_generic},
+    // What a kernel does need not be the same twice.
+    {TENGINE_RECORD(-1, -1, 0), .name = "Custom", ANY_TENSORS, OP_FIELDS(custom_fields),
+     .param_size = sizeof(struct custom_param), .traits = OP_RANDOM, .infer_shape = infer_custom},
+};
+
+OPERATOR_TABLE(tengine_generic_ops, rows);

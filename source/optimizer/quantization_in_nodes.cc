@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantised tensors become DequantizeLinear and QuantizeLinear, see quantized_tensors.h.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "operator/param.h"
+#include "optimizer/quantized_tensors.h"
+#include "tengine/device.h"
+
+namespace tengine {
+namespace {
+
+int check_parameters(const ir_tensor_t& tensor)
+{
+    const int axis = tensor.quant_axis;
+    if (tensor.quant_param_num > 1 && tensor.shape_set &&
+        (axis >= tensor.dim_num || tensor.dims[axis] != tensor.quant_param_num))
+        return tengine_error_set(TENGINE_EINVAL,
+                                 "tensor '%s' has %d scales, but dimension %d has %d elements",
+                                 tensor.name, tensor.quant_param_num, axis,
+                                 axis < tensor.dim_num ? tensor.dims[axis] : 0);
+    for (int i = 0; i < tensor.quant_param_num; i++)
+        if (!std::isfinite(scales_of(tensor)[i]) || scales_of(tensor)[i] <= 0)
+            return tengine_error_set(TENGINE_EINVAL,
+                                     "tensor '%s' has the scale %g; it must be positive",
+                                     tensor.name, static_cast<double>(scales_of(tensor)[i]));
+    return TENGINE_OK;
+}
+
+ir_tensor_t* add_constant(graph& graph, const std::string& name, int data_type, int number)
+{
+    ir_tensor_t* constant = create_ir_tensor(&graph, name.c_str(), data_type);
+    if (!constant) return nullptr;
+    constant->tensor_type = TENSOR_TYPE_CONST;
+    const int rank = number == 1 ? 0 : 1;
+    if (set_ir_tensor_shape(constant, &number, rank) < 0 || allocate_ir_tensor(constant) < 0)
+        return nullptr;
+    return constant;
+}
+
+template <class T>
+int write_zero_points(const ir_tensor_t& tensor, ir_tensor_t& constant)
+{
+    for (int i = 0; i < tensor.quant_param_num; i++) {
+        const int value = zero_points_of(tensor)[i];
+        if (value < std::numeric_limits<T>::lowest() || value > std::numeric_limits<T>::max())
+            return tengine_error_set(TENGINE_ERANGE, "tensor '%s' of %s has the zero point %d",
+                                     tensor.name, get_data_type_name(tensor.data_type), value);
+        static_cast<T*>(constant.data)[i] = static_cast<T>(value);
+    }
+    return TENGINE_OK;
+}
+
+int fill_zero_points(const ir_tensor_t& tensor, ir_tensor_t& constant)
+{
+    switch (tensor.data_type) {
+        case TENGINE_DT_INT8:
+            return write_zero_points<int8_t>(tensor, constant);
+        case TENGINE_DT_UINT8:
+            return write_zero_points<uint8_t>(tensor, constant);
+        case TENGINE_DT_INT16:
+            return write_zero_points<int16_t>(tensor, constant);
+        default:
+            return write_zero_points<int32_t>(tensor, constant);
+    }
+}
+
+bool is_same_quantization(const ir_tensor_t& a, const ir_tensor_t& b)
+{
+    return a.data_type == b.data_type && a.quant_param_num == 1 && b.quant_param_num == 1 &&
+           a.scale == b.scale && a.zero_point == b.zero_point;
+}
+
+int free_clamped(const node& clamp)
+{
+    ir_tensor_t* tensor = find_clamped(clamp);
+    const ir_tensor_t* result = get_ir_node_output(&clamp, 0);
+    if (!tensor || !result || !is_quantized(*result) || !is_same_quantization(*tensor, *result))
+        return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(tensor, TENGINE_DT_FP32));
+    return set_ir_tensor_quantization_parameter(tensor, &result->scale, &result->zero_point, 0);
+}
+
+class Speller
+{
+  public:
+    explicit Speller(graph& graph) : graph_(graph), values_(size_t(graph.tensor_num), nullptr) {}
+
+    int run()
+    {
+        const int given = graph_.node_num;
+        for (int i = 0; i < given; i++)
+            TENGINE_RETURN_IF_ERROR(free_clamped(*graph_.node_list[i]));
+        for (int i = 0; i < given; i++)
+            if (speaks_tengine(graph_.node_list[i]))
+                TENGINE_RETURN_IF_ERROR(spell(*graph_.node_list[i]));
+        return TENGINE_OK;
+    }
+
+  private:
+    int spell(node& node)
+    {
+        for (int i = 0; i < node.input_num; i++) {
+            ir_tensor_t* input = get_ir_node_input(&node, i);
+            if (!input || !is_quantized(*input)) continue;
+            ir_tensor_t* value = nullptr;
+            TENGINE_RETURN_IF_ERROR(find_value(*input, &value));
+            TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(&node, i, value));
+        }
+        for (int i = 0; i < node.output_num; i++) {
+            ir_tensor_t* output = get_ir_node_output(&node, i);
+            if (output && is_quantized(*output))
+                TENGINE_RETURN_IF_ERROR(quantise(node, i, *output));
+        }
+        return TENGINE_OK;
+    }
+
+    // What a quantised tensor stands for, in float; one DequantizeLinear for all its readers.
+    int find_value(ir_tensor_t& tensor, ir_tensor_t** out_value)
+    {
+        ir_tensor_t*& value = values_[static_cast<size_t>(tensor.index)];
+        if (!value) {
+            value = create_ir_tensor(&graph_, (std::string(tensor.name) + "_float").c_str(),
+                                     TENGINE_DT_FP32);
+            if (!value) return tengine_error_code();
+            TENGINE_RETURN_IF_ERROR(add_linear("DequantizeLinear", tensor, tensor, *value));
+        }
+        *out_value = value;
+        return TENGINE_OK;
+    }
+
+    int quantise(node& producer, int index, ir_tensor_t& tensor)
+    {
+        ir_tensor_t* value = create_ir_tensor(
+            &graph_, (std::string(tensor.name) + "_value").c_str(), TENGINE_DT_FP32);
+        if (!value) return tengine_error_code();
+        TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(&producer, index, nullptr));
+        TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(&producer, index, value));
+        return add_linear("QuantizeLinear", tensor, *value, tensor);
+    }
+
+    int add_linear(const char* op, const ir_tensor_t& quantised, ir_tensor_t& from, ir_tensor_t& to)
+    {
+        TENGINE_RETURN_IF_ERROR(check_parameters(quantised));
+        const std::string name = quantised.name;
+        const int number = quantised.quant_param_num;
+        node* made = create_ir_node(&graph_, (name + "_" + op).c_str(), get_op_type("", op), 0);
+        ir_tensor_t* scale = add_constant(graph_, name + "_scale", TENGINE_DT_FP32, number);
+        ir_tensor_t* zero_point =
+            add_constant(graph_, name + "_zero_point", quantised.data_type, number);
+        if (!made || !scale || !zero_point) return tengine_error_code();
+        std::copy_n(scales_of(quantised), number, scale->f32);
+        TENGINE_RETURN_IF_ERROR(fill_zero_points(quantised, *zero_point));
+        if (number > 1) TENGINE_RETURN_IF_ERROR(set_node_int(made, "axis", quantised.quant_axis));
+        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(made, 0, &from));
+        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(made, 1, scale));
+        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(made, 2, zero_point));
+        return set_ir_node_output_tensor(made, 0, &to);
+    }
+
+    graph& graph_;
+    std::vector<ir_tensor_t*> values_;  // by the index of the quantised tensor
+};
+
+// The precision of the first quantised tensor that is computed; a model has only one.
+int precision_of(const graph& graph)
+{
+    for (int i = 0; i < graph.tensor_num; i++) {
+        const ir_tensor_t& tensor = *graph.tensor_list[i];
+        if (tensor.tensor_type == TENSOR_TYPE_CONST || !is_quantized(tensor)) continue;
+        if (tensor.data_type == TENGINE_DT_INT8) return TENGINE_MODE_INT8;
+        if (tensor.data_type == TENGINE_DT_UINT8) return TENGINE_MODE_UINT8;
+    }
+    return TENGINE_MODE_FP32;
+}
+
+bool has_tengine_nodes(const graph& graph)
+{
+    return std::any_of(graph.node_list, graph.node_list + graph.node_num, speaks_tengine);
+}
+
+}  // namespace
+
+int say_quantization_in_nodes(graph& graph)
+{
+    if (!has_tengine_nodes(graph)) return TENGINE_OK;
+    if (graph.run_options.precision == TENGINE_MODE_FP32)
+        graph.run_options.precision = precision_of(graph);
+    return Speller(graph).run();
+}
+
+}  // namespace tengine

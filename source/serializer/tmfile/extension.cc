@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// One row per type of attribute; the payloads are in format.h.
+#include "serializer/tmfile/extension.h"
+
+#include <vector>
+
+#include "operator/infer.h"
+#include "operator/param.h"
+#include "operator/registry.h"
+
+namespace tengine::tmfile {
+namespace {
+
+// An attribute that is being read.
+struct Attribute
+{
+    Reading& reading;
+    struct node* node;
+    std::string name;
+    std::string what;  // "'conv1's attribute 'group'"
+    uint32_t value;
+
+    const FileView& file() const { return reading.file; }
+};
+
+int read_int(const Attribute& attribute)
+{
+    int32_t value = 0;
+    TENGINE_RETURN_IF_ERROR(attribute.file().read(attribute.value, attribute.what, &value));
+    return set_node_int(attribute.node, attribute.name.c_str(), value);
+}
+
+int read_float(const Attribute& attribute)
+{
+    float value = 0;
+    TENGINE_RETURN_IF_ERROR(attribute.file().read(attribute.value, attribute.what, &value));
+    return set_node_float(attribute.node, attribute.name.c_str(), value);
+}
+
+int read_text(const Attribute& attribute)
+{
+    std::string_view text;
+    TENGINE_RETURN_IF_ERROR(attribute.file().read_string(attribute.value, attribute.what, &text));
+    TENGINE_RETURN_IF_ERROR(attribute.reading.budget.charge(text.size() + 1));
+    return set_node_text(attribute.node, attribute.name.c_str(), text.data(), text.size());
+}
+
+template <class Value>
+int read_list(const Attribute& attribute, std::vector<Value>* out_values)
+{
+    VectorView list;
+    TENGINE_RETURN_IF_ERROR(
+        attribute.file().read_vector(attribute.value, sizeof(Value), attribute.what, &list));
+    TENGINE_RETURN_IF_ERROR(attribute.reading.budget.charge(list.count() * sizeof(Value)));
+    out_values->resize(list.count());
+    for (uint32_t i = 0; i < list.count(); i++)
+        (*out_values)[i] = list.get<Value>(i);
+    return TENGINE_OK;
+}
+
+int read_ints(const Attribute& attribute)
+{
+    std::vector<int64_t> values;
+    TENGINE_RETURN_IF_ERROR(read_list(attribute, &values));
+    return set_node_ints(attribute.node, attribute.name.c_str(), values.data(),
+                         static_cast<int>(values.size()));
+}
+
+int read_floats(const Attribute& attribute)
+{
+    std::vector<float> values;
+    TENGINE_RETURN_IF_ERROR(read_list(attribute, &values));
+    return set_node_floats(attribute.node, attribute.name.c_str(), values.data(),
+                           static_cast<int>(values.size()));
+}
+
+int read_texts(const Attribute& attribute)
+{
+    std::vector<uint32_t> offsets;
+    TENGINE_RETURN_IF_ERROR(read_list(attribute, &offsets));
+    std::vector<std::string> texts;
+    std::vector<const char*> pointers;
+    for (const uint32_t offset : offsets) {
+        std::string_view text;
+        TENGINE_RETURN_IF_ERROR(attribute.file().read_string(offset, attribute.what, &text));
+        TENGINE_RETURN_IF_ERROR(
+            attribute.reading.budget.charge(text.size() + sizeof(char*) + sizeof(std::string)));
+        texts.emplace_back(text);
+    }
+    for (const std::string& text : texts)
+        pointers.push_back(text.c_str());
+    return set_node_texts(attribute.node, attribute.name.c_str(), pointers.data(),
+                          static_cast<int>(pointers.size()));
+}
+
+// A tensor of its own lends its checks of type and shape.
+int read_tensor(const Attribute& attribute)
+{
+    const FileView& file = attribute.file();
+    TensorValueRecord record;
+    TENGINE_RETURN_IF_ERROR(file.read(attribute.value, attribute.what, &record));
+    VectorView dims;
+    TENGINE_RETURN_IF_ERROR(
+        file.read_vector(record.dims, sizeof(int32_t), attribute.what + "'s shape", &dims));
+    BufferRecord buffer;
+    TENGINE_RETURN_IF_ERROR(file.read(record.buffer, attribute.what + "'s buffer", &buffer));
+    const char* bytes = nullptr;
+    TENGINE_RETURN_IF_ERROR(file.find_bytes(buffer.data, buffer.size, attribute.what, &bytes));
+    TENGINE_RETURN_IF_ERROR(attribute.reading.budget.charge(buffer.size));
+
+    struct op_tensor value = {};
+    value.data_type = record.data_type;
+    value.dim_num = static_cast<int>(dims.count());
+    value.size = buffer.size;
+    value.data = const_cast<char*>(bytes);
+    uint64_t expected = static_cast<uint64_t>(get_data_type_size(record.data_type));
+    bool is_possible = expected > 0 && dims.count() <= MAX_SHAPE_DIM_NUM;
+    for (uint32_t i = 0; is_possible && i < dims.count(); i++) {
+        value.dims[i] = dims.get<int32_t>(i);
+        is_possible =
+            value.dims[i] >= 0 &&
+            !__builtin_mul_overflow(expected, static_cast<uint64_t>(value.dims[i]), &expected);
+    }
+    if (!is_possible || expected != buffer.size)
+        return tengine_error_set(TENGINE_EFORMAT,
+                                 "%s has %u bytes, which its data type %d and %u dimensions do not "
+                                 "give",
+                                 attribute.what.c_str(), buffer.size, record.data_type,
+                                 dims.count());
+    return set_node_tensor(attribute.node, attribute.name.c_str(), &value);
+}
+
+uint32_t write_int(FileBuilder& builder, const void* memory)
+{
+    return builder.add(static_cast<int32_t>(*static_cast<const int*>(memory)));
+}
+
+uint32_t write_float(FileBuilder& builder, const void* memory)
+{
+    return builder.add(*static_cast<const float*>(memory));
+}
+
+uint32_t write_text(FileBuilder& builder, const void* memory)
+{
+    return builder.add_string(*static_cast<char* const*>(memory));
+}
+
+uint32_t write_ints(FileBuilder& builder, const void* memory)
+{
+    const auto& list = *static_cast<const struct op_ints*>(memory);
+    return builder.add_vector(list.values, static_cast<size_t>(list.num));
+}
+
+uint32_t write_floats(FileBuilder& builder, const void* memory)
+{
+    const auto& list = *static_cast<const struct op_floats*>(memory);
+    return builder.add_vector(list.values, static_cast<size_t>(list.num));
+}
+
+uint32_t write_texts(FileBuilder& builder, const void* memory)
+{
+    const auto& list = *static_cast<const struct op_strings*>(memory);
+    std::vector<uint32_t> offsets;
+    for (int i = 0; i < list.num; i++)
+        offsets.push_back(builder.add_string(list.values[i]));
+    return builder.add_vector(offsets);
+}
+
+uint32_t write_tensor(FileBuilder& builder, const void* memory)
+{
+    const auto& value = *static_cast<const struct op_tensor*>(memory);
+    TensorValueRecord record = {};
+    record.data_type = value.data_type;
+    record.dims = builder.add_vector(value.dims, static_cast<size_t>(value.dim_num));
+    BufferRecord buffer = {};
+    buffer.size = static_cast<uint32_t>(value.size);
+    buffer.data = builder.add_aligned(value.data, value.size, kBufferAlignment);
+    record.buffer = builder.add(buffer);
+    return builder.add(record);
+}
+
+struct AttributeType
+{
+    uint8_t kind;  // op_field_kind_t
+    const char* name;
+    int (*read)(const Attribute& attribute);
+    uint32_t (*write)(FileBuilder& builder, const void* memory);
+};
+
+constexpr AttributeType kTypes[] = {
+    {OP_FIELD_INT, "int", read_int, write_int},
+    {OP_FIELD_FLOAT, "float", read_float, write_float},
+    {OP_FIELD_STRING, "string", read_text, write_text},
+    {OP_FIELD_INTS, "ints", read_ints, write_ints},
+    {OP_FIELD_FLOATS, "floats", read_floats, write_floats},
+    {OP_FIELD_STRINGS, "strings", read_texts, write_texts},
+    {OP_FIELD_TENSOR, "tensor", read_tensor, write_tensor},
+};
+
+int read_attribute(Reading& reading, struct node* node, uint32_t offset)
+{
+    const std::string owner = quote(node->name) + "'s attribute";
+    AttributeRecord record;
+    TENGINE_RETURN_IF_ERROR(reading.file.read(offset, owner, &record));
+    std::string_view name, type;
+    TENGINE_RETURN_IF_ERROR(reading.file.read_string(record.name, owner + "'s name", &name));
+    TENGINE_RETURN_IF_ERROR(reading.file.read_string(record.type, owner + "'s type", &type));
+    for (const AttributeType& known : kTypes)
+        if (type == known.name)
+            return known.read(
+                {reading, node, std::string(name), owner + " " + quote(name), record.value});
+    return tengine_error_set(TENGINE_EFORMAT, "%s %s is of type %s, which is not known here",
+                             owner.c_str(), quote(name).c_str(), quote(type).c_str());
+}
+
+uint32_t write_attribute(FileBuilder& builder, const op_field_t& field, const void* memory)
+{
+    const AttributeType& type = kTypes[field.kind];
+    AttributeRecord record = {};
+    record.name = builder.add_string(field.name);
+    record.type = builder.add_string(type.name);
+    record.value = type.write(builder, memory);
+    return builder.add(record);
+}
+
+}  // namespace
+
+int find_extension(const Reading& reading, const OperatorRecord& record, const std::string& what,
+                   int* out_type)
+{
+    std::string_view name;
+    TENGINE_RETURN_IF_ERROR(
+        reading.file.read_string(record.param, "the operator's name of " + what, &name));
+    *out_type = get_op_type_by_name(std::string(name).c_str());
+    const int version = record.version <= INT16_MAX ? static_cast<int>(record.version) : -1;
+    if (*out_type >= 0 && version > 0 && find_op_method(*out_type, version)) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EOPERATOR,
+                             "%s has the operator %s of opset %u, which is not "
+                             "known here",
+                             what.c_str(), quote(name).c_str(), record.version);
+}
+
+int read_attributes(Reading& reading, struct node* node, uint32_t attributes)
+{
+    VectorView list;
+    TENGINE_RETURN_IF_ERROR(reading.file.read_vector(
+        attributes, sizeof(uint32_t), quote(node->name) + "'s list of attributes", &list));
+    for (uint32_t i = 0; i < list.count(); i++)
+        TENGINE_RETURN_IF_ERROR(read_attribute(reading, node, list[i]));
+    return TENGINE_OK;
+}
+
+uint32_t write_operator_name(FileBuilder& builder, const struct node& node)
+{
+    const std::string domain = get_ir_node_domain(&node);
+    return builder.add_string((domain.empty() ? "" : domain + ".") + get_ir_node_op(&node));
+}
+
+uint32_t write_attributes(FileBuilder& builder, const struct node& node)
+{
+    const ir_method_t& method = *node.op.method;
+    std::vector<uint32_t> offsets;
+    for (int i = 0; i < method.field_num; i++) {
+        const op_field_t& field = method.fields[i];
+        const void* memory = static_cast<const char*>(node.op.param_mem) + field.offset;
+        if (find_op_field(&method, field.name, node.op.version) != &field) continue;
+        if (!is_default_param(&field, memory))
+            offsets.push_back(write_attribute(builder, field, memory));
+    }
+    return offsets.empty() ? 0 : builder.add_vector(offsets);
+}
+
+}  // namespace tengine::tmfile

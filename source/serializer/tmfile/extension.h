@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Extension records, both ways: the nodes that Tengine's format has no operator for. Their layout
+// is in format.h.
+#pragma once
+
+#include <string>
+
+#include "serializer/tmfile/file_builder.h"
+#include "serializer/tmfile/reader.h"
+
+namespace tengine::tmfile {
+
+// Type and opset of the operator that an extension's operator record names. TENGINE_EOPERATOR.
+TENGINE_MUST_USE int find_extension(const Reading& reading, const OperatorRecord& record,
+                                    const std::string& what, int* out_type);
+TENGINE_MUST_USE int read_attributes(Reading& reading, struct node* node, uint32_t attributes);
+
+// The offset of the string with the operator's name, and of the vector of attributes; 0: none.
+uint32_t write_operator_name(FileBuilder& builder, const struct node& node);
+uint32_t write_attributes(FileBuilder& builder, const struct node& node);
+
+}  // namespace tengine::tmfile

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of a tmfile as they grow: records, strings and vectors, one behind the other. Gaps are
+// zero, and nothing depends on memory that nobody wrote.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tengine::tmfile {
+
+class FileBuilder
+{
+  public:
+    // Of what is appended, or 0 once the file is too large for its offsets; then all further calls
+    // do nothing. Records and vectors start at multiples of 4.
+    template <class Record>
+    uint32_t add(const Record& record)
+    {
+        return add_aligned(&record, sizeof(record), sizeof(uint32_t));
+    }
+    // Count and entries.
+    template <class Value>
+    uint32_t add_vector(const Value* values, size_t number)
+    {
+        const auto count = static_cast<uint32_t>(number);
+        const uint32_t offset = add(count);
+        if (number > 0) append(values, number * sizeof(Value));
+        return offset;
+    }
+    template <class Value>
+    uint32_t add_vector(const std::vector<Value>& values)
+    {
+        return add_vector(values.data(), values.size());
+    }
+    // The characters with a NUL, then the string's record.
+    uint32_t add_string(std::string_view text);
+    uint32_t add_aligned(const void* bytes, size_t size, size_t alignment);
+
+    template <class Record>
+    void overwrite(uint32_t offset, const Record& record)
+    {
+        std::memcpy(bytes_.data() + offset, &record, sizeof(record));
+    }
+
+    bool is_too_large() const { return is_too_large_; }
+    std::vector<char> take() { return std::move(bytes_); }
+
+  private:
+    void append(const void* bytes, size_t size);
+
+    std::vector<char> bytes_;
+    bool is_too_large_ = false;
+};
+
+}  // namespace tengine::tmfile

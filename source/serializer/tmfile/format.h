@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The records of a tmfile, version 2: little endian, without gaps, every offset an absolute
+// position in the file, 0 for what is not there. Containers are
+//     string   {size with its NUL, offset of the characters}
+//     vector   {count, then count entries: offsets, indices, int32, float32 or 4 float32}
+// What the fields of an operator's parameter record are, the operator's row says.
+//
+// Extension records are ours: a node whose operator the format has no number for. Its operator
+// record has type kExtensionType, the opset as version, and as parameter a string, the operator's
+// full name ("Conv", "com.microsoft.QGemm"). Its attributes, those that differ from their default,
+// are the node record's vector of attribute records {name, type, value}: two strings and the
+// offset of the value, which is by type
+//     "int"      int32                       "float"    float32
+//     "string"   a string                    "strings"  a vector of offsets of strings
+//     "ints"     a vector of int64           "floats"   a vector of float32
+//     "tensor"   {data type, offset of a vector of dims, offset of a buffer record}
+// An input or output that is absent has index kAbsentTensor. Data types of tensors go on after
+// Tengine's 0-5 with the numbers of TENGINE_DT_*.
+#pragma once
+
+#include <cstdint>
+
+namespace tengine::tmfile {
+
+constexpr uint16_t kMainVersion = 2;
+constexpr uint32_t kExtensionType = 0x544e4558;  // "XENT"
+constexpr uint32_t kAbsentTensor = 0xffffffff;
+// Where the writer puts the bytes of constants, so that they can be used in place.
+constexpr uint32_t kBufferAlignment = 64;
+// Numbers of operators that the reader or the writer treats in a way of its own.
+enum OperatorNumber : uint32_t
+{
+    kConst = 4,
+    kInputOp = 12,
+    kPad = 40,
+    kStridedSlice = 41,
+    kReduction = 45,
+    kReshape = 23,
+    kSoftmax = 28,
+    kUnsqueeze = 88,
+    kMean = 90,
+    kMatMul = 91,
+    kExpand = 92
+};
+
+struct HeaderRecord
+{
+    uint16_t main_version;
+    uint16_t sub_version;
+    uint16_t compile_version;
+    uint16_t padding;
+    uint32_t root;
+};
+
+struct ModelRecord
+{
+    int32_t origin;  // the framework the model came from
+    int32_t sub_format;
+    uint32_t subgraphs;  // vector of offsets
+    uint32_t name;
+};
+
+struct SubgraphRecord
+{
+    uint32_t id;
+    int32_t graph_layout;  // TENGINE_LAYOUT_*: parameters of nodes are in this order
+    int32_t model_layout;  // and dims and constants in this
+    uint32_t inputs;       // vectors of node indices
+    uint32_t outputs;
+    uint32_t nodes;  // vectors of offsets
+    uint32_t tensors;
+    uint32_t buffers;
+    uint32_t name;
+    uint32_t parts;  // vector of offsets; files before 2021 end before it
+};
+constexpr uint32_t kOldSubgraphBytes = 36;
+
+// A part of a model that was split ahead of time.
+struct PartRecord
+{
+    uint32_t id;
+    uint32_t input_wait_count;
+    uint32_t data_type;
+    uint32_t nodes;  // vectors of indices
+    uint32_t input_tensors;
+    uint32_t output_tensors;
+    uint32_t device;  // string
+};
+
+struct NodeRecord
+{
+    uint32_t id;
+    uint32_t inputs;  // vectors of tensor indices
+    uint32_t outputs;
+    uint32_t op;
+    uint32_t name;
+    uint32_t attributes;     // vector of offsets
+    uint32_t dynamic_shape;  // one byte and padding
+};
+
+struct OperatorRecord
+{
+    uint32_t version;
+    uint32_t type;
+    uint32_t param;
+};
+
+struct AttributeRecord
+{
+    uint32_t name;
+    uint32_t type;
+    uint32_t value;
+};
+
+struct TensorRecord
+{
+    uint32_t id;
+    uint32_t buffer;  // index; of constants only
+    uint32_t dims;    // vector
+    uint32_t name;
+    uint32_t quantisation;  // vector of offsets
+    int32_t layout;
+    int32_t type;
+    int32_t data_type;
+};
+
+struct QuantRecord
+{
+    int32_t zero_point;
+    float scale;
+    int32_t width;
+};
+
+struct BufferRecord
+{
+    uint32_t size;
+    uint32_t data;
+};
+
+struct StringRecord
+{
+    uint32_t size;
+    uint32_t data;
+};
+
+// The value of an extension's attribute of type "tensor".
+struct TensorValueRecord
+{
+    int32_t data_type;
+    uint32_t dims;
+    uint32_t buffer;
+};
+
+static_assert(sizeof(HeaderRecord) == 12 && sizeof(ModelRecord) == 16 &&
+              sizeof(SubgraphRecord) == 40 && sizeof(PartRecord) == 28 &&
+              sizeof(NodeRecord) == 28 && sizeof(OperatorRecord) == 12 &&
+              sizeof(TensorRecord) == 32 && sizeof(QuantRecord) == 12 && sizeof(BufferRecord) == 8);
+
+}  // namespace tengine::tmfile

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serializer/tmfile/image.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+
+namespace tengine::tmfile {
+
+Image::~Image()
+{
+    unmap_file(&file_);
+    unmap_file(&zeroes_);
+    if (owned_) std::free(bytes_);  // the program's malloc(), not ours
+}
+
+int Image::map(const char* path)
+{
+    // Programs may write to the buffer of a constant.
+    TENGINE_RETURN_IF_ERROR(map_file(path, true, &file_));
+    bytes_ = file_.bytes;
+    size_ = file_.size;
+    return TENGINE_OK;
+}
+
+void Image::view(const void* bytes, size_t size)
+{
+    bytes_ = static_cast<char*>(const_cast<void*>(bytes));
+    size_ = size;
+}
+
+int Image::add_zeroes(size_t size, char** out_bytes)
+{
+    TENGINE_RETURN_IF_ERROR(map_zeroes(size, &zeroes_));
+    *out_bytes = zeroes_.bytes;
+    return TENGINE_OK;
+}
+
+bool Image::is_without_values(const void* bytes, size_t size) const
+{
+    const char* begin = static_cast<const char*>(bytes);
+    const std::less<const char*> before;
+    if (!zeroes_.bytes || size == 0 || before(begin, zeroes_.bytes) ||
+        !before(begin, zeroes_.bytes + zeroes_.size))
+        return false;
+    return begin[0] == 0 && std::memcmp(begin, begin + 1, size - 1) == 0;
+}
+
+}  // namespace tengine::tmfile

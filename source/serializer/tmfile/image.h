@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of a loaded tmfile, in which the graph's constants lie, and who they belong to. Lives
+// in graph->serializer_privacy.
+#pragma once
+
+#include "base/mapped_file.h"
+#include "tengine/ir.h"
+
+namespace tengine::tmfile {
+
+class Image
+{
+  public:
+    Image() = default;
+    ~Image();
+    Image(const Image&) = delete;
+    Image& operator=(const Image&) = delete;
+
+    TENGINE_MUST_USE int map(const char* path);
+    // Somebody else's bytes; they are only read.
+    void view(const void* bytes, size_t size);
+    // From now on the bytes of view() are freed with the image.
+    void own() { owned_ = true; }
+
+    char* bytes() const { return bytes_; }
+    size_t size() const { return size_; }
+
+    // Memory for the constants that the file has no values for: zeroes, once per image.
+    TENGINE_MUST_USE int add_zeroes(size_t size, char** out_bytes);
+    // Whether `bytes` lie in add_zeroes()' memory and are zero still.
+    bool is_without_values(const void* bytes, size_t size) const;
+
+  private:
+    mapped_file_t file_ = {nullptr, 0};
+    mapped_file_t zeroes_ = {nullptr, 0};
+    char* bytes_ = nullptr;
+    size_t size_ = 0;
+    bool owned_ = false;
+};
+
+// The image of a graph that was loaded from a tmfile; NULL for all others.
+const Image* find_image(const struct graph& graph);
+
+}  // namespace tengine::tmfile

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records with names, of nodes and of tensors, and the names they get: the file's, where it has one
+// that is free.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "serializer/tmfile/reader.h"
+
+namespace tengine::tmfile {
+
+class Names
+{
+  public:
+    // The file's next name, "" for none. It must outlive the object.
+    void add(std::string_view name)
+    {
+        const bool is_free = !name.empty() && taken_.insert(name).second;
+        names_.push_back({name, is_free});
+    }
+
+    // The name of entry `index`, after all were added; `kind` serves where the file has none.
+    std::string choose(uint32_t index, const char* kind)
+    {
+        const Entry& entry = names_[index];
+        if (entry.is_free) return std::string(entry.name);
+        std::string made(entry.name.empty() ? kind : entry.name);
+        made += "_" + std::to_string(index);
+        while (taken_.count(made) != 0)
+            made += "_";
+        made_up_.push_back(made);
+        taken_.insert(made_up_.back());
+        return made;
+    }
+
+  private:
+    struct Entry
+    {
+        std::string_view name;
+        bool is_free;
+    };
+
+    std::vector<Entry> names_;
+    std::unordered_set<std::string_view> taken_;
+    std::deque<std::string> made_up_;
+};
+
+// The records of a list of "node"s or "tensor"s, each of which will take `bytes` at least. The
+// names of all come first: one that is made up must not be that of a later record.
+template <class Record>
+TENGINE_MUST_USE int read_named_records(Reading& reading, uint32_t list_offset,
+                                        const std::string& kind, size_t bytes, Names* out_names,
+                                        std::vector<Record>* out_records)
+{
+    VectorView list;
+    TENGINE_RETURN_IF_ERROR(reading.file.read_vector(list_offset, sizeof(uint32_t),
+                                                     "the list of " + kind + "s", &list));
+    for (uint32_t i = 0; i < list.count(); i++) {
+        const std::string what = kind + " " + std::to_string(i);
+        TENGINE_RETURN_IF_ERROR(reading.budget.charge(bytes + sizeof(Record)));
+        Record record;
+        TENGINE_RETURN_IF_ERROR(reading.file.read(list[i], what, &record));
+        std::string_view name;
+        TENGINE_RETURN_IF_ERROR(
+            reading.file.read_string(record.name, "the name of " + what, &name));
+        out_names->add(name);
+        out_records->push_back(record);
+    }
+    return TENGINE_OK;
+}
+
+}  // namespace tengine::tmfile

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serializer/tmfile/nodes.h"
+
+#include <unordered_map>
+
+#include "graph/graph.h"
+#include "operator/infer.h"
+#include "operator/registry.h"
+#include "serializer/tmfile/extension.h"
+#include "serializer/tmfile/names.h"
+#include "serializer/tmfile/parameters.h"
+
+namespace tengine::tmfile {
+namespace {
+
+class NodeReader
+{
+  public:
+    NodeReader(Reading& reading, std::vector<struct node*>* out_nodes)
+        : reading_(reading), file_(reading.file), nodes_(*out_nodes)
+    {
+    }
+
+    int run();
+
+  private:
+    int add_node(uint32_t index);
+    int find_operator(const OperatorRecord& record, const std::string& what, int* out_type);
+    int connect(struct node* node, const NodeRecord& record);
+    int connect_inputs(struct node* node, const VectorView& list);
+    int connect_output(struct node* node, const VectorView& list, uint32_t place);
+    int check_inputs() const;
+
+    Reading& reading_;
+    const FileView& file_;
+    std::vector<NodeRecord> records_;
+    Names names_;
+    std::vector<struct node*>& nodes_;
+    std::unordered_map<uint32_t, int> types_;  // of operators by number
+};
+
+int NodeReader::run()
+{
+    TENGINE_RETURN_IF_ERROR(read_named_records(reading_, reading_.subgraph.nodes, "node",
+                                               sizeof(ir_node_t), &names_, &records_));
+    for (uint32_t i = 0; i < records_.size(); i++)
+        TENGINE_RETURN_IF_ERROR(add_node(i));
+    return check_inputs();
+}
+
+int NodeReader::find_operator(const OperatorRecord& record, const std::string& what, int* out_type)
+{
+    if (record.type == kExtensionType) return find_extension(reading_, record, what, out_type);
+    const uint32_t number = todays_number(record);
+    const auto known = types_.find(number);
+    if (known != types_.end()) {
+        *out_type = known->second;
+        return TENGINE_OK;
+    }
+    const ir_method_t* method = find_method(number);
+    if (!method)
+        return tengine_error_set(TENGINE_EOPERATOR,
+                                 "%s has the operator number %u, which is not known here",
+                                 what.c_str(), record.type);
+    *out_type = types_[number] = get_op_type(method->domain, method->name);
+    return TENGINE_OK;
+}
+
+int NodeReader::add_node(uint32_t index)
+{
+    const NodeRecord& record = records_[index];
+    const bool has_name = record.name != 0;
+    const std::string name = names_.choose(index, "node");
+    const std::string what =
+        "node " + std::to_string(index) + (has_name ? ", " + quote(name) + "," : "");
+    OperatorRecord op;
+    TENGINE_RETURN_IF_ERROR(file_.read(record.op, "the operator of " + what, &op));
+    int type = -1;
+    TENGINE_RETURN_IF_ERROR(find_operator(op, what, &type));
+    const bool is_extension = op.type == kExtensionType;
+    const int version = is_extension ? static_cast<int>(op.version) : 0;
+    struct node* node = create_ir_node(reading_.graph, name.c_str(), type, version);
+    if (!node) return last_error();
+    nodes_.push_back(node);
+    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(name.size() + 1));
+    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(node->op.param_size));
+    TENGINE_RETURN_IF_ERROR(is_extension ? read_attributes(reading_, node, record.attributes)
+                                         : read_parameters(reading_, node, op, record.op));
+    return connect(node, record);
+}
+
+int NodeReader::connect(struct node* node, const NodeRecord& record)
+{
+    VectorView inputs, outputs;
+    const std::string what = quote(node->name);
+    TENGINE_RETURN_IF_ERROR(
+        file_.read_vector(record.inputs, sizeof(uint32_t), what + "'s list of inputs", &inputs));
+    TENGINE_RETURN_IF_ERROR(
+        file_.read_vector(record.outputs, sizeof(uint32_t), what + "'s list of outputs", &outputs));
+    if (outputs.count() == 0) return fail_node(node, TENGINE_EGRAPH, "it has no outputs");
+    // An index in the node and one in the list of the tensor's readers, which doubles.
+    TENGINE_RETURN_IF_ERROR(
+        reading_.budget.charge((size_t{inputs.count()} * 3 + outputs.count()) * sizeof(int32_t)));
+    TENGINE_RETURN_IF_ERROR(connect_inputs(node, inputs));
+    // Last ones first, so that the node's lists grow once.
+    for (uint32_t i = outputs.count(); i-- > 0;)
+        TENGINE_RETURN_IF_ERROR(connect_output(node, outputs, i));
+    return TENGINE_OK;
+}
+
+int check_index(const struct node* node, const char* what, uint32_t place, uint32_t index)
+{
+    const auto number = static_cast<uint32_t>(node->graph->tensor_num);
+    if (index < number) return TENGINE_OK;
+    return fail_node(node, TENGINE_EFORMAT, "%s %u is tensor %u, there are %u", what, place, index,
+                     number);
+}
+
+int NodeReader::connect_inputs(struct node* node, const VectorView& list)
+{
+    for (uint32_t i = list.count(); i-- > 0;) {
+        if (list[i] == kAbsentTensor) continue;
+        TENGINE_RETURN_IF_ERROR(check_index(node, "input", i, list[i]));
+        struct tensor* tensor = get_ir_graph_tensor(reading_.graph, static_cast<int>(list[i]));
+        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, static_cast<int>(i), tensor));
+    }
+    return TENGINE_OK;
+}
+
+bool has_number(const struct node* node, uint32_t number)
+{
+    const struct tengine_record* record = node->op.method->tengine;
+    return record && record->id == static_cast<int>(number);
+}
+
+int NodeReader::connect_output(struct node* node, const VectorView& list, uint32_t place)
+{
+    const int index = static_cast<int>(place);
+    if (list[place] == kAbsentTensor) return set_ir_node_output_tensor(node, index, nullptr);
+    TENGINE_RETURN_IF_ERROR(check_index(node, "output", place, list[place]));
+    struct tensor* tensor = get_ir_graph_tensor(reading_.graph, static_cast<int>(list[place]));
+    if (tensor->producer == node->index)
+        return fail_node(node, TENGINE_EGRAPH, "tensor '%s' is its output twice", tensor->name);
+    const bool is_constant_node = has_number(node, kConst);
+    if ((tensor->tensor_type == TENSOR_TYPE_CONST) != is_constant_node)
+        return fail_node(node, TENGINE_EGRAPH,
+                         is_constant_node ? "its tensor '%s' is not of the type of constants"
+                                          : "it writes the constant '%s'",
+                         tensor->name);
+    if (has_number(node, kInputOp)) tensor->tensor_type = TENSOR_TYPE_INPUT;
+    return set_ir_node_output_tensor(node, index, tensor);
+}
+
+// What a node reads must come from somewhere.
+int NodeReader::check_inputs() const
+{
+    for (const struct node* node : nodes_)
+        for (int i = 0; i < node->input_num; i++) {
+            const struct tensor* tensor = get_ir_node_input(node, i);
+            if (tensor && tensor->producer < 0 && tensor->tensor_type != TENSOR_TYPE_CONST)
+                return fail_node(node, TENGINE_EGRAPH, "nothing writes its input %d, tensor '%s'",
+                                 i, tensor->name);
+        }
+    return TENGINE_OK;
+}
+
+}  // namespace
+
+int add_nodes(Reading& reading, std::vector<struct node*>* out_nodes)
+{
+    return NodeReader(reading, out_nodes).run();
+}
+
+}  // namespace tengine::tmfile

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serializer/tmfile/parts.h"
+
+#include "graph/affinity.h"
+#include "tengine/device.h"
+#include "tengine/log.h"
+
+namespace tengine::tmfile {
+namespace {
+
+// A rule is compared with all nodes when it is made, and with all rules.
+constexpr uint64_t kMaxComparisons = uint64_t{1} << 24;
+
+struct Part
+{
+    VectorView nodes;
+    std::string device;
+};
+
+int check_indices(const VectorView& list, size_t limit, const std::string& what)
+{
+    for (uint32_t i = 0; i < list.count(); i++)
+        if (list[i] >= limit)
+            return tengine_error_set(TENGINE_EFORMAT, "%s names number %u, there are %zu",
+                                     what.c_str(), list[i], limit);
+    return TENGINE_OK;
+}
+
+int read_part(const Reading& reading, uint32_t offset, const std::string& what, Part* out_part)
+{
+    PartRecord record;
+    TENGINE_RETURN_IF_ERROR(reading.file.read(offset, what, &record));
+    const auto node_num = static_cast<size_t>(reading.graph->node_num);
+    const auto tensor_num = static_cast<size_t>(reading.graph->tensor_num);
+    const size_t size = sizeof(uint32_t);
+    TENGINE_RETURN_IF_ERROR(
+        reading.file.read_vector(record.nodes, size, what + "'s nodes", &out_part->nodes));
+    TENGINE_RETURN_IF_ERROR(check_indices(out_part->nodes, node_num, what + "'s list of nodes"));
+    for (const uint32_t tensors : {record.input_tensors, record.output_tensors}) {
+        VectorView list;
+        TENGINE_RETURN_IF_ERROR(
+            reading.file.read_vector(tensors, size, what + "'s tensors", &list));
+        TENGINE_RETURN_IF_ERROR(check_indices(list, tensor_num, what + "'s list of tensors"));
+    }
+    std::string_view device;
+    TENGINE_RETURN_IF_ERROR(reading.file.read_string(record.device, what + "'s device", &device));
+    if (device.empty()) return tengine_error_set(TENGINE_EFORMAT, "%s has no device", what.c_str());
+    out_part->device = device;
+    return TENGINE_OK;
+}
+
+int add_wishes(const Reading& reading, const std::vector<struct node*>& nodes, const Part& part)
+{
+    if (!find_device_via_name(part.device.c_str())) {
+        TLOG_WARNING(
+            "the model was split for the device %s, which is not there; its %u nodes go "
+            "where the split here puts them",
+            quote(part.device).c_str(), part.nodes.count());
+        return TENGINE_OK;
+    }
+    for (uint32_t i = 0; i < part.nodes.count(); i++) {
+        const struct node* node = nodes[part.nodes[i]];
+        if (node->input_num == 0) continue;  // inputs and constants run nowhere
+        TENGINE_RETURN_IF_ERROR(
+            add_ir_graph_affinity(reading.graph, node->name, part.device.c_str()));
+    }
+    return TENGINE_OK;
+}
+
+}  // namespace
+
+int add_part_wishes(const Reading& reading, const std::vector<struct node*>& nodes)
+{
+    VectorView list;
+    TENGINE_RETURN_IF_ERROR(reading.file.read_vector(reading.subgraph.parts, sizeof(uint32_t),
+                                                     "the list of parts", &list));
+    if (list.count() == 0)
+        return tengine_error_set(TENGINE_EFORMAT,
+                                 "the model has several subgraphs, but no parts that say what they "
+                                 "are");
+    uint64_t wishes = 0;
+    for (uint32_t i = 0; i < list.count(); i++) {
+        Part part;
+        TENGINE_RETURN_IF_ERROR(read_part(reading, list[i], "part " + std::to_string(i), &part));
+        wishes += part.nodes.count();
+        if (wishes * nodes.size() > kMaxComparisons)
+            return tengine_error_set(
+                TENGINE_ELIMIT,
+                "the parts of the model name %llu nodes of %zu, too many to be "
+                "true",
+                static_cast<unsigned long long>(wishes), nodes.size());
+        TENGINE_RETURN_IF_ERROR(add_wishes(reading, nodes, part));
+    }
+    return TENGINE_OK;
+}
+
+}  // namespace tengine::tmfile

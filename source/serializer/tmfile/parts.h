@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models that were split ahead of time: which node runs on which device.
+#pragma once
+
+#include <vector>
+
+#include "serializer/tmfile/reader.h"
+
+namespace tengine::tmfile {
+
+// What the parts of the file say becomes wishes (graph/affinity.h). The split itself is ours.
+// Devices that are not there are warned of. `nodes`: in the file's order.
+TENGINE_MUST_USE int add_part_wishes(const Reading& reading,
+                                     const std::vector<struct node*>& nodes);
+
+}  // namespace tengine::tmfile

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a tmfile to a source graph, whose nodes stay Tengine's operators. The parts: tensors.cc,
+// nodes.cc with parameters.cc (operators' records) and extension.cc, parts.cc (models split ahead
+// of time), layout.cc (models in NHWC).
+#pragma once
+
+#include "serializer/tmfile/file_view.h"
+#include "serializer/tmfile/format.h"
+#include "serializer/tmfile/image.h"
+#include "tengine/ir.h"
+
+namespace tengine::tmfile {
+
+// What the parts of the reader share.
+struct Reading
+{
+    Reading(struct graph* to, Image* from)
+        : graph(to), image(from), file(from->bytes(), from->size()), budget(from->size())
+    {
+    }
+
+    bool has_nhwc_shapes() const { return subgraph.model_layout == TENGINE_LAYOUT_NHWC; }
+    bool has_nhwc_parameters() const { return subgraph.graph_layout == TENGINE_LAYOUT_NHWC; }
+
+    struct graph* graph;
+    Image* image;
+    FileView file;
+    Budget budget;
+    SubgraphRecord subgraph = {};
+};
+
+// Fills the empty `graph` from the image, which becomes the home of its constants. The file may be
+// hostile. TENGINE_EFORMAT (damaged), TENGINE_EGRAPH (records that are no graph),
+// TENGINE_EOPERATOR, TENGINE_ENOTSUP, TENGINE_EDTYPE, TENGINE_ERANGE, TENGINE_ELIMIT,
+// TENGINE_ENOMEM.
+TENGINE_MUST_USE int read_model(struct graph* graph, Image* image);
+
+// create_ir_...() return NULL after setting the error.
+inline int last_error()
+{
+    const int code = tengine_error_code();
+    return code < 0 ? code : TENGINE_ENOMEM;
+}
+
+}  // namespace tengine::tmfile

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model format "tengine" as the serializer registry sees it: reading starts in reader.cc,
+// writing in writer.cc.
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "base/replace_file.h"
+#include "module/module.h"
+#include "serializer/serializer.h"
+#include "serializer/tmfile/image.h"
+#include "serializer/tmfile/reader.h"
+#include "serializer/tmfile/tmfile.h"
+#include "serializer/tmfile/writer.h"
+
+namespace tengine::tmfile {
+namespace {
+
+const char* get_name(struct serializer*)
+{
+    return "tengine";
+}
+
+// No exception leaves this folder.
+template <typename Work>
+int guard(const char* what, Work work)
+{
+    try {
+        return work();
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "no memory to %s the tmfile", what);
+    } catch (const std::exception& error) {
+        return tengine_error_set(TENGINE_EINTERNAL, "cannot %s the tmfile: %s", what, error.what());
+    }
+}
+
+// The image becomes the graph's even when loading fails: constants may lie in it already.
+int read_image(struct serializer* serializer, struct graph* graph, std::unique_ptr<Image> image)
+{
+    graph->serializer = serializer;
+    graph->serializer_privacy = image.get();
+    return read_model(graph, image.release());
+}
+
+int load_model(struct serializer* serializer, struct graph* graph, const char* file_name, va_list)
+{
+    if (!file_name || !*file_name)
+        return tengine_error_set(TENGINE_EINVAL, "a tmfile needs a file name");
+    return guard("load", [=]() -> int {
+        auto image = std::make_unique<Image>();
+        TENGINE_RETURN_IF_ERROR(image->map(file_name));
+        return read_image(serializer, graph, std::move(image));
+    });
+}
+
+int load_block(struct serializer* serializer, struct graph* graph, void* block, int size,
+               bool owned)
+{
+    if (!block || size <= 0)
+        return tengine_error_set(TENGINE_EINVAL,
+                                 "a tmfile in memory needs an address and a size above 0; the size "
+                                 "is %d",
+                                 size);
+    return guard("load", [=]() -> int {
+        auto image = std::make_unique<Image>();
+        Image* made = image.get();
+        made->view(block, static_cast<size_t>(size));
+        TENGINE_RETURN_IF_ERROR(read_image(serializer, graph, std::move(image)));
+        if (owned) made->own();
+        return TENGINE_OK;
+    });
+}
+
+int load_mem(struct serializer* serializer, struct graph* graph, const void* address, int size,
+             va_list)
+{
+    if (!address || size <= 0) return load_block(serializer, graph, nullptr, size, false);
+    void* copy = std::malloc(static_cast<size_t>(size));
+    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "no memory for a tmfile of %d bytes", size);
+    std::memcpy(copy, address, static_cast<size_t>(size));
+    const int status = load_block(serializer, graph, copy, size, true);
+    if (status < 0) std::free(copy);
+    return status;
+}
+
+int unload_graph(struct serializer*, struct graph* graph, void* privacy, void*)
+{
+    delete static_cast<Image*>(privacy);
+    graph->serializer_privacy = nullptr;
+    return TENGINE_OK;
+}
+
+int save_model(struct serializer*, const struct graph* graph, const char* file_name)
+{
+    if (!file_name || !*file_name)
+        return tengine_error_set(TENGINE_EINVAL, "a tmfile needs a file name");
+    return save_tmfile(graph, file_name);
+}
+
+serializer_t make_serializer()
+{
+    serializer_t made = {};
+    made.get_name = get_name;
+    made.load_model = load_model;
+    made.load_mem = load_mem;
+    made.load_block = load_block;
+    made.unload_graph = unload_graph;
+    made.save_model = save_model;
+    made.dialect = "tengine";
+    return made;
+}
+
+serializer_t tmfile_serializer = make_serializer();
+
+}  // namespace
+
+const Image* find_image(const struct graph& graph)
+{
+    if (graph.serializer != &tmfile_serializer) return nullptr;
+    return static_cast<const Image*>(graph.serializer_privacy);
+}
+
+}  // namespace tengine::tmfile
+
+namespace tengine {
+
+int encode_tmfile(const struct graph* graph, std::vector<char>* out_bytes)
+{
+    return tmfile::guard("write", [=] { return tmfile::write_model(*graph, out_bytes); });
+}
+
+int save_tmfile(const struct graph* graph, const char* path)
+{
+    std::vector<char> bytes;
+    TENGINE_RETURN_IF_ERROR(encode_tmfile(graph, &bytes));
+    return replace_file(path, bytes.data(), bytes.size());
+}
+
+}  // namespace tengine
+
+extern "C" int register_tmfile_serializer(void)
+{
+    return register_serializer(&tengine::tmfile::tmfile_serializer);
+}
+
+extern "C" int unregister_tmfile_serializer(void)
+{
+    return unregister_serializer(&tengine::tmfile::tmfile_serializer);
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order is the original writer's: what a record refers to comes before it, the header is filled
+// in last. An operator's parameter record comes right before the operator's, which tells its
+// length.
+#include "serializer/tmfile/writer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "operator/infer.h"
+#include "serializer/tmfile/extension.h"
+#include "serializer/tmfile/file_builder.h"
+#include "serializer/tmfile/format.h"
+#include "serializer/tmfile/image.h"
+#include "serializer/tmfile/layout.h"
+#include "serializer/tmfile/parameters.h"
+
+namespace tengine::tmfile {
+namespace {
+
+int fail_too_large()
+{
+    return tengine_error_set(TENGINE_ELIMIT, "the model is larger than 4 GiB, where a tmfile ends");
+}
+
+class ModelWriter
+{
+  public:
+    explicit ModelWriter(const struct graph& graph)
+        : graph_(graph), is_nhwc_(graph.model_layout == TENGINE_LAYOUT_NHWC)
+    {
+    }
+
+    int run(std::vector<char>* out_bytes);
+
+  private:
+    int write_node(const struct node& node, uint32_t* out_offset);
+    int write_operator(const struct node& node, OperatorRecord* out_record);
+    int write_tensor(const struct tensor& tensor, uint32_t* out_offset);
+    int write_quantisation(const struct tensor& tensor, uint32_t* out_offset);
+    uint32_t write_dims(const struct tensor& tensor);
+    uint32_t write_values(const struct tensor& tensor);
+    bool is_without_values(const struct tensor& tensor) const;
+    template <class Item, class Write>
+    int write_list(Item* const* items, int number, Write write, uint32_t* out_vector);
+
+    const struct graph& graph_;
+    bool is_nhwc_;
+    FileBuilder builder_;
+    std::vector<const struct tensor*> constants_;  // by buffer
+};
+
+template <class Item, class Write>
+int ModelWriter::write_list(Item* const* items, int number, Write write, uint32_t* out_vector)
+{
+    std::vector<uint32_t> offsets(static_cast<size_t>(number));
+    for (int i = 0; i < number; i++) {
+        TENGINE_RETURN_IF_ERROR((this->*write)(*items[i], &offsets[static_cast<size_t>(i)]));
+        if (builder_.is_too_large()) return fail_too_large();
+    }
+    *out_vector = builder_.add_vector(offsets);
+    return TENGINE_OK;
+}
+
+int ModelWriter::run(std::vector<char>* out_bytes)
+{
+    if (graph_.output_num == 0)
+        return tengine_error_set(TENGINE_EGRAPH, "the graph has no output nodes to write");
+    HeaderRecord header = {};
+    header.main_version = kMainVersion;
+    builder_.add(header);
+    SubgraphRecord subgraph = {};
+    subgraph.graph_layout = subgraph.model_layout = graph_.model_layout;
+    TENGINE_RETURN_IF_ERROR(
+        write_list(graph_.node_list, graph_.node_num, &ModelWriter::write_node, &subgraph.nodes));
+    TENGINE_RETURN_IF_ERROR(write_list(graph_.tensor_list, graph_.tensor_num,
+                                       &ModelWriter::write_tensor, &subgraph.tensors));
+    std::vector<uint32_t> buffers;
+    for (const struct tensor* constant : constants_)
+        buffers.push_back(write_values(*constant));
+    subgraph.buffers = builder_.add_vector(buffers);
+    subgraph.inputs =
+        builder_.add_vector(graph_.input_nodes, static_cast<size_t>(graph_.input_num));
+    subgraph.outputs =
+        builder_.add_vector(graph_.output_nodes, static_cast<size_t>(graph_.output_num));
+    ModelRecord model = {};
+    model.name = *graph_.name ? builder_.add_string(graph_.name) : 0;
+    const uint32_t subgraphs[] = {builder_.add(subgraph)};
+    model.subgraphs = builder_.add_vector(subgraphs, 1);
+    model.origin = graph_.model_format;
+    header.root = builder_.add(model);
+    if (builder_.is_too_large()) return fail_too_large();
+    builder_.overwrite(0, header);
+    *out_bytes = builder_.take();
+    return TENGINE_OK;
+}
+
+// Lists of tensors; an absent one is -1 in both worlds.
+uint32_t write_indices(FileBuilder& builder, const int32_t* list, int number)
+{
+    return number > 0 ? builder.add_vector(list, static_cast<size_t>(number)) : 0;
+}
+
+int ModelWriter::write_node(const struct node& node, uint32_t* out_offset)
+{
+    NodeRecord record = {};
+    record.id = static_cast<uint32_t>(node.index);
+    record.name = builder_.add_string(node.name);
+    record.inputs = write_indices(builder_, node.input_tensors, node.input_num);
+    record.outputs = write_indices(builder_, node.output_tensors, node.output_num);
+    OperatorRecord op = {};
+    if (!node.op.method->tengine) record.attributes = write_attributes(builder_, node);
+    TENGINE_RETURN_IF_ERROR(write_operator(node, &op));
+    record.op = builder_.add(op);
+    record.dynamic_shape = node.dynamic_shape;
+    *out_offset = builder_.add(record);
+    return TENGINE_OK;
+}
+
+int ModelWriter::write_operator(const struct node& node, OperatorRecord* out_record)
+{
+    const struct tengine_record* tengine = node.op.method->tengine;
+    if (!tengine) {
+        out_record->type = kExtensionType;
+        out_record->version = static_cast<uint32_t>(node.op.version);
+        out_record->param = write_operator_name(builder_, node);
+        return TENGINE_OK;
+    }
+    if (tengine->id < 0)
+        return fail_node(&node, TENGINE_EOPERATOR, "Tengine's operator %s has no number in tmfiles",
+                         get_ir_node_op(&node));
+    out_record->type = static_cast<uint32_t>(tengine->id);
+    out_record->version = 1;
+    return write_parameters(builder_, node, is_nhwc_, &out_record->param);
+}
+
+int ModelWriter::write_tensor(const struct tensor& tensor, uint32_t* out_offset)
+{
+    const bool is_constant = tensor.tensor_type == TENSOR_TYPE_CONST;
+    if (is_constant && !is_ir_tensor_shape_known(&tensor))
+        return tengine_error_set(TENGINE_EGRAPH, "the shape of the constant '%s' is not known",
+                                 tensor.name);
+    if (is_constant && get_ir_tensor_bytes(&tensor) > UINT32_MAX) return fail_too_large();
+    TensorRecord record = {};
+    record.id = static_cast<uint32_t>(tensor.index);
+    record.buffer = kAbsentTensor;
+    record.name = builder_.add_string(tensor.name);
+    record.dims = tensor.shape_set ? write_dims(tensor) : 0;
+    TENGINE_RETURN_IF_ERROR(write_quantisation(tensor, &record.quantisation));
+    record.type = tensor.tensor_type;
+    record.data_type = tensor.data_type;
+    if (is_constant) {
+        record.buffer = static_cast<uint32_t>(constants_.size());
+        constants_.push_back(&tensor);
+    }
+    *out_offset = builder_.add(record);
+    return TENGINE_OK;
+}
+
+uint32_t ModelWriter::write_dims(const struct tensor& tensor)
+{
+    int dims[MAX_SHAPE_DIM_NUM];
+    std::copy_n(tensor.dims, tensor.dim_num, dims);
+    if (is_nhwc_ && tensor.dim_num == 4) dims_to_nhwc(dims);
+    return builder_.add_vector(dims, tensor.dim_num);
+}
+
+int ModelWriter::write_quantisation(const struct tensor& tensor, uint32_t* out_offset)
+{
+    *out_offset = 0;
+    const int number = tensor.quant_param_num;
+    if (number == 0) return TENGINE_OK;
+    if (number > 1 && tensor.quant_axis != 0)
+        return tengine_error_set(TENGINE_ENOTSUP,
+                                 "tensor '%s' has scales along dimension %d, a tmfile has them "
+                                 "along dimension 0",
+                                 tensor.name, tensor.quant_axis);
+    std::vector<uint32_t> offsets;
+    for (int i = 0; i < number; i++) {
+        QuantRecord record = {};
+        record.scale = number == 1 ? tensor.scale : tensor.scale_list[i];
+        record.zero_point = number == 1 ? tensor.zero_point : tensor.zp_list[i];
+        offsets.push_back(builder_.add(record));
+    }
+    *out_offset = builder_.add_vector(offsets);
+    return TENGINE_OK;
+}
+
+// Constants that came without values, and got none from the program, go as they came.
+bool ModelWriter::is_without_values(const struct tensor& tensor) const
+{
+    if (!tensor.data) return true;
+    const Image* image = find_image(graph_);
+    return image && image->is_without_values(tensor.data, get_ir_tensor_bytes(&tensor));
+}
+
+uint32_t ModelWriter::write_values(const struct tensor& tensor)
+{
+    const size_t bytes = get_ir_tensor_bytes(&tensor);
+    BufferRecord record = {};
+    record.size = static_cast<uint32_t>(bytes);
+    if (is_without_values(tensor)) return builder_.add(record);
+    if (is_nhwc_ && tensor.dim_num == 4) {
+        std::vector<char> permuted(bytes);
+        values_to_nhwc(&tensor, static_cast<const char*>(tensor.data), permuted.data());
+        record.data = builder_.add_aligned(permuted.data(), bytes, kBufferAlignment);
+    } else {
+        record.data = builder_.add_aligned(tensor.data, bytes, kBufferAlignment);
+    }
+    return builder_.add(record);
+}
+
+}  // namespace
+
+int write_model(const struct graph& graph, std::vector<char>* out_bytes)
+{
+    return ModelWriter(graph).run(out_bytes);
+}
+
+}  // namespace tengine::tmfile

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a graph in source form to the bytes of a tmfile. The contract is in tmfile.h; operators'
+// records are made in parameters.cc and extension.cc.
+#pragma once
+
+#include <vector>
+
+#include "tengine/ir.h"
+
+namespace tengine::tmfile {
+
+TENGINE_MUST_USE int write_model(const struct graph& graph, std::vector<char>* out_bytes);
+
+}  // namespace tengine::tmfile

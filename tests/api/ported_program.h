@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs in the style of those written for Tengine Lite, in C99, to be called as tests. Each
+// gives NULL, or the first expression that was not as expected; they bring the library up and down
+// themselves.
+#pragma once
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A tmfile, or its bytes, with one image of ones: the largest output and where it is.
+const char* run_file_program(const char* path, float* out_value, int* out_index);
+const char* run_memory_program(void* bytes, int size, float* out_value, int* out_index);
+
+// Convolution, ReLU, Pooling and FullyConnected, built node by node as test programs did.
+const char* run_hand_built_program(void);
+
+// A uint8 network: the program converts input and output with the tensors' scales.
+const char* run_quantised_program(void);
+
+// An accelerator that is not there, with and without options; the CPU does it.
+const char* run_accelerator_program(void);
+
+// dump_graph through a log hook; the number of lines and their greatest length.
+const char* run_dump_program(int* out_lines, int* out_length);
+
+// The same graph from the middle, and up to the middle.
+const char* run_cut_program(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// save_graph: from one format to the other and back. What is in the files is tested with the
+// serializers, what becomes of operators with these.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "fixture.h"
+#include "tengine/inspect.h"
+
+namespace tengine {
+namespace {
+
+class SaveTest : public ApiTest
+{
+  protected:
+    void SetUp() override
+    {
+        ApiTest::SetUp();
+        bool has_onnx = false, has_tengine = false;
+        for (int i = 0; i < tengine_format_get_number(); ++i) {
+            has_onnx |= std::string(tengine_format_get_name(i)) == "onnx";
+            has_tengine |= std::string(tengine_format_get_name(i)) == "tengine";
+        }
+        if (!has_onnx || !has_tengine) GTEST_SKIP() << "a serializer is not compiled in";
+        folder_ = testing::TempDir() + "save_test_" + std::to_string(getpid());
+        std::filesystem::create_directory(folder_);
+    }
+    void TearDown() override
+    {
+        if (!folder_.empty()) std::filesystem::remove_all(folder_);
+        ApiTest::TearDown();
+    }
+
+    std::string path(const std::string& name) const { return folder_ + "/" + name; }
+
+    // The graph after a journey through a file of `format`; the original is destroyed.
+    graph_t journey(graph_t graph, const char* format)
+    {
+        const std::string file = path(format);
+        EXPECT_EQ(save_graph(graph, format, file.c_str()), 0) << get_tengine_error();
+        EXPECT_EQ(destroy_graph(graph), 0);
+        const graph_t loaded = create_graph(nullptr, format, file.c_str());
+        EXPECT_NE(loaded, nullptr) << get_tengine_error();
+        return loaded;
+    }
+
+    static std::vector<float> run(graph_t graph)
+    {
+        if (prerun_graph(graph) < 0 || run_graph(graph, 1) < 0) {
+            ADD_FAILURE() << get_tengine_error();
+            return {};
+        }
+        return read_floats(tengine_graph_get_output(graph, 0));
+    }
+
+    // y = ReLU(convolution of x [1,1,3,3] with 2x2 weights), stride 1, by Tengine's operators.
+    static graph_t create_convolution()
+    {
+        const graph_t graph = create_graph(nullptr, nullptr, nullptr);
+        const tensor_t x = add_input(graph, "x", {1, 1, 3, 3});
+        const float weights[] = {1, -2, 3, 0.5f};
+        const tensor_t w = add_constant(graph, "w", {1, 1, 2, 2}, weights);
+        const tensor_t c = add_node(graph, "c", "Convolution", {x, w});
+        add_node(graph, "y", "ReLU", {c});
+        const node_t node = get_graph_node(graph, "c");
+        for (const char* name : {"kernel_h", "kernel_w"}) {
+            const int two = 2;
+            EXPECT_EQ(set_node_attr_int(node, name, &two), 0) << get_tengine_error();
+        }
+        const int one = 1;
+        EXPECT_EQ(set_node_attr_int(node, "output_channel", &one), 0) << get_tengine_error();
+        EXPECT_TRUE(set_borders(graph, {"x"}, {"y"}));
+        return graph;
+    }
+
+    static bool feed(graph_t graph)
+    {
+        return write_floats(tengine_graph_get_input(graph, 0), {1, 2, 3, 4, 5, 6, 7, 8, 9});
+    }
+
+    std::string folder_;
+};
+
+// 1*1 - 2*2 + 3*4 + .5*5 and so on.
+const std::vector<float> kResult = {11.5f, 14, 19, 21.5f};
+
+TEST_F(SaveTest, TenginesOperatorsStayInATmfile)
+{
+    const graph_t graph = journey(create_convolution(), "tengine");
+    const node_t node = get_graph_node(graph, "c");
+    EXPECT_STREQ(get_node_op(node), "Convolution");
+    int kernel = 0;
+    EXPECT_EQ(get_node_attr_int(node, "kernel_h", &kernel), 0);
+    EXPECT_EQ(kernel, 2);
+    ASSERT_TRUE(feed(graph));
+    EXPECT_EQ(run(graph), kResult);
+    EXPECT_EQ(destroy_graph(graph), 0);
+}
+
+TEST_F(SaveTest, ThereAndBackThroughOnnx)
+{
+    graph_t graph = journey(create_convolution(), "onnx");
+    EXPECT_STREQ(get_node_op(get_graph_node(graph, "c")), "Conv");
+    EXPECT_STREQ(get_node_op(get_graph_node(graph, "y")), "Relu");
+    ASSERT_TRUE(feed(graph));
+    EXPECT_EQ(run(graph), kResult);
+    graph = journey(graph, "tengine");
+    EXPECT_STREQ(get_node_op(get_graph_node(graph, "c")), "Convolution");
+    EXPECT_STREQ(get_node_op(get_graph_node(graph, "y")), "ReLU");
+    ASSERT_TRUE(feed(graph));
+    EXPECT_EQ(run(graph), kResult);
+    EXPECT_EQ(destroy_graph(graph), 0);
+}
+
+TEST_F(SaveTest, ConstantsAreSavedAsTheyAreNow)
+{
+    graph_t graph = create_convolution();
+    ASSERT_TRUE(write_floats(get_graph_tensor(graph, "w"), {1, 0, 0, 0}));
+    graph = journey(graph, "tengine");
+    ASSERT_TRUE(feed(graph));
+    EXPECT_EQ(run(graph), (std::vector<float>{1, 2, 4, 5}));
+    EXPECT_EQ(destroy_graph(graph), 0);
+}
+
+TEST_F(SaveTest, APreparedGraphStaysPrepared)
+{
+    const graph_t graph = create_convolution();
+    ASSERT_TRUE(feed(graph));
+    EXPECT_EQ(run(graph), kResult);
+    for (const char* format : {"onnx", "tengine"})
+        EXPECT_EQ(save_graph(graph, format, path(format).c_str()), 0) << get_tengine_error();
+    ASSERT_EQ(run_graph(graph, 1), 0) << get_tengine_error();
+    EXPECT_EQ(read_floats(tengine_graph_get_output(graph, 0)), kResult);
+    EXPECT_EQ(destroy_graph(graph), 0);
+}
+
+TEST_F(SaveTest, WhatTengineCannotSayIsStoredUnderItsOnnxName)
+{
+    graph_t graph = create_graph(nullptr, nullptr, nullptr);
+    const tensor_t x = add_input(graph, "x", {4});
+    add_node(graph, "y", "Erf", {x});
+    ASSERT_TRUE(set_borders(graph, {"x"}, {"y"}));
+    ASSERT_TRUE(write_floats(x, {-1, 0, 0.5f, 2}));
+    const std::vector<float> expected = run(graph);
+    graph = journey(graph, "tengine");
+    EXPECT_STREQ(get_node_op(get_graph_node(graph, "y")), "Erf");
+    ASSERT_TRUE(write_floats(tengine_graph_get_input(graph, 0), {-1, 0, 0.5f, 2}));
+    EXPECT_EQ(run(graph), expected);
+    EXPECT_EQ(destroy_graph(graph), 0);
+}
+
+TEST_F(SaveTest, FailuresAreToldAndLeaveNothing)
+{
+    const graph_t graph = create_convolution();
+    const std::string file = path("file");
+    EXPECT_EQ(save_graph(nullptr, "onnx", file.c_str()), -1);
+    EXPECT_TRUE(failed_with(TENGINE_EHANDLE));
+    EXPECT_EQ(save_graph(graph, nullptr, file.c_str()), -1);
+    EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+    EXPECT_EQ(save_graph(graph, "onnx", ""), -1);
+    EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+    EXPECT_EQ(save_graph(graph, "caffe", file.c_str()), -1);
+    EXPECT_TRUE(failed_with(TENGINE_ENOENT));
+    for (const char* format : {"onnx", "tengine"}) {
+        EXPECT_EQ(save_graph(graph, format, path("no/such/folder").c_str()), -1);
+        EXPECT_TRUE(failed_with(TENGINE_EIO));
+    }
+    EXPECT_EQ(destroy_graph(graph), 0);
+    EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+// A file that is there stays when it cannot be written anew.
+TEST_F(SaveTest, AnOldFileSurvivesAFailure)
+{
+    const std::string file = path("old.onnx");
+    std::ofstream(file) << "old";
+    const graph_t graph = create_graph(nullptr, nullptr, nullptr);
+    const node_t input = create_graph_node(graph, "x", "InputOp");
+    const tensor_t x = create_graph_tensor(graph, "x", TENGINE_DT_FP32);  // has no shape yet
+    ASSERT_EQ(set_node_output_tensor(input, 0, x, TENSOR_TYPE_INPUT), 0) << get_tengine_error();
+    add_node(graph, "y", "ReLU", {x});
+    ASSERT_TRUE(set_borders(graph, {"x"}, {"y"}));
+    EXPECT_EQ(save_graph(graph, "onnx", file.c_str()), -1);
+    EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+    std::string text;
+    std::ifstream(file) >> text;
+    EXPECT_EQ(text, "old");
+    EXPECT_EQ(destroy_graph(graph), 0);
+}
+
+}  // namespace
+}  // namespace tengine

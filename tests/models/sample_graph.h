@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph from a model file through the public C API, with all its tensors and nodes at hand, for
+// the tests of tmfiles.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tengine/c_api.h"
+#include "tensor_file/tensor.h"
+
+namespace tengine::models {
+
+using Shape = std::vector<int>;
+
+// How the bytes get to create_graph().
+enum class Source
+{
+    kFile,    // the path
+    kMemory,  // a malloc()ed block that the graph takes over: "tengine:m"
+    kView     // bytes that stay here: "tengine:view"
+};
+
+// Throws tools::Failure with the library's sentence wherever the library fails.
+class SampleGraph
+{
+  public:
+    // The format is told by the name's ending.
+    explicit SampleGraph(const std::string& path, Source source = Source::kFile);
+    // A tmfile's bytes.
+    static SampleGraph of_bytes(std::string bytes);
+    ~SampleGraph();
+    SampleGraph(SampleGraph&& other) noexcept;
+    SampleGraph(const SampleGraph&) = delete;
+    SampleGraph& operator=(const SampleGraph&) = delete;
+
+    graph_t graph() const { return graph_; }
+    tensor_t input() const;
+    std::vector<tensor_t> tensors() const;
+    std::vector<node_t> nodes() const;
+
+    // Writes every fp32 constant where get_tensor_buffer() says it is; scaled so that values stay
+    // of the same size from layer to layer. Gives how many were written.
+    int fill_weights(uint32_t seed) const;
+    void set_input_shape(const Shape& shape) const;
+    void prepare() const;
+    // Of a prepared graph with one input; gives all outputs.
+    std::vector<tools::Tensor> run(const tools::Tensor& input) const;
+    std::vector<tools::Tensor> prepare_and_run(const tools::Tensor& input) const;
+    void save(const std::string& path) const;
+
+  private:
+    SampleGraph() = default;
+
+    std::string bytes_;
+    graph_t graph_ = nullptr;
+};
+
+Shape shape_of(tensor_t tensor);
+
+// Numbers from 0 to 1 that are the same everywhere: 24 bits of a linear congruential generator, so
+// that each is exact as a float.
+class Numbers
+{
+  public:
+    explicit Numbers(uint32_t seed) : state_(seed) {}
+    float next();
+
+  private:
+    uint32_t state_;
+};
+
+tools::Tensor make_noise(const Shape& shape, uint32_t seed);
+
+}  // namespace tengine::models

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// One node with inputs and attributes that nobody chose: what a hostile file or a careless program
+// may hand over. A case is made by its seed alone, so a failure can be had again.
+#pragma once
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "operator/operator.h"
+#include "support/ir_builder.h"
+
+namespace tengine::test {
+
+class Dice
+{
+  public:
+    explicit Dice(uint64_t seed) : random_(seed) {}
+    bool is_one_in(int number) { return between(1, number) == 1; }
+    int64_t between(int64_t low, int64_t high)
+    {
+        return low + static_cast<int64_t>(random_() % static_cast<uint64_t>(high - low + 1));
+    }
+    template <class T>
+    T pick(const std::vector<T>& values)
+    {
+        return values[static_cast<size_t>(between(0, static_cast<int64_t>(values.size()) - 1))];
+    }
+
+  private:
+    std::mt19937_64 random_;
+};
+
+class RandomCase
+{
+  public:
+    // A node of the row. `is_wild`: attributes, data and types take extreme values; else they are
+    // what a model could have, though mostly not what this node needs.
+    RandomCase(const method& row, uint64_t seed, bool is_wild);
+
+    graph* get() { return builder_.get(); }
+    // "Pooling 17: fp32[1,2,3,4] ... kernel_h=3", for messages.
+    std::string describe() const;
+
+  private:
+    void add_inputs();
+    void add_input(char kind);
+    void add_outputs();
+    void set_fields();
+    void set_field(const op_field_t& field);
+    int64_t any_int();
+    double any_float();
+    std::vector<int> any_shape();
+    std::vector<int> shape_of_kind(char kind);
+    int any_type(char kind);
+    void quantize(tensor* target);
+
+    const method& row_;
+    const uint64_t seed_;
+    const bool is_wild_;
+    Dice dice_;
+    IrBuilder builder_;
+    std::vector<int> base_;  // the shape of the first input
+    node* node_ = nullptr;
+};
+
+// Numbers from -4 to 4 that depend on the seed only; `is_wild`: now and then NaN, infinite or far
+// away.
+void fill_tensor(tensor* target, uint64_t seed, bool is_wild);
+std::vector<double> read_tensor(const tensor* from);
+
+// What running the graph would take, without doing it: the bytes of all its tensors and its
+// multiplications. -1 when it cannot be prepared; then an error is set.
+int64_t measure_run(const graph* source);
+
+// Prepares the graph and runs it once on the data of this seed.
+int run_once(graph* source, uint64_t seed, bool is_wild);
+
+// Cases of each operator: `usual`, or what the environment wants of TENGINE_RANDOM_CASES; and the
+// first of their seeds, from TENGINE_RANDOM_SEED. TENGINE_RANDOM_OP keeps to one operator.
+struct CaseRange
+{
+    uint64_t first;
+    uint64_t end;
+};
+CaseRange get_case_range(int usual);
+bool is_operator_wanted(const std::string& name);
+// With TENGINE_RANDOM_LOG set, says what comes next, for the case that does not come back.
+void log_case(const RandomCase& subject);
+
+}  // namespace tengine::test

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// One operator as a graph of its own, for the tests of this folder: run as it is, or raised to
+// Tengine's operators first. All of it goes the way a model goes: prerun on the CPU, run.
+//
+//     TengineCase pooling("tengine.Pooling");
+//     pooling.input({{1, 1, 4, 4}, values}).attr("kernel_h", 3).attr("kernel_w", 3);
+//     const std::vector<Array> results = pooling.run();
+//
+// An ONNX operator is built the same way ("MaxPool"), and run_raised() says what came of it.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/ir_builder.h"
+
+namespace tengine::test {
+
+// A tensor's value; elements of every type are numbers, booleans 0 and 1.
+struct Array
+{
+    std::vector<int> dims;
+    std::vector<double> values;
+    int data_type = TENGINE_DT_FP32;
+};
+
+// sin(seed + i) * scale: numbers without a pattern that a wrong index would keep.
+Array make_array(std::vector<int> dims, int seed = 0, double scale = 1);
+int64_t count_elements(const std::vector<int>& dims);
+
+// Same shape, and every value within `tolerance` * (1 + |expected|).
+void expect_close(const Array& result, const Array& expected, double tolerance = 1e-5);
+
+class TengineCase
+{
+  public:
+    // "tengine.Pooling", or an ONNX operator, "MaxPool", of opset `opset` (0: the newest).
+    explicit TengineCase(const std::string& op, int opset = 0, int output_num = 1);
+
+    // The next input of the node: data given at run time, data in the model, or nothing.
+    TengineCase& input(const Array& value);
+    TengineCase& constant(const Array& value);
+    TengineCase& absent();
+
+    TengineCase& attr(const std::string& name, int value);
+    TengineCase& attr(const std::string& name, double value);
+    TengineCase& attr(const std::string& name, const std::string& value);
+    TengineCase& attr(const std::string& name, const std::vector<int64_t>& values);
+    TengineCase& attr(const std::string& name, const std::vector<float>& values);
+
+    // What a file says of its layouts, TENGINE_LAYOUT_*.
+    TengineCase& model_layout(int layout);
+    TengineCase& graph_layout(int layout);
+
+    // The outputs; none, with a test failure, when preparing or running fails.
+    std::vector<Array> run();
+    // Output 0; empty after a failure.
+    Array run_one();
+    // prerun fails with `code` and a sentence that contains `part`.
+    void expect_failure(int code, const std::string& part);
+    // Whether there is an execution graph of it; nothing is allocated for a run.
+    bool is_lowered();
+    node* get_node() const { return node_; }
+    // Operators of the execution graph after run(): "Conv Relu".
+    std::string ops() const;
+
+    // Raises every node, runs what came of it. raised_ops() then are the operators of the raised
+    // graph, Tengine's with their domain: "tengine.Pooling Erf".
+    std::vector<Array> run_raised();
+    std::string raised_ops() const { return raised_ops_; }
+    // What the first node raised to has as its attribute.
+    double raised_attr(const std::string& name) const;
+    // raise() leaves the node alone for a reason that contains `part`.
+    void expect_refusal(const std::string& part);
+    // The same numbers before and after raising, and no ONNX operator left. Gives output 0.
+    Array expect_raised(const std::string& ops, double tolerance = 1e-5);
+
+  private:
+    struct GraphEnd
+    {
+        void operator()(graph* graph) const;
+    };
+
+    void add_input(const std::string& name);
+    bool raise();
+
+    IrBuilder builder_;
+    node* node_;
+    std::vector<Array> fed_;  // in the order of the graph's inputs
+    std::vector<std::string> output_names_;
+    std::unique_ptr<graph, GraphEnd> raised_;
+    std::string raised_ops_;
+    std::string refusal_;
+};
+
+}  // namespace tengine::test

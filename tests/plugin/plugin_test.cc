@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plug-ins are loaded, used and unloaded; a device that is in use keeps its plug-in.
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+#include "tengine/c_api.h"
+#include "tengine/inspect.h"
+
+namespace tengine {
+namespace {
+
+const std::string kLibrary = TENGINE_PLUGIN_DIR "/shout_device.so";
+
+class PluginTest : public testing::Test
+{
+  protected:
+    void SetUp() override { ASSERT_EQ(init_tengine(), 0) << get_tengine_error(); }
+    void TearDown() override { release_tengine(); }
+
+    static int load(const char* name, const char* init)
+    {
+        return load_tengine_plugin(name, kLibrary.c_str(), init);
+    }
+
+    // y = Abs(x) of 2 elements, on the plug-in's device where there is one.
+    static graph_t build(context_t context)
+    {
+        const graph_t graph = create_graph(context, nullptr, nullptr);
+        const int dims[] = {2};
+        const char* names[] = {"x", "y"};
+        const tensor_t x = create_graph_tensor(graph, "x", TENGINE_DT_FP32);
+        const tensor_t y = create_graph_tensor(graph, "y", TENGINE_DT_FP32);
+        set_node_output_tensor(create_graph_node(graph, "x", "InputOp"), 0, x, TENSOR_TYPE_INPUT);
+        set_tensor_shape(x, dims, 1);
+        const node_t node = create_graph_node(graph, "y", "Abs");
+        set_node_output_tensor(node, 0, y, TENSOR_TYPE_VAR);
+        set_node_input_tensor(node, 0, x);
+        set_graph_input_node(graph, &names[0], 1);
+        set_graph_output_node(graph, &names[1], 1);
+        return graph;
+    }
+
+    static std::vector<float> run(graph_t graph)
+    {
+        const float values[] = {-3, 4};
+        std::vector<float> result(2);
+        if (set_tensor_data(get_graph_tensor(graph, "x"), values, sizeof values) < 0 ||
+            prerun_graph(graph) < 0 || run_graph(graph, 1) < 0 ||
+            get_tensor_data(get_graph_tensor(graph, "y"), result.data(), 2 * sizeof(float)) < 0)
+            result.clear();
+        return result;
+    }
+
+    static bool has_device(const std::string& name)
+    {
+        for (int i = 0; i < tengine_device_get_number(); ++i)
+            if (tengine_device_get_name(i) == name) return true;
+        return false;
+    }
+
+    static testing::AssertionResult fails_with(int code, const std::string& part)
+    {
+        const std::string sentence = get_tengine_error();
+        const bool fits = get_tengine_errno() == code && sentence.find(part) != std::string::npos;
+        testing::AssertionResult result =
+            fits ? testing::AssertionSuccess() : testing::AssertionFailure();
+        return result << get_tengine_errno() << ": " << sentence;
+    }
+};
+
+TEST_F(PluginTest, ItsDeviceRunsAndGoes)
+{
+    ASSERT_EQ(load("shout", "shout_init"), 0) << get_tengine_error();
+    EXPECT_EQ(get_tengine_plugin_number(), 1);
+    EXPECT_STREQ(get_tengine_plugin_name(0), "shout");
+    const context_t context = create_context("board", 1);
+    ASSERT_EQ(set_context_device(context, "SHOUT", nullptr, 0), 0) << get_tengine_error();
+    const graph_t graph = build(context);
+    EXPECT_EQ(run(graph), (std::vector<float>{1003, 1004})) << get_tengine_error();
+    EXPECT_STREQ(get_node_device(get_graph_node(graph, "y")), "SHOUT");
+    destroy_graph(graph);
+    destroy_context(context);
+    EXPECT_EQ(unload_tengine_plugin("shout", "shout_release"), 0) << get_tengine_error();
+    EXPECT_EQ(get_tengine_plugin_number(), 0);
+    EXPECT_FALSE(has_device("SHOUT"));
+    const graph_t plain = build(nullptr);
+    EXPECT_EQ(run(plain), (std::vector<float>{3, 4}));
+    destroy_graph(plain);
+}
+
+TEST_F(PluginTest, StaysWhileItsDeviceIsInUse)
+{
+    ASSERT_EQ(load("shout", "shout_init"), 0);
+    const context_t context = create_context("board", 1);
+    ASSERT_EQ(set_context_device(context, "SHOUT", nullptr, 0), 0);
+    EXPECT_EQ(unload_tengine_plugin("shout", "shout_release"), -1);
+    EXPECT_TRUE(fails_with(TENGINE_ESTATE, "a context lists"));
+    const graph_t graph = build(context);
+    EXPECT_FALSE(run(graph).empty());
+    destroy_context(context);
+    EXPECT_EQ(unload_tengine_plugin("shout", "shout_release"), -1);
+    EXPECT_TRUE(fails_with(TENGINE_ESTATE, "a graph uses"));
+    EXPECT_EQ(run(graph), (std::vector<float>{1003, 1004}));
+    destroy_graph(graph);
+    const graph_t wishful = build(nullptr);
+    ASSERT_EQ(set_graph_device(wishful, "SHOUT"), 0);
+    EXPECT_EQ(unload_tengine_plugin("shout", "shout_release"), -1);
+    EXPECT_TRUE(fails_with(TENGINE_ESTATE, "a graph uses"));
+    destroy_graph(wishful);
+    EXPECT_EQ(unload_tengine_plugin("shout", "shout_release"), 0) << get_tengine_error();
+}
+
+// A device that the prepared graph only mentions, in a refusal, is in use as well.
+TEST_F(PluginTest, StaysWhileAReportNamesItsDevice)
+{
+    ASSERT_EQ(load("shout", "shout_init"), 0);
+    const context_t context = create_context("board", 1);
+    ASSERT_EQ(set_context_device(context, "SHOUT", nullptr, 0), 0);
+    const graph_t graph = build(context);
+    ASSERT_EQ(tengine_graph_set_affinity(graph, "y", "CPU"), 0);
+    EXPECT_EQ(run(graph), (std::vector<float>{3, 4}));
+    ASSERT_EQ(remove_context_device(context, "SHOUT"), 0);
+    EXPECT_EQ(unload_tengine_plugin("shout", "shout_release"), -1);
+    EXPECT_TRUE(fails_with(TENGINE_ESTATE, "a graph uses"));
+    ASSERT_EQ(postrun_graph(graph), 0);
+    EXPECT_EQ(unload_tengine_plugin("shout", "shout_release"), 0) << get_tengine_error();
+    EXPECT_EQ(run(graph), (std::vector<float>{3, 4}));
+    destroy_graph(graph);
+    destroy_context(context);
+}
+
+TEST_F(PluginTest, WhatItLeavesBehindIsUnregistered)
+{
+    ASSERT_EQ(load("shout", "shout_init"), 0);
+    ASSERT_EQ(set_default_device("SHOUT"), 0);
+    EXPECT_EQ(unload_tengine_plugin("shout", nullptr), 0) << get_tengine_error();
+    EXPECT_FALSE(has_device("SHOUT"));
+    EXPECT_STREQ(get_default_device(), "CPU");
+    ASSERT_EQ(load("shout", "shout_init"), 0) << get_tengine_error();
+    release_tengine();
+    ASSERT_EQ(init_tengine(), 0);
+    EXPECT_EQ(get_tengine_plugin_number(), 0);
+    EXPECT_FALSE(has_device("SHOUT"));
+    EXPECT_EQ(load("shout", "shout_init"), 0) << get_tengine_error();
+}
+
+TEST_F(PluginTest, LoadingFailsWithReasons)
+{
+    EXPECT_EQ(load_tengine_plugin("none", TENGINE_PLUGIN_DIR "/none.so", "init"), -1);
+    EXPECT_TRUE(fails_with(TENGINE_EIO, "none.so"));
+    EXPECT_EQ(load("shout", "no_such_function"), -1);
+    EXPECT_TRUE(fails_with(TENGINE_ENOENT, "no_such_function"));
+    EXPECT_EQ(load("shout", "shout_init_fails"), -1);
+    EXPECT_TRUE(fails_with(TENGINE_EDEVICE, "shout_init_fails returned -1"));
+    EXPECT_EQ(load("shout", "shout_init_fails_late"), -1);
+    EXPECT_TRUE(fails_with(TENGINE_EDEVICE, "the board is not there"));
+    EXPECT_FALSE(has_device("SHOUT"));
+    EXPECT_EQ(get_tengine_plugin_number(), 0);
+    EXPECT_EQ(load_tengine_plugin(nullptr, "x.so", nullptr), -1);
+    EXPECT_TRUE(fails_with(TENGINE_EINVAL, "plugin_name"));
+    EXPECT_EQ(load_tengine_plugin("p", nullptr, nullptr), -1);
+    EXPECT_TRUE(fails_with(TENGINE_EINVAL, "file_name"));
+}
+
+TEST_F(PluginTest, LoadingTwice)
+{
+    ASSERT_EQ(load("shout", "shout_init"), 0);
+    EXPECT_EQ(load("shout", "shout_init"), -1);
+    EXPECT_TRUE(fails_with(TENGINE_EEXIST, "'shout'"));
+    // Under another name its device is in the way, and stays.
+    EXPECT_EQ(load("shout again", "shout_init"), -1);
+    EXPECT_TRUE(fails_with(TENGINE_EEXIST, "'SHOUT'"));
+    EXPECT_TRUE(has_device("SHOUT"));
+    EXPECT_EQ(load("a name that begins alike: shout", nullptr), 0);
+    EXPECT_EQ(get_tengine_plugin_number(), 2);
+    EXPECT_STREQ(get_tengine_plugin_name(1), "a name that begins alike: shout");
+    EXPECT_EQ(unload_tengine_plugin("shout", "shout_release"), 0);
+    EXPECT_STREQ(get_tengine_plugin_name(0), "a name that begins alike: shout");
+}
+
+TEST_F(PluginTest, UnloadingFailsWithReasons)
+{
+    EXPECT_EQ(unload_tengine_plugin("shout", "shout_release"), -1);
+    EXPECT_TRUE(fails_with(TENGINE_ENOENT, "'shout'"));
+    EXPECT_EQ(unload_tengine_plugin(nullptr, nullptr), -1);
+    EXPECT_TRUE(fails_with(TENGINE_EINVAL, "plugin_name"));
+    ASSERT_EQ(load("shout", "shout_init"), 0);
+    EXPECT_EQ(unload_tengine_plugin("shout", "no_such_function"), -1);
+    EXPECT_TRUE(fails_with(TENGINE_ENOENT, "no_such_function"));
+    EXPECT_EQ(unload_tengine_plugin("shout", "shout_release_fails"), -1);
+    EXPECT_TRUE(fails_with(TENGINE_EDEVICE, "returned -1"));
+    EXPECT_EQ(get_tengine_plugin_number(), 1);
+    EXPECT_TRUE(has_device("SHOUT"));
+    for (const int index : {-1, 1}) {
+        EXPECT_EQ(get_tengine_plugin_name(index), nullptr);
+        EXPECT_TRUE(fails_with(TENGINE_ERANGE, "plug-ins"));
+    }
+}
+
+}  // namespace
+}  // namespace tengine

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// Round trips: a graph, its tmfile, and the graph that is loaded from that are equal, field by
+// field; and what the file looks like.
+#include <unistd.h>
+
+#include <cstring>
+#include <random>
+
+#include "graph/graph.h"
+#include "operator/param.h"
+#include "operator/registry.h"
+#include "serializer/tmfile/format.h"
+#include "serializer/tmfile/tmfile.h"
+#include "serializer/tmfile_model.h"
+#include "support/ir_builder.h"
+#include "tengine/device.h"
+
+namespace tengine::test {
+namespace {
+
+using TmfileWriterTest = TmfileTest;
+
+void expect_round_trip(const struct graph* graph)
+{
+    const std::string bytes = write_graph(graph);
+    const LoadedTmfile again(bytes);
+    ASSERT_EQ(again.status, 0) << again.message;
+    EXPECT_EQ(describe_graph(again.graph), describe_graph(graph));
+    EXPECT_TRUE(write_graph(again.graph) == bytes) << "the second file differs";
+}
+
+uint32_t word_at(const std::string& bytes, size_t place)
+{
+    uint32_t value;
+    std::memcpy(&value, bytes.data() + place, sizeof(value));
+    return value;
+}
+
+TEST_F(TmfileWriterTest, SampleFiles)
+{
+    if (find_sample("mnist.tmfile").empty()) GTEST_SKIP() << "../shared/data/tmfile is not there";
+    for (const std::string& name : sample_names()) {
+        SCOPED_TRACE(name);
+        const LoadedTmfile loaded(find_sample(name));
+        ASSERT_EQ(loaded.status, 0) << loaded.message;
+        expect_round_trip(loaded.graph);
+        // Weights that are not there stay so.
+        EXPECT_LT(write_graph(loaded.graph).size(), 2 * read_bytes(find_sample(name)).size());
+    }
+}
+
+// ---- every operator ----
+
+int64_t random_int(const op_field_t& field, std::mt19937& random)
+{
+    const bool is_ranged = field.minimum != 0 || field.maximum != 0;
+    const bool is_byte = field.file_kind == OP_FILE_BYTE;
+    const int64_t low = is_ranged ? static_cast<int64_t>(field.minimum) : is_byte ? 0 : -1000000;
+    int64_t high = is_byte ? 255 : 1000000;
+    if (is_ranged && field.maximum != 0) high = static_cast<int64_t>(field.maximum);
+    if (is_ranged && field.minimum < 0) high = static_cast<int64_t>(field.maximum);
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+}
+
+float random_float(const op_field_t& field, std::mt19937& random)
+{
+    const bool is_ranged = field.minimum != 0 || field.maximum != 0;
+    const double high = field.maximum != 0 || field.minimum < 0 ? field.maximum : 1e6;
+    return static_cast<float>(std::uniform_real_distribution<double>(
+        is_ranged ? field.minimum : -1e6, is_ranged ? high : 1e6)(random));
+}
+
+int set_random(struct node* node, const op_field_t& field, std::mt19937& random)
+{
+    // Groups of four suit the anchors, four words the strided fields.
+    const size_t number = field.file_kind == OP_FILE_OFFSET ? 1 + random() % 5 : 4;
+    switch (field.kind) {
+        case OP_FIELD_INT:
+            return set_node_int(node, field.name, random_int(field, random));
+        case OP_FIELD_FLOAT:
+            return set_node_float(node, field.name, random_float(field, random));
+        case OP_FIELD_STRING:
+            return set_node_text(node, field.name, "text", 4);
+        case OP_FIELD_INTS: {
+            std::vector<int64_t> values(number);
+            for (int64_t& value : values)
+                value = random_int(field, random);
+            return set_node_ints(node, field.name, values.data(), static_cast<int>(number));
+        }
+        case OP_FIELD_FLOATS: {
+            std::vector<float> values(number);
+            for (float& value : values)
+                value = random_float(field, random);
+            return set_node_floats(node, field.name, values.data(), static_cast<int>(number));
+        }
+        default:
+            return TENGINE_EINVAL;
+    }
+}
+
+class SyntheticGraph
+{
+  public:
+    SyntheticGraph() : graph(create_ir_graph(nullptr)) {}
+    ~SyntheticGraph() { destroy_ir_graph(graph); }
+    SyntheticGraph(const SyntheticGraph&) = delete;
+    SyntheticGraph& operator=(const SyntheticGraph&) = delete;
+
+    struct node* add(const char* name, int type, std::initializer_list<struct tensor*> inputs)
+    {
+        struct node* node = create_ir_node(graph, name, type, 0);
+        struct tensor* output = create_ir_tensor(graph, name, TENGINE_DT_FP32);
+        int place = 0;
+        for (struct tensor* input : inputs)
+            EXPECT_EQ(set_ir_node_input_tensor(node, place++, input), 0);
+        EXPECT_EQ(set_ir_node_output_tensor(node, 0, output), 0);
+        return node;
+    }
+    struct node* add_input()
+    {
+        struct node* node = add("x", get_op_type("tengine", "InputOp"), {});
+        struct tensor* tensor = get_ir_node_output(node, 0);
+        const int dims[] = {1, 3, 8, 8};
+        tensor->tensor_type = TENSOR_TYPE_INPUT;
+        EXPECT_EQ(set_ir_tensor_shape(tensor, dims, 4), 0);
+        return node;
+    }
+    struct tensor* add_constant(const char* name, std::vector<int> dims, int data_type)
+    {
+        struct node* node = add(name, get_op_type("tengine", "Const"), {});
+        struct tensor* tensor = get_ir_node_output(node, 0);
+        tensor->tensor_type = TENSOR_TYPE_CONST;
+        EXPECT_EQ(set_ir_tensor_data_type(tensor, data_type), 0);
+        EXPECT_EQ(set_ir_tensor_shape(tensor, dims.data(), static_cast<int>(dims.size())), 0);
+        EXPECT_EQ(allocate_ir_tensor(tensor), 0);
+        for (size_t i = 0; i < get_ir_tensor_bytes(tensor); i++)
+            tensor->u8[i] = static_cast<uint8_t>(i * 7 + 1);
+        return tensor;
+    }
+    void set_borders(const struct node* input, const struct node* output)
+    {
+        EXPECT_EQ(set_ir_graph_output_node(graph, &output->index, 1), 0);
+        EXPECT_EQ(set_ir_graph_input_node(graph, &input->index, 1), 0);
+    }
+
+    struct graph* graph;
+};
+
+TEST_F(TmfileWriterTest, EveryOperatorWithAnyParameters)
+{
+    std::mt19937 random(20261122);
+    int operators = 0;
+    for (int i = 0; i < get_op_method_count(); i++) {
+        const ir_method_t* method = find_op_method_via_index(i);
+        if (!method->tengine || method->tengine->id < 0 || method->tengine->type == 33 ||
+            method->tengine->type == 14)
+            continue;
+        SCOPED_TRACE(method->name);
+        operators++;
+        for (int round = 0; round < 20; round++) {
+            SyntheticGraph made;
+            struct node* input = made.add_input();
+            struct node* node =
+                made.add("y", get_op_type("tengine", method->name), {get_ir_node_output(input, 0)});
+            for (int k = 0; k < method->field_num; k++) {
+                if (method->fields[k].file_kind == OP_FILE_NOT) continue;
+                ASSERT_EQ(set_random(node, method->fields[k], random), 0)
+                    << tengine_error_message();
+            }
+            made.set_borders(input, node);
+            expect_round_trip(made.graph);
+        }
+    }
+    std::printf("round trips of %d operators\n", operators);
+    RecordProperty("operators", operators);
+    EXPECT_GT(operators, 90);
+}
+
+// No two fields of a row lie on one another, and none beyond its record.
+TEST_F(TmfileWriterTest, FieldsOfEveryRecordHaveTheirPlace)
+{
+    for (int i = 0; i < get_op_method_count(); i++) {
+        const ir_method_t* method = find_op_method_via_index(i);
+        if (!method->tengine) continue;
+        std::vector<bool> taken(method->tengine->size);
+        for (int k = 0; k < method->field_num; k++) {
+            const op_field_t& field = method->fields[k];
+            if (field.file_kind == OP_FILE_NOT) continue;
+            const bool is_strided = field.file_kind == OP_FILE_STRIDED;
+            const size_t width = field.file_kind == OP_FILE_BYTE ? 1 : 4;
+            for (size_t word = 0; word < (is_strided ? 4 : 1); word++)
+                for (size_t byte = 0; byte < width; byte++) {
+                    const size_t place = field.file_offset + word * OP_FILE_STRIDE + byte;
+                    ASSERT_LT(place, taken.size()) << method->name << '.' << field.name;
+                    EXPECT_FALSE(taken[place]) << method->name << '.' << field.name;
+                    taken[place] = true;
+                }
+        }
+    }
+}
+
+// ---- tensors ----
+
+TEST_F(TmfileWriterTest, TensorsOfAllKinds)
+{
+    SyntheticGraph made;
+    struct node* input = made.add_input();
+    for (int type = TENGINE_DT_FP32; type <= TENGINE_DT_UINT64; type++)
+        made.add_constant(("c" + std::to_string(type)).c_str(), {2, 3}, type);
+    made.add_constant("scalar", {}, TENGINE_DT_FP32);
+    made.add_constant("empty", {0, 4}, TENGINE_DT_FP32);
+    struct tensor* scales = made.add_constant("scales", {3, 2}, TENGINE_DT_INT8);
+    const float scale[] = {0.5f, 0.25f, 0.125f};
+    const int zero_points[] = {0, 0, -1};
+    ASSERT_EQ(set_ir_tensor_quantization_parameter(scales, scale, zero_points, 3), 0);
+    struct node* node = made.add("y", get_op_type("tengine", "ReLU"), {});
+    ASSERT_EQ(set_ir_node_input_tensor(node, 0, get_ir_node_output(input, 0)), 0);
+    ASSERT_EQ(
+        set_ir_tensor_quantization_parameter(get_ir_node_output(node, 0), scale, zero_points, 1),
+        0);
+    made.set_borders(input, node);
+    made.graph->model_format = 6;
+    expect_round_trip(made.graph);
+    scales->quant_axis = 1;
+    std::vector<char> bytes;
+    EXPECT_EQ(encode_tmfile(made.graph, &bytes), TENGINE_ENOTSUP);
+}
+
+TEST_F(TmfileWriterTest, ConstantsAreAlignedInTheFile)
+{
+    SyntheticGraph made;
+    struct node* input = made.add_input();
+    for (const char* name : {"a", "b", "c"})
+        made.add_constant(name, {5}, TENGINE_DT_INT8);
+    struct node* node = made.add("y", get_op_type("tengine", "ReLU"), {});
+    ASSERT_EQ(set_ir_node_input_tensor(node, 0, get_ir_node_output(input, 0)), 0);
+    made.set_borders(input, node);
+    const std::string bytes = write_graph(made.graph);
+    // Header, root, list of subgraphs, subgraph: the places of the format's description.
+    EXPECT_EQ(word_at(bytes, 0), 2u);
+    EXPECT_EQ(word_at(bytes, 4), 0u);
+    const uint32_t root = word_at(bytes, 8);
+    EXPECT_EQ(root + 16, bytes.size());
+    const uint32_t subgraph = word_at(bytes, word_at(bytes, root + 8) + 4);
+    EXPECT_EQ(word_at(bytes, subgraph + 36), 0u);
+    const uint32_t buffers = word_at(bytes, subgraph + 28);
+    ASSERT_EQ(word_at(bytes, buffers), 3u);
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint32_t buffer = word_at(bytes, buffers + 4 + 4 * i);
+        EXPECT_EQ(word_at(bytes, buffer), 5u);
+        EXPECT_EQ(word_at(bytes, buffer + 4) % 64, 0u);
+    }
+}
+
+TEST_F(TmfileWriterTest, ParameterRecordIsRightBeforeItsOperator)
+{
+    SyntheticGraph made;
+    struct node* input = made.add_input();
+    struct node* node =
+        made.add("y", get_op_type("tengine", "Reshape"), {get_ir_node_output(input, 0)});
+    const int64_t shape[] = {1, -1};
+    ASSERT_EQ(set_node_ints(node, "re_shape", shape, 2), 0);
+    made.set_borders(input, node);
+    const std::string bytes = write_graph(made.graph);
+    const uint32_t subgraph = word_at(bytes, word_at(bytes, word_at(bytes, 8) + 8) + 4);
+    const uint32_t record = word_at(bytes, word_at(bytes, subgraph + 20) + 8);
+    const uint32_t op = word_at(bytes, record + 12);
+    EXPECT_EQ(word_at(bytes, op), 1u);
+    EXPECT_EQ(word_at(bytes, op + 4), 23u);
+    EXPECT_EQ(word_at(bytes, op + 8) + 16, op);
+}
+
+// ---- files ----
+
+TEST_F(TmfileWriterTest, FileIsWhatTheBytesAre)
+{
+    SyntheticGraph made;
+    struct node* input = made.add_input();
+    struct node* node =
+        made.add("y", get_op_type("tengine", "ReLU"), {get_ir_node_output(input, 0)});
+    made.set_borders(input, node);
+    const std::filesystem::path path = std::filesystem::temp_directory_path() /
+                                       ("tmfile_writer_" + std::to_string(getpid()) + ".tmfile");
+    ASSERT_EQ(save_tmfile(made.graph, path.c_str()), 0) << tengine_error_message();
+    EXPECT_EQ(read_bytes(path), write_graph(made.graph));
+    // Saved over the file it was loaded from, which stays mapped.
+    {
+        const LoadedTmfile loaded(path);
+        ASSERT_EQ(loaded.status, 0) << loaded.message;
+        EXPECT_EQ(save_tmfile(loaded.graph, path.c_str()), 0) << tengine_error_message();
+        EXPECT_EQ(describe_graph(loaded.graph), describe_graph(made.graph));
+    }
+    std::filesystem::remove(path);
+    EXPECT_EQ(save_tmfile(made.graph, "/nowhere/at/all.tmfile"), TENGINE_EIO);
+}
+
+TEST_F(TmfileWriterTest, GraphsThatCannotBeWritten)
+{
+    SyntheticGraph made;
+    struct node* input = made.add_input();
+    std::vector<char> bytes;
+    EXPECT_EQ(encode_tmfile(made.graph, &bytes), TENGINE_EGRAPH);
+    struct node* node =
+        made.add("y", get_op_type("tengine", "Reshape"), {get_ir_node_output(input, 0)});
+    made.set_borders(input, node);
+    const int64_t large[] = {int64_t{1} << 40};
+    ASSERT_EQ(set_node_ints(node, "re_shape", large, 1), 0);
+    EXPECT_EQ(encode_tmfile(made.graph, &bytes), TENGINE_ERANGE);
+    EXPECT_NE(std::strstr(tengine_error_message(), "1099511627776"), nullptr);
+}
+
+}  // namespace
+}  // namespace tengine::test
