@@ -22,7 +22,7 @@ struct ConvertOptions
 // One line for each node that the format has no operator for.
 void print_warning(const char* line)
 {
-    std::fprintf(stderr, "%s", line);
+    std::fprintf(stderr, "%s\n", line);
 }
 
 void convert(const ConvertOptions& options)

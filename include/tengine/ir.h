@@ -201,6 +201,8 @@ typedef struct graph
     // It tells which parts belong together, and may be gone when a device's call hangs.
     const struct graph* whole;
     void* session;  // execution graph: the scheduler room's own
+    // Execution graph: of ir_settled_shape_t (graph/graph.h), or NULL.
+    struct vector* settled_shapes;
 } ir_graph_t;
 
 // ---- graph ----

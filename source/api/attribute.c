@@ -45,11 +45,6 @@ static int set_text(struct node* node, const op_field_t* field, const void* buf,
     return set_node_text(node, field->name, buf, length);
 }
 
-static int follow_length(struct node* node, const op_field_t* field, int number)
-{
-    return field->length == NULL ? TENGINE_OK : set_node_int(node, field->length, number);
-}
-
 int set_attribute_ints(struct node* node, const op_field_t* field, const int32_t* values,
                        int number)
 {
@@ -60,8 +55,7 @@ int set_attribute_ints(struct node* node, const op_field_t* field, const int32_t
         memcpy(&value, values + i, sizeof value);
         wide[i] = value;
     }
-    int status = set_node_ints(node, field->name, wide, number);
-    if (status == TENGINE_OK) status = follow_length(node, field, number);
+    const int status = set_node_ints(node, field->name, wide, number);
     free_memory(wide);
     return status;
 }
@@ -69,8 +63,7 @@ int set_attribute_ints(struct node* node, const op_field_t* field, const int32_t
 int set_attribute_floats(struct node* node, const op_field_t* field, const float* values,
                          int number)
 {
-    TENGINE_RETURN_IF_ERROR(set_node_floats(node, field->name, values, number));
-    return follow_length(node, field, number);
+    return set_node_floats(node, field->name, values, number);
 }
 
 static int set_int32_list(struct node* node, const op_field_t* field, const void* buf, int number)
@@ -80,8 +73,7 @@ static int set_int32_list(struct node* node, const op_field_t* field, const void
 
 static int set_int64_list(struct node* node, const op_field_t* field, const void* buf, int number)
 {
-    TENGINE_RETURN_IF_ERROR(set_node_ints(node, field->name, buf, number));
-    return follow_length(node, field, number);
+    return set_node_ints(node, field->name, buf, number);
 }
 
 static int set_float_list(struct node* node, const op_field_t* field, const void* buf, int number)

@@ -53,6 +53,7 @@ void destroy_ir_graph(ir_graph_t* graph)
     free_memory(graph->input_tensors);
     free_memory(graph->output_tensors);
     free_memory(graph->plan);
+    release_vector(graph->settled_shapes);
     release_ir_graph_affinity(graph);
     free_memory(graph->name);
     free_memory(graph);

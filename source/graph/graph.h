@@ -11,6 +11,15 @@ extern "C" {
 
 struct ir_verdict;
 
+// A shape of the source graph's tensor `source_index` that was known before passes could drop the
+// tensor from the execution graph.
+typedef struct ir_settled_shape
+{
+    int32_t source_index;
+    int32_t dim_num;
+    int dims[MAX_SHAPE_DIM_NUM];
+} ir_settled_shape_t;
+
 // The next size of a list that is full: doubled, INT32_MAX at most.
 static inline int32_t get_ir_list_capacity(int32_t capacity)
 {

@@ -276,6 +276,12 @@ int set_node_text(struct node* node, const char* name, const char* value, size_t
     return TENGINE_OK;
 }
 
+// The field that counts a list is right of itself.
+static int follow_length(struct node* node, const op_field_t* field, int num)
+{
+    return field->length ? set_node_int(node, field->length, num) : TENGINE_OK;
+}
+
 int set_node_ints(struct node* node, const char* name, const int64_t* values, int num)
 {
     const op_field_t* field = NULL;
@@ -283,8 +289,8 @@ int set_node_ints(struct node* node, const char* name, const int64_t* values, in
     for (int i = 0; i < num; i++)
         TENGINE_RETURN_IF_ERROR(check_range(node, field, (double)values[i]));
     const struct op_ints list = {num, (int64_t*)values};
-    return copy_field(field, field_memory(&node->op, field), &list) < 0 ? no_memory(node, name)
-                                                                        : TENGINE_OK;
+    if (copy_field(field, field_memory(&node->op, field), &list) < 0) return no_memory(node, name);
+    return follow_length(node, field, num);
 }
 
 int set_node_floats(struct node* node, const char* name, const float* values, int num)
@@ -294,8 +300,8 @@ int set_node_floats(struct node* node, const char* name, const float* values, in
     for (int i = 0; i < num; i++)
         TENGINE_RETURN_IF_ERROR(check_range(node, field, values[i]));
     const struct op_floats list = {num, (float*)values};
-    return copy_field(field, field_memory(&node->op, field), &list) < 0 ? no_memory(node, name)
-                                                                        : TENGINE_OK;
+    if (copy_field(field, field_memory(&node->op, field), &list) < 0) return no_memory(node, name);
+    return follow_length(node, field, num);
 }
 
 int set_node_texts(struct node* node, const char* name, const char* const* values, int num)

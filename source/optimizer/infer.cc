@@ -6,6 +6,9 @@
 // look.
 #include "operator/infer.h"
 
+#include <algorithm>
+
+#include "graph/graph.h"
 #include "optimizer/custom_node.h"
 #include "optimizer/pass.h"
 
@@ -120,6 +123,24 @@ class Walk
     int64_t budget_ = kFoldBudget;
 };
 
+// Later passes drop what does nothing, is merged into others or has been folded; the model's
+// tensors have shapes all the same.
+int settle_shapes(graph& graph)
+{
+    release_vector(graph.settled_shapes);
+    graph.settled_shapes = create_vector(sizeof(ir_settled_shape_t), nullptr);
+    for (int i = 0; i < graph.tensor_num; i++) {
+        const ir_tensor_t* tensor = graph.tensor_list[i];
+        if (!tensor || tensor->source_index < 0 || !is_ir_tensor_shape_known(tensor)) continue;
+        ir_settled_shape_t settled = {tensor->source_index, tensor->dim_num, {}};
+        std::copy_n(tensor->dims, tensor->dim_num, settled.dims);
+        if (push_vector_data(graph.settled_shapes, &settled) < 0)
+            return tengine_error_set(TENGINE_ENOMEM, "no memory for the shape of tensor '%s'",
+                                     tensor->name);
+    }
+    return TENGINE_OK;
+}
+
 }  // namespace
 
 bool is_integer_run(const graph& graph)
@@ -138,7 +159,8 @@ int infer_graph(graph& graph)
                                      "set_tensor_shape before prerun",
                                      input->name);
     }
-    return Walk(is_integer_run(graph)).run(graph);
+    TENGINE_RETURN_IF_ERROR(Walk(is_integer_run(graph)).run(graph));
+    return settle_shapes(graph);
 }
 
 int fold_graph(graph& graph)

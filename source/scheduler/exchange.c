@@ -41,6 +41,17 @@ static int publish_shape(struct tensor* source, const ir_frame_value_t* value)
     return TENGINE_OK;
 }
 
+static int publish_settled_shapes(struct graph* source, const struct vector* shapes)
+{
+    for (int i = 0; i < get_vector_num(shapes); i++) {
+        const ir_settled_shape_t* settled = get_vector_data(shapes, i);
+        struct tensor* tensor = source->tensor_list[settled->source_index];
+        if (tensor->tensor_type != TENSOR_TYPE_VAR || is_user_memory(tensor)) continue;
+        TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(tensor, settled->dims, settled->dim_num));
+    }
+    return TENGINE_OK;
+}
+
 static void publish_data(struct tensor* source, void* data)
 {
     if (source->tensor_type != TENSOR_TYPE_VAR || is_user_memory(source)) return;
@@ -55,6 +66,7 @@ static const struct tensor* output_of(const struct graph* execution, int index)
 
 int publish_ir_shapes(struct graph* source, const struct graph* execution, const ir_frame_t* frame)
 {
+    TENGINE_RETURN_IF_ERROR(publish_settled_shapes(source, execution->settled_shapes));
     for (int i = 0; i < execution->tensor_num; i++) {
         const int index = execution->tensor_list[i]->source_index;
         if (index >= 0)

@@ -6,8 +6,8 @@
 #include <map>
 #include <numeric>
 
-#include "tensor_file/failure.h"
 #include "tengine/inspect.h"
+#include "tensor_file/failure.h"
 
 namespace tengine::models {
 namespace {
@@ -39,11 +39,11 @@ Shape convolution(node_t node)
     const Shape data = input_shape(node), weight = input_shape(node, 1);
     const auto length = [&](int axis, const char* before, const char* after, const char* dilation,
                             const char* stride) {
-        const int window = number(node, dilation) * (weight[axis] - 1) + 1;
-        const int padded = data[axis] + number(node, before) + number(node, after);
+        const int window = number(node, dilation) * (weight.at(axis) - 1) + 1;
+        const int padded = data.at(axis) + number(node, before) + number(node, after);
         return (padded - window) / number(node, stride) + 1;
     };
-    return {data[0], weight[0], length(2, "pad_h0", "pad_h1", "dilation_h", "stride_h"),
+    return {data.at(0), weight.at(0), length(2, "pad_h0", "pad_h1", "dilation_h", "stride_h"),
             length(3, "pad_w0", "pad_w1", "dilation_w", "stride_w")};
 }
 
@@ -63,11 +63,11 @@ int pooled(node_t node, int input, int kernel, int stride, int before, int after
 Shape pooling(node_t node)
 {
     const Shape data = input_shape(node);
-    if (number(node, "global")) return {data[0], data[1], 1, 1};
-    return {data[0], data[1],
-            pooled(node, data[2], number(node, "kernel_h"), number(node, "stride_h"),
+    if (number(node, "global")) return {data.at(0), data.at(1), 1, 1};
+    return {data.at(0), data.at(1),
+            pooled(node, data.at(2), number(node, "kernel_h"), number(node, "stride_h"),
                    number(node, "pad_h0"), number(node, "pad_h1")),
-            pooled(node, data[3], number(node, "kernel_w"), number(node, "stride_w"),
+            pooled(node, data.at(3), number(node, "kernel_w"), number(node, "stride_w"),
                    number(node, "pad_w0"), number(node, "pad_w1"))};
 }
 
@@ -80,9 +80,13 @@ Shape concat(node_t node)
     return joined;
 }
 
+// As many dimensions as the data has, which Tengine Lite fills up with ones.
 Shape fully_connected(node_t node)
 {
-    return {input_shape(node)[0], number(node, "num_output")};
+    Shape shape(input_shape(node).size(), 1);
+    shape.at(0) = input_shape(node).at(0);
+    shape.at(1) = number(node, "num_output");
+    return shape;
 }
 
 Shape permute(node_t node)
@@ -130,7 +134,7 @@ Shape prior_box(node_t node)
     };
     const int ratios = length("aspect_ratio") * (number(node, "flip") ? 2 : 1);
     const int priors = length("min_size") * (1 + ratios) + length("max_size");
-    return {data[0], 2, data[2] * data[3] * priors * 4, 1};
+    return {data.at(0), 2, data.at(2) * data.at(3) * priors * 4, 1};
 }
 
 }  // namespace
@@ -148,7 +152,7 @@ Shape naive_shape(node_t node)
         {"PriorBox", prior_box},
         {"Dropout", same},
         {"Eltwise", same},
-        {"LRN", same},
+        {"Lrn", same},
         {"ReLU", same},
         {"Softmax", same},
     };

@@ -22,6 +22,19 @@ void check(bool is_good)
     if (!is_good) throw Failure(get_tengine_error());
 }
 
+// The library is there as long as any graph is.
+int graph_number = 0;
+
+void enter_library()
+{
+    if (graph_number++ == 0) check(init_tengine() == 0);
+}
+
+void leave_library()
+{
+    if (--graph_number == 0) release_tengine();
+}
+
 bool ends_with(const std::string& text, const std::string& end)
 {
     return text.size() >= end.size() &&
@@ -34,8 +47,7 @@ graph_t load_taken(const std::string& bytes)
     char* block = static_cast<char*>(std::malloc(bytes.size()));
     if (!block) throw Failure("out of memory");
     std::memcpy(block, bytes.data(), bytes.size());
-    const graph_t graph =
-        create_graph(nullptr, "tengine:m", block, static_cast<int>(bytes.size()));
+    const graph_t graph = create_graph(nullptr, "tengine:m", block, static_cast<int>(bytes.size()));
     if (!graph) std::free(block);
     return graph;
 }
@@ -45,6 +57,7 @@ Tensor copy_out(tensor_t tensor)
     const Shape shape = shape_of(tensor);
     Tensor copy = tools::make_tensor(get_tensor_data_type(tensor), {shape.begin(), shape.end()});
     copy.name = get_tensor_name(tensor);
+    if (copy.bytes.empty()) return copy;
     check(get_tensor_data(tensor, copy.bytes.data(), static_cast<int>(copy.bytes.size())) == 0);
     return copy;
 }
@@ -76,7 +89,7 @@ Tensor make_noise(const Shape& shape, uint32_t seed)
 
 SampleGraph::SampleGraph(const std::string& path, Source source)
 {
-    check(init_tengine() == 0);
+    enter_library();
     const char* format = ends_with(path, ".onnx") ? "onnx" : "tengine";
     if (source != Source::kFile) bytes_ = tools::read_file(path);
     switch (source) {
@@ -96,7 +109,7 @@ SampleGraph::SampleGraph(const std::string& path, Source source)
 
 SampleGraph SampleGraph::of_bytes(std::string bytes)
 {
-    check(init_tengine() == 0);
+    enter_library();
     SampleGraph made;
     made.graph_ = load_taken(bytes);
     check(made.graph_ != nullptr);
@@ -112,7 +125,7 @@ SampleGraph::~SampleGraph()
 {
     if (!graph_) return;
     destroy_graph(graph_);
-    release_tengine();
+    leave_library();
 }
 
 tensor_t SampleGraph::input() const
@@ -136,7 +149,7 @@ std::vector<node_t> SampleGraph::nodes() const
     return all;
 }
 
-int SampleGraph::fill_weights(uint32_t seed) const
+int SampleGraph::fill_weights(uint32_t seed, float gain) const
 {
     Numbers numbers(seed);
     int filled = 0;
@@ -147,7 +160,8 @@ int SampleGraph::fill_weights(uint32_t seed) const
         const Shape shape = shape_of(tensor);
         const int number = get_tensor_buffer_size(tensor) / static_cast<int>(sizeof(float));
         const int length = number / shape.at(0);  // of the sums a weight takes part in
-        const float range = shape.size() > 1 ? std::sqrt(6.0f / static_cast<float>(length)) : 0.1f;
+        const float range =
+            shape.size() > 1 ? gain * std::sqrt(6.0f / static_cast<float>(length)) : 0.1f;
         auto* values = static_cast<float*>(get_tensor_buffer(tensor));
         check(values != nullptr);
         for (int i = 0; i < number; ++i)

@@ -39,9 +39,9 @@ class SampleGraph
     std::vector<tensor_t> tensors() const;
     std::vector<node_t> nodes() const;
 
-    // Writes every fp32 constant where get_tensor_buffer() says it is; scaled so that values stay
-    // of the same size from layer to layer. Gives how many were written.
-    int fill_weights(uint32_t seed) const;
+    // Writes every fp32 constant where get_tensor_buffer() says it is. With `gain` 1 values stay of
+    // the same size from a layer and its ReLU to the next. Gives how many were written.
+    int fill_weights(uint32_t seed, float gain) const;
     void set_input_shape(const Shape& shape) const;
     void prepare() const;
     // Of a prepared graph with one input; gives all outputs.

@@ -108,7 +108,7 @@ TEST_F(TmfileNhwcTest, Reduction)
     EXPECT_EQ(get_ir_node_int(plane.node("y"), "dim_1", 9), 3);
     expect_round_trip(plane);
     const LoadedTmfile channels(nhwc_model(45, {last, unused, unused, unused, 1, 1}));
-    EXPECT_EQ(get_ir_node_int(channels.node("y"), "dim_0", 9), 4);
+    EXPECT_EQ(get_ir_node_int(channels.node("y"), "dim_0", 9), 1);
     expect_round_trip(channels);
 }
 

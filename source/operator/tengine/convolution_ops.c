@@ -310,10 +310,18 @@ static const struct window_axis one_element_axis = {1, 1, 1, 1, 1, 0, 0};
 
 static bool may_be_raised(struct node* node)
 {
-    const int rank = get_ir_node_input(node, 0)->dim_num;
-    if (rank <= 4) return has_plane_elements(node);
-    refuse_raising(node, "Tengine's convolutions have 2 spatial axes, this one %d", rank - 2);
-    return false;
+    const struct tensor* input = get_ir_node_input(node, 0);
+    if (input->dim_num > 4) {
+        refuse_raising(node, "Tengine's convolutions have 2 spatial axes, this one %d",
+                       input->dim_num - 2);
+        return false;
+    }
+    for (int i = 2; i < input->dim_num; i++)
+        if (input->dims[i] == 0) {
+            refuse_raising(node, "its input has no elements along axis %d", i);
+            return false;
+        }
+    return has_plane_elements(node);
 }
 
 static void begin_raised(emitter_t* emit, const char* op)

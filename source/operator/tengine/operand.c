@@ -60,9 +60,17 @@ struct tensor* emit_operand_list(emitter_t* emit, int index, const char* what, i
     return emit_operand(emit, index, what, &num, 1);
 }
 
+// No network has as many channels; a few bytes of a hostile file must not claim all memory.
+#define MAX_REPEATED (1 << 24)
+
 struct tensor* emit_repeated(emitter_t* emit, float value, int num)
 {
     if (emit->status < 0) return NULL;
+    if (num > MAX_REPEATED) {
+        fail_emitting(emit, TENGINE_ERANGE, "it has %d channels, at most %d are possible", num,
+                      MAX_REPEATED);
+        return NULL;
+    }
     float* values = alloc_memory(sizeof *values * (size_t)num);
     if (!values && num > 0) {
         fail_emitting(emit, TENGINE_ENOMEM, "no memory for %d floats", num);

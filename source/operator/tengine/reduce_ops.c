@@ -207,9 +207,14 @@ static int raise_reduce_l2(struct graph* graph, struct node* node)
     if (!is_reduction_expressible(node) || !read_reduced(node, reduced)) return OP_NOT_RAISED;
     const bool keep = get_ir_node_int(node, "keepdims", 1) != 0;
     const int axis = find_first_reduced(get_ir_node_input(node, 0), reduced);
-    emitter_t emit = start_emitting(graph, node);
     // The original's ReduceL2 has no rule for the shape without the dimensions reduced.
-    if (axis < 0 || !keep) {
+    const bool in_two_steps = axis < 0 || !keep;
+    const int data_type = get_ir_node_input(node, 0)->data_type;
+    if (in_two_steps && data_type != TENGINE_DT_FP32 && data_type != TENGINE_DT_FP16)
+        return refuse_raising(node, "Tengine's square root is of floats, not %s",
+                              get_data_type_name(data_type));
+    emitter_t emit = start_emitting(graph, node);
+    if (in_two_steps) {
         struct tensor* squares = emit_tm_reduction(&emit, REDUCTION_SUM_SQUARE, reduced, keep);
         return finish_emitting(&emit, 1, emit_tm_unary(&emit, TM_UNARY_SQRT, squares));
     }

@@ -387,6 +387,8 @@ static int raise_squeeze(struct graph* graph, struct node* node)
     if (get_ir_node_input(node, 1)) {
         num = read_raised_ints(node, 1, axes, MAX_SHAPE_DIM_NUM);
         if (num < 0) return refuse_raising(node, "its axes are not constants");
+        // Without an axis Tengine's takes all of them.
+        if (num == 0) return raise_as_reshape(graph, node);
     }
     if (output->dim_num == 0) return refuse_raising(node, "its output is a scalar");
     for (int i = 0; i < num; i++) {

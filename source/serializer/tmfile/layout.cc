@@ -63,7 +63,8 @@ void permute_softmax(int32_t* words, Direction direction)
     if (direction == Direction::kToNhwc && words[0] == 1) words[0] = 3;
 }
 
-// Over the plane of an image; over its last axis, which then has Tengine's number 4.
+// Over the plane of an image; over its last axis, which is that of the channels. (The original puts
+// 4 for that, which none of its kernels knows.)
 void permute_reduction(int32_t* words, Direction direction)
 {
     if (direction == Direction::kFromNhwc) {
@@ -71,12 +72,12 @@ void permute_reduction(int32_t* words, Direction direction)
             words[0] = 2;
             words[1] = 3;
         } else if (words[0] == -1) {
-            words[0] = 4;
+            words[0] = 1;
         }
     } else if (words[0] == 2 && words[1] == 3) {
         words[0] = 1;
         words[1] = 2;
-    } else if (words[0] == 4) {
+    } else if (words[0] == 1) {
         words[0] = -1;
     }
 }

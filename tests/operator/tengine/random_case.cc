@@ -82,6 +82,160 @@ const std::map<std::string, std::string> kKinds = {
     {"GRU", "ywrb-h"},
 };
 
+// A node that is as its operator wants it, so that what is wrong with a case can be one thing only.
+// Inputs after the first are constants; one of integers has an 'i' before its dimensions;
+// after '=' are the integers themselves; '-' is absent.
+struct Sample
+{
+    const char* op;
+    const char* inputs;
+    const char* fields;
+};
+
+const Sample kSamples[] = {
+    {"Convolution", "1,4,7,5 6,2,3,3 6", "kernel_h=3 kernel_w=3 group=2 output_channel=6"},
+    {"Deconvolution", "1,4,7,5 4,3,3,3 6", "kernel_h=3 kernel_w=3 group=2 num_output=6"},
+    {"FullyConnected", "2,3,5 7,15 7", "num_output=7"},
+    {"Gemm", "2,3 3,2 2", ""},
+    {"Pooling", "1,2,7,5", "kernel_h=3"},
+    {"Pooling", "1,2,7,5", "pool_method=1 caffe_flavor=1 kernel_w=3 pad_w0=1 pad_w1=1"},
+    {"L2Pool", "1,2,7,5", "kernel_h=3 kernel_w=2 stride_h=2 stride_w=1"},
+    {"PriorBox", "1,2,3,3 1,3,30,30",
+     "min_size=4 max_size=9 aspect_ratio=2,3 variance=0.1,0.1,0.2,0.2 flip=1"},
+    {"DetectionOutput", "1,24 1,18 1,2,24,1", "num_classes=3 confidence_threshold=0.01"},
+    {"Region", "1,14,2,2", "num_classes=2 num_box=2 coords=4 biases=1,2,3,4"},
+    {"DetectionPostProcess", "1,4,5 1,3,5 5,4",
+     "num_classes=2 max_detections=3 max_classes_per_detection=1 scales=10,10,5,5"},
+    {"Rpn", "1,6,2,3 1,12,2,3 1,3",
+     "ratios=0.5,1,2 anchor_scales=2 basesize=16 min_size=1 per_nms_topn=20 post_nms_topn=6 "
+     "nms_thresh=0.5"},
+    {"RoiPooling", "1,2,6,6 1,3,4", "pooled_h=2 pooled_w=3"},
+    {"Roialign", "1,2,6,6 1,3,4", "pooled_height=2 pooled_width=3 spatial_scale=1"},
+    {"Psroipooling", "1,8,6,6 1,3,4", "pooled_h=2 pooled_w=2 output_dim=2 spatial_scale=1"},
+    {"SpatialTransformer", "2,3,5,5 2,6", "sampler_type=1 transformer_type=0 target_shape=4,3"},
+    {"Lstm", "3,2,5 1,8,5 1,8,2 1,16", "hidden_size=2"},
+    {"Gru", "3,2,5 1,6,5 1,6,2 1,12", "hidden_size=2"},
+    {"RNN", "3,2,5 7,2 2", "hidden_size=2 input_size=5 output_len=2"},
+    {"Reshape", "1,4,3,2", "re_shape=0,-1,2 is_onnx=1"},
+    {"Reshape", "1,4,3,2", "re_shape=0,-1,2"},
+    {"Transpose", "1,4,3,2", "tr_shape=0,2,3,1"},
+    {"Permute", "1,4,3,2", "flag=1 order0=0 order1=2 order2=3 order3=1"},
+    {"Expand", "1,1,3", "ex_shape=2,4,3"},
+    {"Tile", "1,2,3", "reps=2,1,2"},
+    {"Unsqueeze", "2,3", "axises=0,2"},
+    {"Squeeze", "1,4,1,2", "dim_0=0 dim_2=2"},
+    {"StridedSlice", "1,4,3,2", "begin=0,0,0,0 end=1,3,3,2 stride=1,1,1,1"},
+    {"Slice", "1,6,4,4", "begin_=0,1,0,0 size_=1,2,3,4"},
+    {"Slice", "1,6,4,4", "iscaffe=1 axis=1 slice_point_=2"},
+    {"Slice", "1,6,4,4", "isonnx=1 axis=2 begin=1 end=3"},
+    {"Spacetobatchnd", "1,2,4,6", "dilation_x=2 dilation_y=2"},
+    {"Batchtospacend", "4,2,2,3", "dilation_x=2 dilation_y=2"},
+    {"Reverse", "1,2,3,4 i1", ""},
+    {"Embedding", "i2,3 5,4", "num_output=4 input_dim=5 weight_data_size=20"},
+    {"Crop", "1,4,6,6 1,4,3,3", "num_args=2 axis=2 offset_h=1 offset_w=1"},
+    {"Crop", "1,4,6,6", "num_args=1 crop_h=3 crop_w=3 center_crop=1"},
+    {"Pad", "1,2,3,4", "pad_2_h=1 pad_2_w=1 pad_3_h=0 pad_3_w=2"},
+    {"Interp", "1,2,3,4", "height_scale=2 width_scale=2"},
+    {"Interp", "1,2,3,4", "resize_type=2 output_height=5 output_width=3"},
+    {"Upsample", "1,2,3,4", "scale=2"},
+    {"Resize", "1,2,3,4", "scale_h=2 scale_w=1.5 type=1"},
+};
+
+const Sample kOnnxSamples[] = {
+    {"Conv", "1,4,7,5 6,2,3,3 6", "group=2 pads=1,1,1,1 strides=2,1"},
+    {"ConvTranspose", "1,4,5,4 4,3,3,3 6", "group=2 strides=2,2 output_padding=1,1"},
+    {"AveragePool", "1,2,7,5", "kernel_shape=3,2 strides=2,1 pads=1,0,1,1"},
+    {"MaxPool", "1,2,7,5", "kernel_shape=3,2 strides=2,1 pads=1,0,1,1"},
+    {"Gemm", "2,3 4,3 4", "transB=1"},
+    {"Gemm", "2,3 3,4 2,4", "alpha=0.5"},
+    {"LSTM", "3,2,5 1,8,5 1,8,2 1,16", "hidden_size=2"},
+    {"GRU", "3,2,5 1,6,5 1,6,2 1,12", "hidden_size=2 linear_before_reset=1"},
+    {"LRN", "1,4,3,3", "size=3"},
+    {"BatchNormalization", "1,3,4,4 3 3 3 3", ""},
+    {"InstanceNormalization", "2,3,4,4 3 3", ""},
+    {"MeanVarianceNormalization", "2,3,4,4", "axes=0,2,3"},
+    {"LpNormalization", "1,4,3,3", "axis=1 p=2"},
+    {"Pad", "1,2,3,4 =0,0,1,0,0,0,2,1", "mode=constant"},
+    {"Pad", "1,2,3,4 =0,0,1,0,0,0,2,1", "mode=edge"},
+    {"Pad", "1,2,3,4 =0,0,1,0,0,0,2,1", "mode=reflect"},
+    {"Slice", "1,6,4,4 =1,0 =4,3 =1,2 =1,2", ""},
+    {"Slice", "1,6,4,4 =1,0 =4,3", ""},
+    {"Slice", "1,6,4,4 =5 =-9 =1 =-2", ""},
+    {"Slice", "1,6,4,4 =1 =3 =2", ""},
+    {"Resize", "1,2,3,4 - - =1,2,6,8", "mode=nearest coordinate_transformation_mode=asymmetric"},
+    {"Resize", "1,2,3,4 - - =1,2,6,8",
+     "mode=nearest coordinate_transformation_mode=asymmetric nearest_mode=floor"},
+    {"Resize", "1,2,3,4 - - =1,2,5,7", "mode=linear"},
+    {"Resize", "1,2,3,4 - - =1,2,5,7", "mode=linear coordinate_transformation_mode=align_corners"},
+    {"Tile", "1,2,3 =1,2,2", ""},
+    {"Expand", "1,1,3 =2,4,3", ""},
+    {"Reshape", "1,4,3,2 =0,-1,2", ""},
+    {"Unsqueeze", "2,3 =0,3", ""},
+    {"Squeeze", "1,4,1,2 =0,2", ""},
+    {"Transpose", "1,4,3,2", "perm=0,2,3,1"},
+    {"Split", "1,6,4 =2,4", "axis=1"},
+    {"TopK", "2,6 =3", ""},
+    {"DepthToSpace", "1,8,3,3", "blocksize=2 mode=CRD"},
+    {"SpaceToDepth", "1,3,4,4", "blocksize=2"},
+    {"ReduceMean", "2,3,4 =1", "keepdims=0"},
+    {"ReduceSum", "2,3,4,2 =1,2", "keepdims=1"},
+    {"ReduceL2", "2,3,4 =2", "keepdims=0"},
+    {"PRelu", "1,3,4,4 3,1,1", ""},
+};
+
+std::vector<const Sample*> find_samples(const method& row)
+{
+    std::vector<const Sample*> found;
+    const auto add_from = [&](const auto& samples) {
+        for (const Sample& sample : samples)
+            if (std::strcmp(sample.op, row.name) == 0) found.push_back(&sample);
+    };
+    if (row.tengine)
+        add_from(kSamples);
+    else
+        add_from(kOnnxSamples);
+    return found;
+}
+
+std::vector<std::string> split_text(const std::string& text, char separator)
+{
+    std::vector<std::string> parts;
+    std::stringstream stream(text);
+    for (std::string part; std::getline(stream, part, separator);)
+        parts.push_back(part);
+    return parts;
+}
+
+std::vector<int64_t> read_integers(const std::string& text)
+{
+    std::vector<int64_t> values;
+    for (const std::string& part : split_text(text, ','))
+        values.push_back(std::atoll(part.c_str()));
+    return values;
+}
+
+void set_text(node* target, const std::string& name, const std::string& value)
+{
+    const op_field_t* field = find_op_field(target->op.method, name.c_str(), target->op.version);
+    ASSERT_NE(field, nullptr) << name;
+    const std::vector<int64_t> integers = read_integers(value);
+    std::vector<float> floats;
+    for (const std::string& part : split_text(value, ','))
+        floats.push_back(static_cast<float>(std::atof(part.c_str())));
+    int status = TENGINE_EINVAL;
+    if (field->kind == OP_FIELD_STRING)
+        status = set_node_text(target, field->name, value.c_str(), value.size());
+    if (field->kind == OP_FIELD_INT) status = set_node_int(target, field->name, integers[0]);
+    if (field->kind == OP_FIELD_FLOAT) status = set_node_float(target, field->name, floats[0]);
+    if (field->kind == OP_FIELD_INTS)
+        status =
+            set_node_ints(target, field->name, integers.data(), static_cast<int>(integers.size()));
+    if (field->kind == OP_FIELD_FLOATS)
+        status =
+            set_node_floats(target, field->name, floats.data(), static_cast<int>(floats.size()));
+    ASSERT_EQ(status, TENGINE_OK) << tengine_error_message();
+}
+
 // Sizes are drawn small; a few of them, so that shapes meet by chance.
 constexpr int kHidden = 2;
 
@@ -114,6 +268,14 @@ T convert(double value)
     }
 }
 
+bool is_small(const std::vector<int>& dims)
+{
+    double elements = 1;
+    for (const int dim : dims)
+        elements *= dim;
+    return elements < 65536;
+}
+
 int get_storage_type(int data_type)
 {
     return data_type == TENGINE_DT_BOOL ? TENGINE_DT_UINT8 : data_type;
@@ -133,14 +295,54 @@ RandomCase::RandomCase(const method& row, uint64_t seed, bool is_wild)
     const std::string domain = row.domain && *row.domain ? std::string(row.domain) + '.' : "";
     base_ = any_shape();
     node_ = builder_.add(domain + row.name, {}, {"subject"});
-    add_inputs();
+    const std::vector<const Sample*> samples = find_samples(row);
+    if (!samples.empty() && !dice_.is_one_in(4)) {
+        const Sample& sample = *dice_.pick(samples);
+        add_sample(sample.inputs, sample.fields);
+    } else {
+        add_inputs();
+        set_fields(static_cast<int>(dice_.between(1, 6)));
+    }
     add_outputs();
-    set_fields();
+}
+
+// The sample, with few things changed.
+void RandomCase::add_sample(const std::string& inputs, const std::string& fields)
+{
+    is_faithful_ = true;
+    const int rarely = static_cast<int>(dice_.between(2, 20));
+    for (std::string text : split_text(inputs, ' ')) {
+        if (text == "-") {
+            connect('-', nullptr);
+            continue;
+        }
+        if (text[0] == '=') {
+            add_list(read_integers(text.substr(1)), rarely);
+            continue;
+        }
+        const bool is_integer = text[0] == 'i';
+        if (is_integer) text.erase(0, 1);
+        std::vector<int> dims;
+        for (const int64_t dim : read_integers(text))
+            dims.push_back(static_cast<int>(dim));
+        if (dice_.is_one_in(rarely * 2)) dims = any_shape();
+        if (!dims.empty() && dice_.is_one_in(rarely))
+            dims[static_cast<size_t>(dice_.between(0, static_cast<int64_t>(dims.size()) - 1))] =
+                static_cast<int>(dice_.between(0, 7));
+        connect(is_integer ? 'k' : 'x', &dims);
+        if (node_->input_num == 1) base_ = dims;
+    }
+    if (dice_.is_one_in(rarely)) add_input('s');
+    for (const std::string& field : split_text(fields, ' ')) {
+        const size_t sign = field.find('=');
+        set_text(node_, field.substr(0, sign), field.substr(sign + 1));
+    }
+    set_fields(rarely);
 }
 
 void RandomCase::add_outputs()
 {
-    const int most = row_.max_output < 0 ? 4 : row_.max_output;
+    const int most = row_.max_output < 0 ? 4 : std::min(row_.max_output, 8);
     const bool is_any = is_wild_ && dice_.is_one_in(8);
     const int64_t number =
         is_any ? dice_.between(1, 5) : dice_.between(std::min(row_.min_output, most), most);
@@ -175,17 +377,34 @@ void RandomCase::add_inputs()
 
 void RandomCase::add_input(char kind)
 {
+    const std::vector<int> dims =
+        node_->input_num == 0 || kind == '-' ? base_ : shape_of_kind(kind);
+    connect(kind, kind == '-' ? nullptr : &dims);
+}
+
+// A constant list of integers.
+void RandomCase::add_list(std::vector<int64_t> values, int rarely)
+{
+    for (int64_t& value : values)
+        if (dice_.is_one_in(rarely * 2)) value = any_int();
+    const std::string name = "x" + std::to_string(node_->input_num);
+    tensor* made = builder_.ints(name, values);
+    EXPECT_EQ(set_ir_node_input_tensor(node_, node_->input_num, made), TENGINE_OK);
+}
+
+// The node's next input, absent without `dims`.
+void RandomCase::connect(char kind, const std::vector<int>* dims)
+{
     const int place = node_->input_num;
     tensor* made = nullptr;
-    if (kind != '-') {
+    if (dims) {
         const std::string name = "x" + std::to_string(place);
-        const bool is_first = place == 0;
-        const bool is_constant = is_first ? dice_.is_one_in(12) : !dice_.is_one_in(4);
-        const std::vector<int> dims = is_first ? base_ : shape_of_kind(kind);
+        const bool is_meant = place == 0 ? dice_.is_one_in(12) : !dice_.is_one_in(4);
+        const bool is_constant = is_meant && is_small(*dims);
         const int type = any_type(kind);
-        made = is_constant ? builder_.constant<uint8_t>(name, dims, {}, type)
-                           : builder_.input(name, dims, type);
-        if (is_wild_) quantize(made);
+        made = is_constant ? builder_.constant<uint8_t>(name, *dims, {}, type)
+                           : builder_.input(name, *dims, type);
+        if (is_wild_ && row_.tengine) quantize(made);
         if (is_constant) fill_tensor(made, seed_ + static_cast<uint64_t>(place), is_wild_);
     }
     EXPECT_EQ(set_ir_node_input_tensor(node_, place, made), TENGINE_OK);
@@ -200,6 +419,9 @@ std::vector<int> RandomCase::any_shape()
             dims.push_back(static_cast<int>(i == 0 ? dice_.between(1, 2) : dice_.between(1, 6)));
         return dims;
     }
+    if (is_wild_ && dice_.is_one_in(8))
+        return dice_.pick<std::vector<int>>(
+            {{0, kMost, 1}, {1, 0, kMost, 4096}, {0, 1, 65536, 65536}, {kMost, 0}});
     std::vector<int> dims(static_cast<size_t>(dice_.between(0, 6)));
     for (int& dim : dims)
         dim = static_cast<int>(dice_.between(0, 7) * dice_.between(1, 7) / 7);
@@ -272,7 +494,7 @@ std::vector<int> RandomCase::shape_of_kind(char kind)
 
 int RandomCase::any_type(char kind)
 {
-    if (is_wild_ && dice_.is_one_in(4))
+    if (is_wild_ && dice_.is_one_in(is_faithful_ ? 20 : 4))
         return dice_.pick<int>({TENGINE_DT_FP32, TENGINE_DT_FP16, TENGINE_DT_INT8, TENGINE_DT_UINT8,
                                 TENGINE_DT_INT32, TENGINE_DT_INT16, TENGINE_DT_INT64,
                                 TENGINE_DT_BOOL});
@@ -314,7 +536,7 @@ void RandomCase::quantize(tensor* target)
 
 int64_t RandomCase::any_int()
 {
-    if (is_wild_ && dice_.is_one_in(4))
+    if (is_wild_ && dice_.is_one_in(3))
         return dice_.pick<int64_t>({kLeast, kLeast + 1, -65537, -65536, -4096, -100, -1, 0, 1, 100,
                                     255, 4096, 65535, 65537, 1 << 30, kMost - 1, kMost});
     return dice_.is_one_in(8) ? dice_.between(-6, 12) : dice_.between(-1, 4);
@@ -329,15 +551,15 @@ double RandomCase::any_float()
                               : static_cast<double>(dice_.between(-3000, 3000)) / 1000;
 }
 
-void RandomCase::set_fields()
+// One field in `rarely` gets a value.
+void RandomCase::set_fields(int rarely)
 {
     const bool is_recurrent = !row_.tengine && row_.max_input >= 6 && row_.max_input <= 8;
     if (is_recurrent && !dice_.is_one_in(8) &&
         find_op_field(&row_, "hidden_size", row_.version) != nullptr)
         set_node_int(node_, "hidden_size", kHidden);
-    const int often = static_cast<int>(dice_.between(1, 6));
     for (int i = 0; i < row_.field_num; i++)
-        if (row_.fields[i].required || dice_.is_one_in(often)) set_field(row_.fields[i]);
+        if (row_.fields[i].required || dice_.is_one_in(rarely)) set_field(row_.fields[i]);
 }
 
 // A value out of the field's range is refused, and the field then stays as it was.
@@ -444,7 +666,9 @@ int run_once(graph* source, uint64_t seed, bool is_wild)
     if (status < 0) return status;
     for (int i = 0; i < source->input_tensor_num; i++) {
         tensor* input = source->tensor_list[source->input_tensors[i]];
-        if (!input->data) EXPECT_EQ(allocate_ir_tensor(input), TENGINE_OK);
+        if (!input->data) {
+            EXPECT_EQ(allocate_ir_tensor(input), TENGINE_OK);
+        }
         fill_tensor(input, seed + 100 + static_cast<uint64_t>(i), is_wild);
     }
     return run_ir_graph(source, 1);

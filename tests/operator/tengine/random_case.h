@@ -44,9 +44,12 @@ class RandomCase
 
   private:
     void add_inputs();
+    void add_sample(const std::string& inputs, const std::string& fields);
     void add_input(char kind);
+    void add_list(std::vector<int64_t> values, int rarely);
+    void connect(char kind, const std::vector<int>* dims);
     void add_outputs();
-    void set_fields();
+    void set_fields(int rarely);
     void set_field(const op_field_t& field);
     int64_t any_int();
     double any_float();
@@ -60,7 +63,8 @@ class RandomCase
     const bool is_wild_;
     Dice dice_;
     IrBuilder builder_;
-    std::vector<int> base_;  // the shape of the first input
+    bool is_faithful_ = false;  // to a sample
+    std::vector<int> base_;     // the shape of the first input
     node* node_ = nullptr;
 };
 

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tengine convert` from outside, and what the other commands make of the tmfiles it writes.
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tensor_file/tensor_file.h"
+#include "tools/program.h"
+#include "tools/quantize_model.h"
+
+namespace tengine::program {
+namespace {
+
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Convert : public testing::Test
+{
+  protected:
+    std::string path(const std::string& name) const { return folder_ + "/" + name; }
+
+    static Finished expect_success(const std::vector<std::string>& arguments)
+    {
+        Finished finished = run(arguments);
+        EXPECT_EQ(finished.status, 0) << finished.errors;
+        return finished;
+    }
+
+    // The bytes of output `name` for the input that `more` says.
+    std::string result(const std::string& model, const std::string& name,
+                       std::vector<std::string> more) const
+    {
+        std::vector<std::string> arguments = {"run", model, "--output", path("results")};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        expect_success(arguments);
+        return tools::read_file(path("results/" + name + ".npy"));
+    }
+
+    // A convolution and a Relu, with an Erf between them, which Tengine does not have. The input's
+    // shape may be unknown.
+    std::string write_network(bool has_erf, bool is_dynamic) const
+    {
+        ModelMaker maker({1, 2, 5, 5});
+        if (is_dynamic) {
+            auto* type = maker.model.mutable_graph()->mutable_input(0)->mutable_type();
+            auto* shape = type->mutable_tensor_type()->mutable_shape();
+            for (const int axis : {0, 2, 3})
+                shape->mutable_dim(axis)->set_dim_param("d" + std::to_string(axis));
+        }
+        std::vector<float> weights(2 * 2 * 3 * 3);
+        for (size_t i = 0; i < weights.size(); ++i)
+            weights[i] = static_cast<float>(i % 7) / 4 - 0.75f;
+        maker.constant("w", {2, 2, 3, 3}, weights);
+        maker.node("Conv", {"x", "w"}, "c");
+        if (has_erf) maker.node("Erf", {"c"}, "erf");
+        maker.node("Relu", {has_erf ? "erf" : "c"}, "y");
+        return maker.write(folder_);
+    }
+
+    std::string folder_ = scratch_folder();
+};
+
+TEST_F(Convert, ThereAndBackGivesTheSameBytes)
+{
+    const std::string digits = data_file("digits.onnx");
+    const Finished there = expect_success({"convert", digits, path("digits.tmfile")});
+    EXPECT_EQ(there.errors, "");
+    EXPECT_EQ(there.output, "input  image  1x1x8x8\n" + path("digits.tmfile") + " written\n");
+    // Whole batches, not just the shape that the file was made with.
+    const std::vector<std::string> images = {"--input", data_file("heldout_images.npy")};
+    const std::string expected = result(digits, "probabilities", images);
+    EXPECT_EQ(result(path("digits.tmfile"), "probabilities", images), expected);
+
+    const Finished back = expect_success(
+        {"convert", path("digits.tmfile"), path("back.onnx"), "--shape", "image=382x1x8x8"});
+    EXPECT_EQ(back.errors, "");
+    EXPECT_EQ(result(path("back.onnx"), "probabilities", images), expected);
+    const Finished again = expect_success({"convert", path("back.onnx"), path("again.tmfile")});
+    EXPECT_EQ(again.errors, "");
+    EXPECT_EQ(result(path("again.tmfile"), "probabilities", images), expected);
+}
+
+TEST_F(Convert, OperatorsAreTengines)
+{
+    expect_success({"convert", write_network(false, false), path("net.tmfile")});
+    const Finished finished = expect_success({"inspect", path("net.tmfile")});
+    EXPECT_THAT(finished.output, AllOf(HasSubstr("2 nodes by operator\n"),
+                                       HasSubstr("Convolution:1"), HasSubstr("ReLU:1")));
+    expect_success({"convert", path("net.tmfile"), path("back.onnx")});
+    const ::onnx::ModelProto back = load_model(path("back.onnx"));
+    EXPECT_EQ(count_nodes(back, "Conv"), 1);
+    EXPECT_EQ(count_nodes(back, "Relu"), 1);
+    EXPECT_EQ(back.graph().node_size(), 2);
+}
+
+TEST_F(Convert, ANodeThatTengineDoesNotHaveIsNamed)
+{
+    const std::string model = write_network(true, false);
+    const Finished finished = run({"convert", model, path("net.tmfile")});
+    EXPECT_EQ(finished.status, 0);
+    EXPECT_THAT(finished.errors,
+                AllOf(HasSubstr("Tengine Lite cannot load the file"), HasSubstr("Erf"),
+                      HasSubstr("'erf'"), HasSubstr("Tengine has no such operator")));
+    EXPECT_EQ(finished.errors.find('\n') + 1, finished.errors.size()) << finished.errors;
+    EXPECT_THAT(finished.output, EndsWith("net.tmfile written\n"));
+    const std::string expected = result(model, "y", {"--seed", "3"});
+    EXPECT_EQ(result(path("net.tmfile"), "y", {"--seed", "3"}), expected);
+
+    expect_success({"convert", path("net.tmfile"), path("back.onnx")});
+    EXPECT_EQ(count_nodes(load_model(path("back.onnx")), "Erf"), 1);
+    EXPECT_EQ(result(path("back.onnx"), "y", {"--seed", "3"}), expected);
+}
+
+TEST_F(Convert, UnknownDimensionsAreGivenByShape)
+{
+    const std::string model = write_network(false, true);
+    const Finished finished =
+        expect_success({"convert", model, path("net.tmfile"), "--shape", "x=2x2x7x6"});
+    EXPECT_EQ(finished.output, "input  x  2x2x7x6\n" + path("net.tmfile") + " written\n");
+    EXPECT_THAT(expect_success({"inspect", path("net.tmfile")}).output,
+                StartsWith("input       x  2x2x7x6  fp32\noutput      y  2x2x5x4  fp32\n"));
+    EXPECT_EQ(result(path("net.tmfile"), "y", {}), result(model, "y", {"--shape", "x=2x2x7x6"}));
+}
+
+TEST_F(Convert, BenchTakesATmfile)
+{
+    expect_success({"convert", data_file("digits.onnx"), path("digits.tmfile")});
+    const Finished finished = expect_success(
+        {"bench", path("digits.tmfile"), "--runs", "1", "--warmup", "0", "--json", "-"});
+    EXPECT_THAT(finished.output, HasSubstr("digits.tmfile"));
+    EXPECT_TRUE(nlohmann::json::accept(finished.output)) << finished.output;
+}
+
+class ConvertMisuse : public Convert
+{
+  protected:
+    // Fails with one line that contains `words`, and leaves no file in the folder of the output.
+    void expect_error(const std::vector<std::string>& more, int status, const std::string& words)
+    {
+        std::vector<std::string> arguments = {"convert"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Finished finished = run(arguments);
+        EXPECT_EQ(finished.status, status) << words;
+        EXPECT_THAT(finished.errors, AllOf(StartsWith("tengine: "), HasSubstr(words)));
+        EXPECT_EQ(finished.errors.find('\n') + 1, finished.errors.size()) << finished.errors;
+        EXPECT_EQ(finished.output, "") << words;
+        for (const auto& entry : std::filesystem::directory_iterator(out_))
+            ADD_FAILURE() << entry.path() << " is left behind: " << words;
+    }
+
+    void SetUp() override { std::filesystem::create_directory(out_); }
+
+    std::string out_ = path("out");
+    std::string digits_ = data_file("digits.onnx");
+};
+
+TEST_F(ConvertMisuse, TheCommandLineIsWrong)
+{
+    expect_error({}, 2, "IN is required");
+    expect_error({digits_}, 2, "OUT is required");
+    expect_error({digits_, out_ + "/a.tmfile", "--shape", "picture=1x1x8x8"}, 1,
+                 "--shape 'picture=1x1x8x8' names no input of the model; these are 'image'");
+    expect_error({digits_, out_ + "/a.tmfile", "--shape", "image=1x1x9x9x9"}, 1, "/stem/Conv");
+    expect_error({digits_, out_ + "/a.bin"}, 1, "ends neither in .onnx nor in .tmfile");
+}
+
+TEST_F(ConvertMisuse, TheModelIsWrong)
+{
+    expect_error({path("none.onnx"), out_ + "/a.tmfile"}, 1, "none.onnx");
+    expect_error({path("none.tmfile"), out_ + "/a.onnx"}, 1, "none.tmfile");
+    tools::write_file(path("short.tmfile"), "TM");
+    expect_error({path("short.tmfile"), out_ + "/a.onnx"}, 1, "short.tmfile");
+}
+
+TEST_F(ConvertMisuse, TheFileCannotBeWritten)
+{
+    expect_error({digits_, out_ + "/none/a.tmfile"}, 1, "No such file or directory");
+    expect_error({digits_, out_ + "/none/a.onnx"}, 1, "No such file or directory");
+    // A folder is in the way: found out when everything is written already.
+    const std::string folder = path("folder.tmfile");
+    std::filesystem::create_directory(folder);
+    expect_error({digits_, folder}, 1, "folder.tmfile");
+    EXPECT_TRUE(std::filesystem::is_empty(folder));
+    for (const auto& entry : std::filesystem::directory_iterator(folder_))
+        EXPECT_THAT(entry.path().string(), testing::Not(HasSubstr("unfinished")));
+}
+
+}  // namespace
+}  // namespace tengine::program

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantised tmfiles of the shipped network, by `tengine quantize` and `tengine convert`, in the
+// three schemes that Tengine Lite has: what they read of the held-out images, on the CPU and on the
+// accelerator.
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "tools/accelerated_run.h"
+#include "tools/program.h"
+#include "tools/quantize_model.h"
+#include "tools/quantize_npz.h"
+
+namespace tengine::program {
+namespace {
+
+using ::onnx::ModelProto;
+using ::onnx::NodeProto;
+using ::onnx::TensorProto;
+using tools::Tensor;
+
+// Activations and weights in uint8 instead of int8, per output channel or not.
+struct Scheme
+{
+    const char* name;
+    bool has_unsigned_activations;
+    bool has_unsigned_weights;
+    bool is_per_channel;
+};
+
+void PrintTo(const Scheme& scheme, std::ostream* stream)
+{
+    *stream << scheme.name;
+}
+
+TensorProto* find_initializer(ModelProto* model, const std::string& name)
+{
+    for (TensorProto& tensor : *model->mutable_graph()->mutable_initializer())
+        if (tensor.name() == name) return &tensor;
+    return nullptr;
+}
+
+// The same real numbers: int8 and its zero point, both 128 further up.
+void make_unsigned(TensorProto* tensor)
+{
+    ASSERT_EQ(tensor->data_type(), TensorProto::INT8);
+    for (char& byte : *tensor->mutable_raw_data())
+        byte = static_cast<char>(static_cast<unsigned char>(byte) ^ 0x80);
+    tensor->set_data_type(TensorProto::UINT8);
+}
+
+void give_unsigned_zero_point(ModelProto* model, NodeProto* linear)
+{
+    TensorProto zero_point = *find_initializer(model, linear->input(2));
+    make_unsigned(&zero_point);
+    zero_point.set_name(linear->name() + "_unsigned");
+    linear->set_input(2, zero_point.name());
+    *model->mutable_graph()->add_initializer() = zero_point;
+}
+
+// `scheme` of a model that `tengine quantize` wrote, all in int8.
+void apply(const Scheme& scheme, ModelProto* model)
+{
+    for (NodeProto& node : *model->mutable_graph()->mutable_node()) {
+        if (node.op_type() != "QuantizeLinear" && node.op_type() != "DequantizeLinear") continue;
+        TensorProto* weights = find_initializer(model, node.input(0));
+        if (weights && weights->data_type() != TensorProto::INT8) continue;  // a bias
+        if (weights ? scheme.has_unsigned_weights : scheme.has_unsigned_activations) {
+            if (weights) make_unsigned(weights);
+            give_unsigned_zero_point(model, &node);
+        }
+    }
+}
+
+class QuantizedTmfile : public testing::TestWithParam<Scheme>
+{
+  protected:
+    QuantizedTmfile()
+    {
+        Tensor images = images_;
+        images.name = "image";
+        tools::write_file(folder_ + "/images.npz", encode_npz({images}));
+        std::vector<std::string> arguments = {
+            "quantize", data_file("digits.onnx"), "--data", folder_ + "/images.npz", "-o", onnx_};
+        if (GetParam().is_per_channel) arguments.push_back("--per-channel");
+        expect_success(arguments);
+        ModelProto model = load_model(onnx_);
+        step_ = scale_of(model, first_node(model));
+        zero_point_ = zero_point_of(model, first_node(model));
+        apply(GetParam(), &model);
+        tools::write_file(onnx_, model.SerializeAsString());
+        expect_success({"convert", onnx_, tmfile_});
+        tools::write_tensor(bytes_, quantized_images());
+    }
+
+    static void expect_success(const std::vector<std::string>& arguments)
+    {
+        const Finished finished = run(arguments);
+        EXPECT_EQ(finished.status, 0) << finished.errors;
+        EXPECT_EQ(finished.errors, "");
+    }
+
+    static const NodeProto& first_node(const ModelProto& model)
+    {
+        EXPECT_EQ(model.graph().node(0).op_type(), "QuantizeLinear");
+        EXPECT_EQ(model.graph().node(0).input(0), "image");
+        return model.graph().node(0);
+    }
+
+    // The tmfile takes what QuantizeLinear would make of the images.
+    Tensor quantized_images() const
+    {
+        const bool is_unsigned = GetParam().has_unsigned_activations;
+        Tensor quantized = tools::make_tensor(
+            is_unsigned ? TENGINE_DT_UINT8 : TENGINE_DT_INT8,
+            {images_.shape[0], images_.shape[1], images_.shape[2], images_.shape[3]});
+        for (size_t i = 0; i < images_.element_number(); ++i) {
+            const auto value = static_cast<float>(tools::get_element(images_, i));
+            const float step = std::nearbyint(value / step_) + static_cast<float>(zero_point_);
+            tools::set_element(&quantized, i,
+                               std::clamp(step, -128.0f, 127.0f) + (is_unsigned ? 128 : 0));
+        }
+        return quantized;
+    }
+
+    std::string precision() const { return GetParam().has_unsigned_activations ? "uint8" : "int8"; }
+
+    int count_right(const Tensor& scores) const
+    {
+        const Tensor labels = tools::read_tensor(data_file("heldout_labels.npy"));
+        int right = 0;
+        for (size_t i = 0; i < labels.element_number(); ++i) {
+            size_t best = 0;
+            for (size_t k = 1; k < 10; ++k)
+                if (tools::get_element(scores, 10 * i + k) >
+                    tools::get_element(scores, 10 * i + best))
+                    best = k;
+            right += static_cast<double>(best) == tools::get_element(labels, i) ? 1 : 0;
+        }
+        return right;
+    }
+
+    Tensor images_ = tools::read_tensor(data_file("heldout_images.npy"));
+    std::string folder_ = scratch_folder();
+    std::string onnx_ = folder_ + "/quantized.onnx";
+    std::string tmfile_ = folder_ + "/quantized.tmfile";
+    std::string bytes_ = folder_ + "/bytes.npy";
+    float step_ = 0;
+    int zero_point_ = 0;
+};
+
+// What the ONNX model says of the images in the same integers.
+TEST_P(QuantizedTmfile, EqualsTheOnnxModelInIntegers)
+{
+    const ModelResult expected = run_model(
+        onnx_, folder_, {"--input", data_file("heldout_images.npy"), "--precision", precision()});
+    const ModelResult result = run_model(tmfile_, folder_, {"--input", bytes_});
+    EXPECT_EQ(result.output.shape, expected.output.shape);
+    EXPECT_TRUE(result.output.bytes == expected.output.bytes) << "different bytes";
+    EXPECT_EQ(count_right(result.output), count_right(expected.output));
+    EXPECT_NEAR(count_right(result.output), 376, 2);
+}
+
+TEST_P(QuantizedTmfile, GoesBackToAnOnnxModelThatGivesTheSame)
+{
+    const std::string back = folder_ + "/back.onnx";
+    expect_success({"convert", tmfile_, back, "--shape", "image=382x1x8x8"});
+    const ModelProto model = load_model(back);
+    EXPECT_EQ(count_nodes(model, "Conv"), 5);
+    EXPECT_GT(count_nodes(model, "DequantizeLinear"), 10);
+    const ModelResult expected = run_model(tmfile_, folder_, {"--input", bytes_});
+    const ModelResult result =
+        run_model(back, folder_, {"--input", bytes_, "--precision", precision()});
+    EXPECT_EQ(result.output.shape, expected.output.shape);
+    EXPECT_TRUE(result.output.bytes == expected.output.bytes) << "different bytes";
+}
+
+TEST_P(QuantizedTmfile, GivesTheSameOnTheAccelerator)
+{
+    if (!has_accelerator()) GTEST_SKIP() << "this build has no device " << kAccelerator;
+    run_both_ways(tmfile_, folder_, {"--input", bytes_});
+}
+
+std::string scheme_name(const testing::TestParamInfo<Scheme>& info)
+{
+    return info.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(As, QuantizedTmfile,
+                         testing::Values(Scheme{"Int8", false, false, false},
+                                         Scheme{"Int8PerChannel", false, false, true},
+                                         Scheme{"Uint8", true, true, false},
+                                         Scheme{"Uint8WithInt8PerChannel", true, false, true}),
+                         scheme_name);
+
+}  // namespace
+}  // namespace tengine::program
