@@ -4,6 +4,7 @@
 #include "model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "tengine/inspect.h"
@@ -81,6 +82,39 @@ void check_names(graph_t graph, const std::vector<std::string>& pairs, const cha
     }
 }
 
+// How reals stand in the bytes of a quantised input.
+struct ByteScale
+{
+    float scale = 0;
+    int zero_point = 0;
+    int lowest = 0;
+};
+
+// False: the input is not one of bytes with one scale.
+bool read_byte_scale(tensor_t input, ByteScale* scale)
+{
+    const int data_type = get_tensor_data_type(input);
+    scale->lowest = data_type == TENGINE_DT_INT8 ? -128 : 0;
+    return (data_type == TENGINE_DT_INT8 || data_type == TENGINE_DT_UINT8) &&
+           get_tensor_quant_param(input, &scale->scale, &scale->zero_point, 1) == 1;
+}
+
+// Reals as the nearest bytes, where the input takes bytes; others as they are.
+Tensor quantise(tensor_t input, const Tensor& values)
+{
+    ByteScale by;
+    if (!is_floating(values.data_type) || !read_byte_scale(input, &by)) return values;
+    Tensor bytes =
+        make_tensor(get_tensor_data_type(input), {values.shape.begin(), values.shape.end()});
+    for (size_t i = 0; i < values.element_number(); ++i) {
+        // As QuantizeLinear does: the quotient of floats, halves to the even number.
+        const float quotient = static_cast<float>(get_element(values, i)) / by.scale;
+        const double nearest = std::nearbyint(double{quotient}) + by.zero_point;
+        set_element(&bytes, i, std::clamp<double>(nearest, by.lowest, by.lowest + 255));
+    }
+    return bytes;
+}
+
 }  // namespace
 
 const char* format_of(const std::string& path)
@@ -145,7 +179,7 @@ void Model::set_affinities()
     }
 }
 
-Tensor Model::make_input(const Tensor& wanted)
+Tensor Model::make_input(tensor_t input, const Tensor& wanted)
 {
     std::vector<int64_t> shape(wanted.shape.begin(), wanted.shape.end());
     for (int64_t& extent : shape)
@@ -154,15 +188,17 @@ Tensor Model::make_input(const Tensor& wanted)
     if (!shape_option.empty()) shape = parse_shape(shape_option);
 
     const std::string file = find_value(options_.inputs, wanted.name);
-    if (!file.empty() && !is_picture(file)) return read_tensor(file);
-    Tensor tensor = make_tensor(wanted.data_type, shape);
+    if (!file.empty() && !is_picture(file)) return quantise(input, read_tensor(file));
+    ByteScale by;
+    Tensor tensor =
+        make_tensor(read_byte_scale(input, &by) ? TENGINE_DT_FP32 : wanted.data_type, shape);
     if (file.empty()) {
         std::mt19937_64 engine(options_.seed + inputs_.size());
         fill_random(&engine, &tensor);
     } else {
         read_picture(file, options_.image_values, &tensor);
     }
-    return tensor;
+    return quantise(input, tensor);
 }
 
 void Model::set_inputs()
@@ -174,7 +210,7 @@ void Model::set_inputs()
         tensor_t input = tengine_graph_get_input(graph(), i);
         const Tensor wanted = describe_tensor(input);
         const std::string subject = "input '" + wanted.name + "'";
-        Tensor tensor = make_input(wanted);
+        Tensor tensor = make_input(input, wanted);
         tensor.name = wanted.name;
         if (tensor.data_type != wanted.data_type)
             throw Failure(subject + ": the file holds " +

@@ -86,7 +86,7 @@ class Model
 
     void fill_context();
     void set_affinities();
-    Tensor make_input(const Tensor& wanted);
+    Tensor make_input(tensor_t input, const Tensor& wanted);
 
     std::string path_;
     ModelOptions options_;

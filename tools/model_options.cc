@@ -119,9 +119,11 @@ void add_picture_options(CLI::App* command, ImageValues* values)
 void add_input_options(CLI::App* command, ModelOptions* options)
 {
     command
-        ->add_option("--input", options->inputs,
-                     "File for an input: .npy, ONNX tensor .pb, or a picture; may be repeated. "
-                     "A model with one input needs no NAME=. Without it: random numbers")
+        ->add_option(
+            "--input", options->inputs,
+            "File for an input: .npy, ONNX tensor .pb, or a picture; may be repeated. "
+            "A model with one input needs no NAME=. A quantised input takes real numbers too. "
+            "Without it: random numbers")
         ->type_name("[NAME=]FILE")
         ->allow_extra_args(false);
     add_picture_options(command, &options->image_values);

@@ -161,6 +161,14 @@ TEST_P(QuantizedTmfile, EqualsTheOnnxModelInIntegers)
     EXPECT_NEAR(count_right(result.output), 376, 2);
 }
 
+TEST_P(QuantizedTmfile, RealInputsAreQuantizedByTheProgram)
+{
+    const ModelResult expected = run_model(tmfile_, folder_, {"--input", bytes_});
+    const ModelResult result =
+        run_model(tmfile_, folder_, {"--input", data_file("heldout_images.npy")});
+    EXPECT_TRUE(result.output.bytes == expected.output.bytes) << "different bytes";
+}
+
 TEST_P(QuantizedTmfile, GoesBackToAnOnnxModelThatGivesTheSame)
 {
     const std::string back = folder_ + "/back.onnx";
