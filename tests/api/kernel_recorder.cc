@@ -39,17 +39,17 @@ static void compute(const Recorder& kernel)
 Recorder::Recorder()
 {
     ops.kernel_name = "double";
-    ops.bind = [](custom_kernel_ops* ops, const custom_kernel_tensor* in[], int in_num,
+    ops.bind = [](custom_kernel_ops* own, const custom_kernel_tensor* in[], int in_num,
                   const custom_kernel_tensor* out[],
-                  int out_num) { return self(ops).note("bind", in, in_num, out, out_num); };
-    ops.prerun = [](custom_kernel_ops* ops, custom_kernel_tensor* in[], int in_num,
+                  int out_num) { return self(own).note("bind", in, in_num, out, out_num); };
+    ops.prerun = [](custom_kernel_ops* own, custom_kernel_tensor* in[], int in_num,
                     custom_kernel_tensor* out[], int out_num, int dynamic_shape) {
-        self(ops).dynamic = dynamic_shape;
-        return self(ops).note("prerun", in, in_num, out, out_num);
+        self(own).dynamic = dynamic_shape;
+        return self(own).note("prerun", in, in_num, out, out_num);
     };
-    ops.run = [](custom_kernel_ops* ops, custom_kernel_tensor* in[], int in_num,
+    ops.run = [](custom_kernel_ops* own, custom_kernel_tensor* in[], int in_num,
                  custom_kernel_tensor* out[], int out_num) {
-        Recorder& kernel = self(ops);
+        Recorder& kernel = self(own);
         const int status = kernel.note("run", in, in_num, out, out_num);
         kernel.input_data.clear();
         kernel.output_data.clear();
@@ -60,10 +60,10 @@ Recorder::Recorder()
         if (kernel.outputs[0].data_type == TENGINE_DT_FP32) compute(kernel);
         return status;
     };
-    ops.postrun = [](custom_kernel_ops* ops, custom_kernel_tensor* in[], int in_num,
+    ops.postrun = [](custom_kernel_ops* own, custom_kernel_tensor* in[], int in_num,
                      custom_kernel_tensor* out[],
-                     int out_num) { return self(ops).note("postrun", in, in_num, out, out_num); };
-    ops.release = [](custom_kernel_ops* ops) { ++self(ops).releases; };
+                     int out_num) { return self(own).note("postrun", in, in_num, out, out_num); };
+    ops.release = [](custom_kernel_ops* own) { ++self(own).releases; };
 }
 
 int infer_like_input(custom_kernel_ops* ops, const int* inputs[], int, int* outputs[],

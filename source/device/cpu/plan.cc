@@ -22,6 +22,27 @@ void Step::release_state()
     context.free_state = nullptr;
 }
 
+namespace {
+
+// Whether there is anything to compute. Kernels walk over the dimensions that are not 0 and have
+// tables for them, and a hostile shape may have 2^43 of them beside its 0.
+bool has_elements(const node& node)
+{
+    if (node.custom_kernel || (node.op.method->traits & OP_SELF_SHAPED) != 0) return true;
+    for (int i = 0; i < node.output_num; i++) {
+        const tensor* output = get_ir_node_output(&node, i);
+        if (output && output->elem_num > 0) return true;
+    }
+    return false;
+}
+
+int run_kernel(Step& step)
+{
+    return has_elements(*step.context.node) ? step.kernel->run(step.context) : TENGINE_OK;
+}
+
+}  // namespace
+
 int Plan::create(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan>* out_plan)
 {
     std::unique_ptr<Plan> plan(new Plan(kernels));
@@ -61,7 +82,8 @@ int Plan::prepare_step(Step& step)
     if (!step.kernel)
         return fail_node(step.context.node, TENGINE_EDTYPE, "no kernel takes its types and shapes");
     step.release_state();
-    return step.kernel->prepare ? step.kernel->prepare(step.context) : TENGINE_OK;
+    if (!step.kernel->prepare || !has_elements(*step.context.node)) return TENGINE_OK;
+    return step.kernel->prepare(step.context);
 }
 
 int Plan::plan_arena(const subgraph& part)
@@ -101,7 +123,7 @@ int Plan::run()
 
 int Plan::run_step(Step& step)
 {
-    return step.dynamic ? run_dynamic(step) : step.kernel->run(step.context);
+    return step.dynamic ? run_dynamic(step) : run_kernel(step);
 }
 
 int Plan::run_profiled()
@@ -145,7 +167,7 @@ int Plan::run_dynamic(Step& step)
                                                          free_memory);
     if (!scratch) return fail_node(&node, TENGINE_ENOMEM, "no memory for scratch");
     step.context.scratch = scratch.get();
-    return step.kernel->run(step.context);
+    return run_kernel(step);
 }
 
 }  // namespace tengine::cpu

@@ -316,12 +316,7 @@ static bool may_be_raised(struct node* node)
                        input->dim_num - 2);
         return false;
     }
-    for (int i = 2; i < input->dim_num; i++)
-        if (input->dims[i] == 0) {
-            refuse_raising(node, "its input has no elements along axis %d", i);
-            return false;
-        }
-    return has_plane_elements(node);
+    return has_full_planes(node);
 }
 
 static void begin_raised(emitter_t* emit, const char* op)

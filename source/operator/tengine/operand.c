@@ -124,6 +124,17 @@ bool has_plane_elements(struct node* node)
     return false;
 }
 
+bool has_full_planes(struct node* node)
+{
+    const struct tensor* input = get_ir_node_input(node, 0);
+    for (int i = 2; i < input->dim_num; i++)
+        if (input->dims[i] == 0) {
+            refuse_raising(node, "its input has no elements along axis %d", i);
+            return false;
+        }
+    return has_plane_elements(node);
+}
+
 struct tensor* raise_to_plane(emitter_t* emit, struct tensor* input)
 {
     if (input->dim_num == 4) return input;

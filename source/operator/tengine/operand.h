@@ -34,6 +34,8 @@ void require_rank(emitter_t* emit, int minimum, int maximum);
 // Raising to operators of rank 4: N x C x the rest x 1 for other ranks, which are 2 or more, and
 // the end of it: `output` in the shape of the origin's output. Refused without elements.
 bool has_plane_elements(struct node* node);
+// The same, and no axis of the planes is 0: windows need an element to stand on.
+bool has_full_planes(struct node* node);
 struct tensor* raise_to_plane(emitter_t* emit, struct tensor* input);
 int finish_with_plane(emitter_t* emit, struct tensor* output);
 

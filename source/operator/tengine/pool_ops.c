@@ -384,7 +384,7 @@ static int raise_pool(struct graph* graph, struct node* node)
 {
     const int rank = get_ir_node_input(node, 0)->dim_num;
     const char* op = get_ir_node_op(node);
-    if (!has_plane_elements(node)) return OP_NOT_RAISED;
+    if (!has_full_planes(node)) return OP_NOT_RAISED;
     if (strncmp(op, "Global", strlen("Global")) == 0) return raise_global_pool(graph, node);
     if (rank > 4)
         return refuse_raising(node, "Tengine's Pooling has 2 spatial axes, this one %d", rank - 2);

@@ -32,11 +32,11 @@ enum OperatorNumber : uint32_t
 {
     kConst = 4,
     kInputOp = 12,
+    kReshape = 23,
+    kSoftmax = 28,
     kPad = 40,
     kStridedSlice = 41,
     kReduction = 45,
-    kReshape = 23,
-    kSoftmax = 28,
     kUnsqueeze = 88,
     kMean = 90,
     kMatMul = 91,

@@ -9,6 +9,7 @@
 #include "operator/registry.h"
 #include "random_case.h"
 #include "scheduler/scheduler.h"
+#include "support/run_cost.h"
 
 namespace tengine::test {
 namespace {
@@ -54,6 +55,7 @@ bool is_subject(const method& row)
 TEST(AnyField, IsRunOrRefused)
 {
     const IrBuilder registered;
+    const QuietLog quiet;
     const CaseRange range = get_case_range(150);
     Counts sum;
     for (int i = 0; i < get_op_method_count(); i++) {

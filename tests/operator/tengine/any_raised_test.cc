@@ -14,6 +14,7 @@
 #include "optimizer/optimizer.h"
 #include "random_case.h"
 #include "scheduler/scheduler.h"
+#include "support/run_cost.h"
 
 namespace tengine::test {
 namespace {
@@ -148,6 +149,7 @@ void try_operator(const std::string& name, int usual, bool is_wild, Counts* sum)
 void try_all(int usual, bool is_wild)
 {
     const IrBuilder registered;
+    const QuietLog quiet;
     Counts sum;
     for (const std::string& name : list_raised_operators())
         if (is_operator_wanted(name)) try_operator(name, usual, is_wild, &sum);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "operator/operator.h"
 #include "support/ir_builder.h"
 
@@ -55,6 +56,7 @@ class RandomCase
     double any_float();
     std::vector<int> any_shape();
     std::vector<int> shape_of_kind(char kind);
+    std::vector<int> shape_of_weight(char kind);
     int any_type(char kind);
     void quantize(tensor* target);
 
@@ -73,12 +75,21 @@ class RandomCase
 void fill_tensor(tensor* target, uint64_t seed, bool is_wild);
 std::vector<double> read_tensor(const tensor* from);
 
-// What running the graph would take, without doing it: the bytes of all its tensors and its
-// multiplications. -1 when it cannot be prepared; then an error is set.
-int64_t measure_run(const graph* source);
-
 // Prepares the graph and runs it once on the data of this seed.
 int run_once(graph* source, uint64_t seed, bool is_wild);
+
+// What thousands of cases would warn of.
+class QuietLog
+{
+  public:
+    QuietLog() { set_log_sink_level(TENGINE_LOG_ERR); }
+    ~QuietLog() { set_log_sink_level(level_); }
+    QuietLog(const QuietLog&) = delete;
+    QuietLog& operator=(const QuietLog&) = delete;
+
+  private:
+    const int level_ = get_log_sink_level();
+};
 
 // Cases of each operator: `usual`, or what the environment wants of TENGINE_RANDOM_CASES; and the
 // first of their seeds, from TENGINE_RANDOM_SEED. TENGINE_RANDOM_OP keeps to one operator.

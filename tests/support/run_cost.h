@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What running a graph would take, for tests that run what nobody has looked at.
+#pragma once
+
+#include <cstdint>
+
+struct graph;
+
+namespace tengine::test {
+
+// Bytes of all tensors of the execution graph and a share of its multiplications, without
+// allocating a run. -1 when it cannot be prepared; then an error is set.
+int64_t measure_run(const graph* source);
+
+}  // namespace tengine::test
