@@ -52,7 +52,8 @@ for block in "$work"/blocks/*; do
     fi
     case ${block##*.} in
         c)
-            cc -std=c99 -Wall -Wextra -pedantic -Werror -I "$source/include" "$block" \
+            cc -std=c99 -Wall -Wextra -pedantic -Werror -I "$source/include" \
+                -I "$source/include/tengine/compat" "$block" \
                 -o "${block%.*}" -L "$library" -ltengine || fail "line $line does not compile"
             "${block%.*}" || fail "the program of line $line fails" ;;
         sh) sh -eu "$block" || fail "the commands of line $line fail" ;;
