@@ -27,7 +27,7 @@ void expect_error(const std::vector<std::string>& arguments, int status, const s
 TEST(Misuse, TheCommandLineIsWrong)
 {
     const std::string model = data_file("digits.onnx");
-    expect_error({}, 2, "a command is missing: run, bench, inspect, devices or quantize");
+    expect_error({}, 2, "a command is missing: run, bench, inspect, devices, quantize or convert");
     expect_error({"frobnicate"}, 2, "frobnicate");
     expect_error({"run"}, 2, "MODEL is required");
     expect_error({"run", model, "--frobnicate"}, 2, "--frobnicate");
