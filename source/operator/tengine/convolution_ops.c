@@ -305,9 +305,6 @@ static int lower_deconv(struct graph* graph, struct node* node)
 
 // ---- raising ----
 
-// The second axis of a convolution over lines.
-static const struct window_axis one_element_axis = {1, 1, 1, 1, 1, 0, 0};
-
 static bool may_be_raised(struct node* node)
 {
     const struct tensor* input = get_ir_node_input(node, 0);

@@ -115,6 +115,8 @@ void require_rank(emitter_t* emit, int minimum, int maximum)
                       minimum, maximum);
 }
 
+const struct window_axis one_element_axis = {1, 1, 1, 1, 1, 0, 0};
+
 bool has_plane_elements(struct node* node)
 {
     const struct tensor* input = get_ir_node_input(node, 0);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "operator/tengine/emit.h"
+#include "operator/window.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,6 +37,8 @@ void require_rank(emitter_t* emit, int minimum, int maximum);
 bool has_plane_elements(struct node* node);
 // The same, and no axis of the planes is 0: windows need an element to stand on.
 bool has_full_planes(struct node* node);
+// The second axis of a window over lines, in the plane these become.
+extern const struct window_axis one_element_axis;
 struct tensor* raise_to_plane(emitter_t* emit, struct tensor* input);
 int finish_with_plane(emitter_t* emit, struct tensor* output);
 

@@ -328,9 +328,6 @@ static bool takes_one_plane(const struct window* window)
     return true;
 }
 
-// The second axis of a window over lines.
-static const struct window_axis one_element_axis = {1, 1, 1, 1, 1, 0, 0};
-
 static int raise_window_pool(struct graph* graph, struct node* node, const raised_pool_t* pool)
 {
     const struct window_axis *h = &pool->window.axes[0], *w = &pool->window.axes[1];
