@@ -9,6 +9,16 @@ function(tengine_choose_build_type type)
     endif()
 endfunction()
 
+# Model files are little-endian and are used where they lie.
+function(tengine_require_little_endian)
+    foreach(language IN ITEMS C CXX)
+        if(CMAKE_${language}_BYTE_ORDER STREQUAL "BIG_ENDIAN")
+            message(FATAL_ERROR "${CMAKE_${language}_COMPILER} compiles for ${CMAKE_SYSTEM_PROCESSOR}, "
+                                "which is big-endian; tengine runs on little-endian processors only")
+        endif()
+    endforeach()
+endfunction()
+
 # ccache is used when it is there and nobody chose another launcher; nothing depends on it.
 function(tengine_use_ccache)
     find_program(TENGINE_CCACHE ccache)
