@@ -38,6 +38,7 @@ function(tengine_add_part_program program)
     # tengine_internal is made when all parts are known.
     target_link_libraries(${target} PRIVATE tengine_internal ${arg_LINK_LIBRARIES})
     set_property(GLOBAL PROPERTY TENGINE_NEEDS_INTERNAL ON)
+    tengine_let_tests_start(${target})
     install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     tengine_note(programs ${program} "on")
 endfunction()

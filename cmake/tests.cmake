@@ -24,6 +24,29 @@ function(tengine_add_tests room)
                          DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 300)
 endfunction()
 
+# Where tests find the programs they start. In a cross build it holds scripts that call the emulator,
+# see tengine_let_tests_start().
+function(tengine_program_directory out_directory)
+    set(${out_directory} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} PARENT_SCOPE)
+    if(CMAKE_CROSSCOMPILING_EMULATOR)
+        set(${out_directory} ${PROJECT_BINARY_DIR}/emulated PARENT_SCOPE)
+    endif()
+endfunction()
+
+# tengine_let_tests_start(<target>…): programs that tests start by their path.
+function(tengine_let_tests_start)
+    if(NOT CMAKE_CROSSCOMPILING_EMULATOR)
+        return()
+    endif()
+    tengine_program_directory(directory)
+    list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
+    foreach(target IN LISTS ARGN)
+        file(GENERATE OUTPUT ${directory}/$<TARGET_FILE_NAME:${target}>
+             CONTENT "#!/bin/sh\nexec ${emulator} $<TARGET_FILE:${target}> \"$@\"\n"
+             FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+    endforeach()
+endfunction()
+
 # The folders below tests/ that have tests, but for those under a CMakeLists.txt of their own.
 # tests/device/<part> and tests/serializer/<part> count when that part is built.
 function(tengine_find_test_rooms out_rooms)

@@ -65,6 +65,14 @@ typedef struct ir_counter
     double value;
 } ir_counter_t;
 
+// What a compiled part holds of the process's memory (interface.memory), in bytes. What is the
+// core's is not counted: constants, tensors at the part's borders, tensors that own their memory.
+typedef struct ir_part_memory
+{
+    int64_t compiled;  // packed weights, programs: from pre_run until release_graph
+    int64_t arena;     // tensors inside the part, and scratch
+} ir_part_memory_t;
+
 typedef struct interface
 {
     // Once, at registration. A failure is reported with the device's name and stops init_tengine.
@@ -114,6 +122,9 @@ typedef struct interface
     // (optional) The run that is under way was given up (option run.watchdog_ms): it should return
     // soon, whatever it returns. Once, from another thread than run's.
     void (*cancel)(struct device* device, struct subgraph* subgraph);
+    // (optional) What the part holds now; called between runs. `out_memory` comes in as zeroes.
+    // NULL: reports show subgraph->plan_bytes as the arena and say that the rest is not known.
+    int (*memory)(struct device* device, struct subgraph* subgraph, ir_part_memory_t* out_memory);
 } ir_interface_t;
 
 typedef struct allocator

@@ -186,6 +186,57 @@ DLLEXPORT int tengine_graph_get_counters(graph_t graph, int subgraph,
 // Name of the scheduler that walks the parts ("sync"). Fails as the above.
 DLLEXPORT const char* tengine_graph_get_scheduler(graph_t graph);
 
+// ---- Memory ----
+
+// Bytes that the graph holds. A byte counts once, however many tensors share it. Not counted are
+// the description of the graph (nodes, names, shapes; docs/memory.md says how much that is) and
+// what belongs to threads or to the process.
+struct tengine_graph_memory
+{
+    // Constants of the model, prepared or not.
+    int64_t mapped_bytes;    // in mapped files: pages of the system's file cache, which come into
+                             // memory when they are read and may be dropped again
+    int64_t owned_bytes;     // in memory of the library
+    int64_t borrowed_bytes;  // in memory of the program, which gave the model or the buffers there
+
+    int64_t value_bytes;  // inputs that set_tensor_data copied, and results of the last run whose
+                          // shapes only the run could tell
+
+    // These are 0 unless the graph is prepared: before prerun_graph and after postrun_graph.
+    int64_t derived_bytes;  // constants that the preparation made: folded, merged, converted
+    int64_t border_bytes;   // planned memory of results and of what parts hand to each other
+    int64_t device_bytes;   // sum over the devices
+
+    int64_t total_bytes;  // memory of the process: all of these but mapped and borrowed
+
+    int device_number;   // devices of the graph's context, those of its parts included
+    int unknown_number;  // parts whose device does not tell what it holds, besides its arena
+};
+
+// What the graph holds now. `size` is sizeof *out_memory: a later version of the library, which may
+// add members at the end, fills as much. Fails with TENGINE_ESTATE (running), TENGINE_EINVAL (NULL,
+// a size of 0), and with what a device says.
+DLLEXPORT int get_graph_memory(graph_t graph, struct tengine_graph_memory* out_memory, size_t size);
+
+// What a device holds for the graph.
+struct tengine_device_memory
+{
+    const char* device;
+    int subgraph_number;     // parts that it runs; 0 unless the graph is prepared, as all below
+    int unknown_number;      // of these, parts of which `compiled_bytes` lacks what is not known
+    int64_t compiled_bytes;  // packed weights, programs, and the like
+    int64_t arena_bytes;     // tensors inside its parts, and scratch
+    int64_t tensor_bytes;    // tensors of its parts that have memory of their own: copies of
+                             // constants and borders for a part that is watched
+                             // (run.watchdog_ms), and those whose shapes only a run could tell
+};
+
+// `index` counts the device_number devices in the order they are asked, the CPU last. Fails as
+// get_graph_memory does.
+DLLEXPORT int tengine_graph_get_device_memory(graph_t graph, int index,
+                                              struct tengine_device_memory* out_memory,
+                                              size_t size);
+
 #ifdef __cplusplus
 }
 #endif
