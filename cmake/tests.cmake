@@ -4,7 +4,8 @@
 include(GoogleTest)
 
 # tengine_add_tests(<room> [WITHOUT_LIBRARY]): tests/<room>/*.{c,cc} -> <room>_test, slashes as
-# underscores. Tests see internal headers and hidden functions.
+# underscores. Tests see internal headers and hidden functions. Those of TENGINE_CORE_ROOMS have the
+# label `core` and belong to the target core_tests.
 function(tengine_add_tests room)
     cmake_parse_arguments(PARSE_ARGV 1 arg "WITHOUT_LIBRARY" "" "")
     set(folder ${PROJECT_SOURCE_DIR}/tests/${room})
@@ -20,8 +21,13 @@ function(tengine_add_tests room)
         target_link_libraries(${target} PRIVATE
             $<TARGET_NAME_IF_EXISTS:tengine_test_support> tengine_internal)
     endif()
+    set(label "")
+    if(room IN_LIST TENGINE_CORE_ROOMS)
+        set(label core)
+        add_dependencies(core_tests ${target})
+    endif()
     gtest_discover_tests(${target} TEST_PREFIX ${room}/ DISCOVERY_MODE PRE_TEST
-                         DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 300)
+                         DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 300 LABELS "${label}")
 endfunction()
 
 # Where tests find the programs they start. In a cross build it holds scripts that call the emulator,
