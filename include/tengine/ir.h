@@ -265,8 +265,9 @@ TENGINE_API ir_tensor_t* create_ir_tensor(struct graph* graph, const char* tenso
 TENGINE_API int get_ir_tensor_index_from_name(const struct graph* ir_graph,
                                               const char* tensor_name);
 // dims >= 0, or -1 for a dimension not known yet; updates elem_num. TENGINE_ERANGE for rank > 8,
-// a dimension below -1 or more than 2^48 bytes.
+// a dimension below -1 or more than 2^48 bytes (2^31 where a size has 32 bits).
 TENGINE_API int set_ir_tensor_shape(ir_tensor_t* ir_tensor, const int dims[], int dim_number);
+// TENGINE_EDTYPE for an unknown type, TENGINE_ERANGE for more bytes than set_ir_tensor_shape allows.
 TENGINE_API int set_ir_tensor_data_type(ir_tensor_t* ir_tensor, int data_type);
 // True when rank and every dimension are known.
 TENGINE_API bool is_ir_tensor_shape_known(const ir_tensor_t* ir_tensor);

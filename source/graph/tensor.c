@@ -6,8 +6,15 @@
 #include "base/alloc.h"
 #include "graph/graph.h"
 
-// More than any address space of ours; keeps every size computation inside int64_t.
+// More than any address space of ours: sizes fit size_t, and sums and products with a few of them
+// int64_t.
+#if SIZE_MAX > UINT32_MAX
+#define MAX_TENSOR_BYTES_TEXT "2^48"
 #define MAX_TENSOR_BYTES ((int64_t)1 << 48)
+#else
+#define MAX_TENSOR_BYTES_TEXT "2^31"
+#define MAX_TENSOR_BYTES ((int64_t)1 << 31)
+#endif
 
 static const struct
 {
@@ -134,9 +141,10 @@ int set_ir_tensor_shape(ir_tensor_t* tensor, const int dims[], int dim_number)
             empty = true;
         } else if (__builtin_mul_overflow(product, (int64_t)dims[i], &product) ||
                    product > MAX_TENSOR_BYTES / tensor->elem_size) {
-            return tengine_error_set(TENGINE_ERANGE,
-                                     "tensor '%s': its %d dimensions make more than 2^48 bytes",
-                                     tensor->name, dim_number);
+            return tengine_error_set(
+                TENGINE_ERANGE,
+                "tensor '%s': its %d dimensions make more than " MAX_TENSOR_BYTES_TEXT " bytes",
+                tensor->name, dim_number);
         }
     }
     if (dim_number > 0) memmove(tensor->dims, dims, sizeof(int) * (size_t)dim_number);
@@ -151,8 +159,14 @@ int set_ir_tensor_data_type(ir_tensor_t* tensor, int data_type)
     if (!is_data_type(data_type))
         return tengine_error_set(TENGINE_EDTYPE, "tensor '%s': data type %d is not one of 0..%d",
                                  tensor->name, data_type, TENGINE_DT_UINT64);
+    const int elem_size = get_data_type_size(data_type);
+    if (tensor->elem_num > MAX_TENSOR_BYTES / elem_size)
+        return tengine_error_set(
+            TENGINE_ERANGE,
+            "tensor '%s': %lld elements of %s make more than " MAX_TENSOR_BYTES_TEXT " bytes",
+            tensor->name, (long long)tensor->elem_num, get_data_type_name(data_type));
     tensor->data_type = (uint8_t)data_type;
-    tensor->elem_size = (uint8_t)get_data_type_size(data_type);
+    tensor->elem_size = (uint8_t)elem_size;
     return TENGINE_OK;
 }
 

@@ -113,9 +113,13 @@ TEST_F(TensorTest, ShapesThatCannotBe)
     EXPECT_TRUE(failed_with(TENGINE_ERANGE));
     EXPECT_EQ(get_tensor_buffer_size(x_), 16) << "the old shape stays";
     const int large[] = {INT32_MAX};
-    EXPECT_EQ(set_tensor_shape(x_, large, 1), 0);
-    EXPECT_EQ(tengine_tensor_get_buffer_size(x_), 4ll * INT32_MAX);
-    EXPECT_EQ(get_tensor_buffer_size(x_), -1);
+    if (sizeof(size_t) > 4) {
+        EXPECT_EQ(set_tensor_shape(x_, large, 1), 0);
+        EXPECT_EQ(tengine_tensor_get_buffer_size(x_), 4ll * INT32_MAX);
+        EXPECT_EQ(get_tensor_buffer_size(x_), -1);
+    } else {
+        EXPECT_EQ(set_tensor_shape(x_, large, 1), -1) << "no size says how many bytes";
+    }
     EXPECT_TRUE(failed_with(TENGINE_ERANGE));
     const int none[] = {3, 0};
     EXPECT_EQ(set_tensor_shape(x_, none, 2), 0);

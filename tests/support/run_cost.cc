@@ -17,7 +17,7 @@ int64_t measure_run(const graph* source)
     int64_t cost = 0;
     for (int i = 0; i < execution->tensor_num; i++)
         cost += static_cast<int64_t>(
-            std::min<size_t>(get_ir_tensor_bytes(execution->tensor_list[i]), size_t{1} << 50));
+            std::min<uint64_t>(get_ir_tensor_bytes(execution->tensor_list[i]), uint64_t{1} << 50));
     for (int i = 0; i < execution->node_num; i++)
         cost += get_ir_node_macs(execution->node_list[i]) / 16;
     destroy_ir_graph(execution);

@@ -188,7 +188,9 @@ namespace tengine::tpu {
 namespace {
 
 HWY_EXPORT(multiply_integer_vectors);
+#ifndef __arm__
 HWY_EXPORT(multiply_float_vectors);
+#endif
 
 }  // namespace
 
@@ -199,7 +201,12 @@ void multiply_integers(const IntegerProduct& product)
 
 void multiply_floats(const FloatProduct& product)
 {
+#ifdef __arm__
+    // The vectors of 32-bit Arm take subnormal numbers for zero.
+    multiply_floats_plain(product);
+#else
     HWY_DYNAMIC_DISPATCH(multiply_float_vectors)(product);
+#endif
 }
 #else
 void multiply_integers(const IntegerProduct& product)
