@@ -34,6 +34,7 @@ extern "C" {
     X(CPU_FEATURE_ARM_BF16, 20, "bf16")           \
     X(CPU_FEATURE_SVE, 21, "sve")                 \
     X(CPU_FEATURE_SVE2, 22, "sve2")               \
+    X(CPU_FEATURE_ARM_FHM, 23, "asimdfhm")        \
     X(CPU_FEATURE_RISCV_VECTOR, 24, "v")
 
 enum cpu_feature
@@ -47,7 +48,11 @@ enum cpu_feature
 // as usable although Linux wants each process to ask for it with arch_prctl() first.
 uint64_t get_cpu_features(void);
 
-// The same in words, as in "sse4.2 avx avx2 fma"; "" when there is none. Constant.
+// For tests: what get_cpu_features() says from now on, in all threads; NULL is the truth again. No
+// kernel may be running.
+void force_cpu_features(const uint64_t* features);
+
+// What the processor has in words, as in "sse4.2 avx avx2 fma"; "" when there is none. Constant.
 const char* get_cpu_feature_text(void);
 
 // Cores the calling thread may run on, at least 1.

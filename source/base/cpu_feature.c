@@ -115,6 +115,7 @@ static const hwcap_feature_t hwcap_features[] = {
     {CPU_FEATURE_ARM_FP16, AT_HWCAP, 10},     // ASIMDHP
     {CPU_FEATURE_ARM_DOTPROD, AT_HWCAP, 20},  // ASIMDDP
     {CPU_FEATURE_SVE, AT_HWCAP, 22},          // SVE
+    {CPU_FEATURE_ARM_FHM, AT_HWCAP, 23},      // ASIMDFHM
     {CPU_FEATURE_SVE2, AT_HWCAP2, 1},         // SVE2
     {CPU_FEATURE_ARM_I8MM, AT_HWCAP2, 13},    // I8MM
     {CPU_FEATURE_ARM_BF16, AT_HWCAP2, 14},    // BF16
@@ -122,6 +123,7 @@ static const hwcap_feature_t hwcap_features[] = {
     {CPU_FEATURE_NEON, AT_HWCAP, 12},         // NEON
     {CPU_FEATURE_ARM_FP16, AT_HWCAP, 23},     // ASIMDHP
     {CPU_FEATURE_ARM_DOTPROD, AT_HWCAP, 24},  // ASIMDDP
+    {CPU_FEATURE_ARM_FHM, AT_HWCAP, 25},      // ASIMDFHM
     {CPU_FEATURE_ARM_BF16, AT_HWCAP, 26},     // ASIMDBF16
     {CPU_FEATURE_ARM_I8MM, AT_HWCAP, 27},     // I8MM
 #else
@@ -172,11 +174,12 @@ _Static_assert(0 CPU_FEATURE_LIST(FEATURE_WORD_SIZE) < FEATURE_TEXT_SIZE,
 
 static pthread_once_t detection = PTHREAD_ONCE_INIT;
 static uint64_t detected_features;
+static uint64_t used_features;  // the same but in tests
 static char feature_text[FEATURE_TEXT_SIZE];
 
 static void detect_once(void)
 {
-    detected_features = detect_features();
+    detected_features = used_features = detect_features();
     for (size_t i = 0; i < sizeof feature_words / sizeof feature_words[0]; i++) {
         if (!(detected_features & feature_words[i].feature)) continue;
         if (feature_text[0] != '\0') strcat(feature_text, " ");
@@ -187,7 +190,13 @@ static void detect_once(void)
 uint64_t get_cpu_features(void)
 {
     pthread_once(&detection, detect_once);
-    return detected_features;
+    return used_features;
+}
+
+void force_cpu_features(const uint64_t* features)
+{
+    pthread_once(&detection, detect_once);
+    used_features = features ? *features : detected_features;
 }
 
 const char* get_cpu_feature_text(void)

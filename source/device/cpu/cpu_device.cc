@@ -6,7 +6,8 @@
 #include <new>
 
 #include "device/cpu/estimate.h"
-#include "device/cpu/kernel/blas.h"
+#include "device/cpu/kernel/matrix_product.h"
+#include "device/cpu/kernel/instruction_set.h"
 #include "device/cpu/kernel/vector_target.h"
 #include "device/cpu/plan.h"
 #include "tengine/device.h"
@@ -29,6 +30,7 @@ int init(struct device* device)
         return tengine_error_set(TENGINE_ENOMEM, "no memory for the kernel list");
     }
     device->privacy = kernels.release();
+    choose_vector_target();
     return TENGINE_OK;
 }
 
@@ -71,20 +73,27 @@ int measure(struct device*, subgraph* part, int64_t* out_node_ns)
     return TENGINE_OK;
 }
 
+int memory(struct device*, subgraph* part, ir_part_memory_t* out_memory)
+{
+    const Plan& plan = *static_cast<const Plan*>(part->device_graph);
+    out_memory->compiled = static_cast<int64_t>(plan.compiled_bytes());
+    out_memory->arena = static_cast<int64_t>(plan.arena_bytes());
+    return TENGINE_OK;
+}
+
 // Nothing belongs to a single run.
 int post_run(struct device*, subgraph*)
 {
     return TENGINE_OK;
 }
 
-// "AVX3; OpenBLAS SkylakeX": what the fast kernels are made for on this processor.
+// "AVX3; OpenBLAS SkylakeX": what the fast kernels use on this processor.
 const char* features(struct device*)
 {
     static const auto text = [] {
-        std::array<char, 64> line = {};
-        const char* vectors = get_vector_target_name(0);
-        std::snprintf(line.data(), line.size(), "%s%s%s", vectors ? vectors : "plain C++",
-                      *get_blas_name() ? "; " : "", get_blas_name());
+        std::array<char, 128> line = {};
+        std::snprintf(line.data(), line.size(), "%s%s%s", get_instruction_set_text(),
+                      *get_product_library() ? "; " : "", get_product_library());
         return line;
     }();
     return text.data();
@@ -150,6 +159,7 @@ ir_interface_t make_interface()
     table.release_device = release_device;
     table.features = features;
     table.measure = measure;
+    table.memory = memory;
     return table;
 }
 

@@ -5,8 +5,11 @@
 // to bottom; the first that accepts wins.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <string_view>
 
 #include "base/thread_pool.h"
 #include "operator/infer.h"
@@ -26,6 +29,7 @@ struct KernelContext
     // prepare() may keep state here (packed weights); freed with free_state.
     void* state = nullptr;
     void (*free_state)(void* state) = nullptr;
+    size_t state_bytes = 0;  // of it, for reports
 
     const tensor* input(int index) const { return get_ir_node_input(node, index); }
     tensor* output(int index) const { return get_ir_node_output(node, index); }
@@ -59,6 +63,48 @@ struct KernelTable
     const Kernel* rows;
     size_t row_num;
 };
+
+// Whether the operator is part of the build (TENGINE_OPERATORS).
+constexpr bool is_selected(std::string_view op)
+{
+#ifdef TENGINE_SELECTED_OPERATORS
+    for (const std::string_view selected : {TENGINE_SELECTED_OPERATORS})
+        if (selected == op) return true;
+    return false;
+#else
+    return !op.empty();
+#endif
+}
+
+// Rows of operators that are part of the build. Nothing refers to the others then, nor to their
+// functions.
+template <const auto& rows>
+struct SelectedRows
+{
+    static constexpr size_t count()
+    {
+        size_t number = 0;
+        for (const Kernel& row : rows)
+            number += is_selected(row.op);
+        return number;
+    }
+    static constexpr auto pick()
+    {
+        std::array<Kernel, count()> picked = {};
+        size_t number = 0;
+        for (const Kernel& row : rows)
+            if (is_selected(row.op)) picked[number++] = row;
+        return picked;
+    }
+    static constexpr auto list = pick();
+};
+
+// The table of a file: make_table<rows>(), with `constexpr Kernel rows[]`.
+template <const auto& rows>
+constexpr KernelTable make_table()
+{
+    return {SelectedRows<rows>::list.data(), SelectedRows<rows>::list.size()};
+}
 
 // Generated from the files of kernel/ and reference/, in that order.
 extern const KernelTable* const kernel_tables[];

@@ -20,6 +20,7 @@ void Step::release_state()
     if (context.free_state) context.free_state(context.state);
     context.state = nullptr;
     context.free_state = nullptr;
+    context.state_bytes = 0;
 }
 
 namespace {
@@ -136,6 +137,15 @@ int Plan::run_profiled()
         start = end;
     }
     return TENGINE_OK;
+}
+
+size_t Plan::compiled_bytes() const
+{
+    size_t bytes = sizeof(*this) + sizeof(Step) * steps_.capacity() +
+                   sizeof(int64_t) * times_.capacity() + sizeof(tensor*) * planned_.capacity();
+    for (const Step& step : steps_)
+        bytes += step.context.state_bytes;
+    return bytes;
 }
 
 void Plan::copy_times(int64_t* out_ns) const

@@ -45,6 +45,8 @@ class Plan
     void copy_times(int64_t* out_ns) const;
 
     size_t arena_bytes() const { return arena_bytes_; }
+    // What it holds besides: steps and what their kernels keep.
+    size_t compiled_bytes() const;
 
   private:
     explicit Plan(const KernelList& kernels) : kernels_(kernels) {}

@@ -71,10 +71,17 @@ constexpr int data_type_of()
     return -1;
 }
 
+#ifdef TENGINE_FP32_ONLY
+// A small build computes in what models use, and in integers for shapes.
+using FloatTypes = TypeList<float>;
+using SignedTypes = TypeList<float, int32_t, int64_t>;
+using NumberTypes = TypeList<float, int32_t, int64_t>;
+#else
 using FloatTypes = TypeList<float, Half, BFloat16, double>;
 using SignedTypes = TypeList<float, Half, BFloat16, double, int8_t, int16_t, int32_t, int64_t>;
 using NumberTypes = TypeList<float, Half, BFloat16, double, int8_t, uint8_t, int16_t, uint16_t,
                              int32_t, uint32_t, int64_t, uint64_t>;
+#endif
 using IntegerTypes =
     TypeList<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>;
 using AllTypes = TypeList<float, Half, BFloat16, double, bool, int8_t, uint8_t, int16_t, uint16_t,

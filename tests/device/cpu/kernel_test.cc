@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 
+#include "device/cpu/kernel/matrix_product.h"
 #include "device/cpu/kernel/vector_target.h"
 #include "device/cpu/kernel_runner.h"
 
@@ -235,13 +236,13 @@ TEST(KernelChoice, TakesTheFastKernel)
         EXPECT_EQ(first(conv_case("Conv", {1, 4, 9, 9}, {4, 1, 3, 3}, {{}, {}, {}, 4})),
                   "conv.depthwise_simd");
     }
-    // OpenBLAS is a part of the build or not; with it, all of these use it.
-    const bool has_blas = first({"MatMul", {{2, 2}, {2, 2}}}) != "reference";
-    const auto blas = [&](const char* name) { return has_blas ? name : "reference"; };
-    EXPECT_EQ(first({"Gemm", {{2, 2}, {2, 2}}}), blas("gemm.blas"));
-    EXPECT_EQ(first(conv_case("Conv", {1, 4, 9, 9}, {4, 4, 3, 3})), blas("conv.im2col_gemm"));
+    EXPECT_TRUE(has_products() || get_vector_target_num() == 0) << "Highway suffices for products";
+    const auto product = [](const char* name) { return has_products() ? name : "reference"; };
+    EXPECT_EQ(first({"Gemm", {{2, 2}, {2, 2}}}), product("gemm.product"));
+    EXPECT_EQ(first({"MatMul", {{2, 2}, {2, 2}}}), product("matmul.product"));
+    EXPECT_EQ(first(conv_case("Conv", {1, 4, 9, 9}, {4, 4, 3, 3})), product("conv.im2col_gemm"));
     EXPECT_EQ(first(conv_case("ConvTranspose", {1, 4, 9, 9}, {4, 4, 3, 3})),
-              blas("conv_transpose.gemm_col2im"));
+              product("conv_transpose.gemm_col2im"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fast QLinearConv against the reference, bit by bit, on every instruction set this machine
-// has, with one worker and several; and scales that change from run to run.
+// The fast kernels of QLinearConv against the reference, bit by bit, on every instruction set this
+// machine has, with one worker and several; and scales that change from run to run.
 #include <cstring>
 #include <gtest/gtest.h>
 #include <memory>
@@ -9,12 +9,14 @@
 #include "base/alloc.h"
 #include "device/cpu/kernel/vector_target.h"
 #include "device/cpu/kernel_table.h"
+#include "device/cpu/runnable.h"
 #include "operator/param.h"
 #include "support/ir_builder.h"
 
 namespace tengine::test {
 namespace {
 
+using cpu::ForcedFeatures;
 using cpu::Kernel;
 using cpu::KernelContext;
 
@@ -40,7 +42,8 @@ const std::vector<Case> kCases = {
 class QuantizedNode
 {
   public:
-    QuantizedNode(const Case& c, int x_type, int w_type, int y_type)
+    // With weights of random zero points, or centred ones.
+    QuantizedNode(const Case& c, int x_type, int w_type, int y_type, bool is_centred = false)
     {
         std::mt19937 random(17);
         const auto bytes = [&](const char* name, std::vector<int> dims, int type) {
@@ -56,7 +59,13 @@ class QuantizedNode
         bytes("x", c.x, x_type);
         bytes("w", c.w, w_type);
         bytes("x_zero", {}, x_type);
-        bytes("w_zero", {filters}, w_type);
+        if (is_centred)
+            builder_.constant(
+                "w_zero", {},
+                std::vector<uint8_t>{w_type == TENGINE_DT_INT8 ? uint8_t{0} : uint8_t{128}},
+                w_type);
+        else
+            bytes("w_zero", {filters}, w_type);
         bytes("y_zero", {}, y_type);
         builder_.floats("x_scale", {}, {0.02f});
         builder_.floats("y_scale", {}, {0.7f});
@@ -79,18 +88,18 @@ class QuantizedNode
         EXPECT_EQ(node_->op.infer_shape(node_), TENGINE_OK) << tengine_error_message();
     }
 
-    // The first kernel with (or without) that name that takes the node.
-    const Kernel* find(bool reference) const
+    // All kernels that take the node when all instructions this processor has may be used.
+    std::vector<const Kernel*> kernels() const
     {
-        for (int t = 0; t < cpu::kernel_table_num; ++t)
-            for (size_t i = 0; i < cpu::kernel_tables[t]->row_num; ++i) {
-                const Kernel& kernel = cpu::kernel_tables[t]->rows[i];
-                if (!std::strcmp(kernel.op, "QLinearConv") &&
-                    reference == !std::strcmp(kernel.name, "reference") &&
-                    (!kernel.accepts || kernel.accepts(*node_)))
-                    return &kernel;
-            }
-        return nullptr;
+        const ForcedFeatures forced(cpu::find_runnable_features());
+        return cpu::list_accepting_kernels(*node_);
+    }
+
+    // The one that is used with these features.
+    std::string choice(uint64_t features) const
+    {
+        const ForcedFeatures forced(features);
+        return cpu::list_accepting_kernels(*node_).front()->name;
     }
 
     // The results of runs with these scales of x, prepared once.
@@ -132,17 +141,22 @@ class QuantizedNode
     node* node_;
 };
 
-void compare(const Case& c, int x_type, int w_type, int y_type)
+// All fast kernels that take the node, with all vectors, against the reference, which comes last.
+void compare(QuantizedNode& node, const std::vector<int>& thread_nums = {1, 2, 5})
 {
-    QuantizedNode node(c, x_type, w_type, y_type);
-    const Kernel* fast = node.find(false);
-    if (!fast) GTEST_SKIP() << "this build has no vectors";
-    const std::vector<uint8_t> expected = node.run(*node.find(true), 1);
-    for (int target = 0; target < cpu::get_vector_target_num(); ++target) {
-        cpu::force_vector_target(target);
-        for (const int thread_num : {1, 2, 5}) {
-            EXPECT_EQ(node.run(*fast, thread_num), expected)
-                << cpu::get_vector_target_name(target) << ", " << thread_num << " threads";
+    const std::vector<const Kernel*> kernels = node.kernels();
+    ASSERT_STREQ(kernels.back()->name, "reference");
+    const std::vector<uint8_t> expected = node.run(*kernels.back(), 1);
+    for (const Kernel* kernel : kernels) {
+        if (kernel == kernels.back()) break;
+        const bool is_vector = !std::strcmp(kernel->name, "conv.im2col_pairs");
+        for (int target = 0; target < (is_vector ? cpu::get_vector_target_num() : 1); ++target) {
+            cpu::force_vector_target(target);
+            for (const int thread_num : thread_nums)
+                EXPECT_EQ(node.run(*kernel, thread_num), expected)
+                    << kernel->name << ", "
+                    << (is_vector ? cpu::get_vector_target_name(target) : "") << ", " << thread_num
+                    << " threads";
         }
     }
     cpu::force_vector_target(-1);
@@ -150,37 +164,90 @@ void compare(const Case& c, int x_type, int w_type, int y_type)
 
 TEST(FastQLinearConv, HasTheBitsOfTheReference)
 {
-    for (size_t number = 0; number < kCases.size(); ++number) {
-        SCOPED_TRACE(number);
+    for (size_t number = 0; number < kCases.size(); ++number)
         for (const int x_type : {TENGINE_DT_INT8, TENGINE_DT_UINT8})
             for (const int w_type : {TENGINE_DT_INT8, TENGINE_DT_UINT8})
-                for (const int y_type : {TENGINE_DT_INT8, TENGINE_DT_UINT8})
-                    compare(kCases[number], x_type, w_type, y_type);
+                for (const int y_type : {TENGINE_DT_INT8, TENGINE_DT_UINT8}) {
+                    SCOPED_TRACE(number);
+                    QuantizedNode node(kCases[number], x_type, w_type, y_type);
+                    compare(node);
+                }
+}
+
+TEST(FastQLinearConv, HasTheBitsOfTheReferenceWhenWeightsAreCentred)
+{
+    for (size_t number = 0; number < kCases.size(); ++number)
+        for (const int type : {TENGINE_DT_INT8, TENGINE_DT_UINT8}) {
+            SCOPED_TRACE(number);
+            QuantizedNode node(kCases[number], type, type, type, true);
+            compare(node);
+        }
+}
+
+// The longest sum that fits an int32, of the largest products: partial sums of uncentred bytes may
+// wrap.
+TEST(FastQLinearConv, TakesTheLargestSums)
+{
+    constexpr int kDepth = INT32_MAX / (255 * 255);
+    const Case wide = {{1, kDepth, 1, 1}, {5, kDepth, 1, 1}, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}};
+    for (const int data_type : {TENGINE_DT_INT8, TENGINE_DT_UINT8}) {
+        QuantizedNode node(wide, data_type, data_type, TENGINE_DT_UINT8);
+        const auto fill = [&](const char* name, bool is_highest) {
+            const tensor* values = node.builder().find(name);
+            const int lowest = data_type == TENGINE_DT_INT8 ? -128 : 0;
+            std::memset(values->data, is_highest ? lowest + 255 : lowest,
+                        static_cast<size_t>(values->elem_num));
+        };
+        *node.builder().find("y_scale")->f32 = 40000;  // the results are not all alike
+        for (const bool x_high : {false, true})
+            for (const bool w_high : {false, true}) {
+                fill("x", x_high);
+                fill("x_zero", !x_high);
+                fill("w", w_high);
+                fill("w_zero", !w_high);
+                compare(node, {1});
+            }
     }
 }
 
 TEST(FastQLinearConv, ScalesAreReadInEachRun)
 {
     QuantizedNode node(kCases[0], TENGINE_DT_INT8, TENGINE_DT_INT8, TENGINE_DT_INT8);
-    const Kernel* reference = node.find(true);
-    const Kernel* fast = node.find(false);
+    const std::vector<const Kernel*> kernels = node.kernels();
     const std::vector<float> scales = {0.02f, 0.005f, 0};
-    const std::vector<uint8_t> expected = node.run(*reference, 1, scales);
+    const std::vector<uint8_t> expected = node.run(*kernels.back(), 1, scales);
     EXPECT_NE(std::vector<uint8_t>(expected.begin(), expected.begin() + 196),
               std::vector<uint8_t>(expected.begin() + 196, expected.begin() + 392));
-    if (!fast) GTEST_SKIP() << "this build has no vectors";
-    EXPECT_EQ(node.run(*fast, 1, scales), expected);
+    for (const Kernel* kernel : kernels)
+        EXPECT_EQ(node.run(*kernel, 1, scales), expected) << kernel->name;
 }
 
 TEST(FastQLinearConv, LeavesWhatItCannotPackToTheReference)
 {
     QuantizedNode node(kCases[0], TENGINE_DT_INT8, TENGINE_DT_INT8, TENGINE_DT_INT8);
     node.builder().find("w")->tensor_type = TENSOR_TYPE_VAR;
-    EXPECT_EQ(node.find(false), nullptr);
-    EXPECT_NE(node.find(true), nullptr);
+    EXPECT_EQ(node.kernels().size(), 1u);
+    EXPECT_STREQ(node.kernels().front()->name, "reference");
     const QuantizedNode depthwise({{1, 8, 5, 5}, {8, 1, 3, 3}, 8, {1, 1}, {1, 1}, {1, 1, 1, 1}},
                                   TENGINE_DT_INT8, TENGINE_DT_INT8, TENGINE_DT_INT8);
-    EXPECT_EQ(depthwise.find(false), nullptr);
+    EXPECT_EQ(depthwise.kernels().size(), 1u);
+}
+
+TEST(FastQLinearConv, IsTheBestThatTheProcessorHas)
+{
+    const QuantizedNode node(kCases[0], TENGINE_DT_INT8, TENGINE_DT_INT8, TENGINE_DT_INT8);
+    std::string best = cpu::get_vector_target_num() > 0 ? "conv.im2col_pairs" : "reference";
+    EXPECT_EQ(node.choice(0), best);
+    uint64_t features = 0;
+    for (const char* word : {"dotprod", "i8mm"})
+        for (const cpu::SpecialInstructions& special : cpu::list_special_instructions()) {
+            if (std::strcmp(special.word, word) || !special.is_compiled) continue;
+            best = special.kernel;
+            EXPECT_EQ(node.choice(special.feature), best);
+            features |= special.feature;
+            EXPECT_EQ(node.choice(features), best);
+        }
+    EXPECT_EQ(node.choice(~uint64_t{0}), best);
 }
 
 }  // namespace

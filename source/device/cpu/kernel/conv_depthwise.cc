@@ -13,7 +13,6 @@
 // Accuracy: |error| <= (taps + 1) * eps * (sum |weight| |input| + |bias|).
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 
 #include "base/alloc.h"
 #include "base/cpu.h"
@@ -328,12 +327,12 @@ bool accepts(const node& node)
            is_compact(p.axes[1]) && is_compact(p.axes[2]);
 }
 
-const Kernel rows[] = {{"Conv", "conv.depthwise_simd", accepts, run, prepare}};
+constexpr Kernel rows[] = {{"Conv", "conv.depthwise_simd", accepts, run, prepare}};
 
 }  // namespace
 
 extern const KernelTable conv_depthwise_kernels;
-const KernelTable conv_depthwise_kernels = {rows, std::size(rows)};
+const KernelTable conv_depthwise_kernels = make_table<rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

@@ -8,22 +8,20 @@
 // product reads it while it is warm. A 1x1 kernel of stride 1 without padding needs none of this,
 // its matrix is the input itself. The bias is written first and the product added to it.
 // Images, groups and blocks are the tiles that workers share (tile.h).
-// Limits: OpenBLAS packs the block once more, and packs the weight again for every block.
+// Limits: the product packs the block once more, and packs the weight again for every block.
 // Accuracy: |error| <= (input channels * taps + 2) * eps * (sum |weight| |input| + |bias|).
 #include <algorithm>
-#include <iterator>
 
 #include "base/cpu.h"
-#include "device/cpu/kernel/blas.h"
 #include "device/cpu/kernel/conv_problem.h"
 #include "device/cpu/kernel/im2col.h"
+#include "device/cpu/kernel/matrix_product.h"
 #include "device/cpu/kernel/tile.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/grain.h"
 
 namespace tengine::cpu {
-#ifdef TENGINE_HAVE_OPENBLAS
 namespace {
 
 constexpr int64_t kBlockUnit = 16;  // positions; a vector register of the widest instruction set
@@ -35,11 +33,18 @@ struct ConvGemm : ConvProblem
     int64_t block;        // output positions computed at once
     int64_t block_num;    // in a plane
     bool reads_in_place;  // the input is the matrix
+    size_t workspace;     // floats of the product of a block
     const float *input, *weight, *bias;
     float* output;
 
     int64_t tile_num() const { return batch * groups * block_num; }
-    size_t matrix_size() const { return reads_in_place ? 0 : static_cast<size_t>(depth * block); }
+    size_t workspace_size() const { return workspace; }
+    // The matrix of a block, a multiple of the cache line, then the workspace.
+    size_t gathered_size() const
+    {
+        return reads_in_place ? 0 : static_cast<size_t>((depth * block + 15) / 16 * 16);
+    }
+    size_t matrix_size() const { return gathered_size() + workspace; }
 };
 
 // Blocks of equal size, as large as the cache allows.
@@ -56,6 +61,16 @@ void choose_block(ConvGemm& conv)
     conv.block_num = conv.block > 0 ? (conv.output_plane + conv.block - 1) / conv.block : 0;
 }
 
+// Of one group with `columns` positions; without its pointers.
+Product make_product(const ConvGemm& conv, int64_t columns)
+{
+    Product product = {conv.output_channels, columns, conv.depth, {}, {}, nullptr, 0};
+    product.a = {nullptr, conv.depth};
+    product.b = {nullptr, conv.reads_in_place ? conv.input_plane : columns};
+    product.c_stride = conv.output_plane;
+    return product;
+}
+
 int describe(const KernelContext& context, ConvGemm* out_conv)
 {
     ConvGemm& conv = *out_conv;
@@ -63,6 +78,7 @@ int describe(const KernelContext& context, ConvGemm* out_conv)
     conv.depth = conv.input_channels * conv.taps;
     conv.reads_in_place = is_pointwise(conv);
     choose_block(conv);
+    conv.workspace = find_product_workspace(make_product(conv, conv.block));
     conv.input = context.input(0)->f32;
     conv.weight = context.input(1)->f32;
     conv.bias = context.input(2) ? context.input(2)->f32 : nullptr;
@@ -91,41 +107,34 @@ void run_tile(const ConvGemm& conv, thread_pool_t* pool, int64_t tile, float* ma
     const float* input = conv.input + slice * conv.input_channels * conv.input_plane;
     float* output = conv.output + slice * conv.output_channels * conv.output_plane + begin;
 
-    Product product = {conv.output_channels, end - begin, conv.depth, {}, {}, nullptr, 0};
-    product.a = {conv.weight + group * conv.output_channels * conv.depth, conv.depth};
-    product.b = {matrix, end - begin};
-    if (conv.reads_in_place)
-        product.b = {input + begin, conv.input_plane};
-    else
-        gather(conv, pool, input, begin, end, matrix);
+    Product product = make_product(conv, end - begin);
+    product.a.data = conv.weight + group * conv.output_channels * conv.depth;
+    product.b.data = conv.reads_in_place ? input + begin : matrix;
     product.c = output;
-    product.c_stride = conv.output_plane;
+    if (!conv.reads_in_place) gather(conv, pool, input, begin, end, matrix);
     if (conv.bias) {
         for (int64_t channel = 0; channel < conv.output_channels; ++channel)
             std::fill_n(output + channel * conv.output_plane, end - begin,
                         conv.bias[group * conv.output_channels + channel]);
         product.beta = 1;
     }
-    multiply(pool, product);
+    multiply(pool, product, matrix + conv.gathered_size());
 }
 
 bool accepts(const node& node)
 {
     ConvProblem p;
     return is_plain_conv(node) && describe_conv(node, false, &p) == TENGINE_OK &&
-           fits_blas(p.input_plane, p.output_plane, p.input_channels * p.taps);
+           fits_product(p.input_plane, p.output_plane, p.input_channels * p.taps);
 }
 
-const Kernel rows[] = {{"Conv", "conv.im2col_gemm", accepts,
-                        run_tiled<ConvGemm, describe, run_tile>,
-                        prepare_tiled<ConvGemm, describe>}};
+constexpr Kernel rows[] = {{"Conv", "conv.im2col_gemm", accepts,
+                            run_tiled<ConvGemm, describe, run_tile>,
+                            prepare_tiled<ConvGemm, describe>}};
 
 }  // namespace
 
 extern const KernelTable conv_gemm_kernels;
-const KernelTable conv_gemm_kernels = {rows, std::size(rows)};
-#else
-extern const KernelTable conv_gemm_kernels;
-const KernelTable conv_gemm_kernels = {nullptr, 0};
-#endif
+const KernelTable conv_gemm_kernels = make_table<rows>();
+
 }  // namespace tengine::cpu

@@ -11,17 +11,15 @@
 // each output element once per tap; strides above 1 do not vectorise. Accuracy: |error| <= (input
 // channels * taps + 2) * eps * (sum |weight| |input| + |bias|).
 #include <algorithm>
-#include <iterator>
 
 #include "base/cpu.h"
-#include "device/cpu/kernel/blas.h"
 #include "device/cpu/kernel/conv_problem.h"
+#include "device/cpu/kernel/matrix_product.h"
 #include "device/cpu/kernel/tile.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/window_rows.h"
 
 namespace tengine::cpu {
-#ifdef TENGINE_HAVE_OPENBLAS
 namespace {
 
 struct ConvTransposed : ConvProblem
@@ -30,15 +28,31 @@ struct ConvTransposed : ConvProblem
     int64_t channel_block;  // output channels and input rows of a product
     int64_t row_block;
     int64_t block_num;  // channel blocks of a group
+    size_t workspace;   // floats of the product of a block
     const float *input, *weight, *bias;
     float* output;
 
     int64_t tile_num() const { return batch * groups * block_num; }
-    size_t matrix_size() const
+    size_t workspace_size() const { return workspace; }
+    // The product of a block, a multiple of the cache line, then the workspace.
+    size_t product_size() const
     {
-        return static_cast<size_t>(channel_block * taps * row_block * axes[2].input);
+        const int64_t size = channel_block * taps * row_block * axes[2].input;
+        return static_cast<size_t>((size + 15) / 16 * 16);
     }
+    size_t matrix_size() const { return product_size() + workspace; }
 };
+
+// Of `channels` output channels and `rows` input rows; without its pointers.
+Product make_product(const ConvTransposed& conv, int64_t channels, int64_t rows)
+{
+    const int64_t columns = rows * conv.axes[2].input;
+    Product product = {channels * conv.taps, columns, conv.input_channels, {}, {}, nullptr, 0};
+    product.a = {nullptr, conv.output_channels * conv.taps, true};
+    product.b = {nullptr, conv.input_plane};
+    product.c_stride = columns;
+    return product;
+}
 
 int describe(const KernelContext& context, ConvTransposed* out_conv)
 {
@@ -54,6 +68,7 @@ int describe(const KernelContext& context, ConvTransposed* out_conv)
     conv.channel_block = std::clamp<int64_t>(cache_size / channel_size, 1,
                                              std::max<int64_t>(conv.output_channels, 1));
     conv.block_num = (conv.output_channels + conv.channel_block - 1) / conv.channel_block;
+    conv.workspace = find_product_workspace(make_product(conv, conv.channel_block, conv.row_block));
     conv.input = context.input(0)->f32;
     conv.weight = context.input(1)->f32;
     conv.bias = context.input(2) ? context.input(2)->f32 : nullptr;
@@ -103,7 +118,6 @@ void run_tile(const ConvTransposed& conv, thread_pool_t* pool, int64_t tile, flo
     const int64_t channels = std::min(conv.channel_block, conv.output_channels - first);
     const int64_t slice = tile / conv.block_num;  // of batch x groups
     const int64_t group = slice % conv.groups;
-    const int64_t width = conv.axes[2].input;
     const float* input = conv.input + slice * conv.input_channels * conv.input_plane;
     const float* weight =
         conv.weight + (group * conv.input_channels * conv.output_channels + first) * conv.taps;
@@ -116,13 +130,11 @@ void run_tile(const ConvTransposed& conv, thread_pool_t* pool, int64_t tile, flo
     }
     for (int64_t row = 0; row < conv.row_num; row += conv.row_block) {
         const int64_t end = std::min(row + conv.row_block, conv.row_num);
-        Product product = {
-            channels * conv.taps, (end - row) * width, conv.input_channels, {}, {}, nullptr, 0};
-        product.a = {weight, conv.output_channels * conv.taps, true};
-        product.b = {input + row * width, conv.input_plane};
+        Product product = make_product(conv, channels, end - row);
+        product.a.data = weight;
+        product.b.data = input + row * conv.axes[2].input;
         product.c = matrix;
-        product.c_stride = product.n;
-        multiply(pool, product);
+        multiply(pool, product, matrix + conv.product_size());
         scatter(conv, matrix, channels, row, end, output);
     }
 }
@@ -133,19 +145,16 @@ bool accepts(const node& node)
     ConvProblem p;
     return is_plain_conv(node) && describe_conv(node, true, &p) == TENGINE_OK &&
            p.taps <= kLargestRow / std::max(p.axes[2].input, 1) &&
-           fits_blas(p.input_plane, p.output_channels * p.taps, p.input_channels);
+           fits_product(p.input_plane, p.output_channels * p.taps, p.input_channels);
 }
 
-const Kernel rows[] = {{"ConvTranspose", "conv_transpose.gemm_col2im", accepts,
-                        run_tiled<ConvTransposed, describe, run_tile>,
-                        prepare_tiled<ConvTransposed, describe>}};
+constexpr Kernel rows[] = {{"ConvTranspose", "conv_transpose.gemm_col2im", accepts,
+                            run_tiled<ConvTransposed, describe, run_tile>,
+                            prepare_tiled<ConvTransposed, describe>}};
 
 }  // namespace
 
 extern const KernelTable conv_transpose_kernels;
-const KernelTable conv_transpose_kernels = {rows, std::size(rows)};
-#else
-extern const KernelTable conv_transpose_kernels;
-const KernelTable conv_transpose_kernels = {nullptr, 0};
-#endif
+const KernelTable conv_transpose_kernels = make_table<rows>();
+
 }  // namespace tengine::cpu

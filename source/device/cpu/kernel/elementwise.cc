@@ -7,7 +7,6 @@
 // Div) equals the reference bit by bit, NaN included; HardSigmoid and HardSwish are within 2 ulp,
 // Sigmoid and Tanh within 5 ulp of the exact value.
 #include <cstdint>
-#include <iterator>
 #include <limits>
 
 #include "device/cpu/broadcast.h"
@@ -315,7 +314,7 @@ int run_clip(KernelContext& context)
     return run_Clip(context, bounds);
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"Relu", "relu.simd", is_fp32, run_plain<run_Relu>, nullptr, 0},
     {"LeakyRelu", "leaky_relu.simd", is_fp32, run_leaky_relu, nullptr, 0},
     {"Clip", "clip.simd", is_fp32, run_clip, nullptr, 0},
@@ -332,7 +331,7 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable elementwise_kernels;
-const KernelTable elementwise_kernels = {rows, std::size(rows)};
+const KernelTable elementwise_kernels = make_table<rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

@@ -1,34 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gemm and MatMul in fp32 on OpenBLAS (blas.h); constant operands are used as they are.
+// Gemm and MatMul in fp32 (matrix_product.h); constant operands are used as they are.
 //
 // Gemm writes beta * C, broadcast, to the output and adds the product to it. MatMul of a stack with
 // one matrix, as in linear layers, is one product of all rows; in other stacks the matrices are the
 // tiles that workers share (tile.h).
-// Limits: OpenBLAS packs a constant operand again in each run. Products with vectors are bound by
-// memory.
-// Accuracy: |error| <= (k + 2) * eps * (|alpha| * sum |a| |b| + |beta * c|).
+// Limits: a constant operand is packed again in each run. Products with vectors are bound by
+// memory. Accuracy: |error| <= (k + 2) * eps * (|alpha| * sum |a| |b| + |beta * c|).
 #include <algorithm>
-#include <iterator>
 
-#include "device/cpu/kernel/blas.h"
+#include "device/cpu/kernel/matrix_product.h"
 #include "device/cpu/kernel/tile.h"
 #include "device/cpu/kernel_table.h"
 #include "operator/gemm_param.h"
 
 namespace tengine::cpu {
-#ifdef TENGINE_HAVE_OPENBLAS
 namespace {
 
-bool are_fp32(const node& node)
+bool accepts(const node& node)
 {
-    return get_ir_node_input(&node, 0)->data_type == TENGINE_DT_FP32 &&
+    return has_products() && get_ir_node_input(&node, 0)->data_type == TENGINE_DT_FP32 &&
            get_ir_node_input(&node, 1)->data_type == TENGINE_DT_FP32;
 }
 
-int prepare(KernelContext&)
+// Every worker has a workspace of its own, whether it computes a strip of a product or a product.
+void prepare_product(KernelContext& context, const Product& product)
 {
-    prepare_blas();
-    return TENGINE_OK;
+    prepare_products();
+    context.scratch_size = find_product_workspace(product) * sizeof(float) *
+                           static_cast<size_t>(get_thread_pool_size(context.pool));
 }
 
 // output = factor * addend, a scalar, list or matrix that broadcasts.
@@ -48,23 +47,36 @@ void broadcast_addend(const tensor& addend, float factor, int64_t m, int64_t n, 
     }
 }
 
-int run_gemm(KernelContext& context)
+Product make_gemm(const KernelContext& context)
 {
     const gemm_param& param = context.param<gemm_param>();
     const tensor& a = *context.input(0);
     const tensor& b = *context.input(1);
-    const tensor* addend = context.input(2);
-    tensor& output = *context.output(0);
+    const tensor& output = *context.output(0);
     Product product = {output.dims[0], output.dims[1], a.dims[param.transA ? 0 : 1], {}, {},
                        output.f32,     output.dims[1]};
     product.a = {a.f32, a.dims[1], param.transA != 0};
     product.b = {b.f32, b.dims[1], param.transB != 0};
     product.alpha = param.alpha;
-    if (addend && param.beta != 0) {
-        broadcast_addend(*addend, param.beta, product.m, product.n, output.f32);
+    return product;
+}
+
+int prepare_gemm(KernelContext& context)
+{
+    prepare_product(context, make_gemm(context));
+    return TENGINE_OK;
+}
+
+int run_gemm(KernelContext& context)
+{
+    const float beta = context.param<gemm_param>().beta;
+    const tensor* addend = context.input(2);
+    Product product = make_gemm(context);
+    if (addend && beta != 0) {
+        broadcast_addend(*addend, beta, product.m, product.n, product.c);
         product.beta = 1;
     }
-    multiply(context.pool, product);
+    multiply(context.pool, product, static_cast<float*>(context.scratch));
     return TENGINE_OK;
 }
 
@@ -72,7 +84,7 @@ bool accepts_gemm(const node& node)
 {
     const tensor& a = *get_ir_node_input(&node, 0);
     const tensor& b = *get_ir_node_input(&node, 1);
-    return are_fp32(node) && a.dim_num == 2 && b.dim_num == 2;
+    return accepts(node) && a.dim_num == 2 && b.dim_num == 2;
 }
 
 // b is one matrix and a is dense: the rows of all matrices of a are the rows of one.
@@ -84,12 +96,21 @@ bool is_one_product(const matmul_shape& shape)
         if (shape.b_strides[i] != 0 || shape.a_strides[i] != dense) return false;
         dense *= shape.batch_dims[i];
     }
-    return fits_blas(shape.batch * shape.m, shape.n, shape.k);
+    return fits_product(shape.batch * shape.m, shape.n, shape.k);
+}
+
+// Of the first `m` rows of an operand's matrices.
+Product make_product(const KernelContext& context, const matmul_shape& shape, int64_t m)
+{
+    Product product = {m, shape.n, shape.k, {}, {}, context.output(0)->f32, shape.n};
+    product.a = {context.input(0)->f32, shape.k};
+    product.b = {context.input(1)->f32, shape.n};
+    return product;
 }
 
 // Matrix `index` of the output's stack.
 void multiply_matrix(const KernelContext& context, const matmul_shape& shape, thread_pool_t* pool,
-                     int64_t index)
+                     int64_t index, float* workspace)
 {
     int64_t a = 0, b = 0, rest = index;
     for (int i = shape.batch_rank - 1; i >= 0; --i) {
@@ -97,11 +118,20 @@ void multiply_matrix(const KernelContext& context, const matmul_shape& shape, th
         b += rest % shape.batch_dims[i] * shape.b_strides[i];
         rest /= shape.batch_dims[i];
     }
-    const int64_t m = shape.m, n = shape.n, k = shape.k;
-    Product product = {m, n, k, {}, {}, context.output(0)->f32 + index * m * n, n};
-    product.a = {context.input(0)->f32 + a * m * k, k};
-    product.b = {context.input(1)->f32 + b * k * n, n};
-    multiply(pool, product);
+    Product product = make_product(context, shape, shape.m);
+    product.a.data += a * shape.m * shape.k;
+    product.b.data += b * shape.k * shape.n;
+    product.c += index * shape.m * shape.n;
+    multiply(pool, product, workspace);
+}
+
+int prepare_matmul(KernelContext& context)
+{
+    matmul_shape shape;
+    TENGINE_RETURN_IF_ERROR(resolve_matmul_shape(context.node, 0, 1, &shape));
+    const int64_t m = is_one_product(shape) ? shape.batch * shape.m : shape.m;
+    prepare_product(context, make_product(context, shape, m));
+    return TENGINE_OK;
 }
 
 int run_matmul(KernelContext& context)
@@ -109,30 +139,26 @@ int run_matmul(KernelContext& context)
     matmul_shape shape;
     TENGINE_RETURN_IF_ERROR(resolve_matmul_shape(context.node, 0, 1, &shape));
     if (is_one_product(shape)) {
-        Product product = {shape.batch * shape.m,  shape.n, shape.k, {}, {},
-                           context.output(0)->f32, shape.n};
-        product.a = {context.input(0)->f32, shape.k};
-        product.b = {context.input(1)->f32, shape.n};
-        multiply(context.pool, product);
+        multiply(context.pool, make_product(context, shape, shape.batch * shape.m),
+                 static_cast<float*>(context.scratch));
         return TENGINE_OK;
     }
-    run_tiles(context, shape.batch, 0, [&](thread_pool_t* pool, int64_t index, float*) {
-        multiply_matrix(context, shape, pool, index);
-    });
+    const size_t workspace_size = find_product_workspace(make_product(context, shape, shape.m));
+    run_tiles(context, shape.batch, workspace_size,
+              [&](thread_pool_t* pool, int64_t index, float* workspace) {
+                  multiply_matrix(context, shape, pool, index, workspace);
+              });
     return TENGINE_OK;
 }
 
-const Kernel rows[] = {
-    {"Gemm", "gemm.blas", accepts_gemm, run_gemm, prepare},
-    {"MatMul", "matmul.blas", are_fp32, run_matmul, prepare},
+constexpr Kernel rows[] = {
+    {"Gemm", "gemm.product", accepts_gemm, run_gemm, prepare_gemm},
+    {"MatMul", "matmul.product", accepts, run_matmul, prepare_matmul},
 };
 
 }  // namespace
 
 extern const KernelTable gemm_kernels;
-const KernelTable gemm_kernels = {rows, std::size(rows)};
-#else
-extern const KernelTable gemm_kernels;
-const KernelTable gemm_kernels = {nullptr, 0};
-#endif
+const KernelTable gemm_kernels = make_table<rows>();
+
 }  // namespace tengine::cpu

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small matrix products with Highway, for blas_impl.cc.
+// Small matrix products with Highway, for matrix_product_openblas_impl.cc.
 #pragma once
 
-#include "device/cpu/kernel/blas.h"
+#include "device/cpu/kernel/matrix_product.h"
 
 namespace tengine::cpu {
 
@@ -11,7 +11,7 @@ namespace tengine::cpu {
 // build without Highway.
 bool is_small_product(const Product& product);
 
-// multiply() of blas.h on the calling thread, without packing.
+// multiply() of matrix_product.h on the calling thread, without packing.
 void multiply_small(const Product& product);
 
 }  // namespace tengine::cpu

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "device/cpu/kernel/blas.h"
+#include "device/cpu/kernel/matrix_product.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 
@@ -19,11 +19,14 @@ inline bool spreads_tiles(const KernelContext& context, int64_t tile_num)
     return tile_num >= get_thread_pool_size(context.pool);
 }
 
-// For prepare(): scratch of run_tiles() with matrices of `matrix_size` floats.
-inline size_t find_tile_scratch(const KernelContext& context, int64_t tile_num, size_t matrix_size)
+// For prepare(): scratch of run_tiles() with matrices of `matrix_size` floats. A tile that spreads
+// itself needs `worker_size` floats more for each worker but one.
+inline size_t find_tile_scratch(const KernelContext& context, int64_t tile_num, size_t matrix_size,
+                                size_t worker_size = 0)
 {
-    const int matrices = spreads_tiles(context, tile_num) ? get_thread_pool_size(context.pool) : 1;
-    return matrix_size * sizeof(float) * static_cast<size_t>(matrices);
+    const size_t others = static_cast<size_t>(get_thread_pool_size(context.pool)) - 1;
+    const size_t more = spreads_tiles(context, tile_num) ? matrix_size : worker_size;
+    return (matrix_size + others * more) * sizeof(float);
 }
 
 // Calls body(pool, tile, matrix) for tiles 0..tile_num-1; the pool is null where the tiles are
@@ -44,15 +47,17 @@ void run_tiles(const KernelContext& context, int64_t tile_num, size_t matrix_siz
     });
 }
 
-// prepare() and run() of a kernel whose work is a Problem, which has tile_num() and matrix_size():
-// `describe` reads it from the node, `run_tile` does one tile.
+// prepare() and run() of a kernel whose work is a Problem: `describe` reads it from the node,
+// `run_tile` does one tile. A Problem has tile_num() and matrix_size(), and for prepare() the
+// workspace_size() of its products, one of which is part of matrix_size().
 template <class Problem, int (*describe)(const KernelContext&, Problem*)>
 int prepare_tiled(KernelContext& context)
 {
-    prepare_blas();
+    prepare_products();
     Problem problem;
     TENGINE_RETURN_IF_ERROR(describe(context, &problem));
-    context.scratch_size = find_tile_scratch(context, problem.tile_num(), problem.matrix_size());
+    context.scratch_size = find_tile_scratch(context, problem.tile_num(), problem.matrix_size(),
+                                             problem.workspace_size());
     return TENGINE_OK;
 }
 

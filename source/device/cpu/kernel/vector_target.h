@@ -10,6 +10,9 @@ int get_vector_target_num();
 // Highway's name ("AVX3", "NEON"), best first: 0 is the one that kernels use. NULL out of range.
 const char* get_vector_target_name(int index);
 
+// Makes kernels use the best one. To be called before the first kernel.
+void choose_vector_target();
+
 // For tests: kernels use this one from now on, in all threads; -1 is the best again. No kernel may
 // be running.
 void force_vector_target(int index);

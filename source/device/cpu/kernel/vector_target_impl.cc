@@ -1,19 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
+// On Arm the choice is made here, from base/cpu.h, and handed to Highway 1.0, whose own has two
+// faults: it takes an AArch64 processor without AES instructions, such as the Raspberry Pi 3 and 4,
+// for one without NEON and complains on stderr; and its library, where it was built for a
+// processor without NEON, as Debian's for armhf is, never finds NEON.
 #include "device/cpu/kernel/vector_target.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 #include <hwy/highway.h>
 #include <vector>
+
+#include "base/cpu.h"
+#if HWY_ARCH_ARM_A64
+#include <sys/prctl.h>
+#endif
 #endif
 
 namespace tengine::cpu {
-#ifdef TENGINE_HAVE_HIGHWAY
+#if defined(TENGINE_HAVE_HIGHWAY) && !defined(HWY_COMPILE_ONLY_STATIC)
 namespace {
 
-const std::vector<int64_t>& targets()
+#if HWY_ARCH_ARM
+
+#if HWY_ARCH_ARM_A64
+
+int64_t find_scalable_targets()
 {
-    static const std::vector<int64_t> list = hwy::SupportedAndGeneratedTargets();
-    return list;
+    const uint64_t features = get_cpu_features();
+    const int vector_length = prctl(PR_SVE_GET_VL);
+    const int vector_bytes = vector_length < 0 ? 0 : vector_length & PR_SVE_VL_LEN_MASK;
+    int64_t found = 0;
+    if (features & CPU_FEATURE_SVE) found |= HWY_SVE | (vector_bytes == 32 ? HWY_SVE_256 : 0);
+    if (features & CPU_FEATURE_SVE2) found |= HWY_SVE2 | (vector_bytes == 16 ? HWY_SVE2_128 : 0);
+    return found;
+}
+
+#else
+
+int64_t find_scalable_targets()
+{
+    return 0;
+}
+
+#endif
+
+// What the whole library is compiled for is there in any case.
+int64_t find_supported_targets()
+{
+    const int64_t supported = HWY_STATIC_TARGET | find_scalable_targets();
+    hwy::SetSupportedTargetsForTest(supported);
+    return supported;
+}
+
+#else
+
+int64_t find_supported_targets()
+{
+    return hwy::SupportedTargets();
+}
+
+#endif  // HWY_ARCH_ARM
+
+// All that are supported, and those of them that kernels are compiled for, best first.
+struct Targets
+{
+    Targets() : supported(find_supported_targets()), list(hwy::SupportedAndGeneratedTargets()) {}
+
+    int64_t supported;
+    std::vector<int64_t> list;
+};
+
+const Targets& targets()
+{
+    static const Targets found;
+    return found;
 }
 
 bool is_target(int index)
@@ -25,20 +84,43 @@ bool is_target(int index)
 
 int get_vector_target_num()
 {
-    return static_cast<int>(targets().size());
+    return static_cast<int>(targets().list.size());
 }
 
 const char* get_vector_target_name(int index)
 {
-    return is_target(index) ? hwy::TargetName(targets()[static_cast<size_t>(index)]) : nullptr;
+    return is_target(index) ? hwy::TargetName(targets().list[static_cast<size_t>(index)]) : nullptr;
+}
+
+void choose_vector_target()
+{
+    force_vector_target(-1);
 }
 
 void force_vector_target(int index)
 {
-    // 0 ends the restriction. targets() reads the full list before the first one.
-    hwy::SetSupportedTargetsForTest(is_target(index) ? targets()[static_cast<size_t>(index)] : 0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    const int64_t target =
+        is_target(index) ? targets().list[static_cast<size_t>(index)] : targets().supported;
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(target);
 }
+
+#elif defined(TENGINE_HAVE_HIGHWAY)
+
+// Kernels are compiled for one instruction set, and Highway's library is not linked.
+int get_vector_target_num()
+{
+    return 1;
+}
+
+const char* get_vector_target_name(int index)
+{
+    return index == 0 ? hwy::TargetName(HWY_STATIC_TARGET) : nullptr;
+}
+
+void choose_vector_target() {}
+
+void force_vector_target(int) {}
 
 #else
 
@@ -51,6 +133,8 @@ const char* get_vector_target_name(int)
 {
     return nullptr;
 }
+
+void choose_vector_target() {}
 
 void force_vector_target(int) {}
 

@@ -3,7 +3,6 @@
 // parameters are floats; double and integer elements are computed with them as they are.
 #include <cmath>
 #include <cstring>
-#include <iterator>
 #include <limits>
 
 #include "device/cpu/reference/arithmetic.h"
@@ -126,7 +125,7 @@ int run_prelu(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"Celu", "reference", accepts_input<FloatTypes>, run_celu, nullptr, 0},
     {"Clip", "reference", accepts_input<NumberTypes>, run_clip, nullptr, 0},
     {"Elu", "reference", accepts_input<FloatTypes>, run_elu, nullptr, 0},
@@ -142,6 +141,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable activation_reference;
-const KernelTable activation_reference = {rows, std::size(rows)};
+const KernelTable activation_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

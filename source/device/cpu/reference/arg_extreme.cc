@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernels of ArgMax and ArgMin (operator/reduce_ops.c).
 #include <functional>
-#include <iterator>
 
 #include "device/cpu/reference/elementwise.h"
 #include "operator/reduce_param.h"
@@ -47,7 +46,7 @@ int run_arg(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"ArgMax", "reference", accepts_input<NumberTypes>, run_arg<std::greater<>>},
     {"ArgMin", "reference", accepts_input<NumberTypes>, run_arg<std::less<>>},
 };
@@ -55,6 +54,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable arg_extreme_reference;
-const KernelTable arg_extreme_reference = {rows, std::size(rows)};
+const KernelTable arg_extreme_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -3,7 +3,6 @@
 // number (operator/binary_ops.c). Neighbours: comparison.cc, pow.cc, where.cc.
 #include <cmath>
 #include <cstring>
-#include <iterator>
 
 #include "device/cpu/reference/arithmetic.h"
 #include "device/cpu/reference/elementwise.h"
@@ -144,7 +143,7 @@ int run_mean(KernelContext& context)
 #Function, "reference", accepts_input < IntegerTypes>, run_bitwise < Function>, nullptr, 0 \
     }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     BINARY(Add, NumberTypes),
     BINARY(Sub, NumberTypes),
     BINARY(Mul, NumberTypes),
@@ -163,6 +162,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable binary_reference;
-const KernelTable binary_reference = {rows, std::size(rows)};
+const KernelTable binary_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -4,7 +4,6 @@
 // at 52 short loops.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "device/cpu/reference/arithmetic.h"
 #include "device/cpu/reference/elementwise.h"
@@ -110,7 +109,7 @@ int run_cast(KernelContext& context)
     return TENGINE_OK;
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"Cast", "reference", nullptr, run_cast},
     {"CastLike", "reference", nullptr, run_cast},
 };
@@ -118,6 +117,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable cast_reference;
-const KernelTable cast_reference = {rows, std::size(rows)};
+const KernelTable cast_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernels of comparison and logic (operator/binary_ops.c).
-#include <iterator>
-
 #include "device/cpu/reference/elementwise.h"
 
 namespace tengine::cpu {
@@ -74,7 +72,7 @@ int run_equal(KernelContext& context)
     return logic ? run_logic<SameTruth>(context) : run_comparison<Equal, 0>(context);
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"And", "reference", nullptr, run_logic<And>, nullptr, 0},
     {"Or", "reference", nullptr, run_logic<Or>, nullptr, 0},
     {"Xor", "reference", nullptr, run_logic<Xor>, nullptr, 0},
@@ -88,6 +86,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable comparison_reference;
-const KernelTable comparison_reference = {rows, std::size(rows)};
+const KernelTable comparison_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -2,7 +2,6 @@
 // The operators of operator/constant_ops.c: tensors made out of parameters.
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/types.h"
@@ -67,7 +66,7 @@ int run_eye_like(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"Constant", "reference", nullptr, run_constant},
     {"ConstantOfShape", "reference", nullptr, run_constant_of_shape},
     {"Range", "reference", nullptr, run_range},
@@ -77,6 +76,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable constant_reference;
-const KernelTable constant_reference = {rows, std::size(rows)};
+const KernelTable constant_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -3,8 +3,6 @@
 //
 // A block of one output row is summed at once: for each kernel tap the part of the row that meets
 // the input is found, then all input channels are added to it with one loop over that part.
-#include <iterator>
-
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/grain.h"
@@ -232,7 +230,7 @@ int run_qlinear(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"Conv", "reference", nullptr, run_float<false>},
     {"ConvTranspose", "reference", nullptr, run_float<true>},
     {"ConvInteger", "reference", nullptr, run_integer},
@@ -242,6 +240,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable conv_reference;
-const KernelTable conv_reference = {rows, std::size(rows)};
+const KernelTable conv_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

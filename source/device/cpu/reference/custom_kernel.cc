@@ -2,7 +2,6 @@
 // Custom: a kernel of the program's own, on the thread that runs the part.
 #include "operator/custom_kernel.h"
 
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 
@@ -32,13 +31,13 @@ int find_in_place(const KernelContext& context, int output)
     return find_custom_in_place(context.node, output);
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"tengine.Custom", "custom", nullptr, run, prepare, -1, find_in_place},
 };
 
 }  // namespace
 
 extern const KernelTable custom_kernel_reference;
-const KernelTable custom_kernel_reference = {rows, std::size(rows)};
+const KernelTable custom_kernel_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -2,7 +2,6 @@
 // Det: Gaussian elimination with partial pivoting, in double; the product of the pivots.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/types.h"
@@ -63,13 +62,13 @@ int run_det(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"Det", "reference", nullptr, run_det, prepare_det},
 };
 
 }  // namespace
 
 extern const KernelTable det_reference;
-const KernelTable det_reference = {rows, std::size(rows)};
+const KernelTable det_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

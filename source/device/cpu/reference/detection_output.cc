@@ -2,7 +2,6 @@
 // DetectionOutput of operator/tengine/detection_ops.c: decoding, suppression per class and choice
 // of the best of SSD (Liu et al., 2016). The number of detections is found here.
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "device/cpu/kernel_table.h"
@@ -82,13 +81,13 @@ int run_detection_output(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"tengine.DetectionOutput", "reference", nullptr, run_detection_output},
 };
 
 }  // namespace
 
 extern const KernelTable detection_output_reference;
-const KernelTable detection_output_reference = {rows, std::size(rows)};
+const KernelTable detection_output_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -4,7 +4,6 @@
 // from 1 (0 is the background), places without a detection are 0.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "device/cpu/kernel_table.h"
@@ -113,13 +112,13 @@ int run_detection_postprocess(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"tengine.DetectionPostProcess", "reference", nullptr, run_detection_postprocess},
 };
 
 }  // namespace
 
 extern const KernelTable detection_postprocess_reference;
-const KernelTable detection_postprocess_reference = {rows, std::size(rows)};
+const KernelTable detection_postprocess_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

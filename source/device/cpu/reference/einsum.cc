@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Einsum as the nested loop of its plan: the output's labels outside, the sums inside.
-#include <iterator>
-
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/accumulator.h"
@@ -104,13 +102,13 @@ int run_einsum(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"Einsum", "reference", nullptr, run_einsum},
 };
 
 }  // namespace
 
 extern const KernelTable einsum_reference;
-const KernelTable einsum_reference = {rows, std::size(rows)};
+const KernelTable einsum_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -2,7 +2,6 @@
 // The operators of operator/gather_ops.c. Indices are checked before anything is written.
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 
 #include "device/cpu/index_input.h"
 #include "device/cpu/kernel_table.h"
@@ -258,7 +257,7 @@ int run_scatter_nd(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"Gather", "reference", nullptr, run_gather},
     {"GatherElements", "reference", nullptr, run_gather_elements},
     {"GatherND", "reference", nullptr, run_gather_nd},
@@ -269,6 +268,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable gather_reference;
-const KernelTable gather_reference = {rows, std::size(rows)};
+const KernelTable gather_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

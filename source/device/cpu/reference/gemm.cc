@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gemm and MatMul as sums of products. Those of quantised matrices are in qlinear_gemm.cc.
-#include <iterator>
 #include <limits>
 
 #include "device/cpu/kernel_table.h"
@@ -24,7 +23,11 @@ T* data_of(tensor* tensor)
     return static_cast<T*>(tensor->data);
 }
 
+#ifdef TENGINE_FP32_ONLY
+using ProductTypes = TypeList<float>;
+#else
 using ProductTypes = TypeList<float, Half, BFloat16, double, int32_t, uint32_t, int64_t, uint64_t>;
+#endif
 
 // alpha * sum + beta * addend. Integers keep all their bits where no factor is involved.
 template <class T>
@@ -89,7 +92,7 @@ int run_matmul(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"Gemm", "reference", nullptr, run_gemm},
     {"MatMul", "reference", nullptr, run_matmul},
 };
@@ -97,6 +100,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable gemm_reference;
-const KernelTable gemm_reference = {rows, std::size(rows)};
+const KernelTable gemm_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

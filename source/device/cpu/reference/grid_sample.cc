@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
@@ -222,13 +221,13 @@ int run_grid_sample(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"GridSample", "reference", nullptr, run_grid_sample},
 };
 
 }  // namespace
 
 extern const KernelTable grid_sample_reference;
-const KernelTable grid_sample_reference = {rows, std::size(rows)};
+const KernelTable grid_sample_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Concat and Split: one strided copy per part.
-#include <iterator>
-
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/strided_copy.h"
 #include "operator/join_param.h"
@@ -77,7 +75,7 @@ int run_split(KernelContext& context)
     return TENGINE_OK;
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"Concat", "reference", nullptr, run_concat},
     {"Split", "reference", nullptr, run_split},
 };
@@ -85,6 +83,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable join_reference;
-const KernelTable join_reference = {rows, std::size(rows)};
+const KernelTable join_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

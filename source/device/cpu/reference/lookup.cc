@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lookup: each byte is replaced by an entry of a table of 256.
-#include <iterator>
-
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/grain.h"
@@ -22,13 +20,13 @@ int run_lookup(KernelContext& context)
     return TENGINE_OK;
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"tengine.Lookup", "reference", nullptr, run_lookup, nullptr, 0},
 };
 
 }  // namespace
 
 extern const KernelTable lookup_reference;
-const KernelTable lookup_reference = {rows, std::size(rows)};
+const KernelTable lookup_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

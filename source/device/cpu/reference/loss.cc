@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <iterator>
 
 #include "device/cpu/reference/elementwise.h"
 #include "operator/loss_param.h"
@@ -131,7 +130,7 @@ bool accepts(const node& node)
     return accepts_input<FloatTypes, 0>(node) && accepts_input<TargetTypes, 1>(node);
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"NegativeLogLikelihoodLoss", "reference", accepts, run_loss<false>},
     {"SoftmaxCrossEntropyLoss", "reference", accepts, run_loss<true>},
 };
@@ -139,6 +138,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable loss_reference;
-const KernelTable loss_reference = {rows, std::size(rows)};
+const KernelTable loss_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -3,7 +3,6 @@
 // y[c] = x[c] / (bias + alpha / size * sum of x[k]^2 over the `size` channels around c)^beta.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
@@ -67,13 +66,13 @@ int run_lrn(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"LRN", "reference", nullptr, run_lrn},
 };
 
 }  // namespace
 
 extern const KernelTable lrn_reference;
-const KernelTable lrn_reference = {rows, std::size(rows)};
+const KernelTable lrn_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

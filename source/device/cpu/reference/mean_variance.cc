@@ -2,7 +2,6 @@
 // Reference kernel of MeanVarianceNormalization (operator/reduce_ops.c): (x - mean) / deviation.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "device/cpu/reference/elementwise.h"
 #include "operator/reduce_param.h"
@@ -104,13 +103,13 @@ int run(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"MeanVarianceNormalization", "reference", accepts_input<FloatTypes>, run, prepare, 0},
 };
 
 }  // namespace
 
 extern const KernelTable mean_variance_reference;
-const KernelTable mean_variance_reference = {rows, std::size(rows)};
+const KernelTable mean_variance_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -3,7 +3,6 @@
 // score, and every box that overlaps a taken one too much is dropped. The shape is found here.
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <limits>
 #include <new>
 #include <vector>
@@ -125,13 +124,13 @@ int run_non_max_suppression(KernelContext& context)
     }
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"NonMaxSuppression", "reference", nullptr, run_non_max_suppression},
 };
 
 }  // namespace
 
 extern const KernelTable non_max_suppression_reference;
-const KernelTable non_max_suppression_reference = {rows, std::size(rows)};
+const KernelTable non_max_suppression_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -2,7 +2,6 @@
 // BatchNormalization, InstanceNormalization, GroupNormalization, LayerNormalization and
 // LpNormalization. LRN is in lrn.cc. Statistics are computed in double, in two passes.
 #include <cmath>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
@@ -289,7 +288,7 @@ int run_lp_norm(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"BatchNormalization", "reference", nullptr, run_batch_norm, nullptr, 0},
     {"InstanceNormalization", "reference", nullptr, run_instance_norm, nullptr, 0},
     {"GroupNormalization", "reference", nullptr, run_group_norm, nullptr, 0},
@@ -300,6 +299,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable norm_reference;
-const KernelTable norm_reference = {rows, std::size(rows)};
+const KernelTable norm_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

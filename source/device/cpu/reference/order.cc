@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernels of TopK and CumSum (operator/order_ops.c).
 #include <algorithm>
-#include <iterator>
 
 #include "device/cpu/reference/arithmetic.h"
 #include "device/cpu/reference/elementwise.h"
@@ -134,7 +133,7 @@ int run_cum_sum(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"CumSum", "reference", accepts_input<CumSumTypes>, run_cum_sum, nullptr, 0},
     {"TopK", "reference", accepts_input<NumberTypes>, run_top_k, prepare_top_k},
 };
@@ -142,6 +141,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable order_reference;
-const KernelTable order_reference = {rows, std::size(rows)};
+const KernelTable order_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

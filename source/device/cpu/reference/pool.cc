@@ -2,7 +2,6 @@
 // MaxPool, AveragePool, LpPool over windows, and the same over whole channels. Averages of
 // quantised tensors are in qlinear_pool.cc, MaxUnpool in unpool.cc.
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "device/cpu/kernel_table.h"
@@ -176,7 +175,7 @@ int run_global_lp_pool(KernelContext& context)
     return run_global_pool(context, Norm{context.param<global_pool_param>().p});
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"MaxPool", "reference", nullptr, run_max_pool},
     {"AveragePool", "reference", nullptr, run_average_pool},
     {"LpPool", "reference", nullptr, run_lp_pool},
@@ -188,6 +187,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable pool_reference;
-const KernelTable pool_reference = {rows, std::size(rows)};
+const KernelTable pool_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernel of Pow (operator/binary_ops.c), whose exponent has a type of its own.
 #include <cmath>
-#include <iterator>
 
 #include "device/cpu/reference/arithmetic.h"
 #include "device/cpu/reference/elementwise.h"
@@ -72,11 +71,11 @@ bool accepts_pow(const node& node)
     return accepts_input<BaseTypes, 0>(node) && accepts_input<NumberTypes, 1>(node);
 }
 
-const Kernel rows[] = {{"Pow", "reference", accepts_pow, run_pow, nullptr, 0}};
+constexpr Kernel rows[] = {{"Pow", "reference", accepts_pow, run_pow, nullptr, 0}};
 
 }  // namespace
 
 extern const KernelTable pow_reference;
-const KernelTable pow_reference = {rows, std::size(rows)};
+const KernelTable pow_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -3,7 +3,6 @@
 // feature map, in parts of the image, then the variances their deltas are coded with.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "operator/tengine/detection_param.h"
@@ -104,13 +103,13 @@ int run_prior_box(KernelContext& context)
     return TENGINE_OK;
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"tengine.PriorBox", "reference", nullptr, run_prior_box},
 };
 
 }  // namespace
 
 extern const KernelTable prior_box_reference;
-const KernelTable prior_box_reference = {rows, std::size(rows)};
+const KernelTable prior_box_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -4,7 +4,6 @@
 // every suppression that follows drops again. All are 0 when there is none.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/detection_box.h"
@@ -108,13 +107,13 @@ int run_proposal(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"tengine.Rpn", "reference", nullptr, run_proposal},
 };
 
 }  // namespace
 
 extern const KernelTable proposal_reference;
-const KernelTable proposal_reference = {rows, std::size(rows)};
+const KernelTable proposal_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearAdd and QLinearMul. Inputs: a, its scale and zero point, b, its scale and zero point, the
 // scale and zero point of y.
-#include <iterator>
-
 #include "device/cpu/broadcast.h"
 #include "device/cpu/reference/qlinear.h"
 
@@ -64,7 +62,7 @@ int run_mul(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"com.microsoft.QLinearAdd", "reference", nullptr, run_add, nullptr, 0},
     {"com.microsoft.QLinearMul", "reference", nullptr, run_mul, nullptr, 0},
 };
@@ -72,6 +70,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable qlinear_binary_reference;
-const KernelTable qlinear_binary_reference = {rows, std::size(rows)};
+const KernelTable qlinear_binary_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

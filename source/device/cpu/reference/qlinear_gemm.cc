@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of quantised matrices: MatMulInteger, QLinearMatMul and QGemm.
-#include <iterator>
-
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/product.h"
 #include "device/cpu/reference/qlinear.h"
@@ -163,7 +161,7 @@ int run_qgemm(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"MatMulInteger", "reference", nullptr, run_matmul_integer},
     {"QLinearMatMul", "reference", nullptr, run_qlinear_matmul, prepare_qlinear_matmul},
     {"com.microsoft.QGemm", "reference", nullptr, run_qgemm, prepare_qgemm},
@@ -172,6 +170,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable qlinear_gemm_reference;
-const KernelTable qlinear_gemm_reference = {rows, std::size(rows)};
+const KernelTable qlinear_gemm_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

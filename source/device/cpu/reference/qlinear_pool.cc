@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearAveragePool and QLinearGlobalAveragePool: sums of bytes, divided by requantisation.
-#include <iterator>
-
 #include "device/cpu/reference/qlinear.h"
 #include "device/cpu/reference/window_pool.h"
 
@@ -74,7 +72,7 @@ int run_global_average_pool(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"com.microsoft.QLinearAveragePool", "reference", nullptr, run_average_pool},
     {"com.microsoft.QLinearGlobalAveragePool", "reference", nullptr, run_global_average_pool},
 };
@@ -82,6 +80,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable qlinear_pool_reference;
-const KernelTable qlinear_pool_reference = {rows, std::size(rows)};
+const KernelTable qlinear_pool_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

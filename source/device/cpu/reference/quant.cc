@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear. Halves round to even.
 #include <algorithm>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
@@ -108,7 +107,7 @@ int run_dynamic_quantize(KernelContext& context)
     return TENGINE_OK;
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"QuantizeLinear", "reference", nullptr, run_quantize},
     {"DequantizeLinear", "reference", nullptr, run_dequantize},
     {"DynamicQuantizeLinear", "reference", nullptr, run_dynamic_quantize},
@@ -117,6 +116,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable quant_reference;
-const KernelTable quant_reference = {rows, std::size(rows)};
+const KernelTable quant_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

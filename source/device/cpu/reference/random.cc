@@ -4,7 +4,6 @@
 // every run.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "base/clock.h"
 #include "device/cpu/kernel_table.h"
@@ -148,7 +147,7 @@ int prepare_multinomial(KernelContext& context)
     return TENGINE_OK;
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"RandomNormal", "reference", nullptr, run_normal},
     {"RandomNormalLike", "reference", nullptr, run_normal},
     {"RandomUniform", "reference", nullptr, run_uniform},
@@ -160,6 +159,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable random_reference;
-const KernelTable random_reference = {rows, std::size(rows)};
+const KernelTable random_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

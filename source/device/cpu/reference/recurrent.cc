@@ -3,7 +3,6 @@
 // batch entry in one direction) is one work item; its state is kept in double.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
@@ -308,7 +307,7 @@ int run_recurrent(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"LSTM", "reference", nullptr, run_recurrent, prepare_recurrent},
     {"GRU", "reference", nullptr, run_recurrent, prepare_recurrent},
     {"RNN", "reference", nullptr, run_recurrent, prepare_recurrent},
@@ -317,6 +316,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable recurrent_reference;
-const KernelTable recurrent_reference = {rows, std::size(rows)};
+const KernelTable recurrent_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

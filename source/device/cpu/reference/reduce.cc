@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <iterator>
 #include <limits>
 
 #include "device/cpu/reference/arithmetic.h"
@@ -242,7 +241,7 @@ bool accepts_extreme(const node& node)
         "Reduce" #name, "reference", accepts_input<SumTypes>, run_reduce<name, SumTypes> \
     }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     REDUCE(L1),
     REDUCE(L2),
     REDUCE(LogSum),
@@ -258,6 +257,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable reduce_reference;
-const KernelTable reduce_reference = {rows, std::size(rows)};
+const KernelTable reduce_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

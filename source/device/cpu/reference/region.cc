@@ -4,7 +4,6 @@
 // x, y and objectness become logistic, the classes a softmax; decoding is the program's.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
@@ -57,13 +56,13 @@ int run_region(KernelContext& context)
     return TENGINE_OK;
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"tengine.Region", "reference", nullptr, run_region},
 };
 
 }  // namespace
 
 extern const KernelTable region_reference;
-const KernelTable region_reference = {rows, std::size(rows)};
+const KernelTable region_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

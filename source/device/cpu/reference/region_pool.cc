@@ -4,7 +4,6 @@
 // where the rounding to pixels depends on it. ONNX's pools are in roi.cc.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
@@ -194,7 +193,7 @@ int run_psroi_pooling(KernelContext& context)
     return TENGINE_OK;
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"tengine.RoiPooling", "reference", nullptr, run_roi_pooling},
     {"tengine.Roialign", "reference", nullptr, run_roi_align},
     {"tengine.Psroipooling", "reference", nullptr, run_psroi_pooling},
@@ -203,6 +202,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable region_pool_reference;
-const KernelTable region_pool_reference = {rows, std::size(rows)};
+const KernelTable region_pool_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

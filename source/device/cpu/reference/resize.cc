@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
@@ -276,13 +275,13 @@ int prepare_resize(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"Resize", "reference", is_mixed, run_resize, prepare_resize},
 };
 
 }  // namespace
 
 extern const KernelTable resize_reference;
-const KernelTable resize_reference = {rows, std::size(rows)};
+const KernelTable resize_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
@@ -132,13 +131,13 @@ int prepare_nearest(KernelContext& context)
     return TENGINE_OK;
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"Resize", "reference.nearest", is_nearest, run_nearest, prepare_nearest},
 };
 
 }  // namespace
 
 extern const KernelTable resize_nearest_reference;
-const KernelTable resize_nearest_reference = {rows, std::size(rows)};
+const KernelTable resize_nearest_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <iterator>
 #include <limits>
 
 #include "device/cpu/kernel_table.h"
@@ -200,7 +199,7 @@ int run_roi_align(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"MaxRoiPool", "reference", nullptr, run_roi_pool},
     {"RoiAlign", "reference", nullptr, run_roi_align},
 };
@@ -208,6 +207,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable roi_reference;
-const KernelTable roi_reference = {rows, std::size(rows)};
+const KernelTable roi_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

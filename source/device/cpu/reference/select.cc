@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <new>
 
@@ -291,7 +290,7 @@ int run_one_hot(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"Compress", "reference", nullptr, run_compress},
     {"NonZero", "reference", nullptr, run_non_zero},
     {"Unique", "reference", nullptr, run_unique},
@@ -301,6 +300,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable select_reference;
-const KernelTable select_reference = {rows, std::size(rows)};
+const KernelTable select_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

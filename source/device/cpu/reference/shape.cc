@@ -2,7 +2,6 @@
 // The operators of operator/shape_ops.c: the same elements under another shape, and the shape
 // itself. Views cost nothing when the plan gives output and input the same memory.
 #include <cstring>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/strided_copy.h"
@@ -74,7 +73,7 @@ int run_size(KernelContext& context)
     return TENGINE_OK;
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"Reshape", "reference", nullptr, run_view, nullptr, 0},
     {"Flatten", "reference", nullptr, run_view, nullptr, 0},
     {"Squeeze", "reference", nullptr, run_view, nullptr, 0},
@@ -89,6 +88,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable shape_reference;
-const KernelTable shape_reference = {rows, std::size(rows)};
+const KernelTable shape_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

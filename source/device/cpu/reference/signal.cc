@@ -3,7 +3,6 @@
 // samples, in double. The windows and MelWeightMatrix are in spectrum.cc.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
@@ -174,7 +173,7 @@ int run_stft(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"DFT", "reference", accepts_input<FloatTypes>, run_dft, prepare_dft},
     {"STFT", "reference", accepts_input<FloatTypes>, run_stft, prepare_stft},
 };
@@ -182,6 +181,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable signal_reference;
-const KernelTable signal_reference = {rows, std::size(rows)};
+const KernelTable signal_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

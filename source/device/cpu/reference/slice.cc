@@ -2,7 +2,6 @@
 // The operators of operator/slice_ops.c, as strided copies.
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
@@ -233,7 +232,7 @@ int run_trilu(KernelContext& context)
     return TENGINE_OK;
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"Slice", "reference", nullptr, run_slice},
     {"Pad", "reference", nullptr, run_pad},
     {"Tile", "reference", nullptr, run_tile},
@@ -244,6 +243,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable slice_reference;
-const KernelTable slice_reference = {rows, std::size(rows)};
+const KernelTable slice_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

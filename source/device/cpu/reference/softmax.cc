@@ -6,7 +6,6 @@
 // consecutive elements.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "device/cpu/exponential.h"
@@ -220,7 +219,7 @@ int run_hardmax(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"Hardmax", "reference", accepts_input<FloatTypes>, run_hardmax, nullptr, 0},
     {"LogSoftmax", "reference", accepts_input<FloatTypes>, run_softmax<LogSoftmax>, nullptr, 0},
     {"Softmax", "reference", accepts_input<FloatTypes>, run_softmax<Softmax>, nullptr, 0},
@@ -229,6 +228,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable softmax_reference;
-const KernelTable softmax_reference = {rows, std::size(rows)};
+const KernelTable softmax_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/types.h"
@@ -168,7 +167,7 @@ int run_mel_weight_matrix(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"HannWindow", "reference", nullptr, run_hann},
     {"HammingWindow", "reference", nullptr, run_hamming},
     {"BlackmanWindow", "reference", nullptr, run_blackman},
@@ -178,6 +177,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable spectrum_reference;
-const KernelTable spectrum_reference = {rows, std::size(rows)};
+const KernelTable spectrum_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -2,7 +2,6 @@
 // TfIdfVectorizer (operator/tfidf_ops.c): looks for every n-gram of the pool in every sequence.
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
@@ -86,13 +85,13 @@ int run_tfidf(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"TfIdfVectorizer", "reference", accepts_input<IndexTypes>, run_tfidf},
 };
 
 }  // namespace
 
 extern const KernelTable tfidf_reference;
-const KernelTable tfidf_reference = {rows, std::size(rows)};
+const KernelTable tfidf_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

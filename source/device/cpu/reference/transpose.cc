@@ -2,7 +2,6 @@
 // Transpose, DepthToSpace and SpaceToDepth: a permutation of dimensions, of the tensor's own or
 // of a view with blocks split off.
 #include <cstring>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/strided_copy.h"
@@ -70,7 +69,7 @@ int run_space_to_depth(KernelContext& context)
     return TENGINE_OK;
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"Transpose", "reference", nullptr, run_transpose},
     {"DepthToSpace", "reference", nullptr, run_depth_to_space},
     {"SpaceToDepth", "reference", nullptr, run_space_to_depth},
@@ -79,6 +78,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable transpose_reference;
-const KernelTable transpose_reference = {rows, std::size(rows)};
+const KernelTable transpose_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

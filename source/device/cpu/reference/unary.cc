@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernels of element-wise operators with one input (operator/unary_ops.c).
 #include <cmath>
-#include <iterator>
 
 #include "device/cpu/exponential.h"
 #include "device/cpu/reference/arithmetic.h"
@@ -145,7 +144,7 @@ int run_is_inf(KernelContext& context)
 #Function, "reference", accepts_input < Types>, run_map < Types, Function>, nullptr, 0 \
     }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     MAP(Abs, NumberTypes),
     MAP(Acos, FloatTypes),
     MAP(Acosh, FloatTypes),
@@ -184,6 +183,6 @@ const Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable unary_reference;
-const KernelTable unary_reference = {rows, std::size(rows)};
+const KernelTable unary_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

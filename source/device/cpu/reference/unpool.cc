@@ -4,7 +4,6 @@
 // Indices count in the shape that kernel, strides and pads imply. Where the input output_shape asks
 // for another one, coordinates stay and the shape around them changes.
 #include <cstring>
-#include <iterator>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/types.h"
@@ -55,13 +54,13 @@ int run_max_unpool(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {
+constexpr Kernel rows[] = {
     {"MaxUnpool", "reference", nullptr, run_max_unpool},
 };
 
 }  // namespace
 
 extern const KernelTable unpool_reference;
-const KernelTable unpool_reference = {rows, std::size(rows)};
+const KernelTable unpool_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernel of Where (operator/binary_ops.c): data movement, by element size.
-#include <iterator>
-
 #include "device/cpu/reference/elementwise.h"
 
 namespace tengine::cpu {
@@ -28,11 +26,11 @@ int run_where(KernelContext& context)
     });
 }
 
-const Kernel rows[] = {{"Where", "reference", nullptr, run_where}};
+constexpr Kernel rows[] = {{"Where", "reference", nullptr, run_where}};
 
 }  // namespace
 
 extern const KernelTable where_reference;
-const KernelTable where_reference = {rows, std::size(rows)};
+const KernelTable where_reference = make_table<rows>();
 
 }  // namespace tengine::cpu

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the fast kernels use of this processor, in words.
+#pragma once
+
+namespace tengine::cpu {
+
+// "SVE2 i8mm dotprod fhm": the vectors (vector_target.h; "plain C++" in a build without), then what
+// has kernels of its own beside them. Constant.
+const char* get_instruction_set_text();
+
+}  // namespace tengine::cpu

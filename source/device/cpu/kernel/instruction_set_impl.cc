@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstdio>
+
+#include "base/cpu.h"
+#include "device/cpu/kernel/byte_product.h"
+#include "device/cpu/kernel/half_product.h"
+#include "device/cpu/kernel/instruction_set.h"
+#include "device/cpu/kernel/vector_target.h"
+
+namespace tengine::cpu {
+namespace {
+
+template <class Product>
+const char* word_if(const Product& product, const char* word)
+{
+    return product.multiply && (get_cpu_features() & product.features) ? word : "";
+}
+
+}  // namespace
+
+const char* get_instruction_set_text()
+{
+    static const auto text = [] {
+        std::array<char, 64> line = {};
+        const char* vectors = get_vector_target_name(0);
+        std::snprintf(line.data(), line.size(), "%s%s%s%s", vectors ? vectors : "plain C++",
+                      word_if(i8mm_product, " i8mm"), word_if(dotprod_product, " dotprod"),
+                      word_if(fhm_product, " fhm"));
+        return line;
+    }();
+    return text.data();
+}
+
+}  // namespace tengine::cpu

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cpu/runnable.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "device/cpu/kernel/byte_product.h"
+#include "device/cpu/kernel/half_product.h"
+
+namespace tengine::cpu {
+namespace {
+
+// False when the code ends its process with SIGILL.
+template <class Code>
+bool survives(const Code& code)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        const rlimit no_core = {0, 0};
+        setrlimit(RLIMIT_CORE, &no_core);
+        std::signal(SIGILL, SIG_DFL);
+        code();
+        std::_Exit(0);
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child) std::abort();
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool runs(const ByteProduct& product)
+{
+    return product.multiply && survives([&] {
+               const int8_t weights[8 * kByteRows] = {};
+               const int8_t input[8 * kByteColumns] = {};
+               int32_t sums[kByteRows * kByteColumns];
+               product.multiply(weights, input, 1, 1, kByteColumns, sums);
+           });
+}
+
+bool runs(const HalfProduct& product)
+{
+    return product.multiply && survives([&] {
+               const uint16_t weights[kHalfRows] = {};
+               const uint16_t input[kHalfColumns] = {};
+               const float starts[kHalfRows] = {};
+               float sums[kHalfRows * kHalfColumns];
+               product.multiply(weights, input, 1, 1, starts, kHalfColumns, sums);
+           });
+}
+
+template <class Product>
+SpecialInstructions describe(const char* word, const char* kernel, const Product& product)
+{
+    return {word, kernel, product.features, product.multiply != nullptr, runs(product)};
+}
+
+}  // namespace
+
+const std::vector<SpecialInstructions>& list_special_instructions()
+{
+    static const std::vector<SpecialInstructions> list = {
+        describe("i8mm", "conv.im2col_i8mm", i8mm_product),
+        describe("dotprod", "conv.im2col_dotprod", dotprod_product),
+        describe("fhm", "conv.im2col_fp16_fhm", fhm_product),
+    };
+    return list;
+}
+
+uint64_t find_runnable_features()
+{
+    uint64_t features = get_cpu_features();
+    for (const SpecialInstructions& special : list_special_instructions())
+        if (special.runs) features |= special.feature;
+    return features;
+}
+
+std::vector<const Kernel*> list_accepting_kernels(const node& node)
+{
+    std::vector<const Kernel*> accepting;
+    for (int t = 0; t < kernel_table_num; ++t)
+        for (size_t i = 0; i < kernel_tables[t]->row_num; ++i) {
+            const Kernel& kernel = kernel_tables[t]->rows[i];
+            if (std::strcmp(kernel.op, get_ir_node_op(&node)) == 0 &&
+                (!kernel.accepts || kernel.accepts(node)))
+                accepting.push_back(&kernel);
+        }
+    return accepting;
+}
+
+}  // namespace tengine::cpu
