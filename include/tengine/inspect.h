@@ -35,6 +35,10 @@ DLLEXPORT const char* tengine_device_get_features(const char* device);
 DLLEXPORT int tengine_operator_get_number(void);
 DLLEXPORT const char* tengine_operator_get_name(int index);
 DLLEXPORT const char* tengine_operator_get_domain(int index);
+// 1 when a node has had the operator since the program began: in a model, or for a moment while one
+// was prepared; else 0. A library that has just these operators can do with the same models what
+// this program did.
+DLLEXPORT int tengine_operator_is_used(int index);
 
 // Options that every context has (tengine_context_set_option): key, default, and what it does in
 // one sentence.

@@ -9,6 +9,7 @@
 #include "base/cpu.h"
 #include "graph/option.h"
 #include "module/module.h"
+#include "operator/usage.h"
 #include "serializer/serializer.h"
 
 // ---- devices ----
@@ -194,6 +195,12 @@ const char* tengine_operator_get_domain(int index)
 {
     const ir_method_t* method = require_operator(index, __func__);
     return method == NULL ? NULL : domain_of(method);
+}
+
+int tengine_operator_is_used(int index)
+{
+    const ir_method_t* method = require_operator(index, __func__);
+    return method == NULL ? -1 : is_operator_used(get_op_type(method->domain, method->name));
 }
 
 // ---- options ----

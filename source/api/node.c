@@ -5,6 +5,7 @@
 #include "api/check.h"
 #include "graph/context.h"
 #include "module/module.h"
+#include "operator/selection.h"
 
 // An operator's id by the name a program gives: Tengine's own names first, as programs written for
 // it expect ("Softmax" is Tengine's), then ONNX's; "ai.onnx.Softmax" says which.
@@ -22,6 +23,7 @@ static int check_new_node(const struct graph* graph, const char* function, const
     if (get_ir_node_index_from_name(graph, node_name) >= 0)
         return tengine_error_set(TENGINE_EEXIST, "%s: there is a node '%s' already", function,
                                  node_name);
+    if (find_op_type(op_name) < 0 && is_build_selective()) return fail_left_out(node_name, op_name);
     if (find_op_type(op_name) < 0)
         return tengine_error_set(TENGINE_EOPERATOR, "%s: node '%s': there is no operator '%s'",
                                  function, node_name, op_name);

@@ -17,8 +17,9 @@ static int fail_reading(const char* path)
     return tengine_error_set(TENGINE_EIO, "cannot read '%s': %s", path, strerror(errno));
 }
 
-static int map_descriptor(int descriptor, const char* path, bool writable, mapped_file_t* out_file)
+int map_open_file(int descriptor, const char* path, bool writable, mapped_file_t* out_file)
 {
+    *out_file = (mapped_file_t){NULL, 0};
     struct stat info;
     if (fstat(descriptor, &info) != 0) return fail_reading(path);
     if (!S_ISREG(info.st_mode))
@@ -43,7 +44,7 @@ int map_file(const char* path, bool writable, mapped_file_t* out_file)
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
         return tengine_error_set(TENGINE_EIO, "cannot open '%s': %s", path, strerror(errno));
-    const int status = map_descriptor(descriptor, path, writable, out_file);
+    const int status = map_open_file(descriptor, path, writable, out_file);
     close(descriptor);
     return status;
 }

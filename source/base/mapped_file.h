@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "tengine/error.h"
 
@@ -24,11 +25,21 @@ typedef struct mapped_file
 // is empty.
 TENGINE_MUST_USE int map_file(const char* path, bool writable, mapped_file_t* out_file);
 
+// The same for a file that is open for reading, and stays so; `path` is for sentences.
+TENGINE_MUST_USE int map_open_file(int descriptor, const char* path, bool writable,
+                                   mapped_file_t* out_file);
+
 // `size` > 0 bytes of zeroes, of which only pages that are written take memory. TENGINE_ENOMEM.
 TENGINE_MUST_USE int map_zeroes(size_t size, mapped_file_t* out_memory);
 
 // Nothing mapped is allowed, and what it leaves.
 void unmap_file(mapped_file_t* file);
+
+// Whether an address lies in what is mapped.
+static inline bool is_in_mapped_file(const mapped_file_t* file, const void* address)
+{
+    return (uintptr_t)address - (uintptr_t)file->bytes < file->size;
+}
 
 // Tells the system that these bytes of a mapped file, which nobody has changed, will not be read
 // again soon, so that a large file does not stay in memory beside what is made of it.

@@ -68,6 +68,7 @@ int create_ir_frame(const struct graph* execution, bool own_memory, ir_frame_t* 
         release_ir_frame(&frame);
         return tengine_error_set(TENGINE_ENOMEM, "no memory for a run of %zu bytes", bytes);
     }
+    if (own_memory) frame.memory_bytes = bytes;
     place_values(&frame, execution);
     if (own_memory) place_inputs(&frame, execution);
     *out_frame = frame;

@@ -28,6 +28,7 @@ typedef struct frame
     // Memory of its own, laid out like graph->plan, with room for copies of the inputs behind it.
     // NULL: the frame works in graph->plan and in the user's buffers.
     void* memory;
+    size_t memory_bytes;  // its size
 } ir_frame_t;
 
 // A frame for an execution graph whose border memory is planned.

@@ -265,6 +265,12 @@ static int publish_device(struct subgraph* part, const ir_failure_t* cause)
     return TENGINE_OK;
 }
 
+struct subgraph* get_ir_compiled_part(const struct subgraph* part)
+{
+    const ir_runner_t* runner = part->runner;
+    return runner->compiled ? runner->compiled->subgraph : NULL;
+}
+
 int count_ir_part(struct subgraph* part, struct vector* out_counters)
 {
     const ir_runner_t* runner = part->runner;

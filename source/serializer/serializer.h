@@ -16,6 +16,14 @@
 extern "C" {
 #endif
 
+// Whose memory the bytes of a constant are.
+typedef enum ir_data_place
+{
+    IR_DATA_PROGRAM,  // the program's
+    IR_DATA_LIBRARY,  // the graph's, until it is unloaded
+    IR_DATA_MAPPED    // a mapped file, or zeroes that take no memory until they are written
+} ir_data_place_t;
+
 typedef struct serializer
 {
     // The format's name as create_graph() takes it ("onnx"). Constant, never NULL.
@@ -50,6 +58,10 @@ typedef struct serializer
     // else it stays the caller's and is only read. After a failure it is the caller's in any case.
     int (*load_block)(struct serializer* serializer, struct graph* ir_graph, void* block, int size,
                       bool owned);
+    // (optional) Whose memory `data` lies in, which a constant of the graph has not of its own.
+    // NULL: the format gives every constant memory of its own.
+    ir_data_place_t (*locate_data)(const struct serializer* serializer,
+                                   const struct graph* ir_graph, const void* data);
 } serializer_t;
 
 #ifdef __cplusplus

@@ -122,6 +122,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_operator_get_number),
     SYMBOL(tengine_operator_get_name),
     SYMBOL(tengine_operator_get_domain),
+    SYMBOL(tengine_operator_is_used),
     SYMBOL(tengine_option_get_number),
     SYMBOL(tengine_option_get_name),
     SYMBOL(tengine_option_get_default),
@@ -148,6 +149,8 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_graph_get_subgraph),
     SYMBOL(tengine_graph_get_counters),
     SYMBOL(tengine_graph_get_scheduler),
+    SYMBOL(get_graph_memory),
+    SYMBOL(tengine_graph_get_device_memory),
 };
 
 const int api_symbol_num = (int)(sizeof api_symbols / sizeof api_symbols[0]);

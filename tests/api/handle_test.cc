@@ -37,6 +37,8 @@ tengine_execution_node execution_node;
 tengine_execution_tensor execution_tensor;
 tengine_refusal refusal;
 tengine_subgraph part;
+tengine_graph_memory memory;
+tengine_device_memory device_memory;
 
 int ignore_event(graph_t, int, void*)
 {
@@ -99,6 +101,8 @@ const Call kGraphCalls[] = {
     CALL(tengine_graph_get_execution_output(h, 0, &execution_tensor), -1),
     CALL(tengine_graph_get_subgraph(h, 0, &part), -1),
     CALL(tengine_graph_get_scheduler(h), nullptr),
+    CALL(get_graph_memory(h, &memory, sizeof memory), -1),
+    CALL(tengine_graph_get_device_memory(h, 0, &device_memory, sizeof device_memory), -1),
 };
 
 const Call kNodeCalls[] = {

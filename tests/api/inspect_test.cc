@@ -60,6 +60,22 @@ TEST_F(InspectTest, WhatADeviceTakes)
     EXPECT_TRUE(failed_with(TENGINE_ENOENT));
 }
 
+TEST_F(InspectTest, OperatorsOfNodesAreUsed)
+{
+    const auto is_used = [](const std::string& name) {
+        for (int i = 0; i < tengine_operator_get_number(); ++i)
+            if (*tengine_operator_get_domain(i) == '\0' && name == tengine_operator_get_name(i))
+                return tengine_operator_is_used(i);
+        return -1;
+    };
+    graph_t graph = create_graph(nullptr, nullptr, nullptr);
+    ASSERT_NE(create_graph_node(graph, "node", "Hardmax"), nullptr);
+    EXPECT_EQ(is_used("Hardmax"), 1);
+    EXPECT_EQ(destroy_graph(graph), 0);
+    EXPECT_EQ(is_used("Hardmax"), 1);
+    EXPECT_EQ(is_used("Cnov"), -1);
+}
+
 TEST_F(InspectTest, OperatorsAndFormats)
 {
     const int number = tengine_operator_get_number();
@@ -73,6 +89,7 @@ TEST_F(InspectTest, OperatorsAndFormats)
         EXPECT_EQ(tengine_operator_get_name(index), nullptr);
         EXPECT_TRUE(failed_with(TENGINE_ERANGE));
         EXPECT_EQ(tengine_operator_get_domain(index), nullptr);
+        EXPECT_EQ(tengine_operator_is_used(index), -1);
         EXPECT_TRUE(failed_with(TENGINE_ERANGE));
     }
     const int formats = tengine_format_get_number();

@@ -159,6 +159,7 @@ Loaded::Loaded(const std::filesystem::path& file) : graph(create_ir_graph(nullpt
 
 Loaded::~Loaded()
 {
+    onnx_serializer()->unload_graph(onnx_serializer(), graph, graph->serializer_privacy, nullptr);
     destroy_ir_graph(graph);
 }
 

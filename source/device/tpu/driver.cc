@@ -130,6 +130,16 @@ int Driver::load(const subgraph& part)
     return check_bindings(part, program_);
 }
 
+ir_part_memory_t Driver::memory() const
+{
+    const size_t program = program_.instructions.capacity() * sizeof(Instruction) +
+                           program_.weights.capacity() + program_.constants.capacity();
+    ir_part_memory_t memory = {};
+    memory.compiled = static_cast<int64_t>(program);
+    memory.arena = static_cast<int64_t>(host_.capacity() + machine_->memory_bytes());
+    return memory;
+}
+
 int Driver::run(const subgraph& part)
 {
     const auto inputs = static_cast<size_t>(part.input_num);

@@ -46,6 +46,8 @@ class Driver
     // Of one run, which are all alike.
     const Counters& counters() const { return counters_; }
     const Program& program() const { return program_; }
+    // Bytes of the program; of host memory and of the machine's buffers.
+    ir_part_memory_t memory() const;
     // Multiply-accumulates of the part's nodes, without the zeros that fill tiles.
     int64_t macs() const { return macs_; }
 

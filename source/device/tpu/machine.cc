@@ -64,6 +64,12 @@ class PlainMachine final : public Machine
         }
     }
 
+    size_t memory_bytes() const override
+    {
+        return memory_.buffer.capacity() + memory_.sums.capacity() * sizeof(int32_t) +
+               matrix_.memory_bytes();
+    }
+
   private:
     int run_instructions(const Program& program, uint8_t* host, const Faults& faults,
                          const std::function<bool()>& cancelled);

@@ -156,4 +156,10 @@ int MatrixUnit::multiply(const Instruction& in, MachineMemory* memory)
     return TENGINE_OK;
 }
 
+size_t MatrixUnit::memory_bytes() const
+{
+    return (integer_tile_.capacity() + integer_vectors_.capacity()) * sizeof(int16_t) +
+           (float_tile_.capacity() + float_vectors_.capacity()) * sizeof(float);
+}
+
 }  // namespace tengine::tpu

@@ -24,6 +24,9 @@ class MatrixUnit
     // TENGINE_EDEVICE when there is no tile, which a valid program never meets.
     int multiply(const Instruction& instruction, MachineMemory* memory);
 
+    // Bytes of the tile in the array and of what moves past it.
+    size_t memory_bytes() const;
+
   private:
     struct Tile
     {

@@ -60,6 +60,8 @@ class Machine
     // TENGINE_EDEVICE for a fault, and when `cancelled`, which is asked now and then, says so.
     virtual int run(const Program& program, uint8_t* host, const Faults& faults,
                     const std::function<bool()>& cancelled) = 0;
+    // Bytes its buffers take in the process.
+    virtual size_t memory_bytes() const = 0;
 };
 
 }  // namespace tengine::tpu

@@ -110,6 +110,12 @@ int count(device*, subgraph* part, struct vector* out_counters)
     });
 }
 
+int memory(device*, subgraph* part, ir_part_memory_t* out_memory)
+{
+    *out_memory = driver_of(part)->memory();
+    return TENGINE_OK;
+}
+
 // ---- allocator ----
 
 int describe(device*, struct vector* allowed_ops, struct vector*, struct vector* precision)
@@ -177,6 +183,7 @@ ir_interface_t make_interface()
     table.measure = measure;
     table.count = count;
     table.cancel = cancel;
+    table.memory = memory;
     return table;
 }
 

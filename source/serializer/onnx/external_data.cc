@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds, checks and reads external data files. One file is kept open: tensors of a model share a
-// file or have one each.
+// Finds, checks, maps and reads external data files. One file is kept open: tensors of a model
+// share a file or have one each.
 #include "serializer/onnx/external_data.h"
 
 #include <errno.h>
@@ -121,6 +121,7 @@ int ExternalData::open_file(const std::string& location, const std::string& owne
                                  owner.c_str(), quote_name(location).c_str());
     }
     location_ = location;
+    path_ = path.string();
     size_ = static_cast<uint64_t>(info.st_size);
     return TENGINE_OK;
 }
@@ -142,6 +143,21 @@ int ExternalData::open(const ::onnx::TensorProto& tensor, size_t bytes, const st
             quote_name(place.location).c_str(), static_cast<unsigned long long>(size_));
     offset_ = place.offset;
     return TENGINE_OK;
+}
+
+char* ExternalData::view(size_t alignment)
+{
+    // The mapping begins at a page, whose size is a multiple of every alignment.
+    if (offset_ % alignment != 0 || offset_ >= size_) return nullptr;
+    ModelFile* file = nullptr;
+    if (files_->map(descriptor_, path_, &file) < 0) {
+        tengine_error_clear();
+        return nullptr;
+    }
+    // It may have grown shorter since it was opened.
+    if (file->bytes.size < size_) return nullptr;
+    file->is_viewed = true;
+    return file->bytes.bytes + offset_;
 }
 
 int ExternalData::read(void* out_values, size_t bytes, const std::string& owner) const

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "onnx/onnx.pb.h"
+#include "serializer/onnx/model_files.h"
 #include "tengine/error.h"
 
 namespace tengine {
@@ -15,8 +16,12 @@ namespace tengine {
 class ExternalData
 {
   public:
-    // `folder` of the model; "" for a model in memory, which has none and so no external data.
-    explicit ExternalData(std::string folder) : folder_(std::move(folder)) {}
+    // `folder` of the model, and where its files are mapped.
+    ExternalData(std::string folder, ModelFiles* files) : folder_(std::move(folder)), files_(files)
+    {
+    }
+    // A model in memory has no folder and so no external data.
+    ExternalData() = default;
     ~ExternalData();
     ExternalData(const ExternalData&) = delete;
     ExternalData& operator=(const ExternalData&) = delete;
@@ -25,7 +30,10 @@ class ExternalData
     // names the tensor in error sentences.
     TENGINE_MUST_USE int open(const ::onnx::TensorProto& tensor, size_t bytes,
                               const std::string& owner);
-    // Reads the bytes of the tensor opened last.
+    // The bytes of the tensor opened last in the mapped file, which stays mapped; NULL when they
+    // are not there at a multiple of `alignment`, or the file cannot be mapped: then read() them.
+    char* view(size_t alignment);
+    // Reads them.
     TENGINE_MUST_USE int read(void* out_values, size_t bytes, const std::string& owner) const;
 
   private:
@@ -33,7 +41,9 @@ class ExternalData
     void close();
 
     std::string folder_;
+    ModelFiles* files_ = nullptr;
     std::string location_;  // the file that is open
+    std::string path_;      // of it, without symbolic links
     int descriptor_ = -1;
     uint64_t size_ = 0;
     uint64_t offset_ = 0;  // of the tensor opened last

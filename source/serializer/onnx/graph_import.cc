@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the source graph. Weights are decoded and copied one at a time; see wire.h.
+// Builds the source graph. Weights stay in the mapped file where they are aligned there, else they
+// are decoded and copied one at a time; see wire.h.
 #include "serializer/onnx/graph_import.h"
 
 #include <unordered_set>
@@ -148,6 +149,10 @@ int GraphImport::add_initializer(const Encoded& encoded)
     TENGINE_RETURN_IF_ERROR(declare(proto.name(), reader.data_type(), owner, &tensor));
     tensor->tensor_type = TENSOR_TYPE_CONST;
     TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(tensor, reader.dims(), reader.dim_num()));
+    if (char* values = reader.view()) {
+        set_ir_tensor_data(tensor, values, false);
+        return TENGINE_OK;
+    }
     TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(tensor));
     return reader.read(tensor->data);
 }

@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/mapped_file.h"
 #include "serializer/onnx/external_data.h"
+#include "serializer/onnx/model_files.h"
 #include "serializer/onnx/opset.h"
 #include "serializer/onnx/wire.h"
 #include "tengine/ir.h"
@@ -28,8 +28,7 @@ class GraphImport
   public:
     // `file` holds the initializers' bytes, or is NULL when they are the caller's. Consumes the
     // model: what has become part of `graph` is freed.
-    GraphImport(struct graph* graph, OnnxModel* model, ExternalData* external,
-                const mapped_file_t* file)
+    GraphImport(struct graph* graph, OnnxModel* model, ExternalData* external, ModelFile* file)
         : graph_(graph), model_(model), external_(external), file_(file)
     {
     }
@@ -58,7 +57,7 @@ class GraphImport
     struct graph* graph_;
     OnnxModel* model_;
     ExternalData* external_;
-    const mapped_file_t* file_;
+    ModelFile* file_;
     std::vector<std::string> node_names_;
     std::vector<OperatorId> operators_;
     std::vector<int32_t> inputs_;                   // tensors

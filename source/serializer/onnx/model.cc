@@ -4,10 +4,8 @@
 
 #include <climits>
 #include <filesystem>
-#include <memory>
 
 #include "base/alloc.h"
-#include "base/mapped_file.h"
 #include "serializer/onnx/graph_import.h"
 
 namespace tengine {
@@ -16,12 +14,6 @@ namespace {
 // What differs between IR versions 3 and 10 is additions; earlier ones import no opsets.
 constexpr int64_t kOldestIrVersion = 3;
 constexpr int64_t kNewestIrVersion = 10;
-
-struct Unmap
-{
-    void operator()(mapped_file_t* file) const { unmap_file(file); }
-};
-using MappedFileGuard = std::unique_ptr<mapped_file_t, Unmap>;
 
 int check_header(const ::onnx::ModelProto& header)
 {
@@ -59,34 +51,37 @@ int name_graph(struct graph* graph, const std::string& name)
     return TENGINE_OK;
 }
 
-int load(struct graph* graph, Bytes bytes, const std::string& folder, const mapped_file_t* file)
+int load(struct graph* graph, Bytes bytes, ExternalData* external, ModelFile* file)
 {
     OnnxModel model;
     TENGINE_RETURN_IF_ERROR(take_apart(bytes, &model));
     TENGINE_RETURN_IF_ERROR(name_graph(graph, model.graph.name()));
-    ExternalData external(folder);
-    return GraphImport(graph, &model, &external, file).run();
+    return GraphImport(graph, &model, external, file).run();
 }
 
 }  // namespace
 
-int load_onnx_file(struct graph* graph, const std::string& path)
+int load_onnx_file(struct graph* graph, const std::string& path, ModelFiles* files)
 {
-    mapped_file_t file;
-    TENGINE_RETURN_IF_ERROR(map_file(path.c_str(), false, &file));
-    const MappedFileGuard guard(&file);
-    if (file.size > INT_MAX)
+    ModelFile* file = nullptr;
+    TENGINE_RETURN_IF_ERROR(files->map(path, &file));
+    const Bytes bytes(file->bytes.bytes, file->bytes.size);
+    if (bytes.size() > INT_MAX)
         return tengine_error_set(TENGINE_ELIMIT,
                                  "'%s' has %zu bytes; protobuf, and so an ONNX file, ends at %d: "
                                  "save the weights as external data",
-                                 path.c_str(), file.size, INT_MAX);
+                                 path.c_str(), bytes.size(), INT_MAX);
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    return load(graph, Bytes(file.bytes, file.size), folder.empty() ? "." : folder.string(), &file);
+    ExternalData external(folder.empty() ? "." : folder.string(), files);
+    TENGINE_RETURN_IF_ERROR(load(graph, bytes, &external, file));
+    files->unmap_unviewed();
+    return TENGINE_OK;
 }
 
 int load_onnx_bytes(struct graph* graph, Bytes bytes)
 {
-    return load(graph, bytes, "", nullptr);
+    ExternalData external;
+    return load(graph, bytes, &external, nullptr);
 }
 
 }  // namespace tengine

@@ -4,14 +4,16 @@
 
 #include <string>
 
+#include "serializer/onnx/model_files.h"
 #include "serializer/onnx/wire.h"
 #include "tengine/ir.h"
 
 namespace tengine {
 
-// Fill the empty `graph`. May throw std::bad_alloc and what protobuf throws; the serializer's
-// entries turn that into a status.
-TENGINE_MUST_USE int load_onnx_file(struct graph* graph, const std::string& path);
+// Fill the empty `graph`. Constants may lie in `files`, which must outlive it. May throw
+// std::bad_alloc and what protobuf throws; the serializer's entries turn that into a status.
+TENGINE_MUST_USE int load_onnx_file(struct graph* graph, const std::string& path,
+                                    ModelFiles* files);
 // `bytes` are the caller's; a model without file cannot have external data.
 TENGINE_MUST_USE int load_onnx_bytes(struct graph* graph, Bytes bytes);
 

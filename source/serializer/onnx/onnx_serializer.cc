@@ -34,7 +34,11 @@ int load_model(struct serializer* serializer, struct graph* graph, const char* f
     if (!file_name || !*file_name)
         return tengine_error_set(TENGINE_EINVAL, "an ONNX model needs a file name");
     graph->serializer = serializer;
-    return guard([=] { return tengine::load_onnx_file(graph, file_name); });
+    return guard([=] {
+        auto* files = new tengine::ModelFiles;  // the graph's even when loading fails
+        graph->serializer_privacy = files;
+        return tengine::load_onnx_file(graph, file_name, files);
+    });
 }
 
 int load_mem(struct serializer* serializer, struct graph* graph, const void* address, int size,
@@ -48,6 +52,19 @@ int load_mem(struct serializer* serializer, struct graph* graph, const void* add
     graph->serializer = serializer;
     const tengine::Bytes bytes(static_cast<const char*>(address), static_cast<size_t>(size));
     return guard([=] { return tengine::load_onnx_bytes(graph, bytes); });
+}
+
+int unload_graph(struct serializer*, struct graph* graph, void* privacy, void*)
+{
+    delete static_cast<tengine::ModelFiles*>(privacy);
+    graph->serializer_privacy = nullptr;
+    return TENGINE_OK;
+}
+
+ir_data_place_t locate_data(const struct serializer*, const struct graph* graph, const void* data)
+{
+    const auto* files = static_cast<const tengine::ModelFiles*>(graph->serializer_privacy);
+    return files && files->contains(data) ? IR_DATA_MAPPED : IR_DATA_PROGRAM;
 }
 
 int save_model(struct serializer*, const struct graph* graph, const char* file_name)
@@ -65,8 +82,10 @@ serializer_t make_serializer()
     made.get_name = get_name;
     made.load_model = load_model;
     made.load_mem = load_mem;
+    made.unload_graph = unload_graph;
     made.save_model = save_model;
     made.dialect = "";
+    made.locate_data = locate_data;
     return made;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "module/module.h"
+#include "operator/selection.h"
 #include "serializer/onnx/message.h"
 
 namespace tengine {
@@ -81,9 +82,11 @@ int refuse(const std::vector<Missing>& list, const std::vector<std::string>& nam
     for (const size_t max_names : {5, 2, 1, 0}) {
         if (!complete) text = join(list, names, max_names, &complete);
     }
-    return tengine_error_set(TENGINE_EOPERATOR, "%zu operator%s of the model %s not supported: %s",
-                             list.size(), list.size() == 1 ? "" : "s",
-                             list.size() == 1 ? "is" : "are", text.c_str());
+    return tengine_error_set(
+        TENGINE_EOPERATOR, "%zu operator%s of the model %s not %s: %s", list.size(),
+        list.size() == 1 ? "" : "s", list.size() == 1 ? "is" : "are",
+        is_build_selective() ? "part of this build (CMake option TENGINE_OPERATORS)" : "supported",
+        text.c_str());
 }
 
 std::string describe_operator(const std::string& domain, const std::string& type, int version)

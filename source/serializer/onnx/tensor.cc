@@ -150,6 +150,18 @@ int TensorReader::check_source() const
                              elements_);
 }
 
+char* TensorReader::view() const
+{
+    // Booleans are whatever is not 0 in the file.
+    if (bytes_ == 0 || data_type_ == TENGINE_DT_BOOL) return nullptr;
+    const auto alignment = static_cast<size_t>(get_data_type_size(data_type_));
+    if (proto_.data_location() == TensorProto::EXTERNAL) return external_->view(alignment);
+    if (!file_ || raw_.empty() || reinterpret_cast<uintptr_t>(raw_.data()) % alignment != 0)
+        return nullptr;
+    file_->is_viewed = true;
+    return file_->bytes.bytes + (raw_.data() - file_->bytes.bytes);
+}
+
 // In pieces that leave memory as they have been copied: a layer can be most of a model.
 void TensorReader::copy_raw(char* out_values) const
 {

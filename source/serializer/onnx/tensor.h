@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // TensorProto to values in memory. Everything is checked before anything of the claimed size is
-// allocated: describe() first, then room for `bytes`, then read(). The IR's side of it is in
-// graph_import.cc and attribute.cc.
+// allocated: describe() first, then view(), or else room for `bytes` and read(). The IR's side of
+// it is in graph_import.cc and attribute.cc.
 #pragma once
 
 #include <string>
 
-#include "base/mapped_file.h"
 #include "serializer/onnx/external_data.h"
+#include "serializer/onnx/model_files.h"
 #include "serializer/onnx/wire.h"
 #include "tengine/defines.h"
 
@@ -24,7 +24,7 @@ class TensorReader
     // tensor in error sentences. `file`, if any, is what `raw` lies in. All but `owner` must
     // outlive the reader.
     TensorReader(const ::onnx::TensorProto& proto, Bytes raw, std::string owner,
-                 ExternalData* external, const mapped_file_t* file = nullptr)
+                 ExternalData* external, ModelFile* file = nullptr)
         : proto_(proto), raw_(raw), owner_(std::move(owner)), external_(external), file_(file)
     {
     }
@@ -38,6 +38,9 @@ class TensorReader
     const int* dims() const { return dims_; }
     size_t bytes() const { return bytes_; }
 
+    // The values in the mapped file, which stays mapped; NULL where they are not as read() would
+    // give them, or not aligned to their elements, or the model has no file.
+    char* view() const;
     // Writes bytes() bytes, dense and in the machine's byte order.
     TENGINE_MUST_USE int read(void* out_values) const;
 
@@ -50,7 +53,7 @@ class TensorReader
     Bytes raw_;
     std::string owner_;
     ExternalData* external_;
-    const mapped_file_t* file_;
+    ModelFile* file_;
     int data_type_ = 0;
     int dims_[MAX_SHAPE_DIM_NUM] = {};
     size_t elements_ = 0;

@@ -7,6 +7,7 @@
 #include "operator/infer.h"
 #include "operator/param.h"
 #include "operator/registry.h"
+#include "operator/selection.h"
 
 namespace tengine::tmfile {
 namespace {
@@ -225,13 +226,15 @@ uint32_t write_attribute(FileBuilder& builder, const op_field_t& field, const vo
 
 }  // namespace
 
-int find_extension(const Reading& reading, const OperatorRecord& record, const std::string& what,
-                   int* out_type)
+int find_extension(const Reading& reading, const OperatorRecord& record,
+                   const std::string& node_name, const std::string& what, int* out_type)
 {
     std::string_view name;
     TENGINE_RETURN_IF_ERROR(
         reading.file.read_string(record.param, "the operator's name of " + what, &name));
     *out_type = get_op_type_by_name(std::string(name).c_str());
+    if (*out_type < 0 && is_build_selective())
+        return fail_left_out(node_name.c_str(), std::string(name).c_str());
     const int version = record.version <= INT16_MAX ? static_cast<int>(record.version) : -1;
     if (*out_type >= 0 && version > 0 && find_op_method(*out_type, version)) return TENGINE_OK;
     return tengine_error_set(TENGINE_EOPERATOR,

@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <functional>
 
 namespace tengine::tmfile {
 
@@ -38,12 +37,16 @@ int Image::add_zeroes(size_t size, char** out_bytes)
 
 bool Image::is_without_values(const void* bytes, size_t size) const
 {
+    if (size == 0 || !is_in_mapped_file(&zeroes_, bytes)) return false;
     const char* begin = static_cast<const char*>(bytes);
-    const std::less<const char*> before;
-    if (!zeroes_.bytes || size == 0 || before(begin, zeroes_.bytes) ||
-        !before(begin, zeroes_.bytes + zeroes_.size))
-        return false;
     return begin[0] == 0 && std::memcmp(begin, begin + 1, size - 1) == 0;
+}
+
+ir_data_place_t Image::locate(const void* data) const
+{
+    if (is_in_mapped_file(&file_, data) || is_in_mapped_file(&zeroes_, data)) return IR_DATA_MAPPED;
+    const mapped_file_t block = {bytes_, size_};
+    return owned_ && is_in_mapped_file(&block, data) ? IR_DATA_LIBRARY : IR_DATA_PROGRAM;
 }
 
 }  // namespace tengine::tmfile

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/mapped_file.h"
+#include "serializer/serializer.h"
 #include "tengine/ir.h"
 
 namespace tengine::tmfile {
@@ -29,6 +30,8 @@ class Image
     TENGINE_MUST_USE int add_zeroes(size_t size, char** out_bytes);
     // Whether `bytes` lie in add_zeroes()' memory and are zero still.
     bool is_without_values(const void* bytes, size_t size) const;
+
+    ir_data_place_t locate(const void* data) const;
 
   private:
     mapped_file_t file_ = {nullptr, 0};

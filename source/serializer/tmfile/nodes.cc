@@ -6,6 +6,7 @@
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/registry.h"
+#include "operator/selection.h"
 #include "serializer/tmfile/extension.h"
 #include "serializer/tmfile/names.h"
 #include "serializer/tmfile/parameters.h"
@@ -25,7 +26,8 @@ class NodeReader
 
   private:
     int add_node(uint32_t index);
-    int find_operator(const OperatorRecord& record, const std::string& what, int* out_type);
+    int find_operator(const OperatorRecord& record, const std::string& name,
+                      const std::string& what, int* out_type);
     int connect(struct node* node, const NodeRecord& record);
     int connect_inputs(struct node* node, const VectorView& list);
     int connect_output(struct node* node, const VectorView& list, uint32_t place);
@@ -48,9 +50,11 @@ int NodeReader::run()
     return check_inputs();
 }
 
-int NodeReader::find_operator(const OperatorRecord& record, const std::string& what, int* out_type)
+int NodeReader::find_operator(const OperatorRecord& record, const std::string& name,
+                              const std::string& what, int* out_type)
 {
-    if (record.type == kExtensionType) return find_extension(reading_, record, what, out_type);
+    if (record.type == kExtensionType)
+        return find_extension(reading_, record, name, what, out_type);
     const uint32_t number = todays_number(record);
     const auto known = types_.find(number);
     if (known != types_.end()) {
@@ -58,6 +62,8 @@ int NodeReader::find_operator(const OperatorRecord& record, const std::string& w
         return TENGINE_OK;
     }
     const ir_method_t* method = find_method(number);
+    const char* left_out = method ? nullptr : find_left_out_operator(static_cast<int>(number));
+    if (left_out) return fail_left_out(name.c_str(), left_out);
     if (!method)
         return tengine_error_set(TENGINE_EOPERATOR,
                                  "%s has the operator number %u, which is not known here",
@@ -76,7 +82,7 @@ int NodeReader::add_node(uint32_t index)
     OperatorRecord op;
     TENGINE_RETURN_IF_ERROR(file_.read(record.op, "the operator of " + what, &op));
     int type = -1;
-    TENGINE_RETURN_IF_ERROR(find_operator(op, what, &type));
+    TENGINE_RETURN_IF_ERROR(find_operator(op, name, what, &type));
     const bool is_extension = op.type == kExtensionType;
     const int version = is_extension ? static_cast<int>(op.version) : 0;
     struct node* node = create_ir_node(reading_.graph, name.c_str(), type, version);

@@ -10,6 +10,7 @@
 
 #include "base/replace_file.h"
 #include "module/module.h"
+#include "operator/operator.h"
 #include "serializer/serializer.h"
 #include "serializer/tmfile/image.h"
 #include "serializer/tmfile/reader.h"
@@ -93,12 +94,19 @@ int unload_graph(struct serializer*, struct graph* graph, void* privacy, void*)
     return TENGINE_OK;
 }
 
+ir_data_place_t locate_data(const struct serializer*, const struct graph* graph, const void* data)
+{
+    return static_cast<const Image*>(graph->serializer_privacy)->locate(data);
+}
+
+#if TENGINE_CAN_WRITE_TMFILE
 int save_model(struct serializer*, const struct graph* graph, const char* file_name)
 {
     if (!file_name || !*file_name)
         return tengine_error_set(TENGINE_EINVAL, "a tmfile needs a file name");
     return save_tmfile(graph, file_name);
 }
+#endif
 
 serializer_t make_serializer()
 {
@@ -108,8 +116,11 @@ serializer_t make_serializer()
     made.load_mem = load_mem;
     made.load_block = load_block;
     made.unload_graph = unload_graph;
+#if TENGINE_CAN_WRITE_TMFILE
     made.save_model = save_model;
+#endif
     made.dialect = "tengine";
+    made.locate_data = locate_data;
     return made;
 }
 

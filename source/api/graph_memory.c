@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// inspect.h, memory: what a graph holds.
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/check.h"
+#include "operator/param.h"
+#include "scheduler/memory.h"
+#include "serializer/serializer.h"
+#include "tengine/inspect.h"
+
+// ---- constants of the model ----
+
+// Bytes of a constant that are not the tensor's own; several tensors may share them.
+typedef struct span
+{
+    uintptr_t begin;
+    uintptr_t end;
+    ir_data_place_t place;
+} span_t;
+
+static ir_data_place_t locate(const struct graph* graph, const void* data)
+{
+    const struct serializer* serializer = graph->serializer;
+    if (serializer == NULL || serializer->locate_data == NULL) return IR_DATA_PROGRAM;
+    return serializer->locate_data(serializer, graph, data);
+}
+
+static int compare_spans(const void* left, const void* right)
+{
+    const span_t* a = left;
+    const span_t* b = right;
+    return (a->begin > b->begin) - (a->begin < b->begin);
+}
+
+// Counts every byte once. A span that begins in another lies in the same place.
+static void add_spans(struct vector* spans, struct tengine_graph_memory* memory)
+{
+    const int number = get_vector_num(spans);
+    if (number == 0) return;
+    qsort(get_vector_data(spans, 0), (size_t)number, sizeof(span_t), compare_spans);
+    int64_t* const sums[] = {
+        [IR_DATA_PROGRAM] = &memory->borrowed_bytes,
+        [IR_DATA_LIBRARY] = &memory->owned_bytes,
+        [IR_DATA_MAPPED] = &memory->mapped_bytes,
+    };
+    uintptr_t counted = 0;  // up to here
+    for (int i = 0; i < number; ++i) {
+        const span_t* span = get_vector_data(spans, i);
+        const uintptr_t begin = span->begin > counted ? span->begin : counted;
+        if (span->end <= begin) continue;
+        *sums[span->place] += (int64_t)(span->end - begin);
+        counted = span->end;
+    }
+}
+
+static int collect_constants(const struct graph* graph, struct vector* spans,
+                             struct tengine_graph_memory* memory)
+{
+    for (int i = 0; i < graph->node_num; ++i)
+        memory->owned_bytes += (int64_t)get_node_tensor_bytes(graph->node_list[i]);
+    for (int i = 0; i < graph->tensor_num; ++i) {
+        const struct tensor* tensor = graph->tensor_list[i];
+        const size_t bytes = get_ir_tensor_bytes(tensor);
+        const bool is_constant = tensor->tensor_type == TENSOR_TYPE_CONST;
+        if (tensor->free_host_mem) {
+            *(is_constant ? &memory->owned_bytes : &memory->value_bytes) += (int64_t)bytes;
+        } else if (is_constant && tensor->data != NULL) {
+            const uintptr_t begin = (uintptr_t)tensor->data;
+            const span_t span = {begin, begin + bytes, locate(graph, tensor->data)};
+            if (push_vector_data(spans, &span) < 0)
+                return tengine_error_set(TENGINE_ENOMEM, "get_graph_memory: no memory");
+        }
+    }
+    return TENGINE_OK;
+}
+
+static int count_constants(const struct graph* graph, struct tengine_graph_memory* memory)
+{
+    struct vector* spans = create_vector(sizeof(span_t), NULL);
+    if (spans == NULL) return tengine_error_set(TENGINE_ENOMEM, "get_graph_memory: no memory");
+    const int status = collect_constants(graph, spans, memory);
+    if (status == TENGINE_OK) add_spans(spans, memory);
+    release_vector(spans);
+    return status;
+}
+
+// ---- devices ----
+
+static int64_t sum_device(const ir_device_memory_t* entry)
+{
+    return entry->held.compiled + entry->held.arena + entry->tensors;
+}
+
+// The list is to be released, whatever is returned; NULL without memory.
+static int list_devices(const struct graph* graph, struct vector** out_list)
+{
+    *out_list = create_vector(sizeof(ir_device_memory_t), NULL);
+    if (*out_list == NULL) return tengine_error_set(TENGINE_ENOMEM, "get_graph_memory: no memory");
+    return count_ir_device_memory(graph, *out_list);
+}
+
+static int count_devices(const struct graph* graph, struct tengine_graph_memory* memory)
+{
+    struct vector* list;
+    const int status = list_devices(graph, &list);
+    memory->device_number = list == NULL ? 0 : get_vector_num(list);
+    for (int i = 0; i < memory->device_number; ++i) {
+        const ir_device_memory_t* entry = get_vector_data(list, i);
+        memory->device_bytes += sum_device(entry);
+        memory->unknown_number += entry->unknown_num;
+    }
+    if (list != NULL) release_vector(list);
+    return status;
+}
+
+// ---- the two functions ----
+
+static int check_call(const api_graph_t* graph, const void* out_memory, size_t size,
+                      const char* function)
+{
+    TENGINE_RETURN_IF_ERROR(check_pointer(out_memory, function, "out_memory"));
+    if (size == 0)
+        return tengine_error_set(
+            TENGINE_EINVAL, "%s: size is 0; it must be that of the struct out_memory points to",
+            function);
+    return check_idle(graph, function);
+}
+
+// A program may know fewer members than the library, or more.
+static void give(const void* memory, size_t memory_size, void* out_memory, size_t size)
+{
+    memset(out_memory, 0, size);
+    memcpy(out_memory, memory, size < memory_size ? size : memory_size);
+}
+
+int get_graph_memory(graph_t graph, struct tengine_graph_memory* out_memory, size_t size)
+{
+    const api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_call(target, out_memory, size, __func__) < 0) return -1;
+    struct tengine_graph_memory memory = {0};
+    if (count_constants(target->graph, &memory) < 0 || count_devices(target->graph, &memory) < 0)
+        return -1;
+    const struct graph* execution = target->graph->execution;
+    if (execution != NULL) {
+        memory.derived_bytes = count_ir_derived_constants(execution);
+        memory.border_bytes = count_ir_border_memory(execution);
+        memory.value_bytes += count_ir_run_values(execution);
+    }
+    memory.total_bytes = memory.owned_bytes + memory.value_bytes + memory.derived_bytes +
+                         memory.border_bytes + memory.device_bytes;
+    give(&memory, sizeof memory, out_memory, size);
+    return 0;
+}
+
+static void describe_device(const ir_device_memory_t* entry,
+                            struct tengine_device_memory* out_memory)
+{
+    *out_memory = (struct tengine_device_memory){
+        .device = entry->device->name,
+        .subgraph_number = entry->part_num,
+        .unknown_number = entry->unknown_num,
+        .compiled_bytes = entry->held.compiled,
+        .arena_bytes = entry->held.arena,
+        .tensor_bytes = entry->tensors,
+    };
+}
+
+int tengine_graph_get_device_memory(graph_t graph, int index,
+                                    struct tengine_device_memory* out_memory, size_t size)
+{
+    const api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL || check_call(target, out_memory, size, __func__) < 0) return -1;
+    struct vector* list;
+    int status = list_devices(target->graph, &list);
+    if (status == TENGINE_OK)
+        status = check_index(index, get_vector_num(list), __func__, "devices");
+    if (status == TENGINE_OK) {
+        struct tengine_device_memory memory;
+        describe_device(get_vector_data(list, index), &memory);
+        give(&memory, sizeof memory, out_memory, size);
+    }
+    if (list != NULL) release_vector(list);
+    return api_result(status);
+}

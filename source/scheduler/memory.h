@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a prepared graph holds: memory of its parts by device, of its borders, of what runs leave.
+// The constants of the model are the API's to count (api/graph_memory.c).
+#pragma once
+
+#include "tengine/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct device_memory
+{
+    struct device* device;
+    int part_num;
+    int unknown_num;  // parts whose device does not tell what it holds
+    ir_part_memory_t held;
+    int64_t tensors;  // of its parts, with memory of their own
+} ir_device_memory_t;
+
+// Appends an ir_device_memory_t for each device of the graph, in the order they are asked, and for
+// others that run a part. All zero but the device when the graph is not prepared.
+int count_ir_device_memory(const struct graph* source, struct vector* out_devices);
+
+// Of an execution graph, in bytes. Constants that passes made; memory planned for what crosses the
+// borders of parts, of all runs that may be under way; and results of a run whose shapes only the
+// run could tell.
+int64_t count_ir_derived_constants(const struct graph* execution);
+int64_t count_ir_border_memory(const struct graph* execution);
+int64_t count_ir_run_values(const struct graph* execution);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serializer/onnx/model_files.h"
+
+#include <algorithm>
+
+namespace tengine {
+
+ModelFiles::~ModelFiles()
+{
+    for (auto& [path, file] : files_)
+        unmap_file(&file.bytes);
+}
+
+int ModelFiles::map(int descriptor, const std::string& path, ModelFile** out_file)
+{
+    *out_file = &files_[path];
+    if ((*out_file)->bytes.bytes) return TENGINE_OK;
+    return map_open_file(descriptor, path.c_str(), true, &(*out_file)->bytes);
+}
+
+int ModelFiles::map(const std::string& path, ModelFile** out_file)
+{
+    *out_file = &files_[path];
+    return map_file(path.c_str(), true, &(*out_file)->bytes);
+}
+
+void ModelFiles::unmap_unviewed()
+{
+    for (auto file = files_.begin(); file != files_.end();) {
+        if (file->second.is_viewed) {
+            ++file;
+        } else {
+            unmap_file(&file->second.bytes);
+            file = files_.erase(file);
+        }
+    }
+}
+
+bool ModelFiles::contains(const void* address) const
+{
+    return std::any_of(files_.begin(), files_.end(), [=](const auto& entry) {
+        return is_in_mapped_file(&entry.second.bytes, address);
+    });
+}
+
+}  // namespace tengine

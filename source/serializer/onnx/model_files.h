@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mapped files of a model: its own and those of external data. Those in which constants lie in
+// place stay mapped while the graph lives. Kept in graph->serializer_privacy.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/mapped_file.h"
+
+namespace tengine {
+
+struct ModelFile
+{
+    mapped_file_t bytes = {nullptr, 0};
+    bool is_viewed = false;  // a constant lies in it
+};
+
+class ModelFiles
+{
+  public:
+    ModelFiles() = default;
+    ~ModelFiles();
+    ModelFiles(const ModelFiles&) = delete;
+    ModelFiles& operator=(const ModelFiles&) = delete;
+
+    // Maps an open file, unless one of this name is mapped already. Programs may write to its
+    // bytes, as to those of any constant, which nobody else sees. Fails as map_open_file() does.
+    // *out_file lives until unmap_unviewed() or as long as this.
+    TENGINE_MUST_USE int map(int descriptor, const std::string& path, ModelFile** out_file);
+    // The same by path.
+    TENGINE_MUST_USE int map(const std::string& path, ModelFile** out_file);
+
+    void unmap_unviewed();
+
+    // Whether an address lies in one of the files.
+    bool contains(const void* address) const;
+
+  private:
+    std::map<std::string, ModelFile> files_;  // by path
+};
+
+}  // namespace tengine

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the device tells of the memory of a part: program and weights, host memory and buffers.
+#include "scheduler/memory.h"
+
+#include <cstring>
+
+#include "device/tpu/config.h"
+#include "device/tpu/device_run.h"
+#include "scheduler/scheduler.h"
+
+namespace tengine::tpu {
+namespace {
+
+// y = QLinearMatMul(x, w), `depth` to 256 columns.
+Build build_product(int depth)
+{
+    return [depth](test::IrBuilder& builder) {
+        builder.input("x", {2, depth}, TENGINE_DT_INT8);
+        for (const char* scale : {"sx", "sw", "sy"})
+            builder.floats(scale, {}, {0.02f});
+        for (const char* zero : {"zx", "zw", "zy"})
+            builder.constant<int8_t>(zero, {}, {0}, TENGINE_DT_INT8);
+        builder.constant("w", {depth, 256}, std::vector<int8_t>(static_cast<size_t>(depth) * 256),
+                         TENGINE_DT_INT8);
+        builder.add("QLinearMatMul", {"x", "sx", "zx", "w", "sw", "zw", "sy", "zy"}, {"y"});
+        builder.outputs({"y"});
+    };
+}
+
+ir_device_memory_t count_tpu(DeviceRun* run)
+{
+    vector* list = create_vector(sizeof(ir_device_memory_t), nullptr);
+    EXPECT_EQ(count_ir_device_memory(run->source(), list), TENGINE_OK) << tengine_error_message();
+    const auto entry = *static_cast<ir_device_memory_t*>(get_vector_data(list, 0));
+    EXPECT_STREQ(entry.device->name, "TPU");
+    release_vector(list);
+    return entry;
+}
+
+TEST(TpuMemory, ComesWithPrerunAndGoesWithPostrun)
+{
+    Config config;
+    ASSERT_EQ(load_config("edge", &config), TENGINE_OK);
+    DeviceRun run("TPU", {{"config", "edge"}}, build_product(512));
+    EXPECT_EQ(count_tpu(&run).held.compiled, 0);
+    EXPECT_EQ(count_tpu(&run).held.arena, 0);
+    ASSERT_EQ(run.prerun(), TENGINE_OK) << tengine_error_message();
+    const ir_device_memory_t prepared = count_tpu(&run);
+    EXPECT_EQ(prepared.part_num, 1);
+    EXPECT_EQ(prepared.unknown_num, 0);
+    EXPECT_GE(prepared.held.compiled, 512 * 256) << "the weights";
+    const int64_t buffers =
+        config.unified_buffer_bytes + config.accumulator_rows * config.columns * 4;
+    EXPECT_GE(prepared.held.arena, buffers + 2 * (512 + 256));
+    run.feed_all(1);
+    ASSERT_EQ(run.run(), TENGINE_OK) << tengine_error_message();
+    EXPECT_EQ(count_tpu(&run).held.compiled, prepared.held.compiled) << "runs allocate nothing";
+    EXPECT_EQ(count_tpu(&run).held.arena, prepared.held.arena);
+    ASSERT_EQ(postrun_ir_graph(run.source()), TENGINE_OK) << tengine_error_message();
+    EXPECT_EQ(count_tpu(&run).held.compiled + count_tpu(&run).held.arena, 0);
+    EXPECT_EQ(count_tpu(&run).part_num, 0);
+}
+
+TEST(TpuMemory, GrowsWithTheWeights)
+{
+    DeviceRun small("TPU", {}, build_product(512)), large("TPU", {}, build_product(1024));
+    ASSERT_EQ(small.prerun(), TENGINE_OK) << tengine_error_message();
+    ASSERT_EQ(large.prerun(), TENGINE_OK) << tengine_error_message();
+    EXPECT_GE(count_tpu(&large).held.compiled - count_tpu(&small).held.compiled, 512 * 256);
+}
+
+}  // namespace
+}  // namespace tengine::tpu

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a graph holds in memory, as the library tells it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "json_file.h"
+#include "tengine/c_api.h"
+
+namespace tengine::tools {
+
+struct DeviceMemory
+{
+    std::string device;
+    int parts = 0;
+    int unknown_parts = 0;  // whose device does not tell what it holds, besides its arena
+    int64_t compiled = 0;
+    int64_t arena = 0;
+    int64_t tensors = 0;
+};
+
+struct GraphMemory
+{
+    int64_t mapped = 0;
+    int64_t owned = 0;
+    int64_t borrowed = 0;
+    int64_t values = 0;
+    int64_t derived = 0;
+    int64_t borders = 0;
+    int64_t total = 0;
+    std::vector<DeviceMemory> devices;  // in the order they are asked
+};
+
+// Now. Throws Failure.
+GraphMemory read_graph_memory(graph_t graph);
+
+// The fields that docs/report.md has under `memory`, but for `constants` and `arena`.
+Json to_json(const GraphMemory& memory);
+
+// A table with a line for each kind of memory there is, and the total.
+std::string memory_text(const GraphMemory& memory);
+
+}  // namespace tengine::tools
