@@ -39,11 +39,13 @@ static int parse_count(const char* text, int least, const char* what)
 static void parse_size(const char* text, int* out_height, int* out_width)
 {
     static const char kWanted[] = "-g wants HxW, such as 224x224, each 1 to 16384, not";
-    char rest;
-    if (sscanf(text, "%5dx%5d%c", out_height, out_width, &rest) != 2) refuse(kWanted, text);
-    const int low = *out_height < *out_width ? *out_height : *out_width;
-    const int high = *out_height < *out_width ? *out_width : *out_height;
-    if (low < 1 || high > 16384) refuse(kWanted, text);
+    char* end;
+    const long height = strtol(text, &end, 10);
+    const long width = *end == 'x' ? strtol(end + 1, &end, 10) : 0;
+    if (*end != '\0' || height < 1 || width < 1 || height > 16384 || width > 16384)
+        refuse(kWanted, text);
+    *out_height = (int)height;
+    *out_width = (int)width;
 }
 
 // One number for all channels, or one for each.

@@ -13,6 +13,10 @@ list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TENGINE_SYSROOT)
 # The emulator takes the dynamic linker and the libraries from where the compiler has them.
 set(emulated_root /usr/${TENGINE_TRIPLET})
 if(TENGINE_SYSROOT)
+    if(NOT IS_DIRECTORY ${TENGINE_SYSROOT}/usr/include)
+        message(FATAL_ERROR "TENGINE_SYSROOT is ${TENGINE_SYSROOT}, where there is no usr/include; "
+                            "scripts/sysroot makes such a directory")
+    endif()
     set(CMAKE_SYSROOT ${TENGINE_SYSROOT})
     set(emulated_root ${TENGINE_SYSROOT})
 endif()

@@ -5,7 +5,9 @@
 # A ```c block is a program: compiled as strict C99 and run. A ```sh block is run as it stands, with
 # the built programs on PATH. A block of another language is data. Blocks that cannot be run here
 # say why in a line above them: <!-- not run here: reason -->. A page whose blocks another test runs
-# names it: <!-- run by tests/... -->.
+# names it: <!-- run by tests/... -->. A page for which not every machine has what it takes starts
+# with a line that names programs, and files of the tree: <!-- needs: program file... -->; its folder
+# is empty, and $TENGINE is the tree. The exit status is 77 when something is missing.
 set -eu
 page=$1 source=$2 build=$3 library=$4 work=$5
 
@@ -20,9 +22,21 @@ fi
 
 rm -rf "$work"
 mkdir -p "$work/blocks" "$work/root"
-for entry in "$source"/* ; do
-    case ${entry##*/} in build) ;; *) ln -s "$entry" "$work/root/" ;; esac
+needs=$(sed -n 's/^<!-- needs: \(.*\) -->$/\1/p' "$source/$page")
+for need in $needs; do
+    case $need in
+        */*) [ -e "$source/$need" ] ;;
+        *) command -v "$need" >/dev/null ;;
+    esac || {
+        echo "$page is not run: there is no $need"
+        exit 77
+    }
 done
+if [ -z "$needs" ]; then
+    for entry in "$source"/*; do
+        case ${entry##*/} in build) ;; *) ln -s "$entry" "$work/root/" ;; esac
+    done
+fi
 
 # blocks/<line>.<language>, and blocks/<line>.skip with the reason.
 awk -v folder="$work/blocks" '
@@ -40,7 +54,8 @@ awk -v folder="$work/blocks" '
 
 PATH="$build/bin:$PATH"
 LD_LIBRARY_PATH="$library"
-export PATH LD_LIBRARY_PATH
+TENGINE="$source"
+export PATH LD_LIBRARY_PATH TENGINE
 cd "$work/root"
 for block in "$work"/blocks/*; do
     [ -e "$block" ] || continue

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Does what docs/add-a-device.md says, block by block, and checks after each form of the device that
 # a model runs through it: follow_guide.sh <source tree> <work folder> <cache settings>
+# Compilers, archiver and emulator are in the environment.
 set -eu
 TENGINE=$1
 work=$2
@@ -37,15 +38,19 @@ insert_code() {
 
 # Runs the digits network on device $1; operator $2, if any, must be on it, though it may not pay.
 check_device() {
-    ${CC:-cc} -std=c99 -Wall -Wextra -pedantic -I"$TENGINE/include" "$here/placement.c" \
+    $CC -std=c99 -Wall -Wextra -pedantic -I"$TENGINE/include" "$here/placement.c" \
         -o placement -Lbuild -ltengine -Wl,-rpath,"$work/build"
-    ./placement "$TENGINE/examples/data/digits.onnx" "$@" split.prune=0
+    $EMULATOR ./placement "$TENGINE/examples/data/digits.onnx" "$@" split.prune=0
 }
 
 for block in blocks/*; do
     echo "== $block"
     case $block in
-        *.sh) sed 's/^/+ /' "$block" && . "./$block" ;;
+        *.sh)
+            sed 's/^/+ /' "$block"
+            sed "s|^build/bin/|$EMULATOR &|" "$block" >block
+            . ./block
+            ;;
         *.c) insert_code "$block" ;;
         *.cmake) check_device NPU Relu && cp "$block" npu/CMakeLists.txt ;;
         *) echo "the guide has a block that is not known here" && exit 1 ;;
@@ -55,8 +60,8 @@ check_device NPU Relu
 
 echo "== a device that sets all seven variables, and the scripted devices, beside the first one"
 cp -r "$here/probe" probe
-${CC:-cc} -fPIC -c probe/library/probe_library.c -o probe/probe_library.o
-ar rc probe/library/libprobe_library.a probe/probe_library.o
+$CC -fPIC -c probe/library/probe_library.c -o probe/probe_library.o
+"$AR" rc probe/library/libprobe_library.a probe/probe_library.o
 scripted=$TENGINE/tests/devices
 cmake -DTENGINE_EXTERNAL_DEVICES="$work/npu;$work/probe;$scripted/a;$scripted/b" build
 cmake --build build

@@ -3,13 +3,17 @@
 # Uses devices A and B of tests/devices as a user would, well and with every fault their options can
 # provoke: results stay those of the CPU, and the reports say what happened.
 #     use_devices.sh <source tree> <work folder of follow_guide.sh>
+# An emulator of the processor, if it takes one, is in the environment.
 set -eu
 TENGINE=$1
 work=$2
-tengine=$work/build/bin/tengine
 model=$TENGINE/examples/data/digits.onnx
 picture=$TENGINE/examples/data/digit_3_003.png
 cd "$work"
+
+tengine() {
+    $EMULATOR "$work/build/bin/tengine" "$@"
+}
 
 # What the last command reported and logged goes with the sentence.
 fail() {
@@ -22,7 +26,7 @@ fail() {
 report() {
     command=$1
     shift
-    "$tengine" "$command" "$model" --device A,B --json - --option split.prune=0 "$@" \
+    tengine "$command" "$model" --device A,B --json - --option split.prune=0 "$@" \
         >report.json 2>log || fail "$command $* failed"
     [ "$(grep -c '"version": 1,' report.json)" = 1 ] || fail "$command $*: no report of version 1"
 }
@@ -40,7 +44,7 @@ expect_log() {
 run() {
     echo "== run $*"
     : >report.json
-    ./placement "$model" A,B split.prune=0 "$@" 2>log || fail "wrong results: $*"
+    $EMULATOR ./placement "$model" A,B split.prune=0 "$@" 2>log || fail "wrong results: $*"
     options=
     for option; do options="$options --option $option"; done
     # Words on purpose: no option has a blank.
@@ -54,7 +58,7 @@ report inspect
 expect 2 '"id":'
 expect 3 '"code": "operator"'
 expect_log 'A: 13 nodes, .* 1 part; B: 3 nodes, .* 1 part, because A has no Flatten (1)'
-"$tengine" inspect "$model" --device A,B --dot placement.dot >report.json 2>log || fail "--dot"
+tengine inspect "$model" --device A,B --dot placement.dot >report.json 2>log || fail "--dot"
 grep -q '^digraph' placement.dot && grep -q '>A<' placement.dot && grep -q '>B<' placement.dot ||
     fail "placement.dot does not show both devices"
 if command -v dot >/dev/null; then
@@ -63,7 +67,7 @@ fi
 
 echo "== an option that there is not, and a value that is none"
 for option in A.weight=1 A.hang_ms=long C.hang_ms=1; do
-    if "$tengine" inspect "$model" --device A,B --option "$option" 2>log; then
+    if tengine inspect "$model" --device A,B --option "$option" 2>log; then
         fail "$option was taken"
     fi
     expect_log "${option%%.*}"
@@ -117,7 +121,7 @@ run B.fail_all_runs=1 A.fail_run=2
 expect 3 '"code": "run"'
 
 echo "== a failure that must not be mended"
-if "$tengine" run "$model" --device A,B --option A.fail_run=1 --option split.fail_on_fallback=1 \
+if tengine run "$model" --device A,B --option A.fail_run=1 --option split.fail_on_fallback=1 \
     2>log >report.json; then
     fail "a run that fell back did not fail"
 fi

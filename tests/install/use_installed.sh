@@ -1,43 +1,86 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Installs the library and builds C99 programs against it in both ways:
-#     use_installed.sh <source tree> <build folder> <work folder> <cmake arguments…>
-# The build folder is made with the arguments when it is not there.
+#     use_installed.sh <source tree> <build folder> <work folder> <program tengine> <cache settings>
+#                      <cmake arguments…>
+# The build folder is made with settings and arguments when it is not there. Compilers, emulator and,
+# in a cross build, the toolchain file are in the environment.
 set -eu
 source=$1
 build=$2
 work=$3
-shift 3
+tengine=$4
+settings=$5
+shift 5
+data=$source/examples/data
 
 mkdir -p "$work"
 if [ "$build" = "$work/build" ]; then
+    mkdir -p "$build"
+    [ -e "$build/CMakeCache.txt" ] || cp "$settings" "$build/CMakeCache.txt"
     cmake -S "$source" -B "$build" "$@"
     cmake --build "$build" --parallel 2
 fi
-rm -rf "$work/prefix" "$work/package" "$work/ported"
-cmake --install "$build" --prefix "$work/prefix"
+prefix=$work/prefix
+for folder in prefix package ported cmake_project make_project; do
+    rm -rf "${work:?}/$folder"
+done
+cmake --install "$build" --prefix "$prefix"
 
-echo "== find_package"
-cmake -S "$source/examples" -B "$work/package" -DCMAKE_PREFIX_PATH="$work/prefix"
-cmake --build "$work/package"
+# A toolchain file confines the search for packages to root directories.
+where=CMAKE_PREFIX_PATH
+[ -z "${CMAKE_TOOLCHAIN_FILE-}" ] || where=CMAKE_FIND_ROOT_PATH
+
+# use_package <source folder> <build folder>
+use_package() {
+    cmake -S "$1" -B "$2" "-D$where=$prefix"
+    cmake --build "$2"
+}
+
+# says <what has to be in the output> <program> <arguments…>
+says() {
+    expected=$1
+    shift
+    $EMULATOR "$@" >"$work/output"
+    cat "$work/output"
+    grep -q "$expected" "$work/output" || { echo "$1 does not say: $expected" >&2; exit 1; }
+}
+
+echo "== examples, by find_package"
+use_package "$source/examples" "$work/package"
+(cd "$source" && says '^5  98\.' "$work/package/bin/hello")
+says '^9 -> 4$' "$work/package/bin/custom_kernel"
 
 echo "== names of Tengine Lite"
-cmake -S "$source/tests/install/ported" -B "$work/ported" -DCMAKE_PREFIX_PATH="$work/prefix"
-cmake --build "$work/ported"
-"$work/ported/program-tengine-lite"
-"$work/ported/program-tengine-lite-static"
+use_package "$source/tests/install/ported" "$work/ported"
+says 'without TIMVX' "$work/ported/program-tengine-lite"
+says 'without TIMVX' "$work/ported/program-tengine-lite-static"
 
-echo "== pkg-config"
-package_config=$(find "$work/prefix" -name tengine.pc)
-PKG_CONFIG_PATH=$(dirname "$package_config")
-export PKG_CONFIG_PATH
-libraries=$(pkg-config --libs-only-L tengine | sed 's/-L//; s/ *$//')
-# shellcheck disable=SC2046
-${CC:-cc} -std=c99 -Wall -Wextra -pedantic "$source/examples/hello.c" \
-    -o "$work/hello" $(pkg-config --cflags --libs tengine) -Wl,-rpath,"$libraries"
+echo "== a project with CMake, where it is built and where it is copied to"
+cp -r "$source/examples/cmake_project" "$work/cmake_project"
+cd "$work/cmake_project"
+# Behind 128 bytes of header lie the pixels, the first picture's first.
+tail -c +129 "$data/heldout_images.npy" | head -c 256 >picture
+use_package . build
+says '^class    0  0\.9' build/classify "$data/digits.onnx" picture
+cmake --install build --prefix "$work/copied"
+rm -r build
+says '^class    0  0\.9' "$work/copied/bin/classify" "$data/digits.onnx" picture
+if build=$($EMULATOR "$work/copied/bin/classify" "$data/digits.onnx" main.c 2>&1); then
+    echo "classify took $(wc -c <main.c) bytes as a picture: $build" >&2
+    exit 1
+fi
 
-echo "== run"
-cd "$source"
-"$work/package/bin/hello"
-"$work/hello"
-"$work/package/bin/custom_kernel"
+echo "== a project with a Makefile, where it is built and where it is copied to"
+cp -r "$source/examples/make_project" "$work/make_project"
+cd "$work/make_project"
+$EMULATOR "$tengine" convert "$data/digits.onnx" digits.tmfile
+make PREFIX="$prefix" CC="$CC" STRIP="$STRIP" deploy
+says '^5 with 98\.' ./read_digit <five.txt
+rm -rf "$work/deploy"
+mv deploy "$work"
+make clean
+# The program must not need what is gone.
+mv "$prefix" "$prefix.away"
+says '^5 with 98\.' "$work/deploy/read_digit" <five.txt
+mv "$prefix.away" "$prefix"

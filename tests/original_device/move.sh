@@ -4,6 +4,7 @@
 # that the page shows, and none besides, builds the folder as an external device and runs a tmfile
 # on it. Without these changes it must not build, or the page would name what nobody needs.
 #     move.sh <source tree> <work folder> <cache settings>
+# Compilers, archiver and emulator are in the environment.
 set -eu
 TENGINE=$1
 work=$2
@@ -16,13 +17,13 @@ cd "$work"
 rm -rf toynpu moved.patch
 cp -r "$here/toynpu" toynpu
 cp -r "$here/sdk/include" sdk/
-${CC:-cc} -fPIC -I sdk/include -c "$here/sdk/toynpu_sdk.c" -o sdk/toynpu_sdk.o
-ar rc sdk/lib/libtoynpu_sdk.a sdk/toynpu_sdk.o
+$CC -fPIC -I sdk/include -c "$here/sdk/toynpu_sdk.c" -o sdk/toynpu_sdk.o
+"$AR" rc sdk/lib/libtoynpu_sdk.a sdk/toynpu_sdk.o
 
 # Each source in turn, as it was: what it includes or uses is not there.
 unmoved=0
 for source in toynpu/*.cc toynpu/op/*.cc; do
-    if ${CXX:-c++} -std=c++17 -w -fsyntax-only -I toynpu -I sdk/include -I "$TENGINE/include" \
+    if $CXX -std=c++17 -w -fsyntax-only -I toynpu -I sdk/include -I "$TENGINE/include" \
         -I "$TENGINE/include/tengine/compat" -I "$TENGINE/include/tengine/compat/inside" \
         "$source" 2>/dev/null; then
         echo "$source compiles unmoved" >&2
@@ -41,6 +42,6 @@ awk '/^```diff$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$TENGINE/do
 cmake -S "$TENGINE" -B build -G Ninja -DTENGINE_BUILD_TOOLS=OFF -DTENGINE_BUILD_EXAMPLES=OFF \
     -DTENGINE_EXTERNAL_DEVICES="$work/toynpu" -DTOYNPU_SDK_DIR="$work/sdk"
 cmake --build build
-${CC:-cc} -std=c99 -Wall -Wextra -pedantic -I "$TENGINE/include" "$here/toynpu_program.c" \
+$CC -std=c99 -Wall -Wextra -pedantic -I "$TENGINE/include" "$here/toynpu_program.c" \
     -o toynpu_program -L build -ltengine -lm -Wl,-rpath,"$work/build"
-./toynpu_program toy.tmfile
+$EMULATOR ./toynpu_program toy.tmfile
