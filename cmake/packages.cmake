@@ -17,7 +17,16 @@ function(tengine_wrap_highway target out_found out_version)
     find_package(hwy CONFIG QUIET)
     set(${out_found} ${hwy_FOUND} PARENT_SCOPE)
     set(${out_version} "${hwy_VERSION}" PARENT_SCOPE)
-    target_link_libraries(${target} INTERFACE hwy::hwy)
+    if(TENGINE_MINIMAL AND hwy_FOUND)
+        # Its library chooses the instruction set at run time. Without it kernels are compiled for
+        # the one that the compiler's options name.
+        target_compile_definitions(${target} INTERFACE HWY_COMPILE_ONLY_STATIC)
+        target_include_directories(${target} SYSTEM INTERFACE
+            $<TARGET_PROPERTY:hwy::hwy,INTERFACE_INCLUDE_DIRECTORIES>)
+        set(arg_LINK_NAME "" PARENT_SCOPE)
+    else()
+        target_link_libraries(${target} INTERFACE hwy::hwy)
+    endif()
 endfunction()
 
 # The lite runtime suffices; the compiler is needed at build time.

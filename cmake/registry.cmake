@@ -65,21 +65,17 @@ const int ${arg_COUNT} = ${number};
 endfunction()
 
 # Every source/operator/<stem>_ops.c defines `const struct operator_table <stem>_ops`, and every
-# source/operator/tengine/<stem>_ops.c defines tengine_<stem>_ops.
+# source/operator/tengine/<stem>_ops.c defines tengine_<stem>_ops. Those without an operator that is
+# selected are not listed.
 function(tengine_generate_operator_tables)
-    file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/source/operator/*_ops.c)
-    tengine_file_stems(stems ${files})
-    file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/source/operator/tengine/*_ops.c)
-    tengine_file_stems(own_stems ${files})
-    list(TRANSFORM own_stems PREPEND tengine_)
-    list(APPEND stems ${own_stems})
+    tengine_select_operators()
     tengine_generate_table(operators.c
         HEADER module/registration.h
         TYPE "struct operator_table"
         ARRAY tengine_operator_tables
         COUNT tengine_operator_table_num
         NAMES tengine_operator_table_names
-        VARIABLES ${stems})
+        VARIABLES ${TENGINE_OPERATOR_TABLES})
 endfunction()
 
 # File names without directory and extension, sorted.

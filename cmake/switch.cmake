@@ -2,13 +2,17 @@
 # Three-valued switches: AUTO takes what is there, ON insists, OFF leaves it out.
 
 # tengine_switch(<variable> <default> <help>) declares the cache entry and checks its value.
-# Afterwards <variable> is AUTO, ON or OFF, whichever spelling of true or false was given.
+# Afterwards <variable> is AUTO, ON or OFF, whichever spelling of true or false was given. A minimal
+# build takes AUTO for OFF where it can do without.
 function(tengine_switch variable default help)
     set(${variable} ${default} CACHE STRING "${help} (AUTO, ON or OFF)")
     set_property(CACHE ${variable} PROPERTY STRINGS AUTO ON OFF)
     string(TOUPPER "${${variable}}" value)
     if(value STREQUAL "AUTO")
         set(value AUTO)
+        if(TENGINE_MINIMAL AND NOT variable IN_LIST TENGINE_MINIMAL_PARTS)
+            set(value OFF)
+        endif()
     elseif(value MATCHES "^(ON|TRUE|YES|Y|1)$")
         set(value ON)
     elseif(value MATCHES "^(OFF|FALSE|NO|N|0)$")

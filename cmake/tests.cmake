@@ -47,10 +47,43 @@ function(tengine_let_tests_start)
     tengine_program_directory(directory)
     list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
     foreach(target IN LISTS ARGN)
+        # Several folders of tests may start the same program.
+        get_target_property(is_done ${target} TENGINE_STARTED_BY_TESTS)
+        if(is_done)
+            continue()
+        endif()
+        set_target_properties(${target} PROPERTIES TENGINE_STARTED_BY_TESTS ON)
         file(GENERATE OUTPUT ${directory}/$<TARGET_FILE_NAME:${target}>
              CONTENT "#!/bin/sh\nexec ${emulator} $<TARGET_FILE:${target}> \"$@\"\n"
              FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
     endforeach()
+endfunction()
+
+# For tests that build the library again, or programs on it. <settings> becomes a file that, as
+# CMakeCache.txt of another build, makes it compile as this one does, so that a compiler cache knows
+# most files already. <out_environment> is for the tests' scripts: compilers and binutils, EMULATOR,
+# which is put in front of programs to start, and in a cross build the toolchain file, which CMake
+# takes from there.
+function(tengine_describe_build settings out_environment)
+    set(entries "")
+    foreach(name IN ITEMS BUILD_TYPE COMPILE_WARNING_AS_ERROR C_COMPILER CXX_COMPILER C_FLAGS
+                          CXX_FLAGS C_FLAGS_DEBUG CXX_FLAGS_DEBUG)
+        string(APPEND entries "CMAKE_${name}:STRING=${CMAKE_${name}}\n")
+    endforeach()
+    file(WRITE ${settings} "${entries}")
+    set(sysroot "")
+    if(CMAKE_SYSROOT)
+        set(sysroot "--sysroot=${CMAKE_SYSROOT} ")
+    endif()
+    list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
+    set(environment "CC=${CMAKE_C_COMPILER} ${sysroot}${CMAKE_C_FLAGS}"
+                    "CXX=${CMAKE_CXX_COMPILER} ${sysroot}${CMAKE_CXX_FLAGS}"
+                    "AR=${CMAKE_AR}" "STRIP=${CMAKE_STRIP}" "EMULATOR=${emulator}")
+    if(CMAKE_CROSSCOMPILING)
+        list(APPEND environment "CMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE}"
+                                "TENGINE_SYSROOT=${TENGINE_SYSROOT}")
+    endif()
+    set(${out_environment} "${environment}" PARENT_SCOPE)
 endfunction()
 
 # The folders below tests/ that have tests, but for those under a CMakeLists.txt of their own.

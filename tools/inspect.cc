@@ -23,8 +23,20 @@ struct InspectOptions
     std::string json;
     std::string dot;
     int threads = 1;
+    bool operators = false;
     ModelOptions common;
 };
+
+// What a build needs for this model, one operator a line.
+void print_needed_operators()
+{
+    for (int i = 0; i < tengine_operator_get_number(); ++i) {
+        if (tengine_operator_is_used(i) != 1) continue;
+        const std::string domain = tengine_operator_get_domain(i);
+        std::printf("%s%s%s\n", domain.c_str(), domain.empty() ? "" : ".",
+                    tengine_operator_get_name(i));
+    }
+}
 
 void print_tensors(const char* role, const std::vector<Tensor>& tensors)
 {
@@ -92,6 +104,7 @@ void print_report(const Report& report)
     print_tensors("input", report.inputs);
     print_tensors("output", report.outputs);
     print_totals(report);
+    std::printf("\n%s", memory_text(report.memory).c_str());
     print_operators(report);
     print_parts(report);
     print_nodes(report);
@@ -114,6 +127,7 @@ void inspect(const InspectOptions& options)
     Model model(options.model, options.common);
     model.set_inputs();
     model.prepare(options.threads);
+    if (options.operators) return print_needed_operators();
     const Report report = make_report(options.model, options.common.devices, model.graph());
     if (options.json != "-" && options.dot != "-") print_report(report);
     if (!options.json.empty()) write_json(options.json, to_json(report));
@@ -136,6 +150,9 @@ void add_inspect_command(CLI::App* app)
         ->add_option("--dot", options->dot,
                      "File to draw the placement to, for Graphviz; - : standard output")
         ->type_name("FILE");
+    command->add_flag("--operators", options->operators,
+                      "Print only the operators that a library for this model needs, one a line, "
+                      "for its CMake option TENGINE_OPERATORS_FROM");
     command->callback([options] { inspect(*options); });
 }
 

@@ -199,11 +199,15 @@ Report make_report(const std::string& model, const std::vector<std::string>& dev
     add_nodes(graph, &report);
     add_results(graph, &report);
     add_devices(devices, &report);
+    report.memory = read_graph_memory(graph);
     return report;
 }
 
 Json to_json(const Report& report)
 {
+    Json memory = to_json(report.memory);
+    memory["constants"] = report.constant_bytes;
+    memory["arena"] = report.arena_bytes;
     return {{"version", 1},
             {"model", report.model},
             {"inputs", tensors_json(report.inputs)},
@@ -211,7 +215,7 @@ Json to_json(const Report& report)
             {"operators", report.operators},
             {"macs", report.macs},
             {"parameters", report.parameters},
-            {"memory", {{"constants", report.constant_bytes}, {"arena", report.arena_bytes}}},
+            {"memory", memory},
             {"scheduler", report.scheduler},
             {"devices", report.devices},
             {"parts", parts_json(report.parts)},

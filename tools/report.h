@@ -11,6 +11,7 @@
 
 #include "counters.h"
 #include "json_file.h"
+#include "memory.h"
 #include "model.h"
 
 namespace tengine::tools {
@@ -74,6 +75,7 @@ struct Report
     int64_t parameters = 0;
     int64_t constant_bytes = 0;
     int64_t arena_bytes = 0;
+    GraphMemory memory;
     std::string scheduler;
     std::vector<std::string> devices;  // those asked for, then the others that got a node
     std::vector<Part> parts;           // in the order they run, as the nodes

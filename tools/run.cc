@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "json_file.h"
+#include "memory.h"
 #include "model.h"
 #include "report.h"
 #include "tengine/inspect.h"
@@ -27,6 +28,7 @@ struct RunOptions
     std::string model;
     std::string output;
     std::string json;
+    bool memory = false;
     int threads = 1;
     ModelOptions common;
 };
@@ -118,6 +120,8 @@ void run(const RunOptions& options)
     std::vector<std::string> paths;
     if (!options.output.empty()) paths = write_outputs(options.output, outputs);
     if (options.json != "-") print_run(model, outputs, paths);
+    if (options.memory && options.json != "-")
+        std::printf("\n%s", memory_text(read_graph_memory(model.graph())).c_str());
     if (is_reported)
         write_json(options.json,
                    to_json(make_report(options.model, common.devices, model.graph())));
@@ -138,6 +142,7 @@ void add_run_command(CLI::App* app)
                      "File to write the placement to, with the times of this run; - : standard "
                      "output, and then nothing else goes there")
         ->type_name("FILE");
+    command->add_flag("--memory", options->memory, "Print what the model holds in memory, too");
     add_placement_options(command, &options->common);
     add_threads_option(command, &options->threads);
     command->callback([options] { run(*options); });

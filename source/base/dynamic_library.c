@@ -1,11 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// See dynamic_library.h. A library is what dlopen() returns.
+// See dynamic_library.h. A library is what dlopen() returns. A minimal build, which may be linked
+// into static programs, loads none.
 #include "base/dynamic_library.h"
+
+#include <stddef.h>
+
+#include "tengine/error.h"
+
+#ifdef TENGINE_MINIMAL
+
+int open_dynamic_library(const char* file_name, dynamic_library_t** out_library)
+{
+    *out_library = NULL;
+    return tengine_error_set(TENGINE_ENOTSUP,
+                             "%s: this build loads no libraries (CMake option TENGINE_MINIMAL)",
+                             file_name);
+}
+
+void close_dynamic_library(dynamic_library_t* library)
+{
+    (void)library;
+}
+
+int find_dynamic_function(dynamic_library_t* library, const char* name,
+                          dynamic_function_t* out_function)
+{
+    (void)library;
+    *out_function = NULL;
+    return tengine_error_set(TENGINE_ENOENT, "%s: there are no libraries", name);
+}
+
+#else
 
 #include <dlfcn.h>
 #include <string.h>
-
-#include "tengine/error.h"
 
 static const char* explain(void)
 {
@@ -37,3 +65,5 @@ int find_dynamic_function(dynamic_library_t* library, const char* name,
     memcpy(out_function, &symbol, sizeof symbol);
     return TENGINE_OK;
 }
+
+#endif

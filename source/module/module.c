@@ -26,9 +26,11 @@ static int register_operators(void)
     for (int t = 0; t < tengine_operator_table_num; t++) {
         const struct operator_table* table = tengine_operator_tables[t];
         for (int i = 0; i < table->row_num; i++) {
+            const ir_method_t* row = table->rows[i];
+            if (row == NULL) continue;
             tengine_error_clear();
-            const int status = register_op(-1, table->rows[i].name, &table->rows[i]);
-            if (status < 0) return report_failure("operator", table->rows[i].name, status);
+            const int status = register_op(-1, row->name, row);
+            if (status < 0) return report_failure("operator", row->name, status);
         }
     }
     return TENGINE_OK;

@@ -7,11 +7,9 @@
 #include "operator/legacy.h"
 #include "operator/operator.h"
 
-#define ACTIVATION(op_name, first_opset, type, fields)                                            \
-    {                                                                                             \
-        .name = op_name, .version = first_opset, .min_input = 1, .max_input = 1, .min_output = 1, \
-        .max_output = 1, .param_size = sizeof(struct type), OP_FIELDS(fields)                     \
-    }
+#define ACTIVATION(first_opset, type, fields)                                                 \
+    .version = first_opset, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1, \
+    .param_size = sizeof(struct type), OP_FIELDS(fields)
 
 static const op_field_t leaky_relu_fields[] = {
     OP_FIELD(struct alpha_param, FLOAT, alpha, .number = 0.01),
@@ -82,40 +80,22 @@ static int lower_prelu(struct graph* graph, struct node* node)
     return change_node_method(node, "PRelu");
 }
 
-static const ir_method_t rows[] = {
-    ACTIVATION("Celu", 12, alpha_param, alpha_fields),
-    ACTIVATION("Elu", 6, alpha_param, alpha_fields),
-    ACTIVATION("Gelu", 20, gelu_param, gelu_fields),
-    ACTIVATION("HardSigmoid", 6, hard_sigmoid_param, hard_sigmoid_fields),
-    ACTIVATION("LeakyRelu", 6, alpha_param, leaky_relu_fields),
-    ACTIVATION("Selu", 6, selu_param, selu_fields),
-    ACTIVATION("Shrink", 9, shrink_param, shrink_fields),
-    ACTIVATION("ThresholdedRelu", 10, alpha_param, alpha_fields),
-    {.name = "Clip",
-     .version = 6,
-     .min_input = 1,
-     .max_input = 3,
-     .min_output = 1,
-     .max_output = 1,
-     .param_size = sizeof(struct clip_param),
-     OP_FIELDS(clip_fields),
-     .infer_shape = infer_clip},
-    {.name = "PRelu",
-     .version = 6,
-     .until = 6,
-     .min_input = 2,
-     .max_input = 2,
-     .min_output = 1,
-     .max_output = 1,
-     .traits = OP_LEGACY,
-     .lower = lower_prelu},
-    {.name = "PRelu",
-     .version = 7,
-     .min_input = 2,
-     .max_input = 2,
-     .min_output = 1,
-     .max_output = 1,
-     .infer_shape = infer_prelu},
+static const ir_method_t* const rows[] = {
+    OP_ROW(Celu, ACTIVATION(12, alpha_param, alpha_fields)),
+    OP_ROW(Elu, ACTIVATION(6, alpha_param, alpha_fields)),
+    OP_ROW(Gelu, ACTIVATION(20, gelu_param, gelu_fields)),
+    OP_ROW(HardSigmoid, ACTIVATION(6, hard_sigmoid_param, hard_sigmoid_fields)),
+    OP_ROW(LeakyRelu, ACTIVATION(6, alpha_param, leaky_relu_fields)),
+    OP_ROW(Selu, ACTIVATION(6, selu_param, selu_fields)),
+    OP_ROW(Shrink, ACTIVATION(9, shrink_param, shrink_fields)),
+    OP_ROW(ThresholdedRelu, ACTIVATION(10, alpha_param, alpha_fields)),
+    OP_ROW(Clip, .version = 6, .min_input = 1, .max_input = 3, .min_output = 1, .max_output = 1,
+           .param_size = sizeof(struct clip_param), OP_FIELDS(clip_fields),
+           .infer_shape = infer_clip),
+    OP_ROW(PRelu, .version = 6, .until = 6, .min_input = 2, .max_input = 2, .min_output = 1,
+           .max_output = 1, .traits = OP_LEGACY, .lower = lower_prelu),
+    OP_ROW(PRelu, .version = 7, .min_input = 2, .max_input = 2, .min_output = 1, .max_output = 1,
+           .infer_shape = infer_prelu),
 };
 
 OPERATOR_TABLE(activation_ops, rows);

@@ -79,64 +79,54 @@ static const op_field_t legacy_broadcast_fields[] = {
     OP_FIELD(struct legacy_broadcast_param, INTS, consumed_inputs, .until = 5),
 };
 
-#define BINARY(op_name, ...)                                                               \
-    {                                                                                      \
-        .name = op_name, .min_input = 2, .max_input = 2, .min_output = 1, .max_output = 1, \
-        __VA_ARGS__                                                                        \
-    }
-#define LEGACY(op_name)                                                              \
-    BINARY(op_name, .version = 1, .until = 6, OP_FIELDS(legacy_broadcast_fields),    \
+#define BINARY(...) .min_input = 2, .max_input = 2, .min_output = 1, .max_output = 1, __VA_ARGS__
+#define LEGACY                                                                       \
+    BINARY(.version = 1, .until = 6, OP_FIELDS(legacy_broadcast_fields),             \
            .param_size = sizeof(struct legacy_broadcast_param), .traits = OP_LEGACY, \
            .lower = lower_broadcast)
-#define VARIADIC(op_name)                                                                \
-    {                                                                                    \
-        .name = op_name, .version = 6, .min_input = 1, .max_input = -1, .min_output = 1, \
-        .max_output = 1, .infer_shape = infer_arithmetic                                 \
-    }
+#define VARIADIC                                                                     \
+    .version = 6, .min_input = 1, .max_input = -1, .min_output = 1, .max_output = 1, \
+    .infer_shape = infer_arithmetic
 
-static const ir_method_t rows[] = {
-    LEGACY("Add"),
-    BINARY("Add", .version = 7, .infer_shape = infer_arithmetic),
-    LEGACY("And"),
-    BINARY("And", .version = 7, .infer_shape = infer_logic),
-    BINARY("BitShift", .version = 11, .infer_shape = infer_arithmetic, OP_FIELDS(bit_shift_fields),
-           .param_size = sizeof(struct bit_shift_param)),
-    BINARY("BitwiseAnd", .version = 18, .infer_shape = infer_arithmetic),
-    BINARY("BitwiseOr", .version = 18, .infer_shape = infer_arithmetic),
-    BINARY("BitwiseXor", .version = 18, .infer_shape = infer_arithmetic),
-    LEGACY("Div"),
-    BINARY("Div", .version = 7, .infer_shape = infer_arithmetic),
-    LEGACY("Equal"),
-    BINARY("Equal", .version = 7, .infer_shape = infer_comparison),
-    LEGACY("Greater"),
-    BINARY("Greater", .version = 7, .infer_shape = infer_comparison),
-    BINARY("GreaterOrEqual", .version = 12, .infer_shape = infer_comparison),
-    LEGACY("Less"),
-    BINARY("Less", .version = 7, .infer_shape = infer_comparison),
-    BINARY("LessOrEqual", .version = 12, .infer_shape = infer_comparison),
-    VARIADIC("Max"),
-    VARIADIC("Mean"),
-    VARIADIC("Min"),
-    BINARY("Mod", .version = 10, .infer_shape = infer_mod, OP_FIELDS(mod_fields),
-           .param_size = sizeof(struct mod_param)),
-    LEGACY("Mul"),
-    BINARY("Mul", .version = 7, .infer_shape = infer_arithmetic),
-    LEGACY("Or"),
-    BINARY("Or", .version = 7, .infer_shape = infer_logic),
-    LEGACY("Pow"),
-    BINARY("Pow", .version = 7, .infer_shape = infer_pow),
-    LEGACY("Sub"),
-    BINARY("Sub", .version = 7, .infer_shape = infer_arithmetic),
-    VARIADIC("Sum"),
-    {.name = "Where",
-     .version = 9,
-     .min_input = 3,
-     .max_input = 3,
-     .min_output = 1,
-     .max_output = 1,
-     .infer_shape = infer_where},
-    LEGACY("Xor"),
-    BINARY("Xor", .version = 7, .infer_shape = infer_logic),
+static const ir_method_t* const rows[] = {
+    OP_ROW(Add, LEGACY),
+    OP_ROW(Add, BINARY(.version = 7, .infer_shape = infer_arithmetic)),
+    OP_ROW(And, LEGACY),
+    OP_ROW(And, BINARY(.version = 7, .infer_shape = infer_logic)),
+    OP_ROW(BitShift,
+           BINARY(.version = 11, .infer_shape = infer_arithmetic, OP_FIELDS(bit_shift_fields),
+                  .param_size = sizeof(struct bit_shift_param))),
+    OP_ROW(BitwiseAnd, BINARY(.version = 18, .infer_shape = infer_arithmetic)),
+    OP_ROW(BitwiseOr, BINARY(.version = 18, .infer_shape = infer_arithmetic)),
+    OP_ROW(BitwiseXor, BINARY(.version = 18, .infer_shape = infer_arithmetic)),
+    OP_ROW(Div, LEGACY),
+    OP_ROW(Div, BINARY(.version = 7, .infer_shape = infer_arithmetic)),
+    OP_ROW(Equal, LEGACY),
+    OP_ROW(Equal, BINARY(.version = 7, .infer_shape = infer_comparison)),
+    OP_ROW(Greater, LEGACY),
+    OP_ROW(Greater, BINARY(.version = 7, .infer_shape = infer_comparison)),
+    OP_ROW(GreaterOrEqual, BINARY(.version = 12, .infer_shape = infer_comparison)),
+    OP_ROW(Less, LEGACY),
+    OP_ROW(Less, BINARY(.version = 7, .infer_shape = infer_comparison)),
+    OP_ROW(LessOrEqual, BINARY(.version = 12, .infer_shape = infer_comparison)),
+    OP_ROW(Max, VARIADIC),
+    OP_ROW(Mean, VARIADIC),
+    OP_ROW(Min, VARIADIC),
+    OP_ROW(Mod, BINARY(.version = 10, .infer_shape = infer_mod, OP_FIELDS(mod_fields),
+                       .param_size = sizeof(struct mod_param))),
+    OP_ROW(Mul, LEGACY),
+    OP_ROW(Mul, BINARY(.version = 7, .infer_shape = infer_arithmetic)),
+    OP_ROW(Or, LEGACY),
+    OP_ROW(Or, BINARY(.version = 7, .infer_shape = infer_logic)),
+    OP_ROW(Pow, LEGACY),
+    OP_ROW(Pow, BINARY(.version = 7, .infer_shape = infer_pow)),
+    OP_ROW(Sub, LEGACY),
+    OP_ROW(Sub, BINARY(.version = 7, .infer_shape = infer_arithmetic)),
+    OP_ROW(Sum, VARIADIC),
+    OP_ROW(Where, .version = 9, .min_input = 3, .max_input = 3, .min_output = 1, .max_output = 1,
+           .infer_shape = infer_where),
+    OP_ROW(Xor, LEGACY),
+    OP_ROW(Xor, BINARY(.version = 7, .infer_shape = infer_logic)),
 };
 
 OPERATOR_TABLE(binary_ops, rows);

@@ -31,25 +31,13 @@ static const op_field_t cast_like_fields[] = {
     OP_FIELD(struct cast_param, INT, saturate, .number = 1, .maximum = 1, .since = 19),
 };
 
-static const ir_method_t rows[] = {
-    {.name = "Cast",
-     .version = 6,
-     .min_input = 1,
-     .max_input = 1,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(cast_fields),
-     .param_size = sizeof(struct cast_param),
-     .infer_shape = infer_cast},
-    {.name = "CastLike",
-     .version = 15,
-     .min_input = 2,
-     .max_input = 2,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(cast_like_fields),
-     .param_size = sizeof(struct cast_param),
-     .infer_shape = infer_cast_like},
+static const ir_method_t* const rows[] = {
+    OP_ROW(Cast, .version = 6, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1,
+           OP_FIELDS(cast_fields), .param_size = sizeof(struct cast_param),
+           .infer_shape = infer_cast),
+    OP_ROW(CastLike, .version = 15, .min_input = 2, .max_input = 2, .min_output = 1,
+           .max_output = 1, OP_FIELDS(cast_like_fields), .param_size = sizeof(struct cast_param),
+           .infer_shape = infer_cast_like),
 };
 
 OPERATOR_TABLE(cast_ops, rows);

@@ -233,17 +233,10 @@ static int64_t count_einsum_macs(const struct node* node)
     return macs;
 }
 
-static const ir_method_t rows[] = {
-    {.name = "Einsum",
-     .version = 12,
-     .min_input = 1,
-     .max_input = -1,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(fields),
-     .param_size = sizeof(struct einsum_param),
-     .infer_shape = infer_einsum,
-     .macs = count_einsum_macs},
+static const ir_method_t* const rows[] = {
+    OP_ROW(Einsum, .version = 12, .min_input = 1, .max_input = -1, .min_output = 1, .max_output = 1,
+           OP_FIELDS(fields), .param_size = sizeof(struct einsum_param),
+           .infer_shape = infer_einsum, .macs = count_einsum_macs),
 };
 
 OPERATOR_TABLE(einsum_ops, rows);

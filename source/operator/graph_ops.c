@@ -3,9 +3,9 @@
 // reach an execution graph.
 #include "operator/operator.h"
 
-static const ir_method_t rows[] = {
-    {TENGINE_RECORD(33, 12, 0), .name = "InputOp", .max_output = 1, .traits = OP_LEGACY},
-    {TENGINE_RECORD(14, 4, 0), .name = "Const", .max_output = 1, .traits = OP_LEGACY},
+static const ir_method_t* const rows[] = {
+    TENGINE_ROW(InputOp, 33, 12, 0, .max_output = 1, .traits = OP_LEGACY),
+    TENGINE_ROW(Const, 14, 4, 0, .max_output = 1, .traits = OP_LEGACY),
 };
 
 OPERATOR_TABLE(graph_ops, rows);

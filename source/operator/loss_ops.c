@@ -52,25 +52,13 @@ static const op_field_t loss_fields[] = {
     OP_FIELD(struct loss_param, INT, ignore_index, .number = LOSS_IGNORE_NOTHING),
 };
 
-static const ir_method_t rows[] = {
-    {.name = "NegativeLogLikelihoodLoss",
-     .version = 12,
-     .min_input = 2,
-     .max_input = 3,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(loss_fields),
-     .param_size = sizeof(struct loss_param),
-     .infer_shape = infer_loss},
-    {.name = "SoftmaxCrossEntropyLoss",
-     .version = 12,
-     .min_input = 2,
-     .max_input = 3,
-     .min_output = 1,
-     .max_output = 2,
-     OP_FIELDS(loss_fields),
-     .param_size = sizeof(struct loss_param),
-     .infer_shape = infer_loss},
+static const ir_method_t* const rows[] = {
+    OP_ROW(NegativeLogLikelihoodLoss, .version = 12, .min_input = 2, .max_input = 3,
+           .min_output = 1, .max_output = 1, OP_FIELDS(loss_fields),
+           .param_size = sizeof(struct loss_param), .infer_shape = infer_loss),
+    OP_ROW(SoftmaxCrossEntropyLoss, .version = 12, .min_input = 2, .max_input = 3, .min_output = 1,
+           .max_output = 2, OP_FIELDS(loss_fields), .param_size = sizeof(struct loss_param),
+           .infer_shape = infer_loss),
 };
 
 OPERATOR_TABLE(loss_ops, rows);

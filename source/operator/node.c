@@ -6,6 +6,8 @@
 #include "graph/graph.h"
 #include "operator/param.h"
 #include "operator/registry.h"
+#include "operator/selection.h"
+#include "operator/usage.h"
 
 static int newest_version(const ir_method_t* method)
 {
@@ -14,6 +16,7 @@ static int newest_version(const ir_method_t* method)
 
 static int give_method(ir_op_t* op, int type, int version, const ir_method_t* method)
 {
+    note_operator_use(type);
     op->type = type;
     op->version = version;
     op->infer_shape = method->infer_shape;
@@ -25,6 +28,13 @@ static int give_method(ir_op_t* op, int type, int version, const ir_method_t* me
 ir_node_t* create_ir_node(struct graph* graph, const char* node_name, int op_type, int op_version)
 {
     const ir_method_t* method = find_op_method(op_type, op_version);
+    if (op_type < 0 && is_build_selective()) {
+        tengine_error_set(TENGINE_EOPERATOR,
+                          "node '%s': its operator is not part of this build; see the CMake option "
+                          "TENGINE_OPERATORS",
+                          node_name ? node_name : "");
+        return NULL;
+    }
     if (!method) {
         const char* op_name = find_op_name(op_type);
         tengine_error_set(TENGINE_EOPERATOR, "node '%s': no operator %d (%s) of opset %d",
@@ -52,6 +62,7 @@ int change_node_method(struct node* node, const char* full_name)
 {
     const int type = get_op_type_by_name(full_name);
     const ir_method_t* method = find_op_method(type, 0);
+    if (!method && is_build_selective()) return fail_left_out(node->name, full_name);
     if (!method)
         return tengine_error_set(TENGINE_EINTERNAL, "node '%s': no operator '%s'", node->name,
                                  full_name);

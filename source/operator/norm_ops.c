@@ -4,8 +4,8 @@
 #include "operator/infer.h"
 #include "operator/legacy.h"
 #include "operator/norm_param.h"
-#include "operator/param.h"
 #include "operator/onnx_type.h"
+#include "operator/param.h"
 #include "operator/type_set.h"
 
 #define EPSILON_FIELD(type) OP_FIELD(struct type, FLOAT, epsilon, .number = 1e-5f)
@@ -247,62 +247,25 @@ static int infer_group_norm(struct node* node)
     return set_node_output_like(node, 0, input, -1);
 }
 
-static const ir_method_t rows[] = {
-    {.name = "BatchNormalization",
-     .version = 6,
-     .min_input = 5,
-     .max_input = 5,
-     .min_output = 1,
-     .max_output = 5,
-     OP_FIELDS(batch_norm_fields),
-     .param_size = sizeof(struct batch_norm_param),
-     .infer_shape = infer_batch_norm,
-     .lower = lower_batch_norm},
-    {.name = "InstanceNormalization",
-     .version = 6,
-     .min_input = 3,
-     .max_input = 3,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(instance_norm_fields),
-     .param_size = sizeof(struct instance_norm_param),
-     .infer_shape = infer_instance_norm},
-    {.name = "LRN",
-     .version = 1,
-     .min_input = 1,
-     .max_input = 1,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(lrn_fields),
-     .param_size = sizeof(struct lrn_param),
-     .infer_shape = infer_lrn},
-    {.name = "LpNormalization",
-     .version = 1,
-     .min_input = 1,
-     .max_input = 1,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(lp_norm_fields),
-     .param_size = sizeof(struct lp_norm_param),
-     .infer_shape = infer_lp_norm},
-    {.name = "LayerNormalization",
-     .version = 17,
-     .min_input = 2,
-     .max_input = 3,
-     .min_output = 1,
-     .max_output = 3,
-     OP_FIELDS(layer_norm_fields),
-     .param_size = sizeof(struct layer_norm_param),
-     .infer_shape = infer_layer_norm},
-    {.name = "GroupNormalization",
-     .version = 18,
-     .min_input = 3,
-     .max_input = 3,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(group_norm_fields),
-     .param_size = sizeof(struct group_norm_param),
-     .infer_shape = infer_group_norm},
+static const ir_method_t* const rows[] = {
+    OP_ROW(BatchNormalization, .version = 6, .min_input = 5, .max_input = 5, .min_output = 1,
+           .max_output = 5, OP_FIELDS(batch_norm_fields),
+           .param_size = sizeof(struct batch_norm_param), .infer_shape = infer_batch_norm,
+           .lower = lower_batch_norm),
+    OP_ROW(InstanceNormalization, .version = 6, .min_input = 3, .max_input = 3, .min_output = 1,
+           .max_output = 1, OP_FIELDS(instance_norm_fields),
+           .param_size = sizeof(struct instance_norm_param), .infer_shape = infer_instance_norm),
+    OP_ROW(LRN, .version = 1, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1,
+           OP_FIELDS(lrn_fields), .param_size = sizeof(struct lrn_param), .infer_shape = infer_lrn),
+    OP_ROW(LpNormalization, .version = 1, .min_input = 1, .max_input = 1, .min_output = 1,
+           .max_output = 1, OP_FIELDS(lp_norm_fields), .param_size = sizeof(struct lp_norm_param),
+           .infer_shape = infer_lp_norm),
+    OP_ROW(LayerNormalization, .version = 17, .min_input = 2, .max_input = 3, .min_output = 1,
+           .max_output = 3, OP_FIELDS(layer_norm_fields),
+           .param_size = sizeof(struct layer_norm_param), .infer_shape = infer_layer_norm),
+    OP_ROW(GroupNormalization, .version = 18, .min_input = 3, .max_input = 3, .min_output = 1,
+           .max_output = 1, OP_FIELDS(group_norm_fields),
+           .param_size = sizeof(struct group_norm_param), .infer_shape = infer_group_norm),
 };
 
 OPERATOR_TABLE(norm_ops, rows);

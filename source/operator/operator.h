@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // How an operator is described: one row of a constant table per (domain, name, opset range).
-// Each file <family>_ops.c exports one table; CMake finds it and generates the registration.
+// Each file <family>_ops.c exports one table; CMake finds it, reads the names of its rows
+// (cmake/operators.cmake) and generates the registration.
 // Generic code on the rows: param.h (defaults, validation, attributes). Shape helpers: infer.h.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "registry/selection.h"
 #include "tengine/ir.h"
 
 #ifdef __cplusplus
@@ -172,16 +174,45 @@ typedef struct method
 
 #define OP_NOT_RAISED 1
 
-// A Tengine row's number in the API, number in files and bytes of its record.
-#define TENGINE_RECORD(op_type, file_id, bytes)                                  \
-    .domain = "tengine", .version = 1, .tengine = &(const struct tengine_record) \
-    {                                                                            \
-        op_type, file_id, bytes                                                  \
-    }
+// ---- rows ----
+//
+// A row of an operator that the user did not select (TENGINE_OPERATORS) is NULL, and what only it
+// refers to is not linked.
+
+#ifdef TENGINE_SELECTED_OPERATORS
+// selection.h defines OP_SELECTED_<domain>_<operator> as `~, 1`, which makes 1 the second.
+#define OP_SECOND(first, second, ...) second
+#define OP_PROBE(...) OP_SECOND(__VA_ARGS__, 0, 0)
+#define OP_IS_SELECTED(id) OP_PROBE(OP_SELECTED_##id)
+#else
+#define OP_IS_SELECTED(id) 1
+#endif
+
+#define ROW_IF(selected, ...) ((selected) ? &(const ir_method_t){__VA_ARGS__} : NULL)
+
+// OP_ROW(Conv, .version = 1, ...): ONNX's, MICROSOFT_ROW(QGemm, ...): of ONNX Runtime's domain
+#define OP_ROW(op, ...) ROW_IF(OP_IS_SELECTED(onnx_##op), .name = #op, __VA_ARGS__)
+#define MICROSOFT_ROW(op, ...) \
+    ROW_IF(OP_IS_SELECTED(com_microsoft_##op), .domain = "com.microsoft", .name = #op, __VA_ARGS__)
+
+// TENGINE_ROW(Softmax, 72, 28, 4, ...): one of Tengine's, its number in the API and in files and
+// the bytes of its record. NAMED_ROW: one whose name is no identifier. OWN_ROW: an operator of the
+// domain that Tengine does not have.
+#define TENGINE_ROW(op, op_type, file_id, bytes, ...) \
+    NAMED_ROW(op, #op, op_type, file_id, bytes, __VA_ARGS__)
+#define NAMED_ROW(op, op_name, op_type, number, bytes, ...)                                  \
+    ROW_IF(OP_IS_SELECTED(tengine_##op), .domain = "tengine", .name = op_name, .version = 1, \
+           .tengine = &(const struct tengine_record){op_type, number, bytes}, __VA_ARGS__)
+#define OWN_ROW(op, ...) \
+    ROW_IF(OP_IS_SELECTED(tengine_##op), .domain = "tengine", .name = #op, __VA_ARGS__)
+
+// The inverse of lower; a build that cannot write tmfiles does without.
+#define RAISED(operators, function) \
+    .raised_from = operators, .raise = TENGINE_CAN_WRITE_TMFILE ? (function) : NULL
 
 struct operator_table
 {
-    const ir_method_t* rows;
+    const ir_method_t* const* rows;  // NULL: left out
     int row_num;
 };
 

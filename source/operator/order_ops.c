@@ -47,25 +47,13 @@ static const op_field_t cum_sum_fields[] = {
     OP_FIELD(struct cum_sum_param, INT, reverse, .maximum = 1),
 };
 
-static const ir_method_t rows[] = {
-    {.name = "CumSum",
-     .version = 11,
-     .min_input = 2,
-     .max_input = 2,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(cum_sum_fields),
-     .param_size = sizeof(struct cum_sum_param),
-     .infer_shape = infer_cum_sum},
-    {.name = "TopK",
-     .version = 1,
-     .min_input = 2,
-     .max_input = 2,
-     .min_output = 2,
-     .max_output = 2,
-     OP_FIELDS(top_k_fields),
-     .param_size = sizeof(struct top_k_param),
-     .infer_shape = infer_top_k},
+static const ir_method_t* const rows[] = {
+    OP_ROW(CumSum, .version = 11, .min_input = 2, .max_input = 2, .min_output = 1, .max_output = 1,
+           OP_FIELDS(cum_sum_fields), .param_size = sizeof(struct cum_sum_param),
+           .infer_shape = infer_cum_sum),
+    OP_ROW(TopK, .version = 1, .min_input = 2, .max_input = 2, .min_output = 2, .max_output = 2,
+           OP_FIELDS(top_k_fields), .param_size = sizeof(struct top_k_param),
+           .infer_shape = infer_top_k),
 };
 
 OPERATOR_TABLE(order_ops, rows);

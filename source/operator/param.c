@@ -177,6 +177,18 @@ int copy_op_param(ir_op_t* target, const ir_op_t* origin)
     return TENGINE_OK;
 }
 
+size_t get_node_tensor_bytes(const struct node* node)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < node->op.method->field_num; i++) {
+        const op_field_t* field = &node->op.method->fields[i];
+        if (field->kind != OP_FIELD_TENSOR || same_place_before(node->op.method, i)) continue;
+        const struct op_tensor* value = field_memory(&node->op, field);
+        if (value->dim_num >= 0) bytes += value->size;
+    }
+    return bytes;
+}
+
 const op_field_t* find_op_field(const ir_method_t* method, const char* name, int version)
 {
     for (int i = 0; i < method->field_num; i++) {

@@ -16,6 +16,9 @@ void release_op_param(ir_op_t* op);
 // Deep copies of the parameters that both operators have under the same name and kind.
 int copy_op_param(ir_op_t* target, const ir_op_t* origin);
 
+// Bytes of the tensors among a node's parameters.
+size_t get_node_tensor_bytes(const struct node* node);
+
 // Field `name` valid in opset `version`, NULL when there is none.
 const op_field_t* find_op_field(const ir_method_t* method, const char* name, int version);
 

@@ -180,46 +180,34 @@ static int infer_max_unpool(struct node* node)
     return set_node_output(node, 0, input->data_type, dims, dim_num);
 }
 
-#define POOL_ROW(op_name, first_opset, pool_fields, outputs, infer)                               \
-    {                                                                                             \
-        .name = op_name, .version = first_opset, .min_input = 1, .max_input = 1, .min_output = 1, \
-        .max_output = outputs, OP_FIELDS(pool_fields), .param_size = sizeof(struct pool_param),   \
-        .infer_shape = infer                                                                      \
-    }
-#define GLOBAL_POOL_ROW(op_name, first_opset, ...)                                                \
-    {                                                                                             \
-        .name = op_name, .version = first_opset, .min_input = 1, .max_input = 1, .min_output = 1, \
-        .max_output = 1, .infer_shape = infer_global_pool, __VA_ARGS__                            \
-    }
+#define POOL_ROW(first_opset, pool_fields, outputs, infer)                                  \
+    .version = first_opset, .min_input = 1, .max_input = 1, .min_output = 1,                \
+    .max_output = outputs, OP_FIELDS(pool_fields), .param_size = sizeof(struct pool_param), \
+    .infer_shape = infer
+#define GLOBAL_POOL_ROW(first_opset, ...)                                                     \
+    .version = first_opset, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1, \
+    .infer_shape = infer_global_pool, __VA_ARGS__
 
-#define QLINEAR_POOL_ROW(op_name, pool_fields, type, infer)                                   \
-    {                                                                                         \
-        .domain = "com.microsoft", .name = op_name, .version = 1, .until = 1, .min_input = 2, \
-        .max_input = 5, .min_output = 1, .max_output = 1, OP_FIELDS(pool_fields),             \
-        .param_size = sizeof(struct type), .infer_shape = infer                               \
-    }
+#define QLINEAR_POOL_ROW(pool_fields, type, infer)                                              \
+    .version = 1, .until = 1, .min_input = 2, .max_input = 5, .min_output = 1, .max_output = 1, \
+    OP_FIELDS(pool_fields), .param_size = sizeof(struct type), .infer_shape = infer
 
-static const ir_method_t rows[] = {
-    POOL_ROW("MaxPool", 1, max_pool_fields, 2, infer_max_pool),
-    POOL_ROW("AveragePool", 1, average_pool_fields, 1, infer_pool),
-    POOL_ROW("LpPool", 2, lp_pool_fields, 1, infer_pool),
-    GLOBAL_POOL_ROW("GlobalMaxPool", 1, .param_size = 0),
-    GLOBAL_POOL_ROW("GlobalAveragePool", 1, .param_size = 0),
-    GLOBAL_POOL_ROW("GlobalLpPool", 2, OP_FIELDS(global_lp_pool_fields),
-                    .param_size = sizeof(struct global_pool_param)),
-    QLINEAR_POOL_ROW("QLinearAveragePool", qlinear_average_pool_fields, pool_param,
-                     infer_qlinear_average_pool),
-    QLINEAR_POOL_ROW("QLinearGlobalAveragePool", qlinear_global_pool_fields, global_pool_param,
-                     infer_qlinear_global_pool),
-    {.name = "MaxUnpool",
-     .version = 9,
-     .min_input = 2,
-     .max_input = 3,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(unpool_fields),
-     .param_size = sizeof(struct window_param),
-     .infer_shape = infer_max_unpool},
+static const ir_method_t* const rows[] = {
+    OP_ROW(MaxPool, POOL_ROW(1, max_pool_fields, 2, infer_max_pool)),
+    OP_ROW(AveragePool, POOL_ROW(1, average_pool_fields, 1, infer_pool)),
+    OP_ROW(LpPool, POOL_ROW(2, lp_pool_fields, 1, infer_pool)),
+    OP_ROW(GlobalMaxPool, GLOBAL_POOL_ROW(1, .param_size = 0)),
+    OP_ROW(GlobalAveragePool, GLOBAL_POOL_ROW(1, .param_size = 0)),
+    OP_ROW(GlobalLpPool, GLOBAL_POOL_ROW(2, OP_FIELDS(global_lp_pool_fields),
+                                         .param_size = sizeof(struct global_pool_param))),
+    MICROSOFT_ROW(QLinearAveragePool, QLINEAR_POOL_ROW(qlinear_average_pool_fields, pool_param,
+                                                       infer_qlinear_average_pool)),
+    MICROSOFT_ROW(
+        QLinearGlobalAveragePool,
+        QLINEAR_POOL_ROW(qlinear_global_pool_fields, global_pool_param, infer_qlinear_global_pool)),
+    OP_ROW(MaxUnpool, .version = 9, .min_input = 2, .max_input = 3, .min_output = 1,
+           .max_output = 1, OP_FIELDS(unpool_fields), .param_size = sizeof(struct window_param),
+           .infer_shape = infer_max_unpool),
 };
 
 OPERATOR_TABLE(pool_ops, rows);

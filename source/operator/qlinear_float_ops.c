@@ -164,24 +164,21 @@ static const op_field_t concat_fields[] = {
     OP_FIELD(struct concat_param, INT, axis, .required = 1),
 };
 
-#define LOWERED(op_name, least, most, lower_function, ...)                                        \
-    {                                                                                             \
-        .domain = "com.microsoft", .name = op_name, .version = 1, .until = 1, .min_input = least, \
-        .max_input = most, .min_output = 1, .max_output = 1, .traits = OP_LEGACY,                 \
-        .lower = lower_function, __VA_ARGS__                                                      \
-    }
+#define LOWERED(least, most, lower_function, ...)                                     \
+    .version = 1, .until = 1, .min_input = least, .max_input = most, .min_output = 1, \
+    .max_output = 1, .traits = OP_LEGACY, .lower = lower_function, __VA_ARGS__
 
-static const ir_method_t rows[] = {
-    LOWERED("QLinearConcat", 5, -1, lower_concat, OP_FIELDS(concat_fields),
-            .param_size = sizeof(struct concat_param)),
-    LOWERED("QLinearLeakyRelu", 4, 5, lower_leaky_relu, OP_FIELDS(leaky_relu_fields),
-            .param_size = sizeof(struct alpha_param)),
-    LOWERED("QLinearReduceMean", 4, 5, lower_reduce_mean, OP_FIELDS(reduce_fields),
-            .param_size = sizeof(struct reduce_param)),
-    LOWERED("QLinearSigmoid", 4, 5, lower_sigmoid, .param_size = 0),
-    LOWERED("QLinearSoftmax", 5, 5, lower_softmax, OP_FIELDS(softmax_fields),
-            .param_size = sizeof(struct qlinear_softmax_param)),
-    LOWERED("QLinearWhere", 9, 9, lower_where, .param_size = 0),
+static const ir_method_t* const rows[] = {
+    MICROSOFT_ROW(QLinearConcat, LOWERED(5, -1, lower_concat, OP_FIELDS(concat_fields),
+                                         .param_size = sizeof(struct concat_param))),
+    MICROSOFT_ROW(QLinearLeakyRelu, LOWERED(4, 5, lower_leaky_relu, OP_FIELDS(leaky_relu_fields),
+                                            .param_size = sizeof(struct alpha_param))),
+    MICROSOFT_ROW(QLinearReduceMean, LOWERED(4, 5, lower_reduce_mean, OP_FIELDS(reduce_fields),
+                                             .param_size = sizeof(struct reduce_param))),
+    MICROSOFT_ROW(QLinearSigmoid, LOWERED(4, 5, lower_sigmoid, .param_size = 0)),
+    MICROSOFT_ROW(QLinearSoftmax, LOWERED(5, 5, lower_softmax, OP_FIELDS(softmax_fields),
+                                          .param_size = sizeof(struct qlinear_softmax_param))),
+    MICROSOFT_ROW(QLinearWhere, LOWERED(9, 9, lower_where, .param_size = 0)),
 };
 
 OPERATOR_TABLE(qlinear_float_ops, rows);

@@ -82,36 +82,19 @@ static int infer_lookup(struct node* node)
     return set_node_output_like(node, 0, get_ir_node_input(node, 0), table->data_type);
 }
 
-#define BINARY_ROW(op_name)                                                                   \
-    {                                                                                         \
-        .domain = "com.microsoft", .name = op_name, .version = 1, .until = 1, .min_input = 2, \
-        .max_input = 8, .min_output = 1, .max_output = 1, .infer_shape = infer_binary         \
-    }
+#define BINARY_ROW                                                                              \
+    .version = 1, .until = 1, .min_input = 2, .max_input = 8, .min_output = 1, .max_output = 1, \
+    .infer_shape = infer_binary
 
-static const ir_method_t rows[] = {
-    BINARY_ROW("QLinearAdd"),
-    BINARY_ROW("QLinearMul"),
-    {.domain = "com.microsoft",
-     .name = "QGemm",
-     .version = 1,
-     .until = 1,
-     .min_input = 6,
-     .max_input = 9,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(qgemm_fields),
-     .param_size = sizeof(struct qgemm_param),
-     .infer_shape = infer_qgemm,
-     .macs = count_qgemm_macs},
-    {.domain = "tengine",
-     .name = "Lookup",
-     .version = 1,
-     .until = 1,
-     .min_input = 2,
-     .max_input = 2,
-     .min_output = 1,
-     .max_output = 1,
-     .infer_shape = infer_lookup},
+static const ir_method_t* const rows[] = {
+    MICROSOFT_ROW(QLinearAdd, BINARY_ROW),
+    MICROSOFT_ROW(QLinearMul, BINARY_ROW),
+    MICROSOFT_ROW(QGemm, .version = 1, .until = 1, .min_input = 6, .max_input = 9, .min_output = 1,
+                  .max_output = 1, OP_FIELDS(qgemm_fields),
+                  .param_size = sizeof(struct qgemm_param), .infer_shape = infer_qgemm,
+                  .macs = count_qgemm_macs),
+    OWN_ROW(Lookup, .version = 1, .until = 1, .min_input = 2, .max_input = 2, .min_output = 1,
+            .max_output = 1, .infer_shape = infer_lookup),
 };
 
 OPERATOR_TABLE(qlinear_ops, rows);

@@ -62,32 +62,15 @@ static int infer_dynamic_quantize(struct node* node)
     return set_node_output_like(node, 0, get_ir_node_input(node, 0), TENGINE_DT_UINT8);
 }
 
-static const ir_method_t rows[] = {
-    {.name = "QuantizeLinear",
-     .version = 10,
-     .min_input = 2,
-     .max_input = 3,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(quantize_fields),
-     .param_size = sizeof(struct quant_param),
-     .infer_shape = infer_quantize},
-    {.name = "DequantizeLinear",
-     .version = 10,
-     .min_input = 2,
-     .max_input = 3,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(dequantize_fields),
-     .param_size = sizeof(struct quant_param),
-     .infer_shape = infer_dequantize},
-    {.name = "DynamicQuantizeLinear",
-     .version = 11,
-     .min_input = 1,
-     .max_input = 1,
-     .min_output = 3,
-     .max_output = 3,
-     .infer_shape = infer_dynamic_quantize},
+static const ir_method_t* const rows[] = {
+    OP_ROW(QuantizeLinear, .version = 10, .min_input = 2, .max_input = 3, .min_output = 1,
+           .max_output = 1, OP_FIELDS(quantize_fields), .param_size = sizeof(struct quant_param),
+           .infer_shape = infer_quantize),
+    OP_ROW(DequantizeLinear, .version = 10, .min_input = 2, .max_input = 3, .min_output = 1,
+           .max_output = 1, OP_FIELDS(dequantize_fields), .param_size = sizeof(struct quant_param),
+           .infer_shape = infer_dequantize),
+    OP_ROW(DynamicQuantizeLinear, .version = 11, .min_input = 1, .max_input = 1, .min_output = 3,
+           .max_output = 3, .infer_shape = infer_dynamic_quantize),
 };
 
 OPERATOR_TABLE(quant_ops, rows);

@@ -212,17 +212,15 @@ static int64_t count_recurrent_macs(const struct node* node)
         steps, get_ir_node_input(node, 1)->elem_num + get_ir_node_input(node, 2)->elem_num);
 }
 
-#define RECURRENT_ROW(op_name, inputs, outputs, op_fields)                                         \
-    {                                                                                              \
-        .name = op_name, .version = 7, .min_input = 3, .max_input = inputs, .min_output = 0,       \
-        .max_output = outputs, OP_FIELDS(op_fields), .param_size = sizeof(struct recurrent_param), \
-        .infer_shape = infer_recurrent, .macs = count_recurrent_macs                               \
-    }
+#define RECURRENT_ROW(inputs, outputs, op_fields)                                              \
+    .version = 7, .min_input = 3, .max_input = inputs, .min_output = 0, .max_output = outputs, \
+    OP_FIELDS(op_fields), .param_size = sizeof(struct recurrent_param),                        \
+    .infer_shape = infer_recurrent, .macs = count_recurrent_macs
 
-static const ir_method_t rows[] = {
-    RECURRENT_ROW("LSTM", 8, 3, lstm_fields),
-    RECURRENT_ROW("GRU", 6, 2, gru_fields),
-    RECURRENT_ROW("RNN", 6, 2, rnn_fields),
+static const ir_method_t* const rows[] = {
+    OP_ROW(LSTM, RECURRENT_ROW(8, 3, lstm_fields)),
+    OP_ROW(GRU, RECURRENT_ROW(6, 2, gru_fields)),
+    OP_ROW(RNN, RECURRENT_ROW(6, 2, rnn_fields)),
 };
 
 OPERATOR_TABLE(recurrent_ops, rows);

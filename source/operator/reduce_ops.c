@@ -84,41 +84,29 @@ static const op_field_t mvn_fields[] = {
     OP_FIELD(struct mvn_param, INTS, axes, .required = 0),
 };
 
-#define REDUCE(op_name, fields)                                                         \
-    {                                                                                   \
-        .name = op_name, .version = 1, .min_input = 1, .max_input = 2, .min_output = 1, \
-        .max_output = 1, OP_FIELDS(fields), .param_size = sizeof(struct reduce_param),  \
-        .infer_shape = infer_reduce                                                     \
-    }
-#define ARG(op_name)                                                                    \
-    {                                                                                   \
-        .name = op_name, .version = 1, .min_input = 1, .max_input = 1, .min_output = 1, \
-        .max_output = 1, OP_FIELDS(arg_fields), .param_size = sizeof(struct arg_param), \
-        .infer_shape = infer_arg                                                        \
-    }
+#define REDUCE(fields)                                                              \
+    .version = 1, .min_input = 1, .max_input = 2, .min_output = 1, .max_output = 1, \
+    OP_FIELDS(fields), .param_size = sizeof(struct reduce_param), .infer_shape = infer_reduce
+#define ARG                                                                         \
+    .version = 1, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1, \
+    OP_FIELDS(arg_fields), .param_size = sizeof(struct arg_param), .infer_shape = infer_arg
 
-static const ir_method_t rows[] = {
-    ARG("ArgMax"),
-    ARG("ArgMin"),
-    {.name = "MeanVarianceNormalization",
-     .version = 9,
-     .min_input = 1,
-     .max_input = 1,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(mvn_fields),
-     .param_size = sizeof(struct mvn_param),
-     .infer_shape = infer_mvn},
-    REDUCE("ReduceL1", reduce_fields),
-    REDUCE("ReduceL2", reduce_fields),
-    REDUCE("ReduceLogSum", reduce_fields),
-    REDUCE("ReduceLogSumExp", reduce_fields),
-    REDUCE("ReduceMax", reduce_fields),
-    REDUCE("ReduceMean", reduce_fields),
-    REDUCE("ReduceMin", reduce_fields),
-    REDUCE("ReduceProd", reduce_fields),
-    REDUCE("ReduceSum", reduce_sum_fields),
-    REDUCE("ReduceSumSquare", reduce_fields),
+static const ir_method_t* const rows[] = {
+    OP_ROW(ArgMax, ARG),
+    OP_ROW(ArgMin, ARG),
+    OP_ROW(MeanVarianceNormalization, .version = 9, .min_input = 1, .max_input = 1, .min_output = 1,
+           .max_output = 1, OP_FIELDS(mvn_fields), .param_size = sizeof(struct mvn_param),
+           .infer_shape = infer_mvn),
+    OP_ROW(ReduceL1, REDUCE(reduce_fields)),
+    OP_ROW(ReduceL2, REDUCE(reduce_fields)),
+    OP_ROW(ReduceLogSum, REDUCE(reduce_fields)),
+    OP_ROW(ReduceLogSumExp, REDUCE(reduce_fields)),
+    OP_ROW(ReduceMax, REDUCE(reduce_fields)),
+    OP_ROW(ReduceMean, REDUCE(reduce_fields)),
+    OP_ROW(ReduceMin, REDUCE(reduce_fields)),
+    OP_ROW(ReduceProd, REDUCE(reduce_fields)),
+    OP_ROW(ReduceSum, REDUCE(reduce_sum_fields)),
+    OP_ROW(ReduceSumSquare, REDUCE(reduce_fields)),
 };
 
 OPERATOR_TABLE(reduce_ops, rows);

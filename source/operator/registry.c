@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of operator rows. Filled at start-up from the generated list of tables, read-only after.
+// Looked up by binary search: a model is read with some lookups for each of its nodes.
 #include "operator/registry.h"
 
 #include <string.h>
@@ -9,10 +10,16 @@
 typedef struct registered_method
 {
     int type;
+    const char* domain;  // "" is ONNX's
+    const char* name;
     const ir_method_t* method;
 } registered_method_t;
 
+// All rows three times: in the order of registration, by type, by full name ("com.microsoft.QGemm",
+// "Conv"). Rows that are equal in an order stay in that of their registration.
 static struct vector* methods;
+static struct vector* methods_by_type;
+static struct vector* methods_by_name;
 static int next_type = OP_BUILTIN_LAST;
 
 static const char* method_domain(const ir_method_t* method)
@@ -41,25 +48,109 @@ const struct method* find_op_method_via_index(int index)
     return entry ? entry->method : NULL;
 }
 
-int get_op_type(const char* domain, const char* name)
+// ---- sorted lists ----
+
+// Less than, equal to or greater than 0, as strcmp().
+typedef int (*method_order_t)(const registered_method_t* a, const registered_method_t* b);
+
+static int compare_types(const registered_method_t* a, const registered_method_t* b)
 {
-    for (int i = 0; i < get_op_method_count(); i++) {
-        const registered_method_t* entry = entry_at(i);
-        if (strcmp(entry->method->name, name) == 0 &&
-            strcmp(method_domain(entry->method), domain ? domain : "") == 0)
-            return entry->type;
-    }
-    return -1;
+    return (a->type > b->type) - (a->type < b->type);
 }
 
-// "Conv", "com.microsoft.QGemm".
-static bool has_full_name(const ir_method_t* method, const char* name)
+// Goes through the letters of a full name without putting it together.
+typedef struct letters
 {
-    const char* domain = method_domain(method);
-    const size_t length = strlen(domain);
-    if (length == 0) return strcmp(name, method->name) == 0;
-    return strncmp(name, domain, length) == 0 && name[length] == '.' &&
-           strcmp(name + length + 1, method->name) == 0;
+    const char* next;
+    const char* name;  // what follows the dot, NULL behind it
+} letters_t;
+
+static letters_t letters_of(const registered_method_t* entry)
+{
+    if (*entry->domain == '\0') return (letters_t){entry->name, NULL};
+    return (letters_t){entry->domain, entry->name};
+}
+
+static int next_letter(letters_t* letters)
+{
+    if (*letters->next != '\0') return (unsigned char)*letters->next++;
+    if (letters->name == NULL) return 0;
+    letters->next = letters->name;
+    letters->name = NULL;
+    return '.';
+}
+
+static int compare_names(const registered_method_t* a, const registered_method_t* b)
+{
+    letters_t left = letters_of(a), right = letters_of(b);
+    for (;;) {
+        const int letter = next_letter(&left);
+        const int difference = letter - next_letter(&right);
+        if (difference != 0 || letter == 0) return difference;
+    }
+}
+
+// Index of the first entry that is not less than `key`.
+static int find_first(const struct vector* list, method_order_t order,
+                      const registered_method_t* key)
+{
+    int begin = 0, end = get_vector_num(list);
+    while (begin < end) {
+        const int middle = begin + (end - begin) / 2;
+        if (order(get_vector_data(list, middle), key) < 0)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+// The entry at `index`, if it is equal to `key`.
+static const registered_method_t* match(const struct vector* list, method_order_t order,
+                                        const registered_method_t* key, int index)
+{
+    const registered_method_t* entry = get_vector_data(list, index);
+    return entry && order(entry, key) == 0 ? entry : NULL;
+}
+
+static int insert(struct vector** list, method_order_t order, const registered_method_t* entry)
+{
+    if (!*list) *list = create_vector(sizeof(*entry), NULL);
+    if (!*list || push_vector_data(*list, entry) < 0) return -1;
+    const int last = get_vector_num(*list) - 1;
+    int place = find_first(*list, order, entry);
+    while (place < last && match(*list, order, entry, place))
+        place++;
+    registered_method_t* target = get_vector_data(*list, place);
+    memmove(target + 1, target, sizeof(*target) * (size_t)(last - place));
+    *target = *entry;
+    return 0;
+}
+
+static void erase(struct vector* list, const ir_method_t* method, int type)
+{
+    for (int i = 0; i < get_vector_num(list); i++) {
+        const registered_method_t* entry = get_vector_data(list, i);
+        if (entry->method != method || entry->type != type) continue;
+        remove_vector_via_index(list, i);
+        return;
+    }
+}
+
+// ---- looking up ----
+
+static const registered_method_t* find_full_name(const char* domain, const char* name)
+{
+    const registered_method_t key = {.domain = domain, .name = name};
+    return match(methods_by_name, compare_names, &key,
+                 find_first(methods_by_name, compare_names, &key));
+}
+
+int get_op_type(const char* domain, const char* name)
+{
+    if (!domain) domain = "";
+    const registered_method_t* entry = find_full_name(domain, name);
+    return entry && strcmp(entry->domain, domain) == 0 ? entry->type : -1;
 }
 
 int get_op_type_by_name(const char* full_name)
@@ -67,37 +158,38 @@ int get_op_type_by_name(const char* full_name)
     // ONNX's own domain may also be spelled out.
     static const char onnx[] = "ai.onnx.";
     if (strncmp(full_name, onnx, sizeof(onnx) - 1) == 0) full_name += sizeof(onnx) - 1;
-    for (int i = 0; i < get_op_method_count(); i++)
-        if (has_full_name(entry_at(i)->method, full_name)) return entry_at(i)->type;
-    return -1;
+    const registered_method_t* entry = find_full_name("", full_name);
+    return entry ? entry->type : -1;
 }
 
-static const ir_method_t* first_method(int type)
+// Row `index` of those of an operator, NULL when there are not that many.
+static const ir_method_t* find_row(int type, int index)
 {
-    for (int i = 0; i < get_op_method_count(); i++)
-        if (entry_at(i)->type == type) return entry_at(i)->method;
-    return NULL;
+    const registered_method_t key = {.type = type};
+    const int first = find_first(methods_by_type, compare_types, &key);
+    const registered_method_t* entry = match(methods_by_type, compare_types, &key, first + index);
+    return entry ? entry->method : NULL;
 }
 
 const char* find_op_name(int type)
 {
-    const ir_method_t* method = first_method(type);
+    const ir_method_t* method = find_row(type, 0);
     return method ? method->name : NULL;
 }
 
 const struct method* find_op_method(int type, int version)
 {
     const ir_method_t* newest = NULL;
-    for (int i = 0; i < get_op_method_count(); i++) {
-        const registered_method_t* entry = entry_at(i);
-        if (entry->type != type) continue;
-        const ir_method_t* method = entry->method;
+    const ir_method_t* method;
+    for (int i = 0; (method = find_row(type, i)) != NULL; i++) {
         if (version > 0 && version >= method->version && version <= method_until(method))
             return method;
         if (!newest || method->version > newest->version) newest = method;
     }
     return version > 0 ? NULL : newest;
 }
+
+// ---- registering ----
 
 static bool ranges_overlap(const ir_method_t* a, const ir_method_t* b)
 {
@@ -117,25 +209,41 @@ static int check_method(int type, const char* name, const ir_method_t* method)
             return tengine_error_set(TENGINE_EINVAL,
                                      "operator '%s': field '%s' lies outside its %u bytes", name,
                                      method->fields[i].name, (unsigned)method->param_size);
-    for (int i = 0; i < get_op_method_count(); i++)
-        if (entry_at(i)->type == type && ranges_overlap(entry_at(i)->method, method))
+    const ir_method_t* other;
+    for (int i = 0; (other = find_row(type, i)) != NULL; i++)
+        if (ranges_overlap(other, method))
             return tengine_error_set(TENGINE_EEXIST,
                                      "operator '%s': opsets %d..%d are described already", name,
                                      method->version, method_until(method));
     return TENGINE_OK;
 }
 
+static void remove_entry(int type, const ir_method_t* method)
+{
+    erase(methods, method, type);
+    erase(methods_by_type, method, type);
+    erase(methods_by_name, method, type);
+}
+
+static int add_entry(int type, const ir_method_t* method)
+{
+    const registered_method_t entry = {type, method_domain(method), method->name, method};
+    if (!methods) methods = create_vector(sizeof(entry), NULL);
+    if (methods && push_vector_data(methods, &entry) == 0 &&
+        insert(&methods_by_type, compare_types, &entry) == 0 &&
+        insert(&methods_by_name, compare_names, &entry) == 0)
+        return TENGINE_OK;
+    remove_entry(type, method);
+    return tengine_error_set(TENGINE_ENOMEM, "no memory to register operator '%s'", method->name);
+}
+
 int register_op(int type, const char* name, const struct method* method)
 {
-    if (!methods) methods = create_vector(sizeof(registered_method_t), NULL);
-    if (!methods) return tengine_error_set(TENGINE_ENOMEM, "no memory for the operator registry");
     if (type < 0 && method && method->tengine) type = method->tengine->type;
     if (type < 0 && method && name) type = get_op_type(method->domain, name);
     if (type < 0) type = next_type;
     TENGINE_RETURN_IF_ERROR(check_method(type, name, method));
-    registered_method_t entry = {type, method};
-    if (push_vector_data(methods, &entry) < 0)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to register operator '%s'", name);
+    TENGINE_RETURN_IF_ERROR(add_entry(type, method));
     if (type >= next_type) next_type = type + 1;
     return TENGINE_OK;
 }
@@ -145,7 +253,7 @@ int unregister_op(int type, int version)
     for (int i = 0; i < get_op_method_count(); i++) {
         const registered_method_t* entry = entry_at(i);
         if (entry->type != type || entry->method->version != version) continue;
-        remove_vector_via_index(methods, i);
+        remove_entry(type, entry->method);
         return TENGINE_OK;
     }
     return tengine_error_set(TENGINE_ENOENT, "operator %d of opset %d is not registered", type,
@@ -154,8 +262,10 @@ int unregister_op(int type, int version)
 
 int release_op_registry(void)
 {
-    if (methods) release_vector(methods);
-    methods = NULL;
+    release_vector(methods);
+    release_vector(methods_by_type);
+    release_vector(methods_by_name);
+    methods = methods_by_type = methods_by_name = NULL;
     next_type = OP_BUILTIN_LAST;
     return TENGINE_OK;
 }

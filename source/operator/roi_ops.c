@@ -71,26 +71,14 @@ static int lower_roi_align(struct graph* graph, struct node* node)
     return set_node_text(node, "coordinate_transformation_mode", mode, sizeof(mode) - 1);
 }
 
-static const ir_method_t rows[] = {
-    {.name = "MaxRoiPool",
-     .version = 1,
-     .min_input = 2,
-     .max_input = 2,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(roi_pool_fields),
-     .param_size = sizeof(struct roi_pool_param),
-     .infer_shape = infer_roi_pool},
-    {.name = "RoiAlign",
-     .version = 10,
-     .min_input = 3,
-     .max_input = 3,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(roi_align_fields),
-     .param_size = sizeof(struct roi_align_param),
-     .infer_shape = infer_roi_align,
-     .lower = lower_roi_align},
+static const ir_method_t* const rows[] = {
+    OP_ROW(MaxRoiPool, .version = 1, .min_input = 2, .max_input = 2, .min_output = 1,
+           .max_output = 1, OP_FIELDS(roi_pool_fields), .param_size = sizeof(struct roi_pool_param),
+           .infer_shape = infer_roi_pool),
+    OP_ROW(RoiAlign, .version = 10, .min_input = 3, .max_input = 3, .min_output = 1,
+           .max_output = 1, OP_FIELDS(roi_align_fields),
+           .param_size = sizeof(struct roi_align_param), .infer_shape = infer_roi_align,
+           .lower = lower_roi_align),
 };
 
 OPERATOR_TABLE(roi_ops, rows);

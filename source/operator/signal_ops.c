@@ -243,44 +243,24 @@ static const op_field_t mel_weight_matrix_fields[] = {
     OP_FIELD(struct mel_weight_matrix_param, INT, output_datatype, .number = ONNX_FLOAT),
 };
 
-#define WINDOW_FUNCTION_ROW(operator_name)                                                       \
-    {                                                                                            \
-        .name = operator_name, .version = 17, .min_input = 1, .max_input = 1, .min_output = 1,   \
-        .max_output = 1, OP_FIELDS(window_function_fields),                                      \
-        .param_size = sizeof(struct window_function_param), .infer_shape = infer_window_function \
-    }
+#define WINDOW_FUNCTION_ROW                                                                \
+    .version = 17, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1,       \
+    OP_FIELDS(window_function_fields), .param_size = sizeof(struct window_function_param), \
+    .infer_shape = infer_window_function
 
-static const ir_method_t rows[] = {
-    {.name = "DFT",
-     .version = 17,
-     .min_input = 1,
-     .max_input = 3,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(dft_fields),
-     .param_size = sizeof(struct dft_param),
-     .infer_shape = infer_dft},
-    {.name = "STFT",
-     .version = 17,
-     .min_input = 2,
-     .max_input = 4,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(stft_fields),
-     .param_size = sizeof(struct stft_param),
-     .infer_shape = infer_stft},
-    WINDOW_FUNCTION_ROW("HannWindow"),
-    WINDOW_FUNCTION_ROW("HammingWindow"),
-    WINDOW_FUNCTION_ROW("BlackmanWindow"),
-    {.name = "MelWeightMatrix",
-     .version = 17,
-     .min_input = 5,
-     .max_input = 5,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(mel_weight_matrix_fields),
-     .param_size = sizeof(struct mel_weight_matrix_param),
-     .infer_shape = infer_mel_weight_matrix},
+static const ir_method_t* const rows[] = {
+    OP_ROW(DFT, .version = 17, .min_input = 1, .max_input = 3, .min_output = 1, .max_output = 1,
+           OP_FIELDS(dft_fields), .param_size = sizeof(struct dft_param), .infer_shape = infer_dft),
+    OP_ROW(STFT, .version = 17, .min_input = 2, .max_input = 4, .min_output = 1, .max_output = 1,
+           OP_FIELDS(stft_fields), .param_size = sizeof(struct stft_param),
+           .infer_shape = infer_stft),
+    OP_ROW(HannWindow, WINDOW_FUNCTION_ROW),
+    OP_ROW(HammingWindow, WINDOW_FUNCTION_ROW),
+    OP_ROW(BlackmanWindow, WINDOW_FUNCTION_ROW),
+    OP_ROW(MelWeightMatrix, .version = 17, .min_input = 5, .max_input = 5, .min_output = 1,
+           .max_output = 1, OP_FIELDS(mel_weight_matrix_fields),
+           .param_size = sizeof(struct mel_weight_matrix_param),
+           .infer_shape = infer_mel_weight_matrix),
 };
 
 OPERATOR_TABLE(signal_ops, rows);

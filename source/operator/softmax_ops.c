@@ -59,19 +59,17 @@ static const op_field_t legacy_fields[] = {
     OP_FIELD(struct softmax_param, INT, axis, .number = 1),
 };
 
-#define SOFTMAX(op_name, ...)                                                              \
-    {                                                                                      \
-        .name = op_name, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1, \
-        .param_size = sizeof(struct softmax_param), __VA_ARGS__                            \
-    }
-#define NEW(op_name) \
-    SOFTMAX(op_name, .version = 13, OP_FIELDS(softmax_fields), .infer_shape = infer_softmax)
-#define LEGACY(op_name)                                                                        \
-    SOFTMAX(op_name, .version = 1, .until = 12, OP_FIELDS(legacy_fields), .traits = OP_LEGACY, \
+#define SOFTMAX(...)                                                  \
+    .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1, \
+    .param_size = sizeof(struct softmax_param), __VA_ARGS__
+#define NEW SOFTMAX(.version = 13, OP_FIELDS(softmax_fields), .infer_shape = infer_softmax)
+#define LEGACY                                                                        \
+    SOFTMAX(.version = 1, .until = 12, OP_FIELDS(legacy_fields), .traits = OP_LEGACY, \
             .lower = lower_softmax)
 
-#define BOTH(op_name) LEGACY(op_name), NEW(op_name)
-
-static const ir_method_t rows[] = {BOTH("Hardmax"), BOTH("LogSoftmax"), BOTH("Softmax")};
+static const ir_method_t* const rows[] = {
+    OP_ROW(Hardmax, LEGACY), OP_ROW(Hardmax, NEW),    OP_ROW(LogSoftmax, LEGACY),
+    OP_ROW(LogSoftmax, NEW), OP_ROW(Softmax, LEGACY), OP_ROW(Softmax, NEW),
+};
 
 OPERATOR_TABLE(softmax_ops, rows);

@@ -101,16 +101,10 @@ static const op_field_t tfidf_fields[] = {
     OP_FIELD(struct tfidf_param, FLOATS, weights, .required = 0),
 };
 
-static const ir_method_t rows[] = {
-    {.name = "TfIdfVectorizer",
-     .version = 9,
-     .min_input = 1,
-     .max_input = 1,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(tfidf_fields),
-     .param_size = sizeof(struct tfidf_param),
-     .infer_shape = infer_tfidf},
+static const ir_method_t* const rows[] = {
+    OP_ROW(TfIdfVectorizer, .version = 9, .min_input = 1, .max_input = 1, .min_output = 1,
+           .max_output = 1, OP_FIELDS(tfidf_fields), .param_size = sizeof(struct tfidf_param),
+           .infer_shape = infer_tfidf),
 };
 
 OPERATOR_TABLE(tfidf_ops, rows);

@@ -78,35 +78,16 @@ static const op_field_t block_fields[] = {
     OP_FIELD(struct block_param, STRING, mode, .text = "DCR", .choices = "DCR|CRD", .since = 11),
 };
 
-static const ir_method_t rows[] = {
-    {.name = "Transpose",
-     .version = 1,
-     .min_input = 1,
-     .max_input = 1,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(transpose_fields),
-     .param_size = sizeof(struct transpose_param),
-     .infer_shape = infer_transpose},
-    {.name = "DepthToSpace",
-     .version = 1,
-     .min_input = 1,
-     .max_input = 1,
-     .min_output = 1,
-     .max_output = 1,
-     OP_FIELDS(block_fields),
-     .param_size = sizeof(struct block_param),
-     .infer_shape = infer_depth_to_space},
-    {.name = "SpaceToDepth",
-     .version = 1,
-     .min_input = 1,
-     .max_input = 1,
-     .min_output = 1,
-     .max_output = 1,
-     .fields = block_fields,
-     .field_num = 1,  // no mode
-     .param_size = sizeof(struct block_param),
-     .infer_shape = infer_space_to_depth},
+static const ir_method_t* const rows[] = {
+    OP_ROW(Transpose, .version = 1, .min_input = 1, .max_input = 1, .min_output = 1,
+           .max_output = 1, OP_FIELDS(transpose_fields),
+           .param_size = sizeof(struct transpose_param), .infer_shape = infer_transpose),
+    OP_ROW(DepthToSpace, .version = 1, .min_input = 1, .max_input = 1, .min_output = 1,
+           .max_output = 1, OP_FIELDS(block_fields), .param_size = sizeof(struct block_param),
+           .infer_shape = infer_depth_to_space),
+    OP_ROW(SpaceToDepth, .version = 1, .min_input = 1, .max_input = 1, .min_output = 1,
+           .max_output = 1, .fields = block_fields, .field_num = 1,  // no mode
+           .param_size = sizeof(struct block_param), .infer_shape = infer_space_to_depth),
 };
 
 OPERATOR_TABLE(transpose_ops, rows);

@@ -5,11 +5,7 @@
 #include "operator/type_set.h"
 #include "operator/unary_param.h"
 
-#define UNARY(op_name, ...)                                                                \
-    {                                                                                      \
-        .name = op_name, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1, \
-        __VA_ARGS__                                                                        \
-    }
+#define UNARY(...) .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1, __VA_ARGS__
 
 static int infer_predicate(struct node* node)
 {
@@ -27,41 +23,41 @@ static const op_field_t is_inf_fields[] = {
     OP_FIELD(struct is_inf_param, INT, detect_positive, .number = 1, .maximum = 1),
 };
 
-static const ir_method_t rows[] = {
-    UNARY("Abs", .version = 6),
-    UNARY("Acos", .version = 7),
-    UNARY("Acosh", .version = 9),
-    UNARY("Asin", .version = 7),
-    UNARY("Asinh", .version = 9),
-    UNARY("Atan", .version = 7),
-    UNARY("Atanh", .version = 9),
-    UNARY("BitwiseNot", .version = 18),
-    UNARY("Ceil", .version = 6),
-    UNARY("Cos", .version = 7),
-    UNARY("Cosh", .version = 9),
-    UNARY("Erf", .version = 9),
-    UNARY("Exp", .version = 6),
-    UNARY("Floor", .version = 6),
-    UNARY("HardSwish", .version = 14),
-    UNARY("IsInf", .version = 10, .infer_shape = infer_predicate, OP_FIELDS(is_inf_fields),
-          .param_size = sizeof(struct is_inf_param)),
-    UNARY("IsNaN", .version = 9, .infer_shape = infer_predicate),
-    UNARY("Log", .version = 6),
-    UNARY("Mish", .version = 18),
-    UNARY("Neg", .version = 6),
-    UNARY("Not", .version = 1, .infer_shape = infer_not),
-    UNARY("Reciprocal", .version = 6),
-    UNARY("Relu", .version = 6),
-    UNARY("Round", .version = 11),
-    UNARY("Sigmoid", .version = 6),
-    UNARY("Sign", .version = 9),
-    UNARY("Sin", .version = 7),
-    UNARY("Sinh", .version = 9),
-    UNARY("Softplus", .version = 1),
-    UNARY("Softsign", .version = 1),
-    UNARY("Sqrt", .version = 6),
-    UNARY("Tan", .version = 7),
-    UNARY("Tanh", .version = 6),
+static const ir_method_t* const rows[] = {
+    OP_ROW(Abs, UNARY(.version = 6)),
+    OP_ROW(Acos, UNARY(.version = 7)),
+    OP_ROW(Acosh, UNARY(.version = 9)),
+    OP_ROW(Asin, UNARY(.version = 7)),
+    OP_ROW(Asinh, UNARY(.version = 9)),
+    OP_ROW(Atan, UNARY(.version = 7)),
+    OP_ROW(Atanh, UNARY(.version = 9)),
+    OP_ROW(BitwiseNot, UNARY(.version = 18)),
+    OP_ROW(Ceil, UNARY(.version = 6)),
+    OP_ROW(Cos, UNARY(.version = 7)),
+    OP_ROW(Cosh, UNARY(.version = 9)),
+    OP_ROW(Erf, UNARY(.version = 9)),
+    OP_ROW(Exp, UNARY(.version = 6)),
+    OP_ROW(Floor, UNARY(.version = 6)),
+    OP_ROW(HardSwish, UNARY(.version = 14)),
+    OP_ROW(IsInf, UNARY(.version = 10, .infer_shape = infer_predicate, OP_FIELDS(is_inf_fields),
+                        .param_size = sizeof(struct is_inf_param))),
+    OP_ROW(IsNaN, UNARY(.version = 9, .infer_shape = infer_predicate)),
+    OP_ROW(Log, UNARY(.version = 6)),
+    OP_ROW(Mish, UNARY(.version = 18)),
+    OP_ROW(Neg, UNARY(.version = 6)),
+    OP_ROW(Not, UNARY(.version = 1, .infer_shape = infer_not)),
+    OP_ROW(Reciprocal, UNARY(.version = 6)),
+    OP_ROW(Relu, UNARY(.version = 6)),
+    OP_ROW(Round, UNARY(.version = 11)),
+    OP_ROW(Sigmoid, UNARY(.version = 6)),
+    OP_ROW(Sign, UNARY(.version = 9)),
+    OP_ROW(Sin, UNARY(.version = 7)),
+    OP_ROW(Sinh, UNARY(.version = 9)),
+    OP_ROW(Softplus, UNARY(.version = 1)),
+    OP_ROW(Softsign, UNARY(.version = 1)),
+    OP_ROW(Sqrt, UNARY(.version = 6)),
+    OP_ROW(Tan, UNARY(.version = 7)),
+    OP_ROW(Tanh, UNARY(.version = 6)),
 };
 
 OPERATOR_TABLE(unary_ops, rows);

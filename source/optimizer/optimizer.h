@@ -43,6 +43,10 @@ int join_ir_default_subgraphs(struct graph* execution);
 // Memory of tensors between parts and of the graph's outputs, once the parts are settled.
 int plan_ir_border_memory(struct graph* execution);
 
+// The devices that are asked for the graph's nodes, each once, best first and the default device
+// last: appends struct device*.
+int list_ir_graph_devices(const struct graph* graph, struct vector* out_devices);
+
 // Predicted time of one run of a node on its device, in ns. Kept in the node until it gets another
 // device, which sets predicted_ns to -1.
 int64_t predict_ir_node(struct node* node);

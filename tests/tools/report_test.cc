@@ -94,6 +94,9 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                        {"bytes_in", "count"},    {"bytes_out", "count"},
                        {"predicted_ms", "time"}, {"measured_ms", part_measured},
                        {"redone", "count"},      {"counters", {counter}}};
+    const json device_memory = {{"device", "string"},       {"parts", "count"},
+                                {"unknown_parts", "count"}, {"compiled", "count"},
+                                {"arena", "count"},         {"tensors", "count"}};
     const json node = {{"name", "string"},
                        {"op", "string"},
                        {"device", "string"},
@@ -109,7 +112,17 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
             {"operators", "object"},
             {"macs", "count"},
             {"parameters", "count"},
-            {"memory", {{"constants", "count"}, {"arena", "count"}}},
+            {"memory",
+             {{"constants", "count"},
+              {"arena", "count"},
+              {"mapped", "count"},
+              {"owned", "count"},
+              {"borrowed", "count"},
+              {"values", "count"},
+              {"derived", "count"},
+              {"borders", "count"},
+              {"devices", json::array({device_memory})},
+              {"total", "count"}}},
             {"scheduler", "string"},
             {"devices", json::array({"string"})},
             {"parts", json::array({part})},
@@ -197,6 +210,35 @@ TEST(InspectCommand, CountsWhatTheModelHas)
     EXPECT_GT(report["parameters"], 30000);
     EXPECT_GT(report["memory"]["constants"], 4 * 30000);
     EXPECT_GT(report["memory"]["arena"], 0);
+}
+
+TEST(InspectCommand, MemoryAddsUp)
+{
+    const json memory =
+        json::parse(run({"inspect", data_file("digits.onnx"), "--json", "-"}).output)["memory"];
+    int64_t sum = 0;
+    for (const char* kind : {"owned", "values", "derived", "borders"})
+        sum += memory[kind].get<int64_t>();
+    for (const json& device : memory["devices"])
+        for (const char* kind : {"compiled", "arena", "tensors"})
+            sum += device[kind].get<int64_t>();
+    EXPECT_EQ(memory["total"], sum);
+    EXPECT_EQ(memory["mapped"].get<int64_t>() + memory["owned"].get<int64_t>(),
+              memory["constants"].get<int64_t>());
+    EXPECT_EQ(memory["borrowed"], 0);
+    EXPECT_GT(memory["devices"][0]["arena"], 0);
+}
+
+TEST(RunCommand, MemoryIsPrintedOnRequest)
+{
+    const std::string model = data_file("digits.onnx");
+    EXPECT_EQ(run({"run", model}).output.find("memory"), std::string::npos);
+    const Finished finished = run({"run", model, "--memory"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    for (const char* part : {"memory", "CPU, arena", "total"})
+        EXPECT_NE(finished.output.find(part), std::string::npos) << part << finished.output;
+    const std::string inspected = run({"inspect", model}).output;
+    EXPECT_NE(inspected.find("CPU, arena"), std::string::npos) << inspected;
 }
 
 TEST(InspectCommand, SaysWhereEveryNodeIs)

@@ -379,13 +379,13 @@ static int raise_deconv(struct graph* graph, struct node* node)
 #define WEIGHTED \
     .min_input = 2, .max_input = 3, .min_output = 1, .max_output = 1, .traits = OP_LEGACY
 
-static const ir_method_t rows[] = {
-    {TENGINE_RECORD(15, 5, 56), .name = "Convolution", WEIGHTED, OP_FIELDS(conv_fields),
-     .param_size = sizeof(struct tm_conv_param), .lower = lower_conv, .raised_from = "Conv",
-     .raise = raise_conv},
-    {TENGINE_RECORD(17, 6, 60), .name = "Deconvolution", WEIGHTED, OP_FIELDS(deconv_fields),
-     .param_size = sizeof(struct tm_deconv_param), .lower = lower_deconv,
-     .raised_from = "ConvTranspose", .raise = raise_deconv},
+static const ir_method_t* const rows[] = {
+    TENGINE_ROW(Convolution, 15, 5, 56, WEIGHTED, OP_FIELDS(conv_fields),
+                .param_size = sizeof(struct tm_conv_param), .lower = lower_conv,
+                RAISED("Conv", raise_conv)),
+    TENGINE_ROW(Deconvolution, 17, 6, 60, WEIGHTED, OP_FIELDS(deconv_fields),
+                .param_size = sizeof(struct tm_deconv_param), .lower = lower_deconv,
+                RAISED("ConvTranspose", raise_deconv)),
 };
 
 OPERATOR_TABLE(tengine_convolution_ops, rows);

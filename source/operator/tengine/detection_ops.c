@@ -362,25 +362,24 @@ static const op_field_t rpn_fields[] = {
     RPN_FIELD(FLOATS, anchors_, ANCHORS, 32, .in_vector = 1),
 };
 
-#define DETECTION_ROW(op_name, inputs, outputs, op_fields, type, infer)         \
-    .name = op_name, .min_input = inputs, .max_input = inputs, .min_output = 1, \
-    .max_output = outputs, OP_FIELDS(op_fields), .param_size = sizeof(type), .infer_shape = infer
+#define DETECTION_ROW(inputs, outputs, op_fields, type, infer)                        \
+    .min_input = inputs, .max_input = inputs, .min_output = 1, .max_output = outputs, \
+    OP_FIELDS(op_fields), .param_size = sizeof(type), .infer_shape = infer
 
-static const ir_method_t rows[] = {
-    {TENGINE_RECORD(51, 18, 56),
-     DETECTION_ROW("PriorBox", 2, 1, prior_box_fields, struct tm_priorbox_param, infer_prior_box),
-     .traits = OP_SHAPE_ONLY},
-    {TENGINE_RECORD(19, 7, 20),
-     DETECTION_ROW("DetectionOutput", 3, 1, detection_output_fields,
-                   struct tm_detection_output_param, infer_detection_output),
-     .traits = OP_SELF_SHAPED},
-    {TENGINE_RECORD(55, 19, 28),
-     DETECTION_ROW("Region", 1, 1, region_fields, struct tm_region_param, infer_region)},
-    {TENGINE_RECORD(20, 30, 24),
-     DETECTION_ROW("DetectionPostProcess", 3, 4, detection_postprocess_fields,
-                   struct tm_detection_postprocess_param, infer_detection_postprocess)},
-    {TENGINE_RECORD(66, 25, 36),
-     DETECTION_ROW("Rpn", 3, 1, rpn_fields, struct tm_rpn_param, infer_rpn)},
+static const ir_method_t* const rows[] = {
+    TENGINE_ROW(PriorBox, 51, 18, 56,
+                DETECTION_ROW(2, 1, prior_box_fields, struct tm_priorbox_param, infer_prior_box),
+                .traits = OP_SHAPE_ONLY),
+    TENGINE_ROW(DetectionOutput, 19, 7, 20,
+                DETECTION_ROW(3, 1, detection_output_fields, struct tm_detection_output_param,
+                              infer_detection_output),
+                .traits = OP_SELF_SHAPED),
+    TENGINE_ROW(Region, 55, 19, 28,
+                DETECTION_ROW(1, 1, region_fields, struct tm_region_param, infer_region)),
+    TENGINE_ROW(DetectionPostProcess, 20, 30, 24,
+                DETECTION_ROW(3, 4, detection_postprocess_fields,
+                              struct tm_detection_postprocess_param, infer_detection_postprocess)),
+    TENGINE_ROW(Rpn, 66, 25, 36, DETECTION_ROW(3, 1, rpn_fields, struct tm_rpn_param, infer_rpn)),
 };
 
 OPERATOR_TABLE(tengine_detection_ops, rows);

@@ -286,22 +286,19 @@ static int raise_variadic(struct graph* graph, struct node* node)
     .min_input = least, .max_input = most, .min_output = 1, .max_output = 1, .traits = OP_LEGACY
 #define FIELDS(type, fields) OP_FIELDS(fields), .param_size = sizeof(struct type)
 
-static const ir_method_t rows[] = {
-    {TENGINE_RECORD(2, 49, 4), .name = "Add_n", ELEMENTWISE(1, -1),
-     FIELDS(tm_addn_param, addn_fields), .lower = lower_variadic, .raised_from = "Sum",
-     .raise = raise_variadic},
-    {TENGINE_RECORD(8, 74, 0), .name = "BroadMul", ELEMENTWISE(2, 2), .lower = lower_broad_mul},
-    {TENGINE_RECORD(22, 9, 20), .name = "Eltwise", ELEMENTWISE(1, 2),
-     FIELDS(tm_eltwise_param, eltwise_fields), .lower = lower_eltwise,
-     .raised_from = "Add|Sub|Mul|Div|Pow", .raise = raise_eltwise},
-    {TENGINE_RECORD(41, 46, 0), .name = "Maximum", ELEMENTWISE(1, -1), .lower = lower_variadic,
-     .raised_from = "Max", .raise = raise_variadic},
-    {TENGINE_RECORD(42, 90, 0), .name = "Mean", ELEMENTWISE(1, -1), .lower = lower_variadic,
-     .raised_from = "Mean", .raise = raise_variadic},
-    {TENGINE_RECORD(43, 47, 0), .name = "Minimum", ELEMENTWISE(1, -1), .lower = lower_variadic,
-     .raised_from = "Min", .raise = raise_variadic},
-    {TENGINE_RECORD(77, 84, 0), .name = "SquaredDifference", ELEMENTWISE(2, 2),
-     .lower = lower_squared_difference},
+static const ir_method_t* const rows[] = {
+    TENGINE_ROW(Add_n, 2, 49, 4, ELEMENTWISE(1, -1), FIELDS(tm_addn_param, addn_fields),
+                .lower = lower_variadic, RAISED("Sum", raise_variadic)),
+    TENGINE_ROW(BroadMul, 8, 74, 0, ELEMENTWISE(2, 2), .lower = lower_broad_mul),
+    TENGINE_ROW(Eltwise, 22, 9, 20, ELEMENTWISE(1, 2), FIELDS(tm_eltwise_param, eltwise_fields),
+                .lower = lower_eltwise, RAISED("Add|Sub|Mul|Div|Pow", raise_eltwise)),
+    TENGINE_ROW(Maximum, 41, 46, 0, ELEMENTWISE(1, -1), .lower = lower_variadic,
+                RAISED("Max", raise_variadic)),
+    TENGINE_ROW(Mean, 42, 90, 0, ELEMENTWISE(1, -1), .lower = lower_variadic,
+                RAISED("Mean", raise_variadic)),
+    TENGINE_ROW(Minimum, 43, 47, 0, ELEMENTWISE(1, -1), .lower = lower_variadic,
+                RAISED("Min", raise_variadic)),
+    TENGINE_ROW(SquaredDifference, 77, 84, 0, ELEMENTWISE(2, 2), .lower = lower_squared_difference),
 };
 
 OPERATOR_TABLE(tengine_elementwise_ops, rows);

@@ -282,19 +282,20 @@ static int lower_sparse_to_dense(struct graph* graph, struct node* node)
 
 #define ONE_OUTPUT .min_output = 1, .max_output = 1, .traits = OP_LEGACY
 
-static const ir_method_t rows[] = {
-    {TENGINE_RECORD(24, 65, 16), .name = "Embedding", .min_input = 2, .max_input = 3, ONE_OUTPUT,
-     OP_FIELDS(embedding_fields), .param_size = sizeof(struct tm_embedding_param),
-     .lower = lower_embedding},
-    {TENGINE_RECORD(28, 76, 12), .name = "Gather", .min_input = 1, .max_input = 2, ONE_OUTPUT,
-     OP_FIELDS(gather_fields), .param_size = sizeof(struct tm_gather_param), .lower = lower_gather,
-     .raised_from = "Gather", .raise = raise_gather},
-    {TENGINE_RECORD(96, 93, 8), .name = "Scatter", .min_input = 3, .max_input = 3, ONE_OUTPUT,
-     OP_FIELDS(scatter_fields), .param_size = sizeof(struct tm_scatter_param),
-     .lower = lower_scatter, .raised_from = "ScatterElements", .raise = raise_scatter},
-    {TENGINE_RECORD(75, 82, 12), .name = "SparseToDense", .min_input = 3, .max_input = 3,
-     ONE_OUTPUT, OP_FIELDS(sparse_to_dense_fields),
-     .param_size = sizeof(struct tm_sparse_to_dense_param), .lower = lower_sparse_to_dense},
+static const ir_method_t* const rows[] = {
+    TENGINE_ROW(Embedding, 24, 65, 16, .min_input = 2, .max_input = 3, ONE_OUTPUT,
+                OP_FIELDS(embedding_fields), .param_size = sizeof(struct tm_embedding_param),
+                .lower = lower_embedding),
+    TENGINE_ROW(Gather, 28, 76, 12, .min_input = 1, .max_input = 2, ONE_OUTPUT,
+                OP_FIELDS(gather_fields), .param_size = sizeof(struct tm_gather_param),
+                .lower = lower_gather, RAISED("Gather", raise_gather)),
+    TENGINE_ROW(Scatter, 96, 93, 8, .min_input = 3, .max_input = 3, ONE_OUTPUT,
+                OP_FIELDS(scatter_fields), .param_size = sizeof(struct tm_scatter_param),
+                .lower = lower_scatter, RAISED("ScatterElements", raise_scatter)),
+    TENGINE_ROW(SparseToDense, 75, 82, 12, .min_input = 3, .max_input = 3, ONE_OUTPUT,
+                OP_FIELDS(sparse_to_dense_fields),
+                .param_size = sizeof(struct tm_sparse_to_dense_param),
+                .lower = lower_sparse_to_dense),
 };
 
 OPERATOR_TABLE(tengine_gather_ops, rows);

@@ -53,13 +53,14 @@ static int infer_custom(struct node* node)
 
 #define ANY_TENSORS .max_input = MOST_TENSORS, .max_output = MOST_TENSORS
 
-static const ir_method_t rows[] = {
-    {TENGINE_RECORD(0, 32, 12), .name = "Generic", ANY_TENSORS, OP_FIELDS(generic_fields),
-     .param_size = sizeof(struct tm_generic_param), .traits = OP_OPEN | OP_RANDOM,
-     .infer_shape = infer_generic},
+static const ir_method_t* const rows[] = {
+    TENGINE_ROW(Generic, 0, 32, 12, ANY_TENSORS, OP_FIELDS(generic_fields),
+                .param_size = sizeof(struct tm_generic_param), .traits = OP_OPEN | OP_RANDOM,
+                .infer_shape = infer_generic),
     // What a kernel does need not be the same twice.
-    {TENGINE_RECORD(-1, -1, 0), .name = "Custom", ANY_TENSORS, OP_FIELDS(custom_fields),
-     .param_size = sizeof(struct custom_param), .traits = OP_RANDOM, .infer_shape = infer_custom},
+    TENGINE_ROW(Custom, -1, -1, 0, ANY_TENSORS, OP_FIELDS(custom_fields),
+                .param_size = sizeof(struct custom_param), .traits = OP_RANDOM,
+                .infer_shape = infer_custom),
 };
 
 OPERATOR_TABLE(tengine_generic_ops, rows);

@@ -160,15 +160,15 @@ static int raise_split(struct graph* graph, struct node* node)
     return emit.status;
 }
 
-static const ir_method_t rows[] = {
-    {TENGINE_RECORD(13, 3, 4), .name = "Concat", .min_input = 1, .max_input = -1, .min_output = 1,
-     .max_output = 1, .traits = OP_LEGACY, OP_FIELDS(concat_fields),
-     .param_size = sizeof(struct tm_concat_param), .lower = lower_concat, .raised_from = "Concat",
-     .raise = raise_concat},
-    {TENGINE_RECORD(76, 29, 16), .name = "Split", .min_input = 1, .max_input = -1, .min_output = 1,
-     .max_output = -1, .traits = OP_LEGACY, OP_FIELDS(split_fields),
-     .param_size = sizeof(struct tm_split_param), .lower = lower_split, .raised_from = "Split",
-     .raise = raise_split},
+static const ir_method_t* const rows[] = {
+    TENGINE_ROW(Concat, 13, 3, 4, .min_input = 1, .max_input = -1, .min_output = 1, .max_output = 1,
+                .traits = OP_LEGACY, OP_FIELDS(concat_fields),
+                .param_size = sizeof(struct tm_concat_param), .lower = lower_concat,
+                RAISED("Concat", raise_concat)),
+    TENGINE_ROW(Split, 76, 29, 16, .min_input = 1, .max_input = -1, .min_output = 1,
+                .max_output = -1, .traits = OP_LEGACY, OP_FIELDS(split_fields),
+                .param_size = sizeof(struct tm_split_param), .lower = lower_split,
+                RAISED("Split", raise_split)),
 };
 
 OPERATOR_TABLE(tengine_join_ops, rows);

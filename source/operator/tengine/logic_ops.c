@@ -229,13 +229,12 @@ static int raise_logic(struct graph* graph, struct node* node)
     .min_input = num, .max_input = num, .min_output = 1, .max_output = 1, .traits = OP_LEGACY
 #define TYPED OP_FIELDS(logic_fields), .param_size = sizeof(struct tm_logic_param)
 
-static const ir_method_t rows[] = {
-    {TENGINE_RECORD(12, 78, 4), .name = "Comparison", LOGIC(2), TYPED, .lower = lower_comparison,
-     .raised_from = "Equal|Greater|GreaterOrEqual|Less|LessOrEqual", .raise = raise_logic},
-    {TENGINE_RECORD(36, 75, 4), .name = "Logical", LOGIC(2), TYPED, .lower = lower_logical,
-     .raised_from = "And|Or", .raise = raise_logic},
-    {TENGINE_RECORD(97, 95, 0), .name = "Where", LOGIC(3), .lower = lower_where,
-     .raised_from = "Where", .raise = raise_where},
+static const ir_method_t* const rows[] = {
+    TENGINE_ROW(Comparison, 12, 78, 4, LOGIC(2), TYPED, .lower = lower_comparison,
+                RAISED("Equal|Greater|GreaterOrEqual|Less|LessOrEqual", raise_logic)),
+    TENGINE_ROW(Logical, 36, 75, 4, LOGIC(2), TYPED, .lower = lower_logical,
+                RAISED("And|Or", raise_logic)),
+    TENGINE_ROW(Where, 97, 95, 0, LOGIC(3), .lower = lower_where, RAISED("Where", raise_where)),
 };
 
 OPERATOR_TABLE(tengine_logic_ops, rows);

@@ -237,21 +237,22 @@ static int raise_layer_norm(struct graph* graph, struct node* node)
 #define INPUTS(least, most) \
     .min_input = least, .max_input = most, .min_output = 1, .max_output = 1, .traits = OP_LEGACY
 
-static const ir_method_t rows[] = {
-    {TENGINE_RECORD(5, 1, 12), .name = "BatchNormalize", INPUTS(5, 5), OP_FIELDS(batch_norm_fields),
-     .param_size = sizeof(struct tm_batch_norm_param), .lower = lower_batch_norm,
-     .raised_from = "BatchNormalization", .raise = raise_batch_norm},
-    {TENGINE_RECORD(-1, 39, 0), .name = "Fused.BNScaleReLu", INPUTS(5, 5), .lower = lower_fused},
-    {TENGINE_RECORD(67, 26, 12), .name = "Scale", INPUTS(2, 3), OP_FIELDS(scale_fields),
-     .param_size = sizeof(struct tm_scale_param), .lower = lower_scale},
-    {TENGINE_RECORD(7, 61, 4), .name = "Bias", INPUTS(2, 2), OP_FIELDS(bias_fields),
-     .param_size = sizeof(struct tm_bias_param), .lower = lower_bias},
-    {TENGINE_RECORD(34, 66, 4), .name = "InstanceNorm", INPUTS(3, 3), OP_FIELDS(epsilon_fields),
-     .param_size = sizeof(struct tm_epsilon_param), .lower = lower_instance_norm,
-     .raised_from = "InstanceNormalization", .raise = raise_instance_norm},
-    {TENGINE_RECORD(103, 107, 4), .name = "LayerNorm", INPUTS(3, 3), OP_FIELDS(epsilon_fields),
-     .param_size = sizeof(struct tm_epsilon_param), .lower = lower_layer_norm,
-     .raised_from = "LayerNormalization", .raise = raise_layer_norm},
+static const ir_method_t* const rows[] = {
+    TENGINE_ROW(BatchNormalize, 5, 1, 12, INPUTS(5, 5), OP_FIELDS(batch_norm_fields),
+                .param_size = sizeof(struct tm_batch_norm_param), .lower = lower_batch_norm,
+                RAISED("BatchNormalization", raise_batch_norm)),
+    NAMED_ROW(Fused_BNScaleReLu, "Fused.BNScaleReLu", -1, 39, 0, INPUTS(5, 5),
+                      .lower = lower_fused),
+    TENGINE_ROW(Scale, 67, 26, 12, INPUTS(2, 3), OP_FIELDS(scale_fields),
+                .param_size = sizeof(struct tm_scale_param), .lower = lower_scale),
+    TENGINE_ROW(Bias, 7, 61, 4, INPUTS(2, 2), OP_FIELDS(bias_fields),
+                .param_size = sizeof(struct tm_bias_param), .lower = lower_bias),
+    TENGINE_ROW(InstanceNorm, 34, 66, 4, INPUTS(3, 3), OP_FIELDS(epsilon_fields),
+                .param_size = sizeof(struct tm_epsilon_param), .lower = lower_instance_norm,
+                RAISED("InstanceNormalization", raise_instance_norm)),
+    TENGINE_ROW(LayerNorm, 103, 107, 4, INPUTS(3, 3), OP_FIELDS(epsilon_fields),
+                .param_size = sizeof(struct tm_epsilon_param), .lower = lower_layer_norm,
+                RAISED("LayerNormalization", raise_layer_norm)),
 };
 
 OPERATOR_TABLE(tengine_norm_ops, rows);

@@ -439,12 +439,12 @@ static int lower_l2pool(struct graph* graph, struct node* node)
 #define ONE_TO_ONE \
     .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1, .traits = OP_LEGACY
 
-static const ir_method_t rows[] = {
-    {TENGINE_RECORD(49, 16, 44), .name = "Pooling", ONE_TO_ONE, OP_FIELDS(pool_fields),
-     .param_size = sizeof(struct tm_pool_param), .lower = lower_pool,
-     .raised_from = "MaxPool|AveragePool|GlobalMaxPool|GlobalAveragePool", .raise = raise_pool},
-    {TENGINE_RECORD(93, 98, 20), .name = "L2Pool", ONE_TO_ONE, OP_FIELDS(l2pool_fields),
-     .param_size = sizeof(struct tm_l2pool_param), .lower = lower_l2pool},
+static const ir_method_t* const rows[] = {
+    TENGINE_ROW(Pooling, 49, 16, 44, ONE_TO_ONE, OP_FIELDS(pool_fields),
+                .param_size = sizeof(struct tm_pool_param), .lower = lower_pool,
+                RAISED("MaxPool|AveragePool|GlobalMaxPool|GlobalAveragePool", raise_pool)),
+    TENGINE_ROW(L2Pool, 93, 98, 20, ONE_TO_ONE, OP_FIELDS(l2pool_fields),
+                .param_size = sizeof(struct tm_l2pool_param), .lower = lower_l2pool),
 };
 
 OPERATOR_TABLE(tengine_pool_ops, rows);

@@ -185,15 +185,15 @@ static int raise_matmul(struct graph* graph, struct node* node)
 #define PRODUCT(most_inputs) \
     .min_input = 2, .max_input = most_inputs, .min_output = 1, .max_output = 1, .traits = OP_LEGACY
 
-static const ir_method_t rows[] = {
-    {TENGINE_RECORD(26, 11, 4), .name = "FullyConnected", PRODUCT(3), OP_FIELDS(fc_fields),
-     .param_size = sizeof(struct tm_fc_param), .lower = lower_fc, .raised_from = "Gemm",
-     .raise = raise_fc},
-    {TENGINE_RECORD(29, 31, 16), .name = "Gemm", PRODUCT(3), OP_FIELDS(gemm_fields),
-     .param_size = sizeof(struct tm_gemm_param), .lower = lower_gemm, .raised_from = "Gemm",
-     .raise = raise_gemm},
-    {TENGINE_RECORD(40, 91, 0), .name = "Matmul", PRODUCT(2), .lower = lower_matmul,
-     .raised_from = "MatMul", .raise = raise_matmul},
+static const ir_method_t* const rows[] = {
+    TENGINE_ROW(FullyConnected, 26, 11, 4, PRODUCT(3), OP_FIELDS(fc_fields),
+                .param_size = sizeof(struct tm_fc_param), .lower = lower_fc,
+                RAISED("Gemm", raise_fc)),
+    TENGINE_ROW(Gemm, 29, 31, 16, PRODUCT(3), OP_FIELDS(gemm_fields),
+                .param_size = sizeof(struct tm_gemm_param), .lower = lower_gemm,
+                RAISED("Gemm", raise_gemm)),
+    TENGINE_ROW(Matmul, 40, 91, 0, PRODUCT(2), .lower = lower_matmul,
+                RAISED("MatMul", raise_matmul)),
 };
 
 OPERATOR_TABLE(tengine_product_ops, rows);

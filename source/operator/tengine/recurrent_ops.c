@@ -460,19 +460,18 @@ static const op_field_t rnn_fields[] = {
     OP_FIELD(struct tm_rnn_param, STRING, biasname, .text = NULL),
 };
 
-#define RECURRENT_ROW(op_name, least, most, outputs, op_fields, type)        \
-    .name = op_name, .min_input = least, .max_input = most, .min_output = 1, \
-    .max_output = outputs, OP_FIELDS(op_fields), .param_size = sizeof(type), .traits = OP_LEGACY
+#define RECURRENT_ROW(least, most, outputs, op_fields, type)                       \
+    .min_input = least, .max_input = most, .min_output = 1, .max_output = outputs, \
+    OP_FIELDS(op_fields), .param_size = sizeof(type), .traits = OP_LEGACY
 
-static const ir_method_t rows[] = {
-    {TENGINE_RECORD(39, 34, 72),
-     RECURRENT_ROW("Lstm", 3, SLOT_NUM, 3, lstm_fields, struct tm_lstm_param), .lower = lower_lstm,
-     .raised_from = "LSTM", .raise = raise_lstm},
-    {TENGINE_RECORD(30, 48, 40),
-     RECURRENT_ROW("Gru", 3, SLOT_HIDDEN + 1, 2, gru_fields, struct tm_gru_param),
-     .lower = lower_gru, .raised_from = "GRU", .raise = raise_gru},
-    {TENGINE_RECORD(62, 35, 36), RECURRENT_ROW("RNN", 2, 4, 1, rnn_fields, struct tm_rnn_param),
-     .lower = lower_rnn},
+static const ir_method_t* const rows[] = {
+    TENGINE_ROW(Lstm, 39, 34, 72, RECURRENT_ROW(3, SLOT_NUM, 3, lstm_fields, struct tm_lstm_param),
+                .lower = lower_lstm, RAISED("LSTM", raise_lstm)),
+    TENGINE_ROW(Gru, 30, 48, 40,
+                RECURRENT_ROW(3, SLOT_HIDDEN + 1, 2, gru_fields, struct tm_gru_param),
+                .lower = lower_gru, RAISED("GRU", raise_gru)),
+    TENGINE_ROW(RNN, 62, 35, 36, RECURRENT_ROW(2, 4, 1, rnn_fields, struct tm_rnn_param),
+                .lower = lower_rnn),
 };
 
 OPERATOR_TABLE(tengine_recurrent_ops, rows);

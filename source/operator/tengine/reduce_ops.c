@@ -337,23 +337,23 @@ static int lower_accuracy(struct graph* graph, struct node* node)
     .min_input = inputs, .max_input = inputs, .min_output = outputs, .max_output = outputs, \
     OP_FIELDS(fields), .param_size = sizeof(struct type), .traits = OP_LEGACY
 
-static const ir_method_t rows[] = {
-    {TENGINE_RECORD(-1, 0, 0), .name = "Accuracy", .min_input = 2, .max_input = 2, .min_output = 1,
-     .max_output = 1, .traits = OP_LEGACY, .lower = lower_accuracy},
-    {TENGINE_RECORD(3, 42, 8), .name = "ArgMax", REDUCE(1, 1, tm_arg_param, arg_fields),
-     .lower = lower_arg, .raised_from = "ArgMax", .raise = raise_arg},
-    {TENGINE_RECORD(4, 43, 8), .name = "ArgMin", REDUCE(1, 1, tm_arg_param, arg_fields),
-     .lower = lower_arg, .raised_from = "ArgMin", .raise = raise_arg},
-    {TENGINE_RECORD(53, 89, 8), .name = "ReduceL2",
-     REDUCE(1, 1, tm_reduce_l2_param, reduce_l2_fields), .lower = lower_reduce_l2,
-     .raised_from = "ReduceL2", .raise = raise_reduce_l2},
-    {TENGINE_RECORD(54, 45, 24), .name = "Reduction",
-     REDUCE(1, 1, tm_reduction_param, reduction_fields), .lower = lower_reduction,
-     .raised_from = "ReduceSum|ReduceMean|ReduceL1|ReduceSumSquare|ReduceMax|ReduceMin|ReduceProd|"
-                    "ReduceLogSum|ReduceLogSumExp",
-     .raise = raise_reduction},
-    {TENGINE_RECORD(83, 44, 8), .name = "Topkv2", REDUCE(1, 2, tm_topk_param, topk_fields),
-     .lower = lower_topk, .raised_from = "TopK", .raise = raise_topk},
+static const ir_method_t* const rows[] = {
+    TENGINE_ROW(Accuracy, -1, 0, 0, .min_input = 2, .max_input = 2, .min_output = 1,
+                .max_output = 1, .traits = OP_LEGACY, .lower = lower_accuracy),
+    TENGINE_ROW(ArgMax, 3, 42, 8, REDUCE(1, 1, tm_arg_param, arg_fields), .lower = lower_arg,
+                RAISED("ArgMax", raise_arg)),
+    TENGINE_ROW(ArgMin, 4, 43, 8, REDUCE(1, 1, tm_arg_param, arg_fields), .lower = lower_arg,
+                RAISED("ArgMin", raise_arg)),
+    TENGINE_ROW(ReduceL2, 53, 89, 8, REDUCE(1, 1, tm_reduce_l2_param, reduce_l2_fields),
+                .lower = lower_reduce_l2, RAISED("ReduceL2", raise_reduce_l2)),
+    TENGINE_ROW(
+        Reduction, 54, 45, 24, REDUCE(1, 1, tm_reduction_param, reduction_fields),
+        .lower = lower_reduction,
+        RAISED("ReduceSum|ReduceMean|ReduceL1|ReduceSumSquare|ReduceMax|ReduceMin|ReduceProd|"
+               "ReduceLogSum|ReduceLogSumExp",
+               raise_reduction)),
+    TENGINE_ROW(Topkv2, 83, 44, 8, REDUCE(1, 2, tm_topk_param, topk_fields), .lower = lower_topk,
+                RAISED("TopK", raise_topk)),
 };
 
 OPERATOR_TABLE(tengine_reduce_ops, rows);

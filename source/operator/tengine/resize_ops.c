@@ -273,16 +273,16 @@ static int raise_resize(struct graph* graph, struct node* node)
 #define ONE_AND_IGNORED \
     .min_input = 1, .max_input = -1, .min_output = 1, .max_output = 1, .traits = OP_LEGACY
 
-static const ir_method_t rows[] = {
-    {TENGINE_RECORD(-1, 2, 12), .name = "BilinearResize", ONE_AND_IGNORED, OP_FIELDS(resize_fields),
-     .param_size = sizeof(struct tm_resize_param), .lower = lower_bilinear_resize},
-    {TENGINE_RECORD(35, 71, 20), .name = "Interp", ONE_AND_IGNORED, OP_FIELDS(interp_fields),
-     .param_size = sizeof(struct tm_interp_param), .lower = lower_interp, .raised_from = "Resize",
-     .raise = raise_resize},
-    {TENGINE_RECORD(60, 54, 12), .name = "Resize", ONE_AND_IGNORED, OP_FIELDS(resize_fields),
-     .param_size = sizeof(struct tm_resize_param), .lower = lower_resize},
-    {TENGINE_RECORD(87, 51, 4), .name = "Upsample", ONE_AND_IGNORED, OP_FIELDS(upsample_fields),
-     .param_size = sizeof(struct tm_upsample_param), .lower = lower_upsample},
+static const ir_method_t* const rows[] = {
+    TENGINE_ROW(BilinearResize, -1, 2, 12, ONE_AND_IGNORED, OP_FIELDS(resize_fields),
+                .param_size = sizeof(struct tm_resize_param), .lower = lower_bilinear_resize),
+    TENGINE_ROW(Interp, 35, 71, 20, ONE_AND_IGNORED, OP_FIELDS(interp_fields),
+                .param_size = sizeof(struct tm_interp_param), .lower = lower_interp,
+                RAISED("Resize", raise_resize)),
+    TENGINE_ROW(Resize, 60, 54, 12, ONE_AND_IGNORED, OP_FIELDS(resize_fields),
+                .param_size = sizeof(struct tm_resize_param), .lower = lower_resize),
+    TENGINE_ROW(Upsample, 87, 51, 4, ONE_AND_IGNORED, OP_FIELDS(upsample_fields),
+                .param_size = sizeof(struct tm_upsample_param), .lower = lower_upsample),
 };
 
 OPERATOR_TABLE(tengine_resize_ops, rows);

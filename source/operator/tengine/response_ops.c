@@ -263,19 +263,18 @@ static int raise_mvn(struct graph* graph, struct node* node)
 #define INPUTS(number) \
     .min_input = number, .max_input = number, .min_output = 1, .max_output = 1, .traits = OP_LEGACY
 
-static const ir_method_t rows[] = {
-    {TENGINE_RECORD(38, 13, 28), .name = "Lrn", INPUTS(1), OP_FIELDS(lrn_fields),
-     .param_size = sizeof(struct tm_lrn_param), .lower = lower_lrn, .raised_from = "LRN",
-     .raise = raise_lrn},
-    {TENGINE_RECORD(92, 101, 0), .name = "L2Normalization", INPUTS(1),
-     .lower = lower_l2_normalization, .raised_from = "LpNormalization",
-     .raise = raise_l2_normalization},
-    {TENGINE_RECORD(46, 14, 8), .name = "Normalize", INPUTS(2), OP_FIELDS(normalize_fields),
-     .param_size = sizeof(struct tm_normalize_param), .lower = lower_normalize,
-     .raised_from = "LpNormalization", .raise = raise_normalize},
-    {TENGINE_RECORD(44, 67, 12), .name = "Mvn", INPUTS(1), OP_FIELDS(mvn_fields),
-     .param_size = sizeof(struct tm_mvn_param), .lower = lower_mvn,
-     .raised_from = "MeanVarianceNormalization", .raise = raise_mvn},
+static const ir_method_t* const rows[] = {
+    TENGINE_ROW(Lrn, 38, 13, 28, INPUTS(1), OP_FIELDS(lrn_fields),
+                .param_size = sizeof(struct tm_lrn_param), .lower = lower_lrn,
+                RAISED("LRN", raise_lrn)),
+    TENGINE_ROW(L2Normalization, 92, 101, 0, INPUTS(1), .lower = lower_l2_normalization,
+                RAISED("LpNormalization", raise_l2_normalization)),
+    TENGINE_ROW(Normalize, 46, 14, 8, INPUTS(2), OP_FIELDS(normalize_fields),
+                .param_size = sizeof(struct tm_normalize_param), .lower = lower_normalize,
+                RAISED("LpNormalization", raise_normalize)),
+    TENGINE_ROW(Mvn, 44, 67, 12, INPUTS(1), OP_FIELDS(mvn_fields),
+                .param_size = sizeof(struct tm_mvn_param), .lower = lower_mvn,
+                RAISED("MeanVarianceNormalization", raise_mvn)),
 };
 
 OPERATOR_TABLE(tengine_response_ops, rows);

@@ -164,22 +164,21 @@ static const op_field_t spatial_transformer_fields[] = {
              .length = "shape_size"),
 };
 
-#define ROI_ROW(op_name, op_fields, type)                                              \
-    .name = op_name, .min_input = 2, .max_input = 2, .min_output = 1, .max_output = 1, \
-    OP_FIELDS(op_fields), .param_size = sizeof(type)
+#define ROI_ROW(op_fields, type)                                                            \
+    .min_input = 2, .max_input = 2, .min_output = 1, .max_output = 1, OP_FIELDS(op_fields), \
+    .param_size = sizeof(type)
 
-static const ir_method_t rows[] = {
-    {TENGINE_RECORD(64, 24, 12),
-     ROI_ROW("RoiPooling", roi_pooling_fields, struct tm_roipooling_param),
-     .infer_shape = infer_roi_pooling},
-    {TENGINE_RECORD(63, 57, 12), ROI_ROW("Roialign", roi_align_fields, struct tm_roialign_param),
-     .infer_shape = infer_roi_align},
-    {TENGINE_RECORD(52, 58, 16),
-     ROI_ROW("Psroipooling", psroi_pooling_fields, struct tm_psroipooling_param),
-     .infer_shape = infer_psroi_pooling},
-    {TENGINE_RECORD(100, 105, 16),
-     ROI_ROW("SpatialTransformer", spatial_transformer_fields, struct tm_spatialtransformer_param),
-     .traits = OP_LEGACY, .lower = lower_spatial_transformer},
+static const ir_method_t* const rows[] = {
+    TENGINE_ROW(RoiPooling, 64, 24, 12, ROI_ROW(roi_pooling_fields, struct tm_roipooling_param),
+                .infer_shape = infer_roi_pooling),
+    TENGINE_ROW(Roialign, 63, 57, 12, ROI_ROW(roi_align_fields, struct tm_roialign_param),
+                .infer_shape = infer_roi_align),
+    TENGINE_ROW(Psroipooling, 52, 58, 16,
+                ROI_ROW(psroi_pooling_fields, struct tm_psroipooling_param),
+                .infer_shape = infer_psroi_pooling),
+    TENGINE_ROW(SpatialTransformer, 100, 105, 16,
+                ROI_ROW(spatial_transformer_fields, struct tm_spatialtransformer_param),
+                .traits = OP_LEGACY, .lower = lower_spatial_transformer),
 };
 
 OPERATOR_TABLE(tengine_roi_ops, rows);

@@ -549,19 +549,18 @@ static int raise_pad(struct graph* graph, struct node* node)
 #define ONE_AND_IGNORED \
     .min_input = 1, .max_input = -1, .min_output = 1, .max_output = 1, .traits = OP_LEGACY
 
-static const ir_method_t rows[] = {
-    {TENGINE_RECORD(16, 56, 36), .name = "Crop", ONE_AND_IGNORED, OP_FIELDS(crop_fields),
-     .param_size = sizeof(struct tm_crop_param), .lower = lower_crop},
-    {TENGINE_RECORD(47, 40, 40), .name = "Pad", ONE_AND_IGNORED, OP_FIELDS(pad_fields),
-     .param_size = sizeof(struct tm_pad_param), .lower = lower_pad, .raised_from = "Pad",
-     .raise = raise_pad},
-    {TENGINE_RECORD(71, 27, 40), .name = "Slice", .min_input = 1, .max_input = -1, .min_output = 1,
-     .max_output = -1, .traits = OP_LEGACY, OP_FIELDS(slice_fields),
-     .param_size = sizeof(struct tm_slice_param), .lower = lower_slice, .raised_from = "Slice",
-     .raise = raise_slice},
-    {TENGINE_RECORD(79, 41, 48), .name = "StridedSlice", ONE_AND_IGNORED,
-     OP_FIELDS(strided_slice_fields), .param_size = sizeof(struct tm_strided_slice_param),
-     .lower = lower_strided_slice},
+static const ir_method_t* const rows[] = {
+    TENGINE_ROW(Crop, 16, 56, 36, ONE_AND_IGNORED, OP_FIELDS(crop_fields),
+                .param_size = sizeof(struct tm_crop_param), .lower = lower_crop),
+    TENGINE_ROW(Pad, 47, 40, 40, ONE_AND_IGNORED, OP_FIELDS(pad_fields),
+                .param_size = sizeof(struct tm_pad_param), .lower = lower_pad,
+                RAISED("Pad", raise_pad)),
+    TENGINE_ROW(Slice, 71, 27, 40, .min_input = 1, .max_input = -1, .min_output = 1,
+                .max_output = -1, .traits = OP_LEGACY, OP_FIELDS(slice_fields),
+                .param_size = sizeof(struct tm_slice_param), .lower = lower_slice,
+                RAISED("Slice", raise_slice)),
+    TENGINE_ROW(StridedSlice, 79, 41, 48, ONE_AND_IGNORED, OP_FIELDS(strided_slice_fields),
+                .param_size = sizeof(struct tm_strided_slice_param), .lower = lower_strided_slice),
 };
 
 OPERATOR_TABLE(tengine_slice_ops, rows);

@@ -59,19 +59,17 @@ static int raise_log_softmax(struct graph* graph, struct node* node)
     return raise_to(graph, node, "tengine.LogSoftmax");
 }
 
-#define SOFTMAX_ROW(op_name, type, id, op_fields, lower_function, onnx_name, raise_function)   \
-    {                                                                                          \
-        TENGINE_RECORD(type, id, 4),                                                           \
-            .name = op_name, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1, \
-            OP_FIELDS(op_fields), .param_size = sizeof(struct tm_softmax_param),               \
-            .traits = OP_LEGACY, .lower = lower_function, .raised_from = onnx_name,            \
-            .raise = raise_function                                                            \
-    }
+#define SOFTMAX_ROW(op_fields, lower_function, onnx_name, raise_function)                        \
+    .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1, OP_FIELDS(op_fields),      \
+    .param_size = sizeof(struct tm_softmax_param), .traits = OP_LEGACY, .lower = lower_function, \
+    RAISED(onnx_name, raise_function)
 
-static const ir_method_t rows[] = {
-    SOFTMAX_ROW("Softmax", 72, 28, softmax_fields, lower_softmax, "Softmax", raise_softmax),
-    SOFTMAX_ROW("LogSoftmax", 90, 99, log_softmax_fields, lower_log_softmax, "LogSoftmax",
-                raise_log_softmax),
+static const ir_method_t* const rows[] = {
+    TENGINE_ROW(Softmax, 72, 28, 4,
+                SOFTMAX_ROW(softmax_fields, lower_softmax, "Softmax", raise_softmax)),
+    TENGINE_ROW(
+        LogSoftmax, 90, 99, 4,
+        SOFTMAX_ROW(log_softmax_fields, lower_log_softmax, "LogSoftmax", raise_log_softmax)),
 };
 
 OPERATOR_TABLE(tengine_softmax_ops, rows);

@@ -183,23 +183,18 @@ static int raise_dropout(struct graph* graph, struct node* node)
 #define UNARY .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1, .traits = OP_LEGACY
 #define FIELDS(type, fields) OP_FIELDS(fields), .param_size = sizeof(struct type)
 
-static const ir_method_t rows[] = {
-    {TENGINE_RECORD(9, 69, 8), .name = "Cast", UNARY, FIELDS(tm_cast_param, cast_fields),
-     .lower = lower_cast, .raised_from = "Cast", .raise = raise_cast},
-    {TENGINE_RECORD(10, 83, 0), .name = "Ceil", UNARY, .lower = lower_ceil, .raised_from = "Ceil",
-     .raise = raise_ceil},
-    {TENGINE_RECORD(21, 8, 0), .name = "Dropout", UNARY, .lower = lower_noop,
-     .raised_from = "Dropout", .raise = raise_dropout},
-    {TENGINE_RECORD(45, 62, 0), .name = "Noop", UNARY, .lower = lower_noop,
-     .raised_from = "Identity", .raise = raise_noop},
-    {TENGINE_RECORD(65, 85, 0), .name = "Round", UNARY, .lower = lower_round,
-     .raised_from = "Round", .raise = raise_round},
-    {TENGINE_RECORD(85, 59, 4), .name = "Unary", UNARY, FIELDS(tm_unary_param, unary_fields),
-     .lower = lower_unary, .raised_from = "Abs|Neg|Floor|Sqrt|Exp|Log|Sin|Cos|Tan|Asin|Acos|Atan",
-     .raise = raise_unary},
-    {TENGINE_RECORD(88, 86, 0), .name = "ZerosLike", UNARY, .lower = lower_zeros_like},
-    {TENGINE_RECORD(99, 103, 0), .name = "Reciprocal", UNARY, .lower = lower_reciprocal,
-     .raised_from = "Reciprocal", .raise = raise_reciprocal},
+static const ir_method_t* const rows[] = {
+    TENGINE_ROW(Cast, 9, 69, 8, UNARY, FIELDS(tm_cast_param, cast_fields), .lower = lower_cast,
+                RAISED("Cast", raise_cast)),
+    TENGINE_ROW(Ceil, 10, 83, 0, UNARY, .lower = lower_ceil, RAISED("Ceil", raise_ceil)),
+    TENGINE_ROW(Dropout, 21, 8, 0, UNARY, .lower = lower_noop, RAISED("Dropout", raise_dropout)),
+    TENGINE_ROW(Noop, 45, 62, 0, UNARY, .lower = lower_noop, RAISED("Identity", raise_noop)),
+    TENGINE_ROW(Round, 65, 85, 0, UNARY, .lower = lower_round, RAISED("Round", raise_round)),
+    TENGINE_ROW(Unary, 85, 59, 4, UNARY, FIELDS(tm_unary_param, unary_fields), .lower = lower_unary,
+                RAISED("Abs|Neg|Floor|Sqrt|Exp|Log|Sin|Cos|Tan|Asin|Acos|Atan", raise_unary)),
+    TENGINE_ROW(ZerosLike, 88, 86, 0, UNARY, .lower = lower_zeros_like),
+    TENGINE_ROW(Reciprocal, 99, 103, 0, UNARY, .lower = lower_reciprocal,
+                RAISED("Reciprocal", raise_reciprocal)),
 };
 
 OPERATOR_TABLE(tengine_unary_ops, rows);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+// No streams: with their locales they would be a third of a small program.
 #include "optimizer/precision/table.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <clocale>
 #include <cmath>
-#include <fstream>
-#include <limits>
-#include <locale>
-#include <sstream>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <unordered_set>
 
 #include "tengine/error.h"
@@ -20,18 +24,17 @@ constexpr size_t kMostBytes = size_t{64} << 20;
 
 int read_file(const char* path, std::string* out_text)
 {
-    std::ifstream file(path, std::ios::binary);
+    const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path, "rb"), std::fclose);
     char chunk[4096];
-    while (file && out_text->size() <= kMostBytes) {
-        file.read(chunk, sizeof chunk);
-        out_text->append(chunk, static_cast<size_t>(file.gcount()));
-    }
+    while (file && !std::feof(file.get()) && !std::ferror(file.get()) &&
+           out_text->size() <= kMostBytes)
+        out_text->append(chunk, std::fread(chunk, 1, sizeof chunk, file.get()));
     if (out_text->size() > kMostBytes)
         return tengine_error_set(TENGINE_ELIMIT,
                                  "'%s' has more than %zu bytes, which no "
                                  "calibration table has",
                                  path, kMostBytes);
-    if (!file.eof())
+    if (!file || std::ferror(file.get()))
         return tengine_error_set(TENGINE_EIO, "cannot read the calibration table '%s'", path);
     return TENGINE_OK;
 }
@@ -41,6 +44,20 @@ bool starts_with(const std::string& text, const std::string& prefix)
     return text.compare(0, prefix.size(), prefix) == 0;
 }
 
+// Reads a decimal number with a point, whatever the program's locale has there, and moves *text
+// behind it.
+bool read_number(const char** text, double* out_number)
+{
+    const size_t length = std::strspn(*text, "+-.0123456789eE");
+    std::string digits(*text, length);
+    const size_t point = digits.find('.');
+    if (point != std::string::npos) digits.replace(point, 1, std::localeconv()->decimal_point);
+    char* end = nullptr;
+    *out_number = std::strtod(digits.c_str(), &end);
+    *text += length;
+    return length > 0 && *end == '\0' && std::isfinite(*out_number);
+}
+
 class Reader
 {
   public:
@@ -48,8 +65,9 @@ class Reader
 
     int read(const std::string& text)
     {
-        std::istringstream lines(text);
-        for (std::string line; std::getline(lines, line);) {
+        for (size_t begin = 0, end; begin < text.size(); begin = end + 1) {
+            end = std::min(text.find('\n', begin), text.size());
+            std::string line = text.substr(begin, end - begin);
             if (!line.empty() && line.back() == '\r') line.pop_back();
             TENGINE_RETURN_IF_ERROR(read_line(line, ++line_));
         }
@@ -61,6 +79,11 @@ class Reader
     {
         return tengine_error_set(TENGINE_EFORMAT, "calibration table '%s', line %d: %s", path_,
                                  line_ > 0 ? line_ : 1, cause.c_str());
+    }
+
+    int fail_line(const std::string& shown) const
+    {
+        return fail("'" + shown + "' is neither '<scale> <zero point> <tensor>' nor 'keep <node>'");
     }
 
     int read_line(const std::string& line, int number)
@@ -75,15 +98,15 @@ class Reader
 
     int read_tensor(const std::string& line, const std::string& shown)
     {
-        std::istringstream words(line);
-        words.imbue(std::locale::classic());
+        const char* rest = line.c_str();
         double scale = 0;
-        long zero_point = 0;
-        std::string name;
-        words >> scale >> zero_point;
-        if (!words || words.get() != ' ' || !std::getline(words, name) || name.empty())
-            return fail("'" + shown +
-                        "' is neither '<scale> <zero point> <tensor>' nor 'keep <node>'");
+        if (!read_number(&rest, &scale) || *rest != ' ') return fail_line(shown);
+        char* name_begin = nullptr;
+        errno = 0;
+        const long zero_point = std::strtol(rest, &name_begin, 10);
+        if (errno != 0 || name_begin == rest || name_begin[0] != ' ' || name_begin[1] == '\0')
+            return fail_line(shown);
+        const std::string name = name_begin + 1;
         const auto narrowed = static_cast<float>(scale);
         if (!std::isfinite(narrowed) || narrowed <= 0)
             return fail("in '" + shown + "' the scale is not a positive number of fp32");

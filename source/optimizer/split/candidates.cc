@@ -2,6 +2,7 @@
 // Which devices may take a node: the user's wishes, what describe() lists, what inspect() says.
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "graph/context.h"
 #include "graph/graph.h"
 #include "module/module.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/split/split.h"
 
 namespace tengine {
@@ -234,3 +236,15 @@ int Candidates::move_on(node& node, const ir_verdict_t& refusal) const
 }
 
 }  // namespace tengine
+
+int list_ir_graph_devices(const struct graph* graph, struct vector* out_devices)
+{
+    try {
+        for (struct device* device : tengine::list_graph_devices(*graph))
+            if (push_vector_data(out_devices, &device) < 0) throw std::bad_alloc();
+        return TENGINE_OK;
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "no memory to list the devices of graph '%s'",
+                                 graph->name);
+    }
+}

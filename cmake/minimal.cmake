@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# TENGINE_MINIMAL: a static library for boards with little memory. It has the CPU device and reads
+# tmfiles; everything else is left out unless it is asked for. Only what a program calls is linked,
+# and beside the C library nothing is needed. docs/size.md has the figures.
+option(TENGINE_MINIMAL "Build a small static library: the CPU device, reading tmfiles" OFF)
+
+# The parts and dependencies that AUTO still builds, tengine_switch() asks.
+set(TENGINE_MINIMAL_PARTS TENGINE_ENABLE_TMFILE TENGINE_WITH_HIGHWAY)
+if(TENGINE_ENABLE_ONNX)
+    list(APPEND TENGINE_MINIMAL_PARTS TENGINE_WITH_PROTOBUF TENGINE_WITH_ONNX_PROTO)
+endif()
+
+# Defaults of options: what is on in the whole library and off in the minimal one.
+set(TENGINE_WHOLE ON)
+set(TENGINE_DEFAULT_BUILD_TYPE Release)
+if(TENGINE_MINIMAL)
+    set(TENGINE_WHOLE OFF)
+    # -Os; kernels have options of their own, source/device/cpu/CMakeLists.txt.
+    set(TENGINE_DEFAULT_BUILD_TYPE MinSizeRel)
+endif()
+
+# libstdc++ can do with less than it does by itself: source/base/terminate.c.
+set(TENGINE_SHRINKS_RUNTIME OFF)
+if(TENGINE_MINIMAL AND "stdc++" IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
+    set(TENGINE_SHRINKS_RUNTIME ON)
+endif()
+
+# What every object of the library is compiled with.
+function(tengine_shrink_objects target)
+    if(TENGINE_MINIMAL)
+        target_compile_definitions(${target} PRIVATE TENGINE_MINIMAL)
+        # No exception passes through C.
+        target_compile_options(${target} PRIVATE
+            $<$<COMPILE_LANGUAGE:C>:-fno-unwind-tables -fno-asynchronous-unwind-tables>
+            $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
+    endif()
+endfunction()
+
+# What programs are linked with. A C program's linker does not know of the C++ runtime: it is named
+# as an archive.
+function(tengine_shrink_programs target)
+    if(TENGINE_MINIMAL)
+        target_link_options(${target} INTERFACE LINKER:--gc-sections -static-libgcc
+                            -static-libstdc++)
+        if(TENGINE_SHRINKS_RUNTIME)
+            # So that the library's terminate.c is taken instead of libstdc++'s.
+            target_link_options(${target} INTERFACE
+                LINKER:--undefined=_ZN9__gnu_cxx27__verbose_terminate_handlerEv)
+        endif()
+    endif()
+endfunction()
+
+function(tengine_name_runtime out_libraries)
+    set(runtime ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+    list(FILTER runtime INCLUDE REGEX "^(stdc|c)\\+\\+$")
+    if(TENGINE_MINIMAL)
+        list(TRANSFORM runtime REPLACE "(.+)" "-l:lib\\1.a")
+    endif()
+    set(${out_libraries} ${runtime} PARENT_SCOPE)
+endfunction()

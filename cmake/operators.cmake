@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+# Which operators the library has: all, or those the user lists. `tengine inspect --operators MODEL`
+# prints such a list. What there is to choose from is read from source/operator/**/*_ops.c, where
+# every row begins with OP_ROW(Conv, …), MICROSOFT_ROW(QGemm, …) or TENGINE_ROW(Convolution, …).
+
+set(TENGINE_OPERATORS "" CACHE STRING
+    "Operators to build, full names, separated by ; or , (Conv;tengine.Pooling). Empty: all")
+set(TENGINE_OPERATORS_FROM "" CACHE STRING
+    "Models, or text files with an operator a line, separated by ;, whose operators are built")
+set(TENGINE_HOST_PROGRAM "" CACHE FILEPATH
+    "A program tengine that runs on this machine, to read the models of TENGINE_OPERATORS_FROM")
+
+# tengine_select_operators(): sets TENGINE_OPERATOR_TABLES, the tables that have an operator that is
+# wanted, and generates registry/selection.h and registry/left_out.c.
+function(tengine_select_operators)
+    tengine_find_operators()
+    tengine_read_selection(selected)
+    set(unknown ${selected})
+    list(REMOVE_ITEM unknown ${known})
+    if(unknown)
+        list(JOIN unknown ", " unknown)
+        message(FATAL_ERROR
+            "TENGINE_OPERATORS: not known here: ${unknown}. Names are those of ONNX (Conv) or begin "
+            "with their domain (com.microsoft.QGemm, tengine.Convolution); `tengine inspect "
+            "--operators MODEL` prints those of a model.")
+    endif()
+    set(left_out "")
+    if(selected)
+        set(left_out ${known})
+        list(REMOVE_ITEM left_out ${selected})
+    else()
+        set(selected ${known})
+    endif()
+    set(tables "")
+    foreach(name IN LISTS selected)
+        list(APPEND tables ${table_of_${name}})
+    endforeach()
+    list(REMOVE_DUPLICATES tables)
+    list(SORT tables)
+    set(TENGINE_OPERATOR_TABLES "${tables}" PARENT_SCOPE)
+    tengine_write_selection()
+    tengine_write_left_out()
+    list(LENGTH selected number)
+    list(LENGTH known all)
+    tengine_note(programs TENGINE_OPERATORS "${number} of ${all}")
+endfunction()
+
+# Sets `known`, the full names, and for each table_of_<name> and, when tmfiles have a number for it,
+# number_of_<name>.
+macro(tengine_find_operators)
+    set(known "")
+    file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/source/operator/*_ops.c
+         ${PROJECT_SOURCE_DIR}/source/operator/tengine/*_ops.c)
+    # So that a new row is known at the next build.
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
+    set(gap "[ \n]*")
+    foreach(file IN LISTS files)
+        get_filename_component(table ${file} NAME_WE)
+        if(file MATCHES "/tengine/[^/]*$")
+            string(PREPEND table tengine_)
+        endif()
+        file(READ ${file} text)
+        string(REGEX MATCHALL
+               "[A-Z]+_ROW\\(${gap}[A-Za-z0-9_]+,${gap}(\"[^\"]*\",${gap})?(-?[0-9]+,${gap}[0-9]+,)?"
+               rows "${text}")
+        foreach(row IN LISTS rows)
+            tengine_read_row("${row}")
+        endforeach()
+    endforeach()
+    list(REMOVE_DUPLICATES known)
+    list(SORT known)
+endmacro()
+
+# One beginning of a row: kind, operator, its name if that is no identifier, and if it is one of
+# Tengine's its number in the API and in files.
+macro(tengine_read_row row)
+    set(domain none)
+    if("${row}" MATCHES "^OP_ROW")
+        set(domain "")
+    elseif("${row}" MATCHES "^MICROSOFT_ROW")
+        set(domain com.microsoft.)
+    elseif("${row}" MATCHES "^(TENGINE|NAMED|OWN)_ROW")
+        set(domain tengine.)
+    endif()
+    if(NOT domain STREQUAL "none")
+        string(REGEX MATCH "\\(${gap}([A-Za-z0-9_]+)" name "${row}")
+        set(name ${CMAKE_MATCH_1})
+        if("${row}" MATCHES "\"([^\"]*)\"")
+            set(name ${CMAKE_MATCH_1})
+        endif()
+        string(PREPEND name "${domain}")
+        list(APPEND known ${name})
+        set(table_of_${name} ${table})
+        if("${row}" MATCHES "-?[0-9]+,${gap}([0-9]+),$")
+            set(number_of_${name} ${CMAKE_MATCH_1})
+        endif()
+    endif()
+endmacro()
+
+# What TENGINE_OPERATORS and TENGINE_OPERATORS_FROM name, each once.
+function(tengine_read_selection out_names)
+    string(REPLACE "," ";" names "${TENGINE_OPERATORS}")
+    foreach(file IN LISTS TENGINE_OPERATORS_FROM)
+        get_filename_component(file ${file} ABSOLUTE BASE_DIR ${PROJECT_SOURCE_DIR})
+        if(NOT EXISTS ${file})
+            message(FATAL_ERROR "TENGINE_OPERATORS_FROM: there is no file ${file}")
+        endif()
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+        if(file MATCHES "\\.(onnx|tmfile)$")
+            tengine_inspect_operators(listed ${file})
+        else()
+            file(STRINGS ${file} listed REGEX "^[^#]")
+        endif()
+        list(APPEND names ${listed})
+    endforeach()
+    list(TRANSFORM names STRIP)
+    list(REMOVE_ITEM names "")
+    list(REMOVE_DUPLICATES names)
+    set(${out_names} "${names}" PARENT_SCOPE)
+endfunction()
+
+function(tengine_inspect_operators out_names model)
+    find_program(TENGINE_HOST_PROGRAM tengine)
+    if(NOT TENGINE_HOST_PROGRAM)
+        message(FATAL_ERROR
+            "TENGINE_OPERATORS_FROM: reading ${model} needs a program tengine that runs on this "
+            "machine: give -DTENGINE_HOST_PROGRAM=, or the output of `tengine inspect --operators "
+            "${model}` as a text file")
+    endif()
+    execute_process(COMMAND ${TENGINE_HOST_PROGRAM} inspect --operators ${model}
+                    OUTPUT_VARIABLE output ERROR_VARIABLE error RESULT_VARIABLE result)
+    if(NOT result EQUAL 0)
+        message(FATAL_ERROR "TENGINE_OPERATORS_FROM: ${TENGINE_HOST_PROGRAM}: ${error}")
+    endif()
+    string(REGEX REPLACE "[ \n]+" ";" names "${output}")
+    set(${out_names} "${names}" PARENT_SCOPE)
+endfunction()
+
+# selection.h, which operator/operator.h includes.
+macro(tengine_write_selection)
+    set(text "#pragma once\n\n")
+    set(can_write 1)
+    if(TENGINE_MINIMAL)
+        set(can_write 0)
+    endif()
+    string(APPEND text "#define TENGINE_CAN_WRITE_TMFILE ${can_write}\n")
+    if(left_out)
+        string(APPEND text "#define TENGINE_SELECTED_OPERATORS")
+        foreach(name IN LISTS selected)
+            string(APPEND text "${comma} \\\n    \"${name}\"")
+            set(comma ",")
+        endforeach()
+        string(APPEND text "\n")
+        foreach(name IN LISTS selected)
+            if(NOT name MATCHES "^(com.microsoft|tengine)\\.")
+                string(PREPEND name onnx.)
+            endif()
+            string(MAKE_C_IDENTIFIER ${name} id)
+            string(APPEND text "#define OP_SELECTED_${id} ~, 1\n")
+        endforeach()
+    endif()
+    tengine_write_registry(selection.h "${text}")
+endmacro()
+
+# left_out.c: the array of operator/selection.h.
+macro(tengine_write_left_out)
+    set(text "#include \"operator/selection.h\"\n\n")
+    string(APPEND text "const struct left_out_operator tengine_left_out_operators[] = {\n")
+    set(number 0)
+    foreach(name IN LISTS left_out)
+        if(DEFINED number_of_${name})
+            string(APPEND text "    {\"${name}\", ${number_of_${name}}},\n")
+            math(EXPR number "${number} + 1")
+        endif()
+    endforeach()
+    set(selective 0)
+    if(left_out)
+        set(selective 1)
+    endif()
+    string(APPEND text "    {0, -1}};\n"
+                       "const int tengine_left_out_operator_num = ${number};\n"
+                       "const int tengine_is_selective = ${selective};\n")
+    tengine_write_registry(left_out.c "${text}")
+endmacro()

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Minimal builds with GCC: what a program does when nobody catches a C++ exception. libstdc++'s own
+// handler, which this one stands for, would print the exception's readable name, and what it needs
+// for that is 50 kB.
+#include <stdlib.h>
+
+// __gnu_cxx::__verbose_terminate_handler(), as C++ calls it.
+void _ZN9__gnu_cxx27__verbose_terminate_handlerEv(void);
+
+void _ZN9__gnu_cxx27__verbose_terminate_handlerEv(void)
+{
+    abort();
+}

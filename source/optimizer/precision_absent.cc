@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands for the folder precision/ in a build without it (TENGINE_WITH_PRECISIONS): runs are
+// in fp32.
+#include "optimizer/pass.h"
+#include "tengine/device.h"
+#include "tengine/error.h"
+
+namespace tengine {
+namespace {
+
+int fail_absent()
+{
+    return tengine_error_set(TENGINE_ENOTSUP,
+                             "this build runs graphs in fp32 only; others need the CMake option "
+                             "TENGINE_WITH_PRECISIONS");
+}
+
+}  // namespace
+
+int heed_precision_wishes(graph& graph)
+{
+    const int precision = graph.run_options.precision;
+    if (precision == TENGINE_MODE_FP32 || precision == TENGINE_MODE_HYBRID_INT8) return TENGINE_OK;
+    return fail_absent();
+}
+
+int warn_of_float_run(graph&)
+{
+    return TENGINE_OK;
+}
+
+}  // namespace tengine
+
+int quantize_ir_graph(struct graph*, struct device*, int)
+{
+    return tengine::fail_absent();
+}
+
+int convert_ir_graph(struct graph*, struct device*, int)
+{
+    return tengine::fail_absent();
+}

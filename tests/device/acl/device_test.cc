@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device around the operators: options, precision, what it says when it refuses, tensors inside
+// a part and at its borders, constants that several nodes use.
+#include "tengine/device.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+
+#include "device/acl/acl_run.h"
+#include "graph/option.h"
+#include "operator/param.h"
+#include "tengine/compat/tengine/acl_device.h"
+
+namespace tengine::acl {
+namespace {
+
+using test::IrBuilder;
+
+void expect_same(const Build& build, const RunSettings& settings = {}, float bound = 1e-5F)
+{
+    AclRun ours(settings, build), reference({{}}, build);
+    for (AclRun* run : {&ours, &reference}) {
+        ASSERT_EQ(run->prerun(), TENGINE_OK) << tengine_error_message();
+        run->feed_all(5);
+        // A second run finds what the first has left.
+        ASSERT_EQ(run->run(), TENGINE_OK) << tengine_error_message();
+        ASSERT_EQ(run->run(), TENGINE_OK) << tengine_error_message();
+    }
+    EXPECT_EQ(ours.nodes_on("CPU"), 0) << ours.refusals();
+    EXPECT_EQ(ours.redone(), 0);
+    const std::vector<float> got = ours.outputs(), wanted = reference.outputs();
+    ASSERT_EQ(got.size(), wanted.size());
+    for (size_t i = 0; i < got.size(); ++i)
+        ASSERT_NEAR(got[i], wanted[i], bound) << i;
+}
+
+std::vector<float> ramp(size_t size)
+{
+    std::vector<float> values(size);
+    for (size_t i = 0; i < size; ++i)
+        values[i] = static_cast<float>(i % 13) / 13 - 0.5F;
+    return values;
+}
+
+TEST(AclDevice, IsThereAndSaysWhatItRunsOn)
+{
+    const IrBuilder builder;
+    device* acl = find_device_via_name("ACL");
+    ASSERT_NE(acl, nullptr);
+    EXPECT_EQ(std::string(acl->interface->features(acl)).rfind("20.08; NEON", 0), 0U)
+        << acl->interface->features(acl);
+}
+
+TEST(AclDevice, OptionsAreChecked)
+{
+    const IrBuilder builder;
+    device* acl = find_device_via_name("ACL");
+    EXPECT_EQ(acl->interface->check_option(acl, "fast_math", "1"), TENGINE_OK);
+    EXPECT_EQ(acl->interface->check_option(acl, "fast_math", "2"), TENGINE_EINVAL);
+    EXPECT_EQ(acl->interface->check_option(acl, "speed", "1"), TENGINE_ENOENT);
+    EXPECT_NE(std::string(tengine_error_message()).find("fast_math"), std::string::npos);
+}
+
+// What a function's validate() says is what the report says.
+TEST(AclDevice, RefusesInAclsWords)
+{
+    AclRun run({}, [](IrBuilder& builder) {
+        builder.input("x", {1, 4, 9, 9});
+        builder.floats("w", {4, 2, 3, 3}, ramp(72));
+        node* conv = builder.add("ConvTranspose", {"x", "w"}, {"y"});
+        EXPECT_EQ(set_node_int(conv, "group", 2), TENGINE_OK);
+        builder.outputs({"y"});
+    });
+    ASSERT_EQ(run.prerun(), TENGINE_OK) << tengine_error_message();
+    EXPECT_EQ(run.nodes_on("ACL"), 0);
+    EXPECT_NE(run.refusals().find("ACL has no group of 2; it has 1"), std::string::npos)
+        << run.refusals();
+}
+
+TEST(AclDevice, WeightsMustBeConstant)
+{
+    AclRun run({}, [](IrBuilder& builder) {
+        builder.input("x", {1, 4, 9, 9});
+        builder.input("w", {4, 4, 3, 3});
+        builder.add("Conv", {"x", "w"}, {"y"});
+        builder.outputs({"y"});
+    });
+    ASSERT_EQ(run.prerun(), TENGINE_OK) << tengine_error_message();
+    EXPECT_EQ(run.nodes_on("ACL"), 0);
+    EXPECT_NE(run.refusals().find("the weight must be constant"), std::string::npos);
+    run.feed_all(1);
+    EXPECT_EQ(run.run(), TENGINE_OK) << tengine_error_message();
+}
+
+TEST(AclDevice, HighRanksAreRefused)
+{
+    AclRun run({}, [](IrBuilder& builder) {
+        builder.input("x", {2, 1, 2, 1, 2, 1, 2});
+        builder.add("Relu", {"x"}, {"y"});
+        builder.outputs({"y"});
+    });
+    ASSERT_EQ(run.prerun(), TENGINE_OK) << tengine_error_message();
+    EXPECT_EQ(run.nodes_on("ACL"), 0);
+    EXPECT_NE(run.refusals().find("7 dimensions; ACL has 6"), std::string::npos) << run.refusals();
+}
+
+// A tensor that is read inside the part and is a result too; one that two nodes read.
+TEST(AclDevice, ResultsMayBeReadInside)
+{
+    expect_same([](IrBuilder& builder) {
+        builder.input("x", {1, 3, 13, 17});
+        builder.floats("w", {5, 3, 3, 3}, ramp(135));
+        builder.add("Conv", {"x", "w"}, {"a"});
+        builder.add("Relu", {"a"}, {"b"});
+        builder.add("Sigmoid", {"b"}, {"c"});
+        builder.add("Add", {"b", "c"}, {"d"});
+        builder.outputs({"b", "d", "c"});
+    });
+}
+
+// Activations are computed with the node before them where ACL can, and only where nobody else
+// wants that node's result.
+TEST(AclDevice, ActivationsBehindOtherNodes)
+{
+    for (const char* activation : {"Relu", "Tanh", "Sigmoid", "HardSwish", "Clip"}) {
+        SCOPED_TRACE(activation);
+        expect_same([&](IrBuilder& builder) {
+            builder.input("x", {1, 4, 9, 11});
+            builder.floats("w", {6, 4, 3, 3}, ramp(216));
+            builder.floats("d", {6, 1, 3, 3}, ramp(54));
+            builder.floats("low", {}, {0});
+            builder.floats("high", {}, {0.75F});
+            const auto activate = [&](const char* from, const char* to) {
+                std::vector<std::string> inputs = {from};
+                if (std::strcmp(activation, "Clip") == 0) inputs = {from, "low", "high"};
+                builder.add(activation, inputs, {to});
+            };
+            builder.add("Conv", {"x", "w"}, {"a"});
+            activate("a", "b");
+            node* depthwise = builder.add("Conv", {"b", "d"}, {"c"});
+            EXPECT_EQ(set_node_int(depthwise, "group", 6), TENGINE_OK);
+            activate("c", "e");
+            builder.add("Add", {"e", "c"}, {"f"});
+            activate("f", "g");
+            builder.outputs({"g"});
+        });
+    }
+}
+
+TEST(AclDevice, NodesShareConstants)
+{
+    expect_same([](IrBuilder& builder) {
+        builder.input("x", {1, 4, 9, 9});
+        const std::vector<int64_t> pads = {1, 1, 1, 1};
+        builder.floats("w", {4, 4, 3, 3}, ramp(144));
+        builder.floats("s", {4, 1, 1}, ramp(4));
+        for (const char* to : {"a", "b"}) {
+            node* conv = builder.add("Conv", {to[0] == 'a' ? "x" : "a", "w"}, {to});
+            EXPECT_EQ(set_node_ints(conv, "pads", pads.data(), 4), TENGINE_OK);
+        }
+        builder.add("Mul", {"b", "s"}, {"c"});
+        builder.add("Add", {"c", "s"}, {"d"});
+        builder.outputs({"d"});
+    });
+}
+
+// The precision that a program gave with acl_option counts where the run itself asks for none.
+TEST(AclDevice, PrecisionOfTheOptionStruct)
+{
+    const std::unique_ptr<ir_context_t, void (*)(ir_context_t*)> context(create_ir_context("test"),
+                                                                         destroy_ir_context);
+    IrBuilder builder(context.get());
+    device* acl = find_device_via_name("ACL");
+    acl_option option = {nullptr, TENGINE_MODE_FP16};
+    ASSERT_EQ(add_ir_context_device(context.get(), acl, &option, sizeof option), TENGINE_OK);
+    builder.input("x", {2, 6});
+    builder.add("Identity", {"x"}, {"z"});
+    builder.add("Relu", {"x"}, {"y"});
+    builder.outputs({"y", "z"});
+    EXPECT_EQ(acl->optimizer->optimize_graph(builder.get(), TENGINE_MODE_FP32), TENGINE_OK)
+        << tengine_error_message();
+}
+
+// A shape that changes between preparations.
+TEST(AclDevice, OtherShapesLater)
+{
+    const Build build = [](IrBuilder& builder) {
+        builder.input("x", {1, 3, 13, 17});
+        builder.floats("w", {5, 3, 3, 3}, ramp(135));
+        builder.add("Conv", {"x", "w"}, {"y"});
+        builder.outputs({"y"});
+    };
+    AclRun ours({}, build), reference({{}}, build);
+    for (const int side : {13, 7, 31}) {
+        for (AclRun* run : {&ours, &reference}) {
+            const int dims[] = {1, 3, side, side};
+            ASSERT_EQ(set_ir_tensor_shape(test::find_tensor(run->source(), "x"), dims, 4),
+                      TENGINE_OK);
+            ASSERT_EQ(run->prerun(), TENGINE_OK) << tengine_error_message();
+            const std::vector<float> data = ramp(static_cast<size_t>(3 * side * side));
+            run->feed("x", data.data(), data.size() * sizeof(float));
+            ASSERT_EQ(run->run(), TENGINE_OK) << tengine_error_message();
+        }
+        const std::vector<float> got = ours.outputs(), wanted = reference.outputs();
+        ASSERT_EQ(got.size(), wanted.size());
+        for (size_t i = 0; i < got.size(); ++i)
+            ASSERT_NEAR(got[i], wanted[i], 1e-5F);
+    }
+}
+
+}  // namespace
+}  // namespace tengine::acl
