@@ -3,17 +3,25 @@
 
 #ifdef TENGINE_HAVE_HIGHWAY
 #include <hwy/highway.h>
-#include <vector>
 #endif
 
 namespace tengine::cpu {
 #ifdef TENGINE_HAVE_HIGHWAY
 namespace {
 
-const std::vector<int64_t>& targets()
+// A bit for each target; a lower one is a better one.
+int64_t all_targets()
 {
-    static const std::vector<int64_t> list = hwy::SupportedAndGeneratedTargets();
-    return list;
+    static const int64_t targets = hwy::SupportedTargets() & HWY_TARGETS;
+    return targets;
+}
+
+int64_t target_at(int index)
+{
+    int64_t targets = all_targets();
+    for (int i = 0; i < index; i++)
+        targets &= targets - 1;
+    return targets & -targets;
 }
 
 bool is_target(int index)
@@ -25,18 +33,18 @@ bool is_target(int index)
 
 int get_vector_target_num()
 {
-    return static_cast<int>(targets().size());
+    return __builtin_popcountll(static_cast<uint64_t>(all_targets()));
 }
 
 const char* get_vector_target_name(int index)
 {
-    return is_target(index) ? hwy::TargetName(targets()[static_cast<size_t>(index)]) : nullptr;
+    return is_target(index) ? hwy::TargetName(target_at(index)) : nullptr;
 }
 
 void force_vector_target(int index)
 {
-    // 0 ends the restriction. targets() reads the full list before the first one.
-    hwy::SetSupportedTargetsForTest(is_target(index) ? targets()[static_cast<size_t>(index)] : 0);
+    // 0 ends the restriction. all_targets() reads the full list before the first one.
+    hwy::SetSupportedTargetsForTest(is_target(index) ? target_at(index) : 0);
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
