@@ -50,6 +50,7 @@
 #include "tengine/custom_kernel.h"
 #include "tengine/defines.h"
 #include "tengine/error.h"
+#include "tengine/memory.h"
 
 #if defined(_MSC_VER)
 #define DLLEXPORT __declspec(dllexport)
@@ -142,22 +143,6 @@ DLLEXPORT int init_tengine(void);
 // Undoes init_tengine; does nothing before it. Contexts and graphs that are still alive are
 // destroyed first, so that their handles become stale. init_tengine may be called again.
 DLLEXPORT void release_tengine(void);
-
-// Has the library take all its memory from the `size` bytes at `memory`, which stay the caller's
-// and must stay there until release_tengine has returned; NULL and 0: from the C heap, as after
-// start. Comes before init_tengine, and holds until it is called again. Where the arena is too
-// small, functions fail with TENGINE_ENOMEM and a sentence that says how much was wanted and how
-// much is left; nothing is lost by that, and the library can be used as before. What does not come
-// from the arena, and how large it should be, is in docs/memory.md.
-// Fails with TENGINE_EINVAL (one of the two is 0, fewer than 256 bytes) and TENGINE_ESTATE
-// (between init_tengine and release_tengine, or a part of the arena so far is still in use).
-DLLEXPORT int tengine_arena_set(void* memory, size_t size);
-
-// Bytes of the arena that are in use now, and the most that have been since tengine_arena_set, all
-// that the arena needs for itself included. Without an arena both are 0. An arena of the peak's
-// size can still be too small, because what is free may lie in several places.
-// NULL for what is not wanted. Any thread, at any time. Never fails.
-DLLEXPORT int tengine_arena_get_use(size_t* out_used, size_t* out_peak);
 
 // "<version>-<postfix>". Never NULL.
 DLLEXPORT const char* get_tengine_version(void);

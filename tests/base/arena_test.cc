@@ -158,7 +158,9 @@ class RandomArena : public Arena, public testing::WithParamInterface<unsigned>
         ASSERT_EQ(reinterpret_cast<uintptr_t>(block) % ARENA_GRAIN, 0u);
         ASSERT_TRUE(is_inside(block, size));
         const auto next = pieces_.lower_bound(block);
-        if (next != pieces_.end()) ASSERT_LE(block + size + kHeader, next->second.bytes);
+        if (next != pieces_.end()) {
+            ASSERT_LE(block + size + kHeader, next->second.bytes);
+        }
         if (next != pieces_.begin()) {
             const Piece& before = std::prev(next)->second;
             ASSERT_LE(before.bytes + before.size + kHeader, block);
@@ -195,10 +197,8 @@ TEST_P(RandomArena, AgreesWithTheModel)
         // Grows until it is full in one round and shrinks in the next.
         const unsigned takes = round % 2 == 0 ? 70 : 30;
         for (int step = 0; step < 500; step++) {
-            if (pieces_.empty() || random_() % 100 < takes)
-                ASSERT_NO_FATAL_FAILURE(take_piece());
-            else
-                ASSERT_NO_FATAL_FAILURE(give_piece_back());
+            const bool takes_one = pieces_.empty() || random_() % 100 < takes;
+            ASSERT_NO_FATAL_FAILURE(takes_one ? take_piece() : give_piece_back());
             ASSERT_EQ(arena_.used, grains_);
         }
     }
@@ -242,12 +242,16 @@ TEST_F(Arena, RandomUseWastesLittle)
 class AllocWithArena : public testing::Test
 {
   protected:
-    void SetUp() override { ASSERT_EQ(set_memory_arena(memory_.data(), memory_.size()), 0); }
+    void SetUp() override
+    {
+        std::memset(memory_, 0x5a, sizeof(memory_));
+        ASSERT_EQ(set_memory_arena(memory_, sizeof(memory_)), 0);
+    }
     void TearDown() override { EXPECT_EQ(set_memory_arena(nullptr, 0), 0); }
     bool is_ours(const void* block) const
     {
         const char* at = static_cast<const char*>(block);
-        return at >= memory_.data() && at < memory_.data() + memory_.size();
+        return at >= memory_ && at < memory_ + sizeof(memory_);
     }
     static size_t used()
     {
@@ -256,7 +260,7 @@ class AllocWithArena : public testing::Test
         return used;
     }
 
-    std::vector<char> memory_ = std::vector<char>(64 << 10, 0x5a);
+    alignas(ARENA_GRAIN) char memory_[64 << 10];
 };
 
 TEST_F(AllocWithArena, MemoryComesFromItAndGoesBack)
@@ -288,7 +292,7 @@ TEST_F(AllocWithArena, BlocksOfTheHeapGoBackThere)
 {
     ASSERT_EQ(set_memory_arena(nullptr, 0), 0);
     void* heap_block = alloc_memory(100);
-    ASSERT_EQ(set_memory_arena(memory_.data(), memory_.size()), 0);
+    ASSERT_EQ(set_memory_arena(memory_, sizeof(memory_)), 0);
     EXPECT_FALSE(is_ours(heap_block));
     free_memory(heap_block);
 }
@@ -299,7 +303,7 @@ TEST_F(AllocWithArena, RefusalsAreToldOnceInNumbers)
     EXPECT_EQ(tengine_error_set(TENGINE_ENOMEM, "no memory for x"), TENGINE_ENOMEM);
     const std::string sentence = tengine_error_message();
     EXPECT_EQ(sentence,
-              "no memory for x: the arena has 65408 of 65408 bytes free, 65400 in one "
+              "no memory for x: the arena has 65472 of 65472 bytes free, 65464 in one "
               "piece; 1048576 were wanted");
     tengine_error_set(TENGINE_ENOMEM, "node 1: %s", sentence.c_str());
     EXPECT_EQ(tengine_error_message(), "node 1: " + sentence);
@@ -349,7 +353,7 @@ TEST_F(AllocWithArena, ThreadsShareIt)
 
 TEST(AllocArena, ItsMemoryIsChecked)
 {
-    char memory[ARENA_LEAST_BYTES];
+    char memory[ARENA_LEAST_BYTES] = {};
     EXPECT_EQ(set_memory_arena(nullptr, 1000), TENGINE_EINVAL);
     EXPECT_EQ(set_memory_arena(memory, 0), TENGINE_EINVAL);
     EXPECT_EQ(set_memory_arena(memory, sizeof(memory) - 1), TENGINE_EINVAL);

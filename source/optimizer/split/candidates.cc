@@ -114,6 +114,8 @@ int Candidates::add(struct device* device)
     tengine_error_clear();
     const int status = device->allocator->describe(
         device, candidate.allowed.get(), candidate.blocked.get(), candidate.precision.get());
+    // Where memory is short, that is what the program must hear.
+    if (status != 0 && tengine_error_code() == TENGINE_ENOMEM) return TENGINE_ENOMEM;
     if (status != 0)
         refuse_ir_node(&candidate.failure, IR_REASON_DEVICE, "", "",
                        "the device cannot describe itself: %s", describe_failure(status).c_str());
