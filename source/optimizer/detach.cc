@@ -51,8 +51,9 @@ class Detacher
         }
         TENGINE_RETURN_IF_ERROR(
             set_ir_subgraph_nodes(made, nodes.data(), static_cast<int>(nodes.size())));
+        TENGINE_RETURN_IF_ERROR(connect_ir_subgraphs(&target_));
         *out_subgraph = made;
-        return connect_ir_subgraphs(&target_);
+        return TENGINE_OK;
     }
 
   private:
