@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library in a block of memory of the program's own: an arena. c_api.h includes this, and its
-// rules for results and errors hold here. docs/memory.md says how to size one, and what the C
+// rules for results and errors hold here. docs/arena.md says how to size one, and what the C
 // library, the C++ runtime and other libraries take from the heap all the same.
 #pragma once
 
