@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "tengine/error.h"
 
 // A block that has its place. Kept in one array in the order of offsets, small enough that the scan
@@ -40,36 +41,13 @@ static int check_blocks(const memory_block_t* blocks, int64_t block_num, size_t 
 }
 
 // Largest first. The rest of the key makes the order total, hence the plan deterministic.
-static bool comes_before(const memory_block_t* a, const memory_block_t* b)
+static int compare_blocks(const void* left, const void* right)
 {
-    if (a->size != b->size) return a->size > b->size;
-    if (a->first_use != b->first_use) return a->first_use < b->first_use;
-    return a < b;
-}
-
-// Lets the block at `hole` sink to its place in the heap, whose top comes last.
-static void sink(memory_block_t** heap, int64_t number, int64_t hole)
-{
-    memory_block_t* block = heap[hole];
-    for (int64_t child; (child = 2 * hole + 1) < number; hole = child) {
-        if (child + 1 < number && comes_before(heap[child], heap[child + 1])) child++;
-        if (!comes_before(block, heap[child])) break;
-        heap[hole] = heap[child];
-    }
-    heap[hole] = block;
-}
-
-// Heapsort; qsort() takes memory of its own for long lists.
-static void sort_blocks(memory_block_t** blocks, int64_t number)
-{
-    for (int64_t i = number / 2; i-- > 0;)
-        sink(blocks, number, i);
-    while (--number > 0) {
-        memory_block_t* last = blocks[0];
-        blocks[0] = blocks[number];
-        blocks[number] = last;
-        sink(blocks, number, 0);
-    }
+    const memory_block_t* a = *(memory_block_t* const*)left;
+    const memory_block_t* b = *(memory_block_t* const*)right;
+    if (a->size != b->size) return a->size > b->size ? -1 : 1;
+    if (a->first_use != b->first_use) return a->first_use < b->first_use ? -1 : 1;
+    return (a > b) - (a < b);
 }
 
 // The start of the smallest gap that holds `size` bytes between the placed blocks that live at the
@@ -153,7 +131,7 @@ int plan_memory(memory_block_t* blocks, int64_t block_num, size_t alignment, siz
     if (order != NULL && placed != NULL) {
         for (int64_t i = 0; i < block_num; i++)
             order[i] = &blocks[i];
-        sort_blocks(order, block_num);
+        sort_items(order, (size_t)block_num, sizeof *order, compare_blocks);
         *out_total = place_blocks(order, block_num, alignment, placed);
     } else {
         status = tengine_error_set(TENGINE_ENOMEM, "memory plan: no memory for %lld blocks",
