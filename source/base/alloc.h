@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of the library and size arithmetic that cannot wrap. All memory of the library comes from
-// here, that of its C++ parts through containers.h: from the C heap, or from the program's arena.
+// here, that of its C++ parts through containers.hpp: from the C heap, or from the program's arena.
 // Any thread.
 #pragma once
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <memory>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/custom_kernel.h"
 #include "operator/infer.h"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <new>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "graph/subgraph.h"
 #include "optimizer/optimizer.h"

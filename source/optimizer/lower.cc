@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/alloc.h"
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "base/half.h"
 #include "operator/infer.h"
 #include "operator/param.h"

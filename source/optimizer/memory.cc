@@ -7,7 +7,7 @@
 #include <new>
 
 #include "base/alloc.h"
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "base/memory_plan.h"
 #include "graph/graph.h"
 #include "optimizer/optimizer.h"

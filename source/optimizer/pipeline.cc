@@ -6,7 +6,7 @@
 #include <cstring>
 #include <new>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "base/log.h"
 #include "graph/graph.h"
 #include "operator/operator.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/param.h"
 #include "optimizer/quantized_tensors.h"

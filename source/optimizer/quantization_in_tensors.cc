@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/alloc.h"
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/operator.h"
 #include "optimizer/quantized_tensors.h"

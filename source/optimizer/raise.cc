@@ -3,7 +3,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "operator/registry.h"
 #include "operator/tengine/emit.h"
 #include "optimizer/pass.h"

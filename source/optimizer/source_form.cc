@@ -3,7 +3,7 @@
 // and the graph's outputs are all that certain nodes write.
 
 #include "base/alloc.h"
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 #include "tengine/device.h"

@@ -36,7 +36,7 @@ if [ "$found" = "$allowed" ]; then
     exit 0
 fi
 {
-    echo "> takes memory past base/alloc.h and base/containers.h; < may do so and does not:"
+    echo "> takes memory past base/alloc.h and base/containers.hpp; < may do so and does not:"
     printf '%s\n' "$allowed" > "$objects.allowed"
     printf '%s\n' "$found" | diff "$objects.allowed" - | grep '^[<>]'
 } >&2

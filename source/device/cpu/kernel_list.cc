@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "operator/registry.h"
 
 namespace tengine::cpu {

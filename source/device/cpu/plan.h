@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "base/alloc.h"
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "device/cpu/kernel_list.h"
 #include "device/cpu/pool.h"
 

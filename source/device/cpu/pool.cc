@@ -3,7 +3,7 @@
 
 #include <mutex>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 
 namespace tengine::cpu {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums, products and averages: QLinearAdd, QLinearMul, QLinearAveragePool and
 // QLinearGlobalAveragePool.
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "optimizer/pass.h"

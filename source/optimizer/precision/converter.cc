@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "base/half.h"
 #include "graph/graph.h"
 #include "operator/operator.h"

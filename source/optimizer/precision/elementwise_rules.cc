@@ -3,7 +3,7 @@
 // exact, since the table is computed by the float operators themselves.
 #include <algorithm>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/fuser.h"

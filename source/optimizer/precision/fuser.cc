@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 

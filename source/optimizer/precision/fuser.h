@@ -3,7 +3,7 @@
 // the graph (fuser.cc, operands.cc) and what its rules (rules.cc lists them) have in common.
 #pragma once
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "optimizer/precision/lookup.h"
 #include "optimizer/precision/quantization.h"
 

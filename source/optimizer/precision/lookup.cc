@@ -5,7 +5,7 @@
 #include <memory>
 #include <numeric>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "module/module.h"
 #include "optimizer/pass.h"

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "optimizer/precision/quantization.h"
 
 namespace tengine {

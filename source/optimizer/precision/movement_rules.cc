@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/fuser.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/fuser.h"

@@ -3,7 +3,7 @@
 // DequantizeLinear and calibrated tensors.
 #pragma once
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "optimizer/precision/rewriter.h"
 
 namespace tengine {

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/onnx_type.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "optimizer/split/split.h"
 
 namespace tengine {

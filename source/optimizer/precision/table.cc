@@ -11,7 +11,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "tengine/error.h"
 
 namespace tengine {

@@ -10,7 +10,7 @@
 // line; or `keep` and the name of a node that stays in float.
 #pragma once
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 
 namespace tengine {
 

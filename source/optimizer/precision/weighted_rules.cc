@@ -2,7 +2,7 @@
 // Conv, Gemm, MatMul and BatchNormalization as QLinearConv, QGemm and QLinearMatMul.
 #include <cmath>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/fuser.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "optimizer/pass.h"

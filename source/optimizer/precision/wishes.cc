@@ -3,7 +3,7 @@
 // node.keep_float and quantisation parameters of float tensors, where every device finds them.
 #include <cmath>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/affinity.h"
 #include "graph/graph.h"
 #include "graph/option.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first step of the split: each node to the first device of the list that takes it.
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "optimizer/split/split.h"
 
 namespace tengine {

@@ -21,7 +21,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 
 namespace tengine {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 
 namespace tengine {
 

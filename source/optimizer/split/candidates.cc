@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/affinity.h"
 #include "graph/context.h"
 #include "graph/graph.h"

@@ -7,7 +7,7 @@
 #include <queue>
 #include <utility>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/subgraph.h"
 #include "optimizer/split/split.h"
 

@@ -2,7 +2,7 @@
 // The limits a context may set on what falls back to the default device. A node falls back when the
 // graph has another device and the user did not ask for the default device himself.
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/option.h"
 #include "optimizer/split/split.h"
 

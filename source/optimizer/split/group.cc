@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/subgraph.h"
 #include "optimizer/split/batch_search.h"
 #include "optimizer/split/split.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/context.h"
 #include "graph/option.h"
 #include "optimizer/split/split.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <new>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "graph/subgraph.h"
 #include "optimizer/optimizer.h"

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/option.h"
 #include "operator/custom_kernel.h"
 #include "optimizer/optimizer.h"

@@ -11,7 +11,7 @@
 
 #include <new>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "graph/subgraph.h"
 #include "module/module.h"

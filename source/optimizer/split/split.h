@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "tengine/device.h"
 
 namespace tengine {

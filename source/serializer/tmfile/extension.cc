@@ -2,7 +2,7 @@
 // One row per type of attribute; the payloads are in format.h.
 #include "serializer/tmfile/extension.h"
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "operator/infer.h"
 #include "operator/param.h"
 #include "operator/registry.h"

@@ -3,7 +3,7 @@
 // is in format.h.
 #pragma once
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "serializer/tmfile/file_builder.h"
 #include "serializer/tmfile/reader.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 
 namespace tengine::tmfile {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serializer/tmfile/file_view.h"
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 
 namespace tengine::tmfile {
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "tengine/error.h"
 
 namespace tengine::tmfile {

@@ -3,7 +3,7 @@
 // in graph->serializer_privacy.
 #pragma once
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "base/mapped_file.h"
 #include "tengine/ir.h"
 

@@ -2,7 +2,7 @@
 // The nodes of a tmfile.
 #pragma once
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "serializer/tmfile/reader.h"
 
 namespace tengine::tmfile {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "operator/infer.h"
 #include "operator/param.h"
 #include "operator/registry.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serializer/tmfile/parts.h"
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/affinity.h"
 #include "tengine/device.h"
 #include "tengine/log.h"

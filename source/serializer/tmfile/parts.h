@@ -2,7 +2,7 @@
 // Models that were split ahead of time: which node runs on which device.
 #pragma once
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "serializer/tmfile/reader.h"
 
 namespace tengine::tmfile {

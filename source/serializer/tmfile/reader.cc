@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/alloc.h"
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "serializer/tmfile/nodes.h"
 #include "serializer/tmfile/parts.h"

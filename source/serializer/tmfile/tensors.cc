@@ -2,7 +2,7 @@
 #include "serializer/tmfile/tensors.h"
 
 #include "base/alloc.h"
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "serializer/tmfile/layout.h"
 #include "serializer/tmfile/names.h"

@@ -2,7 +2,7 @@
 // Writing a graph as a tmfile. Loading goes through the serializer.
 #pragma once
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "tengine/ir.h"
 
 namespace tengine {

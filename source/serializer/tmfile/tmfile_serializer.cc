@@ -6,7 +6,7 @@
 #include <memory>
 #include <new>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "base/replace_file.h"
 #include "module/module.h"
 #include "serializer/serializer.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "operator/infer.h"
 #include "serializer/tmfile/extension.h"
 #include "serializer/tmfile/file_builder.h"

@@ -3,7 +3,7 @@
 // records are made in parameters.cc and extension.cc.
 #pragma once
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "tengine/ir.h"
 
 namespace tengine::tmfile {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <new>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "device/cpu/kernel_table.h"
 
 namespace tengine::cpu {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <new>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "device/cpu/kernel_table.h"
 #include "operator/select_param.h"
 

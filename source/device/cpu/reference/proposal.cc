@@ -6,7 +6,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "base/containers.h"
+#include "base/containers.hpp"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/detection_box.h"
 #include "operator/tengine/detection_param.h"
