@@ -57,6 +57,8 @@ template <class Number>
 bool take_number(std::string_view* text, Number* out_number)
 {
     text->remove_prefix(std::min(text->find_first_not_of(" \t"), text->size()));
+    // std::from_chars knows "nan" and "inf", too.
+    if (text->find_first_of("-.0123456789") != 0) return false;
     const auto result = std::from_chars(text->data(), text->data() + text->size(), *out_number);
     text->remove_prefix(static_cast<size_t>(result.ptr - text->data()));
     return result.ec == std::errc();
