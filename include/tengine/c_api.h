@@ -50,6 +50,7 @@
 #include "tengine/custom_kernel.h"
 #include "tengine/defines.h"
 #include "tengine/error.h"
+#include "tengine/memory.h"
 
 #if defined(_MSC_VER)
 #define DLLEXPORT __declspec(dllexport)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API, group Library: start and stop, version, the last error.
+// C API, group Library: start and stop, memory, version, the last error.
 #include "api/check.h"
 #include "api/plugin.h"
+#include "base/alloc.h"
 #include "module/module.h"
 #include "scheduler/watchdog.h"
 #include "tengine/log.h"
@@ -37,6 +38,25 @@ void release_tengine(void)
     }
     release_plugins();
     release_modules();
+}
+
+int tengine_arena_set(void* memory, size_t size)
+{
+    if (are_modules_initialised())
+        return api_result(tengine_error_set(TENGINE_ESTATE,
+                                            "%s: the library is in use; set the arena before "
+                                            "init_tengine or after release_tengine",
+                                            __func__));
+    return api_result(set_memory_arena(memory, size));
+}
+
+int tengine_arena_get_use(size_t* out_used, size_t* out_peak)
+{
+    size_t used, peak;
+    get_memory_use(&used, &peak);
+    if (out_used != NULL) *out_used = used;
+    if (out_peak != NULL) *out_peak = peak;
+    return 0;
 }
 
 const char* get_tengine_version(void)

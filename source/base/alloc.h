@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the library and size arithmetic that cannot wrap. All memory of the C core comes from
-// here. Any thread.
+// Memory of the library and size arithmetic that cannot wrap. All memory of the library comes from
+// here, that of its C++ parts through containers.hpp: from the C heap, or from the program's arena.
+// Any thread.
 #pragma once
 
 #include <stdbool.h>
@@ -19,15 +20,32 @@ enum
 // memory is short.
 void* alloc_memory(size_t size);
 
+// The same with any values and aligned as malloc() does, for what is written at once.
+void* alloc_raw_memory(size_t size);
+
 // Moves a block of `old_size` bytes (or NULL and 0) to a new one of `new_size`: as many of its
 // bytes as fit, then zeroes. NULL when memory is short, and the old block is still there.
 void* resize_memory(void* memory, size_t old_size, size_t new_size);
 
-// NULL is allowed.
+// NULL is allowed, and so are blocks of malloc(), which programs hand over.
 void free_memory(void* memory);
 
 // A copy to free with free_memory(); NULL for NULL or when memory is short.
 char* duplicate_string(const char* string);
+
+// All blocks come from `memory` from now on and none from the heap; NULL and 0: from the heap. What
+// was allocated before stays valid and is freed where it came from. TENGINE_EINVAL: no arena can be
+// made there. TENGINE_ESTATE: blocks of the arena so far are in use. No other thread may allocate
+// meanwhile.
+int set_memory_arena(void* memory, size_t size);
+
+// Bytes of the arena that are in use, and the most that have been; zeroes without one. A block
+// counts as what it takes from the arena.
+void get_memory_use(size_t* out_used, size_t* out_peak);
+
+// Whether this thread has last been refused memory by the arena. Writes the numbers, as the end of
+// a sentence.
+bool describe_memory_shortage(char* text, size_t size);
 
 // *out = a * b and a + b; false, and *out is not to be used, when the result does not fit.
 static inline bool checked_multiply(size_t a, size_t b, size_t* out)

@@ -6,13 +6,32 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 enum
 {
-    MESSAGE_SIZE = 1024
+    MESSAGE_SIZE = 1024,
+    SHORTAGE_SIZE = 200
 };
+
+#define SHORTAGE_START ": the arena has "
 
 static _Thread_local int last_code;
 static _Thread_local char last_message[MESSAGE_SIZE];
+
+// What the arena has left, unless a sentence that was wrapped says so already. Long sentences are
+// cut to make room.
+static void append_shortage(char* message)
+{
+    char numbers[SHORTAGE_SIZE];
+    if (strstr(message, SHORTAGE_START) != NULL ||
+        !describe_memory_shortage(numbers, sizeof numbers))
+        return;
+    size_t length = strlen(message);
+    const size_t room = MESSAGE_SIZE - strlen(numbers) - sizeof ": ";
+    if (length > room) length = room;
+    snprintf(message + length, MESSAGE_SIZE - length, ": %s", numbers);
+}
 
 int tengine_error_set(int code, const char* format, ...)
 {
@@ -23,6 +42,7 @@ int tengine_error_set(int code, const char* format, ...)
     const int length = vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     if (length < 0) message[0] = '\0';
+    if (code == TENGINE_ENOMEM) append_shortage(message);
     memcpy(last_message, message, strlen(message) + 1);
     // A failure must never look like success.
     last_code = code < 0 ? code : TENGINE_EINTERNAL;

@@ -2,10 +2,10 @@
 // Static memory planning. Contract and algorithm are in memory_plan.h.
 #include "base/memory_plan.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "tengine/error.h"
 
 // A block that has its place. Kept in one array in the order of offsets, small enough that the scan
@@ -131,7 +131,7 @@ int plan_memory(memory_block_t* blocks, int64_t block_num, size_t alignment, siz
     if (order != NULL && placed != NULL) {
         for (int64_t i = 0; i < block_num; i++)
             order[i] = &blocks[i];
-        qsort(order, (size_t)block_num, sizeof *order, compare_blocks);
+        sort_items(order, (size_t)block_num, sizeof *order, compare_blocks);
         *out_total = place_blocks(order, block_num, alignment, placed);
     } else {
         status = tengine_error_set(TENGINE_ENOMEM, "memory plan: no memory for %lld blocks",

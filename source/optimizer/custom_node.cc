@@ -5,8 +5,8 @@
 
 #include <cstring>
 #include <memory>
-#include <vector>
 
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/custom_kernel.h"
 #include "operator/infer.h"
@@ -50,7 +50,7 @@ int add_scratch_tensor(const ir_tensor_t& from, graph& scratch, ir_tensor_t** ou
     return TENGINE_OK;
 }
 
-int add_scratch_inputs(const node& from, node& to, std::vector<int32_t>* out_inputs)
+int add_scratch_inputs(const node& from, node& to, Vector<int32_t>* out_inputs)
 {
     for (int i = 0; i < from.input_num; i++) {
         const ir_tensor_t* input = get_ir_node_input(&from, i);
@@ -64,7 +64,7 @@ int add_scratch_inputs(const node& from, node& to, std::vector<int32_t>* out_inp
     return TENGINE_OK;
 }
 
-int add_scratch_outputs(const node& from, node& to, std::vector<int32_t>* out_outputs)
+int add_scratch_outputs(const node& from, node& to, Vector<int32_t>* out_outputs)
 {
     for (int i = 0; i < from.output_num; i++) {
         const ir_tensor_t* output = get_ir_node_output(&from, i);
@@ -80,7 +80,7 @@ int add_scratch_outputs(const node& from, node& to, std::vector<int32_t>* out_ou
 int fill_scratch(const node& custom, const node& source, graph& scratch)
 {
     node* made = nullptr;
-    std::vector<int32_t> inputs, outputs;
+    Vector<int32_t> inputs, outputs;
     scratch.graph_layout = custom.graph->graph_layout;
     scratch.model_layout = custom.graph->model_layout;
     scratch.run_options.num_thread = 1;

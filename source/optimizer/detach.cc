@@ -3,9 +3,8 @@
 #include <cstring>
 #include <memory>
 #include <new>
-#include <unordered_map>
-#include <vector>
 
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "graph/subgraph.h"
 #include "optimizer/optimizer.h"
@@ -44,7 +43,7 @@ class Detacher
     {
         ir_subgraph_t* made = create_ir_subgraph(&target_, device);
         if (!made) return tengine_error_set(TENGINE_ENOMEM, "no memory for a part");
-        std::vector<int32_t> nodes;
+        Vector<int32_t> nodes;
         for (int i = 0; i < target_.node_num; i++) {
             nodes.push_back(i);
             target_.node_list[i]->subgraph_idx = 0;
@@ -52,8 +51,9 @@ class Detacher
         }
         TENGINE_RETURN_IF_ERROR(
             set_ir_subgraph_nodes(made, nodes.data(), static_cast<int>(nodes.size())));
+        TENGINE_RETURN_IF_ERROR(connect_ir_subgraphs(&target_));
         *out_subgraph = made;
-        return connect_ir_subgraphs(&target_);
+        return TENGINE_OK;
     }
 
   private:
@@ -106,9 +106,9 @@ class Detacher
         return TENGINE_OK;
     }
 
-    std::vector<int32_t> translate(const int32_t* tensors, int number) const
+    Vector<int32_t> translate(const int32_t* tensors, int number) const
     {
-        std::vector<int32_t> translated;
+        Vector<int32_t> translated;
         for (int i = 0; i < number; i++)
             translated.push_back(index_.at(tensors[i]));
         return translated;
@@ -130,7 +130,7 @@ class Detacher
     const graph& source_;
     graph& target_;
     const bool copy_constants_;
-    std::unordered_map<int32_t, int32_t> index_;  // of a tensor's copy, by its own index
+    UnorderedMap<int32_t, int32_t> index_;  // of a tensor's copy, by its own index
 };
 
 int detach(const ir_subgraph_t& part, device* device, bool copy_constants,

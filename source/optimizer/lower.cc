@@ -2,9 +2,9 @@
 // lower: every ONNX node becomes an operator of the newest opset. Rows with a function of their own
 // rewrite themselves; for all others attributes that became inputs are turned into constants.
 #include <cstring>
-#include <string>
 
 #include "base/alloc.h"
+#include "base/containers.hpp"
 #include "base/half.h"
 #include "operator/infer.h"
 #include "operator/param.h"
@@ -24,7 +24,7 @@ template <class T>
 int add_constant(node& node, const op_field_t& field, int data_type, const T* values, int count,
                  bool scalar)
 {
-    const std::string name = std::string(node.name) + "." + field.name;
+    const String name = String(node.name) + "." + field.name;
     ir_tensor_t* constant = create_ir_tensor(node.graph, name.c_str(), data_type);
     if (!constant) return tengine_error_code();
     constant->tensor_type = TENSOR_TYPE_CONST;
@@ -99,7 +99,7 @@ int complete_outputs(node& node)
 {
     for (int i = 0; i < node.output_num && i < node.op.method->min_output; i++) {
         if (get_ir_node_output(&node, i)) continue;
-        const std::string name = std::string(node.name) + ".output_" + std::to_string(i);
+        const String name = String(node.name) + ".output_" + to_string(i);
         ir_tensor_t* tensor = create_ir_tensor(node.graph, name.c_str(), TENGINE_DT_FP32);
         if (!tensor) return tengine_error_code();
         TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(&node, i, tensor));

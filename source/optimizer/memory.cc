@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <limits>
 #include <new>
-#include <vector>
 
 #include "base/alloc.h"
+#include "base/containers.hpp"
 #include "base/memory_plan.h"
 #include "graph/graph.h"
 #include "optimizer/optimizer.h"
@@ -39,8 +39,8 @@ memory_block_t make_block(const graph& graph, const ir_tensor_t& tensor)
 
 int plan_border_memory(graph& graph)
 {
-    std::vector<ir_tensor_t*> tensors;
-    std::vector<memory_block_t> blocks;
+    Vector<ir_tensor_t*> tensors;
+    Vector<memory_block_t> blocks;
     for (int i = 0; i < graph.tensor_num; i++) {
         ir_tensor_t* tensor = graph.tensor_list[i];
         if (!is_planned(graph, *tensor)) continue;

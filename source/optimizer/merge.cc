@@ -3,9 +3,8 @@
 // zero padding before it into its pads.
 #include <cmath>
 #include <cstring>
-#include <string>
-#include <vector>
 
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/param.h"
 #include "optimizer/pass.h"
@@ -39,7 +38,7 @@ bool can_merge_batch_norm(const node& norm, const node* conv)
            get_ir_node_input(&norm, 1)->elem_num == weight->dims[0];
 }
 
-ir_tensor_t* add_float_constant(graph& graph, const std::string& name, const int* dims, int rank)
+ir_tensor_t* add_float_constant(graph& graph, const String& name, const int* dims, int rank)
 {
     ir_tensor_t* tensor = create_ir_tensor(&graph, name.c_str(), TENGINE_DT_FP32);
     if (!tensor || set_ir_tensor_shape(tensor, dims, rank) < 0 || allocate_ir_tensor(tensor) < 0)
@@ -61,7 +60,7 @@ int merge_batch_norm(graph& graph, node& norm, node& conv)
     const double epsilon = get_ir_node_float(&norm, "epsilon", 1e-5f);
     const int channels = weight->dims[0];
     const int64_t per_channel = weight->elem_num / channels;
-    const std::string name = std::string(conv.name) + "." + norm.name;
+    const String name = String(conv.name) + "." + norm.name;
     ir_tensor_t* new_weight =
         add_float_constant(graph, name + ".weight", weight->dims, weight->dim_num);
     ir_tensor_t* new_bias = add_float_constant(graph, name + ".bias", &channels, 1);
@@ -81,7 +80,7 @@ int merge_batch_norm(graph& graph, node& norm, node& conv)
 }
 
 // The pads of a Pad node that a convolution can do itself: zeros on spatial axes only.
-bool read_mergeable_pads(const node* pad, std::vector<int64_t>* out_pads)
+bool read_mergeable_pads(const node* pad, Vector<int64_t>* out_pads)
 {
     if (!is_op(pad, "Pad") || std::strcmp(get_ir_node_text(pad, "mode", "constant"), "constant"))
         return false;
@@ -101,7 +100,7 @@ bool read_mergeable_pads(const node* pad, std::vector<int64_t>* out_pads)
     return true;
 }
 
-int merge_pad(graph& graph, node& pad, node& conv, std::vector<int64_t> pads)
+int merge_pad(graph& graph, node& pad, node& conv, Vector<int64_t> pads)
 {
     int number;
     const int64_t* own = get_ir_node_ints(&conv, "pads", &number);
@@ -130,7 +129,7 @@ int merge_batch_norms(graph& graph)
 
 int merge_pads(graph& graph)
 {
-    std::vector<int64_t> pads;
+    Vector<int64_t> pads;
     for (int i = 0; i < graph.node_num; i++) {
         node* conv = graph.node_list[i];
         if (!is_op(conv, "Conv") ||

@@ -3,14 +3,24 @@
 // names, and may leave gaps and disorder, which the pipeline removes after it.
 #pragma once
 
-#include <functional>
-
+#include "tengine/error.h"
 #include "tengine/ir.h"
 
 namespace tengine {
 
-// pipeline.cc: a pass or a named step of one, which TG_DUMP=<name> shows before and after.
-int run_pass(graph& graph, const char* name, const std::function<int(struct graph&)>& pass);
+// pipeline.cc: logs the graph if TG_DUMP names the pass. `when` is "before" or "after".
+void dump_for_pass(const graph& graph, const char* when, const char* name);
+
+// A pass or a named step of one, which TG_DUMP=<name> shows before and after. `pass` is called with
+// the graph and returns a status.
+template <class Pass>
+int run_pass(graph& graph, const char* name, const Pass& pass)
+{
+    dump_for_pass(graph, "before", name);
+    TENGINE_RETURN_IF_ERROR(pass(graph));
+    dump_for_pass(graph, "after", name);
+    return TENGINE_OK;
+}
 
 // pipeline.cc: closes gaps and sorts, which renumbers nodes and tensors.
 int tidy_graph(graph& graph);

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <string>
 
+#include "base/containers.hpp"
 #include "base/log.h"
 #include "graph/graph.h"
 #include "operator/operator.h"
@@ -26,7 +26,7 @@ int optimize_for(graph& graph, const struct device& device)
     tengine_error_clear();
     const int status = device.optimizer->optimize_graph(&graph, graph.run_options.precision);
     if (status == 0) return tidy_graph(graph);
-    const std::string cause = describe_failure(status);
+    const String cause = describe_failure(status);
     return tengine_error_set(tengine_error_code() ? tengine_error_code() : TENGINE_EDEVICE,
                              "device '%s', optimize_graph: %s", device.name, cause.c_str());
 }
@@ -60,17 +60,6 @@ constexpr Pass kPasses[] = {
     {"fold", fold_graph},
     {"split", split_graph},
 };
-
-void dump(const graph& graph, const char* when, const char* pass)
-{
-    const char* wanted = std::getenv("TG_DUMP");
-    if (!wanted || (std::strcmp(wanted, pass) != 0 && std::strcmp(wanted, "all") != 0)) return;
-    const int level = get_log_sink_level();
-    if (level < TENGINE_LOG_INFO) set_log_sink_level(TENGINE_LOG_INFO);
-    TLOG_INFO("%s pass '%s'", when, pass);
-    dump_ir_graph(&graph);
-    set_log_sink_level(level);
-}
 
 // A pass may leave gaps and disorder. The last one makes parts, which refer to nodes by index.
 int run_and_tidy(const Pass& pass, graph& graph)
@@ -191,12 +180,15 @@ int tidy_graph(graph& graph)
     return sort_ir_graph(&graph);
 }
 
-int run_pass(graph& graph, const char* name, const std::function<int(struct graph&)>& pass)
+void dump_for_pass(const graph& graph, const char* when, const char* name)
 {
-    dump(graph, "before", name);
-    TENGINE_RETURN_IF_ERROR(pass(graph));
-    dump(graph, "after", name);
-    return TENGINE_OK;
+    const char* wanted = std::getenv("TG_DUMP");
+    if (!wanted || (std::strcmp(wanted, name) != 0 && std::strcmp(wanted, "all") != 0)) return;
+    const int level = get_log_sink_level();
+    if (level < TENGINE_LOG_INFO) set_log_sink_level(TENGINE_LOG_INFO);
+    TLOG_INFO("%s pass '%s'", when, name);
+    dump_ir_graph(&graph);
+    set_log_sink_level(level);
 }
 
 }  // namespace tengine

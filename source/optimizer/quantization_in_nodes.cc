@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
-#include <vector>
 
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/param.h"
 #include "optimizer/quantized_tensors.h"
@@ -31,7 +30,7 @@ int check_parameters(const ir_tensor_t& tensor)
     return TENGINE_OK;
 }
 
-ir_tensor_t* add_constant(graph& graph, const std::string& name, int data_type, int number)
+ir_tensor_t* add_constant(graph& graph, const String& name, int data_type, int number)
 {
     ir_tensor_t* constant = create_ir_tensor(&graph, name.c_str(), data_type);
     if (!constant) return nullptr;
@@ -124,7 +123,7 @@ class Speller
     {
         ir_tensor_t*& value = values_[static_cast<size_t>(tensor.index)];
         if (!value) {
-            value = create_ir_tensor(&graph_, (std::string(tensor.name) + "_float").c_str(),
+            value = create_ir_tensor(&graph_, (String(tensor.name) + "_float").c_str(),
                                      TENGINE_DT_FP32);
             if (!value) return tengine_error_code();
             TENGINE_RETURN_IF_ERROR(add_linear("DequantizeLinear", tensor, tensor, *value));
@@ -135,8 +134,8 @@ class Speller
 
     int quantise(node& producer, int index, ir_tensor_t& tensor)
     {
-        ir_tensor_t* value = create_ir_tensor(
-            &graph_, (std::string(tensor.name) + "_value").c_str(), TENGINE_DT_FP32);
+        ir_tensor_t* value =
+            create_ir_tensor(&graph_, (String(tensor.name) + "_value").c_str(), TENGINE_DT_FP32);
         if (!value) return tengine_error_code();
         TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(&producer, index, nullptr));
         TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(&producer, index, value));
@@ -146,7 +145,7 @@ class Speller
     int add_linear(const char* op, const ir_tensor_t& quantised, ir_tensor_t& from, ir_tensor_t& to)
     {
         TENGINE_RETURN_IF_ERROR(check_parameters(quantised));
-        const std::string name = quantised.name;
+        const String name = quantised.name;
         const int number = quantised.quant_param_num;
         node* made = create_ir_node(&graph_, (name + "_" + op).c_str(), get_op_type("", op), 0);
         ir_tensor_t* scale = add_constant(graph_, name + "_scale", TENGINE_DT_FP32, number);
@@ -163,7 +162,7 @@ class Speller
     }
 
     graph& graph_;
-    std::vector<ir_tensor_t*> values_;  // by the index of the quantised tensor
+    Vector<ir_tensor_t*> values_;  // by the index of the quantised tensor
 };
 
 // The precision of the first quantised tensor that is computed; a model has only one.

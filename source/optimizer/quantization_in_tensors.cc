@@ -2,9 +2,9 @@
 // DequantizeLinear and QuantizeLinear become quantised tensors, see quantized_tensors.h.
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "base/alloc.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/operator.h"
 #include "optimizer/quantized_tensors.h"
@@ -35,8 +35,8 @@ int read_zero_point(const ir_tensor_t* zero_point, int index)
 
 struct Parameters
 {
-    std::vector<float> scales;
-    std::vector<int> zero_points;
+    Vector<float> scales;
+    Vector<int> zero_points;
 };
 
 // What a QuantizeLinear or DequantizeLinear of `bytes` says, as far as a tensor can have it:

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimizer/quantized_tensors.h"
 
-#include <string>
-
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/operator.h"
 
@@ -12,7 +11,7 @@ namespace {
 bool is_clamp(const node& node)
 {
     if (!speaks_tengine(&node)) return false;
-    const std::string op = get_ir_node_op(&node);
+    const String op = get_ir_node_op(&node);
     if (op == "ReLU") return get_ir_node_float(&node, "negative_slope", 0) == 0;
     return op == "ReLU6" || op == "ReLU1" || op == "Clip";
 }

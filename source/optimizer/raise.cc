@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inverse of lowering, for saving: ONNX operators become Tengine's where these say the same.
 #include <cstring>
-#include <string>
 #include <string_view>
 
+#include "base/containers.hpp"
 #include "operator/registry.h"
 #include "operator/tengine/emit.h"
 #include "optimizer/pass.h"
@@ -39,7 +39,7 @@ const ir_tensor_t* find_unknown_shape(const node& node)
 // OP_NOT_RAISED when no row takes the node.
 int try_rows(graph& graph, node& node)
 {
-    const std::string op = get_ir_node_op(&node);
+    const String op = get_ir_node_op(&node);
     if (const ir_tensor_t* unknown = find_unknown_shape(node))
         return refuse_raising(&node, "the shape of '%s' is known at run time only", unknown->name);
     for (int i = 0; i < get_op_method_count(); i++) {

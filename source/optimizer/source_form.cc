@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The form that files and programs know: every input and every constant is the output of a node,
 // and the graph's outputs are all that certain nodes write.
-#include <string>
-#include <unordered_set>
-#include <vector>
 
 #include "base/alloc.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 #include "tengine/device.h"
@@ -22,7 +20,7 @@ class Namer
             taken_.insert(graph.node_list[i]->name);
     }
 
-    std::string choose(std::string name)
+    String choose(String name)
     {
         while (!taken_.insert(name).second)
             name += "_";
@@ -30,12 +28,12 @@ class Namer
     }
 
   private:
-    std::unordered_set<std::string> taken_;
+    UnorderedSet<String> taken_;
 };
 
 int add_source_node(graph& graph, Namer& namer, const char* op, ir_tensor_t& tensor)
 {
-    const std::string name = namer.choose(tensor.name);
+    const String name = namer.choose(tensor.name);
     node* made = create_ir_node(&graph, name.c_str(), get_op_type("tengine", op), 0);
     if (!made) return tengine_error_code();
     return set_ir_node_output_tensor(made, 0, &tensor);
@@ -73,8 +71,8 @@ int give_own_node(graph& graph, Namer& namer, int place)
     ir_tensor_t& tensor = *graph.tensor_list[graph.output_tensors[place]];
     if (stands_for(get_ir_graph_node(&graph, tensor.producer), tensor)) return TENGINE_OK;
     ir_tensor_t* copy =
-        create_ir_tensor(&graph, (std::string(tensor.name) + "_inner").c_str(), tensor.data_type);
-    const std::string name = namer.choose(tensor.name);
+        create_ir_tensor(&graph, (String(tensor.name) + "_inner").c_str(), tensor.data_type);
+    const String name = namer.choose(tensor.name);
     const bool known = is_ir_tensor_shape_known(&tensor);
     const int type = known ? get_op_type("tengine", "Dropout") : get_op_type("", "Identity");
     node* made = create_ir_node(&graph, name.c_str(), type, 0);
@@ -94,9 +92,9 @@ int give_own_nodes(graph& graph, Namer& namer)
     return TENGINE_OK;
 }
 
-std::vector<int32_t> list_producers(const graph& graph, const int32_t* tensors, int number)
+Vector<int32_t> list_producers(const graph& graph, const int32_t* tensors, int number)
 {
-    std::vector<int32_t> nodes;
+    Vector<int32_t> nodes;
     for (int i = 0; i < number; i++)
         nodes.push_back(graph.tensor_list[tensors[i]]->producer);
     return nodes;
@@ -104,9 +102,9 @@ std::vector<int32_t> list_producers(const graph& graph, const int32_t* tensors, 
 
 int set_node_lists(graph& graph)
 {
-    const std::vector<int32_t> inputs =
+    const Vector<int32_t> inputs =
         list_producers(graph, graph.input_tensors, graph.input_tensor_num);
-    const std::vector<int32_t> outputs =
+    const Vector<int32_t> outputs =
         list_producers(graph, graph.output_tensors, graph.output_tensor_num);
     if (!inputs.empty())
         TENGINE_RETURN_IF_ERROR(

@@ -13,6 +13,8 @@
 const struct api_symbol api_symbols[] = {
     SYMBOL(init_tengine),
     SYMBOL(release_tengine),
+    SYMBOL(tengine_arena_set),
+    SYMBOL(tengine_arena_get_use),
     SYMBOL(get_tengine_version),
     SYMBOL(request_tengine_version),
     SYMBOL(get_tengine_hcl_version),

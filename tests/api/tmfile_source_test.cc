@@ -23,7 +23,7 @@ std::string make_tmfile()
     const graph_t graph = create_relu_graph();
     const float values[] = {1, 2, 3, 4};
     add_constant(graph, "w", {4}, values);
-    std::vector<char> bytes;
+    Vector<char> bytes;
     EXPECT_EQ(encode_tmfile(static_cast<struct graph*>(graph), &bytes), 0) << get_tengine_error();
     EXPECT_EQ(destroy_graph(graph), 0);
     return std::string(bytes.begin(), bytes.end());

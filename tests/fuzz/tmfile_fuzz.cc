@@ -20,7 +20,7 @@ namespace {
 using tengine::encode_tmfile;
 
 // x → the operator → y, with a constant.
-std::vector<char> make_seed(int type)
+tengine::Vector<char> make_seed(int type)
 {
     graph_t graph = create_graph(nullptr, nullptr, nullptr);
     auto* made = static_cast<struct graph*>(graph);
@@ -29,7 +29,7 @@ std::vector<char> make_seed(int type)
                      create_ir_node(made, "y", type, 0)};
     const int dims[] = {1, 2, 4, 4};
     const uint8_t roles[] = {TENSOR_TYPE_INPUT, TENSOR_TYPE_CONST, TENSOR_TYPE_VAR};
-    std::vector<char> bytes;
+    tengine::Vector<char> bytes;
     bool is_made = true;
     for (int i = 0; i < 3; i++) {
         tensor* tensor = create_ir_tensor(made, nodes[i]->name, TENGINE_DT_FP32);
@@ -49,7 +49,7 @@ std::vector<char> make_seed(int type)
 
 void write_seed(const std::string& folder, const char* name, int type)
 {
-    const std::vector<char> bytes = make_seed(type);
+    const tengine::Vector<char> bytes = make_seed(type);
     std::ofstream(folder + "/seed_" + name, std::ios::binary)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }

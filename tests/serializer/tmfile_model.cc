@@ -392,7 +392,7 @@ std::string describe_graph(const struct graph* graph)
 
 std::string write_graph(const struct graph* graph)
 {
-    std::vector<char> bytes;
+    Vector<char> bytes;
     const int status = encode_tmfile(graph, &bytes);
     EXPECT_EQ(status, 0) << tengine_error_message();
     return status < 0 ? "" : std::string(bytes.begin(), bytes.end());

@@ -222,7 +222,7 @@ TEST_F(TmfileWriterTest, TensorsOfAllKinds)
     made.graph->model_format = 6;
     expect_round_trip(made.graph);
     scales->quant_axis = 1;
-    std::vector<char> bytes;
+    Vector<char> bytes;
     EXPECT_EQ(encode_tmfile(made.graph, &bytes), TENGINE_ENOTSUP);
 }
 
@@ -298,7 +298,7 @@ TEST_F(TmfileWriterTest, GraphsThatCannotBeWritten)
 {
     SyntheticGraph made;
     struct node* input = made.add_input();
-    std::vector<char> bytes;
+    Vector<char> bytes;
     EXPECT_EQ(encode_tmfile(made.graph, &bytes), TENGINE_EGRAPH);
     struct node* node =
         made.add("y", get_op_type("tengine", "Reshape"), {get_ir_node_output(input, 0)});

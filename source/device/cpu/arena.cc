@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of the tensors inside a part.
 #include <algorithm>
-#include <unordered_map>
 
+#include "base/containers.hpp"
 #include "base/memory_plan.h"
 #include "device/cpu/plan.h"
 
@@ -19,9 +19,7 @@ bool is_on_border(const subgraph& part, int32_t tensor_index)
 class ArenaPlanner
 {
   public:
-    ArenaPlanner(const subgraph& part, const std::vector<Step>& steps) : part_(part), steps_(steps)
-    {
-    }
+    ArenaPlanner(const subgraph& part, const Vector<Step>& steps) : part_(part), steps_(steps) {}
 
     int plan(ArenaPlan* out_plan)
     {
@@ -86,14 +84,14 @@ class ArenaPlanner
     }
 
     const subgraph& part_;
-    const std::vector<Step>& steps_;
-    std::vector<memory_block_t> blocks_;
-    std::unordered_map<tensor*, size_t> block_of_;
+    const Vector<Step>& steps_;
+    Vector<memory_block_t> blocks_;
+    UnorderedMap<tensor*, size_t> block_of_;
 };
 
 }  // namespace
 
-int plan_tensors(const subgraph& part, const std::vector<Step>& steps, ArenaPlan* out_plan)
+int plan_tensors(const subgraph& part, const Vector<Step>& steps, ArenaPlan* out_plan)
 {
     return ArenaPlanner(part, steps).plan(out_plan);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/containers.hpp"
 #include "operator/registry.h"
 
 namespace tengine::cpu {
@@ -35,9 +36,9 @@ const Kernel* KernelList::pick(const node& node) const
     return nullptr;
 }
 
-std::vector<int> KernelList::operators() const
+Vector<int> KernelList::operators() const
 {
-    std::vector<int> types;
+    Vector<int> types;
     for (const auto& entry : by_type_)
         types.push_back(entry.first);
     std::sort(types.begin(), types.end());

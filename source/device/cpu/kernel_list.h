@@ -2,14 +2,12 @@
 // All kernels by operator, in the order in which they are asked.
 #pragma once
 
-#include <unordered_map>
-#include <vector>
-
+#include "base/containers.hpp"
 #include "device/cpu/kernel_table.h"
 
 namespace tengine::cpu {
 
-class KernelList
+class KernelList : public Allocated
 {
   public:
     // Sorts the generated tables by operator id. Kernels of operators that are not registered are
@@ -19,10 +17,10 @@ class KernelList
     // The first kernel that accepts the node; null when none does.
     const Kernel* pick(const node& node) const;
 
-    std::vector<int> operators() const;
+    Vector<int> operators() const;
 
   private:
-    std::unordered_map<int, std::vector<const Kernel*>> by_type_;
+    UnorderedMap<int, Vector<const Kernel*>> by_type_;
 };
 
 }  // namespace tengine::cpu

@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "base/alloc.h"
+#include "base/containers.hpp"
 #include "device/cpu/kernel_list.h"
 #include "device/cpu/pool.h"
 
@@ -30,7 +30,7 @@ struct Step
     void release_state();
 };
 
-class Plan
+class Plan : public Allocated
 {
   public:
     // Compiles a part: picks kernels, lets them prepare, plans memory.
@@ -59,9 +59,9 @@ class Plan
     int run_profiled();
 
     const KernelList& kernels_;
-    std::vector<Step> steps_;
-    std::vector<int64_t> times_;    // one for each step with run_options.profile, else empty
-    std::vector<tensor*> planned_;  // tensors whose data lies in the arena
+    Vector<Step> steps_;
+    Vector<int64_t> times_;    // one for each step with run_options.profile, else empty
+    Vector<tensor*> planned_;  // tensors whose data lies in the arena
     PoolOwner pool_;
     char* arena_ = nullptr;
     size_t arena_bytes_ = 0;
@@ -75,12 +75,12 @@ struct ArenaPlan
         tensor* value;
         size_t offset;
     };
-    std::vector<Entry> entries;
+    Vector<Entry> entries;
     size_t bytes = 0;
 };
 
 // Lifetimes are step numbers; a step's output takes over its input's memory where the kernel allows
 // it and nothing else reads that input later.
-int plan_tensors(const subgraph& part, const std::vector<Step>& steps, ArenaPlan* out_plan);
+int plan_tensors(const subgraph& part, const Vector<Step>& steps, ArenaPlan* out_plan);
 
 }  // namespace tengine::cpu

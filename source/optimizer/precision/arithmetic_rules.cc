@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums, products and averages: QLinearAdd, QLinearMul, QLinearAveragePool and
 // QLinearGlobalAveragePool.
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "optimizer/pass.h"
@@ -42,7 +43,7 @@ bool prepare(Fuser& fuser, const node& node, Binary* out_binary)
 
 bool add_binary(Fuser& fuser, node& node, const char* op, Binary& binary)
 {
-    std::vector<tensor*> inputs;
+    Vector<tensor*> inputs;
     fuser.append(binary.a, &inputs);
     fuser.append(binary.b, &inputs);
     fuser.append(binary.y, &inputs);
@@ -54,7 +55,7 @@ bool fuse_average(Fuser& fuser, node& node, const char* op)
 {
     Operand x;
     Result y;
-    std::vector<tensor*> inputs;
+    Vector<tensor*> inputs;
     if (!fuser.find_result(node, 0, &y) ||
         !fuser.make_operand(get_ir_node_input(&node, 0), y, &x) ||
         !adapt_type(fuser, node, y.by.data_type, &x) ||

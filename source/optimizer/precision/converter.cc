@@ -2,8 +2,8 @@
 #include "optimizer/precision/converter.h"
 
 #include <cstring>
-#include <vector>
 
+#include "base/containers.hpp"
 #include "base/half.h"
 #include "graph/graph.h"
 #include "operator/operator.h"
@@ -80,9 +80,9 @@ Converter::Converter(struct graph& graph, const struct device* device, const Can
     }
 }
 
-std::string Converter::name_of(const tensor& value) const
+String Converter::name_of(const tensor& value) const
 {
-    return std::string(value.name) + "." + get_data_type_name(data_type_);
+    return String(value.name) + "." + get_data_type_name(data_type_);
 }
 
 // ---- inputs ----
@@ -98,7 +98,7 @@ tensor* Converter::find_copy(const tensor& value) const
 tensor* Converter::narrow_constant(const tensor& value)
 {
     if (tensor* known = find_copy(value)) return known;
-    std::vector<uint16_t> halves(static_cast<size_t>(value.elem_num));
+    Vector<uint16_t> halves(static_cast<size_t>(value.elem_num));
     const auto convert = data_type_ == TENGINE_DT_FP16 ? fp32_to_fp16 : fp32_to_bf16;
     for (size_t i = 0; i < halves.size(); i++)
         halves[i] = convert(value.f32[i]);
@@ -131,7 +131,7 @@ tensor* Converter::narrow(tensor* value)
     if (!value || value->data_type != TENGINE_DT_FP32) return value;
     if (value->tensor_type == TENSOR_TYPE_CONST) return narrow_constant(*value);
     if (tensor* known = find_narrow(*value)) return known;
-    const std::string name = name_of(*value);
+    const String name = name_of(*value);
     return rewriter_.add_cast(value, data_type_, name);
 }
 
@@ -151,7 +151,7 @@ void Converter::remember_copies(const node& origin, const node& made)
 // Readers in fp32, and the graph's outputs, keep their tensor.
 bool Converter::widen_outputs(node& origin, node& made)
 {
-    std::vector<tensor*> wide, narrow;
+    Vector<tensor*> wide, narrow;
     for (int i = 0; i < origin.output_num; i++) {
         wide.push_back(get_ir_node_output(&origin, i));
         narrow.push_back(get_ir_node_output(&made, i));
@@ -163,8 +163,8 @@ bool Converter::widen_outputs(node& origin, node& made)
         if (wide[i]->data_type == narrow[i]->data_type) {
             status = set_ir_node_output_tensor(&made, static_cast<int>(i), wide[i]);
         } else {
-            const tensor* cast = rewriter_.add_cast(narrow[i], TENGINE_DT_FP32,
-                                                    std::string(wide[i]->name) + ".fp32");
+            const tensor* cast =
+                rewriter_.add_cast(narrow[i], TENGINE_DT_FP32, String(wide[i]->name) + ".fp32");
             if (!cast) return false;
             status = set_ir_node_output_tensor(producer_of(rewriter_.graph(), cast), 0, wide[i]);
         }

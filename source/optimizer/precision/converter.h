@@ -2,9 +2,7 @@
 // fp32 nodes in a narrower float type, with casts where they meet others.
 #pragma once
 
-#include <string>
-#include <unordered_map>
-
+#include "base/containers.hpp"
 #include "optimizer/precision/rewriter.h"
 
 namespace tengine {
@@ -27,14 +25,14 @@ class Converter
     tensor* find_narrow(const tensor& value) const;
     void remember_copies(const node& origin, const node& made);
     bool widen_outputs(node& origin, node& made);
-    std::string name_of(const tensor& value) const;
+    String name_of(const tensor& value) const;
 
     Rewriter rewriter_;
     const int data_type_;
     // Narrow copies of constants, by the index of the original and by that of the model's tensor.
     // The latter also has those of earlier conversions for other devices.
-    std::unordered_map<int32_t, tensor*> copies_;
-    std::unordered_map<int32_t, tensor*> model_copies_;
+    UnorderedMap<int32_t, tensor*> copies_;
+    UnorderedMap<int32_t, tensor*> model_copies_;
 };
 
 }  // namespace tengine

@@ -3,6 +3,7 @@
 // exact, since the table is computed by the float operators themselves.
 #include <algorithm>
 
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/fuser.h"
@@ -31,7 +32,7 @@ bool is_source(const Fuser& fuser, tensor* value, Function* function)
 {
     Operand operand;
     if (!fuser.find_operand(value, &operand)) return false;
-    std::vector<const tensor*>& sources = function->formula.sources;
+    Vector<const tensor*>& sources = function->formula.sources;
     if (sources.empty()) function->x = operand;
     if (operand.bytes != function->x.bytes || !is_same(operand.by, function->x.by)) return false;
     sources.push_back(value);
@@ -41,7 +42,7 @@ bool is_source(const Fuser& fuser, tensor* value, Function* function)
 // Adds `node` behind all that its inputs need. False when these are not functions of x alone.
 bool trace(const Fuser& fuser, const node& node, Function* function)
 {
-    std::vector<const struct node*>& nodes = function->formula.nodes;
+    Vector<const struct node*>& nodes = function->formula.nodes;
     if (std::find(nodes.begin(), nodes.end(), &node) != nodes.end()) return true;
     if (++function->visits > kMostNodes) return false;
     for (int i = 0; i < node.input_num; i++) {

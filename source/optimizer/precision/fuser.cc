@@ -4,15 +4,16 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 
 namespace tengine {
 namespace {
 
-std::vector<node*> list_consumers(const graph& graph, const tensor& value)
+Vector<node*> list_consumers(const graph& graph, const tensor& value)
 {
-    std::vector<node*> consumers;
+    Vector<node*> consumers;
     for (int i = 0; i < value.consumer_num; i++) {
         node* consumer = get_ir_graph_node(&graph, value.consumer[i]);
         if (std::find(consumers.begin(), consumers.end(), consumer) == consumers.end())
@@ -28,7 +29,7 @@ bool is_quantizer_of(const tensor& value, const node& node, Quantization* out_qu
            read_quantization(node, out_quantization);
 }
 
-bool has_dims(const tensor& value, const std::vector<int>& dims)
+bool has_dims(const tensor& value, const Vector<int>& dims)
 {
     return std::equal(dims.begin(), dims.end(), value.dims, value.dims + value.dim_num);
 }
@@ -114,11 +115,11 @@ bool Fuser::find_moved_result(const node& node, int index, const Quantization& b
 // ---- building ----
 
 tensor* Fuser::add(const char* domain, const char* op, const node& origin,
-                   const std::vector<tensor*>& inputs, const Result& result, int group)
+                   const Vector<tensor*>& inputs, const Result& result, int group)
 {
     NodeDraft draft = {domain,      op,
                        origin.name, origin.source_index,
-                       inputs,      {std::string(result.value->name) + "_quantized"},
+                       inputs,      {String(result.value->name) + "_quantized"},
                        &origin};
     if (group > 0) draft.ints = {{"group", group}};
     tensor* made = rewriter_.add_device_tensor(draft);
@@ -126,7 +127,7 @@ tensor* Fuser::add(const char* domain, const char* op, const node& origin,
 }
 
 tensor* Fuser::look_up(const Operand& operand, const Quantization& to, const Formula& formula,
-                       const std::string& name, const node& origin)
+                       const String& name, const node& origin)
 {
     ByteTable table;
     const int status = make_table(graph(), formula, operand.by, to, &table);
@@ -145,10 +146,10 @@ tensor* Fuser::look_up(const Operand& operand, const Quantization& to, const For
 tensor* Fuser::requantize(const Operand& operand, const Quantization& to, const node& origin)
 {
     if (is_same(operand.by, to)) return operand.bytes;
-    return look_up(operand, to, {}, std::string(operand.bytes->name) + "_requantize", origin);
+    return look_up(operand, to, {}, String(operand.bytes->name) + "_requantize", origin);
 }
 
-tensor* Fuser::find_shaped(tensor* bytes, const std::vector<int>& dims)
+tensor* Fuser::find_shaped(tensor* bytes, const Vector<int>& dims)
 {
     if (has_dims(*bytes, dims)) return bytes;
     const node* before = producer_of(graph(), bytes);
@@ -163,15 +164,15 @@ tensor* Fuser::find_shaped(tensor* bytes, const std::vector<int>& dims)
                                         before->name,
                                         before->source_index,
                                         {get_ir_node_input(shape, 0), get_ir_node_input(before, 1)},
-                                        {std::string(bytes->name) + "_before"}});
+                                        {String(bytes->name) + "_before"}});
 }
 
-tensor* Fuser::reshape(tensor* bytes, const std::vector<int>& dims, const node& origin)
+tensor* Fuser::reshape(tensor* bytes, const Vector<int>& dims, const node& origin)
 {
     if (!bytes) return nullptr;
     if (tensor* shaped = find_shaped(bytes, dims)) return shaped;
-    const std::string name = std::string(bytes->name) + "_reshape";
-    const std::vector<int64_t> list(dims.begin(), dims.end());
+    const String name = String(bytes->name) + "_reshape";
+    const Vector<int64_t> list(dims.begin(), dims.end());
     tensor* shape = rewriter_.add_constant(name + "_shape", TENGINE_DT_INT64,
                                            {static_cast<int>(list.size())}, list.data());
     return rewriter_.add_device_tensor(
@@ -224,7 +225,7 @@ void Fuser::serve_float_readers(Result& result, tensor* bytes)
 {
     tensor* value = result.value;
     if (value->consumer_num == 0 && !is_ir_graph_output(&graph(), value->index)) return;
-    const std::string name = value->name;
+    const String name = value->name;
     node* made = rewriter_.add_node(
         {"",
          "DequantizeLinear",
@@ -242,7 +243,7 @@ tensor* Fuser::clamp(const Result& result, tensor* bytes)
     return look_up({bytes, result.by}, result.by, formula, result.clamp->name, *result.clamp);
 }
 
-bool Fuser::finish(node& origin, std::vector<Result>& results, std::vector<tensor*> bytes)
+bool Fuser::finish(node& origin, Vector<Result>& results, Vector<tensor*> bytes)
 {
     for (size_t i = 0; i < results.size(); i++) {
         bytes[i] = clamp(results[i], bytes[i]);
@@ -262,7 +263,7 @@ bool Fuser::finish(node& origin, std::vector<Result>& results, std::vector<tenso
 
 bool Fuser::finish(node& origin, Result& result, tensor* bytes)
 {
-    std::vector<Result> results = {result};
+    Vector<Result> results = {result};
     return finish(origin, results, {bytes});
 }
 

@@ -3,9 +3,7 @@
 // the graph (fuser.cc, operands.cc) and what its rules (rules.cc lists them) have in common.
 #pragma once
 
-#include <string>
-#include <vector>
-
+#include "base/containers.hpp"
 #include "optimizer/precision/lookup.h"
 #include "optimizer/precision/quantization.h"
 
@@ -60,36 +58,36 @@ class Fuser
                            Result* out_result) const;
 
     // The operand's scale and zero point in the order of operator inputs: bytes, scale, zero point.
-    void append(Operand& operand, std::vector<tensor*>* inputs);
+    void append(Operand& operand, Vector<tensor*>* inputs);
     // Scale and zero point of a result.
-    void append(Result& result, std::vector<tensor*>* inputs);
+    void append(Result& result, Vector<tensor*>* inputs);
 
     // A node that makes `result`'s bytes before its clamp, with the attributes of `origin` and, if
     // not 0, `group`; null if the device does not take it.
     tensor* add(const char* domain, const char* op, const node& origin,
-                const std::vector<tensor*>& inputs, const Result& result, int group = 0);
+                const Vector<tensor*>& inputs, const Result& result, int group = 0);
     // Bytes that stand for other values or in another quantisation, by a table: the operand's own
     // if every byte stands for itself; null if the device does not take the node. The node is
     // called `name` and stands for `origin`.
     tensor* look_up(const Operand& operand, const Quantization& to, const Formula& formula,
-                    const std::string& name, const node& origin);
+                    const String& name, const node& origin);
     // `bytes` in another shape, null if the device does not take that. Where they have been
     // reshaped from it, also before a table, what was there before is used.
-    tensor* reshape(tensor* bytes, const std::vector<int>& dims, const node& origin);
+    tensor* reshape(tensor* bytes, const Vector<int>& dims, const node& origin);
     // `operand` in another quantisation: itself if that is the same.
     tensor* requantize(const Operand& operand, const Quantization& to, const node& origin);
 
     // `bytes` were made of `origin`'s inputs: they become the results, and the float nodes go. A
     // clamp becomes a table, unless the range of the bytes clamps there already. Float readers get
     // a DequantizeLinear. Does nothing when some bytes are null: the device did not take a node.
-    bool finish(node& origin, std::vector<Result>& results, std::vector<tensor*> bytes);
+    bool finish(node& origin, Vector<Result>& results, Vector<tensor*> bytes);
     bool finish(node& origin, Result& result, tensor* bytes);
     // The same for a result that is nothing but a QuantizeLinear.
     bool replace_quantizer(Result& result, tensor* bytes);
 
   private:
     bool rewrite(node& node);
-    tensor* find_shaped(tensor* bytes, const std::vector<int>& dims);
+    tensor* find_shaped(tensor* bytes, const Vector<int>& dims);
     bool find_direct_result(tensor* value, Result* out_result) const;
     tensor* clamp(const Result& result, tensor* bytes);
     bool quantize_calibrated(tensor* value, Operand* out_operand);

@@ -2,10 +2,10 @@
 #include "optimizer/precision/lookup.h"
 
 #include <cstring>
-#include <map>
 #include <memory>
 #include <numeric>
 
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "module/module.h"
 #include "optimizer/pass.h"
@@ -84,7 +84,7 @@ class TableMaker
 
     Candidates nobody_;
     Rewriter rewriter_;
-    std::map<const tensor*, tensor*> values_;  // of the graph's tensors
+    Map<const tensor*, tensor*> values_;  // of the graph's tensors
 };
 
 }  // namespace

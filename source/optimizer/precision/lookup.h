@@ -3,8 +3,8 @@
 #pragma once
 
 #include <array>
-#include <vector>
 
+#include "base/containers.hpp"
 #include "optimizer/precision/quantization.h"
 
 namespace tengine {
@@ -17,8 +17,8 @@ using ByteTable = std::array<uint8_t, 256>;
 // before, or constants of one element. Without nodes: the value itself.
 struct Formula
 {
-    std::vector<const tensor*> sources;
-    std::vector<const node*> nodes;
+    Vector<const tensor*> sources;
+    Vector<const node*> nodes;
 };
 
 // to(formula(from(byte))) for every byte, computed by the default device as it would compute the

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/fuser.h"
@@ -18,9 +19,9 @@ bool is_used(const node& node, int index)
     return tensor && (tensor->consumer_num > 0 || is_ir_graph_output(node.graph, tensor->index));
 }
 
-std::vector<tensor*> list_inputs(const node& node)
+Vector<tensor*> list_inputs(const node& node)
 {
-    std::vector<tensor*> inputs;
+    Vector<tensor*> inputs;
     for (int i = 0; i < node.input_num; i++)
         inputs.push_back(get_ir_node_input(&node, i));
     return inputs;
@@ -28,7 +29,7 @@ std::vector<tensor*> list_inputs(const node& node)
 
 // Results that nobody reads are of the operand's kind.
 bool find_results(Fuser& fuser, const node& node, const Quantization& by,
-                  std::vector<Result>* out_results)
+                  Vector<Result>* out_results)
 {
     for (int i = 0; i < node.output_num; i++) {
         Result result;
@@ -44,7 +45,7 @@ bool find_results(Fuser& fuser, const node& node, const Quantization& by,
     return true;
 }
 
-NodeDraft draft_like(const node& node, const std::vector<tensor*>& inputs)
+NodeDraft draft_like(const node& node, const Vector<tensor*>& inputs)
 {
     return {get_ir_node_domain(&node),
             get_ir_node_op(&node),
@@ -58,13 +59,13 @@ NodeDraft draft_like(const node& node, const std::vector<tensor*>& inputs)
 // The node on bytes: `inputs` are those of the integer node.
 bool move(Fuser& fuser, node& node, const Operand& x, NodeDraft draft)
 {
-    std::vector<Result> results;
+    Vector<Result> results;
     if (!find_results(fuser, node, x.by, &results)) return false;
     for (const Result& result : results)
-        draft.outputs.push_back(std::string(result.value->name) + "_quantized");
+        draft.outputs.push_back(String(result.value->name) + "_quantized");
     const struct node* made = fuser.rewriter().add_device_node(draft);
     if (!made) return false;
-    std::vector<tensor*> bytes;
+    Vector<tensor*> bytes;
     for (size_t i = 0; i < results.size(); i++) {
         tensor* moved = get_ir_node_output(made, static_cast<int>(i));
         if (moved->data_type != x.by.data_type) return false;
@@ -111,17 +112,17 @@ bool move_constant(Fuser& fuser, node& node)
     Rewriter& rewriter = fuser.rewriter();
     NodeDraft draft = draft_like(node, list_inputs(node));
     draft.inputs[0] = bytes;
-    draft.outputs = {std::string(value->name) + "_quantized"};
+    draft.outputs = {String(value->name) + "_quantized"};
     struct node* moved = rewriter.add_node(draft);
     if (!moved) return false;
     tensor* result = get_ir_node_output(moved, 0);
     rewriter.fail(evaluate_node(*moved));
     draft = {"",
              "DequantizeLinear",
-             std::string(value->name) + "_DequantizeLinear",
+             String(value->name) + "_DequantizeLinear",
              -1,
              {result, scale, get_ir_node_input(linear, 2)},
-             {std::string(value->name) + "_dequantized"}};
+             {String(value->name) + "_dequantized"}};
     if (axis >= 0) draft.ints = {{"axis", axis}};
     struct node* made = rewriter.add_node(draft);
     if (!made) return false;
@@ -138,7 +139,7 @@ bool fuse_movement(Fuser& fuser, node& node)
     if (move_constant(fuser, node)) return true;
     fuser.rewriter().take_back();
     if (!fuser.find_operand(get_ir_node_input(&node, 0), &x)) return false;
-    std::vector<tensor*> inputs = list_inputs(node);
+    Vector<tensor*> inputs = list_inputs(node);
     inputs[0] = x.bytes;
     return move(fuser, node, x, draft_like(node, inputs));
 }
@@ -182,11 +183,11 @@ bool fuse_pad(Fuser& fuser, node& node)
     const int lowest = x.by.data_type == TENGINE_DT_INT8 ? -128 : 0;
     if (!(byte >= lowest && byte <= lowest + 255)) return false;
     const auto bits = static_cast<uint8_t>(static_cast<int>(byte));
-    std::vector<tensor*> inputs = list_inputs(node);
+    Vector<tensor*> inputs = list_inputs(node);
     inputs.resize(std::max<size_t>(inputs.size(), 3));
     inputs[0] = x.bytes;
-    inputs[2] = fuser.rewriter().add_constant(std::string(node.name) + "_pad_value", x.by.data_type,
-                                              {}, &bits);
+    inputs[2] =
+        fuser.rewriter().add_constant(String(node.name) + "_pad_value", x.by.data_type, {}, &bits);
     return inputs[2] && move(fuser, node, x, draft_like(node, inputs));
 }
 
@@ -194,7 +195,7 @@ bool fuse_concat(Fuser& fuser, node& node)
 {
     Operand first;
     Result y;
-    std::vector<tensor*> inputs;
+    Vector<tensor*> inputs;
     const bool has_result = fuser.find_result(node, 0, &y);
     if (!has_result && (!fuser.find_operand(get_ir_node_input(&node, 0), &first) ||
                         !fuser.find_moved_result(node, 0, first.by, &y)))

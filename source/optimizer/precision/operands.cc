@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/fuser.h"
@@ -50,7 +51,7 @@ bool Fuser::quantize_calibrated(tensor* value, Operand* out_operand)
         out_operand->bytes = get_ir_node_output(known.quantize, 0);
         return true;
     }
-    const std::string name = value->name;
+    const String name = value->name;
     tensor* scale = get_scale(rewriter_, by, name);
     tensor* zero_point = get_zero_point(rewriter_, by, name);
     const node* made = rewriter_.add_node({"",
@@ -78,26 +79,26 @@ bool Fuser::quantize_constant(const tensor& value, Operand* out_operand)
     const int lowest = data_type_ == TENGINE_DT_INT8 ? -128 : 0;
     Quantization& by = out_operand->by;
     if (!read_calibration(value, data_type_, &by)) by = cover_range(low, high, data_type_);
-    std::vector<uint8_t> bytes;
+    Vector<uint8_t> bytes;
     for (int64_t i = 0; i < value.elem_num; i++) {
         const double byte = std::nearbyint(values[i] / double{by.scale}) + by.zero_point;
         bytes.push_back(static_cast<uint8_t>(
             static_cast<int>(std::clamp(byte, double(lowest), double(lowest + 255)))));
     }
     out_operand->bytes =
-        rewriter_.add_constant(std::string(value.name) + "_quantized", data_type_,
+        rewriter_.add_constant(String(value.name) + "_quantized", data_type_,
                                {value.dims, value.dims + value.dim_num}, bytes.data());
     return out_operand->bytes != nullptr;
 }
 
-void Fuser::append(Operand& operand, std::vector<tensor*>* inputs)
+void Fuser::append(Operand& operand, Vector<tensor*>* inputs)
 {
     inputs->push_back(operand.bytes);
     inputs->push_back(get_scale(rewriter_, operand.by, operand.bytes->name));
     inputs->push_back(get_zero_point(rewriter_, operand.by, operand.bytes->name));
 }
 
-void Fuser::append(Result& result, std::vector<tensor*>* inputs)
+void Fuser::append(Result& result, Vector<tensor*>* inputs)
 {
     inputs->push_back(get_scale(rewriter_, result.by, result.value->name));
     inputs->push_back(get_zero_point(rewriter_, result.by, result.value->name));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 
@@ -65,7 +66,7 @@ node* producer_of(const graph& graph, const tensor* tensor)
     return tensor ? get_ir_graph_node(&graph, tensor->producer) : nullptr;
 }
 
-tensor* get_scale(Rewriter& rewriter, Quantization& quantization, const std::string& name)
+tensor* get_scale(Rewriter& rewriter, Quantization& quantization, const String& name)
 {
     if (!quantization.scale_tensor)
         quantization.scale_tensor =
@@ -73,7 +74,7 @@ tensor* get_scale(Rewriter& rewriter, Quantization& quantization, const std::str
     return quantization.scale_tensor;
 }
 
-tensor* get_zero_point(Rewriter& rewriter, Quantization& quantization, const std::string& name)
+tensor* get_zero_point(Rewriter& rewriter, Quantization& quantization, const String& name)
 {
     const auto byte = static_cast<uint8_t>(quantization.zero_point);  // of an int8 the same bits
     if (!quantization.zero_point_tensor)

@@ -3,6 +3,7 @@
 // DequantizeLinear and calibrated tensors.
 #pragma once
 
+#include "base/containers.hpp"
 #include "optimizer/precision/rewriter.h"
 
 namespace tengine {
@@ -36,7 +37,7 @@ bool read_calibration(const tensor& value, int data_type, Quantization* out_quan
 node* producer_of(const graph& graph, const tensor* tensor);
 
 // The constants of a quantisation, which are made if need be.
-tensor* get_scale(Rewriter& rewriter, Quantization& quantization, const std::string& name);
-tensor* get_zero_point(Rewriter& rewriter, Quantization& quantization, const std::string& name);
+tensor* get_scale(Rewriter& rewriter, Quantization& quantization, const String& name);
+tensor* get_zero_point(Rewriter& rewriter, Quantization& quantization, const String& name);
 
 }  // namespace tengine

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/onnx_type.h"
@@ -27,14 +28,14 @@ void Rewriter::take_back()
     graph_.tensor_num = first_tensor_;
 }
 
-tensor* Rewriter::add_tensor(const std::string& name, int data_type)
+tensor* Rewriter::add_tensor(const String& name, int data_type)
 {
     tensor* made = create_ir_tensor(&graph_, name.c_str(), data_type);
     if (!made) fail(tengine_error_code());
     return made;
 }
 
-tensor* Rewriter::add_constant(const std::string& name, int data_type, const std::vector<int>& dims,
+tensor* Rewriter::add_constant(const String& name, int data_type, const Vector<int>& dims,
                                const void* bytes)
 {
     tensor* made = add_tensor(name, data_type);
@@ -116,7 +117,7 @@ tensor* Rewriter::add_device_tensor(const NodeDraft& draft)
     return made ? get_ir_node_output(made, 0) : nullptr;
 }
 
-tensor* Rewriter::add_cast(tensor* value, int data_type, const std::string& name)
+tensor* Rewriter::add_cast(tensor* value, int data_type, const String& name)
 {
     const node* made = add_node(
         {"", "Cast", name, -1, {value}, {name}, nullptr, {{"to", get_onnx_type(data_type)}}});

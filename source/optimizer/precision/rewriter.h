@@ -4,10 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <utility>
-#include <vector>
 
+#include "base/containers.hpp"
 #include "optimizer/split/split.h"
 
 namespace tengine {
@@ -18,13 +17,13 @@ struct NodeDraft
 {
     const char* domain;
     const char* op;
-    std::string name;
+    String name;
     int source_index;  // the model's node it stands for, or -1
-    std::vector<tensor*> inputs;
-    std::vector<std::string> outputs;  // names of the tensors, which are new
+    Vector<tensor*> inputs;
+    Vector<String> outputs;  // names of the tensors, which are new
     const node* like = nullptr;
-    std::vector<std::pair<const char*, int64_t>> ints = {};
-    std::vector<std::pair<const char*, std::vector<int64_t>>> lists = {};
+    Vector<std::pair<const char*, int64_t>> ints = {};
+    Vector<std::pair<const char*, Vector<int64_t>>> lists = {};
 };
 
 class Rewriter
@@ -45,8 +44,8 @@ class Rewriter
     void take_back();
 
     // Null, with status() set, when memory runs out.
-    tensor* add_tensor(const std::string& name, int data_type);
-    tensor* add_constant(const std::string& name, int data_type, const std::vector<int>& dims,
+    tensor* add_tensor(const String& name, int data_type);
+    tensor* add_constant(const String& name, int data_type, const Vector<int>& dims,
                          const void* bytes);
 
     // Null when an input is null or the operator does not take them. Types and shapes of the
@@ -57,7 +56,7 @@ class Rewriter
     // For nodes with one output: that tensor.
     tensor* add_device_tensor(const NodeDraft& draft);
     // A Cast to a float type; its result is called `name`.
-    tensor* add_cast(tensor* value, int data_type, const std::string& name);
+    tensor* add_cast(tensor* value, int data_type, const String& name);
 
     // Whether a tensor was there before begin().
     bool is_older(const tensor& tensor) const { return tensor.index < first_tensor_; }

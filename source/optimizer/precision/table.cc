@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// No streams: with their locales they would be a third of a small program.
 #include "optimizer/precision/table.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <clocale>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
-#include <unordered_set>
+#include <fcntl.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <system_error>
+
+#include "base/containers.hpp"
 #include "tengine/error.h"
 
 namespace tengine {
@@ -22,40 +22,51 @@ constexpr const char* kKeep = "keep ";
 // Far more than any model has; it keeps an endless file from claiming all memory.
 constexpr size_t kMostBytes = size_t{64} << 20;
 
-int read_file(const char* path, std::string* out_text)
+// A file that is open for reading; negative when it is not.
+struct Descriptor
 {
-    const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path, "rb"), std::fclose);
+    int number;
+    ~Descriptor()
+    {
+        if (number >= 0) close(number);
+    }
+};
+
+int read_file(const char* path, String* out_text)
+{
+    const Descriptor file = {open(path, O_RDONLY | O_CLOEXEC)};
     char chunk[4096];
-    while (file && !std::feof(file.get()) && !std::ferror(file.get()) &&
-           out_text->size() <= kMostBytes)
-        out_text->append(chunk, std::fread(chunk, 1, sizeof chunk, file.get()));
+    ssize_t length = file.number < 0 ? -1 : 1;
+    while (length > 0 && out_text->size() <= kMostBytes) {
+        length = ::read(file.number, chunk, sizeof(chunk));
+        if (length > 0) out_text->append(chunk, static_cast<size_t>(length));
+    }
     if (out_text->size() > kMostBytes)
         return tengine_error_set(TENGINE_ELIMIT,
                                  "'%s' has more than %zu bytes, which no "
                                  "calibration table has",
                                  path, kMostBytes);
-    if (!file || std::ferror(file.get()))
+    if (length < 0)
         return tengine_error_set(TENGINE_EIO, "cannot read the calibration table '%s'", path);
     return TENGINE_OK;
 }
 
-bool starts_with(const std::string& text, const std::string& prefix)
+// Takes a number and the blanks before it from `text`, whatever the locale; false when there is
+// none.
+template <class Number>
+bool take_number(std::string_view* text, Number* out_number)
 {
-    return text.compare(0, prefix.size(), prefix) == 0;
+    text->remove_prefix(std::min(text->find_first_not_of(" \t"), text->size()));
+    // std::from_chars knows "nan" and "inf", too.
+    if (text->find_first_of("-.0123456789") != 0) return false;
+    const auto result = std::from_chars(text->data(), text->data() + text->size(), *out_number);
+    text->remove_prefix(static_cast<size_t>(result.ptr - text->data()));
+    return result.ec == std::errc();
 }
 
-// Reads a decimal number with a point, whatever the program's locale has there, and moves *text
-// behind it.
-bool read_number(const char** text, double* out_number)
+bool starts_with(const String& text, const String& prefix)
 {
-    const size_t length = std::strspn(*text, "+-.0123456789eE");
-    std::string digits(*text, length);
-    const size_t point = digits.find('.');
-    if (point != std::string::npos) digits.replace(point, 1, std::localeconv()->decimal_point);
-    char* end = nullptr;
-    *out_number = std::strtod(digits.c_str(), &end);
-    *text += length;
-    return length > 0 && *end == '\0' && std::isfinite(*out_number);
+    return text.compare(0, prefix.size(), prefix) == 0;
 }
 
 class Reader
@@ -63,11 +74,11 @@ class Reader
   public:
     Reader(const char* path, CalibrationTable& table) : path_(path), table_(table) {}
 
-    int read(const std::string& text)
+    int read(const String& text)
     {
-        for (size_t begin = 0, end; begin < text.size(); begin = end + 1) {
+        for (size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
             end = std::min(text.find('\n', begin), text.size());
-            std::string line = text.substr(begin, end - begin);
+            String line = text.substr(begin, end - begin);
             if (!line.empty() && line.back() == '\r') line.pop_back();
             TENGINE_RETURN_IF_ERROR(read_line(line, ++line_));
         }
@@ -75,52 +86,46 @@ class Reader
     }
 
   private:
-    int fail(const std::string& cause) const
+    int fail(const String& cause) const
     {
         return tengine_error_set(TENGINE_EFORMAT, "calibration table '%s', line %d: %s", path_,
                                  line_ > 0 ? line_ : 1, cause.c_str());
     }
 
-    int fail_line(const std::string& shown) const
+    int read_line(const String& line, int number)
     {
-        return fail("'" + shown + "' is neither '<scale> <zero point> <tensor>' nor 'keep <node>'");
-    }
-
-    int read_line(const std::string& line, int number)
-    {
-        const std::string shown = line.substr(0, 100);
+        const String shown = line.substr(0, 100);
         if (number == 1 && line != kTitle) return fail("'" + shown + "' is not '" + kTitle + "'");
         if (number == 1 || line.empty()) return TENGINE_OK;
         if (!starts_with(line, kKeep)) return read_tensor(line, shown);
-        table_.nodes.push_back({line.substr(std::string(kKeep).size()), number});
+        table_.nodes.push_back({line.substr(String(kKeep).size()), number});
         return TENGINE_OK;
     }
 
-    int read_tensor(const std::string& line, const std::string& shown)
+    int read_tensor(const String& line, const String& shown)
     {
-        const char* rest = line.c_str();
+        std::string_view rest = line;
         double scale = 0;
-        if (!read_number(&rest, &scale) || *rest != ' ') return fail_line(shown);
-        char* name_begin = nullptr;
-        errno = 0;
-        const long zero_point = std::strtol(rest, &name_begin, 10);
-        if (errno != 0 || name_begin == rest || name_begin[0] != ' ' || name_begin[1] == '\0')
-            return fail_line(shown);
-        const std::string name = name_begin + 1;
+        int zero_point = 0;
+        if (!take_number(&rest, &scale) || !take_number(&rest, &zero_point) || rest.size() < 2 ||
+            rest.front() != ' ')
+            return fail("'" + shown +
+                        "' is neither '<scale> <zero point> <tensor>' nor 'keep <node>'");
+        const String name(rest.substr(1));
         const auto narrowed = static_cast<float>(scale);
         if (!std::isfinite(narrowed) || narrowed <= 0)
             return fail("in '" + shown + "' the scale is not a positive number of fp32");
         if (zero_point < -128 || zero_point > 127)
-            return fail("the zero point " + std::to_string(zero_point) + " of '" + name +
+            return fail("the zero point " + to_string(zero_point) + " of '" + name +
                         "' is not in -128 to 127");
         if (!names_.insert(name).second) return fail("'" + name + "' was there before");
-        table_.tensors.push_back({name, narrowed, static_cast<int>(zero_point), line_});
+        table_.tensors.push_back({name, narrowed, zero_point, line_});
         return TENGINE_OK;
     }
 
     const char* path_;
     CalibrationTable& table_;
-    std::unordered_set<std::string> names_;
+    UnorderedSet<String> names_;
     int line_ = 0;
 };
 
@@ -128,7 +133,7 @@ class Reader
 
 int read_calibration_table(const char* path, CalibrationTable* out_table)
 {
-    std::string text;
+    String text;
     TENGINE_RETURN_IF_ERROR(read_file(path, &text));
     return Reader(path, *out_table).read(text);
 }

@@ -10,14 +10,13 @@
 // line; or `keep` and the name of a node that stays in float.
 #pragma once
 
-#include <string>
-#include <vector>
+#include "base/containers.hpp"
 
 namespace tengine {
 
 struct CalibratedTensor
 {
-    std::string name;
+    String name;
     float scale;
     int zero_point;  // of int8
     int line;
@@ -25,14 +24,14 @@ struct CalibratedTensor
 
 struct KeptNode
 {
-    std::string name;
+    String name;
     int line;
 };
 
 struct CalibrationTable
 {
-    std::vector<CalibratedTensor> tensors;
-    std::vector<KeptNode> nodes;
+    Vector<CalibratedTensor> tensors;
+    Vector<KeptNode> nodes;
 };
 
 // TENGINE_EIO: the file cannot be read. TENGINE_EFORMAT, with file and line: it is no table, or a

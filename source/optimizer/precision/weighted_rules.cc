@@ -2,6 +2,7 @@
 // Conv, Gemm, MatMul and BatchNormalization as QLinearConv, QGemm and QLinearMatMul.
 #include <cmath>
 
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/fuser.h"
@@ -17,7 +18,7 @@ struct Product
     Weight weight;
     tensor* bias = nullptr;
     Result y;
-    std::vector<tensor*> inputs;  // bytes, scale and zero point of x and of the weight
+    Vector<tensor*> inputs;  // bytes, scale and zero point of x and of the weight
 };
 
 // With x, weight and result: checks the factors and adds the bias.
@@ -64,7 +65,7 @@ bool add_product_matrix(Fuser& fuser, node& node, Product product)
 // `origin` says transB.
 tensor* add_gemm(Fuser& fuser, node& origin, Product& product)
 {
-    std::vector<tensor*> inputs = product.inputs;
+    Vector<tensor*> inputs = product.inputs;
     inputs.push_back(product.bias);
     fuser.append(product.y, &inputs);
     return fuser.add("com.microsoft", "QGemm", origin, inputs, product.y);
@@ -72,14 +73,14 @@ tensor* add_gemm(Fuser& fuser, node& origin, Product& product)
 
 bool add_conv(Fuser& fuser, node& node, Product& product, int group)
 {
-    std::vector<tensor*> inputs = product.inputs;
+    Vector<tensor*> inputs = product.inputs;
     fuser.append(product.y, &inputs);
     inputs.push_back(product.bias);
     return fuser.finish(node, product.y,
                         fuser.add("", "QLinearConv", node, inputs, product.y, group));
 }
 
-std::vector<int> dims_of(const tensor& value)
+Vector<int> dims_of(const tensor& value)
 {
     return {value.dims, value.dims + value.dim_num};
 }
@@ -132,15 +133,15 @@ bool read_norm(Fuser& fuser, const node& norm, int rank, tensor** out_factors, t
     }
     const double epsilon = get_ir_node_float(&norm, "epsilon", 1e-5f);
     const int channels = static_cast<int>(inputs[1]->elem_num);
-    std::vector<float> factors, offsets;
+    Vector<float> factors, offsets;
     for (int c = 0; c < channels; c++) {
         const double factor = inputs[1]->f32[c] / std::sqrt(inputs[4]->f32[c] + epsilon);
         factors.push_back(static_cast<float>(factor));
         offsets.push_back(static_cast<float>(inputs[2]->f32[c] - inputs[3]->f32[c] * factor));
     }
-    std::vector<int> dims(static_cast<size_t>(rank), 1);
+    Vector<int> dims(static_cast<size_t>(rank), 1);
     dims[0] = channels;
-    const std::string name = norm.name;
+    const String name = norm.name;
     Rewriter& rewriter = fuser.rewriter();
     *out_factors = rewriter.add_constant(name + "_factors", TENGINE_DT_FP32, dims, factors.data());
     *out_offsets =

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "optimizer/pass.h"
@@ -43,7 +44,7 @@ bool read_weight(Fuser& fuser, const node& linear, int axis, Weight* out_weight)
     if (zero_points && zero_points->tensor_type != TENSOR_TYPE_CONST) return false;
     const uint8_t zero = 0;
     if (!zero_points)
-        zero_points = fuser.rewriter().add_constant(std::string(bytes->name) + "_zero_point",
+        zero_points = fuser.rewriter().add_constant(String(bytes->name) + "_zero_point",
                                                     bytes->data_type, {}, &zero);
     *out_weight = {bytes, get_ir_node_input(&linear, 1), zero_points};
     return zero_points != nullptr;
@@ -63,10 +64,10 @@ struct Slices
     size_t of(int64_t element) const { return static_cast<size_t>(element / inner % number); }
 };
 
-std::vector<float> choose_scales(const tensor& weight, const Slices& slices, const tensor* bias,
-                                 double unit)
+Vector<float> choose_scales(const tensor& weight, const Slices& slices, const tensor* bias,
+                            double unit)
 {
-    std::vector<double> scales(static_cast<size_t>(slices.number), 0.0);
+    Vector<double> scales(static_cast<size_t>(slices.number), 0.0);
     for (int64_t i = 0; i < weight.elem_num; i++) {
         double& scale = scales[slices.of(i)];
         scale = std::max(scale, std::fabs(double{weight.f32[i]}) / kLargestWeight);
@@ -75,7 +76,7 @@ std::vector<float> choose_scales(const tensor& weight, const Slices& slices, con
         double& scale = scales[static_cast<size_t>(i % slices.number)];
         scale = std::max(scale, std::fabs(double{bias->f32[i]}) / (kLargestCalibratedBias * unit));
     }
-    std::vector<float> narrowed;
+    Vector<float> narrowed;
     for (const double scale : scales) {
         const auto value = static_cast<float>(scale);
         narrowed.push_back(std::isnormal(value) ? value : 1.0f);
@@ -84,7 +85,7 @@ std::vector<float> choose_scales(const tensor& weight, const Slices& slices, con
 }
 
 // The values of a bias, constant in float or dequantised from constant int32.
-bool read_bias(const graph& graph, const tensor& bias, std::vector<double>* out_values)
+bool read_bias(const graph& graph, const tensor& bias, Vector<double>* out_values)
 {
     if (is_constant(&bias, TENGINE_DT_FP32)) {
         out_values->assign(bias.f32, bias.f32 + bias.elem_num);
@@ -131,18 +132,18 @@ bool quantize_weight(Fuser& fuser, const tensor& weight, int axis, const tensor*
         if (!std::isfinite(weight.f32[i])) return false;
     const Slices slices(weight, axis);
     if (slices.number == 0 || weight.elem_num == 0) return false;
-    const std::vector<float> scales = choose_scales(weight, slices, bias, unit);
-    std::vector<int8_t> bytes(static_cast<size_t>(weight.elem_num));
+    const Vector<float> scales = choose_scales(weight, slices, bias, unit);
+    Vector<int8_t> bytes(static_cast<size_t>(weight.elem_num));
     for (int64_t i = 0; i < weight.elem_num; i++) {
         const double byte = std::nearbyint(double{weight.f32[i]} / scales[slices.of(i)]);
         bytes[static_cast<size_t>(i)] =
             static_cast<int8_t>(std::clamp(byte, -kLargestWeight, kLargestWeight));
     }
-    const std::vector<int8_t> zeros(scales.size(), 0);
-    std::vector<int> list;
+    const Vector<int8_t> zeros(scales.size(), 0);
+    Vector<int> list;
     if (axis >= 0) list.push_back(static_cast<int>(scales.size()));
     Rewriter& rewriter = fuser.rewriter();
-    const std::string name = weight.name;
+    const String name = weight.name;
     *out_weight = {
         rewriter.add_constant(name + "_quantized", TENGINE_DT_INT8,
                               {weight.dims, weight.dims + weight.dim_num}, bytes.data()),
@@ -161,7 +162,7 @@ bool make_weight(Fuser& fuser, tensor* value, int axis, const Result& result, co
         return quantize_weight(fuser, *value, axis, counts ? bias : nullptr, unit, out_weight);
     }
     Operand operand;
-    std::vector<tensor*> inputs;
+    Vector<tensor*> inputs;
     if (!fuser.make_operand(value, result, &operand)) return false;
     fuser.append(operand, &inputs);
     *out_weight = {inputs[0], inputs[1], inputs[2]};
@@ -172,22 +173,22 @@ bool make_bias(Fuser& fuser, tensor* bias, int number, const Weight& weight, flo
                tensor** out_bias)
 {
     *out_bias = nullptr;
-    std::vector<double> values;
+    Vector<double> values;
     if (!bias) return true;
     if (!read_bias(fuser.graph(), *bias, &values)) return false;
     *out_bias = find_words(fuser.graph(), *bias, number, weight, unit);
     if (*out_bias) return true;
     const bool is_list = bias->dim_num > 0 && bias->dims[bias->dim_num - 1] == number;
     if (values.size() != 1 && !(is_list && bias->elem_num == number)) return false;
-    std::vector<int32_t> words;
+    Vector<int32_t> words;
     for (int i = 0; i < number; i++) {
         const double value = values[values.size() == 1 ? 0 : static_cast<size_t>(i)];
         const double word = std::nearbyint(value / (double{unit} * weight.scale(i)));
         if (!(std::fabs(word) <= INT32_MAX)) return false;
         words.push_back(static_cast<int32_t>(word));
     }
-    *out_bias = fuser.rewriter().add_constant(std::string(bias->name) + "_quantized",
-                                              TENGINE_DT_INT32, {number}, words.data());
+    *out_bias = fuser.rewriter().add_constant(String(bias->name) + "_quantized", TENGINE_DT_INT32,
+                                              {number}, words.data());
     return *out_bias != nullptr;
 }
 

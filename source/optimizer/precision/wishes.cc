@@ -2,9 +2,8 @@
 // The user's wishes about precision: the options precision.keep_float and precision.table become
 // node.keep_float and quantisation parameters of float tensors, where every device finds them.
 #include <cmath>
-#include <string>
-#include <unordered_map>
 
+#include "base/containers.hpp"
 #include "graph/affinity.h"
 #include "graph/graph.h"
 #include "graph/option.h"
@@ -39,12 +38,12 @@ bool keep_nodes(graph& graph, const char* nodes)
     return found;
 }
 
-void keep_listed(graph& graph, const std::string& list)
+void keep_listed(graph& graph, const String& list)
 {
     for (size_t begin = 0; begin <= list.size();) {
         size_t end = list.find(',', begin);
-        if (end == std::string::npos) end = list.size();
-        std::string nodes = list.substr(begin, end - begin);
+        if (end == String::npos) end = list.size();
+        String nodes = list.substr(begin, end - begin);
         begin = end + 1;
         nodes.erase(0, nodes.find_first_not_of(' '));
         nodes.erase(nodes.find_last_not_of(' ') + 1);
@@ -61,7 +60,7 @@ int fail_line(const char* path, const CalibratedTensor& row, const char* cause)
                              path, row.line, row.name.c_str(), cause);
 }
 
-using TensorMap = std::unordered_map<std::string, tensor*>;
+using TensorMap = UnorderedMap<String, tensor*>;
 
 // Those the model has, by its names.
 TensorMap map_tensors(const graph& graph)
@@ -97,7 +96,7 @@ int apply_table(graph& graph, const char* path)
     const TensorMap tensors = map_tensors(graph);
     for (const CalibratedTensor& row : table.tensors)
         TENGINE_RETURN_IF_ERROR(calibrate(tensors, graph, path, row));
-    std::unordered_map<std::string, bool> found;
+    UnorderedMap<String, bool> found;
     for (const KeptNode& row : table.nodes)
         found[row.name] = false;
     for (int i = 0; i < graph.node_num; i++) {

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first step of the split: each node to the first device of the list that takes it.
-#include <string>
 
+#include "base/containers.hpp"
 #include "optimizer/split/split.h"
 
 namespace tengine {
 
 // One sentence for all nodes that no device takes.
-int fail_unplaced(const std::vector<const node*>& nodes)
+int fail_unplaced(const Vector<const node*>& nodes)
 {
     constexpr size_t kMostNamed = 8;
-    std::string sentence;
+    String sentence;
     for (size_t i = 0; i < nodes.size() && i < kMostNamed; i++) {
         const node& node = *nodes[i];
-        sentence += std::string(i ? "; " : "") + get_ir_node_op(&node) + " '" + node.name + "'";
+        sentence += String(i ? "; " : "") + get_ir_node_op(&node) + " '" + node.name + "'";
         if (node.refusal_num > 0)
-            sentence += std::string(": ") + node.refusal_list[node.refusal_num - 1].verdict.message;
+            sentence += String(": ") + node.refusal_list[node.refusal_num - 1].verdict.message;
     }
     if (nodes.size() > kMostNamed)
-        sentence += "; and " + std::to_string(nodes.size() - kMostNamed) + " more";
+        sentence += "; and " + to_string(nodes.size() - kMostNamed) + " more";
     return tengine_error_set(TENGINE_EOPERATOR, "no device takes %zu node(s): %s", nodes.size(),
                              sentence.c_str());
 }
 
 int assign_devices(graph& graph, const Candidates& candidates)
 {
-    std::vector<const node*> unplaced;
+    Vector<const node*> unplaced;
     for (int i = 0; i < graph.node_num; i++) {
         node& node = *graph.node_list[i];
         TENGINE_RETURN_IF_ERROR(candidates.place(node, 0));

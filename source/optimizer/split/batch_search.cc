@@ -21,6 +21,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/containers.hpp"
+
 namespace tengine {
 
 BatchState::BatchState(const BatchGraph& graph)
@@ -33,9 +35,9 @@ BatchState::BatchState(const BatchGraph& graph)
         if (waits_[i] == 0) ready_[graph.kind[i]].push_back(static_cast<int>(i));
 }
 
-std::vector<int> BatchState::run(int kind)
+Vector<int> BatchState::run(int kind)
 {
-    std::vector<int> batch = std::move(ready_[kind]);
+    Vector<int> batch = std::move(ready_[kind]);
     ready_[kind].clear();
     for (size_t i = 0; i < batch.size(); i++) {  // grows
         const int node = batch[i];
@@ -57,10 +59,10 @@ bool BatchState::covers(const BatchState& other) const
     return true;
 }
 
-int BatchState::max_of_ready(const std::vector<int>& weight) const
+int BatchState::max_of_ready(const Vector<int>& weight) const
 {
     int most = 0;
-    for (const std::vector<int>& nodes : ready_)
+    for (const Vector<int>& nodes : ready_)
         for (const int node : nodes)
             most = std::max(most, weight[node]);
     return most;
@@ -77,7 +79,7 @@ constexpr int64_t kMostCopied = int64_t{1} << 27;
 struct Path
 {
     BatchState state;
-    std::vector<int> kinds;
+    Vector<int> kinds;
     int cost;   // batches that are not of the default kind
     int chain;  // batches that the rest takes at least
 
@@ -94,16 +96,16 @@ struct Path
 };
 
 // Most batches on a way from the node to the end: those the nodes behind it take at least.
-std::vector<int> measure_chains(const BatchGraph& graph)
+Vector<int> measure_chains(const BatchGraph& graph)
 {
-    std::vector<int> chain(graph.kind.size(), 1);
+    Vector<int> chain(graph.kind.size(), 1);
     for (size_t i = chain.size(); i-- > 0;)
         for (const int next : graph.consumers[i])
             chain[i] = std::max(chain[i], chain[next] + (graph.kind[next] != graph.kind[i]));
     return chain;
 }
 
-void go_on(Path& path, int kind, const BatchGraph& graph, const std::vector<int>& chains)
+void go_on(Path& path, int kind, const BatchGraph& graph, const Vector<int>& chains)
 {
     path.state.run(kind);
     path.kinds.push_back(kind);
@@ -112,12 +114,11 @@ void go_on(Path& path, int kind, const BatchGraph& graph, const std::vector<int>
 }
 
 // All ways to go on by one batch. The last way of each path takes its state over.
-std::vector<Path> extend(std::vector<Path> paths, const BatchGraph& graph,
-                         const std::vector<int>& chains)
+Vector<Path> extend(Vector<Path> paths, const BatchGraph& graph, const Vector<int>& chains)
 {
-    std::vector<Path> extended;
+    Vector<Path> extended;
     for (Path& path : paths) {
-        std::vector<int> ready;
+        Vector<int> ready;
         for (int kind = 0; kind < graph.kind_num; kind++)
             if (path.state.has_ready(kind)) ready.push_back(kind);
         for (const int kind : ready) {
@@ -129,10 +130,10 @@ std::vector<Path> extend(std::vector<Path> paths, const BatchGraph& graph,
 }
 
 // The best `width` paths, without those that others make needless.
-std::vector<Path> select(std::vector<Path> paths, size_t width)
+Vector<Path> select(Vector<Path> paths, size_t width)
 {
     std::sort(paths.begin(), paths.end());
-    std::vector<Path> selected;
+    Vector<Path> selected;
     for (Path& path : paths) {
         if (selected.size() == width) break;
         const auto makes_needless = [&](const Path& better) { return better.makes_needless(path); };
@@ -144,10 +145,10 @@ std::vector<Path> select(std::vector<Path> paths, size_t width)
 
 // One batch per (level, kind): level of a node = max over its producers (same kind: the producer's
 // level; other kind: level + 1). All of a level has run when its batches have, perhaps earlier.
-Path run_by_levels(const BatchGraph& graph, const std::vector<int>& chains)
+Path run_by_levels(const BatchGraph& graph, const Vector<int>& chains)
 {
-    std::vector<std::pair<int, int>> batches;
-    std::vector<int> level(graph.kind.size());
+    Vector<std::pair<int, int>> batches;
+    Vector<int> level(graph.kind.size());
     for (size_t i = 0; i < level.size(); i++) {
         batches.emplace_back(level[i], graph.kind[i]);
         for (const int next : graph.consumers[i])
@@ -172,14 +173,14 @@ int64_t choose_width(const BatchGraph& graph, size_t most_batches)
 
 }  // namespace
 
-std::vector<int> find_batches(const BatchGraph& graph)
+Vector<int> find_batches(const BatchGraph& graph)
 {
-    const std::vector<int> chains = measure_chains(graph);
+    const Vector<int> chains = measure_chains(graph);
     const Path by_levels = run_by_levels(graph, chains);
     const size_t most = by_levels.kinds.size();
     const auto width = static_cast<size_t>(choose_width(graph, most));
     if (most == 0 || width == 0) return by_levels.kinds;
-    std::vector<Path> paths = {{BatchState(graph), {}, 0, 0}};
+    Vector<Path> paths = {{BatchState(graph), {}, 0, 0}};
     for (size_t length = 0; length < most; length++) {
         paths = select(extend(std::move(paths), graph, chains), width);
         const Path& best = paths.front();  // when one is done, the cheapest that is

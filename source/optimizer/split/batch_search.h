@@ -4,7 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+
+#include "base/containers.hpp"
 
 namespace tengine {
 
@@ -13,10 +14,10 @@ namespace tengine {
 struct BatchGraph
 {
     int kind_num = 0;
-    int default_kind = -1;      // batches of this kind are the cheapest; -1: there is none
-    std::vector<int> kind;      // of each node
-    std::vector<int> wait_num;  // of each node: uses of other nodes' outputs
-    std::vector<std::vector<int>> consumers;  // of each node, one entry per use
+    int default_kind = -1;          // batches of this kind are the cheapest; -1: there is none
+    Vector<int> kind;               // of each node
+    Vector<int> wait_num;           // of each node: uses of other nodes' outputs
+    Vector<Vector<int>> consumers;  // of each node, one entry per use
 };
 
 // How far a graph has been run.
@@ -28,25 +29,25 @@ class BatchState
     bool has_ready(int kind) const { return !ready_[kind].empty(); }
     // Runs all nodes of the kind that need nothing but nodes that have run or run now, and tells
     // which.
-    std::vector<int> run(int kind);
+    Vector<int> run(int kind);
 
     int done_num() const { return done_num_; }
     // Whether all that has run there has run here.
     bool covers(const BatchState& other) const;
     // The largest of the ready nodes' weights; 0 when all is done.
-    int max_of_ready(const std::vector<int>& weight) const;
+    int max_of_ready(const Vector<int>& weight) const;
 
   private:
     const BatchGraph* graph_;
     int done_num_ = 0;
-    std::vector<uint64_t> done_;           // a bit for each node
-    std::vector<int> waits_;               // of each node: inputs that are not there yet
-    std::vector<std::vector<int>> ready_;  // by kind
+    Vector<uint64_t> done_;      // a bit for each node
+    Vector<int> waits_;          // of each node: inputs that are not there yet
+    Vector<Vector<int>> ready_;  // by kind
 };
 
 // The kinds whose batches, run one after the other, run the whole graph: as few as possible, of
 // these as few as possible that are not of the default kind; a choice that is left is made by the
 // order of kinds. The numbering of nodes plays no part. What limits it is said in batch_search.cc.
-std::vector<int> find_batches(const BatchGraph& graph);
+Vector<int> find_batches(const BatchGraph& graph);
 
 }  // namespace tengine

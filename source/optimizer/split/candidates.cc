@@ -2,10 +2,9 @@
 // Which devices may take a node: the user's wishes, what describe() lists, what inspect() says.
 #include <algorithm>
 #include <cstring>
-#include <new>
-#include <string>
 #include <utility>
 
+#include "base/containers.hpp"
 #include "graph/affinity.h"
 #include "graph/context.h"
 #include "graph/graph.h"
@@ -72,13 +71,13 @@ void ask_inspect(struct device* device, const node& node, ir_verdict_t* out_verd
     tengine_error_clear();
     const int status = device->allocator->inspect(device, &node, out_verdict);
     if (status != 0) {
-        const std::string cause = tengine_error_message();
+        const String cause = tengine_error_message();
         refuse_ir_node(
             out_verdict, IR_REASON_DEVICE, "", "", "inspect failed: %s",
-            cause.empty() ? ("it returned " + std::to_string(status)).c_str() : cause.c_str());
+            cause.empty() ? ("it returned " + to_string(status)).c_str() : cause.c_str());
     } else if (out_verdict->verdict < IR_VERDICT_YES ||
                out_verdict->verdict > IR_VERDICT_NOT_WORTH) {
-        const std::string value = std::to_string(out_verdict->verdict);
+        const String value = to_string(out_verdict->verdict);
         refuse_ir_node(out_verdict, IR_REASON_DEVICE, "verdict", value.c_str(),
                        "inspect answered with verdict %s, which there is not", value.c_str());
     }
@@ -90,10 +89,10 @@ void ask_inspect(struct device* device, const node& node, ir_verdict_t* out_verd
 
 }  // namespace
 
-std::string describe_failure(int status)
+String describe_failure(int status)
 {
-    const std::string sentence = tengine_error_message();
-    return sentence.empty() ? "it returned " + std::to_string(status) : sentence;
+    const String sentence = tengine_error_message();
+    return sentence.empty() ? "it returned " + to_string(status) : sentence;
 }
 
 bool is_pinned(const node& node)
@@ -116,6 +115,8 @@ int Candidates::add(struct device* device)
     tengine_error_clear();
     const int status = device->allocator->describe(
         device, candidate.allowed.get(), candidate.blocked.get(), candidate.precision.get());
+    // Where memory is short, that is what the program must hear.
+    if (status != 0 && tengine_error_code() == TENGINE_ENOMEM) return TENGINE_ENOMEM;
     if (status != 0)
         refuse_ir_node(&candidate.failure, IR_REASON_DEVICE, "", "",
                        "the device cannot describe itself: %s", describe_failure(status).c_str());
@@ -123,9 +124,9 @@ int Candidates::add(struct device* device)
     return TENGINE_OK;
 }
 
-std::vector<device*> list_graph_devices(const graph& graph)
+Vector<device*> list_graph_devices(const graph& graph)
 {
-    std::vector<device*> devices;
+    Vector<device*> devices;
     const auto add = [&](device* device) {
         if (std::find(devices.begin(), devices.end(), device) == devices.end())
             devices.push_back(device);

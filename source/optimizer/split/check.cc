@@ -4,20 +4,19 @@
 // put right; the rest is an error that says whose split it is.
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <queue>
-#include <string>
 #include <utility>
 
+#include "base/containers.hpp"
 #include "graph/subgraph.h"
 #include "optimizer/split/split.h"
 
 namespace tengine {
 namespace {
 
-std::string quote(const graph& graph, int node)
+String quote(const graph& graph, int node)
 {
-    return std::string("'") + graph.node_list[node]->name + "'";
+    return String("'") + graph.node_list[node]->name + "'";
 }
 
 bool is_registered(const device* device)
@@ -30,7 +29,7 @@ bool is_registered(const device* device)
 // A part that is in the list twice leaves it, so that it is freed once.
 int check_listed_once(const graph& graph, const char* author)
 {
-    std::map<const ir_subgraph_t*, int> places;
+    Map<const ir_subgraph_t*, int> places;
     for (int p = 0; p < get_vector_num(graph.subgraph_list); p++) {
         const auto [place, is_new] = places.emplace(get_ir_graph_subgraph(&graph, p), p);
         if (is_new || !place->first) continue;
@@ -86,14 +85,14 @@ int claim_nodes(graph& graph, int index, const char* author)
 int check_all_claimed(const graph& graph, const char* author)
 {
     constexpr int kMostNamed = 8;
-    std::string names;
+    String names;
     int missing = 0;
     for (int i = 0; i < graph.node_num; i++) {
         if (graph.node_list[i]->subgraph_idx >= 0) continue;
         if (missing++ < kMostNamed) names += (names.empty() ? "" : ", ") + quote(graph, i);
     }
     if (missing == 0) return TENGINE_OK;
-    if (missing > kMostNamed) names += " and " + std::to_string(missing - kMostNamed) + " more";
+    if (missing > kMostNamed) names += " and " + to_string(missing - kMostNamed) + " more";
     return tengine_error_set(TENGINE_EGRAPH, "%s: %d node(s) are in no part: %s", author, missing,
                              names.c_str());
 }
@@ -104,7 +103,7 @@ struct Edge
     int from, to;
     int producer, consumer;  // nodes
 };
-using Edges = std::vector<std::vector<Edge>>;  // by the part they come from
+using Edges = Vector<Vector<Edge>>;  // by the part they come from
 
 Edges list_edges(const graph& graph)
 {
@@ -124,16 +123,16 @@ Edges list_edges(const graph& graph)
 
 // Parts in an order of execution that stays close to the present one (Kahn's algorithm, smallest
 // index first); those on or behind a cycle are left out.
-std::vector<int> order_parts(const Edges& edges)
+Vector<int> order_parts(const Edges& edges)
 {
-    std::vector<int> waits(edges.size());
+    Vector<int> waits(edges.size());
     for (const auto& leaving : edges)
         for (const Edge& edge : leaving)
             waits[edge.to]++;
-    std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
+    std::priority_queue<int, Vector<int>, std::greater<int>> ready;
     for (size_t part = 0; part < waits.size(); part++)
         if (waits[part] == 0) ready.push(static_cast<int>(part));
-    std::vector<int> order;
+    Vector<int> order;
     while (!ready.empty()) {
         order.push_back(ready.top());
         ready.pop();
@@ -144,17 +143,17 @@ std::vector<int> order_parts(const Edges& edges)
 }
 
 // The shortest way from a part back to itself, breadth first; empty when there is none.
-std::vector<Edge> find_cycle(const Edges& edges, int start)
+Vector<Edge> find_cycle(const Edges& edges, int start)
 {
-    std::vector<const Edge*> reached_by(edges.size());
-    std::vector<int> reached = {start};
+    Vector<const Edge*> reached_by(edges.size());
+    Vector<int> reached = {start};
     for (size_t i = 0; i < reached.size() && !reached_by[start]; i++)
         for (const Edge& edge : edges[reached[i]]) {
             if (reached_by[edge.to]) continue;
             reached_by[edge.to] = &edge;
             reached.push_back(edge.to);
         }
-    std::vector<Edge> cycle;
+    Vector<Edge> cycle;
     for (const Edge* edge = reached_by[start]; edge; edge = reached_by[edge->from]) {
         cycle.push_back(*edge);
         if (edge->from == start) break;
@@ -163,24 +162,24 @@ std::vector<Edge> find_cycle(const Edges& edges, int start)
     return cycle;
 }
 
-std::vector<Edge> find_shortest_cycle(const Edges& edges)
+Vector<Edge> find_shortest_cycle(const Edges& edges)
 {
-    std::vector<Edge> shortest;
+    Vector<Edge> shortest;
     for (size_t part = 0; part < edges.size() && shortest.size() != 2; part++) {
-        std::vector<Edge> cycle = find_cycle(edges, static_cast<int>(part));
+        Vector<Edge> cycle = find_cycle(edges, static_cast<int>(part));
         if (!cycle.empty() && (shortest.empty() || cycle.size() < shortest.size()))
             shortest = std::move(cycle);
     }
     return shortest;
 }
 
-int fail_cycle(const graph& graph, const std::vector<Edge>& cycle, const char* author)
+int fail_cycle(const graph& graph, const Vector<Edge>& cycle, const char* author)
 {
-    std::string parts, nodes;
+    String parts, nodes;
     for (size_t i = 0; i < cycle.size(); i++) {
         const Edge& edge = cycle[i];
         if (i > 0) parts += i + 1 < cycle.size() ? ", " : " and ";
-        parts += "part " + std::to_string(edge.from) + " (" +
+        parts += "part " + to_string(edge.from) + " (" +
                  graph.node_list[edge.producer]->device->name + ")";
         const bool goes_on = i > 0 && cycle[i - 1].consumer == edge.producer;
         if (!goes_on) nodes += (i > 0 ? ", " : "") + quote(graph, edge.producer);
@@ -190,9 +189,9 @@ int fail_cycle(const graph& graph, const std::vector<Edge>& cycle, const char* a
                              nodes.c_str());
 }
 
-void reorder_parts(graph& graph, const std::vector<int>& order)
+void reorder_parts(graph& graph, const Vector<int>& order)
 {
-    std::vector<ir_subgraph_t*> parts;
+    Vector<ir_subgraph_t*> parts;
     for (const int old : order)
         parts.push_back(get_ir_graph_subgraph(&graph, old));
     for (size_t p = 0; p < parts.size(); p++) {
@@ -217,7 +216,7 @@ int check_parts(graph& graph, const char* author)
         TENGINE_RETURN_IF_ERROR(claim_nodes(graph, p, author));
     TENGINE_RETURN_IF_ERROR(check_all_claimed(graph, author));
     const Edges edges = list_edges(graph);
-    const std::vector<int> order = order_parts(edges);
+    const Vector<int> order = order_parts(edges);
     if (order.size() < edges.size()) return fail_cycle(graph, find_shortest_cycle(edges), author);
     if (!std::is_sorted(order.begin(), order.end())) reorder_parts(graph, order);
     return TENGINE_OK;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The limits a context may set on what falls back to the default device. A node falls back when the
 // graph has another device and the user did not ask for the default device himself.
-#include <string>
 
+#include "base/containers.hpp"
 #include "graph/option.h"
 #include "optimizer/split/split.h"
 
@@ -43,9 +43,9 @@ int check_fallback(const graph& graph)
     const Fallen fallen = count_fallen(graph);
     if (fallen.nodes == 0 || (!none && fallen.macs <= most)) return TENGINE_OK;
     const node& node = *fallen.first;
-    std::string why;
+    String why;
     for (int i = 0; i < node.refusal_num; i++)
-        why += std::string("; ") + node.refusal_list[i].device->name + ": " +
+        why += String("; ") + node.refusal_list[i].device->name + ": " +
                node.refusal_list[i].verdict.message;
     return tengine_error_set(
         TENGINE_EFALLBACK,
@@ -53,7 +53,7 @@ int check_fallback(const graph& graph)
         fallen.nodes, graph.node_num, fallen.macs, find_default_device()->name,
         none ? "split.fail_on_fallback allows none"
              : ("split.max_fallback_macs allows " +
-                std::string(get_ir_context_option(context, "split.max_fallback_macs")) + " %")
+                String(get_ir_context_option(context, "split.max_fallback_macs")) + " %")
                    .c_str(),
         get_ir_node_op(&node), node.name, why.c_str());
 }

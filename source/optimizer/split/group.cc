@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/containers.hpp"
 #include "graph/subgraph.h"
 #include "optimizer/split/batch_search.h"
 #include "optimizer/split/split.h"
@@ -12,9 +13,9 @@ namespace {
 
 // The devices that have nodes, in an order that does not depend on the graph: by name, the default
 // device last.
-std::vector<device*> list_devices(const graph& graph)
+Vector<device*> list_devices(const graph& graph)
 {
-    std::vector<device*> devices;
+    Vector<device*> devices;
     for (int i = 0; i < graph.node_num; i++)
         devices.push_back(graph.node_list[i]->device);
     const auto comes_before = [](const device* a, const device* b) {
@@ -28,7 +29,7 @@ std::vector<device*> list_devices(const graph& graph)
     return devices;
 }
 
-BatchGraph make_batch_graph(const graph& graph, const std::vector<device*>& devices)
+BatchGraph make_batch_graph(const graph& graph, const Vector<device*>& devices)
 {
     const auto position = [&](const device* device) {
         return static_cast<int>(std::find(devices.begin(), devices.end(), device) -
@@ -52,7 +53,7 @@ BatchGraph make_batch_graph(const graph& graph, const std::vector<device*>& devi
     return made;
 }
 
-int append_part(graph& graph, device* device, std::vector<int> nodes)
+int append_part(graph& graph, device* device, Vector<int> nodes)
 {
     std::sort(nodes.begin(), nodes.end());
     ir_subgraph_t* part = create_ir_subgraph(&graph, device);
@@ -68,7 +69,7 @@ int append_part(graph& graph, device* device, std::vector<int> nodes)
 
 int group_parts(graph& graph)
 {
-    const std::vector<device*> devices = list_devices(graph);
+    const Vector<device*> devices = list_devices(graph);
     const BatchGraph batch_graph = make_batch_graph(graph, devices);
     release_ir_subgraph_list(&graph);
     BatchState state(batch_graph);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shows each device its whole parts (allocator.evaluation) and gives what it hands back to the next
 // device that takes it.
-#include <set>
 
+#include "base/containers.hpp"
 #include "optimizer/split/split.h"
 #include "tengine/log.h"
 
@@ -26,9 +26,9 @@ int read(const vector_t* list, int i)
 }
 
 // Indices of the nodes the device does not want after all.
-std::set<int> collect(const ir_subgraph_t& part, const vector_t* tensors, const vector_t* nodes)
+Set<int> collect(const ir_subgraph_t& part, const vector_t* tensors, const vector_t* nodes)
 {
-    std::set<int> handed_back;
+    Set<int> handed_back;
     for (int i = 0; i < get_vector_num(nodes); i++) {
         if (is_in(part, get_ir_graph_node(part.graph, read(nodes, i))))
             handed_back.insert(read(nodes, i));
@@ -46,7 +46,7 @@ std::set<int> collect(const ir_subgraph_t& part, const vector_t* tensors, const 
 }
 
 // What the device hands back and why; all of the part when its evaluation fails.
-int evaluate(ir_subgraph_t& part, std::set<int>* out_nodes, ir_verdict_t* out_verdict)
+int evaluate(ir_subgraph_t& part, Set<int>* out_nodes, ir_verdict_t* out_verdict)
 {
     device* device = part.device;
     const IntVector tensors(create_vector(sizeof(int), nullptr));
@@ -72,11 +72,11 @@ int evaluate(ir_subgraph_t& part, std::set<int>* out_nodes, ir_verdict_t* out_ve
 int hand_back_nodes(graph& graph, const Candidates& candidates, bool* out_moved)
 {
     *out_moved = false;
-    std::vector<const node*> unplaced;
+    Vector<const node*> unplaced;
     for (int i = 0; i < get_vector_num(graph.subgraph_list); i++) {
         ir_subgraph_t* part = get_ir_graph_subgraph(&graph, i);
         if (part->device == find_default_device() || !part->device->allocator->evaluation) continue;
-        std::set<int> handed_back;
+        Set<int> handed_back;
         ir_verdict_t verdict = {};
         TENGINE_RETURN_IF_ERROR(evaluate(*part, &handed_back, &verdict));
         for (const int index : handed_back) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/containers.hpp"
 #include "graph/context.h"
 #include "graph/option.h"
 #include "optimizer/split/split.h"
@@ -63,7 +64,7 @@ class Predictions
         return *time;
     }
 
-    std::vector<Time> on_device_, on_default_;  // by node
+    Vector<Time> on_device_, on_default_;  // by node
 };
 
 // Whether the part may be given up: its device states its times, the user did not ask for it, and
@@ -85,11 +86,11 @@ bool weigh(const Candidates& candidates, const ir_subgraph_t& part, Predictions&
 }
 
 // The worst of the parts that save nothing.
-std::vector<Loser> find_losers(const graph& graph, const Candidates& candidates,
-                               Predictions& predictions)
+Vector<Loser> find_losers(const graph& graph, const Candidates& candidates,
+                          Predictions& predictions)
 {
     constexpr size_t kShare = 8;
-    std::vector<Loser> losers;
+    Vector<Loser> losers;
     for (int i = 0; i < get_vector_num(graph.subgraph_list); i++) {
         ir_subgraph_t* part = get_ir_graph_subgraph(&graph, i);
         Balance balance;
@@ -101,7 +102,7 @@ std::vector<Loser> find_losers(const graph& graph, const Candidates& candidates,
     const auto pays_less = [](const Loser& a, const Loser& b) {
         return a.balance.saving() < b.balance.saving();
     };
-    std::stable_sort(losers.begin(), losers.end(), pays_less);
+    sort_stably(losers, pays_less);
     const Loser last = losers[(losers.size() - 1) / kShare];
     losers.erase(std::upper_bound(losers.begin(), losers.end(), last, pays_less), losers.end());
     return losers;
@@ -130,9 +131,9 @@ int prune_parts(graph& graph, const Candidates& candidates)
     if (get_ir_context_number(graph.attribute->context, "split.prune") == 0) return TENGINE_OK;
     Predictions predictions(graph);
     for (;;) {
-        const std::vector<Loser> losers = find_losers(graph, candidates, predictions);
+        const Vector<Loser> losers = find_losers(graph, candidates, predictions);
         if (losers.empty()) return TENGINE_OK;
-        std::vector<const node*> unplaced;  // whose next device said yes before and no now
+        Vector<const node*> unplaced;  // whose next device said yes before and no now
         for (const Loser& loser : losers) {
             const ir_verdict_t verdict = explain(loser);
             for (int i = 0; i < loser.part->node_num; i++) {

@@ -4,9 +4,8 @@
 // its place.
 #include <algorithm>
 #include <new>
-#include <string>
-#include <vector>
 
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "graph/subgraph.h"
 #include "optimizer/optimizer.h"
@@ -56,7 +55,7 @@ int redirect(graph& graph, int index, int reason, const char* message)
     TENGINE_RETURN_IF_ERROR(Candidates::list(graph, &candidates));
     ir_verdict_t verdict = {};
     refuse_ir_node(&verdict, reason, "", "", "%s", message);
-    std::vector<const node*> unplaced;
+    Vector<const node*> unplaced;
     for (int i = 0; i < part->node_num; i++) {
         node& node = *graph.node_list[part->node_list[i]];
         TENGINE_RETURN_IF_ERROR(add_ir_node_refusal(&node, part->device, &verdict));
@@ -71,7 +70,7 @@ int redirect(graph& graph, int index, int reason, const char* message)
 // The part takes the nodes of those behind it that the default device runs, which are dropped.
 int absorb_followers(graph& graph, ir_subgraph_t* part)
 {
-    std::vector<int32_t> nodes(part->node_list, part->node_list + part->node_num);
+    Vector<int32_t> nodes(part->node_list, part->node_list + part->node_num);
     const int next = part->index + 1;
     for (ir_subgraph_t* follower = get_ir_graph_subgraph(&graph, next);
          follower && follower->device == part->device;

@@ -3,12 +3,10 @@
 // for each node. The same for programs: inspect.h.
 #include <algorithm>
 #include <cstdio>
-#include <map>
 #include <new>
-#include <string>
 #include <utility>
-#include <vector>
 
+#include "base/containers.hpp"
 #include "graph/option.h"
 #include "operator/custom_kernel.h"
 #include "optimizer/optimizer.h"
@@ -28,13 +26,13 @@ struct Share
     int nodes = 0;
     int parts = 0;
     int64_t macs = 0;
-    std::map<std::string, int> reasons;  // nodes by reason
+    Map<String, int> reasons;  // nodes by reason
 };
 
 // Best first, the default device last, as the split asks them.
-std::vector<Share> list_shares(const graph& graph)
+Vector<Share> list_shares(const graph& graph)
 {
-    std::vector<Share> shares;
+    Vector<Share> shares;
     const auto add = [&](const device* device) {
         for (const Share& share : shares)
             if (share.taker == device) return;
@@ -52,12 +50,12 @@ std::vector<Share> list_shares(const graph& graph)
 }
 
 // Without the names of nodes and tensors, so that equal reasons are counted together.
-std::string reason_text(const node& node, const ir_refusal_t& refusal)
+String reason_text(const node& node, const ir_refusal_t& refusal)
 {
-    const std::string device = refusal.device->name;
+    const String device = refusal.device->name;
     const ir_verdict_t& verdict = refusal.verdict;
-    const std::string value = verdict.value;
-    const std::string attribute = verdict.attribute;
+    const String value = verdict.value;
+    const String attribute = verdict.attribute;
     switch (verdict.code) {
         case IR_REASON_OPERATOR:
             return device + " has no " + get_ir_node_op(&node);
@@ -87,7 +85,7 @@ std::string reason_text(const node& node, const ir_refusal_t& refusal)
     }
 }
 
-void add_part(const subgraph& part, std::vector<Share>* shares)
+void add_part(const subgraph& part, Vector<Share>* shares)
 {
     Share& share = *std::find_if(shares->begin(), shares->end(),
                                  [&](const Share& entry) { return entry.taker == part.device; });
@@ -101,13 +99,13 @@ void add_part(const subgraph& part, std::vector<Share>* shares)
     }
 }
 
-std::string count_text(int number, const char* noun)
+String count_text(int number, const char* noun)
 {
-    return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+    return to_string(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
 // One decimal, but a share that is not all or nothing does not look so: 0.1 to 99.9.
-std::string percent_text(int64_t macs, int64_t all_macs)
+String percent_text(int64_t macs, int64_t all_macs)
 {
     if (macs == all_macs) return "100 %";
     if (macs == 0) return "0 %";
@@ -118,16 +116,15 @@ std::string percent_text(int64_t macs, int64_t all_macs)
 }
 
 // The `most` that hold for the most nodes.
-std::string reasons_text(const Share& share, size_t most)
+String reasons_text(const Share& share, size_t most)
 {
-    std::vector<std::pair<int, std::string>> reasons;
+    Vector<std::pair<int, String>> reasons;
     for (const auto& [text, nodes] : share.reasons)
         reasons.emplace_back(-nodes, text);
     std::sort(reasons.begin(), reasons.end());
-    std::string list;
+    String list;
     for (size_t i = 0; i < std::min(most, reasons.size()); i++)
-        list +=
-            (i ? ", " : "") + reasons[i].second + " (" + std::to_string(-reasons[i].first) + ")";
+        list += (i ? ", " : "") + reasons[i].second + " (" + to_string(-reasons[i].first) + ")";
     if (reasons.size() > most) {
         const int rest = static_cast<int>(reasons.size() - most);
         list += " and " + count_text(rest, "other reason");
@@ -135,9 +132,9 @@ std::string reasons_text(const Share& share, size_t most)
     return list;
 }
 
-std::string share_text(const Share& share, int64_t all_macs, size_t most_reasons)
+String share_text(const Share& share, int64_t all_macs, size_t most_reasons)
 {
-    std::string text = std::string(share.taker->name) + ": ";
+    String text = String(share.taker->name) + ": ";
     if (share.nodes == 0) return text + "no nodes";
     text += count_text(share.nodes, "node");
     if (all_macs > 0) text += ", " + percent_text(share.macs, all_macs) + " of MACs";
@@ -146,11 +143,10 @@ std::string share_text(const Share& share, int64_t all_macs, size_t most_reasons
     return text;
 }
 
-std::string graph_name(const graph& graph)
+String graph_name(const graph& graph)
 {
-    const std::string name = graph.name;
-    const std::string shown =
-        name.size() > kNameLength ? name.substr(0, kNameLength) + "..." : name;
+    const String name = graph.name;
+    const String shown = name.size() > kNameLength ? name.substr(0, kNameLength) + "..." : name;
     return shown.empty() ? "graph" : "graph '" + shown + "'";
 }
 
@@ -161,12 +157,12 @@ struct Detail
     size_t of_others = kMostReasons;
 };
 
-std::string graph_text(const graph& graph, const std::vector<Share>& shares, const Detail& detail)
+String graph_text(const graph& graph, const Vector<Share>& shares, const Detail& detail)
 {
     int64_t all_macs = 0;
     for (const Share& share : shares)
         all_macs += share.macs;
-    std::string text;
+    String text;
     for (const Share& share : shares) {
         const bool is_default = share.taker == find_default_device();
         if (is_default && share.nodes == 0) continue;
@@ -178,10 +174,10 @@ std::string graph_text(const graph& graph, const std::vector<Share>& shares, con
 
 // With as many reasons as fit into the line, those of what fell back to the default device before
 // others.
-void log_graph(const graph& graph, const std::vector<Share>& shares)
+void log_graph(const graph& graph, const Vector<Share>& shares)
 {
     Detail detail;
-    std::string text = graph_text(graph, shares, detail);
+    String text = graph_text(graph, shares, detail);
     while (text.size() > kLineLength && detail.of_default > 1) {
         --(detail.of_others > 1 ? detail.of_others : detail.of_default);
         text = graph_text(graph, shares, detail);
@@ -190,11 +186,11 @@ void log_graph(const graph& graph, const std::vector<Share>& shares)
 }
 
 // "Conv 'conv1'", "Conv 'conv1' (custom kernel 'mine')".
-std::string node_text(const node& node)
+String node_text(const node& node)
 {
     const ir_custom_kernel_t* kernel = node.custom_kernel;
     const char* op = kernel ? get_source_op(kernel->node) : get_ir_node_op(&node);
-    const std::string text = std::string(op) + " '" + node.name + "'";
+    const String text = String(op) + " '" + node.name + "'";
     return kernel ? text + " (custom kernel '" + get_kernel_name(kernel) + "')" : text;
 }
 
@@ -203,19 +199,19 @@ void log_nodes(const graph& graph)
     for (int i = 0; i < graph.node_num; i++) {
         const node& node = *graph.node_list[i];
         const subgraph& part = *get_ir_graph_subgraph(&graph, node.subgraph_idx);
-        std::string text = std::string(part.device->name) + ", part " + std::to_string(part.index) +
-                           ": " + node_text(node);
+        String text =
+            String(part.device->name) + ", part " + to_string(part.index) + ": " + node_text(node);
         for (int r = 0; r < node.refusal_num; r++)
-            text += std::string(r ? "; " : ", because ") + node.refusal_list[r].device->name +
-                    ": " + node.refusal_list[r].verdict.message;
+            text += String(r ? "; " : ", because ") + node.refusal_list[r].device->name + ": " +
+                    node.refusal_list[r].verdict.message;
         TLOG_NOTICE("%s", text.c_str());
     }
 }
 
 void report(const graph& graph)
 {
-    const std::string wanted = get_ir_context_option(graph.attribute->context, "split.report");
-    std::vector<Share> shares = list_shares(graph);
+    const String wanted = get_ir_context_option(graph.attribute->context, "split.report");
+    Vector<Share> shares = list_shares(graph);
     if (wanted == "none" || shares.size() == 1) return;
     for (int i = 0; i < get_vector_num(graph.subgraph_list); i++)
         add_part(*get_ir_graph_subgraph(&graph, i), &shares);

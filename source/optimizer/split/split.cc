@@ -10,9 +10,8 @@
 #include "optimizer/split/split.h"
 
 #include <new>
-#include <string>
-#include <vector>
 
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "graph/subgraph.h"
 #include "module/module.h"
@@ -60,7 +59,7 @@ int heed_wishes(graph& graph)
 {
     Candidates candidates;
     TENGINE_RETURN_IF_ERROR(Candidates::list(graph, &candidates));
-    std::vector<const node*> unplaced;
+    Vector<const node*> unplaced;
     bool moved = false;
     for (int i = 0; i < graph.node_num; i++) {
         node& node = *graph.node_list[i];
@@ -79,11 +78,11 @@ int split_by_author(graph& graph, struct device* author)
     tengine_error_clear();
     const int status = author->optimizer->split_graph(&graph);
     if (status != 0) {
-        const std::string cause = describe_failure(status);
+        const String cause = describe_failure(status);
         return tengine_error_set(tengine_error_code() ? tengine_error_code() : TENGINE_EDEVICE,
                                  "device '%s', split_graph: %s", author->name, cause.c_str());
     }
-    const std::string name = std::string("device '") + author->name + "', split_graph";
+    const String name = String("device '") + author->name + "', split_graph";
     TENGINE_RETURN_IF_ERROR(check_parts(graph, name.c_str()));
     TENGINE_RETURN_IF_ERROR(heed_wishes(graph));
     return explain_own_split(graph, author);

@@ -6,9 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
 
+#include "base/containers.hpp"
 #include "tengine/device.h"
 
 namespace tengine {
@@ -21,7 +20,7 @@ using IntVector = std::unique_ptr<vector_t, VectorDeleter>;  // of int
 
 // The devices of a graph, each once: set_graph_device()'s choice, the context's list, the default
 // device (candidates.cc).
-std::vector<device*> list_graph_devices(const graph& graph);
+Vector<device*> list_graph_devices(const graph& graph);
 
 // What these devices take (candidates.cc).
 class Candidates
@@ -57,11 +56,11 @@ class Candidates
     ir_verdict_t ask(const Candidate& candidate, const node& node) const;
     size_t index_of(const struct device* device) const;
 
-    std::vector<Candidate> candidates_;
+    Vector<Candidate> candidates_;
 };
 
 // After a device's entry failed: the sentence it recorded, or else its status (candidates.cc).
-std::string describe_failure(int status);
+String describe_failure(int status);
 
 // Whether the user's wish (ir_affinity_t) names the node's device, and whether it rules it out
 // (candidates.cc).
@@ -70,7 +69,7 @@ bool is_misplaced(const node& node);
 
 // assign.cc: every node to its first candidate. EOPERATOR names all that nobody takes.
 int assign_devices(graph& graph, const Candidates& candidates);
-int fail_unplaced(const std::vector<const node*>& nodes);
+int fail_unplaced(const Vector<const node*>& nodes);
 
 // group.cc: parts from node.device, in an order of execution; replaces graph.subgraph_list, sets
 // subgraph_idx and connects borders.

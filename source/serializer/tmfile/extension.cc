@@ -2,8 +2,7 @@
 // One row per type of attribute; the payloads are in format.h.
 #include "serializer/tmfile/extension.h"
 
-#include <vector>
-
+#include "base/containers.hpp"
 #include "operator/infer.h"
 #include "operator/param.h"
 #include "operator/registry.h"
@@ -17,8 +16,8 @@ struct Attribute
 {
     Reading& reading;
     struct node* node;
-    std::string name;
-    std::string what;  // "'conv1's attribute 'group'"
+    String name;
+    String what;  // "'conv1's attribute 'group'"
     uint32_t value;
 
     const FileView& file() const { return reading.file; }
@@ -47,7 +46,7 @@ int read_text(const Attribute& attribute)
 }
 
 template <class Value>
-int read_list(const Attribute& attribute, std::vector<Value>* out_values)
+int read_list(const Attribute& attribute, Vector<Value>* out_values)
 {
     VectorView list;
     TENGINE_RETURN_IF_ERROR(
@@ -61,7 +60,7 @@ int read_list(const Attribute& attribute, std::vector<Value>* out_values)
 
 int read_ints(const Attribute& attribute)
 {
-    std::vector<int64_t> values;
+    Vector<int64_t> values;
     TENGINE_RETURN_IF_ERROR(read_list(attribute, &values));
     return set_node_ints(attribute.node, attribute.name.c_str(), values.data(),
                          static_cast<int>(values.size()));
@@ -69,7 +68,7 @@ int read_ints(const Attribute& attribute)
 
 int read_floats(const Attribute& attribute)
 {
-    std::vector<float> values;
+    Vector<float> values;
     TENGINE_RETURN_IF_ERROR(read_list(attribute, &values));
     return set_node_floats(attribute.node, attribute.name.c_str(), values.data(),
                            static_cast<int>(values.size()));
@@ -77,18 +76,18 @@ int read_floats(const Attribute& attribute)
 
 int read_texts(const Attribute& attribute)
 {
-    std::vector<uint32_t> offsets;
+    Vector<uint32_t> offsets;
     TENGINE_RETURN_IF_ERROR(read_list(attribute, &offsets));
-    std::vector<std::string> texts;
-    std::vector<const char*> pointers;
+    Vector<String> texts;
+    Vector<const char*> pointers;
     for (const uint32_t offset : offsets) {
         std::string_view text;
         TENGINE_RETURN_IF_ERROR(attribute.file().read_string(offset, attribute.what, &text));
         TENGINE_RETURN_IF_ERROR(
-            attribute.reading.budget.charge(text.size() + sizeof(char*) + sizeof(std::string)));
+            attribute.reading.budget.charge(text.size() + sizeof(char*) + sizeof(String)));
         texts.emplace_back(text);
     }
-    for (const std::string& text : texts)
+    for (const String& text : texts)
         pointers.push_back(text.c_str());
     return set_node_texts(attribute.node, attribute.name.c_str(), pointers.data(),
                           static_cast<int>(pointers.size()));
@@ -161,7 +160,7 @@ uint32_t write_floats(FileBuilder& builder, const void* memory)
 uint32_t write_texts(FileBuilder& builder, const void* memory)
 {
     const auto& list = *static_cast<const struct op_strings*>(memory);
-    std::vector<uint32_t> offsets;
+    Vector<uint32_t> offsets;
     for (int i = 0; i < list.num; i++)
         offsets.push_back(builder.add_string(list.values[i]));
     return builder.add_vector(offsets);
@@ -200,7 +199,7 @@ constexpr AttributeType kTypes[] = {
 
 int read_attribute(Reading& reading, struct node* node, uint32_t offset)
 {
-    const std::string owner = quote(node->name) + "'s attribute";
+    const String owner = quote(node->name) + "'s attribute";
     AttributeRecord record;
     TENGINE_RETURN_IF_ERROR(reading.file.read(offset, owner, &record));
     std::string_view name, type;
@@ -209,7 +208,7 @@ int read_attribute(Reading& reading, struct node* node, uint32_t offset)
     for (const AttributeType& known : kTypes)
         if (type == known.name)
             return known.read(
-                {reading, node, std::string(name), owner + " " + quote(name), record.value});
+                {reading, node, String(name), owner + " " + quote(name), record.value});
     return tengine_error_set(TENGINE_EFORMAT, "%s %s is of type %s, which is not known here",
                              owner.c_str(), quote(name).c_str(), quote(type).c_str());
 }
@@ -226,15 +225,15 @@ uint32_t write_attribute(FileBuilder& builder, const op_field_t& field, const vo
 
 }  // namespace
 
-int find_extension(const Reading& reading, const OperatorRecord& record,
-                   const std::string& node_name, const std::string& what, int* out_type)
+int find_extension(const Reading& reading, const OperatorRecord& record, const String& node_name,
+                   const String& what, int* out_type)
 {
     std::string_view name;
     TENGINE_RETURN_IF_ERROR(
         reading.file.read_string(record.param, "the operator's name of " + what, &name));
-    *out_type = get_op_type_by_name(std::string(name).c_str());
+    *out_type = get_op_type_by_name(String(name).c_str());
     if (*out_type < 0 && is_build_selective())
-        return fail_left_out(node_name.c_str(), std::string(name).c_str());
+        return fail_left_out(node_name.c_str(), String(name).c_str());
     const int version = record.version <= INT16_MAX ? static_cast<int>(record.version) : -1;
     if (*out_type >= 0 && version > 0 && find_op_method(*out_type, version)) return TENGINE_OK;
     return tengine_error_set(TENGINE_EOPERATOR,
@@ -255,14 +254,14 @@ int read_attributes(Reading& reading, struct node* node, uint32_t attributes)
 
 uint32_t write_operator_name(FileBuilder& builder, const struct node& node)
 {
-    const std::string domain = get_ir_node_domain(&node);
+    const String domain = get_ir_node_domain(&node);
     return builder.add_string((domain.empty() ? "" : domain + ".") + get_ir_node_op(&node));
 }
 
 uint32_t write_attributes(FileBuilder& builder, const struct node& node)
 {
     const ir_method_t& method = *node.op.method;
-    std::vector<uint32_t> offsets;
+    Vector<uint32_t> offsets;
     for (int i = 0; i < method.field_num; i++) {
         const op_field_t& field = method.fields[i];
         const void* memory = static_cast<const char*>(node.op.param_mem) + field.offset;

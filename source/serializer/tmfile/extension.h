@@ -3,8 +3,7 @@
 // is in format.h.
 #pragma once
 
-#include <string>
-
+#include "base/containers.hpp"
 #include "serializer/tmfile/file_builder.h"
 #include "serializer/tmfile/reader.h"
 
@@ -12,8 +11,7 @@ namespace tengine::tmfile {
 
 // Type and opset of the operator that an extension's operator record names. TENGINE_EOPERATOR.
 TENGINE_MUST_USE int find_extension(const Reading& reading, const OperatorRecord& record,
-                                    const std::string& node_name, const std::string& what,
-                                    int* out_type);
+                                    const String& node_name, const String& what, int* out_type);
 TENGINE_MUST_USE int read_attributes(Reading& reading, struct node* node, uint32_t attributes);
 
 // The offset of the string with the operator's name, and of the vector of attributes; 0: none.

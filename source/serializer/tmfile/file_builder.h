@@ -7,7 +7,8 @@
 #include <cstring>
 #include <string_view>
 #include <utility>
-#include <vector>
+
+#include "base/containers.hpp"
 
 namespace tengine::tmfile {
 
@@ -31,7 +32,7 @@ class FileBuilder
         return offset;
     }
     template <class Value>
-    uint32_t add_vector(const std::vector<Value>& values)
+    uint32_t add_vector(const Vector<Value>& values)
     {
         return add_vector(values.data(), values.size());
     }
@@ -46,12 +47,12 @@ class FileBuilder
     }
 
     bool is_too_large() const { return is_too_large_; }
-    std::vector<char> take() { return std::move(bytes_); }
+    Vector<char> take() { return std::move(bytes_); }
 
   private:
     void append(const void* bytes, size_t size);
 
-    std::vector<char> bytes_;
+    Vector<char> bytes_;
     bool is_too_large_ = false;
 };
 

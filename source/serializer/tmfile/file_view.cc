@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serializer/tmfile/file_view.h"
 
+#include "base/containers.hpp"
+
 namespace tengine::tmfile {
 
-int FileView::read_words(uint32_t offset, size_t size, const std::string& what,
-                         void* out_bytes) const
+int FileView::read_words(uint32_t offset, size_t size, const String& what, void* out_bytes) const
 {
     if (offset == 0) return tengine_error_set(TENGINE_EFORMAT, "%s is missing", what.c_str());
     if (offset % sizeof(uint32_t) != 0)
@@ -19,7 +20,7 @@ int FileView::read_words(uint32_t offset, size_t size, const std::string& what,
     return TENGINE_OK;
 }
 
-int FileView::read_vector(uint32_t offset, size_t entry_bytes, const std::string& what,
+int FileView::read_vector(uint32_t offset, size_t entry_bytes, const String& what,
                           VectorView* out_vector) const
 {
     *out_vector = VectorView();
@@ -35,7 +36,7 @@ int FileView::read_vector(uint32_t offset, size_t entry_bytes, const std::string
     return TENGINE_OK;
 }
 
-int FileView::find_bytes(uint32_t offset, uint32_t size, const std::string& what,
+int FileView::find_bytes(uint32_t offset, uint32_t size, const String& what,
                          const char** out_bytes) const
 {
     if (offset > size_ || size > size_ - offset)
@@ -46,8 +47,7 @@ int FileView::find_bytes(uint32_t offset, uint32_t size, const std::string& what
     return TENGINE_OK;
 }
 
-int FileView::read_string(uint32_t offset, const std::string& what,
-                          std::string_view* out_string) const
+int FileView::read_string(uint32_t offset, const String& what, std::string_view* out_string) const
 {
     *out_string = {};
     if (offset == 0) return TENGINE_OK;
@@ -70,10 +70,10 @@ int Budget::charge(size_t bytes)
     return TENGINE_OK;
 }
 
-std::string quote(std::string_view name)
+String quote(std::string_view name)
 {
     constexpr size_t kMaxLength = 100;
-    std::string result = "'";
+    String result = "'";
     for (const char letter : name.substr(0, kMaxLength)) {
         const auto code = static_cast<unsigned char>(letter);
         result += code < 0x20 || code == 0x7f ? '?' : letter;

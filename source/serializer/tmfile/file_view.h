@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string>
 #include <string_view>
 
+#include "base/containers.hpp"
 #include "tengine/error.h"
 
 namespace tengine::tmfile {
@@ -45,19 +45,19 @@ class FileView
     // `what` names the thing in error sentences: "node 3". All fail with TENGINE_EFORMAT. An offset
     // of 0 is nothing: read() fails, the others give an empty result.
     template <class Record>
-    TENGINE_MUST_USE int read(uint32_t offset, const std::string& what, Record* out_record) const
+    TENGINE_MUST_USE int read(uint32_t offset, const String& what, Record* out_record) const
     {
         return read_words(offset, sizeof(Record), what, out_record);
     }
     // The first `size` bytes of a record.
-    TENGINE_MUST_USE int read_words(uint32_t offset, size_t size, const std::string& what,
+    TENGINE_MUST_USE int read_words(uint32_t offset, size_t size, const String& what,
                                     void* out_bytes) const;
-    TENGINE_MUST_USE int read_vector(uint32_t offset, size_t entry_bytes, const std::string& what,
+    TENGINE_MUST_USE int read_vector(uint32_t offset, size_t entry_bytes, const String& what,
                                      VectorView* out_vector) const;
     // Up to the first NUL.
-    TENGINE_MUST_USE int read_string(uint32_t offset, const std::string& what,
+    TENGINE_MUST_USE int read_string(uint32_t offset, const String& what,
                                      std::string_view* out_string) const;
-    TENGINE_MUST_USE int find_bytes(uint32_t offset, uint32_t size, const std::string& what,
+    TENGINE_MUST_USE int find_bytes(uint32_t offset, uint32_t size, const String& what,
                                     const char** out_bytes) const;
 
   private:
@@ -84,6 +84,6 @@ class Budget
 };
 
 // A name from a file, made harmless for error sentences, in quotes.
-std::string quote(std::string_view name);
+String quote(std::string_view name);
 
 }  // namespace tengine::tmfile

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serializer/tmfile/image.h"
 
-#include <cstdlib>
 #include <cstring>
 
 namespace tengine::tmfile {
@@ -10,7 +9,7 @@ Image::~Image()
 {
     unmap_file(&file_);
     unmap_file(&zeroes_);
-    if (owned_) std::free(bytes_);  // the program's malloc(), not ours
+    if (owned_) free_memory(bytes_);
 }
 
 int Image::map(const char* path)

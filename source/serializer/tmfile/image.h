@@ -3,13 +3,14 @@
 // in graph->serializer_privacy.
 #pragma once
 
+#include "base/containers.hpp"
 #include "base/mapped_file.h"
 #include "serializer/serializer.h"
 #include "tengine/ir.h"
 
 namespace tengine::tmfile {
 
-class Image
+class Image : public Allocated
 {
   public:
     Image() = default;
@@ -20,7 +21,7 @@ class Image
     TENGINE_MUST_USE int map(const char* path);
     // Somebody else's bytes; they are only read.
     void view(const void* bytes, size_t size);
-    // From now on the bytes of view() are freed with the image.
+    // From now on the bytes of view() are freed with the image, by free_memory().
     void own() { owned_ = true; }
 
     char* bytes() const { return bytes_; }

@@ -3,12 +3,9 @@
 // that is free.
 #pragma once
 
-#include <deque>
-#include <string>
 #include <string_view>
-#include <unordered_set>
-#include <vector>
 
+#include "base/containers.hpp"
 #include "serializer/tmfile/reader.h"
 
 namespace tengine::tmfile {
@@ -24,12 +21,12 @@ class Names
     }
 
     // The name of entry `index`, after all were added; `kind` serves where the file has none.
-    std::string choose(uint32_t index, const char* kind)
+    String choose(uint32_t index, const char* kind)
     {
         const Entry& entry = names_[index];
-        if (entry.is_free) return std::string(entry.name);
-        std::string made(entry.name.empty() ? kind : entry.name);
-        made += "_" + std::to_string(index);
+        if (entry.is_free) return String(entry.name);
+        String made(entry.name.empty() ? kind : entry.name);
+        made += "_" + to_string(index);
         while (taken_.count(made) != 0)
             made += "_";
         made_up_.push_back(made);
@@ -44,23 +41,22 @@ class Names
         bool is_free;
     };
 
-    std::vector<Entry> names_;
-    std::unordered_set<std::string_view> taken_;
-    std::deque<std::string> made_up_;
+    Vector<Entry> names_;
+    UnorderedSet<std::string_view> taken_;
+    Deque<String> made_up_;
 };
 
 // The records of a list of "node"s or "tensor"s, each of which will take `bytes` at least. The
 // names of all come first: one that is made up must not be that of a later record.
 template <class Record>
-TENGINE_MUST_USE int read_named_records(Reading& reading, uint32_t list_offset,
-                                        const std::string& kind, size_t bytes, Names* out_names,
-                                        std::vector<Record>* out_records)
+TENGINE_MUST_USE int read_named_records(Reading& reading, uint32_t list_offset, const String& kind,
+                                        size_t bytes, Names* out_names, Vector<Record>* out_records)
 {
     VectorView list;
     TENGINE_RETURN_IF_ERROR(reading.file.read_vector(list_offset, sizeof(uint32_t),
                                                      "the list of " + kind + "s", &list));
     for (uint32_t i = 0; i < list.count(); i++) {
-        const std::string what = kind + " " + std::to_string(i);
+        const String what = kind + " " + to_string(i);
         TENGINE_RETURN_IF_ERROR(reading.budget.charge(bytes + sizeof(Record)));
         Record record;
         TENGINE_RETURN_IF_ERROR(reading.file.read(list[i], what, &record));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serializer/tmfile/nodes.h"
 
-#include <unordered_map>
-
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/registry.h"
@@ -17,7 +16,7 @@ namespace {
 class NodeReader
 {
   public:
-    NodeReader(Reading& reading, std::vector<struct node*>* out_nodes)
+    NodeReader(Reading& reading, Vector<struct node*>* out_nodes)
         : reading_(reading), file_(reading.file), nodes_(*out_nodes)
     {
     }
@@ -26,8 +25,8 @@ class NodeReader
 
   private:
     int add_node(uint32_t index);
-    int find_operator(const OperatorRecord& record, const std::string& name,
-                      const std::string& what, int* out_type);
+    int find_operator(const OperatorRecord& record, const String& name, const String& what,
+                      int* out_type);
     int connect(struct node* node, const NodeRecord& record);
     int connect_inputs(struct node* node, const VectorView& list);
     int connect_output(struct node* node, const VectorView& list, uint32_t place);
@@ -35,10 +34,10 @@ class NodeReader
 
     Reading& reading_;
     const FileView& file_;
-    std::vector<NodeRecord> records_;
+    Vector<NodeRecord> records_;
     Names names_;
-    std::vector<struct node*>& nodes_;
-    std::unordered_map<uint32_t, int> types_;  // of operators by number
+    Vector<struct node*>& nodes_;
+    UnorderedMap<uint32_t, int> types_;  // of operators by number
 };
 
 int NodeReader::run()
@@ -50,8 +49,8 @@ int NodeReader::run()
     return check_inputs();
 }
 
-int NodeReader::find_operator(const OperatorRecord& record, const std::string& name,
-                              const std::string& what, int* out_type)
+int NodeReader::find_operator(const OperatorRecord& record, const String& name, const String& what,
+                              int* out_type)
 {
     if (record.type == kExtensionType)
         return find_extension(reading_, record, name, what, out_type);
@@ -76,9 +75,8 @@ int NodeReader::add_node(uint32_t index)
 {
     const NodeRecord& record = records_[index];
     const bool has_name = record.name != 0;
-    const std::string name = names_.choose(index, "node");
-    const std::string what =
-        "node " + std::to_string(index) + (has_name ? ", " + quote(name) + "," : "");
+    const String name = names_.choose(index, "node");
+    const String what = "node " + to_string(index) + (has_name ? ", " + quote(name) + "," : "");
     OperatorRecord op;
     TENGINE_RETURN_IF_ERROR(file_.read(record.op, "the operator of " + what, &op));
     int type = -1;
@@ -98,7 +96,7 @@ int NodeReader::add_node(uint32_t index)
 int NodeReader::connect(struct node* node, const NodeRecord& record)
 {
     VectorView inputs, outputs;
-    const std::string what = quote(node->name);
+    const String what = quote(node->name);
     TENGINE_RETURN_IF_ERROR(
         file_.read_vector(record.inputs, sizeof(uint32_t), what + "'s list of inputs", &inputs));
     TENGINE_RETURN_IF_ERROR(
@@ -172,7 +170,7 @@ int NodeReader::check_inputs() const
 
 }  // namespace
 
-int add_nodes(Reading& reading, std::vector<struct node*>* out_nodes)
+int add_nodes(Reading& reading, Vector<struct node*>* out_nodes)
 {
     return NodeReader(reading, out_nodes).run();
 }

@@ -2,14 +2,13 @@
 // The nodes of a tmfile.
 #pragma once
 
-#include <vector>
-
+#include "base/containers.hpp"
 #include "serializer/tmfile/reader.h"
 
 namespace tengine::tmfile {
 
 // Adds the nodes and connects them with the tensors, which are there. *out_nodes: in the file's
 // order.
-TENGINE_MUST_USE int add_nodes(Reading& reading, std::vector<struct node*>* out_nodes);
+TENGINE_MUST_USE int add_nodes(Reading& reading, Vector<struct node*>* out_nodes);
 
 }  // namespace tengine::tmfile

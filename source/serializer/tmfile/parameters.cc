@@ -2,8 +2,8 @@
 #include "serializer/tmfile/parameters.h"
 
 #include <algorithm>
-#include <vector>
 
+#include "base/containers.hpp"
 #include "operator/infer.h"
 #include "operator/param.h"
 #include "operator/registry.h"
@@ -95,7 +95,7 @@ class ParameterReader
 
     Reading& reading_;
     struct node* node_;
-    std::string what_;
+    String what_;
     const ir_method_t& method_;
     Record record_;
 };
@@ -147,7 +147,7 @@ int ParameterReader::read_ints(const op_field_t& field, uint32_t offset)
     VectorView list;
     TENGINE_RETURN_IF_ERROR(reading_.file.read_vector(offset, sizeof(int32_t), what_, &list));
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(list.count() * sizeof(int64_t)));
-    std::vector<int64_t> values(list.count());
+    Vector<int64_t> values(list.count());
     for (uint32_t i = 0; i < list.count(); i++)
         values[i] = list.get<int32_t>(i);
     const int number = static_cast<int>(values.size());
@@ -163,7 +163,7 @@ int ParameterReader::read_floats(const op_field_t& field, uint32_t offset, size_
     TENGINE_RETURN_IF_ERROR(reading_.file.read_vector(offset, group * sizeof(float), what_, &list));
     const size_t number = list.count() * group;
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(number * sizeof(float)));
-    std::vector<float> values(number);
+    Vector<float> values(number);
     for (size_t i = 0; i < number; i++)
         values[i] = list.get<float>(static_cast<uint32_t>(i));
     return set_node_floats(node_, field.name, values.data(), static_cast<int>(number));
@@ -267,10 +267,10 @@ int ParameterWriter::write_int(const op_field_t& field, int value)
 int ParameterWriter::write_ints(const op_field_t& field, const struct op_ints& list)
 {
     if (list.num == 0) return TENGINE_OK;
-    std::vector<int64_t> values(list.values, list.values + list.num);
+    Vector<int64_t> values(list.values, list.values + list.num);
     if (is_reshape(&node_) && is_nhwc_)
         TENGINE_RETURN_IF_ERROR(reshape_to_nhwc(&node_, values.data(), list.num));
-    std::vector<int32_t> words;
+    Vector<int32_t> words;
     for (const int64_t value : values) {
         if (value < INT32_MIN || value > INT32_MAX)
             return fail_node(&node_, TENGINE_ERANGE, "'%s' has %lld, a tmfile has 32 bits for it",

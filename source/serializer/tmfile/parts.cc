@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serializer/tmfile/parts.h"
 
+#include "base/containers.hpp"
 #include "graph/affinity.h"
 #include "tengine/device.h"
 #include "tengine/log.h"
@@ -14,10 +15,10 @@ constexpr uint64_t kMaxComparisons = uint64_t{1} << 24;
 struct Part
 {
     VectorView nodes;
-    std::string device;
+    String device;
 };
 
-int check_indices(const VectorView& list, size_t limit, const std::string& what)
+int check_indices(const VectorView& list, size_t limit, const String& what)
 {
     for (uint32_t i = 0; i < list.count(); i++)
         if (list[i] >= limit)
@@ -26,7 +27,7 @@ int check_indices(const VectorView& list, size_t limit, const std::string& what)
     return TENGINE_OK;
 }
 
-int read_part(const Reading& reading, uint32_t offset, const std::string& what, Part* out_part)
+int read_part(const Reading& reading, uint32_t offset, const String& what, Part* out_part)
 {
     PartRecord record;
     TENGINE_RETURN_IF_ERROR(reading.file.read(offset, what, &record));
@@ -49,7 +50,7 @@ int read_part(const Reading& reading, uint32_t offset, const std::string& what, 
     return TENGINE_OK;
 }
 
-int add_wishes(const Reading& reading, const std::vector<struct node*>& nodes, const Part& part)
+int add_wishes(const Reading& reading, const Vector<struct node*>& nodes, const Part& part)
 {
     if (!find_device_via_name(part.device.c_str())) {
         TLOG_WARNING(
@@ -69,7 +70,7 @@ int add_wishes(const Reading& reading, const std::vector<struct node*>& nodes, c
 
 }  // namespace
 
-int add_part_wishes(const Reading& reading, const std::vector<struct node*>& nodes)
+int add_part_wishes(const Reading& reading, const Vector<struct node*>& nodes)
 {
     VectorView list;
     TENGINE_RETURN_IF_ERROR(reading.file.read_vector(reading.subgraph.parts, sizeof(uint32_t),
@@ -81,7 +82,7 @@ int add_part_wishes(const Reading& reading, const std::vector<struct node*>& nod
     uint64_t wishes = 0;
     for (uint32_t i = 0; i < list.count(); i++) {
         Part part;
-        TENGINE_RETURN_IF_ERROR(read_part(reading, list[i], "part " + std::to_string(i), &part));
+        TENGINE_RETURN_IF_ERROR(read_part(reading, list[i], "part " + to_string(i), &part));
         wishes += part.nodes.count();
         if (wishes * nodes.size() > kMaxComparisons)
             return tengine_error_set(

@@ -2,15 +2,13 @@
 // Models that were split ahead of time: which node runs on which device.
 #pragma once
 
-#include <vector>
-
+#include "base/containers.hpp"
 #include "serializer/tmfile/reader.h"
 
 namespace tengine::tmfile {
 
 // What the parts of the file say becomes wishes (graph/affinity.h). The split itself is ours.
 // Devices that are not there are warned of. `nodes`: in the file's order.
-TENGINE_MUST_USE int add_part_wishes(const Reading& reading,
-                                     const std::vector<struct node*>& nodes);
+TENGINE_MUST_USE int add_part_wishes(const Reading& reading, const Vector<struct node*>& nodes);
 
 }  // namespace tengine::tmfile

@@ -3,9 +3,9 @@
 #include "serializer/tmfile/reader.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "base/alloc.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "serializer/tmfile/nodes.h"
 #include "serializer/tmfile/parts.h"
@@ -36,7 +36,7 @@ int name_graph(Reading& reading, uint32_t name)
     TENGINE_RETURN_IF_ERROR(reading.file.read_string(name, "the model's name", &text));
     if (text.empty()) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(reading.budget.charge(text.size() + 1));
-    char* copy = duplicate_string(std::string(text).c_str());
+    char* copy = duplicate_string(String(text).c_str());
     if (!copy) return tengine_error_set(TENGINE_ENOMEM, "no memory for the graph's name");
     free_memory(reading.graph->name);
     reading.graph->name = copy;
@@ -71,10 +71,10 @@ int read_subgraph(Reading& reading, uint32_t subgraphs, bool* out_is_split)
 
 // The nodes a list of the subgraph names, by their place after sorting.
 int read_border(const Reading& reading, uint32_t offset, const char* what,
-                const std::vector<struct node*>& nodes, std::vector<int32_t>* out_nodes)
+                const Vector<struct node*>& nodes, Vector<int32_t>* out_nodes)
 {
     VectorView list;
-    const std::string where = std::string("the list of ") + what + " nodes";
+    const String where = String("the list of ") + what + " nodes";
     TENGINE_RETURN_IF_ERROR(reading.file.read_vector(offset, sizeof(uint32_t), where, &list));
     for (uint32_t i = 0; i < list.count(); i++) {
         if (list[i] >= nodes.size())
@@ -82,7 +82,7 @@ int read_border(const Reading& reading, uint32_t offset, const char* what,
                                      where.c_str(), list[i], nodes.size());
         out_nodes->push_back(nodes[list[i]]->index);
     }
-    std::vector<int32_t> sorted = *out_nodes;
+    Vector<int32_t> sorted = *out_nodes;
     std::sort(sorted.begin(), sorted.end());
     const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
     if (twice == sorted.end()) return TENGINE_OK;
@@ -90,9 +90,9 @@ int read_border(const Reading& reading, uint32_t offset, const char* what,
                              quote(reading.graph->node_list[*twice]->name).c_str());
 }
 
-int set_inputs(const Reading& reading, const std::vector<struct node*>& nodes)
+int set_inputs(const Reading& reading, const Vector<struct node*>& nodes)
 {
-    std::vector<int32_t> list;
+    Vector<int32_t> list;
     TENGINE_RETURN_IF_ERROR(read_border(reading, reading.subgraph.inputs, "input", nodes, &list));
     for (const int32_t index : list) {
         const struct node* node = get_ir_graph_node(reading.graph, index);
@@ -104,9 +104,9 @@ int set_inputs(const Reading& reading, const std::vector<struct node*>& nodes)
     return set_ir_graph_input_node(reading.graph, list.data(), static_cast<int>(list.size()));
 }
 
-int set_outputs(const Reading& reading, const std::vector<struct node*>& nodes)
+int set_outputs(const Reading& reading, const Vector<struct node*>& nodes)
 {
-    std::vector<int32_t> list;
+    Vector<int32_t> list;
     TENGINE_RETURN_IF_ERROR(read_border(reading, reading.subgraph.outputs, "output", nodes, &list));
     if (list.empty()) return tengine_error_set(TENGINE_EGRAPH, "the model has no output nodes");
     return set_ir_graph_output_node(reading.graph, list.data(), static_cast<int>(list.size()));
@@ -127,7 +127,7 @@ int read_model(struct graph* graph, Image* image)
     bool is_split = false;
     TENGINE_RETURN_IF_ERROR(read_subgraph(reading, model.subgraphs, &is_split));
     TENGINE_RETURN_IF_ERROR(add_tensors(reading));
-    std::vector<struct node*> nodes;
+    Vector<struct node*> nodes;
     TENGINE_RETURN_IF_ERROR(add_nodes(reading, &nodes));
     TENGINE_RETURN_IF_ERROR(sort_ir_graph(graph));
     // Outputs first: a node that is both, an input handed through, stays marked as input.

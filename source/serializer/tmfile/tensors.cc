@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serializer/tmfile/tensors.h"
 
-#include <vector>
-
 #include "base/alloc.h"
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "serializer/tmfile/layout.h"
 #include "serializer/tmfile/names.h"
@@ -35,12 +34,12 @@ class TensorReader
     Reading& reading_;
     const FileView& file_;
     VectorView buffers_;
-    std::vector<TensorRecord> records_;
+    Vector<TensorRecord> records_;
     Names names_;
-    std::vector<struct tensor*> missing_;  // constants without values
+    Vector<struct tensor*> missing_;  // constants without values
 };
 
-std::string label(const struct tensor* tensor)
+String label(const struct tensor* tensor)
 {
     return "tensor " + quote(tensor->name);
 }
@@ -59,7 +58,7 @@ int TensorReader::run()
 int TensorReader::add_tensor(uint32_t index)
 {
     const TensorRecord& record = records_[index];
-    const std::string name = names_.choose(index, "tensor");
+    const String name = names_.choose(index, "tensor");
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(name.size() + 1));
     struct tensor* tensor = create_ir_tensor(reading_.graph, name.c_str(), record.data_type);
     if (!tensor) return last_error();
@@ -99,12 +98,12 @@ int TensorReader::set_shape(struct tensor* tensor, const TensorRecord& record)
 int TensorReader::set_quantisation(struct tensor* tensor, const TensorRecord& record)
 {
     VectorView list;
-    const std::string what = "the quantisation of " + label(tensor);
+    const String what = "the quantisation of " + label(tensor);
     TENGINE_RETURN_IF_ERROR(file_.read_vector(record.quantisation, sizeof(uint32_t), what, &list));
     if (list.count() == 0) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(size_t{list.count()} * 16));
-    std::vector<float> scales;
-    std::vector<int> zero_points;
+    Vector<float> scales;
+    Vector<int> zero_points;
     for (uint32_t i = 0; i < list.count(); i++) {
         QuantRecord quant;
         TENGINE_RETURN_IF_ERROR(file_.read(list[i], what, &quant));
@@ -124,7 +123,7 @@ int shape_by_size(struct tensor* tensor, uint32_t size)
 
 int TensorReader::set_values(struct tensor* tensor, const TensorRecord& record)
 {
-    const std::string what = "buffer " + std::to_string(record.buffer) + " of " + label(tensor);
+    const String what = "buffer " + to_string(record.buffer) + " of " + label(tensor);
     if (record.buffer >= buffers_.count())
         return tengine_error_set(TENGINE_EFORMAT, "%s does not exist, the model has %u buffers",
                                  what.c_str(), buffers_.count());

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The model format "tengine" as the serializer registry sees it: reading starts in reader.cc,
 // writing in writer.cc.
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
-#include <vector>
 
+#include "base/containers.hpp"
 #include "base/replace_file.h"
 #include "module/module.h"
 #include "operator/operator.h"
@@ -51,7 +50,7 @@ int load_model(struct serializer* serializer, struct graph* graph, const char* f
     if (!file_name || !*file_name)
         return tengine_error_set(TENGINE_EINVAL, "a tmfile needs a file name");
     return guard("load", [=]() -> int {
-        auto image = std::make_unique<Image>();
+        std::unique_ptr<Image> image(new Image);
         TENGINE_RETURN_IF_ERROR(image->map(file_name));
         return read_image(serializer, graph, std::move(image));
     });
@@ -66,7 +65,7 @@ int load_block(struct serializer* serializer, struct graph* graph, void* block, 
                                  "is %d",
                                  size);
     return guard("load", [=]() -> int {
-        auto image = std::make_unique<Image>();
+        std::unique_ptr<Image> image(new Image);
         Image* made = image.get();
         made->view(block, static_cast<size_t>(size));
         TENGINE_RETURN_IF_ERROR(read_image(serializer, graph, std::move(image)));
@@ -79,11 +78,11 @@ int load_mem(struct serializer* serializer, struct graph* graph, const void* add
              va_list)
 {
     if (!address || size <= 0) return load_block(serializer, graph, nullptr, size, false);
-    void* copy = std::malloc(static_cast<size_t>(size));
+    void* copy = alloc_raw_memory(static_cast<size_t>(size));
     if (!copy) return tengine_error_set(TENGINE_ENOMEM, "no memory for a tmfile of %d bytes", size);
     std::memcpy(copy, address, static_cast<size_t>(size));
     const int status = load_block(serializer, graph, copy, size, true);
-    if (status < 0) std::free(copy);
+    if (status < 0) free_memory(copy);
     return status;
 }
 
@@ -138,14 +137,14 @@ const Image* find_image(const struct graph& graph)
 
 namespace tengine {
 
-int encode_tmfile(const struct graph* graph, std::vector<char>* out_bytes)
+int encode_tmfile(const struct graph* graph, Vector<char>* out_bytes)
 {
     return tmfile::guard("write", [=] { return tmfile::write_model(*graph, out_bytes); });
 }
 
 int save_tmfile(const struct graph* graph, const char* path)
 {
-    std::vector<char> bytes;
+    Vector<char> bytes;
     TENGINE_RETURN_IF_ERROR(encode_tmfile(graph, &bytes));
     return replace_file(path, bytes.data(), bytes.size());
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/containers.hpp"
 #include "operator/infer.h"
 #include "serializer/tmfile/extension.h"
 #include "serializer/tmfile/file_builder.h"
@@ -31,7 +32,7 @@ class ModelWriter
     {
     }
 
-    int run(std::vector<char>* out_bytes);
+    int run(Vector<char>* out_bytes);
 
   private:
     int write_node(const struct node& node, uint32_t* out_offset);
@@ -47,13 +48,13 @@ class ModelWriter
     const struct graph& graph_;
     bool is_nhwc_;
     FileBuilder builder_;
-    std::vector<const struct tensor*> constants_;  // by buffer
+    Vector<const struct tensor*> constants_;  // by buffer
 };
 
 template <class Item, class Write>
 int ModelWriter::write_list(Item* const* items, int number, Write write, uint32_t* out_vector)
 {
-    std::vector<uint32_t> offsets(static_cast<size_t>(number));
+    Vector<uint32_t> offsets(static_cast<size_t>(number));
     for (int i = 0; i < number; i++) {
         TENGINE_RETURN_IF_ERROR((this->*write)(*items[i], &offsets[static_cast<size_t>(i)]));
         if (builder_.is_too_large()) return fail_too_large();
@@ -62,7 +63,7 @@ int ModelWriter::write_list(Item* const* items, int number, Write write, uint32_
     return TENGINE_OK;
 }
 
-int ModelWriter::run(std::vector<char>* out_bytes)
+int ModelWriter::run(Vector<char>* out_bytes)
 {
     if (graph_.output_num == 0)
         return tengine_error_set(TENGINE_EGRAPH, "the graph has no output nodes to write");
@@ -75,7 +76,7 @@ int ModelWriter::run(std::vector<char>* out_bytes)
         write_list(graph_.node_list, graph_.node_num, &ModelWriter::write_node, &subgraph.nodes));
     TENGINE_RETURN_IF_ERROR(write_list(graph_.tensor_list, graph_.tensor_num,
                                        &ModelWriter::write_tensor, &subgraph.tensors));
-    std::vector<uint32_t> buffers;
+    Vector<uint32_t> buffers;
     for (const struct tensor* constant : constants_)
         buffers.push_back(write_values(*constant));
     subgraph.buffers = builder_.add_vector(buffers);
@@ -175,7 +176,7 @@ int ModelWriter::write_quantisation(const struct tensor& tensor, uint32_t* out_o
                                  "tensor '%s' has scales along dimension %d, a tmfile has them "
                                  "along dimension 0",
                                  tensor.name, tensor.quant_axis);
-    std::vector<uint32_t> offsets;
+    Vector<uint32_t> offsets;
     for (int i = 0; i < number; i++) {
         QuantRecord record = {};
         record.scale = number == 1 ? tensor.scale : tensor.scale_list[i];
@@ -201,7 +202,7 @@ uint32_t ModelWriter::write_values(const struct tensor& tensor)
     record.size = static_cast<uint32_t>(bytes);
     if (is_without_values(tensor)) return builder_.add(record);
     if (is_nhwc_ && tensor.dim_num == 4) {
-        std::vector<char> permuted(bytes);
+        Vector<char> permuted(bytes);
         values_to_nhwc(&tensor, static_cast<const char*>(tensor.data), permuted.data());
         record.data = builder_.add_aligned(permuted.data(), bytes, kBufferAlignment);
     } else {
@@ -212,7 +213,7 @@ uint32_t ModelWriter::write_values(const struct tensor& tensor)
 
 }  // namespace
 
-int write_model(const struct graph& graph, std::vector<char>* out_bytes)
+int write_model(const struct graph& graph, Vector<char>* out_bytes)
 {
     return ModelWriter(graph).run(out_bytes);
 }

@@ -3,12 +3,11 @@
 // records are made in parameters.cc and extension.cc.
 #pragma once
 
-#include <vector>
-
+#include "base/containers.hpp"
 #include "tengine/ir.h"
 
 namespace tengine::tmfile {
 
-TENGINE_MUST_USE int write_model(const struct graph& graph, std::vector<char>* out_bytes);
+TENGINE_MUST_USE int write_model(const struct graph& graph, Vector<char>* out_bytes);
 
 }  // namespace tengine::tmfile

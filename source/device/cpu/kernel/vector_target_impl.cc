@@ -7,7 +7,6 @@
 
 #ifdef TENGINE_HAVE_HIGHWAY
 #include <hwy/highway.h>
-#include <vector>
 
 #include "base/cpu.h"
 #if HWY_ARCH_ARM_A64
@@ -60,19 +59,25 @@ int64_t find_supported_targets()
 
 #endif  // HWY_ARCH_ARM
 
-// All that are supported, and those of them that kernels are compiled for, best first.
-struct Targets
+// A bit for each target; a lower one is a better one. supported_targets() is every one that the
+// processor has, all_targets() those of them that kernels are compiled for.
+int64_t supported_targets()
 {
-    Targets() : supported(find_supported_targets()), list(hwy::SupportedAndGeneratedTargets()) {}
+    static const int64_t targets = find_supported_targets();
+    return targets;
+}
 
-    int64_t supported;
-    std::vector<int64_t> list;
-};
-
-const Targets& targets()
+int64_t all_targets()
 {
-    static const Targets found;
-    return found;
+    return supported_targets() & HWY_TARGETS;
+}
+
+int64_t target_at(int index)
+{
+    int64_t targets = all_targets();
+    for (int i = 0; i < index; i++)
+        targets &= targets - 1;
+    return targets & -targets;
 }
 
 bool is_target(int index)
@@ -84,12 +89,12 @@ bool is_target(int index)
 
 int get_vector_target_num()
 {
-    return static_cast<int>(targets().list.size());
+    return __builtin_popcountll(static_cast<uint64_t>(all_targets()));
 }
 
 const char* get_vector_target_name(int index)
 {
-    return is_target(index) ? hwy::TargetName(targets().list[static_cast<size_t>(index)]) : nullptr;
+    return is_target(index) ? hwy::TargetName(target_at(index)) : nullptr;
 }
 
 void choose_vector_target()
@@ -99,8 +104,7 @@ void choose_vector_target()
 
 void force_vector_target(int index)
 {
-    const int64_t target =
-        is_target(index) ? targets().list[static_cast<size_t>(index)] : targets().supported;
+    const int64_t target = is_target(index) ? target_at(index) : supported_targets();
     hwy::SetSupportedTargetsForTest(target);
     hwy::GetChosenTarget().Update(target);
 }

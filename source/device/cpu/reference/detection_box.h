@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <new>
-#include <vector>
 
+#include "base/containers.hpp"
 #include "device/cpu/kernel_table.h"
 
 namespace tengine::cpu {
@@ -32,14 +32,13 @@ inline float overlap(const ScoredBox& a, const ScoredBox& b, float pixel)
 }
 
 // Best first; equal scores stay in their order.
-inline void sort_by_score(std::vector<ScoredBox>& boxes)
+inline void sort_by_score(Vector<ScoredBox>& boxes)
 {
-    std::stable_sort(boxes.begin(), boxes.end(),
-                     [](const ScoredBox& a, const ScoredBox& b) { return a.score > b.score; });
+    sort_stably(boxes, [](const ScoredBox& a, const ScoredBox& b) { return a.score > b.score; });
 }
 
 // A limit on the number of boxes as parameters have it; negative: none.
-inline void keep_first(std::vector<ScoredBox>& boxes, int64_t limit)
+inline void keep_first(Vector<ScoredBox>& boxes, int64_t limit)
 {
     if (limit >= 0 && static_cast<size_t>(limit) < boxes.size())
         boxes.resize(static_cast<size_t>(limit));
@@ -47,8 +46,8 @@ inline void keep_first(std::vector<ScoredBox>& boxes, int64_t limit)
 
 // Takes each box that no taken one `suppresses`, until there are `limit`; appends to out_taken.
 template <class Suppresses>
-void take_unsuppressed(const std::vector<ScoredBox>& sorted, size_t limit,
-                       const Suppresses& suppresses, std::vector<ScoredBox>& out_taken)
+void take_unsuppressed(const Vector<ScoredBox>& sorted, size_t limit, const Suppresses& suppresses,
+                       Vector<ScoredBox>& out_taken)
 {
     const size_t first = out_taken.size();
     for (const ScoredBox& box : sorted) {

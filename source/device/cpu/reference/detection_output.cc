@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/containers.hpp"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/detection_box.h"
 #include "operator/tengine/detection_param.h"
@@ -23,11 +24,11 @@ ScoredBox decode(const float* delta, const float* prior, const float* variance)
     return {x - half_width, y - half_height, x + half_width, y + half_height, 0, 0};
 }
 
-std::vector<ScoredBox> decode_all(const KernelContext& context)
+Vector<ScoredBox> decode_all(const KernelContext& context)
 {
     const tensor* priors = context.input(2);
     const int64_t numbers = priors->dims[2];
-    std::vector<ScoredBox> boxes;
+    Vector<ScoredBox> boxes;
     boxes.reserve(static_cast<size_t>(numbers / 4));
     for (int64_t i = 0; i < numbers; i += 4)
         boxes.push_back(
@@ -36,15 +37,15 @@ std::vector<ScoredBox> decode_all(const KernelContext& context)
 }
 
 // Class 0 is the background.
-std::vector<ScoredBox> detect(const KernelContext& context)
+Vector<ScoredBox> detect(const KernelContext& context)
 {
     const auto& param = context.param<tm_detection_output_param>();
     const float* scores = context.input(1)->f32;
-    const std::vector<ScoredBox> boxes = decode_all(context);
+    const Vector<ScoredBox> boxes = decode_all(context);
     const auto suppresses = [&](const ScoredBox& taken, const ScoredBox& box) {
         return overlap(taken, box, 0) > param.nms_threshold;
     };
-    std::vector<ScoredBox> detections, candidates;
+    Vector<ScoredBox> detections, candidates;
     for (int label = 1; label < param.num_classes; label++) {
         candidates.clear();
         for (size_t i = 0; i < boxes.size(); i++) {
@@ -67,7 +68,7 @@ std::vector<ScoredBox> detect(const KernelContext& context)
 int run_detection_output(KernelContext& context)
 {
     return with_box_memory(context, [&] {
-        const std::vector<ScoredBox> detections = detect(context);
+        const Vector<ScoredBox> detections = detect(context);
         const int64_t dims[] = {1, static_cast<int64_t>(detections.size()), 6, 1};
         TENGINE_RETURN_IF_ERROR(set_node_output(context.node, 0, TENGINE_DT_FP32, dims, 4));
         TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(context.output(0)));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/containers.hpp"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/detection_box.h"
 #include "operator/tengine/detection_param.h"
@@ -41,30 +42,30 @@ ScoredBox decode(const Matrix& deltas, int64_t box, const float* anchor, const f
     return {x - half_width, y - half_height, x + half_width, y + half_height, 0, 0};
 }
 
-std::vector<ScoredBox> decode_all(const KernelContext& context, const postprocess_layout& layout)
+Vector<ScoredBox> decode_all(const KernelContext& context, const postprocess_layout& layout)
 {
     const Matrix deltas(*context.input(0), layout, 4);
     const float* anchors = context.input(2)->f32;
     const float* scales = context.param<tm_detection_postprocess_param>().scales.values;
-    std::vector<ScoredBox> boxes;
+    Vector<ScoredBox> boxes;
     boxes.reserve(static_cast<size_t>(layout.box_num));
     for (int64_t i = 0; i < layout.box_num; i++)
         boxes.push_back(decode(deltas, i, anchors + i * 4, scales));
     return boxes;
 }
 
-std::vector<ScoredBox> detect(const KernelContext& context)
+Vector<ScoredBox> detect(const KernelContext& context)
 {
     const auto& param = context.param<tm_detection_postprocess_param>();
     postprocess_layout layout;
     if (resolve_postprocess_layout(context.node, &layout) < 0) return {};
     const int64_t class_num = int64_t{param.num_classes} + 1;
     const Matrix scores(*context.input(1), layout, class_num);
-    const std::vector<ScoredBox> boxes = decode_all(context, layout);
+    const Vector<ScoredBox> boxes = decode_all(context, layout);
     const auto suppresses = [&](const ScoredBox& taken, const ScoredBox& box) {
         return overlap(taken, box, 0) > param.nms_iou_threshold;
     };
-    std::vector<ScoredBox> detections, candidates;
+    Vector<ScoredBox> detections, candidates;
     for (int64_t label = 1; label < class_num; label++) {
         candidates.clear();
         for (size_t i = 0; i < boxes.size(); i++) {
@@ -95,7 +96,7 @@ float* clear_output(const KernelContext& context, int index)
 int run_detection_postprocess(KernelContext& context)
 {
     return with_box_memory(context, [&] {
-        const std::vector<ScoredBox> detections = detect(context);
+        const Vector<ScoredBox> detections = detect(context);
         float* corners = clear_output(context, 0);
         float* labels = clear_output(context, 1);
         float* scores = clear_output(context, 2);

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 #include <new>
-#include <vector>
 
+#include "base/containers.hpp"
 #include "device/cpu/kernel_table.h"
 #include "operator/select_param.h"
 
@@ -65,7 +65,7 @@ struct Limits
 
 // Boxes worth a look, best score first.
 void find_candidates(const float* scores, int64_t box_num, const Limits& limits,
-                     std::vector<int64_t>& out_candidates)
+                     Vector<int64_t>& out_candidates)
 {
     out_candidates.clear();
     for (int64_t i = 0; i < box_num; i++)
@@ -76,8 +76,8 @@ void find_candidates(const float* scores, int64_t box_num, const Limits& limits,
 }
 
 // The boxes of one class that stay.
-void suppress(const float* boxes, bool center, const std::vector<int64_t>& candidates,
-              const Limits& limits, std::vector<int64_t>& out_taken)
+void suppress(const float* boxes, bool center, const Vector<int64_t>& candidates,
+              const Limits& limits, Vector<int64_t>& out_taken)
 {
     out_taken.clear();
     for (const int64_t candidate : candidates) {
@@ -91,7 +91,7 @@ void suppress(const float* boxes, bool center, const std::vector<int64_t>& candi
 }
 
 // Rows of batch, class, box.
-std::vector<int64_t> select_boxes(const KernelContext& context)
+Vector<int64_t> select_boxes(const KernelContext& context)
 {
     const tensor* boxes = context.input(0);
     const tensor* scores = context.input(1);
@@ -99,7 +99,7 @@ std::vector<int64_t> select_boxes(const KernelContext& context)
     const int64_t class_num = scores->dims[1];
     const int64_t box_num = scores->dims[2];
     const Limits limits(context);
-    std::vector<int64_t> selected, candidates, taken;
+    Vector<int64_t> selected, candidates, taken;
     for (int64_t i = 0; i < scores->dims[0] * class_num; i++) {
         const int64_t batch = i / class_num;
         find_candidates(scores->f32 + i * box_num, box_num, limits, candidates);
@@ -113,7 +113,7 @@ std::vector<int64_t> select_boxes(const KernelContext& context)
 int run_non_max_suppression(KernelContext& context)
 {
     try {
-        const std::vector<int64_t> selected = select_boxes(context);
+        const Vector<int64_t> selected = select_boxes(context);
         const int64_t dims[] = {static_cast<int64_t>(selected.size() / 3), 3};
         TENGINE_RETURN_IF_ERROR(set_node_output(context.node, 0, TENGINE_DT_INT64, dims, 2));
         TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(context.output(0)));

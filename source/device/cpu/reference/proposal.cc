@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/containers.hpp"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/detection_box.h"
 #include "operator/tengine/detection_param.h"
@@ -44,9 +45,9 @@ class Decoder
     }
 
     // Boxes of all cells and anchors that are large enough, clipped to the image.
-    std::vector<ScoredBox> decode_all() const
+    Vector<ScoredBox> decode_all() const
     {
-        std::vector<ScoredBox> boxes;
+        Vector<ScoredBox> boxes;
         for (int64_t cell = 0; cell < cells_; cell++)
             for (int64_t anchor = 0; anchor < anchor_num_; anchor++)
                 decode(cell, anchor, boxes);
@@ -54,7 +55,7 @@ class Decoder
     }
 
   private:
-    void decode(int64_t cell, int64_t anchor, std::vector<ScoredBox>& boxes) const
+    void decode(int64_t cell, int64_t anchor, Vector<ScoredBox>& boxes) const
     {
         // The first half of the scores is the background's.
         const float score = scores_[(anchor_num_ + anchor) * cells_ + cell];
@@ -90,10 +91,10 @@ int run_proposal(KernelContext& context)
     const auto& param = context.param<tm_rpn_param>();
     const auto room = static_cast<size_t>(context.output(0)->dims[1]);
     return with_box_memory(context, [&] {
-        std::vector<ScoredBox> candidates = Decoder(context).decode_all();
+        Vector<ScoredBox> candidates = Decoder(context).decode_all();
         sort_by_score(candidates);
         keep_first(candidates, param.per_nms_topn > 0 ? param.per_nms_topn : -1);
-        std::vector<ScoredBox> taken;
+        Vector<ScoredBox> taken;
         const auto suppresses = [&](const ScoredBox& better, const ScoredBox& box) {
             return overlap(better, box, 1) >= param.nms_thresh;
         };

@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 
+#include "base/alloc.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/types.h"
 #include "operator/select_param.h"
@@ -123,7 +124,7 @@ int compare_items(const T* data, const Items& items, int64_t left, int64_t right
 // place in the output; for every item its group.
 struct Groups
 {
-    std::unique_ptr<int64_t[]> memory;
+    std::unique_ptr<void, void (*)(void*)> memory{nullptr, free_memory};
     int64_t* order;  // items, sorted
     int64_t* first;
     int64_t* count;
@@ -133,8 +134,8 @@ struct Groups
 
     bool allocate(int64_t item_num)
     {
-        memory.reset(new (std::nothrow) int64_t[static_cast<size_t>(item_num) * 5]);
-        order = memory.get();
+        memory.reset(alloc_raw_memory(static_cast<size_t>(item_num) * 5 * sizeof(int64_t)));
+        order = static_cast<int64_t*>(memory.get());
         first = order + item_num;
         count = first + item_num;
         place = count + item_num;

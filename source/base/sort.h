@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorting in place. The C library's qsort() takes memory of its own for long lists.
+#pragma once
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// As qsort(): heapsort, at most 2 n log2(n) comparisons. Equal items may change places.
+void sort_items(void* items, size_t number, size_t size,
+                int (*compare)(const void* left, const void* right));
+
+#ifdef __cplusplus
+}
+#endif
