@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Arm Compute Library as a device: the ir_device_t around Builder (what it can do) and Plan (a
+// compiled part). docs/acl.md says what it takes.
+#include "tengine/compat/tengine/acl_device.h"
+
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "device/acl/operator_table.h"
+#include "device/acl/plan.h"
+#include "device/acl/scheduler.h"
+#include "graph/context.h"
+#include "operator/registry.h"
+
+namespace tengine::acl {
+namespace {
+
+extern ir_device_t acl_device;
+
+template <class Body>
+int guard(const char* what, const Body& body)
+{
+    try {
+        return body();
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "ACL: no memory to %s", what);
+    } catch (const std::exception& failure) {
+        return tengine_error_set(TENGINE_EDEVICE, "ACL failed to %s: %s", what, failure.what());
+    }
+}
+
+Plan* plan_of(const subgraph* part)
+{
+    return static_cast<Plan*>(part->device_graph);
+}
+
+// ---- interface ----
+
+int init(device*)
+{
+    return guard("start its scheduler", [] {
+        install_scheduler();
+        return TENGINE_OK;
+    });
+}
+
+int release_device(device*)
+{
+    return guard("stop its scheduler", [] {
+        remove_scheduler();
+        return TENGINE_OK;
+    });
+}
+
+int release_graph(device*, void* device_graph)
+{
+    delete static_cast<Plan*>(device_graph);
+    return TENGINE_OK;
+}
+
+int pre_run(device* device, subgraph* part, void*)
+{
+    return guard("compile", [&]() -> int {
+        release_graph(device, part->device_graph);
+        part->device_graph = nullptr;
+        Settings settings;
+        TENGINE_RETURN_IF_ERROR(read_settings(*part->graph, *device, &settings));
+        std::unique_ptr<Plan> plan;
+        TENGINE_RETURN_IF_ERROR(Plan::create(*part, settings, &plan));
+        part->plan_bytes = plan->arena_bytes();
+        part->device_graph = plan.release();
+        return TENGINE_OK;
+    });
+}
+
+int run(device*, subgraph* part)
+{
+    return guard("run", [&] { return plan_of(part)->run(); });
+}
+
+int post_run(device*, subgraph*)
+{
+    return TENGINE_OK;
+}
+
+int measure(device*, subgraph* part, int64_t* out_node_ns)
+{
+    plan_of(part)->copy_times(out_node_ns);
+    return TENGINE_OK;
+}
+
+// "20.08; fp16 dotprod": the version, and what of the processor it uses.
+const char* features(device*)
+{
+    static const std::string text = [] {
+        const auto& cpu = arm_compute::Scheduler::get().cpu_info();
+        std::string line = std::to_string(ACL_VERSION / 100) + "." +
+                           (ACL_VERSION % 100 < 10 ? "0" : "") + std::to_string(ACL_VERSION % 100);
+        line += "; NEON";
+        if (cpu.has_fp16()) line += " fp16";
+        if (cpu.has_dotprod()) line += " dotprod";
+        return line;
+    }();
+    return text.c_str();
+}
+
+int check_option(device*, const char* key, const char* value)
+{
+    return guard("check an option", [&] {
+        Settings settings;
+        return set_option(key, value, &settings);
+    });
+}
+
+// ---- allocator ----
+
+int describe(device*, struct vector* allowed_ops, struct vector*, struct vector* precision)
+{
+    return guard("describe itself", [&]() -> int {
+        // A small build does not have every operator.
+        for (const char* name : list_operators()) {
+            const int op = get_op_type_by_name(name);
+            if (op >= 0 && push_vector_data(allowed_ops, &op) < 0) throw std::bad_alloc();
+        }
+        for (const int type : {TENGINE_DT_FP32, TENGINE_DT_FP16, TENGINE_DT_INT8, TENGINE_DT_UINT8})
+            if (push_vector_data(precision, &type) < 0) throw std::bad_alloc();
+        return TENGINE_OK;
+    });
+}
+
+int inspect(device* device, const node* node, ir_verdict_t* out_verdict)
+{
+    return guard("judge a node", [&]() -> int {
+        if (node->dynamic_shape) {
+            refuse_ir_node(out_verdict, IR_REASON_SHAPE, "", "",
+                           "a shape is known at run time only");
+            return TENGINE_OK;
+        }
+        Settings settings;
+        TENGINE_RETURN_IF_ERROR(read_settings(*node->graph, *device, &settings));
+        judge_node(*node, settings, out_verdict);
+        return TENGINE_OK;
+    });
+}
+
+// ---- optimizer ----
+
+// The precision of the program's acl_option, where the run itself asks for none.
+int find_precision(const graph& graph, int precision)
+{
+    if (precision != TENGINE_MODE_FP32 || !graph.attribute->context) return precision;
+    const ir_context_device_t* entry =
+        find_ir_context_device(graph.attribute->context, &acl_device);
+    if (!entry || !entry->options || entry->option_size < sizeof(acl_option)) return precision;
+    acl_option options;
+    std::memcpy(&options, entry->options, sizeof options);
+    return options.precision;
+}
+
+int optimize_graph(graph* graph, int precision)
+{
+    switch (find_precision(*graph, precision)) {
+        case TENGINE_MODE_INT8:
+            return quantize_ir_graph(graph, &acl_device, TENGINE_DT_INT8);
+        case TENGINE_MODE_UINT8:
+            return quantize_ir_graph(graph, &acl_device, TENGINE_DT_UINT8);
+        case TENGINE_MODE_FP16:
+            return convert_ir_graph(graph, &acl_device, TENGINE_DT_FP16);
+        default:
+            return TENGINE_OK;
+    }
+}
+
+// ---- the device ----
+
+ir_interface_t make_interface()
+{
+    ir_interface_t table = {};
+    table.init = init;
+    table.pre_run = pre_run;
+    table.run = run;
+    table.post_run = post_run;
+    table.release_graph = release_graph;
+    table.release_device = release_device;
+    table.features = features;
+    table.check_option = check_option;
+    table.measure = measure;
+    return table;
+}
+
+ir_allocator_t make_allocator()
+{
+    ir_allocator_t table = {};
+    table.describe = describe;
+    table.inspect = inspect;
+    return table;
+}
+
+ir_interface_t acl_interface = make_interface();
+ir_allocator_t acl_allocator = make_allocator();
+ir_optimizer_t acl_optimizer = {nullptr, optimize_graph};
+ir_device_t acl_device = {"ACL", &acl_interface, &acl_allocator, &acl_optimizer, nullptr, nullptr};
+
+}  // namespace
+}  // namespace tengine::acl
+
+extern "C" int register_acl_device(void);
+extern "C" int unregister_acl_device(void);
+
+int register_acl_device(void)
+{
+    return register_device(&tengine::acl::acl_device);
+}
+int unregister_acl_device(void)
+{
+    return unregister_device(&tengine::acl::acl_device);
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What differs between versions of the Arm Compute Library, in one place. ACL_VERSION is year and
+// month, 2008 for Debian's 20.08; CMakeLists.txt reads it out of the library.
+#pragma once
+
+#include <arm_compute/core/CPP/ICPPKernel.h>
+#include <arm_compute/core/Error.h>
+#include <arm_compute/core/ITensor.h>
+#include <arm_compute/core/ITensorPack.h>
+#include <arm_compute/core/TensorInfo.h>
+#include <arm_compute/core/Types.h>
+#include <arm_compute/core/Window.h>
+#include <arm_compute/runtime/IFunction.h>
+#include <arm_compute/runtime/IScheduler.h>
+#include <arm_compute/runtime/Scheduler.h>
+#include <arm_compute/runtime/Tensor.h>
+
+// Later versions have a folder for the parameters of functions.
+#if __has_include(<arm_compute/function_info/ActivationLayerInfo.h>)
+#include <arm_compute/function_info/ActivationLayerInfo.h>
+#include <arm_compute/function_info/FullyConnectedLayerInfo.h>
+#include <arm_compute/function_info/GEMMInfo.h>
+#endif
+
+namespace tengine::acl {
+
+// Since 21.05 a kernel may be shared by functions, so its window comes with the call.
+#if ACL_VERSION >= 2105
+#define ACL_WINDOW_PARAMETER const arm_compute::Window &window,
+#define ACL_WINDOW(kernel) window
+#else
+#define ACL_WINDOW_PARAMETER
+#define ACL_WINDOW(kernel) (kernel)->window()
+#endif
+
+}  // namespace tengine::acl

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors in ACL's words. Its first dimension is the innermost, so shapes are turned round and a
+// tensor N x C x H x W is ACL's layout NCHW.
+#pragma once
+
+#include "device/acl/acl_version.h"
+#include "tengine/ir.h"
+
+namespace tengine::acl {
+
+using arm_compute::DataType;
+using arm_compute::ITensor;
+using arm_compute::ITensorInfo;
+using arm_compute::QuantizationInfo;
+using arm_compute::TensorInfo;
+using arm_compute::TensorShape;
+
+constexpr int kMaxRank = static_cast<int>(arm_compute::MAX_DIMS);
+
+// UNKNOWN for one that ACL does not have. Bytes and bool are plain integers: ACL's quantised types
+// are for operators that have a scale.
+DataType to_acl_type(int data_type);
+
+// Of outermost-first dimensions, as graphs have them.
+TensorShape to_acl_shape(std::initializer_list<int> dims);
+TensorShape to_acl_shape(const int dims[], int number);
+
+// A tensor of rank 0 becomes one element. The rank is kMaxRank at most.
+TensorInfo to_acl_info(const tensor& tensor);
+TensorInfo make_info(const TensorShape& shape, DataType type, const QuantizationInfo& scale = {});
+
+// ACL's number of an axis that a graph counts from outside, 0 <= axis < rank.
+inline unsigned to_acl_axis(int axis, int rank)
+{
+    return static_cast<unsigned>(rank - 1 - axis);
+}
+
+// Between dense memory and a tensor whose rows may have padding. Sizes are those of `tensor`.
+void copy_in(const void* dense, ITensor* tensor);
+void copy_out(const ITensor& tensor, void* dense);
+
+}  // namespace tengine::acl

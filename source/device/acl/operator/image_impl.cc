@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/acl/operator/image.h"
+
+namespace tengine::acl {
+
+TensorInfo image_info(const tensor& tensor)
+{
+    const int* dims = tensor.dims;
+    const DataType type = to_acl_type(tensor.data_type);
+    if (tensor.dim_num == 3) return make_info(to_acl_shape({dims[0], dims[1], 1, dims[2]}), type);
+    return make_info(to_acl_shape(dims, tensor.dim_num), type);
+}
+
+bool read_image_window(Builder& builder, const window& window, ImageWindow* out_window)
+{
+    if (window.axis_num != 1 && window.axis_num != 2)
+        return builder.refuse(IR_REASON_SHAPE, "", "",
+                              "a window over %d axes; ACL has those over 1 and 2", window.axis_num);
+    out_window->x = window.axes[window.axis_num - 1];
+    out_window->y = window.axis_num == 2 ? window.axes[0] : window_axis{1, 1, 1, 1, 1, 0, 0};
+    return true;
+}
+
+arm_compute::PadStrideInfo to_pad_stride(const ImageWindow& window)
+{
+    const auto& [x, y] = window;
+    return arm_compute::PadStrideInfo(
+        static_cast<unsigned>(x.stride), static_cast<unsigned>(y.stride),
+        static_cast<unsigned>(x.pad_begin), static_cast<unsigned>(x.pad_end),
+        static_cast<unsigned>(y.pad_begin), static_cast<unsigned>(y.pad_end),
+        arm_compute::DimensionRoundingType::FLOOR);
+}
+
+}  // namespace tengine::acl

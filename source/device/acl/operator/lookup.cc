@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lookup: each byte is replaced by an entry of a table of 256.
+#include <arm_compute/runtime/Lut.h>
+#include <arm_compute/runtime/NEON/functions/NETableLookup.h>
+#include <cstring>
+
+#include "device/acl/operator_table.h"
+#include "operator/qlinear_param.h"
+
+namespace tengine::acl {
+namespace {
+
+using Table = std::vector<uint8_t>;
+
+// ACL's function and the table it looks in, which is no tensor.
+class TableLookup final : public arm_compute::IFunction
+{
+  public:
+    // NETableLookup takes all unsigned bytes, and has no function to ask.
+    static arm_compute::Status validate(const ITensorInfo*, const Table&, const ITensorInfo*)
+    {
+        return {};
+    }
+    void configure(ITensor* input, const Table& table, ITensor* output)
+    {
+        std::memcpy(lut_.buffer(), table.data(), table.size());
+        function_.configure(input, &lut_, output);
+    }
+    void run() override { function_.run(); }
+
+  private:
+    arm_compute::Lut lut_{LOOKUP_TABLE_SIZE, DataType::U8};
+    arm_compute::NETableLookup function_;
+};
+
+TensorInfo unsigned_info(const tensor& tensor)
+{
+    return make_info(to_acl_info(tensor).tensor_shape(), DataType::U8);
+}
+
+bool build_lookup(Builder& builder)
+{
+    if (!builder.require_constant(1, "table")) return false;
+    const uint8_t* table = builder.source(1)->u8;
+    return builder.add<TableLookup>(builder.input(0, unsigned_info(*builder.source(0))),
+                                    Table(table, table + LOOKUP_TABLE_SIZE),
+                                    builder.output(0, unsigned_info(*builder.target())));
+}
+
+constexpr Operator kRows[] = {
+    {"tengine.Lookup", kBytes, build_lookup},
+};
+
+}  // namespace
+
+extern const OperatorTable lookup_operators;
+const OperatorTable lookup_operators = make_table(kRows);
+
+}  // namespace tengine::acl

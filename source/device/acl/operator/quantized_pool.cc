@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pools of quantised tensors: MaxPool of bytes, QLinearAveragePool and QLinearGlobalAveragePool.
+// ACL's own means cut off where they should round, and round again to the scale of the result. So
+// they are depthwise convolutions with equal weights, which add exactly and round once.
+#include <algorithm>
+#include <arm_compute/runtime/NEON/functions/NEDepthwiseConvolutionLayer.h>
+
+#include "device/acl/operator/image.h"
+#include "device/acl/operator/pool.h"
+#include "device/acl/operator/quantized.h"
+#include "device/acl/operator_table.h"
+#include "operator/pool_param.h"
+
+namespace tengine::acl {
+namespace {
+
+// The weight of such a convolution, as large as a byte of either type can be: larger sums are
+// shifted further, so that the two roundings of ACL are seldom seen.
+int find_weight(double factor)
+{
+    return static_cast<int>(std::clamp(factor / kLeastFactor, 1.0, double{INT8_MAX}));
+}
+
+// Inputs: x, its scale and zero point, those of y.
+bool add_mean(Builder& builder, const ImageWindow& window)
+{
+    Quantization x, y;
+    if (!read_quantization(builder, 1, &x) || !read_quantization(builder, 3, &y)) return false;
+    const tensor& input = *builder.source(0);
+    const tensor& output = *builder.target();
+    const int64_t values = int64_t{window.x.kernel} * window.y.kernel;
+    const double factor = x.scale / (double{y.scale} * static_cast<double>(values));
+    const int weight = find_weight(factor);
+    if (!check_factor(builder, factor / weight, static_cast<double>(values) * UINT8_MAX * weight))
+        return false;
+    const auto channels = static_cast<size_t>(input.dims[1]);
+    const TensorShape shape(static_cast<size_t>(window.x.kernel),
+                            static_cast<size_t>(window.y.kernel), channels);
+    const Quantization by = {1 / static_cast<float>(weight * values), 0};
+    const TensorInfo weights = quantized_info(make_info(shape, DataType::U8), input.data_type, by);
+    return builder.add<arm_compute::NEDepthwiseConvolutionLayer>(
+        builder.input(0, quantized_info(image_info(input), input.data_type, x)),
+        builder.constant(weights,
+                         std::vector<uint8_t>(weights.total_size(), static_cast<uint8_t>(weight))),
+        static_cast<ITensor*>(nullptr),
+        builder.output(0, quantized_info(image_info(output), output.data_type, y)),
+        to_pad_stride(window), 1U, ActivationLayerInfo(), arm_compute::Size2D(1, 1));
+}
+
+// Whether all windows hold as many values.
+bool is_even(const window_axis& axis, bool counts_padding)
+{
+    const int end = (axis.output - 1) * axis.stride + axis.kernel - axis.input - axis.pad_begin;
+    return counts_padding ? end <= axis.pad_end : end <= 0 && axis.pad_begin == 0;
+}
+
+bool build_average_pool(Builder& builder)
+{
+    window window;
+    if (resolve_pool_window(&builder.of(), &window) != TENGINE_OK)
+        return builder.refuse(IR_REASON_ATTRIBUTE, "", "", "%s", tengine_error_message());
+    ImageWindow image;
+    if (!read_image_window(builder, window, &image)) return false;
+    const bool counts_padding = get_ir_node_int(&builder.of(), "count_include_pad", 0) != 0;
+    for (const window_axis& axis : {image.x, image.y}) {
+        if (axis.dilation != 1) return builder.refuse_value("dilations", axis.dilation, "1");
+        if (!is_even(axis, counts_padding))
+            return builder.refuse(IR_REASON_ATTRIBUTE, "pads", "",
+                                  "windows at the border hold fewer values; ACL rounds means right "
+                                  "for windows of one size only");
+    }
+    return add_mean(builder, image);
+}
+
+// One window as large as the image.
+bool build_global_average_pool(Builder& builder)
+{
+    const tensor& x = *builder.source(0);
+    if (x.dim_num != 3 && x.dim_num != 4) return builder.refuse_value("rank", x.dim_num, "3 and 4");
+    const TensorShape shape = image_info(x).tensor_shape();
+    const auto whole = [](size_t size) {
+        const int length = static_cast<int>(size);
+        return window_axis{length, 1, length, 1, 1, 0, 0};
+    };
+    return add_mean(builder, {whole(shape[0]), whole(shape[1])});
+}
+
+// The zero point is what ACL finds in the padding.
+bool build_max_pool(Builder& builder)
+{
+    const tensor& x = *builder.source(0);
+    const tensor& y = *builder.target();
+    const Quantization plain = {1, x.data_type == TENGINE_DT_INT8 ? INT8_MIN : 0};
+    return add_window_pool(builder, arm_compute::PoolingType::MAX,
+                           quantized_info(image_info(x), x.data_type, plain),
+                           quantized_info(image_info(y), y.data_type, plain));
+}
+
+constexpr Operator kRows[] = {
+    {"com.microsoft.QLinearAveragePool", kBytes, build_average_pool},
+    {"com.microsoft.QLinearGlobalAveragePool", kBytes, build_global_average_pool},
+    {"MaxPool", kBytes, build_max_pool},
+};
+
+}  // namespace
+
+extern const OperatorTable quantized_pool_operators;
+const OperatorTable quantized_pool_operators = make_table(kRows);
+
+}  // namespace tengine::acl

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which function declares which operator. Every file operator/<stem>.cc defines the table
+// <stem>_operators; CMake finds them and generates the list.
+#pragma once
+
+#include <cstddef>
+
+#include "device/acl/builder.h"
+
+namespace tengine::acl {
+
+// Sets of data types: bit TENGINE_DT_*.
+constexpr unsigned kFloats = 1U << TENGINE_DT_FP32 | 1U << TENGINE_DT_FP16;
+constexpr unsigned kBytes = 1U << TENGINE_DT_INT8 | 1U << TENGINE_DT_UINT8;
+
+struct Operator
+{
+    const char* name;  // "Conv", or with its domain "com.microsoft.QGemm"
+    unsigned types;    // of input 0; an operator may have several rows
+    // Declares the node's functions; false when it has refused.
+    bool (*build)(Builder& builder);
+};
+
+struct OperatorTable
+{
+    const Operator* rows;
+    size_t row_num;
+};
+
+template <size_t number>
+constexpr OperatorTable make_table(const Operator (&rows)[number])
+{
+    return {rows, number};
+}
+
+// Generated from the files.
+extern const OperatorTable* const operator_tables[];
+extern const int operator_table_num;
+
+// All names, each once.
+std::vector<const char*> list_operators();
+
+// Declares a node by the row that has its type; false when there is none or it refuses.
+bool build_node(Builder& builder);
+
+// Whether ACL takes the node by itself; the verdict says why not.
+void judge_node(const node& node, const Settings& settings, ir_verdict_t* verdict);
+
+// The function an activation node is, for those that others can do with theirs.
+bool read_activation(const node& node, ActivationLayerInfo* out_info);
+
+}  // namespace tengine::acl

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What pre_run makes of a part: ACL functions in the order of its nodes, and the ACL tensors they
+// work on. Nodes are turned into functions by builder.h. The same plan with nothing configured
+// serves to ask what ACL accepts.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "device/acl/convert.h"
+#include "device/acl/memory.h"
+#include "device/acl/settings.h"
+#include "device/acl/threads.h"
+#include "tengine/device.h"
+
+namespace tengine::acl {
+
+// A tensor's bytes seen with another type or another scale, in the same shape. Padding that
+// functions ask for is made the same for both when the memory is given.
+class Alias final : public ITensor
+{
+  public:
+    Alias(const TensorInfo& info, ITensor* base) : info_(info), base_(base) {}
+
+    ITensorInfo* info() const override { return &info_; }
+    ITensorInfo* info() override { return &info_; }
+    uint8_t* buffer() const override { return base_->buffer(); }
+
+  private:
+    mutable TensorInfo info_;
+    ITensor* base_;
+};
+
+class Plan
+{
+  public:
+    // For questions: tensors have no memory, and no function is configured.
+    Plan() = default;
+    Plan(const Plan&) = delete;
+    Plan& operator=(const Plan&) = delete;
+
+    // TENGINE_EOPERATOR when ACL does not take a node, with its sentence.
+    static int create(const subgraph& part, const Settings& settings,
+                      std::unique_ptr<Plan>* out_plan);
+    int run();
+    // Time of each node in the last run, in ns; -1 where it cannot be told.
+    void copy_times(int64_t* out_ns) const;
+    size_t arena_bytes() const { return memory_.bytes(); }
+
+    // ---- for the builder ----
+
+    // A tensor that nodes compute or the part gets.
+    ITensor* value(const tensor& of);
+    // The same bytes with the type and the scale of `as`, whose shape is the tensor's.
+    ITensor* alias(const tensor& of, const TensorInfo& as);
+    // Bytes of a constant from `offset` on. Equal requests give the same tensor.
+    ITensor* constant(const tensor& of, const TensorInfo& as, size_t offset);
+    // One that the builder has computed.
+    ITensor* constant(const TensorInfo& info, std::vector<uint8_t> bytes);
+    // One within the node that is being built.
+    ITensor* temporary(const TensorInfo& info);
+
+    // Makes and configures a function; nothing in a plan for questions.
+    template <class Function, class... Arguments>
+    void add(Arguments&&... arguments)
+    {
+        if (!building_) return;
+        auto function = make<Function>();
+        function->configure(std::forward<Arguments>(arguments)...);
+        steps_.push_back({node_, std::move(function)});
+    }
+
+  private:
+    enum class Role
+    {
+        kInput,
+        kOutput,
+        kInside
+    };
+    struct Value
+    {
+        Role role = Role::kInside;
+        const tensor* host = nullptr;
+        arm_compute::Tensor memory;
+        std::vector<std::unique_ptr<Alias>> aliases;
+        bool copied = false;       // a border whose rows have padding
+        void* imported = nullptr;  // the host's memory, of a border without
+        bool alive = false;
+    };
+    struct Constant
+    {
+        const void* data = nullptr;
+        TensorInfo wanted;  // as it was asked for, without padding
+        std::vector<uint8_t> bytes;
+        arm_compute::Tensor memory;
+        int uses = 0;
+        bool copied = false;
+    };
+    struct Step
+    {
+        int node;
+        std::unique_ptr<arm_compute::IFunction> function;
+    };
+
+    template <class Function>
+    std::unique_ptr<Function> make()
+    {
+        using Manager = std::shared_ptr<arm_compute::IMemoryManager>;
+        if constexpr (std::is_constructible_v<Function, Manager>)
+            return std::make_unique<Function>(memory_.inside_functions());
+        else
+            return std::make_unique<Function>();
+    }
+
+    Value& find(const tensor& of);
+    void find_last_uses(const subgraph& part);
+    int build(const subgraph& part, const Settings& settings);
+    int build_node(const node& node, const Settings& settings);
+    const node* find_activation(const node& node, const Settings& settings);
+    void end_lives(const node& node);
+    void end_life(Value& value);
+    void place();
+    void place_border(Value& value);
+    void place_constant(Constant& constant);
+    void prepare();
+    void import_borders();
+    void run_steps();
+    void run_profiled();
+
+    bool building_ = false;
+    PoolOwner pool_;
+    PartMemory memory_;
+    std::map<int, std::unique_ptr<Value>> values_;  // by tensor
+    std::map<int, Role> roles_;
+    std::map<int, int> last_uses_;  // node positions, by tensor
+    std::vector<std::unique_ptr<Constant>> constants_;
+    std::vector<std::unique_ptr<arm_compute::Tensor>> temporaries_;
+    size_t ended_temporaries_ = 0;
+    int node_ = 0;             // position that is being built
+    std::vector<bool> fused_;  // nodes that the one before them does too
+    std::vector<Step> steps_;
+    std::vector<int64_t> times_;  // by position, with run_options.profile
+};
+
+}  // namespace tengine::acl

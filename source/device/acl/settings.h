@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device's options by key: fast_math.
+#pragma once
+
+#include <string>
+
+#include "tengine/device.h"
+
+namespace tengine::acl {
+
+struct Settings
+{
+    // Convolutions may use algorithms that round differently (Winograd).
+    bool fast_math = false;
+};
+
+// One option. TENGINE_ENOENT, TENGINE_EINVAL with a sentence.
+int set_option(const std::string& key, const std::string& value, Settings* settings);
+
+// All options that the graph's context has for the device.
+int read_settings(const graph& graph, const device& device, Settings* out_settings);
+
+}  // namespace tengine::acl
