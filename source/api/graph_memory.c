@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // inspect.h, memory: what a graph holds.
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/check.h"
+#include "base/sort.h"
 #include "operator/param.h"
 #include "scheduler/memory.h"
 #include "serializer/serializer.h"
@@ -38,7 +38,7 @@ static void add_spans(struct vector* spans, struct tengine_graph_memory* memory)
 {
     const int number = get_vector_num(spans);
     if (number == 0) return;
-    qsort(get_vector_data(spans, 0), (size_t)number, sizeof(span_t), compare_spans);
+    sort_items(get_vector_data(spans, 0), (size_t)number, sizeof(span_t), compare_spans);
     int64_t* const sums[] = {
         [IR_DATA_PROGRAM] = &memory->borrowed_bytes,
         [IR_DATA_LIBRARY] = &memory->owned_bytes,
