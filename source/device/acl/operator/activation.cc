@@ -24,7 +24,8 @@ struct Activation
     const char* parameter_a;  // of the node that gives a; NULL: it is fixed
 };
 
-// Not Softplus: ACL takes the logarithm of 1 + exp(x), which overflows from 89 on.
+// Not Softplus: ACL takes the logarithm of 1 + exp(x), which does not go
+// beyond 89.
 constexpr Activation kActivations[] = {
     {"Relu", Kind::RELU, 0, 0, nullptr}, {"Sigmoid", Kind::LOGISTIC, 0, 0, nullptr},
     {"Tanh", Kind::TANH, 1, 1, nullptr}, {"LeakyRelu", Kind::LEAKY_RELU, 0, 0, "alpha"},
