@@ -46,7 +46,7 @@ Json to_json(const GraphMemory& memory)
 {
     Json devices = Json::array();
     for (const DeviceMemory& device : memory.devices)
-        devices.push_back({{"device", device.device},
+        devices.push_back({{"name", device.device},
                            {"parts", device.parts},
                            {"unknown_parts", device.unknown_parts},
                            {"compiled", device.compiled},

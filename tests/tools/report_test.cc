@@ -94,7 +94,7 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                        {"bytes_in", "count"},    {"bytes_out", "count"},
                        {"predicted_ms", "time"}, {"measured_ms", part_measured},
                        {"redone", "count"},      {"counters", {counter}}};
-    const json device_memory = {{"device", "string"},       {"parts", "count"},
+    const json device_memory = {{"name", "string"},         {"parts", "count"},
                                 {"unknown_parts", "count"}, {"compiled", "count"},
                                 {"arena", "count"},         {"tensors", "count"}};
     const json node = {{"name", "string"},
