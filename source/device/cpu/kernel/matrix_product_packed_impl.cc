@@ -76,24 +76,27 @@ struct Tile
     float alpha, beta;
 };
 
-// Element `kRow` of a quad in all lanes. NEON multiplies by a lane of a register.
+// Element `kRow` of a quad times b, plus c. NEON multiplies by a lane of a register; on AArch32
+// only the multiply-add that rounds twice does, which Highway does not use.
 template <int kRow>
-HWY_INLINE Vector broadcast(const float* quad)
+HWY_INLINE Vector add_product(const float* quad, Vector b, Vector c)
 {
 #if HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON
-    return hn::Broadcast<kRow>(hn::LoadDup128(Floats(), quad));
+    return hn::MulAdd(hn::Broadcast<kRow>(hn::LoadDup128(Floats(), quad)), b, c);
+#elif HWY_ARCH_ARM_V7 && HWY_TARGET == HWY_NEON
+    return Vector(vmlaq_lane_f32(c.raw, b.raw, vld1_f32(quad + kRow / 2 * 2), kRow % 2));
 #else
-    return hn::Set(Floats(), quad[kRow]);
+    return hn::MulAdd(hn::Set(Floats(), quad[kRow]), b, c);
 #endif
 }
 
-template <int kVectors>
-HWY_INLINE void add_row(Vector a, Vector b0, Vector b1, Vector b2, Vector& c0, Vector& c1,
+template <int kRow, int kVectors>
+HWY_INLINE void add_row(const float* quad, Vector b0, Vector b1, Vector b2, Vector& c0, Vector& c1,
                         Vector& c2)
 {
-    c0 = hn::MulAdd(a, b0, c0);
-    if constexpr (kVectors > 1) c1 = hn::MulAdd(a, b1, c1);
-    if constexpr (kVectors > 2) c2 = hn::MulAdd(a, b2, c2);
+    c0 = add_product<kRow>(quad, b0, c0);
+    if constexpr (kVectors > 1) c1 = add_product<kRow>(quad, b1, c1);
+    if constexpr (kVectors > 2) c2 = add_product<kRow>(quad, b2, c2);
 }
 
 template <int kVectors>
@@ -126,15 +129,15 @@ HWY_NOINLINE void multiply_tile(const Tile& t)
         const Vector b0 = hn::LoadU(d, b);
         const Vector b1 = kVectors > 1 ? hn::LoadU(d, b + lanes) : b0;
         const Vector b2 = kVectors > 2 ? hn::LoadU(d, b + 2 * lanes) : b0;
-        add_row<kVectors>(broadcast<0>(a), b0, b1, b2, x0, y0, z0);
-        add_row<kVectors>(broadcast<1>(a), b0, b1, b2, x1, y1, z1);
-        add_row<kVectors>(broadcast<2>(a), b0, b1, b2, x2, y2, z2);
-        add_row<kVectors>(broadcast<3>(a), b0, b1, b2, x3, y3, z3);
+        add_row<0, kVectors>(a, b0, b1, b2, x0, y0, z0);
+        add_row<1, kVectors>(a, b0, b1, b2, x1, y1, z1);
+        add_row<2, kVectors>(a, b0, b1, b2, x2, y2, z2);
+        add_row<3, kVectors>(a, b0, b1, b2, x3, y3, z3);
         if constexpr (kQuads > 1) {
-            add_row<kVectors>(broadcast<0>(second), b0, b1, b2, x4, y4, z4);
-            add_row<kVectors>(broadcast<1>(second), b0, b1, b2, x5, y5, z5);
-            add_row<kVectors>(broadcast<2>(second), b0, b1, b2, x6, y6, z6);
-            add_row<kVectors>(broadcast<3>(second), b0, b1, b2, x7, y7, z7);
+            add_row<0, kVectors>(second, b0, b1, b2, x4, y4, z4);
+            add_row<1, kVectors>(second, b0, b1, b2, x5, y5, z5);
+            add_row<2, kVectors>(second, b0, b1, b2, x6, y6, z6);
+            add_row<3, kVectors>(second, b0, b1, b2, x7, y7, z7);
         }
     }
     store_row<kVectors>(t, 0, x0, y0, z0);
