@@ -91,14 +91,20 @@ int measure(device*, subgraph* part, int64_t* out_node_ns)
     return TENGINE_OK;
 }
 
+int memory(device*, subgraph* part, ir_part_memory_t* out_memory)
+{
+    const Plan& plan = *plan_of(part);
+    out_memory->compiled = static_cast<int64_t>(plan.compiled_bytes());
+    out_memory->arena = static_cast<int64_t>(plan.arena_bytes());
+    return TENGINE_OK;
+}
+
 // "20.08; fp16 dotprod": the version, and what of the processor it uses.
 const char* features(device*)
 {
     static const std::string text = [] {
         const auto& cpu = arm_compute::Scheduler::get().cpu_info();
-        std::string line = std::to_string(ACL_VERSION / 100) + "." +
-                           (ACL_VERSION % 100 < 10 ? "0" : "") + std::to_string(ACL_VERSION % 100);
-        line += "; NEON";
+        std::string line = ACL_VERSION_TEXT "; NEON";
         if (cpu.has_fp16()) line += " fp16";
         if (cpu.has_dotprod()) line += " dotprod";
         return line;
@@ -187,6 +193,7 @@ ir_interface_t make_interface()
     table.features = features;
     table.check_option = check_option;
     table.measure = measure;
+    if (count_heap() > 0) table.memory = memory;
     return table;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/acl/memory.h"
 
+#include <malloc.h>
+
 #include <arm_compute/runtime/BlobLifetimeManager.h>
 #include <arm_compute/runtime/MemoryManagerOnDemand.h>
 #include <arm_compute/runtime/PoolManager.h>
@@ -23,6 +25,16 @@ std::unique_ptr<arm_compute::IMemoryRegion> CountingAllocator::make_region(size_
 {
     bytes_ += size;
     return allocator_.make_region(size, alignment);
+}
+
+int64_t count_heap()
+{
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+    const struct mallinfo2 heap = mallinfo2();
+    return static_cast<int64_t>(heap.uordblks + heap.hblkhd);
+#else
+    return 0;
+#endif
 }
 
 namespace {

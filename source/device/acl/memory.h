@@ -6,6 +6,7 @@
 #include <arm_compute/runtime/Allocator.h>
 #include <arm_compute/runtime/IMemoryManager.h>
 #include <arm_compute/runtime/MemoryGroup.h>
+#include <cstdint>
 #include <memory>
 
 #include "device/acl/acl_version.h"
@@ -26,6 +27,10 @@ class CountingAllocator final : public arm_compute::IAllocator
     arm_compute::Allocator allocator_;
     size_t bytes_ = 0;
 };
+
+// Bytes of the process' heap in use, which is where ACL's functions have their rearranged weights;
+// 0 where the C library does not tell.
+int64_t count_heap();
 
 class PartMemory
 {

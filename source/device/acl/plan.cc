@@ -98,6 +98,7 @@ ITensor* Plan::temporary(const TensorInfo& info)
 
 int Plan::create(const subgraph& part, const Settings& settings, std::unique_ptr<Plan>* out_plan)
 {
+    const int64_t heap_before = count_heap();
     auto plan = std::make_unique<Plan>();
     plan->building_ = true;
     TENGINE_RETURN_IF_ERROR(make_pool(*part.graph, &plan->pool_));
@@ -107,6 +108,7 @@ int Plan::create(const subgraph& part, const Settings& settings, std::unique_ptr
     plan->prepare();
     if (part.graph->run_options.profile)
         plan->times_.assign(static_cast<size_t>(part.node_num), int64_t{-1});
+    plan->count_compiled(heap_before);
     *out_plan = std::move(plan);
     return TENGINE_OK;
 }
@@ -221,7 +223,9 @@ void Plan::place_border(Value& value)
 {
     unite_padding(value.memory, value.aliases);
     value.copied = value.memory.info()->has_padding();
-    if (value.copied) value.memory.allocator()->allocate();
+    if (!value.copied) return;
+    value.memory.allocator()->allocate();
+    border_bytes_ += value.memory.info()->total_size();
 }
 
 void Plan::place_constant(Constant& constant)
@@ -246,6 +250,12 @@ void Plan::prepare()
         if (constant->copied) constant->memory.allocator()->free();
         constant->bytes = {};
     }
+}
+
+void Plan::count_compiled(int64_t heap_before)
+{
+    const int64_t grown = count_heap() - heap_before - static_cast<int64_t>(arena_bytes());
+    compiled_bytes_ = static_cast<size_t>(std::max<int64_t>(grown, 0));
 }
 
 // ---- running ----

@@ -48,7 +48,11 @@ class Plan
     int run();
     // Time of each node in the last run, in ns; -1 where it cannot be told.
     void copy_times(int64_t* out_ns) const;
-    size_t arena_bytes() const { return memory_.bytes(); }
+    // Tensors between functions, what functions need while they run, and copies of borders.
+    size_t arena_bytes() const { return memory_.bytes() + border_bytes_; }
+    // What the functions have beside that: rearranged weights above all. ACL does not say, so it is
+    // what the heap grew by in create(), which other threads use as well.
+    size_t compiled_bytes() const { return compiled_bytes_; }
 
     // ---- for the builder ----
 
@@ -105,6 +109,7 @@ class Plan
         std::unique_ptr<arm_compute::IFunction> function;
     };
 
+    // Without IWeightsManager, which knows rearranged weights by their size alone (docs/acl.md).
     template <class Function>
     std::unique_ptr<Function> make()
     {
@@ -126,6 +131,7 @@ class Plan
     void place_border(Value& value);
     void place_constant(Constant& constant);
     void prepare();
+    void count_compiled(int64_t heap_before);
     void import_borders();
     void run_steps();
     void run_profiled();
@@ -133,6 +139,8 @@ class Plan
     bool building_ = false;
     PoolOwner pool_;
     PartMemory memory_;
+    size_t border_bytes_ = 0;
+    size_t compiled_bytes_ = 0;
     std::map<int, std::unique_ptr<Value>> values_;  // by tensor
     std::map<int, Role> roles_;
     std::map<int, int> last_uses_;  // node positions, by tensor

@@ -21,7 +21,10 @@ AclRun::AclRun(const RunSettings& settings, const Build& build)
     for (const std::string& name : settings.devices) {
         device* device = find_device_via_name(name.c_str());
         EXPECT_NE(device, nullptr) << name;
-        EXPECT_EQ(add_ir_context_device(context_.get(), device, nullptr, 0), TENGINE_OK);
+        const acl_option* option = name == "ACL" ? settings.option : nullptr;
+        EXPECT_EQ(
+            add_ir_context_device(context_.get(), device, option, option ? sizeof *option : 0),
+            TENGINE_OK);
     }
     // What it takes stays with it, however small.
     EXPECT_EQ(set_ir_context_option(context_.get(), "split.prune", "0"), TENGINE_OK);
@@ -73,6 +76,11 @@ void AclRun::feed_all(unsigned seed, float low, float high)
             for (size_t k = 0; k < number; ++k)
                 halves[k] = fp32_to_fp16(data[k]);
             feed(input->name, halves.data(), number * sizeof(uint16_t));
+        } else if (get_data_type_size(input->data_type) == 1) {
+            std::vector<uint8_t> bytes(number);
+            for (uint8_t& byte : bytes)
+                byte = static_cast<uint8_t>(random());
+            feed(input->name, bytes.data(), number);
         } else {
             ASSERT_EQ(input->data_type, TENGINE_DT_FP32) << input->name;
             feed(input->name, data.data(), number * sizeof(float));

@@ -10,6 +10,7 @@
 
 #include "graph/context.h"
 #include "support/ir_builder.h"
+#include "tengine/compat/tengine/acl_device.h"
 
 namespace tengine::acl {
 
@@ -21,6 +22,8 @@ struct RunSettings
     std::vector<std::string> devices = {"ACL"};  // before the default device
     OptionValues options = {};                   // of ACL, by key
     int precision = TENGINE_MODE_FP32;
+    // Of the program for ACL, or NULL.
+    const acl_option* option = nullptr;
     int threads = 1;
 };
 
@@ -35,7 +38,7 @@ class AclRun
     int prerun();
     // Gives an input its bytes, which are copied.
     void feed(const std::string& name, const void* data, size_t size);
-    // Every fp32 input that was not fed: values from low to high, the same for the same seed.
+    // Every input that was not fed: floats from low to high, any bytes, the same for the same seed.
     void feed_all(unsigned seed, float low = -1, float high = 1);
     int run();
 

@@ -164,21 +164,96 @@ TEST(AclDevice, NodesShareConstants)
     });
 }
 
-// The precision that a program gave with acl_option counts where the run itself asks for none.
+// The types of a calibrated convolution and of a movement, prepared with the precision of a run and
+// that of acl_option.
+std::pair<int, int> find_types(int run_precision, const acl_option* option)
+{
+    RunSettings settings;
+    settings.precision = run_precision;
+    settings.option = option;
+    AclRun run(settings, [](IrBuilder& builder) {
+        builder.input("x", {1, 3, 9, 7});
+        builder.floats("w", {5, 3, 3, 3}, ramp(135));
+        builder.add("Conv", {"x", "w"}, {"y"});
+        builder.add("Transpose", {"x"}, {"z"});
+        builder.outputs({"y", "z"});
+        // A zero point of both int8 and uint8.
+        const float scale = 0.02F;
+        const int zero_point = 100;
+        for (const char* name : {"x", "y"})
+            EXPECT_EQ(
+                set_ir_tensor_quantization_parameter(builder.find(name), &scale, &zero_point, 1),
+                TENGINE_OK);
+    });
+    EXPECT_EQ(run.prerun(), TENGINE_OK) << tengine_error_message();
+    std::pair<int, int> types = {-1, -1};
+    for (int i = 0; i < run.execution()->node_num; ++i) {
+        const node* node = run.execution()->node_list[i];
+        const std::string op = get_ir_node_op(node);
+        const int type = get_ir_node_input(node, 0)->data_type;
+        if (op == "Conv" || op == "QLinearConv") types.first = type;
+        if (op == "Transpose") types.second = type;
+    }
+    return types;
+}
+
+// It counts where the run itself asks for none.
 TEST(AclDevice, PrecisionOfTheOptionStruct)
 {
-    const std::unique_ptr<ir_context_t, void (*)(ir_context_t*)> context(create_ir_context("test"),
-                                                                         destroy_ir_context);
-    IrBuilder builder(context.get());
-    device* acl = find_device_via_name("ACL");
-    acl_option option = {nullptr, TENGINE_MODE_FP16};
-    ASSERT_EQ(add_ir_context_device(context.get(), acl, &option, sizeof option), TENGINE_OK);
-    builder.input("x", {2, 6});
-    builder.add("Identity", {"x"}, {"z"});
-    builder.add("Relu", {"x"}, {"y"});
-    builder.outputs({"y", "z"});
-    EXPECT_EQ(acl->optimizer->optimize_graph(builder.get(), TENGINE_MODE_FP32), TENGINE_OK)
-        << tengine_error_message();
+    const auto type_of = [](int run_precision, int precision) {
+        const acl_option option = {nullptr, precision};
+        return find_types(run_precision, &option);
+    };
+    constexpr int kFloat = TENGINE_MODE_FP32;
+    EXPECT_EQ(find_types(kFloat, nullptr).first, TENGINE_DT_FP32);
+    EXPECT_EQ(find_types(kFloat, nullptr).second, TENGINE_DT_FP32);
+    EXPECT_EQ(type_of(kFloat, TENGINE_MODE_FP32).first, TENGINE_DT_FP32);
+    EXPECT_EQ(type_of(kFloat, TENGINE_MODE_FP16).second, TENGINE_DT_FP16);
+    EXPECT_EQ(type_of(kFloat, TENGINE_MODE_INT8).first, TENGINE_DT_INT8);
+    EXPECT_EQ(type_of(kFloat, TENGINE_MODE_UINT8).first, TENGINE_DT_UINT8);
+    EXPECT_EQ(type_of(TENGINE_MODE_UINT8, TENGINE_MODE_INT8).first, TENGINE_DT_UINT8);
+}
+
+// A product in bytes goes to the TPU, a sine, which that does not have, to ACL, and what neither
+// has to the default device.
+TEST(AclDevice, ThreeDevicesInOneGraph)
+{
+    constexpr float kStep = 0.02F;
+    const Build build = [](IrBuilder& builder) {
+        builder.input("x", {1, 8, 9, 7});
+        builder.floats("w", {5, 8, 3, 3}, ramp(360));
+        builder.add("Conv", {"x", "w"}, {"product"});
+        builder.add("Sin", {"product"}, {"sine"});
+        builder.add("Softplus", {"sine"}, {"y"});
+        builder.outputs({"y"});
+        const float scales[] = {1.0F / 127, kStep};
+        const int zero_point = 0;
+        for (const int i : {0, 1})
+            EXPECT_EQ(set_ir_tensor_quantization_parameter(builder.find(i == 0 ? "x" : "product"),
+                                                           &scales[i], &zero_point, 1),
+                      TENGINE_OK);
+    };
+    RunSettings mixed = {{"TPU", "ACL"}}, on_cpu = {{}};
+    mixed.precision = on_cpu.precision = TENGINE_MODE_INT8;
+    AclRun ours(mixed, build), reference(on_cpu, build);
+    for (AclRun* run : {&ours, &reference}) {
+        ASSERT_EQ(run->prerun(), TENGINE_OK) << tengine_error_message();
+        run->feed_all(5);
+        ASSERT_EQ(run->run(), TENGINE_OK) << tengine_error_message();
+    }
+    EXPECT_EQ(ours.redone(), 0);
+    const auto device_of = [&](const char* name) {
+        const node* found = test::find_node(ours.execution(), name);
+        return found ? found->device->name : "none";
+    };
+    EXPECT_STREQ(device_of("product"), "TPU");
+    EXPECT_STREQ(device_of("sine"), "ACL");
+    EXPECT_STREQ(device_of("y"), "CPU");
+    // All devices round products in the same way. Of the sine see elementwise_cases.cc.
+    const std::vector<float> got = ours.outputs(), wanted = reference.outputs();
+    ASSERT_EQ(got.size(), wanted.size());
+    for (size_t i = 0; i < got.size(); ++i)
+        ASSERT_NEAR(got[i], wanted[i], 5e-6F) << i;
 }
 
 // A shape that changes between preparations.

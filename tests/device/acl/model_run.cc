@@ -23,8 +23,6 @@ context_t make_context(const ModelSettings& settings)
         check(add_context_device(context, name.c_str()) == 0);
     check(tengine_context_set_option(context, "split.prune", "0") == 0);
     check(tengine_context_set_option(context, "split.report", "none") == 0);
-    if (!settings.table.empty())
-        check(tengine_context_set_option(context, "precision.table", settings.table.c_str()) == 0);
     return context;
 }
 
@@ -75,7 +73,7 @@ ModelResult run_model(const std::string& path, const ModelSettings& settings)
     options run = {};
     run.num_thread = settings.threads;
     run.cluster = TENGINE_CLUSTER_ALL;
-    run.precision = settings.precision;
+    run.precision = TENGINE_MODE_FP32;
     check(prerun_graph_multithread(graph, run) == 0);
     std::vector<float> fed = make_ramp(static_cast<size_t>(get_tensor_buffer_size(input)) / 4);
     check(set_tensor_buffer(input, fed.data(), static_cast<int>(fed.size() * 4)) == 0);

@@ -14,8 +14,6 @@ struct ModelSettings
     std::string devices;  // "ACL,TPU"; the default device takes the rest
     std::vector<int> shape;
     int threads = 1;
-    int precision = TENGINE_MODE_FP32;
-    std::string table = {};  // of the option precision.table
 };
 
 struct ModelResult

@@ -43,9 +43,10 @@ struct NodeCase
     OptionValues options = {};
     // Whether ACL takes it; when not, a part of its reason.
     std::string refusal = "";
-    // Bound of the error, in units of the last place of the largest result; 0: from the length of
-    // the sums, see error_bound(). Given for functions that ACL approximates.
+    // Bound of the error, in units of the last place of the largest result; 0: error_units().
     float ulps = 0;
+    // What ACL's approximation of a function may be wrong by beside that, whatever the result.
+    float absolute = 0;
     // Errors are relative to each result itself, not to the largest.
     bool pointwise = false;
 
@@ -61,7 +62,17 @@ struct Agreement
     std::string refusals;
 };
 
-// Runs the case in this type, TENGINE_DT_FP32 or TENGINE_DT_FP16, on ACL and on the reference.
+// Whether results are elements of the inputs, so that there is nothing to round.
+bool moves_elements(const std::string& op);
+
+// Bound of a node's error in units of the last place of its largest result. None for what moves
+// elements, chooses among them, or rounds once. Sums of n products in another order differ by n
+// units of the last place of the sum of their sizes at most; four more are for what comes behind
+// the sum.
+int64_t error_units(const node& node);
+
+// Runs the case in this type, TENGINE_DT_FP32, FP16, INT8 or UINT8, on ACL and on the reference.
+// Bytes are the values in steps of 1/100, for operators that move them.
 Agreement compare(const NodeCase& node_case, int data_type, int threads = 1);
 
 // All cases of the tables <family>_cases.cc.

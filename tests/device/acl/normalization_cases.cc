@@ -32,7 +32,11 @@ void add_normalization_cases(std::vector<NodeCase>& cases)
              std::vector<std::vector<int>>{{1, 1, 1, 1}, {2, 7, 5, 9}, {1, 17, 13, 5}}) {
             NodeCase made = {
                 "LRN", {fed(shape)}, {}, {{"size", size}}, {{"alpha", 0.3F}, {"bias", 2.0F}}};
-            made.ulps = 24;  // of a power
+            // x / (2 + ...)^0.75 by exp(0.75 log(...)), of which ACL's logarithm is wrong by 1.5e-6
+            // up to 2.4 (all values of [1, 1.2] tried, see approximation_error() of
+            // elementwise_cases.cc) and its exponential by 2.1e-7, relatively. No result is greater
+            // than 1.
+            made.absolute = 0.75F * 1.5e-6F + 2.1e-7F;
             cases.push_back(made);
         }
     for (const int axis : {-1, 1, 2})

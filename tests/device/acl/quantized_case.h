@@ -57,6 +57,8 @@ struct QuantizedCase
     double ties = 0;
 
     std::string name() const;
+    // Whether the case is one of this type: its first input has no other.
+    bool is_of(int type) const { return inputs[0].data_type < 0 || inputs[0].data_type == type; }
 };
 
 // What a case gave on ACL and on the reference.

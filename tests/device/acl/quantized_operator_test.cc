@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <set>
 
+#include "device/acl/docs_table.h"
 #include "device/acl/quantized_case.h"
 
 namespace tengine::acl {
@@ -32,9 +33,13 @@ class AclQuantizedOperator : public testing::TestWithParam<std::string>
 TEST_P(AclQuantizedOperator, IsOneStepOffSeldom)
 {
     double differing = 0, expected = 0;
+    int cases = 0, taken = 0;
+    std::string types;
     for (const QuantizedCase& quantized_case : list_quantized_cases()) {
         if (quantized_case.op != GetParam()) continue;
+        ++cases;
         for (const int data_type : {TENGINE_DT_INT8, TENGINE_DT_UINT8}) {
+            if (!quantized_case.is_of(data_type)) continue;
             SCOPED_TRACE(quantized_case.name() + (data_type == TENGINE_DT_INT8 ? " i8" : " u8"));
             const int threads = data_type == TENGINE_DT_INT8 ? 1 : 2;
             const Steps steps = compare(quantized_case, data_type, threads);
@@ -43,12 +48,23 @@ TEST_P(AclQuantizedOperator, IsOneStepOffSeldom)
                 << steps.refusals;
             EXPECT_LE(steps.largest, kMostSteps);
             if (!steps.on_acl) continue;
+            const char* type = data_type == TENGINE_DT_INT8 ? "int8" : "uint8";
+            if ((" " + types).find(" " + std::string(type)) == std::string::npos)
+                types += (types.empty() ? "" : " ") + std::string(type);
+            taken += data_type == TENGINE_DT_INT8;
             differing += static_cast<double>(steps.differing);
             expected += static_cast<double>(steps.number) * (kDifferingShare + quantized_case.ties);
         }
     }
-    RecordProperty("differing", std::to_string(differing));
     EXPECT_LE(differing, expected);
+    const auto rows = read_docs_rows(true);
+    ASSERT_EQ(rows.count(GetParam()), 1U) << "docs/acl.md lacks " << GetParam();
+    EXPECT_EQ(rows.at(GetParam()).types, types);
+    EXPECT_EQ(rows.at(GetParam()).cases, std::to_string(cases));
+    // The table is that of 64 bits.
+    if (sizeof(void*) == 8) {
+        EXPECT_EQ(rows.at(GetParam()).taken, std::to_string(taken));
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, AclQuantizedOperator, testing::ValuesIn(list_names()),

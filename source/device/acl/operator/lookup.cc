@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lookup: each byte is replaced by an entry of a table of 256.
+#include "device/acl/operator_table.h"
+
+#if ACL_HAS_TABLE_LOOKUP
 #include <arm_compute/runtime/Lut.h>
 #include <arm_compute/runtime/NEON/functions/NETableLookup.h>
 #include <cstring>
 
-#include "device/acl/operator_table.h"
 #include "operator/qlinear_param.h"
 
 namespace tengine::acl {
@@ -57,3 +59,12 @@ extern const OperatorTable lookup_operators;
 const OperatorTable lookup_operators = make_table(kRows);
 
 }  // namespace tengine::acl
+#else
+
+namespace tengine::acl {
+
+extern const OperatorTable lookup_operators;
+const OperatorTable lookup_operators = {nullptr, 0};
+
+}  // namespace tengine::acl
+#endif

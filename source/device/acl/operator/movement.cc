@@ -25,6 +25,20 @@ bool build_reshape(Builder& builder)
     return builder.add<arm_compute::NEReshapeLayer>(builder.input(0), builder.output());
 }
 
+// NEConcatenateLayer takes bytes only with a scale. When all have the same it copies them.
+bool needs_scale(const tensor* tensor)
+{
+    return tensor && tensor->dim_num <= kMaxRank &&
+           (tensor->data_type == TENGINE_DT_INT8 || tensor->data_type == TENGINE_DT_UINT8);
+}
+
+TensorInfo scaled_info(const tensor& tensor)
+{
+    const DataType type =
+        tensor.data_type == TENGINE_DT_INT8 ? DataType::QASYMM8_SIGNED : DataType::QASYMM8;
+    return make_info(to_acl_info(tensor).tensor_shape(), type, QuantizationInfo(1.0F, 0));
+}
+
 bool build_concat(Builder& builder)
 {
     const int rank = builder.target()->dim_num;
@@ -33,10 +47,15 @@ bool build_concat(Builder& builder)
         TENGINE_OK)
         return builder.refuse(IR_REASON_ATTRIBUTE, "axis", "", "%s", tengine_error_message());
     Tensors inputs;
-    for (int i = 0; i < builder.of().input_num; ++i)
-        inputs.push_back(builder.input(i));
-    return builder.add<arm_compute::NEConcatenateLayer>(inputs, builder.output(),
-                                                        size_t{to_acl_axis(axis, rank)});
+    for (int i = 0; i < builder.of().input_num; ++i) {
+        const tensor* part = builder.source(i);
+        inputs.push_back(needs_scale(part) ? builder.input(i, scaled_info(*part))
+                                           : builder.input(i));
+    }
+    const tensor* whole = builder.target();
+    return builder.add<arm_compute::NEConcatenateLayer>(
+        inputs, needs_scale(whole) ? builder.output(0, scaled_info(*whole)) : builder.output(),
+        size_t{to_acl_axis(axis, rank)});
 }
 
 // A box of a tensor: [begin, end) of every axis, outermost first.
