@@ -1,7 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests mirror source/: every folder below tests/ with *_test.cc files becomes one program and each
-# of its cases a ctest entry.
+# of its cases a ctest entry. Under an emulator, where the start of a program takes longer than most
+# cases, an entry is a share of the program's cases.
 include(GoogleTest)
+
+set(TENGINE_EMULATED_SHARES 6)
+
+# tengine_register_tests(<target> <room> <seconds> <label>): the cases of a program as ctest entries
+# <room>/…, each of which may take so long.
+function(tengine_register_tests target room seconds label)
+    if(NOT CMAKE_CROSSCOMPILING_EMULATOR)
+        gtest_discover_tests(${target} TEST_PREFIX ${room}/ DISCOVERY_MODE PRE_TEST
+            DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT ${seconds} LABELS "${label}")
+        return()
+    endif()
+    math(EXPR last "${TENGINE_EMULATED_SHARES} - 1")
+    foreach(share RANGE ${last})
+        add_test(NAME ${room}/share_${share} COMMAND ${target})
+        set_tests_properties(${room}/share_${share} PROPERTIES TIMEOUT 1200 LABELS "${label}"
+            ENVIRONMENT
+            "GTEST_TOTAL_SHARDS=${TENGINE_EMULATED_SHARES};GTEST_SHARD_INDEX=${share}")
+    endforeach()
+endfunction()
 
 # tengine_add_tests(<room> [WITHOUT_LIBRARY]): tests/<room>/*.{c,cc} -> <room>_test, slashes as
 # underscores. Tests see internal headers and hidden functions. Those of TENGINE_CORE_ROOMS have the
@@ -26,8 +46,7 @@ function(tengine_add_tests room)
         set(label core)
         add_dependencies(core_tests ${target})
     endif()
-    gtest_discover_tests(${target} TEST_PREFIX ${room}/ DISCOVERY_MODE PRE_TEST
-                         DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 300 LABELS "${label}")
+    tengine_register_tests(${target} ${room} 300 "${label}")
 endfunction()
 
 # Where tests find the programs they start. In a cross build it holds scripts that call the emulator,
