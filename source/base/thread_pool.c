@@ -228,7 +228,9 @@ static void close_loop(thread_pool_t* pool)
     atomic_fetch_and(&pool->state, ~STATE_OPEN);
     if (spin_until(pool, is_empty, 0)) return;
     pthread_mutex_lock(&pool->mutex);
-    atomic_store(&pool->caller_sleeps, true);
+    // Announced before looking again, and leave_loop() looks for it after leaving. An exchange, not
+    // a store: under qemu 7.2 on x86 a sequentially consistent load of Arm overtakes such a store.
+    atomic_exchange(&pool->caller_sleeps, true);
     while (!is_empty(pool, 0))
         pthread_cond_wait(&pool->all_left, &pool->mutex);
     atomic_store(&pool->caller_sleeps, false);
