@@ -62,8 +62,8 @@ struct thread_pool
     alignas(ALLOC_ALIGNMENT) atomic_flag busy;  // a caller owns the pool
     atomic_bool stopping;
     atomic_int sleeper_num;
-    atomic_bool caller_sleeps;
-    pthread_mutex_t mutex;  // only for sleeping and waking
+    atomic_int caller_sleeps;  // 0 or 1: exchanges of a byte need a library on RISC-V
+    pthread_mutex_t mutex;     // only for sleeping and waking
     pthread_cond_t work_ready;
     pthread_cond_t all_left;
 };
@@ -230,10 +230,10 @@ static void close_loop(thread_pool_t* pool)
     pthread_mutex_lock(&pool->mutex);
     // Announced before looking again, and leave_loop() looks for it after leaving. An exchange, not
     // a store: under qemu 7.2 on x86 a sequentially consistent load of Arm overtakes such a store.
-    atomic_exchange(&pool->caller_sleeps, true);
+    atomic_exchange(&pool->caller_sleeps, 1);
     while (!is_empty(pool, 0))
         pthread_cond_wait(&pool->all_left, &pool->mutex);
-    atomic_store(&pool->caller_sleeps, false);
+    atomic_store(&pool->caller_sleeps, 0);
     pthread_mutex_unlock(&pool->mutex);
 }
 
