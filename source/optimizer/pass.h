@@ -70,7 +70,9 @@ int raise_graph(graph& graph);
 // that its output nodes write, as tmfiles have it; else they are tensors.
 int give_source_form(graph& graph, bool outputs_are_nodes);
 
-// precision/wishes.cc: what the context's options precision.* say of nodes and tensors.
+// precision/wishes.cc: the precision of a quantised model, where the run asks for none; what the
+// context's options precision.* say of nodes and tensors.
+void take_model_precision(graph& graph);
 int heed_precision_wishes(graph& graph);
 // precision/outcome.cc: a warning when int8 or uint8 is wanted and no node computes in it.
 int warn_of_float_run(graph& graph);

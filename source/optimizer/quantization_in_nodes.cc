@@ -165,18 +165,6 @@ class Speller
     Vector<ir_tensor_t*> values_;  // by the index of the quantised tensor
 };
 
-// The precision of the first quantised tensor that is computed; a model has only one.
-int precision_of(const graph& graph)
-{
-    for (int i = 0; i < graph.tensor_num; i++) {
-        const ir_tensor_t& tensor = *graph.tensor_list[i];
-        if (tensor.tensor_type == TENSOR_TYPE_CONST || !is_quantized(tensor)) continue;
-        if (tensor.data_type == TENGINE_DT_INT8) return TENGINE_MODE_INT8;
-        if (tensor.data_type == TENGINE_DT_UINT8) return TENGINE_MODE_UINT8;
-    }
-    return TENGINE_MODE_FP32;
-}
-
 bool has_tengine_nodes(const graph& graph)
 {
     return std::any_of(graph.node_list, graph.node_list + graph.node_num, speaks_tengine);
@@ -187,8 +175,7 @@ bool has_tengine_nodes(const graph& graph)
 int say_quantization_in_nodes(graph& graph)
 {
     if (!has_tengine_nodes(graph)) return TENGINE_OK;
-    if (graph.run_options.precision == TENGINE_MODE_FP32)
-        graph.run_options.precision = precision_of(graph);
+    take_model_precision(graph);
     return Speller(graph).run();
 }
 

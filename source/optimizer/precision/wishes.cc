@@ -9,6 +9,7 @@
 #include "graph/option.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/table.h"
+#include "optimizer/quantized_tensors.h"
 #include "tengine/log.h"
 
 namespace tengine {
@@ -134,7 +135,27 @@ int check_calibration(const graph& graph)
     return TENGINE_OK;
 }
 
+// ---- the run ----
+
+// The precision of the first quantised tensor that is computed; a model has only one.
+int precision_of(const graph& graph)
+{
+    for (int i = 0; i < graph.tensor_num; i++) {
+        const ir_tensor_t& tensor = *graph.tensor_list[i];
+        if (tensor.tensor_type == TENSOR_TYPE_CONST || !is_quantized(tensor)) continue;
+        if (tensor.data_type == TENGINE_DT_INT8) return TENGINE_MODE_INT8;
+        if (tensor.data_type == TENGINE_DT_UINT8) return TENGINE_MODE_UINT8;
+    }
+    return TENGINE_MODE_FP32;
+}
+
 }  // namespace
+
+void take_model_precision(graph& graph)
+{
+    if (graph.run_options.precision == TENGINE_MODE_FP32)
+        graph.run_options.precision = precision_of(graph);
+}
 
 int heed_precision_wishes(graph& graph)
 {
