@@ -7,8 +7,6 @@ set(TENGINE_OPERATORS "" CACHE STRING
     "Operators to build, full names, separated by ; or , (Conv;tengine.Pooling). Empty: all")
 set(TENGINE_OPERATORS_FROM "" CACHE STRING
     "Models, or text files with an operator a line, separated by ;, whose operators are built")
-set(TENGINE_HOST_PROGRAM "" CACHE FILEPATH
-    "A program tengine that runs on this machine, to read the models of TENGINE_OPERATORS_FROM")
 
 # tengine_select_operators(): sets TENGINE_OPERATOR_TABLES, the tables that have an operator that is
 # wanted, and generates registry/selection.h and registry/left_out.c.
@@ -100,39 +98,62 @@ endmacro()
 # What TENGINE_OPERATORS and TENGINE_OPERATORS_FROM name, each once.
 function(tengine_read_selection out_names)
     string(REPLACE "," ";" names "${TENGINE_OPERATORS}")
+    list(TRANSFORM names STRIP)
+    list(REMOVE_ITEM names "")
     foreach(file IN LISTS TENGINE_OPERATORS_FROM)
         get_filename_component(file ${file} ABSOLUTE BASE_DIR ${PROJECT_SOURCE_DIR})
-        if(NOT EXISTS ${file})
-            message(FATAL_ERROR "TENGINE_OPERATORS_FROM: there is no file ${file}")
+        if(NOT EXISTS ${file} OR IS_DIRECTORY ${file})
+            message(FATAL_ERROR "TENGINE_OPERATORS_FROM: there is no file ${file}; relative paths "
+                                "begin at the source folder")
         endif()
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
         if(file MATCHES "\\.(onnx|tmfile)$")
             tengine_inspect_operators(listed ${file})
         else()
-            file(STRINGS ${file} listed REGEX "^[^#]")
+            tengine_read_list(listed ${file})
+        endif()
+        if(NOT listed)
+            message(FATAL_ERROR "TENGINE_OPERATORS_FROM: ${file} names no operator")
         endif()
         list(APPEND names ${listed})
     endforeach()
-    list(TRANSFORM names STRIP)
-    list(REMOVE_ITEM names "")
     list(REMOVE_DUPLICATES names)
     set(${out_names} "${names}" PARENT_SCOPE)
 endfunction()
 
+function(tengine_read_list out_names file)
+    file(STRINGS ${file} lines)
+    list(TRANSFORM lines STRIP)
+    list(FILTER lines EXCLUDE REGEX "^(#.*)?$")
+    foreach(line IN LISTS lines)
+        if(NOT line MATCHES "^[A-Za-z0-9_.]+$")
+            string(SUBSTRING "${line}" 0 40 line)
+            message(FATAL_ERROR
+                "TENGINE_OPERATORS_FROM: ${file} is read as text, and '${line}' is no name of an "
+                "operator. It has one name a line and comments that begin with #; the names of "
+                "models end in .onnx or .tmfile.")
+        endif()
+    endforeach()
+    set(${out_names} "${lines}" PARENT_SCOPE)
+endfunction()
+
 function(tengine_inspect_operators out_names model)
-    find_program(TENGINE_HOST_PROGRAM tengine)
+    find_program(TENGINE_HOST_PROGRAM tengine
+        DOC "A program tengine that runs on this machine, to read models of TENGINE_OPERATORS_FROM")
     if(NOT TENGINE_HOST_PROGRAM)
         message(FATAL_ERROR
             "TENGINE_OPERATORS_FROM: reading ${model} needs a program tengine that runs on this "
-            "machine: give -DTENGINE_HOST_PROGRAM=, or the output of `tengine inspect --operators "
-            "${model}` as a text file")
+            "machine: give -DTENGINE_HOST_PROGRAM=<path>, or the output of `tengine inspect "
+            "--operators ${model}` as a text file")
     endif()
     execute_process(COMMAND ${TENGINE_HOST_PROGRAM} inspect --operators ${model}
                     OUTPUT_VARIABLE output ERROR_VARIABLE error RESULT_VARIABLE result)
     if(NOT result EQUAL 0)
-        message(FATAL_ERROR "TENGINE_OPERATORS_FROM: ${TENGINE_HOST_PROGRAM}: ${error}")
+        message(FATAL_ERROR "TENGINE_OPERATORS_FROM: `${TENGINE_HOST_PROGRAM} inspect --operators "
+                            "${model}`, TENGINE_HOST_PROGRAM, gave ${result}: ${error}")
     endif()
     string(REGEX REPLACE "[ \n]+" ";" names "${output}")
+    list(REMOVE_ITEM names "")
     set(${out_names} "${names}" PARENT_SCOPE)
 endfunction()
 

@@ -10,6 +10,7 @@
 #define STBI_ONLY_JPEG
 #define STBI_ONLY_BMP
 #define STBI_ONLY_PNM
+#define STBI_NO_LINEAR
 #include <stb_image.h>
 
 struct pixels

@@ -123,6 +123,15 @@ static const char* read_digits(const char* text, double* number)
     return text;
 }
 
+// Exact to 10^22. Not pow(), which a small program would have for this alone: 8 kB.
+static double power_of_ten(double exponent)
+{
+    double power = 1;
+    for (double i = 0; i < exponent && isfinite(power); i++)
+        power *= 10;
+    return power;
+}
+
 // "-12", "0.5", "2.5e-3". Not strtod(), which takes the program's locale's mark for the point, and
 // "nan", blanks and "0x1" besides.
 static bool read_number(const char* text, double* out_number)
@@ -144,7 +153,7 @@ static bool read_number(const char* text, double* out_number)
         exponent += (double)strtol(end + 1, &behind, 10);
         end = behind;
     }
-    number = exponent < 0 ? number / pow(10, -exponent) : number * pow(10, exponent);
+    number = exponent < 0 ? number / power_of_ten(-exponent) : number * power_of_ten(exponent);
     *out_number = negative ? -number : number;
     return has_digits && *end == '\0' && isfinite(number);
 }
