@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds the example classify on minimal libraries and checks it:
+# Builds the example classify, and run_in_arena.c, on minimal libraries and checks them:
 #     build_minimal.sh <source tree> <work folder> <program tengine> <cache settings>
 #                      <cmake arguments…>
 # Compilers, binutils, emulator and, in a cross build, the toolchain file are in the environment.
@@ -38,17 +38,36 @@ check_size() {
     [ "$size" -le "$1" ] || fail "that is more than $1"
 }
 
+# refused <what the message has> <cmake arguments…>
+refused() {
+    message=$1
+    shift
+    if cmake -S "$source" -B "$build" "$@" >output 2>&1; then
+        fail "cmake took $*"
+    fi
+    tr -s ' \n' ' ' <output | grep -q "$message" || fail "$(cat output)"
+}
+
 mkdir -p "$build"
 [ -e "$build/CMakeCache.txt" ] || cp "$settings" "$build/CMakeCache.txt"
 cd "$work"
 "$tengine" convert "$data/digits.onnx" digits.tmfile
 
-echo "== unknown operators"
-if cmake -S "$source" -B "$build" "$@" "-DTENGINE_OPERATORS=Conv;Cnov;tengine.Relu" \
-    -DTENGINE_OPERATORS_FROM= >output 2>&1; then
-    fail "operators Cnov and tengine.Relu were taken"
-fi
-tr -s ' \n' ' ' <output | grep -q "not known here: Cnov, tengine.Relu\." || fail "$(cat output)"
+"$tengine" quantize "$data/digits.onnx" --random 64 -o quantized.onnx
+"$tengine" convert quantized.onnx quantized.tmfile
+
+echo "== wrong lists of operators"
+refused "not known here: Cnov, tengine.Relu\." "$@" "-DTENGINE_OPERATORS=Conv;Cnov;tengine.Relu" \
+    -DTENGINE_OPERATORS_FROM=
+for list in "$work/absent" "$work"; do
+    refused "there is no file $list;" "$@" -DTENGINE_OPERATORS= "-DTENGINE_OPERATORS_FROM=$list"
+done
+printf '# none\n\n' >empty
+refused "/empty names no operator" "$@" "-DTENGINE_OPERATORS_FROM=$work/empty"
+cp digits.tmfile binary
+refused "/binary is read as text, and '.*' is no name" "$@" "-DTENGINE_OPERATORS_FROM=$work/binary"
+refused "/nowhere inspect --operators $work/digits.tmfile.*No such file" "$@" \
+    "-DTENGINE_OPERATORS_FROM=$work/digits.tmfile" "-DTENGINE_HOST_PROGRAM=$work/nowhere"
 
 echo "== operators of a text file: MobileNet v2"
 build "$@" -DTENGINE_OPERATORS= \
@@ -77,10 +96,26 @@ AArch64 | ARM) check_size 1000000 ;;
 esac
 build "$@" -DCMAKE_EXE_LINKER_FLAGS=
 
-echo "== operators of a model"
-build "$@" -DTENGINE_OPERATORS= "-DTENGINE_OPERATORS_FROM=$work/digits.tmfile" \
-    "-DTENGINE_HOST_PROGRAM=$tengine"
+echo "== operators of models, by the program tengine in PATH; a list with Windows' ends of lines"
+printf '  # as some editors write it\r\nRelu\r\n\r\n' >windows
+PATH=$(dirname "$tengine"):$PATH build "$@" -DTENGINE_OPERATORS= -UTENGINE_HOST_PROGRAM \
+    "-DTENGINE_OPERATORS_FROM=$work/digits.tmfile;$work/quantized.tmfile;$work/windows"
 for digit in 0 1 2 3 4 5 6 7 8 9; do
     $EMULATOR "$program" -m digits.tmfile -k 1 "$data/digit_${digit}_00$digit.png" >output
     grep -q "%  class $digit\$" output || fail "digit $digit: $(cat output)"
 done
+
+echo "== in an arena; a quantised model, which this library runs in fp32"
+$CC -std=c99 -Wall -Wextra -Wpedantic -Werror -I "$source/include" -I "$build/generated" \
+    -c "$source/tests/minimal/run_in_arena.c" -o run_in_arena.o
+$CXX run_in_arena.o "$build/libtengine.a" -static-libgcc -static-libstdc++ -pthread -lm \
+    -o run_in_arena
+for model in digits quantized; do
+    $EMULATOR ./run_in_arena $model.tmfile "$data/heldout_images.npy" \
+        "$data/heldout_labels.npy" >output || fail "$model: $(cat output)"
+    cat output
+    # 376 in float; a scale or a zero point that is lost leaves about a tenth.
+    right=$(sed -n 's/.*: \([0-9]*\) of 382 right.*/\1/p' output)
+    [ "$right" -ge 370 ] || fail "$model: too few are right"
+done
+grep -q "input in type 2" output || fail "the quantised model has no input in int8"
