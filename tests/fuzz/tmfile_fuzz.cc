@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer target: any bytes as a tmfile, through the public API. It starts from models that our
+// Fuzz target: any bytes as a tmfile, through the public API. It starts from models that our
 // writer makes: every operator of Tengine's once, and an extension record. What is accepted and
 // small is prepared and run.
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "fuzz/refusal.h"
 #include "graph/graph.h"
 #include "operator/registry.h"
 #include "serializer/tmfile/tmfile.h"
@@ -79,24 +80,32 @@ void run_if_small(graph_t graph)
     postrun_graph(graph);
 }
 
+void write_seeds(const std::string& folder)
+{
+    for (int i = 0; i < get_op_method_count(); i++) {
+        const ir_method_t* method = find_op_method_via_index(i);
+        if (method->tengine && method->tengine->id >= 0 && method->max_output != 0)
+            write_seed(folder, method->name, get_op_type("tengine", method->name));
+    }
+    write_seed(folder, "extension", get_op_type_by_name("Einsum"));
+}
+
 }  // namespace
 
-// The first folder among the arguments is where libFuzzer keeps what it finds; it gets the seeds.
+// The first folder among the arguments is where libFuzzer keeps what it finds; it gets the seeds,
+// but when inputs are only chosen, for the corpus.
 extern "C" int LLVMFuzzerInitialize(int* argument_number, char*** arguments)
 {
     if (init_tengine() != 0) return -1;
     set_log_level(LOG_ERR);
-    for (int i = 1; i < *argument_number; i++) {
-        const std::string folder = (*arguments)[i];
-        if (folder[0] == '-') continue;
-        for (int k = 0; k < get_op_method_count(); k++) {
-            const ir_method_t* method = find_op_method_via_index(k);
-            if (method->tengine && method->tengine->id >= 0 && method->max_output != 0)
-                write_seed(folder, method->name, get_op_type("tengine", method->name));
-        }
-        write_seed(folder, "extension", get_op_type_by_name("Einsum"));
-        break;
+    std::string folder;
+    for (int i = *argument_number - 1; i > 0; i--) {
+        const std::string argument = (*arguments)[i];
+        const bool is_option = argument[0] == '-';
+        if (is_option && argument.find("merge") != std::string::npos) return 0;
+        if (!is_option) folder = argument;
     }
+    if (!folder.empty()) write_seeds(folder);
     return 0;
 }
 
@@ -104,6 +113,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
     graph_t graph = create_graph(nullptr, "tengine:view", reinterpret_cast<const char*>(data),
                                  static_cast<int>(size));
+    tengine::test::note_input(graph != nullptr);
     if (!graph) return 0;
     run_if_small(graph);
     destroy_graph(graph);

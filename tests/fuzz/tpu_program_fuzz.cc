@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer target: any bytes as a program of the simulated TPU: loaded, printed, checked, and when
+// Fuzz target: any bytes as a program of the simulated TPU: loaded, printed, checked, and when
 // valid counted and run. The mutator signs what it makes, so that more than the hash is tested.
 #include <algorithm>
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device/tpu/sample_program.h"
+#include "fuzz/refusal.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
@@ -29,6 +30,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
     static const tengine::tpu::Config config = tengine::tpu::sample_config();
-    tengine::tpu::use_program(std::vector<uint8_t>(data, data + size), config);
+    tengine::test::note_input(
+        tengine::tpu::use_program(std::vector<uint8_t>(data, data + size), config));
     return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values in files beside the model, and paths that try to leave its folder.
+#include <fstream>
 #include <sys/stat.h>
 
 #include "serializer/onnx_builder.h"
@@ -64,6 +65,21 @@ TEST_F(OnnxExternalDataTest, ValuesComeFromTheFile)
     const Loaded placed(write_model());
     ASSERT_EQ(placed.status, 0) << placed.message;
     EXPECT_EQ(std::string(static_cast<char*>(placed.tensor("w")->data), 4), "defg");
+}
+
+// The file takes no room on the disk: all but its end is a hole.
+TEST_F(OnnxExternalDataTest, OffsetsMayBeBeyond32Bits)
+{
+    constexpr uint64_t kOffset = uint64_t{5} << 30;
+    const fs::path path = root.write("model/large.bin", "");
+    std::error_code error;
+    fs::resize_file(path, kOffset, error);
+    if (error) GTEST_SKIP() << "the file system has no files of 5 GiB: " << error.message();
+    std::ofstream(path, std::ios::binary | std::ios::app) << "wxyz";
+    refer("large.bin", std::to_string(kOffset), "4");
+    const Loaded loaded(write_model());
+    ASSERT_EQ(loaded.status, 0) << loaded.message;
+    EXPECT_EQ(std::string(static_cast<char*>(loaded.tensor("w")->data), 4), "wxyz");
 }
 
 TEST_F(OnnxExternalDataTest, SeveralTensorsAndFiles)

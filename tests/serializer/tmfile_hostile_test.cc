@@ -8,6 +8,7 @@
 
 #include "api/allocation_count.h"
 #include "base/log.h"
+#include "serializer/tmfile/file_view.h"
 #include "serializer/tmfile_model.h"
 
 namespace tengine::test {
@@ -286,6 +287,16 @@ TEST_F(TmfileHostileTest, OneListForAllNodesIsBounded)
     ASSERT_EQ(patched_nodes, 300u);
     try_load(bytes);
     expect_failure(LoadedTmfile(bytes), TENGINE_ELIMIT, {"many times"});
+}
+
+// Also where ten times the file's size is beyond a size_t.
+TEST(TmfileBudget, GrowsWithTheFile)
+{
+    tmfile::Budget budget(size_t{512} << 20);
+    for (int i = 0; i < 4; i++)
+        ASSERT_EQ(budget.charge(uint64_t{1} << 30), TENGINE_OK) << i;
+    EXPECT_EQ(budget.charge(uint64_t{2} << 30), TENGINE_ELIMIT);
+    EXPECT_EQ(budget.charge(uint64_t{1} << 29), TENGINE_OK);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a machine can run a program. What passes here makes the simulator touch nothing beyond
 // its memories; it checks nothing again. Instructions: validate_instruction.cc.
+#include <algorithm>
+#include <cstdint>
 #include <new>
 
 #include "device/tpu/program.h"
@@ -11,7 +13,8 @@
 namespace tengine::tpu {
 namespace {
 
-constexpr uint64_t kMaxHostBytes = uint64_t{1} << 36;
+// On machines of 32 bits, what one allocation can have.
+constexpr uint64_t kMaxHostBytes = std::min<uint64_t>(uint64_t{1} << 36, PTRDIFF_MAX);
 constexpr size_t kMaxRank = 8;
 
 int check_sizes(const Program& program, const Config& config)

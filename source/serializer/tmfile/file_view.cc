@@ -59,9 +59,9 @@ int FileView::read_string(uint32_t offset, const String& what, std::string_view*
     return TENGINE_OK;
 }
 
-int Budget::charge(size_t bytes)
+int Budget::charge(uint64_t bytes)
 {
-    const size_t cost = bytes + kBlockOverhead;
+    const uint64_t cost = bytes + kBlockOverhead;
     if (bytes > left_ || cost > left_)
         return tengine_error_set(TENGINE_ELIMIT,
                                  "the model would take many times its own size in memory: its "

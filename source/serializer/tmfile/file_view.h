@@ -66,21 +66,22 @@ class FileView
 };
 
 // What loading may allocate: a small multiple of the file's size, so that a small file whose
-// records are used again and again cannot take much.
+// records are used again and again cannot take much. The multiple of a large file is more than a
+// size_t of 32 bits holds.
 class Budget
 {
   public:
     explicit Budget(size_t file_size) : left_(kMultiple * file_size + kBase) {}
 
     // Before a block of `bytes` is allocated. TENGINE_ELIMIT when the budget is used up.
-    TENGINE_MUST_USE int charge(size_t bytes);
+    TENGINE_MUST_USE int charge(uint64_t bytes);
 
   private:
-    static constexpr size_t kMultiple = 10;
-    static constexpr size_t kBase = 4096;
-    static constexpr size_t kBlockOverhead = 32;  // of the allocator, for an aligned block
+    static constexpr uint64_t kMultiple = 10;
+    static constexpr uint64_t kBase = 4096;
+    static constexpr uint64_t kBlockOverhead = 32;  // of the allocator, for an aligned block
 
-    size_t left_;
+    uint64_t left_;
 };
 
 // A name from a file, made harmless for error sentences, in quotes.

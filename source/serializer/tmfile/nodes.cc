@@ -104,7 +104,7 @@ int NodeReader::connect(struct node* node, const NodeRecord& record)
     if (outputs.count() == 0) return fail_node(node, TENGINE_EGRAPH, "it has no outputs");
     // An index in the node and one in the list of the tensor's readers, which doubles.
     TENGINE_RETURN_IF_ERROR(
-        reading_.budget.charge((size_t{inputs.count()} * 3 + outputs.count()) * sizeof(int32_t)));
+        reading_.budget.charge((uint64_t{inputs.count()} * 3 + outputs.count()) * sizeof(int32_t)));
     TENGINE_RETURN_IF_ERROR(connect_inputs(node, inputs));
     // Last ones first, so that the node's lists grow once.
     for (uint32_t i = outputs.count(); i-- > 0;)

@@ -101,7 +101,7 @@ int TensorReader::set_quantisation(struct tensor* tensor, const TensorRecord& re
     const String what = "the quantisation of " + label(tensor);
     TENGINE_RETURN_IF_ERROR(file_.read_vector(record.quantisation, sizeof(uint32_t), what, &list));
     if (list.count() == 0) return TENGINE_OK;
-    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(size_t{list.count()} * 16));
+    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(uint64_t{list.count()} * 16));
     Vector<float> scales;
     Vector<int> zero_points;
     for (uint32_t i = 0; i < list.count(); i++) {

@@ -182,6 +182,9 @@ TEST(Validate, TheProgramAroundTheInstructions)
     EXPECT_THAT(refusal(program), HasSubstr("host memory of 511 bytes"));
     program.host_bytes = ~uint64_t{0};
     EXPECT_THAT(refusal(program), HasSubstr("host memory of 18446744073709551615 bytes"));
+    // It becomes one block of memory: its size must not be cut to 32 bits.
+    program.host_bytes = (uint64_t{1} << 32) + 2048;
+    EXPECT_EQ(refusal(program) == "valid", sizeof(size_t) > 4) << refusal(program);
 }
 
 TEST(Validate, Bindings)

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The main() of a fuzz target where there is no libFuzzer: on every compiler and processor.
+//     <target> <folder of inputs>…
+// Feeds each file, and each that the target starts from, and what becomes of it by damage that is
+// the same in every run and on every machine. The file that was last named is the one that ended
+// the program; a folder with that file alone repeats it.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <sys/mman.h>
+#include <vector>
+
+#include "fuzz/refusal.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+// A target may have these besides.
+extern "C" __attribute__((weak)) int LLVMFuzzerInitialize(int* number, char*** arguments);
+extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size,
+                                                                size_t max_size, unsigned int seed);
+// libFuzzer's, for such a target.
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
+
+namespace {
+
+namespace fs = std::filesystem;
+using Bytes = std::vector<uint8_t>;
+
+// A file of a few hundred bytes has most of its words hit; a corpus takes seconds under an
+// emulator.
+constexpr uint32_t kMutations = 120;
+constexpr uint32_t kCuts = 16;
+constexpr size_t kGrowth = 8192;  // a mutator may start from a larger input
+
+// The standard says which numbers it gives; it does not of distributions.
+std::mt19937 engine;
+
+uint32_t draw(size_t below)
+{
+    return engine() % static_cast<uint32_t>(below);
+}
+
+void spoil_byte(uint8_t* byte)
+{
+    static constexpr uint8_t kExtremes[] = {0, 1, 0x7f, 0x80, 0xff};
+    const uint32_t choice = draw(8 + std::size(kExtremes));
+    *byte = choice < 8 ? static_cast<uint8_t>(*byte ^ (1u << choice)) : kExtremes[choice - 8];
+}
+
+// Sizes, offsets and numbers: what wraps, what is just too large, and what is off by one.
+void spoil_word(uint8_t* place, size_t size)
+{
+    uint32_t word;
+    std::memcpy(&word, place, sizeof word);
+    const auto end = static_cast<uint32_t>(size);
+    const uint32_t words[] = {0,          1,        0x3fffffff, 0x40000000, 0x7fffffff, 0x80000000,
+                              0xfffffffc, ~0u,      end - 4,    end,        end + 1,    word + 1,
+                              word - 1,   word + 4, word << 1,  ~word};
+    word = words[draw(std::size(words))];
+    std::memcpy(place, &word, sizeof word);
+}
+
+// Memory that ends at a page nobody may read, so that without a sanitizer too reads beyond the end
+// of an input are seen.
+class Room
+{
+  public:
+    explicit Room(size_t size)
+    {
+        const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+        size_ = (size / page + 2) * page;
+        void* begin =
+            mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        end_ = static_cast<uint8_t*>(begin) + size_ - page;
+        if (begin == MAP_FAILED || mprotect(end_, page, PROT_NONE) != 0) std::abort();
+        begin_ = begin;
+    }
+    ~Room() { munmap(begin_, size_); }
+    Room(const Room&) = delete;
+    Room& operator=(const Room&) = delete;
+
+    // Inputs end at the end in turn, begin at an aligned address, begin at an odd one.
+    void feed(const Bytes& bytes)
+    {
+        uint8_t* place = end_ - bytes.size();
+        const size_t turn = inputs_++ % 3;
+        if (turn != 0) place -= reinterpret_cast<uintptr_t>(place) % kAlignment;
+        if (turn == 2) place--;
+        std::copy(bytes.begin(), bytes.end(), place);
+        LLVMFuzzerTestOneInput(place, bytes.size());
+    }
+
+  private:
+    static constexpr size_t kAlignment = 64;
+
+    void* begin_ = nullptr;
+    uint8_t* end_ = nullptr;
+    size_t size_ = 0;
+    size_t inputs_ = 0;
+};
+
+void feed_mutation(Bytes bytes, Room* room)
+{
+    const size_t size = bytes.size();
+    const auto seed = static_cast<unsigned int>(engine());
+    const auto mutate = [](uint8_t* data, size_t length, size_t max_length, unsigned int) {
+        return LLVMFuzzerMutate(data, length, max_length);
+    };
+    bytes.resize(size + kGrowth);
+    const size_t left = (LLVMFuzzerCustomMutator ? LLVMFuzzerCustomMutator : +mutate)(
+        bytes.data(), size, bytes.size(), seed);
+    bytes.resize(left);
+    room->feed(bytes);
+}
+
+void feed_damaged(const Bytes& bytes, Room* room)
+{
+    for (uint32_t i = 0; i < kCuts; i++) {
+        const size_t size = bytes.size() * i / kCuts;
+        room->feed(Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)));
+    }
+    if (!bytes.empty()) room->feed(Bytes(bytes.begin(), bytes.end() - 1));
+    for (uint32_t i = 0; i < kMutations; i++)
+        feed_mutation(bytes, room);
+}
+
+Bytes read_file(const fs::path& path)
+{
+    std::ifstream stream(path, std::ios::binary);
+    return Bytes(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+}
+
+// Whether the target takes any of the files as they are: a corpus of another version of a format
+// tests little.
+bool replay(const fs::path& folder)
+{
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder))
+        files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    size_t accepted_files = 0;
+    for (const fs::path& file : files) {
+        std::printf("%s\n", file.c_str());
+        std::fflush(stdout);
+        const Bytes bytes = read_file(file);
+        std::seed_seq seed(bytes.begin(), bytes.end());
+        engine.seed(seed);
+        Room room(bytes.size() + kGrowth);
+        const size_t before = tengine::test::accepted_inputs;
+        for (int i = 0; i < 3; i++)
+            room.feed(bytes);
+        accepted_files += tengine::test::accepted_inputs - before == 3;
+        feed_damaged(bytes, &room);
+    }
+    std::printf("%s: %zu of %zu files and %zu inputs in all are accepted\n", folder.c_str(),
+                accepted_files, files.size(), tengine::test::accepted_inputs);
+    return accepted_files > 0;
+}
+
+}  // namespace
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size)
+{
+    if (size < sizeof(uint32_t)) {
+        std::fill_n(data, std::min(max_size, sizeof(uint32_t)), uint8_t{0xff});
+        return std::min(max_size, sizeof(uint32_t));
+    }
+    switch (draw(4)) {
+        case 0:
+            return draw(size) + 1;
+        case 1:
+            spoil_byte(data + draw(size));
+            return size;
+        case 2:
+            spoil_word(data + draw(size / sizeof(uint32_t)) * sizeof(uint32_t), size);
+            return size;
+        default:
+            spoil_word(data + draw(size - sizeof(uint32_t) + 1), size);
+            return size;
+    }
+}
+
+int main(int argument_number, char** arguments)
+{
+    if (argument_number < 2) return 1;
+    // What a target starts from, such as what today's writer writes, it puts into the first folder.
+    const fs::path seeds = fs::temp_directory_path() / ("replay_" + std::to_string(getpid()));
+    fs::create_directory(seeds);
+    std::string folder = seeds.string();
+    char* words[] = {arguments[0], folder.data(), nullptr};
+    char** given = words;
+    int number = 2;
+    bool is_good = !LLVMFuzzerInitialize || LLVMFuzzerInitialize(&number, &given) == 0;
+    for (int i = 1; is_good && i < argument_number; i++)
+        is_good = replay(arguments[i]);
+    if (is_good && !fs::is_empty(seeds)) is_good = replay(seeds);
+    fs::remove_all(seeds);
+    return is_good ? 0 : 1;
+}
