@@ -24,6 +24,7 @@ struct Network
     const char* path;  // below the folder
     std::vector<int> shape;
     Folder folder = Folder::kShared;
+    bool is_large = false;
 };
 
 std::string find_exports()
@@ -74,6 +75,9 @@ TEST_P(AclNetwork, AgreesWithTheCpu)
     const Network& network = GetParam();
     const std::string path = path_of(network);
     if (!std::filesystem::exists(path)) GTEST_SKIP() << explain_absence(network);
+#ifdef TENGINE_EMULATED
+    if (network.is_large) GTEST_SKIP() << "takes up to 16 minutes on an emulated processor";
+#endif
     const ModelResult on_acl = run_model(path, {"ACL", network.shape});
     const ModelResult on_cpu = run_model(path, {"", network.shape});
     EXPECT_EQ(on_acl.count("CPU"), 0);
@@ -96,7 +100,11 @@ INSTANTIATE_TEST_SUITE_P(
         // Without weights: structure only. small_network_test.cc has such networks with weights.
         Network{"SqueezeNetBenchmark", "tmfile/squeezenet_v1.1_benchmark.tmfile", {1, 3, 79, 79}},
         Network{"MobileNetBenchmark", "tmfile/mobilenet_benchmark.tmfile", {1, 3, 64, 64}},
-        Network{"LightSqueezeNet", "onnx_light/light_squeezenet.onnx", {1, 3, 224, 224}}),
+        Network{"LightSqueezeNet",
+                "onnx_light/light_squeezenet.onnx",
+                {1, 3, 224, 224},
+                Folder::kShared,
+                true}),
     [](const auto& network) { return std::string(network.param.name); });
 
 }  // namespace

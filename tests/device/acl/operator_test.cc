@@ -65,7 +65,7 @@ TEST_P(AclOperator, AgreesInFp32)
 // ACL says which of its functions refuses, and why.
 bool names_function(const std::string& refusals)
 {
-    return std::regex_search(refusals, std::regex(": (NE|CPP)\\w+: \\w+ \\w+"));
+    return std::regex_search(refusals, std::regex(": (NE|CPP)\\w+(<\\w+>)?: \\w+ \\w+"));
 }
 
 bool computes_half()

@@ -59,10 +59,10 @@ TEST_P(AclQuantizedOperator, IsOneStepOffSeldom)
     EXPECT_LE(differing, expected);
     const auto rows = read_docs_rows(true);
     ASSERT_EQ(rows.count(GetParam()), 1U) << "docs/acl.md lacks " << GetParam();
-    EXPECT_EQ(rows.at(GetParam()).types, types);
     EXPECT_EQ(rows.at(GetParam()).cases, std::to_string(cases));
     // The table is that of 64 bits.
     if (sizeof(void*) == 8) {
+        EXPECT_EQ(rows.at(GetParam()).types, types);
         EXPECT_EQ(rows.at(GetParam()).taken, std::to_string(taken));
     }
 }
