@@ -108,62 +108,62 @@ std::string NetworkWriter::dense(const std::string& from, int features)
     return name;
 }
 
+// ---- blocks ----
+
+std::string NetworkWriter::fire(const std::string& from, int squeezed, int expanded)
+{
+    const std::string x = relu(conv(from, squeezed, 1));
+    return concat(relu(conv(x, expanded, 1)), relu(conv(x, expanded, 3)));
+}
+
+std::string NetworkWriter::inverted_residual(const std::string& from, int expansion, int channels,
+                                             int stride)
+{
+    const int inputs = channels_[from], inside = expansion * inputs;
+    std::string x = expansion == 1 ? from : clip6(norm(conv(from, inside, 1)));
+    x = clip6(norm(conv(x, inside, 3, stride, inside)));
+    x = norm(conv(x, channels, 1));
+    return inputs == channels && stride == 1 ? sum(from, x) : x;
+}
+
+std::string NetworkWriter::residual(const std::string& from, int channels, int stride)
+{
+    std::string x = relu(norm(conv(from, channels, 3, stride)));
+    x = norm(conv(x, channels, 3));
+    const bool is_same = stride == 1 && channels_[from] == channels;
+    return relu(sum(x, is_same ? from : norm(conv(from, channels, 1, stride))));
+}
+
 // ---- networks ----
 
 namespace {
-
-std::string fire(NetworkWriter& writer, const std::string& from, int squeezed, int expanded)
-{
-    const std::string x = writer.relu(writer.conv(from, squeezed, 1));
-    return writer.concat(writer.relu(writer.conv(x, expanded, 1)),
-                         writer.relu(writer.conv(x, expanded, 3)));
-}
 
 // As SqueezeNet 1.1.
 std::string write_fires(NetworkWriter& writer)
 {
     std::string x = writer.relu(writer.conv(writer.input({1, 3, 35, 37}), 16, 3, 2));
-    x = fire(writer, writer.max_pool(x), 8, 16);
-    x = fire(writer, writer.max_pool(x), 12, 20);
+    x = writer.fire(writer.max_pool(x), 8, 16);
+    x = writer.fire(writer.max_pool(x), 12, 20);
     return writer.features(writer.relu(writer.conv(x, 10, 1)));
-}
-
-std::string inverted_residual(NetworkWriter& writer, const std::string& from, int inputs,
-                              int outputs, int stride)
-{
-    const int inside = 3 * inputs;
-    std::string x = writer.clip6(writer.norm(writer.conv(from, inside, 1)));
-    x = writer.clip6(writer.norm(writer.conv(x, inside, 3, stride, inside)));
-    x = writer.norm(writer.conv(x, outputs, 1));
-    return inputs == outputs && stride == 1 ? writer.sum(from, x) : x;
 }
 
 // As MobileNet v2.
 std::string write_inverted_residuals(NetworkWriter& writer)
 {
     std::string x = writer.clip6(writer.norm(writer.conv(writer.input({1, 3, 33, 31}), 12, 3, 2)));
-    x = inverted_residual(writer, x, 12, 12, 1);
-    x = inverted_residual(writer, x, 12, 20, 2);
-    x = inverted_residual(writer, x, 20, 20, 1);
+    x = writer.inverted_residual(x, 3, 12, 1);
+    x = writer.inverted_residual(x, 3, 20, 2);
+    x = writer.inverted_residual(x, 3, 20, 1);
     x = writer.clip6(writer.norm(writer.conv(x, 48, 1)));
     return writer.dense(writer.features(x), 10);
-}
-
-std::string residual(NetworkWriter& writer, const std::string& from, int channels, int stride)
-{
-    std::string x = writer.relu(writer.norm(writer.conv(from, channels, 3, stride)));
-    x = writer.norm(writer.conv(x, channels, 3));
-    const std::string beside =
-        stride == 1 ? from : writer.norm(writer.conv(from, channels, 1, stride));
-    return writer.relu(writer.sum(x, beside));
 }
 
 // As ResNet 18.
 std::string write_residuals(NetworkWriter& writer)
 {
     std::string x = writer.relu(writer.norm(writer.conv(writer.input({1, 3, 45, 43}), 16, 7, 2)));
-    x = residual(writer, writer.max_pool(x), 16, 1);
-    x = residual(writer, x, 28, 2);
+    x = writer.residual(writer.max_pool(x), 16, 1);
+    x = writer.residual(x, 28, 2);
     return writer.dense(writer.features(x), 10);
 }
 

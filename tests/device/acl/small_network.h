@@ -33,6 +33,13 @@ class NetworkWriter
     std::string features(const std::string& from);
     std::string dense(const std::string& from, int features);
 
+    // SqueezeNet's: `expanded` channels of windows of 1 and as many of 3.
+    std::string fire(const std::string& from, int squeezed, int expanded);
+    // MobileNet v2's, with `expansion` times the channels inside.
+    std::string inverted_residual(const std::string& from, int expansion, int channels, int stride);
+    // ResNet's of two 3 x 3 convolutions.
+    std::string residual(const std::string& from, int channels, int stride);
+
     // All computed tensors so far.
     const std::vector<std::string>& values() const { return values_; }
 
@@ -59,6 +66,8 @@ struct SmallNetwork
 };
 
 const std::vector<SmallNetwork>& list_small_networks();
+// SqueezeNet 1.1, MobileNet v2 and ResNet 18, layer by layer, on an image of 64 x 64.
+const std::vector<SmallNetwork>& list_classic_networks();
 
 // Builds the network with its result as the output.
 Build build_network(const SmallNetwork& network);

@@ -57,9 +57,9 @@ float find_float_bound(const graph& execution)
     return std::ldexp(static_cast<float>(units), -23);
 }
 
-TEST_P(AclSmallNetwork, AgreesInFloat)
+void expect_agreement_in_float(const SmallNetwork& network)
 {
-    AclRun ours({}, build_network(network())), reference({{}}, build_network(network()));
+    AclRun ours({}, build_network(network)), reference({{}}, build_network(network));
     ASSERT_NO_FATAL_FAILURE(run_both(ours, reference));
     EXPECT_EQ(ours.nodes_on("CPU"), 0) << ours.refusals();
     const std::vector<float> wanted = reference.outputs();
@@ -69,6 +69,11 @@ TEST_P(AclSmallNetwork, AgreesInFloat)
     ASSERT_GT(find_difference(wanted, std::vector<float>(wanted.size(), wanted[0])), largest / 4);
     EXPECT_LE(find_difference(ours.outputs(), wanted) / largest,
               find_float_bound(*ours.execution()));
+}
+
+TEST_P(AclSmallNetwork, AgreesInFloat)
+{
+    expect_agreement_in_float(network());
 }
 
 // Sums and means of bytes are one step off seldom, and the results are of a hundred such bytes and
@@ -123,6 +128,21 @@ TEST_P(AclSmallNetwork, AgreesInUint8)
 {
     expect_agreement_in_bytes(network(), TENGINE_MODE_UINT8);
 }
+
+class AclClassicNetwork : public testing::TestWithParam<size_t>
+{
+};
+
+TEST_P(AclClassicNetwork, AgreesInFloat)
+{
+    expect_agreement_in_float(list_classic_networks()[GetParam()]);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AclClassicNetwork,
+                         testing::Range(size_t{0}, list_classic_networks().size()),
+                         [](const auto& index) {
+                             return std::string(list_classic_networks()[index.param].name);
+                         });
 
 INSTANTIATE_TEST_SUITE_P(All, AclSmallNetwork,
                          testing::Range(size_t{0}, list_small_networks().size()),
