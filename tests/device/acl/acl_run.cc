@@ -141,25 +141,6 @@ std::vector<float> AclRun::outputs()
     return all;
 }
 
-int AclRun::nodes_on(const std::string& device)
-{
-    int number = 0;
-    for (int i = 0; i < execution()->node_num; ++i)
-        number += execution()->node_list[i]->device->name == device;
-    return number;
-}
-
-std::string AclRun::refusals()
-{
-    std::string text;
-    for (int i = 0; i < execution()->node_num; ++i) {
-        const node& node = *execution()->node_list[i];
-        for (int k = 0; k < node.refusal_num; ++k)
-            text += std::string(node.name) + ": " + node.refusal_list[k].verdict.message + "\n";
-    }
-    return text;
-}
-
 int64_t AclRun::redone()
 {
     int64_t number = 0;

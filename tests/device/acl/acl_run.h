@@ -10,6 +10,7 @@
 
 #include "graph/context.h"
 #include "support/ir_builder.h"
+#include "support/placement.h"
 #include "tengine/compat/tengine/acl_device.h"
 
 namespace tengine::acl {
@@ -48,9 +49,9 @@ class AclRun
     graph* source() { return builder_->get(); }
     const graph* execution() { return source()->execution; }
     // Nodes that the device runs.
-    int nodes_on(const std::string& device);
+    int nodes_on(const std::string& device) { return test::count_nodes_on(*execution(), device); }
     // "name: reason" of every refusal of ACL, a line for each.
-    std::string refusals();
+    std::string refusals() { return test::list_refusals(*execution()); }
     // Parts that the default device had to do in another's place.
     int64_t redone();
 

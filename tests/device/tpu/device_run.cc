@@ -109,25 +109,6 @@ Bytes DeviceRun::outputs()
     return bytes;
 }
 
-int DeviceRun::nodes_on(const std::string& device)
-{
-    int number = 0;
-    for (int i = 0; i < execution()->node_num; ++i)
-        number += execution()->node_list[i]->device->name == device;
-    return number;
-}
-
-std::string DeviceRun::refusals()
-{
-    std::string text;
-    for (int i = 0; i < execution()->node_num; ++i) {
-        const node& node = *execution()->node_list[i];
-        for (int k = 0; k < node.refusal_num; ++k)
-            text += std::string(node.name) + ": " + node.refusal_list[k].verdict.message + "\n";
-    }
-    return text;
-}
-
 void expect_same_bits(const Build& build, const OptionValues& options, unsigned seed, int precision)
 {
     DeviceRun on_tpu("TPU", options, build, precision);

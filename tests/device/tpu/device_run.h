@@ -11,6 +11,7 @@
 
 #include "graph/context.h"
 #include "support/ir_builder.h"
+#include "support/placement.h"
 
 namespace tengine::tpu {
 
@@ -41,9 +42,9 @@ class DeviceRun
     graph* source() { return builder_->get(); }
     const graph* execution() { return source()->execution; }
     // Nodes that the device runs, of those that there are.
-    int nodes_on(const std::string& device);
+    int nodes_on(const std::string& device) { return test::count_nodes_on(*execution(), device); }
     // "name: reason" of every refusal, a line for each.
-    std::string refusals();
+    std::string refusals() { return test::list_refusals(*execution()); }
 
   private:
     std::unique_ptr<ir_context_t, void (*)(ir_context_t*)> context_;

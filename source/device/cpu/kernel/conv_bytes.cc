@@ -25,7 +25,7 @@ namespace tengine::cpu {
 namespace {
 
 constexpr int kRows = QuantizedConv::kRows;
-static_assert(kRows == kByteRows && QuantizedConv::kUnit % kByteColumns == 0);
+static_assert(kRows == kByteRows && kPositionUnit % kByteColumns == 0);
 
 // What makes an int8 of a byte of type T, and what this takes off.
 template <class T>

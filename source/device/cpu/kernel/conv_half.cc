@@ -26,8 +26,7 @@
 namespace tengine::cpu {
 namespace {
 
-constexpr int64_t kBlock = 256;  // most positions of a tile, a multiple of kHalfColumns
-constexpr int64_t kUnit = 64;
+static_assert(kPositionUnit % kHalfColumns == 0);
 constexpr int64_t kFewestChannels = 4;  // of a group
 
 struct HalfConv : ConvProblem
@@ -49,12 +48,7 @@ int describe(const KernelContext& context, HalfConv* out_conv)
     TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv));
     conv.depth = conv.input_channels * conv.taps;
     conv.panels = (conv.output_channels + kHalfRows - 1) / kHalfRows;
-    const int64_t bytes = std::max<int64_t>(conv.depth, 1) * int64_t{sizeof(uint16_t)};
-    const int64_t fitting = static_cast<int64_t>(get_cpu_cache_size().l2 / 2) / bytes;
-    const int64_t largest = std::clamp(fitting / kUnit * kUnit, kUnit, kBlock);
-    const int64_t fewest = std::max<int64_t>((conv.output_plane + largest - 1) / largest, 1);
-    const int64_t even = (conv.output_plane + fewest - 1) / fewest;
-    conv.block = std::max<int64_t>((even + kUnit - 1) / kUnit, 1) * kUnit;
+    conv.block = find_position_block(conv.output_plane, conv.depth * int64_t{sizeof(uint16_t)});
     conv.block_num = (conv.output_plane + conv.block - 1) / conv.block;
     conv.input = context.input(0)->f16;
     conv.packed = static_cast<const uint16_t*>(context.state);
@@ -108,13 +102,14 @@ void finish_panel(const HalfConv& conv, const uint16_t* packed, int64_t group, i
     float starts[kHalfRows] = {};
     for (int64_t r = 0; r < rows && conv.bias; ++r)
         starts[r] = fp16_to_fp32(conv.bias[group * conv.output_channels + first + r]);
-    float sums[kHalfRows * kBlock];
+    float sums[kHalfRows * kMostPositions];
     kProduct.multiply(conv.packed + (group * conv.panels + panel) * conv.panel_size(), packed,
-                      conv.depth, (columns + kHalfColumns - 1) / kHalfColumns, starts, kBlock,
-                      sums);
+                      conv.depth, (columns + kHalfColumns - 1) / kHalfColumns, starts,
+                      kMostPositions, sums);
     for (int64_t r = 0; r < rows; ++r)
         for (int64_t i = 0; i < columns; ++i)
-            output[(first + r) * conv.output_plane + i] = fp32_to_fp16(sums[r * kBlock + i]);
+            output[(first + r) * conv.output_plane + i] =
+                fp32_to_fp16(sums[r * kMostPositions + i]);
 }
 
 template <const HalfProduct& kProduct>

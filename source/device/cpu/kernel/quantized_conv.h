@@ -15,7 +15,6 @@
 #include <cstdint>
 
 #include "base/alloc.h"
-#include "base/cpu.h"
 #include "device/cpu/kernel/conv_problem.h"
 #include "device/cpu/kernel/im2col.h"
 #include "device/cpu/kernel/tile.h"
@@ -28,8 +27,6 @@ namespace tengine::cpu {
 struct QuantizedConv : ConvProblem
 {
     static constexpr int kRows = 8;                // channels of a panel of weights
-    static constexpr int64_t kBlock = 256;         // most positions of a tile, a multiple of kUnit
-    static constexpr int64_t kUnit = 64;           // of positions, a multiple of any vector's lanes
     static constexpr int64_t kFewestChannels = 4;  // of a group
 
     int64_t depth, steps;  // rows of the matrix, and groups of them
@@ -60,7 +57,7 @@ inline bool is_constant(const tensor* tensor)
 // How a Format packs and multiplies:
 //     kGroup, kGroupBytes        rows of the matrix in a group, bytes of one group
 //     kHeaderBytes               of a packed panel, before the weights
-//     count_lanes()              positions of a vector, a divisor of QuantizedConv::kUnit
+//     count_lanes()              positions of a vector, a divisor of kPositionUnit
 //     pack_channel(w, depth, steps, zero, row, panel)
 //                                the weights of a panel's channel; w null: there is none
 //     pack_group(rows, zero, columns, step, packed)
@@ -137,8 +134,6 @@ class QuantizedConvKernel
 
   private:
     static constexpr int kRows = QuantizedConv::kRows;
-    static constexpr int64_t kBlock = QuantizedConv::kBlock;
-    static constexpr int64_t kUnit = QuantizedConv::kUnit;
 
     static int describe(const KernelContext& context, QuantizedConv* out_conv)
     {
@@ -149,12 +144,7 @@ class QuantizedConvKernel
         conv.panels = (conv.output_channels + kRows - 1) / kRows;
         conv.reads_in_place = is_pointwise(conv);
         conv.column_bytes = conv.steps * Format::kGroupBytes;
-        const int64_t bytes = std::max<int64_t>(conv.steps, 1) * Format::kGroupBytes;
-        const int64_t fitting = static_cast<int64_t>(get_cpu_cache_size().l2 / 2) / bytes;
-        const int64_t largest = std::clamp(fitting / kUnit * kUnit, kUnit, kBlock);
-        const int64_t fewest = std::max<int64_t>((conv.output_plane + largest - 1) / largest, 1);
-        const int64_t even = (conv.output_plane + fewest - 1) / fewest;
-        conv.block = std::max<int64_t>((even + kUnit - 1) / kUnit, 1) * kUnit;
+        conv.block = find_position_block(conv.output_plane, conv.column_bytes);
         conv.block_num = (conv.output_plane + conv.block - 1) / conv.block;
         return TENGINE_OK;
     }
@@ -241,22 +231,22 @@ class QuantizedConvKernel
             const char* weights = static_cast<const char*>(context.state) +
                                   (group * conv.panels + panel) * panel_bytes(conv);
             const int32_t* bias = context.input(8) ? context.input(8)->i32 : nullptr;
-            int32_t sums[kRows * kBlock];
-            Format::multiply(weights, packed, conv.steps, (columns + lanes - 1) / lanes, kBlock,
-                             sums);
+            int32_t sums[kRows * kMostPositions];
+            Format::multiply(weights, packed, conv.steps, (columns + lanes - 1) / lanes,
+                             kMostPositions, sums);
             const int64_t rows = std::min<int64_t>(kRows, conv.output_channels - panel * kRows);
             for (int64_t r = 0; r < rows; ++r) {
                 const int64_t row = panel * kRows + r;
                 const int64_t channel = group * conv.output_channels + row;
                 if constexpr (Format::kHeaderBytes > 0)
                     Format::template centre<X>(weights, static_cast<int>(r), conv.depth, zero_point,
-                                               column_sums, columns, sums + r * kBlock);
+                                               column_sums, columns, sums + r * kMostPositions);
                 const ir_multiplier_t multiplier =
                     multipliers[slice_index(context.input(4), channel)];
                 const int64_t added = bias ? bias[channel] : 0;
                 uint8_t* out = output + row * conv.output_plane;
                 for (int64_t i = 0; i < columns; ++i)
-                    out[i] = requantize(sums[r * kBlock + i] + added, multiplier);
+                    out[i] = requantize(sums[r * kMostPositions + i] + added, multiplier);
             }
         }
 

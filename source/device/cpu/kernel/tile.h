@@ -5,9 +5,11 @@
 // one after the other, and each may spread itself.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
+#include "base/cpu.h"
 #include "device/cpu/kernel/matrix_product.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
@@ -45,6 +47,22 @@ void run_tiles(const KernelContext& context, int64_t tile_num, size_t matrix_siz
         for (int64_t tile = first; tile < last; ++tile)
             body(static_cast<thread_pool_t*>(nullptr), tile, matrix);
     });
+}
+
+// For tiles that are a block of a plane's positions, with `bytes` of packed input for each: as many
+// positions as half of the L2 cache holds, in blocks of one size.
+constexpr int64_t kPositionUnit = 64;    // a multiple of any vector's lanes, divides every block
+constexpr int64_t kMostPositions = 256;  // of a block
+
+inline int64_t find_position_block(int64_t plane, int64_t bytes)
+{
+    constexpr int64_t kUnit = kPositionUnit;
+    const int64_t fitting =
+        static_cast<int64_t>(get_cpu_cache_size().l2 / 2) / std::max<int64_t>(bytes, 1);
+    const int64_t largest = std::clamp(fitting / kUnit * kUnit, kUnit, kMostPositions);
+    const int64_t fewest = std::max<int64_t>((plane + largest - 1) / largest, 1);
+    const int64_t even = (plane + fewest - 1) / fewest;
+    return std::max<int64_t>((even + kUnit - 1) / kUnit, 1) * kUnit;
 }
 
 // prepare() and run() of a kernel whose work is a Problem: `describe` reads it from the node,

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the nodes of a prepared graph are, and why.
+#pragma once
+
+#include <string>
+
+struct graph;
+
+namespace tengine::test {
+
+// Nodes of an execution graph that the device `name` runs.
+int count_nodes_on(const struct graph& execution, const std::string& name);
+
+// "node: reason" of every refusal, a line for each.
+std::string list_refusals(const struct graph& execution);
+
+}  // namespace tengine::test
