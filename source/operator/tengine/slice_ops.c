@@ -181,12 +181,13 @@ static int lower_tensorflow_slice(emitter_t* emit, struct tensor* input)
     for (int i = 0; i < rank; i++) {
         const int64_t begin = param->begin_.values[i];
         const int64_t size = param->size_.values[i];
-        const int64_t end = size == -1 ? input->dims[i] : begin + size;
-        if (begin < 0 || size < -1 || size > INT_MAX || begin > end || end > input->dims[i])
+        const int64_t left = begin < 0 ? -1 : input->dims[i] - begin;
+        if (left < 0 || size < -1 || size > left)
             return fail_emitting(emit, TENGINE_ERANGE,
                                  "begin_ %lld and size_ %lld leave axis %d, which has %d elements",
                                  (long long)begin, (long long)size, i, input->dims[i]);
-        cuts[i] = (struct axis_cut){.axis = i, .begin = begin, .end = end, .step = 1};
+        cuts[i] = (struct axis_cut){
+            .axis = i, .begin = begin, .end = begin + (size == -1 ? left : size), .step = 1};
     }
     return finish_emitting(emit, 1, emit_cuts(emit, input, cuts, rank));
 }

@@ -128,6 +128,7 @@ TEST(TengineSlice, OfTensorflowTakesSizes)
     expect({0, 4, 0}, {1, 4, 1}, TENGINE_ERANGE, "4 and size_ 4 leave axis 1");
     expect({0, -1, 0}, {1, 1, 1}, TENGINE_ERANGE, "-1");
     expect({0, 0, 0}, {1, 1, -2}, TENGINE_ERANGE, "-2");
+    expect({0, INT64_MIN, 0}, {1, -1, 1}, TENGINE_ERANGE, "-9223372036854775808");
     expect({0, INT64_MAX, 0}, {1, -1, 1}, TENGINE_ERANGE, "9223372036854775807");
     expect({0, INT64_MAX, 0}, {1, INT32_MAX, 1}, TENGINE_ERANGE, "9223372036854775807");
     TengineCase("tengine.Slice").input(x).expect_failure(TENGINE_EINVAL, "begin_ has 0 values");
