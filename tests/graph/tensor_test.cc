@@ -47,7 +47,8 @@ TEST_F(TensorTest, ScalarsEmptyAndSymbolicShapesDiffer)
     EXPECT_EQ(set_ir_tensor_shape(tensor, nullptr, 0), TENGINE_OK);
     EXPECT_TRUE(is_ir_tensor_shape_known(tensor));
     EXPECT_EQ(get_ir_tensor_bytes(tensor), 4u);
-    const int empty[] = {3, 0, INT_MAX};
+    // Without the 0 it may be as large as an address reaches.
+    const int empty[] = {3, 0, sizeof(size_t) > 4 ? INT_MAX : INT_MAX / 16};
     EXPECT_EQ(set_ir_tensor_shape(tensor, empty, 3), TENGINE_OK);
     EXPECT_TRUE(is_ir_tensor_shape_known(tensor));
     EXPECT_EQ(tensor->elem_num, 0);
