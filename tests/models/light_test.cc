@@ -30,7 +30,7 @@ TEST_P(LightModel, GivesTheExpectedOutput)
 {
     const std::string stem = shared_data("onnx_light/light_") + GetParam();
     if (!exists(stem + ".onnx")) GTEST_SKIP() << absent(stem + ".onnx");
-    if (takes_too_long(GetParam())) GTEST_SKIP() << "takes minutes on an emulated processor";
+    if (takes_too_long(GetParam())) GTEST_SKIP() << "takes too long on an emulated processor";
     ModelRun model(stem + ".onnx");
     const tools::Tensor output = model.run(make_ramp(model.input_shape()));
     EXPECT_EQ(conformance::compare(output, tools::read_tensor(stem + "_output_0.pb")), "");

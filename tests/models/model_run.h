@@ -16,8 +16,8 @@ std::string shared_data(const std::string& name);
 bool exists(const std::string& path);
 std::string absent(const std::string& path);
 
-// Whether this processor is emulated and the network has 15 billion multiply-accumulates or more,
-// which then take minutes each. Then the test should say so and skip.
+// Whether this processor is emulated and the network has 4 billion multiply-accumulates or more,
+// which then take a minute and more. Then the test should say so and skip.
 bool takes_too_long(const std::string& network);
 
 // The ONNX model `path` with one input and one output.

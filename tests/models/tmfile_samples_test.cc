@@ -228,7 +228,7 @@ size_t count_values(const Tensor& tensor)
 // The same bytes from the tmfile, from a tmfile written of it and from an ONNX file written of it.
 TEST_P(WeightlessTmfile, WithRandomWeightsEqualsItselfInBothFormats)
 {
-    if (takes_too_long(GetParam().name)) GTEST_SKIP() << "takes minutes on an emulated processor";
+    if (takes_too_long(GetParam().name)) GTEST_SKIP() << "takes too long on an emulated processor";
     const Tensor noise = make_noise(GetParam().input, kSeed);
     const SampleGraph sample(path_);
     EXPECT_GT(sample.fill_weights(kSeed, GetParam().gain), 0);
