@@ -2,6 +2,8 @@
 // See random_case.h.
 #include "random_case.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -103,6 +105,21 @@ bool is_small(const std::vector<int>& dims)
     for (const int dim : dims)
         elements *= dim;
     return elements < 65536;
+}
+
+// The shape with its largest dimensions halved until an address reaches all of a tensor, zeros not
+// counted: tensors beyond that cannot be made. Of consequence on machines of 32 bits.
+std::vector<int> make_addressable(std::vector<int> dims)
+{
+    const auto count_bytes = [&dims] {
+        double bytes = sizeof(double);  // of the widest element
+        for (const int dim : dims)
+            bytes *= std::max(dim, 1);
+        return bytes;
+    };
+    while (count_bytes() > static_cast<double>(PTRDIFF_MAX))
+        *std::max_element(dims.begin(), dims.end()) /= 2;
+    return dims;
 }
 
 int get_storage_type(int data_type)
@@ -230,8 +247,9 @@ void RandomCase::connect(char kind, const std::vector<int>* dims)
         const bool is_meant = place == 0 ? dice_.is_one_in(12) : !dice_.is_one_in(4);
         const bool is_constant = is_meant && is_small(*dims);
         const int type = any_type(kind);
-        made = is_constant ? builder_.constant<uint8_t>(name, *dims, {}, type)
-                           : builder_.input(name, *dims, type);
+        const std::vector<int> possible = make_addressable(*dims);
+        made = is_constant ? builder_.constant<uint8_t>(name, possible, {}, type)
+                           : builder_.input(name, possible, type);
         if (is_wild_ && row_.tengine) quantize(made);
         if (is_constant) fill_tensor(made, seed_ + static_cast<uint64_t>(place), is_wild_);
     }
