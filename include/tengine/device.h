@@ -265,8 +265,9 @@ TENGINE_API int run_ir_subgraph(struct subgraph* subgraph);
 // Id of an operator, for describe(); -1 when there is none. `domain` "" is ONNX.
 TENGINE_API int get_op_type(const char* domain, const char* name);
 TENGINE_API const char* find_op_name(int type);
-// Appends the ids of operators by name, for describe(); unknown names are an error. Those of other
-// domains than ONNX have theirs before the name: "com.microsoft.QGemm".
+// Appends the ids of operators by name, for describe(); unknown names are an error, but for builds
+// with selected operators, which pass over what they do not have. Those of other domains than ONNX
+// have theirs before the name: "com.microsoft.QGemm".
 TENGINE_API int push_op_names(struct vector* ops, const char* const names[], int number);
 
 #ifdef __cplusplus

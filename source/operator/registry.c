@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "operator/param.h"
+#include "operator/selection.h"
 
 typedef struct registered_method
 {
@@ -274,6 +275,7 @@ int push_op_names(struct vector* ops, const char* const names[], int number)
 {
     for (int i = 0; i < number; i++) {
         int type = get_op_type_by_name(names[i]);
+        if (type < 0 && is_build_selective()) continue;
         if (type < 0)
             return tengine_error_set(TENGINE_EOPERATOR, "'%s' is not an operator known here",
                                      names[i]);

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds the example classify, and run_in_arena.c, on minimal libraries and checks them:
+# Builds the example classify, run_in_arena.c and list_operators.c on minimal libraries and checks
+# them:
 #     build_minimal.sh <source tree> <work folder> <program tengine> <cache settings>
 #                      <cmake arguments…>
 # Compilers, binutils, emulator and, in a cross build, the toolchain file are in the environment.
@@ -23,6 +24,21 @@ fail() {
 build() {
     cmake -S "$source" -B "$build" "$@"
     cmake --build "$build" --target classify --parallel 2
+}
+
+# link_program <program> <C files>
+link_program() {
+    name=$1
+    objects=""
+    shift
+    for file in "$@"; do
+        object=$(basename "$file" .c).o
+        objects="$objects $object"
+        $CC -std=c99 -Wall -Wextra -Wpedantic -Werror -I "$source/include" -I "$build/generated" \
+            -c "$file" -o "$object"
+    done
+    # shellcheck disable=SC2086 # a list of files
+    $CXX $objects "$build/libtengine.a" -static-libgcc -static-libstdc++ -pthread -lm -o "$name"
 }
 
 # The shared libraries that a program names.
@@ -97,7 +113,7 @@ esac
 build "$@" -DCMAKE_EXE_LINKER_FLAGS=
 
 echo "== operators of models, by the program tengine in PATH; a list with Windows' ends of lines"
-printf '  # as some editors write it\r\nRelu\r\n\r\n' >windows
+printf '  # as some editors write it\r\nAbs\r\nRelu\r\n\r\n' >windows
 PATH=$(dirname "$tengine"):$PATH build "$@" -DTENGINE_OPERATORS= -UTENGINE_HOST_PROGRAM \
     "-DTENGINE_OPERATORS_FROM=$work/digits.tmfile;$work/quantized.tmfile;$work/windows"
 for digit in 0 1 2 3 4 5 6 7 8 9; do
@@ -106,10 +122,7 @@ for digit in 0 1 2 3 4 5 6 7 8 9; do
 done
 
 echo "== in an arena; a quantised model, which this library runs in fp32"
-$CC -std=c99 -Wall -Wextra -Wpedantic -Werror -I "$source/include" -I "$build/generated" \
-    -c "$source/tests/minimal/run_in_arena.c" -o run_in_arena.o
-$CXX run_in_arena.o "$build/libtengine.a" -static-libgcc -static-libstdc++ -pthread -lm \
-    -o run_in_arena
+link_program run_in_arena "$source/tests/minimal/run_in_arena.c"
 for model in digits quantized; do
     $EMULATOR ./run_in_arena $model.tmfile "$data/heldout_images.npy" \
         "$data/heldout_labels.npy" >output || fail "$model: $(cat output)"
@@ -119,3 +132,9 @@ for model in digits quantized; do
     [ "$right" -ge 370 ] || fail "$model: too few are right"
 done
 grep -q "input in type 2" output || fail "the quantised model has no input in int8"
+
+echo "== a device of Neg and Abs, where the library has Abs alone"
+link_program list_operators "$source/tests/minimal/list_operators.c" \
+    "$source/tests/plugin/library/shout_device.c"
+$EMULATOR ./list_operators >output || fail "$(cat output)"
+[ "$(cat output)" = Abs ] || fail "SHOUT has $(cat output)"

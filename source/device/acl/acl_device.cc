@@ -7,12 +7,12 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "device/acl/operator_table.h"
 #include "device/acl/plan.h"
 #include "device/acl/scheduler.h"
 #include "graph/context.h"
-#include "operator/registry.h"
 
 namespace tengine::acl {
 namespace {
@@ -125,11 +125,9 @@ int check_option(device*, const char* key, const char* value)
 int describe(device*, struct vector* allowed_ops, struct vector*, struct vector* precision)
 {
     return guard("describe itself", [&]() -> int {
-        // A small build does not have every operator.
-        for (const char* name : list_operators()) {
-            const int op = get_op_type_by_name(name);
-            if (op >= 0 && push_vector_data(allowed_ops, &op) < 0) throw std::bad_alloc();
-        }
+        const std::vector<const char*> names = list_operators();
+        TENGINE_RETURN_IF_ERROR(
+            push_op_names(allowed_ops, names.data(), static_cast<int>(names.size())));
         for (const int type : {TENGINE_DT_FP32, TENGINE_DT_FP16, TENGINE_DT_INT8, TENGINE_DT_UINT8})
             if (push_vector_data(precision, &type) < 0) throw std::bad_alloc();
         return TENGINE_OK;
