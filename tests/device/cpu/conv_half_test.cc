@@ -5,12 +5,10 @@
 #include <cstring>
 #include <functional>
 #include <gtest/gtest.h>
-#include <memory>
 #include <random>
 
-#include "base/alloc.h"
 #include "base/half.h"
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/prepared_kernel.h"
 #include "device/cpu/runnable.h"
 #include "operator/param.h"
 #include "support/ir_builder.h"
@@ -18,9 +16,7 @@
 namespace tengine::test {
 namespace {
 
-using cpu::ForcedFeatures;
 using cpu::Kernel;
-using cpu::KernelContext;
 
 struct Case
 {
@@ -78,37 +74,18 @@ class HalfNode
     // Of each sum, but for the bias.
     double terms() const { return terms_; }
 
-    std::vector<const Kernel*> kernels() const
-    {
-        const ForcedFeatures forced(cpu::find_runnable_features());
-        return cpu::list_accepting_kernels(*node_);
-    }
+    std::vector<const Kernel*> kernels() const { return cpu::list_runnable_kernels(*node_); }
 
-    std::string choice(uint64_t features) const
-    {
-        const ForcedFeatures forced(features);
-        return cpu::list_accepting_kernels(*node_).front()->name;
-    }
+    std::string choice(uint64_t features) const { return cpu::choose_kernel(*node_, features); }
 
     std::vector<uint16_t> run(const Kernel& kernel, int thread_num)
     {
         tensor* y = builder_.find("y");
         std::vector<uint16_t> values(static_cast<size_t>(y->elem_num), 0x7e01);  // a NaN
-        KernelContext context;
-        context.node = node_;
-        EXPECT_EQ(create_thread_pool(thread_num, 0, &context.pool), TENGINE_OK);
-        if (kernel.prepare) {
-            EXPECT_EQ(kernel.prepare(context), TENGINE_OK) << tengine_error_message();
-        }
-        const std::unique_ptr<void, void (*)(void*)> scratch(alloc_memory(context.scratch_size),
-                                                             free_memory);
-        if (context.scratch_size > 0) std::memset(scratch.get(), 0xff, context.scratch_size);
-        context.scratch = scratch.get();
+        cpu::PreparedKernel prepared(kernel, node_, thread_num);
         y->data = values.data();
-        EXPECT_EQ(kernel.run(context), TENGINE_OK) << tengine_error_message();
+        prepared.run();
         y->data = nullptr;
-        if (context.free_state) context.free_state(context.state);
-        destroy_thread_pool(context.pool);
         return values;
     }
 

@@ -2,11 +2,10 @@
 #include "device/cpu/kernel_runner.h"
 
 #include <algorithm>
-#include <cstring>
+#include <cmath>
 #include <gtest/gtest.h>
-#include <memory>
 
-#include "base/alloc.h"
+#include "device/cpu/prepared_kernel.h"
 #include "module/module.h"
 #include "operator/param.h"
 
@@ -28,12 +27,6 @@ int infer_output(node* node)
 {
     if (node->op.same_shape) return set_node_output_like(node, 0, get_ir_node_input(node, 0), -1);
     return node->op.infer_shape(node);
-}
-
-// All bits set is a NaN.
-void fill_with_nan(void* memory, size_t size)
-{
-    if (size > 0) std::memset(memory, 0xff, size);
 }
 
 }  // namespace
@@ -65,16 +58,7 @@ KernelRunner::~KernelRunner()
 
 std::vector<const Kernel*> KernelRunner::kernels() const
 {
-    std::vector<const Kernel*> accepting;
-    for (int t = 0; t < kernel_table_num; ++t) {
-        for (size_t i = 0; i < kernel_tables[t]->row_num; ++i) {
-            const Kernel& kernel = kernel_tables[t]->rows[i];
-            if (std::strcmp(kernel.op, get_ir_node_op(node_)) == 0 &&
-                (!kernel.accepts || kernel.accepts(*node_)))
-                accepting.push_back(&kernel);
-        }
-    }
-    return accepting;
+    return list_accepting_kernels(*node_);
 }
 
 void KernelRunner::fill(int input, const std::vector<float>& values)
@@ -90,10 +74,9 @@ size_t KernelRunner::input_size(int input) const
 
 std::vector<float> KernelRunner::run(const Kernel& kernel, int thread_num)
 {
-    std::vector<float> values(static_cast<size_t>(output_->elem_num));
-    fill_with_nan(values.data(), values.size() * sizeof(float));
+    std::vector<float> values(static_cast<size_t>(output_->elem_num), NAN);
     output_->data = values.data();
-    execute(kernel, thread_num);
+    PreparedKernel(kernel, node_, thread_num).run();
     output_->data = nullptr;
     return values;
 }
@@ -104,27 +87,10 @@ std::vector<float> KernelRunner::run_in_place(const Kernel& kernel, int thread_n
     void* const data = input->data;
     std::vector<float> values(input->f32, input->f32 + input->elem_num);
     input->data = output_->data = values.data();
-    execute(kernel, thread_num);
+    PreparedKernel(kernel, node_, thread_num).run();
     input->data = data;
     output_->data = nullptr;
     return values;
-}
-
-void KernelRunner::execute(const Kernel& kernel, int thread_num)
-{
-    KernelContext context;
-    context.node = node_;
-    EXPECT_EQ(create_thread_pool(thread_num, 0, &context.pool), TENGINE_OK);
-    if (kernel.prepare) {
-        EXPECT_EQ(kernel.prepare(context), TENGINE_OK) << tengine_error_message();
-    }
-    const std::unique_ptr<void, void (*)(void*)> scratch(alloc_memory(context.scratch_size),
-                                                         free_memory);
-    fill_with_nan(scratch.get(), context.scratch_size);
-    context.scratch = scratch.get();
-    EXPECT_EQ(kernel.run(context), TENGINE_OK) << tengine_error_message();
-    if (context.free_state) context.free_state(context.state);
-    destroy_thread_pool(context.pool);
 }
 
 }  // namespace tengine::cpu

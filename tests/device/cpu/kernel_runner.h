@@ -34,8 +34,6 @@ class KernelRunner
     std::vector<float> run_in_place(const Kernel& kernel, int thread_num);
 
   private:
-    void execute(const Kernel& kernel, int thread_num);
-
     graph* graph_;
     node* node_;
     std::vector<tensor*> inputs_;

@@ -3,12 +3,10 @@
 // machine has, with one worker and several; and scales that change from run to run.
 #include <cstring>
 #include <gtest/gtest.h>
-#include <memory>
 #include <random>
 
-#include "base/alloc.h"
 #include "device/cpu/kernel/vector_target.h"
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/prepared_kernel.h"
 #include "device/cpu/runnable.h"
 #include "operator/param.h"
 #include "support/ir_builder.h"
@@ -16,9 +14,7 @@
 namespace tengine::test {
 namespace {
 
-using cpu::ForcedFeatures;
 using cpu::Kernel;
-using cpu::KernelContext;
 
 struct Case
 {
@@ -89,18 +85,10 @@ class QuantizedNode
     }
 
     // All kernels that take the node when all instructions this processor has may be used.
-    std::vector<const Kernel*> kernels() const
-    {
-        const ForcedFeatures forced(cpu::find_runnable_features());
-        return cpu::list_accepting_kernels(*node_);
-    }
+    std::vector<const Kernel*> kernels() const { return cpu::list_runnable_kernels(*node_); }
 
     // The one that is used with these features.
-    std::string choice(uint64_t features) const
-    {
-        const ForcedFeatures forced(features);
-        return cpu::list_accepting_kernels(*node_).front()->name;
-    }
+    std::string choice(uint64_t features) const { return cpu::choose_kernel(*node_, features); }
 
     // The results of runs with these scales of x, prepared once.
     std::vector<uint8_t> run(const Kernel& kernel, int thread_num,
@@ -109,22 +97,13 @@ class QuantizedNode
         tensor* y = builder_.find("y");
         const size_t number = static_cast<size_t>(y->elem_num);
         std::vector<uint8_t> values(number * scales.size(), 0xee);
-        KernelContext context;
-        context.node = node_;
-        EXPECT_EQ(create_thread_pool(thread_num, 0, &context.pool), TENGINE_OK);
-        EXPECT_EQ(kernel.prepare(context), TENGINE_OK) << tengine_error_message();
-        const std::unique_ptr<void, void (*)(void*)> scratch(alloc_memory(context.scratch_size),
-                                                             free_memory);
-        std::memset(scratch.get(), 0xee, context.scratch_size);
-        context.scratch = scratch.get();
+        cpu::PreparedKernel prepared(kernel, node_, thread_num);
         for (size_t i = 0; i < scales.size(); ++i) {
             *builder_.find("x_scale")->f32 = scales[i];
             y->data = values.data() + i * number;
-            EXPECT_EQ(kernel.run(context), TENGINE_OK) << tengine_error_message();
+            prepared.run();
         }
         y->data = nullptr;
-        if (context.free_state) context.free_state(context.state);
-        destroy_thread_pool(context.pool);
         return values;
     }
 

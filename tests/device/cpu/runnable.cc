@@ -5,7 +5,6 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -77,19 +76,6 @@ uint64_t find_runnable_features()
     for (const SpecialInstructions& special : list_special_instructions())
         if (special.runs) features |= special.feature;
     return features;
-}
-
-std::vector<const Kernel*> list_accepting_kernels(const node& node)
-{
-    std::vector<const Kernel*> accepting;
-    for (int t = 0; t < kernel_table_num; ++t)
-        for (size_t i = 0; i < kernel_tables[t]->row_num; ++i) {
-            const Kernel& kernel = kernel_tables[t]->rows[i];
-            if (std::strcmp(kernel.op, get_ir_node_op(&node)) == 0 &&
-                (!kernel.accepts || kernel.accepts(node)))
-                accepting.push_back(&kernel);
-        }
-    return accepting;
 }
 
 }  // namespace tengine::cpu

@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "base/cpu.h"
-#include "device/cpu/kernel_table.h"
-#include "tengine/ir.h"
 
 namespace tengine::cpu {
 
@@ -37,8 +35,5 @@ class ForcedFeatures
     ForcedFeatures(const ForcedFeatures&) = delete;
     ForcedFeatures& operator=(const ForcedFeatures&) = delete;
 };
-
-// All kernels that accept the node, in the order in which they are asked.
-std::vector<const Kernel*> list_accepting_kernels(const node& node);
 
 }  // namespace tengine::cpu

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cpu/prepared_kernel.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+
+#include "device/cpu/runnable.h"
+
+namespace tengine::cpu {
+
+std::vector<const Kernel*> list_accepting_kernels(const node& node)
+{
+    std::vector<const Kernel*> accepting;
+    for (int t = 0; t < kernel_table_num; ++t)
+        for (size_t i = 0; i < kernel_tables[t]->row_num; ++i) {
+            const Kernel& kernel = kernel_tables[t]->rows[i];
+            if (std::strcmp(kernel.op, get_ir_node_op(&node)) == 0 &&
+                (!kernel.accepts || kernel.accepts(node)))
+                accepting.push_back(&kernel);
+        }
+    return accepting;
+}
+
+std::vector<const Kernel*> list_runnable_kernels(const node& node)
+{
+    const ForcedFeatures forced(find_runnable_features());
+    return list_accepting_kernels(node);
+}
+
+const char* choose_kernel(const node& node, uint64_t features)
+{
+    const ForcedFeatures forced(features);
+    return list_accepting_kernels(node).front()->name;
+}
+
+PreparedKernel::PreparedKernel(const Kernel& kernel, node* node, int thread_num) : kernel_(kernel)
+{
+    context_.node = node;
+    EXPECT_EQ(create_thread_pool(thread_num, 0, &context_.pool), TENGINE_OK);
+    if (kernel.prepare) {
+        EXPECT_EQ(kernel.prepare(context_), TENGINE_OK) << tengine_error_message();
+    }
+    if (context_.scratch_size == 0) return;
+    scratch_.reset(alloc_memory(context_.scratch_size));
+    std::memset(scratch_.get(), 0xff, context_.scratch_size);
+    context_.scratch = scratch_.get();
+}
+
+PreparedKernel::~PreparedKernel()
+{
+    if (context_.free_state) context_.free_state(context_.state);
+    destroy_thread_pool(context_.pool);
+}
+
+void PreparedKernel::run()
+{
+    EXPECT_EQ(kernel_.run(context_), TENGINE_OK) << tengine_error_message();
+}
+
+}  // namespace tengine::cpu
