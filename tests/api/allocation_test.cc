@@ -32,23 +32,6 @@ TEST_F(AllocationTest, AllocationsAreCounted)
     delete static_cast<int*>(kept);
 }
 
-// A convolution, an activation, a matrix product and a softmax.
-graph_t create_small_network()
-{
-    const graph_t graph = create_graph(nullptr, nullptr, nullptr);
-    const tensor_t x = add_input(graph, "x", {1, 3, 13, 17});
-    const std::vector<float> filter(7 * 3 * 3 * 3, 0.1f);
-    const tensor_t w = add_constant(graph, "w", {7, 3, 3, 3}, filter.data());
-    const tensor_t conv = add_node(graph, "conv", "Conv", {x, w});
-    const tensor_t relu = add_node(graph, "relu", "Relu", {conv});
-    const tensor_t flat = add_node(graph, "flat", "Flatten", {relu});
-    const std::vector<float> matrix(7 * 11 * 15 * 5, 0.01f);
-    const tensor_t m = add_constant(graph, "m", {7 * 11 * 15, 5}, matrix.data());
-    const tensor_t product = add_node(graph, "product", "MatMul", {flat, m});
-    add_node(graph, "y", "Softmax", {product});
-    return set_borders(graph, {"x"}, {"y"}) ? graph : nullptr;
-}
-
 TEST_F(AllocationTest, RunAllocatesNothing)
 {
     for (int threads : {1, 2}) {

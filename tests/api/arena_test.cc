@@ -30,24 +30,6 @@ Use arena_use()
     return use;
 }
 
-// A convolution, an activation, a matrix product and a softmax, with a batch of x that can change.
-graph_t create_network()
-{
-    const graph_t graph = create_graph(nullptr, nullptr, nullptr);
-    const tensor_t x = add_input(graph, "x", {1, 3, 13, 17});
-    const std::vector<float> filter(7 * 3 * 3 * 3, 0.1f);
-    const tensor_t w =
-        add_constant(graph, "a weight with a long name", {7, 3, 3, 3}, filter.data());
-    const tensor_t conv = add_node(graph, "conv", "Conv", {x, w});
-    const tensor_t relu = add_node(graph, "an activation with a long name", "Relu", {conv});
-    const tensor_t flat = add_node(graph, "flat", "Flatten", {relu});
-    const std::vector<float> matrix(7 * 11 * 15 * 5, 0.01f);
-    const tensor_t m = add_constant(graph, "m", {7 * 11 * 15, 5}, matrix.data());
-    const tensor_t product = add_node(graph, "product", "MatMul", {flat, m});
-    add_node(graph, "y", "Softmax", {product});
-    return set_borders(graph, {"x"}, {"y"}) ? graph : nullptr;
-}
-
 // y = NonZero(x): its shape and memory are known at the run only.
 graph_t create_dynamic_network()
 {
@@ -154,7 +136,7 @@ TEST_F(ArenaTest, UseIsZeroWithoutOne)
 TEST_F(ArenaTest, NothingIsTakenFromTheHeap)
 {
     if (!can_count_allocations()) GTEST_SKIP() << "a sanitizer has its own allocator";
-    ASSERT_TRUE(save(create_network));
+    ASSERT_TRUE(save(create_small_network));
     // The C library keeps the stack of a thread that ended, with the table that it takes from the
     // heap for each new one. With this, threads that the library starts take nothing.
     std::thread([] {}).join();
@@ -263,7 +245,7 @@ class ArenaSizeTest : public ArenaTest
 // In steps of a grain, so that each request in turn is the first that fails.
 TEST_F(ArenaSizeTest, EverySizeWorksOrFailsCleanly)
 {
-    ASSERT_TRUE(save(create_network));
+    ASSERT_TRUE(save(create_small_network));
     const size_t least = find_least(256, kAmple, 64, 1);
     ASSERT_GT(least, 0u);
     // The peak tells about how much it takes.
@@ -273,7 +255,7 @@ TEST_F(ArenaSizeTest, EverySizeWorksOrFailsCleanly)
 
 TEST_F(ArenaSizeTest, EverySizeWorksOrFailsCleanlyWithTwoThreads)
 {
-    ASSERT_TRUE(save(create_network));
+    ASSERT_TRUE(save(create_small_network));
     EXPECT_GT(find_least(4096, kAmple, 1024, 2), 0u);
 }
 

@@ -78,6 +78,23 @@ graph_t create_relu_graph(context_t context)
     return y != nullptr && set_borders(graph, {"x"}, {"y"}) ? graph : nullptr;
 }
 
+graph_t create_small_network()
+{
+    const graph_t graph = create_graph(nullptr, nullptr, nullptr);
+    const tensor_t x = add_input(graph, "x", {1, 3, 13, 17});
+    const std::vector<float> filter(7 * 3 * 3 * 3, 0.1f);
+    const tensor_t w =
+        add_constant(graph, "a weight with a long name", {7, 3, 3, 3}, filter.data());
+    const tensor_t conv = add_node(graph, "conv", "Conv", {x, w});
+    const tensor_t relu = add_node(graph, "an activation with a long name", "Relu", {conv});
+    const tensor_t flat = add_node(graph, "flat", "Flatten", {relu});
+    const std::vector<float> matrix(7 * 11 * 15 * 5, 0.01f);
+    const tensor_t m = add_constant(graph, "m", {7 * 11 * 15, 5}, matrix.data());
+    const tensor_t product = add_node(graph, "product", "MatMul", {flat, m});
+    add_node(graph, "y", "Softmax", {product});
+    return set_borders(graph, {"x"}, {"y"}) ? graph : nullptr;
+}
+
 std::vector<float> read_floats(tensor_t tensor)
 {
     std::vector<float> values(static_cast<size_t>(get_tensor_buffer_size(tensor)) / sizeof(float));

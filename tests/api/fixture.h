@@ -33,6 +33,10 @@ bool set_borders(graph_t graph, std::vector<const char*> inputs, std::vector<con
 
 // y = Relu(x), x of shape [4].
 graph_t create_relu_graph(context_t context = nullptr);
+// y of shape [n, 5], the same in every column, from x of shape [n, 3, 13, 17], n = 1: a
+// convolution, an activation, a matrix product and a softmax. Some names do not fit into a string
+// object.
+graph_t create_small_network();
 
 // The elements of a float tensor.
 std::vector<float> read_floats(tensor_t tensor);
