@@ -16,8 +16,7 @@ void add_matrix_cases(std::vector<NodeCase>& cases)
                 const std::vector<int> a =
                     transposed_a ? std::vector{17, size} : std::vector{size, 17};
                 const std::vector<int> b = transposed_b ? std::vector{31, 17} : std::vector{17, 31};
-                const std::vector<std::pair<std::string, int>> turns = {{"transA", transposed_a},
-                                                                        {"transB", transposed_b}};
+                const Integers turns = {{"transA", transposed_a}, {"transB", transposed_b}};
                 cases.push_back({"Gemm", {fed(a), constant(b)}, {}, turns});
                 cases.push_back({"Gemm", {fed(a), fed(b)}, {}, turns});
                 cases.push_back({"Gemm",

@@ -55,23 +55,6 @@ Operand absent()
 
 namespace {
 
-template <class T>
-std::string join(const std::vector<T>& values, char separator)
-{
-    std::string text;
-    for (const T& value : values)
-        text += (text.empty() ? "" : std::string(1, separator)) + std::to_string(value);
-    return text.empty() ? "scalar" : text;
-}
-
-int64_t count(const std::vector<int>& dims)
-{
-    int64_t number = 1;
-    for (const int dim : dims)
-        number *= dim;
-    return number;
-}
-
 // The values' bytes in a type.
 std::vector<uint8_t> encode(const std::vector<float>& values, int data_type)
 {
@@ -101,7 +84,7 @@ void add_constant(test::IrBuilder& builder, const std::string& name, const Opera
     if (values.empty()) {
         std::mt19937 random(seed);
         std::uniform_real_distribution<float> range(of.low, of.high);
-        values.resize(static_cast<size_t>(count(operand.dims)));
+        values.resize(count(operand.dims));
         for (float& value : values)
             value = range(random);
     }
@@ -125,13 +108,7 @@ void build_node(test::IrBuilder& builder, const NodeCase& of, int data_type)
     for (int i = 0; i < of.outputs; ++i)
         outputs.push_back("o" + std::to_string(i));
     node* made = builder.add(of.op, inputs, outputs);
-    for (const auto& [key, values] : of.lists)
-        EXPECT_EQ(set_node_ints(made, key.c_str(), values.data(), static_cast<int>(values.size())),
-                  TENGINE_OK);
-    for (const auto& [key, value] : of.integers)
-        EXPECT_EQ(set_node_int(made, key.c_str(), value), TENGINE_OK);
-    for (const auto& [key, value] : of.floats)
-        EXPECT_EQ(set_node_float(made, key.c_str(), value), TENGINE_OK);
+    set_attributes(made, of.lists, of.integers, of.floats);
     for (const auto& [key, value] : of.texts)
         EXPECT_EQ(set_node_text(made, key.c_str(), value.c_str(), value.size()), TENGINE_OK);
     std::vector<int32_t> tensors;
@@ -236,12 +213,7 @@ std::string NodeCase::name() const
             text += (input.constant ? " #" : " ") + join(input.dims, 'x');
         }
     }
-    for (const auto& [key, values] : lists)
-        text += " " + key + "=" + join(values, ',');
-    for (const auto& [key, value] : integers)
-        text += " " + key + "=" + std::to_string(value);
-    for (const auto& [key, value] : floats)
-        text += " " + key + "=" + std::to_string(value);
+    text += describe_attributes(lists, integers, floats);
     for (const auto& [key, value] : texts)
         text += " " + key + "=" + value;
     for (const auto& [key, value] : options)

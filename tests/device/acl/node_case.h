@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/acl/acl_run.h"
+#include "device/acl/attributes.h"
 
 namespace tengine::acl {
 
@@ -34,9 +35,9 @@ struct NodeCase
 {
     std::string op;
     std::vector<Operand> inputs;
-    std::vector<std::pair<std::string, std::vector<int64_t>>> lists = {};
-    std::vector<std::pair<std::string, int>> integers = {};
-    std::vector<std::pair<std::string, float>> floats = {};
+    IntLists lists = {};
+    Integers integers = {};
+    Floats floats = {};
     std::vector<std::pair<std::string, std::string>> texts = {};
     int outputs = 1;
     float low = -1, high = 1;  // of the values

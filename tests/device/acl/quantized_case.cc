@@ -6,8 +6,6 @@
 #include <gtest/gtest.h>
 #include <random>
 
-#include "operator/param.h"
-
 namespace tengine::acl {
 
 using Kind = QuantizedInput::Kind;
@@ -42,23 +40,6 @@ QuantizedInput sums(std::vector<int> dims)
 }
 
 namespace {
-
-template <class T>
-std::string join(const std::vector<T>& values, char separator)
-{
-    std::string text;
-    for (const T& value : values)
-        text += (text.empty() ? "" : std::string(1, separator)) + std::to_string(value);
-    return text;
-}
-
-size_t count(const std::vector<int>& dims)
-{
-    size_t number = 1;
-    for (const int dim : dims)
-        number *= static_cast<size_t>(dim);
-    return number;
-}
 
 std::vector<int> list_dims(size_t number)
 {
@@ -134,13 +115,7 @@ void build_node(test::IrBuilder& builder, const QuantizedCase& of, int data_type
         add_input(builder, inputs.back(), of.inputs[i], data_type, static_cast<unsigned>(i));
     }
     node* made = builder.add(of.op, inputs, {"y"});
-    for (const auto& [key, values] : of.lists)
-        EXPECT_EQ(set_node_ints(made, key.c_str(), values.data(), static_cast<int>(values.size())),
-                  TENGINE_OK);
-    for (const auto& [key, value] : of.integers)
-        EXPECT_EQ(set_node_int(made, key.c_str(), value), TENGINE_OK);
-    for (const auto& [key, value] : of.floats)
-        EXPECT_EQ(set_node_float(made, key.c_str(), value), TENGINE_OK);
+    set_attributes(made, of.lists, of.integers, of.floats);
     builder.outputs({"y"});
 }
 
@@ -183,13 +158,7 @@ std::string QuantizedCase::name() const
                 break;
         }
     }
-    for (const auto& [key, values] : lists)
-        text += " " + key + "=" + join(values, ',');
-    for (const auto& [key, value] : integers)
-        text += " " + key + "=" + std::to_string(value);
-    for (const auto& [key, value] : floats)
-        text += " " + key + "=" + std::to_string(value);
-    return text;
+    return text + describe_attributes(lists, integers, floats);
 }
 
 Steps compare(const QuantizedCase& quantized_case, int data_type, int threads)

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "device/acl/acl_run.h"
+#include "device/acl/attributes.h"
 
 namespace tengine::acl {
 
@@ -47,9 +47,9 @@ struct QuantizedCase
 {
     std::string op;
     std::vector<QuantizedInput> inputs;
-    std::vector<std::pair<std::string, std::vector<int64_t>>> lists = {};
-    std::vector<std::pair<std::string, int>> integers = {};
-    std::vector<std::pair<std::string, float>> floats = {};
+    IntLists lists = {};
+    Integers integers = {};
+    Floats floats = {};
     // Whether ACL takes it; when not, a part of its reason.
     std::string refusal = "";
     // The share of results whose exact values lie in the middle of two bytes: ACL rounds these away

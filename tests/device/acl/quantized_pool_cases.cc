@@ -8,7 +8,7 @@ struct Pool
 {
     std::vector<int> input;
     std::vector<int64_t> kernel, strides, pads = {0, 0, 0, 0};
-    std::vector<std::pair<std::string, int>> integers = {};
+    Integers integers = {};
     bool has_border = false;  // windows that hold fewer values
 };
 
