@@ -213,11 +213,11 @@ DLLEXPORT int get_context_attr(context_t context, const char* attr_name, void* v
 
 // Creates a graph, by `model_format`:
 //   NULL            an empty graph, layout NCHW, to be filled by hand; `file_name` is not used.
-//   "onnx"          loads the ONNX file `file_name`.
-//   "tengine"       loads the tmfile `file_name`. It is mapped: weights are used where they lie,
-//   and
-//                   a file that is cut short or overwritten (not replaced) meanwhile takes the
-//                   process with it.
+//   "onnx"          loads the ONNX file `file_name` and the files of external data it names.
+//   "tengine"       loads the tmfile `file_name`.
+//                   The files of both are mapped: weights are used where they lie. One that is
+//                   overwritten in place (not replaced) before destroy_graph changes the weights,
+//                   and one that is cut short takes the process with it (SIGBUS).
 //   "tengine:m"     loads a tmfile from memory: `file_name` is the address of the bytes, cast to
 //                   const char*, and an `int`, their number, must follow. As in Tengine Lite the
 //                   graph takes the block over: it must come from malloc(), destroy_graph frees it,
@@ -226,8 +226,7 @@ DLLEXPORT int get_context_attr(context_t context, const char* attr_name, void* v
 //   "tengine:view"  the same, without taking: the bytes stay the caller's, are only read, and must
 //                   be there, unchanged, until the graph is destroyed.
 //   "onnx:m"        loads an ONNX model from memory. The bytes stay the caller's and may be freed
-//   as
-//                   soon as create_graph returns. "onnx:view" is the same.
+//                   as soon as create_graph returns. "onnx:view" is the same.
 // `context` lives on with the graph when it is destroyed first. NULL: a context of the graph's own,
 // with the default device. Fails with TENGINE_EINVAL (no file name, size not positive),
 // TENGINE_EIO, TENGINE_EFORMAT and TENGINE_EGRAPH (what is wrong with the file), TENGINE_EOPERATOR

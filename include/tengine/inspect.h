@@ -182,8 +182,8 @@ struct tengine_counter
     double value;
 };
 
-// Fills the first `capacity` of the part's counters and returns how many it has: 0 for a device that
-// counts nothing, and before the first run. Fails as the above, and with what the device says.
+// Fills the first `capacity` of the part's counters and returns how many it has: 0 for a device
+// that counts nothing, and before the first run. Fails as the above, and with what the device says.
 DLLEXPORT int tengine_graph_get_counters(graph_t graph, int subgraph,
                                          struct tengine_counter* counters, int capacity);
 
@@ -199,7 +199,8 @@ struct tengine_graph_memory
 {
     // Constants of the model, prepared or not.
     int64_t mapped_bytes;    // in mapped files: pages of the system's file cache, which come into
-                             // memory when they are read and may be dropped again
+                             // memory when they are read and may be dropped again; also the zeroes
+                             // of a tmfile without values, pages that nobody has written
     int64_t owned_bytes;     // in memory of the library
     int64_t borrowed_bytes;  // in memory of the program, which gave the model or the buffers there
 

@@ -12,14 +12,16 @@
 extern "C" {
 #endif
 
-// Has the library take all its memory from the `size` bytes at `memory`, which stay the caller's
-// and must stay there until release_tengine has returned; NULL and 0: from the C heap, as after
-// start. Comes before init_tengine, and holds until it is called again. Where the arena is too
-// small, functions fail with TENGINE_ENOMEM and a sentence that says how much was wanted and how
-// much is left; nothing is lost by that, and the library can be used as before.
-// Fails with TENGINE_EINVAL (one of the two is 0, or fewer than 256 bytes) and TENGINE_ESTATE
-// (between init_tengine and release_tengine, or a part of the arena so far is still in use).
-// No other thread may use the library meanwhile.
+// Has the library take all its memory from the `size` bytes at `memory`, which stay the caller's;
+// NULL and 0: from the C heap, as after start. Comes before init_tengine, and holds until it is
+// called again: the bytes must stay there until then. tengine_arena_set(NULL, 0) after
+// release_tengine gives them back; it fails, and they are still in use, where release_tengine had
+// to leave the library up (a device that hangs, a graph that a run still holds). Where the arena is
+// too small, functions fail with TENGINE_ENOMEM and a sentence that says how much was wanted and
+// how much is left; nothing is lost by that, and the library can be used as before. Fails with
+// TENGINE_EINVAL (one of the two is 0, or fewer than 256 bytes) and TENGINE_ESTATE (between
+// init_tengine and release_tengine, or a part of the arena so far is still in use). No other thread
+// may use the library meanwhile.
 TENGINE_API int tengine_arena_set(void* memory, size_t size);
 
 // Bytes of the arena that are in use now, and the most that have been since tengine_arena_set, each

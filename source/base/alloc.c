@@ -90,6 +90,7 @@ int set_memory_arena(void* memory, size_t size)
                                  "%zu bytes of the arena are in use; it can be changed when all "
                                  "have been given back",
                                  used);
+    forget_memory_shortage();
     if (memory == NULL && size == 0) {
         arena = (arena_t){0};
         return TENGINE_OK;
@@ -122,4 +123,9 @@ bool describe_memory_shortage(char* text, size_t size)
     snprintf(text, size, "the arena has %zu of %zu bytes free, %zu in one piece; %zu were wanted",
              free_bytes, total, largest, refused_size);
     return true;
+}
+
+void forget_memory_shortage(void)
+{
+    refused_size = 0;
 }

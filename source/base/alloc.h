@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,6 +23,13 @@ void* alloc_memory(size_t size);
 
 // The same with any values and aligned as malloc() does, for what is written at once.
 void* alloc_raw_memory(size_t size);
+
+// alloc_memory() of a size that was computed in 64 bits; NULL also when there are not so many
+// addresses.
+static inline void* alloc_memory64(uint64_t size)
+{
+    return size <= SIZE_MAX ? alloc_memory((size_t)size) : NULL;
+}
 
 // Moves a block of `old_size` bytes (or NULL and 0) to a new one of `new_size`: as many of its
 // bytes as fit, then zeroes. NULL when memory is short, and the old block is still there.
@@ -46,6 +54,9 @@ void get_memory_use(size_t* out_used, size_t* out_peak);
 // Whether this thread has last been refused memory by the arena. Writes the numbers, as the end of
 // a sentence.
 bool describe_memory_shortage(char* text, size_t size);
+
+// For whoever can do without what this thread was refused: errors to come are not about it.
+void forget_memory_shortage(void);
 
 // *out = a * b and a + b; false, and *out is not to be used, when the result does not fit.
 static inline bool checked_multiply(size_t a, size_t b, size_t* out)

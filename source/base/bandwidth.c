@@ -17,8 +17,8 @@ enum
 // What the slowest boards with an operating system reach.
 static const double lowest_bandwidth = 5e8;
 
-static pthread_once_t measurement = PTHREAD_ONCE_INIT;
-static double bandwidth;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static double bandwidth;  // 0 until it has been measured
 
 static double measure_copy(void* to, const void* from)
 {
@@ -34,23 +34,30 @@ static double measure_copy(void* to, const void* from)
     return COPY_BYTES * 1e9 / (double)(best_ns > 0 ? best_ns : 1);
 }
 
-static void measure_once(void)
+// 0 without memory.
+static double measure_bandwidth(void)
 {
     void* from = alloc_memory(COPY_BYTES);
     void* to = alloc_memory(COPY_BYTES);
-    bandwidth = lowest_bandwidth;
+    double measured = 0;
     if (from != NULL && to != NULL) {
         // Pages nobody has written are all the same one.
         memset(from, 1, COPY_BYTES);
-        const double measured = measure_copy(to, from);
-        if (measured > bandwidth) bandwidth = measured;
+        measured = measure_copy(to, from);
+        if (measured < lowest_bandwidth) measured = lowest_bandwidth;
+    } else {
+        forget_memory_shortage();
     }
     free_memory(from);
     free_memory(to);
+    return measured;
 }
 
 double get_copy_bandwidth(void)
 {
-    pthread_once(&measurement, measure_once);
-    return bandwidth;
+    pthread_mutex_lock(&mutex);
+    if (bandwidth == 0) bandwidth = measure_bandwidth();
+    const double result = bandwidth > 0 ? bandwidth : lowest_bandwidth;
+    pthread_mutex_unlock(&mutex);
+    return result;
 }

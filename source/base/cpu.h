@@ -78,8 +78,9 @@ uint64_t get_cluster_mask(int cluster);
 // unknown, and the cores that may be used.
 uint64_t select_cluster(const uint64_t* frequencies, int cpu_num, uint64_t usable, int cluster);
 
-// Data or unified cache that one core of the big cluster sees, in bytes; 0: no cache of that level.
-// Typical sizes where the system does not tell.
+// Data or unified cache that one core of the machine's big cluster sees, in bytes; 0: no cache of
+// that level. Typical sizes where the system does not tell. Read once: always the same, from any
+// thread.
 typedef struct cpu_cache_size
 {
     size_t l1d;

@@ -3,6 +3,7 @@
 // cpu_feature.c.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -99,7 +100,7 @@ uint64_t select_cluster(const uint64_t* frequencies, int cpu_num, uint64_t usabl
     return (mask & usable) != 0 ? mask & usable : usable;
 }
 
-uint64_t get_cluster_mask(int cluster)
+static uint64_t find_cluster(int cluster, uint64_t usable)
 {
     uint64_t frequencies[MASK_CORES];
     for (int core = 0; core < MASK_CORES; core++) {
@@ -108,7 +109,12 @@ uint64_t get_cluster_mask(int cluster)
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", core);
         frequencies[core] = read_line(path, line, sizeof line) ? strtoull(line, NULL, 10) : 0;
     }
-    return select_cluster(frequencies, MASK_CORES, get_usable_mask(), cluster);
+    return select_cluster(frequencies, MASK_CORES, usable, cluster);
+}
+
+uint64_t get_cluster_mask(int cluster)
+{
+    return find_cluster(cluster, get_usable_mask());
 }
 
 // "48K" or "2M" in bytes.
@@ -131,9 +137,11 @@ static bool read_cache_field(int core, int index, const char* field, char* line,
     return read_line(path, line, size);
 }
 
-cpu_cache_size_t get_cpu_cache_size(void)
+static cpu_cache_size_t cache_size;
+
+static void read_cache_size(void)
 {
-    const int core = __builtin_ctzll(get_cluster_mask(CPU_CLUSTER_BIG));
+    const int core = __builtin_ctzll(find_cluster(CPU_CLUSTER_BIG, UINT64_MAX));
     size_t sizes[CACHE_LEVELS] = {0};
     for (int index = 0; index < CACHE_INDEXES; index++) {
         char level[16];
@@ -148,6 +156,13 @@ cpu_cache_size_t get_cpu_cache_size(void)
         if (number < 1 || number > CACHE_LEVELS || strcmp(type, "Instruction") == 0) continue;
         sizes[number - 1] = parse_size(size);
     }
-    if (sizes[0] == 0) return (cpu_cache_size_t){32 << 10, 256 << 10, 1 << 20};
-    return (cpu_cache_size_t){sizes[0], sizes[1], sizes[2]};
+    cache_size = sizes[0] == 0 ? (cpu_cache_size_t){32 << 10, 256 << 10, 1 << 20}
+                               : (cpu_cache_size_t){sizes[0], sizes[1], sizes[2]};
+}
+
+cpu_cache_size_t get_cpu_cache_size(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_cache_size);
+    return cache_size;
 }

@@ -41,6 +41,7 @@ static int reserve_next(vector_t* v)
     const int half = v->elem_num / 2;
     const int step = half > v->ahead_num ? half : v->ahead_num;
     if (step <= INT_MAX - v->elem_num && reserve(v, v->elem_num + step) == 0) return 0;
+    forget_memory_shortage();
     return reserve(v, v->elem_num + 1);
 }
 

@@ -314,6 +314,18 @@ TEST_F(AllocWithArena, RefusalsAreToldOnceInNumbers)
     EXPECT_STREQ(tengine_error_message(), "no memory meant");
 }
 
+TEST_F(AllocWithArena, RefusalsAreForgotten)
+{
+    EXPECT_EQ(alloc_memory(1 << 20), nullptr);
+    forget_memory_shortage();
+    tengine_error_set(TENGINE_ENOMEM, "no thread");
+    EXPECT_STREQ(tengine_error_message(), "no thread");
+    EXPECT_EQ(alloc_memory(1 << 20), nullptr);
+    ASSERT_EQ(set_memory_arena(memory_, sizeof(memory_)), 0);
+    tengine_error_set(TENGINE_ENOMEM, "no thread");
+    EXPECT_STREQ(tengine_error_message(), "no thread");
+}
+
 TEST_F(AllocWithArena, ThreadsShareIt)
 {
     const auto work = [](unsigned seed) {

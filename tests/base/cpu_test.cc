@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <sys/resource.h>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -162,6 +163,21 @@ TEST(Cpu, CacheSizesAreSane)
     EXPECT_LE(cache.l1d, 4u << 20);
     EXPECT_TRUE(cache.l2 == 0 || cache.l2 >= cache.l1d);
     EXPECT_TRUE(cache.l3 == 0 || cache.l3 >= cache.l2 / 4);
+}
+
+// Kernels size their scratch by it before the runs, and cut their work by it in each.
+TEST(Cpu, CacheSizesStayTheSame)
+{
+    const cpu_cache_size_t first = get_cpu_cache_size();
+    rlimit files;
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &files), 0);
+    const rlimit none = {0, files.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const cpu_cache_size_t second = get_cpu_cache_size();
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &files), 0);
+    EXPECT_EQ(first.l1d, second.l1d);
+    EXPECT_EQ(first.l2, second.l2);
+    EXPECT_EQ(first.l3, second.l3);
 }
 
 TEST(Clock, NeverStepsBack)

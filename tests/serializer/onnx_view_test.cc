@@ -122,6 +122,27 @@ TEST_F(OnnxViewTest, NothingIsAViewOfTheProgramsBytes)
     EXPECT_FALSE(is_view(loaded, "w"));
 }
 
+// A program that writes to one must not write to the other.
+TEST_F(OnnxViewTest, ConstantsDoNotShareBytes)
+{
+    const ScratchFolder folder;
+    folder.write("weights.bin", kPayload);
+    OnnxBuilder builder;
+    refer(add_weight(&builder, "late", onnx::TensorProto::FLOAT, 2), "weights.bin", "16");
+    refer(add_weight(&builder, "tied", onnx::TensorProto::FLOAT, 2), "weights.bin", "16");
+    refer(add_weight(&builder, "from before", onnx::TensorProto::FLOAT, 3), "weights.bin", "8");
+    refer(add_weight(&builder, "into", onnx::TensorProto::FLOAT, 3), "weights.bin", "20");
+    refer(add_weight(&builder, "before", onnx::TensorProto::FLOAT, 4), "weights.bin", "0");
+    refer(add_weight(&builder, "behind", onnx::TensorProto::FLOAT, 2), "weights.bin", "24");
+    const Loaded loaded(folder.write("model.onnx", builder.encode()));
+    ASSERT_EQ(loaded.status, 0) << loaded.message;
+    for (const char* name : {"late", "before", "behind"})
+        EXPECT_TRUE(is_view(loaded, name)) << name;
+    for (const char* name : {"tied", "from before", "into"})
+        EXPECT_FALSE(is_view(loaded, name)) << name;
+    EXPECT_EQ(values_of(loaded, "tied"), kPayload.substr(16, 8));
+}
+
 TEST_F(OnnxViewTest, ExternalDataToo)
 {
     const ScratchFolder folder;

@@ -6,8 +6,8 @@
 #include <new>
 
 #include "device/cpu/estimate.h"
-#include "device/cpu/kernel/matrix_product.h"
 #include "device/cpu/kernel/instruction_set.h"
+#include "device/cpu/kernel/matrix_product.h"
 #include "device/cpu/kernel/vector_target.h"
 #include "device/cpu/plan.h"
 #include "tengine/device.h"

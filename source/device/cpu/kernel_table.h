@@ -23,8 +23,9 @@ struct KernelContext
     struct node* node = nullptr;
     thread_pool_t* pool = nullptr;
     // prepare() may ask for scratch; the plan gives it at run time, 64-byte aligned, shared
-    // between the steps of one plan.
-    size_t scratch_size = 0;
+    // between the steps of one plan. The size is computed in 64 bits everywhere: what a hostile
+    // model asks for may not fit into a size_t, which the plan refuses.
+    uint64_t scratch_size = 0;
     void* scratch = nullptr;
     // prepare() may keep state here (packed weights); freed with free_state.
     void* state = nullptr;

@@ -91,12 +91,13 @@ int Plan::plan_arena(const subgraph& part)
 {
     ArenaPlan tensors;
     TENGINE_RETURN_IF_ERROR(plan_tensors(part, steps_, &tensors));
-    size_t scratch_bytes = 0;
+    uint64_t scratch_bytes = 0;
     for (const Step& step : steps_)
         scratch_bytes = std::max(scratch_bytes, step.context.scratch_size);
     size_t scratch_offset;
     if (!checked_align(tensors.bytes, ALLOC_ALIGNMENT, &scratch_offset) ||
-        !checked_add(scratch_offset, scratch_bytes, &arena_bytes_))
+        scratch_bytes > SIZE_MAX ||
+        !checked_add(scratch_offset, static_cast<size_t>(scratch_bytes), &arena_bytes_))
         return tengine_error_set(TENGINE_ELIMIT,
                                  "part %d needs more memory than there are "
                                  "addresses",
@@ -173,7 +174,7 @@ int Plan::run_dynamic(Step& step)
             TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(output));
     step.context.scratch_size = 0;
     TENGINE_RETURN_IF_ERROR(prepare_step(step));
-    const std::unique_ptr<void, void (*)(void*)> scratch(alloc_memory(step.context.scratch_size),
+    const std::unique_ptr<void, void (*)(void*)> scratch(alloc_memory64(step.context.scratch_size),
                                                          free_memory);
     if (!scratch) return fail_node(&node, TENGINE_ENOMEM, "no memory for scratch");
     step.context.scratch = scratch.get();

@@ -144,6 +144,7 @@ int ExternalData::open(const ::onnx::TensorProto& tensor, size_t bytes, const st
             owner.c_str(), bytes, static_cast<unsigned long long>(place.offset),
             quote_name(place.location).c_str(), static_cast<unsigned long long>(size_));
     offset_ = place.offset;
+    bytes_ = bytes;
     return TENGINE_OK;
 }
 
@@ -158,8 +159,8 @@ char* ExternalData::view(size_t alignment)
     }
     // It may have grown shorter since it was opened.
     if (file->bytes.size < size_) return nullptr;
-    file->is_viewed = true;
-    return file->bytes.bytes + offset_;
+    const auto begin = static_cast<size_t>(offset_);
+    return file->add_view(begin, begin + bytes_) ? file->bytes.bytes + begin : nullptr;
 }
 
 int ExternalData::read(void* out_values, size_t bytes, const std::string& owner) const

@@ -31,7 +31,8 @@ class ExternalData
     TENGINE_MUST_USE int open(const ::onnx::TensorProto& tensor, size_t bytes,
                               const std::string& owner);
     // The bytes of the tensor opened last in the mapped file, which stays mapped; NULL when they
-    // are not there at a multiple of `alignment`, or the file cannot be mapped: then read() them.
+    // are not there at a multiple of `alignment`, another constant lies in some of them, or the
+    // file cannot be mapped: then read() them.
     char* view(size_t alignment);
     // Reads them.
     TENGINE_MUST_USE int read(void* out_values, size_t bytes, const std::string& owner) const;
@@ -47,6 +48,7 @@ class ExternalData
     int descriptor_ = -1;
     uint64_t size_ = 0;
     uint64_t offset_ = 0;  // of the tensor opened last
+    size_t bytes_ = 0;
 };
 
 }  // namespace tengine

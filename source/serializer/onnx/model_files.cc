@@ -2,8 +2,18 @@
 #include "serializer/onnx/model_files.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tengine {
+
+bool ModelFile::add_view(size_t begin, size_t end)
+{
+    const auto next = views.lower_bound(begin);
+    if (next != views.end() && next->first < end) return false;
+    if (next != views.begin() && std::prev(next)->second > begin) return false;
+    views.emplace_hint(next, begin, end);
+    return true;
+}
 
 ModelFiles::~ModelFiles()
 {
@@ -27,7 +37,7 @@ int ModelFiles::map(const std::string& path, ModelFile** out_file)
 void ModelFiles::unmap_unviewed()
 {
     for (auto file = files_.begin(); file != files_.end();) {
-        if (file->second.is_viewed) {
+        if (!file->second.views.empty()) {
             ++file;
         } else {
             unmap_file(&file->second.bytes);

@@ -13,7 +13,11 @@ namespace tengine {
 struct ModelFile
 {
     mapped_file_t bytes = {nullptr, 0};
-    bool is_viewed = false;  // a constant lies in it
+    std::map<size_t, size_t> views;  // where constants lie in it: first byte, first byte behind
+
+    // Takes these bytes for a constant. False when another has some of them: programs may write to
+    // each without changing the other.
+    bool add_view(size_t begin, size_t end);
 };
 
 class ModelFiles

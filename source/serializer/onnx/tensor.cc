@@ -158,8 +158,8 @@ char* TensorReader::view() const
     if (proto_.data_location() == TensorProto::EXTERNAL) return external_->view(alignment);
     if (!file_ || raw_.empty() || reinterpret_cast<uintptr_t>(raw_.data()) % alignment != 0)
         return nullptr;
-    file_->is_viewed = true;
-    return file_->bytes.bytes + (raw_.data() - file_->bytes.bytes);
+    const auto begin = static_cast<size_t>(raw_.data() - file_->bytes.bytes);
+    return file_->add_view(begin, begin + bytes_) ? file_->bytes.bytes + begin : nullptr;
 }
 
 // In pieces that leave memory as they have been copied: a layer can be most of a model.

@@ -51,7 +51,8 @@ int read_list(const Attribute& attribute, Vector<Value>* out_values)
     VectorView list;
     TENGINE_RETURN_IF_ERROR(
         attribute.file().read_vector(attribute.value, sizeof(Value), attribute.what, &list));
-    TENGINE_RETURN_IF_ERROR(attribute.reading.budget.charge(list.count() * sizeof(Value)));
+    TENGINE_RETURN_IF_ERROR(
+        attribute.reading.budget.charge(uint64_t{list.count()} * sizeof(Value)));
     out_values->resize(list.count());
     for (uint32_t i = 0; i < list.count(); i++)
         (*out_values)[i] = list.get<Value>(i);

@@ -146,7 +146,7 @@ int ParameterReader::read_ints(const op_field_t& field, uint32_t offset)
 {
     VectorView list;
     TENGINE_RETURN_IF_ERROR(reading_.file.read_vector(offset, sizeof(int32_t), what_, &list));
-    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(list.count() * sizeof(int64_t)));
+    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(uint64_t{list.count()} * sizeof(int64_t)));
     Vector<int64_t> values(list.count());
     for (uint32_t i = 0; i < list.count(); i++)
         values[i] = list.get<int32_t>(i);
@@ -162,7 +162,7 @@ int ParameterReader::read_floats(const op_field_t& field, uint32_t offset, size_
     VectorView list;
     TENGINE_RETURN_IF_ERROR(reading_.file.read_vector(offset, group * sizeof(float), what_, &list));
     const size_t number = list.count() * group;
-    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(number * sizeof(float)));
+    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(uint64_t{list.count()} * group * sizeof(float)));
     Vector<float> values(number);
     for (size_t i = 0; i < number; i++)
         values[i] = list.get<float>(static_cast<uint32_t>(i));

@@ -110,6 +110,7 @@ TEST(FastHalfConv, IsWithinTheErrorOfTheSum)
     for (size_t number = 0; number < kCases.size(); ++number) {
         HalfNode node(kCases[number]);
         const std::vector<const Kernel*> kernels = node.kernels();
+        if (kernels.size() == 1) GTEST_SKIP() << "the reference is all that this processor has";
         const Kernel& reference = *kernels.back();
         ASSERT_STREQ(reference.name, "reference");
         std::uniform_real_distribution<float> distribution(-1, 1);
@@ -145,6 +146,7 @@ TEST(FastHalfConv, SumsHaveTheRangeOfFp32)
 {
     HalfNode node({{1, 64, 5, 5}, {8, 64, 1, 1}, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}, false});
     const std::vector<const Kernel*> kernels = node.kernels();
+    if (kernels.size() == 1) GTEST_SKIP() << "the reference is all that this processor has";
     int64_t position = 0;
     const int64_t x_num = 64 * 5 * 5;
     node.fill([&] {

@@ -41,8 +41,8 @@ PreparedKernel::PreparedKernel(const Kernel& kernel, node* node, int thread_num)
         EXPECT_EQ(kernel.prepare(context_), TENGINE_OK) << tengine_error_message();
     }
     if (context_.scratch_size == 0) return;
-    scratch_.reset(alloc_memory(context_.scratch_size));
-    std::memset(scratch_.get(), 0xff, context_.scratch_size);
+    scratch_.reset(alloc_memory64(context_.scratch_size));
+    std::memset(scratch_.get(), 0xff, static_cast<size_t>(context_.scratch_size));
     context_.scratch = scratch_.get();
 }
 

@@ -125,6 +125,7 @@ void compare(QuantizedNode& node, const std::vector<int>& thread_nums = {1, 2, 5
 {
     const std::vector<const Kernel*> kernels = node.kernels();
     ASSERT_STREQ(kernels.back()->name, "reference");
+    if (kernels.size() == 1) GTEST_SKIP() << "the reference is all that this build has";
     const std::vector<uint8_t> expected = node.run(*kernels.back(), 1);
     for (const Kernel* kernel : kernels) {
         if (kernel == kernels.back()) break;

@@ -206,12 +206,12 @@ struct Depthwise : ConvProblem
     int64_t phase_width, row_size;  // of the copy, in elements
 
     int64_t tile_num() const { return batch * groups * band_num; }
-    size_t offset_bytes() const { return align(static_cast<size_t>(taps) * sizeof(int64_t)); }
-    size_t copy_bytes() const
+    uint64_t offset_bytes() const { return align(static_cast<uint64_t>(taps) * sizeof(int64_t)); }
+    uint64_t copy_bytes() const
     {
-        return align(static_cast<size_t>(copy_rows * row_size) * sizeof(float));
+        return align(static_cast<uint64_t>(copy_rows * row_size) * sizeof(float));
     }
-    static size_t align(size_t bytes)
+    static uint64_t align(uint64_t bytes)
     {
         return (bytes + ALLOC_ALIGNMENT - 1) / ALLOC_ALIGNMENT * ALLOC_ALIGNMENT;
     }
@@ -224,8 +224,7 @@ int64_t rows_for(const window_axis& height, int64_t outputs)
 
 int describe(const node& node, Depthwise* out_conv)
 {
-    static const int64_t cache_size =
-        static_cast<int64_t>(get_cpu_cache_size().l2 / 8 / sizeof(float));
+    const auto cache_size = static_cast<int64_t>(get_cpu_cache_size().l2 / 8 / sizeof(float));
     Depthwise& conv = *out_conv;
     TENGINE_RETURN_IF_ERROR(describe_conv(node, false, &conv));
     const window_axis& height = conv.axes[1];
@@ -293,7 +292,7 @@ int prepare(KernelContext& context)
     TENGINE_RETURN_IF_ERROR(describe(*context.node, &conv));
     context.scratch_size =
         conv.offset_bytes() +
-        conv.copy_bytes() * static_cast<size_t>(get_thread_pool_size(context.pool));
+        conv.copy_bytes() * static_cast<uint64_t>(get_thread_pool_size(context.pool));
     return TENGINE_OK;
 }
 
@@ -306,7 +305,7 @@ int run(KernelContext& context)
     find_offsets(conv, offsets);
     parallel_for(context.pool, conv.tile_num(), 1, [&](int64_t first, int64_t last, int worker) {
         float* copy = reinterpret_cast<float*>(scratch + conv.offset_bytes() +
-                                               conv.copy_bytes() * static_cast<size_t>(worker));
+                                               conv.copy_bytes() * static_cast<uint64_t>(worker));
         for (int64_t tile = first; tile < last; ++tile)
             run_tile(context, conv, offsets, tile, copy);
     });

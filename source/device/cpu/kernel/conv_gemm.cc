@@ -33,24 +33,24 @@ struct ConvGemm : ConvProblem
     int64_t block;        // output positions computed at once
     int64_t block_num;    // in a plane
     bool reads_in_place;  // the input is the matrix
-    size_t workspace;     // floats of the product of a block
+    uint64_t workspace;   // floats of the product of a block
     const float *input, *weight, *bias;
     float* output;
 
     int64_t tile_num() const { return batch * groups * block_num; }
-    size_t workspace_size() const { return workspace; }
+    uint64_t workspace_size() const { return workspace; }
     // The matrix of a block, a multiple of the cache line, then the workspace.
-    size_t gathered_size() const
+    uint64_t gathered_size() const
     {
-        return reads_in_place ? 0 : static_cast<size_t>((depth * block + 15) / 16 * 16);
+        return reads_in_place ? 0 : static_cast<uint64_t>((depth * block + 15) / 16 * 16);
     }
-    size_t matrix_size() const { return gathered_size() + workspace; }
+    uint64_t matrix_size() const { return gathered_size() + workspace; }
 };
 
 // Blocks of equal size, as large as the cache allows.
 void choose_block(ConvGemm& conv)
 {
-    static const int64_t cache_bytes = static_cast<int64_t>(get_cpu_cache_size().l2 / 2);
+    const int64_t cache_bytes = static_cast<int64_t>(get_cpu_cache_size().l2 / 2);
     const int64_t column_bytes = std::max<int64_t>(conv.depth, 1) * int64_t{sizeof(float)};
     // At least one position, so that a plane without elements divides nothing by zero.
     const int64_t largest = conv.reads_in_place ? std::max<int64_t>(conv.output_plane, 1)

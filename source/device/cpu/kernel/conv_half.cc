@@ -39,7 +39,7 @@ struct HalfConv : ConvProblem
     int64_t tile_num() const { return batch * groups * block_num; }
     int64_t panel_size() const { return depth * kHalfRows; }
     // Packed input, then one row of the matrix, in floats.
-    size_t matrix_size() const { return static_cast<size_t>((depth + 1) * block) / 2; }
+    uint64_t matrix_size() const { return static_cast<uint64_t>((depth + 1) * block) / 2; }
 };
 
 int describe(const KernelContext& context, HalfConv* out_conv)
@@ -63,12 +63,12 @@ int prepare(KernelContext& context)
     TENGINE_RETURN_IF_ERROR(describe(context, &conv));
     context.scratch_size = find_tile_scratch(context, conv.tile_num(), conv.matrix_size());
     const int64_t panel_num = conv.groups * conv.panels;
-    const size_t bytes = sizeof(uint16_t) * static_cast<size_t>(panel_num * conv.panel_size());
-    auto* packed = static_cast<uint16_t*>(alloc_memory(bytes));
+    const uint64_t bytes = sizeof(uint16_t) * static_cast<uint64_t>(panel_num * conv.panel_size());
+    auto* packed = static_cast<uint16_t*>(alloc_memory64(bytes));
     if (!packed) return fail_node(context.node, TENGINE_ENOMEM, "no memory for its packed weights");
     context.state = packed;
     context.free_state = free_memory;
-    context.state_bytes = bytes;
+    context.state_bytes = static_cast<size_t>(bytes);
     const uint16_t* weights = context.input(1)->f16;
     for (int64_t panel = 0; panel < panel_num; ++panel)
         for (int64_t i = 0; i < conv.panel_size(); ++i) {

@@ -27,20 +27,20 @@ struct ConvTransposed : ConvProblem
     int64_t row_num;        // input rows of a plane
     int64_t channel_block;  // output channels and input rows of a product
     int64_t row_block;
-    int64_t block_num;  // channel blocks of a group
-    size_t workspace;   // floats of the product of a block
+    int64_t block_num;   // channel blocks of a group
+    uint64_t workspace;  // floats of the product of a block
     const float *input, *weight, *bias;
     float* output;
 
     int64_t tile_num() const { return batch * groups * block_num; }
-    size_t workspace_size() const { return workspace; }
+    uint64_t workspace_size() const { return workspace; }
     // The product of a block, a multiple of the cache line, then the workspace.
-    size_t product_size() const
+    uint64_t product_size() const
     {
         const int64_t size = channel_block * taps * row_block * axes[2].input;
-        return static_cast<size_t>((size + 15) / 16 * 16);
+        return static_cast<uint64_t>((size + 15) / 16 * 16);
     }
-    size_t matrix_size() const { return product_size() + workspace; }
+    uint64_t matrix_size() const { return product_size() + workspace; }
 };
 
 // Of `channels` output channels and `rows` input rows; without its pointers.
@@ -56,8 +56,7 @@ Product make_product(const ConvTransposed& conv, int64_t channels, int64_t rows)
 
 int describe(const KernelContext& context, ConvTransposed* out_conv)
 {
-    static const int64_t cache_size =
-        static_cast<int64_t>(get_cpu_cache_size().l2 / 2 / sizeof(float));
+    const auto cache_size = static_cast<int64_t>(get_cpu_cache_size().l2 / 2 / sizeof(float));
     ConvTransposed& conv = *out_conv;
     TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, true, &conv));
     conv.row_num = int64_t{conv.axes[0].input} * conv.axes[1].input;

@@ -27,7 +27,7 @@ void prepare_product(KernelContext& context, const Product& product)
 {
     prepare_products();
     context.scratch_size = find_product_workspace(product) * sizeof(float) *
-                           static_cast<size_t>(get_thread_pool_size(context.pool));
+                           static_cast<uint64_t>(get_thread_pool_size(context.pool));
 }
 
 // output = factor * addend, a scalar, list or matrix that broadcasts.
@@ -143,7 +143,7 @@ int run_matmul(KernelContext& context)
                  static_cast<float*>(context.scratch));
         return TENGINE_OK;
     }
-    const size_t workspace_size = find_product_workspace(make_product(context, shape, shape.m));
+    const uint64_t workspace_size = find_product_workspace(make_product(context, shape, shape.m));
     run_tiles(context, shape.batch, workspace_size,
               [&](thread_pool_t* pool, int64_t index, float* workspace) {
                   multiply_matrix(context, shape, pool, index, workspace);

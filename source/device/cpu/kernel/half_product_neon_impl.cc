@@ -8,7 +8,7 @@
 #include "base/cpu.h"
 #include "device/cpu/kernel/half_product.h"
 
-#if defined(__ARM_NEON) && (__ARM_FP & 2)
+#if defined(__ARM_NEON) && defined(__ARM_FP16_FORMAT_IEEE) && (__ARM_FP & 2)
 #include <arm_neon.h>
 
 namespace tengine::cpu {

@@ -48,7 +48,7 @@ void prepare_products();
 // Floats of workspace that each worker needs in multiply() of this product, whose pointers are not
 // looked at; a multiple of 16. Enough for products of fewer rows or columns that are otherwise the
 // same.
-size_t find_product_workspace(const Product& product);
+uint64_t find_product_workspace(const Product& product);
 
 // Any size, 0 included. Each element of c differs from the exact value by at most
 // (k + 2) * eps * sum |a| |b| (alpha and beta 1); the order of summation depends on the processor.

@@ -54,11 +54,11 @@ void multiply(thread_pool_t* pool, const Product& product, float* workspace)
     const int64_t unit_work = unit * (by_columns ? product.m : product.n) * product.k;
     const int64_t fair_share = units / (2 * int64_t{get_thread_pool_size(pool)});
     const int64_t grain = std::max(fair_share, 1 + kMinStripWork / unit_work);
-    const size_t workspace_size = find_product_workspace(product);
+    const uint64_t workspace_size = find_product_workspace(product);
     parallel_for(pool, units, grain, [&](int64_t begin, int64_t end, int worker) {
         multiply_strip(
             strip_of(product, by_columns, begin * unit, std::min(end * unit, extent)),
-            workspace_size ? workspace + workspace_size * static_cast<size_t>(worker) : nullptr);
+            workspace_size ? workspace + workspace_size * static_cast<uint64_t>(worker) : nullptr);
     });
 }
 
@@ -97,7 +97,7 @@ StripUnit get_strip_unit()
     return {1, 1};
 }
 
-size_t find_product_workspace(const Product&)
+uint64_t find_product_workspace(const Product&)
 {
     return 0;
 }

@@ -73,7 +73,7 @@ void multiply_strip(const Product& p, float*)
     }
 }
 
-size_t find_product_workspace(const Product&)
+uint64_t find_product_workspace(const Product&)
 {
     return 0;
 }

@@ -287,7 +287,7 @@ struct Blocks
 {
     explicit Blocks(const Product& p)
     {
-        static const int64_t cache = static_cast<int64_t>(get_cpu_cache_size().l2 / 4);
+        const int64_t cache = static_cast<int64_t>(get_cpu_cache_size().l2 / 4);
         const int64_t panel = count_tile_columns();
         const int64_t parts = (p.k + kDepth - 1) / kDepth;
         depth = (p.k + parts - 1) / parts;
@@ -306,10 +306,10 @@ struct Blocks
     int64_t packed_columns;
 };
 
-size_t find_workspace(const Product& product)
+uint64_t find_workspace(const Product& product)
 {
     const Blocks blocks(product);
-    return static_cast<size_t>(blocks.a_size() + blocks.b_size());
+    return static_cast<uint64_t>(blocks.a_size() + blocks.b_size());
 }
 
 StripUnit find_strip_unit()
@@ -375,7 +375,7 @@ StripUnit get_strip_unit()
     return HWY_DYNAMIC_DISPATCH(find_strip_unit)();
 }
 
-size_t find_product_workspace(const Product& product)
+uint64_t find_product_workspace(const Product& product)
 {
     if (is_empty(product) || is_vector_product(product)) return 0;
     return HWY_DYNAMIC_DISPATCH(find_workspace)(product);

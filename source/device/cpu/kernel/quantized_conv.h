@@ -42,10 +42,10 @@ struct QuantizedConv : ConvProblem
     int64_t sum_bytes() const { return block * int64_t{sizeof(int32_t)}; }
     int64_t gathered_bytes() const { return reads_in_place ? 0 : depth * block; }
     // All three, in floats.
-    size_t matrix_size() const
+    uint64_t matrix_size() const
     {
         const int64_t bytes = packed_bytes() + sum_bytes() + gathered_bytes();
-        return static_cast<size_t>(bytes + 3) / sizeof(float);
+        return static_cast<uint64_t>(bytes + 3) / sizeof(float);
     }
 };
 
@@ -90,13 +90,13 @@ class QuantizedConvKernel
         TENGINE_RETURN_IF_ERROR(describe(context, &conv));
         context.scratch_size = find_multiplier_bytes(context) +
                                find_tile_scratch(context, conv.tile_num(), conv.matrix_size());
-        const size_t size = static_cast<size_t>(conv.panel_num() * panel_bytes(conv));
-        auto* packed = static_cast<char*>(alloc_memory(size));
+        const auto size = static_cast<uint64_t>(conv.panel_num() * panel_bytes(conv));
+        auto* packed = static_cast<char*>(alloc_memory64(size));
         if (!packed)
             return fail_node(context.node, TENGINE_ENOMEM, "no memory for its packed weights");
         context.state = packed;
         context.free_state = free_memory;
-        context.state_bytes = size;
+        context.state_bytes = static_cast<size_t>(size);
         const tensor* weight = context.input(3);
         return dispatch_type(ByteTypes{}, weight->data_type, [&](auto type) {
             using W = typename decltype(type)::type;
@@ -182,10 +182,10 @@ class QuantizedConvKernel
     }
 
     // Scratch has the multipliers, then the matrices of the tiles.
-    static size_t find_multiplier_bytes(const KernelContext& context)
+    static uint64_t find_multiplier_bytes(const KernelContext& context)
     {
-        const size_t bytes =
-            sizeof(ir_multiplier_t) * static_cast<size_t>(context.input(4)->elem_num);
+        const uint64_t bytes =
+            sizeof(ir_multiplier_t) * static_cast<uint64_t>(context.input(4)->elem_num);
         return (bytes + ALLOC_ALIGNMENT - 1) / ALLOC_ALIGNMENT * ALLOC_ALIGNMENT;
     }
 

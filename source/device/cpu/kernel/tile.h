@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 #include "base/cpu.h"
@@ -23,18 +22,19 @@ inline bool spreads_tiles(const KernelContext& context, int64_t tile_num)
 
 // For prepare(): scratch of run_tiles() with matrices of `matrix_size` floats. A tile that spreads
 // itself needs `worker_size` floats more for each worker but one.
-inline size_t find_tile_scratch(const KernelContext& context, int64_t tile_num, size_t matrix_size,
-                                size_t worker_size = 0)
+inline uint64_t find_tile_scratch(const KernelContext& context, int64_t tile_num,
+                                  uint64_t matrix_size, uint64_t worker_size = 0)
 {
-    const size_t others = static_cast<size_t>(get_thread_pool_size(context.pool)) - 1;
-    const size_t more = spreads_tiles(context, tile_num) ? matrix_size : worker_size;
+    const uint64_t others = static_cast<uint64_t>(get_thread_pool_size(context.pool)) - 1;
+    const uint64_t more = spreads_tiles(context, tile_num) ? matrix_size : worker_size;
     return (matrix_size + others * more) * sizeof(float);
 }
 
 // Calls body(pool, tile, matrix) for tiles 0..tile_num-1; the pool is null where the tiles are
 // spread.
 template <class Body>
-void run_tiles(const KernelContext& context, int64_t tile_num, size_t matrix_size, const Body& body)
+void run_tiles(const KernelContext& context, int64_t tile_num, uint64_t matrix_size,
+               const Body& body)
 {
     float* scratch = static_cast<float*>(context.scratch);
     if (!spreads_tiles(context, tile_num)) {
@@ -43,7 +43,8 @@ void run_tiles(const KernelContext& context, int64_t tile_num, size_t matrix_siz
         return;
     }
     parallel_for(context.pool, tile_num, 1, [&](int64_t first, int64_t last, int worker) {
-        float* matrix = matrix_size ? scratch + matrix_size * static_cast<size_t>(worker) : nullptr;
+        float* matrix =
+            matrix_size ? scratch + matrix_size * static_cast<uint64_t>(worker) : nullptr;
         for (int64_t tile = first; tile < last; ++tile)
             body(static_cast<thread_pool_t*>(nullptr), tile, matrix);
     });

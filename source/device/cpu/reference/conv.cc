@@ -211,7 +211,7 @@ int run_integer(KernelContext& context)
 int prepare_qlinear(KernelContext& context)
 {
     context.scratch_size =
-        sizeof(ir_multiplier_t) * static_cast<size_t>(context.input(4)->elem_num);
+        sizeof(ir_multiplier_t) * static_cast<uint64_t>(context.input(4)->elem_num);
     return TENGINE_OK;
 }
 

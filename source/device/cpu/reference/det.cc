@@ -17,7 +17,7 @@ int64_t order_of(const KernelContext& context)
 
 int prepare_det(KernelContext& context)
 {
-    const auto order = static_cast<size_t>(order_of(context));
+    const auto order = static_cast<uint64_t>(order_of(context));
     context.scratch_size = order * order * sizeof(double);
     return TENGINE_OK;
 }

@@ -66,7 +66,7 @@ struct Moments
 
 int prepare(KernelContext& context)
 {
-    context.scratch_size = static_cast<size_t>(make_groups(context).num) * sizeof(Moments);
+    context.scratch_size = static_cast<uint64_t>(make_groups(context).num) * sizeof(Moments);
     return TENGINE_OK;
 }
 

@@ -15,8 +15,8 @@ int prepare_top_k(KernelContext& context)
     const tensor* input = context.input(0);
     const int axis = context.param<top_k_param>().axis;
     const int64_t n = input->dims[axis < 0 ? axis + input->dim_num : axis];
-    context.scratch_size = static_cast<size_t>(n) * sizeof(int64_t) *
-                           static_cast<size_t>(get_thread_pool_size(context.pool));
+    context.scratch_size = static_cast<uint64_t>(n) * sizeof(int64_t) *
+                           static_cast<uint64_t>(get_thread_pool_size(context.pool));
     return TENGINE_OK;
 }
 

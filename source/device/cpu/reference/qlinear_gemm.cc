@@ -82,7 +82,7 @@ int prepare_qlinear_matmul(KernelContext& context)
     matmul_shape shape;
     TENGINE_RETURN_IF_ERROR(resolve_matmul_shape(context.node, 0, 3, &shape));
     context.scratch_size = sizeof(ir_multiplier_t) *
-                           static_cast<size_t>(shape_matmul_multipliers(context, shape).number());
+                           static_cast<uint64_t>(shape_matmul_multipliers(context, shape).number());
     return TENGINE_OK;
 }
 
@@ -128,7 +128,7 @@ int run_qlinear_matmul(KernelContext& context)
 int prepare_qgemm(KernelContext& context)
 {
     context.scratch_size =
-        sizeof(ir_multiplier_t) * static_cast<size_t>(context.input(4)->elem_num);
+        sizeof(ir_multiplier_t) * static_cast<uint64_t>(context.input(4)->elem_num);
     return TENGINE_OK;
 }
 

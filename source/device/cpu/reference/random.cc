@@ -143,7 +143,7 @@ int run_multinomial(KernelContext& context)
 
 int prepare_multinomial(KernelContext& context)
 {
-    context.scratch_size = static_cast<size_t>(context.input(0)->dims[1]) * sizeof(double);
+    context.scratch_size = static_cast<uint64_t>(context.input(0)->dims[1]) * sizeof(double);
     return TENGINE_OK;
 }
 

@@ -64,9 +64,10 @@ struct State
     double* gates;  // before activation
     double* reset;  // GRU: r * h
 
-    static size_t size(const recurrent_shape& shape)
+    static uint64_t size(const recurrent_shape& shape)
     {
-        return (size_t{3} + static_cast<size_t>(shape.gates)) * static_cast<size_t>(shape.hidden);
+        return (uint64_t{3} + static_cast<uint64_t>(shape.gates)) *
+               static_cast<uint64_t>(shape.hidden);
     }
     State(double* memory, const recurrent_shape& shape)
         : hidden(memory),
@@ -280,7 +281,7 @@ int prepare_recurrent(KernelContext& context)
     recurrent_shape shape;
     TENGINE_RETURN_IF_ERROR(resolve_recurrent_shape(context.node, &shape));
     context.scratch_size = State::size(shape) * sizeof(double) *
-                           static_cast<size_t>(get_thread_pool_size(context.pool));
+                           static_cast<uint64_t>(get_thread_pool_size(context.pool));
     return TENGINE_OK;
 }
 
@@ -294,7 +295,7 @@ int run_recurrent(KernelContext& context)
     return dispatch_type(FloatTypes{}, context.input(0)->data_type, [&](auto type) {
         using T = typename decltype(type)::type;
         const auto run_sequences = [&](int64_t begin, int64_t end, int worker) {
-            const State state(scratch + static_cast<size_t>(worker) * State::size(shape), shape);
+            const State state(scratch + static_cast<uint64_t>(worker) * State::size(shape), shape);
             for (int64_t item = begin; item < end; ++item) {
                 const int direction = static_cast<int>(item / shape.batch);
                 const int batch = static_cast<int>(item % shape.batch);

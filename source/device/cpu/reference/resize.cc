@@ -150,9 +150,9 @@ void run_pass(thread_pool_t* pool, const Pass& pass, const Taps<C>& taps, const 
 struct Layout
 {
     int pass_num = 0;
-    size_t weights_offset = 0;
-    size_t buffer_offset[2] = {0, 0};
-    size_t bytes = 0;
+    uint64_t weights_offset = 0;
+    uint64_t buffer_offset[2] = {0, 0};
+    uint64_t bytes = 0;
 
     Layout(const resize_param& param, const tensor* input, const resize_axis axes[],
            size_t sample_size, bool same_type)
@@ -169,9 +169,9 @@ struct Layout
             if (!same_type || pass++ < pass_num) largest = std::max(largest, elements);
         }
         const int buffer_num = pass_num + (same_type ? -1 : 1);
-        const size_t buffer_size = static_cast<size_t>(largest) * sample_size;
-        weights_offset = static_cast<size_t>(most_taps) * sizeof(int64_t);
-        buffer_offset[0] = weights_offset + static_cast<size_t>(most_taps) * sizeof(double);
+        const uint64_t buffer_size = static_cast<uint64_t>(largest) * sample_size;
+        weights_offset = static_cast<uint64_t>(most_taps) * sizeof(int64_t);
+        buffer_offset[0] = weights_offset + static_cast<uint64_t>(most_taps) * sizeof(double);
         buffer_offset[1] = buffer_offset[0] + buffer_size;
         bytes = buffer_offset[1] + (buffer_num > 1 ? buffer_size : 0);
     }

@@ -127,7 +127,7 @@ int prepare_nearest(KernelContext& context)
     resize_axis axes[MAX_SHAPE_DIM_NUM];
     TENGINE_RETURN_IF_ERROR(resolve_resize(context.node, axes));
     for (int i = 0; i < context.input(0)->dim_num; i++)
-        context.scratch_size += static_cast<size_t>(axes[i].size) * sizeof(int64_t);
+        context.scratch_size += static_cast<uint64_t>(axes[i].size) * sizeof(int64_t);
     return TENGINE_OK;
 }
 

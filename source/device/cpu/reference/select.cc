@@ -134,7 +134,7 @@ struct Groups
 
     bool allocate(int64_t item_num)
     {
-        memory.reset(alloc_raw_memory(static_cast<size_t>(item_num) * 5 * sizeof(int64_t)));
+        memory.reset(alloc_memory64(static_cast<uint64_t>(item_num) * 5 * sizeof(int64_t)));
         order = static_cast<int64_t*>(memory.get());
         first = order + item_num;
         count = first + item_num;

@@ -31,7 +31,7 @@ struct Transform
 void request_scratch(KernelContext& context, int64_t length)
 {
     const int64_t lines = 1 + int64_t{get_thread_pool_size(context.pool)};
-    context.scratch_size = static_cast<size_t>(length * lines) * sizeof(Complex);
+    context.scratch_size = static_cast<uint64_t>(length * lines) * sizeof(Complex);
 }
 
 Transform make_transform(const KernelContext& context, int64_t length, int64_t bins, bool inverse)
