@@ -9,7 +9,7 @@ set(TENGINE_OPERATORS_FROM "" CACHE STRING
     "Models, or text files with an operator a line, separated by ;, whose operators are built")
 
 # tengine_select_operators(): sets TENGINE_OPERATOR_TABLES, the tables that have an operator that is
-# wanted, and generates registry/selection.h and registry/left_out.c.
+# wanted, and generates registry/selection.h, left_out.c and left_out_names.c.
 function(tengine_select_operators)
     tengine_find_operators()
     tengine_read_selection(selected)
@@ -24,6 +24,9 @@ function(tengine_select_operators)
     endif()
     set(left_out "")
     if(selected)
+        # What stands for a graph's inputs and constants.
+        list(APPEND selected tengine.InputOp tengine.Const)
+        list(REMOVE_DUPLICATES selected)
         set(left_out ${known})
         list(REMOVE_ITEM left_out ${selected})
     else()
@@ -183,7 +186,7 @@ macro(tengine_write_selection)
     tengine_write_registry(selection.h "${text}")
 endmacro()
 
-# left_out.c: the array of operator/selection.h.
+# left_out.c and left_out_names.c: the arrays of operator/selection.h.
 macro(tengine_write_left_out)
     set(text "#include \"operator/selection.h\"\n\n")
     string(APPEND text "const struct left_out_operator tengine_left_out_operators[] = {\n")
@@ -202,4 +205,10 @@ macro(tengine_write_left_out)
                        "const int tengine_left_out_operator_num = ${number};\n"
                        "const int tengine_is_selective = ${selective};\n")
     tengine_write_registry(left_out.c "${text}")
+    set(text "#include \"operator/selection.h\"\n\n")
+    string(APPEND text "const char* const tengine_left_out_names[] = {\n")
+    foreach(name IN LISTS left_out)
+        string(APPEND text "    \"${name}\",\n")
+    endforeach()
+    tengine_write_registry(left_out_names.c "${text}    0};\n")
 endmacro()

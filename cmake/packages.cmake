@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # One function a package: tengine_wrap_<name>(<target> <out found> <out version>) looks for it and
-# fills the interface target. dependencies.cmake calls them by name.
+# fills the interface target. dependencies.cmake calls them by name. One that does not take what is
+# there sets `reason` in its caller.
+include(CheckCXXSourceCompiles)
 
 function(tengine_wrap_openblas target out_found out_version)
     find_package(OpenBLAS CONFIG QUIET)
@@ -13,10 +15,33 @@ function(tengine_wrap_openblas target out_found out_version)
     endif()
 endfunction()
 
+# Whether the options are those of a 32-bit Arm without what vector kernels take: Highway would
+# compile scalar ones. Asked each time, since options change.
+function(tengine_lacks_neon out_lacks_neon)
+    set(CMAKE_REQUIRED_QUIET ON)
+    unset(TENGINE_LACKS_NEON CACHE)
+    check_cxx_source_compiles("
+        #if !defined(__arm__) || (defined(__ARM_NEON) && defined(__ARM_FP16_FORMAT_IEEE))
+        #error nothing is missing
+        #endif
+        int main() {}" TENGINE_LACKS_NEON)
+    set(${out_lacks_neon} "${TENGINE_LACKS_NEON}" PARENT_SCOPE)
+endfunction()
+
 function(tengine_wrap_highway target out_found out_version)
     find_package(hwy CONFIG QUIET)
     set(${out_found} ${hwy_FOUND} PARENT_SCOPE)
     set(${out_version} "${hwy_VERSION}" PARENT_SCOPE)
+    set(lacks_neon FALSE)
+    if(hwy_FOUND AND CMAKE_SIZEOF_VOID_P EQUAL 4)
+        tengine_lacks_neon(lacks_neon)
+    endif()
+    if(lacks_neon)
+        set(${out_found} FALSE PARENT_SCOPE)
+        set(options "-mfpu=neon-vfpv4 -mfp16-format=ieee")
+        set(reason "the compiler's options have no NEON, for ${arg_FOR}: add ${options}"
+            PARENT_SCOPE)
+    endif()
     if(TENGINE_MINIMAL AND hwy_FOUND)
         # Its library chooses the instruction set at run time. Without it kernels are compiled for
         # the one that the compiler's options name.

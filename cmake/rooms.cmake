@@ -16,7 +16,8 @@ function(tengine_add_rooms)
     tengine_generate_operator_tables()
     set(generated ${PROJECT_BINARY_DIR}/generated/registry)
     tengine_add_room(registry ${generated}/devices.c ${generated}/serializers.c
-                     ${generated}/operators.c ${generated}/left_out.c)
+                     ${generated}/operators.c ${generated}/left_out.c
+                     ${generated}/left_out_names.c)
     if(TARGET tengine_module)
         string(TOUPPER ${TENGINE_DEFAULT_DEVICE} name)
         target_compile_definitions(tengine_module PRIVATE TENGINE_DEFAULT_DEVICE="${name}")

@@ -19,6 +19,9 @@ if(TENGINE_SYSROOT)
     endif()
     set(CMAKE_SYSROOT ${TENGINE_SYSROOT})
     set(emulated_root ${TENGINE_SYSROOT})
+else()
+    # Without any root directory CMake would take this machine's packages.
+    list(APPEND CMAKE_FIND_ROOT_PATH ${emulated_root})
 endif()
 set(CMAKE_CROSSCOMPILING_EMULATOR "${TENGINE_EMULATOR};-L;${emulated_root}"
     CACHE STRING "What runs the target's programs")

@@ -41,17 +41,34 @@ set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR ${processor})
 set(CMAKE_C_COMPILER ${compiler_prefix}gcc)
 set(CMAKE_CXX_COMPILER ${compiler_prefix}g++)
+# Several words are written in one pair of quotes, or without.
+string(REPLACE ";" " " cpu_flags "${cpu_flags}")
 set(CMAKE_C_FLAGS_INIT "${cpu_flags}")
 set(CMAKE_CXX_FLAGS_INIT "${cpu_flags}")
-set(CMAKE_FIND_ROOT_PATH ${libraries})
+list(APPEND CMAKE_FIND_ROOT_PATH ${libraries})
 if(sysroot)
     if(NOT IS_DIRECTORY ${sysroot}/usr/include)
         message(FATAL_ERROR "${CMAKE_CURRENT_LIST_FILE}: sysroot is ${sysroot}, where there is no "
                             "usr/include")
     endif()
     set(CMAKE_SYSROOT ${sysroot})
+else()
+    # Without any root directory CMake would take this machine's packages, and with "/" as well,
+    # which some compilers say.
+    execute_process(COMMAND ${CMAKE_C_COMPILER} -print-sysroot OUTPUT_VARIABLE compiler_root
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(compiler_root MATCHES "^/?$")
+        execute_process(COMMAND ${CMAKE_C_COMPILER} -dumpmachine OUTPUT_VARIABLE triplet
+                        OUTPUT_STRIP_TRAILING_WHITESPACE)
+        set(compiler_root /usr/${triplet})
+    endif()
+    list(APPEND CMAKE_FIND_ROOT_PATH ${compiler_root})
 endif()
 if(emulator)
+    list(LENGTH emulator words)
+    if(words EQUAL 1)
+        separate_arguments(emulator UNIX_COMMAND "${emulator}")
+    endif()
     set(CMAKE_CROSSCOMPILING_EMULATOR ${emulator})
 endif()
 

@@ -19,10 +19,10 @@ struct tensor* create_int_constant(struct graph* graph, const int64_t* values, i
     return tensor;
 }
 
-struct node* append_lowered_node(struct graph* graph, const char* op, struct tensor* inputs[],
-                                 int input_num)
+struct node* append_lowered_node(struct graph* graph, const struct node* origin, const char* op,
+                                 struct tensor* inputs[], int input_num)
 {
-    struct node* node = create_ir_node(graph, NULL, get_op_type("", op), 0);
+    struct node* node = create_op_node(graph, NULL, op, origin->name);
     if (node == NULL) return NULL;
     for (int i = 0; i < input_num; ++i) {
         if (inputs[i] == NULL || set_ir_node_input_tensor(node, i, inputs[i]) < 0) return NULL;
@@ -53,7 +53,7 @@ int align_second_input(struct graph* graph, struct node* node, int axis)
     for (int i = 0; i < missing; ++i)
         axes[i] = second->dim_num + i;
     struct tensor* inputs[] = {second, create_int_constant(graph, axes, missing)};
-    struct node* unsqueeze = append_lowered_node(graph, "Unsqueeze", inputs, 2);
+    struct node* unsqueeze = append_lowered_node(graph, node, "Unsqueeze", inputs, 2);
     if (unsqueeze == NULL) return tengine_error_code();
     return set_ir_node_input_tensor(node, 1, get_ir_node_output(unsqueeze, 0));
 }

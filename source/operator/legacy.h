@@ -14,9 +14,10 @@ extern "C" {
 struct tensor* create_int_constant(struct graph* graph, const int64_t* values, int num);
 
 // Appends an operator of the newest opset that reads `inputs` (input_num of them) and writes one
-// new tensor, whose type and shape come from shape inference. NULL on failure (error set).
-struct node* append_lowered_node(struct graph* graph, const char* op, struct tensor* inputs[],
-                                 int input_num);
+// new tensor, whose type and shape come from shape inference; `origin` is the node that is lowered.
+// NULL on failure (error set).
+struct node* append_lowered_node(struct graph* graph, const struct node* origin, const char* op,
+                                 struct tensor* inputs[], int input_num);
 
 // Broadcasting of opsets below 7: dimension 0 of input 1 belongs to dimension `axis` of input 0.
 // Inserts an Unsqueeze that gives input 1 the trailing dimensions numpy's rule needs. The ranks of

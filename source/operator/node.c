@@ -28,13 +28,6 @@ static int give_method(ir_op_t* op, int type, int version, const ir_method_t* me
 ir_node_t* create_ir_node(struct graph* graph, const char* node_name, int op_type, int op_version)
 {
     const ir_method_t* method = find_op_method(op_type, op_version);
-    if (op_type < 0 && is_build_selective()) {
-        tengine_error_set(TENGINE_EOPERATOR,
-                          "node '%s': its operator is not part of this build; see the CMake option "
-                          "TENGINE_OPERATORS",
-                          node_name ? node_name : "");
-        return NULL;
-    }
     if (!method) {
         const char* op_name = find_op_name(op_type);
         tengine_error_set(TENGINE_EOPERATOR, "node '%s': no operator %d (%s) of opset %d",
@@ -56,6 +49,17 @@ ir_node_t* create_ir_node(struct graph* graph, const char* node_name, int op_typ
         return NULL;
     }
     return node;
+}
+
+struct node* create_op_node(struct graph* graph, const char* node_name, const char* full_name,
+                            const char* origin)
+{
+    const int type = get_op_type_by_name(full_name);
+    if (type < 0 && is_build_selective()) {
+        fail_left_out(origin, full_name);
+        return NULL;
+    }
+    return create_ir_node(graph, node_name, type, 0);
 }
 
 int change_node_method(struct node* node, const char* full_name)

@@ -115,11 +115,11 @@ static bool keep_read_outputs(const struct graph* graph, struct node* node)
     return remains;
 }
 
-static struct tensor* append_reshape(struct graph* graph, struct tensor* tensor,
-                                     struct tensor* shape)
+static struct tensor* append_reshape(struct graph* graph, const struct node* node,
+                                     struct tensor* tensor, struct tensor* shape)
 {
     struct tensor* inputs[] = {tensor, shape};
-    struct node* reshape = append_lowered_node(graph, "Reshape", inputs, 2);
+    struct node* reshape = append_lowered_node(graph, node, "Reshape", inputs, 2);
     return reshape ? get_ir_node_output(reshape, 0) : NULL;
 }
 
@@ -134,16 +134,16 @@ static int flatten_batch_norm(struct graph* graph, struct node* node)
     for (int index = 0; index < 5; ++index) {
         struct tensor* shape = index == 0 ? create_int_constant(graph, flat_input, 2)
                                           : create_int_constant(graph, flat_list, 1);
-        struct tensor* flat = append_reshape(graph, get_ir_node_input(node, index), shape);
+        struct tensor* flat = append_reshape(graph, node, get_ir_node_input(node, index), shape);
         if (!flat) return tengine_error_code();
         TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, index, flat));
     }
-    struct node* shape = append_lowered_node(graph, "Shape", &input, 1);
+    struct node* shape = append_lowered_node(graph, node, "Shape", &input, 1);
     struct tensor* flat_output = create_ir_tensor(graph, NULL, input->data_type);
     if (!shape || !flat_output) return tengine_error_code();
     TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(node, 0, flat_output));
     struct tensor* inputs[] = {flat_output, get_ir_node_output(shape, 0)};
-    struct node* restore = append_lowered_node(graph, "Reshape", inputs, 2);
+    struct node* restore = append_lowered_node(graph, node, "Reshape", inputs, 2);
     if (!restore) return tengine_error_code();
     TENGINE_RETURN_IF_ERROR(set_node_int(restore, "allowzero", 1));
     return set_ir_node_output_tensor(restore, 0, output);

@@ -20,7 +20,8 @@ static int append_dequantize(struct graph* graph, const struct node* node, int i
     if (!inputs[0] || !inputs[1])
         return fail_node(node, TENGINE_EGRAPH, "input %d is absent but not optional",
                          inputs[0] ? index + 1 : index);
-    struct node* made = append_lowered_node(graph, "DequantizeLinear", inputs, inputs[2] ? 3 : 2);
+    struct node* made =
+        append_lowered_node(graph, node, "DequantizeLinear", inputs, inputs[2] ? 3 : 2);
     if (!made) return tengine_error_code();
     *out_tensor = get_ir_node_output(made, 0);
     return TENGINE_OK;
@@ -58,7 +59,7 @@ static int append_quantize(struct graph* graph, struct node* node, int index, in
                          index);
     if (!zero_point) TENGINE_RETURN_IF_ERROR(append_zero_point(graph, node, value, &zero_point));
     struct tensor* real = create_ir_tensor(graph, NULL, TENGINE_DT_FP32);
-    struct node* made = create_ir_node(graph, NULL, get_op_type("", "QuantizeLinear"), 0);
+    struct node* made = create_op_node(graph, NULL, "QuantizeLinear", node->name);
     if (!real || !made) return tengine_error_code();
     TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(node, 0, real));
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(made, 0, real));
@@ -78,7 +79,7 @@ static int replace_inputs(struct node* node, struct tensor* const inputs[], int 
 // x, x_scale, x_zero_point, y_scale, y_zero_point; attributes of both operators have one name.
 static int lower_unary(struct graph* graph, struct node* node, const char* op)
 {
-    struct tensor* x;
+    struct tensor* x = NULL;
     TENGINE_RETURN_IF_ERROR(append_dequantize(graph, node, 0, &x));
     TENGINE_RETURN_IF_ERROR(append_quantize(graph, node, 3, 0));
     TENGINE_RETURN_IF_ERROR(replace_inputs(node, &x, 1));
@@ -128,7 +129,7 @@ static int lower_concat(struct graph* graph, struct node* node)
     TENGINE_RETURN_IF_ERROR(append_quantize(graph, node, 0, 2));
     // Part i is behind input i, so what is still to be read is not overwritten.
     for (int i = 0; i < number; ++i) {
-        struct tensor* part;
+        struct tensor* part = NULL;
         TENGINE_RETURN_IF_ERROR(append_dequantize(graph, node, 2 + 3 * i, &part));
         TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, i, part));
     }

@@ -29,6 +29,11 @@ const struct method* find_op_method(int type, int version);
 const struct method* find_op_method_via_index(int index);
 int get_op_method_count(void);
 
+// create_ir_node() by name (as of get_op_type_by_name()), newest opset. `origin` is the name of the
+// node that needs it: when the operator is left out of this build, the error has both.
+struct node* create_op_node(struct graph* graph, const char* node_name, const char* full_name,
+                            const char* origin);
+
 // Makes `node` the operator `full_name` (as of get_op_type_by_name(), newest opset), keeping
 // parameters that both have under the same name and kind; for lower functions.
 int change_node_method(struct node* node, const char* full_name);

@@ -2,12 +2,21 @@
 #include "operator/selection.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "tengine/error.h"
 
 bool is_build_selective(void)
 {
     return tengine_is_selective != 0;
+}
+
+bool is_left_out(const char* full_name)
+{
+    const char* const* name = tengine_left_out_names;
+    while (*name && strcmp(*name, full_name) != 0)
+        name++;
+    return *name != NULL;
 }
 
 const char* find_left_out_operator(int file_id)

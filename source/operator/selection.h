@@ -21,8 +21,15 @@ extern const struct left_out_operator tengine_left_out_operators[];
 extern const int tengine_left_out_operator_num;
 extern const int tengine_is_selective;
 
+// Generated, in a file of its own, which programs that do not ask are linked without: the full
+// names of all that are left out; NULL closes the list.
+extern const char* const tengine_left_out_names[];
+
 // Whether operators were selected at all.
 bool is_build_selective(void);
+
+// Whether an operator exists, "com.microsoft.QGemm", but is left out.
+bool is_left_out(const char* full_name);
 
 // The full name of a left out operator by its number in tmfiles; NULL: there is none.
 const char* find_left_out_operator(int file_id);

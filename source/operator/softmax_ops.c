@@ -21,14 +21,14 @@ static int surround_with_flatten(struct graph* graph, struct node* node, int axi
 {
     struct tensor* input = get_ir_node_input(node, 0);
     struct tensor* output = get_ir_node_output(node, 0);
-    struct node* shape = append_lowered_node(graph, "Shape", &input, 1);
-    struct node* flatten = append_lowered_node(graph, "Flatten", &input, 1);
+    struct node* shape = append_lowered_node(graph, node, "Shape", &input, 1);
+    struct node* flatten = append_lowered_node(graph, node, "Flatten", &input, 1);
     struct tensor* flat = create_ir_tensor(graph, NULL, input->data_type);
     if (shape == NULL || flatten == NULL || flat == NULL) return tengine_error_code();
     TENGINE_RETURN_IF_ERROR(set_node_int(flatten, "axis", axis));
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, 0, get_ir_node_output(flatten, 0)));
     TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(node, 0, flat));
-    struct node* reshape = create_ir_node(graph, NULL, get_op_type("", "Reshape"), 0);
+    struct node* reshape = create_op_node(graph, NULL, "Reshape", node->name);
     if (reshape == NULL) return tengine_error_code();
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(reshape, 0, flat));
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(reshape, 1, get_ir_node_output(shape, 0)));

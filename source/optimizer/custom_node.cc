@@ -180,7 +180,7 @@ void refuse_kernels(const graph& source)
 
 int add_custom_node(const node& source, graph& target, node** out_node)
 {
-    node* made = create_ir_node(&target, source.name, get_op_type_by_name("tengine.Custom"), 0);
+    node* made = create_op_node(&target, source.name, "tengine.Custom", source.name);
     if (!made) return tengine_error_code();
     const char* op = get_source_op(&source);
     const char* kernel = get_kernel_name(source.custom_kernel);

@@ -7,8 +7,8 @@
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/param.h"
+#include "operator/registry.h"
 #include "optimizer/quantized_tensors.h"
-#include "tengine/device.h"
 
 namespace tengine {
 namespace {
@@ -107,7 +107,7 @@ class Speller
             ir_tensor_t* input = get_ir_node_input(&node, i);
             if (!input || !is_quantized(*input)) continue;
             ir_tensor_t* value = nullptr;
-            TENGINE_RETURN_IF_ERROR(find_value(*input, &value));
+            TENGINE_RETURN_IF_ERROR(find_value(node, *input, &value));
             TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(&node, i, value));
         }
         for (int i = 0; i < node.output_num; i++) {
@@ -119,14 +119,14 @@ class Speller
     }
 
     // What a quantised tensor stands for, in float; one DequantizeLinear for all its readers.
-    int find_value(ir_tensor_t& tensor, ir_tensor_t** out_value)
+    int find_value(const node& reader, ir_tensor_t& tensor, ir_tensor_t** out_value)
     {
         ir_tensor_t*& value = values_[static_cast<size_t>(tensor.index)];
         if (!value) {
             value = create_ir_tensor(&graph_, (String(tensor.name) + "_float").c_str(),
                                      TENGINE_DT_FP32);
             if (!value) return tengine_error_code();
-            TENGINE_RETURN_IF_ERROR(add_linear("DequantizeLinear", tensor, tensor, *value));
+            TENGINE_RETURN_IF_ERROR(add_linear(reader, "DequantizeLinear", tensor, tensor, *value));
         }
         *out_value = value;
         return TENGINE_OK;
@@ -139,15 +139,16 @@ class Speller
         if (!value) return tengine_error_code();
         TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(&producer, index, nullptr));
         TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(&producer, index, value));
-        return add_linear("QuantizeLinear", tensor, *value, tensor);
+        return add_linear(producer, "QuantizeLinear", tensor, *value, tensor);
     }
 
-    int add_linear(const char* op, const ir_tensor_t& quantised, ir_tensor_t& from, ir_tensor_t& to)
+    int add_linear(const node& origin, const char* op, const ir_tensor_t& quantised,
+                   ir_tensor_t& from, ir_tensor_t& to)
     {
         TENGINE_RETURN_IF_ERROR(check_parameters(quantised));
         const String name = quantised.name;
         const int number = quantised.quant_param_num;
-        node* made = create_ir_node(&graph_, (name + "_" + op).c_str(), get_op_type("", op), 0);
+        node* made = create_op_node(&graph_, (name + "_" + op).c_str(), op, origin.name);
         ir_tensor_t* scale = add_constant(graph_, name + "_scale", TENGINE_DT_FP32, number);
         ir_tensor_t* zero_point =
             add_constant(graph_, name + "_zero_point", quantised.data_type, number);

@@ -5,8 +5,8 @@
 #include "base/alloc.h"
 #include "base/containers.hpp"
 #include "graph/graph.h"
+#include "operator/registry.h"
 #include "optimizer/pass.h"
-#include "tengine/device.h"
 
 namespace tengine {
 namespace {
@@ -74,8 +74,8 @@ int give_own_node(graph& graph, Namer& namer, int place)
         create_ir_tensor(&graph, (String(tensor.name) + "_inner").c_str(), tensor.data_type);
     const String name = namer.choose(tensor.name);
     const bool known = is_ir_tensor_shape_known(&tensor);
-    const int type = known ? get_op_type("tengine", "Dropout") : get_op_type("", "Identity");
-    node* made = create_ir_node(&graph, name.c_str(), type, 0);
+    const char* op = known ? "tengine.Dropout" : "Identity";
+    node* made = create_op_node(&graph, name.c_str(), op, name.c_str());
     if (!copy || !made) return tengine_error_code();
     if (known) TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(copy, tensor.dims, tensor.dim_num));
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(made, 0, &tensor));

@@ -7,7 +7,8 @@
 # say why in a line above them: <!-- not run here: reason -->. A page whose blocks another test runs
 # names it: <!-- run by tests/... -->. A page for which not every machine has what it takes starts
 # with a line that names programs, and files of the tree: <!-- needs: program file... -->; its folder
-# is empty, and $TENGINE is the tree. The exit status is 77 when something is missing.
+# is empty, and $TENGINE is the tree. The exit status is 77 when something is missing. Below a line
+# <!-- printed --> stands what the ```sh block before it prints: its lines, in order, others between.
 set -eu
 page=$1 source=$2 build=$3 library=$4 work=$5
 
@@ -38,18 +39,21 @@ if [ -z "$needs" ]; then
     done
 fi
 
-# blocks/<line>.<language>, and blocks/<line>.skip with the reason.
+# blocks/<line>.<language>, and blocks/<line>.skip with the reason. What is printed has the language
+# `printed`.
 awk -v folder="$work/blocks" '
     /^<!-- not run here: .* -->$/ { reason = $0; sub(/^<!-- not run here: /, "", reason)
                                     sub(/ -->$/, "", reason); next }
+    /^<!-- printed -->$/ { printed = 1; next }
     /^```/ && !inside { inside = 1; language = substr($0, 4); name = sprintf("%05d", NR)
-                        file = folder "/" name "." (language == "" ? "text" : language)
+                        if (language == "") language = "text"
+                        file = folder "/" name "." (printed ? "printed" : language)
                         printf "" > file
                         if (reason != "") print reason > (folder "/" name ".skip")
-                        reason = ""; next }
+                        reason = ""; printed = 0; next }
     /^```/ { inside = 0; close(file); next }
     inside { print > file }
-    /[^ ]/ && !inside { reason = "" }
+    /[^ ]/ && !inside { reason = ""; printed = 0 }
 ' "$source/$page"
 
 PATH="$build/bin:$PATH"
@@ -57,12 +61,14 @@ LD_LIBRARY_PATH="$library"
 TENGINE="$source"
 export PATH LD_LIBRARY_PATH TENGINE
 cd "$work/root"
+output=$work/output
 for block in "$work"/blocks/*; do
     [ -e "$block" ] || continue
     line=$(basename "${block%.*}")
     [ "${block##*.}" != skip ] || continue
     if [ -e "${block%.*}.skip" ]; then
         echo "$page:$line: not run: $(cat "${block%.*}.skip")"
+        rm -f "$output"
         continue
     fi
     case ${block##*.} in
@@ -71,7 +77,15 @@ for block in "$work"/blocks/*; do
                 -I "$source/include/tengine/compat" "$block" \
                 -o "${block%.*}" -L "$library" -ltengine || fail "line $line does not compile"
             "${block%.*}" || fail "the program of line $line fails" ;;
-        sh) sh -eu "$block" || fail "the commands of line $line fail" ;;
+        sh)
+            sh -eu "$block" >"$output" || { cat "$output"; fail "the commands of line $line fail"; }
+            cat "$output" ;;
+        printed)
+            awk 'NR == FNR { wanted[number++] = $0; next }
+                 next_line < number && $0 == wanted[next_line] { next_line++ }
+                 END { if (next_line < number) print wanted[next_line] }' \
+                "$block" "$output" >"$work/absent" || fail "line $line: nothing was printed"
+            [ ! -s "$work/absent" ] || fail "line $line is not printed: $(cat "$work/absent")" ;;
         *) continue ;;
     esac
     echo "$page:$line: ok"

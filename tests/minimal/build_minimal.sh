@@ -85,9 +85,15 @@ refused "/binary is read as text, and '.*' is no name" "$@" "-DTENGINE_OPERATORS
 refused "/nowhere inspect --operators $work/digits.tmfile.*No such file" "$@" \
     "-DTENGINE_OPERATORS_FROM=$work/digits.tmfile" "-DTENGINE_HOST_PROGRAM=$work/nowhere"
 
+echo "== other options"
+(build=$work/shared; refused "makes a static library" "$@" -DBUILD_SHARED_LIBS=ON)
+
 echo "== operators of a text file: MobileNet v2"
 build "$@" -DTENGINE_OPERATORS= \
     "-DTENGINE_OPERATORS_FROM=$source/tests/minimal/mobilenet_v2.operators"
+needed "$program" | grep -q '^libc\.so\.' || fail "readelf does not say that the program needs libc"
+cmake "$build" >output
+grep -q 'TENGINE_WITH_PROTOBUF *off: switched off' output || fail "$(cat output)"
 for library in $(needed "$program"); do
     case $library in
     libc.so.* | libm.so.* | libpthread.so.* | ld-linux*.so.*) ;;
@@ -112,10 +118,10 @@ AArch64 | ARM) check_size 1000000 ;;
 esac
 build "$@" -DCMAKE_EXE_LINKER_FLAGS=
 
-echo "== operators of models, by the program tengine in PATH; a list with Windows' ends of lines"
+echo "== operators of a model, by the program tengine in PATH; a list with Windows' ends of lines"
 printf '  # as some editors write it\r\nAbs\r\nRelu\r\n\r\n' >windows
 PATH=$(dirname "$tengine"):$PATH build "$@" -DTENGINE_OPERATORS= -UTENGINE_HOST_PROGRAM \
-    "-DTENGINE_OPERATORS_FROM=$work/digits.tmfile;$work/quantized.tmfile;$work/windows"
+    "-DTENGINE_OPERATORS_FROM=$work/quantized.tmfile;$work/windows"
 for digit in 0 1 2 3 4 5 6 7 8 9; do
     $EMULATOR "$program" -m digits.tmfile -k 1 "$data/digit_${digit}_00$digit.png" >output
     grep -q "%  class $digit\$" output || fail "digit $digit: $(cat output)"
@@ -138,3 +144,14 @@ link_program list_operators "$source/tests/minimal/list_operators.c" \
     "$source/tests/plugin/library/shout_device.c"
 $EMULATOR ./list_operators >output || fail "$(cat output)"
 [ "$(cat output)" = Abs ] || fail "SHOUT has $(cat output)"
+
+# What is said is the same for every processor.
+[ -z "$EMULATOR" ] || exit 0
+echo "== ONNX: an operator that is left out, and one that there is not"
+build "$@" -DTENGINE_ENABLE_ONNX=ON
+LC_ALL=C sed 's/Softmax/Softmix/g' "$data/digits.onnx" >softmix.onnx
+if $EMULATOR "$program" -m softmix.onnx "$data/digit_3_003.png" >output 2>&1; then
+    fail "a model ran without its operators"
+fi
+grep -q "Flatten (opset [0-9]*, left out: .*; Softmix (opset [0-9]*: " output ||
+    fail "$(cat output)"

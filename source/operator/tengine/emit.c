@@ -9,7 +9,6 @@
 #include "base/alloc.h"
 #include "graph/graph.h"
 #include "operator/registry.h"
-#include "operator/selection.h"
 
 emitter_t start_emitting(struct graph* graph, struct node* origin)
 {
@@ -68,12 +67,7 @@ static void begin_with(emitter_t* emit, const char* op, int input_num, va_list i
     if (emit->status < 0) return;
     char name[256];
     make_name(emit, op, name, sizeof(name));
-    const int type = get_op_type_by_name(op);
-    if (type < 0 && is_build_selective()) {
-        note(emit, fail_left_out(emit->origin->name, op));
-        return;
-    }
-    emit->op = create_ir_node(emit->graph, name, type, 0);
+    emit->op = create_op_node(emit->graph, name, op, emit->origin->name);
     if (!emit->op) {
         note_missing(emit);
         return;

@@ -8,6 +8,7 @@
 #include "operator/infer.h"
 #include "operator/onnx_type.h"
 #include "operator/param.h"
+#include "operator/registry.h"
 #include "optimizer/pass.h"
 
 namespace tengine {
@@ -77,9 +78,9 @@ void Rewriter::set_attributes(node& made, const NodeDraft& draft)
 // Null only on a failure.
 node* Rewriter::create(const NodeDraft& draft)
 {
-    const int type = get_op_type(draft.domain, draft.op);
-    if (type < 0) fail(tengine_error_set(TENGINE_EINTERNAL, "no operator '%s'", draft.op));
-    node* made = status_ < 0 ? nullptr : create_ir_node(&graph_, draft.name.c_str(), type, 0);
+    const char* name = draft.name.c_str();
+    const String op = (*draft.domain ? String(draft.domain) + "." : String()) + draft.op;
+    node* made = status_ < 0 ? nullptr : create_op_node(&graph_, name, op.c_str(), name);
     if (!made) {
         fail(tengine_error_code());
         return nullptr;

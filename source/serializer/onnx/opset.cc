@@ -2,6 +2,7 @@
 // Looks operators up and words the error about those that are missing.
 #include "serializer/onnx/opset.h"
 
+#include <algorithm>
 #include <climits>
 #include <utility>
 
@@ -13,12 +14,13 @@ namespace tengine {
 namespace {
 
 // Room for the list inside the 1023 bytes of an error sentence.
-constexpr size_t kMaxListLength = 900;
+constexpr size_t kMaxListLength = 880;
 
 // An operator without description, and the nodes that use it.
 struct Missing
 {
     std::string what;  // "com.example.Foo (opset 3"
+    bool is_left_out;  // of this build
     std::vector<int> nodes;
 };
 
@@ -28,9 +30,11 @@ bool is_border(const std::string& domain, const std::string& type)
     return domain == "tengine" && (type == "InputOp" || type == "Const" || type == "Custom");
 }
 
-// Whether any operator of the domain has a description. One that has none is the program's own.
+// Whether the domain is one of ours, of which all operators may be left out, or one with an
+// operator that has a description. Any other is the program's own.
 bool is_known_domain(const std::string& domain)
 {
+    if (domain.empty() || domain == "com.microsoft" || domain == "tengine") return true;
     for (int i = 0; i < get_op_method_count(); i++) {
         const char* known = find_op_method_via_index(i)->domain;
         if (domain == (known ? known : "")) return true;
@@ -82,17 +86,23 @@ int refuse(const std::vector<Missing>& list, const std::vector<std::string>& nam
     for (const size_t max_names : {5, 2, 1, 0}) {
         if (!complete) text = join(list, names, max_names, &complete);
     }
+    const bool any_left_out = std::any_of(
+        list.begin(), list.end(), [](const Missing& missing) { return missing.is_left_out; });
     return tengine_error_set(
-        TENGINE_EOPERATOR, "%zu operator%s of the model %s not %s: %s", list.size(),
+        TENGINE_EOPERATOR, "%zu operator%s of the model %s not supported%s: %s", list.size(),
         list.size() == 1 ? "" : "s", list.size() == 1 ? "is" : "are",
-        is_build_selective() ? "part of this build (CMake option TENGINE_OPERATORS)" : "supported",
+        any_left_out ? ", or left out of this build (CMake option TENGINE_OPERATORS)" : "",
         text.c_str());
 }
 
-std::string describe_operator(const std::string& domain, const std::string& type, int version)
+Missing describe_missing(const std::string& domain, const std::string& type, int version)
 {
-    return clean_name(domain.empty() ? type : domain + "." + type) + " (opset " +
-           std::to_string(version);
+    const std::string name = domain.empty() ? type : domain + "." + type;
+    const bool left_out = !is_border(domain, type) && is_left_out(name.c_str());
+    return {
+        clean_name(name) + " (opset " + std::to_string(version) + (left_out ? ", left out" : ""),
+        left_out,
+        {}};
 }
 
 }  // namespace
@@ -131,7 +141,10 @@ int resolve_operators(const ::onnx::GraphProto& graph, const Opsets& opsets,
                 quote_name(domain).c_str());
         const int version = opset->second;
         if (!is_known_domain(domain)) {
-            out_operators->push_back({get_op_type("tengine", "Generic"), 1, true});
+            const int generic = get_op_type("tengine", "Generic");
+            if (generic < 0)
+                return fail_left_out(names[static_cast<size_t>(i)].c_str(), "tengine.Generic");
+            out_operators->push_back({generic, 1, true});
             continue;
         }
         const int type = get_op_type(domain.c_str(), node.op_type().c_str());
@@ -139,7 +152,7 @@ int resolve_operators(const ::onnx::GraphProto& graph, const Opsets& opsets,
         if (type >= 0 && find_op_method(type, version) && !is_border(domain, node.op_type()))
             continue;
         const auto [entry, is_new] = index.try_emplace({domain, node.op_type()}, missing.size());
-        if (is_new) missing.push_back({describe_operator(domain, node.op_type(), version), {}});
+        if (is_new) missing.push_back(describe_missing(domain, node.op_type(), version));
         missing[entry->second].nodes.push_back(i);
     }
     return missing.empty() ? TENGINE_OK : refuse(missing, names);
