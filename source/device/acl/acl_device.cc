@@ -151,21 +151,33 @@ int inspect(device* device, const node* node, ir_verdict_t* out_verdict)
 
 // ---- optimizer ----
 
-// The precision of the program's acl_option, where the run itself asks for none.
-int find_precision(const graph& graph, int precision)
+// The precision that the run asks for; where it asks for none, that of the program's acl_option.
+int find_precision(const graph& graph, int precision, int* out_precision)
 {
-    if (precision != TENGINE_MODE_FP32 || !graph.attribute->context) return precision;
+    *out_precision = precision;
     const ir_context_device_t* entry =
-        find_ir_context_device(graph.attribute->context, &acl_device);
-    if (!entry || !entry->options || entry->option_size < sizeof(acl_option)) return precision;
+        graph.attribute->context ? find_ir_context_device(graph.attribute->context, &acl_device)
+                                 : nullptr;
+    if (!entry || !entry->options) return TENGINE_OK;
     acl_option options;
+    if (entry->option_size < sizeof options)
+        return tengine_error_set(TENGINE_EINVAL, "struct acl_option has %zu bytes, not %zu",
+                                 sizeof options, entry->option_size);
     std::memcpy(&options, entry->options, sizeof options);
-    return options.precision;
+    if (options.precision < TENGINE_MODE_FP32 || options.precision > TENGINE_MODE_INT8)
+        return tengine_error_set(TENGINE_EINVAL,
+                                 "acl_option has the precision %d; ACL has those of "
+                                 "TENGINE_MODE_FP32 (%d) to TENGINE_MODE_INT8 (%d)",
+                                 options.precision, TENGINE_MODE_FP32, TENGINE_MODE_INT8);
+    if (precision == TENGINE_MODE_FP32) *out_precision = options.precision;
+    return TENGINE_OK;
 }
 
-int optimize_graph(graph* graph, int precision)
+int optimize_graph(graph* graph, int run_precision)
 {
-    switch (find_precision(*graph, precision)) {
+    int precision = 0;
+    TENGINE_RETURN_IF_ERROR(find_precision(*graph, run_precision, &precision));
+    switch (precision) {
         case TENGINE_MODE_INT8:
             return quantize_ir_graph(graph, &acl_device, TENGINE_DT_INT8);
         case TENGINE_MODE_UINT8:

@@ -72,6 +72,29 @@ bool Builder::require_constant(int index, const char* what)
     return refuse(IR_REASON_CONSTANT, source(index)->name, "", "the %s must be constant", what);
 }
 
+bool Builder::check_rank(const tensor& tensor)
+{
+    if (tensor.dim_num <= kMaxRank) return true;
+    const std::string rank = std::to_string(tensor.dim_num);
+    return refuse(IR_REASON_SHAPE, tensor.name, rank.c_str(), "'%s' has %s dimensions; ACL has %d",
+                  tensor.name, rank.c_str(), kMaxRank);
+}
+
+bool Builder::check_shapes()
+{
+    const auto check = [this](const tensor* tensor, bool is_computed) {
+        if (!tensor) return true;
+        if (!check_rank(*tensor)) return false;
+        return !is_computed || tensor->elem_num > 0 ||
+               refuse(IR_REASON_SHAPE, tensor->name, "0", "'%s' has no elements", tensor->name);
+    };
+    for (int i = 0; i < of_.input_num; ++i)
+        if (!check(source(i), !is_constant(i))) return false;
+    for (int i = 0; i < of_.output_num; ++i)
+        if (!check(target(i), true)) return false;
+    return true;
+}
+
 bool Builder::can_have(const tensor* tensor)
 {
     if (!tensor)
@@ -80,10 +103,7 @@ bool Builder::can_have(const tensor* tensor)
     if (to_acl_type(tensor->data_type) == DataType::UNKNOWN)
         return refuse(IR_REASON_DATA_TYPE, tensor->name, type, "ACL does not have the type %s",
                       type);
-    const std::string rank = std::to_string(tensor->dim_num);
-    if (tensor->dim_num > kMaxRank)
-        return refuse(IR_REASON_SHAPE, tensor->name, rank.c_str(),
-                      "'%s' has %s dimensions; ACL has %d", tensor->name, rank.c_str(), kMaxRank);
+    if (!check_rank(*tensor)) return false;
     // ACL counts bytes in 32 bits, and padding comes on top.
     const size_t bytes = get_ir_tensor_bytes(tensor);
     if (bytes == 0 || bytes > INT32_MAX / 4)

@@ -3,6 +3,7 @@
 // (inspect) and to make them (pre_run). Which function declares which operator: operator_table.h.
 #pragma once
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ class Builder
     const tensor* source(int index) const { return get_ir_node_input(&of_, index); }
     const tensor* target(int index = 0) const { return get_ir_node_output(&of_, index); }
     bool is_constant(int index) const;
+    // Whether shapes may be counted with before input() and output() judge them. False, and the
+    // node is refused, when a tensor has more dimensions than ACL's, or a computed one no elements.
+    bool check_shapes();
 
     // Inputs and outputs as ACL tensors in the graph's shapes and plain types. Never NULL: what ACL
     // cannot have is refused, and add() then returns false.
@@ -55,8 +59,7 @@ class Builder
     bool add(Arguments&&... arguments)
     {
         if (refused_) return false;
-        const arm_compute::Status status = Function::validate(info_of(arguments)...);
-        if (!status) return refuse_by(typeid(Function).name(), status.error_description());
+        if (!is_valid<Function>(arguments...)) return false;
         plan_.add<Function>(std::forward<Arguments>(arguments)...);
         return true;
     }
@@ -91,6 +94,19 @@ class Builder
         return other;
     }
 
+    // Some functions throw where others answer.
+    template <class Function, class... Arguments>
+    bool is_valid(const Arguments&... arguments)
+    {
+        try {
+            const arm_compute::Status status = Function::validate(info_of(arguments)...);
+            return status || refuse_by(typeid(Function).name(), status.error_description());
+        } catch (const std::runtime_error& failure) {
+            return refuse_by(typeid(Function).name(), failure.what());
+        }
+    }
+
+    bool check_rank(const tensor& tensor);
     bool can_have(const tensor* tensor);
     ITensor* nothing();
     ITensor* view(const tensor& of, const TensorInfo& as, bool writes);

@@ -46,7 +46,7 @@ bool build_node(Builder& builder)
     const Operator* row = find_row([&](const Operator& candidate) {
         return (candidate.types >> type & 1U) != 0 && is_operator(candidate.name, builder.of());
     });
-    if (row) return row->build(builder);
+    if (row) return builder.check_shapes() && row->build(builder);
     const char* name = get_data_type_name(type);
     return builder.refuse(IR_REASON_DATA_TYPE, input ? input->name : "", name,
                           "ACL has no %s of %s here", get_ir_node_op(&builder.of()), name);

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <memory>
-#include <stdexcept>
 
 namespace tengine::acl {
 namespace {
@@ -58,7 +58,8 @@ Cut cut_window(const Window& window, const IScheduler::Hints& hints, unsigned th
     return {hints.split_dimension(), static_cast<unsigned>(parts), false, 1};
 }
 
-// Runs body(index, worker) for 0..number-1 on the bound pool. What the bodies throw is thrown here.
+// Runs body(index, worker) for 0..number-1 on the bound pool. What a body throws first is thrown
+// here.
 template <class Body>
 void run_on_pool(int64_t number, const Body& body)
 {
@@ -66,18 +67,19 @@ void run_on_pool(int64_t number, const Body& body)
     {
         const Body* body;
         std::atomic<bool> failed;
-    } call = {&body, {false}};
+        std::exception_ptr failure;
+    } call = {&body, {false}, nullptr};
     const auto run_range = [](void* argument, int64_t begin, int64_t end, int worker) {
         Call& shared = *static_cast<Call*>(argument);
         try {
             for (int64_t i = begin; i < end; ++i)
                 (*shared.body)(i, worker);
         } catch (...) {
-            shared.failed = true;
+            if (!shared.failed.exchange(true)) shared.failure = std::current_exception();
         }
     };
     run_parallel(binding.pool, number, 1, run_range, &call);
-    if (call.failed) throw std::runtime_error("a kernel of ACL failed");
+    if (call.failed) std::rethrow_exception(call.failure);
 }
 
 class PoolScheduler : public IScheduler

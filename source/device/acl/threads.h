@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of an execution graph, shared by all parts of it that run here.
+// The threads of a part; parts of one graph do not share them.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace tengine::acl {
 
-// Ends its threads with the last part that holds it.
+// Ends its threads with the part.
 using PoolOwner = std::shared_ptr<thread_pool_t>;
 
 // A pool with as many threads as the graph's run options ask for; empty for one thread.

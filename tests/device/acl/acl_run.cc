@@ -22,9 +22,9 @@ AclRun::AclRun(const RunSettings& settings, const Build& build)
         device* device = find_device_via_name(name.c_str());
         EXPECT_NE(device, nullptr) << name;
         const acl_option* option = name == "ACL" ? settings.option : nullptr;
-        EXPECT_EQ(
-            add_ir_context_device(context_.get(), device, option, option ? sizeof *option : 0),
-            TENGINE_OK);
+        EXPECT_EQ(add_ir_context_device(context_.get(), device, option,
+                                        option ? settings.option_size : 0),
+                  TENGINE_OK);
     }
     // What it takes stays with it, however small.
     EXPECT_EQ(set_ir_context_option(context_.get(), "split.prune", "0"), TENGINE_OK);

@@ -25,6 +25,7 @@ struct RunSettings
     int precision = TENGINE_MODE_FP32;
     // Of the program for ACL, or NULL.
     const acl_option* option = nullptr;
+    size_t option_size = sizeof(acl_option);
     int threads = 1;
 };
 

@@ -94,6 +94,10 @@ void add_conv_cases(std::vector<NodeCase>& cases)
     cases.back().refusal = "ACL has no group of 2";
     transposed({1, 4, 9, 9}, {4, 2, 3, 3}, {{}, {}, {2, 2}});
     cases.back().refusal = "ACL has no dilations of 2";
+    transposed({1, 1, 5, 5}, {1, 1, 1, 1}, {{}, {1, 1, 1, 1}});
+    cases.back().refusal = "ACL has no pads of 1";
+    transposed({1, 2, 4, 4}, {2, 3, 2, 2}, {{3, 3}, {2, 2, 2, 2}});
+    cases.back().refusal = "ACL has no pads of 2";
     transposed({1, 8, 17, 13}, {8, 9, 4, 4}, {{2, 2}, {1, 1, 1, 1}});
     transposed({1, 8, 17, 13}, {8, 9, 2, 2}, {{2, 2}});
     transposed({1, 4, 9, 7}, {4, 5, 3, 3}, {{2, 2}, {0, 0, 1, 1}});

@@ -27,6 +27,9 @@ void add_matrix_cases(std::vector<NodeCase>& cases)
             }
     for (const std::vector<int>& addend : std::vector<std::vector<int>>{{1}, {1, 33}, {13, 33}})
         cases.push_back({"Gemm", {fed({13, 7}), constant({7, 33}), fed(addend)}});
+    // As many results in a row as in a column.
+    for (const std::vector<int>& addend : std::vector<std::vector<int>>{{1, 13}, {13, 1}})
+        cases.push_back({"Gemm", {fed({13, 7}), constant({7, 13}), constant(addend)}});
 
     const auto matmul = [&](const std::vector<int>& a, const std::vector<int>& b) {
         cases.push_back({"MatMul", {fed(a), constant(b)}});

@@ -79,7 +79,7 @@ TEST_F(AclMemory, OfTensorsInside)
         const int64_t turn[] = {2, 0, 1};
         EXPECT_EQ(set_node_ints(builder.add("Transpose", {"x"}, {"a"}), "perm", turn, 3),
                   TENGINE_OK);
-        builder.add("Sin", {"a"}, {"b"});
+        builder.add("Abs", {"a"}, {"b"});
         EXPECT_EQ(set_node_ints(builder.add("Transpose", {"b"}, {"c"}), "perm", turn, 3),
                   TENGINE_OK);
         builder.outputs({"c"});

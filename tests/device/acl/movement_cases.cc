@@ -53,7 +53,10 @@ void add_slices(std::vector<NodeCase>& cases)
     const auto pad = [&](const std::vector<int>& shape, std::vector<int64_t> pads,
                          const char* mode) {
         NodeCase made = {"Pad", {fed(shape), ints(std::move(pads))}};
-        if (mode) made.texts = {{"mode", mode}};
+        if (mode) {
+            made.texts = {{"mode", mode}};
+            made.refusal_of_bytes = "ACL does not reflect bytes";
+        }
         cases.push_back(made);
         if (mode) return;
         made.inputs.push_back(scalar(0.75F));
@@ -111,6 +114,8 @@ void add_reductions(std::vector<NodeCase>& cases)
         cases.push_back({op, {fed({1, 7, 13, 17}), ints({2, 3})}});
         cases.push_back({op, {fed({33}), ints({0})}});
     }
+    // Of a scalar, which has no axes.
+    cases.push_back({"ReduceSumSquare", {fed({})}});
 }
 
 void add_resizes(std::vector<NodeCase>& cases)
@@ -132,6 +137,14 @@ void add_resizes(std::vector<NodeCase>& cases)
         for (const char* rule : {"half_pixel", "asymmetric", "align_corners"})
             resize({2, 3, 7, 9}, sizes, "linear", rule);
     }
+    resize({1, 1, 2, 128}, {1, 1, 64, 256}, "nearest", "asymmetric");
+    // Where the quotient is a whole number, and the product with the inverse just below.
+    resize({1, 1, 256, 3}, {1, 1, 282, 3}, "nearest", "asymmetric");
+    cases.back().refusal = "ACL takes pixel 127 for 141, not 128";
+    resize({1, 1, 3, 126}, {1, 1, 3, 142}, "nearest", "asymmetric");
+    cases.back().refusal = "ACL takes pixel 62 for 71, not 63";
+    resize({1, 1, 3, 2}, {1, 1, 6, 82}, "nearest", "asymmetric");
+    cases.back().refusal = "ACL takes pixel 0 for 41, not 1";
 }
 
 }  // namespace

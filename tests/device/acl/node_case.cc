@@ -185,8 +185,8 @@ namespace {
 bool is_exact(const std::string& op)
 {
     static const std::set<std::string> names = {
-        "Abs", "Add", "Clip",  "Floor",     "GlobalMaxPool", "LeakyRelu", "Max",   "MaxPool", "Min",
-        "Mul", "Neg", "PRelu", "ReduceMax", "ReduceMin",     "Relu",      "Round", "Sub"};
+        "Abs", "Add", "Clip",  "GlobalMaxPool", "LeakyRelu", "Max",  "MaxPool", "Min",
+        "Mul", "Neg", "PRelu", "ReduceMax",     "ReduceMin", "Relu", "Round",   "Sub"};
     return moves_elements(op) || names.count(op) != 0;
 }
 

@@ -44,6 +44,7 @@ struct NodeCase
     OptionValues options = {};
     // Whether ACL takes it; when not, a part of its reason.
     std::string refusal = "";
+    std::string refusal_of_bytes = "";  // of an operator that moves them
     // Bound of the error, in units of the last place of the largest result; 0: error_units().
     float ulps = 0;
     // What ACL's approximation of a function may be wrong by beside that, whatever the result.

@@ -56,8 +56,10 @@ TEST_P(AclOperator, AgreesInFp32)
         if (agreement.on_acl) bound = std::max(bound, agreement.bound);
     }
     const DocsRow row = docs_row();
-    EXPECT_TRUE(row.has("fp32"));
     EXPECT_EQ(row.cases, std::to_string(number));
+    // The table is that of 64 bits; with 32 ACL does not take Round.
+    if (taken == 0 && sizeof(void*) == 4) return;
+    EXPECT_TRUE(row.has("fp32"));
     EXPECT_EQ(row.taken, std::to_string(taken));
     EXPECT_EQ(row.last, format_relative(bound));
 }
@@ -101,13 +103,15 @@ TEST_P(AclOperator, MovesBytes)
 {
     for (const int data_type : {TENGINE_DT_INT8, TENGINE_DT_UINT8}) {
         const bool is_int8 = data_type == TENGINE_DT_INT8;
-        const bool moves = moves_elements(GetParam()) && GetParam() != "Pad";
+        const bool moves = moves_elements(GetParam());
         EXPECT_EQ(docs_row().has(is_int8 ? "int8" : "uint8"), moves);
         if (!moves) continue;
         for (const NodeCase& node_case : cases()) {
             SCOPED_TRACE(node_case.name() + (is_int8 ? " int8" : " uint8"));
             const Agreement agreement = compare(node_case, data_type);
-            EXPECT_TRUE(agreement.on_acl) << agreement.refusals;
+            EXPECT_EQ(agreement.on_acl, node_case.refusal_of_bytes.empty()) << agreement.refusals;
+            EXPECT_NE(agreement.refusals.find(node_case.refusal_of_bytes), std::string::npos)
+                << agreement.refusals;
             EXPECT_EQ(agreement.error, 0);
         }
     }

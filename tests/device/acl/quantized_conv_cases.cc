@@ -66,6 +66,10 @@ std::vector<Conv> list_shapes()
         {{1, 5, 9, 11}, {5, 1, 2, 7}, {1, 2}, {1, 3, 0, 3}, {1, 1}, 5},
         {{1, 7, 13, 13}, {14, 1, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 7},
         {{1, 7, 33}, {7, 1, 3}, {1}, {1, 1}, {1}, 7},
+        // Groups of several channels.
+        {{1, 6, 13, 13}, {8, 3, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 2},
+        {{2, 9, 7, 11}, {6, 3, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 3},
+        {{2, 14, 17}, {14, 2, 5}, {2}, {2, 1}, {1}, 7},
     };
 }
 
@@ -101,12 +105,6 @@ void add_extremes(std::vector<QuantizedCase>& cases)
 void add_refusals(std::vector<QuantizedCase>& cases)
 {
     Conv conv = list_shapes()[3];
-    conv.input = {1, 6, 13, 13};
-    conv.weights = {8, 3, 3, 3};
-    conv.group = 2;
-    conv.refusal = "ACL has no group of 2";
-    cases.push_back(make_conv(conv));
-    conv = list_shapes()[3];
     conv.per_channel = true;
     conv.w_zero = 0;
     conv.refusal = "weights with a scale for each channel reach";

@@ -57,7 +57,7 @@ void add_float(const NodeCase& node_case, Found* row)
     row->error = std::max(row->error, agreement.error);
     row->bound = std::max(row->bound, agreement.bound);
     if (compare(node_case, TENGINE_DT_FP16).on_acl) row->types.insert("fp16");
-    if (!moves_elements(node_case.op) || node_case.op == "Pad") return;
+    if (!moves_elements(node_case.op)) return;
     if (compare(node_case, TENGINE_DT_INT8).on_acl) row->types.insert("int8");
     if (compare(node_case, TENGINE_DT_UINT8).on_acl) row->types.insert("uint8");
 }

@@ -2,9 +2,11 @@
 // ACL's one scheduler serves graphs with any number of threads, several at once.
 #include <atomic>
 #include <gtest/gtest.h>
+#include <stdexcept>
 #include <thread>
 
 #include "device/acl/acl_run.h"
+#include "device/acl/scheduler.h"
 
 namespace tengine::acl {
 namespace {
@@ -57,6 +59,28 @@ TEST(AclThreads, GraphsRunAtTheSameTime)
     for (std::thread& user : users)
         user.join();
     EXPECT_EQ(wrong, 0);
+}
+
+// What a kernel says of its failure is not lost on the way from another thread.
+TEST(AclThreads, FailuresKeepTheirWords)
+{
+    using arm_compute::IScheduler;
+    const test::IrBuilder builder;
+    thread_pool_t* pool = nullptr;
+    ASSERT_EQ(create_thread_pool(3, 0, &pool), TENGINE_OK);
+    std::string words;
+    {
+        const UsePool use(pool);
+        std::vector<IScheduler::Workload> work(
+            16, [](const arm_compute::ThreadInfo&) { throw std::runtime_error("its words"); });
+        try {
+            arm_compute::Scheduler::get().run_tagged_workloads(work, "test");
+        } catch (const std::runtime_error& failure) {
+            words = failure.what();
+        }
+    }
+    destroy_thread_pool(pool);
+    EXPECT_EQ(words, "its words");
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 // Functions of one element, and PRelu.
 #include <arm_compute/runtime/NEON/functions/NEActivationLayer.h>
 #include <arm_compute/runtime/NEON/functions/NEElementwiseUnaryLayer.h>
-#include <arm_compute/runtime/NEON/functions/NEFloor.h>
 #include <arm_compute/runtime/NEON/functions/NEPReluLayer.h>
 #include <cfloat>
 #include <cstring>
@@ -24,8 +23,7 @@ struct Activation
     const char* parameter_a;  // of the node that gives a; NULL: it is fixed
 };
 
-// Not Softplus: ACL takes the logarithm of 1 + exp(x), which does not go
-// beyond 89.
+// Not Softplus, nor Log, Sin and Floor below: docs/acl.md says why.
 constexpr Activation kActivations[] = {
     {"Relu", Kind::RELU, 0, 0, nullptr}, {"Sigmoid", Kind::LOGISTIC, 0, 0, nullptr},
     {"Tanh", Kind::TANH, 1, 1, nullptr}, {"LeakyRelu", Kind::LEAKY_RELU, 0, 0, "alpha"},
@@ -62,6 +60,13 @@ bool build_unary(Builder& builder)
     return builder.add<Function>(builder.input(0), builder.output());
 }
 
+// In a library of 32 bits it goes through int32.
+bool build_round(Builder& builder)
+{
+    if (sizeof(void*) > 4) return build_unary<arm_compute::NERoundLayer>(builder);
+    return builder.refuse(IR_REASON_ATTRIBUTE, "", "", "ACL for 32 bits rounds up to 2^31 only");
+}
+
 // ACL wants a slope for each channel, or broadcasts as ONNX does.
 bool build_prelu(Builder& builder)
 {
@@ -80,12 +85,9 @@ constexpr Operator kRows[] = {
     {"Clip", kFloats, build_activation},
     {"PRelu", kFloats, build_prelu},
     {"Exp", kFloats, build_unary<arm_compute::NEExpLayer>},
-    {"Log", kFloats, build_unary<arm_compute::NELogLayer>},
     {"Neg", kFloats, build_unary<arm_compute::NENegLayer>},
     {"Abs", kFloats, build_unary<arm_compute::NEAbsLayer>},
-    {"Sin", kFloats, build_unary<arm_compute::NESinLayer>},
-    {"Round", kFloats, build_unary<arm_compute::NERoundLayer>},
-    {"Floor", kFloats, build_unary<arm_compute::NEFloor>},
+    {"Round", kFloats, build_round},
 };
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <arm_compute/runtime/NEON/functions/NEConcatenateLayer.h>
 #include <arm_compute/runtime/NEON/functions/NEConvolutionLayer.h>
 #include <arm_compute/runtime/NEON/functions/NEDepthwiseConvolutionLayer.h>
-#include <arm_compute/runtime/NEON/functions/NESlice.h>
 
 #include "device/acl/operator/image.h"
 #include "device/acl/operator_table.h"
@@ -12,7 +11,6 @@
 namespace tengine::acl {
 namespace {
 
-using arm_compute::Coordinates;
 using arm_compute::Size2D;
 
 struct ConvProblem
@@ -71,21 +69,11 @@ bool add_convolution(Builder& builder, const ConvProblem& problem, ITensor* inpu
         problem.dilation(), problem.activation, builder.settings().fast_math, 1U);
 }
 
-// The info of a tensor with another number of channels, or output channels for weights.
-TensorInfo with_dimension(TensorInfo info, size_t dimension, int value)
-{
-    TensorShape shape = info.tensor_shape();
-    shape.set(dimension, static_cast<size_t>(value));
-    info.set_tensor_shape(shape);
-    return info;
-}
-
 bool build_groups(Builder& builder, const ConvProblem& problem)
 {
     const TensorInfo input_info = image_info(*builder.source(0));
     const TensorInfo output_info = image_info(*builder.target());
     ITensor* input = builder.input(0, input_info);
-    const TensorInfo part_info = with_dimension(input_info, 2, problem.group_inputs);
     const TensorInfo result_info = with_dimension(output_info, 2, problem.group_outputs);
     const TensorInfo weight_info =
         with_dimension(image_info(*builder.source(1)), 3, problem.group_outputs);
@@ -93,16 +81,8 @@ bool build_groups(Builder& builder, const ConvProblem& problem)
         make_info(TensorShape(static_cast<size_t>(problem.group_outputs)), input_info.data_type());
     Tensors results;
     for (int g = 0; g < problem.group; ++g) {
-        ITensor* part = builder.temporary(part_info);
-        // ACL drops trailing dimensions of 1, here the batch.
-        Coordinates begin(0, 0, g * problem.group_inputs);
-        Coordinates end(input_info.dimension(0), input_info.dimension(1),
-                        (g + 1) * problem.group_inputs);
-        if (input_info.num_dimensions() > 3) {
-            begin.set(3, 0);
-            end.set(3, static_cast<int>(input_info.dimension(3)));
-        }
-        if (!builder.add<arm_compute::NESlice>(input, part, begin, end)) return false;
+        ITensor* part =
+            take_channels(builder, input, g * problem.group_inputs, problem.group_inputs);
         const auto index = static_cast<size_t>(g);
         ITensor* weights = builder.constant(1, weight_info, index * weight_info.total_size());
         ITensor* bias = builder.source(2)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transposed convolutions of one group.
+#include <algorithm>
 #include <arm_compute/runtime/NEON/functions/NEDeconvolutionLayer.h>
 #include <cstring>
 
@@ -28,13 +29,16 @@ ITensor* turn_weights(Builder& builder, const tensor& weights)
     return builder.constant(info, std::move(turned));
 }
 
-// ACL knows padding only: what output_padding adds is taken off the padding behind.
+// ACL knows padding only: what output_padding adds is taken off the padding behind. It counts
+// with kernel - 1 - padding, without a sign.
 bool remove_output_padding(Builder& builder, window_axis* axis)
 {
     if (axis->dilation != 1) return builder.refuse_value("dilations", axis->dilation, "1");
     const int end = (axis->input - 1) * axis->stride + axis->kernel - axis->pad_begin;
     axis->pad_end = end - axis->output;
-    return axis->pad_end >= 0 || builder.refuse_value("output_padding", -axis->pad_end, "none");
+    if (axis->pad_end < 0) return builder.refuse_value("output_padding", -axis->pad_end, "none");
+    const int pad = std::max(axis->pad_begin, axis->pad_end);
+    return pad < axis->kernel || builder.refuse_value("pads", pad, "those below the kernel's size");
 }
 
 bool build_conv_transpose(Builder& builder)

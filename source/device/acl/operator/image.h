@@ -20,6 +20,11 @@ struct ImageWindow
 // False, and the node is refused, when the window has another number of axes.
 bool read_image_window(Builder& builder, const window& window, ImageWindow* out_window);
 
+// Channels are the third dimension of images; output channels the fourth of weights.
+TensorInfo with_dimension(TensorInfo info, size_t dimension, int size);
+// `number` channels from `first` on as a tensor of their own.
+ITensor* take_channels(Builder& builder, ITensor* image, int first, int number);
+
 arm_compute::PadStrideInfo to_pad_stride(const ImageWindow& window);
 
 }  // namespace tengine::acl

@@ -65,7 +65,7 @@ bool build_gemm(Builder& builder)
     const tensor* addend = builder.source(2);
     const int columns = builder.target()->dims[1];
     const bool is_list = !addend || (addend->elem_num == columns && builder.is_constant(2) &&
-                                     (columns > 1 || addend->dim_num < 2) && beta == 1);
+                                     (addend->dim_num < 2 || addend->dims[0] == 1) && beta == 1);
     if (!transposed_a && alpha == 1 && builder.is_constant(1) && is_list)
         return build_fully_connected(builder, transposed_b);
     if (addend && beta != 1)

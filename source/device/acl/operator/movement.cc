@@ -28,7 +28,7 @@ bool build_reshape(Builder& builder)
 // NEConcatenateLayer takes bytes only with a scale. When all have the same it copies them.
 bool needs_scale(const tensor* tensor)
 {
-    return tensor && tensor->dim_num <= kMaxRank &&
+    return tensor &&
            (tensor->data_type == TENGINE_DT_INT8 || tensor->data_type == TENGINE_DT_UINT8);
 }
 
@@ -136,6 +136,8 @@ bool build_transpose(Builder& builder)
 
 float read_pad_value(const Builder& builder)
 {
+    const tensor* byte = builder.source(2);
+    if (needs_scale(byte)) return byte->data_type == TENGINE_DT_INT8 ? byte->i8[0] : byte->u8[0];
     float value = get_ir_node_float(&builder.of(), "value", 0);
     int number = 0;
     read_float_input(&builder.of(), 2, &value, 1, &number);
@@ -153,6 +155,9 @@ bool build_pad(Builder& builder)
     if (!reflects && std::strcmp(mode, "constant") != 0)
         return builder.refuse(IR_REASON_ATTRIBUTE, "mode", mode,
                               "ACL has no mode '%s'; it has constant and reflect", mode);
+    // ACL does not join plain bytes, and changes some of those with a scale.
+    if (reflects && needs_scale(builder.source(0)))
+        return builder.refuse(IR_REASON_ATTRIBUTE, "mode", mode, "ACL does not reflect bytes");
     const int rank = builder.source(0)->dim_num;
     arm_compute::PaddingList pads;
     for (int d = rank - 1; d >= 0; --d) {
@@ -196,7 +201,7 @@ constexpr Operator kRows[] = {
     {"Split", kMovable, build_split},
     {"Slice", kMovable, build_slice},
     {"Transpose", kMovable, build_transpose},
-    {"Pad", kFloats, build_pad},
+    {"Pad", kMovable, build_pad},
     {"DepthToSpace", kMovable, build_depth_to_space},
     {"SpaceToDepth", kMovable, build_space_to_depth},
 };

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalisations, and softmax.
 #include <arm_compute/runtime/NEON/functions/NEArithmeticAddition.h>
+#include <arm_compute/runtime/NEON/functions/NEArithmeticSubtraction.h>
 #include <arm_compute/runtime/NEON/functions/NEBatchNormalizationLayer.h>
 #include <arm_compute/runtime/NEON/functions/NEInstanceNormalizationLayer.h>
-#include <arm_compute/runtime/NEON/functions/NEL2NormalizeLayer.h>
 #include <arm_compute/runtime/NEON/functions/NENormalizationLayer.h>
 #include <arm_compute/runtime/NEON/functions/NEPermute.h>
 #include <arm_compute/runtime/NEON/functions/NEPixelWiseMultiplication.h>
+#include <arm_compute/runtime/NEON/functions/NEReductionOperation.h>
 #include <arm_compute/runtime/NEON/functions/NESoftmaxLayer.h>
 
 #include "device/acl/operator_table.h"
@@ -25,6 +26,12 @@ TensorInfo channel_info(const tensor& tensor)
         to_acl_type(tensor.data_type));
 }
 
+// Images as they are: another shape may cost a copy.
+TensorInfo image_or_channel_info(const tensor& tensor)
+{
+    return tensor.dim_num == 4 ? to_acl_info(tensor) : channel_info(tensor);
+}
+
 bool require_constants(Builder& builder, int first, int last)
 {
     for (int i = first; i <= last; ++i)
@@ -38,27 +45,41 @@ bool build_batch_norm(Builder& builder)
     if (get_ir_node_int(&node, "training_mode", 0) != 0)
         return builder.refuse_value("training_mode", 1, "0");
     if (!require_constants(builder, 1, 4)) return false;
-    const bool is_image = builder.source(0)->dim_num == 4;
-    const TensorInfo info =
-        is_image ? to_acl_info(*builder.source(0)) : channel_info(*builder.source(0));
+    const TensorInfo info = image_or_channel_info(*builder.source(0));
     const ActivationLayerInfo activation = builder.take_activation();
     return builder.add<arm_compute::NEBatchNormalizationLayer>(
         builder.input(0, info), builder.output(0, info), builder.input(3), builder.input(4),
         builder.input(2), builder.input(1), get_ir_node_float(&node, "epsilon", 1e-5F), activation);
 }
 
-// ACL has one scale and bias for all channels, so ours come behind it.
+// x without the mean of its channel.
+ITensor* subtract_mean(Builder& builder, const TensorInfo& info, const TensorInfo& means)
+{
+    ITensor* x = builder.input(0, info);
+    ITensor* mean = builder.temporary(means);
+    ITensor* centred = builder.temporary(info);
+    if (builder.add<arm_compute::NEReductionOperation>(
+            x, mean, 0U, arm_compute::ReductionOperation::MEAN_SUM, true))
+        builder.add<arm_compute::NEArithmeticSubtraction>(x, mean, centred,
+                                                          arm_compute::ConvertPolicy::SATURATE);
+    return centred;
+}
+
+// ACL has one scale and bias for all channels, so ours come behind it. Its variance is the mean of
+// the squares less the square of the mean, of which nothing is left in fp32 far from 0.
 bool build_instance_norm(Builder& builder)
 {
     if (!require_constants(builder, 1, 2)) return false;
     const TensorInfo info = channel_info(*builder.source(0));
     const TensorInfo channels =
         make_info(TensorShape(1U, 1U, info.dimension(size_t{2})), info.data_type());
+    TensorShape planes = info.tensor_shape();
+    planes.set(0, 1);
+    ITensor* centred = subtract_mean(builder, info, make_info(planes, info.data_type()));
     ITensor* normal = builder.temporary(info);
     ITensor* scaled = builder.temporary(info);
     return builder.add<arm_compute::NEInstanceNormalizationLayer>(
-               builder.input(0, info), normal, 1.0F, 0.0F,
-               get_ir_node_float(&builder.of(), "epsilon", 1e-5F)) &&
+               centred, normal, 1.0F, 0.0F, get_ir_node_float(&builder.of(), "epsilon", 1e-5F)) &&
            builder.add<arm_compute::NEPixelWiseMultiplication>(
                normal, builder.input(1, channels), scaled, 1.0F,
                arm_compute::ConvertPolicy::SATURATE, arm_compute::RoundingPolicy::TO_ZERO) &&
@@ -72,11 +93,14 @@ bool build_lrn(Builder& builder)
     const node& node = builder.of();
     const int64_t size = get_ir_node_int(&node, "size", 1);
     if (size % 2 == 0) return builder.refuse_value("size", size, "odd ones");
-    const arm_compute::NormalizationLayerInfo info(
+    const arm_compute::NormalizationLayerInfo normalization(
         arm_compute::NormType::CROSS_MAP, static_cast<uint32_t>(size),
         get_ir_node_float(&node, "alpha", 1e-4F), get_ir_node_float(&node, "beta", 0.75F),
         get_ir_node_float(&node, "bias", 1));
-    return builder.add<arm_compute::NENormalizationLayer>(builder.input(0), builder.output(), info);
+    // Channels are ACL's third dimension.
+    const TensorInfo info = image_or_channel_info(*builder.source(0));
+    return builder.add<arm_compute::NENormalizationLayer>(builder.input(0, info),
+                                                          builder.output(0, info), normalization);
 }
 
 bool read_axis(Builder& builder, int64_t otherwise, int* out_axis)
@@ -85,17 +109,6 @@ bool read_axis(Builder& builder, int64_t otherwise, int* out_axis)
     if (normalize_axis(&builder.of(), axis, builder.source(0)->dim_num, out_axis) == TENGINE_OK)
         return true;
     return builder.refuse_value("axis", axis, "those of the input");
-}
-
-bool build_l2_norm(Builder& builder)
-{
-    const int64_t p = get_ir_node_int(&builder.of(), "p", 2);
-    if (p != 2) return builder.refuse_value("p", p, "2");
-    int axis = 0;
-    if (!read_axis(builder, -1, &axis)) return false;
-    return builder.add<arm_compute::NEL2NormalizeLayer>(
-        builder.input(0), builder.output(),
-        static_cast<int>(to_acl_axis(axis, builder.source(0)->dim_num)));
 }
 
 // ACL's runs along the innermost dimension, so another axis is brought there.
@@ -128,7 +141,6 @@ constexpr Operator kRows[] = {
     {"BatchNormalization", kFloats, build_batch_norm},
     {"InstanceNormalization", kFloats, build_instance_norm},
     {"LRN", kFloats, build_lrn},
-    {"LpNormalization", kFloats, build_l2_norm},
     {"Softmax", kFloats, build_softmax<false>},
     {"LogSoftmax", kFloats, build_softmax<true>},
 };

@@ -24,7 +24,7 @@ struct Quantization
 
 // Of the scale at input `index` and the zero point behind it. False, and the
 // node is refused, when they are computed, not one value each, or the scale is
-// 0.
+// not above 0.
 bool read_quantization(Builder& builder, int index, Quantization* out);
 
 // int8 or uint8 -> ACL's type with a scale.

@@ -32,6 +32,14 @@ bool is_single(const tensor* list)
     return !list || list->elem_num == 1;
 }
 
+bool check_scale(Builder& builder, const tensor& scales, int64_t index)
+{
+    const float scale = scales.f32[index];
+    if (scale > 0 && std::isfinite(scale)) return true;
+    return builder.refuse(IR_REASON_ATTRIBUTE, scales.name, std::to_string(scale).c_str(),
+                          "a scale of %g; ACL has finite ones above 0", scale);
+}
+
 }  // namespace
 
 bool read_quantization(Builder& builder, int index, Quantization* out)
@@ -48,8 +56,7 @@ bool read_quantization(Builder& builder, int index, Quantization* out)
         return builder.refuse(IR_REASON_DATA_TYPE, scale->name,
                               get_data_type_name(scale->data_type), "ACL has scales in fp32");
     *out = {scale->f32[0], read_zero_points(zero_point, 1)[0]};
-    if (out->scale > 0) return true;
-    return builder.refuse(IR_REASON_ATTRIBUTE, scale->name, "0", "a scale of 0");
+    return check_scale(builder, *scale, 0);
 }
 
 DataType to_quantized_type(int data_type)
@@ -103,8 +110,7 @@ bool QuantizedWeights::read(Builder& builder, int x_type, int slices, int64_t ru
     if (source_->elem_num == 0)
         return builder.refuse(IR_REASON_SHAPE, source_->name, "0", "the weights are empty");
     for (int64_t i = 0; i < scale->elem_num; ++i)
-        if (!(scale->f32[i] > 0))
-            return builder.refuse(IR_REASON_ATTRIBUTE, scale->name, "0", "a scale of 0");
+        if (!check_scale(builder, *scale, i)) return false;
     const std::vector<int> zero_points = read_zero_points(zero_point, slices);
     scales_.assign(scale->f32, scale->f32 + scale->elem_num);
     reach_.assign(zero_points.size(), 0);

@@ -42,6 +42,8 @@ bool build_reduction(Builder& builder)
 {
     std::vector<unsigned> axes;
     if (!read_axes(builder, &axes)) return false;
+    // The square of a scalar: ACL has it as one element.
+    if (axes.empty() && operation == ReductionOperation::SUM_SQUARE) axes.push_back(0);
     ITensor* so_far = builder.input(0);
     TensorInfo info = to_acl_info(*builder.source(0));
     ReductionOperation step = operation;
