@@ -79,6 +79,36 @@ TYPED_TEST(FloatNorm, LocalResponse)
               (std::vector<float>{float(TypeParam(0.2f)), float(TypeParam(0.1f)), 0.25f}));
 }
 
+// Whatever the mean, what is left of the values is not rounded to its units.
+TEST(InstanceNorm, FarFromZero)
+{
+    constexpr int kNumber = 256;
+    std::vector<float> x(2 * kNumber, 10.1f);  // the first channel is constant
+    for (int i = 0; i < kNumber; ++i)
+        x[static_cast<size_t>(kNumber + i)] = 100 + 0.06f * std::sin(static_cast<float>(i));
+    ConstantGraph graph;
+    graph.input<float>("x", {1, 2, kNumber}, x);
+    graph.input<float>("scale", {2}, {3, 2});
+    graph.input<float>("bias", {2}, {0.25f, -1});
+    node* node = graph.add("InstanceNormalization", {"x", "scale", "bias"});
+    set_node_float(node, "epsilon", 1e-5f);
+    const std::vector<float> y = numbers_of(graph.evaluate());
+    double sum = 0, squares = 0;
+    for (size_t i = kNumber; i < x.size(); ++i)
+        sum += x[i];
+    const double mean = sum / kNumber;
+    for (size_t i = kNumber; i < x.size(); ++i)
+        squares += (x[i] - mean) * (x[i] - mean);
+    const double deviation = std::sqrt(squares / kNumber + 1e-5f);
+    for (size_t i = 0; i < kNumber; ++i)
+        ASSERT_EQ(y[i], 0.25f) << i;
+    for (size_t i = kNumber; i < x.size(); ++i) {
+        const double product = (x[i] - mean) / deviation * 2;
+        // The slope, the product, the bias and the sum are rounded.
+        ASSERT_NEAR(y[i], product - 1, 0x1p-24 * (3 * std::fabs(product) + 2)) << i;
+    }
+}
+
 TEST(LayerNorm, ScaleAndBiasBroadcast)
 {
     ConstantGraph graph;

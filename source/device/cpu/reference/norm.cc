@@ -37,24 +37,29 @@ Moments moments_of(const T* x, int64_t pieces, int64_t stride, int64_t count)
     return {mean, squares / num};
 }
 
-// y = (x - mean) / sqrt(variance + epsilon) * scale + bias, as one product and one sum.
+// y = (x - mean) / sqrt(variance + epsilon) * scale + bias. Taken together the mean and the bias
+// would be one constant, but far from 0 it and the product are large and their sum is not.
 struct Line
 {
-    double slope, offset;
+    double mean, slope, bias;
 
-    Line(const Moments& moments, double epsilon, double scale, double bias)
-        : slope(scale / std::sqrt(moments.variance + epsilon)), offset(bias - moments.mean * slope)
+    Line(const Moments& moments, double epsilon, double scale, double offset)
+        : mean(moments.mean), slope(scale / std::sqrt(moments.variance + epsilon)), bias(offset)
     {
     }
 };
 
+// What the mean loses by rounding goes into the bias.
 template <class T>
 void apply(const Line& line, const T* x, int64_t count, T* y)
 {
-    const auto slope = static_cast<compute_t<T>>(line.slope);
-    const auto offset = static_cast<compute_t<T>>(line.offset);
+    using C = compute_t<T>;
+    const auto mean = static_cast<C>(line.mean);
+    const auto slope = static_cast<C>(line.slope);
+    const double lost = std::isfinite(line.mean) ? line.mean - mean : 0;
+    const auto bias = static_cast<C>(line.bias - lost * line.slope);
     for (int64_t i = 0; i < count; ++i)
-        y[i] = static_cast<T>(x[i] * slope + offset);
+        y[i] = static_cast<T>((x[i] - mean) * slope + bias);
 }
 
 void write_real(tensor* target, int64_t index, double value)
