@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pool of threads that share the iterations of one loop. The CPU device owns one per graph.
+// A pool of threads that share the iterations of one loop. A graph has one: graph/graph_pool.h.
 #pragma once
 
 #include <stdint.h>

@@ -13,7 +13,7 @@
 #include "device/acl/convert.h"
 #include "device/acl/memory.h"
 #include "device/acl/settings.h"
-#include "device/acl/threads.h"
+#include "graph/graph_pool.h"
 #include "tengine/device.h"
 
 namespace tengine::acl {
@@ -137,7 +137,7 @@ class Plan
     void run_profiled();
 
     bool building_ = false;
-    PoolOwner pool_;
+    GraphPool pool_;
     PartMemory memory_;
     size_t border_bytes_ = 0;
     size_t compiled_bytes_ = 0;

@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/containers.hpp"
 #include "device/cpu/kernel_list.h"
-#include "device/cpu/pool.h"
+#include "graph/graph_pool.h"
 
 namespace tengine::cpu {
 
@@ -62,7 +62,7 @@ class Plan : public Allocated
     Vector<Step> steps_;
     Vector<int64_t> times_;    // one for each step with run_options.profile, else empty
     Vector<tensor*> planned_;  // tensors whose data lies in the arena
-    PoolOwner pool_;
+    GraphPool pool_;
     char* arena_ = nullptr;
     size_t arena_bytes_ = 0;
 };

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph/graph_pool.h: parts of one execution graph have one pool, others another.
+#include "graph/graph_pool.h"
+
+#include <chrono>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <thread>
+
+namespace tengine {
+namespace {
+
+struct GraphDeleter
+{
+    void operator()(graph* graph) const { destroy_ir_graph(graph); }
+};
+using OwnedGraph = std::unique_ptr<graph, GraphDeleter>;
+
+OwnedGraph make_graph(int thread_num, graph* whole = nullptr)
+{
+    OwnedGraph made(create_ir_graph(nullptr));
+    made->run_options.num_thread = thread_num;
+    made->whole = whole;
+    return made;
+}
+
+GraphPool share(const OwnedGraph& graph)
+{
+    thread_pool_t* pool = nullptr;
+    EXPECT_EQ(share_graph_pool(graph.get(), &pool), TENGINE_OK) << tengine_error_message();
+    return GraphPool(pool);
+}
+
+long count_threads()
+{
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
+
+// A thread that has been joined may be listed for a moment more.
+bool has_threads(long number)
+{
+    for (int i = 0; i < 1000 && count_threads() != number; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return count_threads() == number;
+}
+
+TEST(GraphPool, IsThatOfTheExecutionGraph)
+{
+    const OwnedGraph whole = make_graph(3), first = make_graph(3, whole.get()),
+                     second = make_graph(3, whole.get()), other = make_graph(3);
+    const long before = count_threads();
+    GraphPool pool = share(whole);
+    EXPECT_EQ(get_thread_pool_size(pool.get()), 3);
+    GraphPool of_first = share(first), of_second = share(second);
+    EXPECT_EQ(of_first.get(), pool.get());
+    EXPECT_EQ(of_second.get(), pool.get());
+    EXPECT_TRUE(has_threads(before + 2));
+    const GraphPool of_other = share(other);
+    EXPECT_NE(of_other.get(), pool.get());
+    EXPECT_TRUE(has_threads(before + 4));
+    pool.reset();
+    of_first.reset();
+    EXPECT_TRUE(has_threads(before + 4)) << "the second part has it still";
+    of_second.reset();
+    EXPECT_TRUE(has_threads(before + 2));
+    EXPECT_NE(share(first), nullptr) << "made again";
+}
+
+TEST(GraphPool, IsNoneForOneThread)
+{
+    const OwnedGraph alone = make_graph(1);
+    EXPECT_EQ(share(alone), nullptr);
+}
+
+TEST(GraphPool, FailsAsAPoolDoes)
+{
+    const OwnedGraph graph = make_graph(THREAD_POOL_LIMIT + 1);
+    thread_pool_t* pool = nullptr;
+    EXPECT_EQ(share_graph_pool(graph.get(), &pool), TENGINE_ERANGE);
+    EXPECT_EQ(pool, nullptr);
+}
+
+}  // namespace
+}  // namespace tengine
