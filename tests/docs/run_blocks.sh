@@ -81,9 +81,9 @@ for block in "$work"/blocks/*; do
             sh -eu "$block" >"$output" || { cat "$output"; fail "the commands of line $line fail"; }
             cat "$output" ;;
         printed)
-            awk 'NR == FNR { wanted[number++] = $0; next }
-                 next_line < number && $0 == wanted[next_line] { next_line++ }
-                 END { if (next_line < number) print wanted[next_line] }' \
+            awk 'NR == FNR { wanted[++number] = $0; next }
+                 found < number && $0 == wanted[found + 1] { found++ }
+                 END { if (found < number) print wanted[found + 1] }' \
                 "$block" "$output" >"$work/absent" || fail "line $line: nothing was printed"
             [ ! -s "$work/absent" ] || fail "line $line is not printed: $(cat "$work/absent")" ;;
         *) continue ;;
