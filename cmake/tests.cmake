@@ -6,8 +6,9 @@ include(GoogleTest)
 
 set(TENGINE_EMULATED_SHARES 6)
 
-# tengine_register_tests(<target> <room> <seconds> <label>): the cases of a program as ctest entries
-# <room>/…, each of which may take so long.
+# tengine_register_tests(<target> <room> <seconds> <label> [LONGEST]): the cases of a program as ctest
+# entries <room>/…, each of which may take so long. The longest of all begin first, so that at the end
+# no core waits for them.
 function(tengine_register_tests target room seconds label)
     if(NOT CMAKE_CROSSCOMPILING_EMULATOR)
         gtest_discover_tests(${target} TEST_PREFIX ${room}/ DISCOVERY_MODE PRE_TEST
@@ -17,6 +18,9 @@ function(tengine_register_tests target room seconds label)
     math(EXPR last "${TENGINE_EMULATED_SHARES} - 1")
     foreach(share RANGE ${last})
         add_test(NAME ${room}/share_${share} COMMAND ${target})
+        if("LONGEST" IN_LIST ARGN)
+            set_tests_properties(${room}/share_${share} PROPERTIES COST 1000)
+        endif()
         set_tests_properties(${room}/share_${share} PROPERTIES TIMEOUT 1200 LABELS "${label}"
             ENVIRONMENT
             "GTEST_TOTAL_SHARDS=${TENGINE_EMULATED_SHARES};GTEST_SHARD_INDEX=${share}")
