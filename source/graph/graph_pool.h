@@ -32,5 +32,13 @@ struct GraphPoolLeaver
 // What a part holds.
 using GraphPool = std::unique_ptr<thread_pool_t, GraphPoolLeaver>;
 
+TENGINE_MUST_USE inline int share_graph_pool(const graph& graph, GraphPool* out_pool)
+{
+    thread_pool_t* pool = nullptr;
+    const int status = share_graph_pool(&graph, &pool);
+    out_pool->reset(pool);
+    return status;
+}
+
 }  // namespace tengine
 #endif

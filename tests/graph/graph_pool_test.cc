@@ -27,9 +27,9 @@ OwnedGraph make_graph(int thread_num, graph* whole = nullptr)
 
 GraphPool share(const OwnedGraph& graph)
 {
-    thread_pool_t* pool = nullptr;
-    EXPECT_EQ(share_graph_pool(graph.get(), &pool), TENGINE_OK) << tengine_error_message();
-    return GraphPool(pool);
+    GraphPool pool;
+    EXPECT_EQ(share_graph_pool(*graph, &pool), TENGINE_OK) << tengine_error_message();
+    return pool;
 }
 
 long count_threads()

@@ -39,11 +39,8 @@ awk '/^```diff$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$TENGINE/do
 (cd toynpu && patch --strip=1 --fuzz=0 --batch <../moved.patch)
 
 [ -e build/CMakeCache.txt ] || cp "$settings" build/CMakeCache.txt
-# As little of the library as runs a tmfile.
 cmake -S "$TENGINE" -B build -G Ninja -DTENGINE_BUILD_TOOLS=OFF -DTENGINE_BUILD_EXAMPLES=OFF \
-    -DTENGINE_ENABLE_TPU=OFF -DTENGINE_ENABLE_ACL=OFF -DTENGINE_ENABLE_ONNX=OFF \
-    -DTENGINE_WITH_HIGHWAY=OFF -DTENGINE_WITH_OPENBLAS=OFF \
-    -DTENGINE_EXTERNAL_DEVICES="$work/toynpu" -DTOYNPU_SDK_DIR="$work/sdk"
+    -DTENGINE_ENABLE_ONNX=OFF -DTENGINE_EXTERNAL_DEVICES="$work/toynpu" -DTOYNPU_SDK_DIR="$work/sdk"
 cmake --build build
 $CC -std=c99 -Wall -Wextra -pedantic -I "$TENGINE/include" "$here/toynpu_program.c" \
     -o toynpu_program -L build -ltengine -lm -Wl,-rpath,"$work/build"

@@ -101,10 +101,8 @@ int Plan::create(const subgraph& part, const Settings& settings, std::unique_ptr
     const int64_t heap_before = count_heap();
     auto plan = std::make_unique<Plan>();
     plan->building_ = true;
-    thread_pool_t* pool = nullptr;
-    TENGINE_RETURN_IF_ERROR(share_graph_pool(part.graph, &pool));
-    plan->pool_.reset(pool);
-    const UsePool use(pool);
+    TENGINE_RETURN_IF_ERROR(share_graph_pool(*part.graph, &plan->pool_));
+    const UsePool use(plan->pool_.get());
     TENGINE_RETURN_IF_ERROR(plan->build(part, settings));
     plan->place();
     plan->prepare();

@@ -26,8 +26,8 @@ struct Probe
     int channels, extent, kernel;  // input 1 x channels x extent x extent
     bool has_weight;
     int group;
-    double
-        usual_rate;  // of a core at 1.5 GHz: what is assumed where the build has no such operator
+    // Of a core at 1.5 GHz: what is assumed where the build has no such operator.
+    double usual_rate;
 };
 
 constexpr Probe kProductProbe = {"Conv", 64, 12, 3, true, 1, 8e9};

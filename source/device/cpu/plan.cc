@@ -47,9 +47,7 @@ int run_kernel(Step& step)
 int Plan::create(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan>* out_plan)
 {
     std::unique_ptr<Plan> plan(new Plan(kernels));
-    thread_pool_t* pool = nullptr;
-    TENGINE_RETURN_IF_ERROR(share_graph_pool(part.graph, &pool));
-    plan->pool_.reset(pool);
+    TENGINE_RETURN_IF_ERROR(share_graph_pool(*part.graph, &plan->pool_));
     TENGINE_RETURN_IF_ERROR(plan->add_steps(part));
     TENGINE_RETURN_IF_ERROR(plan->plan_arena(part));
     *out_plan = std::move(plan);
