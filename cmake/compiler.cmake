@@ -19,13 +19,16 @@ function(tengine_require_little_endian)
     endforeach()
 endfunction()
 
-# ccache is used when it is there and nobody chose another launcher; nothing depends on it.
+# ccache is used when it is there and nobody chose another launcher; nothing depends on it. Paths below
+# the build's folder count as relative ones, so that another build of the same sources, whose generated
+# headers say the same in another folder, finds what this one compiled.
 function(tengine_use_ccache)
     find_program(TENGINE_CCACHE ccache)
     mark_as_advanced(TENGINE_CCACHE)
     foreach(language IN ITEMS C CXX)
         if(TENGINE_CCACHE AND NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
-            set(CMAKE_${language}_COMPILER_LAUNCHER ${TENGINE_CCACHE} PARENT_SCOPE)
+            set(CMAKE_${language}_COMPILER_LAUNCHER
+                env CCACHE_BASEDIR=${PROJECT_BINARY_DIR} ${TENGINE_CCACHE} PARENT_SCOPE)
         endif()
     endforeach()
 endfunction()
