@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <onnx/onnx.pb.h>
 #include <set>
@@ -49,42 +50,75 @@ std::set<std::string> operators_of(const fs::path& folder)
     return operators;
 }
 
-[[noreturn]] void run_child(const std::string& folder, const std::string& through, int channel)
+// Writes a line per test: the verdict's number and the reason.
+[[noreturn]] void run_child(const std::vector<fs::path>& tests, size_t first,
+                            const std::string& through, int channel)
 {
-    alarm(kSecondsPerTest);
-    const Outcome outcome = init_tengine() < 0 ? Outcome{Verdict::kFailed, get_tengine_error()}
-                                               : run_test_folder(folder, through);
-    const std::string message = static_cast<char>(outcome.verdict) + outcome.reason;
-    const bool written =
-        write(channel, message.data(), message.size()) == static_cast<ssize_t>(message.size());
-    _exit(written ? 0 : 1);
+    if (init_tengine() < 0) {
+        std::fprintf(stderr, "conformance_test: %s\n", get_tengine_error());
+        _exit(1);
+    }
+    for (size_t i = first; i < tests.size(); ++i) {
+        alarm(kSecondsPerTest);
+        const Outcome outcome = run_test_folder(tests[i].string(), through);
+        dprintf(channel, "%d%s\n", static_cast<int>(outcome.verdict), outcome.reason.c_str());
+    }
+    _exit(0);
 }
 
-std::string read_all(int channel)
+// Runs tests, in order, and is gone when one of them ends it.
+class Child
 {
-    std::string text;
-    char buffer[4096];
-    for (ssize_t count; (count = read(channel, buffer, sizeof buffer)) > 0;)
-        text.append(buffer, static_cast<size_t>(count));
-    return text;
-}
+  public:
+    Child(const std::vector<fs::path>& tests, size_t first, const std::string& through)
+    {
+        int channel[2];
+        if (pipe(channel) != 0) throw tools::Failure("cannot make a pipe");
+        id_ = fork();
+        if (id_ < 0) throw tools::Failure("cannot start a process");
+        if (id_ == 0) run_child(tests, first, through, channel[1]);
+        close(channel[1]);
+        outcomes_ = fdopen(channel[0], "r");
+    }
 
-Outcome run_in_child(const std::string& folder, const std::string& through)
+    bool read_outcome(Outcome* out_outcome)
+    {
+        std::string line;
+        int byte = 0;
+        while ((byte = std::fgetc(outcomes_)) != EOF && byte != '\n')
+            line += static_cast<char>(byte);
+        if (byte == EOF) return false;
+        *out_outcome = {static_cast<Verdict>(line[0] - '0'), line.substr(1)};
+        return true;
+    }
+
+    std::string wait_for_end()
+    {
+        std::fclose(outcomes_);
+        int status = 0;
+        waitpid(id_, &status, 0);
+        return WIFSIGNALED(status) ? "ended by signal " + std::to_string(WTERMSIG(status))
+                                   : "ended without an outcome";
+    }
+
+  private:
+    pid_t id_ = 0;
+    FILE* outcomes_ = nullptr;
+};
+
+using Report = std::function<void(const fs::path& test, const Outcome& outcome)>;
+
+void run_in_children(const std::vector<fs::path>& tests, const std::string& through,
+                     const Report& report)
 {
-    int channel[2];
-    if (pipe(channel) != 0) throw tools::Failure("cannot make a pipe");
-    const pid_t child = fork();
-    if (child < 0) throw tools::Failure("cannot start a process");
-    if (child == 0) run_child(folder, through, channel[1]);
-    close(channel[1]);
-    const std::string message = read_all(channel[0]);
-    close(channel[0]);
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (WIFSIGNALED(status))
-        return {Verdict::kFailed, "ended by signal " + std::to_string(WTERMSIG(status))};
-    if (message.empty()) return {Verdict::kFailed, "ended without an outcome"};
-    return {static_cast<Verdict>(message[0]), message.substr(1)};
+    for (size_t next = 0; next < tests.size();) {
+        Child child(tests, next, through);
+        Outcome outcome;
+        while (next < tests.size() && child.read_outcome(&outcome))
+            report(tests[next++], outcome);
+        const std::string end = child.wait_for_end();
+        if (next < tests.size()) report(tests[next++], {Verdict::kFailed, end});
+    }
 }
 
 std::vector<fs::path> find_tests(const std::vector<std::string>& folders)
@@ -125,20 +159,19 @@ int run_all(const std::vector<std::string>& folders, const std::string& through,
     static const char* const kWords[] = {"pass", "listed", "FAIL"};
     std::map<std::string, Count> operators;
     int verdicts[] = {0, 0, 0};
-    for (const fs::path& folder : find_tests(folders)) {
-        const std::string name = test_name(folder.string());
-        const Outcome raw = run_in_child(folder.string(), through);
+    run_in_children(find_tests(folders), through, [&](const fs::path& test, const Outcome& raw) {
+        const std::string name = test_name(test.string());
         const Outcome outcome = judge(name, raw, list);
         const auto verdict = static_cast<size_t>(outcome.verdict);
         ++verdicts[verdict];
         std::printf("%-6s %s%s%s\n", kWords[verdict], name.c_str(),
                     outcome.reason.empty() ? "" : ": ", outcome.reason.c_str());
         std::fflush(stdout);
-        for (const std::string& op : operators_of(folder)) {
+        for (const std::string& op : operators_of(test)) {
             ++operators[op].total;
             operators[op].passed += raw.verdict == Verdict::kPassed;
         }
-    }
+    });
     print_operators(operators);
     std::printf("\n%d passed, %d listed as not supported, %d failed\n", verdicts[0], verdicts[1],
                 verdicts[2]);

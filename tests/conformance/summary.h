@@ -9,9 +9,10 @@
 
 namespace tengine::conformance {
 
-// Runs every test folder in or below `folders`, each in a process of its own so that a crash costs
-// one line, and prints the outcomes. `through`: as of run_test_folder(). The library must not be initialised. Returns how many failed;
-// throws tools::Failure for a folder without tests.
+// Runs every test folder in or below `folders` and prints the outcomes. They run in a process that is
+// replaced when one of them ends it, so that a crash costs one line. `through`: as of
+// run_test_folder(). The library must not be initialised. Returns how many failed; throws
+// tools::Failure for a folder without tests.
 int run_all(const std::vector<std::string>& folders, const std::string& through,
             const NotSupportedList& list);
 

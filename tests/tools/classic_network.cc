@@ -22,6 +22,8 @@ struct Value
 class Layers
 {
   public:
+    explicit Layers(int64_t extent) : maker_({1, 3, extent, extent}) {}
+
     Value input() const { return {"x", 3}; }
 
     // With padding that keeps the size at stride 1.
@@ -101,7 +103,7 @@ class Layers
         return values;
     }
 
-    ModelMaker maker_{{1, 3, 224, 224}};
+    ModelMaker maker_;
     int number_ = 0;
     bool has_bounds_ = false;
     uint32_t state_ = 1;
@@ -127,9 +129,9 @@ Value add_inverted_residual(Layers& net, const Value& x, int64_t expansion, int6
 
 }  // namespace
 
-std::string make_resnet50(const std::string& folder)
+std::string make_resnet50(const std::string& folder, int64_t extent)
 {
-    Layers net;
+    Layers net(extent);
     Value x = net.max_pool(net.relu(net.conv(net.input(), 64, 7, 2)));
     const int blocks[] = {3, 4, 6, 3};
     for (int stage = 0; stage < 4; ++stage) {
@@ -140,7 +142,7 @@ std::string make_resnet50(const std::string& folder)
     return net.write(folder);
 }
 
-std::string make_mobilenet_v2(const std::string& folder)
+std::string make_mobilenet_v2(const std::string& folder, int64_t extent)
 {
     struct Stage
     {
@@ -148,7 +150,7 @@ std::string make_mobilenet_v2(const std::string& folder)
         int blocks;
         int64_t stride;
     };
-    Layers net;
+    Layers net(extent);
     Value x = net.relu6(net.conv(net.input(), 32, 3, 2));
     for (const Stage& stage :
          {Stage{1, 16, 1, 1}, Stage{6, 24, 2, 2}, Stage{6, 32, 3, 2}, Stage{6, 64, 4, 2},

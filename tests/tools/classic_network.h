@@ -3,16 +3,17 @@
 // on layers and sizes, not on what was learnt.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace tengine::program {
 
-// Write <folder>/model.onnx and return its path: x, fp32 [1,3,224,224] -> y, fp32 [1,1000], weights
-// the same each time, batch normalisation merged.
+// Write <folder>/model.onnx and return its path: x, fp32 [1,3,extent,extent] -> y, fp32 [1,1000],
+// weights the same each time, batch normalisation merged.
 // K. He et al., Deep Residual Learning for Image Recognition, CVPR 2016, with the stride in the
 // 3x3 convolution as everybody has it now.
-std::string make_resnet50(const std::string& folder);
+std::string make_resnet50(const std::string& folder, int64_t extent);
 // M. Sandler et al., MobileNetV2: Inverted Residuals and Linear Bottlenecks, CVPR 2018.
-std::string make_mobilenet_v2(const std::string& folder);
+std::string make_mobilenet_v2(const std::string& folder, int64_t extent);
 
 }  // namespace tengine::program

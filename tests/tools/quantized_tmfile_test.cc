@@ -9,7 +9,6 @@
 #include "tools/accelerated_run.h"
 #include "tools/program.h"
 #include "tools/quantize_model.h"
-#include "tools/quantize_npz.h"
 
 namespace tengine::program {
 namespace {
@@ -77,11 +76,8 @@ class QuantizedTmfile : public testing::TestWithParam<Scheme>
   protected:
     QuantizedTmfile()
     {
-        Tensor images = images_;
-        images.name = "image";
-        tools::write_file(folder_ + "/images.npz", encode_npz({images}));
         std::vector<std::string> arguments = {
-            "quantize", data_file("digits.onnx"), "--data", folder_ + "/images.npz", "-o", onnx_};
+            "quantize", data_file("digits.onnx"), "--random", "50", "-o", onnx_};
         if (GetParam().is_per_channel) arguments.push_back("--per-channel");
         expect_success(arguments);
         ModelProto model = load_model(onnx_);
