@@ -50,7 +50,7 @@ std::set<std::string> operators_of(const fs::path& folder)
     return operators;
 }
 
-// Writes a line per test: the verdict's number and the reason.
+// Writes, per test, the verdict's number and the reason, ended by a zero.
 [[noreturn]] void run_child(const std::vector<fs::path>& tests, size_t first,
                             const std::string& through, int channel)
 {
@@ -61,7 +61,7 @@ std::set<std::string> operators_of(const fs::path& folder)
     for (size_t i = first; i < tests.size(); ++i) {
         alarm(kSecondsPerTest);
         const Outcome outcome = run_test_folder(tests[i].string(), through);
-        dprintf(channel, "%d%s\n", static_cast<int>(outcome.verdict), outcome.reason.c_str());
+        dprintf(channel, "%d%s%c", static_cast<int>(outcome.verdict), outcome.reason.c_str(), 0);
     }
     _exit(0);
 }
@@ -83,12 +83,12 @@ class Child
 
     bool read_outcome(Outcome* out_outcome)
     {
-        std::string line;
+        std::string text;
         int byte = 0;
-        while ((byte = std::fgetc(outcomes_)) != EOF && byte != '\n')
-            line += static_cast<char>(byte);
+        while ((byte = std::fgetc(outcomes_)) != EOF && byte != '\0')
+            text += static_cast<char>(byte);
         if (byte == EOF) return false;
-        *out_outcome = {static_cast<Verdict>(line[0] - '0'), line.substr(1)};
+        *out_outcome = {static_cast<Verdict>(text[0] - '0'), text.substr(1)};
         return true;
     }
 
