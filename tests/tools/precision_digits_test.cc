@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tools/accelerated_run.h"
+#include "tools/heldout_images.h"
 #include "tools/program.h"
 
 namespace tengine::program {
@@ -31,17 +32,9 @@ class PrecisionDigits : public testing::Test
     }
 
     // Percent of the held-out images that are read rightly.
-    double accuracy(const ModelResult& result) const
+    static double accuracy(const ModelResult& result)
     {
-        int right = 0;
-        for (size_t i = 0; i < labels_.element_number(); ++i) {
-            size_t best = 0;
-            for (size_t k = 1; k < 10; ++k) {
-                if (probability(result, 10 * i + k) > probability(result, 10 * i + best)) best = k;
-            }
-            right += static_cast<double>(best) == tools::get_element(labels_, i) ? 1 : 0;
-        }
-        return 100.0 * right / static_cast<double>(labels_.element_number());
+        return 100.0 * count_right(result.output) / kHeldoutImages;
     }
 
     static double probability(const ModelResult& result, size_t i)
@@ -52,7 +45,6 @@ class PrecisionDigits : public testing::Test
     std::string model_ = data_file("digits.onnx");
     std::string images_ = data_file("heldout_images.npy");
     std::string folder_ = scratch_folder();
-    tools::Tensor labels_ = tools::read_tensor(data_file("heldout_labels.npy"));
 };
 
 class PrecisionDigitsInteger : public PrecisionDigits,

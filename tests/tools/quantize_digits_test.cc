@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tensor_file/tensor_file.h"
+#include "tools/heldout_images.h"
 #include "tools/program.h"
 #include "tools/quantize_model.h"
 #include "tools/quantize_npz.h"
@@ -22,23 +23,10 @@ using testing::StartsWith;
 class QuantizeDigits : public testing::Test
 {
   protected:
-    // A file of the last held-out images, among which are some that the network takes for another.
-    std::string write_images(int number) const
-    {
-        tools::Tensor images = tools::read_tensor(data_file("heldout_images.npy"));
-        images.name = "image";
-        images.shape[0] = number;
-        const size_t left_out = images.bytes.size() - images.element_number() * sizeof(float);
-        images.bytes.erase(images.bytes.begin(),
-                           images.bytes.begin() + static_cast<std::ptrdiff_t>(left_out));
-        const std::string file = folder_ + "/images.npz";
-        tools::write_file(file, encode_npz({images}));
-        return file;
-    }
-
     json quantize(int samples, const std::vector<std::string>& more)
     {
-        std::vector<std::string> arguments = {"quantize", model_, "--data", write_images(samples),
+        const std::string images = write_heldout_images(folder_, samples);
+        std::vector<std::string> arguments = {"quantize", model_, "--data", images,
                                               "-o",       out_,   "--json", "-"};
         arguments.insert(arguments.end(), more.begin(), more.end());
         const Finished finished = run(arguments);
@@ -53,18 +41,7 @@ class QuantizeDigits : public testing::Test
             run({"run", model, "--input", data_file("heldout_images.npy"), "--output", folder_});
         EXPECT_EQ(finished.status, 0) << finished.errors;
         const tools::Tensor scores = tools::read_tensor(folder_ + "/probabilities.npy");
-        const tools::Tensor labels = tools::read_tensor(data_file("heldout_labels.npy"));
-        int right = 0;
-        for (size_t i = 0; i < labels.element_number(); ++i) {
-            size_t best = 0;
-            for (size_t k = 1; k < 10; ++k) {
-                if (tools::get_element(scores, 10 * i + k) >
-                    tools::get_element(scores, 10 * i + best))
-                    best = k;
-            }
-            right += static_cast<double>(best) == tools::get_element(labels, i) ? 1 : 0;
-        }
-        return 100.0 * right / static_cast<double>(labels.element_number());
+        return 100.0 * count_right(scores) / kHeldoutImages;
     }
 
     std::string model_ = data_file("digits.onnx");
@@ -82,8 +59,8 @@ TEST_P(QuantizeMethod, KeepsTheAccuracyWithinHalfAPoint)
     for (const bool is_per_channel : {false, true}) {
         std::vector<std::string> arguments = {"--method", GetParam()};
         if (is_per_channel) arguments.push_back("--per-channel");
-        const json report = quantize(100, arguments);
-        EXPECT_EQ(report["samples"], 100);
+        const json report = quantize(kCalibrationImages, arguments);
+        EXPECT_EQ(report["samples"], kCalibrationImages);
         EXPECT_EQ(report["quantized_nodes"], 15);
         EXPECT_NEAR(accuracy(out_), in_float, 0.5) << is_per_channel;
     }
@@ -94,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Each, QuantizeMethod,
 
 TEST_F(QuantizeDigits, TheReportHasEveryLayerWithItsNoise)
 {
-    const json report = quantize(382, {});
+    const json report = quantize(kHeldoutImages, {});
     EXPECT_EQ(report["folded_batch_norms"], 5);
     EXPECT_EQ(report["layers"].size(), 10u);
     for (const json& layer : report["layers"]) {
@@ -108,8 +85,8 @@ TEST_F(QuantizeDigits, TheReportHasEveryLayerWithItsNoise)
 
 TEST_F(QuantizeDigits, ABoundPutsNodesBackToFloatAndIsKept)
 {
-    const json loose = quantize(100, {"--max-drop", "100"});
-    const json tight = quantize(100, {"--max-drop", "0"});
+    const json loose = quantize(kCalibrationImages, {"--max-drop", "100"});
+    const json tight = quantize(kCalibrationImages, {"--max-drop", "0"});
     int in_float = 0;
     for (const json& node : loose["chosen"])
         EXPECT_EQ(node["precision"], "int8") << node;
@@ -162,7 +139,7 @@ class QuantizeMisuse : public QuantizeDigits
 
 TEST_F(QuantizeMisuse, TheCommandLineIsWrong)
 {
-    const std::string images = write_images(1);
+    const std::string images = write_heldout_images(folder_, 1);
     expect_error({}, 2, "MODEL is required");
     expect_error({model_, "--data", images}, 2, "--output or --table is required");
     expect_error({model_, "--data", images, "-o", out_, "--max-drop", "101"}, 2,

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tools/accelerated_run.h"
+#include "tools/heldout_images.h"
 #include "tools/program.h"
 #include "tools/quantize_model.h"
 
@@ -76,8 +77,9 @@ class QuantizedTmfile : public testing::TestWithParam<Scheme>
   protected:
     QuantizedTmfile()
     {
+        const std::string images = write_heldout_images(folder_, kCalibrationImages);
         std::vector<std::string> arguments = {
-            "quantize", data_file("digits.onnx"), "--random", "50", "-o", onnx_};
+            "quantize", data_file("digits.onnx"), "--data", images, "-o", onnx_};
         if (GetParam().is_per_channel) arguments.push_back("--per-channel");
         expect_success(arguments);
         ModelProto model = load_model(onnx_);
@@ -120,21 +122,6 @@ class QuantizedTmfile : public testing::TestWithParam<Scheme>
     }
 
     std::string precision() const { return GetParam().has_unsigned_activations ? "uint8" : "int8"; }
-
-    int count_right(const Tensor& scores) const
-    {
-        const Tensor labels = tools::read_tensor(data_file("heldout_labels.npy"));
-        int right = 0;
-        for (size_t i = 0; i < labels.element_number(); ++i) {
-            size_t best = 0;
-            for (size_t k = 1; k < 10; ++k)
-                if (tools::get_element(scores, 10 * i + k) >
-                    tools::get_element(scores, 10 * i + best))
-                    best = k;
-            right += static_cast<double>(best) == tools::get_element(labels, i) ? 1 : 0;
-        }
-        return right;
-    }
 
     Tensor images_ = tools::read_tensor(data_file("heldout_images.npy"));
     std::string folder_ = scratch_folder();
