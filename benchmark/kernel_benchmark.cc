@@ -16,7 +16,7 @@ namespace {
 void require(bool condition, const std::string& what)
 {
     if (condition) return;
-    std::fprintf(stderr, "kernel_benchmark: %s: %s\n", what.c_str(), get_tengine_error());
+    std::fprintf(stderr, "kernel_benchmark: %s\n", what.c_str());
     std::exit(1);
 }
 

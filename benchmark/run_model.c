@@ -16,7 +16,7 @@
 
 static int fail(const char* what)
 {
-    fprintf(stderr, "run_model: %s: %s\n", what, get_tengine_error());
+    fprintf(stderr, "run_model: %s\n", what);  // what a call failed with has been logged
     return 1;
 }
 

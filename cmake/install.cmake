@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installation: headers, library, the CMake package Tengine and tengine.pc.
+# Installation: headers, library, the CMake package Tengine, tengine.pc, licence and docs.
 include(CMakePackageConfigHelpers)
 
 function(tengine_install_library)
@@ -18,6 +18,10 @@ function(tengine_install_library)
             ${PROJECT_BINARY_DIR}/TengineConfigVersion.cmake DESTINATION ${package_dir})
     tengine_write_pkg_config()
     install(FILES ${PROJECT_BINARY_DIR}/tengine.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
+            DESTINATION ${CMAKE_INSTALL_DOCDIR})
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+            FILES_MATCHING PATTERN *.md)
 endfunction()
 
 # A static library alone cannot be linked, so there the private libraries are part of Libs.

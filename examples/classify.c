@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Classifies image files: prints the most probable classes of each, and the time it took. The
 // command line is in arguments.c, reading files in image.c and labels.c; a smaller program is
-// hello.c.
+// hello.c. What a call of the library fails with the library has logged.
 #define _POSIX_C_SOURCE 200809L
 #include <float.h>
 #include <math.h>
@@ -40,18 +40,13 @@ static int fail(const char* format, ...)
     return -1;
 }
 
-static int fail_api(const char* subject)
-{
-    return fail("%s: %s", subject, get_tengine_error());
-}
-
 static int open_context(char* devices, struct classifier* classifier)
 {
     classifier->context = create_context("classify", devices != NULL);
-    if (classifier->context == NULL) return fail_api("context");
+    if (classifier->context == NULL) return -1;
     if (devices == NULL) return 0;
     for (char* name = strtok(devices, ","); name != NULL; name = strtok(NULL, ","))
-        if (add_context_device(classifier->context, name) < 0) return fail_api(name);
+        if (add_context_device(classifier->context, name) < 0) return -1;
     return 0;
 }
 
@@ -82,7 +77,7 @@ static int shape_input(tensor_t input, const struct arguments* arguments,
     int shape[MAX_SHAPE_DIM_NUM] = {0};
     const int dimensions = get_tensor_shape(input, shape, MAX_SHAPE_DIM_NUM);
     const int data_type = get_tensor_data_type(input);
-    if (dimensions < 0 || data_type < 0) return fail_api(model);
+    if (dimensions < 0 || data_type < 0) return -1;
     if (check_input(model, data_type, dimensions, shape[1]) < 0) return -1;
 
     shape[0] = 1;
@@ -90,7 +85,7 @@ static int shape_input(tensor_t input, const struct arguments* arguments,
     if (arguments->width > 0) shape[3] = arguments->width;
     if (shape[2] <= 0 || shape[3] <= 0)
         return fail("%s: the model leaves height or width open, name them with -g HxW", model);
-    if (set_tensor_shape(input, shape, dimensions) < 0) return fail_api(model);
+    if (set_tensor_shape(input, shape, dimensions) < 0) return -1;
     classifier->channels = shape[1];
     classifier->height = shape[2];
     classifier->width = shape[3];
@@ -100,20 +95,20 @@ static int shape_input(tensor_t input, const struct arguments* arguments,
 static int lend_pixels(tensor_t input, struct classifier* classifier)
 {
     const int bytes = get_tensor_buffer_size(input);
-    if (bytes < 0) return fail_api("input");
+    if (bytes < 0) return -1;
     classifier->pixels = calloc(1, (size_t)bytes);
     if (classifier->pixels == NULL) return fail("input: out of memory for %d bytes", bytes);
-    if (set_tensor_buffer(input, classifier->pixels, bytes) < 0) return fail_api("input");
+    if (set_tensor_buffer(input, classifier->pixels, bytes) < 0) return -1;
     return 0;
 }
 
 static int size_output(const char* model, struct classifier* classifier)
 {
     tensor_t output = tengine_graph_get_output(classifier->graph, 0);
-    if (output == NULL) return fail_api(model);
+    if (output == NULL) return -1;
     const int bytes = get_tensor_buffer_size(output);
     const int data_type = get_tensor_data_type(output);
-    if (bytes < 0 || data_type < 0) return fail_api(model);
+    if (bytes < 0 || data_type < 0) return -1;
     if (data_type != TENGINE_DT_FP32)
         return fail("%s: the output has data type %d, wanted is float32 (%d)", model, data_type,
                     TENGINE_DT_FP32);
@@ -131,27 +126,27 @@ static int open_classifier(const struct arguments* arguments, struct classifier*
     const char* model = arguments->model;
     if (open_context(arguments->devices, classifier) < 0) return -1;
     classifier->graph = create_graph(classifier->context, format_of(model), model);
-    if (classifier->graph == NULL) return fail_api(model);
+    if (classifier->graph == NULL) return -1;
     tensor_t input = tengine_graph_get_input(classifier->graph, 0);
-    if (input == NULL) return fail_api(model);
+    if (input == NULL) return -1;
     if (shape_input(input, arguments, classifier) < 0) return -1;
     if (lend_pixels(input, classifier) < 0) return -1;
     const struct options options = {arguments->threads, TENGINE_CLUSTER_ALL, TENGINE_MODE_FP32, 0};
-    if (prerun_graph_multithread(classifier->graph, options) < 0) return fail_api(model);
+    if (prerun_graph_multithread(classifier->graph, options) < 0) return -1;
     return size_output(model, classifier);
 }
 
 static int print_placement(graph_t graph)
 {
     const int count = get_graph_node_num(graph);
-    if (count < 0) return fail_api("placement");
+    if (count < 0) return -1;
     for (int i = 0; i < count; ++i) {
         node_t node = get_graph_node_by_idx(graph, i);
-        if (node == NULL) return fail_api("placement");
+        if (node == NULL) return -1;
         const char* device = get_node_device(node);
         const char* operator_name = get_node_op(node);
         const char* name = get_node_name(node);
-        if (device == NULL || operator_name == NULL || name == NULL) return fail_api("placement");
+        if (device == NULL || operator_name == NULL || name == NULL) return -1;
         printf("%-8s %-20s %s\n", device, operator_name, name);
     }
     return 0;
@@ -236,12 +231,11 @@ static int classify(const char* path, const struct arguments* arguments,
                                     classifier->width, &arguments->values, classifier->pixels);
     if (reason != NULL) return fail("%s: %s", path, reason);
     double least, average;
-    if (run_timed(classifier->graph, arguments->repeat, &least, &average) < 0)
-        return fail_api(path);
+    if (run_timed(classifier->graph, arguments->repeat, &least, &average) < 0) return -1;
 
     tensor_t output = tengine_graph_get_output(classifier->graph, 0);
     const int bytes = classifier->class_count * (int)sizeof(float);
-    if (get_tensor_data(output, classifier->probabilities, bytes) < 0) return fail_api(path);
+    if (get_tensor_data(output, classifier->probabilities, bytes) < 0) return -1;
     to_probabilities(classifier->probabilities, classifier->class_count);
 
     printf("%s: min %.3f ms, avg %.3f ms, runs %d\n", path, least, average, arguments->repeat);
@@ -258,7 +252,7 @@ static int classify_all(const struct arguments* arguments, struct labels* labels
     if (arguments->verbose && print_placement(classifier->graph) < 0) return -1;
     for (int i = 0; i < arguments->image_count; ++i)
         if (classify(arguments->images[i], arguments, labels, classifier) < 0) return -1;
-    if (postrun_graph(classifier->graph) < 0) return fail_api(arguments->model);
+    if (postrun_graph(classifier->graph) < 0) return -1;
     return 0;
 }
 
@@ -277,10 +271,7 @@ int main(int argc, char** argv)
     struct labels labels = {0};
     struct classifier classifier = {0};
     arguments_parse(argc, argv, &arguments);
-    if (init_tengine() < 0) {
-        fail_api("init");
-        return EXIT_FAILURE;
-    }
+    if (init_tengine() < 0) return EXIT_FAILURE;
     const int status = classify_all(&arguments, &labels, &classifier);
     close_classifier(&classifier);
     labels_free(&labels);

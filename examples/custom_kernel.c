@@ -3,6 +3,7 @@
 // a ceiling that the program counts hits of. The same way a program runs operators that the library
 // does not know: their nodes are "Generic", and need a kernel with infer_shape.
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "tengine/c_api.h"
 
@@ -50,10 +51,10 @@ static void release(struct custom_kernel_ops* ops)
     printf("kernel '%s' is released\n", ops->kernel_name);
 }
 
-static int fail(void)
+// A call that fails has said why on standard error.
+static void check(int is_good)
 {
-    fprintf(stderr, "%s\n", get_tengine_error());
-    return 1;
+    if (!is_good) exit(EXIT_FAILURE);
 }
 
 // An input "x" of six numbers and a node "y".
@@ -62,16 +63,18 @@ static graph_t build(void)
     const char* names[] = {"x", "y"};
     const int dims[] = {6};
     graph_t graph = create_graph(NULL, NULL, NULL);
+    check(graph != NULL);
     node_t input = create_graph_node(graph, "x", "InputOp");
     node_t relu = create_graph_node(graph, "y", "Relu");
     tensor_t x = create_graph_tensor(graph, "x", TENGINE_DT_FP32);
     tensor_t y = create_graph_tensor(graph, "y", TENGINE_DT_FP32);
-    if (set_node_output_tensor(input, 0, x, TENSOR_TYPE_INPUT) < 0 ||
-        set_tensor_shape(x, dims, 1) < 0 ||
-        set_node_output_tensor(relu, 0, y, TENSOR_TYPE_VAR) < 0 ||
-        set_node_input_tensor(relu, 0, x) < 0 || set_graph_input_node(graph, &names[0], 1) < 0 ||
-        set_graph_output_node(graph, &names[1], 1) < 0)
-        return NULL;
+    check(input != NULL && relu != NULL && x != NULL && y != NULL);
+    check(set_node_output_tensor(input, 0, x, TENSOR_TYPE_INPUT) == 0);
+    check(set_tensor_shape(x, dims, 1) == 0);
+    check(set_node_output_tensor(relu, 0, y, TENSOR_TYPE_VAR) == 0);
+    check(set_node_input_tensor(relu, 0, x) == 0);
+    check(set_graph_input_node(graph, &names[0], 1) == 0);
+    check(set_graph_output_node(graph, &names[1], 1) == 0);
     return graph;
 }
 
@@ -85,16 +88,16 @@ int main(void)
                                             .run = run,
                                             .release = release},
                                     .ceiling = 4};
-    if (init_tengine() < 0) return fail();
+    check(init_tengine() == 0);
     graph_t graph = build();
-    if (graph == NULL) return fail();
-    if (set_custom_kernel(get_graph_node(graph, "y"), NULL, &kernel.ops) < 0) return fail();
+    check(set_custom_kernel(get_graph_node(graph, "y"), NULL, &kernel.ops) == 0);
 
     tensor_t x = get_graph_input_tensor(graph, 0, 0);
-    if (set_tensor_buffer(x, values, sizeof values) < 0 || prerun_graph(graph) < 0 ||
-        run_graph(graph, 1) < 0)
-        return fail();
+    check(set_tensor_buffer(x, values, sizeof values) == 0);
+    check(prerun_graph(graph) == 0);
+    check(run_graph(graph, 1) == 0);
     const float* result = get_tensor_buffer(get_graph_output_tensor(graph, 0, 0));
+    check(result != NULL);
     for (int i = 0; i < 6; ++i)
         printf("%g -> %g\n", (double)values[i], (double)result[i]);
     printf("%d values were above the ceiling\n", kernel.hit_number);

@@ -4,14 +4,36 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define STB_IMAGE_IMPLEMENTATION
+#define STBI_FAILURE_USERMSG
 #define STBI_ONLY_PNG
 #define STBI_ONLY_JPEG
 #define STBI_ONLY_BMP
 #define STBI_ONLY_PNM
 #define STBI_NO_LINEAR
 #include <stb_image.h>
+
+enum
+{
+    MOST_PIXELS = 1 << 28,
+    MOST_BYTES = 1 << 28,
+    PLAIN_RATIO = 8,       // pixels a byte in BMP and PNM, which are not compressed
+    PACKED_RATIO = 16384,  // no fewer than in PNG and JPEG
+    REFILL_BYTES = 128     // what stb asks for when its own buffer is empty
+};
+
+// A file in memory, as stb reads it.
+struct source
+{
+    const unsigned char* bytes;
+    size_t size;
+    size_t at;
+    int is_short;  // more was wanted than there is
+};
 
 struct pixels
 {
@@ -78,17 +100,167 @@ static void resize(const struct pixels* image, int height, int width,
     }
 }
 
+// stb takes a file that ends too early for a picture that goes on in black, or in whatever the
+// memory holds. A buffer that is refilled may get less than it has room for. After a header of PNM,
+// however, there is one read of all pixels.
+static int read_source(void* user, char* data, int size)
+{
+    struct source* source = user;
+    const size_t left = source->size - source->at;
+    const int number = left < (size_t)size ? (int)left : size;
+    const int is_pixels = source->at > 0 && source->bytes[0] == 'P';
+    if (number < size && (number == 0 || size != REFILL_BYTES || is_pixels)) source->is_short = 1;
+    if (number > 0) memcpy(data, source->bytes + source->at, (size_t)number);
+    source->at += (size_t)number;
+    return number;
+}
+
+static void skip_source(void* user, int number)
+{
+    struct source* source = user;
+    const size_t left = source->size - source->at;
+    if (number < 0 && source->at < (size_t)-number)
+        source->at = 0;
+    else if (number > 0 && left < (size_t)number)
+        source->at = source->size;
+    else
+        source->at += (size_t)number;
+}
+
+static int is_source_at_end(void* user)
+{
+    const struct source* source = user;
+    return source->at == source->size;
+}
+
+static const stbi_io_callbacks source_callbacks = {read_source, skip_source, is_source_at_end};
+
+int image_is_known(const void* bytes, size_t size)
+{
+    static const char* const beginnings[] = {"\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "BM", "P5", "P6"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; ++i) {
+        const size_t length = strlen(beginnings[i]);
+        if (size >= length && memcmp(bytes, beginnings[i], length) == 0) return 1;
+    }
+    return 0;
+}
+
+// Whether the Huffman tables of a DHT segment at `at` have no more than 256 symbols each.
+static int are_tables_good(const unsigned char* bytes, size_t size, size_t at, long length)
+{
+    while (length > 0) {
+        long symbols = 0;
+        if (size - at < 17) return 0;
+        for (int i = 1; i <= 16; ++i)
+            symbols += bytes[at + i];
+        if (symbols > 256 || size - at < (size_t)(17 + symbols)) return 0;
+        at += (size_t)(17 + symbols);
+        length -= 17 + symbols;
+    }
+    return 1;
+}
+
+// stb writes such tables beyond their end when a JPEG says they are longer, so they are looked at
+// before. Segments are a marker, 0xff and a byte, and a length; between them is coded data, in
+// which 0 or a restart marker follows each 0xff.
+static int is_jpeg_safe(const unsigned char* bytes, size_t size)
+{
+    for (size_t at = 2; size - at >= 4;) {
+        const int marker = bytes[at + 1];
+        const int is_coded = bytes[at] != 0xff || marker == 0xff;
+        const int is_alone = marker <= 1 || (marker >= 0xd0 && marker <= 0xd9);
+        if (is_coded || is_alone) {
+            at += is_coded ? 1 : 2;
+            continue;
+        }
+        const size_t length = (size_t)bytes[at + 2] << 8 | bytes[at + 3];
+        if (length < 2) return 0;
+        if (marker == 0xc4 && !are_tables_good(bytes, size, at + 4, (long)length - 2)) return 0;
+        if (length > size - at - 2) return 1;
+        at += 2 + length;
+    }
+    return 1;
+}
+
+static const char cut_short[] = "the file ends before the picture does";
+
+static const char* describe_failure(const struct source* source)
+{
+    if (!image_is_known(source->bytes, source->size))
+        return "no picture of a known type, which are PNG, JPEG, BMP, PGM and PPM";
+    return source->is_short ? cut_short : stbi_failure_reason();
+}
+
+const char* image_size(const void* bytes, size_t size, int* out_height, int* out_width)
+{
+    struct source source = {bytes, size, 0, 0};
+    int channels;
+    const int is_jpeg = image_is_known(bytes, size) && source.bytes[0] == 0xff;
+    if (is_jpeg && !is_jpeg_safe(bytes, size)) return "a damaged JPEG file";
+    if (!stbi_info_from_callbacks(&source_callbacks, &source, out_width, out_height, &channels))
+        return describe_failure(&source);
+    // That of a BMP whose rows go downwards.
+    if (*out_height < 0 && *out_height >= -MOST_PIXELS) *out_height = -*out_height;
+    if (*out_height < 1 || *out_width < 1) return "the picture has no pixels";
+    if (*out_height > MOST_PIXELS / *out_width) return "the picture has more than 2^28 pixels";
+    // A few bytes must not claim much memory and time.
+    const int is_plain = source.bytes[0] == 'B' || source.bytes[0] == 'P';
+    const size_t pixels = (size_t)*out_height * (size_t)*out_width;
+    return pixels / (is_plain ? PLAIN_RATIO : PACKED_RATIO) > size
+               ? "the picture has more pixels than its file can hold"
+               : NULL;
+}
+
+const char* image_decode(const void* bytes, size_t size, int channels, int height, int width,
+                         const struct image_values* values, float* out_planes)
+{
+    struct pixels image;
+    const char* reason = image_size(bytes, size, &image.height, &image.width);
+    if (reason != NULL) return reason;
+    struct source source = {bytes, size, 0, 0};
+    // stb converts the channels of such a file as if they had 8 bits, and reads beyond their end.
+    if (source.bytes[0] == 'P' && stbi_is_16_bit_from_callbacks(&source_callbacks, &source))
+        return "PGM and PPM files are read with numbers up to 255";
+    source.at = 0;
+    source.is_short = 0;
+    int channels_in_file;
+    unsigned char* decoded = stbi_load_from_callbacks(&source_callbacks, &source, &image.width,
+                                                      &image.height, &channels_in_file, channels);
+    if (decoded == NULL || source.is_short) {
+        stbi_image_free(decoded);
+        return describe_failure(&source);
+    }
+    image.bytes = decoded;
+    image.channels = channels;
+    resize(&image, height, width, values, out_planes);
+    stbi_image_free(decoded);
+    return NULL;
+}
+
+static void* read_file(const char* path, size_t* out_size)
+{
+    FILE* file = fopen(path, "rb");
+    if (file == NULL) return NULL;
+    void* bytes = NULL;
+    const long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    if (size > 0 && size <= MOST_BYTES && fseek(file, 0, SEEK_SET) == 0)
+        bytes = malloc((size_t)size);
+    if (bytes != NULL && fread(bytes, 1, (size_t)size, file) != (size_t)size) {
+        free(bytes);
+        bytes = NULL;
+    }
+    fclose(file);
+    *out_size = (size_t)size;
+    return bytes;
+}
+
 const char* image_load(const char* path, int channels, int height, int width,
                        const struct image_values* values, float* out_planes)
 {
-    struct pixels image;
-    int channels_in_file;
-    unsigned char* bytes =
-        stbi_load(path, &image.width, &image.height, &channels_in_file, channels);
-    if (bytes == NULL) return stbi_failure_reason();
-    image.bytes = bytes;
-    image.channels = channels;
-    resize(&image, height, width, values, out_planes);
-    stbi_image_free(bytes);
-    return NULL;
+    size_t size;
+    void* bytes = read_file(path, &size);
+    if (bytes == NULL) return "the file cannot be read";
+    const char* reason = image_decode(bytes, size, channels, height, width, values, out_planes);
+    free(bytes);
+    return reason;
 }

@@ -2,6 +2,8 @@
 // Image files as network input, for classify.c.
 #pragma once
 
+#include <stddef.h>
+
 // The value a network gets for a pixel of channel c: (pixel - mean[c]) * scale[c], pixel 0..255.
 // A grey image has channel 0 only; of a colour image they are red, green, blue.
 struct image_values
@@ -10,8 +12,20 @@ struct image_values
     float scale[3];
 };
 
-// Reads an image file (PNG, JPEG, BMP, PGM, PPM), converts it to `channels` (1: grey, 3: colour),
-// resizes it to height x width pixels without keeping its proportions, and writes it as
-// [channels, height, width] to `out_planes`. Returns NULL, or a constant sentence why it failed.
+// Whether a file begins as one of an image type that image_decode knows.
+int image_is_known(const void* bytes, size_t size);
+
+// Decodes an image file (PNG, JPEG, BMP, PGM, PPM) of `size` bytes, converts it to `channels` (1:
+// grey, 3: colour), resizes it to height x width pixels without keeping its proportions, and writes
+// it as [channels, height, width] to `out_planes`. Returns NULL, or a constant sentence why it
+// failed: of another kind, damaged, cut short, without pixels, more than 2^28 of them, PGM or PPM
+// with more than 8 bits.
+const char* image_decode(const void* bytes, size_t size, int channels, int height, int width,
+                         const struct image_values* values, float* out_planes);
+
+// The same of a file by its path, which may have up to 256 MB.
 const char* image_load(const char* path, int channels, int height, int width,
                        const struct image_values* values, float* out_planes);
+
+// The size in pixels that a file says it has. Returns as the above.
+const char* image_size(const void* bytes, size_t size, int* out_height, int* out_width);

@@ -19,20 +19,12 @@ struct ConvertOptions
     ModelOptions common;
 };
 
-// One line for each node that the format has no operator for.
-void print_warning(const char* line)
-{
-    std::fprintf(stderr, "%s\n", line);
-}
-
 void convert(const ConvertOptions& options)
 {
     const char* format = format_of(options.to);
     if (!format) throw Failure("'" + options.to + "' ends neither in .onnx nor in .tmfile");
     Model model(options.from, options.common);
     model.set_inputs();
-    set_log_output(print_warning);
-    set_log_level(LOG_WARNING);
     if (save_graph(model.graph(), format, options.to.c_str()) < 0) fail_api(options.to);
     for (const Tensor& input : model.inputs())
         std::printf("input  %s  %s\n", input.name.c_str(), shape_text(input.shape).c_str());

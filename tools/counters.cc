@@ -34,6 +34,13 @@ std::vector<Counter> read_counters(graph_t graph, int part)
     return counters;
 }
 
+std::optional<double> simulated_ms(const std::vector<Counter>& counters)
+{
+    for (const Counter& counter : counters)
+        if (counter.name == "time" && counter.unit == "ms") return counter.value;
+    return std::nullopt;
+}
+
 Json to_json(const std::vector<Counter>& counters)
 {
     Json list = Json::array();

@@ -2,6 +2,7 @@
 // What devices counted in the last run of a graph: cycles, bytes, energy.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ struct Counter
 
 // Of one part; empty when its device counts nothing. Throws Failure.
 std::vector<Counter> read_counters(graph_t graph, int part);
+
+// The counter "time" in ms: what a device that is simulated took for its last run by its own clock.
+// None for a device that is what it says.
+std::optional<double> simulated_ms(const std::vector<Counter>& counters);
 
 // [{"name": …, "unit": …, "value": …}, …]
 Json to_json(const std::vector<Counter>& counters);

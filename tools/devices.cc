@@ -3,9 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,12 +16,20 @@
 namespace tengine::tools {
 namespace {
 
+struct Option
+{
+    std::string key;
+    std::string initial;
+    std::string help;
+};
+
 struct Device
 {
     std::string name;
     std::string features;  // what it runs on, such as the instruction set; may be empty
     std::vector<std::string> operators;  // in alphabetical order
     std::vector<std::string> data_types;
+    std::vector<Option> options;
 };
 
 Device describe_device(const char* name)
@@ -40,6 +46,11 @@ Device describe_device(const char* name)
     for (int i = 0; i < data_types; ++i)
         device.data_types.push_back(
             tengine_data_type_get_name(tengine_device_get_data_type(name, i)));
+    // As --option takes them.
+    for (int i = 0; i < tengine_device_get_option_number(name); ++i)
+        device.options.push_back({device.name + "." + tengine_device_get_option_name(name, i),
+                                  tengine_device_get_option_default(name, i),
+                                  tengine_device_get_option_help(name, i)});
     std::sort(device.operators.begin(), device.operators.end());
     return device;
 }
@@ -50,6 +61,14 @@ std::vector<Device> describe_devices()
     for (int i = 0; i < tengine_device_get_number(); ++i)
         devices.push_back(describe_device(tengine_device_get_name(i)));
     return devices;
+}
+
+// As one would write them on the command line.
+void print_options(const std::vector<Option>& options)
+{
+    for (const Option& option : options)
+        std::printf("  %s=%s\n%s", option.key.c_str(), option.initial.c_str(),
+                    paragraph_text(words_of(option.help), 4).c_str());
 }
 
 void print_devices(const std::vector<Device>& devices)
@@ -64,13 +83,6 @@ void print_devices(const std::vector<Device>& devices)
     }
 }
 
-struct Option
-{
-    std::string key;
-    std::string initial;
-    std::string help;
-};
-
 std::vector<Option> describe_options()
 {
     std::vector<Option> options;
@@ -78,21 +90,6 @@ std::vector<Option> describe_options()
         options.push_back({tengine_option_get_name(i), tengine_option_get_default(i),
                            tengine_option_get_help(i)});
     return options;
-}
-
-std::vector<std::string> words_of(const std::string& text)
-{
-    std::istringstream stream(text);
-    return {std::istream_iterator<std::string>(stream), {}};
-}
-
-// As one would write them on the command line.
-void print_options(const std::vector<Option>& options)
-{
-    std::printf("\noptions (--option), with what they are when not given\n");
-    for (const Option& option : options)
-        std::printf("  %s=%s\n%s", option.key.c_str(), option.initial.c_str(),
-                    paragraph_text(words_of(option.help), 4).c_str());
 }
 
 Json to_json(const std::vector<Option>& options)
@@ -109,7 +106,10 @@ void list_devices(const std::string& json)
     const std::vector<Option> options = describe_options();
     if (json != "-") {
         print_devices(devices);
+        std::printf("\noptions (--option), with what they are when not given\n");
         print_options(options);
+        for (const Device& device : devices)
+            print_options(device.options);
     }
     if (json.empty()) return;
     Json list = Json::array();
@@ -117,7 +117,8 @@ void list_devices(const std::string& json)
         list.push_back({{"name", device.name},
                         {"features", device.features},
                         {"types", device.data_types},
-                        {"operators", device.operators}});
+                        {"operators", device.operators},
+                        {"options", to_json(device.options)}});
     write_json(json, {{"version", 1},
                       {"cpu_features", tengine_cpu_get_features()},
                       {"devices", list},

@@ -4,18 +4,25 @@
 #include "tengine/inspect.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 
 #include "command.h"
 #include "dot.h"
 #include "json_file.h"
 #include "report.h"
+#include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
+#include "terminal.h"
 #include "text.h"
 
 namespace tengine::tools {
 namespace {
+
+constexpr size_t kRoleWidth = 10;
+constexpr size_t kShortestName = 11;
 
 struct InspectOptions
 {
@@ -38,11 +45,38 @@ void print_needed_operators()
     }
 }
 
+// Of running text.
+size_t line_width()
+{
+    constexpr size_t kMost = 96;
+    return terminal_width() > 0 ? std::min(kMost, terminal_width()) : kMost;
+}
+
 void print_tensors(const char* role, const std::vector<Tensor>& tensors)
 {
-    for (const Tensor& tensor : tensors)
-        std::printf("%-10s  %s  %s  %s\n", role, tensor.name.c_str(),
-                    shape_text(tensor.shape).c_str(), tengine_data_type_get_name(tensor.data_type));
+    for (const Tensor& tensor : tensors) {
+        const std::string rest =
+            "  " + shape_text(tensor.shape) + "  " + tengine_data_type_get_name(tensor.data_type);
+        const size_t taken = kRoleWidth + 2 + rest.size();
+        const size_t width = std::max(terminal_width(), taken + kShortestName);
+        const std::string name =
+            terminal_width() > 0 ? shortened_text(tensor.name, width - taken) : tensor.name;
+        std::printf("%-*s  %s%s\n", static_cast<int>(kRoleWidth), role, name.c_str(), rest.c_str());
+    }
+}
+
+// Behind a shape that was settled stands the model's own.
+void print_inputs(const Report& report)
+{
+    for (size_t i = 0; i < report.inputs.size(); ++i) {
+        const Tensor& input = report.inputs[i];
+        const std::string declared = declared_text(report.declared[i]);
+        const bool is_settled = !is_free(report.declared[i]);
+        const std::string shape = is_settled ? shape_text(input.shape) : declared;
+        std::printf("input       %s  %s  %s%s\n", input.name.c_str(), shape.c_str(),
+                    tengine_data_type_get_name(input.data_type),
+                    is_settled && declared != shape ? ("  (" + declared + ")").c_str() : "");
+    }
 }
 
 void print_totals(const Report& report)
@@ -51,6 +85,7 @@ void print_totals(const Report& report)
     std::printf("parameters  %s in %s\n",
                 count_text(static_cast<double>(report.parameters)).c_str(), constants.c_str());
     std::printf("MACs        %s\n", count_text(static_cast<double>(report.macs)).c_str());
+    std::printf("threads     %d\n", report.threads);
     std::printf("memory      %s constants, %s planned for what is computed\n", constants.c_str(),
                 bytes_text(static_cast<double>(report.arena_bytes)).c_str());
 }
@@ -60,13 +95,27 @@ void print_operators(const Report& report)
     std::vector<std::string> words;
     for (const auto& [name, number] : report.operators)
         words.push_back(name + ":" + std::to_string(number));
-    std::printf("\n%d nodes by operator\n%s", report.node_number, paragraph_text(words, 2).c_str());
+    std::printf("\n%d nodes by operator\n%s", report.node_number,
+                paragraph_text(words, 2, line_width()).c_str());
+}
+
+// Names fit the terminal, and a device has one colour everywhere.
+TableStyle table_style(const Report& report)
+{
+    static const char* const kCodes[] = {"36", "33", "32", "35", "34", "31"};
+    TableStyle style;
+    style.width = terminal_width();
+    style.shortened = {"node"};
+    if (!wants_colours()) return style;
+    style.coloured = "device";
+    for (size_t i = 0; i < report.devices.size(); ++i)
+        style.codes[report.devices[i]] = kCodes[i % std::size(kCodes)];
+    return style;
 }
 
 void print_parts(const Report& report)
 {
-    std::vector<std::vector<std::string>> rows = {
-        {">part", "device", ">nodes", ">MACs", ">in", ">out", ">predicted ms"}};
+    Rows rows = {{">part", "device", ">nodes", ">MACs", ">in", ">out", ">predicted ms"}};
     for (size_t i = 0; i < report.parts.size(); ++i) {
         const Part& part = report.parts[i];
         rows.push_back({std::to_string(i), part.device, std::to_string(part.nodes),
@@ -75,7 +124,7 @@ void print_parts(const Report& report)
                         bytes_text(static_cast<double>(part.bytes_out)),
                         time_text(part.predicted_ms)});
     }
-    std::printf("\n%s", table_text(rows).c_str());
+    std::printf("\n%s", table_text(rows, table_style(report)).c_str());
 }
 
 // One cell: every device that came first and did not get the node, with its sentence.
@@ -88,50 +137,115 @@ std::string reason_text(const PlacedNode& node)
     return text;
 }
 
+// Nodes by reason, both in their order.
+std::vector<std::pair<std::string, std::vector<std::string>>> list_reasons(const Report& report)
+{
+    std::vector<std::pair<std::string, std::vector<std::string>>> list;
+    for (const PlacedNode& node : report.nodes) {
+        const std::string reason = reason_text(node);
+        auto entry = std::find_if(list.begin(), list.end(),
+                                  [&](const auto& known) { return known.first == reason; });
+        if (entry == list.end()) entry = list.insert(list.end(), {reason, {}});
+        entry->second.push_back(node.name);
+    }
+    return list;
+}
+
+// Below the nodes, where there is no room beside them.
+void print_reasons(const Report& report, size_t width)
+{
+    std::printf("\nwhy there\n");
+    for (const auto& [reason, nodes] : list_reasons(report)) {
+        std::vector<std::string> names;
+        for (const std::string& name : nodes)
+            names.push_back(shortened_text(name, width - 4));
+        std::printf("%s%s", paragraph_text(words_of(reason), 2, width).c_str(),
+                    paragraph_text(names, 4, width).c_str());
+    }
+}
+
+// With the reasons as a column, unless they are all the same or the terminal is too narrow.
 void print_nodes(const Report& report)
 {
-    std::vector<std::vector<std::string>> rows = {
-        {">part", "device", "operator", ">MACs", ">ms", "node", "why there"}};
+    Rows rows = {{">part", "device", "operator", ">MACs", ">ms", "node"}};
     for (const PlacedNode& node : report.nodes)
         rows.push_back({std::to_string(node.part), node.device, node.op,
                         count_text(static_cast<double>(node.macs)), time_text(node.predicted_ms),
-                        node.name, reason_text(node)});
-    std::printf("\n%s", table_text(rows).c_str());
+                        node.name});
+    const TableStyle style = table_style(report);
+    const auto reasons = list_reasons(report);
+    Rows explained = rows;
+    explained[0].push_back("why there");
+    for (size_t i = 0; i < report.nodes.size(); ++i)
+        explained[i + 1].push_back(reason_text(report.nodes[i]));
+    const bool fits = style.width == 0 || width_of(table_text(explained)) <= style.width;
+    if (reasons.size() > 1 && fits) {
+        std::printf("\n%s", table_text(explained, style).c_str());
+        return;
+    }
+    std::printf("\n%s", table_text(rows, style).c_str());
+    if (reasons.size() > 1) print_reasons(report, style.width);
+    if (reasons.size() == 1)
+        std::printf("\nwhy there: %s, all of them\n", reasons[0].first.c_str());
 }
 
 void print_report(const Report& report)
 {
-    print_tensors("input", report.inputs);
+    print_inputs(report);
     print_tensors("output", report.outputs);
     print_totals(report);
-    std::printf("\n%s", memory_text(report.memory).c_str());
+    std::printf("\n%s", memory_text(report.memory, terminal_width()).c_str());
     print_operators(report);
     print_parts(report);
     print_nodes(report);
 }
 
-void write_dot(const std::string& path, const Report& report)
+// What is known without the shapes.
+void print_model(const Report& report, const std::string& missing)
 {
-    const std::string text = to_dot(report);
-    if (path == "-") {
-        std::fputs(text.c_str(), stdout);
-    } else {
-        write_file(path, text);
-    }
+    print_inputs(report);
+    for (const Tensor& output : report.outputs)
+        std::printf("output      %s\n", output.name.c_str());
+    const std::string constants = bytes_text(static_cast<double>(report.constant_bytes));
+    std::printf(
+        "parameters  %s in %s\nMACs        ?\nmemory      %s constants, ? planned for what "
+        "is computed\n",
+        count_text(static_cast<double>(report.parameters)).c_str(), constants.c_str(),
+        constants.c_str());
+    print_operators(report);
+    std::vector<std::vector<std::string>> rows = {{"operator", "node"}};
+    for (const PlacedNode& node : report.nodes)
+        rows.push_back({node.op, node.name});
+    std::printf("\n%s\nThe rest depends on the inputs' free dimensions: %s\n",
+                table_text(rows).c_str(), missing.c_str());
+}
+
+void inspect_model(const InspectOptions& options, const Model& model, const std::string& missing)
+{
+    if (options.operators || !options.dot.empty())
+        throw Failure(options.model +
+                      ": --operators and --dot need the shapes of all inputs: " + missing);
+    const Report report = describe_model(options.model, model.graph());
+    if (options.json != "-") print_model(report, missing);
+    if (!options.json.empty()) write_json(options.json, to_json(report));
 }
 
 void inspect(const InspectOptions& options)
 {
     if (options.json == "-" && options.dot == "-")
         throw CLI::ValidationError("--json and --dot cannot both go to standard output");
-    Model model(options.model, options.common);
+    ModelOptions common = options.common;
+    common.says_guess = false;  // the report does
+    Model model(options.model, common);
+    const std::string missing = model.missing_shapes();
+    if (!missing.empty()) return inspect_model(options, model, missing);
     model.set_inputs();
     model.prepare(options.threads);
     if (options.operators) return print_needed_operators();
     const Report report = make_report(options.model, options.common.devices, model.graph());
     if (options.json != "-" && options.dot != "-") print_report(report);
     if (!options.json.empty()) write_json(options.json, to_json(report));
-    if (!options.dot.empty()) write_dot(options.dot, report);
+    if (!options.dot.empty()) write_text(options.dot, to_dot(report));
 }
 
 }  // namespace

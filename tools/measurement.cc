@@ -2,11 +2,10 @@
 // Times the steps from file to result. The contract is in measurement.h.
 #include "measurement.h"
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <vector>
+#include <deque>
 
+#include "interrupt.h"
 #include "peak_memory.h"
 #include "tengine/inspect.h"
 
@@ -15,82 +14,169 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+double milliseconds_since(Clock::time_point start)
+{
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
 template <typename Function>
 double milliseconds(const Function& function)
 {
     const Clock::time_point start = Clock::now();
     function();
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    return milliseconds_since(start);
 }
 
-// The smallest time that at least `share` of all are not above. `times` are in ascending order.
-double nearest_rank(const std::vector<double>& times, double share)
+// Runs the model, `frames` runs under way at once, as long as `may_start(number of runs started)`;
+// `ended` gets the milliseconds of each.
+template <typename MayStart, typename Ended>
+void run_frames(Model* model, int frames, const MayStart& may_start, const Ended& ended)
 {
-    const double rank = std::ceil(share * static_cast<double>(times.size()));
-    return times[static_cast<size_t>(std::max(rank, 1.0)) - 1];
+    std::deque<Clock::time_point> starts;
+    int started = 0;
+    for (;;) {
+        while (static_cast<int>(starts.size()) < frames && !was_interrupted() &&
+               may_start(started)) {
+            starts.push_back(Clock::now());
+            frames > 1 ? model->start() : model->run();
+            ++started;
+        }
+        if (starts.empty()) return;
+        if (frames > 1) model->finish();
+        ended(milliseconds_since(starts.front()));
+        starts.pop_front();
+    }
 }
 
-double median_of(const std::vector<double>& times)
+// The options of the context that a measurement needs go after the user's own, so they count.
+ModelOptions model_options(const MeasureOptions& options)
 {
-    const size_t middle = times.size() / 2;
-    return times.size() % 2 == 1 ? times[middle] : (times[middle - 1] + times[middle]) / 2;
+    ModelOptions common = options.common;
+    if (options.profile) common.options.push_back("run.profile=1");
+    if (options.frames > 1) {
+        common.options.push_back("scheduler=pipeline");
+        common.options.push_back("pipeline.frames=" + std::to_string(options.frames));
+    }
+    return common;
 }
 
-void summarise(std::vector<double> times, Measurement* measurement)
+class Measuring
 {
-    std::sort(times.begin(), times.end());
-    measurement->runs = static_cast<int>(times.size());
-    measurement->min = times.front();
-    measurement->median = median_of(times);
-    measurement->p90 = nearest_rank(times, 0.90);
-    measurement->p99 = nearest_rank(times, 0.99);
-    const double operations = 2.0 * static_cast<double>(measurement->macs);
-    measurement->gflops = operations / (measurement->median * 1e6);
+  public:
+    Measuring(Model* model, const MeasureOptions& options, Progress* progress)
+        : model_(model), options_(options), progress_(progress)
+    {
+    }
+
+    void warm_up();
+    // Fills what the result says of the measured runs.
+    void measure(Measurement* result);
+
+  private:
+    void show(int runs) const;
+
+    Model* model_;
+    const MeasureOptions& options_;
+    Progress* progress_;
+    Clock::time_point begin_;
+};
+
+void Measuring::warm_up()
+{
+    int ended = 0;
+    run_frames(
+        model_, options_.frames, [&](int started) { return started < options_.warmup; },
+        [&](double) {
+            ++ended;
+            if (options_.seconds == 0) progress_->show(ended, options_.warmup + options_.runs);
+        });
 }
 
-std::vector<CountedPart> read_counted_parts(graph_t graph, int part_number)
+void Measuring::show(int runs) const
 {
-    std::vector<CountedPart> counted;
+    if (options_.seconds > 0)
+        progress_->show_share(runs, milliseconds_since(begin_) / (options_.seconds * 1e3));
+    else
+        progress_->show(options_.warmup + runs, options_.warmup + options_.runs);
+}
+
+void Measuring::measure(Measurement* result)
+{
+    std::optional<Profiler> profiler;
+    if (options_.profile) profiler.emplace(model_->graph());
+    const auto may_start = [&](int started) {
+        return options_.seconds > 0
+                   ? started == 0 || milliseconds_since(begin_) < options_.seconds * 1e3
+                   : started < options_.runs;
+    };
+    std::vector<double> times;
+    begin_ = Clock::now();
+    double elapsed = 0;
+    run_frames(model_, options_.frames, may_start, [&](double time) {
+        times.push_back(time);
+        elapsed = milliseconds_since(begin_);
+        if (profiler) profiler->add_run();
+        show(static_cast<int>(times.size()));
+    });
+    result->runs = static_cast<int>(times.size());
+    if (times.empty()) return;
+    result->times = summarise(std::move(times));
+    // Runs that follow each other: what lies between them is the tool's own.
+    result->runs_per_second =
+        1e3 * (options_.frames > 1 ? result->runs / elapsed : 1 / result->times.mean);
+    if (profiler) result->profile = profiler->result();
+}
+
+void read_counted_parts(graph_t graph, int part_number, Measurement* result)
+{
     for (int i = 0; i < part_number; ++i) {
         std::vector<Counter> counters = read_counters(graph, i);
         if (counters.empty()) continue;
         tengine_subgraph part;
         if (tengine_graph_get_subgraph(graph, i, &part) < 0) fail_api("part");
-        counted.push_back({i, part.device, std::move(counters)});
+        if (const std::optional<double> ms = simulated_ms(counters))
+            result->simulated[part.device] += *ms;
+        result->counted.push_back({i, part.device, std::move(counters)});
     }
-    return counted;
+}
+
+double gflops_of(const Measurement& measurement)
+{
+    const double operations = 2.0 * static_cast<double>(measurement.macs);
+    return measurement.frames > 1 ? operations * measurement.runs_per_second / 1e9
+                                  : operations / (measurement.times.median * 1e6);
 }
 
 }  // namespace
 
-Measurement measure(const std::string& path, int threads, const MeasureOptions& options,
-                    const std::function<void(int, int)>& on_progress)
+std::optional<Measurement> measure(const std::string& path, int threads,
+                                   const MeasureOptions& options, Progress* progress)
 {
     Measurement result;
     result.model = path;
-    result.threads = threads;
+    result.frames = options.frames;
     reset_peak_memory();
 
     std::unique_ptr<Model> model;
-    result.load = milliseconds([&] { model = std::make_unique<Model>(path, options.common); });
+    result.load =
+        milliseconds([&] { model = std::make_unique<Model>(path, model_options(options)); });
     model->set_inputs();
     result.prepare = milliseconds([&] { model->prepare(threads); });
+    if (was_interrupted()) return std::nullopt;
     result.first_run = milliseconds([&] { model->run(); });
 
     tengine_graph_stats stats;
     if (tengine_graph_get_stats(model->graph(), &stats) < 0) fail_api(path);
     result.macs = stats.mac_number;
+    result.threads = tengine_graph_get_thread_number(model->graph());
 
-    std::vector<double> times;
-    const int total = options.warmup + options.runs;
-    for (int i = 0; i < total; ++i) {
-        const double time = milliseconds([&] { model->run(); });
-        if (i >= options.warmup) times.push_back(time);
-        on_progress(i + 1, total);
-    }
+    Measuring measuring(model.get(), options, progress);
+    measuring.warm_up();
+    measuring.measure(&result);
+    if (result.runs == 0) return std::nullopt;
     result.peak_memory = peak_memory();
-    result.counted = read_counted_parts(model->graph(), stats.subgraph_number);
-    summarise(times, &result);
+    read_counted_parts(model->graph(), stats.subgraph_number, &result);
+    if (result.simulated.empty()) result.gflops = gflops_of(result);
     return result;
 }
 

@@ -3,12 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "counters.h"
 #include "model.h"
+#include "profile.h"
+#include "progress.h"
+#include "statistics.h"
 
 namespace tengine::tools {
 
@@ -22,30 +26,39 @@ struct CountedPart
 struct Measurement
 {
     std::string model;
-    int threads = 0;
+    int threads = 0;  // those that the graph runs with
+    int frames = 1;
     int runs = 0;
     double load = 0;  // milliseconds, as the next ones
     double prepare = 0;
     double first_run = 0;
-    double min = 0;  // of the runs after the warm-up
-    double median = 0;
-    double p90 = 0;  // nearest rank
-    double p99 = 0;
-    int64_t macs = 0;         // of one run, as the library counts
-    double gflops = 0;        // 2 * macs / median
+    Summary times;               // of the runs after the warm-up, each from its start to its end
+    double runs_per_second = 0;  // of these
+    int64_t macs = 0;            // of one run, as the library counts
+    // 10^9 operations a second, two for each of macs: in the median run, or with several frames as
+    // many runs as there were. None where a device is simulated.
+    std::optional<double> gflops;
     int64_t peak_memory = 0;  // bytes of the process from load to the last run; 0: not known
     std::vector<CountedPart> counted;  // of the last run, where a device counted something
+    // What simulated devices took for a run, by their own clocks. Where there are any, the times
+    // above are those of the simulator.
+    std::map<std::string, double> simulated;
+    std::optional<Profile> profile;
 };
 
 struct MeasureOptions
 {
-    int runs = 0;
-    int warmup = 0;
+    int runs = 20;
+    int warmup = 3;
+    double seconds = 0;  // as many runs as fit, instead of `runs`; 0: not wanted
+    int frames = 1;      // runs under way at once
+    bool profile = false;
     ModelOptions common;
 };
 
-// `on_progress` gets the number of finished runs, warm-up included, and their total.
-Measurement measure(const std::string& path, int threads, const MeasureOptions& options,
-                    const std::function<void(int, int)>& on_progress);
+// None when Ctrl-C came before the first measured run had ended; after that one it ends the
+// measurement, which has fewer runs then. Throws Failure.
+std::optional<Measurement> measure(const std::string& path, int threads,
+                                   const MeasureOptions& options, Progress* progress);
 
 }  // namespace tengine::tools

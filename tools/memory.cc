@@ -57,16 +57,15 @@ Json to_json(const GraphMemory& memory)
             {"devices", devices},      {"total", memory.total}};
 }
 
-std::string memory_text(const GraphMemory& memory)
+std::string memory_text(const GraphMemory& memory, size_t width)
 {
-    std::vector<std::vector<std::string>> rows = {{"memory", ">bytes", ""}};
+    Rows rows = {{"memory", ">bytes", "remarks"}};
     const auto add = [&](const std::string& what, int64_t bytes, const std::string& note = "") {
         if (bytes > 0 || !note.empty())
             rows.push_back({"  " + what, bytes_text(static_cast<double>(bytes)), note});
     };
     if (memory.mapped > 0)
-        add("constants in mapped files", memory.mapped,
-            "in the system's file cache, not in the total");
+        add("constants in mapped files", memory.mapped, "in the file cache, not in the total");
     if (memory.borrowed > 0)
         add("constants in the program's memory", memory.borrowed, "not in the total");
     add("constants", memory.owned);
@@ -79,7 +78,10 @@ std::string memory_text(const GraphMemory& memory)
         add(device.device + ", tensors of their own", device.tensors);
     }
     rows.push_back({"  total", bytes_text(static_cast<double>(memory.total)), ""});
-    return table_text(rows);
+    TableStyle style;
+    style.width = width;
+    style.shortened = {"remarks"};
+    return table_text(rows, style);
 }
 
 }  // namespace tengine::tools

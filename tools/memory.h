@@ -39,7 +39,7 @@ GraphMemory read_graph_memory(graph_t graph);
 // The fields that docs/report.md has under `memory`, but for `constants` and `arena`.
 Json to_json(const GraphMemory& memory);
 
-// A table with a line for each kind of memory there is, and the total.
-std::string memory_text(const GraphMemory& memory);
+// A table with a line for each kind of memory there is, and the total; `width` as in TableStyle.
+std::string memory_text(const GraphMemory& memory, size_t width = 0);
 
 }  // namespace tengine::tools

@@ -4,9 +4,14 @@
 #include "model.h"
 
 #include <algorithm>
+#include <bitset>
 #include <cmath>
+#include <cstdio>
 #include <random>
+#include <set>
 
+#include "input_file.h"
+#include "named_value.h"
 #include "tengine/inspect.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
@@ -14,72 +19,29 @@
 namespace tengine::tools {
 namespace {
 
-// The part after "NAME=" of the option that names `name`, the last one if there are several; ""
-// if none does.
-std::string find_value(const std::vector<std::string>& pairs, const std::string& name)
+std::vector<std::string> input_names(graph_t graph)
 {
-    std::string value;
-    for (const std::string& pair : pairs) {
-        if (pair.size() > name.size() && pair[name.size()] == '=' &&
-            pair.compare(0, name.size(), name) == 0)
-            value = pair.substr(name.size() + 1);
-    }
-    return value;
-}
-
-std::vector<int64_t> parse_shape(const std::string& text)
-{
-    std::vector<int64_t> shape;
-    if (text == "scalar") return shape;
-    size_t begin = 0;
-    while (begin <= text.size()) {
-        const size_t end = std::min(text.find('x', begin), text.size());
-        const std::string extent = text.substr(begin, end - begin);
-        if (extent.empty() || extent.size() > 9 ||
-            extent.find_first_not_of("0123456789") != std::string::npos)
-            throw Failure("'" + text + "' is no shape; one looks like 1x3x224x224 or scalar");
-        shape.push_back(std::stoll(extent));
-        begin = end + 1;
-    }
-    return shape;
-}
-
-// A model with one input needs no name for its file.
-void name_only_input(graph_t graph, std::vector<std::string>* inputs)
-{
-    if (tengine_graph_get_input_number(graph) != 1) return;
-    const std::string name = get_tensor_name(tengine_graph_get_input(graph, 0));
-    for (std::string& input : *inputs)
-        if (input.find('=') == std::string::npos) input = name + "=" + input;
-}
-
-bool is_picture(const std::string& path)
-{
-    return !has_ending(path, ".npy") && !has_ending(path, ".pb");
-}
-
-std::string input_names(graph_t graph)
-{
-    std::string names;
+    std::vector<std::string> names;
     for (int i = 0; i < tengine_graph_get_input_number(graph); ++i)
-        names += (names.empty() ? "'" : ", '") +
-                 std::string(get_tensor_name(tengine_graph_get_input(graph, i))) + "'";
+        names.emplace_back(get_tensor_name(tengine_graph_get_input(graph, i)));
     return names;
 }
 
-// A misspelt name would otherwise go unnoticed.
-void check_names(graph_t graph, const std::vector<std::string>& pairs, const char* option)
+// Mostly the batch, of which 1 is a fair guess.
+bool is_only_first_free(const DeclaredShape& shape)
 {
-    for (const std::string& pair : pairs) {
-        bool found = false;
-        for (int i = 0; i < tengine_graph_get_input_number(graph); ++i) {
-            const std::string name = get_tensor_name(tengine_graph_get_input(graph, i));
-            found = found || !find_value({pair}, name).empty();
-        }
-        if (!found)
-            throw Failure(std::string(option) + " '" + pair +
-                          "' names no input of the model; these are " + input_names(graph));
-    }
+    return shape.has_rank && std::count(shape.dims.begin(), shape.dims.end(), -1) == 1 &&
+           shape.dims[0] < 0;
+}
+
+// Once, however often the program loads the model.
+void say_first_is_one(const std::string& path, const DeclaredShape& shape)
+{
+    static std::set<std::string> said;
+    const std::string line =
+        path + ": input '" + shape.input + "' is " + declared_text(shape) + ", taken as " +
+        wanted_shape_text(shape).substr(shape.input.size() + 1) + "; --shape sets it";
+    if (said.insert(line).second) std::fprintf(stderr, "tengine: %s\n", line.c_str());
 }
 
 // How reals stand in the bytes of a quantised input.
@@ -145,12 +107,20 @@ Model::Model(const std::string& path, const ModelOptions& options) : path_(path)
     context_.reset(create_context("tengine", options.devices.empty() ? 0 : 1));
     if (context_ == nullptr) fail_api("context");
     fill_context();
+    check_is_file(path);
     const char* format = format_of(path);
     graph_.reset(create_graph(context_.get(), format ? format : "onnx", path.c_str()));
+    if (graph_ == nullptr && format == nullptr)
+        throw Failure("'" + path +
+                      "' is of no known model format, which are .onnx and .tmfile; as "
+                      "ONNX: " +
+                      get_tengine_error());
     if (graph_ == nullptr) fail_api(path);
-    name_only_input(graph(), &options_.inputs);
-    check_names(graph(), options_.shapes, "--shape");
-    check_names(graph(), options_.inputs, "--input");
+    const std::vector<std::string> names = input_names(graph());
+    shapes_ = name_values("--shape", options_.shapes, names, "input");
+    files_ = name_values("--input", options_.inputs, names, "input");
+    for (int i = 0; i < tengine_graph_get_input_number(graph()); ++i)
+        declared_.push_back(declared_shape(tengine_graph_get_input(graph(), i)));
     set_affinities();
 }
 
@@ -179,25 +149,61 @@ void Model::set_affinities()
     }
 }
 
-Tensor Model::make_input(tensor_t input, const Tensor& wanted)
+std::string Model::missing_shapes() const
 {
-    std::vector<int64_t> shape(wanted.shape.begin(), wanted.shape.end());
-    for (int64_t& extent : shape)
-        extent = extent < 0 ? 1 : extent;
-    const std::string shape_option = find_value(options_.shapes, wanted.name);
-    if (!shape_option.empty()) shape = parse_shape(shape_option);
-
-    const std::string file = find_value(options_.inputs, wanted.name);
-    if (!file.empty() && !is_picture(file)) return quantise(input, read_tensor(file));
-    ByteScale by;
-    Tensor tensor =
-        make_tensor(read_byte_scale(input, &by) ? TENGINE_DT_FP32 : wanted.data_type, shape);
-    if (file.empty()) {
-        std::mt19937_64 engine(options_.seed + inputs_.size());
-        fill_random(&engine, &tensor);
-    } else {
-        read_picture(file, options_.image_values, &tensor);
+    std::string options;
+    for (const DeclaredShape& shape : declared_) {
+        if (is_free(shape) && !is_only_first_free(shape) && shapes_.count(shape.input) == 0 &&
+            files_.count(shape.input) == 0)
+            options += (options.empty() ? "--shape " : " --shape ") + wanted_shape_text(shape);
     }
+    return options;
+}
+
+std::vector<int> Model::settle_shape(const DeclaredShape& declared) const
+{
+    const auto given = shapes_.find(declared.input);
+    if (given != shapes_.end()) return parse_shape(given->second);
+    if (!is_free(declared)) return declared.dims;
+    if (!is_only_first_free(declared))
+        throw Failure(path_ + ": its input '" + declared.input + "' takes " +
+                      declared_text(declared) + "; say which with " + missing_shapes() +
+                      (declared.has_rank ? ", a number for each ?" : ", for example"));
+    if (options_.says_guess) say_first_is_one(path_, declared);
+    std::vector<int> shape = declared.dims;
+    shape[0] = 1;
+    return shape;
+}
+
+Tensor Model::read_input(tensor_t input, const DeclaredShape& declared, const std::string& file)
+{
+    ByteScale by;
+    WantedTensor wanted;
+    wanted.name = declared.input;
+    wanted.data_type = get_tensor_data_type(input);
+    wanted.picture_type = read_byte_scale(input, &by) ? TENGINE_DT_FP32 : wanted.data_type;
+    const auto given = shapes_.find(declared.input);
+    const bool is_given = given != shapes_.end();
+    wanted.shape = is_given ? parse_shape(given->second) : declared.dims;
+    wanted.has_rank = is_given || declared.has_rank;
+    Tensor tensor = read_input_file(file, wanted, options_.image_values);
+    if (is_given && tensor.shape != wanted.shape)
+        throw Failure("input '" + declared.input + "': --shape says " + shape_text(wanted.shape) +
+                      ", '" + file + "' holds " + shape_text(tensor.shape));
+    return quantise(input, tensor);
+}
+
+Tensor Model::make_input(tensor_t input, const DeclaredShape& declared)
+{
+    const auto file = files_.find(declared.input);
+    if (file != files_.end()) return read_input(input, declared, file->second);
+    ByteScale by;
+    const std::vector<int> shape = settle_shape(declared);
+    const int data_type =
+        read_byte_scale(input, &by) ? TENGINE_DT_FP32 : get_tensor_data_type(input);
+    Tensor tensor = make_tensor(data_type, {shape.begin(), shape.end()});
+    std::mt19937_64 engine(options_.seed + inputs_.size());
+    fill_random(&engine, &tensor);
     return quantise(input, tensor);
 }
 
@@ -208,14 +214,15 @@ void Model::set_inputs()
     inputs_.reserve(static_cast<size_t>(number));
     for (int i = 0; i < number; ++i) {
         tensor_t input = tengine_graph_get_input(graph(), i);
-        const Tensor wanted = describe_tensor(input);
-        const std::string subject = "input '" + wanted.name + "'";
-        Tensor tensor = make_input(input, wanted);
-        tensor.name = wanted.name;
-        if (tensor.data_type != wanted.data_type)
+        const DeclaredShape& declared = declared_[static_cast<size_t>(i)];
+        const std::string subject = "input '" + declared.input + "'";
+        Tensor tensor = make_input(input, declared);
+        tensor.name = declared.input;
+        const int data_type = get_tensor_data_type(input);
+        if (tensor.data_type != data_type)
             throw Failure(subject + ": the file holds " +
                           tengine_data_type_get_name(tensor.data_type) + ", the model takes " +
-                          tengine_data_type_get_name(wanted.data_type));
+                          tengine_data_type_get_name(data_type));
         inputs_.push_back(std::move(tensor));
         Tensor& lent = inputs_.back();
         if (lent.bytes.empty()) lent.bytes.reserve(1);
@@ -227,13 +234,26 @@ void Model::set_inputs()
 
 void Model::prepare(int threads)
 {
-    const options_t options = {threads, TENGINE_CLUSTER_ALL, options_.precision, 0};
+    const size_t cores = options_.cores & get_cluster_affinity_mask(options_.cluster);
+    if (options_.cores != 0 && cores == 0) throw Failure("the --cluster has none of the --cores");
+    if (threads <= 0) threads = static_cast<int>(std::bitset<64>(cores).count());
+    const options_t options = {threads, options_.cluster, options_.precision, cores};
     if (prerun_graph_multithread(graph(), options) < 0) fail_api(path_);
 }
 
 void Model::run()
 {
     if (run_graph(graph(), 1) < 0) fail_api(path_);
+}
+
+void Model::start()
+{
+    if (run_graph(graph(), 0) < 0) fail_api(path_);
+}
+
+void Model::finish()
+{
+    if (wait_graph(graph(), 0) < 0) fail_api(path_);
 }
 
 std::vector<Tensor> Model::outputs() const

@@ -5,11 +5,13 @@
 
 #include <CLI/App.hpp>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "image_input.h"
+#include "input_shape.h"
 #include "tengine/c_api.h"
 #include "tensor_file/tensor.h"
 
@@ -23,14 +25,20 @@ struct ModelOptions
     std::vector<std::string> inputs;      // NAME=FILE
     std::vector<std::string> options;     // KEY=VALUE, of the context
     std::vector<std::string> affinities;  // NODES=DEVICES
+    int cluster = TENGINE_CLUSTER_ALL;
+    size_t cores = 0;  // bit i: core i; 0: all of the cluster
     ImageValues image_values;
     uint64_t seed = 0;
+    bool says_guess = true;  // that a free first dimension is taken as 1, on standard error
 };
 
 constexpr int kMostThreads = 1024;
 
 // --threads, one number
 void add_threads_option(CLI::App* command, int* threads);
+
+// --cluster --cores
+void add_core_options(CLI::App* command, ModelOptions* options);
 
 // --shape
 void add_shape_option(CLI::App* command, ModelOptions* options);
@@ -59,14 +67,26 @@ class Model
     // Loads `path`. Every function throws Failure.
     Model(const std::string& path, const ModelOptions& options);
 
-    // Gives each input its shape and data: the option's, or else the model's with unknown
-    // dimensions as 1, and seeded random numbers: floats from 0 to 1, integers 0 or 1.
+    // Gives each input its shape and data: those of its file, or else the shape of --shape or of
+    // the model, and seeded random numbers: floats from 0 to 1, integers 0 or 1. A first dimension
+    // that alone is free is taken as 1.
     void set_inputs();
 
-    // `threads` <= 0: one for each core.
+    // What set_inputs() would fail for without files: "" or the options that are missing,
+    // "--shape x=1x3x?x?".
+    std::string missing_shapes() const;
+
+    // As the model declares the inputs.
+    const std::vector<DeclaredShape>& declared() const { return declared_; }
+
+    // `threads` <= 0: one for each core that may be used.
     void prepare(int threads);
 
     void run();
+
+    // Starts a run and leaves it under way where the graph's scheduler can; waits for the oldest.
+    void start();
+    void finish();
 
     // Outputs with their data, after run().
     std::vector<Tensor> outputs() const;
@@ -86,10 +106,15 @@ class Model
 
     void fill_context();
     void set_affinities();
-    Tensor make_input(tensor_t input, const Tensor& wanted);
+    std::vector<int> settle_shape(const DeclaredShape& declared) const;
+    Tensor read_input(tensor_t input, const DeclaredShape& declared, const std::string& file);
+    Tensor make_input(tensor_t input, const DeclaredShape& declared);
 
     std::string path_;
     ModelOptions options_;
+    std::map<std::string, std::string> shapes_;  // of --shape, by input
+    std::map<std::string, std::string> files_;   // of --input
+    std::vector<DeclaredShape> declared_;
     std::vector<Tensor> inputs_;  // lent to the graph
     std::unique_ptr<void, DestroyContext> context_;
     std::unique_ptr<void, DestroyGraph> graph_;

@@ -2,7 +2,9 @@
 // The options that commands have in common, as the command line takes them. What they do is in
 // model.cc.
 #include <CLI/CLI.hpp>
+#include <limits>
 #include <map>
+#include <sstream>
 
 #include "model.h"
 
@@ -32,6 +34,47 @@ int parse_precision(const std::string& text)
     if (precision == kPrecisions.end())
         throw CLI::ValidationError("--precision", "'" + text + "' is none of " + precision_names());
     return precision->second;
+}
+
+const std::map<std::string, int> kClusters = {
+    {"all", TENGINE_CLUSTER_ALL},
+    {"big", TENGINE_CLUSTER_BIG},
+    {"medium", TENGINE_CLUSTER_MEDIUM},
+    {"little", TENGINE_CLUSTER_LITTLE},
+};
+
+// "2" or "2-5", as a mask; 0: neither.
+size_t parse_core_range(const std::string& text)
+{
+    std::istringstream stream(text);
+    int first = -1;
+    char dash = '-';
+    if (!(stream >> first)) return 0;
+    int last = first;
+    if (!stream.eof() && !(stream >> dash >> last)) return 0;
+    const int most = std::numeric_limits<size_t>::digits - 1;
+    if (dash != '-' || !stream.eof() || first < 0 || first > last || last > most) return 0;
+    size_t mask = 0;
+    for (int core = first; core <= last; ++core)
+        mask |= size_t{1} << core;
+    return mask;
+}
+
+size_t parse_cores(const std::string& text)
+{
+    size_t mask = 0;
+    std::istringstream list(text);
+    for (std::string range; std::getline(list, range, ',');) {
+        const size_t cores = parse_core_range(range);
+        if (cores == 0)
+            throw CLI::ValidationError(
+                "--cores", "'" + range + "' is no core and no range of cores, such as 0 or 2-3");
+        mask |= cores;
+    }
+    if ((mask & get_cluster_affinity_mask(TENGINE_CLUSTER_ALL)) != mask)
+        throw CLI::ValidationError("--cores",
+                                   "'" + text + "' has cores that this program may not use");
+    return mask;
 }
 
 // For options that are pairs: what is wrong with `text`, "" if nothing is.
@@ -71,12 +114,27 @@ void add_threads_option(CLI::App* command, int* threads)
         ->type_name("N");
 }
 
+void add_core_options(CLI::App* command, ModelOptions* options)
+{
+    command
+        ->add_option("--cluster", options->cluster, "Cores to use: all, big, medium or little ones")
+        ->transform(CLI::CheckedTransformer(kClusters))
+        ->type_name("C");
+    command
+        ->add_option_function<std::string>(
+            "--cores", [options](const std::string& text) { options->cores = parse_cores(text); },
+            "Of these the cores with such numbers, as in 0,2-3")
+        ->type_name("LIST");
+}
+
 void add_shape_option(CLI::App* command, ModelOptions* options)
 {
     command
-        ->add_option("--shape", options->shapes,
-                     "Shape of an input, such as image=1x3x224x224; may be repeated")
-        ->type_name("NAME=SHAPE")
+        ->add_option(
+            "--shape", options->shapes,
+            "Shape of an input, such as image=1x3x224x224; may be repeated. A model with one "
+            "input needs no NAME=")
+        ->type_name("[NAME=]SHAPE")
         ->allow_extra_args(false);
 }
 
@@ -121,9 +179,10 @@ void add_input_options(CLI::App* command, ModelOptions* options)
     command
         ->add_option(
             "--input", options->inputs,
-            "File for an input: .npy, ONNX tensor .pb, or a picture; may be repeated. "
-            "A model with one input needs no NAME=. A quantised input takes real numbers too. "
-            "Without it: random numbers")
+            "File for an input: .npy, .npz, ONNX tensor .pb, raw elements .bin, or a picture (PNG, "
+            "JPEG, BMP, PGM, PPM); - is standard input, .npy, .npz, a picture or else raw; may be "
+            "repeated. A model with one input needs no NAME=, an .npz with an array for each input "
+            "neither. A quantised input takes real numbers too. Without it: random numbers")
         ->type_name("[NAME=]FILE")
         ->allow_extra_args(false);
     add_picture_options(command, &options->image_values);

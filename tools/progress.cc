@@ -1,40 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the bar. The contract is in progress.h.
+// The contract is in progress.h.
 #include "progress.h"
 
 #include <unistd.h>
 
-#include <cstdio>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <utility>
 
 namespace tengine::tools {
 namespace {
 
-constexpr int kCells = 40;
+// Seldom enough that the terminal does not slow down what is measured.
+constexpr double kTerminalInterval = 0.2;
+constexpr double kLogInterval = 10;
+
+std::string duration_text(double seconds)
+{
+    const long rounded = std::lround(std::ceil(seconds));
+    if (rounded < 100) return std::to_string(rounded) + " s";
+    const long minutes = (rounded + 59) / 60;
+    return minutes < 100 ? std::to_string(minutes) + " min"
+                         : std::to_string((minutes + 59) / 60) + " h";
+}
 
 }  // namespace
 
-Progress::Progress(std::string title)
-    : title_(std::move(title)), is_terminal_(isatty(STDERR_FILENO) != 0)
+ProgressOutput progress_output(bool quiet)
 {
-    show(0, 1);
+    const auto seconds = [] {
+        const auto now = std::chrono::steady_clock::now().time_since_epoch();
+        return std::chrono::duration<double>(now).count();
+    };
+    return {quiet ? nullptr : stderr, isatty(STDERR_FILENO) != 0, seconds};
+}
+
+Progress::Progress(std::string title, ProgressOutput output)
+    : title_(std::move(title)),
+      output_(std::move(output)),
+      stage_begin_(output_.seconds()),
+      // On a terminal one sees at once what goes on.
+      shown_at_(stage_begin_ - (output_.is_terminal ? kTerminalInterval : 0))
+{
+    draw("", 0);
 }
 
 Progress::~Progress()
 {
-    if (is_terminal_) std::fputs("\r\033[K", stderr);
+    if (output_.file && output_.is_terminal) std::fputs("\r\033[K", output_.file);
 }
 
-// Draws only when a cell changes, so that the terminal does not slow down what is measured.
 void Progress::show(int done, int total)
 {
-    const int cells = static_cast<int>(static_cast<double>(done) / total * kCells);
-    if (!is_terminal_ || cells == shown_) return;
-    shown_ = cells;
-    const std::string bar = std::string(static_cast<size_t>(cells), '#') +
-                            std::string(static_cast<size_t>(kCells - cells), '.');
-    std::fprintf(stderr, "\r%s [%s]\033[K", title_.c_str(), bar.c_str());
-    std::fflush(stderr);
+    draw(std::to_string(done) + " of " + std::to_string(total),
+         static_cast<double>(done) / std::max(total, 1));
+}
+
+void Progress::show_share(int done, double share)
+{
+    draw(std::to_string(done), std::clamp(share, 0.0, 1.0));
+}
+
+void Progress::draw(const std::string& count, double share)
+{
+    if (!output_.file) return;
+    const double now = output_.seconds();
+    if (share < share_) stage_begin_ = now;
+    share_ = share;
+    if (now - shown_at_ < (output_.is_terminal ? kTerminalInterval : kLogInterval)) return;
+    shown_at_ = now;
+    std::string text = title_;
+    if (!count.empty())
+        text += ": " + count + ", " + std::to_string(std::lround(share * 100)) + " %";
+    if (share > 0 && share < 1)
+        text += ", " + duration_text((now - stage_begin_) * (1 - share) / share) + " left";
+    std::fprintf(output_.file, output_.is_terminal ? "\r%s\033[K" : "%s\n", text.c_str());
+    std::fflush(output_.file);
 }
 
 }  // namespace tengine::tools

@@ -1,25 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// A progress bar on standard error, if that is a terminal; otherwise nothing.
+// How far a command is, on standard error: a line that changes on a terminal, else one every ten
+// seconds, so that a log tells that it goes on.
 #pragma once
 
+#include <cstdio>
+#include <functional>
 #include <string>
 
 namespace tengine::tools {
 
+// Where the progress goes.
+struct ProgressOutput
+{
+    std::FILE* file = nullptr;  // null: nowhere
+    bool is_terminal = false;
+    std::function<double()> seconds;  // a clock
+};
+
+// Standard error, or nowhere.
+ProgressOutput progress_output(bool quiet);
+
 class Progress
 {
   public:
-    explicit Progress(std::string title);
+    Progress(std::string title, ProgressOutput output);
     ~Progress();  // wipes the line
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
+    // `done` of `total` steps are done. A command of several stages begins again with each.
     void show(int done, int total);
+    // `done` steps are done, which is this share (0 to 1) of the time there is.
+    void show_share(int done, double share);
 
   private:
+    void draw(const std::string& count, double share);
+
     std::string title_;
-    bool is_terminal_;
-    int shown_ = -1;  // cells of the bar
+    ProgressOutput output_;
+    double stage_begin_;  // seconds of the clock
+    double shown_at_;
+    double share_ = 0;  // at the last call
 };
 
 }  // namespace tengine::tools

@@ -11,8 +11,10 @@ namespace {
 
 void add_tensors(graph_t graph, Report* report)
 {
-    for (int i = 0; i < tengine_graph_get_input_number(graph); ++i)
+    for (int i = 0; i < tengine_graph_get_input_number(graph); ++i) {
         report->inputs.push_back(describe_tensor(tengine_graph_get_input(graph, i)));
+        report->declared.push_back(declared_shape(tengine_graph_get_input(graph, i)));
+    }
     for (int i = 0; i < tengine_graph_get_output_number(graph); ++i)
         report->outputs.push_back(describe_tensor(tengine_graph_get_output(graph, i)));
 }
@@ -23,7 +25,7 @@ std::optional<double> known_time(double milliseconds)
     return milliseconds < 0 ? std::nullopt : std::optional<double>(milliseconds);
 }
 
-void add_totals(graph_t graph, Report* report)
+tengine_graph_stats add_stats(graph_t graph, Report* report)
 {
     tengine_graph_stats stats;
     if (tengine_graph_get_stats(graph, &stats) < 0) fail_api(report->model);
@@ -32,9 +34,16 @@ void add_totals(graph_t graph, Report* report)
     report->parameters = stats.parameter_number;
     report->constant_bytes = stats.constant_bytes;
     report->arena_bytes = stats.arena_bytes;
+    return stats;
+}
+
+void add_totals(graph_t graph, Report* report)
+{
+    const tengine_graph_stats stats = add_stats(graph, report);
     const char* scheduler = tengine_graph_get_scheduler(graph);
     if (scheduler == nullptr) fail_api(report->model);
     report->scheduler = scheduler;
+    report->threads = tengine_graph_get_thread_number(graph);
     for (int i = 0; i < stats.subgraph_number; ++i) {
         tengine_subgraph part;
         if (tengine_graph_get_subgraph(graph, i, &part) < 0) fail_api(report->model);
@@ -46,11 +55,29 @@ void add_totals(graph_t graph, Report* report)
 }
 
 // The nodes that stand for inputs and constants are no work and not counted.
+bool is_work(node_t node)
+{
+    const std::string op = get_node_op(node);
+    return op != "InputOp" && op != "Const";
+}
+
 void add_operators(graph_t graph, Report* report)
 {
     for (int i = 0; i < get_graph_node_num(graph); ++i) {
-        const std::string op = get_node_op(get_graph_node_by_idx(graph, i));
-        if (op != "InputOp" && op != "Const") ++report->operators[op];
+        node_t node = get_graph_node_by_idx(graph, i);
+        if (is_work(node)) ++report->operators[get_node_op(node)];
+    }
+}
+
+void add_model_nodes(graph_t graph, Report* report)
+{
+    for (int i = 0; i < get_graph_node_num(graph); ++i) {
+        node_t node = get_graph_node_by_idx(graph, i);
+        if (!is_work(node)) continue;
+        PlacedNode placed;
+        placed.name = get_node_name(node);
+        placed.op = get_node_op(node);
+        report->nodes.push_back(std::move(placed));
     }
 }
 
@@ -136,6 +163,28 @@ Json tensors_json(const std::vector<Tensor>& tensors)
     return list;
 }
 
+Json inputs_json(const Report& report)
+{
+    Json list = tensors_json(report.inputs);
+    for (size_t i = 0; i < list.size(); ++i) {
+        Json dims = Json::array();
+        for (const std::string& name : report.declared[i].names)
+            dims.push_back(name);
+        list[i]["names"] = dims;
+    }
+    return list;
+}
+
+// Before the preparation type and shape of a result are not known.
+Json outputs_json(const Report& report)
+{
+    if (report.is_placed) return tensors_json(report.outputs);
+    Json list = Json::array();
+    for (const Tensor& output : report.outputs)
+        list.push_back({{"name", output.name}});
+    return list;
+}
+
 Json time_json(const std::optional<double>& milliseconds)
 {
     return milliseconds ? Json(*milliseconds) : Json(nullptr);
@@ -158,6 +207,12 @@ Json parts_json(const std::vector<Part>& parts)
                         {"redone", part.redone},
                         {"counters", to_json(part.counters)}});
     return list;
+}
+
+bool has_run(const Report& report)
+{
+    const auto is_measured = [](const Part& part) { return part.measured_ms.has_value(); };
+    return std::any_of(report.parts.begin(), report.parts.end(), is_measured);
 }
 
 Json refusals_json(const std::vector<Refusal>& refusals)
@@ -203,6 +258,19 @@ Report make_report(const std::string& model, const std::vector<std::string>& dev
     return report;
 }
 
+Report describe_model(const std::string& model, graph_t graph)
+{
+    Report report;
+    report.model = model;
+    report.is_placed = false;
+    add_tensors(graph, &report);
+    add_stats(graph, &report);
+    add_operators(graph, &report);
+    add_model_nodes(graph, &report);
+    report.memory = read_graph_memory(graph);
+    return report;
+}
+
 Json to_json(const Report& report)
 {
     Json memory = to_json(report.memory);
@@ -210,13 +278,16 @@ Json to_json(const Report& report)
     memory["arena"] = report.arena_bytes;
     return {{"version", 1},
             {"model", report.model},
-            {"inputs", tensors_json(report.inputs)},
-            {"outputs", tensors_json(report.outputs)},
+            {"placed", report.is_placed},
+            {"inputs", inputs_json(report)},
+            {"outputs", outputs_json(report)},
             {"operators", report.operators},
             {"macs", report.macs},
             {"parameters", report.parameters},
             {"memory", memory},
+            {"threads", report.threads},
             {"scheduler", report.scheduler},
+            {"times", has_run(report) ? Json("cold") : Json(nullptr)},
             {"devices", report.devices},
             {"parts", parts_json(report.parts)},
             {"nodes", nodes_json(report.nodes)}};

@@ -67,7 +67,9 @@ struct Part
 struct Report
 {
     std::string model;
-    std::vector<Tensor> inputs;  // without data, as outputs
+    bool is_placed = true;                // false: see describe_model()
+    std::vector<Tensor> inputs;           // without data, as outputs
+    std::vector<DeclaredShape> declared;  // the inputs' shapes, with the names of dimensions
     std::vector<Tensor> outputs;
     int node_number = 0;                   // of the model, as the next one
     std::map<std::string, int> operators;  // nodes by operator
@@ -76,6 +78,7 @@ struct Report
     int64_t constant_bytes = 0;
     int64_t arena_bytes = 0;
     GraphMemory memory;
+    int threads = 0;  // that the CPU runs the graph with
     std::string scheduler;
     std::vector<std::string> devices;  // those asked for, then the others that got a node
     std::vector<Part> parts;           // in the order they run, as the nodes
@@ -86,6 +89,10 @@ struct Report
 // `graph` must be prepared, and not running. Throws Failure.
 Report make_report(const std::string& model, const std::vector<std::string>& devices,
                    graph_t graph);
+
+// Of a graph that cannot be prepared because its inputs have free dimensions: nodes by name and
+// operator, in the model's order, and all that does not depend on shapes.
+Report describe_model(const std::string& model, graph_t graph);
 
 Json to_json(const Report& report);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine run`: runs a model once and prints what goes in and comes out, or where it ran and how
-// long that took.
+// `tengine run`: runs a model once and prints what goes in and comes out, compares it with what
+// is expected, or tells where it ran and how long that took.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -9,58 +9,44 @@
 #include <set>
 
 #include "command.h"
+#include "expectation.h"
+#include "input_file.h"
 #include "json_file.h"
 #include "memory.h"
 #include "model.h"
+#include "named_value.h"
+#include "output_text.h"
 #include "report.h"
 #include "tengine/inspect.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
-#include "text.h"
 
 namespace tengine::tools {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int kMostRanked = 1000000;
+
 struct RunOptions
 {
     std::string model;
     std::string output;
     std::string json;
+    std::string labels;
+    int top = 5;
+    bool is_ranked = false;             // --top is given
+    std::vector<std::string> expected;  // NAME=FILE
+    std::string tolerance;              // "": by the arithmetic
     bool memory = false;
     int threads = 1;
     ModelOptions common;
 };
 
-constexpr size_t kFirstValues = 8;
-
-void print_values(const Tensor& tensor)
-{
-    const size_t number = tensor.element_number();
-    if (number == 0) return;
-    double least = get_element(tensor, 0);
-    double greatest = least;
-    double sum = 0;
-    for (size_t i = 0; i < number; ++i) {
-        const double value = get_element(tensor, i);
-        least = std::min(least, value);
-        greatest = std::max(greatest, value);
-        sum += value;
-    }
-    std::printf("  first");
-    for (size_t i = 0; i < std::min(number, kFirstValues); ++i)
-        std::printf(" %s", number_text(get_element(tensor, i)).c_str());
-    std::printf("%s\n  min %s  max %s  mean %s\n", number > kFirstValues ? " ..." : "",
-                number_text(least).c_str(), number_text(greatest).c_str(),
-                number_text(sum / static_cast<double>(number)).c_str());
-}
-
-void print_tensor(const char* role, const Tensor& tensor)
+void print_heading(const char* role, const Tensor& tensor)
 {
     std::printf("%-6s  %s  %s  %s\n", role, tensor.name.c_str(), shape_text(tensor.shape).c_str(),
                 tengine_data_type_get_name(tensor.data_type));
-    print_values(tensor);
 }
 
 // Tensor names may hold anything; file names get what is harmless everywhere.
@@ -95,15 +81,103 @@ std::vector<std::string> write_outputs(const std::string& folder,
     return paths;
 }
 
-void print_run(const Model& model, const std::vector<Tensor>& outputs,
-               const std::vector<std::string>& paths)
+// Labels and --top are for outputs that are one row, of which there must be one then.
+void check_ranking(const RunOptions& options, const std::vector<std::string>& labels,
+                   const std::vector<Tensor>& outputs)
 {
-    for (const Tensor& input : model.inputs())
-        print_tensor("input", input);
-    for (const Tensor& output : outputs)
-        print_tensor("output", output);
+    const bool has_row = std::any_of(outputs.begin(), outputs.end(), is_row);
+    if ((!labels.empty() || options.is_ranked) && !has_row)
+        throw Failure(
+            "--labels and --top are for an output that is one row of real numbers, which "
+            "this model has not");
+    for (const Tensor& output : outputs) {
+        if (!labels.empty() && is_row(output) && labels.size() != output.element_number())
+            throw Failure("'" + options.labels + "' has " + std::to_string(labels.size()) +
+                          " labels, the output '" + output.name + "' has " +
+                          std::to_string(output.element_number()) + " numbers");
+    }
+}
+
+struct Comparison
+{
+    const Tensor* output;
+    std::string file;
+    Agreement agreement;
+};
+
+using FilesByName = std::map<std::string, std::string>;
+
+FilesByName expected_files(const RunOptions& options, graph_t graph)
+{
+    std::vector<std::string> names;
+    for (int i = 0; i < tengine_graph_get_output_number(graph); ++i)
+        names.emplace_back(get_tensor_name(tengine_graph_get_output(graph, i)));
+    return name_values("--expect", options.expected, names, "output");
+}
+
+std::vector<Comparison> compare_outputs(const RunOptions& options, const FilesByName& files,
+                                        const std::vector<Tensor>& outputs)
+{
+    std::vector<Comparison> comparisons;
+    for (const Tensor& output : outputs) {
+        const auto file = files.find(output.name);
+        if (file == files.end()) continue;
+        const Tensor expected = read_input_file(
+            file->second, {output.name, output.data_type, output.data_type, output.shape, true},
+            {});
+        const Tolerance tolerance =
+            options.tolerance.empty() ? usual_tolerance(output.data_type, options.common.precision)
+                                      : parse_tolerance(options.tolerance);
+        comparisons.push_back({&output, file->second, compare(output, expected, tolerance)});
+    }
+    return comparisons;
+}
+
+void print_outputs(const RunOptions& options, const std::vector<Tensor>& outputs,
+                   const std::vector<std::string>& labels)
+{
+    for (const Tensor& output : outputs) {
+        print_heading("output", output);
+        std::fputs(values_text(output).c_str(), stdout);
+        if (is_row(output)) std::fputs(top_text(output, options.top, labels).c_str(), stdout);
+    }
+}
+
+void print_run(const Model& model, const RunOptions& options, const std::vector<Tensor>& outputs,
+               const std::vector<std::string>& labels)
+{
+    for (const Tensor& input : model.inputs()) {
+        print_heading("input", input);
+        std::fputs(summary_text(input).c_str(), stdout);
+    }
+    print_outputs(options, outputs, labels);
+}
+
+void print_notes(const Model& model, const RunOptions& options,
+                 const std::vector<std::string>& paths, const std::vector<Comparison>& comparisons)
+{
     for (const std::string& path : paths)
         std::printf("wrote   %s\n", path.c_str());
+    for (const Comparison& comparison : comparisons) {
+        if (comparison.agreement.agrees)
+            std::printf("agrees  %s  %s\n", comparison.output->name.c_str(),
+                        comparison.agreement.text.c_str());
+    }
+    if (options.memory) std::printf("\n%s", memory_text(read_graph_memory(model.graph())).c_str());
+}
+
+// The first that differs is told whole, of others only that they do.
+void fail_if_different(const std::vector<Comparison>& comparisons)
+{
+    std::string text;
+    int number = 0;
+    for (const Comparison& comparison : comparisons) {
+        if (comparison.agreement.agrees || ++number > 1) continue;
+        text = "output '" + comparison.output->name + "' is not as in '" + comparison.file +
+               "': " + comparison.agreement.text;
+    }
+    if (number > 1) text += "; " + std::to_string(number - 1) + " more differ";
+    if (number > 0) throw Failure(text);
 }
 
 void run(const RunOptions& options)
@@ -112,19 +186,64 @@ void run(const RunOptions& options)
     const bool is_reported = !options.json.empty();
     // In front of the user's own options, which count more.
     if (is_reported) common.options.insert(common.options.begin(), "run.profile=1");
+    std::vector<std::string> labels;
+    if (!options.labels.empty()) labels = read_labels(options.labels);
+    if (!options.tolerance.empty()) parse_tolerance(options.tolerance);
     Model model(options.model, common);
+    const FilesByName files = expected_files(options, model.graph());
     model.set_inputs();
     model.prepare(options.threads);
     model.run();
     const std::vector<Tensor> outputs = model.outputs();
+    check_ranking(options, labels, outputs);
+    const std::vector<Comparison> comparisons = compare_outputs(options, files, outputs);
     std::vector<std::string> paths;
     if (!options.output.empty()) paths = write_outputs(options.output, outputs);
-    if (options.json != "-") print_run(model, outputs, paths);
-    if (options.memory && options.json != "-")
-        std::printf("\n%s", memory_text(read_graph_memory(model.graph())).c_str());
+    if (options.json != "-") {
+        print_run(model, options, outputs, labels);
+        print_notes(model, options, paths, comparisons);
+    }
     if (is_reported)
         write_json(options.json,
                    to_json(make_report(options.model, common.devices, model.graph())));
+    fail_if_different(comparisons);
+}
+
+void add_output_options(CLI::App* command, RunOptions* options)
+{
+    command->add_option("--output", options->output, "Folder to write the outputs to, as .npy")
+        ->type_name("DIR");
+    command
+        ->add_option("--labels", options->labels,
+                     "File with a name for each number of an output that is one row, one a line")
+        ->type_name("FILE");
+    command
+        ->add_option_function<int>(
+            "--top",
+            [options](int top) {
+                options->top = top;
+                options->is_ranked = true;
+            },
+            "How many of the largest numbers of such an output to print [5]")
+        ->check(CLI::Range(1, kMostRanked))
+        ->type_name("K");
+    CLI::Option* expect =
+        command
+            ->add_option(
+                "--expect", options->expected,
+                "File that an output is compared with, of the kinds of --input; may be "
+                "repeated. A model with one output needs no NAME=. Where they differ the exit "
+                "status is 1")
+            ->type_name("[NAME=]FILE")
+            ->allow_extra_args(false);
+    command
+        ->add_option("--tolerance", options->tolerance,
+                     "By how much a number may differ from the expected one: a share of that, and "
+                     "what is added to it; one number is for both. Without it what the arithmetic "
+                     "allows: 0.001,0.00001 in fp32, 0.01 in fp16, 0.05 in bf16, 0.1 in int8; "
+                     "integers have to be the same")
+        ->type_name("RELATIVE[,ABSOLUTE]")
+        ->needs(expect);
 }
 
 }  // namespace
@@ -135,8 +254,7 @@ void add_run_command(CLI::App* app)
     CLI::App* command = app->add_subcommand("run", "Run a model once and print its outputs");
     command->add_option("MODEL", options->model, "Model file, such as net.onnx")->required();
     add_input_options(command, &options->common);
-    command->add_option("--output", options->output, "Folder to write the outputs to, as .npy")
-        ->type_name("DIR");
+    add_output_options(command, options.get());
     command
         ->add_option("--json", options->json,
                      "File to write the placement to, with the times of this run; - : standard "

@@ -3,12 +3,14 @@
 #include "text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <iterator>
+#include <numeric>
+#include <sstream>
 
 namespace tengine::tools {
 namespace {
-
-constexpr size_t kLineWidth = 96;
 
 std::string format_number(const char* format, double value)
 {
@@ -20,6 +22,73 @@ std::string format_number(const char* format, double value)
 bool is_right_aligned(const std::string& heading)
 {
     return !heading.empty() && heading[0] == '>';
+}
+
+// Levenshtein's distance: letters to insert, drop or replace.
+size_t edit_distance(const std::string& a, const std::string& b)
+{
+    std::vector<size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), size_t{0});
+    for (size_t i = 0; i < a.size(); ++i) {
+        size_t diagonal = row[0]++;
+        for (size_t j = 0; j < b.size(); ++j) {
+            const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+        }
+    }
+    return row.back();
+}
+
+std::string heading_of(const std::string& heading)
+{
+    return heading.substr(is_right_aligned(heading) ? 1 : 0);
+}
+
+// No shorter than this, or nothing is left to tell names apart.
+constexpr size_t kShortest = 11;
+
+// Takes from the widest of the columns that may be shortened until the line fits.
+void fit_columns(const std::vector<size_t>& flexible, size_t width, std::vector<size_t>* widths)
+{
+    size_t line = 2 * (widths->size() - 1);
+    for (const size_t column : *widths)
+        line += column;
+    while (line > width) {
+        size_t* widest = nullptr;
+        for (const size_t column : flexible) {
+            size_t& candidate = widths->at(column);
+            if (widest == nullptr || candidate > *widest) widest = &candidate;
+        }
+        if (widest == nullptr || *widest <= kShortest) return;
+        --*widest;
+        --line;
+    }
+}
+
+std::vector<size_t> column_widths(const Rows& rows, const TableStyle& style)
+{
+    std::vector<size_t> widths;
+    std::vector<size_t> flexible;
+    for (size_t c = 0; c < rows.at(0).size(); ++c) {
+        const std::string heading = heading_of(rows[0][c]);
+        widths.push_back(heading.size());
+        for (size_t r = 1; r < rows.size(); ++r)
+            widths[c] = std::max(widths[c], rows[r][c].size());
+        if (std::find(style.shortened.begin(), style.shortened.end(), heading) !=
+            style.shortened.end())
+            flexible.push_back(c);
+    }
+    if (style.width > 0) fit_columns(flexible, style.width, &widths);
+    return widths;
+}
+
+std::string in_colour(const std::string& cell, size_t row, const std::string& heading,
+                      const TableStyle& style)
+{
+    const auto code = style.codes.find(cell);
+    if (row == 0 || heading != style.coloured || code == style.codes.end()) return cell;
+    return "\033[" + code->second + "m" + cell + "\033[0m";
 }
 
 }  // namespace
@@ -37,7 +106,7 @@ std::string count_text(double value)
         value /= 1000.0;
         ++prefix;
     }
-    return format_number(value == static_cast<int>(value) && prefix == 0 ? "%.0f" : "%.3g", value) +
+    return format_number(prefix == 0 && value == std::trunc(value) ? "%.0f" : "%.3g", value) +
            kPrefixes[prefix];
 }
 
@@ -47,50 +116,98 @@ std::string bytes_text(double bytes)
     return text + (text.find(' ') == std::string::npos ? " B" : "B");
 }
 
-std::string time_text(double milliseconds)
+std::string decimal_text(double value, int digits)
 {
-    return format_number("%.3f", milliseconds);
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*f", digits, value);
+    return text;
 }
 
-std::string table_text(const std::vector<std::vector<std::string>>& rows)
+std::string time_text(double milliseconds)
 {
-    std::vector<size_t> widths;
-    std::vector<bool> right;
-    for (const std::string& heading : rows.at(0)) {
-        right.push_back(is_right_aligned(heading));
-        widths.push_back(heading.size() - right.back());
-    }
-    for (size_t r = 1; r < rows.size(); ++r) {
-        for (size_t c = 0; c < widths.size(); ++c)
-            widths[c] = std::max(widths[c], rows[r][c].size());
-    }
+    return decimal_text(milliseconds, 3);
+}
+
+std::string shortened_text(const std::string& text, size_t length)
+{
+    if (text.size() <= length) return text;
+    const size_t kept = length > 3 ? length - 3 : 1;
+    size_t begin = kept / 2;
+    size_t end = text.size() - (kept - begin);
+    // Not inside a character of UTF-8.
+    while (begin > 0 && (text[begin] & 0xc0) == 0x80)
+        --begin;
+    while (end < text.size() && (text[end] & 0xc0) == 0x80)
+        ++end;
+    return text.substr(0, begin) + "..." + text.substr(end);
+}
+
+std::string table_text(const Rows& rows, const TableStyle& style)
+{
+    const std::vector<size_t> widths = column_widths(rows, style);
     std::string text;
     for (size_t r = 0; r < rows.size(); ++r) {
         std::string line;
+        size_t blanks = 0;  // that nothing follows yet
         for (size_t c = 0; c < widths.size(); ++c) {
-            const std::string cell = rows[r][c].substr(r == 0 && right[c] ? 1 : 0);
-            const std::string padding(widths[c] - cell.size(), ' ');
-            line += (c == 0 ? "" : "  ") + (right[c] ? padding + cell : cell + padding);
+            const bool right = is_right_aligned(rows[0][c]);
+            const std::string whole = r == 0 ? heading_of(rows[0][c]) : rows[r][c];
+            const std::string cell = shortened_text(whole, widths[c]);
+            const size_t padding = widths[c] - cell.size();
+            blanks += (c == 0 ? 0 : 2) + (right ? padding : 0);
+            if (!cell.empty()) {
+                line += std::string(blanks, ' ') + in_colour(cell, r, rows[0][c], style);
+                blanks = 0;
+            }
+            blanks += right ? 0 : padding;
         }
-        line.erase(line.find_last_not_of(' ') + 1);
         text += line + '\n';
     }
     return text;
 }
 
-std::string paragraph_text(const std::vector<std::string>& words, int indent)
+size_t width_of(const std::string& text)
+{
+    size_t width = 0;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        width = std::max(width, line.size());
+    return width;
+}
+
+std::vector<std::string> words_of(const std::string& text)
+{
+    std::istringstream stream(text);
+    return {std::istream_iterator<std::string>(stream), {}};
+}
+
+std::string paragraph_text(const std::vector<std::string>& words, int indent, size_t width)
 {
     const std::string margin(static_cast<size_t>(indent), ' ');
     std::string text;
     std::string line;
     for (const std::string& word : words) {
-        if (!line.empty() && margin.size() + line.size() + 1 + word.size() > kLineWidth) {
+        if (!line.empty() && margin.size() + line.size() + 1 + word.size() > width) {
             text += margin + line + '\n';
             line.clear();
         }
         line += (line.empty() ? "" : " ") + word;
     }
     return line.empty() ? text : text + margin + line + '\n';
+}
+
+std::string nearest_word(const std::string& word, const std::vector<std::string>& candidates)
+{
+    std::string nearest;
+    size_t least = word.size() / 3 + 2;
+    for (const std::string& candidate : candidates) {
+        const bool is_beginning = word.size() > 2 && candidate.compare(0, word.size(), word) == 0;
+        const size_t distance = is_beginning ? 1 : edit_distance(word, candidate);
+        if (distance >= least) continue;
+        least = distance;
+        nearest = candidate;
+    }
+    return nearest;
 }
 
 }  // namespace tengine::tools

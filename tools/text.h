@@ -2,6 +2,7 @@
 // How the subcommands print numbers and tables.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,14 +17,41 @@ std::string count_text(double value);
 // The same of bytes: "25.6 MB", "412 B".
 std::string bytes_text(double bytes);
 
+// A number with so many digits after the point.
+std::string decimal_text(double value, int digits);
+
 // Milliseconds to the microsecond: "0.042", "17.300".
 std::string time_text(double milliseconds);
 
+using Rows = std::vector<std::vector<std::string>>;
+
+// How a table fits into a line, and its colours. Columns are named by their headings.
+struct TableStyle
+{
+    size_t width = 0;                          // of a line; 0: as much as there is
+    std::vector<std::string> shortened;        // whose cells are shortened where that is too little
+    std::string coloured;                      // column with colours, "" for none
+    std::map<std::string, std::string> codes;  // of its cells: the terminal's numbers ("32")
+};
+
 // Columns padded to their widest cell, two spaces between them. The first row is the heading; a
 // column whose heading begins with '>' (which is not printed) is right-aligned.
-std::string table_text(const std::vector<std::vector<std::string>>& rows);
+std::string table_text(const Rows& rows, const TableStyle& style = {});
 
-// Words, broken into lines of at most 96 characters that begin with `indent` spaces.
-std::string paragraph_text(const std::vector<std::string>& words, int indent);
+// At most `length` characters of a text, which has "..." in its middle if it is longer: both ends
+// of a name tell something.
+std::string shortened_text(const std::string& text, size_t length);
+
+// Characters of the longest line of a text.
+size_t width_of(const std::string& text);
+
+// Words, broken into lines of at most `width` characters that begin with `indent` spaces.
+std::string paragraph_text(const std::vector<std::string>& words, int indent, size_t width = 96);
+
+// What blanks separate.
+std::vector<std::string> words_of(const std::string& text);
+
+// That of `candidates` which `word` is most likely a misspelling of; "" when none is near.
+std::string nearest_word(const std::string& word, const std::vector<std::string>& candidates);
 
 }  // namespace tengine::tools

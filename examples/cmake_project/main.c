@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // classify <model> <values>: runs an ONNX model or a tmfile and prints the most probable classes.
-// <values> holds the model's input as raw 32-bit floats, as numpy's tofile() writes them.
+// <values> holds the model's input as raw 32-bit floats, as numpy's tofile() writes them. What a
+// call of the library fails with the library has logged.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +19,6 @@ static int fail(const char* subject, const char* reason)
     return -1;
 }
 
-// For calls of the library, which says itself what was wrong.
-static int fail_call(const char* subject)
-{
-    return fail(subject, get_tengine_error());
-}
-
 static const char* format_of(const char* path)
 {
     const char* ending = strrchr(path, '.');
@@ -31,15 +26,15 @@ static const char* format_of(const char* path)
 }
 
 // Dimensions that the model leaves open, as it does with the batch, become 1.
-static int close_shape(const char* model, tensor_t input)
+static int close_shape(tensor_t input)
 {
     int shape[MAX_SHAPE_DIM_NUM];
     const int dimensions = get_tensor_shape(input, shape, MAX_SHAPE_DIM_NUM);
-    if (dimensions < 0) return fail_call(model);
+    if (dimensions < 0) return -1;
     for (int i = 0; i < dimensions; ++i) {
         if (shape[i] < 1) shape[i] = 1;
     }
-    return set_tensor_shape(input, shape, dimensions) < 0 ? fail_call(model) : 0;
+    return set_tensor_shape(input, shape, dimensions) < 0 ? -1 : 0;
 }
 
 static int check_types(const char* model, tensor_t input, tensor_t output)
@@ -84,20 +79,20 @@ static int run(graph_t graph, const char* model, const char* values_path, float*
 {
     tensor_t input = get_graph_input_tensor(graph, 0, 0);
     tensor_t output = get_graph_output_tensor(graph, 0, 0);
-    if (input == NULL || output == NULL) return fail_call(model);
-    if (check_types(model, input, output) < 0 || close_shape(model, input) < 0) return -1;
+    if (input == NULL || output == NULL) return -1;
+    if (check_types(model, input, output) < 0 || close_shape(input) < 0) return -1;
 
     const int bytes = get_tensor_buffer_size(input);
-    if (bytes < 0) return fail_call(model);
+    if (bytes < 0) return -1;
     *out_values = malloc((size_t)bytes);
     if (*out_values == NULL) return fail(model, "out of memory for its input");
     if (read_values(values_path, *out_values, (size_t)bytes) < 0) return -1;
     if (set_tensor_buffer(input, *out_values, bytes) < 0 || prerun_graph(graph) < 0 ||
         run_graph(graph, 1) < 0)
-        return fail_call(model);
+        return -1;
 
     const float* result = get_tensor_buffer(output);
-    if (result == NULL) return fail_call(model);
+    if (result == NULL) return -1;
     print_classes(result, get_tensor_buffer_size(output) / (int)sizeof *result);
     return 0;
 }
@@ -108,13 +103,10 @@ int main(int argc, char** argv)
         fprintf(stderr, "usage: classify <model> <values>\n");
         return EXIT_FAILURE;
     }
-    if (init_tengine() < 0) {
-        fail_call("init_tengine");
-        return EXIT_FAILURE;
-    }
+    if (init_tengine() < 0) return EXIT_FAILURE;
     float* values = NULL;
     graph_t graph = create_graph(NULL, format_of(argv[1]), argv[1]);
-    const int status = graph != NULL ? run(graph, argv[1], argv[2], &values) : fail_call(argv[1]);
+    const int status = graph != NULL ? run(graph, argv[1], argv[2], &values) : -1;
     if (graph != NULL) destroy_graph(graph);
     free(values);
     release_tengine();

@@ -15,13 +15,6 @@ enum
 
 extern const char model_begin[], model_end[];
 
-// What the library says about its last failure.
-static int fail(const char* subject)
-{
-    fprintf(stderr, "read_digit: %s: %s\n", subject, get_tengine_error());
-    return -1;
-}
-
 static int read_picture(float* pixels)
 {
     int count = 0;
@@ -56,12 +49,12 @@ static int run(graph_t graph, float* pixels)
     tensor_t input = get_graph_input_tensor(graph, 0, 0);
     tensor_t output = get_graph_output_tensor(graph, 0, 0);
     // Whatever MODEL is: a buffer that does not fit the shape, or an output of another size, fails.
-    if (set_tensor_shape(input, shape, 4) < 0 ||
-        set_tensor_buffer(input, pixels, kPixels * (int)sizeof *pixels) < 0)
-        return fail("input");
-    if (prerun_graph(graph) < 0) return fail("prerun_graph");
-    if (run_graph(graph, 1) < 0) return fail("run_graph");
-    if (get_tensor_data(output, probability, sizeof probability) < 0) return fail("output");
+    // The library logs what fails.
+    if (input == NULL || output == NULL || set_tensor_shape(input, shape, 4) < 0 ||
+        set_tensor_buffer(input, pixels, kPixels * (int)sizeof *pixels) < 0 ||
+        prerun_graph(graph) < 0 || run_graph(graph, 1) < 0 ||
+        get_tensor_data(output, probability, sizeof probability) < 0)
+        return -1;
     print_digits(probability);
     return 0;
 }
@@ -70,13 +63,10 @@ int main(void)
 {
     float pixels[kPixels];
     if (read_picture(pixels) < 0) return EXIT_FAILURE;
-    if (init_tengine() < 0) {
-        fail("init_tengine");
-        return EXIT_FAILURE;
-    }
+    if (init_tengine() < 0) return EXIT_FAILURE;
     // "view": the bytes stay ours and are used where they lie.
     graph_t graph = create_graph(NULL, "tengine:view", model_begin, (int)(model_end - model_begin));
-    const int status = graph != NULL ? run(graph, pixels) : fail("model");
+    const int status = graph != NULL ? run(graph, pixels) : -1;
     if (graph != NULL) destroy_graph(graph);
     release_tengine();
     return status < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -9,6 +9,10 @@
 //   functions that return a handle or a pointer give NULL on failure. Every failure records, for
 //   the calling thread, a code (get_tengine_errno) and a sentence (get_tengine_error). "Fails
 //   with" lists these codes. Ask after a failure only: a success may clear the record.
+// - Every failure also logs its sentence, once, as a line of LOG_ERR, so that a program that only
+//   stops is not silent: on standard error, unless set_log_level or a sink says otherwise. Where a
+//   NULL is an answer, as that of an optional input that is left out, its comment says "answers",
+//   and nothing is logged.
 // - A handle that is NULL, was destroyed, or is of another kind fails with TENGINE_EHANDLE. One
 //   thing cannot be detected: an old handle whose address was given to a new object of its kind.
 // - Before init_tengine every function fails with TENGINE_ESTATE, except those of the groups
@@ -20,6 +24,11 @@
 //   its nodes and tensors, must be used by one thread at a time. A context may be shared by
 //   graphs of several threads; changing it must not overlap with its use, and a run that is under
 //   way uses it. init_tengine and release_tengine must not overlap with anything.
+// - Processes: fork() must not overlap with a call of the library. The child has a copy of every
+//   graph, but no threads: those that a graph was prepared with (more than one thread, the
+//   scheduler "pipeline", "run.watchdog_ms") stay in the parent. In the child run_graph and
+//   wait_graph then fail with TENGINE_ESTATE until prerun_graph has been called again; everything
+//   else, and graphs that were prepared without threads, go on as they were.
 //
 // States of a graph, as get_graph_exec_status tells them:
 //
@@ -51,6 +60,7 @@
 #include "tengine/defines.h"
 #include "tengine/error.h"
 #include "tengine/memory.h"
+#include "tengine/plugin.h"
 
 #if defined(_MSC_VER)
 #define DLLEXPORT __declspec(dllexport)
@@ -121,6 +131,9 @@ typedef int (*event_handler_t)(graph_t, int, void* arg);
 
 // Gets one log line, NUL-terminated.
 typedef void (*log_print_t)(const char*);
+
+// The same with its severity, one of enum log_level.
+typedef void (*tengine_log_sink_t)(int level, const char* line);
 
 // How prerun_graph_multithread prepares a graph.
 typedef struct options
@@ -199,8 +212,8 @@ DLLEXPORT int remove_context_device(context_t context, const char* dev_name);
 // Fail with TENGINE_ENOENT (no such option, no such device in the list; the sentence lists what
 // there is), TENGINE_EINVAL (NULL, not a number), TENGINE_ERANGE (a number outside the range).
 DLLEXPORT int tengine_context_set_option(context_t context, const char* key, const char* value);
-// The value set last, or the default. NULL with TENGINE_ENOENT also for a device's option that was
-// not set. Valid until the option is set again or the context is freed.
+// The value set last, or the default; answers NULL with TENGINE_ENOENT for a device's option that
+// was not set. Valid until the option is set again or the context is freed.
 DLLEXPORT const char* tengine_context_get_option(context_t context, const char* key);
 
 // A context has no attributes; its options have keys (tengine_context_set_option): fails with
@@ -346,7 +359,7 @@ DLLEXPORT void release_graph_node(node_t node);
 DLLEXPORT int get_node_input_number(node_t node);
 DLLEXPORT int get_node_output_number(node_t node);
 
-// Fail with TENGINE_ERANGE and, where an optional one is left out, TENGINE_ENOENT.
+// Fail with TENGINE_ERANGE. Answer NULL with TENGINE_ENOENT where an optional one is left out.
 DLLEXPORT tensor_t get_node_input_tensor(node_t node, int input_idx);
 DLLEXPORT tensor_t get_node_output_tensor(node_t node, int output_idx);
 
@@ -476,8 +489,9 @@ DLLEXPORT int get_tensor_data(tensor_t tensor, void* output_data, int data_size)
 // TENGINE_ERANGE (`data_size` < 0, or more than the tensor has).
 DLLEXPORT int set_tensor_data(tensor_t tensor, const void* input_data, int data_size);
 
-// TENGINE_DT_*. Setting one that has another element size changes get_tensor_buffer_size and drops
-// the data. Fails with TENGINE_EDTYPE.
+// TENGINE_DT_*; TENGINE_DT_UNKNOWN for what nodes compute, when the model does not say it and
+// prerun_graph has not worked it out yet. Setting one that has another element size changes
+// get_tensor_buffer_size and drops the data. Fails with TENGINE_EDTYPE.
 DLLEXPORT int get_tensor_data_type(tensor_t tensor);
 DLLEXPORT int set_tensor_data_type(tensor_t tensor, int data_type);
 
@@ -502,11 +516,20 @@ DLLEXPORT int get_tensor_quant_param(tensor_t tensor, float* scale, int* zero_po
 // TENGINE_MODE_FP32 and no affinity, or what set_graph_thread and set_graph_thread_mask have set.
 // Fails with TENGINE_ESTATE (running), TENGINE_EGRAPH (no inputs or outputs, a node without a
 // required input, a cycle), TENGINE_EINVAL and TENGINE_EDTYPE (shapes or types that do not fit; the
-// sentence names the node), TENGINE_ENOENT (the option "scheduler" names none there is),
-// TENGINE_EFALLBACK (more would run on the CPU than the context's options allow), TENGINE_EDEVICE
-// or what else the CPU has reported; what another device fails to prepare the CPU gets.
+// sentence names the node; a model without scales in TENGINE_MODE_INT8 or TENGINE_MODE_UINT8, which
+// the option "precision.float" may allow), TENGINE_ENOENT (the option "scheduler" names none there
+// is), TENGINE_EFALLBACK (more would run on the CPU than the context's options allow),
+// TENGINE_ELIMIT (it would hold more than the option "memory.limit_mb"), TENGINE_ECANCELED
+// (tengine_graph_cancel), TENGINE_EDEVICE or what else the CPU has reported; what another device
+// fails to prepare the CPU gets.
 DLLEXPORT int prerun_graph(graph_t graph);
 DLLEXPORT int prerun_graph_multithread(graph_t graph, struct options opt);
+
+// Ends a prerun_graph of this graph that another thread is in: soon, between two nodes or two
+// parts, with TENGINE_ECANCELED, and the graph is then as after postrun_graph. Thread rule: the one
+// function that any thread may call while the graph is being prepared; the graph must not be
+// destroyed meanwhile. Fails with TENGINE_ESTATE (nothing is being prepared, or nothing any more).
+DLLEXPORT int tengine_graph_cancel(graph_t graph);
 
 // Runs, any number of times. With `block` not 0 returns when the results are there. With 0 it may
 // return earlier, and wait_graph says when they are; the default scheduler "sync" has always
@@ -516,16 +539,17 @@ DLLEXPORT int prerun_graph_multithread(graph_t graph, struct options opt);
 // is run on the CPU, from then on until the next prerun_graph, unless the context's options forbid
 // that.
 // Fails with TENGINE_ESTATE (not prepared, changed since; called from a hook; `block` not 0 while
-// runs are under way), TENGINE_ELIMIT (as many are under way as the scheduler takes),
-// TENGINE_EINVAL (an input without data, which the sentence names), TENGINE_EDEVICE or what else
-// the device has reported.
+// runs are under way; prepared with threads before fork()), TENGINE_ELIMIT (as many are under way
+// as the scheduler takes), TENGINE_EINVAL (an input without data, which the sentence names),
+// TENGINE_EDEVICE or what else the device has reported.
 DLLEXPORT int run_graph(graph_t graph, int block);
 
 // State of the oldest run under way, or of the last run when none is: 1 finished, 0 not yet. With
 // `try_wait` 0 waits until it has finished. Runs end here one by one in the order of run_graph: the
 // outputs hold the results of this one until the next call of wait_graph or a blocking run_graph,
 // and its failure is that of no other run.
-// Fails with TENGINE_ESTATE (nothing was run since prerun_graph) or as the run did.
+// Fails with TENGINE_ESTATE (nothing was run since prerun_graph; the run was begun before fork())
+// or as the run did.
 DLLEXPORT int wait_graph(graph_t graph, int try_wait);
 
 // Releases what a run needs. Output buffers become invalid.
@@ -564,31 +588,9 @@ DLLEXPORT void set_log_level(enum log_level level);
 // The function runs on the thread that logs, on several at once. Process-wide.
 DLLEXPORT void set_log_output(log_print_t func);
 
-// ---- Plug-ins: shared libraries that bring devices and schedulers ----
-// Not while graphs run on other threads.
-
-// Loads a shared library (a path, or a name from the system's search path) and calls its function
-// `init_func_name`, an `int (*)(void)`, which registers devices and schedulers through device.h;
-// NULL calls nothing. Its symbols are resolved at once and seen by nobody else. When loading fails
-// nothing it had registered stays. Fails with TENGINE_EINVAL (a name is NULL or empty),
-// TENGINE_EEXIST (there is a plug-in of this name), TENGINE_EIO (the file, with the loader's
-// sentence), TENGINE_ENOENT (no such function), and when the function returns a negative number,
-// with what it has recorded or TENGINE_EDEVICE.
-DLLEXPORT int load_tengine_plugin(const char* plugin_name, const char* file_name,
-                                  const char* init_func_name);
-
-// Calls the plug-in's function `rel_func_name`, also `int (*)(void)`, NULL for none, unregisters
-// what is then still there of its devices and schedulers, and closes the library. release_tengine
-// does so for all plug-ins, without calling functions of theirs. Fails with TENGINE_EINVAL (NULL),
-// TENGINE_ENOENT (no such plug-in or function), TENGINE_ESTATE (a context lists one of its devices,
-// a graph uses one, or a call of one has not come back), and as above when the function returns a
-// negative number; the plug-in then stays.
-DLLEXPORT int unload_tengine_plugin(const char* plugin_name, const char* rel_func_name);
-
-// Number of plug-ins, and the name of one, in the order of loading, valid until it is unloaded; the
-// latter fails with TENGINE_ERANGE.
-DLLEXPORT int get_tengine_plugin_number(void);
-DLLEXPORT const char* get_tengine_plugin_name(int idx);
+// The same for a function that is told how severe a line is, and gets up to 1023 characters of it.
+// Of the two functions the one that was set last has the lines.
+DLLEXPORT void tengine_log_set_sink(tengine_log_sink_t func);
 
 #ifdef __cplusplus
 }

@@ -65,6 +65,14 @@ typedef struct ir_counter
     double value;
 } ir_counter_t;
 
+// An option by key of a device (interface.option).
+typedef struct ir_device_option
+{
+    const char* key;      // without the device's name and the dot
+    const char* initial;  // what it is when it is not set, as text
+    const char* help;     // what it does and what it may be, in one sentence
+} ir_device_option_t;
+
 // What a compiled part holds of the process's memory (interface.memory), in bytes. What is the
 // core's is not counted: constants, tensors at the part's borders, tensors that own their memory.
 typedef struct ir_part_memory
@@ -117,7 +125,9 @@ typedef struct interface
     // order of subgraph->node_list; -1 where it cannot tell.
     int (*measure)(struct device* device, struct subgraph* subgraph, int64_t* out_node_ns);
     // (optional) What the device counted in the last run: appends ir_counter_t. Called between
-    // runs, when somebody wants to know.
+    // runs, when somebody wants to know. A device that is simulated counts what it took by its own
+    // clock as "time" in "ms", and measure() is by that clock too: reports then do not take the
+    // time of run() for its own.
     int (*count)(struct device* device, struct subgraph* subgraph, struct vector* out_counters);
     // (optional) The run that is under way was given up (option run.watchdog_ms): it should return
     // soon, whatever it returns. Once, from another thread than run's.
@@ -125,6 +135,9 @@ typedef struct interface
     // (optional) What the part holds now; called between runs. `out_memory` comes in as zeroes.
     // NULL: reports show subgraph->plan_bytes as the arena and say that the rest is not known.
     int (*memory)(struct device* device, struct subgraph* subgraph, ir_part_memory_t* out_memory);
+    // (optional) The options that check_option() knows, for lists of them: the one at `index`, from
+    // 0 on; NULL behind the last. It lives as long as the device.
+    const ir_device_option_t* (*option)(struct device* device, int index);
 } ir_interface_t;
 
 typedef struct allocator
@@ -144,6 +157,9 @@ typedef struct allocator
     // (optional) Judges one node whose operator `describe` lists, whose computed tensors have types
     // in `precision` and whose shapes are known: parameters, constants, sizes. The default device
     // is asked about every node it lists. NULL: takes them all. `out_verdict` comes in as YES.
+    // Anything but 0 is a refusal too, but for a TENGINE_ENOMEM that was recorded, here and in
+    // describe, evaluation and estimate: it says nothing of the node, so prerun_graph fails with
+    // it.
     int (*inspect)(struct device* device, const struct node* node, ir_verdict_t* out_verdict);
     // (optional) Predicted time of one run of the node in ms, without moving its tensors to the
     // device and back; node->graph->run_options says with how many threads. A part whose device

@@ -20,6 +20,7 @@ extern "C" {
     X(TENGINE_ESTATE, -5, "not possible in the present state")           \
     X(TENGINE_ERANGE, -6, "value out of range")                          \
     X(TENGINE_EGRAPH, -7, "the graph is not well formed")                \
+    X(TENGINE_ECANCELED, -8, "cancelled by the program")                 \
     /* a bad file */                                                     \
     X(TENGINE_EIO, -20, "cannot read or write the file")                 \
     X(TENGINE_EFORMAT, -21, "the file is damaged or not of this format") \

@@ -31,6 +31,14 @@ DLLEXPORT int tengine_device_get_data_type(const char* device, int index);
 // of its kernels ("AVX3; OpenBLAS SkylakeX"). "" when it says nothing. Fails with TENGINE_ENOENT.
 DLLEXPORT const char* tengine_device_get_features(const char* device);
 
+// Options of the device by key ("config"), which a context that has the device takes as
+// "<device>.<key>": key, default, and what it does in one sentence. 0 of them for a device that has
+// none or does not list them. Fail with TENGINE_ENOENT (no such device).
+DLLEXPORT int tengine_device_get_option_number(const char* device);
+DLLEXPORT const char* tengine_device_get_option_name(const char* device, int index);
+DLLEXPORT const char* tengine_device_get_option_default(const char* device, int index);
+DLLEXPORT const char* tengine_device_get_option_help(const char* device, int index);
+
 // Operators that a graph can hold, each once, by name and domain ("" is ONNX's).
 DLLEXPORT int tengine_operator_get_number(void);
 DLLEXPORT const char* tengine_operator_get_name(int index);
@@ -68,7 +76,17 @@ DLLEXPORT tensor_t tengine_graph_get_tensor(graph_t graph, int index);
 // TENSOR_TYPE_*.
 DLLEXPORT int tengine_tensor_get_type(tensor_t tensor);
 
-// The node that writes the tensor; fails with TENGINE_ENOENT when none does.
+// 1 when the number of dimensions is known, which get_tensor_shape tells, else 0: an input of which
+// the model says nothing.
+DLLEXPORT int tengine_tensor_has_rank(tensor_t tensor);
+
+// What the model calls a dimension (ONNX's dim_param, "batch"), "" when it has no name. Inputs have
+// such names, where the model leaves a dimension free; they stay when set_tensor_shape fixes it.
+// Fails with TENGINE_ERANGE for an index that is not one of 0 to MAX_SHAPE_DIM_NUM - 1. Valid until
+// destroy_graph.
+DLLEXPORT const char* tengine_tensor_get_dim_name(tensor_t tensor, int index);
+
+// The node that writes the tensor; answers NULL with TENGINE_ENOENT when none does.
 DLLEXPORT node_t tengine_tensor_get_producer(tensor_t tensor);
 
 // The nodes that read the tensor, one entry for each use.
@@ -174,7 +192,9 @@ struct tengine_subgraph
 DLLEXPORT int tengine_graph_get_subgraph(graph_t graph, int index,
                                          struct tengine_subgraph* out_subgraph);
 
-// What a device counted in the last run of its part.
+// What a device counted in the last run of its part. "time" in "ms" is what a device that is
+// simulated took by its own clock, as are the times of its nodes; measured_ms of the part is then
+// what the simulator took. A device that is what it says does not count it.
 struct tengine_counter
 {
     char name[48];  // "weight stall"
@@ -186,6 +206,10 @@ struct tengine_counter
 // that counts nothing, and before the first run. Fails as the above, and with what the device says.
 DLLEXPORT int tengine_graph_get_counters(graph_t graph, int subgraph,
                                          struct tengine_counter* counters, int capacity);
+
+// Threads that the CPU runs the graph with: what prerun_graph_multithread was asked for, or one for
+// each core it may use when that was 0 or more than these. Fails as the above.
+DLLEXPORT int tengine_graph_get_thread_number(graph_t graph);
 
 // Name of the scheduler that walks the parts ("sync"). Fails as the above.
 DLLEXPORT const char* tengine_graph_get_scheduler(graph_t graph);

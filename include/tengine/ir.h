@@ -46,7 +46,7 @@ typedef struct tensor
     int32_t consumer_num;
     uint8_t reshaped;             // the user gave it a new shape since the last prerun
     uint8_t tensor_type;          // TENSOR_TYPE_*
-    uint8_t data_type;            // TENGINE_DT_*
+    uint8_t data_type;            // TENGINE_DT_*; in a source graph also TENGINE_DT_UNKNOWN
     uint8_t dim_num;              // rank; 0 with shape_set is a scalar
     uint8_t shape_set;            // 0: nothing is known of the shape, not even the rank
     uint8_t elem_size;            // bytes of one element
@@ -82,6 +82,10 @@ typedef struct tensor
     int32_t* subgraph_list;   // subgraphs that read or write it
     int32_t subgraph_num;
     int32_t source_index;  // execution graph: the source graph's tensor it stands for, or -1
+    int32_t* consumer_input;   // the core's own: which of its inputs consumer[i] reads with, or -1
+    int32_t graph_output_num;  // how often it is in graph.output_tensors
+    char* dim_names;  // what the model calls dimensions of an input, see set_ir_tensor_dim_names();
+                      // NULL: nothing
 } ir_tensor_t;
 
 typedef struct op
@@ -117,6 +121,7 @@ typedef struct node
     int64_t measured_ns;    // time of the last run; -1: not known
     uint8_t keep_float;     // the user wants it computed in the types that the model has
     struct custom_kernel* custom_kernel;  // the program's own kernel, or NULL; the source node's
+    int32_t* input_places;  // the core's own: where the node is among the consumers of each input
 } ir_node_t;
 
 typedef struct subgraph
@@ -203,6 +208,9 @@ typedef struct graph
     void* session;  // execution graph: the scheduler room's own
     // Execution graph: of ir_settled_shape_t (graph/graph.h), or NULL.
     struct vector* settled_shapes;
+    int preparation;         // source graph: see graph/preparation.h
+    int64_t memory_limit;    // execution graph and parts: most bytes to be held; 0: any
+    int64_t memory_claimed;  // and what is held as far as it has been counted
 } ir_graph_t;
 
 // ---- graph ----
@@ -258,8 +266,8 @@ TENGINE_API int64_t get_ir_node_macs(const ir_node_t* node);
 
 // ---- tensor ----
 
-// Appends a tensor of type TENSOR_TYPE_VAR without shape. The name is copied; NULL or "" makes one
-// from the index. NULL on failure (error set).
+// Appends a tensor of type TENSOR_TYPE_VAR without shape; its data type may be TENGINE_DT_UNKNOWN.
+// The name is copied; NULL or "" makes one from the index. NULL on failure (error set).
 TENGINE_API ir_tensor_t* create_ir_tensor(struct graph* graph, const char* tensor_name,
                                           int data_type);
 TENGINE_API int get_ir_tensor_index_from_name(const struct graph* ir_graph,
@@ -267,8 +275,15 @@ TENGINE_API int get_ir_tensor_index_from_name(const struct graph* ir_graph,
 // dims >= 0, or -1 for a dimension not known yet; updates elem_num. TENGINE_ERANGE for rank > 8,
 // a dimension below -1 or more than 2^48 bytes (2^31 where a size has 32 bits).
 TENGINE_API int set_ir_tensor_shape(ir_tensor_t* ir_tensor, const int dims[], int dim_number);
-// TENGINE_EDTYPE for an unknown type, TENGINE_ERANGE for more bytes than set_ir_tensor_shape allows.
+// TENGINE_EDTYPE for an unknown type, TENGINE_ERANGE for more bytes than set_ir_tensor_shape
+// allows.
 TENGINE_API int set_ir_tensor_data_type(ir_tensor_t* ir_tensor, int data_type);
+// Names of the first `number` dimensions, "" for none (ONNX's dim_param, "batch"). They are copied,
+// replace older ones, and stay when the shape changes.
+TENGINE_API int set_ir_tensor_dim_names(ir_tensor_t* ir_tensor, const char* const names[],
+                                        int number);
+// "" when the dimension has no name. Lives as long as the tensor, or until the next set.
+TENGINE_API const char* get_ir_tensor_dim_name(const ir_tensor_t* ir_tensor, int dim);
 // True when rank and every dimension are known.
 TENGINE_API bool is_ir_tensor_shape_known(const ir_tensor_t* ir_tensor);
 // Bytes of the whole tensor; 0 while the shape is not known.

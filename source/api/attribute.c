@@ -272,7 +272,7 @@ static int read_attribute(node_t node, const char* function, const char* attr_na
     const attribute_type_t* type = NULL;
     if (target == NULL || find_attribute(target, function, attr_name, &field) < 0 ||
         find_type(target, function, field, type_name, &type) < 0)
-        return -1;
+        return api_failure();
     return api_result(get_attribute(target, function, field, type, buf, size));
 }
 
@@ -285,7 +285,7 @@ static int write_attribute(node_t node, const char* function, const char* attr_n
     const attribute_type_t* type = NULL;
     if (target == NULL || find_attribute(target, function, attr_name, &field) < 0 ||
         find_type(target, function, field, type_name, &type) < 0 || check_idle(owner, function) < 0)
-        return -1;
+        return api_failure();
     return end_change(owner, set_attribute(target, function, field, type, buf, size));
 }
 
@@ -325,7 +325,8 @@ int tengine_node_get_attr_number(node_t node, const char* attr_name)
 {
     const struct node* target = find_node(node, __func__, NULL);
     const op_field_t* field = NULL;
-    if (target == NULL || find_attribute(target, __func__, attr_name, &field) < 0) return -1;
+    if (target == NULL || find_attribute(target, __func__, attr_name, &field) < 0)
+        return api_failure();
     return count_elements(field, get_attribute_member(target, field));
 }
 
@@ -355,6 +356,6 @@ int add_node_attr(node_t node, const char* attr_name, const char* type_name, int
     if (target == NULL || check_name(attr_name, __func__, "attr_name") < 0 ||
         check_name(type_name, __func__, "type_name") < 0 ||
         find_new_kind(__func__, type_name, &kind) < 0 || check_idle(owner, __func__) < 0)
-        return -1;
+        return api_failure();
     return end_change(owner, add_node_field(target, attr_name, kind));
 }

@@ -123,7 +123,7 @@ int set_node_attr_pointer(node_t node, const char* attr_name, const void* attr_v
     void* pointer;
     if (target == NULL || find_attribute(target, __func__, attr_name, &field) < 0 ||
         check_pointer(attr_val, __func__, "attr_val") < 0 || check_idle(owner, __func__) < 0)
-        return -1;
+        return api_failure();
     memcpy(&pointer, attr_val, sizeof pointer);
     return end_change(owner, set_pointer(target, __func__, field, pointer));
 }
@@ -194,7 +194,7 @@ int get_node_attr_pointer(node_t node, const char* attr_name, void* attr_val)
     if (target == NULL || find_attribute(target, __func__, attr_name, &field) < 0 ||
         check_pointer(attr_val, __func__, "attr_val") < 0 ||
         get_pointer(owner, target, __func__, field, &pointer) < 0)
-        return -1;
+        return api_failure();
     memcpy(attr_val, &pointer, sizeof pointer);
     return 0;
 }

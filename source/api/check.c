@@ -6,6 +6,24 @@
 
 #include "base/text.h"
 #include "scheduler/scheduler.h"
+#include "tengine/log.h"
+
+int api_failure(void)
+{
+    TLOG_ERR("%s", tengine_error_message());
+    return -1;
+}
+
+int api_result(int status)
+{
+    return status < 0 ? api_failure() : status;
+}
+
+void* api_pointer(const void* pointer)
+{
+    if (pointer == NULL) api_failure();
+    return (void*)pointer;
+}
 
 int check_pointer(const void* pointer, const char* function, const char* parameter)
 {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks that most functions of the C API begin with, and the turn from the status codes inside to
-// the 0 and -1 outside. Handles are checked in handle.h. `function` is the name of the API function
-// for the sentence.
+// the 0 and -1 outside, where a failure is logged. Handles are checked in handle.h. `function` is
+// the name of the API function for the sentence.
 #pragma once
 
 #include "api/handle.h"
 
-// -1 for a failure, whose code and sentence have been set, else the value itself.
-static inline int api_result(int status)
-{
-    return status < 0 ? -1 : status;
-}
+// What a function of the C API ends with when it fails; code and sentence have been set. Logs the
+// sentence, so one that calls another returns that one's failure as it is. The first returns -1;
+// the others do the same for a status below 0 and a NULL, and else return what they are given.
+int api_failure(void);
+int api_result(int status);
+void* api_pointer(const void* pointer);
 
 // TENGINE_EINVAL when `pointer` is NULL, or for a name, also when it is empty.
 TENGINE_MUST_USE int check_pointer(const void* pointer, const char* function,

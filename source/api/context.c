@@ -12,13 +12,13 @@
 
 context_t create_context(const char* context_name, int empty_context)
 {
-    if (check_initialised(__func__) < 0) return NULL;
+    if (check_initialised(__func__) < 0) return api_pointer(NULL);
     ir_context_t* context = create_ir_context(context_name);
-    if (context == NULL) return NULL;
+    if (context == NULL) return api_pointer(NULL);
     if ((!empty_context && add_ir_context_device(context, get_first_device(), NULL, 0) < 0) ||
         add_handle(context, HANDLE_CONTEXT, NULL) < 0) {
         destroy_ir_context(context);
-        return NULL;
+        return api_pointer(NULL);
     }
     return context;
 }
@@ -27,13 +27,16 @@ void destroy_context(context_t context)
 {
     if (context == NULL) return;
     ir_context_t* target = find_context(context, __func__);
-    if (target != NULL && remove_context_handle(target)) destroy_ir_context(target);
+    if (target == NULL)
+        api_failure();
+    else if (remove_context_handle(target))
+        destroy_ir_context(target);
 }
 
 int get_context_device_number(context_t context)
 {
     const ir_context_t* target = find_context(context, __func__);
-    return target == NULL ? -1 : get_vector_num(target->devices);
+    return target == NULL ? api_failure() : get_vector_num(target->devices);
 }
 
 int add_context_device(context_t context, const char* dev_name)
@@ -47,7 +50,7 @@ int set_context_device(context_t context, const char* dev_name, const void* dev_
     ir_context_t* target = find_context(context, __func__);
     struct device* device = NULL;
     if (target == NULL || require_device(dev_name, __func__, "the device name", &device) < 0)
-        return -1;
+        return api_failure();
     if ((dev_option == NULL) != (dev_opt_size == 0))
         return api_result(tengine_error_set(
             TENGINE_EINVAL, "%s: device '%s': option is %s, but its size is %zu", __func__,
@@ -58,10 +61,10 @@ int set_context_device(context_t context, const char* dev_name, const void* dev_
 int remove_context_device(context_t context, const char* dev_name)
 {
     ir_context_t* target = find_context(context, __func__);
-    if (target == NULL) return -1;
+    if (target == NULL) return api_failure();
     if (dev_name == NULL) return 0;
     struct device* device = NULL;
-    if (require_device(dev_name, __func__, "the device name", &device) < 0) return -1;
+    if (require_device(dev_name, __func__, "the device name", &device) < 0) return api_failure();
     return api_result(remove_ir_context_device(target, device));
 }
 
@@ -107,20 +110,22 @@ static int set_option(ir_context_t* context, const char* key, const char* value,
 int tengine_context_set_option(context_t context, const char* key, const char* value)
 {
     ir_context_t* target = find_context(context, __func__);
-    return target == NULL ? -1 : api_result(set_option(target, key, value, __func__));
+    return target == NULL ? api_failure() : api_result(set_option(target, key, value, __func__));
 }
 
 const char* tengine_context_get_option(context_t context, const char* key)
 {
     const ir_context_t* target = find_context(context, __func__);
     const char* device_key;
-    if (target == NULL || check_name(key, __func__, "key") < 0) return NULL;
+    if (target == NULL || check_name(key, __func__, "key") < 0) return api_pointer(NULL);
     if (find_ir_option(key) != NULL) return get_ir_context_option(target, key);
     const ir_context_device_t* entry = find_ir_option_device(target, key, &device_key);
-    const char* value = entry == NULL ? NULL : find_ir_key_value(entry->key_values, device_key);
-    if (entry == NULL)
+    if (entry == NULL) {
         fail_ir_option(target, key);
-    else if (value == NULL)
+        return api_pointer(NULL);
+    }
+    const char* value = find_ir_key_value(entry->key_values, device_key);
+    if (value == NULL)  // an answer, not to be logged
         tengine_error_set(TENGINE_ENOENT, "%s: option '%.100s' was not set for device '%s'",
                           __func__, device_key, entry->device->name);
     return value;
@@ -138,7 +143,7 @@ int set_context_attr(context_t context, const char* attr_name, const void* val, 
 {
     (void)val, (void)val_size;
     if (find_context(context, __func__) == NULL || check_name(attr_name, __func__, "attr_name") < 0)
-        return -1;
+        return api_failure();
     return api_result(fail_no_attributes(__func__));
 }
 
@@ -146,17 +151,18 @@ int get_context_attr(context_t context, const char* attr_name, void* val, int va
 {
     (void)val, (void)val_size;
     if (find_context(context, __func__) == NULL || check_name(attr_name, __func__, "attr_name") < 0)
-        return -1;
+        return api_failure();
     return api_result(fail_no_attributes(__func__));
 }
 
 int set_default_device(const char* device)
 {
-    if (check_initialised(__func__) < 0 || check_name(device, __func__, "device") < 0) return -1;
+    if (check_initialised(__func__) < 0 || check_name(device, __func__, "device") < 0)
+        return api_failure();
     return api_result(set_first_device(device));
 }
 
 const char* get_default_device(void)
 {
-    return check_initialised(__func__) < 0 ? NULL : get_first_device()->name;
+    return check_initialised(__func__) < 0 ? api_pointer(NULL) : get_first_device()->name;
 }

@@ -46,7 +46,7 @@ int set_custom_kernel(node_t node, const char* dev_name, struct custom_kernel_op
     struct node* target = find_node(node, __func__, &owner);
     if (target == NULL || check_pointer(kernel_ops, __func__, "kernel_ops") < 0 ||
         check_kernel_device(dev_name, __func__) < 0 || check_idle(owner, __func__) < 0)
-        return -1;
+        return api_failure();
     return end_change(owner, add_custom_kernel(target, kernel_ops));
 }
 
@@ -67,7 +67,7 @@ int remove_custom_kernel(node_t node, const char* dev_name)
     struct node* target = find_node(node, __func__, &owner);
     if (target == NULL || check_kernel_device(dev_name, __func__) < 0 ||
         check_idle(owner, __func__) < 0)
-        return -1;
+        return api_failure();
     if (target->custom_kernel == NULL)
         return api_result(tengine_error_set(TENGINE_ENOENT, "%s: node '%s' has no custom kernel",
                                             __func__, target->name));

@@ -5,6 +5,7 @@
 #include "api/custom_kernel.h"
 #include "base/cpu.h"
 #include "graph/graph.h"
+#include "graph/preparation.h"
 #include "scheduler/failure.h"
 #include "scheduler/scheduler.h"
 #include "tengine/log.h"
@@ -99,13 +100,22 @@ static int prepare(api_graph_t* graph, const char* function, const options_t* wa
 int prerun_graph(graph_t graph)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    return target == NULL ? -1 : api_result(prepare(target, __func__, &target->thread));
+    return target == NULL ? api_failure() : api_result(prepare(target, __func__, &target->thread));
 }
 
 int prerun_graph_multithread(graph_t graph, struct options opt)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    return target == NULL ? -1 : api_result(prepare(target, __func__, &opt));
+    return target == NULL ? api_failure() : api_result(prepare(target, __func__, &opt));
+}
+
+int tengine_graph_cancel(graph_t graph)
+{
+    const api_graph_t* target = find_graph(graph, __func__);
+    if (target == NULL) return api_failure();
+    if (cancel_ir_preparation(target->graph)) return 0;
+    return api_result(
+        tengine_error_set(TENGINE_ESTATE, "%s: the graph is not being prepared", __func__));
 }
 
 static void raise_event(const api_graph_t* graph, int event)
@@ -117,11 +127,10 @@ static void raise_event(const api_graph_t* graph, int event)
 // `status` is what the run ended with; a hook must not change what its failure says.
 static void end_run(api_graph_t* graph, int status)
 {
-    ir_failure_t failure = {0};
-    if (status < 0) keep_ir_failure(&failure);
-    graph->last_status = status;
+    graph->failure.code = 0;
+    if (status < 0) keep_ir_failure(&graph->failure);
     raise_event(graph, status < 0 ? GRAPH_EXEC_ABORT : GRAPH_EXEC_DONE);
-    if (status < 0) raise_ir_failure(&failure);
+    if (status < 0) raise_ir_failure(&graph->failure);
 }
 
 static int check_runnable(const api_graph_t* graph, int block, const char* function)
@@ -141,7 +150,7 @@ static int check_runnable(const api_graph_t* graph, int block, const char* funct
 int run_graph(graph_t graph, int block)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_runnable(target, block, __func__) < 0) return -1;
+    if (target == NULL || check_runnable(target, block, __func__) < 0) return api_failure();
     target->running = true;
     target->has_run = true;
     raise_event(target, GRAPH_EXEC_START);
@@ -163,20 +172,21 @@ static int wait_for_oldest(api_graph_t* graph, int try_wait)
 int wait_graph(graph_t graph, int try_wait)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL) return -1;
+    if (target == NULL) return api_failure();
     if (!target->has_run)
         return api_result(
             tengine_error_set(TENGINE_ESTATE, "%s: nothing was run since prerun_graph", __func__));
     if (target->running) return 0;
     if (target->graph->status == GRAPH_STAT_RUNNING) return wait_for_oldest(target, try_wait);
-    if (target->last_status >= 0) return 1;
-    return api_result(tengine_error_set(target->last_status, "%s: the last run failed", __func__));
+    if (target->failure.code == 0) return 1;
+    return api_result(tengine_error_set(target->failure.code, "%s: the last run failed: %s",
+                                        __func__, target->failure.message));
 }
 
 int postrun_graph(graph_t graph)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_idle(target, __func__) < 0) return -1;
+    if (target == NULL || check_idle(target, __func__) < 0) return api_failure();
     target->has_run = false;
     ir_failure_t failure = {0};
     if (postrun_ir_graph(target->graph) < 0) keep_ir_failure(&failure);
@@ -187,14 +197,14 @@ int postrun_graph(graph_t graph)
 int get_graph_exec_status(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL) return -1;
+    if (target == NULL) return api_failure();
     return target->running ? GRAPH_STAT_RUNNING : target->graph->status;
 }
 
 int set_graph_event_hook(graph_t graph, int event, event_handler_t cb_func, void* cb_arg)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_idle(target, __func__) < 0) return -1;
+    if (target == NULL || check_idle(target, __func__) < 0) return api_failure();
     if (event < 0 || event >= GRAPH_EVENT_NUMBER)
         return api_result(tengine_error_set(TENGINE_EINVAL, "%s: event %d is not one of 0..%d",
                                             __func__, event, GRAPH_EVENT_NUMBER - 1));
@@ -211,7 +221,7 @@ size_t get_cluster_affinity_mask(int cluster)
 int set_graph_thread(graph_t graph, int cluster, int threads)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_idle(target, __func__) < 0) return -1;
+    if (target == NULL || check_idle(target, __func__) < 0) return api_failure();
     if (cluster < TENGINE_CLUSTER_ALL || cluster > TENGINE_CLUSTER_LITTLE)
         return api_result(tengine_error_set(TENGINE_EINVAL, "%s: cluster %d is not one of %d..%d",
                                             __func__, cluster, TENGINE_CLUSTER_ALL,
@@ -224,7 +234,7 @@ int set_graph_thread(graph_t graph, int cluster, int threads)
 int set_graph_thread_mask(graph_t graph, size_t cpu_mask)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_idle(target, __func__) < 0) return -1;
+    if (target == NULL || check_idle(target, __func__) < 0) return api_failure();
     target->thread.affinity = cpu_mask;
     return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // C API, group Graph: creating by hand or from a model, inputs and outputs, destroying.
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/attribute.h"
@@ -42,6 +43,19 @@ static source_kind_t split_format(const char* format, size_t* out_length)
     return SOURCE_FILE;
 }
 
+static int fail_unknown_format(const char* format)
+{
+    char known[128] = "";
+    for (int i = 0; i < get_serializer_count(); ++i) {
+        struct serializer* serializer = find_serializer_via_index(i);
+        const size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s'%s'", i == 0 ? "" : ", ",
+                 serializer->get_name(serializer));
+    }
+    return tengine_error_set(
+        TENGINE_ENOENT, "create_graph: there is no model format '%s'; there are %s", format, known);
+}
+
 static int find_format(const char* format, model_source_t* source)
 {
     char name[32];
@@ -56,7 +70,7 @@ static int find_format(const char* format, model_source_t* source)
     if (source->serializer == NULL && source->kind == SOURCE_MEMORY)
         source->serializer = find_serializer_via_name("tengine");
     if (source->serializer != NULL) return TENGINE_OK;
-    return tengine_error_set(TENGINE_ENOENT, "create_graph: there is no model format '%s'", format);
+    return fail_unknown_format(format);
 }
 
 static int read_source(const char* format, const char* file_name, va_list arguments,
@@ -136,7 +150,7 @@ graph_t create_graph(context_t context, const char* model_format, const char* fi
 {
     if (check_initialised(__func__) < 0 ||
         (context != NULL && find_context(context, __func__) == NULL))
-        return NULL;
+        return api_pointer(NULL);
     va_list arguments;
     va_start(arguments, file_name);
     model_source_t source = {0};
@@ -148,16 +162,16 @@ graph_t create_graph(context_t context, const char* model_format, const char* fi
         graph = NULL;
     }
     va_end(arguments);
-    return graph == NULL ? NULL : graph->graph;
+    return graph == NULL ? api_pointer(NULL) : graph->graph;
 }
 
 int destroy_graph(graph_t graph)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL) return -1;
+    if (target == NULL) return api_failure();
     while (!target->running && target->graph->status == GRAPH_STAT_RUNNING)
         wait_graph(graph, 0);
-    if (check_idle(target, __func__) < 0) return -1;
+    if (check_idle(target, __func__) < 0) return api_failure();
     release_graph(target);
     return 0;
 }
@@ -167,7 +181,7 @@ int set_graph_layout(graph_t graph, int layout_type)
     api_graph_t* target = find_graph(graph, __func__);
     if (target == NULL || check_layout(layout_type, __func__) < 0 ||
         check_idle(target, __func__) < 0)
-        return -1;
+        return api_failure();
     target->graph->graph_layout = (int8_t)layout_type;
     return end_change(target, TENGINE_OK);
 }
@@ -243,7 +257,7 @@ static int replace_input_nodes(struct graph* graph, const int32_t nodes[], int n
 int set_graph_input_node(graph_t graph, const char* input_nodes[], int input_number)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_idle(target, __func__) < 0) return -1;
+    if (target == NULL || check_idle(target, __func__) < 0) return api_failure();
     return end_change(target, replace_node_list(target->graph, __func__, input_nodes, input_number,
                                                 replace_input_nodes));
 }
@@ -251,7 +265,7 @@ int set_graph_input_node(graph_t graph, const char* input_nodes[], int input_num
 int set_graph_output_node(graph_t graph, const char* output_nodes[], int output_number)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_idle(target, __func__) < 0) return -1;
+    if (target == NULL || check_idle(target, __func__) < 0) return api_failure();
     return end_change(target, replace_node_list(target->graph, __func__, output_nodes,
                                                 output_number, set_ir_graph_output_node));
 }
@@ -259,29 +273,31 @@ int set_graph_output_node(graph_t graph, const char* output_nodes[], int output_
 int get_graph_input_node_number(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    return target == NULL ? -1 : target->graph->input_num;
+    return target == NULL ? api_failure() : target->graph->input_num;
 }
 
 int get_graph_output_node_number(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    return target == NULL ? -1 : target->graph->output_num;
+    return target == NULL ? api_failure() : target->graph->output_num;
 }
 
 node_t get_graph_input_node(graph_t graph, int idx)
 {
     api_graph_t* target = find_graph(graph, __func__);
     if (target == NULL || check_index(idx, target->graph->input_num, __func__, "input nodes") < 0)
-        return NULL;
-    return give_node(get_ir_graph_node(target->graph, target->graph->input_nodes[idx]), target);
+        return api_pointer(NULL);
+    return api_pointer(
+        give_node(get_ir_graph_node(target->graph, target->graph->input_nodes[idx]), target));
 }
 
 node_t get_graph_output_node(graph_t graph, int idx)
 {
     api_graph_t* target = find_graph(graph, __func__);
     if (target == NULL || check_index(idx, target->graph->output_num, __func__, "output nodes") < 0)
-        return NULL;
-    return give_node(get_ir_graph_node(target->graph, target->graph->output_nodes[idx]), target);
+        return api_pointer(NULL);
+    return api_pointer(
+        give_node(get_ir_graph_node(target->graph, target->graph->output_nodes[idx]), target));
 }
 
 tensor_t get_graph_input_tensor(graph_t graph, int input_node_idx, int tensor_idx)
@@ -299,7 +315,7 @@ tensor_t get_graph_output_tensor(graph_t graph, int output_node_idx, int tensor_
 int tengine_graph_get_input_number(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    return target == NULL ? -1 : target->graph->input_tensor_num;
+    return target == NULL ? api_failure() : target->graph->input_tensor_num;
 }
 
 tensor_t tengine_graph_get_input(graph_t graph, int index)
@@ -307,15 +323,15 @@ tensor_t tengine_graph_get_input(graph_t graph, int index)
     api_graph_t* target = find_graph(graph, __func__);
     if (target == NULL ||
         check_index(index, target->graph->input_tensor_num, __func__, "inputs") < 0)
-        return NULL;
-    return give_tensor(get_ir_graph_tensor(target->graph, target->graph->input_tensors[index]),
-                       target);
+        return api_pointer(NULL);
+    struct tensor* input = get_ir_graph_tensor(target->graph, target->graph->input_tensors[index]);
+    return api_pointer(give_tensor(input, target));
 }
 
 int tengine_graph_get_output_number(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    return target == NULL ? -1 : target->graph->output_tensor_num;
+    return target == NULL ? api_failure() : target->graph->output_tensor_num;
 }
 
 tensor_t tengine_graph_get_output(graph_t graph, int index)
@@ -323,9 +339,10 @@ tensor_t tengine_graph_get_output(graph_t graph, int index)
     api_graph_t* target = find_graph(graph, __func__);
     if (target == NULL ||
         check_index(index, target->graph->output_tensor_num, __func__, "outputs") < 0)
-        return NULL;
-    return give_tensor(get_ir_graph_tensor(target->graph, target->graph->output_tensors[index]),
-                       target);
+        return api_pointer(NULL);
+    struct tensor* output =
+        get_ir_graph_tensor(target->graph, target->graph->output_tensors[index]);
+    return api_pointer(give_tensor(output, target));
 }
 
 // ---- the rest ----
@@ -334,7 +351,7 @@ int set_graph_attr(graph_t graph, const char* attr_name, const void* buf, int si
 {
     (void)buf, (void)size;
     if (find_graph(graph, __func__) == NULL || check_name(attr_name, __func__, "attr_name") < 0)
-        return -1;
+        return api_failure();
     return api_result(fail_not_supported(__func__, "attributes of a graph are"));
 }
 
@@ -342,7 +359,7 @@ int get_graph_attr(graph_t graph, const char* attr_name, void* buf, int size)
 {
     (void)buf, (void)size;
     if (find_graph(graph, __func__) == NULL || check_name(attr_name, __func__, "attr_name") < 0)
-        return -1;
+        return api_failure();
     return api_result(fail_not_supported(__func__, "attributes of a graph are"));
 }
 
@@ -352,7 +369,7 @@ int set_graph_device(graph_t graph, const char* dev_name)
     struct device* device = NULL;
     if (target == NULL || require_device(dev_name, __func__, "dev_name", &device) < 0 ||
         check_idle(target, __func__) < 0)
-        return -1;
+        return api_failure();
     target->graph->device = device;
     return end_change(target, TENGINE_OK);
 }
@@ -375,12 +392,15 @@ int tengine_graph_set_affinity(graph_t graph, const char* nodes, const char* dev
     api_graph_t* target = find_graph(graph, __func__);
     if (target == NULL || check_name(nodes, __func__, "nodes") < 0 ||
         check_name(devices, __func__, "devices") < 0 || check_idle(target, __func__) < 0)
-        return -1;
+        return api_failure();
     return end_change(target, set_affinity(target->graph, nodes, devices, __func__));
 }
 
 void dump_graph(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    if (target != NULL) dump_ir_graph(target->graph);
+    if (target == NULL)
+        api_failure();
+    else
+        dump_ir_graph(target->graph);
 }

@@ -16,38 +16,53 @@
 int tengine_graph_get_tensor_number(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    return target == NULL ? -1 : target->graph->tensor_num;
+    return target == NULL ? api_failure() : target->graph->tensor_num;
 }
 
 tensor_t tengine_graph_get_tensor(graph_t graph, int index)
 {
     api_graph_t* target = find_graph(graph, __func__);
     if (target == NULL || check_index(index, target->graph->tensor_num, __func__, "tensors") < 0)
-        return NULL;
-    return give_tensor(get_ir_graph_tensor(target->graph, index), target);
+        return api_pointer(NULL);
+    return api_pointer(give_tensor(get_ir_graph_tensor(target->graph, index), target));
 }
 
 int tengine_tensor_get_type(tensor_t tensor)
 {
     const struct tensor* target = find_tensor(tensor, __func__, NULL);
-    return target == NULL ? -1 : target->tensor_type;
+    return target == NULL ? api_failure() : target->tensor_type;
+}
+
+int tengine_tensor_has_rank(tensor_t tensor)
+{
+    const struct tensor* target = find_tensor(tensor, __func__, NULL);
+    return target == NULL ? api_failure() : target->shape_set;
+}
+
+const char* tengine_tensor_get_dim_name(tensor_t tensor, int index)
+{
+    const struct tensor* target = find_tensor(tensor, __func__, NULL);
+    if (target == NULL || check_index(index, MAX_SHAPE_DIM_NUM, __func__, "dimensions") < 0)
+        return api_pointer(NULL);
+    return get_ir_tensor_dim_name(target, index);
 }
 
 node_t tengine_tensor_get_producer(tensor_t tensor)
 {
     api_graph_t* owner = NULL;
     const struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (target == NULL) return NULL;
+    if (target == NULL) return api_pointer(NULL);
     struct node* producer = get_ir_graph_node(owner->graph, target->producer);
-    if (producer == NULL)
-        tengine_error_set(TENGINE_ENOENT, "%s: no node writes tensor '%s'", __func__, target->name);
-    return give_node(producer, owner);
+    if (producer != NULL) return api_pointer(give_node(producer, owner));
+    // An answer, not to be logged.
+    tengine_error_set(TENGINE_ENOENT, "%s: no node writes tensor '%s'", __func__, target->name);
+    return NULL;
 }
 
 int tengine_tensor_get_consumer_number(tensor_t tensor)
 {
     const struct tensor* target = find_tensor(tensor, __func__, NULL);
-    return target == NULL ? -1 : target->consumer_num;
+    return target == NULL ? api_failure() : target->consumer_num;
 }
 
 node_t tengine_tensor_get_consumer(tensor_t tensor, int index)
@@ -55,35 +70,27 @@ node_t tengine_tensor_get_consumer(tensor_t tensor, int index)
     api_graph_t* owner = NULL;
     const struct tensor* target = find_tensor(tensor, __func__, &owner);
     if (target == NULL || check_index(index, target->consumer_num, __func__, "consumers") < 0)
-        return NULL;
-    return give_node(get_ir_graph_node(owner->graph, target->consumer[index]), owner);
+        return api_pointer(NULL);
+    return api_pointer(give_node(get_ir_graph_node(owner->graph, target->consumer[index]), owner));
 }
 
 const char* tengine_node_get_domain(node_t node)
 {
     const struct node* target = find_node(node, __func__, NULL);
-    return target == NULL ? NULL : get_ir_node_domain(target);
+    return target == NULL ? api_pointer(NULL) : get_ir_node_domain(target);
 }
 
 int tengine_node_get_version(node_t node)
 {
     const struct node* target = find_node(node, __func__, NULL);
-    return target == NULL ? -1 : target->op.version;
+    return target == NULL ? api_failure() : target->op.version;
 }
 
 // ---- statistics ----
 
-// A node that computes; those that stand for an input or a constant do not.
-static bool is_computing(const struct node* node)
-{
-    const struct tensor* output = get_ir_node_output(node, 0);
-    return node->input_num > 0 || output == NULL || output->tensor_type == TENSOR_TYPE_VAR;
-}
-
 static void count_model(const struct graph* graph, struct tengine_graph_stats* stats)
 {
-    for (int i = 0; i < graph->node_num; ++i)
-        if (is_computing(graph->node_list[i])) ++stats->node_number;
+    stats->node_number = count_ir_computing_nodes(graph);
     for (int i = 0; i < graph->tensor_num; ++i) {
         const struct tensor* tensor = graph->tensor_list[i];
         if (tensor->tensor_type != TENSOR_TYPE_CONST) continue;
@@ -106,7 +113,7 @@ static void count_execution(const struct graph* execution, struct tengine_graph_
 int tengine_graph_get_stats(graph_t graph, struct tengine_graph_stats* out_stats)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_pointer(out_stats, __func__, "out_stats") < 0) return -1;
+    if (target == NULL || check_pointer(out_stats, __func__, "out_stats") < 0) return api_failure();
     memset(out_stats, 0, sizeof *out_stats);
     count_model(target->graph, out_stats);
     if (target->graph->execution != NULL) count_execution(target->graph->execution, out_stats);
@@ -130,7 +137,7 @@ static const struct graph* find_execution(graph_t graph, const char* function,
 int tengine_graph_get_execution_node_number(graph_t graph)
 {
     const struct graph* execution = find_execution(graph, __func__, NULL);
-    return execution == NULL ? -1 : execution->node_num;
+    return execution == NULL ? api_failure() : execution->node_num;
 }
 
 static struct node* find_execution_node(graph_t graph, int index, const char* function,
@@ -163,7 +170,7 @@ int tengine_graph_get_execution_node(graph_t graph, int index,
 {
     api_graph_t* owner = NULL;
     struct node* node = find_execution_node(graph, index, __func__, &owner);
-    if (node == NULL || check_pointer(out_node, __func__, "out_node") < 0) return -1;
+    if (node == NULL || check_pointer(out_node, __func__, "out_node") < 0) return api_failure();
     const struct subgraph* part = get_ir_graph_subgraph(node->graph, node->subgraph_idx);
     *out_node = (struct tengine_execution_node){
         .name = node->name,
@@ -202,7 +209,7 @@ int tengine_graph_get_refusal(graph_t graph, int node_index, int refusal_index,
     const struct node* node = find_execution_node(graph, node_index, __func__, NULL);
     if (node == NULL || check_pointer(out_refusal, __func__, "out_refusal") < 0 ||
         check_index(refusal_index, node->refusal_num, __func__, "refusals") < 0)
-        return -1;
+        return api_failure();
     const ir_refusal_t* refusal = &node->refusal_list[refusal_index];
     const size_t code = (size_t)refusal->verdict.code;
     *out_refusal = (struct tengine_refusal){
@@ -236,7 +243,7 @@ int tengine_graph_get_execution_input(graph_t graph, int node_index, int input_i
     const struct node* node = find_execution_node(graph, node_index, __func__, NULL);
     if (node == NULL || check_pointer(out_tensor, __func__, "out_tensor") < 0 ||
         check_index(input_index, node->input_num, __func__, "inputs") < 0)
-        return -1;
+        return api_failure();
     describe_tensor(get_ir_node_input(node, input_index), out_tensor);
     return 0;
 }
@@ -247,7 +254,7 @@ int tengine_graph_get_execution_output(graph_t graph, int index,
     const struct graph* execution = find_execution(graph, __func__, NULL);
     if (execution == NULL || check_pointer(out_tensor, __func__, "out_tensor") < 0 ||
         check_index(index, execution->output_tensor_num, __func__, "outputs") < 0)
-        return -1;
+        return api_failure();
     describe_tensor(get_ir_graph_tensor(execution, execution->output_tensors[index]), out_tensor);
     return 0;
 }
@@ -268,7 +275,7 @@ int tengine_graph_get_subgraph(graph_t graph, int index, struct tengine_subgraph
     const struct graph* execution = find_execution(graph, __func__, NULL);
     if (execution == NULL || check_pointer(out_subgraph, __func__, "out_subgraph") < 0 ||
         check_index(index, get_vector_num(execution->subgraph_list), __func__, "subgraphs") < 0)
-        return -1;
+        return api_failure();
     const struct subgraph* part = get_ir_graph_subgraph(execution, index);
     *out_subgraph = (struct tengine_subgraph){
         .device = part->device->name,
@@ -306,8 +313,8 @@ int tengine_graph_get_counters(graph_t graph, int subgraph, struct tengine_count
     const struct graph* execution = find_execution(graph, __func__, NULL);
     if (execution == NULL ||
         check_index(subgraph, get_vector_num(execution->subgraph_list), __func__, "subgraphs") < 0)
-        return -1;
-    if (capacity > 0 && check_pointer(counters, __func__, "counters") < 0) return -1;
+        return api_failure();
+    if (capacity > 0 && check_pointer(counters, __func__, "counters") < 0) return api_failure();
     struct vector* list = create_vector(sizeof(ir_counter_t), NULL);
     if (list == NULL)
         return api_result(tengine_error_set(TENGINE_ENOMEM, "%s: no memory for a list", __func__));
@@ -320,5 +327,11 @@ int tengine_graph_get_counters(graph_t graph, int subgraph, struct tengine_count
 const char* tengine_graph_get_scheduler(graph_t graph)
 {
     const struct graph* execution = find_execution(graph, __func__, NULL);
-    return execution == NULL ? NULL : get_ir_session(execution)->scheduler->name;
+    return execution == NULL ? api_pointer(NULL) : get_ir_session(execution)->scheduler->name;
+}
+
+int tengine_graph_get_thread_number(graph_t graph)
+{
+    const struct graph* execution = find_execution(graph, __func__, NULL);
+    return execution == NULL ? api_failure() : execution->run_options.num_thread;
 }

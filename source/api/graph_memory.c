@@ -137,10 +137,10 @@ static void give(const void* memory, size_t memory_size, void* out_memory, size_
 int get_graph_memory(graph_t graph, struct tengine_graph_memory* out_memory, size_t size)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_call(target, out_memory, size, __func__) < 0) return -1;
+    if (target == NULL || check_call(target, out_memory, size, __func__) < 0) return api_failure();
     struct tengine_graph_memory memory = {0};
     if (count_constants(target->graph, &memory) < 0 || count_devices(target->graph, &memory) < 0)
-        return -1;
+        return api_failure();
     const struct graph* execution = target->graph->execution;
     if (execution != NULL) {
         memory.derived_bytes = count_ir_derived_constants(execution);
@@ -170,7 +170,7 @@ int tengine_graph_get_device_memory(graph_t graph, int index,
                                     struct tengine_device_memory* out_memory, size_t size)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_call(target, out_memory, size, __func__) < 0) return -1;
+    if (target == NULL || check_call(target, out_memory, size, __func__) < 0) return api_failure();
     struct vector* list;
     int status = list_devices(target->graph, &list);
     if (status == TENGINE_OK)

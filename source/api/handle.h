@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "scheduler/failure.h"
 #include "tengine/c_api.h"
 #include "tengine/ir.h"
 
@@ -32,7 +33,7 @@ typedef struct api_graph
     bool changed;             // since prerun_graph: what is prepared no longer fits
     bool running;             // in run_graph or wait_graph, of which hooks are called
     bool has_run;             // since prerun_graph
-    int last_status;          // of the run that ended last
+    ir_failure_t failure;     // of the run that ended last
     options_t thread;         // what prerun_graph uses
     struct
     {

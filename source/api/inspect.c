@@ -16,14 +16,14 @@
 
 int tengine_device_get_number(void)
 {
-    return check_initialised(__func__) < 0 ? -1 : get_device_count();
+    return check_initialised(__func__) < 0 ? api_failure() : get_device_count();
 }
 
 const char* tengine_device_get_name(int index)
 {
     if (check_initialised(__func__) < 0 ||
         check_index(index, get_device_count(), __func__, "devices") < 0)
-        return NULL;
+        return api_pointer(NULL);
     return find_device_via_index(index)->name;
 }
 
@@ -83,7 +83,7 @@ static int describe_device(const char* name, const char* function, description_t
 int tengine_device_get_operator_number(const char* device)
 {
     description_t description;
-    if (describe_device(device, __func__, &description) < 0) return -1;
+    if (describe_device(device, __func__, &description) < 0) return api_failure();
     const int number = get_vector_num(description.allowed);
     release_description(&description);
     return number;
@@ -102,24 +102,24 @@ const char* tengine_device_get_features(const char* device)
 {
     struct device* target = NULL;
     if (check_initialised(__func__) < 0 || require_device(device, __func__, "device", &target) < 0)
-        return NULL;
+        return api_pointer(NULL);
     return target->interface->features ? target->interface->features(target) : "";
 }
 
 const char* tengine_device_get_operator(const char* device, int index)
 {
     description_t description;
-    if (describe_device(device, __func__, &description) < 0) return NULL;
+    if (describe_device(device, __func__, &description) < 0) return api_pointer(NULL);
     int type = -1;
     const int status = read_element(description.allowed, index, __func__, "operators", &type);
     release_description(&description);
-    return status < 0 ? NULL : find_op_name(type);
+    return status < 0 ? api_pointer(NULL) : find_op_name(type);
 }
 
 int tengine_device_get_data_type_number(const char* device)
 {
     description_t description;
-    if (describe_device(device, __func__, &description) < 0) return -1;
+    if (describe_device(device, __func__, &description) < 0) return api_failure();
     const int number = get_vector_num(description.types);
     release_description(&description);
     return number;
@@ -128,11 +128,61 @@ int tengine_device_get_data_type_number(const char* device)
 int tengine_device_get_data_type(const char* device, int index)
 {
     description_t description;
-    if (describe_device(device, __func__, &description) < 0) return -1;
+    if (describe_device(device, __func__, &description) < 0) return api_failure();
     int type = -1;
     const int status = read_element(description.types, index, __func__, "data types", &type);
     release_description(&description);
-    return status < 0 ? -1 : type;
+    return status < 0 ? api_failure() : type;
+}
+
+// The device's own entry; NULL behind the last.
+static const ir_device_option_t* read_option(struct device* device, int index)
+{
+    return device->interface->option ? device->interface->option(device, index) : NULL;
+}
+
+// How many options the device has, or a status.
+static int count_options(const char* name, const char* function, struct device** out_device)
+{
+    TENGINE_RETURN_IF_ERROR(check_initialised(function));
+    TENGINE_RETURN_IF_ERROR(require_device(name, function, "device", out_device));
+    int number = 0;
+    while (read_option(*out_device, number) != NULL)
+        ++number;
+    return number;
+}
+
+int tengine_device_get_option_number(const char* device)
+{
+    struct device* target = NULL;
+    const int number = count_options(device, __func__, &target);
+    return number < 0 ? api_failure() : number;
+}
+
+static const ir_device_option_t* find_option(const char* device, int index, const char* function)
+{
+    struct device* target = NULL;
+    const int number = count_options(device, function, &target);
+    if (number < 0 || check_index(index, number, function, "options") < 0) return NULL;
+    return read_option(target, index);
+}
+
+const char* tengine_device_get_option_name(const char* device, int index)
+{
+    const ir_device_option_t* option = find_option(device, index, __func__);
+    return option == NULL ? api_pointer(NULL) : option->key;
+}
+
+const char* tengine_device_get_option_default(const char* device, int index)
+{
+    const ir_device_option_t* option = find_option(device, index, __func__);
+    return option == NULL ? api_pointer(NULL) : option->initial;
+}
+
+const char* tengine_device_get_option_help(const char* device, int index)
+{
+    const ir_device_option_t* option = find_option(device, index, __func__);
+    return option == NULL ? api_pointer(NULL) : option->help;
 }
 
 // ---- operators ----
@@ -180,7 +230,7 @@ static const ir_method_t* require_operator(int index, const char* function)
 int tengine_operator_get_number(void)
 {
     int number = 0;
-    if (check_initialised(__func__) < 0) return -1;
+    if (check_initialised(__func__) < 0) return api_failure();
     find_operator(-1, &number);
     return number;
 }
@@ -188,26 +238,27 @@ int tengine_operator_get_number(void)
 const char* tengine_operator_get_name(int index)
 {
     const ir_method_t* method = require_operator(index, __func__);
-    return method == NULL ? NULL : method->name;
+    return method == NULL ? api_pointer(NULL) : method->name;
 }
 
 const char* tengine_operator_get_domain(int index)
 {
     const ir_method_t* method = require_operator(index, __func__);
-    return method == NULL ? NULL : domain_of(method);
+    return method == NULL ? api_pointer(NULL) : domain_of(method);
 }
 
 int tengine_operator_is_used(int index)
 {
     const ir_method_t* method = require_operator(index, __func__);
-    return method == NULL ? -1 : is_operator_used(get_op_type(method->domain, method->name));
+    return method == NULL ? api_failure()
+                          : is_operator_used(get_op_type(method->domain, method->name));
 }
 
 // ---- options ----
 
 int tengine_option_get_number(void)
 {
-    return check_initialised(__func__) < 0 ? -1 : get_ir_option_count();
+    return check_initialised(__func__) < 0 ? api_failure() : get_ir_option_count();
 }
 
 static const ir_option_t* require_option(int index, const char* function)
@@ -221,33 +272,33 @@ static const ir_option_t* require_option(int index, const char* function)
 const char* tengine_option_get_name(int index)
 {
     const ir_option_t* option = require_option(index, __func__);
-    return option == NULL ? NULL : option->key;
+    return option == NULL ? api_pointer(NULL) : option->key;
 }
 
 const char* tengine_option_get_default(int index)
 {
     const ir_option_t* option = require_option(index, __func__);
-    return option == NULL ? NULL : option->initial;
+    return option == NULL ? api_pointer(NULL) : option->initial;
 }
 
 const char* tengine_option_get_help(int index)
 {
     const ir_option_t* option = require_option(index, __func__);
-    return option == NULL ? NULL : option->help;
+    return option == NULL ? api_pointer(NULL) : option->help;
 }
 
 // ---- formats ----
 
 int tengine_format_get_number(void)
 {
-    return check_initialised(__func__) < 0 ? -1 : get_serializer_count();
+    return check_initialised(__func__) < 0 ? api_failure() : get_serializer_count();
 }
 
 const char* tengine_format_get_name(int index)
 {
     if (check_initialised(__func__) < 0 ||
         check_index(index, get_serializer_count(), __func__, "model formats") < 0)
-        return NULL;
+        return api_pointer(NULL);
     struct serializer* serializer = find_serializer_via_index(index);
     return serializer->get_name(serializer);
 }

@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "module/module.h"
 #include "scheduler/watchdog.h"
-#include "tengine/log.h"
 #include "tengine/version.h"
 
 enum
@@ -18,22 +17,36 @@ int init_tengine(void)
     return api_result(init_modules());
 }
 
+static bool is_calling_hooks(const void* object, const api_graph_t* owner, const void* unused)
+{
+    (void)object, (void)unused;
+    return owner->running;
+}
+
+static int check_releasable(void)
+{
+    if (has_handle(HANDLE_GRAPH, is_calling_hooks, NULL))
+        return tengine_error_set(TENGINE_ESTATE,
+                                 "release_tengine: called by a hook of a graph that is running; "
+                                 "the library stays up");
+    return TENGINE_OK;
+}
+
 void release_tengine(void)
 {
-    if (!are_modules_initialised()) return;
+    if (!are_modules_initialised() || api_result(check_releasable()) < 0) return;
     void* object;
-    while ((object = find_any_handle(HANDLE_GRAPH)) != NULL) {
-        if (destroy_graph(object) == 0) continue;
-        TLOG_ERR("release_tengine: %s; the library stays up", tengine_error_message());
-        return;
-    }
+    while ((object = find_any_handle(HANDLE_GRAPH)) != NULL)
+        destroy_graph(object);
     while ((object = find_any_handle(HANDLE_CONTEXT)) != NULL)
         destroy_context(object);
     // Devices must not go away under a call that comes back after all.
     const int hung_num = wait_hung_calls(PATIENCE_MS);
     if (hung_num > 0) {
-        TLOG_ERR("release_tengine: %d calls of devices have not returned; the library stays up",
-                 hung_num);
+        api_result(tengine_error_set(
+            TENGINE_ESTATE,
+            "release_tengine: %d calls of devices have not returned; the library stays up",
+            hung_num));
         return;
     }
     release_plugins();
@@ -72,7 +85,7 @@ int request_tengine_version(const char* version)
 
 const char* get_tengine_hcl_version(void)
 {
-    return NULL;
+    return api_pointer(NULL);
 }
 
 int get_tengine_errno(void)

@@ -13,3 +13,8 @@ void set_log_output(log_print_t func)
 {
     set_log_sink(func);
 }
+
+void tengine_log_set_sink(tengine_log_sink_t func)
+{
+    set_log_level_sink(func);
+}

@@ -35,48 +35,50 @@ node_t create_graph_node(graph_t graph, const char* node_name, const char* op_na
     api_graph_t* target = find_graph(graph, __func__);
     if (target == NULL || check_new_node(target->graph, __func__, node_name, op_name) < 0 ||
         check_idle(target, __func__) < 0)
-        return NULL;
+        return api_pointer(NULL);
     struct node* node = create_ir_node(target->graph, node_name, find_op_type(op_name), 0);
-    end_change(target, node == NULL ? -1 : 0);
-    return give_node(node, target);
+    if (node == NULL) return api_pointer(NULL);
+    end_change(target, TENGINE_OK);
+    return api_pointer(give_node(node, target));
 }
 
 node_t get_graph_node(graph_t graph, const char* node_name)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_name(node_name, __func__, "node_name") < 0) return NULL;
+    if (target == NULL || check_name(node_name, __func__, "node_name") < 0)
+        return api_pointer(NULL);
     const int index = get_ir_node_index_from_name(target->graph, node_name);
     if (index < 0) {
         tengine_error_set(TENGINE_ENOENT, "%s: there is no node '%s'", __func__, node_name);
-        return NULL;
+        return api_pointer(NULL);
     }
-    return give_node(get_ir_graph_node(target->graph, index), target);
+    return api_pointer(give_node(get_ir_graph_node(target->graph, index), target));
 }
 
 node_t get_graph_node_by_idx(graph_t graph, int idx)
 {
     api_graph_t* target = find_graph(graph, __func__);
     if (target == NULL || check_index(idx, target->graph->node_num, __func__, "nodes") < 0)
-        return NULL;
-    return give_node(get_ir_graph_node(target->graph, idx), target);
+        return api_pointer(NULL);
+    return api_pointer(give_node(get_ir_graph_node(target->graph, idx), target));
 }
 
 int get_graph_node_num(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    return target == NULL ? -1 : target->graph->node_num;
+    return target == NULL ? api_failure() : target->graph->node_num;
 }
 
 const char* get_node_name(node_t node)
 {
     const struct node* target = find_node(node, __func__, NULL);
-    return target == NULL ? NULL : target->name;
+    return target == NULL ? api_pointer(NULL) : target->name;
 }
 
 const char* get_node_op(node_t node)
 {
     const struct node* target = find_node(node, __func__, NULL);
-    return target == NULL ? NULL : get_ir_node_op(target);
+    return target == NULL ? api_pointer(NULL) : get_ir_node_op(target);
 }
 
 // The device of the first execution node that stands for the source node; NULL when there is none.
@@ -96,7 +98,7 @@ const char* get_node_device(node_t node)
 {
     api_graph_t* owner = NULL;
     const struct node* target = find_node(node, __func__, &owner);
-    if (target == NULL) return NULL;
+    if (target == NULL) return api_pointer(NULL);
     const struct device* device = find_placement(target);
     return device != NULL ? device->name : find_best_device(owner->graph)->name;
 }
@@ -109,19 +111,20 @@ void release_graph_node(node_t node)
 int get_node_input_number(node_t node)
 {
     const struct node* target = find_node(node, __func__, NULL);
-    return target == NULL ? -1 : target->input_num;
+    return target == NULL ? api_failure() : target->input_num;
 }
 
 int get_node_output_number(node_t node)
 {
     const struct node* target = find_node(node, __func__, NULL);
-    return target == NULL ? -1 : target->output_num;
+    return target == NULL ? api_failure() : target->output_num;
 }
 
+// That an optional one is left out is an answer, which nobody wants to see in the log.
 static tensor_t give_connected(struct tensor* tensor, api_graph_t* owner, const char* function,
                                const struct node* node, const char* what, int index)
 {
-    if (tensor != NULL) return give_tensor(tensor, owner);
+    if (tensor != NULL) return api_pointer(give_tensor(tensor, owner));
     tengine_error_set(TENGINE_ENOENT, "%s: node '%s': %s %d is left out", function, node->name,
                       what, index);
     return NULL;
@@ -132,7 +135,7 @@ tensor_t get_node_input_tensor(node_t node, int input_idx)
     api_graph_t* owner = NULL;
     const struct node* target = find_node(node, __func__, &owner);
     if (target == NULL || check_index(input_idx, target->input_num, __func__, "inputs") < 0)
-        return NULL;
+        return api_pointer(NULL);
     return give_connected(get_ir_node_input(target, input_idx), owner, __func__, target, "input",
                           input_idx);
 }
@@ -142,7 +145,7 @@ tensor_t get_node_output_tensor(node_t node, int output_idx)
     api_graph_t* owner = NULL;
     const struct node* target = find_node(node, __func__, &owner);
     if (target == NULL || check_index(output_idx, target->output_num, __func__, "outputs") < 0)
-        return NULL;
+        return api_pointer(NULL);
     return give_connected(get_ir_node_output(target, output_idx), owner, __func__, target, "output",
                           output_idx);
 }
@@ -175,12 +178,12 @@ int set_node_input_tensor(node_t node, int input_idx, tensor_t tensor)
     api_graph_t* owner = NULL;
     api_graph_t* tensor_owner = NULL;
     struct node* target = find_node(node, __func__, &owner);
-    if (target == NULL) return -1;
+    if (target == NULL) return api_failure();
     struct tensor* input = find_tensor(tensor, __func__, &tensor_owner);
     if (input == NULL || check_same_graph(owner, tensor_owner, __func__) < 0 ||
         check_port(target, __func__, "inputs", input_idx, target->op.method->max_input) < 0 ||
         check_idle(owner, __func__) < 0)
-        return -1;
+        return api_failure();
     return end_change(owner, set_ir_node_input_tensor(target, input_idx, input));
 }
 
@@ -204,13 +207,13 @@ int set_node_output_tensor(node_t node, int output_idx, tensor_t tensor, int ten
     api_graph_t* owner = NULL;
     api_graph_t* tensor_owner = NULL;
     struct node* target = find_node(node, __func__, &owner);
-    if (target == NULL) return -1;
+    if (target == NULL) return api_failure();
     struct tensor* output = find_tensor(tensor, __func__, &tensor_owner);
     if (output == NULL || check_same_graph(owner, tensor_owner, __func__) < 0 ||
         check_output(target, __func__, output_idx, output, tensor_type) < 0 ||
         check_idle(owner, __func__) < 0 ||
         set_ir_node_output_tensor(target, output_idx, output) < 0)
-        return -1;
+        return api_failure();
     output->tensor_type = (uint8_t)tensor_type;
     return end_change(owner, TENGINE_OK);
 }

@@ -220,7 +220,7 @@ int load_tengine_plugin(const char* plugin_name, const char* file_name, const ch
 {
     if (check_initialised(__func__) < 0 || check_name(plugin_name, __func__, "plugin_name") < 0 ||
         check_name(file_name, __func__, "file_name") < 0)
-        return -1;
+        return api_failure();
     if (find_plugin(plugin_name) >= 0)
         return api_result(tengine_error_set(TENGINE_EEXIST, "%s: there is a plug-in '%s' already",
                                             __func__, plugin_name));
@@ -251,27 +251,27 @@ void release_plugins(void)
 int unload_tengine_plugin(const char* plugin_name, const char* rel_func_name)
 {
     if (check_initialised(__func__) < 0 || check_name(plugin_name, __func__, "plugin_name") < 0)
-        return -1;
+        return api_failure();
     const int index = find_plugin(plugin_name);
     if (index < 0)
         return api_result(tengine_error_set(TENGINE_ENOENT, "%s: there is no plug-in '%s'",
                                             __func__, plugin_name));
     const plugin_t* plugin = get_vector_data(plugins, index);
     if (check_unused(plugin, __func__) < 0 || call_plugin(plugin, __func__, rel_func_name) < 0)
-        return -1;
+        return api_failure();
     drop_plugin(index);
     return 0;
 }
 
 int get_tengine_plugin_number(void)
 {
-    return check_initialised(__func__) < 0 ? -1 : get_vector_num(plugins);
+    return check_initialised(__func__) < 0 ? api_failure() : get_vector_num(plugins);
 }
 
 const char* get_tengine_plugin_name(int idx)
 {
     if (check_initialised(__func__) < 0 ||
         check_index(idx, get_vector_num(plugins), __func__, "plug-ins") < 0)
-        return NULL;
+        return api_pointer(NULL);
     return ((const plugin_t*)get_vector_data(plugins, idx))->name;
 }

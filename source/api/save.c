@@ -33,6 +33,6 @@ int save_graph(graph_t graph, const char* model_format, const char* file_name, .
     if (target == NULL || check_name(model_format, __func__, "model_format") < 0 ||
         check_name(file_name, __func__, "file_name") < 0 || check_idle(target, __func__) < 0 ||
         find_writer(model_format, &serializer) < 0)
-        return -1;
+        return api_failure();
     return api_result(save(target->graph, serializer, file_name));
 }

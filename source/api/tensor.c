@@ -11,33 +11,40 @@ tensor_t create_graph_tensor(graph_t graph, const char* tensor_name, int data_ty
     api_graph_t* target = find_graph(graph, __func__);
     if (target == NULL || check_name(tensor_name, __func__, "tensor_name") < 0 ||
         check_idle(target, __func__) < 0)
-        return NULL;
+        return api_pointer(NULL);
     if (get_ir_tensor_index_from_name(target->graph, tensor_name) >= 0) {
         tengine_error_set(TENGINE_EEXIST, "%s: there is a tensor '%s' already", __func__,
                           tensor_name);
+        return api_pointer(NULL);
+    }
+    if (data_type == TENGINE_DT_UNKNOWN) {
+        tengine_error_set(TENGINE_EDTYPE, "%s: tensor '%s' needs a type; %d is none", __func__,
+                          tensor_name, data_type);
         return NULL;
     }
     struct tensor* tensor = create_ir_tensor(target->graph, tensor_name, data_type);
-    end_change(target, tensor == NULL ? -1 : 0);
-    return give_tensor(tensor, target);
+    if (tensor == NULL) return api_pointer(NULL);
+    end_change(target, TENGINE_OK);
+    return api_pointer(give_tensor(tensor, target));
 }
 
 tensor_t get_graph_tensor(graph_t graph, const char* tensor_name)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_name(tensor_name, __func__, "tensor_name") < 0) return NULL;
+    if (target == NULL || check_name(tensor_name, __func__, "tensor_name") < 0)
+        return api_pointer(NULL);
     const int index = get_ir_tensor_index_from_name(target->graph, tensor_name);
     if (index < 0) {
         tengine_error_set(TENGINE_ENOENT, "%s: there is no tensor '%s'", __func__, tensor_name);
-        return NULL;
+        return api_pointer(NULL);
     }
-    return give_tensor(get_ir_graph_tensor(target->graph, index), target);
+    return api_pointer(give_tensor(get_ir_graph_tensor(target->graph, index), target));
 }
 
 const char* get_tensor_name(tensor_t tensor)
 {
     const struct tensor* target = find_tensor(tensor, __func__, NULL);
-    return target == NULL ? NULL : target->name;
+    return target == NULL ? api_pointer(NULL) : target->name;
 }
 
 void release_graph_tensor(tensor_t tensor)
@@ -53,7 +60,7 @@ static bool is_fed(const struct tensor* tensor)
 int get_tensor_shape(tensor_t tensor, int dims[], int dim_number)
 {
     const struct tensor* target = find_tensor(tensor, __func__, NULL);
-    if (target == NULL || check_pointer(dims, __func__, "dims") < 0) return -1;
+    if (target == NULL || check_pointer(dims, __func__, "dims") < 0) return api_failure();
     if (dim_number < target->dim_num)
         return api_result(tengine_error_set(
             TENGINE_ERANGE, "%s: tensor '%s' has %d dimensions, room is given for %d", __func__,
@@ -88,7 +95,7 @@ int set_tensor_shape(tensor_t tensor, const int dims[], int dim_number)
     struct tensor* target = find_tensor(tensor, __func__, &owner);
     if (target == NULL || check_shape(target, __func__, dims, dim_number) < 0 ||
         check_idle(owner, __func__) < 0)
-        return -1;
+        return api_failure();
     if (has_shape(target, dims, dim_number)) return 0;
     const size_t old_bytes = get_ir_tensor_bytes(target);
     const int status = set_ir_tensor_shape(target, dims, dim_number);
@@ -102,7 +109,7 @@ int set_tensor_shape(tensor_t tensor, const int dims[], int dim_number)
 int64_t tengine_tensor_get_buffer_size(tensor_t tensor)
 {
     const struct tensor* target = find_tensor(tensor, __func__, NULL);
-    return target == NULL ? -1 : (int64_t)get_ir_tensor_bytes(target);
+    return target == NULL ? api_failure() : (int64_t)get_ir_tensor_bytes(target);
 }
 
 int get_tensor_buffer_size(tensor_t tensor)
@@ -131,9 +138,9 @@ void* get_tensor_buffer(tensor_t tensor)
 {
     api_graph_t* owner = NULL;
     const struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (target == NULL) return NULL;
+    if (target == NULL) return api_pointer(NULL);
     if (target->data == NULL) fail_without_data(owner, target, __func__);
-    return target->data;
+    return api_pointer(target->data);
 }
 
 static int check_buffer(const api_graph_t* owner, const struct tensor* tensor, const char* function,
@@ -175,7 +182,7 @@ int set_tensor_buffer(tensor_t tensor, void* buffer, int buffer_size)
     if (target == NULL || check_buffer(owner, target, __func__, buffer, buffer_size) < 0 ||
         (buffer == NULL ? check_idle(owner, __func__) : check_data_idle(owner, target, __func__)) <
             0)
-        return -1;
+        return api_failure();
     set_ir_tensor_data(target, buffer, false);
     return end_data_change(owner, target);
 }
@@ -184,7 +191,8 @@ int get_tensor_data(tensor_t tensor, void* output_data, int data_size)
 {
     api_graph_t* owner = NULL;
     const struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (target == NULL || check_pointer(output_data, __func__, "output_data") < 0) return -1;
+    if (target == NULL || check_pointer(output_data, __func__, "output_data") < 0)
+        return api_failure();
     if (target->data == NULL) return api_result(fail_without_data(owner, target, __func__));
     const size_t bytes = get_ir_tensor_bytes(target);
     if (data_size < 0 || (size_t)data_size < bytes)
@@ -218,7 +226,7 @@ int set_tensor_data(tensor_t tensor, const void* input_data, int data_size)
     if (target == NULL || check_data_idle(owner, target, __func__) < 0 ||
         check_new_data(target, __func__, input_data, data_size) < 0 ||
         (target->data == NULL && allocate_ir_tensor(target) < 0))
-        return -1;
+        return api_failure();
     memcpy(target->data, input_data, (size_t)data_size);
     return end_data_change(owner, target);
 }
@@ -228,14 +236,14 @@ int set_tensor_data(tensor_t tensor, const void* input_data, int data_size)
 int get_tensor_data_type(tensor_t tensor)
 {
     const struct tensor* target = find_tensor(tensor, __func__, NULL);
-    return target == NULL ? -1 : target->data_type;
+    return target == NULL ? api_failure() : target->data_type;
 }
 
 int set_tensor_data_type(tensor_t tensor, int data_type)
 {
     api_graph_t* owner = NULL;
     struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (target == NULL || check_idle(owner, __func__) < 0) return -1;
+    if (target == NULL || check_idle(owner, __func__) < 0) return api_failure();
     if (data_type == target->data_type) return 0;
     const int old_size = target->elem_size;
     const int status = set_ir_tensor_data_type(target, data_type);
@@ -246,7 +254,7 @@ int set_tensor_data_type(tensor_t tensor, int data_type)
 int get_tensor_layout(tensor_t tensor)
 {
     const struct tensor* target = find_tensor(tensor, __func__, NULL);
-    return target == NULL ? -1 : target->layout;
+    return target == NULL ? api_failure() : target->layout;
 }
 
 int set_tensor_layout(tensor_t tensor, int layout)
@@ -254,7 +262,7 @@ int set_tensor_layout(tensor_t tensor, int layout)
     api_graph_t* owner = NULL;
     struct tensor* target = find_tensor(tensor, __func__, &owner);
     if (target == NULL || check_layout(layout, __func__) < 0 || check_idle(owner, __func__) < 0)
-        return -1;
+        return api_failure();
     target->layout = (uint8_t)layout;
     return end_change(owner, TENGINE_OK);
 }
@@ -265,7 +273,7 @@ int set_tensor_quant_param(tensor_t tensor, const float* scale, const int* zero_
     struct tensor* target = find_tensor(tensor, __func__, &owner);
     if (target == NULL || check_pointer(scale, __func__, "scale") < 0 ||
         check_pointer(zero_point, __func__, "zero_point") < 0 || check_idle(owner, __func__) < 0)
-        return -1;
+        return api_failure();
     if (number < 1)
         return api_result(tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s': %d scales", __func__,
                                             target->name, number));
@@ -276,9 +284,9 @@ int set_tensor_quant_param(tensor_t tensor, const float* scale, const int* zero_
 int get_tensor_quant_param(tensor_t tensor, float* scale, int* zero_point, int number)
 {
     const struct tensor* target = find_tensor(tensor, __func__, NULL);
-    if (target == NULL) return -1;
+    if (target == NULL) return api_failure();
     if (target->quant_param_num > 0 && (check_pointer(scale, __func__, "scale") < 0 ||
                                         check_pointer(zero_point, __func__, "zero_point") < 0))
-        return -1;
+        return api_failure();
     return api_result(get_ir_tensor_quantization_parameter(target, scale, zero_point, number));
 }

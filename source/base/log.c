@@ -12,14 +12,17 @@
 
 enum
 {
-    STDERR_LINE = 1023,  // characters before the '\n'
-    SINK_LINE = 255      // what programs written for Tengine Lite have room for
+    WHOLE_LINE = 1023,  // characters before the '\n'
+    SINK_LINE = 255     // what programs written for Tengine Lite have room for
 };
 
-typedef void (*log_sink_t)(const char* line);
+typedef void (*line_sink_t)(const char* line);
+typedef void (*level_sink_t)(int level, const char* line);
 
 static atomic_int current_level = TENGINE_LOG_NOTICE;
-static _Atomic(log_sink_t) current_sink;
+// One of the two at most, that which was set last.
+static _Atomic(line_sink_t) line_sink;
+static _Atomic(level_sink_t) level_sink;
 
 void set_log_sink_level(int level)
 {
@@ -35,7 +38,14 @@ int get_log_sink_level(void)
 
 void set_log_sink(void (*print)(const char* line))
 {
-    atomic_store(&current_sink, print);
+    atomic_store(&level_sink, NULL);
+    atomic_store(&line_sink, print);
+}
+
+void set_log_level_sink(void (*print)(int level, const char* line))
+{
+    atomic_store(&line_sink, NULL);
+    atomic_store(&level_sink, print);
 }
 
 // Formats at most `limit` characters plus a NUL and marks a cut with "...". Returns the length.
@@ -55,14 +65,18 @@ void tengine_log(int level, const char* format, ...)
 {
     if (level > get_log_sink_level()) return;
     const int saved_errno = errno;
-    const log_sink_t sink = atomic_load(&current_sink);
-    char line[STDERR_LINE + 2];
+    const line_sink_t print_line = atomic_load(&line_sink);
+    const level_sink_t print_level = atomic_load(&level_sink);
+    char line[WHOLE_LINE + 2];
     va_list arguments;
     va_start(arguments, format);
-    size_t length = format_line(line, sink != NULL ? SINK_LINE : STDERR_LINE, format, arguments);
+    size_t length =
+        format_line(line, print_line != NULL ? SINK_LINE : WHOLE_LINE, format, arguments);
     va_end(arguments);
-    if (sink != NULL) {
-        sink(line);
+    if (print_line != NULL) {
+        print_line(line);
+    } else if (print_level != NULL) {
+        print_level(level, line);
     } else {
         if (length == 0 || line[length - 1] != '\n') line[length++] = '\n';
         // One call, so that lines of several threads do not mix.

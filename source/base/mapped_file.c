@@ -19,9 +19,8 @@ static int fail_reading(const char* path)
     return tengine_error_set(TENGINE_EIO, "cannot read '%s': %s", path, strerror(errno));
 }
 
-int map_open_file(int descriptor, const char* path, bool writable, mapped_file_t* out_file)
+static int find_size(int descriptor, const char* path, size_t* out_size)
 {
-    *out_file = (mapped_file_t){NULL, 0};
     struct stat info;
     if (fstat(descriptor, &info) != 0) return fail_reading(path);
     if (!S_ISREG(info.st_mode))
@@ -30,7 +29,15 @@ int map_open_file(int descriptor, const char* path, bool writable, mapped_file_t
     if ((uintmax_t)info.st_size > SIZE_MAX)
         return tengine_error_set(TENGINE_ELIMIT, "'%s' has %lld bytes, more than can be mapped",
                                  path, (long long)info.st_size);
-    const size_t size = (size_t)info.st_size;
+    *out_size = (size_t)info.st_size;
+    return TENGINE_OK;
+}
+
+int map_open_file(int descriptor, const char* path, bool writable, mapped_file_t* out_file)
+{
+    *out_file = (mapped_file_t){NULL, 0};
+    size_t size = 0;
+    TENGINE_RETURN_IF_ERROR(find_size(descriptor, path, &size));
     void* bytes =
         mmap(NULL, size, PROT_READ | (writable ? PROT_WRITE : 0), MAP_PRIVATE, descriptor, 0);
     if (bytes == MAP_FAILED)
@@ -39,13 +46,19 @@ int map_open_file(int descriptor, const char* path, bool writable, mapped_file_t
     return TENGINE_OK;
 }
 
+static int open_file(const char* path, int* out_descriptor)
+{
+    // O_NONBLOCK: opening a pipe that nobody writes to must not wait.
+    *out_descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*out_descriptor >= 0) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EIO, "cannot open '%s': %s", path, strerror(errno));
+}
+
 int map_file(const char* path, bool writable, mapped_file_t* out_file)
 {
     *out_file = (mapped_file_t){NULL, 0};
-    // O_NONBLOCK: opening a pipe that nobody writes to must not wait.
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0)
-        return tengine_error_set(TENGINE_EIO, "cannot open '%s': %s", path, strerror(errno));
+    int descriptor;
+    TENGINE_RETURN_IF_ERROR(open_file(path, &descriptor));
     const int status = map_open_file(descriptor, path, writable, out_file);
     close(descriptor);
     return status;
@@ -66,6 +79,35 @@ void unmap_file(mapped_file_t* file)
 {
     if (file->bytes != NULL) munmap(file->bytes, file->size);
     *file = (mapped_file_t){NULL, 0};
+}
+
+static int read_bytes(int descriptor, const char* path, const mapped_file_t* target)
+{
+    for (size_t done = 0; done < target->size;) {
+        const ssize_t count = read(descriptor, target->bytes + done, target->size - done);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return fail_reading(path);
+        if (count == 0)
+            return tengine_error_set(TENGINE_EIO,
+                                     "cannot read '%s': it was cut short, to %zu of %zu bytes",
+                                     path, done, target->size);
+        done += (size_t)count;
+    }
+    return TENGINE_OK;
+}
+
+int read_whole_file(const char* path, mapped_file_t* out_file)
+{
+    *out_file = (mapped_file_t){NULL, 0};
+    int descriptor;
+    TENGINE_RETURN_IF_ERROR(open_file(path, &descriptor));
+    size_t size = 0;
+    int status = find_size(descriptor, path, &size);
+    if (status == TENGINE_OK) status = map_zeroes(size, out_file);
+    if (status == TENGINE_OK) status = read_bytes(descriptor, path, out_file);
+    close(descriptor);
+    if (status < 0) unmap_file(out_file);
+    return status;
 }
 
 void drop_mapped_bytes(const char* bytes, size_t size)

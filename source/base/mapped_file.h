@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files mapped into memory, and memory that costs nothing until it is touched. A program that
 // truncates a file while it is mapped stops the process that reads it (SIGBUS), as with any mapped
-// file.
+// file; one that writes to it changes bytes under the reader's eyes. read_whole_file() is for those
+// who want neither.
 #pragma once
 
 #include <stdbool.h>
@@ -28,6 +29,10 @@ TENGINE_MUST_USE int map_file(const char* path, bool writable, mapped_file_t* ou
 // The same for a file that is open for reading, and stays so; `path` is for sentences.
 TENGINE_MUST_USE int map_open_file(int descriptor, const char* path, bool writable,
                                    mapped_file_t* out_file);
+
+// A copy of a whole file in memory of the process, which is written and unmapped like a mapped one.
+// TENGINE_EIO when it is cut short meanwhile; else as map_file(), or TENGINE_ENOMEM.
+TENGINE_MUST_USE int read_whole_file(const char* path, mapped_file_t* out_file);
 
 // `size` > 0 bytes of zeroes, of which only pages that are written take memory. TENGINE_ENOMEM.
 TENGINE_MUST_USE int map_zeroes(size_t size, mapped_file_t* out_memory);

@@ -2,6 +2,7 @@
 // Static memory planning. Contract and algorithm are in memory_plan.h.
 #include "base/memory_plan.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -39,6 +40,13 @@ static int check_blocks(const memory_block_t* blocks, int64_t block_num, size_t 
     }
     return TENGINE_OK;
 }
+
+static size_t align_size(size_t size, size_t alignment)
+{
+    return (size + alignment - 1) & ~(alignment - 1);
+}
+
+// ---- few blocks: by size ----
 
 // Largest first. The rest of the key makes the order total, hence the plan deterministic.
 static int compare_blocks(const void* left, const void* right)
@@ -89,13 +97,13 @@ static void insert_block(placed_block_t* placed, int64_t placed_num, placed_bloc
     placed[low] = block;
 }
 
-static size_t place_blocks(memory_block_t** order, int64_t block_num, size_t alignment,
-                           placed_block_t* placed)
+static size_t place_by_size(memory_block_t** order, int64_t block_num, size_t alignment,
+                            placed_block_t* placed)
 {
     size_t total = 0;
     for (int64_t i = 0; i < block_num; i++) {
         memory_block_t* block = order[i];
-        const size_t size = (block->size + alignment - 1) & ~(alignment - 1);
+        const size_t size = align_size(block->size, alignment);
         if (size == 0) {  // sorted last: so are all that follow
             block->offset = 0;
             continue;
@@ -107,6 +115,144 @@ static size_t place_blocks(memory_block_t** order, int64_t block_num, size_t ali
         if (end > total) total = end;
     }
     return total;
+}
+
+// ---- many blocks: by time ----
+
+// A stretch of the arena that is free at the present step. Kept in the order of offsets; neighbours
+// are one.
+typedef struct gap
+{
+    size_t begin;
+    size_t end;
+} gap_t;
+
+_Static_assert(sizeof(placed_block_t) >= sizeof(gap_t), "room for one is room for the other");
+
+typedef struct gap_list
+{
+    gap_t* gaps;  // room for one more than there are blocks
+    int64_t number;
+    size_t total;  // the arena so far: behind it everything is free
+} gap_list_t;
+
+// The index of the first gap that begins behind `offset`.
+static int64_t find_gap(const gap_list_t* list, size_t offset)
+{
+    int64_t low = 0;
+    int64_t high = list->number;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (list->gaps[middle].begin <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void remove_gap(gap_list_t* list, int64_t index)
+{
+    list->number--;
+    memmove(&list->gaps[index], &list->gaps[index + 1],
+            (size_t)(list->number - index) * sizeof *list->gaps);
+}
+
+static void insert_gap(gap_list_t* list, int64_t index, gap_t gap)
+{
+    memmove(&list->gaps[index + 1], &list->gaps[index],
+            (size_t)(list->number - index) * sizeof *list->gaps);
+    list->gaps[index] = gap;
+    list->number++;
+}
+
+static void free_stretch(gap_list_t* list, gap_t freed)
+{
+    int64_t next = find_gap(list, freed.begin);
+    if (next < list->number && list->gaps[next].begin == freed.end) {
+        freed.end = list->gaps[next].end;
+        remove_gap(list, next);
+    }
+    if (next > 0 && list->gaps[next - 1].end == freed.begin)
+        list->gaps[next - 1].end = freed.end;
+    else
+        insert_gap(list, next, freed);
+}
+
+// The smallest gap that is large enough, or what is behind everything.
+static size_t take_stretch(gap_list_t* list, size_t size)
+{
+    int64_t best = -1;
+    size_t best_size = SIZE_MAX;
+    for (int64_t i = 0; i < list->number && best_size > size; i++) {
+        const size_t room = list->gaps[i].end - list->gaps[i].begin;
+        if (room < size || room >= best_size) continue;
+        best = i;
+        best_size = room;
+    }
+    if (best < 0) {
+        list->total += size;
+        return list->total - size;
+    }
+    const size_t offset = list->gaps[best].begin;
+    list->gaps[best].begin += size;
+    if (best_size == size) remove_gap(list, best);
+    return offset;
+}
+
+static int compare_begins(const void* left, const void* right)
+{
+    const memory_block_t* a = *(memory_block_t* const*)left;
+    const memory_block_t* b = *(memory_block_t* const*)right;
+    if (a->first_use != b->first_use) return a->first_use < b->first_use ? -1 : 1;
+    return compare_blocks(left, right);
+}
+
+static int compare_ends(const void* left, const void* right)
+{
+    const memory_block_t* a = *(memory_block_t* const*)left;
+    const memory_block_t* b = *(memory_block_t* const*)right;
+    if (a->last_use != b->last_use) return a->last_use < b->last_use ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+// `begins` and `ends` are the blocks in the order of their first and their last steps.
+static size_t place_by_time(memory_block_t** begins, memory_block_t** ends, int64_t block_num,
+                            size_t alignment, gap_t* gaps)
+{
+    gap_list_t list = {gaps, 0, 0};
+    int64_t ended = 0;
+    for (int64_t i = 0; i < block_num; i++) {
+        memory_block_t* block = begins[i];
+        for (; ends[ended]->last_use < block->first_use; ended++) {
+            const size_t size = align_size(ends[ended]->size, alignment);
+            const size_t offset = ends[ended]->offset;
+            if (size > 0) free_stretch(&list, (gap_t){offset, offset + size});
+        }
+        const size_t size = align_size(block->size, alignment);
+        block->offset = size > 0 ? take_stretch(&list, size) : 0;
+    }
+    return list.total;
+}
+
+static void plan_many(memory_block_t* blocks, int64_t block_num, size_t alignment,
+                      memory_block_t** order, void* room, size_t* out_total)
+{
+    memory_block_t** ends = order + block_num;
+    for (int64_t i = 0; i < block_num; i++)
+        order[i] = ends[i] = &blocks[i];
+    sort_items(order, (size_t)block_num, sizeof *order, compare_begins);
+    sort_items(ends, (size_t)block_num, sizeof *ends, compare_ends);
+    *out_total = place_by_time(order, ends, block_num, alignment, room);
+}
+
+static void plan_few(memory_block_t* blocks, int64_t block_num, size_t alignment,
+                     memory_block_t** order, void* room, size_t* out_total)
+{
+    for (int64_t i = 0; i < block_num; i++)
+        order[i] = &blocks[i];
+    sort_items(order, (size_t)block_num, sizeof *order, compare_blocks);
+    *out_total = place_by_size(order, block_num, alignment, room);
 }
 
 int plan_memory(memory_block_t* blocks, int64_t block_num, size_t alignment, size_t* out_total)
@@ -121,23 +267,21 @@ int plan_memory(memory_block_t* blocks, int64_t block_num, size_t alignment, siz
     TENGINE_RETURN_IF_ERROR(check_blocks(blocks, block_num, alignment));
     size_t order_size;
     size_t placed_size;
-    if (!checked_multiply((size_t)block_num, sizeof(memory_block_t*), &order_size) ||
-        !checked_multiply((size_t)block_num, sizeof(placed_block_t), &placed_size)) {
+    if (!checked_multiply((size_t)block_num, 2 * sizeof(memory_block_t*), &order_size) ||
+        !checked_multiply((size_t)block_num + 1, sizeof(placed_block_t), &placed_size)) {
         return tengine_error_set(TENGINE_ELIMIT, "memory plan: %lld blocks", (long long)block_num);
     }
     memory_block_t** order = alloc_memory(order_size);
-    placed_block_t* placed = alloc_memory(placed_size);
+    void* room = alloc_memory(placed_size);  // of placed blocks or gaps
     int status = TENGINE_OK;
-    if (order != NULL && placed != NULL) {
-        for (int64_t i = 0; i < block_num; i++)
-            order[i] = &blocks[i];
-        sort_items(order, (size_t)block_num, sizeof *order, compare_blocks);
-        *out_total = place_blocks(order, block_num, alignment, placed);
+    if (order != NULL && room != NULL) {
+        const bool many = block_num > MEMORY_PLAN_BY_SIZE;
+        (many ? plan_many : plan_few)(blocks, block_num, alignment, order, room, out_total);
     } else {
         status = tengine_error_set(TENGINE_ENOMEM, "memory plan: no memory for %lld blocks",
                                    (long long)block_num);
     }
-    free_memory(placed);
+    free_memory(room);
     free_memory(order);
     return status;
 }

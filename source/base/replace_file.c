@@ -1,20 +1,122 @@
 // SPDX-License-Identifier: Apache-2.0
-#define _POSIX_C_SOURCE 200809L
+// The contract is in tengine/file.h. Nothing here takes memory: neither streams nor realpath().
+// On machines of 32 bits: files beyond 2 GiB, and file systems that number files in 64 bits.
+#define _FILE_OFFSET_BITS 64
+#define _DEFAULT_SOURCE
 #include "base/replace_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/text.h"
+#include <sys/stat.h>
+
+#include "base/clock.h"
+
+enum
+{
+    MOST_LINKS = 40,  // as many as Linux follows
+    MOST_NAMES = 100,
+    PERMISSIONS = 0777
+};
+
+// Where the bytes go at last.
+typedef struct target
+{
+    char path[PATH_MAX];
+    int folder_length;  // of the folder's part of `path`, with its slash; 0 without one
+    bool exists;
+    mode_t mode;
+} target_t;
 
 static int fail(const char* path)
 {
     return tengine_error_set(TENGINE_EIO, "cannot write '%s': %s", path, strerror(errno));
+}
+
+static const char* kind_of(mode_t mode)
+{
+    if (S_ISDIR(mode)) return "a folder";
+    if (S_ISFIFO(mode)) return "a pipe";
+    if (S_ISSOCK(mode)) return "a socket";
+    return "a device";
+}
+
+static int folder_length_of(const char* path)
+{
+    const char* slash = strrchr(path, '/');
+    return slash != NULL ? (int)(slash - path) + 1 : 0;
+}
+
+// Puts `name`, relative to the folder of `path`, into `path`. False with errno.
+static bool step_to(char path[PATH_MAX], const char* name)
+{
+    const int kept = name[0] == '/' ? 0 : folder_length_of(path);
+    const size_t length = strlen(name);
+    if ((size_t)kept + length >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(path + kept, name, length + 1);
+    return true;
+}
+
+// Leaves in `path` the file behind all links, and in `out_info` what there is; false with errno
+// when there is nothing (ENOENT) or it cannot be told.
+static bool follow_links(char path[PATH_MAX], struct stat* out_info)
+{
+    for (int i = 0; i < MOST_LINKS; i++) {
+        if (lstat(path, out_info) != 0) return false;
+        if (!S_ISLNK(out_info->st_mode)) return true;
+        char name[PATH_MAX];
+        const ssize_t length = readlink(path, name, sizeof name - 1);
+        if (length < 0) return false;
+        name[length] = '\0';
+        if (!step_to(path, name)) return false;
+    }
+    errno = ELOOP;
+    return false;
+}
+
+static int find_target(const char* path, target_t* out_target)
+{
+    struct stat info;
+    out_target->path[0] = '\0';
+    if (!step_to(out_target->path, path)) return fail(path);
+    out_target->exists = follow_links(out_target->path, &info);
+    if (!out_target->exists && errno != ENOENT) return fail(path);
+    out_target->folder_length = folder_length_of(out_target->path);
+    out_target->mode = out_target->exists ? info.st_mode & PERMISSIONS : 0666;
+    if (!out_target->exists) return TENGINE_OK;
+    if (!S_ISREG(info.st_mode))
+        return tengine_error_set(TENGINE_EIO,
+                                 "cannot write '%s': it is %s, and only regular files are replaced",
+                                 path, kind_of(info.st_mode));
+    // The new name needs the right to write the folder only; who took that to the file away did not
+    // want it replaced.
+    return faccessat(AT_FDCWD, out_target->path, W_OK, AT_EACCESS) == 0 ? TENGINE_OK : fail(path);
+}
+
+// A file in the target's folder that was not there before, and that nobody can have made a link of:
+// O_EXCL takes neither. Its descriptor, or -1 with errno.
+static int create_unfinished(const target_t* target, char out_path[PATH_MAX + 64])
+{
+    for (int i = 0; i < MOST_NAMES; i++) {
+        uint64_t number;
+        // Kernels before Linux 3.17 have none: then the name can be guessed, but is still new.
+        if (getentropy(&number, sizeof number) != 0) number = get_time_ns() ^ (uintptr_t)&number;
+        snprintf(out_path, PATH_MAX + 64, "%.*stengine-%016llx.unfinished", target->folder_length,
+                 target->path, (unsigned long long)number);
+        const int descriptor =
+            open(out_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, target->mode);
+        if (descriptor >= 0 || errno != EEXIST) return descriptor;
+    }
+    return -1;
 }
 
 static bool write_all(int descriptor, const char* bytes, size_t size)
@@ -29,25 +131,54 @@ static bool write_all(int descriptor, const char* bytes, size_t size)
     return true;
 }
 
-// Without stdio, whose streams take memory of their own.
-static int write_file(const char* path, const void* bytes, size_t size)
+// Some file systems cannot, and say so with EINVAL.
+static bool synchronise(int descriptor)
 {
-    const int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor < 0) return fail(path);
-    const int status = write_all(descriptor, bytes, size) ? TENGINE_OK : fail(path);
-    if (close(descriptor) != 0 && status == TENGINE_OK) return fail(path);
-    return status;
+    return fsync(descriptor) == 0 || errno == EINVAL;
+}
+
+// Gives the open file its permissions, where the umask took some away, and its bytes; closes it.
+static bool finish(int descriptor, const target_t* target, const void* bytes, size_t size)
+{
+    struct stat info;
+    const bool has_mode =
+        !target->exists ||
+        (fstat(descriptor, &info) == 0 &&
+         ((info.st_mode & PERMISSIONS) == target->mode || fchmod(descriptor, target->mode) == 0));
+    const bool is_written =
+        has_mode && write_all(descriptor, bytes, size) && synchronise(descriptor);
+    const int cause = errno;
+    const bool is_closed = close(descriptor) == 0;
+    if (!is_written) errno = cause;
+    return is_written && is_closed;
+}
+
+// The new name is on the disk when the folder is. One that may be written but not read cannot be
+// opened for that.
+static bool synchronise_folder(const target_t* target)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%.*s", target->folder_length, target->path);
+    const int descriptor = open(path[0] != '\0' ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return errno == EACCES;
+    const bool is_done = synchronise(descriptor);
+    const int cause = errno;
+    close(descriptor);
+    errno = cause;
+    return is_done;
 }
 
 int replace_file(const char* path, const void* bytes, size_t size)
 {
-    text_t unfinished = {0};
-    append_text(&unfinished, "%s.%ld.unfinished", path, (long)getpid());
-    if (!unfinished.data)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for the name of a file");
-    int status = write_file(unfinished.data, bytes, size);
-    if (status == TENGINE_OK && rename(unfinished.data, path) != 0) status = fail(path);
-    if (status < 0) remove(unfinished.data);
-    free_text(&unfinished);
-    return status;
+    target_t target;
+    TENGINE_RETURN_IF_ERROR(find_target(path, &target));
+    char unfinished[PATH_MAX + 64];
+    const int descriptor = create_unfinished(&target, unfinished);
+    if (descriptor < 0) return fail(path);
+    if (!finish(descriptor, &target, bytes, size) || rename(unfinished, target.path) != 0) {
+        const int status = fail(path);
+        unlink(unfinished);
+        return status;
+    }
+    return synchronise_folder(&target) ? TENGINE_OK : fail(path);
 }

@@ -10,8 +10,7 @@
 extern "C" {
 #endif
 
-// The file `path` has these bytes, or is as it was and the status is TENGINE_EIO (the system's
-// reason in the sentence). They are written under another name in the same folder first.
+// The contract is that of tengine_file_replace() in tengine/file.h, with a status.
 TENGINE_MUST_USE int replace_file(const char* path, const void* bytes, size_t size);
 
 #ifdef __cplusplus

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -47,6 +48,7 @@ typedef struct pool_worker
 struct thread_pool
 {
     int size;
+    pid_t process;           // that has the threads
     bool spins;              // there is a core for each worker
     uint64_t cpu_mask;       // 0: not pinned
     pool_worker_t* workers;  // size - 1 of them have a thread, workers[0] is the caller
@@ -279,8 +281,8 @@ static int start_worker(thread_pool_t* pool, int number)
                              number, pool->size - 1, strerror(error));
 }
 
-// Ends the threads of workers 1..last and frees the pool.
-static void stop_pool(thread_pool_t* pool, int last)
+// Ends the threads of workers 1..last.
+static void stop_workers(thread_pool_t* pool, int last)
 {
     pthread_mutex_lock(&pool->mutex);
     atomic_store(&pool->stopping, true);
@@ -291,6 +293,12 @@ static void stop_pool(thread_pool_t* pool, int last)
     pthread_cond_destroy(&pool->all_left);
     pthread_cond_destroy(&pool->work_ready);
     pthread_mutex_destroy(&pool->mutex);
+}
+
+// After fork() the child has neither the threads nor a mutex and conditions that nobody uses.
+static void stop_pool(thread_pool_t* pool, int last)
+{
+    if (pool->process == getpid()) stop_workers(pool, last);
     free_memory(pool->workers);
     free_memory(pool);
 }
@@ -306,6 +314,7 @@ static thread_pool_t* alloc_pool(int thread_num, uint64_t cpu_mask)
     }
     const bool pinned = cpu_mask != 0 && cpu_mask != UINT64_MAX;
     pool->size = thread_num;
+    pool->process = getpid();
     pool->cpu_mask = pinned ? cpu_mask : 0;
     pool->spins =
         thread_num <= (pinned ? __builtin_popcountll(cpu_mask & get_cluster_mask(CPU_CLUSTER_ALL))

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graph/graph.h"
 #include "tengine/vector.h"
 
 static const char operator_prefix[] = "op:";
@@ -168,7 +169,7 @@ int add_ir_graph_affinity(struct graph* graph, const char* nodes, const char* de
         return tengine_error_set(TENGINE_ENOENT,
                                  "affinity: none of the %d nodes of '%.100s' fits '%.200s', which "
                                  "may be a name, a pattern with * and ?, or op:<operator>",
-                                 graph->node_num, graph->name, nodes);
+                                 count_ir_computing_nodes(graph), graph->name, nodes);
     TENGINE_RETURN_IF_ERROR(append_rule(&graph->affinity, nodes, devices));
     remove_overruled(graph->affinity);
     return TENGINE_OK;

@@ -83,10 +83,19 @@ int set_ir_graph_input_tensor(ir_graph_t* graph, const int32_t tensors[], int nu
                               &graph->input_tensors, &graph->input_tensor_num);
 }
 
+static void count_outputs(struct graph* graph, int change)
+{
+    for (int i = 0; i < graph->output_tensor_num; i++)
+        graph->tensor_list[graph->output_tensors[i]]->graph_output_num += change;
+}
+
 int set_ir_graph_output_tensor(ir_graph_t* graph, const int32_t tensors[], int number)
 {
-    return replace_index_list("output tensors", tensors, number, graph->tensor_num,
-                              &graph->output_tensors, &graph->output_tensor_num);
+    count_outputs(graph, -1);
+    const int status = replace_index_list("output tensors", tensors, number, graph->tensor_num,
+                                          &graph->output_tensors, &graph->output_tensor_num);
+    count_outputs(graph, 1);
+    return status;
 }
 
 // The tensors that `nodes` write, in order.
@@ -169,22 +178,40 @@ struct subgraph* get_ir_graph_subgraph(const ir_graph_t* graph, int index)
 
 bool is_ir_graph_output(const struct graph* graph, int tensor_index)
 {
-    for (int i = 0; i < graph->output_tensor_num; i++)
-        if (graph->output_tensors[i] == tensor_index) return true;
-    return false;
+    return graph->tensor_list[tensor_index]->graph_output_num > 0;
+}
+
+static bool is_computing(const struct node* node)
+{
+    const struct tensor* output = get_ir_node_output(node, 0);
+    return node->input_num > 0 || output == NULL || output->tensor_type == TENSOR_TYPE_VAR;
+}
+
+int count_ir_computing_nodes(const struct graph* graph)
+{
+    int number = 0;
+    for (int i = 0; i < graph->node_num; i++)
+        if (is_computing(graph->node_list[i])) number++;
+    return number;
 }
 
 int replace_ir_tensor_uses(struct graph* graph, struct tensor* from, struct tensor* to)
 {
     while (from->consumer_num > 0) {
-        struct node* node = graph->node_list[from->consumer[0]];
-        for (int i = 0; i < node->input_num; i++)
-            if (node->input_tensors[i] == from->index)
-                TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, i, to));
+        const int last = from->consumer_num - 1;
+        struct node* node = graph->node_list[from->consumer[last]];
+        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, from->consumer_input[last], to));
     }
-    for (int i = 0; i < graph->output_tensor_num; i++)
-        if (graph->output_tensors[i] == from->index) graph->output_tensors[i] = to->index;
+    for (int i = 0; i < graph->output_tensor_num && from->graph_output_num > 0; i++)
+        if (graph->output_tensors[i] == from->index) replace_ir_graph_output(graph, i, to);
     return TENGINE_OK;
+}
+
+void replace_ir_graph_output(struct graph* graph, int place, struct tensor* tensor)
+{
+    graph->tensor_list[graph->output_tensors[place]]->graph_output_num--;
+    graph->output_tensors[place] = tensor->index;
+    tensor->graph_output_num++;
 }
 
 static void renumber(int32_t* list, int number, const int32_t* new_index)

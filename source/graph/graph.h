@@ -48,10 +48,26 @@ int sort_ir_graph(struct graph* graph);
 // Remembers why a device does not run the node (node->refusal_list).
 int add_ir_node_refusal(struct node* node, struct device* device, const struct ir_verdict* verdict);
 
+// The type is TENGINE_DT_UNKNOWN from here on, until set_ir_tensor_data_type().
+void forget_ir_tensor_type(struct tensor* tensor);
+
 // Gives the tensor these bytes without copying: `owned` says whether it frees them.
 void set_ir_tensor_data(struct tensor* tensor, void* data, bool owned);
 
 bool is_ir_graph_output(const struct graph* graph, int tensor_index);
+// Entry `place` of the graph's outputs becomes `tensor`.
+void replace_ir_graph_output(struct graph* graph, int place, struct tensor* tensor);
+
+// Appends to a list of `number` indices. Its room is the next power of two and so need not be
+// stored. False when there is no memory.
+TENGINE_MUST_USE bool push_ir_index(int32_t** list, int32_t number, int32_t value);
+
+// set_ir_tensor_consumer() by the node that reads the tensor as its input `input`.
+TENGINE_MUST_USE int add_ir_consumer(struct tensor* tensor, int node_index, int input);
+
+// Nodes of a graph as its file has it that compute something; those that only stand for an input or
+// a constant do not.
+int count_ir_computing_nodes(const struct graph* graph);
 
 #ifdef __cplusplus
 }

@@ -39,30 +39,32 @@ out_of_memory:
     return NULL;
 }
 
-static void remove_consumer(struct tensor* tensor, int node_index)
+// Takes input `index` off its tensor's list of consumers. The last of the list takes the place
+// over, so that a tensor that everything reads costs no more than any other.
+static void remove_consumer(const struct node* node, int index)
 {
-    for (int i = 0; i < tensor->consumer_num; i++) {
-        if (tensor->consumer[i] != node_index) continue;
-        for (int k = i + 1; k < tensor->consumer_num; k++)
-            tensor->consumer[k - 1] = tensor->consumer[k];
-        tensor->consumer_num--;
-        return;
-    }
+    struct tensor* tensor = get_ir_node_input(node, index);
+    if (!tensor || tensor->consumer_num == 0) return;
+    const int32_t place = node->input_places[index];
+    const int32_t last = --tensor->consumer_num;
+    const int32_t input = tensor->consumer_input[last];
+    tensor->consumer[place] = tensor->consumer[last];
+    tensor->consumer_input[place] = input;
+    if (input >= 0) node->graph->node_list[tensor->consumer[place]]->input_places[input] = place;
 }
 
 void destroy_ir_node(struct graph* graph, ir_node_t* node)
 {
     if (!node) return;
-    for (int i = 0; i < node->input_num; i++) {
-        struct tensor* tensor = get_ir_node_input(node, i);
-        if (tensor) remove_consumer(tensor, node->index);
-    }
+    for (int i = 0; i < node->input_num; i++)
+        remove_consumer(node, i);
     for (int i = 0; i < node->output_num; i++) {
         struct tensor* tensor = get_ir_node_output(node, i);
         if (tensor && tensor->producer == node->index) tensor->producer = -1;
     }
     if (node->op.release) node->op.release(&node->op);
     free_memory(node->input_tensors);
+    free_memory(node->input_places);
     free_memory(node->output_tensors);
     free_memory(node->refusal_list);
     free_memory(node->name);
@@ -70,41 +72,44 @@ void destroy_ir_node(struct graph* graph, ir_node_t* node)
     free_memory(node);
 }
 
-// Makes room for entry `index`; new entries are absent.
-static int grow_index_list(int32_t** list, int32_t* number, int index)
+static int check_place(const ir_node_t* node, const char* what, int index)
 {
-    if (index < *number) return TENGINE_OK;
-    const size_t size = sizeof(**list);
-    int32_t* grown = resize_memory(*list, size * (size_t)*number, size * ((size_t)index + 1));
-    if (!grown) return TENGINE_ENOMEM;
-    for (int i = *number; i <= index; i++)
-        grown[i] = -1;
-    *list = grown;
-    *number = index + 1;
+    const int most = 1 << 20;
+    if (index >= 0 && index < most) return TENGINE_OK;
+    return tengine_error_set(TENGINE_ERANGE, "node '%s': %s %d is not in 0..%d", node->name, what,
+                             index, most - 1);
+}
+
+// Makes room for entry `index`; new entries are absent.
+static int grow_inputs(ir_node_t* node, int index)
+{
+    TENGINE_RETURN_IF_ERROR(check_place(node, "input", index));
+    for (; node->input_num <= index; node->input_num++)
+        if (!push_ir_index(&node->input_tensors, node->input_num, -1) ||
+            !push_ir_index(&node->input_places, node->input_num, -1))
+            return tengine_error_set(TENGINE_ENOMEM, "node '%s': no memory for input %d",
+                                     node->name, index);
     return TENGINE_OK;
 }
 
-static int grow_node_list(const ir_node_t* node, const char* what, int32_t** list, int32_t* number,
-                          int index)
+static int grow_outputs(ir_node_t* node, int index)
 {
-    const int most = 1 << 20;
-    if (index < 0 || index >= most)
-        return tengine_error_set(TENGINE_ERANGE, "node '%s': %s %d is not in 0..%d", node->name,
-                                 what, index, most - 1);
-    if (grow_index_list(list, number, index) < 0)
-        return tengine_error_set(TENGINE_ENOMEM, "node '%s': no memory for %s %d", node->name, what,
-                                 index);
+    TENGINE_RETURN_IF_ERROR(check_place(node, "output", index));
+    for (; node->output_num <= index; node->output_num++)
+        if (!push_ir_index(&node->output_tensors, node->output_num, -1))
+            return tengine_error_set(TENGINE_ENOMEM, "node '%s': no memory for output %d",
+                                     node->name, index);
     return TENGINE_OK;
 }
 
 int set_ir_node_input_tensor(ir_node_t* node, int input_idx, struct tensor* tensor)
 {
-    TENGINE_RETURN_IF_ERROR(
-        grow_node_list(node, "input", &node->input_tensors, &node->input_num, input_idx));
-    if (tensor) TENGINE_RETURN_IF_ERROR(set_ir_tensor_consumer(tensor, node->index));
-    struct tensor* old = get_ir_node_input(node, input_idx);
+    TENGINE_RETURN_IF_ERROR(grow_inputs(node, input_idx));
+    if (tensor == get_ir_node_input(node, input_idx)) return TENGINE_OK;
+    if (tensor) TENGINE_RETURN_IF_ERROR(add_ir_consumer(tensor, node->index, input_idx));
+    remove_consumer(node, input_idx);
     node->input_tensors[input_idx] = tensor ? tensor->index : -1;
-    if (old) remove_consumer(old, node->index);
+    if (tensor) node->input_places[input_idx] = tensor->consumer_num - 1;
     return TENGINE_OK;
 }
 
@@ -114,8 +119,7 @@ int set_ir_node_output_tensor(ir_node_t* node, int output_idx, struct tensor* te
         return tengine_error_set(
             TENGINE_EGRAPH, "tensor '%s' is written by node '%s' already, so node '%s' cannot",
             tensor->name, node->graph->node_list[tensor->producer]->name, node->name);
-    TENGINE_RETURN_IF_ERROR(
-        grow_node_list(node, "output", &node->output_tensors, &node->output_num, output_idx));
+    TENGINE_RETURN_IF_ERROR(grow_outputs(node, output_idx));
     struct tensor* old = get_ir_node_output(node, output_idx);
     if (old) old->producer = -1;
     node->output_tensors[output_idx] = tensor ? tensor->index : -1;

@@ -38,6 +38,11 @@ static const ir_option_t option_table[] = {
      .highest = 100,
      .help = "percent of the multiply-accumulates that may fall back to the CPU; more is a failure "
              "as with split.fail_on_fallback"},
+    {.key = "precision.float",
+     .initial = "refuse",
+     .choices = "refuse allow",
+     .help = "what prerun_graph does with a float model without scales in an int8 or uint8 run: "
+             "refuse it, or allow it to run in float, with a warning"},
     {.key = "precision.keep_float",
      .initial = "",
      .choices = "",
@@ -58,6 +63,19 @@ static const ir_option_t option_table[] = {
      .highest = 64,
      .whole = true,
      .help = "runs that can be under way at once with scheduler=pipeline"},
+    {.key = "memory.limit_mb",
+     .initial = "0",
+     .lowest = 0,
+     .highest = 1 << 24,
+     .help =
+         "most MiB that a prepared graph may hold, beside constants that stay in files and what "
+         "the program lends; more is a failure of prerun_graph or the run; 0: any"},
+    {.key = "memory.fold_mb",
+     .initial = "0",
+     .lowest = 0,
+     .highest = 1 << 24,
+     .help = "most MiB of constants that prerun_graph computes from those of the model; what is "
+             "beyond is computed in every run; 0: 16 times the model's constants and 64"},
     {.key = "run.watchdog_ms",
      .initial = "0",
      .lowest = 0,
@@ -69,6 +87,17 @@ static const ir_option_t option_table[] = {
      .initial = "0",
      .choices = "0 1",
      .help = "1: devices measure the time of every node"},
+    {.key = "model.map",
+     .initial = "1",
+     .choices = "0 1",
+     .help =
+         "0: create_graph reads the model's files instead of mapping them, so that nothing that "
+         "becomes of them later can harm the graph"},
+    {.key = "model.refuse_hard_links",
+     .initial = "0",
+     .choices = "0 1",
+     .help = "1: create_graph refuses external data of an ONNX model in a file with more than one "
+             "name"},
 };
 
 int get_ir_option_count(void)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "graph/graph.h"
 #include "tengine/device.h"
 
@@ -65,19 +66,10 @@ void release_ir_subgraph_list(struct graph* graph)
 
 static int append_index(int32_t** list, int32_t* number, int32_t value)
 {
-    const size_t bytes = sizeof(int32_t) * (size_t)*number;
-    int32_t* grown = resize_memory(*list, bytes, bytes + sizeof(int32_t));
-    if (!grown) return tengine_error_set(TENGINE_ENOMEM, "no memory for a part's tensor list");
-    grown[(*number)++] = value;
-    *list = grown;
+    if (!push_ir_index(list, *number, value))
+        return tengine_error_set(TENGINE_ENOMEM, "no memory for a part's tensor list");
+    ++*number;
     return TENGINE_OK;
-}
-
-static bool contains(const int32_t* list, int number, int32_t value)
-{
-    for (int i = 0; i < number; i++)
-        if (list[i] == value) return true;
-    return false;
 }
 
 static int producer_part(const struct graph* graph, const struct tensor* tensor)
@@ -118,30 +110,73 @@ static int list_outputs(struct subgraph* part, const struct node* node)
     return TENGINE_OK;
 }
 
+// One entry per use; drop_repeated_inputs() comes behind.
 static int list_inputs(struct subgraph* part, const struct node* node)
 {
     for (int i = 0; i < node->input_num; i++) {
         const struct tensor* tensor = get_ir_node_input(node, i);
-        if (!tensor || tensor->tensor_type == TENSOR_TYPE_CONST) continue;
-        const int from = producer_part(part->graph, tensor);
-        if (from == part->index ||
-            contains(part->input_tensor_list, part->input_num, tensor->index))
+        if (!tensor || tensor->tensor_type == TENSOR_TYPE_CONST ||
+            producer_part(part->graph, tensor) == part->index)
             continue;
         TENGINE_RETURN_IF_ERROR(
             append_index(&part->input_tensor_list, &part->input_num, tensor->index));
-        part->input_wait_count += from >= 0;
     }
     return TENGINE_OK;
 }
 
+// A use of a tensor, and where it stands in the list of all.
+struct use
+{
+    int32_t tensor;
+    int32_t place;
+};
+
+static int compare_uses(const void* left, const void* right)
+{
+    const struct use* a = left;
+    const struct use* b = right;
+    if (a->tensor != b->tensor) return a->tensor < b->tensor ? -1 : 1;
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+// Each tensor stays where it is used first.
+static int drop_repeated_inputs(struct subgraph* part)
+{
+    const size_t number = (size_t)part->input_num;
+    struct use* uses = alloc_memory(sizeof *uses * number);
+    if (!uses) return tengine_error_set(TENGINE_ENOMEM, "no memory for the inputs of a part");
+    for (size_t i = 0; i < number; i++)
+        uses[i] = (struct use){part->input_tensor_list[i], (int32_t)i};
+    sort_items(uses, number, sizeof *uses, compare_uses);
+    for (size_t i = 1; i < number; i++)
+        if (uses[i].tensor == uses[i - 1].tensor) part->input_tensor_list[uses[i].place] = -1;
+    free_memory(uses);
+    part->input_num = 0;
+    for (size_t i = 0; i < number; i++)
+        if (part->input_tensor_list[i] >= 0)
+            part->input_tensor_list[part->input_num++] = part->input_tensor_list[i];
+    return TENGINE_OK;
+}
+
+static int count_waits(const struct subgraph* part)
+{
+    int waits = 0;
+    for (int i = 0; i < part->input_num; i++)
+        waits +=
+            producer_part(part->graph, part->graph->tensor_list[part->input_tensor_list[i]]) >= 0;
+    return waits;
+}
+
 int list_ir_subgraph_borders(struct subgraph* part)
 {
-    part->input_num = part->output_num = part->input_wait_count = 0;
+    part->input_num = part->output_num = 0;
     for (int i = 0; i < part->node_num; i++) {
         const struct node* node = part->graph->node_list[part->node_list[i]];
         TENGINE_RETURN_IF_ERROR(list_inputs(part, node));
         TENGINE_RETURN_IF_ERROR(list_outputs(part, node));
     }
+    TENGINE_RETURN_IF_ERROR(drop_repeated_inputs(part));
+    part->input_wait_count = count_waits(part);
     sum_border_bytes(part);
     return TENGINE_OK;
 }

@@ -47,7 +47,7 @@ const char* get_data_type_name(int data_type)
 
 ir_tensor_t* create_ir_tensor(struct graph* graph, const char* tensor_name, int data_type)
 {
-    if (!is_data_type(data_type)) {
+    if (!is_data_type(data_type) && data_type != TENGINE_DT_UNKNOWN) {
         tengine_error_set(TENGINE_EDTYPE, "tensor '%s': data type %d is not one of 0..%d",
                           tensor_name ? tensor_name : "", data_type, TENGINE_DT_UINT64);
         return NULL;
@@ -119,7 +119,9 @@ void destroy_ir_tensor(struct graph* graph, ir_tensor_t* tensor)
     release_ir_tensor_data(tensor);
     release_quant_params(tensor);
     free_memory(tensor->consumer);
+    free_memory(tensor->consumer_input);
     free_memory(tensor->subgraph_list);
+    free_memory(tensor->dim_names);
     free_memory(tensor->name);
     graph->tensor_list[tensor->index] = NULL;
     free_memory(tensor);
@@ -132,6 +134,7 @@ int set_ir_tensor_shape(ir_tensor_t* tensor, const int dims[], int dim_number)
                                  tensor->name, dim_number, MAX_SHAPE_DIM_NUM);
     // The product leaves out zeroes, so that no partial product of dims can overflow later.
     int64_t product = 1;
+    const int64_t most = MAX_TENSOR_BYTES / (tensor->elem_size > 0 ? tensor->elem_size : 1);
     bool empty = false;
     for (int i = 0; i < dim_number; i++) {
         if (dims[i] < -1)
@@ -139,8 +142,7 @@ int set_ir_tensor_shape(ir_tensor_t* tensor, const int dims[], int dim_number)
                                      tensor->name, i, dims[i]);
         if (dims[i] <= 0) {
             empty = true;
-        } else if (__builtin_mul_overflow(product, (int64_t)dims[i], &product) ||
-                   product > MAX_TENSOR_BYTES / tensor->elem_size) {
+        } else if (__builtin_mul_overflow(product, (int64_t)dims[i], &product) || product > most) {
             return tengine_error_set(
                 TENGINE_ERANGE,
                 "tensor '%s': its %d dimensions make more than " MAX_TENSOR_BYTES_TEXT " bytes",
@@ -152,6 +154,33 @@ int set_ir_tensor_shape(ir_tensor_t* tensor, const int dims[], int dim_number)
     tensor->shape_set = 1;
     tensor->elem_num = empty ? 0 : product;
     return TENGINE_OK;
+}
+
+// One text behind the other, each ended by 0, and then so many zeroes that every dimension has one.
+int set_ir_tensor_dim_names(ir_tensor_t* tensor, const char* const names[], int number)
+{
+    size_t bytes = MAX_SHAPE_DIM_NUM;
+    for (int i = 0; i < number; i++)
+        bytes += strlen(names[i]);
+    char* texts = alloc_memory(bytes);
+    if (!texts)
+        return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': no memory for names of dimensions",
+                                 tensor->name);
+    char* end = texts;
+    for (int i = 0; i < number; i++, end += strlen(end) + 1)
+        memcpy(end, names[i], strlen(names[i]));
+    free_memory(tensor->dim_names);
+    tensor->dim_names = texts;
+    return TENGINE_OK;
+}
+
+const char* get_ir_tensor_dim_name(const ir_tensor_t* tensor, int dim)
+{
+    if (!tensor->dim_names || dim < 0 || dim >= MAX_SHAPE_DIM_NUM) return "";
+    const char* name = tensor->dim_names;
+    for (int i = 0; i < dim; i++)
+        name += strlen(name) + 1;
+    return name;
 }
 
 int set_ir_tensor_data_type(ir_tensor_t* tensor, int data_type)
@@ -168,6 +197,12 @@ int set_ir_tensor_data_type(ir_tensor_t* tensor, int data_type)
     tensor->data_type = (uint8_t)data_type;
     tensor->elem_size = (uint8_t)elem_size;
     return TENGINE_OK;
+}
+
+void forget_ir_tensor_type(ir_tensor_t* tensor)
+{
+    tensor->data_type = TENGINE_DT_UNKNOWN;
+    tensor->elem_size = 0;
 }
 
 bool is_ir_tensor_shape_known(const ir_tensor_t* tensor)
@@ -242,20 +277,31 @@ int get_ir_tensor_quantization_parameter(const ir_tensor_t* tensor, float* scale
     return stored;
 }
 
+bool push_ir_index(int32_t** list, int32_t number, int32_t value)
+{
+    if ((number & (number - 1)) == 0) {
+        const size_t bytes = sizeof(int32_t) * (size_t)number;
+        int32_t* grown = resize_memory(*list, bytes, number ? bytes * 2 : sizeof(int32_t));
+        if (!grown) return false;
+        *list = grown;
+    }
+    (*list)[number] = value;
+    return true;
+}
+
+int add_ir_consumer(ir_tensor_t* tensor, int node_index, int input)
+{
+    if (!push_ir_index(&tensor->consumer, tensor->consumer_num, node_index) ||
+        !push_ir_index(&tensor->consumer_input, tensor->consumer_num, input))
+        return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': no memory for a consumer",
+                                 tensor->name);
+    tensor->consumer_num++;
+    return TENGINE_OK;
+}
+
 int set_ir_tensor_consumer(ir_tensor_t* tensor, int index)
 {
-    // Grows at powers of two, so that the capacity need not be stored.
-    const size_t used = (size_t)tensor->consumer_num;
-    if ((used & (used - 1)) == 0) {
-        const size_t bytes = sizeof(int32_t) * used;
-        int32_t* list = resize_memory(tensor->consumer, bytes, used ? bytes * 2 : sizeof(int32_t));
-        if (!list)
-            return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': no memory for a consumer",
-                                     tensor->name);
-        tensor->consumer = list;
-    }
-    tensor->consumer[tensor->consumer_num++] = index;
-    return TENGINE_OK;
+    return add_ir_consumer(tensor, index, -1);
 }
 
 int get_ir_tensor_index_from_name(const struct graph* graph, const char* tensor_name)

@@ -17,7 +17,6 @@ static int report_failure(const char* kind, const char* name, int status)
     char sentence[512];
     const int code = tengine_error_code();
     snprintf(sentence, sizeof(sentence), "%s", tengine_error_message());
-    TLOG_ERR("cannot register %s '%s': %s", kind, name, sentence);
     return tengine_error_set(code, "cannot register %s '%s': %s", kind, name, sentence);
 }
 

@@ -4,6 +4,7 @@
 
 struct cast_param
 {
-    int to;        // ONNX's number of the type, see onnx_type.h
-    int saturate;  // concerns 8-bit floats only
+    int to;            // ONNX's number of the type, see onnx_type.h
+    int saturate;      // concerns 8-bit floats only
+    char* round_mode;  // concerns float8_e8m0 only
 };

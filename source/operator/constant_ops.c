@@ -4,9 +4,11 @@
 #include <limits.h>
 #include <math.h>
 
+#include "base/half.h"
 #include "operator/infer.h"
 #include "operator/onnx_type.h"
 #include "operator/shape_param.h"
+#include "operator/type_set.h"
 
 // ---- Constant ----
 
@@ -129,6 +131,12 @@ static int64_t count_range(const struct tensor* start, const struct tensor* limi
         case TENGINE_DT_FP32:
             // The difference is rounded to float, as in ONNX's definition by operators.
             return count_float_range(0.0, *limit->f32 - *start->f32, *delta->f32);
+        case TENGINE_DT_FP16:
+            return count_float_range(0.0, fp16_to_fp32(*limit->f16) - fp16_to_fp32(*start->f16),
+                                     fp16_to_fp32(*delta->f16));
+        case TENGINE_DT_BF16:
+            return count_float_range(0.0, bf16_to_fp32(*limit->f16) - bf16_to_fp32(*start->f16),
+                                     bf16_to_fp32(*delta->f16));
         case TENGINE_DT_FP64:
             return count_float_range(*(const double*)start->data, *(const double*)limit->data,
                                      *(const double*)delta->data);
@@ -153,13 +161,9 @@ static int infer_range(struct node* node)
                              (long long)inputs[i]->elem_num);
         known = known && inputs[i]->data;
     }
+    TENGINE_RETURN_IF_ERROR(
+        require_type(node, 0, TYPES_FLOAT | TYPE_BIT(INT16) | TYPE_BIT(INT32) | TYPE_BIT(INT64)));
     const int type = inputs[0]->data_type;
-    if (type != TENGINE_DT_FP32 && type != TENGINE_DT_FP64 && type != TENGINE_DT_INT16 &&
-        type != TENGINE_DT_INT32 && type != TENGINE_DT_INT64)
-        return fail_node(node, TENGINE_EDTYPE,
-                         "inputs are %s; fp32, fp64, int16, int32 or int64 "
-                         "are accepted",
-                         get_data_type_name(type));
     if (!known) return OP_SHAPE_LATER;
     const int64_t dims[] = {count_range(inputs[0], inputs[1], inputs[2])};
     if (dims[0] < 0)
@@ -167,6 +171,11 @@ static int infer_range(struct node* node)
                          INT_MAX);
     return set_node_output(node, 0, type, dims, 1);
 }
+
+static const op_field_t range_fields[] = {
+    OP_FIELD(struct range_param, INT, stash_type, .number = 1, .minimum = 1, .maximum = 1,
+             .since = 27),
+};
 
 // ---- EyeLike ----
 
@@ -179,8 +188,8 @@ static int infer_eye_like(struct node* node)
                          input->dim_num);
     const int type = param->dtype == 0 ? input->data_type : get_data_type_of_onnx(param->dtype);
     if (type < 0)
-        return fail_node(node, TENGINE_EDTYPE, "dtype is %d, a type that is not supported",
-                         param->dtype);
+        return fail_node(node, TENGINE_EDTYPE, "dtype is %d (%s), which is not supported",
+                         param->dtype, get_onnx_type_name(param->dtype));
     return set_node_output_like(node, 0, input, type);
 }
 
@@ -196,12 +205,13 @@ static const ir_method_t* const rows[] = {
     OP_ROW(ConstantOfShape, .version = 9, .min_input = 1, .max_input = 1, .min_output = 1,
            .max_output = 1, OP_FIELDS(constant_of_shape_fields),
            .param_size = sizeof(struct constant_of_shape_param),
-           .infer_shape = infer_constant_of_shape),
+           .infer_shape = infer_constant_of_shape, .types = "@value|fp32"),
     OP_ROW(Range, .version = 11, .min_input = 3, .max_input = 3, .min_output = 1, .max_output = 1,
+           OP_FIELDS(range_fields), .param_size = sizeof(struct range_param),
            .infer_shape = infer_range),
     OP_ROW(EyeLike, .version = 9, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1,
            OP_FIELDS(eye_like_fields), .param_size = sizeof(struct eye_like_param),
-           .traits = OP_SHAPE_ONLY, .infer_shape = infer_eye_like),
+           .traits = OP_SHAPE_ONLY, .infer_shape = infer_eye_like, .types = "@dtype|0"),
 };
 
 OPERATOR_TABLE(constant_ops, rows);

@@ -86,11 +86,21 @@ int remove_node_kernel(struct node* node)
 
 // ---- calls ----
 
-static int fail_call(const ir_custom_kernel_t* kernel, const char* function, int returned)
+// What a function fails with whose error was cleared before it was called: code and sentence that
+// it has recorded, or else what it returned. `consequence` follows the latter.
+static int fail_call(const ir_custom_kernel_t* kernel, const char* function, int returned,
+                     const char* consequence)
 {
-    return tengine_error_set(TENGINE_EDEVICE, "%s '%s': %s of custom kernel '%s' returned %d",
-                             get_source_op(kernel->node), kernel->node->name, function,
-                             get_kernel_name(kernel), returned);
+    const char* op = get_source_op(kernel->node);
+    const char* name = kernel->node->name;
+    const int recorded = tengine_error_code();
+    if (recorded != 0)
+        return tengine_error_set(recorded, "%s '%s': %s of custom kernel '%s': %s", op, name,
+                                 function, get_kernel_name(kernel), tengine_error_message());
+    // -1 is all that a kernel written for Tengine Lite can say.
+    return tengine_error_set(returned < -1 ? returned : TENGINE_EDEVICE,
+                             "%s '%s': %s of custom kernel '%s' returned %d%s", op, name, function,
+                             get_kernel_name(kernel), returned, consequence);
 }
 
 typedef int (*kernel_call_t)(struct custom_kernel_ops* ops, struct custom_kernel_tensor* inputs[],
@@ -101,9 +111,10 @@ static int call(ir_custom_kernel_t* kernel, const char* function, kernel_call_t 
 {
     if (entry == NULL) return TENGINE_OK;
     const ir_kernel_tensors_t* tensors = &kernel->tensors;
+    tengine_error_clear();
     const int returned = entry(kernel->ops, tensors->inputs, tensors->input_num, tensors->outputs,
                                tensors->output_num);
-    return returned == 0 ? TENGINE_OK : fail_call(kernel, function, returned);
+    return returned == 0 ? TENGINE_OK : fail_call(kernel, function, returned, "");
 }
 
 static int call_prerun(ir_custom_kernel_t* kernel, bool dynamic_shape)
@@ -111,9 +122,10 @@ static int call_prerun(ir_custom_kernel_t* kernel, bool dynamic_shape)
     const struct custom_kernel_ops* ops = kernel->ops;
     if (ops->prerun == NULL) return TENGINE_OK;
     const ir_kernel_tensors_t* tensors = &kernel->tensors;
+    tengine_error_clear();
     const int returned = ops->prerun(kernel->ops, tensors->inputs, tensors->input_num,
                                      tensors->outputs, tensors->output_num, dynamic_shape);
-    return returned == 0 ? TENGINE_OK : fail_call(kernel, "prerun", returned);
+    return returned == 0 ? TENGINE_OK : fail_call(kernel, "prerun", returned, "");
 }
 
 static int undo_preparation(ir_custom_kernel_t* kernel)
@@ -160,10 +172,11 @@ static int call_infer_shape(struct node* node, kernel_shape_t* shapes, int** lis
     }
     for (int i = node->input_num; i < node->input_num + node->output_num; ++i)
         lists[i] = shapes[i];
+    tengine_error_clear();
     const int returned =
         ops->infer_shape(ops, (const int**)lists, node->input_num, lists + node->input_num,
                          node->output_num, node->graph->graph_layout);
-    if (returned != 0) return fail_call(node->custom_kernel, "infer_shape", returned);
+    if (returned != 0) return fail_call(node->custom_kernel, "infer_shape", returned, "");
     for (int i = 0; i < node->output_num; ++i)
         TENGINE_RETURN_IF_ERROR(take_shape(node, i, shapes[node->input_num + i]));
     return TENGINE_OK;
@@ -186,13 +199,10 @@ int infer_custom_shapes(struct node* node)
 
 static int refuse_node(ir_custom_kernel_t* kernel, int returned)
 {
-    if (kernel->ops->force) return fail_call(kernel, "bind", returned);
+    if (kernel->ops->force) return fail_call(kernel, "bind", returned, "");
     if (is_generic(kernel->node))
-        return tengine_error_set(TENGINE_EDEVICE,
-                                 "%s '%s': bind of custom kernel '%s' returned %d, and there is no "
-                                 "other kernel for this operator",
-                                 get_source_op(kernel->node), kernel->node->name,
-                                 get_kernel_name(kernel), returned);
+        return fail_call(kernel, "bind", returned,
+                         ", and there is no other kernel for this operator");
     kernel->refused = true;
     TLOG_NOTICE("%s '%s': bind of custom kernel '%s' returned %d; the built-in operator runs",
                 get_source_op(kernel->node), kernel->node->name, get_kernel_name(kernel), returned);
@@ -206,6 +216,7 @@ int bind_custom_kernel(const struct node* node)
     ir_kernel_tensors_t tensors = {0};
     if (ops->bind == NULL) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(make_kernel_tensors(node, &tensors));
+    tengine_error_clear();
     const int returned =
         ops->bind(ops, (const struct custom_kernel_tensor**)tensors.inputs, tensors.input_num,
                   (const struct custom_kernel_tensor**)tensors.outputs, tensors.output_num);

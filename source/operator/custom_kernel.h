@@ -4,8 +4,8 @@
 // refer to it.
 //
 // A kernel that a plan lets go of stays prepared until the next plan takes it, which may then
-// reshape it, or until finish_custom_kernel(). Failures name node, kernel, function and what the
-// function returned.
+// reshape it, or until finish_custom_kernel(). Failures are the function's own, behind the names of
+// node, function and kernel (tengine/custom_kernel.h says more).
 #pragma once
 
 #include <stdbool.h>

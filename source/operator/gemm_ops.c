@@ -3,7 +3,10 @@
 // Kernels: device/cpu/reference/gemm.cc and det.cc.
 #include "operator/gemm_param.h"
 #include "operator/infer.h"
+#include "operator/legacy.h"
 #include "operator/macs.h"
+#include "operator/onnx_type.h"
+#include "operator/param.h"
 #include "operator/quantized.h"
 #include "operator/type_set.h"
 
@@ -186,6 +189,23 @@ static int infer_qlinear_matmul(struct node* node)
     return infer_product(node, 3, get_ir_node_input(node, 7)->data_type);
 }
 
+// Since opset 21 the scales may have 16 bits: they are used as fp32.
+static int lower_qlinear_matmul(struct graph* graph, struct node* node)
+{
+    static const int scales[] = {1, 4, 6};
+    for (int i = 0; i < 3; ++i) {
+        struct tensor* scale = get_ir_node_input(node, scales[i]);
+        if (!scale || (scale->data_type != TENGINE_DT_FP16 && scale->data_type != TENGINE_DT_BF16))
+            continue;
+        struct node* cast = append_lowered_node(graph, node, "Cast", &scale, 1);
+        if (!cast) return tengine_error_code();
+        TENGINE_RETURN_IF_ERROR(set_node_int(cast, "to", get_onnx_type(TENGINE_DT_FP32)));
+        TENGINE_RETURN_IF_ERROR(
+            set_ir_node_input_tensor(node, scales[i], get_ir_node_output(cast, 0)));
+    }
+    return change_node_method(node, "QLinearMatMul");
+}
+
 static int64_t count_product_macs(const struct node* node)
 {
     const struct tensor* a = get_ir_node_input(node, 0);
@@ -212,9 +232,11 @@ static const ir_method_t* const rows[] = {
     OP_ROW(MatMul, .version = 1, .min_input = 2, .max_input = 2, .min_output = 1, .max_output = 1,
            .infer_shape = infer_matmul, .macs = count_product_macs),
     OP_ROW(MatMulInteger, .version = 10, .min_input = 2, .max_input = 4, .min_output = 1,
-           .max_output = 1, .infer_shape = infer_matmul_integer, .macs = count_product_macs),
+           .max_output = 1, .infer_shape = infer_matmul_integer, .types = "int32",
+           .macs = count_product_macs),
     OP_ROW(QLinearMatMul, .version = 10, .min_input = 8, .max_input = 8, .min_output = 1,
-           .max_output = 1, .infer_shape = infer_qlinear_matmul, .macs = count_product_macs),
+           .max_output = 1, .infer_shape = infer_qlinear_matmul, .types = "7",
+           .macs = count_product_macs, .lower = lower_qlinear_matmul),
     OP_ROW(Det, .version = 11, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1,
            .infer_shape = infer_det),
 };

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/half.h"
+#include "operator/plain_data.h"
 
 int fail_node(const struct node* node, int code, const char* format, ...)
 {
@@ -27,11 +28,18 @@ static bool are_input_shapes_known(const struct node* node)
     return true;
 }
 
-int infer_node(struct node* node)
+static int infer_known_shapes(struct node* node)
 {
     if (!are_input_shapes_known(node)) return OP_SHAPE_LATER;
     return node->op.same_shape ? set_node_output_like(node, 0, get_ir_node_input(node, 0), -1)
                                : node->op.infer_shape(node);
+}
+
+int infer_node(struct node* node)
+{
+    const int status = infer_known_shapes(node);
+    if (status == OP_SHAPE_LATER) TENGINE_RETURN_IF_ERROR(infer_node_types(node));
+    return status;
 }
 
 int set_node_output(struct node* node, int index, int data_type, const int64_t dims[], int dim_num)
@@ -141,7 +149,8 @@ int read_float_input(const struct node* node, int index, float* out_values, int 
 {
     const struct tensor* tensor;
     *out_num = 0;
-    const int status = open_list_input(node, index, capacity, &tensor);
+    const int most = capacity < OP_MOST_FLOATS ? capacity : OP_MOST_FLOATS;
+    const int status = open_list_input(node, index, most, &tensor);
     if (status != TENGINE_OK || !tensor) return status;
     for (int i = 0; i < (int)tensor->elem_num; i++) {
         switch (tensor->data_type) {

@@ -27,7 +27,7 @@ struct node* append_lowered_node(struct graph* graph, const struct node* origin,
     for (int i = 0; i < input_num; ++i) {
         if (inputs[i] == NULL || set_ir_node_input_tensor(node, i, inputs[i]) < 0) return NULL;
     }
-    struct tensor* output = create_ir_tensor(graph, NULL, inputs[0]->data_type);
+    struct tensor* output = create_ir_tensor(graph, NULL, TENGINE_DT_UNKNOWN);
     if (output == NULL || set_ir_node_output_tensor(node, 0, output) < 0) return NULL;
     return node;
 }

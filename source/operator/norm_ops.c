@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalisations: BatchNormalization, InstanceNormalization, LayerNormalization,
 // GroupNormalization, LRN, LpNormalization. Kernels: device/cpu/reference/norm.cc and lrn.cc.
+#include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/legacy.h"
 #include "operator/norm_param.h"
@@ -93,13 +94,6 @@ static int infer_batch_norm(struct node* node)
     return set_node_output_like(node, 0, input, -1);
 }
 
-static bool is_graph_output(const struct graph* graph, const struct tensor* tensor)
-{
-    for (int i = 0; i < graph->output_tensor_num; ++i)
-        if (graph->output_tensors[i] == tensor->index) return true;
-    return false;
-}
-
 // Up to opset 13 training was the mode of nodes with more than one output. Files of that time list
 // outputs that nothing reads: those are disconnected. True when one remains.
 static bool keep_read_outputs(const struct graph* graph, struct node* node)
@@ -108,7 +102,7 @@ static bool keep_read_outputs(const struct graph* graph, struct node* node)
     for (int index = 1; index < node->output_num; ++index) {
         const struct tensor* output = get_ir_node_output(node, index);
         if (!output) continue;
-        const bool is_read = output->consumer_num > 0 || is_graph_output(graph, output);
+        const bool is_read = output->consumer_num > 0 || is_ir_graph_output(graph, output->index);
         if (!is_read) set_ir_node_output_tensor(node, index, NULL);
         remains = remains || is_read;
     }
@@ -251,7 +245,7 @@ static const ir_method_t* const rows[] = {
     OP_ROW(BatchNormalization, .version = 6, .min_input = 5, .max_input = 5, .min_output = 1,
            .max_output = 5, OP_FIELDS(batch_norm_fields),
            .param_size = sizeof(struct batch_norm_param), .infer_shape = infer_batch_norm,
-           .lower = lower_batch_norm),
+           .types = "0 3 4", .lower = lower_batch_norm),
     OP_ROW(InstanceNormalization, .version = 6, .min_input = 3, .max_input = 3, .min_output = 1,
            .max_output = 1, OP_FIELDS(instance_norm_fields),
            .param_size = sizeof(struct instance_norm_param), .infer_shape = infer_instance_norm),
@@ -262,7 +256,8 @@ static const ir_method_t* const rows[] = {
            .infer_shape = infer_lp_norm),
     OP_ROW(LayerNormalization, .version = 17, .min_input = 2, .max_input = 3, .min_output = 1,
            .max_output = 3, OP_FIELDS(layer_norm_fields),
-           .param_size = sizeof(struct layer_norm_param), .infer_shape = infer_layer_norm),
+           .param_size = sizeof(struct layer_norm_param), .infer_shape = infer_layer_norm,
+           .types = "0 @stash_type"),
     OP_ROW(GroupNormalization, .version = 18, .min_input = 3, .max_input = 3, .min_output = 1,
            .max_output = 1, OP_FIELDS(group_norm_fields),
            .param_size = sizeof(struct group_norm_param), .infer_shape = infer_group_norm),

@@ -7,7 +7,15 @@
 
 #include "tengine/defines.h"
 
-// -1: not an element type of ours (strings, complex numbers, 8-bit and 4-bit floats).
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// For error sentences: "float8_e4m3fn", also of types that are not ours; "unknown".
+const char* get_onnx_type_name(int64_t onnx_type);
+
+// -1: not an element type of ours (strings, complex numbers, 8-bit and 4-bit floats, 4-bit and
+// 2-bit integers).
 static inline int get_data_type_of_onnx(int64_t onnx_type)
 {
     static const signed char types[] = {
@@ -41,3 +49,7 @@ static inline int get_onnx_type(int data_type)
         --onnx_type;
     return onnx_type;
 }
+
+#ifdef __cplusplus
+}
+#endif

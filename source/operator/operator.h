@@ -16,8 +16,8 @@ extern "C" {
 #endif
 
 // The newest opset whose operators were read when the tables were written. A row without `until`
-// holds up to here.
-#define NEWEST_KNOWN_OPSET 21
+// holds up to here; what operators mean in a newer one is not known.
+#define NEWEST_KNOWN_OPSET 28
 
 // Kind of a parameter = type of its member in the parameter struct.
 typedef enum op_field_kind
@@ -142,8 +142,11 @@ typedef struct method
 {
     const char* domain;  // NULL or "": ONNX
     const char* name;
-    int version;    // first opset of this row
-    int until;      // last; 0: NEWEST_KNOWN_OPSET
+    int version;  // first opset of this row
+    int until;    // last; 0: NEWEST_KNOWN_OPSET
+    // ONNX's operators that no row describes after `until`: what the next opset changed, for the
+    // error about a newer node.
+    const char* ended_by;
     int min_input;  // leading inputs that must be there
     int max_input;  // -1: any number (variadic)
     int min_output;
@@ -155,6 +158,15 @@ typedef struct method
     // Sets data type and shape of every connected output. Called when the shapes of all connected
     // inputs are known. 0, OP_SHAPE_LATER or an error. NULL: output 0 is like input 0.
     int (*infer_shape)(struct node* node);
+    // The types of the outputs alone, for a node whose shapes depend on data: a word an output, of
+    // which the last holds for all behind it. A word is a choice of
+    //     2        the type of input 2, when it is there
+    //     @to      what the attribute says: ONNX's number of a type, if it is not 0; the type of a
+    //              tensor, if it is given
+    //     int64    this type
+    // or several with '|' between them, the first that applies. NULL: "0". ONNX's operators only:
+    // Tengine's need the shapes of their inputs before the run.
+    const char* types;
     // Multiply-accumulates of a node with known shapes. NULL: 0.
     int64_t (*macs)(const struct node* node);
     // Rewrites a node of this row in the execution graph to ONNX operators of the newest opset.

@@ -53,7 +53,7 @@ static const ir_method_t* const rows[] = {
            .infer_shape = infer_cum_sum),
     OP_ROW(TopK, .version = 1, .min_input = 2, .max_input = 2, .min_output = 2, .max_output = 2,
            OP_FIELDS(top_k_fields), .param_size = sizeof(struct top_k_param),
-           .infer_shape = infer_top_k),
+           .infer_shape = infer_top_k, .types = "0 int64"),
 };
 
 OPERATOR_TABLE(order_ops, rows);

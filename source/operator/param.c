@@ -207,13 +207,24 @@ static const char* kind_name(uint8_t kind)
     return names[kind];
 }
 
+static int fail_absent(const struct node* node, const char* name)
+{
+    const int version = node->op.version;
+    const op_field_t* other = find_op_field(node->op.method, name, 0);
+    if (other && version < other->since)
+        return fail_node(node, TENGINE_ENOENT, "has no attribute '%s' in opset %d, only since %d",
+                         name, version, other->since);
+    if (other)
+        return fail_node(node, TENGINE_ENOENT, "has no attribute '%s' in opset %d, only up to %d",
+                         name, version, other->until);
+    return fail_node(node, TENGINE_ENOENT, "has no attribute '%s' in opset %d", name, version);
+}
+
 static int find_settable(const struct node* node, const char* name, op_field_kind_t kind,
                          const op_field_t** out_field)
 {
     const op_field_t* field = find_op_field(node->op.method, name, node->op.version);
-    if (!field)
-        return fail_node(node, TENGINE_ENOENT, "has no attribute '%s' in opset %d", name,
-                         node->op.version);
+    if (!field) return fail_absent(node, name);
     if (field->kind != kind)
         return fail_node(node, TENGINE_EINVAL, "attribute '%s' is a %s, not a %s", name,
                          kind_name(field->kind), kind_name((uint8_t)kind));

@@ -183,14 +183,15 @@ static int infer_max_unpool(struct node* node)
 #define POOL_ROW(first_opset, pool_fields, outputs, infer)                                  \
     .version = first_opset, .min_input = 1, .max_input = 1, .min_output = 1,                \
     .max_output = outputs, OP_FIELDS(pool_fields), .param_size = sizeof(struct pool_param), \
-    .infer_shape = infer
+    .infer_shape = infer, .types = "0 int64"
 #define GLOBAL_POOL_ROW(first_opset, ...)                                                     \
     .version = first_opset, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1, \
     .infer_shape = infer_global_pool, __VA_ARGS__
 
 #define QLINEAR_POOL_ROW(pool_fields, type, infer)                                              \
     .version = 1, .until = 1, .min_input = 2, .max_input = 5, .min_output = 1, .max_output = 1, \
-    OP_FIELDS(pool_fields), .param_size = sizeof(struct type), .infer_shape = infer
+    OP_FIELDS(pool_fields), .param_size = sizeof(struct type), .infer_shape = infer,            \
+    .types = "4|0"
 
 static const ir_method_t* const rows[] = {
     OP_ROW(MaxPool, POOL_ROW(1, max_pool_fields, 2, infer_max_pool)),

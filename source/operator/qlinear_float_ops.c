@@ -58,7 +58,7 @@ static int append_quantize(struct graph* graph, struct node* node, int index, in
         return fail_node(node, TENGINE_EGRAPH, "its result or the scale of it, input %d, is absent",
                          index);
     if (!zero_point) TENGINE_RETURN_IF_ERROR(append_zero_point(graph, node, value, &zero_point));
-    struct tensor* real = create_ir_tensor(graph, NULL, TENGINE_DT_FP32);
+    struct tensor* real = create_ir_tensor(graph, NULL, TENGINE_DT_UNKNOWN);
     struct node* made = create_op_node(graph, NULL, "QuantizeLinear", node->name);
     if (!real || !made) return tengine_error_code();
     TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(node, 0, real));

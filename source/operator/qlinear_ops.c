@@ -84,7 +84,7 @@ static int infer_lookup(struct node* node)
 
 #define BINARY_ROW                                                                              \
     .version = 1, .until = 1, .min_input = 2, .max_input = 8, .min_output = 1, .max_output = 1, \
-    .infer_shape = infer_binary
+    .infer_shape = infer_binary, .types = "7|0"
 
 static const ir_method_t* const rows[] = {
     MICROSOFT_ROW(QLinearAdd, BINARY_ROW),
@@ -92,9 +92,9 @@ static const ir_method_t* const rows[] = {
     MICROSOFT_ROW(QGemm, .version = 1, .until = 1, .min_input = 6, .max_input = 9, .min_output = 1,
                   .max_output = 1, OP_FIELDS(qgemm_fields),
                   .param_size = sizeof(struct qgemm_param), .infer_shape = infer_qgemm,
-                  .macs = count_qgemm_macs),
+                  .types = "8|0", .macs = count_qgemm_macs),
     OWN_ROW(Lookup, .version = 1, .until = 1, .min_input = 2, .max_input = 2, .min_output = 1,
-            .max_output = 1, .infer_shape = infer_lookup),
+            .max_output = 1, .infer_shape = infer_lookup, .types = "1"),
 };
 
 OPERATOR_TABLE(qlinear_ops, rows);

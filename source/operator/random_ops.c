@@ -14,8 +14,8 @@ static int find_output_type(const struct node* node, int* out_type)
     const struct tensor* input = get_ir_node_input(node, 0);
     *out_type = param->dtype == 0 && input ? input->data_type : get_data_type_of_onnx(param->dtype);
     if (*out_type >= 0) return TENGINE_OK;
-    return fail_node(node, TENGINE_EDTYPE, "dtype is %d, a type that is not supported",
-                     param->dtype);
+    return fail_node(node, TENGINE_EDTYPE, "dtype is %d (%s), which is not supported", param->dtype,
+                     get_onnx_type_name(param->dtype));
 }
 
 static bool is_float_type(int data_type)
@@ -113,18 +113,18 @@ static const ir_method_t* const rows[] = {
     OP_ROW(RandomNormalLike, .version = 1, .min_input = 1, .max_input = 1, .min_output = 1,
            .max_output = 1, OP_FIELDS(normal_like_fields),
            .param_size = sizeof(struct random_param), .traits = OP_RANDOM,
-           .infer_shape = infer_random_like),
+           .infer_shape = infer_random_like, .types = "@dtype|0"),
     OP_ROW(RandomUniformLike, .version = 1, .min_input = 1, .max_input = 1, .min_output = 1,
            .max_output = 1, OP_FIELDS(uniform_like_fields),
            .param_size = sizeof(struct random_param), .traits = OP_RANDOM,
-           .infer_shape = infer_random_like),
+           .infer_shape = infer_random_like, .types = "@dtype|0"),
     OP_ROW(Bernoulli, .version = 15, .min_input = 1, .max_input = 1, .min_output = 1,
            .max_output = 1, OP_FIELDS(bernoulli_fields), .param_size = sizeof(struct random_param),
-           .traits = OP_RANDOM, .infer_shape = infer_bernoulli),
+           .traits = OP_RANDOM, .infer_shape = infer_bernoulli, .types = "@dtype|0"),
     OP_ROW(Multinomial, .version = 7, .min_input = 1, .max_input = 1, .min_output = 1,
            .max_output = 1, OP_FIELDS(multinomial_fields),
            .param_size = sizeof(struct random_param), .traits = OP_RANDOM,
-           .infer_shape = infer_multinomial),
+           .infer_shape = infer_multinomial, .types = "@dtype"),
 };
 
 OPERATOR_TABLE(random_ops, rows);

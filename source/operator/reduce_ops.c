@@ -87,9 +87,10 @@ static const op_field_t mvn_fields[] = {
 #define REDUCE(fields)                                                              \
     .version = 1, .min_input = 1, .max_input = 2, .min_output = 1, .max_output = 1, \
     OP_FIELDS(fields), .param_size = sizeof(struct reduce_param), .infer_shape = infer_reduce
-#define ARG                                                                         \
-    .version = 1, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1, \
-    OP_FIELDS(arg_fields), .param_size = sizeof(struct arg_param), .infer_shape = infer_arg
+#define ARG                                                                                  \
+    .version = 1, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1,          \
+    OP_FIELDS(arg_fields), .param_size = sizeof(struct arg_param), .infer_shape = infer_arg, \
+    .types = "int64"
 
 static const ir_method_t* const rows[] = {
     OP_ROW(ArgMax, ARG),

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that sample a tensor at other places: Resize, Upsample (lowered to Resize), GridSample.
-// Parameters are in resize_param.h.
+// Resize, and Upsample, which is lowered to it. Parameters are in resize_param.h. GridSample, which
+// samples too, is in grid_ops.c.
 #include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "operator/infer.h"
 #include "operator/param.h"
+#include "operator/plain_data.h"
 #include "operator/registry.h"
 #include "operator/resize_param.h"
 
@@ -46,9 +47,9 @@ static int read_roi(const struct node* node, const int axes[], int axis_num,
 {
     const struct resize_param* param = node->op.param_mem;
     if (strcmp(param->coordinate_transformation_mode, "tf_crop_and_resize") != 0) return TENGINE_OK;
-    float roi[2 * MAX_SHAPE_DIM_NUM];
+    float roi[OP_MOST_FLOATS];
     int roi_num = 0;
-    const int status = read_float_input(node, ROI_INPUT, roi, 2 * MAX_SHAPE_DIM_NUM, &roi_num);
+    const int status = read_float_input(node, ROI_INPUT, roi, OP_MOST_FLOATS, &roi_num);
     if (status != TENGINE_OK) return status;
     if (roi_num != 2 * axis_num)
         return fail_node(node, TENGINE_EINVAL, "roi has %d values for %d axes, two each are needed",
@@ -241,40 +242,6 @@ static const op_field_t scales_attribute_fields[] = {
     OP_FIELD(struct upsample_param, FLOATS, scales, .required = 1),
 };
 
-// ---- GridSample ----
-
-static int infer_grid_sample(struct node* node)
-{
-    const struct tensor* input = get_ir_node_input(node, 0);
-    const struct tensor* grid = get_ir_node_input(node, 1);
-    const int rank = input->dim_num;
-    if (rank < 3 || grid->dim_num != rank || grid->dims[rank - 1] != rank - 2 ||
-        grid->dims[0] != input->dims[0])
-        return fail_node(node, TENGINE_EINVAL,
-                         "X must be [N, C, spatial...] and grid [N, "
-                         "spatial..., number of spatial dimensions]");
-    const int type = grid->data_type;
-    if (type != TENGINE_DT_FP32 && type != TENGINE_DT_FP16 && type != TENGINE_DT_BF16 &&
-        type != TENGINE_DT_FP64)
-        return fail_node(node, TENGINE_EDTYPE, "grid is %s, a float type is needed",
-                         get_data_type_name(type));
-    int64_t dims[MAX_SHAPE_DIM_NUM] = {input->dims[0], input->dims[1]};
-    for (int i = 2; i < rank; i++) {
-        dims[i] = grid->dims[i - 1];
-        if (input->dims[i] == 0 && grid->elem_num > 0)
-            return fail_node(node, TENGINE_EINVAL, "X is empty, there is nothing to sample");
-    }
-    return set_node_output(node, 0, input->data_type, dims, rank);
-}
-
-static const op_field_t grid_sample_fields[] = {
-    OP_FIELD(struct grid_sample_param, STRING, mode, .text = "bilinear",
-             .choices = "bilinear|nearest|bicubic|linear|cubic"),
-    OP_FIELD(struct grid_sample_param, STRING, padding_mode, .text = "zeros",
-             .choices = "zeros|border|reflection"),
-    OP_FIELD(struct grid_sample_param, INT, align_corners, .maximum = 1),
-};
-
 static const ir_method_t* const rows[] = {
     OP_ROW(Resize, .version = 10, .until = 10, .min_input = 2, .max_input = 2, .min_output = 1,
            .max_output = 1, OP_FIELDS(scales_input_fields),
@@ -287,13 +254,10 @@ static const ir_method_t* const rows[] = {
            .max_output = 1, OP_FIELDS(scales_attribute_fields),
            .param_size = sizeof(struct upsample_param), .traits = OP_LEGACY,
            .lower = lower_scales_attribute),
-    OP_ROW(Upsample, .version = 9, .until = 9, .min_input = 2, .max_input = 2, .min_output = 1,
-           .max_output = 1, OP_FIELDS(scales_input_fields),
+    OP_ROW(Upsample, .version = 9, .until = 9, .ended_by = "Resize took its place", .min_input = 2,
+           .max_input = 2, .min_output = 1, .max_output = 1, OP_FIELDS(scales_input_fields),
            .param_size = sizeof(struct upsample_param), .traits = OP_LEGACY,
            .lower = lower_scales_input),
-    OP_ROW(GridSample, .version = 16, .min_input = 2, .max_input = 2, .min_output = 1,
-           .max_output = 1, OP_FIELDS(grid_sample_fields),
-           .param_size = sizeof(struct grid_sample_param), .infer_shape = infer_grid_sample),
 };
 
 OPERATOR_TABLE(resize_ops, rows);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of the operators in resize_ops.c, and what Resize's inputs mean for a given shape.
+// Parameters of the operators in resize_ops.c and grid_ops.c, and what Resize's inputs mean for a given shape.
 #pragma once
 
 #include "operator/operator.h"
@@ -44,7 +44,7 @@ struct upsample_param
 
 struct grid_sample_param
 {
-    char* mode;          // bilinear, nearest, bicubic; linear and cubic since opset 20
+    char* mode;          // linear, nearest, cubic; up to opset 19 bilinear, nearest, bicubic
     char* padding_mode;  // zeros, border, reflection
     int align_corners;
 };

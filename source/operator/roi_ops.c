@@ -17,7 +17,8 @@ static const op_field_t roi_align_fields[] = {
              .choices = "half_pixel|output_half_pixel", .since = 16),
     OP_FIELD(struct roi_align_param, INT, output_height, .number = 1, .minimum = 1),
     OP_FIELD(struct roi_align_param, INT, output_width, .number = 1, .minimum = 1),
-    OP_FIELD(struct roi_align_param, INT, sampling_ratio, .minimum = 0, .maximum = INT32_MAX),
+    // Its square is the samples of a bin.
+    OP_FIELD(struct roi_align_param, INT, sampling_ratio, .minimum = 0, .maximum = 1024),
     OP_FIELD(struct roi_align_param, FLOAT, spatial_scale, .number = 1),
 };
 

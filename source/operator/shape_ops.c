@@ -220,14 +220,14 @@ static const ir_method_t* const rows[] = {
            .max_output = 1),
     OP_ROW(Dropout, .version = 7, .min_input = 1, .max_input = 3, .min_output = 1, .max_output = 2,
            OP_FIELDS(dropout_fields), .param_size = sizeof(struct dropout_param),
-           .infer_shape = infer_dropout),
+           .infer_shape = infer_dropout, .types = "0 bool"),
     OP_ROW(Expand, .version = 8, .min_input = 2, .max_input = 2, .min_output = 1, .max_output = 1,
            .infer_shape = infer_expand),
     OP_ROW(Shape, .version = 1, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1,
            OP_FIELDS(shape_fields), .param_size = sizeof(struct shape_param),
-           .traits = OP_SHAPE_ONLY, .infer_shape = infer_shape_of),
+           .traits = OP_SHAPE_ONLY, .infer_shape = infer_shape_of, .types = "int64"),
     OP_ROW(Size, .version = 1, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1,
-           .traits = OP_SHAPE_ONLY, .infer_shape = infer_size),
+           .traits = OP_SHAPE_ONLY, .infer_shape = infer_size, .types = "int64"),
 };
 
 OPERATOR_TABLE(shape_ops, rows);

@@ -61,6 +61,11 @@ struct constant_of_shape_param
     struct op_tensor value;
 };
 
+struct range_param
+{
+    int stash_type;  // ONNX's number of the type that floats of 16 bits are counted and added in
+};
+
 struct eye_like_param
 {
     int dtype;  // ONNX's number of the type; 0: as the input

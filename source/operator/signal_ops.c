@@ -28,8 +28,9 @@ static int read_size_input(const struct node* node, int index, const char* name,
     return TENGINE_OK;
 }
 
-// The last dimension of a signal is 1 for real and 2 for complex samples.
-static int check_samples(const struct node* node, const struct tensor* signal, int onesided)
+// The last dimension of a signal is 1 for real and 2 for complex samples. `needed`: one of these,
+// for onesided; 0: either.
+static int check_samples(const struct node* node, const struct tensor* signal, int needed)
 {
     TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_FLOAT));
     const int components = signal->dims[signal->dim_num - 1];
@@ -37,9 +38,10 @@ static int check_samples(const struct node* node, const struct tensor* signal, i
         return fail_node(node, TENGINE_EINVAL,
                          "the last dimension of the input is %d; 1 (real) or 2 (complex) is needed",
                          components);
-    if (onesided && components == 2)
-        return fail_node(node, TENGINE_EINVAL, "onesided needs a real input, this one is complex");
-    return TENGINE_OK;
+    if (needed == 0 || components == needed) return TENGINE_OK;
+    return fail_node(node, TENGINE_EINVAL, "onesided needs a %s input, this one is %s",
+                     needed == 1 ? "real" : "complex, for the inverse",
+                     components == 1 ? "real" : "complex");
 }
 
 static int64_t count_bins(int64_t length, int onesided)
@@ -75,18 +77,21 @@ int read_dft_size(const struct node* node, struct dft_size* out_size)
     if (input->dim_num < 2)
         return fail_node(node, TENGINE_EINVAL, "the input has %d dimensions, at least 2 are needed",
                          input->dim_num);
-    TENGINE_RETURN_IF_ERROR(check_samples(node, input, param->onesided));
-    if (param->onesided && param->inverse)
-        return fail_node(node, TENGINE_ENOTSUP, "onesided and inverse together are not supported");
+    // One side of a spectrum is that of a real signal: which the inverse gives.
+    const bool to_real = param->onesided && param->inverse;
+    const int needed = to_real ? 2 : 1;
+    TENGINE_RETURN_IF_ERROR(check_samples(node, input, param->onesided ? needed : 0));
     int status = read_dft_axis(node, &out_size->axis);
     if (status != TENGINE_OK) return status;
-    const int dimension = input->dims[out_size->axis];
-    status = read_size_input(node, 1, "dft_length", 1, dimension, &out_size->length);
+    const int64_t dimension = input->dims[out_size->axis];
+    const int64_t all = to_real ? 2 * (dimension - 1) : dimension;
+    status = read_size_input(node, 1, "dft_length", 1, all, &out_size->length);
     if (status != TENGINE_OK) return status;
     if (out_size->length < 1)
-        return fail_node(node, TENGINE_EINVAL, "axis %d has no element to transform",
-                         out_size->axis);
-    out_size->bins = count_bins(out_size->length, param->onesided);
+        return fail_node(node, TENGINE_EINVAL, "axis %d of %lld leaves no element to transform",
+                         out_size->axis, (long long)dimension);
+    out_size->bins = count_bins(out_size->length, param->onesided && !param->inverse);
+    out_size->components = to_real ? 1 : 2;
     return TENGINE_OK;
 }
 
@@ -99,7 +104,7 @@ static int infer_dft(struct node* node)
     int64_t dims[MAX_SHAPE_DIM_NUM];
     for (int i = 0; i < input->dim_num; i++)
         dims[i] = i == size.axis ? size.bins : input->dims[i];
-    dims[input->dim_num - 1] = 2;
+    dims[input->dim_num - 1] = size.components;
     return set_node_output(node, 0, input->data_type, dims, input->dim_num);
 }
 
@@ -157,7 +162,7 @@ int read_stft_size(const struct node* node, struct stft_size* out_size)
         return fail_node(node, TENGINE_EINVAL,
                          "the signal has %d dimensions, it must be [batch, length, 1 or 2]",
                          signal->dim_num);
-    TENGINE_RETURN_IF_ERROR(check_samples(node, signal, param->onesided));
+    TENGINE_RETURN_IF_ERROR(check_samples(node, signal, param->onesided ? 1 : 0));
     int status = read_size_input(node, STFT_STEP, "frame_step", 1, 0, &out_size->step);
     if (status != TENGINE_OK) return status;
     status = read_frame_length(node, &out_size->length);
@@ -246,7 +251,7 @@ static const op_field_t mel_weight_matrix_fields[] = {
 #define WINDOW_FUNCTION_ROW                                                                \
     .version = 17, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1,       \
     OP_FIELDS(window_function_fields), .param_size = sizeof(struct window_function_param), \
-    .infer_shape = infer_window_function
+    .infer_shape = infer_window_function, .types = "@output_datatype"
 
 static const ir_method_t* const rows[] = {
     OP_ROW(DFT, .version = 17, .min_input = 1, .max_input = 3, .min_output = 1, .max_output = 1,
@@ -260,7 +265,7 @@ static const ir_method_t* const rows[] = {
     OP_ROW(MelWeightMatrix, .version = 17, .min_input = 5, .max_input = 5, .min_output = 1,
            .max_output = 1, OP_FIELDS(mel_weight_matrix_fields),
            .param_size = sizeof(struct mel_weight_matrix_param),
-           .infer_shape = infer_mel_weight_matrix),
+           .infer_shape = infer_mel_weight_matrix, .types = "@output_datatype"),
 };
 
 OPERATOR_TABLE(signal_ops, rows);

@@ -36,7 +36,8 @@ struct dft_size
 {
     int axis;        // in [0, rank - 1): the last dimension holds real and imaginary part
     int64_t length;  // points of the transform, at least 1
-    int64_t bins;    // frequencies in the output
+    int64_t bins;    // of the output: frequencies, or the samples of an inverse
+    int components;  // of an element of the output: 2, real and imaginary part; 1 of real samples
 };
 
 struct stft_size

@@ -104,7 +104,7 @@ static const op_field_t tfidf_fields[] = {
 static const ir_method_t* const rows[] = {
     OP_ROW(TfIdfVectorizer, .version = 9, .min_input = 1, .max_input = 1, .min_output = 1,
            .max_output = 1, OP_FIELDS(tfidf_fields), .param_size = sizeof(struct tfidf_param),
-           .infer_shape = infer_tfidf),
+           .infer_shape = infer_tfidf, .types = "fp32"),
 };
 
 OPERATOR_TABLE(tfidf_ops, rows);

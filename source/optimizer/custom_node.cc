@@ -4,7 +4,6 @@
 #include "optimizer/custom_node.h"
 
 #include <cstring>
-#include <memory>
 
 #include "base/containers.hpp"
 #include "graph/graph.h"
@@ -16,11 +15,6 @@
 
 namespace tengine {
 namespace {
-
-struct GraphDeleter
-{
-    void operator()(graph* scratch) const { destroy_ir_graph(scratch); }
-};
 
 bool is_quantised(const ir_tensor_t& tensor)
 {
@@ -57,7 +51,8 @@ int add_scratch_inputs(const node& from, node& to, Vector<int32_t>* out_inputs)
         if (!input) continue;
         ir_tensor_t* made = nullptr;
         TENGINE_RETURN_IF_ERROR(add_scratch_tensor(*input, *to.graph, &made));
-        TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(made, input->dims, input->dim_num));
+        if (input->shape_set)
+            TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(made, input->dims, input->dim_num));
         TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(&to, i, made));
         if (made->tensor_type == TENSOR_TYPE_INPUT) out_inputs->push_back(made->index);
     }
@@ -69,7 +64,7 @@ int add_scratch_outputs(const node& from, node& to, Vector<int32_t>* out_outputs
     for (int i = 0; i < from.output_num; i++) {
         const ir_tensor_t* output = get_ir_node_output(&from, i);
         if (!output) continue;
-        ir_tensor_t* made = create_ir_tensor(to.graph, output->name, TENGINE_DT_FP32);
+        ir_tensor_t* made = create_ir_tensor(to.graph, output->name, TENGINE_DT_UNKNOWN);
         if (!made) return tengine_error_code();
         TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(&to, i, made));
         out_outputs->push_back(made->index);
@@ -93,7 +88,7 @@ int fill_scratch(const node& custom, const node& source, graph& scratch)
         set_ir_graph_output_tensor(&scratch, outputs.data(), static_cast<int>(outputs.size())));
     TENGINE_RETURN_IF_ERROR(lower_graph(scratch));
     TENGINE_RETURN_IF_ERROR(tidy_graph(scratch));
-    return infer_graph(scratch);
+    return infer_nodes(scratch);
 }
 
 // The outputs that are connected, in their order.
@@ -116,7 +111,7 @@ int take_outputs(const graph& scratch, node& custom)
 
 int infer_by_operator(node& custom, const node& source)
 {
-    std::unique_ptr<graph, GraphDeleter> scratch(create_ir_graph(nullptr));
+    GraphPointer scratch(create_ir_graph(nullptr));
     if (!scratch) return tengine_error_code();
     TENGINE_RETURN_IF_ERROR(fill_scratch(custom, source, *scratch));
     return take_outputs(*scratch, custom);
@@ -131,20 +126,32 @@ int require_infer_shape(const node& node, bool is_known_operator)
         is_known_operator ? "the shapes are known at run time only" : "the operator is not known");
 }
 
+int require_known_types(const node& node)
+{
+    for (int i = 0; i < node.output_num; i++) {
+        const ir_tensor_t* output = get_ir_node_output(&node, i);
+        if (!output || output->data_type != TENGINE_DT_UNKNOWN) continue;
+        return tengine_error_set(
+            TENGINE_EDTYPE,
+            "%s '%s': nothing tells the type of its output '%s': neither the model nor a rule of "
+            "the operator; give it one with set_tensor_data_type",
+            get_source_op(node.custom_kernel->node), node.name, output->name);
+    }
+    return TENGINE_OK;
+}
+
 // With a kernel that tells shapes, the operator's rule is asked for types only, and may fail.
 int infer_outputs(node& node)
 {
     const struct node& source = *node.custom_kernel->node;
     const bool is_known = !(source.op.method->traits & OP_OPEN);
     const bool tells_shapes = node.custom_kernel->ops->infer_shape != nullptr;
-    const bool are_inputs_known = are_input_shapes_known(node);
-    int status = OP_SHAPE_LATER;
-    if (is_known && are_inputs_known) status = infer_by_operator(node, source);
-    if (tells_shapes) {
-        tengine_error_clear();
-        return are_inputs_known ? infer_custom_shapes(&node) : OP_SHAPE_LATER;
-    }
-    return status == OP_SHAPE_LATER ? require_infer_shape(node, is_known) : status;
+    const int status = is_known ? infer_by_operator(node, source) : OP_SHAPE_LATER;
+    if (!tells_shapes)
+        return status == OP_SHAPE_LATER ? require_infer_shape(node, is_known) : status;
+    tengine_error_clear();
+    TENGINE_RETURN_IF_ERROR(require_known_types(node));
+    return are_input_shapes_known(node) ? infer_custom_shapes(&node) : OP_SHAPE_LATER;
 }
 
 template <class Visit>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One part of an execution graph as a graph of its own, which devices compile and run.
 #include <cstring>
-#include <memory>
 #include <new>
 
 #include "base/containers.hpp"
@@ -12,11 +11,6 @@
 
 namespace tengine {
 namespace {
-
-struct GraphDeleter
-{
-    void operator()(graph* unfinished) const { destroy_ir_graph(unfinished); }
-};
 
 class Detacher
 {
@@ -29,6 +23,8 @@ class Detacher
     int run()
     {
         target_.whole = &source_;
+        target_.memory_limit = source_.memory_limit;
+        target_.memory_claimed = source_.memory_claimed;
         target_.run_options = source_.run_options;
         target_.graph_layout = source_.graph_layout;
         target_.model_layout = source_.model_layout;
@@ -136,7 +132,7 @@ class Detacher
 int detach(const ir_subgraph_t& part, device* device, bool copy_constants,
            ir_subgraph_t** out_subgraph)
 {
-    std::unique_ptr<graph, GraphDeleter> target(create_ir_graph(part.graph->attribute->context));
+    GraphPointer target(create_ir_graph(part.graph->attribute->context));
     if (!target) return tengine_error_code();
     Detacher detacher(part, *target, copy_constants);
     TENGINE_RETURN_IF_ERROR(detacher.run());

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "graph/graph.h"
+#include "graph/preparation.h"
 #include "operator/registry.h"
 #include "optimizer/custom_node.h"
 #include "optimizer/pass.h"
@@ -27,11 +28,15 @@ bool is_fed_by_user(const node& node)
     return false;
 }
 
-// Shapes are taken over where the user or the file decides them; computed ones are inferred anew.
-int copy_tensor(const ir_tensor_t& from, graph& target)
+// Shapes and types are taken over where the user or the file decides them; those that ONNX's
+// operators compute are inferred anew. Custom kernels may stand where an operator has no rule, and
+// then what the file or the user says of types is all there is.
+int copy_tensor(const graph& source, const ir_tensor_t& from, graph& target)
 {
     ir_tensor_t* to = nullptr;
     TENGINE_RETURN_IF_ERROR(copy_tensor_head(from, target, &to));
+    if (is_computed_by_onnx(source, from) && !has_willing_kernel(*source.node_list[from.producer]))
+        forget_ir_tensor_type(to);
     const bool given =
         from.tensor_type == TENSOR_TYPE_CONST || from.tensor_type == TENSOR_TYPE_INPUT;
     if (given && from.shape_set)
@@ -88,7 +93,7 @@ int copy_contents(const graph& source, graph& target)
     target.name = duplicate_string(source.name);
     if (!target.name) return tengine_error_set(TENGINE_ENOMEM, "no memory for a graph's name");
     for (int i = 0; i < source.tensor_num; i++)
-        TENGINE_RETURN_IF_ERROR(copy_tensor(*source.tensor_list[i], target));
+        TENGINE_RETURN_IF_ERROR(copy_tensor(source, *source.tensor_list[i], target));
     for (int i = 0; i < source.node_num; i++)
         if (!is_source_only(*source.node_list[i]) && !is_fed_by_user(*source.node_list[i]))
             TENGINE_RETURN_IF_ERROR(copy_node(*source.node_list[i], target));
@@ -99,22 +104,37 @@ int copy_contents(const graph& source, graph& target)
     return check_sources(target);
 }
 
+// What the source graph holds in memory of its own.
+int64_t count_own_constants(const graph& source)
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < source.tensor_num; i++)
+        if (source.tensor_list[i]->free_host_mem)
+            bytes += static_cast<int64_t>(get_ir_tensor_bytes(source.tensor_list[i]));
+    return bytes;
+}
+
 }  // namespace
 
-int copy_to_execution_graph(const graph& source, graph** out_graph)
+bool is_computed_by_onnx(const graph& source, const ir_tensor_t& tensor)
+{
+    if (tensor.tensor_type != TENSOR_TYPE_VAR || tensor.producer < 0) return false;
+    return !source.node_list[tensor.producer]->op.method->tengine;
+}
+
+int copy_to_execution_graph(const graph& source, GraphPointer* out_graph)
 {
     if (source.output_tensor_num == 0)
         return tengine_error_set(TENGINE_EGRAPH,
                                  "graph '%s' has no outputs; name them with set_graph_output_node",
                                  source.name);
-    graph* target = create_ir_graph(source.attribute->context);
+    GraphPointer target(create_ir_graph(source.attribute->context));
     if (!target) return tengine_error_code();
-    const int status = copy_contents(source, *target);
-    if (status < 0) {
-        destroy_ir_graph(target);
-        return status;
-    }
-    *out_graph = target;
+    limit_ir_memory(target.get());
+    TENGINE_RETURN_IF_ERROR(
+        claim_ir_memory(target.get(), count_own_constants(source), "its constants"));
+    TENGINE_RETURN_IF_ERROR(copy_contents(source, *target));
+    *out_graph = std::move(target);
     return TENGINE_OK;
 }
 

@@ -8,9 +8,14 @@
 
 #include <algorithm>
 
+#include "base/containers.hpp"
 #include "graph/graph.h"
+#include "graph/option.h"
+#include "graph/preparation.h"
+#include "operator/param.h"
 #include "optimizer/custom_node.h"
 #include "optimizer/pass.h"
+#include "tengine/log.h"
 
 namespace tengine {
 namespace {
@@ -46,9 +51,22 @@ bool are_outputs_known(const node& node)
     return true;
 }
 
+constexpr int64_t kMegabyte = int64_t{1} << 20;
+
 // What folding may compute for one graph; beyond it nodes stay for the run. A few bytes of a
-// hostile file must not claim all memory; weights that real models make of ConstantOfShape fit.
-constexpr int64_t kFoldBudget = int64_t{2} << 30;
+// hostile file must not claim all memory.
+int64_t measure_fold_budget(const graph& graph)
+{
+    const double wanted = get_ir_context_number(graph.attribute->context, "memory.fold_mb");
+    if (wanted > 0) return static_cast<int64_t>(wanted * kMegabyte);
+    int64_t constants = 0;
+    for (int i = 0; i < graph.tensor_num; i++)
+        if (graph.tensor_list[i]->tensor_type == TENSOR_TYPE_CONST)
+            constants += static_cast<int64_t>(get_ir_tensor_bytes(graph.tensor_list[i]));
+    for (int i = 0; i < graph.node_num; i++)
+        constants += static_cast<int64_t>(get_node_tensor_bytes(graph.node_list[i]));
+    return 16 * constants + 64 * kMegabyte;
+}
 
 int64_t count_output_bytes(const node& node)
 {
@@ -68,8 +86,18 @@ class Walk
     int run(graph& graph)
     {
         const int given = graph.node_num;
-        for (int i = 0; i < given; i++)
+        budget_ = measure_fold_budget(graph);
+        for (int i = 0; i < given; i++) {
+            TENGINE_RETURN_IF_ERROR(check_ir_cancelled(&graph));
             TENGINE_RETURN_IF_ERROR(arrive(graph, *graph.node_list[i]));
+        }
+        if (left_num_ > 0)
+            TLOG_NOTICE(
+                "graph '%s': %d nodes whose inputs are constant are computed in every run, "
+                "the first %s; their results, %lld MiB, are more than the option "
+                "memory.fold_mb allows",
+                graph.name, left_num_, first_left_.c_str(),
+                static_cast<long long>(left_bytes_ / kMegabyte));
         return TENGINE_OK;
     }
 
@@ -113,14 +141,28 @@ class Walk
         node.dynamic_shape = status == OP_SHAPE_LATER || !are_outputs_known(node);
         const bool fold_later_shape = (node.op.method->traits & OP_SELF_SHAPED) != 0;
         if (node.dynamic_shape && !fold_later_shape) return TENGINE_OK;
+        if (!is_foldable(node)) return TENGINE_OK;
         const int64_t bytes = count_output_bytes(node);
-        if (!is_foldable(node) || bytes > budget_) return TENGINE_OK;
+        if (bytes > budget_) {
+            leave(node, bytes);
+            return TENGINE_OK;
+        }
         budget_ -= bytes;
+        TENGINE_RETURN_IF_ERROR(claim_ir_memory(node.graph, bytes, "folded constants"));
         return evaluate_node(node);
     }
 
+    void leave(const node& node, int64_t bytes)
+    {
+        if (left_num_++ == 0) first_left_ = String(get_ir_node_op(&node)) + " '" + node.name + "'";
+        left_bytes_ += bytes;
+    }
+
     const bool holds_bytes_;
-    int64_t budget_ = kFoldBudget;
+    int64_t budget_ = 0;
+    int left_num_ = 0;  // foldable nodes for which the budget did not do
+    int64_t left_bytes_ = 0;
+    String first_left_;
 };
 
 // Later passes drop what does nothing, is merged into others or has been folded; the model's
@@ -141,7 +183,32 @@ int settle_shapes(graph& graph)
     return TENGINE_OK;
 }
 
+int check_declared_type(const graph& graph, int index)
+{
+    const struct graph& source = *graph.source;
+    const ir_tensor_t& declared = *source.tensor_list[source.output_tensors[index]];
+    const ir_tensor_t& made = *graph.tensor_list[graph.output_tensors[index]];
+    if (!is_computed_by_onnx(source, declared) || declared.data_type == TENGINE_DT_UNKNOWN ||
+        made.data_type == declared.data_type)
+        return TENGINE_OK;
+    return tengine_error_set(
+        TENGINE_EGRAPH, "the model declares output '%s' as %s, but its nodes give %s",
+        declared.name, get_data_type_name(declared.data_type), get_data_type_name(made.data_type));
+}
+
+int check_declared_types(const graph& graph)
+{
+    for (int i = 0; graph.source && i < graph.output_tensor_num; i++)
+        TENGINE_RETURN_IF_ERROR(check_declared_type(graph, i));
+    return TENGINE_OK;
+}
+
 }  // namespace
+
+int infer_nodes(graph& graph)
+{
+    return Walk(is_integer_run(graph)).run(graph);
+}
 
 bool is_integer_run(const graph& graph)
 {
@@ -159,7 +226,8 @@ int infer_graph(graph& graph)
                                      "set_tensor_shape before prerun",
                                      input->name);
     }
-    TENGINE_RETURN_IF_ERROR(Walk(is_integer_run(graph)).run(graph));
+    TENGINE_RETURN_IF_ERROR(infer_nodes(graph));
+    TENGINE_RETURN_IF_ERROR(check_declared_types(graph));
     return settle_shapes(graph);
 }
 

@@ -100,7 +100,7 @@ int complete_outputs(node& node)
     for (int i = 0; i < node.output_num && i < node.op.method->min_output; i++) {
         if (get_ir_node_output(&node, i)) continue;
         const String name = String(node.name) + ".output_" + to_string(i);
-        ir_tensor_t* tensor = create_ir_tensor(node.graph, name.c_str(), TENGINE_DT_FP32);
+        ir_tensor_t* tensor = create_ir_tensor(node.graph, name.c_str(), TENGINE_DT_UNKNOWN);
         if (!tensor) return tengine_error_code();
         TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(&node, i, tensor));
     }

@@ -10,6 +10,7 @@
 #include "base/containers.hpp"
 #include "base/memory_plan.h"
 #include "graph/graph.h"
+#include "graph/preparation.h"
 #include "optimizer/optimizer.h"
 
 namespace tengine {
@@ -50,6 +51,8 @@ int plan_border_memory(graph& graph)
     size_t total = 0;
     TENGINE_RETURN_IF_ERROR(
         plan_memory(blocks.data(), static_cast<int64_t>(blocks.size()), ALLOC_ALIGNMENT, &total));
+    TENGINE_RETURN_IF_ERROR(
+        claim_ir_memory(&graph, static_cast<int64_t>(total), "tensors between parts"));
     graph.plan = alloc_memory(total);
     graph.plan_bytes = total;
     if (!graph.plan)

@@ -3,6 +3,8 @@
 // names, and may leave gaps and disorder, which the pipeline removes after it.
 #pragma once
 
+#include <memory>
+
 #include "tengine/error.h"
 #include "tengine/ir.h"
 
@@ -25,8 +27,19 @@ int run_pass(graph& graph, const char* name, const Pass& pass)
 // pipeline.cc: closes gaps and sorts, which renumbers nodes and tensors.
 int tidy_graph(graph& graph);
 
+// A graph under way, destroyed unless it is released.
+struct GraphDeleter
+{
+    void operator()(graph* unfinished) const { destroy_ir_graph(unfinished); }
+};
+using GraphPointer = std::unique_ptr<graph, GraphDeleter>;
+
 // execution_graph.cc: the copy the passes work on.
-int copy_to_execution_graph(const graph& source, graph** out_graph);
+int copy_to_execution_graph(const graph& source, GraphPointer* out_graph);
+
+// Whether the tensor of a source graph is what an operator of ONNX (or com.microsoft) computes; its
+// type, where it is known, is then the model's declaration of it.
+bool is_computed_by_onnx(const graph& source, const ir_tensor_t& tensor);
 
 // copy.cc: single objects into another graph. A tensor comes without shape and data, a node
 // unconnected; source_index is the original's index.
@@ -43,6 +56,8 @@ int settle_moved_inputs(node& node);
 // constants, in one walk (a shape may be computed by nodes). Nodes whose shapes depend on data
 // become dynamic.
 int infer_graph(graph& graph);
+// The walk alone: inputs of unknown shape leave shapes unknown, and types where nothing else tells.
+int infer_nodes(graph& graph);
 // What infer_graph() left to devices: weights that nobody wanted as bytes.
 int fold_graph(graph& graph);
 // Whether the run's precision is TENGINE_MODE_INT8 or TENGINE_MODE_UINT8.
@@ -74,8 +89,10 @@ int give_source_form(graph& graph, bool outputs_are_nodes);
 // context's options precision.* say of nodes and tensors.
 void take_model_precision(graph& graph);
 int heed_precision_wishes(graph& graph);
-// precision/outcome.cc: a warning when int8 or uint8 is wanted and no node computes in it.
-int warn_of_float_run(graph& graph);
+// precision/outcome.cc: EINVAL when int8 or uint8 is wanted of a model without scales, unless the
+// option precision.float allows it; a warning when no node computes in what is wanted for another
+// reason, or a quantised model runs in float beside a device that only computes in bytes.
+int check_precision(graph& graph);
 
 // split/split.cc
 int split_graph(graph& graph);

@@ -9,6 +9,7 @@
 #include "base/containers.hpp"
 #include "base/log.h"
 #include "graph/graph.h"
+#include "graph/preparation.h"
 #include "operator/operator.h"
 #include "optimizer/custom_node.h"
 #include "optimizer/optimizer.h"
@@ -37,7 +38,7 @@ int optimize_by_devices(graph& graph)
 {
     for (const device* device : list_graph_devices(graph))
         TENGINE_RETURN_IF_ERROR(optimize_for(graph, *device));
-    return warn_of_float_run(graph);
+    return check_precision(graph);
 }
 
 struct Pass
@@ -61,9 +62,13 @@ constexpr Pass kPasses[] = {
     {"split", split_graph},
 };
 
+// The steps of the pass split (split/split.cc).
+constexpr const char* kSplitSteps[] = {"assign", "group", "prune", "hand_back"};
+
 // A pass may leave gaps and disorder. The last one makes parts, which refer to nodes by index.
 int run_and_tidy(const Pass& pass, graph& graph)
 {
+    TENGINE_RETURN_IF_ERROR(check_ir_cancelled(&graph));
     TENGINE_RETURN_IF_ERROR(pass.run(graph));
     return get_vector_num(graph.subgraph_list) > 0 ? TENGINE_OK : tidy_graph(graph);
 }
@@ -79,20 +84,20 @@ int run_passes(graph& graph, const Pass (&passes)[number])
     return TENGINE_OK;
 }
 
+// Says which passes there are when TG_DUMP names none of them.
+void check_dump_wish();
+
 // A graph for a run or a file: a copy of `source` after all `passes`.
 template <size_t number>
 int create(const graph& source, const ir_run_options_t& options, const Pass (&passes)[number],
            graph** out_graph)
 {
-    graph* target = nullptr;
+    GraphPointer target;
+    check_dump_wish();
     TENGINE_RETURN_IF_ERROR(copy_to_execution_graph(source, &target));
     target->run_options = options;
-    const int status = run_passes(*target, passes);
-    if (status < 0) {
-        destroy_ir_graph(target);
-        return status;
-    }
-    *out_graph = target;
+    TENGINE_RETURN_IF_ERROR(run_passes(*target, passes));
+    *out_graph = target.release();
     return TENGINE_OK;
 }
 
@@ -155,6 +160,56 @@ bool is_operator_of_tengine(const node* node)
     return method.tengine && !is_common;
 }
 
+// ---- TG_DUMP ----
+
+// The pass that the environment wants to see, or "all"; null when it wants none.
+const char* wanted_dump()
+{
+    const char* wanted = std::getenv("TG_DUMP");
+    return wanted && *wanted ? wanted : nullptr;
+}
+
+template <class Body>
+void log_at_any_level(const Body& body)
+{
+    const int level = get_log_sink_level();
+    if (level < TENGINE_LOG_INFO) set_log_sink_level(TENGINE_LOG_INFO);
+    body();
+    set_log_sink_level(level);
+}
+
+// Each once, in the order in which they first come.
+Vector<String> list_pass_names()
+{
+    Vector<String> names;
+    const auto add = [&names](const char* name) {
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    };
+    for (const Pass& pass : kPasses)
+        add(pass.name);
+    for (const char* step : kSplitSteps)
+        add(step);
+    for (const Pass& pass : kTenginePasses)
+        add(pass.name);
+    for (const Pass& pass : kOnnxPasses)
+        add(pass.name);
+    return names;
+}
+
+void check_dump_wish()
+{
+    const char* wanted = wanted_dump();
+    if (!wanted || std::strcmp(wanted, "all") == 0) return;
+    String known;
+    for (const String& name : list_pass_names()) {
+        if (name == wanted) return;
+        known += name + ", ";
+    }
+    log_at_any_level([&] {
+        TLOG_WARNING("TG_DUMP=%.40s is no pass; there are %sand all", wanted, known.c_str());
+    });
+}
+
 // A graph that has Tengine's operators came from a tmfile or was made by hand, and is saved as it
 // is; so is one without for an ONNX file.
 int create_saved(const graph& source, bool tengine, graph** out_graph)
@@ -182,13 +237,12 @@ int tidy_graph(graph& graph)
 
 void dump_for_pass(const graph& graph, const char* when, const char* name)
 {
-    const char* wanted = std::getenv("TG_DUMP");
+    const char* wanted = wanted_dump();
     if (!wanted || (std::strcmp(wanted, name) != 0 && std::strcmp(wanted, "all") != 0)) return;
-    const int level = get_log_sink_level();
-    if (level < TENGINE_LOG_INFO) set_log_sink_level(TENGINE_LOG_INFO);
-    TLOG_INFO("%s pass '%s'", when, name);
-    dump_ir_graph(&graph);
-    set_log_sink_level(level);
+    log_at_any_level([&] {
+        TLOG_INFO("%s pass '%s'", when, name);
+        dump_ir_graph(&graph);
+    });
 }
 
 }  // namespace tengine

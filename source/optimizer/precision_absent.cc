@@ -27,7 +27,7 @@ int heed_precision_wishes(graph& graph)
     return fail_absent();
 }
 
-int warn_of_float_run(graph&)
+int check_precision(graph&)
 {
     return TENGINE_OK;
 }

@@ -80,7 +80,7 @@ int give_own_node(graph& graph, Namer& namer, int place)
     if (known) TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(copy, tensor.dims, tensor.dim_num));
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(made, 0, &tensor));
     TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(made, 0, copy));
-    graph.output_tensors[place] = copy->index;
+    replace_ir_graph_output(&graph, place, copy);
     // Inputs keep their name for the program that feeds them.
     return tensor.tensor_type == TENSOR_TYPE_INPUT ? TENGINE_OK : exchange_names(*copy, tensor);
 }

@@ -6,6 +6,7 @@
 #include "graph/context.h"
 #include "graph/graph.h"
 #include "optimizer/optimizer.h"
+#include "scheduler/exchange.h"
 #include "scheduler/failure.h"
 
 int fail_ir_compiled(const ir_compiled_t* compiled, const char* entry, int status)
@@ -35,6 +36,37 @@ static int enter_device(ir_compiled_t* compiled)
     status = fail_ir_compiled(compiled, "pre_run", status);
     if (allocator->release) allocator->release(device, subgraph);
     return status;
+}
+
+static int check_border(const struct tensor* now, const struct tensor* planned)
+{
+    const bool same = has_same_ir_shape(now, planned);
+    if (same && now->data_type == planned->data_type) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EDEVICE,
+                             "it gave '%s', which crosses the border of the part, another %s",
+                             planned->name, same ? "type" : "shape");
+}
+
+static int check_border_list(const struct graph* compiled, const int32_t* tensors, int number,
+                             const struct graph* planned)
+{
+    for (int i = 0; i < number; i++) {
+        const struct tensor* tensor = compiled->tensor_list[tensors[i]];
+        TENGINE_RETURN_IF_ERROR(check_border(tensor, planned->tensor_list[tensor->source_index]));
+    }
+    return TENGINE_OK;
+}
+
+// The tensors that parts exchange have memory and readers elsewhere: a device may not reshape them.
+static int check_borders(const ir_compiled_t* compiled, const struct subgraph* part)
+{
+    const struct subgraph* subgraph = compiled->subgraph;
+    int status = check_border_list(subgraph->graph, subgraph->input_tensor_list,
+                                   subgraph->input_num, part->graph);
+    if (status == TENGINE_OK)
+        status = check_border_list(subgraph->graph, subgraph->output_tensor_list,
+                                   subgraph->output_num, part->graph);
+    return status == TENGINE_OK ? TENGINE_OK : fail_ir_compiled(compiled, "pre_run", status);
 }
 
 static int allocate_borders(struct graph* graph, const int32_t* tensors, int number)
@@ -88,6 +120,14 @@ int compile_ir_part(const struct subgraph* part, struct device* device, bool iso
     if (status < 0) {
         discard(compiled);
         return status;
+    }
+    status = check_borders(compiled, part);
+    if (status < 0) {
+        ir_failure_t failure;
+        keep_ir_failure(&failure);
+        close_ir_compiled(compiled);
+        *out_refused = true;
+        return raise_ir_failure(&failure);
     }
     *out_compiled = compiled;
     return TENGINE_OK;

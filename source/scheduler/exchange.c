@@ -6,7 +6,7 @@
 #include "graph/graph.h"
 #include "tengine/log.h"
 
-static bool has_same_shape(const struct tensor* a, const struct tensor* b)
+bool has_same_ir_shape(const struct tensor* a, const struct tensor* b)
 {
     return a->shape_set == b->shape_set && a->dim_num == b->dim_num &&
            memcmp(a->dims, b->dims, sizeof(int) * a->dim_num) == 0;
@@ -84,7 +84,7 @@ void show_ir_outputs(struct graph* source, const struct graph* execution, const 
 
 static int bind_input(const struct tensor* given, const struct tensor* input, ir_frame_t* frame)
 {
-    if (!has_same_shape(given, input) || given->data_type != input->data_type)
+    if (!has_same_ir_shape(given, input) || given->data_type != input->data_type)
         return tengine_error_set(TENGINE_ESTATE,
                                  "input '%s' has another shape or type than at prerun; call "
                                  "prerun_graph again",

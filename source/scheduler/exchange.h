@@ -3,11 +3,16 @@
 // graph: input data in, results and their shapes out.
 #pragma once
 
+#include <stdbool.h>
+
 #include "scheduler/frame.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// Whether two shapes are the same, also in what is not known of them.
+bool has_same_ir_shape(const struct tensor* a, const struct tensor* b);
 
 // After prerun: source tensors learn types and shapes.
 int publish_ir_shapes(struct graph* source, const struct graph* execution, const ir_frame_t* frame);

@@ -3,6 +3,7 @@
 // of is in prepare.c (parts), exchange.c (inputs and outputs) and the schedulers.
 #include "graph/graph.h"
 #include "graph/option.h"
+#include "graph/preparation.h"
 #include "optimizer/optimizer.h"
 #include "scheduler/exchange.h"
 #include "scheduler/failure.h"
@@ -44,8 +45,10 @@ int prerun_ir_graph(struct graph* source, const ir_run_options_t* wanted)
     ir_run_options_t options = *wanted;
     options.concurrent = scheduler->concurrent;
     if (get_ir_context_number(source->attribute->context, "run.profile") != 0) options.profile = 1;
-    TENGINE_RETURN_IF_ERROR(create_execution_graph(source, &options, &source->execution));
-    int status = compile(source->execution, scheduler);
+    begin_ir_preparation(source);
+    int status = create_execution_graph(source, &options, &source->execution);
+    if (status == TENGINE_OK) status = compile(source->execution, scheduler);
+    end_ir_preparation(source);
     if (status == TENGINE_OK) status = show_outputs(source);
     if (status < 0) {
         ir_failure_t failure;
@@ -66,10 +69,19 @@ static int fail_unprepared(const struct graph* source)
                              source->name);
 }
 
+static int fail_lost(const struct graph* source)
+{
+    return tengine_error_set(TENGINE_ESTATE,
+                             "graph '%s' was prepared before fork(), and the threads it runs on "
+                             "stayed in the parent process; call prerun_graph again",
+                             source->name);
+}
+
 int check_ir_graph_run(const struct graph* source, int block)
 {
     if (!source->execution) return fail_unprepared(source);
     const ir_session_t* session = get_ir_session(source->execution);
+    if (has_lost_ir_threads(session)) return fail_lost(source);
     const int number = count_ir_runs(session);
     if (number > 0 && block)
         return tengine_error_set(TENGINE_ESTATE,
@@ -108,6 +120,14 @@ static int end_run(struct graph* source, int status)
     return failure.code != 0 ? raise_ir_failure(&failure) : status;
 }
 
+// The parent process goes on with the oldest run under way; here it is over.
+static int lose_run(struct graph* source)
+{
+    get_ir_session(source->execution)->finished++;
+    settle_status(source, TENGINE_ESTATE);
+    return fail_lost(source);
+}
+
 static int begin_run(struct graph* source, int block)
 {
     struct graph* execution = source->execution;
@@ -140,6 +160,7 @@ int wait_ir_graph(struct graph* source, int try_wait)
     ir_session_t* session = get_ir_session(source->execution);
     struct scheduler* scheduler = session->scheduler;
     if (count_ir_runs(session) == 0) return 1;
+    if (has_lost_ir_threads(session)) return lose_run(source);
     const bool trying = try_wait && scheduler->try_wait;
     const int status = trying ? scheduler->try_wait(scheduler, source->execution)
                               : scheduler->wait(scheduler, source->execution);

@@ -50,6 +50,14 @@ static int add_part(struct subgraph* compiled, int part_index, ir_device_memory_
     return TENGINE_OK;
 }
 
+int count_ir_part_memory(const struct subgraph* part, int64_t* out_bytes)
+{
+    ir_device_memory_t sum = {0};
+    TENGINE_RETURN_IF_ERROR(add_part(get_ir_compiled_part(part), part->index, &sum));
+    *out_bytes = sum.held.compiled + sum.held.arena + sum.tensors;
+    return TENGINE_OK;
+}
+
 // ---- by device ----
 
 static ir_device_memory_t* find_device(const struct vector* list, const struct device* device)

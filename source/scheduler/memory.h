@@ -22,6 +22,9 @@ typedef struct device_memory
 // others that run a part. All zero but the device when the graph is not prepared.
 int count_ir_device_memory(const struct graph* source, struct vector* out_devices);
 
+// What a part that is compiled holds, in bytes.
+TENGINE_MUST_USE int count_ir_part_memory(const struct subgraph* part, int64_t* out_bytes);
+
 // Of an execution graph, in bytes. Constants that passes made; memory planned for what crosses the
 // borders of parts, of all runs that may be under way; and results of a run whose shapes only the
 // run could tell.

@@ -248,13 +248,11 @@ static void release_lists(pipeline_t* pipeline)
 
 static void release_pipeline(pipeline_t* pipeline)
 {
-    pthread_cond_destroy(&pipeline->part_done);
-    pthread_cond_destroy(&pipeline->work_there);
-    pthread_mutex_destroy(&pipeline->mutex);
     release_lists(pipeline);
     free_memory(pipeline);
 }
 
+// Ends the threads; then nobody needs the locks.
 static void stop_workers(pipeline_t* pipeline)
 {
     pthread_mutex_lock(&pipeline->mutex);
@@ -263,7 +261,9 @@ static void stop_workers(pipeline_t* pipeline)
     pthread_mutex_unlock(&pipeline->mutex);
     for (int i = 0; i < pipeline->worker_num; i++)
         pthread_join(pipeline->workers[i].thread, NULL);
-    pipeline->worker_num = 0;
+    pthread_cond_destroy(&pipeline->part_done);
+    pthread_cond_destroy(&pipeline->work_there);
+    pthread_mutex_destroy(&pipeline->mutex);
 }
 
 static bool has_worker(const pipeline_t* pipeline, const struct device* device)
@@ -351,7 +351,7 @@ static int postrun(struct scheduler* scheduler, struct graph* graph)
 {
     (void)scheduler;
     pipeline_t* pipeline = pipeline_of(graph);
-    stop_workers(pipeline);
+    if (!has_lost_ir_threads(get_ir_session(graph))) stop_workers(pipeline);
     release_pipeline(pipeline);
     graph->attribute->scheduler_privacy = NULL;
     return TENGINE_OK;

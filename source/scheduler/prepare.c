@@ -2,8 +2,10 @@
 #include "scheduler/prepare.h"
 
 #include "graph/graph.h"
+#include "graph/preparation.h"
 #include "optimizer/optimizer.h"
 #include "scheduler/failure.h"
+#include "scheduler/memory.h"
 #include "scheduler/runner.h"
 #include "scheduler/session.h"
 
@@ -25,6 +27,7 @@ static int repair(struct graph* execution, int index)
 static int compile_for_devices(struct graph* execution)
 {
     for (int i = 0; i < get_vector_num(execution->subgraph_list);) {
+        TENGINE_RETURN_IF_ERROR(check_ir_cancelled(execution));
         struct subgraph* part = get_ir_graph_subgraph(execution, i);
         bool refused = false;
         const bool is_default = part->device == find_default_device();
@@ -39,13 +42,23 @@ static int compile_for_devices(struct graph* execution)
     return join_ir_default_subgraphs(execution);
 }
 
+static int claim_part(struct graph* execution, const struct subgraph* part)
+{
+    int64_t bytes = 0;
+    if (execution->memory_limit == 0) return TENGINE_OK;  // devices need not be asked
+    TENGINE_RETURN_IF_ERROR(count_ir_part_memory(part, &bytes));
+    return claim_ir_memory(execution, bytes, part->device->name);
+}
+
 int prepare_ir_parts(struct graph* execution)
 {
     TENGINE_RETURN_IF_ERROR(compile_for_devices(execution));
     for (int i = 0; i < get_vector_num(execution->subgraph_list); i++) {
+        TENGINE_RETURN_IF_ERROR(check_ir_cancelled(execution));
         struct subgraph* part = get_ir_graph_subgraph(execution, i);
         bool refused;
         if (!part->runner) TENGINE_RETURN_IF_ERROR(open_ir_runner(part, &refused));
+        TENGINE_RETURN_IF_ERROR(claim_part(execution, part));
         part->measured_ns = -1;
     }
     for (int i = 0; i < execution->node_num; i++)

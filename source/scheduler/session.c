@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduler/session.h"
 
+#include <unistd.h>
+
 #include "base/alloc.h"
 #include "graph/affinity.h"
 #include "graph/graph.h"
 #include "graph/option.h"
+#include "graph/preparation.h"
 
 ir_session_t* get_ir_session(const struct graph* execution)
 {
@@ -38,6 +41,12 @@ static int read_limits(ir_session_t* session, const struct graph* graph)
     return TENGINE_OK;
 }
 
+static bool needs_threads(const struct graph* execution, const struct scheduler* scheduler)
+{
+    return execution->run_options.num_thread > 1 || scheduler->concurrent ||
+           get_ir_context_number(execution->attribute->context, "run.watchdog_ms") > 0;
+}
+
 int open_ir_session(struct graph* execution, struct scheduler* scheduler)
 {
     ir_session_t* session = alloc_memory(sizeof *session);
@@ -47,6 +56,7 @@ int open_ir_session(struct graph* execution, struct scheduler* scheduler)
         return tengine_error_set(TENGINE_ENOMEM, "no mutex to run a graph");
     }
     session->scheduler = scheduler;
+    if (needs_threads(execution, scheduler)) session->process = getpid();
     execution->session = session;
     return read_limits(session, execution);
 }
@@ -71,6 +81,17 @@ void close_ir_session(struct graph* execution)
     execution->session = NULL;
 }
 
+static int add_frame(struct graph* execution, bool own_memory)
+{
+    ir_session_t* session = execution->session;
+    ir_frame_t* frame = &session->frames[session->frame_num];
+    TENGINE_RETURN_IF_ERROR(create_ir_frame(execution, own_memory, frame));
+    const int status =
+        claim_ir_memory(execution, (int64_t)frame->memory_bytes, "tensors of another run");
+    if (status < 0) release_ir_frame(frame);
+    return status;
+}
+
 int make_ir_frames(struct graph* execution, int frame_num, bool own_memory)
 {
     ir_session_t* session = execution->session;
@@ -79,9 +100,13 @@ int make_ir_frames(struct graph* execution, int frame_num, bool own_memory)
     if (!session->frames)
         return tengine_error_set(TENGINE_ENOMEM, "no memory for %d frames", frame_num);
     for (; session->frame_num < frame_num; session->frame_num++)
-        TENGINE_RETURN_IF_ERROR(
-            create_ir_frame(execution, own_memory, &session->frames[session->frame_num]));
+        TENGINE_RETURN_IF_ERROR(add_frame(execution, own_memory));
     return TENGINE_OK;
+}
+
+bool has_lost_ir_threads(const ir_session_t* session)
+{
+    return session->process != 0 && session->process != getpid();
 }
 
 int count_ir_runs(const ir_session_t* session)

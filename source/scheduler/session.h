@@ -4,6 +4,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include "scheduler/frame.h"
 #include "tengine/device.h"
@@ -16,6 +17,7 @@ typedef struct session
 {
     struct scheduler* scheduler;
     bool scheduler_ready;  // its prerun has been called
+    pid_t process;         // that has the threads it runs on; 0: it runs without
     // Runs are numbered from 0; run i uses frame i % frame_num. started - finished of them are
     // under way. These belong to the user's thread.
     ir_frame_t* frames;
@@ -42,6 +44,9 @@ ir_session_t* get_ir_session(const struct graph* execution);
 // Replaces the frames. With memory of their own one more than runs that may be under way, so that
 // the results of the last finished run stay where they are; else one, which works in place.
 int make_ir_frames(struct graph* execution, int frame_num, bool own_memory);
+
+// Whether this is a child of the process that has the threads it runs on.
+bool has_lost_ir_threads(const ir_session_t* session);
 
 // Runs under way, and how many there may be.
 int count_ir_runs(const ir_session_t* session);

@@ -13,13 +13,24 @@
 namespace {
 
 std::atomic<long> allocations{0};
+std::atomic<long> failing_allocation{0};  // 0: none
+std::atomic<bool> is_lasting{false};
 std::atomic<long> live_blocks{0};
 std::atomic<long> live_bytes{0};
 std::atomic<long> peak_bytes{0};
 
+// Whether the call is to be made.
+bool begin_allocation()
+{
+    const long number = ++allocations;
+    const long failing = failing_allocation;
+    if (failing == 0 || (is_lasting ? number < failing : number != failing)) return true;
+    errno = ENOMEM;
+    return false;
+}
+
 void* count_block(void* memory)
 {
-    ++allocations;
     if (memory == nullptr) return nullptr;
     ++live_blocks;
     const long live = live_bytes += static_cast<long>(malloc_usable_size(memory));
@@ -44,6 +55,11 @@ long count_allocations()
 {
     return allocations.load();
 }
+void fail_allocation(long number, bool lasting)
+{
+    is_lasting = lasting;
+    failing_allocation = number == 0 ? 0 : allocations + number;
+}
 LiveMemory measure_live_memory()
 {
     return {live_blocks.load(), live_bytes.load()};
@@ -67,16 +83,17 @@ void __libc_free(void* memory);
 
 void* malloc(size_t size)
 {
-    return count_block(__libc_malloc(size));
+    return begin_allocation() ? count_block(__libc_malloc(size)) : nullptr;
 }
 
 void* calloc(size_t number, size_t size)
 {
-    return count_block(__libc_calloc(number, size));
+    return begin_allocation() ? count_block(__libc_calloc(number, size)) : nullptr;
 }
 
 void* realloc(void* memory, size_t size)
 {
+    if (!begin_allocation()) return nullptr;
     const long old_bytes = memory ? static_cast<long>(malloc_usable_size(memory)) : 0;
     void* moved = __libc_realloc(memory, size);
     if (moved == nullptr && size > 0) return nullptr;  // the old block is still there
@@ -95,7 +112,7 @@ void free(void* memory)
 
 void* memalign(size_t alignment, size_t size)
 {
-    return count_block(__libc_memalign(alignment, size));
+    return begin_allocation() ? count_block(__libc_memalign(alignment, size)) : nullptr;
 }
 
 void* aligned_alloc(size_t alignment, size_t size)
@@ -123,6 +140,7 @@ long count_allocations()
 {
     return 0;
 }
+void fail_allocation(long, bool) {}
 LiveMemory measure_live_memory()
 {
     return {0, 0};

@@ -36,8 +36,10 @@ TEST(ApiSymbols, EveryDeclaredFunctionIsDefined)
     }
     std::set<std::string> declared = declared_functions("c_api.h");
     EXPECT_GT(declared.size(), 90u);
+    declared.merge(declared_functions("file.h"));
     declared.merge(declared_functions("inspect.h"));
     declared.merge(declared_functions("memory.h"));
+    declared.merge(declared_functions("plugin.h"));
     EXPECT_EQ(listed, declared);
 }
 

@@ -3,6 +3,7 @@
 // only if all are defined. api_symbol_test.cc holds the list against the headers.
 #include "api_symbols.h"
 
+#include "tengine/file.h"
 #include "tengine/inspect.h"
 
 #define SYMBOL(name)                \
@@ -15,6 +16,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(release_tengine),
     SYMBOL(tengine_arena_set),
     SYMBOL(tengine_arena_get_use),
+    SYMBOL(tengine_file_replace),
     SYMBOL(get_tengine_version),
     SYMBOL(request_tengine_version),
     SYMBOL(get_tengine_hcl_version),
@@ -49,6 +51,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(set_graph_attr),
     SYMBOL(get_graph_attr),
     SYMBOL(set_graph_device),
+    SYMBOL(tengine_graph_cancel),
     SYMBOL(tengine_graph_set_affinity),
     SYMBOL(save_graph),
     SYMBOL(dump_graph),
@@ -110,6 +113,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(get_default_device),
     SYMBOL(set_log_level),
     SYMBOL(set_log_output),
+    SYMBOL(tengine_log_set_sink),
     SYMBOL(load_tengine_plugin),
     SYMBOL(unload_tengine_plugin),
     SYMBOL(get_tengine_plugin_number),
@@ -137,6 +141,8 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_graph_get_tensor_number),
     SYMBOL(tengine_graph_get_tensor),
     SYMBOL(tengine_tensor_get_type),
+    SYMBOL(tengine_tensor_has_rank),
+    SYMBOL(tengine_tensor_get_dim_name),
     SYMBOL(tengine_tensor_get_producer),
     SYMBOL(tengine_tensor_get_consumer_number),
     SYMBOL(tengine_tensor_get_consumer),
@@ -144,6 +150,11 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_node_get_version),
     SYMBOL(tengine_graph_get_stats),
     SYMBOL(tengine_graph_get_execution_node_number),
+    SYMBOL(tengine_graph_get_thread_number),
+    SYMBOL(tengine_device_get_option_number),
+    SYMBOL(tengine_device_get_option_name),
+    SYMBOL(tengine_device_get_option_default),
+    SYMBOL(tengine_device_get_option_help),
     SYMBOL(tengine_graph_get_execution_node),
     SYMBOL(tengine_graph_get_refusal),
     SYMBOL(tengine_graph_get_execution_input),

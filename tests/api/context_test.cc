@@ -178,7 +178,7 @@ TEST_F(ContextTest, OptionsOfADeviceAreItsOwnToJudge)
     for (const char* name : {"A", "B", "mute"})
         ASSERT_EQ(add_context_device(context, name), 0);
     EXPECT_EQ(tengine_context_get_option(context, "A.fail_run"), nullptr);
-    EXPECT_TRUE(failed_with(TENGINE_ENOENT)) << "not set yet";
+    EXPECT_TRUE(answered_with(TENGINE_ENOENT)) << "not set yet";
     EXPECT_EQ(tengine_context_set_option(context, "A.fail_run", "3"), 0) << get_tengine_error();
     EXPECT_STREQ(tengine_context_get_option(context, "A.fail_run"), "3");
     EXPECT_EQ(tengine_context_get_option(context, "B.fail_run"), nullptr);

@@ -196,7 +196,7 @@ TEST_F(CustomKernelTest, EveryFailureNamesItsFunction)
         if (is_last) {
             EXPECT_EQ(postrun_graph(graph), -1);
         }
-        EXPECT_EQ(get_tengine_errno(), TENGINE_EDEVICE);
+        EXPECT_EQ(get_tengine_errno(), -7);
         const std::string sentence = last_error();
         EXPECT_NE(sentence.find(std::string("Relu 'y': ") + function +
                                 " of custom kernel 'double' returned -7"),
@@ -207,6 +207,39 @@ TEST_F(CustomKernelTest, EveryFailureNamesItsFunction)
         EXPECT_EQ(read_floats(y), kDoubled);
         ASSERT_EQ(postrun_graph(graph), 0);
         EXPECT_EQ(kernel.prepared, 0) << function;
+    }
+}
+
+TEST_F(CustomKernelTest, AFailureWithASentenceKeepsBoth)
+{
+    kernel.ops.infer_shape = infer_like_input;
+    kernel.ops.force = 1;
+    kernel.sentence = "the coprocessor is at 91 degrees, 85 are allowed";
+    ASSERT_EQ(set_custom_kernel(node, "CPU", &kernel.ops), 0);
+    for (const char* function : {"infer_shape", "bind", "prerun", "run", "postrun"}) {
+        kernel.results = {{function, TENGINE_ERANGE}};
+        const bool ran = prepare_and_run();
+        EXPECT_EQ(ran, std::strcmp(function, "postrun") == 0) << function;
+        if (ran) {
+            EXPECT_EQ(postrun_graph(graph), -1);
+        }
+        const std::string wanted =
+            std::string("Relu 'y': ") + function + " of custom kernel 'double': " + kernel.sentence;
+        EXPECT_NE(std::string(get_tengine_error()).find(wanted), std::string::npos)
+            << get_tengine_error();
+        EXPECT_TRUE(failed_with(TENGINE_ERANGE)) << function;
+        kernel.results.clear();
+        EXPECT_EQ(postrun_graph(graph), 0) << get_tengine_error();
+    }
+}
+
+TEST_F(CustomKernelTest, AFailureOfTengineLiteIsTheDevices)
+{
+    ASSERT_EQ(set_custom_kernel(node, "CPU", &kernel.ops), 0);
+    for (const int returned : {-1, 5}) {
+        kernel.results = {{"run", returned}};
+        EXPECT_FALSE(prepare_and_run());
+        EXPECT_TRUE(failed_with(TENGINE_EDEVICE)) << returned;
     }
 }
 

@@ -2,9 +2,11 @@
 // Prepare, run, wait, release: results, memory of outputs, events, threads.
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "fixture.h"
+#include "support/test_device.h"
 
 namespace tengine {
 namespace {
@@ -189,7 +191,7 @@ TEST_F(ExecutionTest, PrerunNamesWhatIsWrong)
     ASSERT_TRUE(set_borders(graph_, {"x"}, {"sum"}));
     EXPECT_EQ(prerun_graph(graph_), -1) << "an input is missing";
     EXPECT_NE(std::strstr(get_tengine_error(), "sum"), nullptr) << get_tengine_error();
-    EXPECT_NE(get_tengine_errno(), 0);
+    EXPECT_TRUE(failed_with(TENGINE_EGRAPH));
     EXPECT_EQ(run_graph(graph_, 1), -1);
     EXPECT_TRUE(failed_with(TENGINE_ESTATE));
     // An input nobody writes.
@@ -337,6 +339,9 @@ TEST_F(ExecutionTest, EventsAreRaisedAroundARun)
     EXPECT_TRUE(events.seen.empty());
     EXPECT_EQ(run_graph(graph_, 1), -1) << "no input data";
     EXPECT_EQ(events.seen, (std::vector<int>{GRAPH_EXEC_START, GRAPH_EXEC_ABORT}));
+    const std::vector<std::string> logged = take_logged_failures();
+    EXPECT_EQ(logged.size(), 2 * 6u + 1) << "the hooks' calls and the run";
+    EXPECT_EQ(logged.back(), get_tengine_error());
     EXPECT_EQ(wait_graph(graph_, 1), -1);
     EXPECT_TRUE(failed_with(TENGINE_EINVAL));
     events.seen.clear();
@@ -348,6 +353,7 @@ TEST_F(ExecutionTest, EventsAreRaisedAroundARun)
     ASSERT_EQ(set_graph_event_hook(graph_, GRAPH_EXEC_START, nullptr, nullptr), 0);
     ASSERT_EQ(run_graph(graph_, 0), 0) << get_tengine_error();
     EXPECT_EQ(events.seen, (std::vector<int>{GRAPH_EXEC_DONE}));
+    take_logged_failures();
     for (int event : {-1, 5}) {
         EXPECT_EQ(set_graph_event_hook(graph_, event, note_event, &events), -1);
         EXPECT_TRUE(failed_with(TENGINE_EINVAL));
@@ -397,6 +403,25 @@ TEST_F(ExecutionTest, ClustersHaveCores)
         EXPECT_NE(mask, 0u);
         EXPECT_EQ(mask & ~all, 0u);
     }
+}
+
+TEST_F(ExecutionTest, AnotherThreadMayCancelThePreparation)
+{
+    test::TestDevice device("A", {"Relu"});
+    const context_t context = create_context("cancelled", 1);
+    ASSERT_EQ(add_context_device(context, "A"), 0);
+    const graph_t graph = create_relu_graph(context);
+    device.on_pre_run = [graph](subgraph*) {
+        std::thread([graph] { EXPECT_EQ(tengine_graph_cancel(graph), 0); }).join();
+    };
+    EXPECT_EQ(prerun_graph(graph), -1);
+    EXPECT_TRUE(failed_with(TENGINE_ECANCELED));
+    EXPECT_EQ(tengine_graph_cancel(graph), -1);
+    EXPECT_TRUE(failed_with(TENGINE_ESTATE));
+    device.on_pre_run = nullptr;
+    EXPECT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    EXPECT_EQ(destroy_graph(graph), 0);
+    destroy_context(context);
 }
 
 }  // namespace

@@ -2,7 +2,45 @@
 // Graphs built by hand, for the tests of the C API.
 #include "fixture.h"
 
+#include <cstdio>
+#include <mutex>
+#include <utility>
+
 namespace tengine {
+namespace {
+
+std::mutex mutex;
+std::vector<std::string> failures;
+
+void keep_failure(int level, const char* line)
+{
+    std::fprintf(stderr, "%s\n", line);
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (level == LOG_ERR) failures.emplace_back(line);
+}
+
+// Whatever sink a test has left.
+class FailureKeeper : public testing::EmptyTestEventListener
+{
+    void OnTestStart(const testing::TestInfo&) override
+    {
+        tengine_log_set_sink(keep_failure);
+        take_logged_failures();
+    }
+};
+
+const bool is_keeping = [] {
+    testing::UnitTest::GetInstance()->listeners().Append(new FailureKeeper);
+    return true;
+}();
+
+}  // namespace
+
+std::vector<std::string> take_logged_failures()
+{
+    const std::lock_guard<std::mutex> lock(mutex);
+    return std::exchange(failures, {});
+}
 
 void ApiTest::SetUp()
 {
@@ -15,14 +53,33 @@ void ApiTest::TearDown()
     release_tengine();
 }
 
-testing::AssertionResult failed_with(int code)
+namespace {
+
+testing::AssertionResult recorded(int code, bool is_logged)
 {
     const int actual = get_tengine_errno();
     const std::string sentence = get_tengine_error();
+    const std::vector<std::string> logged = take_logged_failures();
     clr_tengine_errno();
-    if (actual == code && !sentence.empty()) return testing::AssertionSuccess() << sentence;
-    return testing::AssertionFailure()
-           << "code is " << actual << ", expected " << code << ": '" << sentence << "'";
+    if (actual != code || sentence.empty())
+        return testing::AssertionFailure()
+               << "code is " << actual << ", expected " << code << ": '" << sentence << "'";
+    if (logged != (is_logged ? std::vector<std::string>{sentence} : std::vector<std::string>{}))
+        return testing::AssertionFailure()
+               << "'" << sentence << "', logged was " << testing::PrintToString(logged);
+    return testing::AssertionSuccess() << sentence;
+}
+
+}  // namespace
+
+testing::AssertionResult failed_with(int code)
+{
+    return recorded(code, true);
+}
+
+testing::AssertionResult answered_with(int code)
+{
+    return recorded(code, false);
 }
 
 tensor_t add_input(graph_t graph, const char* name, const std::vector<int>& dims, int data_type)

@@ -19,8 +19,15 @@ class ApiTest : public testing::Test
     void TearDown() override;
 };
 
-// The failure that was recorded last is `code`, and its sentence is not empty. Clears it.
+// The failure that was recorded last is `code`, its sentence is not empty, and one line of the log
+// since the test began, or since this was called last, has said it, at level ERR. Clears both.
 testing::AssertionResult failed_with(int code);
+
+// The same for a NULL that is an answer and no failure: nothing was logged.
+testing::AssertionResult answered_with(int code);
+
+// The lines of level ERR, which are then forgotten. A test that sets a sink of its own has none.
+std::vector<std::string> take_logged_failures();
 
 // Tensor and node of the same name. NULL when something failed.
 tensor_t add_input(graph_t graph, const char* name, const std::vector<int>& dims,

@@ -223,6 +223,7 @@ TEST_F(AffinityTest, CountsFromTheNextPrerunOn)
     ASSERT_TRUE(write_floats(get_graph_tensor(graph_, "x"), {-1, 0, 1, 2}));
     ASSERT_EQ(placed("y", "A"), "A");
     EXPECT_EQ(tengine_graph_set_affinity(graph_, "none", "B"), -1);
+    EXPECT_TRUE(failed_with(TENGINE_ENOENT));
     EXPECT_EQ(run_graph(graph_, 1), 0) << get_tengine_error();
     EXPECT_EQ(tengine_graph_set_affinity(graph_, "y", "B"), 0);
     EXPECT_EQ(run_graph(graph_, 1), -1);

@@ -3,6 +3,7 @@
 // runs: placement_test.cc.
 #include "tengine/inspect.h"
 
+#include <bitset>
 #include <cstring>
 #include <set>
 #include <string>
@@ -89,6 +90,7 @@ TEST_F(InspectTest, OperatorsAndFormats)
         EXPECT_EQ(tengine_operator_get_name(index), nullptr);
         EXPECT_TRUE(failed_with(TENGINE_ERANGE));
         EXPECT_EQ(tengine_operator_get_domain(index), nullptr);
+        EXPECT_TRUE(failed_with(TENGINE_ERANGE));
         EXPECT_EQ(tengine_operator_is_used(index), -1);
         EXPECT_TRUE(failed_with(TENGINE_ERANGE));
     }
@@ -120,6 +122,35 @@ TEST_F(InspectTest, ADeviceSaysWhatItRunsOn)
     EXPECT_EQ(tengine_device_get_features("absent"), nullptr);
     EXPECT_TRUE(failed_with(TENGINE_ENOENT));
     EXPECT_EQ(tengine_device_get_features(nullptr), nullptr);
+}
+
+TEST_F(InspectTest, OptionsOfDevices)
+{
+    EXPECT_EQ(tengine_device_get_option_number("CPU"), 0);
+    EXPECT_EQ(tengine_device_get_option_number("absent"), -1);
+    EXPECT_TRUE(failed_with(TENGINE_ENOENT));
+    for (int i = 0; i < tengine_device_get_number(); ++i) {
+        const char* device = tengine_device_get_name(i);
+        const int number = tengine_device_get_option_number(device);
+        const context_t context = create_context("options", 1);
+        add_context_device(context, device);
+        for (int k = 0; k < number; ++k) {
+            const std::string key = tengine_device_get_option_name(device, k);
+            EXPECT_NE(*tengine_device_get_option_help(device, k), '\0') << key;
+            const char* initial = tengine_device_get_option_default(device, k);
+            if (*initial == '\0') continue;
+            const std::string whole = std::string(device) + "." + key;
+            EXPECT_EQ(tengine_context_set_option(context, whole.c_str(), initial), 0)
+                << get_tengine_error();
+        }
+        EXPECT_EQ(tengine_device_get_option_name(device, number), nullptr);
+        EXPECT_TRUE(failed_with(TENGINE_ERANGE));
+        EXPECT_EQ(tengine_device_get_option_default(device, -1), nullptr);
+        EXPECT_TRUE(failed_with(TENGINE_ERANGE));
+        EXPECT_EQ(tengine_device_get_option_help(device, -1), nullptr);
+        EXPECT_TRUE(failed_with(TENGINE_ERANGE));
+        destroy_context(context);
+    }
 }
 
 class GraphInspectTest : public ApiTest
@@ -168,7 +199,7 @@ TEST_F(GraphInspectTest, TensorsAndTheirNodes)
     }
     const tensor_t alone = create_graph_tensor(graph_, "alone", TENGINE_DT_FP32);
     EXPECT_EQ(tengine_tensor_get_producer(alone), nullptr);
-    EXPECT_TRUE(failed_with(TENGINE_ENOENT));
+    EXPECT_TRUE(answered_with(TENGINE_ENOENT));
     EXPECT_STREQ(tengine_node_get_domain(get_graph_node(graph_, "y")), "");
     EXPECT_GE(tengine_node_get_version(get_graph_node(graph_, "y")), 13);
 }
@@ -191,6 +222,20 @@ TEST_F(GraphInspectTest, StatisticsGrowWithPrerun)
     EXPECT_GE(stats.arena_bytes, 2 * 4 * 4);
     EXPECT_EQ(tengine_graph_get_stats(graph_, nullptr), -1);
     EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+}
+
+TEST_F(GraphInspectTest, ThreadsAreThoseThatRun)
+{
+    EXPECT_EQ(tengine_graph_get_thread_number(graph_), -1);
+    EXPECT_TRUE(failed_with(TENGINE_ESTATE));
+    ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+    EXPECT_EQ(tengine_graph_get_thread_number(graph_), 1);
+    const size_t mask = get_cluster_affinity_mask(TENGINE_CLUSTER_ALL);
+    const int cores = static_cast<int>(std::bitset<64>(mask).count());
+    for (const int wanted : {0, 1000}) {
+        ASSERT_EQ(prerun_graph_multithread(graph_, {wanted, TENGINE_CLUSTER_ALL, 0, 0}), 0);
+        EXPECT_EQ(tengine_graph_get_thread_number(graph_), cores) << wanted;
+    }
 }
 
 TEST_F(GraphInspectTest, ExecutionNodesAndParts)

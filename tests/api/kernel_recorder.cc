@@ -21,7 +21,14 @@ int Recorder::note(const std::string& name, const custom_kernel_tensor* const* i
         outputs.push_back(out[i] == nullptr ? custom_kernel_tensor() : *out[i]);
     if (name == "prerun" && results[name] == 0) ++prepared;
     if (name == "postrun") --prepared;
-    return results[name];
+    return result_of(name);
+}
+
+int Recorder::result_of(const std::string& name)
+{
+    const int result = results[name];
+    if (result == 0 || sentence.empty()) return result;
+    return tengine_error_set(result, "%s", sentence.c_str());
 }
 
 static void compute(const Recorder& kernel)
@@ -77,7 +84,7 @@ int infer_like_input(custom_kernel_ops* ops, const int* inputs[], int, int* outp
         for (int i = 0; i < output_num; ++i)
             outputs[i][rank] = inputs[0][rank];
     if (output_num > 1 && outputs[1] != nullptr && rank > 0) outputs[1][rank - 1] *= 2;
-    return kernel.results["infer_shape"];
+    return kernel.result_of("infer_shape");
 }
 
 int reshape_kernel(custom_kernel_ops* ops, custom_kernel_tensor* in[], int in_num,

@@ -18,6 +18,7 @@ struct Recorder
     custom_kernel_ops ops = {};
     std::vector<std::string> calls;
     std::map<std::string, int> results;                 // of the functions, 0 unless given
+    std::string sentence;                               // recorded with these, unless it is empty
     std::vector<custom_kernel_tensor> inputs, outputs;  // of the last call
     std::vector<void*> input_data, output_data;         // of the last run
     int dynamic = -1;
@@ -28,6 +29,8 @@ struct Recorder
     Recorder();
     int note(const std::string& name, const custom_kernel_tensor* const* in, int in_num,
              const custom_kernel_tensor* const* out, int out_num);
+    // What a function ends with.
+    int result_of(const std::string& name);
     int count(const std::string& name) const
     {
         return static_cast<int>(std::count(calls.begin(), calls.end(), name));

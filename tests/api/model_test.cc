@@ -76,6 +76,38 @@ TEST_F(ModelTest, SizeIsChecked)
     }
 }
 
+TEST_F(ModelTest, FreeDimensionsHaveNames)
+{
+    std::string bytes = make_unary_model("Relu", {"batch", "", "width"});
+    graph_t graph = create_graph(nullptr, "onnx:m", bytes.data(), static_cast<int>(bytes.size()));
+    ASSERT_NE(graph, nullptr) << get_tengine_error();
+    const tensor_t x = tengine_graph_get_input(graph, 0);
+    int dims[MAX_SHAPE_DIM_NUM];
+    ASSERT_EQ(get_tensor_shape(x, dims, MAX_SHAPE_DIM_NUM), 3);
+    EXPECT_EQ(dims[0], -1);
+    EXPECT_EQ(tengine_tensor_has_rank(x), 1);
+    const int shape[] = {2, 3, 4};
+    ASSERT_EQ(set_tensor_shape(x, shape, 3), 0);
+    EXPECT_STREQ(tengine_tensor_get_dim_name(x, 0), "batch");
+    EXPECT_STREQ(tengine_tensor_get_dim_name(x, 1), "");
+    EXPECT_STREQ(tengine_tensor_get_dim_name(x, 2), "width");
+    EXPECT_STREQ(tengine_tensor_get_dim_name(x, MAX_SHAPE_DIM_NUM - 1), "");
+    EXPECT_STREQ(tengine_tensor_get_dim_name(tengine_graph_get_output(graph, 0), 0), "");
+    for (int index : {-1, MAX_SHAPE_DIM_NUM}) {
+        EXPECT_EQ(tengine_tensor_get_dim_name(x, index), nullptr);
+        EXPECT_TRUE(failed_with(TENGINE_ERANGE));
+    }
+    EXPECT_EQ(destroy_graph(graph), 0);
+}
+
+TEST_F(ModelTest, UnknownFormatsAreToldTheKnown)
+{
+    EXPECT_EQ(create_graph(nullptr, "caffe", "net.caffemodel"), nullptr);
+    EXPECT_NE(std::strstr(get_tengine_error(), "no model format 'caffe'; there are "), nullptr);
+    EXPECT_NE(std::strstr(get_tengine_error(), "'onnx'"), nullptr) << get_tengine_error();
+    EXPECT_TRUE(failed_with(TENGINE_ENOENT));
+}
+
 TEST_F(ModelTest, UnknownOperatorsAreNamed)
 {
     const std::string bytes = make_unary_model("Frobnicate");

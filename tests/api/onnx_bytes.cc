@@ -28,11 +28,14 @@ Message& Message::bytes(int field, const std::string& value)
 
 namespace {
 
-// ValueInfoProto of a float tensor of shape [4].
-std::string make_value_info(const std::string& name)
+// ValueInfoProto of a float tensor.
+std::string make_value_info(const std::string& name, const std::vector<std::string>& names)
 {
-    const std::string dimension = Message().number(1, 4).text();
-    const std::string shape = Message().bytes(1, dimension).text();
+    Message dimensions;
+    for (const std::string& free : names)
+        dimensions.bytes(1, free.empty() ? "" : Message().bytes(2, free).text());
+    if (names.empty()) dimensions.bytes(1, Message().number(1, 4).text());
+    const std::string shape = dimensions.text();
     const std::string tensor_type = Message().number(1, 1).bytes(2, shape).text();
     const std::string type = Message().bytes(1, tensor_type).text();
     return Message().bytes(1, name).bytes(2, type).text();
@@ -40,15 +43,15 @@ std::string make_value_info(const std::string& name)
 
 }  // namespace
 
-std::string make_unary_model(const std::string& op)
+std::string make_unary_model(const std::string& op, const std::vector<std::string>& names)
 {
     const std::string node =
         Message().bytes(1, "x").bytes(2, "y").bytes(3, "n").bytes(4, op).text();
     const std::string graph = Message()
                                   .bytes(1, node)
                                   .bytes(2, "g")
-                                  .bytes(11, make_value_info("x"))
-                                  .bytes(12, make_value_info("y"))
+                                  .bytes(11, make_value_info("x", names))
+                                  .bytes(12, make_value_info("y", {}))
                                   .text();
     const std::string opset = Message().bytes(1, "").number(2, 13).text();
     return Message().number(1, 8).bytes(8, opset).bytes(7, graph).text();

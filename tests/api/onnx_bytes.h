@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace tengine {
 
@@ -20,7 +21,8 @@ class Message
     std::string text_;
 };
 
-// Opset 13: input "x" and output "y", float [4]; one node y = <op>(x).
-std::string make_unary_model(const std::string& op);
+// Opset 13: input "x" and output "y", float; one node y = <op>(x). The input's dimensions: a name
+// for a free one, "" for one without; without any it is [4].
+std::string make_unary_model(const std::string& op, const std::vector<std::string>& names = {});
 
 }  // namespace tengine

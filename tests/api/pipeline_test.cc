@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several runs under way: the scheduler "pipeline" and run_graph(graph, 0).
 #include <deque>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -81,14 +82,18 @@ TEST_F(PipelineTest, WhatTouchesAPreparedGraphWaitsItsTurn)
     EXPECT_EQ(run_graph(piped_, 0), -1);
     EXPECT_TRUE(failed_with(TENGINE_ELIMIT));
     const int dims[] = {8};
-    const int refused[] = {
-        run_graph(piped_, 1),           prerun_graph(piped_),
-        postrun_graph(piped_),          set_tensor_shape(in_, dims, 1),
-        set_graph_thread(piped_, 0, 1), set_tensor_buffer(out_, nullptr, 0),
+    const std::function<int()> refused[] = {
+        [&] { return run_graph(piped_, 1); },
+        [&] { return prerun_graph(piped_); },
+        [&] { return postrun_graph(piped_); },
+        [&] { return set_tensor_shape(in_, dims, 1); },
+        [&] { return set_graph_thread(piped_, 0, 1); },
+        [&] { return set_tensor_buffer(out_, nullptr, 0); },
     };
-    for (const int result : refused)
-        EXPECT_EQ(result, -1);
-    EXPECT_TRUE(failed_with(TENGINE_ESTATE));
+    for (const auto& call : refused) {
+        EXPECT_EQ(call(), -1);
+        EXPECT_TRUE(failed_with(TENGINE_ESTATE));
+    }
     EXPECT_EQ(destroy_graph(piped_), 0) << "waits: " << get_tengine_error();
     EXPECT_EQ(wait_graph(piped_, 0), -1);
     EXPECT_TRUE(failed_with(TENGINE_EHANDLE));

@@ -57,6 +57,26 @@ TEST_F(PlacementTest, TimesAreKnownAfterARun)
     destroy_context(context);
 }
 
+// Another device would otherwise get the node, as if it had been refused.
+TEST_F(PlacementTest, AShortageOfMemoryIsNoRefusal)
+{
+    test::TestDevice device("A", {"Relu"});
+    device.on_inspect = [](const node&) {
+        return tengine_error_set(TENGINE_ENOMEM, "no memory to judge a node");
+    };
+    const context_t context = create_context("a", 1);
+    ASSERT_EQ(add_context_device(context, "A"), 0) << get_tengine_error();
+    const graph_t graph = create_relu_graph(context);
+    EXPECT_EQ(prerun_graph(graph), -1);
+    EXPECT_NE(std::strstr(get_tengine_error(), "memory"), nullptr) << get_tengine_error();
+    EXPECT_TRUE(failed_with(TENGINE_ENOMEM));
+    device.on_inspect = nullptr;
+    EXPECT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    EXPECT_STREQ(get_node_device(get_graph_node(graph, "y")), "A");
+    destroy_graph(graph);
+    destroy_context(context);
+}
+
 int count_two(device*, subgraph*, vector* out_counters)
 {
     const ir_counter_t counters[] = {{"weight stall", "cycles", 1234}, {"utilisation", "%", 12.5}};

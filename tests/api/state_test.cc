@@ -104,6 +104,7 @@ class Walk
         EXPECT_EQ(postrun_graph(graph_), 0) << get_tengine_error();
         model_.prepared = false;
         EXPECT_EQ(get_tensor_buffer(y_), nullptr);
+        EXPECT_TRUE(failed_with(TENGINE_ESTATE));
     }
 
     std::mt19937 random_;

@@ -71,6 +71,42 @@ TEST_F(Log, SinkGetsAtMost255Characters)
     EXPECT_EQ(std::string(252, 'a') + "...", g_lines[1]);
 }
 
+int g_level = -1;
+
+void keep_level(int level, const char* line)
+{
+    g_level = level;
+    g_lines.emplace_back(line);
+}
+
+TEST_F(Log, LevelSinkGetsTheLevelAndAtMost1023Characters)
+{
+    set_log_level_sink(keep_level);
+    TLOG_WARNING("%s", std::string(1023, 'a').c_str());
+    EXPECT_EQ(TENGINE_LOG_WARNING, g_level);
+    TLOG_ERR("%s", std::string(1024, 'a').c_str());
+    EXPECT_EQ(TENGINE_LOG_ERR, g_level);
+    TLOG_INFO("below the level");
+    EXPECT_EQ((std::vector<std::string>{std::string(1023, 'a'), std::string(1020, 'a') + "..."}),
+              g_lines);
+}
+
+TEST_F(Log, TheSinkSetLastHasTheLines)
+{
+    set_log_level_sink(keep_level);
+    set_log_sink(count_line);
+    g_line_num = 0;
+    TLOG_ERR("counted");
+    set_log_level_sink(keep_level);
+    TLOG_ERR("kept");
+    EXPECT_EQ(1, g_line_num);
+    EXPECT_EQ(std::vector<std::string>{"kept"}, g_lines);
+    set_log_level_sink(nullptr);
+    ::testing::internal::CaptureStderr();
+    TLOG_ERR("on stderr");
+    EXPECT_EQ("on stderr\n", ::testing::internal::GetCapturedStderr());
+}
+
 TEST_F(Log, StderrLineEndsWithOneNewline)
 {
     ::testing::internal::CaptureStderr();

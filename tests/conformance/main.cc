@@ -5,8 +5,10 @@
 //     conformance_test --through FORMAT FOLDER…
 //                                       the same with models that were written in a format and
 //                                       read again
-//     conformance_test --list ROOT      checks that the list of what is not supported is in order
-//                                       and names folders that exist below ROOT
+//     conformance_test --stamps HISTORY FOLDER…
+//                                       the same with the stamps of other opsets, see stamps.h
+//     conformance_test --list ROOT      checks that the lists of what is not supported are in order
+//                                       and name folders that exist, of the categories below ROOT
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -14,6 +16,7 @@
 #include <vector>
 
 #include "conformance/not_supported.h"
+#include "conformance/stamps.h"
 #include "conformance/summary.h"
 #include "conformance/test_folder.h"
 #include "tengine/c_api.h"
@@ -37,7 +40,9 @@ int check_list(const std::string& root, const NotSupportedList& list)
 {
     int missing = 0;
     for (const auto& [name, reason] : list) {
-        if (std::filesystem::exists(std::filesystem::path(root) / name)) continue;
+        const std::filesystem::path folder = std::filesystem::path(root) / name;
+        if (!std::filesystem::exists(folder.parent_path()) || std::filesystem::exists(folder))
+            continue;
         std::printf("%s is listed (%s), but there is no such test\n", name.c_str(), reason.c_str());
         ++missing;
     }
@@ -46,16 +51,23 @@ int check_list(const std::string& root, const NotSupportedList& list)
 
 int run(const std::vector<std::string>& arguments)
 {
-    const NotSupportedList list = read_not_supported(TENGINE_NOT_SUPPORTED_FILE);
+    const NotSupportedList list =
+        read_not_supported({TENGINE_CONFORMANCE_DIR "/not_supported.txt",
+                            TENGINE_CONFORMANCE_DIR "/not_supported_newer.txt"});
     if (arguments.size() == 1 && arguments[0][0] != '-') return run_one(arguments[0], list);
     if (arguments.size() == 2 && arguments[0] == "--list") return check_list(arguments[1], list);
     if (arguments.size() >= 2 && arguments[0] == "--all")
         return run_all({arguments.begin() + 1, arguments.end()}, "", list) == 0 ? 0 : 1;
     if (arguments.size() >= 3 && arguments[0] == "--through")
         return run_all({arguments.begin() + 2, arguments.end()}, arguments[1], list) == 0 ? 0 : 1;
+#ifdef TENGINE_HAVE_JSON
+    if (arguments.size() >= 3 && arguments[0] == "--stamps")
+        return run_stamps(arguments[1], {arguments.begin() + 2, arguments.end()}, list) == 0 ? 0
+                                                                                             : 1;
+#endif
     throw tools::Failure(
         "usage: conformance_test FOLDER | --all FOLDER... | --through FORMAT FOLDER... | "
-        "--list ROOT");
+        "--stamps HISTORY FOLDER... | --list ROOT");
 }
 
 }  // namespace

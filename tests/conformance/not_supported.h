@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of tests that are known not to pass, with the reason of each: not_supported.txt. It may
-// only shrink: a test that is on it and passes is a failure.
+// The lists of tests that are known not to pass, with the reason of each: not_supported.txt for the
+// installed suite, not_supported_newer.txt for newer cases. They may only shrink: a test that is on
+// one and passes is a failure.
 #pragma once
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "conformance/test_folder.h"
 
@@ -14,11 +16,11 @@ namespace tengine::conformance {
 // lines are comments. Throws tools::Failure: a line without reason, a test named twice or out of
 // alphabetical order.
 using NotSupportedList = std::map<std::string, std::string>;
-NotSupportedList read_not_supported(const std::string& path);
+NotSupportedList read_not_supported(const std::vector<std::string>& paths);
 
 // What the outcome of a test means when the list is taken into account. kNotSupported: it is
-// listed, and the library refused it as not supported (or, if the list calls it random, gave values
-// of its own).
+// listed, and the library refused it as not supported (or, if the list calls it random or a matter
+// of rounding, gave values of its own).
 Outcome judge(const std::string& name, const Outcome& outcome, const NotSupportedList& list);
 
 }  // namespace tengine::conformance

@@ -40,16 +40,6 @@ void collect_operators(const ::onnx::GraphProto& graph, std::set<std::string>* o
     }
 }
 
-// The models are read here and not through the library, which refuses some of them.
-std::set<std::string> operators_of(const fs::path& folder)
-{
-    ::onnx::ModelProto model;
-    std::set<std::string> operators;
-    if (model.ParseFromString(tools::read_file((folder / "model.onnx").string())))
-        collect_operators(model.graph(), &operators);
-    return operators;
-}
-
 // Writes, per test, the verdict's number and the reason, ended by a zero.
 [[noreturn]] void run_child(const std::vector<fs::path>& tests, size_t first,
                             const std::string& through, int channel)
@@ -121,6 +111,31 @@ void run_in_children(const std::vector<fs::path>& tests, const std::string& thro
     }
 }
 
+// Operators that pass nowhere or not everywhere come first; the last column says which is which.
+void print_operators(const std::map<std::string, Count>& counts)
+{
+    std::printf("\n%-36s passed  tests\n", "operator");
+    for (const bool complete : {false, true}) {
+        for (const auto& [name, count] : counts) {
+            if ((count.passed == count.total) == complete)
+                std::printf("%-36s %6d %6d%s\n", name.c_str(), count.passed, count.total,
+                            complete ? "" : "  !");
+        }
+    }
+}
+
+}  // namespace
+
+// The models are read here and not through the library, which refuses some of them.
+std::set<std::string> operators_of(const fs::path& folder)
+{
+    ::onnx::ModelProto model;
+    std::set<std::string> operators;
+    if (model.ParseFromString(tools::read_file((folder / "model.onnx").string())))
+        collect_operators(model.graph(), &operators);
+    return operators;
+}
+
 std::vector<fs::path> find_tests(const std::vector<std::string>& folders)
 {
     std::vector<fs::path> tests;
@@ -137,21 +152,6 @@ std::vector<fs::path> find_tests(const std::vector<std::string>& folders)
     }
     return tests;
 }
-
-// Operators that pass nowhere or not everywhere come first; the last column says which is which.
-void print_operators(const std::map<std::string, Count>& counts)
-{
-    std::printf("\n%-36s passed  tests\n", "operator");
-    for (const bool complete : {false, true}) {
-        for (const auto& [name, count] : counts) {
-            if ((count.passed == count.total) == complete)
-                std::printf("%-36s %6d %6d%s\n", name.c_str(), count.passed, count.total,
-                            complete ? "" : "  !");
-        }
-    }
-}
-
-}  // namespace
 
 int run_all(const std::vector<std::string>& folders, const std::string& through,
             const NotSupportedList& list)

@@ -2,6 +2,8 @@
 // Many test folders at once, for developers: a line for each and a table by operator.
 #pragma once
 
+#include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,8 +11,15 @@
 
 namespace tengine::conformance {
 
-// Runs every test folder in or below `folders` and prints the outcomes. They run in a process that is
-// replaced when one of them ends it, so that a crash costs one line. `through`: as of
+// The test folders that `folders` are or hold, in order; throws tools::Failure for one without any.
+std::vector<std::filesystem::path> find_tests(const std::vector<std::string>& folders);
+
+// What the nodes of a test's model are, also in graphs of attributes: "Conv",
+// "com.microsoft.QGemm".
+std::set<std::string> operators_of(const std::filesystem::path& folder);
+
+// Runs every test folder in or below `folders` and prints the outcomes. They run in a process that
+// is replaced when one of them ends it, so that a crash costs one line. `through`: as of
 // run_test_folder(). The library must not be initialised. Returns how many failed; throws
 // tools::Failure for a folder without tests.
 int run_all(const std::vector<std::string>& folders, const std::string& through,

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the code blocks of a page, in order, in one folder that looks like the project's root:
 #     run_blocks.sh <page> <source root> <build folder> <library folder> <empty folder>
-# A ```c block is a program: compiled as strict C99 and run. A ```sh block is run as it stands, with
-# the built programs on PATH. A block of another language is data. Blocks that cannot be run here
-# say why in a line above them: <!-- not run here: reason -->. A page whose blocks another test runs
-# names it: <!-- run by tests/... -->. A page for which not every machine has what it takes starts
-# with a line that names programs, and files of the tree: <!-- needs: program file... -->; its folder
-# is empty, and $TENGINE is the tree. The exit status is 77 when something is missing. Below a line
+# A ```c block is a program: compiled as strict C99 and run, also in an empty folder, where it may
+# fail for a file that is not there and must say so. A ```sh block is run as it stands, with the built
+# programs on PATH. A block of another language is data. Blocks that cannot be run here say why in a
+# line above them: <!-- not run here: reason -->. A page whose blocks another test runs names it:
+# <!-- run by tests/... -->. A page for which not every machine has what it takes starts with a line
+# that names programs, and files of the tree: <!-- needs: program file... -->; its folder is empty,
+# and $TENGINE is the tree. The exit status is 77 when something is missing. Below a line
 # <!-- printed --> stands what the ```sh block before it prints: its lines, in order, others between.
 set -eu
 page=$1 source=$2 build=$3 library=$4 work=$5
@@ -22,7 +23,7 @@ if [ -n "$other" ]; then
 fi
 
 rm -rf "$work"
-mkdir -p "$work/blocks" "$work/root"
+mkdir -p "$work/blocks" "$work/root" "$work/elsewhere"
 needs=$(sed -n 's/^<!-- needs: \(.*\) -->$/\1/p' "$source/$page")
 for need in $needs; do
     case $need in
@@ -76,7 +77,11 @@ for block in "$work"/blocks/*; do
             cc -std=c99 -Wall -Wextra -pedantic -Werror -I "$source/include" \
                 -I "$source/include/tengine/compat" "$block" \
                 -o "${block%.*}" -L "$library" -ltengine || fail "line $line does not compile"
-            "${block%.*}" || fail "the program of line $line fails" ;;
+            "${block%.*}" || fail "the program of line $line fails"
+            # Somewhere else files are not there, and the last thing it says is which one.
+            (cd "$work/elsewhere" && "${block%.*}") 2>"$output" >/dev/null ||
+                tail -n 1 "$output" | grep -q 'No such file' ||
+                fail "the program of line $line hides what is wrong: $(tail -n 1 "$output")" ;;
         sh)
             sh -eu "$block" >"$output" || { cat "$output"; fail "the commands of line $line fail"; }
             cat "$output" ;;

@@ -12,18 +12,24 @@ namespace tengine::test {
 
 inline size_t accepted_inputs = 0;
 
-// After every input. One that is refused without a code and a sentence ends the program, as a crash
-// does; the error is cleared, so that none is taken for that of the next input.
-inline void note_input(bool is_accepted)
+// After every refusal. One without a code and a sentence ends the program, as a crash does; the
+// error is cleared, so that none is taken for that of the next input.
+inline void note_refusal()
 {
     const int code = tengine_error_code();
-    if (is_accepted) {
-        accepted_inputs++;
-    } else if (code >= 0 || tengine_error_message()[0] == '\0') {
+    if (code >= 0 || tengine_error_message()[0] == '\0') {
         std::fprintf(stderr, "an input is refused with code %d and the sentence '%s'\n", code,
                      tengine_error_message());
         std::abort();
     }
+    tengine_error_clear();
+}
+
+// After every input.
+inline void note_input(bool is_accepted)
+{
+    if (!is_accepted) return note_refusal();
+    accepted_inputs++;
     tengine_error_clear();
 }
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "fuzz/model_run.h"
 #include "fuzz/refusal.h"
 #include "graph/graph.h"
 #include "operator/registry.h"
 #include "serializer/tmfile/tmfile.h"
-#include "support/run_cost.h"
 #include "tengine/c_api.h"
 
 namespace {
@@ -55,31 +55,6 @@ void write_seed(const std::string& folder, const char* name, int type)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-constexpr int64_t kLargestRun = 1 << 20;
-
-int feed_inputs(graph_t graph, std::vector<std::vector<char>>* buffers)
-{
-    for (int i = 0; i < get_graph_input_node_number(graph); i++) {
-        tensor_t input = get_graph_input_tensor(graph, i, 0);
-        if (!input) return -1;
-        buffers->emplace_back(static_cast<size_t>(get_tensor_buffer_size(input)), 1);
-        if (set_tensor_buffer(input, buffers->back().data(),
-                              static_cast<int>(buffers->back().size())) != 0)
-            return -1;
-        release_graph_tensor(input);
-    }
-    return 0;
-}
-
-void run_if_small(graph_t graph)
-{
-    const int64_t cost = tengine::test::measure_run(static_cast<struct graph*>(graph));
-    if (cost < 0 || cost > kLargestRun || prerun_graph(graph) != 0) return;
-    std::vector<std::vector<char>> buffers;
-    if (feed_inputs(graph, &buffers) == 0) run_graph(graph, 1);
-    postrun_graph(graph);
-}
-
 void write_seeds(const std::string& folder)
 {
     for (int i = 0; i < get_op_method_count(); i++) {
@@ -92,21 +67,9 @@ void write_seeds(const std::string& folder)
 
 }  // namespace
 
-// The first folder among the arguments is where libFuzzer keeps what it finds; it gets the seeds,
-// but when inputs are only chosen, for the corpus.
 extern "C" int LLVMFuzzerInitialize(int* argument_number, char*** arguments)
 {
-    if (init_tengine() != 0) return -1;
-    set_log_level(LOG_ERR);
-    std::string folder;
-    for (int i = *argument_number - 1; i > 0; i--) {
-        const std::string argument = (*arguments)[i];
-        const bool is_option = argument[0] == '-';
-        if (is_option && argument.find("merge") != std::string::npos) return 0;
-        if (!is_option) folder = argument;
-    }
-    if (!folder.empty()) write_seeds(folder);
-    return 0;
+    return tengine::test::start_target(*argument_number, *arguments, write_seeds);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
@@ -115,7 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
                                  static_cast<int>(size));
     tengine::test::note_input(graph != nullptr);
     if (!graph) return 0;
-    run_if_small(graph);
+    tengine::test::run_model(graph, tengine::test::seed_of(data, size));
     destroy_graph(graph);
     return 0;
 }

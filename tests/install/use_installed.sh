@@ -18,7 +18,7 @@ mkdir -p "$work"
 if [ "$build" = "$work/build" ]; then
     mkdir -p "$build"
     [ -e "$build/CMakeCache.txt" ] || cp "$settings" "$build/CMakeCache.txt"
-    cmake -S "$source" -B "$build" "$@"
+    cmake -S "$source" -B "$build" -U TENGINE_ENABLE_SKELETON "$@"
     cmake --build "$build" --parallel 2
 fi
 prefix=$work/prefix
@@ -26,6 +26,12 @@ for folder in prefix package ported cmake_project make_project; do
     rm -rf "${work:?}/$folder"
 done
 cmake --install "$build" --prefix "$prefix"
+# What is only to be copied is not in a library that nobody asked to have it.
+if ! grep -q '^TENGINE_ENABLE_SKELETON:.*=ON' "$build/CMakeCache.txt" &&
+    grep -aq 'SKELETON: node' "$prefix"/lib*/libtengine.* "$prefix"/lib*/*/libtengine.* 2>/dev/null; then
+    echo "the installed library has the device SKELETON, which takes nothing" >&2
+    exit 1
+fi
 
 # A toolchain file confines the search for packages to root directories.
 where=CMAKE_PREFIX_PATH
@@ -50,6 +56,33 @@ echo "== examples, by find_package"
 use_package "$source/examples" "$work/package"
 (cd "$source" && says '^5  98\.' "$work/package/bin/hello")
 says '^9 -> 4$' "$work/package/bin/custom_kernel"
+
+# A build without programs has neither these nor their pages.
+if [ -e "$prefix/bin/tengine" ]; then
+    echo "== programs and their pages, where they are installed"
+    says '^2\.' "$prefix/bin/tengine" --version
+    says '^    3 ' "$prefix/bin/tengine" run "$data/digits.onnx" --input "$data/digit_3_003.png"
+    says ' 3$' "$prefix/bin/classify" -m "$data/digits.onnx" -l "$data/digits_labels.txt" -k 1 \
+        "$data/digit_3_003.png"
+    for command in '' -run -bench -inspect -devices -quantize -convert; do
+        grep -q '^.SH OPTIONS' "$prefix/share/man/man1/tengine$command.1"
+    done
+    bash -c '. "$1"; COMP_WORDS=(tengine run --thr) COMP_CWORD=2; _tengine
+             [ "${COMPREPLY[*]}" = --threads ]' - \
+        "$prefix/share/bash-completion/completions/tengine"
+fi
+for file in LICENSE README.md docs/build.md; do
+    cmp "$source/$file" "$prefix/share/doc/tengine/$file"
+done
+
+echo "== a program that looks for the library where pkg-config says it is"
+PKG_CONFIG_LIBDIR=$(dirname "$(find "$prefix" -name tengine.pc)")
+export PKG_CONFIG_LIBDIR
+# shellcheck disable=SC2046 # flags are words
+$CC "$source/examples/hello.c" -o "$work/hello" $(pkg-config --cflags --libs tengine) -lm \
+    $(pkg-config --variable=rpath tengine)
+unset PKG_CONFIG_LIBDIR
+(cd "$source" && says '^5  98\.' "$work/hello")
 
 echo "== names of Tengine Lite"
 use_package "$source/tests/install/ported" "$work/ported"

@@ -57,7 +57,10 @@ std::string absent(const std::string& path)
 ModelRun::ModelRun(const std::string& path)
 {
     check(init_tengine() == 0);
-    graph_ = create_graph(nullptr, "onnx", path.c_str());
+    // Networks of the light data make their weights of a few numbers.
+    const context_t context = create_context("models", 1);
+    check(context && tengine_context_set_option(context, "memory.fold_mb", "2048") == 0);
+    graph_ = create_graph(context, "onnx", path.c_str());
     check(graph_ != nullptr);
 }
 

@@ -96,6 +96,19 @@ TEST(Range, Types)
     EXPECT_EQ(dims_of(empty.evaluate()), (Dims{0}));
 }
 
+// Counted and added in float: in half 2048 + 1 is 2048.
+TEST(Range, FloatsOf16Bits)
+{
+    ConstantGraph halves;
+    add_range<cpu::Half>(halves, 2046, 2052, 1);
+    EXPECT_EQ(numbers_of(halves.evaluate()),
+              (std::vector<float>{2046, 2047, 2048, 2048, 2050, 2052}));
+
+    ConstantGraph brains;
+    add_range<cpu::BFloat16>(brains, 0, 1, 0.25f);
+    EXPECT_EQ(numbers_of(brains.evaluate()), (std::vector<float>{0, 0.25f, 0.5f, 0.75f}));
+}
+
 TEST(Range, EndsOfTheIntegers)
 {
     ConstantGraph graph;

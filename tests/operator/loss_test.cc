@@ -32,7 +32,29 @@ TEST(Loss, OtherTargetsMayNot)
         ConstantGraph graph;
         fill(graph, {0, target});
         graph.add("SoftmaxCrossEntropyLoss", {"scores", "targets"});
-        graph.expect_failure(TENGINE_ERANGE, "target");
+        graph.expect_failure(TENGINE_ERANGE, "of the 3 classes, which count from 0");
+    }
+}
+
+TEST(Loss, WithoutClassesAllTargetsAreIgnored)
+{
+    for (const char* op : {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"}) {
+        const bool has_probabilities = *op == 'S';
+        const auto add = [&](ConstantGraph& graph, int64_t target) {
+            graph.input<float>("scores", {2, 0}, {});
+            graph.input<int64_t>("targets", {2}, {-100, target});
+            node* made = graph.add(op, {"scores", "targets"},
+                                   has_probabilities ? std::vector<std::string>{"y", "log_prob"}
+                                                     : std::vector<std::string>{"y"});
+            ASSERT_EQ(set_node_int(made, "ignore_index", -100), 0);
+            ASSERT_EQ(set_node_text(made, "reduction", "sum", 3), 0);
+        };
+        ConstantGraph none;
+        add(none, 0);
+        none.expect_failure(TENGINE_ERANGE, "target 0 is none of the 0 classes");
+        ConstantGraph ignored;
+        add(ignored, -100);
+        EXPECT_EQ(numbers_of(ignored.evaluate()), Floats{0});
     }
 }
 

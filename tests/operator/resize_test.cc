@@ -2,7 +2,9 @@
 // Resize, Upsample and GridSample: what the ONNX suite has no case for: other ranks, integers, half
 // floats, opset 18's attributes, old opsets, errors.
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <tuple>
 
 #include "constant_graph.h"
 #include "operator/param.h"
@@ -141,6 +143,21 @@ TEST(Resize, RejectsHostileInputs)
     ResizeCase(Floats{}, "linear", {}, {4}).graph.expect_failure(TENGINE_ERANGE, "0 elements");
 }
 
+// No integer is infinity or a NaN: an axis that vanishes has a scale of 0, whose filter is
+// infinitely wide, and the slope of the cubic filter comes from the file.
+TEST(Resize, WhatNoIntegerCanHold)
+{
+    ResizeCase empty(Floats{1, 2}, "linear", {}, {0});
+    ASSERT_EQ(set_node_int(empty.resize, "antialias", 1), TENGINE_OK);
+    EXPECT_EQ(dims_of(empty.graph.evaluate()), Dims{0});
+    ResizeCase slope(std::vector<uint8_t>{1, 2}, "cubic", {2});
+    ASSERT_EQ(set_node_float(slope.resize, "cubic_coeff_a", std::numeric_limits<float>::infinity()),
+              TENGINE_OK);
+    const auto values = values_of<uint8_t>(slope.graph.evaluate());
+    ASSERT_EQ(values.size(), 4U);
+    EXPECT_EQ(values[0], 0);
+}
+
 TEST(Resize, OldOpsetRoundsDown)
 {
     ConstantGraph graph;
@@ -191,6 +208,26 @@ TEST(GridSample, OneDimension)
     EXPECT_EQ(numbers_of(grid.graph.evaluate()), (Floats{1, 2, 4, 4}));
     set_text(grid.sample, "padding_mode", "reflection");
     EXPECT_EQ(numbers_of(grid.graph.evaluate()), (Floats{1, 2, 4, 4}));
+}
+
+TEST(GridSample, ModesHaveTheNamesOfTheirOpset)
+{
+    const std::tuple<const char*, const char*, Floats> modes[] = {
+        {"bilinear", "linear", {2, 3}}, {"bicubic", "cubic", {2, 3.46875f}}};
+    for (const auto& [old_name, name, expected] : modes) {
+        GridCase grid(Floats{1, 2, 4}, {0, 0.5f});
+        set_node_int(grid.sample, "align_corners", 1);
+        EXPECT_EQ(set_node_text(grid.sample, "mode", old_name, strlen(old_name)), TENGINE_ERANGE);
+        set_text(grid.sample, "mode", name);
+        EXPECT_EQ(numbers_of(grid.graph.evaluate()), expected) << name;
+
+        grid.graph.opset = 19;
+        node* old = grid.graph.add("GridSample", {"x", "grid"}, {"z"});
+        set_node_int(old, "align_corners", 1);
+        EXPECT_EQ(set_node_text(old, "mode", name, strlen(name)), TENGINE_ERANGE);
+        set_text(old, "mode", old_name);
+        EXPECT_EQ(numbers_of(grid.graph.evaluate("z")), expected) << old_name;
+    }
 }
 
 TEST(GridSample, SurvivesAnyGrid)

@@ -68,7 +68,8 @@ TYPED_TEST(Roi, AlignSamplesAPlane)
     // Middle of the region at (1, 1) with the shift of half a pixel, (1.5, 1.5) without.
     EXPECT_EQ(align("avg", 16), (std::vector<float>{16 + 5}));
     EXPECT_EQ(align("avg", 10), (std::vector<float>{16 + 7.5f}));
-    EXPECT_EQ(align("max", 16), (std::vector<float>{16 + 5 + 2.5f}));
+    // Of the last sample, at (1.5, 1.5), the last pixel with its weight.
+    EXPECT_EQ(align("max", 16), (std::vector<float>{(16 + 10) / 4.0f}));
 }
 
 TEST(RoiAlign, RefusesImagesThatAreNot)
@@ -104,6 +105,85 @@ TEST(MaxRoiPool, HostileRegions)
     ASSERT_EQ(set_node_ints(graph.add("MaxRoiPool", {"x", "regions"}), "pooled_shape", shape, 2),
               0);
     EXPECT_EQ(dims_of(graph.evaluate()), (std::vector<int>{3, 1, 1, 1}));
+}
+
+// 2 bins: only the first pixel of the first is at 0 times infinity.
+TEST(MaxRoiPool, InfiniteRegionsInSeveralBins)
+{
+    const float infinity = std::numeric_limits<float>::infinity();
+    ConstantGraph graph;
+    graph.input("x", {2, 1, 4, 4}, two_images<float>());
+    graph.input<float>("regions", {3, 5},
+                       {0, 0, 0, infinity, infinity, 1, -infinity, -infinity, infinity, infinity, 0,
+                        -infinity, -infinity, 3, 3});
+    const int64_t shape[] = {2, 2};
+    ASSERT_EQ(set_node_ints(graph.add("MaxRoiPool", {"x", "regions"}), "pooled_shape", shape, 2),
+              0);
+    for (const float value : numbers_of(graph.evaluate())) {
+        EXPECT_GE(value, 0);
+        EXPECT_LE(value, 31);
+    }
+}
+
+// How far the sampling of a region this large goes on is seen by the test's time limit. The first
+// lies on the image's constant only where it reaches it, the second does not reach it.
+TEST(RoiAlign, RegionsFarLargerThanTheImage)
+{
+    for (const char* mode : {"avg", "max"}) {
+        ConstantGraph graph;
+        graph.input("x", {2, 1, 4, 4}, two_images<float>());
+        graph.input<float>(
+            "regions", {3, 4},
+            {-1e9f, -1e9f, 1e9f, 1e9f, 10, 10, 1e9f, 1e9f, -3e38f, -3e38f, 3e38f, 3e38f});
+        graph.input<int64_t>("images", {3}, {1, 1, 1});
+        node* node = graph.add("RoiAlign", {"x", "regions", "images"});
+        ASSERT_EQ(set_node_text(node, "mode", mode, 3), 0);
+        const std::vector<float> y = numbers_of(graph.evaluate());
+        ASSERT_EQ(y.size(), 3U);
+        if (*mode == 'a')
+            EXPECT_LT(y[0], 1e-12);
+        else
+            EXPECT_NEAR(y[0], 31, 5);
+        EXPECT_EQ(y[1], 0);
+    }
+}
+
+// Constants of 1: the mean of a bin is the part of its samples that is not beyond the image, by a
+// pixel at least.
+TEST(RoiAlign, SamplesBesideTheImageAreZero)
+{
+    const auto align = [](const char* mode, std::vector<float> region, int ratio) {
+        ConstantGraph graph;
+        graph.input("x", {1, 1, 4, 4}, std::vector<float>(16, 1));
+        graph.input("regions", {1, 4}, region);
+        graph.input<int64_t>("images", {1}, {0});
+        node* node = graph.add("RoiAlign", {"x", "regions", "images"});
+        EXPECT_EQ(set_node_text(node, "mode", mode, 3), 0);
+        EXPECT_EQ(set_node_int(node, "sampling_ratio", ratio), 0);
+        return numbers_of(graph.evaluate()).at(0);
+    };
+    // 16 samples at -6, -5 ... 9; -1 to 4 are in.
+    const std::vector<float> around = {-6, -6, 10, 10};
+    EXPECT_FLOAT_EQ(align("avg", around, 0), 6 * 6 / 256.0f);
+    EXPECT_FLOAT_EQ(align("avg", around, 16), 6 * 6 / 256.0f);
+    EXPECT_EQ(align("max", around, 0), 1);
+    // Backwards and in one place.
+    EXPECT_FLOAT_EQ(align("avg", {10, 10, -6, -6}, 16), 6 * 6 / 256.0f);
+    EXPECT_EQ(align("avg", {4.5f, 4.5f, 4.5f, 4.5f}, 3), 1);
+    EXPECT_EQ(align("avg", {0.5f, 0.5f, 0.5f, 0.5f}, 3), 1);
+    EXPECT_EQ(align("max", {5, 5, 5, 5}, 3), 0);
+}
+
+TEST(RoiAlign, RefusesMoreSamplesThanItCanTake)
+{
+    ConstantGraph graph;
+    graph.input("x", {2, 1, 4, 4}, two_images<float>());
+    graph.input<float>("regions", {1, 4}, {0, 0, 1, 1});
+    graph.input<int64_t>("images", {1}, {2});
+    node* node = graph.add("RoiAlign", {"x", "regions", "images"});
+    EXPECT_EQ(set_node_int(node, "sampling_ratio", 1025), TENGINE_ERANGE);
+    EXPECT_STREQ(tengine_error_message(),
+                 "RoiAlign 'y': attribute 'sampling_ratio' is 1025, allowed are 0 to 1024");
 }
 
 TEST(MaxRoiPool, RefusesImagesThatAreNot)

@@ -169,17 +169,59 @@ TEST(DftOperator, RefusesAxisAndLength)
     list.expect_failure(TENGINE_EINVAL, "scalar");
 }
 
-TEST(DftOperator, OneSidedNeedsARealForwardTransform)
+TEST(DftOperator, OneSidedNeedsARealSignalOrItsSpectrum)
 {
-    for (int components : {1, 2}) {
+    for (int inverse : {0, 1}) {
+        const int wrong = inverse ? 1 : 2;
         ConstantGraph graph;
-        graph.input<float>("x", {1, 4, components}, Floats(4 * static_cast<size_t>(components)));
+        graph.input<float>("x", {1, 4, wrong}, Floats(4 * static_cast<size_t>(wrong)));
         node* made = graph.add("DFT", {"x"});
         ASSERT_EQ(set_node_int(made, "onesided", 1), 0);
-        ASSERT_EQ(set_node_int(made, "inverse", 1), 0);
-        if (components == 1) graph.expect_failure(TENGINE_ENOTSUP, "inverse");
-        if (components == 2) graph.expect_failure(TENGINE_EINVAL, "complex");
+        ASSERT_EQ(set_node_int(made, "inverse", inverse), 0);
+        graph.expect_failure(TENGINE_EINVAL, inverse ? "this one is real" : "this one is complex");
     }
+}
+
+// The inverse DFT of half a spectrum along `axis`; length 0: none is given.
+template <class T>
+void add_real_inverse(ConstantGraph& graph, std::vector<int> dims, const Floats& values,
+                      int64_t length, int64_t axis)
+{
+    graph.input<T>("x", std::move(dims), {values.begin(), values.end()});
+    graph.builder().ints("axis", {axis});
+    if (length > 0) graph.builder().ints("length", {length});
+    node* made = graph.add("DFT", {"x", length > 0 ? "length" : "", "axis"});
+    EXPECT_EQ(set_node_int(made, "onesided", 1), 0);
+    EXPECT_EQ(set_node_int(made, "inverse", 1), 0);
+}
+
+// Half of the spectrum of 1, 2, 3, 4 in two columns, the second of 2, 4, 6, 8.
+TYPED_TEST(Dft, InverseOfHalfASpectrumIsReal)
+{
+    ConstantGraph graph;
+    add_real_inverse<TypeParam>(graph, {1, 3, 2, 2}, {10, 0, 20, 0, -2, 2, -4, 4, -2, 0, -4, 0}, 0,
+                                1);
+    const tensor* result = graph.evaluate();
+    EXPECT_EQ(dims_of(result), (Dims{1, 4, 2, 1}));
+    expect_near(numbers_of(result), {1, 2, 2, 4, 3, 6, 4, 8});
+}
+
+// An odd length, a spectrum that is cut and one that is filled with zeros.
+TEST(DftOperator, InverseOfHalfASpectrumHasALength)
+{
+    const auto expect = [](std::vector<int> dims, const Floats& values, int64_t length,
+                           const Floats& expected) {
+        ConstantGraph graph;
+        add_real_inverse<float>(graph, std::move(dims), values, length, 0);
+        expect_near(numbers_of(graph.evaluate()), expected);
+    };
+    expect({2, 2}, {6, 0, -1.5f, std::sqrt(3.0f) / 2}, 3, {1, 2, 3});
+    expect({3, 2}, {3, 0, -1, 0, 7, 7}, 2, {1, 2});
+    expect({1, 2}, {8, 0}, 4, {2, 2, 2, 2});
+
+    ConstantGraph none;
+    add_real_inverse<float>(none, {1, 2}, {8, 0}, 0, 0);
+    none.expect_failure(TENGINE_EINVAL, "axis 0 of 1 leaves no element");
 }
 
 // ---- STFT ----

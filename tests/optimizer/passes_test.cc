@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the passes before the split make of a source graph. Values are checked by running.
+#include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <gtest/gtest.h>
 #include <memory>
 
+#include "graph/context.h"
 #include "graph/graph.h"
+#include "graph/option.h"
 #include "operator/param.h"
+#include "operator/registry.h"
 #include "scheduler/scheduler.h"
 #include "support/ir_builder.h"
 
@@ -293,6 +298,122 @@ TEST(Passes, ErrorsNameWhatIsWrong)
     mismatch.outputs({"y"});
     EXPECT_EQ(make_execution_graph(mismatch.get()), nullptr);
     EXPECT_NE(std::string(tengine_error_message()).find("Add 'y'"), std::string::npos);
+}
+
+// ---- what a small file may ask ----
+
+// ConstantOfShape of `bytes` zeroes, in one node, and a node behind it that reads all of them.
+void add_zeroes(IrBuilder& source, int64_t bytes)
+{
+    source.ints("shape", {bytes / 4});
+    source.add("ConstantOfShape", {"shape"}, {"zeroes"});
+    source.input("x", {1});
+    source.add("ReduceSum", {"zeroes"}, {"sum"});
+    source.add("Add", {"x", "sum"}, {"y"});
+    source.outputs({"y"});
+}
+
+TEST(Passes, FoldingIsBoundedByWhatTheModelHolds)
+{
+    for (const bool large : {false, true}) {
+        IrBuilder source;
+        add_zeroes(source, large ? int64_t{1} << 27 : 1 << 20);
+        const GraphOwner graph = optimize(source);
+        EXPECT_EQ(graph->node_num, large ? 3 : 1);
+    }
+}
+
+TEST(Passes, AnOptionSaysHowMuchIsFolded)
+{
+    const std::unique_ptr<ir_context_t, void (*)(ir_context_t*)> context(create_ir_context("c"),
+                                                                         destroy_ir_context);
+    for (const bool much : {false, true}) {
+        ASSERT_EQ(set_ir_context_option(context.get(), "memory.fold_mb", much ? "2" : "0.5"), 0);
+        IrBuilder source(context.get());
+        add_zeroes(source, 1 << 20);
+        EXPECT_EQ(optimize(source)->node_num, much ? 1 : 3);
+    }
+}
+
+TEST(Passes, WhatIsFoldedCountsAgainstTheLimitOfTheGraph)
+{
+    const std::unique_ptr<ir_context_t, void (*)(ir_context_t*)> context(create_ir_context("c"),
+                                                                         destroy_ir_context);
+    ASSERT_EQ(set_ir_context_option(context.get(), "memory.limit_mb", "1"), 0);
+    IrBuilder source(context.get());
+    add_zeroes(source, 1 << 21);
+    EXPECT_EQ(make_execution_graph(source.get()), nullptr);
+    EXPECT_EQ(tengine_error_code(), TENGINE_ELIMIT);
+    EXPECT_NE(std::string(tengine_error_message()).find("2097152 bytes for folded constants"),
+              std::string::npos)
+        << tengine_error_message();
+}
+
+// ---- time ----
+
+// 1 input; `num` nodes beside each other that all are outputs, read one shared constant, and are
+// read once by a Sum and once by a Concat that reads one of them all over again.
+void add_wide(IrBuilder& source, int num)
+{
+    source.input("x", {1});
+    source.floats("one", {1}, {1});
+    graph* graph = source.get();
+    const auto create = [&](const char* op) {
+        node* made = create_ir_node(graph, nullptr, get_op_type_by_name(op), 0);
+        tensor* output = create_ir_tensor(graph, nullptr, TENGINE_DT_UNKNOWN);
+        EXPECT_EQ(set_ir_node_output_tensor(made, 0, output), TENGINE_OK);
+        return made;
+    };
+    node* sum = create("Sum");
+    node* concat = create("Concat");
+    std::vector<int32_t> outputs = {sum->output_tensors[0], concat->output_tensors[0]};
+    for (int i = 0; i < num; i++) {
+        node* add = create("Add");
+        set_ir_node_input_tensor(add, 0, source.find("x"));
+        set_ir_node_input_tensor(add, 1, get_ir_graph_tensor(graph, 1));
+        outputs.push_back(add->output_tensors[0]);
+        set_ir_node_input_tensor(sum, i, get_ir_graph_tensor(graph, outputs.back()));
+        set_ir_node_input_tensor(concat, i, get_ir_graph_tensor(graph, outputs[2]));
+    }
+    ASSERT_EQ(set_ir_graph_output_tensor(graph, outputs.data(), num + 2), TENGINE_OK);
+}
+
+void add_chain(IrBuilder& source, int num)
+{
+    source.input("x", {1});
+    graph* graph = source.get();
+    int32_t last = source.find("x")->index;
+    for (int i = 0; i < num; i++) {
+        node* made = create_ir_node(graph, nullptr, get_op_type_by_name(i % 2 ? "Abs" : "Neg"), 0);
+        tensor* output = create_ir_tensor(graph, nullptr, TENGINE_DT_UNKNOWN);
+        set_ir_node_input_tensor(made, 0, get_ir_graph_tensor(graph, last));
+        set_ir_node_output_tensor(made, 0, output);
+        last = output->index;
+    }
+    ASSERT_EQ(set_ir_graph_output_tensor(graph, &last, 1), TENGINE_OK);
+}
+
+double measure_prerun(void (*add)(IrBuilder& source, int num), int num)
+{
+    IrBuilder source;
+    add(source, num);
+    ir_run_options_t options = {};
+    options.num_thread = 1;
+    const std::clock_t start = std::clock();  // of the processor, whatever else the machine does
+    EXPECT_EQ(prerun_ir_graph(source.get(), &options), TENGINE_OK) << tengine_error_message();
+    return static_cast<double>(std::clock() - start);
+}
+
+// Eight times the nodes: eight times the time, and twice that where caches no longer hold them;
+// quadratic would be 64. Of several attempts the best counts, since machines are shared.
+TEST(Passes, PreparationTakesTimeInProportionToTheGraph)
+{
+    for (void (*add)(IrBuilder&, int) : {add_wide, add_chain}) {
+        double growth = 1e9;
+        for (int attempt = 0; attempt < 5 && growth > 32; attempt++)
+            growth = std::min(growth, measure_prerun(add, 20000) / measure_prerun(add, 2500));
+        EXPECT_LT(growth, 32) << (add == add_wide ? "wide" : "chain");
+    }
 }
 
 }  // namespace

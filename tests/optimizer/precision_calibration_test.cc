@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Float models that are computed in integers by calibration, and the wishes that go with it.
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 #include "graph/graph.h"
@@ -119,6 +122,7 @@ TEST(PrecisionOptions, APatternThatFitsNothingIsAWarning)
     log.clear();
     set_log_sink([](const char* line) { log += line; });
     FloatNet net;
+    net.calibrate_all(0);
     net.option("precision.keep_float", "r,nonsense*,op:Nothing");
     net.run(kInt8);
     set_log_sink(nullptr);
@@ -222,6 +226,12 @@ TEST(PrecisionTable, ThatCannotBeReadIsAnError)
     EXPECT_TRUE(says("cannot read the calibration table '/nonexistent/table'"));
     net.option("precision.table", testing::TempDir());
     EXPECT_EQ(net.prepare(kInt8), TENGINE_EIO);
+    const std::string pipe = testing::TempDir() + "precision_table_pipe";
+    unlink(pipe.c_str());
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    net.option("precision.table", pipe);
+    EXPECT_EQ(net.prepare(kInt8), TENGINE_EIO) << "which nobody writes to";
+    unlink(pipe.c_str());
     net.option("precision.table", "/dev/zero");
     EXPECT_LT(net.prepare(kInt8), 0);
     EXPECT_EQ(net.prepare(TENGINE_MODE_BF16), TENGINE_OK) << "not looked at";

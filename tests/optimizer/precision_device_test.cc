@@ -2,6 +2,7 @@
 // Several devices: each rewrites what it takes, and the result is the same.
 #include <gtest/gtest.h>
 
+#include "base/log.h"
 #include "graph/affinity.h"
 #include "graph/graph.h"
 #include "module/module.h"
@@ -74,6 +75,40 @@ TEST(PrecisionDevice, EachDeviceFusesWhatItTakes)
     EXPECT_EQ(device_of(shared, "a"), "A");
     EXPECT_EQ(device_of(shared, "m"), "CPU");
     EXPECT_EQ(device_of(shared, "t"), "A");
+}
+
+// A quantised model beside a device for bytes, run without saying so.
+TEST(PrecisionDevice, AFloatRunThatADeviceForBytesHasNoPartInIsHintedAt)
+{
+    TestDevice a("A");
+    a.get()->allocator->describe = [](::device*, vector* allowed, vector*, vector* types) {
+        const char* const name = "com.microsoft.QLinearAdd";
+        const int type = TENGINE_DT_INT8;
+        EXPECT_EQ(push_vector_data(types, &type), 0);
+        return push_op_names(allowed, &name, 1);
+    };
+    static std::string log;
+    const auto log_of = [&](PrecisionGraph& graph, int precision) {
+        log.clear();
+        set_log_sink([](const char* line) { log += line; });
+        EXPECT_EQ(graph.prepare(precision), TENGINE_OK) << tengine_error_message();
+        set_log_sink(nullptr);
+        return log;
+    };
+    PrecisionGraph shared({a.get()}), alone, in_float({a.get()});
+    add_net(shared);
+    add_net(alone);
+    EXPECT_NE(log_of(shared, TENGINE_MODE_FP32)
+                  .find("is quantised, but runs in float, which A does not take: run it in the "
+                        "precision int8"),
+              std::string::npos)
+        << log;
+    EXPECT_EQ(log_of(shared, kInt8).find("runs in float"), std::string::npos) << log;
+    EXPECT_EQ(log_of(alone, TENGINE_MODE_FP32), "");
+    in_float.input("x", {1, 4}, {-1, -0.2f, 0.5f, 1});
+    in_float.builder().add("Add", {"x", "x"}, {"y"});
+    in_float.builder().outputs({"y"});
+    EXPECT_EQ(log_of(in_float, TENGINE_MODE_FP32).find("runs in float"), std::string::npos) << log;
 }
 
 TEST(PrecisionDevice, ARefusedCandidateLeavesNoTrace)

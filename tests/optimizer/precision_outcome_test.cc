@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The warning about a run that was to be in integers and is in float.
+// What is said of a run that was to be in integers and is in float, and the other way round.
 #include <gtest/gtest.h>
 
 #include "base/log.h"
@@ -41,14 +41,25 @@ testing::AssertionResult has(const std::string& log, const std::string& part)
     return testing::AssertionFailure() << "'" << part << "' is not in '" << log << "'";
 }
 
-TEST(PrecisionOutcome, AModelWithoutScalesIsToldWhereToGetThem)
+TEST(PrecisionOutcome, AModelWithoutScalesIsRefusedAndToldWhereToGetThem)
 {
     SmallNet net;
-    const std::string log = log_of(net, kInt8);
-    EXPECT_TRUE(has(log, "runs in float, not int8: nothing that it computes has a scale."));
-    EXPECT_TRUE(has(log, "precision.table"));
-    EXPECT_TRUE(has(log, "`tengine quantize` makes both"));
-    EXPECT_TRUE(has(log_of(net, kUint8), "not uint8: nothing"));
+    EXPECT_EQ(net.prepare(kInt8), TENGINE_EINVAL);
+    const std::string message = tengine_error_message();
+    EXPECT_TRUE(has(message, "cannot run in int8: nothing that it computes has a scale."));
+    EXPECT_TRUE(has(message, "precision.table"));
+    EXPECT_TRUE(has(message, "`tengine quantize` makes both"));
+    EXPECT_TRUE(has(message, "precision.float=allow"));
+    EXPECT_EQ(net.prepare(kUint8), TENGINE_EINVAL);
+    EXPECT_TRUE(has(tengine_error_message(), "cannot run in uint8: nothing"));
+}
+
+TEST(PrecisionOutcome, AnOptionAllowsTheRunInFloat)
+{
+    SmallNet net;
+    net.option("precision.float", "allow");
+    EXPECT_TRUE(has(log_of(net, kInt8), "runs in float, not int8: nothing that it computes"));
+    EXPECT_EQ(net.operators(), "Add Exp");
 }
 
 TEST(PrecisionOutcome, QuantisedWeightsAloneAreNoScales)
@@ -57,7 +68,8 @@ TEST(PrecisionOutcome, QuantisedWeightsAloneAreNoScales)
     graph.input("x", {1, 2}, {0.5f, -0.25f});
     graph.builder().add("Add", {"x", graph.bytes("w", {2}, {1, 2}, {0.5f})}, {"y"});
     graph.builder().outputs({"y"});
-    EXPECT_TRUE(has(log_of(graph, kInt8), "nothing that it computes has a scale"));
+    EXPECT_EQ(graph.prepare(kInt8), TENGINE_EINVAL);
+    EXPECT_TRUE(has(tengine_error_message(), "nothing that it computes has a scale"));
 }
 
 TEST(PrecisionOutcome, ScalesThatFitNoNodeAreCounted)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices that fail to compile a part: it is halved until they can, and single nodes go to the
 // default device.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "graph/graph.h"
+#include "graph/preparation.h"
 #include "scheduler/fixture.h"
 
 namespace {
@@ -93,6 +95,51 @@ TEST_F(PrepareTest, NothingIsHalvedWhereNothingMayFallBack)
     EXPECT_TRUE(says("told to fail"));
     EXPECT_EQ(session_.execution(), nullptr);
     EXPECT_EQ(device_.allocations, device_.allocator_releases);
+}
+
+// What parts exchange has memory and readers of its own, so the device's other results are not to
+// be trusted either: as if it had failed.
+TEST_F(PrepareTest, ADeviceThatReshapesABorderDoesNotCompileThePart)
+{
+    for (const bool input : {true, false}) {
+        device_.on_pre_run = [input](subgraph* part) {
+            const int32_t* list = input ? part->input_tensor_list : part->output_tensor_list;
+            const int other[] = {1};
+            EXPECT_EQ(set_ir_tensor_shape(part->graph->tensor_list[list[0]], other, 1), TENGINE_OK);
+        };
+        ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
+        ASSERT_EQ(part_num(), 1);
+        EXPECT_EQ(session_.part(0)->device, find_default_device());
+        ASSERT_EQ(session_.execution()->node_list[0]->refusal_num, 1);
+        EXPECT_THAT(session_.execution()->node_list[0]->refusal_list[0].verdict.message,
+                    testing::HasSubstr("crosses the border of the part, another shape"));
+        expect_right_results();
+    }
+}
+
+TEST_F(PrepareTest, AnotherThreadMayCancelIt)
+{
+    device_.on_pre_run = [this](subgraph*) {
+        EXPECT_TRUE(cancel_ir_preparation(session_.source()));
+    };
+    device_.script.max_nodes = 1;
+    EXPECT_EQ(session_.prerun(), TENGINE_ECANCELED);
+    EXPECT_TRUE(says("was cancelled"));
+    EXPECT_EQ(session_.execution(), nullptr);
+    EXPECT_FALSE(cancel_ir_preparation(session_.source()));
+    device_.on_pre_run = nullptr;
+    ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
+    expect_right_results();
+}
+
+TEST_F(PrepareTest, AGraphMayHoldNoMoreThanItsLimit)
+{
+    session_.set("memory.limit_mb", "0.00001");
+    EXPECT_EQ(session_.prerun(), TENGINE_ELIMIT);
+    EXPECT_TRUE(says("that memory.limit_mb allows"));
+    session_.set("memory.limit_mb", "1");
+    ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
+    expect_right_results();
 }
 
 }  // namespace

@@ -150,7 +150,8 @@ Loaded::Loaded(const std::string& bytes) : graph(create_ir_graph(nullptr))
     message = tengine_error_message();
 }
 
-Loaded::Loaded(const std::filesystem::path& file) : graph(create_ir_graph(nullptr))
+Loaded::Loaded(const std::filesystem::path& file, struct context* context)
+    : graph(create_ir_graph(context))
 {
     tengine_error_clear();
     status = load_file(graph, file.c_str());

@@ -51,7 +51,7 @@ class Loaded
   public:
     explicit Loaded(const std::string& bytes);
     explicit Loaded(const OnnxBuilder& builder) : Loaded(builder.encode()) {}
-    explicit Loaded(const std::filesystem::path& file);
+    explicit Loaded(const std::filesystem::path& file, struct context* context = nullptr);
     ~Loaded();
     Loaded(const Loaded&) = delete;
     Loaded& operator=(const Loaded&) = delete;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values in files beside the model, and paths that try to leave its folder.
 #include <fstream>
+#include <memory>
 #include <sys/stat.h>
 
+#include "graph/option.h"
 #include "serializer/onnx_builder.h"
 
 namespace tengine::test {
@@ -53,6 +55,25 @@ class OnnxExternalDataTest : public SerializerTest
     OnnxBuilder builder;
     onnx::TensorProto* weight;
 };
+
+// A file of the model's folder can be a secret's second name. Where files are deduplicated all have
+// several names, so that this must be asked for.
+TEST_F(OnnxExternalDataTest, HardLinksAreRefusedWhenAskedFor)
+{
+    const std::unique_ptr<context, void (*)(context*)> strict(create_ir_context(nullptr),
+                                                              destroy_ir_context);
+    ASSERT_EQ(set_ir_context_option(strict.get(), "model.refuse_hard_links", "1"), 0);
+    refer("weights.bin");
+    const Loaded single(write_model(), strict.get());
+    EXPECT_EQ(single.status, 0) << single.message;
+    fs::create_hard_link(root.path / "secret.bin", root.path / "model/linked.bin");
+    refer("linked.bin");
+    const Loaded by_default(write_model());
+    EXPECT_EQ(by_default.status, 0) << by_default.message;
+    expect_failure(
+        Loaded(write_model(), strict.get()), TENGINE_EFORMAT,
+        {"initializer 'w'", "'linked.bin' is refused", "2 names", "model.refuse_hard_links"});
+}
 
 TEST_F(OnnxExternalDataTest, ValuesComeFromTheFile)
 {

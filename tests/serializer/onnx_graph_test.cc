@@ -77,6 +77,8 @@ TEST_F(OnnxGraphTest, UnknownDimensionsOfInputs)
     ASSERT_EQ(x->dim_num, 5);
     const int expected[] = {-1, 3, -1, -1, 0};
     EXPECT_EQ(memcmp(x->dims, expected, sizeof(expected)), 0);
+    EXPECT_STREQ(get_ir_tensor_dim_name(x, 0), "batch");
+    EXPECT_STREQ(get_ir_tensor_dim_name(x, 2), "");
 }
 
 TEST_F(OnnxGraphTest, InputWithoutShapeHasNone)

@@ -39,13 +39,14 @@ TEST_F(OnnxOperatorTest, LongNameOfTheDefaultDomain)
 TEST_F(OnnxOperatorTest, VersionsOutsideTheRangeAreRefused)
 {
     OnnxBuilder builder = small_model();
-    for (const int version : {3, 10}) {
+    for (const int version : {3, 10, 13}) {
         builder.model.set_ir_version(version);
         EXPECT_EQ(Loaded(builder).status, 0);
     }
-    for (const int version : {2, 11}) {
+    for (const int version : {2, 14}) {
         builder.model.set_ir_version(version);
-        expect_failure(Loaded(builder), TENGINE_ENOTSUP, {"IR version", "3 to 10"});
+        expect_failure(Loaded(builder), TENGINE_ENOTSUP,
+                       {"IR version", std::to_string(version).c_str(), "3 to 13"});
     }
     builder.model.clear_ir_version();
     expect_failure(Loaded(builder), TENGINE_EFORMAT, {"no IR version"});
@@ -71,7 +72,7 @@ TEST_F(OnnxOperatorTest, OpsetImportsAreChecked)
 
     OnnxBuilder future = small_model();
     future.model.mutable_opset_import(0)->set_version(int64_t{1} << 30);
-    expect_failure(Loaded(future), TENGINE_EOPERATOR, {"Relu (opset 1073741824: 'relu')"});
+    expect_failure(Loaded(future), TENGINE_ENOTSUP, {"opset 1073741824", "up to opset 28"});
 }
 
 TEST_F(OnnxOperatorTest, AllUnsupportedOperatorsAreListed)
@@ -150,6 +151,11 @@ TEST_F(OnnxOperatorTest, MarkersOfTheGraphAreNoOperators)
     import->set_version(1);
     builder.add_node("Const", {}, {"c"}, "fake")->set_domain("tengine");
     expect_failure(Loaded(builder), TENGINE_EOPERATOR, {"tengine.Const (opset 1: 'fake')"});
+
+    builder.graph().mutable_node(1)->set_op_type("ReLU");
+    import->set_version(29);
+    expect_failure(Loaded(builder), TENGINE_EOPERATOR,
+                   {"tengine.ReLU (opset 29, known up to opset 28: 'fake')"});
 }
 
 TEST_F(OnnxOperatorTest, IntegerOperatorsOfOnnxRuntime)
@@ -168,7 +174,8 @@ TEST_F(OnnxOperatorTest, IntegerOperatorsOfOnnxRuntime)
     expect_failure(Loaded(builder), TENGINE_EOPERATOR,
                    {"com.microsoft.Attention (opset 1: 'attention')"});
     import->set_version(2);
-    expect_failure(Loaded(builder), TENGINE_EOPERATOR, {"com.microsoft.QGemm (opset 2: 'gemm')"});
+    expect_failure(Loaded(builder), TENGINE_EOPERATOR,
+                   {"com.microsoft.QGemm (opset 2, known up to opset 1: 'gemm')"});
 }
 
 TEST_F(OnnxOperatorTest, FunctionsAndSparseInitializersAreRefused)
@@ -245,6 +252,22 @@ TEST_F(OnnxOperatorTest, WrongAttributesAreRefused)
     OnnxBuilder reference = conv_model();
     add_attribute(&reference, "dilations")->set_ref_attr_name("outer");
     expect_failure(Loaded(reference), TENGINE_EFORMAT, {"Conv 'conv'", "'outer'", "function"});
+}
+
+TEST_F(OnnxOperatorTest, AttributesOfOtherOpsetsAreRefused)
+{
+    OnnxBuilder newer = small_model();
+    newer.graph().mutable_node(0)->set_op_type("MaxPool");
+    add_int(newer.graph().mutable_node(0), "ceil_mode", 1);
+    newer.model.mutable_opset_import(0)->set_version(9);
+    expect_failure(Loaded(newer), TENGINE_ENOENT,
+                   {"MaxPool 'relu'", "'ceil_mode' in opset 9, only since 10"});
+
+    OnnxBuilder older = small_model();
+    older.graph().mutable_node(0)->set_op_type("Squeeze");
+    add_ints(older.graph().mutable_node(0), "axes", {0});
+    expect_failure(Loaded(older), TENGINE_ENOENT,
+                   {"Squeeze 'relu'", "'axes' in opset 13, only up to 12"});
 }
 
 TEST_F(OnnxOperatorTest, AttributesWithoutPlaceAreRefused)

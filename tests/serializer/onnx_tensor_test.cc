@@ -193,8 +193,15 @@ TEST_F(OnnxTensorTest, TypesWithoutPlaceAreRefused)
     expect_failure(Loaded(builder), TENGINE_EDTYPE, {"initializer 'w'", "string", "float32"});
     weight->set_data_type(TensorProto::COMPLEX64);
     expect_failure(Loaded(builder), TENGINE_EDTYPE, {"complex64"});
+    // Newer than the enumeration the messages are generated from.
+    weight->set_data_type(17);
+    expect_failure(Loaded(builder), TENGINE_EDTYPE, {"element type 17 (float8_e4m3fn)"});
+    weight->set_data_type(23);
+    expect_failure(Loaded(builder), TENGINE_EDTYPE, {"element type 23 (float4_e2m1)"});
+    weight->set_data_type(26);
+    expect_failure(Loaded(builder), TENGINE_EDTYPE, {"element type 26 (int2)"});
     weight->set_data_type(4711);
-    expect_failure(Loaded(builder), TENGINE_EDTYPE, {"number 4711"});
+    expect_failure(Loaded(builder), TENGINE_EDTYPE, {"element type 4711 (unknown)"});
     weight->clear_data_type();
     expect_failure(Loaded(builder), TENGINE_EDTYPE, {"undefined"});
 }

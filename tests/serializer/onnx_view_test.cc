@@ -4,7 +4,9 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <memory>
 
+#include "graph/option.h"
 #include "serializer/onnx_builder.h"
 #include "serializer/serializer.h"
 
@@ -15,7 +17,14 @@ namespace fs = std::filesystem;
 
 using OnnxViewTest = SerializerTest;
 
-const std::string kPayload = "0123456789abcdefghijklmnopqrstuv";  // 32 bytes
+// More elements than lists have that are copied for what they may decide, in every type.
+constexpr int kPayloadSize = 320;
+const std::string kPayload = [] {
+    std::string text;
+    for (int i = 0; text.size() < kPayloadSize; i++)
+        text += std::to_string(i);
+    return text.substr(0, kPayloadSize);
+}();
 
 // The tensor's data is in a mapped file, and not its own.
 bool is_view(const Loaded& loaded, const char* name)
@@ -72,7 +81,7 @@ TEST_F(OnnxViewTest, AlignedValuesStayInTheFile)
 {
     const ScratchFolder folder;
     for (const auto& [type, size] : {std::pair<int, size_t>{onnx::TensorProto::FLOAT, 4},
-                                     {onnx::TensorProto::INT64, 8},
+                                     {onnx::TensorProto::DOUBLE, 8},
                                      {onnx::TensorProto::FLOAT16, 2},
                                      {onnx::TensorProto::INT8, 1}}) {
         size_t views = 0;
@@ -113,10 +122,37 @@ TEST_F(OnnxViewTest, WhatTheFileHasInAnotherFormIsCopied)
     EXPECT_EQ(values_of(loaded, "truth"), std::string("\x01\x01\x00\x01", 4));
 }
 
+// Kernels and shape inference use such values more than once, and check them only before the first.
+TEST_F(OnnxViewTest, WhatMayDecideASizeOrAPositionIsCopied)
+{
+    const ScratchFolder folder;
+    OnnxBuilder builder;
+    using Proto = onnx::TensorProto;
+    folder.write("values.bin", std::string(4096, 'x'));
+    const auto add = [&](const char* name, int type, int number) {
+        const int earlier = builder.graph().initializer_size();
+        refer(add_weight(&builder, name, type, number), "values.bin",
+              std::to_string(512 * earlier));
+    };
+    add("positions", Proto::INT64, 50);
+    add("words", Proto::INT32, 100);
+    add("unsigned", Proto::UINT32, 100);
+    add("scales", Proto::FLOAT, 16);
+    add("one byte", Proto::INT8, 16);
+    add("weights", Proto::FLOAT, 17);
+    add("bytes", Proto::UINT8, 17);
+    const Loaded loaded(folder.write("model.onnx", builder.encode()));
+    ASSERT_EQ(loaded.status, 0) << loaded.message;
+    for (const char* name : {"positions", "words", "unsigned", "scales", "one byte"})
+        EXPECT_FALSE(is_view(loaded, name)) << name;
+    for (const char* name : {"weights", "bytes"})
+        EXPECT_TRUE(is_view(loaded, name)) << name;
+}
+
 TEST_F(OnnxViewTest, NothingIsAViewOfTheProgramsBytes)
 {
     OnnxBuilder builder;
-    add_weight(&builder, "w", onnx::TensorProto::INT8, 32)->set_raw_data(kPayload);
+    add_weight(&builder, "w", onnx::TensorProto::INT8, kPayloadSize)->set_raw_data(kPayload);
     const Loaded loaded(builder);
     ASSERT_EQ(loaded.status, 0) << loaded.message;
     EXPECT_FALSE(is_view(loaded, "w"));
@@ -128,19 +164,19 @@ TEST_F(OnnxViewTest, ConstantsDoNotShareBytes)
     const ScratchFolder folder;
     folder.write("weights.bin", kPayload);
     OnnxBuilder builder;
-    refer(add_weight(&builder, "late", onnx::TensorProto::FLOAT, 2), "weights.bin", "16");
-    refer(add_weight(&builder, "tied", onnx::TensorProto::FLOAT, 2), "weights.bin", "16");
-    refer(add_weight(&builder, "from before", onnx::TensorProto::FLOAT, 3), "weights.bin", "8");
-    refer(add_weight(&builder, "into", onnx::TensorProto::FLOAT, 3), "weights.bin", "20");
-    refer(add_weight(&builder, "before", onnx::TensorProto::FLOAT, 4), "weights.bin", "0");
-    refer(add_weight(&builder, "behind", onnx::TensorProto::FLOAT, 2), "weights.bin", "24");
+    refer(add_weight(&builder, "late", onnx::TensorProto::FLOAT, 20), "weights.bin", "160");
+    refer(add_weight(&builder, "tied", onnx::TensorProto::FLOAT, 20), "weights.bin", "160");
+    refer(add_weight(&builder, "from before", onnx::TensorProto::FLOAT, 30), "weights.bin", "80");
+    refer(add_weight(&builder, "into", onnx::TensorProto::FLOAT, 30), "weights.bin", "200");
+    refer(add_weight(&builder, "before", onnx::TensorProto::FLOAT, 40), "weights.bin", "0");
+    refer(add_weight(&builder, "behind", onnx::TensorProto::FLOAT, 20), "weights.bin", "240");
     const Loaded loaded(folder.write("model.onnx", builder.encode()));
     ASSERT_EQ(loaded.status, 0) << loaded.message;
     for (const char* name : {"late", "before", "behind"})
         EXPECT_TRUE(is_view(loaded, name)) << name;
     for (const char* name : {"tied", "from before", "into"})
         EXPECT_FALSE(is_view(loaded, name)) << name;
-    EXPECT_EQ(values_of(loaded, "tied"), kPayload.substr(16, 8));
+    EXPECT_EQ(values_of(loaded, "tied"), kPayload.substr(160, 80));
 }
 
 TEST_F(OnnxViewTest, ExternalDataToo)
@@ -148,9 +184,9 @@ TEST_F(OnnxViewTest, ExternalDataToo)
     const ScratchFolder folder;
     folder.write("weights.bin", kPayload);
     OnnxBuilder builder;
-    refer(add_weight(&builder, "first", onnx::TensorProto::FLOAT, 2), "weights.bin", "0");
-    refer(add_weight(&builder, "odd", onnx::TensorProto::FLOAT, 2), "weights.bin", "2");
-    refer(add_weight(&builder, "other", onnx::TensorProto::FLOAT, 3), "./weights.bin", "20");
+    refer(add_weight(&builder, "first", onnx::TensorProto::FLOAT, 20), "weights.bin", "0");
+    refer(add_weight(&builder, "odd", onnx::TensorProto::FLOAT, 20), "weights.bin", "2");
+    refer(add_weight(&builder, "other", onnx::TensorProto::FLOAT, 30), "./weights.bin", "200");
     const fs::path path = folder.write("model.onnx", builder.encode());
     {
         const Loaded loaded(path);
@@ -158,10 +194,10 @@ TEST_F(OnnxViewTest, ExternalDataToo)
         EXPECT_TRUE(is_view(loaded, "first"));
         EXPECT_FALSE(is_view(loaded, "odd"));
         EXPECT_TRUE(is_view(loaded, "other"));
-        EXPECT_EQ(values_of(loaded, "first"), kPayload.substr(0, 8));
-        EXPECT_EQ(values_of(loaded, "odd"), kPayload.substr(2, 8));
-        EXPECT_EQ(values_of(loaded, "other"), kPayload.substr(20, 12));
-        EXPECT_EQ(loaded.tensor("other")->i8 - loaded.tensor("first")->i8, 20)
+        EXPECT_EQ(values_of(loaded, "first"), kPayload.substr(0, 80));
+        EXPECT_EQ(values_of(loaded, "odd"), kPayload.substr(2, 80));
+        EXPECT_EQ(values_of(loaded, "other"), kPayload.substr(200, 120));
+        EXPECT_EQ(loaded.tensor("other")->i8 - loaded.tensor("first")->i8, 200)
             << "one mapping, whatever the file is called";
         EXPECT_FALSE(is_mapped(path));
         EXPECT_TRUE(is_mapped(folder.path / "weights.bin"));
@@ -173,7 +209,7 @@ TEST_F(OnnxViewTest, TheFileMayGoAndIsNotWritten)
 {
     const ScratchFolder folder;
     OnnxBuilder builder;
-    add_weight(&builder, "w", onnx::TensorProto::INT8, 32)->set_raw_data(kPayload);
+    add_weight(&builder, "w", onnx::TensorProto::INT8, kPayloadSize)->set_raw_data(kPayload);
     const fs::path path = folder.write("model.onnx", builder.encode());
     const std::string before = read_file(path);
     const Loaded loaded(path);
@@ -184,13 +220,34 @@ TEST_F(OnnxViewTest, TheFileMayGoAndIsNotWritten)
     EXPECT_EQ(values_of(loaded, "w"), "X" + kPayload.substr(1));
 }
 
+TEST_F(OnnxViewTest, AnOptionReadsInsteadOfMapping)
+{
+    const ScratchFolder folder;
+    folder.write("weights.bin", kPayload);
+    OnnxBuilder builder;
+    add_weight(&builder, "w", onnx::TensorProto::INT8, kPayloadSize)->set_raw_data(kPayload);
+    refer(add_weight(&builder, "v", onnx::TensorProto::FLOAT, 80), "weights.bin", "0");
+    const fs::path path = folder.write("model.onnx", builder.encode());
+    const std::unique_ptr<context, void (*)(context*)> context(create_ir_context(nullptr),
+                                                               destroy_ir_context);
+    ASSERT_EQ(set_ir_context_option(context.get(), "model.map", "0"), 0);
+    const Loaded loaded(path, context.get());
+    ASSERT_EQ(loaded.status, 0) << loaded.message;
+    for (const char* name : {"w", "v"}) {
+        EXPECT_FALSE(is_view(loaded, name));
+        EXPECT_EQ(values_of(loaded, name), kPayload);
+    }
+    EXPECT_FALSE(is_mapped(path) || is_mapped(folder.path / "weights.bin"));
+}
+
 // What is left of a load that failed can be released.
 TEST_F(OnnxViewTest, AFailureAfterAView)
 {
     const ScratchFolder folder;
     OnnxBuilder builder;
-    add_weight(&builder, "w", onnx::TensorProto::INT8, 32)->set_raw_data(kPayload);
-    add_weight(&builder, "short", onnx::TensorProto::INT8, 33)->set_raw_data(kPayload);
+    add_weight(&builder, "w", onnx::TensorProto::INT8, kPayloadSize)->set_raw_data(kPayload);
+    add_weight(&builder, "short", onnx::TensorProto::INT8, kPayloadSize + 1)
+        ->set_raw_data(kPayload);
     const fs::path path = folder.write("model.onnx", builder.encode());
     expect_failure(Loaded(path), TENGINE_EFORMAT, {"initializer 'short'"});
     EXPECT_FALSE(is_mapped(path));

@@ -58,10 +58,12 @@ node* IrBuilder::add(const std::string& op, std::vector<std::string> inputs,
     node* made =
         create_ir_node(graph_, outputs.front().c_str(), get_op_type_by_name(op.c_str()), opset);
     EXPECT_NE(made, nullptr) << tengine_error_message();
-    const auto at = [this](const std::string& name) -> tensor* {
+    // As files have it: those of Tengine declare every tensor's type.
+    const int type = made->op.method->tengine ? TENGINE_DT_FP32 : TENGINE_DT_UNKNOWN;
+    const auto at = [&](const std::string& name) -> tensor* {
         if (name.empty()) return nullptr;
         tensor* known = find(name);
-        return known ? known : create_ir_tensor(graph_, name.c_str(), TENGINE_DT_FP32);
+        return known ? known : create_ir_tensor(graph_, name.c_str(), type);
     };
     for (size_t i = 0; i < inputs.size(); i++)
         EXPECT_EQ(set_ir_node_input_tensor(made, static_cast<int>(i), at(inputs[i])), TENGINE_OK);

@@ -36,9 +36,10 @@ int inspect(void* privacy, const node* node, ir_verdict_t* verdict)
     return hook ? hook(*node) : TENGINE_OK;
 }
 
-void pre_run(void* privacy, subgraph*, void* options)
+void pre_run(void* privacy, subgraph* part, void* options)
 {
     self(privacy).last_options = options;
+    if (self(privacy).on_pre_run) self(privacy).on_pre_run(part);
 }
 
 int run(void* privacy, subgraph* part)

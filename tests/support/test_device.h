@@ -27,6 +27,7 @@ class TestDevice
     std::function<std::string(const node&)> refusal;
     // Called by the entries when set, on the thread of the call; see script_hooks_t.
     std::function<int(const node&)> on_inspect;
+    std::function<void(subgraph*)> on_pre_run;
     std::function<int(subgraph*)> on_run, on_async_run;
     std::function<int(subgraph*, int try_wait)> on_async_wait;
     const void* last_options = nullptr;

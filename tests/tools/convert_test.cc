@@ -66,7 +66,8 @@ class Convert : public testing::Test
 TEST_F(Convert, ThereAndBackGivesTheSameBytes)
 {
     const std::string digits = data_file("digits.onnx");
-    const Finished there = expect_success({"convert", digits, path("digits.tmfile")});
+    const Finished there =
+        expect_success({"convert", digits, path("digits.tmfile"), "--shape", "image=1x1x8x8"});
     EXPECT_EQ(there.errors, "");
     EXPECT_EQ(there.output, "input  image  1x1x8x8\n" + path("digits.tmfile") + " written\n");
     // Whole batches, not just the shape that the file was made with.
@@ -177,12 +178,14 @@ TEST_F(ConvertMisuse, TheModelIsWrong)
 
 TEST_F(ConvertMisuse, TheFileCannotBeWritten)
 {
-    expect_error({digits_, out_ + "/none/a.tmfile"}, 1, "No such file or directory");
-    expect_error({digits_, out_ + "/none/a.onnx"}, 1, "No such file or directory");
+    expect_error({digits_, out_ + "/none/a.tmfile", "--shape", "1x1x8x8"}, 1,
+                 "No such file or directory");
+    expect_error({digits_, out_ + "/none/a.onnx", "--shape", "1x1x8x8"}, 1,
+                 "No such file or directory");
     // A folder is in the way: found out when everything is written already.
     const std::string folder = path("folder.tmfile");
     std::filesystem::create_directory(folder);
-    expect_error({digits_, folder}, 1, "folder.tmfile");
+    expect_error({digits_, folder, "--shape", "1x1x8x8"}, 1, "folder.tmfile");
     EXPECT_TRUE(std::filesystem::is_empty(folder));
     for (const auto& entry : std::filesystem::directory_iterator(folder_))
         EXPECT_THAT(entry.path().string(), testing::Not(HasSubstr("unfinished")));

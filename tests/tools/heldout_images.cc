@@ -5,8 +5,8 @@
 #include <cstddef>
 
 #include "tensor_file/tensor_file.h"
+#include "tools/npz_file.h"
 #include "tools/program.h"
-#include "tools/quantize_npz.h"
 
 namespace tengine::program {
 

@@ -28,7 +28,13 @@ TEST(Misuse, TheCommandLineIsWrong)
 {
     const std::string model = data_file("digits.onnx");
     expect_error({}, 2, "a command is missing: run, bench, inspect, devices, quantize or convert");
-    expect_error({"frobnicate"}, 2, "frobnicate");
+    expect_error({"frobnicate"}, 2,
+                 "there is no command 'frobnicate'; there are run, bench, inspect, devices, "
+                 "quantize, convert");
+    expect_error({"bnech", model}, 2, "there is no command 'bnech'; did you mean bench?");
+    expect_error({"run", model, "--trheads", "2"}, 2,
+                 "there is no option '--trheads'; did you mean --threads?");
+    expect_error({"run", model, "--presision=int8"}, 2, "did you mean --precision?");
     expect_error({"run"}, 2, "MODEL is required");
     expect_error({"run", model, "--frobnicate"}, 2, "--frobnicate");
     expect_error({"run", model, model}, 2, model);
@@ -45,7 +51,9 @@ TEST(Misuse, TheModelIsWrong)
 {
     expect_error({"run", "no.onnx"}, 1, "no.onnx");
     expect_error({"bench", "no.onnx"}, 1, "no.onnx");
-    expect_error({"inspect", data_file("digits.json")}, 1, "digits.json");
+    expect_error(
+        {"inspect", data_file("digits.json")}, 1,
+        "digits.json' is of no known model format, which are .onnx and .tmfile; as ONNX: ");
 }
 
 TEST(Misuse, AnOptionDoesNotFitTheModel)
@@ -54,10 +62,17 @@ TEST(Misuse, AnOptionDoesNotFitTheModel)
     expect_error({"run", model, "--device", "NOPE"}, 1, "'NOPE'");
     expect_error({"run", model, "--input", "picture=a.npy"}, 1,
                  "--input 'picture=a.npy' names no input of the model; these are 'image'");
-    expect_error({"run", model, "--shape", "image"}, 1, "names no input");
+    expect_error({"run", model, "--shape", "picture=1x1x8x8"}, 1, "names no input");
+    expect_error({"run", model, "--shape", "image"}, 1, "'image' is no shape");
+    expect_error({"run", model, "--shape", "1x1x8x8", "--shape", "image=2x1x8x8"}, 1,
+                 "--shape is given twice for the input 'image': '1x1x8x8' and '2x1x8x8'");
     expect_error({"run", model, "--shape", "image=1x-1"}, 1, "'1x-1' is no shape");
     expect_error({"run", model, "--shape", "image=1x1x8x"}, 1, "is no shape");
     expect_error({"run", model, "--shape", "image=99999x99999x9x9"}, 1, "bytes");
+    expect_error({"run", model, "--shape", "image=2000000000x1x8x8"}, 1,
+                 "the shape 2000000000x1x8x8 is too large: a tensor has at most 2147483647 bytes");
+    expect_error({"run", model, "--shape", "image=99999999999x1x8x8"}, 1,
+                 "the shape '99999999999x1x8x8' is too large: a dimension is at most 2147483647");
     expect_error({"run", model, "--shape", "image=1x2x8x8"}, 1, "Conv");
 }
 
@@ -70,8 +85,11 @@ TEST(Misuse, AFileIsWrong)
     expect_error({"run", model, "--input", "image=" + data_file("digits.json")}, 1, "digits.json");
     expect_error({"run", model, "--input", "image=" + data_file("heldout_labels.npy")}, 1,
                  "the model takes fp32");
-    expect_error({"run", model, "--output", "/proc/none"}, 1, "'/proc/none' cannot be made");
-    expect_error({"bench", model, "--runs", "1", "--json", folder}, 1, "cannot be written");
+    const std::string image = "image=" + data_file("digit_0_000.png");
+    expect_error({"run", model, "--input", image, "--output", "/proc/none"}, 1,
+                 "'/proc/none' cannot be made");
+    expect_error({"bench", model, "--input", image, "--runs", "1", "--json", folder}, 1,
+                 "' cannot be written: it is a folder; a file is wanted");
     expect_error(
         {"run", model, "--mean", "1,2", "--input", "image=" + data_file("digit_0_000.png")}, 1,
         "--mean has 2 numbers");

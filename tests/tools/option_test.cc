@@ -24,7 +24,7 @@ const std::vector<std::vector<std::string>>& commands()
 
 Finished run_with(std::vector<std::string> command, std::vector<std::string> more)
 {
-    command.push_back(data_file("digits.onnx"));
+    command.insert(command.end(), {data_file("digits.onnx"), "--shape", "image=1x1x8x8"});
     command.insert(command.end(), more.begin(), more.end());
     return run(command);
 }
@@ -75,6 +75,15 @@ std::string idle_device()
     return "";
 }
 
+// Besides the CPU; "" when there is none.
+std::string second_device()
+{
+    const json report = json::parse(run({"devices", "--json", "-"}).output);
+    for (const json& device : report["devices"])
+        if (device["name"] != "CPU") return device["name"];
+    return "";
+}
+
 TEST(OptionArgument, ADeviceMustBeInTheList)
 {
     const std::string device = idle_device();
@@ -99,8 +108,8 @@ TEST(AffinityArgument, EveryCommandTakesSeveral)
 
 TEST(AffinityArgument, IsAReasonInTheReport)
 {
-    const std::string device = idle_device();
-    if (device.empty()) GTEST_SKIP() << "this build has no device that takes nothing";
+    const std::string device = second_device();
+    if (device.empty()) GTEST_SKIP() << "this build has no second device";
     const Finished finished = run_with({"inspect", "--json", "-"},
                                        {"--device", device + ",CPU", "--affinity",
                                         "op:Conv=!" + device, "--option", "split.report=none"});
@@ -125,6 +134,22 @@ TEST(AffinityArgument, WhatIsWrongIsSaid)
         expect_failure(run_with(command, {"--affinity", "*=CPU,!CPU"}), 1, {"mixes"});
         expect_failure(run_with(command, {"--affinity", "a=b=CPU"}), 1, {"'a=b'"});
         expect_failure(run_with(command, {"--affinity", "CPU"}), 2, {"'CPU' is not NODES=DEVICES"});
+    }
+}
+
+// docs/options.md says that they are there.
+TEST(DevicesCommand, ListsTheOptionsOfDevices)
+{
+    const Finished finished = run({"devices"});
+    const json devices = json::parse(run({"devices", "--json", "-"}).output)["devices"];
+    for (const json& device : devices) {
+        for (const json& option : device["options"]) {
+            const std::string key = option["key"];
+            EXPECT_THAT(key, StartsWith(device["name"].get<std::string>() + "."));
+            EXPECT_THAT(finished.output, HasSubstr("\n  " + key + "=")) << key;
+        }
+        const bool is_tpu = device["name"] == "TPU";
+        EXPECT_GE(device["options"].size(), is_tpu ? 3u : 0u);
     }
 }
 

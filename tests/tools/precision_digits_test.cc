@@ -86,13 +86,19 @@ TEST_F(PrecisionDigits, Bf16StaysWithinItsRoundings)
 }
 
 // What a new user may try first.
-TEST_F(PrecisionDigits, WithoutATableTheLogSaysThatItRunsInFloatAndWhatToDo)
+TEST_F(PrecisionDigits, WithoutATableTheErrorSaysWhatToDo)
 {
-    const Finished finished = run({"run", model_, "--input", images_, "--precision", "int8",
-                                   "--device", std::string(kAccelerator) + ",CPU"});
-    EXPECT_EQ(finished.status, 0);
-    EXPECT_THAT(finished.errors, HasSubstr("runs in float, not int8"));
-    EXPECT_THAT(finished.errors, HasSubstr("precision.table"));
+    std::vector<std::string> words = {"run",   model_,     "--input",
+                                      images_, "--device", std::string(kAccelerator) + ",CPU"};
+    words.insert(words.end(), {"--precision", "int8"});
+    const Finished refused = run(words);
+    EXPECT_EQ(refused.status, 1);
+    EXPECT_THAT(refused.errors, HasSubstr("cannot run in int8: nothing that it computes has a"));
+    EXPECT_THAT(refused.errors, HasSubstr("precision.table"));
+    words.insert(words.end(), {"--option", "precision.float=allow"});
+    const Finished allowed = run(words);
+    EXPECT_EQ(allowed.status, 0);
+    EXPECT_THAT(allowed.errors, HasSubstr("runs in float, not int8"));
 }
 
 }  // namespace

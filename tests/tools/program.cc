@@ -17,9 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void redirect(const std::string& path, int descriptor)
+void redirect(const std::string& path, int flags, int descriptor)
 {
-    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int file = open(path.c_str(), flags, 0600);
     if (file < 0 || dup2(file, descriptor) < 0) _exit(127);
 }
 
@@ -39,11 +39,13 @@ std::string test_folder(const std::string& ending)
 
 }  // namespace
 
-Finished run(const std::vector<std::string>& arguments)
+Finished run(const std::vector<std::string>& arguments, const std::string& input)
 {
     const std::string folder = test_folder(".streams");
     const std::string output = folder + "/output";
     const std::string errors = folder + "/errors";
+    const std::string content = folder + "/input";
+    tools::write_file(content, input);
     std::vector<char*> words = {const_cast<char*>("tengine")};
     for (const std::string& argument : arguments)
         words.push_back(const_cast<char*>(argument.c_str()));
@@ -52,8 +54,9 @@ Finished run(const std::vector<std::string>& arguments)
     const pid_t child = fork();
     if (child < 0) throw tools::Failure("cannot start a process");
     if (child == 0) {
-        redirect(output, STDOUT_FILENO);
-        redirect(errors, STDERR_FILENO);
+        redirect(content, O_RDONLY, STDIN_FILENO);
+        redirect(output, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
+        redirect(errors, O_WRONLY | O_CREAT | O_TRUNC, STDERR_FILENO);
         execv(TENGINE_PROGRAM, words.data());
         _exit(127);
     }

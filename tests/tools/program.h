@@ -14,8 +14,9 @@ struct Finished
     std::string errors;
 };
 
-// Standard output and standard error are files, not terminals.
-Finished run(const std::vector<std::string>& arguments);
+// Standard input, which has this content, standard output and standard error are files, not
+// terminals.
+Finished run(const std::vector<std::string>& arguments, const std::string& input = "");
 
 // A file of the shipped network ("digits.onnx").
 std::string data_file(const std::string& name);

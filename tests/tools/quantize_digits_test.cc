@@ -9,9 +9,9 @@
 
 #include "tensor_file/tensor_file.h"
 #include "tools/heldout_images.h"
+#include "tools/npz_file.h"
 #include "tools/program.h"
 #include "tools/quantize_model.h"
-#include "tools/quantize_npz.h"
 
 namespace tengine::program {
 namespace {
@@ -148,7 +148,7 @@ TEST_F(QuantizeMisuse, TheCommandLineIsWrong)
     expect_error({model_, "--data", images, "--method", "max"}, 1,
                  "'max' is none of minmax, percentile, kl, mse");
     expect_error({model_}, 1, "one of --data and --random is needed");
-    expect_error({model_, "--data", images, "--random", "1"}, 1, "one of --data and --random");
+    expect_error({model_, "--data", images, "--random", "1"}, 2, "--data excludes --random");
     expect_error({model_, "--data", images, "--keep-float", "no*"}, 1,
                  "--keep-float 'no*' fits no node");
     expect_error({model_, "--data", images, "--keep-float", "*"}, 1, "keeps every node in float");

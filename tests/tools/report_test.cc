@@ -18,7 +18,8 @@ using testing::StartsWith;
 TEST(BenchCommand, PrintsALineForEachNumberOfThreads)
 {
     const std::string model = data_file("digits.onnx");
-    const Finished finished = run({"bench", "--threads", "1,2", model, "--runs", "3"});
+    const Finished finished =
+        run({"bench", "--threads", "1,2", model, "--runs", "3", "--shape", "1x1x8x8"});
     EXPECT_EQ(finished.status, 0) << finished.errors;
     EXPECT_EQ(finished.errors, "");
     EXPECT_THAT(finished.output, StartsWith("model "));
@@ -82,6 +83,8 @@ void expect_shape(const json& value, const json& shape, const std::string& where
 json report_shape(const std::string& part_measured, const std::string& node_measured)
 {
     const json tensor = {{"name", "string"}, {"type", "string"}, {"shape", {"number"}}};
+    json input = tensor;
+    input["names"] = json::array({"string"});
     const json refusal = {{"device", "string"},
                           {"code", "string"},
                           {"attribute", "string"},
@@ -107,7 +110,8 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                        {"refused", json::array({refusal})}};
     return {{"version", "count"},
             {"model", "string"},
-            {"inputs", json::array({tensor})},
+            {"placed", "boolean"},
+            {"inputs", json::array({input})},
             {"outputs", json::array({tensor})},
             {"operators", "object"},
             {"macs", "count"},
@@ -123,6 +127,8 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
               {"borders", "count"},
               {"devices", json::array({device_memory})},
               {"total", "count"}}},
+            {"threads", "count"},
+            {"times", part_measured == "null" ? "null" : "string"},
             {"scheduler", "string"},
             {"devices", json::array({"string"})},
             {"parts", json::array({part})},
@@ -201,7 +207,8 @@ TEST(InspectCommand, CountsWhatTheModelHas)
     const json report = json::parse(finished.output);
     EXPECT_EQ(report["version"], 1);
     EXPECT_EQ(report["inputs"],
-              json::parse(R"([{"name": "image", "type": "fp32", "shape": [1, 1, 8, 8]}])"));
+              json::parse(R"([{"name": "image", "type": "fp32", "shape": [1, 1, 8, 8],
+                                "names": ["N", "", "", ""]}])"));
     EXPECT_EQ(report["outputs"],
               json::parse(R"([{"name": "probabilities", "type": "fp32", "shape": [1, 10]}])"));
     EXPECT_EQ(report["operators"]["Conv"], 5);
@@ -272,7 +279,7 @@ TEST(InspectCommand, PrintsThePlacement)
 {
     const Finished finished = run({"inspect", data_file("digits.onnx")});
     EXPECT_EQ(finished.status, 0) << finished.errors;
-    EXPECT_THAT(finished.output, StartsWith("input       image  1x1x8x8  fp32\n"));
+    EXPECT_THAT(finished.output, StartsWith("input       image  1x1x8x8  fp32  (N x 1 x 8 x 8)\n"));
     EXPECT_THAT(finished.output, HasSubstr("\n21 nodes by operator\n"));
     EXPECT_THAT(finished.output, HasSubstr("predicted ms\n"));
     EXPECT_THAT(finished.output, HasSubstr("why there"));
@@ -283,8 +290,10 @@ TEST(InspectCommand, PrintsThePlacement)
 TEST(InspectCommand, TellsWhyADeviceRefused)
 {
     const json devices = json::parse(run({"devices", "--json", "-"}).output)["devices"];
+    bool is_there = false;
     for (const json& device : devices) {
         if (!device["operators"].empty()) continue;
+        is_there = true;
         const std::string name = device["name"];
         const Finished finished =
             run({"inspect", "--device", name, data_file("digits.onnx"), "--json", "-"});
@@ -300,6 +309,7 @@ TEST(InspectCommand, TellsWhyADeviceRefused)
             EXPECT_NE(node["refused"][0]["message"], "");
         }
     }
+    if (!is_there) GTEST_SKIP() << "this build has no device that takes nothing";
 }
 
 TEST(DevicesCommand, ListsWhatIsCompiledIn)

@@ -43,6 +43,37 @@ bool is_close(const FloatView& expected, const FloatView& actual)
     return std::sqrt(error / static_cast<double>(expected.number)) <= largest * kLargestError;
 }
 
+// The class that each row of scores decides for; none if the output is none.
+std::vector<int64_t> decide(const FloatView& view)
+{
+    std::vector<int64_t> classes;
+    const size_t rows = score_rows(view.shape);
+    const size_t width = rows == 0 ? 0 : view.number / rows;
+    for (size_t i = 0; i < rows; ++i) {
+        const float* row = view.values + i * width;
+        classes.push_back(std::max_element(row, row + width) - row);
+    }
+    return classes;
+}
+
+void add_labelled(const FloatView& expected, const FloatView& actual, const Labels& labels,
+                  size_t samples, Accuracy* accuracy)
+{
+    const std::vector<int64_t> in_float = decide(expected);
+    const std::vector<int64_t> in_int8 = decide(actual);
+    if (in_float.size() * samples != labels.size())
+        throw Failure("--labels has " + std::to_string(labels.size()) + " labels for " +
+                      std::to_string(in_float.size() * samples) +
+                      " rows of scores in the model's first output, of shape " +
+                      shape_text(expected.shape) + " for each of " + std::to_string(samples) +
+                      " samples");
+    for (size_t i = 0; i < in_float.size(); ++i) {
+        const int64_t label = labels.at(accuracy->number++);
+        accuracy->right_in_float += in_float[i] == label ? 1 : 0;
+        accuracy->right_in_int8 += in_int8[i] == label ? 1 : 0;
+    }
+}
+
 void add_output(const std::string& name, const FloatView& expected, const FloatView& actual,
                 Comparison* comparison)
 {
@@ -76,21 +107,15 @@ double Noise::decibels() const
 
 void Decisions::add(const FloatView& expected, const FloatView& actual)
 {
-    const size_t rows = score_rows(expected.shape);
-    if (rows == 0) {
+    const std::vector<int64_t> wanted = decide(expected);
+    const std::vector<int64_t> found = decide(actual);
+    if (wanted.empty()) {
         ++number;
         same += is_close(expected, actual) ? 1 : 0;
-        return;
     }
-    const size_t classes = expected.number / rows;
-    const auto best = [classes](const float* row) {
-        return std::max_element(row, row + classes) - row;
-    };
-    number += rows;
-    for (size_t i = 0; i < rows; ++i) {
-        const size_t at = i * classes;
-        same += best(expected.values + at) == best(actual.values + at) ? 1 : 0;
-    }
+    number += wanted.size();
+    for (size_t i = 0; i < wanted.size(); ++i)
+        same += wanted[i] == found[i] ? 1 : 0;
 }
 
 double Decisions::drop() const
@@ -100,7 +125,8 @@ double Decisions::drop() const
 }
 
 Comparison compare_models(const ::onnx::ModelProto& model, const QdqModel& quantized,
-                          const SampleSet& samples, int threads, const ShowProgress& show)
+                          const SampleSet& samples, const Labels& labels, int threads,
+                          const ShowProgress& show)
 {
     const GraphIndex index(model.graph());
     std::vector<std::string> expected_names;
@@ -120,8 +146,15 @@ Comparison compare_models(const ::onnx::ModelProto& model, const QdqModel& quant
         for (size_t k = 0; k < expected_names.size(); ++k)
             comparison.tensors[expected_names[k]].add(expected.view(expected_names[k]),
                                                       actual.view(actual_names[k]));
-        for (const std::string& name : output_names(model))
-            add_output(name, expected.view(name), actual.view(name), &comparison);
+        bool is_first = true;
+        for (const std::string& name : output_names(model)) {
+            const FloatView view = expected.view(name);
+            add_output(name, view, actual.view(name), &comparison);
+            if (view.values == nullptr || !is_first) continue;
+            is_first = false;
+            if (!labels.empty())
+                add_labelled(view, actual.view(name), labels, samples.number, &comparison.accuracy);
+        }
         show(static_cast<int>(i) + 1, static_cast<int>(samples.number));
     }
     return comparison;

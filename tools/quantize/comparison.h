@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "quantize/calibration.h"
+#include "quantize/labels.h"
 #include "quantize/network.h"
 #include "quantize/qdq_model.h"
 
@@ -40,18 +41,29 @@ struct Decisions
     double drop() const;
 };
 
+// How many decisions are those of the labels, by either model.
+struct Accuracy
+{
+    size_t number = 0;
+    size_t right_in_float = 0;
+    size_t right_in_int8 = 0;
+};
+
 struct Comparison
 {
     std::map<std::string, Noise> tensors;
     std::map<std::string, Noise> outputs;  // fp32 outputs of the model
     Noise whole;                           // over all outputs
     Decisions decisions;                   // of the first fp32 output
+    Accuracy accuracy;                     // of these; nothing without labels
 };
 
 // Runs both models on all samples. `quantized.dequantized` tells which tensors to compare; those of
-// them that are constant are left out. Throws Failure, as the next ones do.
+// them that are constant are left out. `labels` may be empty. Throws Failure, as the next ones do;
+// also when the labels are not one for each row of scores of the first fp32 output.
 Comparison compare_models(const ::onnx::ModelProto& model, const QdqModel& quantized,
-                          const SampleSet& samples, int threads, const ShowProgress& show);
+                          const SampleSet& samples, const Labels& labels, int threads,
+                          const ShowProgress& show);
 
 // The float model's outputs, kept, for comparing many quantised models with it.
 class Reference

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tengine quantize`: post-training quantisation of a float model to int8.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "command.h"
 #include "model.h"
+#include "output_path.h"
 #include "progress.h"
 #include "quantize/batch_norm.h"
+#include "quantize/labels.h"
 #include "quantize/quantize_report.h"
 #include "quantize/quantizer.h"
 #include "quantize/samples.h"
@@ -25,7 +29,9 @@ struct CommandOptions
     std::string output;
     std::string table;
     std::string json;
+    std::string labels;
     std::string method = "minmax";
+    bool quiet = false;
     std::vector<std::string> shapes;
     DataOptions data;
     QuantizeOptions quantize;
@@ -44,9 +50,32 @@ std::vector<Tensor> describe_inputs(const CommandOptions& options)
 {
     ModelOptions common;
     common.shapes = options.shapes;
+    common.says_guess = false;  // samples come one at a time
     Model model(options.model, common);
     model.set_inputs();
     return model.inputs();
+}
+
+// Operators that ONNX Runtime and this program write into quantised models, QuantizeLinear and
+// DequantizeLinear first of all.
+bool is_quantized_operator(const std::string& op)
+{
+    static const char* const kParts[] = {"uantizeLinear", "QLinear", "QGemm", "Integer"};
+    return std::any_of(std::begin(kParts), std::end(kParts),
+                       [&](const char* part) { return op.find(part) != std::string::npos; });
+}
+
+// Quantising twice would only lose more.
+void refuse_quantized(const ::onnx::GraphProto& graph, const std::string& path)
+{
+    std::vector<const ::onnx::NodeProto*> found;
+    for (const ::onnx::NodeProto& node : graph.node())
+        if (is_quantized_operator(node.op_type())) found.push_back(&node);
+    if (found.empty()) return;
+    throw Failure(path + ": the model is quantised already: " + std::to_string(found.size()) +
+                  " of its " + std::to_string(graph.node_size()) + " nodes, such as " +
+                  found[0]->op_type() + " '" + found[0]->name() +
+                  "'; give the float model it was made of");
 }
 
 QuantizeReport make_report(const CommandOptions& options)
@@ -65,17 +94,21 @@ QuantizeReport work(const CommandOptions& options)
 {
     const std::vector<Tensor> inputs = describe_inputs(options);
     ::onnx::ModelProto model = read_model(options.model);
+    refuse_quantized(model.graph(), options.model);
     const SampleSet samples = open_samples(options.data, inputs);
+    Labels labels;
+    if (!options.labels.empty()) labels = read_labels(options.labels, samples.number);
     QuantizeReport report = make_report(options);
     report.samples = samples.number;
     report.folded = fold_batch_norms(model.mutable_graph());
     report.nodes = model.graph().node_size();
 
-    Progress progress(options.model);
+    Progress progress(options.model, progress_output(options.quiet));
     const ShowProgress show = [&progress](int done, int total) { progress.show(done, total); };
     Quantizer quantizer(model, samples, options.quantize, show);
     const QdqModel quantized = quantizer.quantize(show);
-    report.comparison = compare_models(model, quantized, samples, options.quantize.threads, show);
+    report.comparison =
+        compare_models(model, quantized, samples, labels, options.quantize.threads, show);
     report.quantized_nodes = quantized_node_number(quantizer.units());
     report.layers = describe_layers(model.graph(), quantizer, report.comparison);
     report.chosen = quantizer.chosen();
@@ -88,6 +121,11 @@ void quantize(CommandOptions options)
 {
     if (options.output.empty() && options.table.empty())
         throw CLI::RequiredError("--output or --table");
+    if (!options.labels.empty() && options.data.random != 0)
+        throw CLI::ValidationError("--labels belong to --data; --random has none");
+    check_output_path("--output", options.output);
+    check_output_path("--table", options.table);
+    check_output_path("--json", options.json);
     options.quantize.method = parse_range_method(options.method);
     const QuantizeReport report = work(options);
     if (options.json != "-") print_report(report);
@@ -96,17 +134,25 @@ void quantize(CommandOptions options)
 
 void add_data_options(CLI::App* command, CommandOptions* options)
 {
-    command
-        ->add_option("--data", options->data.data,
-                     "Samples: a folder with a file for each, or one NAME=DIR for each input; or "
-                     "an .npz file with an array for each input")
-        ->type_name("[NAME=]DIR|FILE.npz")
-        ->allow_extra_args(false);
+    CLI::Option* data =
+        command
+            ->add_option(
+                "--data", options->data.data,
+                "Samples: a folder with a file for each, or one NAME=DIR for each input; or "
+                "an .npz file with an array for each input")
+            ->type_name("[NAME=]DIR|FILE.npz")
+            ->allow_extra_args(false);
     command
         ->add_option("--random", options->data.random,
                      "That many samples of random numbers instead, for a first look")
         ->check(CLI::Range(1, kMostSamples))
+        ->excludes(data)
         ->type_name("N");
+    command
+        ->add_option("--labels", options->labels,
+                     "Right classes for --data, from 0, one for each sample: integers as .npy, or "
+                     "text with a number a line. The accuracy before and after is then told")
+        ->type_name("FILE");
     command->add_option("--seed", options->data.seed, "Seed of the random numbers")->type_name("N");
     add_picture_options(command, &options->data.image_values);
     command
@@ -166,6 +212,7 @@ void add_quantize_command(CLI::App* app)
                      "File to write the report to; - : standard output, and then nothing else "
                      "goes there")
         ->type_name("FILE");
+    command->add_flag("--quiet", options->quiet, "Do not show how far it is");
     add_threads_option(command, &options->quantize.threads);
     command->callback([options] { quantize(*options); });
 }

@@ -31,6 +31,20 @@ Json name_json(const std::string& name)
     return name.empty() ? Json(nullptr) : Json(name);
 }
 
+double percent(size_t right, const Accuracy& accuracy)
+{
+    return 100.0 * static_cast<double>(right) / static_cast<double>(accuracy.number);
+}
+
+// Null without labels.
+Json accuracy_json(const Accuracy& accuracy)
+{
+    if (accuracy.number == 0) return nullptr;
+    return {{"labels", accuracy.number},
+            {"float_percent", percent(accuracy.right_in_float, accuracy)},
+            {"int8_percent", percent(accuracy.right_in_int8, accuracy)}};
+}
+
 void print_chosen(const std::vector<ChosenNode>& chosen)
 {
     std::vector<std::vector<std::string>> rows = {{"computes in", "operator", ">dB alone", "node"}};
@@ -81,6 +95,12 @@ void print_report(const QuantizeReport& report)
     const Decisions& decisions = report.comparison.decisions;
     std::printf("decisions   %zu of %zu as in float, %s %% differ\n", decisions.same,
                 decisions.number, number_text(decisions.drop()).c_str());
+    const Accuracy& accuracy = report.comparison.accuracy;
+    if (accuracy.number > 0)
+        std::printf("accuracy    %s %% in float, %s %% in int8, of %zu labels\n",
+                    decimal_text(percent(accuracy.right_in_float, accuracy), 2).c_str(),
+                    decimal_text(percent(accuracy.right_in_int8, accuracy), 2).c_str(),
+                    accuracy.number);
     for (const std::string& path : {report.table, report.output})
         if (!path.empty()) std::printf("wrote       %s\n", path.c_str());
 }
@@ -124,6 +144,7 @@ Json to_json(const QuantizeReport& report)
             {"decisions", decisions.number},
             {"same_decisions", decisions.same},
             {"drop_percent", decisions.drop()},
+            {"accuracy", accuracy_json(report.comparison.accuracy)},
             {"chosen", chosen}};
 }
 

@@ -180,7 +180,8 @@ Quantization quantization_of(const Range& range)
 int8_t quantize_value(float value, const Quantization& quantization)
 {
     const float stored = std::nearbyint(value / quantization.scale) + quantization.zero_point;
-    return static_cast<int8_t>(std::clamp<float>(stored, INT8_MIN, INT8_MAX));
+    if (!(stored > INT8_MIN)) return INT8_MIN;  // a NaN, too
+    return static_cast<int8_t>(std::min<float>(stored, INT8_MAX));
 }
 
 }  // namespace tengine::tools

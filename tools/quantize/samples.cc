@@ -7,9 +7,9 @@
 #include <memory>
 #include <random>
 
-#include "quantize/npz.h"
 #include "tengine/inspect.h"
 #include "tensor_file/failure.h"
+#include "tensor_file/npz.h"
 #include "tensor_file/tensor_file.h"
 
 namespace tengine::tools {
@@ -186,7 +186,7 @@ SampleSet open_npz(const std::string& path, const std::vector<Tensor>& inputs)
 SampleSet open_samples(const DataOptions& options, const std::vector<Tensor>& inputs)
 {
     if (inputs.empty()) throw Failure("the model has no inputs");
-    if (options.data.empty() == (options.random == 0))
+    if (options.data.empty() && options.random == 0)
         throw Failure("one of --data and --random is needed: the ranges come from running samples");
     if (options.random != 0)
         return {static_cast<size_t>(options.random), [inputs, seed = options.seed](size_t index) {

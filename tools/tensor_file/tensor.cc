@@ -79,6 +79,15 @@ uint16_t double_to_bfloat(double value)
     return static_cast<uint16_t>((bits + half_way) >> 16);
 }
 
+// Of dimensions that may be too large for an int.
+std::string whole_shape_text(const std::vector<int64_t>& shape)
+{
+    std::string text;
+    for (const int64_t extent : shape)
+        text += (text.empty() ? "" : "x") + std::to_string(extent);
+    return text;
+}
+
 [[noreturn]] void fail_data_type(int data_type)
 {
     throw Failure("data type " + std::to_string(data_type) + " is not known");
@@ -112,8 +121,9 @@ Tensor make_tensor(int data_type, const std::vector<int64_t>& shape)
         // Both factors are below 2^31, and a product that passes is again.
         bytes *= static_cast<uint64_t>(extent);
         if (bytes > INT_MAX)
-            throw Failure("a tensor of shape " + shape_text(tensor.shape) + "... has more than " +
-                          std::to_string(INT_MAX) + " bytes");
+            throw Failure("the shape " + whole_shape_text(shape) +
+                          " is too large: a tensor has at most " + std::to_string(INT_MAX) +
+                          " bytes");
     }
     tensor.bytes.resize(static_cast<size_t>(bytes));
     return tensor;

@@ -2,16 +2,22 @@
 // Chooses the format by the ending of the file's name. The contract is in tensor_file.h.
 #include "tensor_file/tensor_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 
+#include "tengine/error.h"
+#include "tengine/file.h"
+#include "tengine/inspect.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/npy.h"
 #include "tensor_file/tensor_proto.h"
 
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "both formats are read as they are");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the formats are read as they are");
 
 namespace tengine::tools {
 namespace {
@@ -41,6 +47,13 @@ const Format& format_of(const std::string& path)
     throw Failure("'" + path + "': " + reason);
 }
 
+const std::string& standard_input()
+{
+    static const std::string content{std::istreambuf_iterator<char>(std::cin),
+                                     std::istreambuf_iterator<char>()};
+    return content;
+}
+
 }  // namespace
 
 bool has_ending(const std::string& path, const std::string& ending)
@@ -49,8 +62,20 @@ bool has_ending(const std::string& path, const std::string& ending)
            path.compare(path.size() - ending.size(), ending.size(), ending) == 0;
 }
 
+// Opening a pipe that nobody writes to would wait for ever.
+void check_is_file(const std::string& path)
+{
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(path, error);
+    if (std::filesystem::is_directory(status)) fail_file(path, "is a folder, wanted is a file");
+    if (std::filesystem::is_other(status))
+        fail_file(path, "is a pipe or a device, wanted is a file, or - for standard input");
+}
+
 std::string read_file(const std::string& path)
 {
+    if (path == "-") return standard_input();
+    check_is_file(path);
     errno = 0;
     std::ifstream stream(path, std::ios::binary);
     if (!stream) fail_file(path, std::string("cannot be opened: ") + std::strerror(errno));
@@ -61,12 +86,8 @@ std::string read_file(const std::string& path)
 
 void write_file(const std::string& path, const std::string& content)
 {
-    errno = 0;
-    std::ofstream stream(path, std::ios::binary | std::ios::trunc);
-    if (!stream) fail_file(path, std::string("cannot be written: ") + std::strerror(errno));
-    stream.write(content.data(), static_cast<std::streamsize>(content.size()));
-    stream.close();
-    if (!stream) fail_file(path, std::string("cannot be written: ") + std::strerror(errno));
+    if (tengine_file_replace(path.c_str(), content.data(), content.size()) < 0)
+        throw Failure(tengine_error_message());
 }
 
 Tensor read_tensor(const std::string& path)
@@ -83,6 +104,24 @@ Tensor read_tensor(const std::string& path)
 void write_tensor(const std::string& path, const Tensor& tensor)
 {
     write_file(path, format_of(path).encode(tensor));
+}
+
+Tensor decode_raw(const std::string& content, int data_type, const std::vector<int>& shape)
+{
+    std::vector<int64_t> dims(shape.begin(), shape.end());
+    const auto open = std::find(dims.begin(), dims.end(), -1);
+    const bool is_open = open != dims.end();
+    if (is_open) *open = 1;
+    const size_t wanted = make_tensor(data_type, dims).bytes.size();
+    if (is_open && wanted != 0) *open = static_cast<int64_t>(content.size() / wanted);
+    Tensor tensor = make_tensor(data_type, dims);
+    if (content.size() != tensor.bytes.size())
+        throw Failure("there are " + std::to_string(content.size()) + " bytes; " +
+                      tengine_data_type_get_name(data_type) + " of shape " + shape_text(shape) +
+                      (is_open ? " takes a multiple of " : " takes ") + std::to_string(wanted));
+    std::copy_n(reinterpret_cast<const std::byte*>(content.data()), content.size(),
+                tensor.bytes.begin());
+    return tensor;
 }
 
 }  // namespace tengine::tools

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors in files, by the ending of the name: .npy (npy.h) and .pb (tensor_proto.h). The machine
-// must be little-endian, as both formats are.
+// Tensors in files, by the ending of the name: .npy (npy.h), .pb (tensor_proto.h) and, where type
+// and shape are known from elsewhere, raw bytes. Files of several tensors: npz.h. The machine must
+// be little-endian, as all formats are.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tensor_file/tensor.h"
 
@@ -11,15 +13,23 @@ namespace tengine::tools {
 
 bool has_ending(const std::string& path, const std::string& ending);
 
-// The whole file. Throws Failure if it cannot be read.
+// The whole file, or of "-" all of standard input, which is read once and then remembered. Throws
+// Failure if it cannot be read, or is a folder, a pipe or a device.
 std::string read_file(const std::string& path);
 
-// Replaces the file. Throws Failure if it cannot be written.
+// Throws Failure for a folder, a pipe or a device.
+void check_is_file(const std::string& path);
+
+// Replaces the file, as tengine_file_replace() does. Throws Failure if it cannot be written.
 void write_file(const std::string& path, const std::string& content);
 
 // Throw Failure, which names the file, for every file that cannot be read, is damaged, or holds
 // what Tensor cannot.
 Tensor read_tensor(const std::string& path);
 void write_tensor(const std::string& path, const Tensor& tensor);
+
+// The elements as they lie in memory, without anything in front. Throws Failure if these are not
+// the bytes of the shape. One dimension may be -1: the number of bytes decides it.
+Tensor decode_raw(const std::string& content, int data_type, const std::vector<int>& shape);
 
 }  // namespace tengine::tools

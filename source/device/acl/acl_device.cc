@@ -120,6 +120,11 @@ int check_option(device*, const char* key, const char* value)
     });
 }
 
+const ir_device_option_t* option(device*, int index)
+{
+    return get_option(index);
+}
+
 // ---- allocator ----
 
 int describe(device*, struct vector* allowed_ops, struct vector*, struct vector* precision)
@@ -202,6 +207,7 @@ ir_interface_t make_interface()
     table.release_device = release_device;
     table.features = features;
     table.check_option = check_option;
+    table.option = option;
     table.measure = measure;
     if (count_heap() > 0) table.memory = memory;
     return table;

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/acl/settings.h"
 
+#include <iterator>
+
 namespace tengine::acl {
 namespace {
 
 struct Key
 {
-    const char* name;
+    ir_device_option_t option;
     bool Settings::*value;
 };
 
 constexpr Key kKeys[] = {
-    {"fast_math", &Settings::fast_math},
+    {{"fast_math", "0", "1: convolutions may use algorithms that round differently"},
+     &Settings::fast_math},
 };
 
 }  // namespace
@@ -20,11 +23,11 @@ int set_option(const std::string& key, const std::string& value, Settings* setti
 {
     std::string known;
     for (const Key& candidate : kKeys) {
-        known += std::string(known.empty() ? "" : ", ") + candidate.name;
-        if (key != candidate.name) continue;
+        known += std::string(known.empty() ? "" : ", ") + candidate.option.key;
+        if (key != candidate.option.key) continue;
         if (value != "0" && value != "1")
             return tengine_error_set(TENGINE_EINVAL, "%s: '%.100s' is neither 0 nor 1",
-                                     candidate.name, value.c_str());
+                                     candidate.option.key, value.c_str());
         settings->*candidate.value = value == "1";
         return TENGINE_OK;
     }
@@ -32,12 +35,18 @@ int set_option(const std::string& key, const std::string& value, Settings* setti
                              known.c_str());
 }
 
+const ir_device_option_t* get_option(int index)
+{
+    const int number = static_cast<int>(std::size(kKeys));
+    return index >= 0 && index < number ? &kKeys[index].option : nullptr;
+}
+
 int read_settings(const graph& graph, const device& device, Settings* out_settings)
 {
     *out_settings = {};
     for (const Key& key : kKeys) {
-        const char* value = get_ir_device_option(&graph, &device, key.name);
-        if (value) TENGINE_RETURN_IF_ERROR(set_option(key.name, value, out_settings));
+        const char* value = get_ir_device_option(&graph, &device, key.option.key);
+        if (value) TENGINE_RETURN_IF_ERROR(set_option(key.option.key, value, out_settings));
     }
     return TENGINE_OK;
 }

@@ -9,17 +9,13 @@
 namespace tengine::cpu {
 namespace {
 
-bool is_on_border(const subgraph& part, int32_t tensor_index)
-{
-    const int32_t* const begin = part.output_tensor_list;
-    const int32_t* const end = begin + part.output_num;
-    return std::find(begin, end, tensor_index) != end;
-}
-
 class ArenaPlanner
 {
   public:
-    ArenaPlanner(const subgraph& part, const Vector<Step>& steps) : part_(part), steps_(steps) {}
+    ArenaPlanner(const subgraph& part, const Vector<Step>& steps)
+        : steps_(steps), border_(part.output_tensor_list, part.output_tensor_list + part.output_num)
+    {
+    }
 
     int plan(ArenaPlan* out_plan)
     {
@@ -50,7 +46,7 @@ class ArenaPlanner
         for (int i = 0; i < node.output_num; i++) {
             tensor* output = get_ir_node_output(&node, i);
             if (!output || !is_ir_tensor_shape_known(output) || steps_[step].dynamic) continue;
-            if (is_on_border(part_, output->index)) continue;
+            if (border_.count(output->index)) continue;
             const tensor* reused = find_in_place_input(step, i, *output);
             if (reused) {
                 block_of_[output] = block_of_.at(const_cast<tensor*>(reused));
@@ -83,8 +79,8 @@ class ArenaPlanner
         return get_ir_tensor_bytes(input) == get_ir_tensor_bytes(&output) ? input : nullptr;
     }
 
-    const subgraph& part_;
     const Vector<Step>& steps_;
+    const UnorderedSet<int32_t> border_;  // outputs of the part
     Vector<memory_block_t> blocks_;
     UnorderedMap<tensor*, size_t> block_of_;
 };

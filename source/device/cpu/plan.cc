@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "graph/preparation.h"
 
 namespace tengine::cpu {
 
@@ -102,6 +103,8 @@ int Plan::plan_arena(const subgraph& part)
                                  "part %d needs more memory than there are "
                                  "addresses",
                                  part.index);
+    TENGINE_RETURN_IF_ERROR(
+        check_ir_memory(part.graph, static_cast<int64_t>(arena_bytes_), "an arena of the CPU"));
     arena_ = static_cast<char*>(alloc_memory(arena_bytes_));
     if (!arena_)
         return tengine_error_set(TENGINE_ENOMEM, "part %d: no memory for an arena of %zu bytes",
@@ -157,6 +160,17 @@ void Plan::copy_times(int64_t* out_ns) const
         std::copy(times_.begin(), times_.end(), out_ns);
 }
 
+namespace {
+
+int allocate_result(const node& node, tensor& result)
+{
+    const auto bytes = static_cast<int64_t>(get_ir_tensor_bytes(&result));
+    TENGINE_RETURN_IF_ERROR(check_ir_memory(node.graph, bytes, node.name));
+    return allocate_ir_tensor(&result);
+}
+
+}  // namespace
+
 // All inputs have data now, so shape inference can finish; kernels of operators that find their
 // output's shape themselves also allocate it.
 int Plan::run_dynamic(Step& step)
@@ -171,7 +185,7 @@ int Plan::run_dynamic(Step& step)
         return fail_node(&node, TENGINE_EINTERNAL, "its shape is not known even at run time");
     for (int i = 0; i < node.output_num && !self_shaped; i++)
         if (tensor* output = get_ir_node_output(&node, i))
-            TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(output));
+            TENGINE_RETURN_IF_ERROR(allocate_result(node, *output));
     step.context.scratch_size = 0;
     TENGINE_RETURN_IF_ERROR(prepare_step(step));
     const std::unique_ptr<void, void (*)(void*)> scratch(alloc_memory64(step.context.scratch_size),

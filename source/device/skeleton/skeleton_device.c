@@ -170,9 +170,9 @@ static int skeleton_release_device(struct device* device)
 }
 
 // Entries that are left out are optional: async_run and async_wait, save and load, features,
-// check_option, measure, count, cancel and memory; evaluation, allocate and release, estimate; the
-// optimizer and the scheduler. The core then does the default. Without estimate the device keeps
-// every part it takes, even one that costs more to move than it saves.
+// check_option, measure, count, cancel, memory and option; evaluation, allocate and release,
+// estimate; the optimizer and the scheduler. The core then does the default. Without estimate the
+// device keeps every part it takes, even one that costs more to move than it saves.
 static struct interface skeleton_interface = {
     .init = skeleton_init,
     .pre_run = skeleton_pre_run,

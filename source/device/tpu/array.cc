@@ -2,14 +2,6 @@
 #include "device/tpu/array.h"
 
 namespace tengine::tpu {
-namespace {
-
-int64_t divide_up(int64_t number, int64_t by)
-{
-    return (number + by - 1) / by;
-}
-
-}  // namespace
 
 // What stays in the array spans its rows and columns; the third extent streams through it, skewed
 // by rows + columns - 2 cycles. Weights and inputs that stay are shifted in first, a row a cycle.

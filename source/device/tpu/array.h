@@ -9,6 +9,11 @@
 
 namespace tengine::tpu {
 
+constexpr int64_t divide_up(int64_t number, int64_t by)
+{
+    return (number + by - 1) / by;
+}
+
 enum class Dataflow : uint8_t
 {
     kOutputStationary,
@@ -23,6 +28,12 @@ struct ArrayLayer
     int64_t vectors;
     int64_t filters;
     int64_t window;
+};
+
+struct RepeatedLayer
+{
+    int64_t number;
+    ArrayLayer layer;
 };
 
 struct ArrayCycles

@@ -2,11 +2,14 @@
 // Configurations: presets, the range of every member, their fingerprint. JSON: config_json.cc.
 #include "device/tpu/config.h"
 
+#include <unistd.h>
+
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
+#include <memory>
 #include <new>
 
+#include "base/alloc.h"
+#include "base/small_file.h"
 #include "device/tpu/config_fields.h"
 #include "device/tpu/isa.h"
 #include "device/tpu/sha256.h"
@@ -78,24 +81,15 @@ Config scale32()
 
 int read_file(const std::string& path, std::string* out_text)
 {
-    std::FILE* file = std::fopen(path.c_str(), "rb");
-    if (file == nullptr && errno == ENOENT)
+    if (access(path.c_str(), F_OK) != 0 && errno == ENOENT)
         return tengine_error_set(TENGINE_ENOENT, "'%s' is no configuration (%s) and no file",
                                  path.c_str(), preset_names().c_str());
-    if (file == nullptr)
-        return tengine_error_set(TENGINE_EIO, "cannot open '%s': %s", path.c_str(),
-                                 std::strerror(errno));
-    std::string text(kMaxFileBytes + 1, '\0');
-    text.resize(std::fread(&text[0], 1, text.size(), file));
-    const bool failed = std::ferror(file) != 0;
-    std::fclose(file);
-    if (failed)
-        return tengine_error_set(TENGINE_EIO, "cannot read '%s': %s", path.c_str(),
-                                 std::strerror(errno));
-    if (text.size() > kMaxFileBytes)
-        return tengine_error_set(TENGINE_EINVAL, "'%s' is larger than %zu bytes", path.c_str(),
-                                 kMaxFileBytes);
-    *out_text = std::move(text);
+    char* bytes = nullptr;
+    size_t size = 0;
+    TENGINE_RETURN_IF_ERROR(
+        read_small_file(path.c_str(), "the configuration", kMaxFileBytes, &bytes, &size));
+    const std::unique_ptr<char, void (*)(void*)> freed(bytes, free_memory);
+    out_text->assign(bytes, size);
     return TENGINE_OK;
 }
 

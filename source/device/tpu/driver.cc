@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 #include <cstring>
 
+#include "base/replace_file.h"
 #include "device/tpu/compiler/compiler.h"
 
 namespace tengine::tpu {
@@ -18,16 +18,6 @@ std::string path_in(const std::string& folder, const subgraph& part)
     for (char& c : name)
         if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-') c = '_';
     return folder + "/" + name.substr(0, 200) + ".tpu";
-}
-
-int write_bytes(const std::string& path, const std::vector<uint8_t>& bytes)
-{
-    std::FILE* file = std::fopen(path.c_str(), "wb");
-    bool written = file && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-    if (file) written = std::fclose(file) == 0 && written;
-    return written ? TENGINE_OK
-                   : tengine_error_set(TENGINE_EIO, "cannot write the program of %zu bytes to '%s'",
-                                       bytes.size(), path.c_str());
 }
 
 int check_bindings(const subgraph& part, const Program& program)
@@ -124,7 +114,8 @@ int Driver::load(const subgraph& part)
     if (flip >= 0 && flip / 8 < static_cast<int64_t>(bytes.size()))
         bytes[static_cast<size_t>(flip / 8)] ^= static_cast<uint8_t>(1u << (flip % 8));
     if (!options_.save_program.empty())
-        TENGINE_RETURN_IF_ERROR(write_bytes(path_in(options_.save_program, part), bytes));
+        TENGINE_RETURN_IF_ERROR(
+            replace_file(path_in(options_.save_program, part).c_str(), bytes.data(), bytes.size()));
     TENGINE_RETURN_IF_ERROR(load_program(bytes.data(), bytes.size(), &program_));
     TENGINE_RETURN_IF_ERROR(validate_program(program_, options_.config));
     return check_bindings(part, program_);

@@ -26,6 +26,8 @@ struct Options
 // TENGINE_ENOENT for a key there is not, TENGINE_EINVAL or what load_config() says for a value; the
 // sentence says what would be accepted.
 int set_option(const std::string& key, const std::string& value, Options* options);
+// Of a list of all of them; null behind the last.
+const ir_device_option_t* get_option(int index);
 // What the graph's context has for `device`; edge and no faults where it has nothing.
 int read_options(const graph& graph, const device& device, Options* out_options);
 

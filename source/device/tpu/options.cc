@@ -3,6 +3,7 @@
 // File systems may number files in 64 bits, which stat() refuses otherwise where machines have 32.
 #define _FILE_OFFSET_BITS 64
 #include <cstdlib>
+#include <iterator>
 #include <sys/stat.h>
 
 #include "device/tpu/driver.h"
@@ -61,14 +62,16 @@ int set_fault(const std::string& value, Options* options)
 
 struct Key
 {
-    const char* name;
+    ir_device_option_t option;
     int (*set)(const std::string& value, Options* options);
 };
 
 constexpr Key kKeys[] = {
-    {"config", set_config},
-    {"save_program", set_save_program},
-    {"fault", set_fault},
+    {{"config", "edge", "the machine: tpu-v1, edge, scale32, or a JSON file of one"}, set_config},
+    {{"save_program", "", "folder to which the program of each part is written; empty: none"},
+     set_save_program},
+    {{"fault", "none", "bad_opcode@N, dma@N or hang@N in instruction N, bit_flip@N in the program"},
+     set_fault},
 };
 
 }  // namespace
@@ -77,11 +80,17 @@ int set_option(const std::string& key, const std::string& value, Options* option
 {
     std::string known;
     for (const Key& candidate : kKeys) {
-        if (key == candidate.name) return candidate.set(value, options);
-        known += std::string(known.empty() ? "" : ", ") + candidate.name;
+        if (key == candidate.option.key) return candidate.set(value, options);
+        known += std::string(known.empty() ? "" : ", ") + candidate.option.key;
     }
     return tengine_error_set(TENGINE_ENOENT, "the TPU has no option '%.100s'; it has %s",
                              key.c_str(), known.c_str());
+}
+
+const ir_device_option_t* get_option(int index)
+{
+    const int number = static_cast<int>(std::size(kKeys));
+    return index >= 0 && index < number ? &kKeys[index].option : nullptr;
 }
 
 int read_options(const graph& graph, const device& device, Options* out_options)
@@ -89,7 +98,7 @@ int read_options(const graph& graph, const device& device, Options* out_options)
     *out_options = {};
     TENGINE_RETURN_IF_ERROR(load_config("", &out_options->config));
     for (const Key& key : kKeys) {
-        const char* value = get_ir_device_option(&graph, &device, key.name);
+        const char* value = get_ir_device_option(&graph, &device, key.option.key);
         if (value) TENGINE_RETURN_IF_ERROR(key.set(value, out_options));
     }
     return TENGINE_OK;

@@ -8,6 +8,7 @@
 #include <new>
 #include <vector>
 
+#include "base/float_to_index.h"
 #include "device/tpu/simulator.h"
 #include "device/tpu/timing_account.h"
 #include "device/tpu/timing_hazard.h"
@@ -20,7 +21,7 @@ namespace {
 // The first whole cycle at or behind a time; forgives the rounding of fractions.
 int64_t whole_cycle(double time)
 {
-    return static_cast<int64_t>(std::ceil(time - 1e-5));
+    return float_to_index(std::ceil(time - 1e-5), 0, INT64_MAX);
 }
 
 double bytes_per_cycle(double gbps, const Config& config)
@@ -231,7 +232,7 @@ void Scoreboard::run_transfer(const Instruction& in, Unit unit, double* engine_f
     Access accesses[kMaxAccesses];
     const int number = list_accesses(in, accesses);
     const int64_t earliest =
-        std::max(dispatched_, static_cast<int64_t>(*engine_free) - config_.dma_latency);
+        std::max(dispatched_, float_to_index(*engine_free, 0, INT64_MAX) - config_.dma_latency);
     const Readiness ready = hazards_.find(unit, accesses, number, earliest);
     const int64_t requested = std::max({dispatched_, ready.computed, ready.transferred});
     const double from =

@@ -3,6 +3,7 @@
 // driver (a compiled part).
 #include <new>
 
+#include "base/float_to_index.h"
 #include "device/tpu/compiler/compiler.h"
 #include "device/tpu/driver.h"
 
@@ -53,7 +54,7 @@ int pre_run(device* device, subgraph* part, void*)
         TENGINE_RETURN_IF_ERROR(read_options(*part->graph, *device, &options));
         std::unique_ptr<Driver> driver;
         TENGINE_RETURN_IF_ERROR(Driver::create(*part, options, &driver));
-        part->plan_bytes = driver->program().host_bytes;
+        part->plan_bytes = static_cast<size_t>(driver->memory().arena);
         part->device_graph = driver.release();
         return TENGINE_OK;
     });
@@ -87,6 +88,11 @@ int check_option(device*, const char* key, const char* value)
     });
 }
 
+const ir_device_option_t* option(device*, int index)
+{
+    return get_option(index);
+}
+
 int measure(device*, subgraph* part, int64_t* out_node_ns)
 {
     const Driver& driver = *driver_of(part);
@@ -94,7 +100,7 @@ int measure(device*, subgraph* part, int64_t* out_node_ns)
     for (int i = 0; i < part->node_num; ++i) {
         const double ns = static_cast<double>(cycles.at(static_cast<size_t>(i))) * 1e3 /
                           driver.config().clock_mhz;
-        out_node_ns[i] = static_cast<int64_t>(ns);
+        out_node_ns[i] = float_to_index(ns, 0, INT64_MAX);
     }
     return TENGINE_OK;
 }
@@ -184,6 +190,7 @@ ir_interface_t make_interface()
     table.count = count;
     table.cancel = cancel;
     table.memory = memory;
+    table.option = option;
     return table;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/tpu/validation.h"
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <new>
@@ -17,7 +18,11 @@ namespace {
 using Rows = std::vector<ValidationRow>;
 
 const char* const kScaleSim = "SCALE-Sim v3";
+const char* const kFormula = "SCALE-Sim's formula, WS";
 const char* const kPaper = "ISCA 2017";
+
+// Of a layer. A program has two instructions for each.
+constexpr int64_t kMostFolds = 1 << 21;
 
 void add_row(Rows* rows, const std::string& name, double ours, double reference, double low,
              double high, const char* unit, const std::string& source)
@@ -32,12 +37,6 @@ void add_exact(Rows* rows, const std::string& name, double ours, double referenc
 }
 
 // SCALE-Sim: networks as its topology files have them
-
-struct RepeatedLayer
-{
-    int number;
-    ArrayLayer layer;
-};
 
 const std::vector<RepeatedLayer>& alexnet()
 {
@@ -63,21 +62,20 @@ const std::vector<RepeatedLayer>& resnet50()
 }
 
 // SCALE-Sim prints the number of a layer's last cycle, counted from 0.
-double printed_cycles(const std::vector<RepeatedLayer>& layers, Dataflow dataflow, int size)
+double printed_cycles(const std::vector<RepeatedLayer>& layers, Dataflow dataflow, int rows,
+                      int columns)
 {
     int64_t total = 0;
     for (const RepeatedLayer& each : layers)
-        total += each.number * (count_array_cycles(dataflow, size, size, each.layer).total() - 1);
+        total +=
+            each.number * (count_array_cycles(dataflow, rows, columns, each.layer).total() - 1);
     return static_cast<double>(total);
 }
 
 // The same through programs, on a machine whose memories never make it wait and which does nothing
 // at the same time. Each takes a cycle more, in which its first fetch is dispatched.
-int simulated_cycles(const std::vector<RepeatedLayer>& layers, int size, double* out_cycles)
+int simulated_cycles(const std::vector<RepeatedLayer>& layers, Config config, double* out_cycles)
 {
-    Config config;
-    TENGINE_RETURN_IF_ERROR(load_config("scale32", &config));
-    config.rows = config.columns = size;
     config.double_buffer = false;
     config.weight_gbps = config.host_gbps = 1e12;
     int64_t total = 0;
@@ -113,13 +111,16 @@ int add_array_rows(Rows* rows)
         {"ResNet-50 256x256 WS", resnet50(), Dataflow::kWeightStationary, 256, 438375},
         {"ResNet-50 32x32 WS", resnet50(), Dataflow::kWeightStationary, 32, 5753486},
     };
+    Config config;
+    TENGINE_RETURN_IF_ERROR(load_config("scale32", &config));
     for (const Case& each : cases) {
         add_exact(rows, std::string(each.name) + ", formula",
-                  printed_cycles(each.layers, each.dataflow, each.size), each.printed, "cycles",
-                  kScaleSim);
+                  printed_cycles(each.layers, each.dataflow, each.size, each.size), each.printed,
+                  "cycles", kScaleSim);
         if (each.dataflow != Dataflow::kWeightStationary) continue;
         double cycles = 0;
-        TENGINE_RETURN_IF_ERROR(simulated_cycles(each.layers, each.size, &cycles));
+        config.rows = config.columns = each.size;
+        TENGINE_RETURN_IF_ERROR(simulated_cycles(each.layers, config, &cycles));
         add_exact(rows, std::string(each.name) + ", program", cycles, each.printed, "cycles",
                   kScaleSim);
     }
@@ -281,6 +282,26 @@ int add_sweep_rows(const Config& config, Rows* rows)
     return TENGINE_OK;
 }
 
+int add_topology_row(const TopologyLayer& layer, const Config& config, Rows* rows)
+{
+    const int64_t folds = count_array_cycles(Dataflow::kWeightStationary, config.rows,
+                                             config.columns, layer.repeated.layer)
+                              .folds;
+    if (folds > kMostFolds)
+        return tengine_error_set(TENGINE_ELIMIT,
+                                 "layer '%.80s' fills the array of %dx%d %lld times; accepted are "
+                                 "%lld",
+                                 layer.name.c_str(), config.rows, config.columns,
+                                 static_cast<long long>(folds), static_cast<long long>(kMostFolds));
+    double cycles = 0;
+    TENGINE_RETURN_IF_ERROR(simulated_cycles({layer.repeated}, config, &cycles));
+    add_exact(
+        rows, layer.name, cycles,
+        printed_cycles({layer.repeated}, Dataflow::kWeightStationary, config.rows, config.columns),
+        "cycles", kFormula);
+    return TENGINE_OK;
+}
+
 int run_all(Rows* rows)
 {
     TENGINE_RETURN_IF_ERROR(add_array_rows(rows));
@@ -307,19 +328,45 @@ int run_validation(std::vector<ValidationRow>* out_rows)
     }
 }
 
+int run_topology_validation(const std::vector<TopologyLayer>& layers, const Config& config,
+                            std::vector<ValidationRow>* out_rows)
+{
+    try {
+        out_rows->clear();
+        double ours = 0, reference = 0;
+        for (const TopologyLayer& layer : layers) {
+            TENGINE_RETURN_IF_ERROR(add_topology_row(layer, config, out_rows));
+            ours += out_rows->back().ours;
+            reference += out_rows->back().reference;
+        }
+        add_exact(out_rows,
+                  "all on " + std::to_string(config.rows) + "x" + std::to_string(config.columns),
+                  ours, reference, "cycles", kFormula);
+        return TENGINE_OK;
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "no memory for the programs of the topology");
+    }
+}
+
 std::string print_validation(const std::vector<ValidationRow>& rows)
 {
+    // Cycles to the last one, other figures to what they are worth.
+    const auto number = [](double value) {
+        char text[64];
+        snprintf(text, sizeof text, value == std::floor(value) ? "%.0f" : "%.7g", value);
+        return std::string(text);
+    };
     char line[256];
     snprintf(line, sizeof line, "%-40s %11s %11s %6s  %-26s %-3s %s\n", "", "ours", "reference",
              "ratio", "accepted", "ok", "source");
     std::string text = line;
     for (const ValidationRow& row : rows) {
-        char ratio[32] = "-", accepted[64];
+        char ratio[32] = "-";
         if (row.reference != 0) snprintf(ratio, sizeof ratio, "%.3f", row.ours / row.reference);
-        snprintf(accepted, sizeof accepted, "%.7g to %.7g %s", row.low, row.high, row.unit.c_str());
-        snprintf(line, sizeof line, "%-40s %11.7g %11.7g %6s  %-26s %-3s %s\n", row.name.c_str(),
-                 row.ours, row.reference, ratio, accepted, row.ok ? "yes" : "NO",
-                 row.source.c_str());
+        const std::string accepted = number(row.low) + " to " + number(row.high) + " " + row.unit;
+        snprintf(line, sizeof line, "%-40.80s %11s %11s %6s  %-26s %-3s %s\n", row.name.c_str(),
+                 number(row.ours).c_str(), number(row.reference).c_str(), ratio, accepted.c_str(),
+                 row.ok ? "yes" : "NO", row.source.c_str());
         text += line;
     }
     return text;

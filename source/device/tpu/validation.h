@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "device/tpu/config.h"
+#include "device/tpu/topology.h"
+
 namespace tengine::tpu {
 
 struct ValidationRow
@@ -22,6 +25,11 @@ struct ValidationRow
 
 // Takes well below a second. Fails only as count_cycles() and load_config() do.
 int run_validation(std::vector<ValidationRow>* out_rows);
+
+// The layers of a topology and their sum through programs on the array of `config`, whose memories
+// never make it wait, against SCALE-Sim's formula. Fails as run_validation() does.
+int run_topology_validation(const std::vector<TopologyLayer>& layers, const Config& config,
+                            std::vector<ValidationRow>* out_rows);
 
 // As a table, a line each, with the ratio ours / reference and whether the row is accepted.
 std::string print_validation(const std::vector<ValidationRow>& rows);

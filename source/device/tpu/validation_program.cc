@@ -15,11 +15,6 @@ uint32_t narrow(int64_t value)
     return static_cast<uint32_t>(value);
 }
 
-int divide_up(int number, int by)
-{
-    return (number + by - 1) / by;
-}
-
 class Builder
 {
   public:
@@ -271,7 +266,7 @@ class ConvolutionBuilder
 
     void add_columns(int l, int n, int64_t parameters)
     {
-        const int blocks = divide_up(network_.channels, config_.rows);
+        const auto blocks = static_cast<int>(divide_up(network_.channels, config_.rows));
         const int tiles = network_.taps * network_.taps * blocks;
         const int columns = std::min(config_.columns, network_.channels - n);
         for (int t = 0; t < tiles; ++t) {
@@ -331,6 +326,10 @@ Program build_product_program(const ArrayLayer& layer, const Config& config)
     Builder builder(config);
     const int64_t folds =
         count_array_cycles(Dataflow::kWeightStationary, config.rows, config.columns, layer).folds;
+    // An instruction counts vectors in two numbers of 16 bits.
+    int64_t outer = 1;
+    while (layer.vectors % outer != 0 || layer.vectors / outer > UINT16_MAX)
+        ++outer;
     for (int64_t fold = 0; fold < folds; ++fold) {
         if (fold == 0) {
             builder.fetch_new_tile();
@@ -339,8 +338,8 @@ Program build_product_program(const ArrayLayer& layer, const Config& config)
         }
         Instruction& in = builder.add(Opcode::kMatrixMultiply);
         in.flags = kNextTile | kSignedA;
-        in.outer = 1;
-        in.inner = static_cast<uint16_t>(layer.vectors);
+        in.outer = static_cast<uint16_t>(outer);
+        in.inner = static_cast<uint16_t>(layer.vectors / outer);
         in.length = narrow(config.rows);
         in.columns = static_cast<uint16_t>(config.columns);
     }

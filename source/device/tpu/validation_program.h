@@ -37,7 +37,7 @@ struct ConvolutionNetwork
 Program build_convolution_program(const ConvolutionNetwork& network, const Config& config);
 
 // Only the products of a layer, with a fetch of the same tile for each fold; no transfers. Needs
-// layer.vectors accumulator rows.
+// layer.vectors accumulator rows; they are a product of two numbers of 16 bits.
 Program build_product_program(const ArrayLayer& layer, const Config& config);
 
 // Tiles of both kinds of networks in the order in which they are fetched: for each layer, block of

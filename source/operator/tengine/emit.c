@@ -127,7 +127,7 @@ static struct tensor* add_result(emitter_t* emit, int index)
 {
     char name[320];
     snprintf(name, sizeof(name), "%s:%d", emit->op->name, index);
-    struct tensor* result = create_ir_tensor(emit->graph, name, TENGINE_DT_FP32);
+    struct tensor* result = create_ir_tensor(emit->graph, name, TENGINE_DT_UNKNOWN);
     if (!result) {
         note_missing(emit);
         return NULL;

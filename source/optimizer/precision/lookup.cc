@@ -2,7 +2,6 @@
 #include "optimizer/precision/lookup.h"
 
 #include <cstring>
-#include <memory>
 #include <numeric>
 
 #include "base/containers.hpp"
@@ -12,11 +11,6 @@
 
 namespace tengine {
 namespace {
-
-struct GraphDeleter
-{
-    void operator()(graph* scratch) const { destroy_ir_graph(scratch); }
-};
 
 // Nodes in a graph of their own, evaluated one by one as constants.
 class TableMaker
@@ -92,7 +86,7 @@ class TableMaker
 int make_table(const graph& graph, const Formula& formula, const Quantization& from,
                const Quantization& to, ByteTable* out_table)
 {
-    std::unique_ptr<struct graph, GraphDeleter> scratch(create_ir_graph(graph.attribute->context));
+    GraphPointer scratch(create_ir_graph(graph.attribute->context));
     if (!scratch) return tengine_error_code();
     scratch->run_options = graph.run_options;
     return TableMaker(*scratch).run(formula, from, to, out_table);

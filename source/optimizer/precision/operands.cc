@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/containers.hpp"
+#include "base/float_to_index.h"
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/fuser.h"
@@ -82,8 +83,7 @@ bool Fuser::quantize_constant(const tensor& value, Operand* out_operand)
     Vector<uint8_t> bytes;
     for (int64_t i = 0; i < value.elem_num; i++) {
         const double byte = std::nearbyint(values[i] / double{by.scale}) + by.zero_point;
-        bytes.push_back(static_cast<uint8_t>(
-            static_cast<int>(std::clamp(byte, double(lowest), double(lowest + 255)))));
+        bytes.push_back(static_cast<uint8_t>(float_to_index(byte, lowest, lowest + 255)));
     }
     out_operand->bytes =
         rewriter_.add_constant(String(value.name) + "_quantized", data_type_,

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says so when a run in int8 or uint8 would be one in float after all: by the result alone nobody
-// would notice.
+// Says so when a run in int8 or uint8 would be one in float after all, or the other way round: by
+// the result alone nobody would notice.
+#include <algorithm>
+#include <cstring>
+
 #include "graph/graph.h"
+#include "graph/option.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/quantization.h"
+#include "optimizer/split/split.h"
 #include "tengine/log.h"
 
 namespace tengine {
@@ -46,7 +51,7 @@ Outcome count(const graph& graph)
                 outcome.scales++;
         } else if (is_integer_node(node)) {
             outcome.integer_nodes++;
-        } else if (result && result->data_type == TENGINE_DT_FP32) {
+        } else if (result && result->data_type == TENGINE_DT_FP32 && !node.custom_kernel) {
             outcome.float_nodes++;
             outcome.kept_nodes += node.keep_float ? 1 : 0;
         }
@@ -60,20 +65,33 @@ Outcome count(const graph& graph)
     return outcome;
 }
 
-}  // namespace
-
-int warn_of_float_run(graph& graph)
+const char* name_of_type(const graph& graph)
 {
-    if (!is_integer_run(graph)) return TENGINE_OK;
-    const Outcome outcome = count(graph);
-    if (outcome.integer_nodes > 0 || outcome.float_nodes == 0) return TENGINE_OK;
-    const char* type = graph.run_options.precision == TENGINE_MODE_INT8 ? "int8" : "uint8";
-    if (outcome.scales == 0)
-        TLOG_WARNING(
-            "graph '%s' runs in float, not %s: nothing that it computes has a scale. Give the "
-            "option precision.table, or a quantised model; `tengine quantize` makes both",
-            graph.name, type);
-    else if (outcome.kept_nodes == outcome.float_nodes)
+    return graph.run_options.precision == TENGINE_MODE_INT8 ? "int8" : "uint8";
+}
+
+// A model that says nowhere how its values stand in bytes.
+int refuse_float_model(const graph& graph)
+{
+    const char* type = name_of_type(graph);
+    const char* wish = get_ir_context_option(graph.attribute->context, "precision.float");
+    if (std::strcmp(wish, "allow") == 0) {
+        TLOG_WARNING("graph '%s' runs in float, not %s: nothing that it computes has a scale",
+                     graph.name, type);
+        return TENGINE_OK;
+    }
+    return tengine_error_set(TENGINE_EINVAL,
+                             "graph '%s' cannot run in %s: nothing that it computes has a scale. "
+                             "Give the option precision.table, or a quantised model; `tengine "
+                             "quantize` makes both. The option precision.float=allow runs it in "
+                             "float",
+                             graph.name, type);
+}
+
+void warn_of_float_run(const graph& graph, const Outcome& outcome)
+{
+    const char* type = name_of_type(graph);
+    if (outcome.kept_nodes == outcome.float_nodes)
         TLOG_WARNING(
             "graph '%s' runs in float, not %s: precision.keep_float or the table keeps all "
             "of its nodes in float",
@@ -84,6 +102,58 @@ int warn_of_float_run(graph& graph)
             "data inputs and its result and a device that takes it so (%d of %d are kept in "
             "float)",
             graph.name, type, outcome.scales, outcome.kept_nodes, outcome.float_nodes);
+}
+
+// The best device of the graph that computes in bytes and not in fp32; null when there is none, or
+// none that says what it takes.
+device* find_integer_device(const graph& graph)
+{
+    Vector<device*> devices = list_graph_devices(graph);
+    const auto takes_only_bytes = [](device* device) {
+        const IntVector allowed(create_vector(sizeof(int), nullptr));
+        const IntVector blocked(create_vector(sizeof(int), nullptr));
+        const IntVector types(create_vector(sizeof(int), nullptr));
+        if (!allowed || !blocked || !types ||
+            device->allocator->describe(device, allowed.get(), blocked.get(), types.get()) < 0)
+            return false;
+        bool takes_bytes = false;
+        for (int i = 0; i < get_vector_num(types.get()); i++) {
+            const int type = *static_cast<const int*>(get_vector_data(types.get(), i));
+            if (type == TENGINE_DT_FP32) return false;
+            takes_bytes = takes_bytes || is_byte(type);
+        }
+        return takes_bytes;
+    };
+    const auto found = std::find_if(devices.begin(), devices.end(), takes_only_bytes);
+    return found == devices.end() ? nullptr : *found;
+}
+
+// A model in QDQ form that is run as it is written leaves such a device nothing.
+void hint_at_integer_run(const graph& graph)
+{
+    if (graph.run_options.precision != TENGINE_MODE_FP32) return;
+    const Outcome outcome = count(graph);
+    if (outcome.scales == 0 || outcome.integer_nodes > 0 || outcome.float_nodes == 0) return;
+    const device* device = find_integer_device(graph);
+    if (device)
+        TLOG_WARNING(
+            "graph '%s' is quantised, but runs in float, which %s does not take: run it in the "
+            "precision int8 (`--precision int8`, TENGINE_MODE_INT8)",
+            graph.name, device->name);
+}
+
+}  // namespace
+
+int check_precision(graph& graph)
+{
+    if (!is_integer_run(graph)) {
+        hint_at_integer_run(graph);
+        return TENGINE_OK;
+    }
+    const Outcome outcome = count(graph);
+    if (outcome.integer_nodes > 0 || outcome.float_nodes == 0) return TENGINE_OK;
+    if (outcome.scales == 0) return refuse_float_model(graph);
+    warn_of_float_run(graph, outcome);
     return TENGINE_OK;
 }
 

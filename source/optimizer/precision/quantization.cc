@@ -6,6 +6,7 @@
 
 #include "base/containers.hpp"
 #include "graph/graph.h"
+#include "operator/onnx_type.h"
 #include "optimizer/pass.h"
 
 namespace tengine {
@@ -48,6 +49,8 @@ bool read_quantization(const node& linear, Quantization* out_quantization)
         !is_byte(bytes->data_type) || !is_single_constant(scale) ||
         (zero_point && !is_single_constant(zero_point)))
         return false;
+    const int64_t precision = get_ir_node_int(&linear, "precision", 0);
+    if (precision != 0 && precision != get_onnx_type(TENGINE_DT_FP32)) return false;
     int zero = 0;
     if (zero_point) zero = bytes->data_type == TENGINE_DT_INT8 ? *zero_point->i8 : *zero_point->u8;
     *out_quantization = {*scale->f32, zero, bytes->data_type, scale, zero_point};

@@ -87,7 +87,7 @@ node* Rewriter::create(const NodeDraft& draft)
     }
     made->source_index = draft.source_index;
     set_attributes(*made, draft);
-    return connect(*made, draft) ? made : nullptr;
+    return connect(*made, draft) && status_ == TENGINE_OK ? made : nullptr;
 }
 
 // Null when the operator refuses its inputs.

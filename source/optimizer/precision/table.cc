@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimizer/precision/table.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -12,6 +9,7 @@
 #include <system_error>
 
 #include "base/containers.hpp"
+#include "base/small_file.h"
 #include "tengine/error.h"
 
 namespace tengine {
@@ -21,35 +19,6 @@ constexpr const char* kTitle = "# tengine calibration table 1";
 constexpr const char* kKeep = "keep ";
 // Far more than any model has; it keeps an endless file from claiming all memory.
 constexpr size_t kMostBytes = size_t{64} << 20;
-
-// A file that is open for reading; negative when it is not.
-struct Descriptor
-{
-    int number;
-    ~Descriptor()
-    {
-        if (number >= 0) close(number);
-    }
-};
-
-int read_file(const char* path, String* out_text)
-{
-    const Descriptor file = {open(path, O_RDONLY | O_CLOEXEC)};
-    char chunk[4096];
-    ssize_t length = file.number < 0 ? -1 : 1;
-    while (length > 0 && out_text->size() <= kMostBytes) {
-        length = ::read(file.number, chunk, sizeof(chunk));
-        if (length > 0) out_text->append(chunk, static_cast<size_t>(length));
-    }
-    if (out_text->size() > kMostBytes)
-        return tengine_error_set(TENGINE_ELIMIT,
-                                 "'%s' has more than %zu bytes, which no "
-                                 "calibration table has",
-                                 path, kMostBytes);
-    if (length < 0)
-        return tengine_error_set(TENGINE_EIO, "cannot read the calibration table '%s'", path);
-    return TENGINE_OK;
-}
 
 // Takes a number and the blanks before it from `text`, whatever the locale; false when there is
 // none.
@@ -74,11 +43,11 @@ class Reader
   public:
     Reader(const char* path, CalibrationTable& table) : path_(path), table_(table) {}
 
-    int read(const String& text)
+    int read(std::string_view text)
     {
         for (size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
             end = std::min(text.find('\n', begin), text.size());
-            String line = text.substr(begin, end - begin);
+            String line(text.substr(begin, end - begin));
             if (!line.empty() && line.back() == '\r') line.pop_back();
             TENGINE_RETURN_IF_ERROR(read_line(line, ++line_));
         }
@@ -133,9 +102,12 @@ class Reader
 
 int read_calibration_table(const char* path, CalibrationTable* out_table)
 {
-    String text;
-    TENGINE_RETURN_IF_ERROR(read_file(path, &text));
-    return Reader(path, *out_table).read(text);
+    char* bytes = nullptr;
+    size_t size = 0;
+    TENGINE_RETURN_IF_ERROR(
+        read_small_file(path, "the calibration table", kMostBytes, &bytes, &size));
+    const std::unique_ptr<char, void (*)(void*)> freed(bytes, free_memory);
+    return Reader(path, *out_table).read({bytes, size});
 }
 
 }  // namespace tengine

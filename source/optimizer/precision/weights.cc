@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/containers.hpp"
+#include "base/float_to_index.h"
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "optimizer/pass.h"
@@ -13,7 +14,7 @@
 namespace tengine {
 namespace {
 
-constexpr double kLargestWeight = 127;
+constexpr int kLargestWeight = 127;
 // A factor of two below the limit of int32 leaves room for the products.
 constexpr double kLargestCalibratedBias = 1 << 30;
 
@@ -137,7 +138,7 @@ bool quantize_weight(Fuser& fuser, const tensor& weight, int axis, const tensor*
     for (int64_t i = 0; i < weight.elem_num; i++) {
         const double byte = std::nearbyint(double{weight.f32[i]} / scales[slices.of(i)]);
         bytes[static_cast<size_t>(i)] =
-            static_cast<int8_t>(std::clamp(byte, -kLargestWeight, kLargestWeight));
+            static_cast<int8_t>(float_to_index(byte, -kLargestWeight, kLargestWeight));
     }
     const Vector<int8_t> zeros(scales.size(), 0);
     Vector<int> list;

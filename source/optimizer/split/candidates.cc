@@ -70,6 +70,8 @@ void ask_inspect(struct device* device, const node& node, ir_verdict_t* out_verd
     if (!device->allocator->inspect) return;
     tengine_error_clear();
     const int status = device->allocator->inspect(device, &node, out_verdict);
+    // Where memory is short, that is what the program must hear: it is no judgement of the node.
+    if (status != 0 && tengine_error_code() == TENGINE_ENOMEM) throw std::bad_alloc();
     if (status != 0) {
         const String cause = tengine_error_message();
         refuse_ir_node(
@@ -115,7 +117,6 @@ int Candidates::add(struct device* device)
     tengine_error_clear();
     const int status = device->allocator->describe(
         device, candidate.allowed.get(), candidate.blocked.get(), candidate.precision.get());
-    // Where memory is short, that is what the program must hear.
     if (status != 0 && tengine_error_code() == TENGINE_ENOMEM) return TENGINE_ENOMEM;
     if (status != 0)
         refuse_ir_node(&candidate.failure, IR_REASON_DEVICE, "", "",

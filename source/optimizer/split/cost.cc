@@ -2,6 +2,7 @@
 // Predicted times. Whole nanoseconds, so that sums do not depend on the order of nodes.
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "base/bandwidth.h"
 #include "graph/context.h"
@@ -15,13 +16,17 @@ namespace {
 constexpr double kNanosecondsPerMillisecond = 1e6;
 constexpr double kLongestMs = 1e7;  // three hours; keeps sums of 100,000 nodes far from overflow
 
-// What the device says, false when it says nothing that makes sense.
+// What the device says, false when it says nothing that makes sense. That its memory is short says
+// nothing about the node.
 bool ask_estimate(const device& device, const node& node, int64_t* out_ns)
 {
     if (!device.allocator->estimate) return false;
     double ms = -1;
-    if (device.allocator->estimate(const_cast<struct device*>(&device), &node, &ms) != 0)
+    tengine_error_clear();
+    if (device.allocator->estimate(const_cast<struct device*>(&device), &node, &ms) != 0) {
+        if (tengine_error_code() == TENGINE_ENOMEM) throw std::bad_alloc();
         return false;
+    }
     if (!(ms >= 0 && ms <= kLongestMs)) return false;
     *out_ns = std::llround(ms * kNanosecondsPerMillisecond);
     return true;
@@ -52,7 +57,11 @@ int64_t predict_move(const graph& graph, int64_t bytes)
 int64_t predict_ir_node(struct node* node)
 {
     bool known = false;
-    if (node->predicted_ns < 0)
-        node->predicted_ns = tengine::predict_node(*node->device, *node, &known);
+    try {
+        if (node->predicted_ns < 0)
+            node->predicted_ns = tengine::predict_node(*node->device, *node, &known);
+    } catch (const std::bad_alloc&) {
+        return 0;  // for a report, which can do without
+    }
     return node->predicted_ns;
 }

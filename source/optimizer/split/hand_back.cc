@@ -55,6 +55,7 @@ int evaluate(ir_subgraph_t& part, Set<int>* out_nodes, ir_verdict_t* out_verdict
         return tengine_error_set(TENGINE_ENOMEM, "no memory to ask device '%s'", device->name);
     tengine_error_clear();
     const int status = device->allocator->evaluation(device, &part, tensors.get(), nodes.get());
+    if (status != 0 && tengine_error_code() == TENGINE_ENOMEM) return TENGINE_ENOMEM;
     if (status != 0) {
         refuse_ir_node(out_verdict, IR_REASON_DEVICE, "", "", "evaluation failed: %s",
                        describe_failure(status).c_str());

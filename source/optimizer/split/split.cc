@@ -13,6 +13,7 @@
 
 #include "base/containers.hpp"
 #include "graph/graph.h"
+#include "graph/preparation.h"
 #include "graph/subgraph.h"
 #include "module/module.h"
 #include "optimizer/optimizer.h"
@@ -29,6 +30,7 @@ int split_by_devices(graph& graph)
         run_pass(graph, "assign", [&](struct graph& g) { return assign_devices(g, candidates); }));
     TENGINE_RETURN_IF_ERROR(run_pass(graph, "group", group_parts));
     for (bool moved = true; moved;) {
+        TENGINE_RETURN_IF_ERROR(check_ir_cancelled(&graph));
         TENGINE_RETURN_IF_ERROR(
             run_pass(graph, "prune", [&](struct graph& g) { return prune_parts(g, candidates); }));
         TENGINE_RETURN_IF_ERROR(run_pass(graph, "hand_back", [&](struct graph& g) {

@@ -122,6 +122,14 @@ int ExternalData::open_file(const std::string& location, const std::string& owne
         return tengine_error_set(TENGINE_EIO, "%s: external data %s is not a regular file",
                                  owner.c_str(), quote_name(location).c_str());
     }
+    if (info.st_nlink > 1 && files_->options().refuse_hard_links) {
+        close();
+        return tengine_error_set(TENGINE_EFORMAT,
+                                 "%s: external data %s is refused; the file has %llu names (hard "
+                                 "links), and the option model.refuse_hard_links allows one",
+                                 owner.c_str(), quote_name(location).c_str(),
+                                 static_cast<unsigned long long>(info.st_nlink));
+    }
     location_ = location;
     path_ = path.string();
     size_ = static_cast<uint64_t>(info.st_size);
@@ -151,7 +159,7 @@ int ExternalData::open(const ::onnx::TensorProto& tensor, size_t bytes, const st
 char* ExternalData::view(size_t alignment)
 {
     // The mapping begins at a page, whose size is a multiple of every alignment.
-    if (offset_ % alignment != 0 || offset_ >= size_) return nullptr;
+    if (!files_->options().map || offset_ % alignment != 0 || offset_ >= size_) return nullptr;
     ModelFile* file = nullptr;
     if (files_->map(descriptor_, path_, &file) < 0) {
         tengine_error_clear();

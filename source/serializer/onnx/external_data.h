@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensor values kept in files beside the model. Such a file must lie in the model's folder or
 // below it: a location that is absolute, has "..", or leaves the folder through a symbolic link is
-// refused.
+// refused, and with the option model.refuse_hard_links a file that has another name elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class ExternalData
                               const std::string& owner);
     // The bytes of the tensor opened last in the mapped file, which stays mapped; NULL when they
     // are not there at a multiple of `alignment`, another constant lies in some of them, or the
-    // file cannot be mapped: then read() them.
+    // file cannot or shall not be mapped: then read() them.
     char* view(size_t alignment);
     // Reads them.
     TENGINE_MUST_USE int read(void* out_values, size_t bytes, const std::string& owner) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the source graph. Weights stay in the mapped file where they are aligned there, else they
-// are decoded and copied one at a time; see wire.h.
+// Builds the source graph. Weights stay in the mapped file where they are aligned there and decide
+// nothing but results, else they are decoded and copied one at a time; see wire.h.
 #include "serializer/onnx/graph_import.h"
 
 #include <unordered_set>
@@ -10,6 +10,7 @@
 #include "graph/graph.h"
 #include "module/module.h"
 #include "operator/param.h"
+#include "operator/plain_data.h"
 #include "serializer/onnx/attribute.h"
 #include "serializer/onnx/message.h"
 #include "serializer/onnx/tensor.h"
@@ -21,6 +22,13 @@ namespace {
 using ::onnx::GraphProto;
 using ::onnx::NodeProto;
 using ::onnx::ValueInfoProto;
+
+// Attributes can be as large as weights.
+void drop_values(NodeProto* proto)
+{
+    for (::onnx::AttributeProto& attribute : *proto->mutable_attribute())
+        if (attribute.has_t()) std::string().swap(*attribute.mutable_t()->mutable_raw_data());
+}
 
 // create_ir_...() return NULL after setting the error.
 int last_error()
@@ -137,7 +145,8 @@ int GraphImport::add_initializers()
 
 int GraphImport::add_initializer(const Encoded& encoded)
 {
-    ::onnx::TensorProto proto;
+    google::protobuf::Arena arena;
+    auto& proto = *make_message<::onnx::TensorProto>(&arena);
     std::vector<Encoded> raw;
     TENGINE_RETURN_IF_ERROR(
         split_message(encoded, ::onnx::TensorProto::kRawDataFieldNumber, &proto, &raw));
@@ -149,7 +158,8 @@ int GraphImport::add_initializer(const Encoded& encoded)
     TENGINE_RETURN_IF_ERROR(declare(proto.name(), reader.data_type(), owner, &tensor));
     tensor->tensor_type = TENSOR_TYPE_CONST;
     TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(tensor, reader.dims(), reader.dim_num()));
-    if (char* values = reader.view()) {
+    char* values = is_plain_data(tensor) ? reader.view() : nullptr;
+    if (values) {
         set_ir_tensor_data(tensor, values, false);
         return TENGINE_OK;
     }
@@ -180,8 +190,10 @@ int GraphImport::add_input(const ValueInfoProto& input)
     struct tensor* tensor = nullptr;
     TENGINE_RETURN_IF_ERROR(declare(input.name(), declared.data_type, owner, &tensor));
     tensor->tensor_type = TENSOR_TYPE_INPUT;
-    if (declared.dim_num >= 0)
+    if (declared.dim_num >= 0) {
         TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(tensor, declared.dims, declared.dim_num));
+        TENGINE_RETURN_IF_ERROR(set_ir_tensor_dim_names(tensor, declared.names, declared.dim_num));
+    }
     struct node* node =
         create_ir_node(graph_, input.name().c_str(), get_op_type("tengine", "InputOp"), 0);
     if (!node) return last_error();
@@ -197,7 +209,7 @@ int GraphImport::declare_node_outputs()
             if (name.empty()) continue;
             struct tensor* tensor = nullptr;
             TENGINE_RETURN_IF_ERROR(
-                declare(name, TENGINE_DT_FP32,
+                declare(name, TENGINE_DT_UNKNOWN,
                         node_label(node.op_type(), node_names_[static_cast<size_t>(i)]), &tensor));
         }
     }
@@ -207,8 +219,7 @@ int GraphImport::declare_node_outputs()
 int GraphImport::add_nodes()
 {
     for (int i = 0; i < model_->graph.node_size(); i++) {
-        NodeProto proto;  // taken out of the model: attributes can be as large as weights
-        proto.Swap(model_->graph.mutable_node(i));
+        NodeProto& proto = *model_->graph.mutable_node(i);
         const OperatorId& id = operators_[static_cast<size_t>(i)];
         struct node* node = create_ir_node(graph_, node_names_[static_cast<size_t>(i)].c_str(),
                                            id.type, id.version);
@@ -216,6 +227,7 @@ int GraphImport::add_nodes()
         if (id.is_unknown) TENGINE_RETURN_IF_ERROR(describe_unknown(node, proto));
         TENGINE_RETURN_IF_ERROR(set_attributes(node, proto, external_));
         TENGINE_RETURN_IF_ERROR(connect_node(node, proto));
+        drop_values(&proto);
     }
     return TENGINE_OK;
 }
@@ -250,8 +262,6 @@ int GraphImport::declare_unknown_outputs()
     };
     for (const ValueInfoProto& value : model_->graph.value_info())
         TENGINE_RETURN_IF_ERROR(declare_type(value));
-    for (const ValueInfoProto& value : model_->graph.output())
-        TENGINE_RETURN_IF_ERROR(declare_type(value));
     return TENGINE_OK;
 }
 
@@ -278,6 +288,20 @@ int GraphImport::connect_node(struct node* node, const NodeProto& proto)
     return TENGINE_OK;
 }
 
+// Files may leave the type of outputs out: it follows from the nodes.
+static int take_declared_type(const ValueInfoProto& output, const std::string& owner,
+                              struct tensor* tensor)
+{
+    if (!output.has_type()) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(check_is_tensor(output, owner));
+    const int onnx_type = output.type().tensor_type().elem_type();
+    if (onnx_type == ::onnx::TensorProto::UNDEFINED || tensor->tensor_type != TENSOR_TYPE_VAR)
+        return TENGINE_OK;
+    int data_type;
+    TENGINE_RETURN_IF_ERROR(convert_element_type(onnx_type, owner, &data_type));
+    return set_ir_tensor_data_type(tensor, data_type);
+}
+
 int GraphImport::find_outputs(std::vector<int32_t>* out_tensors) const
 {
     for (const ValueInfoProto& output : model_->graph.output()) {
@@ -288,8 +312,8 @@ int GraphImport::find_outputs(std::vector<int32_t>* out_tensors) const
                                      "%s is neither a graph input nor an initializer nor the "
                                      "output of a node",
                                      owner.c_str());
-        // Files may leave the type of outputs out: it follows from the nodes.
-        if (output.has_type()) TENGINE_RETURN_IF_ERROR(check_is_tensor(output, owner));
+        TENGINE_RETURN_IF_ERROR(
+            take_declared_type(output, owner, graph_->tensor_list[known->second]));
         out_tensors->push_back(known->second);
     }
     return TENGINE_OK;

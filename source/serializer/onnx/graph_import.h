@@ -14,11 +14,13 @@
 
 namespace tengine {
 
-// A model taken apart: its weights are still encoded.
+// A model taken apart: its weights are still encoded. Where memory runs out, messages of protobuf
+// lose what they were about to take over, unless they lie in an arena.
 struct OnnxModel
 {
-    ::onnx::ModelProto header;  // without graph
-    ::onnx::GraphProto graph;   // without initializers
+    google::protobuf::Arena arena;
+    ::onnx::ModelProto& header = *make_message<::onnx::ModelProto>(&arena);  // without graph
+    ::onnx::GraphProto& graph = *make_message<::onnx::GraphProto>(&arena);   // no initializers
     std::vector<Encoded> initializers;
     Opsets opsets;
 };
@@ -27,7 +29,7 @@ class GraphImport
 {
   public:
     // `file` holds the initializers' bytes, or is NULL when they are the caller's. Consumes the
-    // model: what has become part of `graph` is freed.
+    // model: values that have become part of `graph` are freed.
     GraphImport(struct graph* graph, OnnxModel* model, ExternalData* external, ModelFile* file)
         : graph_(graph), model_(model), external_(external), file_(file)
     {

@@ -14,7 +14,4 @@ std::string quote_name(std::string_view name);
 // "Conv 'conv1'".
 std::string node_label(std::string_view operator_type, std::string_view name);
 
-// "float32" for ONNX's element type 1.
-std::string element_type_name(int onnx_type);
-
 }  // namespace tengine

@@ -11,9 +11,9 @@
 namespace tengine {
 namespace {
 
-// What differs between IR versions 3 and 10 is additions; earlier ones import no opsets.
+// What differs between IR versions 3 and 13 is additions; earlier ones import no opsets.
 constexpr int64_t kOldestIrVersion = 3;
-constexpr int64_t kNewestIrVersion = 10;
+constexpr int64_t kNewestIrVersion = 13;
 
 int check_header(const ::onnx::ModelProto& header)
 {
@@ -64,7 +64,7 @@ int load(struct graph* graph, Bytes bytes, ExternalData* external, ModelFile* fi
 int load_onnx_file(struct graph* graph, const std::string& path, ModelFiles* files)
 {
     ModelFile* file = nullptr;
-    TENGINE_RETURN_IF_ERROR(files->map(path, &file));
+    TENGINE_RETURN_IF_ERROR(files->open_model(path, &file));
     const Bytes bytes(file->bytes.bytes, file->bytes.size);
     if (bytes.size() > INT_MAX)
         return tengine_error_set(TENGINE_ELIMIT,

@@ -8,6 +8,7 @@ namespace tengine {
 
 bool ModelFile::add_view(size_t begin, size_t end)
 {
+    if (!is_mapped) return false;
     const auto next = views.lower_bound(begin);
     if (next != views.end() && next->first < end) return false;
     if (next != views.begin() && std::prev(next)->second > begin) return false;
@@ -28,10 +29,13 @@ int ModelFiles::map(int descriptor, const std::string& path, ModelFile** out_fil
     return map_open_file(descriptor, path.c_str(), true, &(*out_file)->bytes);
 }
 
-int ModelFiles::map(const std::string& path, ModelFile** out_file)
+int ModelFiles::open_model(const std::string& path, ModelFile** out_file)
 {
-    *out_file = &files_[path];
-    return map_file(path.c_str(), true, &(*out_file)->bytes);
+    ModelFile& file = files_[path];
+    *out_file = &file;
+    file.is_mapped = options_.map;
+    return options_.map ? map_file(path.c_str(), true, &file.bytes)
+                        : read_whole_file(path.c_str(), &file.bytes);
 }
 
 void ModelFiles::unmap_unviewed()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mapped files of a model: its own and those of external data. Those in which constants lie in
-// place stay mapped while the graph lives. Kept in graph->serializer_privacy.
+// Files of a model: its own and those of external data. Those in which constants lie in place stay
+// mapped while the graph lives; with the option model.map=0 none does. Kept in
+// graph->serializer_privacy.
 #pragma once
 
 #include <map>
@@ -13,27 +14,37 @@ namespace tengine {
 struct ModelFile
 {
     mapped_file_t bytes = {nullptr, 0};
+    bool is_mapped = true;           // else a copy that goes when the model is loaded
     std::map<size_t, size_t> views;  // where constants lie in it: first byte, first byte behind
 
-    // Takes these bytes for a constant. False when another has some of them: programs may write to
-    // each without changing the other.
+    // Takes these bytes for a constant. False when another has some of them, so that programs may
+    // write to each without changing the other, and for files that are not mapped.
     bool add_view(size_t begin, size_t end);
+};
+
+// What a context says about files (docs/options.md).
+struct FileOptions
+{
+    bool map = true;
+    bool refuse_hard_links = false;
 };
 
 class ModelFiles
 {
   public:
-    ModelFiles() = default;
+    explicit ModelFiles(FileOptions options) : options_(options) {}
     ~ModelFiles();
     ModelFiles(const ModelFiles&) = delete;
     ModelFiles& operator=(const ModelFiles&) = delete;
+
+    FileOptions options() const { return options_; }
 
     // Maps an open file, unless one of this name is mapped already. Programs may write to its
     // bytes, as to those of any constant, which nobody else sees. Fails as map_open_file() does.
     // *out_file lives until unmap_unviewed() or as long as this.
     TENGINE_MUST_USE int map(int descriptor, const std::string& path, ModelFile** out_file);
-    // The same by path.
-    TENGINE_MUST_USE int map(const std::string& path, ModelFile** out_file);
+    // The model itself, mapped or read as the options say.
+    TENGINE_MUST_USE int open_model(const std::string& path, ModelFile** out_file);
 
     void unmap_unviewed();
 
@@ -41,6 +52,7 @@ class ModelFiles
     bool contains(const void* address) const;
 
   private:
+    FileOptions options_;
     std::map<std::string, ModelFile> files_;  // by path
 };
 

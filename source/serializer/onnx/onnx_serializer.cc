@@ -3,6 +3,7 @@
 #include <exception>
 #include <new>
 
+#include "graph/option.h"
 #include "module/module.h"
 #include "serializer/onnx/model.h"
 #include "serializer/onnx/writer.h"
@@ -34,8 +35,12 @@ int load_model(struct serializer* serializer, struct graph* graph, const char* f
     if (!file_name || !*file_name)
         return tengine_error_set(TENGINE_EINVAL, "an ONNX model needs a file name");
     graph->serializer = serializer;
+    const ir_context_t* context = graph->attribute->context;
+    const tengine::FileOptions options = {
+        get_ir_context_number(context, "model.map") != 0,
+        get_ir_context_number(context, "model.refuse_hard_links") != 0};
     return guard([=] {
-        auto* files = new tengine::ModelFiles;  // the graph's even when loading fails
+        auto* files = new tengine::ModelFiles(options);  // the graph's even when loading fails
         graph->serializer_privacy = files;
         return tengine::load_onnx_file(graph, file_name, files);
     });

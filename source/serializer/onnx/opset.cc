@@ -95,14 +95,41 @@ int refuse(const std::vector<Missing>& list, const std::vector<std::string>& nam
         text.c_str());
 }
 
+// What stands between the operator and a description that is for another opset.
+std::string describe_other_opset(int type, int version)
+{
+    const struct method* newest = find_op_method(type, 0);
+    const int last = newest->until ? newest->until : NEWEST_KNOWN_OPSET;
+    if (version > last) {
+        if (!newest->ended_by) return ", known up to opset " + std::to_string(last);
+        return ", changed by opset " + std::to_string(last + 1) + ", " + newest->ended_by;
+    }
+    int first = version;
+    while (!find_op_method(type, first))
+        first++;
+    return ", known from opset " + std::to_string(first) + " on";
+}
+
 Missing describe_missing(const std::string& domain, const std::string& type, int version)
 {
     const std::string name = domain.empty() ? type : domain + "." + type;
-    const bool left_out = !is_border(domain, type) && is_left_out(name.c_str());
-    return {
-        clean_name(name) + " (opset " + std::to_string(version) + (left_out ? ", left out" : ""),
-        left_out,
-        {}};
+    Missing missing = {clean_name(name) + " (opset " + std::to_string(version), false, {}};
+    if (is_border(domain, type)) return missing;
+    missing.is_left_out = is_left_out(name.c_str());
+    const int known = get_op_type(domain.c_str(), type.c_str());
+    if (missing.is_left_out) missing.what += ", left out";
+    if (known >= 0) missing.what += describe_other_opset(known, version);
+    return missing;
+}
+
+// No node is to blame: what any operator means in such an opset is not known here.
+int check_is_known(const std::string& domain, int version)
+{
+    if (!domain.empty() || version <= NEWEST_KNOWN_OPSET) return TENGINE_OK;
+    return tengine_error_set(TENGINE_ENOTSUP,
+                             "the model is of opset %d; what operators mean is known here up to "
+                             "opset %d: export it for that one or an older one",
+                             version, NEWEST_KNOWN_OPSET);
 }
 
 }  // namespace
@@ -140,6 +167,7 @@ int resolve_operators(const ::onnx::GraphProto& graph, const Opsets& opsets,
                 node_label(node.op_type(), names[static_cast<size_t>(i)]).c_str(),
                 quote_name(domain).c_str());
         const int version = opset->second;
+        TENGINE_RETURN_IF_ERROR(check_is_known(domain, version));
         if (!is_known_domain(domain)) {
             const int generic = get_op_type("tengine", "Generic");
             if (generic < 0)

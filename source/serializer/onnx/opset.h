@@ -26,7 +26,8 @@ struct OperatorId
 TENGINE_MUST_USE int collect_opsets(const ::onnx::ModelProto& model, Opsets* out_opsets);
 
 // One entry per node. TENGINE_EOPERATOR lists every (domain, type, opset) of a known domain that
-// has no description, with nodes; `names` are the nodes'.
+// has no description, with nodes and, where the operator has one for other opsets, what changed;
+// `names` are the nodes'. TENGINE_ENOTSUP: ONNX's own domain in an opset newer than any known.
 TENGINE_MUST_USE int resolve_operators(const ::onnx::GraphProto& graph, const Opsets& opsets,
                                        const std::vector<std::string>& names,
                                        std::vector<OperatorId>* out_operators);

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/alloc.h"
-#include "serializer/onnx/message.h"
+#include "operator/onnx_type.h"
 #include "tengine/ir.h"
 
 namespace tengine {
@@ -93,9 +93,9 @@ int convert_element_type(int onnx_type, const std::string& owner, int* out_data_
     const ElementType* type = find_element_type(onnx_type);
     if (!type)
         return tengine_error_set(TENGINE_EDTYPE,
-                                 "%s: element type %s is not supported; accepted are float32, "
+                                 "%s: element type %d (%s) is not supported; accepted are float32, "
                                  "float16, bfloat16, float64, int8 to int64, uint8 to uint64, bool",
-                                 owner.c_str(), element_type_name(onnx_type).c_str());
+                                 owner.c_str(), onnx_type, get_onnx_type_name(onnx_type));
     *out_data_type = type->data_type;
     return TENGINE_OK;
 }
@@ -146,7 +146,7 @@ int TensorReader::check_source() const
     const size_t count = find_element_type(proto_.data_type())->count(proto_);
     if (count == elements_) return TENGINE_OK;
     return tengine_error_set(TENGINE_EFORMAT, "%s: %zu values of type %s, its shape needs %zu",
-                             owner_.c_str(), count, element_type_name(proto_.data_type()).c_str(),
+                             owner_.c_str(), count, get_onnx_type_name(proto_.data_type()),
                              elements_);
 }
 
@@ -183,8 +183,7 @@ int TensorReader::read(void* out_values) const
         const size_t done = find_element_type(proto_.data_type())->copy(proto_, out_values);
         if (done != elements_)
             return tengine_error_set(TENGINE_EFORMAT, "%s: value %zu is out of the range of %s",
-                                     owner_.c_str(), done,
-                                     element_type_name(proto_.data_type()).c_str());
+                                     owner_.c_str(), done, get_onnx_type_name(proto_.data_type()));
     }
     if (data_type_ == TENGINE_DT_BOOL) {
         auto* values = static_cast<uint8_t*>(out_values);

@@ -39,7 +39,7 @@ class TensorReader
     size_t bytes() const { return bytes_; }
 
     // The values in the mapped file, which stays mapped; NULL where they are not as read() would
-    // give them, or not aligned to their elements, or the model has no file.
+    // give them, or not aligned to their elements, or the model has no file that is mapped.
     char* view() const;
     // Writes bytes() bytes, dense and in the machine's byte order.
     TENGINE_MUST_USE int read(void* out_values) const;

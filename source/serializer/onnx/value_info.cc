@@ -63,6 +63,7 @@ int read_value_info(const ValueInfoProto& value, const std::string& owner,
             return tengine_error_set(TENGINE_EFORMAT, "%s: dimension %d is %lld, not in 0..%d",
                                      owner.c_str(), i, static_cast<long long>(dim), INT_MAX);
         out_declared->dims[i] = dim < 0 ? -1 : static_cast<int>(dim);
+        out_declared->names[i] = dims[i].has_dim_param() ? dims[i].dim_param().c_str() : "";
     }
     return TENGINE_OK;
 }

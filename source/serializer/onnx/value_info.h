@@ -12,9 +12,10 @@ namespace tengine {
 
 struct DeclaredTensor
 {
-    int data_type = 0;                 // TENGINE_DT_*
-    int dim_num = -1;                  // -1: no shape is declared
-    int dims[MAX_SHAPE_DIM_NUM] = {};  // -1: symbolic or missing
+    int data_type = 0;                          // TENGINE_DT_*
+    int dim_num = -1;                           // -1: no shape is declared
+    int dims[MAX_SHAPE_DIM_NUM] = {};           // -1: symbolic or missing
+    const char* names[MAX_SHAPE_DIM_NUM] = {};  // of symbolic ones, else ""; the message's
 };
 
 // Fails for sequences, maps, optional and sparse values. `owner` names the value in sentences.

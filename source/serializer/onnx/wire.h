@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <google/protobuf/arena.h>
 #include <google/protobuf/message_lite.h>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,13 @@ struct Encoded
     Bytes bytes;
     size_t offset = 0;
 };
+
+// A message in an arena.
+template <class Message>
+Message* make_message(google::protobuf::Arena* arena)
+{
+    return google::protobuf::Arena::CreateMessage<Message>(arena);
+}
 
 // Splits `encoded`: the payloads of the length-delimited field `number` are handed out in order as
 // views, all other fields are merged into `rest`. TENGINE_EFORMAT with the byte where it is

@@ -15,6 +15,7 @@
 #include "operator/onnx_type.h"
 #include "operator/param.h"
 #include "operator/registry.h"
+#include "serializer/onnx/wire.h"
 
 namespace tengine {
 namespace {
@@ -25,8 +26,11 @@ using ::onnx::ModelProto;
 using ::onnx::NodeProto;
 using ::onnx::TensorProto;
 
-// Of the opset that is the newest we know.
+// What is written needs no newer one. Nodes of the newest opset we know, such as those that a
+// program made, are written for the one of this IR version, unless they have what came later:
+// more programs read it.
 constexpr int64_t kIrVersion = 10;
+constexpr int kOpsetOfIrVersion = 21;
 
 void fill_tensor(int data_type, const int dims[], int dim_num, const void* data, size_t size,
                  TensorProto* proto)
@@ -111,6 +115,24 @@ bool stands_for_value(const node& node)
     return node.input_num == 0 && node.op.method->tengine;
 }
 
+// Whether the node has a parameter of its own, and not the default.
+bool is_set(const node& node, const op_field_t& field)
+{
+    const void* memory = static_cast<const char*>(node.op.param_mem) + field.offset;
+    const bool valid = find_op_field(node.op.method, field.name, node.op.version) == &field;
+    return valid && (field.required || !is_default_param(&field, memory));
+}
+
+int opset_of(const node& node)
+{
+    if (node.op.version != NEWEST_KNOWN_OPSET) return node.op.version;
+    const method& method = *node.op.method;
+    int opset = std::max(kOpsetOfIrVersion, method.version);
+    for (int i = 0; i < method.field_num; i++)
+        if (is_set(node, method.fields[i])) opset = std::max(opset, int{method.fields[i].since});
+    return opset;
+}
+
 class GraphExport
 {
   public:
@@ -189,7 +211,7 @@ class GraphExport
                              "is Tengine's operator, which ONNX does not have");
         const OperatorName name = operator_name_of(node);
         int& opset = opsets_[name.domain];
-        opset = std::max(opset, node.op.version);
+        opset = std::max(opset, opset_of(node));
         proto->set_name(node.name);
         proto->set_op_type(name.op);
         if (!name.domain.empty()) proto->set_domain(name.domain);
@@ -209,9 +231,7 @@ class GraphExport
         for (int i = first; i < method.field_num; i++) {
             const op_field_t& field = method.fields[i];
             const void* memory = static_cast<const char*>(node.op.param_mem) + field.offset;
-            const bool valid = find_op_field(&method, field.name, node.op.version) == &field;
-            if (valid && (field.required || !is_default_param(&field, memory)))
-                fill_attribute(field, memory, proto->add_attribute());
+            if (is_set(node, field)) fill_attribute(field, memory, proto->add_attribute());
         }
     }
 
@@ -219,6 +239,7 @@ class GraphExport
     {
         const ir_tensor_t& tensor = *graph_.tensor_list[index];
         proto->set_name(name_of(index));
+        if (tensor.data_type == TENGINE_DT_UNKNOWN) return;
         auto* type = proto->mutable_type()->mutable_tensor_type();
         type->set_elem_type(get_onnx_type(tensor.data_type));
         if (!tensor.shape_set) return;
@@ -249,7 +270,8 @@ class GraphExport
 
 int save_onnx_file(const struct graph& graph, const char* path)
 {
-    ModelProto model;
+    google::protobuf::Arena arena;
+    ModelProto& model = *make_message<ModelProto>(&arena);
     TENGINE_RETURN_IF_ERROR(GraphExport(graph, &model).run());
     std::string bytes;
     if (!model.SerializeToString(&bytes))

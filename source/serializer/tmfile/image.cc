@@ -16,6 +16,16 @@ int Image::map(const char* path)
 {
     // Programs may write to the buffer of a constant.
     TENGINE_RETURN_IF_ERROR(map_file(path, true, &file_));
+    path_ = path;
+    bytes_ = file_.bytes;
+    size_ = file_.size;
+    is_mapped_ = true;
+    return TENGINE_OK;
+}
+
+int Image::read(const char* path)
+{
+    TENGINE_RETURN_IF_ERROR(read_whole_file(path, &file_));
     bytes_ = file_.bytes;
     size_ = file_.size;
     return TENGINE_OK;
@@ -43,7 +53,8 @@ bool Image::is_without_values(const void* bytes, size_t size) const
 
 ir_data_place_t Image::locate(const void* data) const
 {
-    if (is_in_mapped_file(&file_, data) || is_in_mapped_file(&zeroes_, data)) return IR_DATA_MAPPED;
+    if (is_in_mapped_file(&zeroes_, data)) return IR_DATA_MAPPED;
+    if (is_in_mapped_file(&file_, data)) return is_mapped_ ? IR_DATA_MAPPED : IR_DATA_LIBRARY;
     const mapped_file_t block = {bytes_, size_};
     return owned_ && is_in_mapped_file(&block, data) ? IR_DATA_LIBRARY : IR_DATA_PROGRAM;
 }

@@ -19,11 +19,15 @@ class Image : public Allocated
     Image& operator=(const Image&) = delete;
 
     TENGINE_MUST_USE int map(const char* path);
+    // The whole file in memory of its own, with the same right to write.
+    TENGINE_MUST_USE int read(const char* path);
     // Somebody else's bytes; they are only read.
     void view(const void* bytes, size_t size);
     // From now on the bytes of view() are freed with the image, by free_memory().
     void own() { owned_ = true; }
 
+    // The file's, "" for a model in memory.
+    const String& path() const { return path_; }
     char* bytes() const { return bytes_; }
     size_t size() const { return size_; }
 
@@ -35,11 +39,13 @@ class Image : public Allocated
     ir_data_place_t locate(const void* data) const;
 
   private:
+    String path_;
     mapped_file_t file_ = {nullptr, 0};
     mapped_file_t zeroes_ = {nullptr, 0};
     char* bytes_ = nullptr;
     size_t size_ = 0;
     bool owned_ = false;
+    bool is_mapped_ = false;
 };
 
 // The image of a graph that was loaded from a tmfile; NULL for all others.

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/containers.hpp"
 #include "graph/graph.h"
+#include "operator/plain_data.h"
 #include "serializer/tmfile/layout.h"
 #include "serializer/tmfile/names.h"
 #include "tengine/log.h"
@@ -146,7 +147,7 @@ int TensorReader::use_values(struct tensor* tensor, char* values)
 {
     const bool is_permuted = reading_.has_nhwc_shapes() && tensor->dim_num == 4;
     const bool is_aligned = reinterpret_cast<uintptr_t>(values) % tensor->elem_size == 0;
-    if (is_aligned && !is_permuted) {
+    if (is_aligned && !is_permuted && is_plain_data(tensor)) {
         set_ir_tensor_data(tensor, values, false);
         return TENGINE_OK;
     }
@@ -183,8 +184,9 @@ int TensorReader::add_missing_values()
         set_ir_tensor_data(tensor, place, false);
         place += missing_bytes(tensor);
     }
-    TLOG_WARNING("the model has no values for %zu of its constants; they are zero",
-                 missing_.size());
+    const String& path = reading_.image->path();
+    TLOG_WARNING("%s has no values for %zu of its constants; they are zero",
+                 path.empty() ? "a model in memory" : ("'" + path + "'").c_str(), missing_.size());
     return TENGINE_OK;
 }
 

@@ -7,7 +7,8 @@
 namespace tengine::tmfile {
 
 // Adds the tensors in the file's order. Constants lie in the image, unless they must be copied:
-// when they are not aligned for their elements, or have to be brought from NHWC to NCHW.
+// when they are not plain data or not aligned for their elements, or have to be brought from NHWC
+// to NCHW.
 TENGINE_MUST_USE int add_tensors(Reading& reading);
 
 }  // namespace tengine::tmfile

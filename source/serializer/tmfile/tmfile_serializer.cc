@@ -8,6 +8,7 @@
 
 #include "base/containers.hpp"
 #include "base/replace_file.h"
+#include "graph/option.h"
 #include "module/module.h"
 #include "operator/operator.h"
 #include "serializer/serializer.h"
@@ -49,9 +50,10 @@ int load_model(struct serializer* serializer, struct graph* graph, const char* f
 {
     if (!file_name || !*file_name)
         return tengine_error_set(TENGINE_EINVAL, "a tmfile needs a file name");
+    const bool map = get_ir_context_number(graph->attribute->context, "model.map") != 0;
     return guard("load", [=]() -> int {
         std::unique_ptr<Image> image(new Image);
-        TENGINE_RETURN_IF_ERROR(image->map(file_name));
+        TENGINE_RETURN_IF_ERROR(map ? image->map(file_name) : image->read(file_name));
         return read_image(serializer, graph, std::move(image));
     });
 }

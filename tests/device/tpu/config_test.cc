@@ -2,11 +2,14 @@
 // Presets, JSON files, and what is refused of them.
 #include "device/tpu/config.h"
 
+#include <unistd.h>
+
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
 #include <set>
+#include <sys/stat.h>
 
 #include "device/tpu/config_fields.h"
 #include "tengine/error.h"
@@ -85,6 +88,11 @@ TEST(Config, WhatIsNeitherPresetNorFile)
     EXPECT_EQ(load_config("edgy", &config), TENGINE_ENOENT);
     EXPECT_THAT(tengine_error_message(), HasSubstr("tpu-v1, edge, scale32"));
     EXPECT_EQ(load_config("/", &config), TENGINE_EIO);
+    const std::string pipe = testing::TempDir() + "config_test_pipe";
+    unlink(pipe.c_str());
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_EQ(load_config(pipe, &config), TENGINE_EIO) << "which nobody writes to";
+    unlink(pipe.c_str());
 }
 
 // What depends on JSON being readable in this build.

@@ -136,6 +136,24 @@ TEST_F(Tool, ValidateComparesTheSimulator)
     EXPECT_THAT(finished.output, HasSubstr("SCALE-Sim"));
 }
 
+TEST_F(Tool, ValidateComparesATopology)
+{
+    const std::string heading = "Layer name, IFMAP Height, and so on,\n";
+    const std::string good = write("net.csv", heading + "Conv1, 224, 224, 11, 11, 3, 96, 4,\n");
+    const Finished finished = run("validate --topology " + good + " --config tpu-v1");
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, HasSubstr("reference  ratio  accepted"));
+    EXPECT_THAT(finished.output, HasSubstr("Conv1  "));
+    EXPECT_THAT(finished.output, HasSubstr("7581 to 7581 cycles"));
+    EXPECT_THAT(finished.output, HasSubstr("all on 256x256  "));
+    EXPECT_THAT(run("validate --topology " + good).output, HasSubstr("all on 32x32  "));
+    expect_failure("validate --topology " + write("bad.csv", heading + "Conv1, 224,\n"), 1,
+                   "bad.csv', line 2: 2 values before the last comma");
+    expect_failure("validate --topology " + path("absent.csv"), 1, "absent.csv': No such file");
+    expect_failure("validate sample.tpu --topology " + good, 2, "excludes");
+    expect_failure("validate --topology " + good + " --config edgy", 1, "'edgy' is no config");
+}
+
 TEST_F(Tool, WhatIsWrongIsSaid)
 {
     expect_failure("", 2, "a command is missing: config, disasm, asm or validate");
@@ -148,7 +166,8 @@ TEST_F(Tool, WhatIsWrongIsSaid)
     expect_failure("disasm " + write("text", "hello"), 1, "it is no TPU program");
     expect_failure("asm " + write("text", ".version 1\nnop fast\n") + " -o " + path("o"), 1,
                    "text', line 2: unknown flag 'fast'");
-    expect_failure("asm " + write("text", ".version 1\n") + " -o /absent/o", 1, "'/absent/o': ");
+    expect_failure("asm " + write("text", ".version 1\n") + " -o /absent/o", 1,
+                   "cannot write '/absent/o': ");
 }
 
 }  // namespace

@@ -121,22 +121,16 @@ TEST(TengineLogic, BooleansThatLeaveAreNotRaised)
     integers.input(wide).input(wide).expect_refusal("it compares int64");
 }
 
-struct ExecutionEnd
+GraphPointer raise(const IrBuilder& builder)
 {
-    void operator()(graph* graph) const { destroy_ir_graph(graph); }
-};
-using Execution = std::unique_ptr<graph, ExecutionEnd>;
-
-Execution raise(const IrBuilder& builder)
-{
-    graph* made = nullptr;
+    GraphPointer made;
     EXPECT_EQ(copy_to_execution_graph(*const_cast<IrBuilder&>(builder).get(), &made), TENGINE_OK);
     EXPECT_EQ(lower_graph(*made), TENGINE_OK);
     EXPECT_EQ(infer_graph(*made), TENGINE_OK) << tengine_error_message();
     EXPECT_EQ(tidy_graph(*made), TENGINE_OK);
     EXPECT_EQ(raise_graph(*made), TENGINE_OK);
     EXPECT_EQ(tidy_graph(*made), TENGINE_OK);
-    return Execution(made);
+    return made;
 }
 
 // "tengine.Comparison Cast": the operators; what Tengine's give are floats.
@@ -187,7 +181,7 @@ TEST(TengineLogic, ComparisonsAreMirrored)
         builder.add(op, {"zero", "x"}, {"truth"});
         set_node_int(builder.add("Cast", {"truth"}, {"y"}), "to", 1);
         builder.outputs({"y"});
-        const Execution made = raise(builder);
+        const GraphPointer made = raise(builder);
         ASSERT_EQ(list_ops(*made), "tengine.Comparison tengine.Cast");
         const node* comparison = made->node_list[0];
         EXPECT_EQ(get_ir_node_int(comparison, "type", 9), type);

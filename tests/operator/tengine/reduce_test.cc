@@ -325,19 +325,14 @@ TEST(TengineArg, NotRaised)
     last.expect_refusal("it takes the last");
 }
 
-struct GraphEnd
+GraphPointer raise(const IrBuilder& builder)
 {
-    void operator()(graph* graph) const { destroy_ir_graph(graph); }
-};
-
-std::unique_ptr<graph, GraphEnd> raise(const IrBuilder& builder)
-{
-    graph* made = nullptr;
+    GraphPointer made;
     EXPECT_EQ(copy_to_execution_graph(*const_cast<IrBuilder&>(builder).get(), &made), TENGINE_OK);
     EXPECT_EQ(infer_graph(*made), TENGINE_OK) << tengine_error_message();
     EXPECT_EQ(raise_graph(*made), TENGINE_OK) << tengine_error_message();
     EXPECT_EQ(tidy_graph(*made), TENGINE_OK);
-    return std::unique_ptr<graph, GraphEnd>(made);
+    return made;
 }
 
 TEST(TengineTopk, RaisedWhenNobodyReadsItsPositions)

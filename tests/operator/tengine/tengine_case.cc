@@ -270,10 +270,11 @@ std::string TengineCase::ops() const
 bool TengineCase::raise()
 {
     refusal_.clear();
-    graph* made = nullptr;
+    GraphPointer copy;
     tengine_error_clear();
-    int status = copy_to_execution_graph(*builder_.get(), &made);
-    raised_.reset(made);
+    int status = copy_to_execution_graph(*builder_.get(), &copy);
+    graph* made = copy.get();
+    raised_.reset(copy.release());
     if (status == TENGINE_OK) status = lower_graph(*made);
     if (status == TENGINE_OK) status = remove_dead_code(*made);
     if (status == TENGINE_OK) status = tidy_graph(*made);

@@ -2,9 +2,9 @@
 // Pools of quantised tensors: MaxPool of bytes, QLinearAveragePool and QLinearGlobalAveragePool.
 // ACL's own means cut off where they should round, and round again to the scale of the result. So
 // they are depthwise convolutions with equal weights, which add exactly and round once.
-#include <algorithm>
 #include <arm_compute/runtime/NEON/functions/NEDepthwiseConvolutionLayer.h>
 
+#include "base/float_to_index.h"
 #include "device/acl/operator/image.h"
 #include "device/acl/operator/pool.h"
 #include "device/acl/operator/quantized.h"
@@ -18,7 +18,7 @@ namespace {
 // shifted further, so that the two roundings of ACL are seldom seen.
 int find_weight(double factor)
 {
-    return static_cast<int>(std::clamp(factor / kLeastFactor, 1.0, double{INT8_MAX}));
+    return static_cast<int>(float_to_index(factor / kLeastFactor, 1, INT8_MAX));
 }
 
 // Inputs: x, its scale and zero point, those of y.

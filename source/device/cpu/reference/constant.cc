@@ -34,12 +34,12 @@ int run_constant_of_shape(KernelContext& context)
 
 int run_range(KernelContext& context)
 {
-    using Types = TypeList<float, double, int16_t, int32_t, int64_t>;
+    using Types = TypeList<float, Half, BFloat16, double, int16_t, int32_t, int64_t>;
     const tensor* output = context.output(0);
     return dispatch_type(Types{}, output->data_type, [&](auto type) {
         using T = typename decltype(type)::type;
         // Unsigned integers wrap where the last, unused value of a signed range would overflow.
-        using Sum = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
+        using Sum = std::conditional_t<std::is_integral_v<T>, uint64_t, compute_t<T>>;
         const Sum start = static_cast<Sum>(*static_cast<const T*>(context.input(0)->data));
         const Sum delta = static_cast<Sum>(*static_cast<const T*>(context.input(2)->data));
         T* to = static_cast<T*>(output->data);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Einsum as the nested loop of its plan: the output's labels outside, the sums inside.
+#include <algorithm>
+
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/accumulator.h"
@@ -90,8 +92,12 @@ int run_einsum(KernelContext& context)
         work *= plan.sizes[i];
     return dispatch_type(NumberTypes{}, context.input(0)->data_type, [&](auto type) {
         using T = typename decltype(type)::type;
-        const Product<T> product(context, plan);
         T* output = static_cast<T*>(context.output(0)->data);
+        if (work == 0) {  // sums of nothing, over inputs without memory
+            std::fill_n(output, context.output(0)->elem_num, static_cast<T>(0));
+            return TENGINE_OK;
+        }
+        const Product<T> product(context, plan);
         parallel_for(context.pool, context.output(0)->elem_num, grain_for(work),
                      [&](int64_t begin, int64_t end, int) {
                          for (int64_t i = begin; i < end; ++i)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gemm and MatMul as sums of products. Those of quantised matrices are in qlinear_gemm.cc.
-#include <limits>
-
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/accumulator.h"
+#include "device/cpu/reference/arithmetic.h"
 #include "device/cpu/reference/product.h"
 #include "device/cpu/types.h"
 #include "operator/gemm_param.h"
@@ -37,12 +36,8 @@ T scale_sum(accumulator_t<T> sum, accumulator_t<T> addend, const gemm_param& par
         return static_cast<T>(param.alpha * sum + param.beta * addend);
     } else {
         if (param.alpha == 1 && param.beta == 1) return static_cast<T>(sum + addend);
-        const double value = param.alpha * static_cast<double>(static_cast<T>(sum)) +
-                             param.beta * static_cast<double>(static_cast<T>(addend));
-        constexpr double kLowest = static_cast<double>(std::numeric_limits<T>::lowest());
-        constexpr double kHighest = static_cast<double>(std::numeric_limits<T>::max());
-        if (!(value > kLowest)) return std::numeric_limits<T>::lowest();
-        return value < kHighest ? static_cast<T>(value) : std::numeric_limits<T>::max();
+        return saturate<T>(param.alpha * static_cast<double>(static_cast<T>(sum)) +
+                           param.beta * static_cast<double>(static_cast<T>(addend)));
     }
 }
 

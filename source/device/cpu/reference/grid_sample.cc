@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/float_to_index.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/sample.h"
@@ -40,9 +41,9 @@ struct Settings
     bool align_corners;
 
     explicit Settings(const grid_sample_param& param)
-        : mode(std::strstr(param.mode, "cubic")    ? Mode::kCubic
-               : std::strstr(param.mode, "linear") ? Mode::kLinear
-                                                   : Mode::kNearest),
+        : mode(std::strcmp(param.mode, "cubic") == 0    ? Mode::kCubic
+               : std::strcmp(param.mode, "linear") == 0 ? Mode::kLinear
+                                                        : Mode::kNearest),
           padding(std::strcmp(param.padding_mode, "border") == 0       ? Padding::kBorder
                   : std::strcmp(param.padding_mode, "reflection") == 0 ? Padding::kReflection
                                                                        : Padding::kZeros),
@@ -90,11 +91,11 @@ struct AxisTaps
 
 int64_t find_position(const Settings& settings, double x, int size)
 {
-    if (x >= 0 && x < size) return static_cast<int64_t>(x);
+    if (x >= 0 && x < size) return float_to_index(x, 0, size - 1);
     if (settings.padding == Padding::kZeros) return -1;
     if (settings.padding == Padding::kReflection)
         x = reflect(x, settings.low(), settings.high(size));
-    return std::clamp<int64_t>(static_cast<int64_t>(x), 0, size - 1);
+    return float_to_index(x, 0, size - 1);
 }
 
 AxisTaps find_taps(const Settings& settings, double value, int size)

@@ -62,8 +62,9 @@ int check_targets(const KernelContext& context, int64_t classes)
     for (int64_t i = 0; i < target->elem_num; ++i) {
         const int64_t value = static_cast<const Target*>(target->data)[i];
         if ((value >= 0 && value < classes) || value == ignored) continue;
-        return fail_node(context.node, TENGINE_ERANGE, "target %lld is not in 0..%lld",
-                         static_cast<long long>(value), static_cast<long long>(classes - 1));
+        return fail_node(context.node, TENGINE_ERANGE,
+                         "target %lld is none of the %lld classes, which count from 0",
+                         static_cast<long long>(value), static_cast<long long>(classes));
     }
     return TENGINE_OK;
 }
@@ -101,6 +102,7 @@ template <class T>
 void write_log_probabilities(const KernelContext& context, const Scores<T>& scores)
 {
     T* output = static_cast<T*>(context.output(1)->data);
+    if (context.output(1)->elem_num == 0) return;
     for (int64_t i = 0; i < context.input(1)->elem_num; ++i) {
         const double base = log_sum_exp(scores, i);
         for (int64_t c = 0; c < scores.classes; ++c) {
@@ -115,10 +117,10 @@ int run_loss(KernelContext& context)
     return dispatch_type(FloatTypes{}, context.input(0)->data_type, [&](auto type) {
         using T = typename decltype(type)::type;
         const Scores<T> scores = get_scores<T>(context);
-        if (context.output(1)) write_log_probabilities(context, scores);
         return dispatch_type(TargetTypes{}, context.input(1)->data_type, [&](auto target) {
             using Target = typename decltype(target)::type;
             TENGINE_RETURN_IF_ERROR(check_targets<Target>(context, scores.classes));
+            if (context.output(1)) write_log_probabilities(context, scores);
             if (context.output(0)) compute_loss<T, Target, relative>(context, scores);
             return static_cast<int>(TENGINE_OK);
         });

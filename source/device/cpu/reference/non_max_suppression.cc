@@ -63,16 +63,19 @@ struct Limits
     bool admits(float value) const { return has_score ? value > score : value >= score; }
 };
 
-// Boxes worth a look, best score first.
+// Boxes worth a look, best score first. Sorted by a heap, which does not leave its list whatever
+// the comparisons say, as std::sort may: the scores may lie in a mapped file.
 void find_candidates(const float* scores, int64_t box_num, const Limits& limits,
                      Vector<int64_t>& out_candidates)
 {
     out_candidates.clear();
     for (int64_t i = 0; i < box_num; i++)
         if (limits.admits(scores[i])) out_candidates.push_back(i);
-    std::sort(out_candidates.begin(), out_candidates.end(), [&](int64_t left, int64_t right) {
+    const auto is_better = [&](int64_t left, int64_t right) {
         return scores[left] != scores[right] ? scores[left] > scores[right] : left < right;
-    });
+    };
+    const auto end = out_candidates.end();
+    std::partial_sort(out_candidates.begin(), end, end, is_better);
 }
 
 // The boxes of one class that stay.

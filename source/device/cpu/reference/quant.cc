@@ -7,6 +7,7 @@
 #include "device/cpu/reference/grain.h"
 #include "device/cpu/reference/quantize.h"
 #include "device/cpu/types.h"
+#include "operator/onnx_type.h"
 #include "operator/quant_param.h"
 
 namespace tengine::cpu {
@@ -14,27 +15,66 @@ namespace {
 
 constexpr int64_t kChunk = 1024;
 
-// Calls body(begin, end, slice) for stretches of elements with one scale. With one scale for all
-// the tensor is cut in chunks, so that threads can share it.
+// Which scale a stretch of elements has.
+struct Slices
+{
+    int64_t size = kChunk;  // elements of a stretch
+    int64_t number = 1;     // along the axis
+    int64_t inner = 1;      // that lie side by side behind the axis, each with a scale of its own
+    int64_t block = 1;      // along the axis share a scale
+    int64_t scales = 0;     // of each index before the axis; 0: all share theirs
+
+    int64_t scale_of(int64_t stretch) const
+    {
+        const int64_t along = stretch / inner % number;
+        return stretch / inner / number * scales + along / block * inner + stretch % inner;
+    }
+};
+
+// With one scale for all the tensor is cut in chunks, so that threads can share it.
+int find_slices(const KernelContext& context, Slices* out_slices)
+{
+    const quant_param& param = context.param<quant_param>();
+    const tensor* input = context.input(0);
+    if (context.input(1)->elem_num <= 1) return TENGINE_OK;
+    int axis;
+    TENGINE_RETURN_IF_ERROR(normalize_axis(context.node, param.axis, input->dim_num, &axis));
+    const int64_t inner = multiply_dims(input, axis + 1, input->dim_num);
+    const int64_t number = input->dims[axis];
+    const int64_t block = param.block_size;
+    *out_slices = block > 0 ? Slices{1, number, inner, block, (number + block - 1) / block * inner}
+                            : Slices{inner, number};
+    return TENGINE_OK;
+}
+
+// Calls body(begin, end, slice) for stretches of elements with one scale.
 template <class Body>
 int for_each_slice(const KernelContext& context, const Body& body)
 {
-    const tensor* input = context.input(0);
-    int64_t slices = 1, size = kChunk;
-    if (context.input(1)->elem_num > 1) {
-        int axis;
-        TENGINE_RETURN_IF_ERROR(
-            normalize_axis(context.node, context.param<quant_param>().axis, input->dim_num, &axis));
-        slices = input->dims[axis];
-        size = multiply_dims(input, axis + 1, input->dim_num);
-    }
-    if (input->elem_num == 0) return TENGINE_OK;
-    const int64_t num = (input->elem_num + size - 1) / size;
+    const int64_t elements = context.input(0)->elem_num;
+    Slices slices;
+    TENGINE_RETURN_IF_ERROR(find_slices(context, &slices));
+    if (elements == 0) return TENGINE_OK;
+    const int64_t size = slices.size;
+    const int64_t num = (elements + size - 1) / size;
     parallel_for(context.pool, num, grain_for(size), [&](int64_t first, int64_t last, int) {
         for (int64_t i = first; i < last; ++i)
-            body(i * size, std::min((i + 1) * size, input->elem_num), i % slices);
+            body(i * size, std::min((i + 1) * size, elements), slices.scale_of(i));
     });
     return TENGINE_OK;
+}
+
+// The quotient as the type that is divided in has it.
+template <class Compute>
+Compute divide(Compute x, Compute divisor, int data_type)
+{
+    const auto divide_as = [=](auto type) {
+        using T = typename decltype(type)::type;
+        return static_cast<Compute>(T(T(static_cast<float>(x)) / T(static_cast<float>(divisor))));
+    };
+    if (data_type == TENGINE_DT_FP16) return divide_as(Type<Half>{});
+    if (data_type == TENGINE_DT_BF16) return divide_as(Type<BFloat16>{});
+    return x / divisor;
 }
 
 using QuantizedTypes = TypeList<uint8_t, int8_t, uint16_t, int16_t>;
@@ -44,6 +84,8 @@ int run_quantize(KernelContext& context)
     using InputTypes = TypeList<float, Half, BFloat16, double, int32_t>;
     const tensor* scale = context.input(1);
     const tensor* zero_point = context.input(2);
+    const int precision = context.param<quant_param>().precision;
+    const int type = precision ? get_data_type_of_onnx(precision) : scale->data_type;
     return dispatch_type(InputTypes{}, context.input(0)->data_type, [&](auto x_type) {
         using X = typename decltype(x_type)::type;
         using Compute = std::conditional_t<std::is_same_v<X, double>, double, float>;
@@ -52,12 +94,11 @@ int run_quantize(KernelContext& context)
             using Y = typename decltype(y_type)::type;
             Y* y = static_cast<Y*>(context.output(0)->data);
             return for_each_slice(context, [=](int64_t begin, int64_t end, int64_t slice) {
-                // The quotient is rounded to the type of x first, as the specification's is.
                 const auto divisor = static_cast<Compute>(read_real(scale, slice));
                 const int zero = read_zero_point(zero_point, slice);
                 for (int64_t i = begin; i < end; ++i)
-                    y[i] = static_cast<Y>(
-                        quantize(static_cast<Compute>(x[i]) / divisor, zero, range_of<Y>()));
+                    y[i] = static_cast<Y>(quantize(
+                        divide(static_cast<Compute>(x[i]), divisor, type), zero, range_of<Y>()));
             });
         });
     });

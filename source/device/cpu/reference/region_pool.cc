@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/float_to_index.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "operator/tengine/roi_param.h"
@@ -35,7 +36,7 @@ float bound(float value, int limit)
 
 int bound_pixel(float value, int limit)
 {
-    return std::min(static_cast<int>(bound(value, std::min(limit, 1 << 30))), limit);
+    return static_cast<int>(float_to_index(value, 0, limit));
 }
 
 // Calls pool(region, channel, bin row, bin column) for every element of the output.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/float_to_index.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/resize_coordinate.h"
@@ -30,11 +31,12 @@ double filter_scale(const resize_param& param, const resize_axis& axis)
     return param.antialias ? std::min(axis.scale, 1.0) : 1.0;
 }
 
-// Taps lie at distances -reach + 1 .. reach of the element before the source position.
+// Taps lie at distances -reach + 1 .. reach of the element before the source position. The scale of
+// an axis that ends up empty may be 0.
 int64_t filter_reach(const resize_param& param, const resize_axis& axis)
 {
     const double reach = is(param.mode, "cubic") ? 2 : 1;
-    return static_cast<int64_t>(std::ceil(reach / filter_scale(param, axis)));
+    return float_to_index(std::ceil(reach / filter_scale(param, axis)), 1, INT32_MAX);
 }
 
 int64_t tap_num(const resize_param& param, const resize_axis& axis)

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/float_to_index.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/types.h"
@@ -27,17 +28,17 @@ struct Bounds
     int begin, end;
 };
 
-int to_count(double value, int limit)
+int to_pixel(double value, int limit)
 {
-    return static_cast<int>(std::clamp<double>(value, 0, limit));
+    return static_cast<int>(float_to_index(value, 0, limit));
 }
 
 // Pixels of bin `index` of `bins` over [start, end] (whole pixels, both included), clipped.
 Bounds bin_pixels(double start, double end, int index, int bins, int limit)
 {
     const double size = std::max(end - start + 1, 1.0) / bins;
-    return {to_count(std::floor(index * size) + start, limit),
-            to_count(std::ceil((index + 1) * size) + start, limit)};
+    return {to_pixel(std::floor(index * size) + start, limit),
+            to_pixel(std::ceil((index + 1) * size) + start, limit)};
 }
 
 // 0 when the bin is empty.
@@ -79,7 +80,8 @@ int run_roi_pool_of(KernelContext& context)
             const auto corner = [&](int index) {
                 return std::round(double{region[index]} * param.spatial_scale);
             };
-            const int64_t plane = static_cast<int64_t>(region[0]) * channels + i % channels;
+            const int64_t image = float_to_index(region[0], 0, input->dims[0] - 1);
+            const int64_t plane = image * channels + i % channels;
             const T* data = static_cast<const T*>(input->data) + plane * height * width;
             for (int y = 0; y < bin_rows; ++y) {
                 const Bounds rows = bin_pixels(corner(2), corner(4), y, bin_rows, height);
@@ -101,12 +103,20 @@ int run_roi_pool(KernelContext& context)
     });
 }
 
-// Bilinear interpolation; 0 beyond one pixel outside of the plane.
-template <class T>
-double sample(const Plane<T>& plane, double y, double x)
+// Four pixels with the weights of bilinear interpolation. ONNX takes the maximum of a bin over the
+// weighted pixels, not over their sums.
+struct Sample
 {
-    if (plane.height == 0 || plane.width == 0) return 0;
-    if (!(y >= -1 && y <= plane.height && x >= -1 && x <= plane.width)) return 0;
+    double sum;
+    double largest;
+};
+
+// 0 beyond one pixel outside of the plane.
+template <class T>
+Sample sample(const Plane<T>& plane, double y, double x)
+{
+    if (plane.height == 0 || plane.width == 0) return {0, 0};
+    if (!(y >= -1 && y <= plane.height && x >= -1 && x <= plane.width)) return {0, 0};
     y = std::clamp<double>(y, 0, plane.height - 1);
     x = std::clamp<double>(x, 0, plane.width - 1);
     const int top = static_cast<int>(y), left = static_cast<int>(x);
@@ -115,44 +125,75 @@ double sample(const Plane<T>& plane, double y, double x)
     const double down = y - top, across = x - left;
     const T* upper = plane.data + int64_t{top} * plane.width;
     const T* lower = plane.data + int64_t{bottom} * plane.width;
-    return (1 - down) * ((1 - across) * upper[left] + across * upper[right]) +
-           down * ((1 - across) * lower[left] + across * lower[right]);
+    const double upper_left = (1 - down) * (1 - across) * upper[left];
+    const double upper_right = (1 - down) * across * upper[right];
+    const double lower_left = down * (1 - across) * lower[left];
+    const double lower_right = down * across * lower[right];
+    return {upper_left + upper_right + lower_left + lower_right,
+            std::max({upper_left, upper_right, lower_left, lower_right})};
 }
+
+// Samples begin..end-1 of a bin along one axis.
+struct Samples
+{
+    int64_t begin, end;
+
+    double number() const { return static_cast<double>(end - begin); }
+};
 
 // A region cut into bins, and the samples taken of each bin along one axis.
 struct Grid
 {
     double start, bin_size;
-    int samples;
+    int64_t samples;
 
     Grid(double begin, double end, int bins, int sampling_ratio, bool at_least_one) : start(begin)
     {
         const double size = at_least_one ? std::max(end - begin, 1.0) : end - begin;
         bin_size = size / bins;
-        // The limit keeps a region of absurd size from running for ever.
-        samples = sampling_ratio > 0 ? sampling_ratio : to_count(std::ceil(bin_size), 16384);
+        samples =
+            sampling_ratio > 0 ? sampling_ratio : float_to_index(std::ceil(bin_size), 0, INT32_MAX);
     }
 
-    double position(int bin, int sample_index) const
+    double position(int bin, int64_t sample_index) const
     {
-        return start + (bin + (sample_index + 0.5) / samples) * bin_size;
+        return start + (bin + (static_cast<double>(sample_index) + 0.5) / samples) * bin_size;
+    }
+
+    // Those of a bin that may lie in a plane of `size` pixels; all others sample 0. Two more at
+    // either end, for the rounding of positions.
+    Samples find_inside(int bin, int size) const
+    {
+        if (bin_size == 0) return {0, samples};  // all in one place
+        const auto find_index = [&](double at) {
+            const double index = ((at - start) / bin_size - bin) * static_cast<double>(samples);
+            return float_to_index(index, 0, samples);
+        };
+        const auto [first, last] = std::minmax({find_index(-1), find_index(size)});
+        return {std::max<int64_t>(first - 2, 0), std::min(last + 2, samples)};
     }
 };
 
+// A region may be far larger than the image. Only samples in the image are taken, which are about
+// two a pixel at most when their number follows from the region's size.
 template <class T>
 double align_bin(const Plane<T>& plane, const Grid& rows, const Grid& columns, int y, int x,
                  bool maximum)
 {
-    double sum = 0;
-    double largest = -std::numeric_limits<double>::infinity();
-    for (int i = 0; i < rows.samples; ++i)
-        for (int j = 0; j < columns.samples; ++j) {
-            const double value = sample(plane, rows.position(y, i), columns.position(x, j));
-            sum += value;
-            largest = std::max(largest, value);
-        }
-    const double count = static_cast<double>(rows.samples) * columns.samples;
+    const double count = static_cast<double>(rows.samples) * static_cast<double>(columns.samples);
     if (count == 0) return 0;
+    const Samples inside_y = rows.find_inside(y, plane.height);
+    const Samples inside_x = columns.find_inside(x, plane.width);
+    double sum = 0;
+    double largest = inside_y.number() * inside_x.number() < count
+                         ? 0
+                         : -std::numeric_limits<double>::infinity();
+    for (int64_t i = inside_y.begin; i < inside_y.end; ++i)
+        for (int64_t j = inside_x.begin; j < inside_x.end; ++j) {
+            const Sample value = sample(plane, rows.position(y, i), columns.position(x, j));
+            sum += value.sum;
+            largest = std::max(largest, value.largest);
+        }
     return maximum ? largest : sum / count;
 }
 

@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 #include <type_traits>
 
-#include "device/cpu/types.h"
+#include "device/cpu/reference/arithmetic.h"
 
 namespace tengine::cpu {
 
@@ -17,18 +16,14 @@ using sample_t =
                        double, float>;
 
 // Integers are rounded to nearest, ties to even, and clipped to their range: cubic weights
-// overshoot.
+// overshoot. NaN, which weights beside the largest numbers can give, is 0.
 template <class T>
 T from_sample(sample_t<T> value)
 {
     if constexpr (std::is_same_v<T, bool>) {
         return value >= 0.5f;
     } else if constexpr (std::is_integral_v<T>) {
-        using Limits = std::numeric_limits<T>;
-        // The largest 64-bit integers round up to a power of two, hence >= and not >.
-        if (value >= static_cast<sample_t<T>>(Limits::max())) return Limits::max();
-        if (value <= static_cast<sample_t<T>>(Limits::min())) return Limits::min();
-        return static_cast<T>(std::nearbyint(value));
+        return saturate<T>(std::nearbyint(value));
     } else {
         return static_cast<T>(value);
     }

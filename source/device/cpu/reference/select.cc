@@ -79,14 +79,16 @@ int run_non_zero(KernelContext& context)
         TENGINE_RETURN_IF_ERROR(allocate_output(context, 0, TENGINE_DT_INT64, dims, 2));
         if (count == 0) return TENGINE_OK;
         int64_t* to = context.output(0)->i64;
-        for (int64_t i = 0; i < input->elem_num; i++) {
+        // No more than were counted: the values may lie in a mapped file.
+        int64_t found = 0;
+        for (int64_t i = 0; i < input->elem_num && found < count; i++) {
             if (!is_non_zero(from[i])) continue;
             int64_t rest = i;
             for (int axis = input->dim_num - 1; axis >= 0; axis--) {
-                to[axis * count] = rest % input->dims[axis];
+                to[axis * count + found] = rest % input->dims[axis];
                 rest /= input->dims[axis];
             }
-            to++;
+            found++;
         }
         return TENGINE_OK;
     });
@@ -144,13 +146,15 @@ struct Groups
     }
 };
 
-// Equal items lie together, each group in the order of its items.
+// Equal items lie together, each group in the order of its items. By a heap, which does not leave
+// its list whatever the comparisons say, as std::sort may: the values may lie in a mapped file.
 template <class T>
 void sort_items(const T* data, const Items& items, Groups& groups)
 {
     for (int64_t i = 0; i < items.length; i++)
         groups.order[i] = i;
-    std::sort(groups.order, groups.order + items.length, [&](int64_t left, int64_t right) {
+    int64_t* end = groups.order + items.length;
+    std::partial_sort(groups.order, end, end, [&](int64_t left, int64_t right) {
         const int order = compare_items(data, items, left, right);
         return order != 0 ? order < 0 : left < right;
     });

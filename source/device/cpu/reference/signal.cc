@@ -25,6 +25,7 @@ struct Transform
     int64_t length;
     int64_t bins;
     double scale;
+    int components;  // of a result: 2, or 1 when only the real part is wanted
 };
 
 // Scratch holds the roots and one line of samples per worker.
@@ -34,8 +35,9 @@ void request_scratch(KernelContext& context, int64_t length)
     context.scratch_size = static_cast<uint64_t>(length * lines) * sizeof(Complex);
 }
 
-Transform make_transform(const KernelContext& context, int64_t length, int64_t bins, bool inverse)
+Transform make_transform(const KernelContext& context, const dft_size& size, bool inverse)
 {
+    const int64_t length = size.length;
     constexpr double kTwoPi = 6.283185307179586;
     Complex* roots = static_cast<Complex*>(context.scratch);
     const double step = (inverse ? kTwoPi : -kTwoPi) / static_cast<double>(length);
@@ -43,7 +45,8 @@ Transform make_transform(const KernelContext& context, int64_t length, int64_t b
         const double angle = step * static_cast<double>(k);
         roots[k] = {std::cos(angle), std::sin(angle)};
     }
-    return {roots, length, bins, inverse ? 1.0 / static_cast<double>(length) : 1.0};
+    const double scale = inverse ? 1.0 / static_cast<double>(length) : 1.0;
+    return {roots, length, size.bins, scale, size.components};
 }
 
 // Worker `worker`'s line of samples.
@@ -75,6 +78,7 @@ void transform_line(const Transform& transform, const Complex* line, int64_t cou
             if (power >= transform.length) power -= transform.length;
         }
         out[bin * stride] = static_cast<T>(static_cast<compute_t<T>>(sum.real * transform.scale));
+        if (transform.components == 1) continue;
         out[bin * stride + 1] =
             static_cast<T>(static_cast<compute_t<T>>(sum.imaginary * transform.scale));
     }
@@ -90,6 +94,15 @@ int prepare_dft(KernelContext& context)
     return TENGINE_OK;
 }
 
+// The samples of a line of `length`, of which `given` are there: those that are missing mirror
+// them.
+void mirror_spectrum(Complex* samples, int64_t given, int64_t length)
+{
+    std::fill(samples + given, samples + length, Complex{0, 0});
+    for (int64_t i = 1; i < given && 2 * i < length; ++i)
+        samples[length - i] = {samples[i].real, -samples[i].imaginary};
+}
+
 template <class T>
 void transform_axis(const KernelContext& context, const dft_size& size)
 {
@@ -99,9 +112,10 @@ void transform_axis(const KernelContext& context, const dft_size& size)
     const int64_t dimension = input->dims[size.axis];
     const int64_t inner = multiply_dims(input, size.axis + 1, last);
     const int64_t lines = multiply_dims(input, 0, size.axis) * inner;
-    const int64_t count = std::min(dimension, size.length);
+    const bool to_real = size.components == 1;
+    const int64_t count = std::min(dimension, to_real ? size.length / 2 + 1 : size.length);
     const bool inverse = context.param<dft_param>().inverse != 0;
-    const Transform transform = make_transform(context, size.length, size.bins, inverse);
+    const Transform transform = make_transform(context, size, inverse);
     const T* data = static_cast<const T*>(input->data);
     T* out = static_cast<T*>(context.output(0)->data);
     parallel_for(context.pool, lines, 1, [&](int64_t begin, int64_t end, int worker) {
@@ -112,8 +126,10 @@ void transform_axis(const KernelContext& context, const dft_size& size)
             const T* from = data + (before * dimension * inner + after) * components;
             for (int64_t i = 0; i < count; ++i)
                 samples[i] = read_sample(from + i * inner * components, components);
-            transform_line(transform, samples, count,
-                           out + (before * size.bins * inner + after) * 2, inner * 2);
+            if (to_real) mirror_spectrum(samples, count, size.length);
+            transform_line(transform, samples, to_real ? size.length : count,
+                           out + (before * size.bins * inner + after) * size.components,
+                           inner * size.components);
         }
     });
 }
@@ -143,7 +159,7 @@ void transform_frames(const KernelContext& context, const stft_size& size)
 {
     const tensor* signal = context.input(0);
     const int components = signal->dims[2];
-    const Transform transform = make_transform(context, size.length, size.bins, false);
+    const Transform transform = make_transform(context, {1, size.length, size.bins, 2}, false);
     const T* data = static_cast<const T*>(signal->data);
     const T* window = context.input(2) ? static_cast<const T*>(context.input(2)->data) : nullptr;
     T* out = static_cast<T*>(context.output(0)->data);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/float_to_index.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/types.h"
 #include "operator/signal_param.h"
@@ -136,12 +137,12 @@ void draw_triangle(int64_t start, int64_t peak, int64_t end, T* column, int64_t 
 
 // `last_row` is that of the last corner; rounding must not carry another one beyond it.
 template <class T>
-void draw_triangles(const MelScale& scale, double last_row, const tensor* output)
+void draw_triangles(const MelScale& scale, int64_t last_row, const tensor* output)
 {
     T* to = static_cast<T*>(output->data);
     const int64_t columns = output->dims[1];
     const auto find_row = [&](int64_t corner) {
-        return static_cast<int64_t>(std::clamp(scale.find_row(corner), 0.0, last_row));
+        return float_to_index(scale.find_row(corner), 0, last_row);
     };
     for (int64_t i = 0; i < columns; ++i)
         draw_triangle(find_row(i), find_row(i + 1), find_row(i + 2), to + i, columns);
@@ -162,7 +163,8 @@ int run_mel_weight_matrix(KernelContext& context)
     }
     std::memset(output->data, 0, get_ir_tensor_bytes(output));
     return dispatch_type(NumberTypes{}, output->data_type, [&](auto type) {
-        draw_triangles<typename decltype(type)::type>(scale, last_row, output);
+        draw_triangles<typename decltype(type)::type>(
+            scale, float_to_index(last_row, 0, output->dims[0] - 1), output);
         return TENGINE_OK;
     });
 }

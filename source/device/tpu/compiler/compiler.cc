@@ -6,6 +6,7 @@
 #include <map>
 #include <new>
 
+#include "base/float_to_index.h"
 #include "base/memory_plan.h"
 #include "device/tpu/compiler/cost.h"
 #include "device/tpu/compiler/product_layer.h"
@@ -176,35 +177,27 @@ double layer_cycles(const Layer& layer, const Config& config)
 
 void judge_node(const node& node, const Config& config, ir_verdict_t* out_verdict)
 {
-    try {
-        Network network;
-        Plan plan;
-        if (!read_single(node, config, &network, out_verdict)) return;
-        if (make_plan(network, config, &plan) != TENGINE_OK)
-            refuse_ir_node(out_verdict, IR_REASON_SHAPE, "", "", "%s", tengine_error_message());
-    } catch (const std::bad_alloc&) {
-        refuse_ir_node(out_verdict, IR_REASON_DEVICE, "", "", "no memory to look at it");
-    }
+    Network network;
+    Plan plan;
+    if (!read_single(node, config, &network, out_verdict)) return;
+    if (make_plan(network, config, &plan) != TENGINE_OK)
+        refuse_ir_node(out_verdict, IR_REASON_SHAPE, "", "", "%s", tengine_error_message());
 }
 
 int64_t predict_cycles(const node& node, const Config& config)
 {
-    try {
-        Network network;
-        ir_verdict_t verdict = {};
-        if (!read_single(node, config, &network, &verdict)) return 0;
-        double compute = 0, bytes = 0;
-        for (const auto& layer : network.layers) {
-            compute += layer_cycles(*layer, config);
-            for (const Ref& input : layer->inputs)
-                bytes += static_cast<double>(input.shape.elements()) * layer->element_bytes;
-            bytes += static_cast<double>(layer->output.shape.elements()) * layer->element_bytes;
-        }
-        return static_cast<int64_t>(std::max(compute, host_cycles(config, bytes)) +
-                                    config.dma_latency);
-    } catch (const std::bad_alloc&) {
-        return 0;
+    Network network;
+    ir_verdict_t verdict = {};
+    if (!read_single(node, config, &network, &verdict)) return 0;
+    double compute = 0, bytes = 0;
+    for (const auto& layer : network.layers) {
+        compute += layer_cycles(*layer, config);
+        for (const Ref& input : layer->inputs)
+            bytes += static_cast<double>(input.shape.elements()) * layer->element_bytes;
+        bytes += static_cast<double>(layer->output.shape.elements()) * layer->element_bytes;
     }
+    return float_to_index(std::max(compute, host_cycles(config, bytes)) + config.dma_latency, 0,
+                          INT64_MAX);
 }
 
 int compile_part(const subgraph& part, const Config& config, Program* out_program)

@@ -14,7 +14,8 @@ namespace tengine::tpu {
 // The operators it knows, with the domain in front where that is not ONNX: "com.microsoft.QGemm".
 const std::vector<const char*>& operator_names();
 
-// Whether the node can be compiled by itself; the verdict says why not.
+// Whether the node can be compiled by itself; the verdict says why not. Throws std::bad_alloc, as
+// the next one does.
 void judge_node(const node& node, const Config& config, ir_verdict_t* out_verdict);
 
 // About how many cycles the node takes when its tensors come from host memory and go there.

@@ -2,26 +2,18 @@
 // Files of tengine-tpu; see file.h.
 #include "device/tpu/tool/file.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <memory>
 
+#include "base/alloc.h"
+#include "base/replace_file.h"
+#include "base/small_file.h"
 #include "device/tpu/tool/command.h"
 #include "tengine/error.h"
 
 namespace tengine::tpu {
 namespace {
 
-constexpr size_t kMaxBytes = size_t{1}
-                             << 31;  // of a file, as devices such as /dev/zero have no end
-
-using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-[[noreturn]] void fail(const std::string& path, const std::string& reason)
-{
-    throw Failure("'" + path + "': " + reason);
-}
+constexpr size_t kMaxBytes = size_t{1} << 31;
 
 }  // namespace
 
@@ -32,23 +24,16 @@ void check(int status)
 
 std::string read_file(const std::string& path)
 {
-    const File file(std::fopen(path.c_str(), "rb"), std::fclose);
-    if (!file) fail(path, std::strerror(errno));
-    std::string content;
-    char block[65536];
-    while (const size_t size = std::fread(block, 1, sizeof block, file.get()))
-        if (content.append(block, size).size() > kMaxBytes)
-            fail(path, "it is larger than " + std::to_string(kMaxBytes) + " bytes");
-    if (std::ferror(file.get())) fail(path, std::strerror(errno));
-    return content;
+    char* bytes = nullptr;
+    size_t size = 0;
+    check(read_small_file(path.c_str(), "the file", kMaxBytes, &bytes, &size));
+    const std::unique_ptr<char, void (*)(void*)> freed(bytes, free_memory);
+    return {bytes, size};
 }
 
 void write_file(const std::string& path, const void* data, size_t size)
 {
-    File file(std::fopen(path.c_str(), "wb"), std::fclose);
-    if (!file) fail(path, std::strerror(errno));
-    const bool is_written = std::fwrite(data, 1, size, file.get()) == size;
-    if (!is_written || std::fclose(file.release()) != 0) fail(path, std::strerror(errno));
+    check(replace_file(path.c_str(), data, size));
 }
 
 Program read_program(const std::string& path)
@@ -57,7 +42,7 @@ Program read_program(const std::string& path)
     Program program;
     if (load_program(reinterpret_cast<const uint8_t*>(content.data()), content.size(), &program) <
         0)
-        fail(path, tengine_error_message());
+        throw Failure("'" + path + "': " + tengine_error_message());
     return program;
 }
 

@@ -45,7 +45,9 @@ int run(int argc, char** argv)
     } catch (const CLI::ParseError& error) {
         return print_error(std::string(error.what()) + " (see --help)", kMisused);
     }
-    if (std::fflush(stdout) != 0) throw Failure("standard output cannot be written");
+    // The first is of the end only, the second of all before.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+        throw Failure("standard output cannot be written");
     return 0;
 }
 

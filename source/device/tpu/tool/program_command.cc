@@ -12,6 +12,7 @@
 #include "device/tpu/simulator.h"
 #include "device/tpu/tool/command.h"
 #include "device/tpu/tool/file.h"
+#include "device/tpu/topology.h"
 #include "device/tpu/validation.h"
 #include "tengine/error.h"
 
@@ -23,6 +24,7 @@ struct Options
     std::string input;
     std::string output;
     std::string config;
+    std::string topology;
     bool code_only = false;
 };
 
@@ -80,10 +82,8 @@ void validate_file(const Options& options)
     print_share("  non-matrix", counters.non_matrix, counters.total);
 }
 
-void validate_simulator()
+void print_rows(const std::vector<ValidationRow>& rows)
 {
-    std::vector<ValidationRow> rows;
-    check(run_validation(&rows));
     std::fputs(print_validation(rows).c_str(), stdout);
     size_t failed = 0;
     for (const ValidationRow& row : rows)
@@ -91,6 +91,24 @@ void validate_simulator()
     if (failed > 0)
         throw Failure(std::to_string(failed) + " of " + std::to_string(rows.size()) +
                       " figures are out of bounds");
+}
+
+void validate_simulator()
+{
+    std::vector<ValidationRow> rows;
+    check(run_validation(&rows));
+    print_rows(rows);
+}
+
+void validate_topology(const Options& options)
+{
+    Config config;
+    check(load_config(options.config, &config));
+    std::vector<TopologyLayer> layers;
+    check(parse_topology(read_file(options.topology), "'" + options.topology + "'", &layers));
+    std::vector<ValidationRow> rows;
+    check(run_topology_validation(layers, config, &rows));
+    print_rows(rows);
 }
 
 }  // namespace
@@ -118,16 +136,22 @@ void add_validate_command(CLI::App* app)
     auto options = std::make_shared<Options>();
     CLI::App* command = app->add_subcommand(
         "validate",
-        "Checks a program and counts its cycles; without one, compares the simulator with "
-        "published figures");
+        "Checks a program and counts its cycles, or compares the simulator with SCALE-Sim on a "
+        "topology; without either, with published figures");
     CLI::Option* program = command->add_option("program", options->input, "Program file");
     command
-        ->add_option("--config", options->config,
-                     preset_names() + ", or a JSON file; the default is the one it is for")
-        ->needs(program);
+        ->add_option("--topology", options->topology, "Network as SCALE-Sim reads it, a CSV file")
+        ->excludes(program);
+    command->add_option("--config", options->config,
+                        preset_names() +
+                            ", or a JSON file; the default is the one a program is for, and edge "
+                            "for a topology");
     command->callback([options] {
-        if (options->input.empty()) return validate_simulator();
-        validate_file(*options);
+        if (!options->topology.empty()) return validate_topology(*options);
+        if (!options->input.empty()) return validate_file(*options);
+        if (!options->config.empty())
+            throw CLI::ValidationError("--config is for a program or a --topology");
+        validate_simulator();
     });
 }
 

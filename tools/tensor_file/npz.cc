@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads zip files by their directory, which is at the end. The contract is in npz.h.
-#include "quantize/npz.h"
+#include "tensor_file/npz.h"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Zip files without compression. The contract is in quantize_npz.h.
-#include "tools/quantize_npz.h"
+// Zip files without compression. The contract is in npz_file.h.
+#include "tools/npz_file.h"
 
 #include "tensor_file/npy.h"
 

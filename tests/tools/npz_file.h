@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes .npz files as numpy.savez does, for the tests of `tengine quantize`.
+// Writes .npz files as numpy.savez does.
 #pragma once
 
 #include <string>

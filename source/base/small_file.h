@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading a whole small file. Models are mapped instead: mapped_file.h.
+#pragma once
+
+#include <stddef.h>
+
+#include "tengine/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The bytes of a regular file of at most `most` of them, to free with free_memory(). Nothing is
+// waited for, as a pipe without a writer would be. `what` says in sentences what the file is ("the
+// configuration"). TENGINE_EIO: it cannot be read, or is a folder, a pipe or a device.
+// TENGINE_ELIMIT: it is larger. TENGINE_ENOMEM.
+TENGINE_MUST_USE int read_small_file(const char* path, const char* what, size_t most,
+                                     char** out_bytes, size_t* out_size);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The types of a node's outputs where its shapes are not known: method.types of operator.h.
+#include <string.h>
+
+#include "operator/infer.h"
+#include "operator/onnx_type.h"
+#include "operator/param.h"
+
+enum
+{
+    NAME_SIZE = 64,  // of an attribute or a type in a rule
+    NOT_APPLICABLE = -1
+};
+
+static int find_named_type(const char* name)
+{
+    for (int type = 0; get_data_type_size(type) > 0; type++)
+        if (strcmp(get_data_type_name(type), name) == 0) return type;
+    return NOT_APPLICABLE;
+}
+
+static int find_attribute_type(const struct node* node, const char* name)
+{
+    const op_field_t* field = find_op_field(node->op.method, name, node->op.version);
+    if (!field) return NOT_APPLICABLE;
+    const void* value = (const char*)node->op.param_mem + field->offset;
+    if (field->kind == OP_FIELD_INT) return get_data_type_of_onnx(*(const int*)value);
+    const struct op_tensor* tensor = value;
+    return tensor->dim_num >= 0 ? tensor->data_type : NOT_APPLICABLE;
+}
+
+static int find_chosen_type(const struct node* node, const char* choice)
+{
+    if (*choice == '@') return find_attribute_type(node, choice + 1);
+    if (*choice < '0' || *choice > '9') return find_named_type(choice);
+    const struct tensor* input = get_ir_node_input(node, *choice - '0');
+    return input ? input->data_type : NOT_APPLICABLE;
+}
+
+// The type that the choices at `*rule` make; `*rule` then stands behind them.
+static int read_word(const struct node* node, const char** rule)
+{
+    int type = NOT_APPLICABLE;
+    do {
+        char choice[NAME_SIZE] = "";
+        *rule += **rule == '|';
+        const size_t length = strcspn(*rule, "| ");
+        if (length < sizeof choice) memcpy(choice, *rule, length);
+        if (type == NOT_APPLICABLE) type = find_chosen_type(node, choice);
+        *rule += length;
+    } while (**rule == '|');
+    *rule += **rule == ' ';
+    return type;
+}
+
+int infer_node_types(struct node* node)
+{
+    const char* rule = node->op.method->types ? node->op.method->types : "0";
+    int type = NOT_APPLICABLE;
+    for (int i = 0; i < node->output_num; i++) {
+        if (*rule) type = read_word(node, &rule);
+        struct tensor* output = get_ir_node_output(node, i);
+        if (!output) continue;
+        if (type == NOT_APPLICABLE)
+            return fail_node(node, TENGINE_EDTYPE,
+                             "the type of output %d is not one that is supported", i);
+        TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(output, type));
+    }
+    return TENGINE_OK;
+}

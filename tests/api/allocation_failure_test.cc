@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each allocation from the model's file to the result and a file again fails in turn: the call at
+// hand says that memory is short, nothing leaks, and what succeeds all the same has the right
+// result.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "allocation_count.h"
+#include "fixture.h"
+#include "tengine/inspect.h"
+
+namespace tengine {
+namespace {
+
+// A model and what is done with it. Everything is at hand before, so that only the library
+// allocates.
+struct Use
+{
+    const char* format;
+    std::string path;
+    std::vector<int> shape;
+    size_t output_bytes;
+    const char* device = "CPU";
+    const char* table = nullptr;  // of scales, for int8
+    int precision = TENGINE_MODE_FP32;
+};
+
+class AllocationFailureTest : public ApiTest
+{
+  protected:
+    void SetUp() override
+    {
+        if (!can_count_allocations()) GTEST_SKIP() << "a sanitizer has its own allocator";
+        ApiTest::SetUp();
+        const std::string name =
+            testing::TempDir() + "allocation_failure_test_" + std::to_string(getpid());
+        path_ = name + ".model";
+        saved_path_ = name + ".saved";
+    }
+
+    void TearDown() override
+    {
+        ApiTest::TearDown();
+        std::remove(path_.c_str());
+        std::remove(saved_path_.c_str());
+    }
+
+    bool save_small_network(const char* format)
+    {
+        const graph_t graph = create_small_network();
+        const bool saved = graph != nullptr && save_graph(graph, format, path_.c_str()) == 0;
+        return destroy_graph(graph) == 0 && saved;
+    }
+
+    // The way of a model; false at the first call that fails. What it has made `clean_up` releases.
+    bool work(const Use& use, void* output)
+    {
+        context_ = create_context("c", 1);
+        if (context_ == nullptr || add_context_device(context_, use.device) != 0) return false;
+        if (use.table != nullptr &&
+            tengine_context_set_option(context_, "precision.table", use.table) != 0)
+            return false;
+        graph_ = create_graph(context_, use.format, use.path.c_str());
+        if (graph_ == nullptr) return false;
+        const tensor_t x = tengine_graph_get_input(graph_, 0);
+        if (x == nullptr ||
+            set_tensor_shape(x, use.shape.data(), static_cast<int>(use.shape.size())) != 0 ||
+            prerun_graph_multithread(graph_, {1, TENGINE_CLUSTER_ALL, use.precision, 0}) != 0 ||
+            set_tensor_buffer(x, input_.data(), get_tensor_buffer_size(x)) != 0 ||
+            run_graph(graph_, 1) != 0)
+            return false;
+        const tensor_t y = tengine_graph_get_output(graph_, 0);
+        return y != nullptr &&
+               get_tensor_data(y, output, static_cast<int>(use.output_bytes)) == 0 &&
+               save_graph(graph_, use.format, saved_path_.c_str()) == 0;
+    }
+
+    void clean_up()
+    {
+        if (graph_ != nullptr) {
+            EXPECT_EQ(destroy_graph(graph_), 0);
+        }
+        destroy_context(context_);
+        graph_ = nullptr;
+        context_ = nullptr;
+    }
+
+    // Once with allocation `number` failing, 0: none. False when that made a call fail.
+    bool try_work(const Use& use, long number, bool lasting, std::vector<char>* output)
+    {
+        take_logged_failures();
+        clr_tengine_errno();
+        if (lasting) set_log_output(nullptr);  // the tests' own sink needs memory
+        const LiveMemory before = measure_live_memory();
+        fail_allocation(number, lasting);
+        const bool worked = work(use, output->data());
+        fail_allocation(0);
+        if (!worked) {
+            EXPECT_NE(std::strstr(get_tengine_error(), "memory"), nullptr) << get_tengine_error();
+            EXPECT_TRUE(lasting ? answered_with(TENGINE_ENOMEM) : failed_with(TENGINE_ENOMEM));
+        }
+        clean_up();
+        take_logged_failures();
+        clr_tengine_errno();
+        EXPECT_EQ(measure_live_memory().blocks, before.blocks) << "blocks are left";
+        return worked;
+    }
+
+    // At most `most` of the allocations, evenly spread, fail: each alone, or with all behind it.
+    void expect_clean_failures(const Use& use, bool lasting, long most)
+    {
+        input_.assign(4096, 0.5f);
+        std::vector<char> expected(use.output_bytes), output(use.output_bytes);
+        // What is made once and stays is there after the first time.
+        ASSERT_TRUE(work(use, expected.data())) << get_tengine_error();
+        clean_up();
+        const long begin = count_allocations();
+        ASSERT_TRUE(try_work(use, 0, false, &expected)) << get_tengine_error();
+        const long number = count_allocations() - begin;
+        const long step = std::max(number / most, 1L);
+        int failures = 0;
+        for (long i = 1; i <= number && !HasFailure(); i += step) {
+            SCOPED_TRACE("allocation " + std::to_string(i) + " of " + std::to_string(number));
+            std::fill(output.begin(), output.end(), '\0');
+            if (!try_work(use, i, lasting, &output))
+                ++failures;
+            else
+                EXPECT_EQ(output, expected);
+        }
+        if (HasFailure()) return;
+        EXPECT_GT(failures * step, number / 2) << "the allocator does not fail";
+        ASSERT_TRUE(try_work(use, 0, false, &output));
+        EXPECT_EQ(output, expected);
+    }
+
+    std::string path_, saved_path_;
+    std::vector<float> input_;
+    context_t context_ = nullptr;
+    graph_t graph_ = nullptr;
+};
+
+TEST_F(AllocationFailureTest, Tmfile)
+{
+    ASSERT_TRUE(save_small_network("tengine")) << get_tengine_error();
+    for (const bool lasting : {false, true})
+        expect_clean_failures({"tengine", path_, {1, 3, 13, 17}, 5 * sizeof(float)}, lasting,
+                              10000);
+}
+
+TEST_F(AllocationFailureTest, Onnx)
+{
+    ASSERT_TRUE(save_small_network("onnx")) << get_tengine_error();
+    for (const bool lasting : {false, true})
+        expect_clean_failures({"onnx", path_, {1, 3, 13, 17}, 5 * sizeof(float)}, lasting, 10000);
+}
+
+TEST_F(AllocationFailureTest, Int8OnTheAccelerator)
+{
+    const context_t context = create_context("probe", 1);
+    const bool has_accelerator = add_context_device(context, "TPU") == 0;
+    destroy_context(context);
+    if (!has_accelerator) GTEST_SKIP() << "built without the simulated TPU";
+    Use use = {"onnx", TENGINE_EXAMPLES_DATA_DIR "/digits.onnx", {1, 1, 8, 8}, 10 * sizeof(float)};
+    use.device = "TPU";
+    use.table = TENGINE_EXAMPLES_DATA_DIR "/digits.table";
+    use.precision = TENGINE_MODE_INT8;
+    for (const bool lasting : {false, true})
+        expect_clean_failures(use, lasting, 600);
+}
+
+}  // namespace
+}  // namespace tengine

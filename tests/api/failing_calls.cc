@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lists of failing calls, by what they are on.
+#include "failing_calls.h"
+
+#include "tengine/file.h"
+#include "tengine/inspect.h"
+
+namespace tengine {
+namespace {
+
+// clang-format off
+#define CALL(expression, failure) \
+    FailingCall{#expression, []([[maybe_unused]] void* h) { return (expression) == (failure); }}
+// Functions without result are only to survive.
+#define VOID_CALL(expression) \
+    FailingCall{#expression, [](void* h) { expression; return true; }}
+// clang-format on
+
+int numbers[8];
+float reals[8];
+const char* names[] = {"x"};
+custom_kernel_ops kernel_ops;
+tengine_graph_stats stats;
+tengine_execution_node execution_node;
+tengine_execution_tensor execution_tensor;
+tengine_refusal refusal;
+tengine_subgraph part;
+tengine_graph_memory memory;
+tengine_device_memory device_memory;
+
+int ignore_event(graph_t, int, void*)
+{
+    return 0;
+}
+
+}  // namespace
+
+const std::vector<FailingCall>& context_calls()
+{
+    static const std::vector<FailingCall> calls = {
+        CALL(get_context_device_number(h), -1),
+        CALL(add_context_device(h, "CPU"), -1),
+        CALL(set_context_device(h, "CPU", nullptr, 0), -1),
+        CALL(remove_context_device(h, "CPU"), -1),
+        CALL(tengine_context_set_option(h, "split.prune", "0"), -1),
+        CALL(tengine_context_get_option(h, "split.prune"), nullptr),
+        CALL(set_context_attr(h, "a", numbers, 4), -1),
+        CALL(get_context_attr(h, "a", numbers, 4), -1),
+    };
+    return calls;
+}
+
+const std::vector<FailingCall>& graph_calls()
+{
+    static const std::vector<FailingCall> calls = {
+        CALL(destroy_graph(h), -1),
+        CALL(set_graph_layout(h, TENGINE_LAYOUT_NCHW), -1),
+        CALL(set_graph_input_node(h, names, 1), -1),
+        CALL(set_graph_output_node(h, names, 1), -1),
+        CALL(get_graph_input_node_number(h), -1),
+        CALL(get_graph_output_node_number(h), -1),
+        CALL(get_graph_input_node(h, 0), nullptr),
+        CALL(get_graph_output_node(h, 0), nullptr),
+        CALL(get_graph_input_tensor(h, 0, 0), nullptr),
+        CALL(get_graph_output_tensor(h, 0, 0), nullptr),
+        CALL(tengine_graph_get_input_number(h), -1),
+        CALL(tengine_graph_get_output_number(h), -1),
+        CALL(tengine_graph_get_input(h, 0), nullptr),
+        CALL(tengine_graph_get_output(h, 0), nullptr),
+        CALL(set_graph_attr(h, "a", numbers, 4), -1),
+        CALL(get_graph_attr(h, "a", numbers, 4), -1),
+        CALL(set_graph_device(h, "CPU"), -1),
+        CALL(tengine_graph_cancel(h), -1),
+        CALL(tengine_graph_set_affinity(h, "*", "CPU"), -1),
+        VOID_CALL(dump_graph(h)),
+        CALL(create_graph_node(h, "n", "Relu"), nullptr),
+        CALL(get_graph_node(h, "x"), nullptr),
+        CALL(get_graph_node_by_idx(h, 0), nullptr),
+        CALL(get_graph_node_num(h), -1),
+        CALL(create_graph_tensor(h, "t", TENGINE_DT_FP32), nullptr),
+        CALL(get_graph_tensor(h, "x"), nullptr),
+        CALL(prerun_graph(h), -1),
+        CALL(prerun_graph_multithread(h, options()), -1),
+        CALL(run_graph(h, 1), -1),
+        CALL(wait_graph(h, 1), -1),
+        CALL(postrun_graph(h), -1),
+        CALL(get_graph_exec_status(h), -1),
+        CALL(set_graph_event_hook(h, GRAPH_EXEC_START, ignore_event, nullptr), -1),
+        CALL(set_graph_thread(h, TENGINE_CLUSTER_ALL, 1), -1),
+        CALL(set_graph_thread_mask(h, 1), -1),
+        CALL(tengine_graph_get_tensor_number(h), -1),
+        CALL(tengine_graph_get_tensor(h, 0), nullptr),
+        CALL(tengine_graph_get_stats(h, &stats), -1),
+        CALL(tengine_graph_get_execution_node_number(h), -1),
+        CALL(tengine_graph_get_thread_number(h), -1),
+        CALL(tengine_graph_get_execution_node(h, 0, &execution_node), -1),
+        CALL(tengine_graph_get_refusal(h, 0, 0, &refusal), -1),
+        CALL(tengine_graph_get_execution_input(h, 0, 0, &execution_tensor), -1),
+        CALL(tengine_graph_get_execution_output(h, 0, &execution_tensor), -1),
+        CALL(tengine_graph_get_subgraph(h, 0, &part), -1),
+        CALL(tengine_graph_get_scheduler(h), nullptr),
+        CALL(tengine_graph_get_counters(h, 0, nullptr, 0), -1),
+        CALL(save_graph(h, "tengine", "file"), -1),
+        CALL(get_graph_memory(h, &memory, sizeof memory), -1),
+        CALL(tengine_graph_get_device_memory(h, 0, &device_memory, sizeof device_memory), -1),
+    };
+    return calls;
+}
+
+const std::vector<FailingCall>& node_calls()
+{
+    static const std::vector<FailingCall> calls = {
+        CALL(get_node_name(h), nullptr),
+        CALL(get_node_op(h), nullptr),
+        CALL(get_node_device(h), nullptr),
+        CALL(get_node_input_number(h), -1),
+        CALL(get_node_output_number(h), -1),
+        CALL(get_node_input_tensor(h, 0), nullptr),
+        CALL(get_node_output_tensor(h, 0), nullptr),
+        CALL(set_node_input_tensor(h, 0, h), -1),
+        CALL(set_node_output_tensor(h, 0, h, TENSOR_TYPE_VAR), -1),
+        CALL(add_node_attr(h, "a", "int", 4), -1),
+        CALL(get_node_attr_int(h, "a", numbers), -1),
+        CALL(get_node_attr_float(h, "a", reals), -1),
+        CALL(get_node_attr_pointer(h, "a", numbers), -1),
+        CALL(get_node_attr_generic(h, "a", "int", numbers, 4), -1),
+        CALL(set_node_attr_int(h, "a", numbers), -1),
+        CALL(set_node_attr_float(h, "a", reals), -1),
+        CALL(set_node_attr_pointer(h, "a", numbers), -1),
+        CALL(set_node_attr_generic(h, "a", "int", numbers, 4), -1),
+        CALL(tengine_node_get_attr_number(h, "a"), -1),
+        CALL(set_custom_kernel(h, "CPU", &kernel_ops), -1),
+        CALL(remove_custom_kernel(h, "CPU"), -1),
+        CALL(tengine_node_get_domain(h), nullptr),
+        CALL(tengine_node_get_version(h), -1),
+    };
+    return calls;
+}
+
+const std::vector<FailingCall>& tensor_calls()
+{
+    static const std::vector<FailingCall> calls = {
+        CALL(get_tensor_name(h), nullptr),
+        CALL(get_tensor_shape(h, numbers, 8), -1),
+        CALL(set_tensor_shape(h, numbers, 1), -1),
+        CALL(get_tensor_buffer_size(h), -1),
+        CALL(tengine_tensor_get_buffer_size(h), -1),
+        CALL(get_tensor_buffer(h), nullptr),
+        CALL(set_tensor_buffer(h, numbers, 4), -1),
+        CALL(get_tensor_data(h, numbers, 4), -1),
+        CALL(set_tensor_data(h, numbers, 4), -1),
+        CALL(get_tensor_data_type(h), -1),
+        CALL(set_tensor_data_type(h, TENGINE_DT_FP32), -1),
+        CALL(get_tensor_layout(h), -1),
+        CALL(set_tensor_layout(h, TENGINE_LAYOUT_NCHW), -1),
+        CALL(set_tensor_quant_param(h, reals, numbers, 1), -1),
+        CALL(get_tensor_quant_param(h, reals, numbers, 1), -1),
+        CALL(tengine_tensor_get_type(h), -1),
+        CALL(tengine_tensor_has_rank(h), -1),
+        CALL(tengine_tensor_get_dim_name(h, 0), nullptr),
+        CALL(tengine_tensor_get_producer(h), nullptr),
+        CALL(tengine_tensor_get_consumer_number(h), -1),
+        CALL(tengine_tensor_get_consumer(h, 0), nullptr),
+    };
+    return calls;
+}
+
+const std::vector<FailingCall>& other_calls()
+{
+    static const std::vector<FailingCall> calls = {
+        CALL(create_context("c", 0), nullptr),
+        CALL(create_graph(h, "no such format", "file"), nullptr),
+        CALL(set_default_device("no such device"), -1),
+        CALL(get_default_device(), nullptr),
+        CALL(load_tengine_plugin("p", "no such file", "f"), -1),
+        CALL(unload_tengine_plugin("p", "f"), -1),
+        CALL(get_tengine_plugin_number(), -1),
+        CALL(get_tengine_plugin_name(0), nullptr),
+        CALL(tengine_device_get_number(), -1),
+        CALL(tengine_device_get_name(-1), nullptr),
+        CALL(tengine_device_get_operator_number("no such device"), -1),
+        CALL(tengine_device_get_operator("no such device", 0), nullptr),
+        CALL(tengine_device_get_data_type_number("no such device"), -1),
+        CALL(tengine_device_get_data_type("no such device", 0), -1),
+        CALL(tengine_device_get_features("no such device"), nullptr),
+        CALL(tengine_device_get_option_number("no such device"), -1),
+        CALL(tengine_device_get_option_name("no such device", 0), nullptr),
+        CALL(tengine_device_get_option_default("no such device", 0), nullptr),
+        CALL(tengine_device_get_option_help("no such device", 0), nullptr),
+        CALL(tengine_file_replace("", "x", 1), -1),
+        CALL(tengine_operator_get_number(), -1),
+        CALL(tengine_operator_get_name(-1), nullptr),
+        CALL(tengine_operator_get_domain(-1), nullptr),
+        CALL(tengine_operator_is_used(-1), -1),
+        CALL(tengine_option_get_number(), -1),
+        CALL(tengine_option_get_name(-1), nullptr),
+        CALL(tengine_option_get_default(-1), nullptr),
+        CALL(tengine_option_get_help(-1), nullptr),
+        CALL(tengine_format_get_number(), -1),
+        CALL(tengine_format_get_name(-1), nullptr),
+        CALL(tengine_data_type_get_name(-1), nullptr),
+        CALL(tengine_data_type_get_size(-1), -1),
+        CALL(tengine_arena_set(nullptr, 1), -1),
+    };
+    return calls;
+}
+
+}  // namespace tengine

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contract is in model_run.h.
+#include "fuzz/model_run.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <sys/resource.h>
+#include <vector>
+
+#include "fuzz/refusal.h"
+#include "graph/graph.h"
+#include "support/run_cost.h"
+#include "tengine/inspect.h"
+
+// Where addresses are sanitised they cannot be bounded, but single blocks can.
+extern "C" const char* __asan_default_options()
+{
+    return "allocator_may_return_null=1:max_allocation_size_mb=1024";
+}
+
+namespace tengine::test {
+namespace {
+
+// As measure_run() counts: a millisecond or two.
+constexpr int64_t kLargestRun = 1 << 20;
+constexpr rlim_t kMostMemory = rlim_t{4} << 30;
+constexpr int kRuns = 2;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitised = true;
+#elif defined(__has_feature)
+constexpr bool kIsSanitised = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool kIsSanitised = false;
+#endif
+
+using Buffers = std::vector<std::vector<char>>;
+
+void fix_shape(tensor_t input, std::mt19937* engine)
+{
+    int dims[MAX_SHAPE_DIM_NUM];
+    const int number = get_tensor_shape(input, dims, MAX_SHAPE_DIM_NUM);
+    bool is_open = false;
+    for (int i = 0; i < number; i++) {
+        if (dims[i] >= 0) continue;
+        dims[i] = static_cast<int>((*engine)() % 4) + 1;
+        is_open = true;
+    }
+    if (is_open && set_tensor_shape(input, dims, number) != 0) note_refusal();
+}
+
+// Numbers as networks see them, and now and then what an outsider may send.
+template <class Number>
+void fill(std::mt19937* engine, std::vector<char>* bytes)
+{
+    for (size_t at = 0; at + sizeof(Number) <= bytes->size(); at += sizeof(Number)) {
+        const uint32_t bits = (*engine)();
+        auto number = static_cast<Number>(static_cast<int>(bits % 9) - 4);
+        if (bits % 64 == 63) std::memset(&number, bits % 128 == 63 ? 0x7f : 0xff, sizeof number);
+        std::memcpy(bytes->data() + at, &number, sizeof number);
+    }
+}
+
+void fill_input(int data_type, std::mt19937* engine, std::vector<char>* bytes)
+{
+    switch (data_type) {
+        case TENGINE_DT_FP32:
+            return fill<float>(engine, bytes);
+        case TENGINE_DT_FP64:
+            return fill<double>(engine, bytes);
+        case TENGINE_DT_INT32:
+            return fill<int32_t>(engine, bytes);
+        case TENGINE_DT_INT64:
+            return fill<int64_t>(engine, bytes);
+        case TENGINE_DT_BOOL:
+            bytes->assign(bytes->size(), static_cast<char>((*engine)() % 2));
+            return;
+        default:
+            return fill<int8_t>(engine, bytes);
+    }
+}
+
+bool feed_inputs(graph_t graph, std::mt19937* engine, Buffers* buffers)
+{
+    for (int i = 0; i < tengine_graph_get_input_number(graph); i++) {
+        tensor_t input = tengine_graph_get_input(graph, i);
+        buffers->emplace_back(static_cast<size_t>(get_tensor_buffer_size(input)));
+        fill_input(get_tensor_data_type(input), engine, &buffers->back());
+        const int status = set_tensor_buffer(input, buffers->back().data(),
+                                             static_cast<int>(buffers->back().size()));
+        release_graph_tensor(input);
+        if (status != 0) return false;
+    }
+    return true;
+}
+
+// Every byte, so that a sanitizer sees whether there are as many.
+void read_outputs(graph_t graph)
+{
+    for (int i = 0; i < tengine_graph_get_output_number(graph); i++) {
+        tensor_t output = tengine_graph_get_output(graph, i);
+        const auto* bytes = static_cast<const unsigned char*>(get_tensor_buffer(output));
+        const int size = get_tensor_buffer_size(output);
+        volatile unsigned char last = 0;
+        for (int at = 0; bytes != nullptr && at < size; at++)
+            last = bytes[at];
+        (void)last;
+        release_graph_tensor(output);
+    }
+}
+
+options_t make_options(std::mt19937* engine)
+{
+    constexpr int kPrecisions[] = {TENGINE_MODE_FP32, TENGINE_MODE_FP32, TENGINE_MODE_FP16,
+                                   TENGINE_MODE_BF16, TENGINE_MODE_INT8, TENGINE_MODE_UINT8};
+    options_t options = {};
+    options.num_thread = (*engine)() % 8 == 0 ? 2 : 1;
+    options.precision = kPrecisions[(*engine)() % std::size(kPrecisions)];
+    return options;
+}
+
+void bound_memory()
+{
+    const rlimit limit = {kMostMemory, kMostMemory};
+    if (!kIsSanitised) setrlimit(RLIMIT_AS, &limit);
+}
+
+std::string seed_folder(int argument_number, char** arguments)
+{
+    std::string folder;
+    for (int i = argument_number - 1; i > 0; i--) {
+        const std::string argument = arguments[i];
+        const bool is_option = argument[0] == '-';
+        if (is_option && argument.find("merge") != std::string::npos) return "";
+        if (!is_option) folder = argument;
+    }
+    return folder;
+}
+
+}  // namespace
+
+int start_target(int argument_number, char** arguments,
+                 void (*write_seeds)(const std::string& folder))
+{
+    if (init_tengine() != 0) return -1;
+    set_log_level(LOG_EMERG);
+    bound_memory();
+    const std::string folder = seed_folder(argument_number, arguments);
+    if (!folder.empty()) write_seeds(folder);
+    return 0;
+}
+
+// FNV-1a.
+uint32_t seed_of(const uint8_t* data, size_t size)
+{
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ data[i]) * 16777619u;
+    return hash;
+}
+
+context_t make_context(uint32_t seed)
+{
+    context_t context = create_context("fuzz", 1);
+    const auto devices = static_cast<uint32_t>(tengine_device_get_number());
+    const char* device = tengine_device_get_name(static_cast<int>(seed % devices));
+    if (context == nullptr ||
+        (std::string(device) != "CPU" && add_context_device(context, device) != 0) ||
+        tengine_context_set_option(context, "memory.limit_mb", "256") != 0)
+        std::abort();
+    return context;
+}
+
+void run_model(graph_t graph, uint32_t seed)
+{
+    std::mt19937 engine(seed);
+    for (int i = 0; i < tengine_graph_get_input_number(graph); i++) {
+        tensor_t input = tengine_graph_get_input(graph, i);
+        fix_shape(input, &engine);
+        release_graph_tensor(input);
+    }
+    const int64_t cost = measure_run(static_cast<struct graph*>(graph));
+    if (cost < 0) return note_refusal();
+    if (cost > kLargestRun) return;
+    if (prerun_graph_multithread(graph, make_options(&engine)) != 0) return note_refusal();
+    Buffers buffers;
+    bool is_running = feed_inputs(graph, &engine, &buffers);
+    for (int i = 0; is_running && i < kRuns; i++) {
+        is_running = run_graph(graph, 1) == 0;
+        if (is_running) read_outputs(graph);
+    }
+    if (!is_running) note_refusal();
+    postrun_graph(graph);
+}
+
+}  // namespace tengine::test

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prepares and runs what a fuzz target has loaded, within bounds of memory and time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "tengine/c_api.h"
+
+namespace tengine::test {
+
+// LLVMFuzzerInitialize of a target: starts the library, has the system refuse memory beyond what
+// any small model needs, and has what the target starts from written where libFuzzer and replay.cc
+// take it: into the first folder among the arguments, unless inputs are only chosen, for the
+// corpus.
+int start_target(int argument_number, char** arguments,
+                 void (*write_seeds)(const std::string& folder));
+
+// What else decides a run, so that an input is the same run every time.
+uint32_t seed_of(const uint8_t* data, size_t size);
+
+// A context with one of the devices there are in front of the CPU, or with none.
+context_t make_context(uint32_t seed);
+
+// Gives free dimensions an extent, prepares the graph in one of the precisions, and runs it twice
+// on inputs of the seed's. Too large a graph is left alone. Whoever refuses says why, or the
+// program ends as after a crash.
+void run_model(graph_t graph, uint32_t seed);
+
+}  // namespace tengine::test

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes an ONNX model as a program that writes such models could get them wrong: what comes out
+// is still a ModelProto, and often a model. For onnx_fuzz.cc; bytes are changed by the fuzzer
+// itself.
+#pragma once
+
+#include <onnx/onnx.pb.h>
+#include <random>
+
+namespace tengine::test {
+
+// One change somewhere in the main graph: an operator, an attribute, which tensors a node reads,
+// the order and number of nodes, a constant, an input, an output, the opset.
+void mutate_model(std::mt19937* engine, ::onnx::ModelProto* model);
+
+}  // namespace tengine::test

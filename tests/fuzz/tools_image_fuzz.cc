@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fuzz target: any bytes as a picture, grey and in colour, made smaller and larger.
+#include "fuzz/tool_input.h"
+
+extern "C" {
+#include "image.h"
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
+{
+    tengine::test::feed_tool(data, size, [&](const std::string&) {
+        const image_values values = {{0, 0, 0}, {1, 1, 1}};
+        static float planes[3 * 40 * 30];
+        for (const int channels : {1, 3}) {
+            const char* reason = image_decode(data, size, channels, 40, 30, &values, planes);
+            if (reason != nullptr) throw tengine::tools::Failure(reason);
+        }
+    });
+    return 0;
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tengine bench`: how long, how often, on which cores, and where the time goes.
+#include <sched.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tensor_file/tensor_file.h"
+#include "tools/accelerated_run.h"
+#include "tools/program.h"
+
+namespace tengine::program {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+// The first result of a measurement that must succeed.
+json bench(std::vector<std::string> more)
+{
+    more.insert(more.begin(), {"bench", data_file("digits.onnx"), "--json", "-"});
+    const Finished finished = run(more);
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    return finished.status == 0 ? json::parse(finished.output)["results"][0] : json();
+}
+
+int first_core()
+{
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    EXPECT_EQ(sched_getaffinity(0, sizeof cores, &cores), 0);
+    int core = 0;
+    while (!CPU_ISSET(core, &cores))
+        ++core;
+    return core;
+}
+
+TEST(BenchOption, SecondsCountInsteadOfRuns)
+{
+    const json result = bench({"--seconds", "0.3"});
+    EXPECT_GE(result["runs"], 1);
+    EXPECT_LE(result["min_ms"], result["mean_ms"]);
+    EXPECT_GE(result["deviation_ms"], 0.0);
+    EXPECT_NEAR(result["runs_per_second"].get<double>() * result["mean_ms"].get<double>(), 1000,
+                1e-6);
+    const std::string model = data_file("digits.onnx");
+    const Finished both = run({"bench", model, "--seconds", "1", "--runs", "3"});
+    EXPECT_EQ(both.status, 2);
+    EXPECT_THAT(both.errors, HasSubstr("--runs excludes --seconds"));
+    EXPECT_THAT(run({"bench", model, "--seconds", "0"}).errors, HasSubstr("not in range"));
+}
+
+TEST(BenchOption, FramesOverlap)
+{
+    const json result = bench({"--frames", "3", "--runs", "7", "--warmup", "1"});
+    EXPECT_EQ(result["frames"], 3);
+    EXPECT_EQ(result["runs"], 7);
+    EXPECT_GT(result["runs_per_second"], 0.0);
+    const double gflops =
+        2 * result["macs"].get<double>() * result["runs_per_second"].get<double>() / 1e9;
+    EXPECT_NEAR(result["gflops"].get<double>(), gflops, gflops * 1e-9);
+    const Finished finished =
+        run({"bench", data_file("digits.onnx"), "--frames", "2", "--profile"});
+    EXPECT_EQ(finished.status, 2);
+    EXPECT_THAT(finished.errors, HasSubstr("it does not go with --frames"));
+}
+
+TEST(BenchOption, CoresAreChosen)
+{
+    const std::string model = data_file("digits.onnx");
+    const std::string core = std::to_string(first_core());
+    EXPECT_EQ(bench({"--threads", "0", "--cores", core, "--runs", "1"})["threads"], 1);
+    EXPECT_EQ(bench({"--cluster", "big", "--runs", "1"})["threads"], 1);
+    const auto message = [&](const char* option, const std::string& value) {
+        const Finished finished = run({"bench", model, "--runs", "1", option, value});
+        EXPECT_EQ(finished.status, 2) << value;
+        return finished.errors;
+    };
+    EXPECT_THAT(message("--cores", "a"), HasSubstr("'a' is no core and no range of cores"));
+    EXPECT_THAT(message("--cores", "3-1"), HasSubstr("'3-1'"));
+    EXPECT_THAT(message("--cores", "0-99"), HasSubstr("'0-99'"));
+    EXPECT_THAT(message("--cluster", "tiny"), HasSubstr("tiny"));
+    cpu_set_t cores;
+    ASSERT_EQ(sched_getaffinity(0, sizeof cores, &cores), 0);
+    if (CPU_ISSET(63, &cores)) return;
+    EXPECT_THAT(message("--cores", core + ",63"), HasSubstr("may not use"));
+}
+
+TEST(BenchOption, NoThreadsAreAsManyAsThereAreCores)
+{
+    cpu_set_t cores;
+    ASSERT_EQ(sched_getaffinity(0, sizeof cores, &cores), 0);
+    const int number = CPU_COUNT(&cores);
+    EXPECT_EQ(bench({"--threads", "0", "--runs", "1"})["threads"], number);
+    const std::string model = data_file("digits.onnx");
+    EXPECT_THAT(run({"inspect", model, "--threads", "0"}).output,
+                HasSubstr("\nthreads     " + std::to_string(number) + "\n"));
+    EXPECT_EQ(json::parse(run({"run", model, "--threads", "0", "--json", "-"}).output)["threads"],
+              number);
+}
+
+TEST(BenchOption, AFileThatCannotBeWrittenIsToldBeforeTheRuns)
+{
+    const std::string model = data_file("digits.onnx");
+    const Finished finished =
+        run({"bench", model, "--runs", "1000000", "--json", "/nowhere/bench.json"});
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_THAT(finished.errors, HasSubstr("there is no folder '/nowhere'"));
+}
+
+// ---- --profile ----
+
+double sum(const json& rows, const char* key)
+{
+    double total = 0;
+    for (const json& row : rows)
+        total += row[key].get<double>();
+    return total;
+}
+
+TEST(BenchProfile, RowsAddUpAndAreSorted)
+{
+    const json result = bench({"--profile", "--runs", "9"});
+    const json& profile = result["profile"];
+    EXPECT_EQ(profile["runs"], 9);
+    EXPECT_EQ(profile["nodes"].size(), 16u);
+    EXPECT_TRUE(profile["untimed"].empty());
+    for (const char* rows : {"nodes", "operators"}) {
+        EXPECT_NEAR(sum(profile[rows], "share"), 1, 1e-9) << rows;
+        EXPECT_NEAR(sum(profile[rows], "median_ms"), profile["total_ms"].get<double>(), 1e-9);
+        EXPECT_EQ(sum(profile[rows], "macs"), result["macs"]) << rows;
+        for (size_t i = 1; i < profile[rows].size(); ++i)
+            EXPECT_GE(profile[rows][i - 1]["median_ms"], profile[rows][i]["median_ms"]) << i;
+    }
+    for (const json& row : profile["nodes"]) {
+        EXPECT_EQ(row["simulated"], false) << row;
+        const double ms = row["median_ms"];
+        if (ms == 0) continue;
+        EXPECT_NEAR(row["gflops"].get<double>(), 2 * row["macs"].get<double>() / (ms * 1e6), 1e-6);
+        EXPECT_NEAR(row["gbps"].get<double>(), row["bytes"].get<double>() / (ms * 1e6), 1e-6);
+    }
+    EXPECT_EQ(bench({"--runs", "1"})["profile"], nullptr);
+}
+
+// The classifier reads 40 values and 10 x 40 weights with 10 biases, and writes 10 values.
+TEST(BenchProfile, BytesAreThoseReadAndWritten)
+{
+    const json profile = bench({"--profile", "--runs", "1"})["profile"];
+    int64_t bytes = 0;
+    for (const json& row : profile["nodes"])
+        if (row["op"] == "Gemm") bytes += row["bytes"].get<int64_t>();
+    EXPECT_EQ(bytes, 4 * (40 + 400 + 10 + 10));
+}
+
+TEST(BenchProfile, PrintsTheSlowestNodesAndTheRest)
+{
+    const Finished finished = run({"bench", data_file("digits.onnx"), "--profile", "--top", "3"});
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, HasSubstr("median of 20 warm runs"));
+    EXPECT_THAT(finished.output, HasSubstr("13 others\n"));
+    const size_t nodes = finished.output.rfind("operator  device  node");
+    ASSERT_NE(nodes, std::string::npos) << finished.output;
+    const std::string table = finished.output.substr(nodes);
+    EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 1 + 3 + 1) << table;
+}
+
+// The time of a run that is not the first.
+TEST(RunCommand, ReportSaysThatItsTimesAreCold)
+{
+    const std::string model = data_file("digits.onnx");
+    EXPECT_EQ(json::parse(run({"run", model, "--json", "-"}).output)["times"], "cold");
+    EXPECT_EQ(json::parse(run({"inspect", model, "--json", "-"}).output)["times"], nullptr);
+}
+
+// ---- a simulated device ----
+
+class BenchSimulated : public testing::Test
+{
+  protected:
+    void SetUp() override
+    {
+        if (!has_accelerator()) GTEST_SKIP() << "this build has no " << kAccelerator;
+        const Finished made =
+            run({"quantize", data_file("digits.onnx"), "--random", "4", "-o", model_});
+        ASSERT_EQ(made.status, 0) << made.errors;
+    }
+    Finished measure(const std::vector<std::string>& more)
+    {
+        std::vector<std::string> words = {"bench",    model_,      "--precision", "int8",
+                                          "--runs",   "3",         "--option",    "split.prune=0",
+                                          "--device", kAccelerator};
+        words.insert(words.end(), more.begin(), more.end());
+        return run(words);
+    }
+    std::string model_ = scratch_folder() + "/digits_int8.onnx";
+};
+
+TEST_F(BenchSimulated, ItsOwnTimeComesFirstAndThereIsNoRateOfTheSimulator)
+{
+    const Finished finished = measure({});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, testing::MatchesRegex("model +simulated +its own ms .*\n.*"));
+    EXPECT_THAT(finished.output, HasSubstr("simulator's median ms"));
+    EXPECT_THAT(finished.output, Not(HasSubstr("GFLOP/s")));
+}
+
+TEST_F(BenchSimulated, TheProfileIsByItsOwnClock)
+{
+    const Finished finished = measure({"--profile", "--json", "-"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    const json result = json::parse(finished.output)["results"][0];
+    EXPECT_EQ(result["gflops"], nullptr);
+    ASSERT_EQ(result["simulated"].size(), 1u);
+    EXPECT_EQ(result["simulated"][0]["device"], kAccelerator);
+    double counted = 0;
+    for (const json& part : result["counted"])
+        for (const json& counter : part["counters"])
+            if (counter["name"] == "time") counted += counter["value"].get<double>();
+    EXPECT_NEAR(result["simulated"][0]["ms"].get<double>(), counted, 1e-12);
+    double nodes = 0;
+    for (const json& row : result["profile"]["nodes"]) {
+        EXPECT_EQ(row["simulated"], row["device"] == kAccelerator) << row;
+        if (row["simulated"]) nodes += row["median_ms"].get<double>();
+    }
+    // Each node's time is in whole nanoseconds.
+    EXPECT_NEAR(nodes, counted, 1e-6 * result["profile"]["nodes"].size());
+}
+
+}  // namespace
+}  // namespace tengine::program

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models that leave dimensions of their inputs free: which command wants what to be said of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tensor_file/tensor_file.h"
+#include "tools/program.h"
+#include "tools/quantize_model.h"
+
+namespace tengine::program {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr char kMissing[] = "say which with --shape x=1x3x?x?, a number for each ?";
+
+class FreeShape : public testing::Test
+{
+  protected:
+    // A pooling by two and a Relu. The dimensions have these names, "" for one that is fixed.
+    std::string write_model(const std::vector<std::string>& names) const
+    {
+        ModelMaker maker({1, 3, 8, 8});
+        maker.node("Relu", {"x"}, "r");
+        ::onnx::NodeProto* pool = maker.node("MaxPool", {"r"}, "y");
+        set_ints(pool, "kernel_shape", {2, 2});
+        set_ints(pool, "strides", {2, 2});
+        auto* type = maker.model.mutable_graph()->mutable_input(0)->mutable_type();
+        auto* shape = type->mutable_tensor_type()->mutable_shape();
+        for (size_t i = 0; i < names.size(); ++i)
+            if (!names[i].empty()) shape->mutable_dim(static_cast<int>(i))->set_dim_param(names[i]);
+        return maker.write(folder_);
+    }
+
+    std::string write_without_shape() const
+    {
+        ModelMaker maker({1, 3, 8, 8});
+        maker.node("Relu", {"x"}, "y");
+        auto* type = maker.model.mutable_graph()->mutable_input(0)->mutable_type();
+        type->mutable_tensor_type()->clear_shape();
+        return maker.write(folder_);
+    }
+
+    static void expect_refusal(const std::vector<std::string>& arguments, const std::string& words)
+    {
+        const Finished finished = run(arguments);
+        EXPECT_EQ(finished.status, 1) << arguments[0];
+        EXPECT_THAT(finished.errors, AllOf(StartsWith("tengine: "), HasSubstr(words)));
+    }
+
+    std::string folder_ = scratch_folder();
+};
+
+TEST_F(FreeShape, EveryCommandThatNeedsTheShapeSaysHowToGiveIt)
+{
+    const std::string model = write_model({"", "", "height", "width"});
+    const std::string words =
+        std::string("its input 'x' takes 1 x 3 x height x width; ") + kMissing;
+    expect_refusal({"run", model}, words);
+    expect_refusal({"bench", model, "--runs", "1"}, words);
+    expect_refusal({"convert", model, folder_ + "/net.tmfile"}, words);
+    expect_refusal({"quantize", model, "--random", "1", "-o", folder_ + "/q.onnx"}, words);
+    EXPECT_EQ(run({"run", model, "--shape", "x=1x3x8x6"}).status, 0);
+}
+
+TEST_F(FreeShape, InspectWorksWithoutIt)
+{
+    const std::string model = write_model({"batch", "", "height", "width"});
+    const Finished finished = run({"inspect", model});
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_EQ(finished.errors, "");
+    EXPECT_THAT(
+        finished.output,
+        AllOf(StartsWith("input       x  batch x 3 x height x width  fp32\noutput      y\n"),
+              HasSubstr("MACs        ?\n"), HasSubstr("\n2 nodes by operator\n"),
+              HasSubstr("MaxPool   y\n"), HasSubstr("--shape x=1x3x?x?\n")));
+    const Finished shaped = run({"inspect", model, "--shape", "x=2x3x4x4"});
+    EXPECT_THAT(shaped.output,
+                AllOf(StartsWith("input       x  2x3x4x4  fp32  (batch x 3 x height x width)\n"),
+                      HasSubstr("why there"), Not(HasSubstr("--shape"))));
+    expect_refusal({"inspect", model, "--operators"}, "--shape x=1x3x?x?");
+    expect_refusal({"inspect", model, "--dot", "-"}, "--shape x=1x3x?x?");
+}
+
+TEST_F(FreeShape, JsonHasTheNames)
+{
+    const std::string model = write_model({"batch", "", "height", "width"});
+    const Finished finished = run({"inspect", model, "--json", "-"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    const nlohmann::json report = nlohmann::json::parse(finished.output);
+    EXPECT_EQ(report["placed"], false);
+    EXPECT_EQ(report["inputs"][0]["shape"], (std::vector<int>{-1, 3, -1, -1}));
+    EXPECT_EQ(report["inputs"][0]["names"],
+              (std::vector<std::string>{"batch", "", "height", "width"}));
+    EXPECT_EQ(report["outputs"], nlohmann::json::parse(R"([{"name": "y"}])"));
+    ASSERT_EQ(report["nodes"].size(), 2u);
+    EXPECT_EQ(report["nodes"][1]["op"], "MaxPool");
+}
+
+TEST_F(FreeShape, AFirstDimensionAloneIsOneAndThatIsSaid)
+{
+    const std::string model = write_model({"batch", "", "", ""});
+    const std::string words = "input 'x' is batch x 3 x 8 x 8, taken as 1x3x8x8; --shape sets it\n";
+    const Finished finished = run({"run", model});
+    EXPECT_EQ(finished.status, 0);
+    EXPECT_EQ(finished.errors, "tengine: " + model + ": " + words);
+    EXPECT_THAT(finished.output, HasSubstr("output  y  1x3x4x4"));
+    // Once, though the model is loaded twice.
+    EXPECT_EQ(run({"bench", model, "--runs", "1", "--threads", "1,2"}).errors, finished.errors);
+    EXPECT_EQ(run({"run", model, "--shape", "x=1x3x8x8"}).errors, "");
+}
+
+TEST_F(FreeShape, AFileSettlesIt)
+{
+    const std::string model = write_model({"batch", "", "height", "width"});
+    const std::string file = folder_ + "/x.npy";
+    tools::write_tensor(file, tools::make_tensor(TENGINE_DT_FP32, {2, 3, 6, 4}));
+    const Finished finished = run({"run", model, "--input", file});
+    EXPECT_EQ(finished.errors, "");
+    EXPECT_THAT(finished.output, HasSubstr("output  y  2x3x3x2"));
+    // A picture is one of the batch and has its own size.
+    const Finished picture = run({"run", model, "--input", data_file("digit_3_003.png")});
+    EXPECT_EQ(picture.errors, "");
+    EXPECT_THAT(picture.output, HasSubstr("output  y  1x3x32x32"));
+}
+
+TEST_F(FreeShape, DimensionsWithoutNames)
+{
+    const std::string model = write_model({"batch", "", "?", "width"});
+    EXPECT_THAT(run({"run", model}).errors, HasSubstr("takes batch x 3 x ? x width"));
+}
+
+TEST_F(FreeShape, AnInputOfNoRank)
+{
+    const std::string model = write_without_shape();
+    expect_refusal(
+        {"run", model},
+        "its input 'x' takes any shape; say which with --shape x=1x3x224x224, for example");
+    EXPECT_THAT(run({"inspect", model}).output, StartsWith("input       x  any shape  fp32\n"));
+    EXPECT_EQ(run({"run", model, "--shape", "5"}).status, 0);
+}
+
+}  // namespace
+}  // namespace tengine::program

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `tengine` says is neither silent nor misleading: figures that belong together agree, and
+// what cannot work names the way out.
+#include <cstdlib>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tools/accelerated_run.h"
+#include "tools/program.h"
+
+namespace tengine::program {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+// With TG_DUMP=`pass` in the environment.
+Finished run_dumping(const std::string& pass, const std::vector<std::string>& words)
+{
+    setenv("TG_DUMP", pass.c_str(), 1);
+    Finished finished = run(words);
+    unsetenv("TG_DUMP");
+    return finished;
+}
+
+TEST(Hint, NodesAreCountedTheSameEverywhere)
+{
+    const std::string model = data_file("digits.onnx");
+    EXPECT_THAT(run({"inspect", model}).output, HasSubstr("\n21 nodes by operator"));
+    EXPECT_THAT(run({"inspect", model, "--affinity", "none*=CPU"}).errors,
+                HasSubstr("none of the 21 nodes of 'digits' fits 'none*'"));
+}
+
+TEST(Hint, AnUnknownPassToDumpListsThoseThereAre)
+{
+    const std::vector<std::string> words = {"inspect", data_file("digits.onnx")};
+    const Finished finished = run_dumping("splitt", words);
+    EXPECT_EQ(finished.status, 0);
+    EXPECT_THAT(finished.errors, HasSubstr("TG_DUMP=splitt is no pass; there are "));
+    EXPECT_THAT(finished.errors, HasSubstr(" split, "));
+    EXPECT_EQ(std::count(finished.errors.begin(), finished.errors.end(), '\n'), 1);
+    EXPECT_EQ(run(words).errors, "");
+}
+
+// Those of a run in a run, those of a file in a conversion.
+TEST(Hint, EveryListedPassCanBeDumped)
+{
+    const std::string model = data_file("digits.onnx");
+    const std::string list = run_dumping("?", {"inspect", model}).errors;
+    const std::string file = scratch_folder() + "/digits.tmfile";
+    std::istringstream names(list.substr(list.find("there are ") + 10));
+    int number = 0;
+    for (std::string name; std::getline(names, name, ',');) {
+        name.erase(0, name.find_first_not_of(' '));
+        if (name.compare(0, 3, "and") == 0) break;
+        const std::string shown = run_dumping(name, {"inspect", model}).errors +
+                                  run_dumping(name, {"convert", model, file}).errors;
+        EXPECT_THAT(shown, HasSubstr("before pass '" + name + "'"));
+        EXPECT_THAT(shown, Not(HasSubstr("is no pass"))) << name;
+        ++number;
+    }
+    EXPECT_GE(number, 15);
+}
+
+TEST(Hint, OneReasonForAllNodesIsToldOnce)
+{
+    const std::string text = run({"inspect", data_file("digits.onnx")}).output;
+    EXPECT_THAT(text, HasSubstr("\nwhy there: first in the list to take it, all of them\n"));
+    EXPECT_EQ(text.find("first in the list"), text.rfind("first in the list"));
+}
+
+class AcceleratorHint : public testing::Test
+{
+  protected:
+    void SetUp() override
+    {
+        if (!has_accelerator()) GTEST_SKIP() << "this build has no " << kAccelerator;
+        const Finished made =
+            run({"quantize", data_file("digits.onnx"), "--random", "4", "-o", model_});
+        ASSERT_EQ(made.status, 0) << made.errors;
+    }
+    std::string model_ = scratch_folder() + "/digits_int8.onnx";
+};
+
+TEST_F(AcceleratorHint, AQuantisedModelWithoutThePrecision)
+{
+    const Finished plain = run({"run", model_, "--device", kAccelerator});
+    EXPECT_EQ(plain.status, 0) << plain.errors;
+    EXPECT_THAT(plain.errors, HasSubstr("is quantised, but runs in float, which TPU does not"));
+    EXPECT_THAT(plain.errors, HasSubstr("`--precision int8`"));
+    const Finished wanted = run({"run", model_, "--device", kAccelerator, "--precision", "int8"});
+    EXPECT_THAT(wanted.errors, Not(HasSubstr("runs in float")));
+    EXPECT_EQ(run({"run", model_, "--shape", "image=1x1x8x8"}).errors, "")
+        << "no other device: nothing to hint at";
+}
+
+TEST_F(AcceleratorHint, ArenasAddUp)
+{
+    const json memory = json::parse(run({"inspect", model_, "--device", kAccelerator, "--precision",
+                                         "int8", "--option", "split.prune=0", "--json", "-"})
+                                        .output)["memory"];
+    int64_t sum = memory["borders"];
+    for (const json& device : memory["devices"])
+        sum += device["arena"].get<int64_t>();
+    EXPECT_EQ(memory["arena"], sum) << memory;
+}
+
+}  // namespace
+}  // namespace tengine::program

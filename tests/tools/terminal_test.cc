@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `tengine` shows on a terminal: tables that fit, colours, progress, and what Ctrl-C leaves.
+#include "tools/terminal.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+
+#include "tensor_file/tensor_file.h"
+
+namespace tengine::program {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+const char* const kColour = "\033[";
+
+size_t longest_line(const std::string& text)
+{
+    size_t longest = 0;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        longest = std::max(longest, line.size());
+    return longest;
+}
+
+// Of a device that takes nothing there is a reason for every node.
+std::string refusing_device()
+{
+    const json devices = json::parse(run({"devices", "--json", "-"}).output)["devices"];
+    for (const json& device : devices)
+        if (device["operators"].empty()) return device["name"];
+    return "";
+}
+
+TEST(Terminal, InspectFitsItsWidth)
+{
+    const std::string device = refusing_device();
+    for (const int columns : {72, 80, 200}) {
+        std::vector<std::string> words = {"inspect", data_file("digits.onnx"), "--option",
+                                          "split.report=none"};
+        if (!device.empty()) words.insert(words.end(), {"--device", device});
+        const Finished finished = run_on_terminal(words, {columns, ""});
+        EXPECT_EQ(finished.status, 0);
+        const std::string text = without_colours(finished.output);
+        EXPECT_LE(longest_line(text), static_cast<size_t>(columns)) << text;
+        EXPECT_THAT(text, HasSubstr("why there")) << text;
+    }
+}
+
+TEST(Terminal, LongNamesAreShortenedInTheMiddle)
+{
+    const std::string model = data_file("digits.onnx");
+    const std::string name = "/global_pool/GlobalAveragePool";
+    EXPECT_THAT(run_on_terminal({"inspect", model}, {120, ""}).output, HasSubstr(name));
+    const std::string narrow = run_on_terminal({"inspect", model}, {65, ""}).output;
+    EXPECT_THAT(narrow, Not(HasSubstr(name)));
+    EXPECT_THAT(narrow, testing::ContainsRegex("/glo[a-z_]*\\.\\.\\.[A-Za-z]*Pool"));
+    EXPECT_THAT(run({"inspect", model}).output, HasSubstr(name)) << "no terminal: all of it";
+}
+
+TEST(Terminal, DevicesHaveColoursUnlessNoColorIsSet)
+{
+    const std::vector<std::string> words = {"inspect", data_file("digits.onnx")};
+    ASSERT_EQ(setenv("TERM", "xterm", 1), 0);
+    const std::string coloured = run_on_terminal(words, {}).output;
+    EXPECT_THAT(coloured, HasSubstr(std::string(kColour) + "36mCPU"));
+    ASSERT_EQ(setenv("NO_COLOR", "1", 1), 0);
+    const std::string plain = run_on_terminal(words, {}).output;
+    ASSERT_EQ(unsetenv("NO_COLOR"), 0);
+    EXPECT_THAT(plain, Not(HasSubstr(kColour)));
+    // Predictions differ a little: the machine's speed is measured anew.
+    const std::regex figures("[0-9.]+");
+    EXPECT_EQ(std::regex_replace(without_colours(coloured), figures, ""),
+              std::regex_replace(plain, figures, ""));
+    ASSERT_EQ(setenv("TERM", "dumb", 1), 0);
+    EXPECT_THAT(run_on_terminal(words, {}).output, Not(HasSubstr(kColour)));
+    ASSERT_EQ(unsetenv("TERM"), 0);
+    EXPECT_THAT(run(words).output, Not(HasSubstr(kColour))) << "no terminal";
+}
+
+TEST(Terminal, BenchShowsHowFarItIs)
+{
+    const std::vector<std::string> words = {"bench", data_file("digits.onnx"), "--seconds", "1"};
+    const Finished finished = run_on_terminal(words, {});
+    EXPECT_EQ(finished.status, 0);
+    EXPECT_THAT(finished.output, testing::ContainsRegex(": [0-9]+, [0-9]+ %, [0-9]+ s left"));
+    std::vector<std::string> quiet = words;
+    quiet.push_back("--quiet");
+    EXPECT_THAT(run_on_terminal(quiet, {}).output, Not(HasSubstr(" left")));
+}
+
+TEST(Terminal, CtrlCPrintsAndWritesWhatHasBeenMeasured)
+{
+    const std::string file = scratch_folder() + "/bench.json";
+    const std::string model = data_file("digits.onnx");
+    const Finished finished = run_on_terminal(
+        {"bench", model, model, "--seconds", "1000", "--json", file}, {200, " left"});
+    EXPECT_EQ(finished.status, -SIGINT) << "a shell's loop ends as well";
+    EXPECT_THAT(finished.output, HasSubstr("GFLOP/s"));
+    const json report = json::parse(tools::read_file(file));
+    EXPECT_EQ(report["interrupted"], true);
+    ASSERT_EQ(report["results"].size(), 1u) << "the second was not begun";
+    EXPECT_GT(report["results"][0]["runs"], 0);
+    EXPECT_GT(report["results"][0]["median_ms"], 0.0);
+}
+
+}  // namespace
+}  // namespace tengine::program

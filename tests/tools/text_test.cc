@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables that are made to fit, and names with their middle left out.
+#include "text.h"
+
+#include <gtest/gtest.h>
+
+namespace tengine::tools {
+namespace {
+
+TEST(ShortenedText, KeepsBothEnds)
+{
+    EXPECT_EQ(shortened_text("abcdefghij", 10), "abcdefghij");
+    EXPECT_EQ(shortened_text("abcdefghijk", 10), "abc...hijk");
+    EXPECT_EQ(shortened_text("abcdefghijk", 9), "abc...ijk");
+    EXPECT_EQ(shortened_text("", 5), "");
+}
+
+TEST(ShortenedText, KeepsCharactersOfSeveralBytesWhole)
+{
+    const std::string name = "\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc";
+    for (size_t length = 4; length <= name.size(); ++length) {
+        const std::string text = shortened_text(name, length);
+        EXPECT_LE(text.size(), length);
+        const size_t dots = text.find("...");
+        EXPECT_EQ((dots == std::string::npos ? text.size() : dots) % 2, 0u) << text;
+    }
+}
+
+TEST(TableText, OnlyNamedColumnsGiveWay)
+{
+    const Rows rows = {{">ms", "node", "device"},
+                       {"1.5", "/a/very/long/name/of/a/node", "CPU"},
+                       {"10.25", "/short", "accelerator"}};
+    EXPECT_EQ(table_text(rows),
+              "   ms  node                         device\n"
+              "  1.5  /a/very/long/name/of/a/node  CPU\n"
+              "10.25  /short                       accelerator\n");
+    TableStyle style;
+    style.width = 36;
+    style.shortened = {"node"};
+    EXPECT_EQ(table_text(rows, style),
+              "   ms  node              device\n"
+              "  1.5  /a/ver.../a/node  CPU\n"
+              "10.25  /short            accelerator\n");
+    EXPECT_EQ(width_of(table_text(rows, style)), 36u);
+    style.width = 5;
+    EXPECT_EQ(width_of(table_text(rows, style)), 5u + 2 + 11 + 2 + 11) << "names stay readable";
+}
+
+TEST(TableText, ColoursDoNotCountAsWidth)
+{
+    TableStyle style;
+    style.coloured = "device";
+    style.codes = {{"CPU", "36"}};
+    EXPECT_EQ(table_text({{"device", "node"}, {"CPU", "CPU"}, {"GPU", "b"}}, style),
+              "device  node\n"
+              "\033[36mCPU\033[0m     CPU\n"
+              "GPU     b\n");
+}
+
+}  // namespace
+}  // namespace tengine::tools

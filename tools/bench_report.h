@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `tengine bench` prints and writes of its measurements. docs/benchmark.md describes both.
+#pragma once
+
+#include <vector>
+
+#include "json_file.h"
+#include "measurement.h"
+
+namespace tengine::tools {
+
+// Tables: the times, for simulated devices in one of its own with their own time; with a profile
+// the `top` slowest nodes of each model; counters.
+void print_measurements(const std::vector<Measurement>& measurements, int top);
+
+Json to_json(const std::vector<Measurement>& measurements);
+
+}  // namespace tengine::tools

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Outputs against what they should be.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tensor_file/tensor.h"
+
+namespace tengine::tools {
+
+// A number agrees with the expected one e when it differs by no more than absolute + relative *
+// |e|, or when both are NaN or the same infinity.
+struct Tolerance
+{
+    double relative = 0;
+    double absolute = 0;
+};
+
+// What a run in this precision (TENGINE_MODE_*) may differ by in an output of this type: nothing
+// for integers, else what roundings of the arithmetic add up to in a deep network.
+Tolerance usual_tolerance(int data_type, int precision);
+
+// "0.001" or "0.001,0.00001": relative, absolute; one number is for both. Throws Failure.
+Tolerance parse_tolerance(const std::string& text);
+
+struct Agreement
+{
+    bool agrees = false;
+    std::string text;  // how well, or what differs, with the largest difference and where it is
+};
+
+// Element by element; real numbers of any types can be compared, others need the same type.
+Agreement compare(const Tensor& output, const Tensor& expected, const Tolerance& tolerance);
+
+}  // namespace tengine::tools

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file or standard input as the data of one input, or as what an output is compared with.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "image_input.h"
+#include "tensor_file/tensor.h"
+
+namespace tengine::tools {
+
+// What is known of the tensor in front.
+struct WantedTensor
+{
+    std::string name;        // of the array in an .npz file; one without others may have any name
+    int data_type = 0;       // of raw elements
+    int picture_type = 0;    // fp32 also where bytes stand for real numbers
+    std::vector<int> shape;  // of raw elements and pictures, -1: free
+    bool has_rank = false;   // false: nothing is known of the shape
+};
+
+// By the ending of the path: .npy, ONNX tensor .pb, .npz, raw .bin, or else a picture. Of "-",
+// standard input, the first bytes tell .npy, .npz and pictures; anything else is raw. Raw elements
+// decide one free dimension; a picture is one of the batch, and has its own size where the input
+// leaves that free. What a file says of its type and shape, it is not compared with `wanted`.
+// Throws Failure, which names the file.
+Tensor read_input_file(const std::string& path, const WantedTensor& wanted,
+                       const ImageValues& image_values);
+
+}  // namespace tengine::tools

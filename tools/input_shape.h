@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of a model's inputs as the model declares them, with dimensions that it leaves free, and
+// as the command line gives them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tengine/c_api.h"
+
+namespace tengine::tools {
+
+struct DeclaredShape
+{
+    std::string input;
+    bool has_rank = false;           // false: the model says nothing
+    std::vector<int> dims;           // -1: free
+    std::vector<std::string> names;  // of the dimensions, "" for one without
+};
+
+// Of a graph's input. Once it has been given a shape only the names say what was free. Throws
+// Failure.
+DeclaredShape declared_shape(tensor_t input);
+
+// Whether a dimension, or all, are free.
+bool is_free(const DeclaredShape& shape);
+
+// "batch x 3 x ? x ?", "1x3x8x8" without free dimensions, or "any shape".
+std::string declared_text(const DeclaredShape& shape);
+
+// What --shape has to say of it: "image=1x3x?x?". A free dimension in front is mostly the batch.
+std::string wanted_shape_text(const DeclaredShape& shape);
+
+// "1x3x224x224" or "scalar". Throws Failure: not of that form, or a number too large for an int.
+std::vector<int> parse_shape(const std::string& text);
+
+}  // namespace tengine::tools

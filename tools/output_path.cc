@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output_path.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "tensor_file/failure.h"
+
+namespace tengine::tools {
+
+void check_output_path(const std::string& option, const std::string& path)
+{
+    namespace fs = std::filesystem;
+    if (path.empty() || path == "-") return;
+    const auto fail = [&](const std::string& reason) {
+        throw Failure(option + " '" + path + "' cannot be written: " + reason);
+    };
+    std::error_code error;
+    if (fs::is_directory(path, error)) fail("it is a folder; a file is wanted");
+    const fs::path parent = fs::path(path).parent_path();
+    const std::string folder = parent.empty() ? "." : parent.string();
+    if (!fs::is_directory(folder, error)) fail("there is no folder '" + folder + "'");
+    if (access(folder.c_str(), W_OK) != 0)
+        fail("the folder '" + folder + "' may not be written to");
+    if (fs::exists(path, error) && access(path.c_str(), W_OK) != 0)
+        fail("the file may not be written to");
+}
+
+}  // namespace tengine::tools

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The right answers for the samples, with which `tengine quantize` tells an accuracy.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tengine::tools {
+
+using Labels = std::vector<int64_t>;
+
+// One class, counted from 0, for each row of scores, in the order of the samples: an array of
+// integers (.npy), or a text file with a number a line. Throws Failure: what is no number, and a
+// number of labels that is no multiple of that of the samples.
+Labels read_labels(const std::string& path, size_t samples);
+
+}  // namespace tengine::tools

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What many measured times come to.
+#pragma once
+
+#include <vector>
+
+namespace tengine::tools {
+
+struct Summary
+{
+    double min = 0;
+    double median = 0;
+    double mean = 0;
+    double deviation = 0;  // standard deviation of the sample; 0 of one value
+    double p90 = 0;        // nearest rank: the smallest value that so many are not above
+    double p99 = 0;
+};
+
+// All zero for no values.
+Summary summarise(std::vector<double> values);
+
+}  // namespace tengine::tools

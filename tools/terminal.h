@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What standard output is, for text that is made to fit.
+#pragma once
+
+#include <cstddef>
+
+namespace tengine::tools {
+
+// Characters of a line of the terminal that standard output is; 0 when it is none or does not tell.
+size_t terminal_width();
+
+// Whether standard output is a terminal whose user has nothing against colours: NO_COLOR
+// (https://no-color.org) is not set, and TERM is not "dumb".
+bool wants_colours();
+
+}  // namespace tengine::tools
