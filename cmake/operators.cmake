@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Which operators the library has: all, or those the user lists. `tengine inspect --operators MODEL`
-# prints such a list. What there is to choose from is read from source/operator/**/*_ops.c, where
+# prints such a list. What there is to choose from is read from source/operator/*/*_ops.c, where
 # every row begins with OP_ROW(Conv, …), MICROSOFT_ROW(QGemm, …) or TENGINE_ROW(Convolution, …).
 
 set(TENGINE_OPERATORS "" CACHE STRING
@@ -50,8 +50,7 @@ endfunction()
 # number_of_<name>.
 macro(tengine_find_operators)
     set(known "")
-    file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/source/operator/*_ops.c
-         ${PROJECT_SOURCE_DIR}/source/operator/tengine/*_ops.c)
+    file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/source/operator/*/*_ops.c)
     # So that a new row is known at the next build.
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
     set(gap "[ \n]*")

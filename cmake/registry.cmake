@@ -64,7 +64,7 @@ const int ${arg_COUNT} = ${number};
     tengine_write_registry(${file} "#include \"${arg_HEADER}\"\n\n${body}")
 endfunction()
 
-# Every source/operator/<stem>_ops.c defines `const struct operator_table <stem>_ops`, and every
+# Every source/operator/onnx/<stem>_ops.c defines `const struct operator_table <stem>_ops`, and every
 # source/operator/tengine/<stem>_ops.c defines tengine_<stem>_ops. Those without an operator that is
 # selected are not listed.
 function(tengine_generate_operator_tables)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // C API, custom kernels: a program's own code for one node. What happens with it is in
-// operator/custom_kernel.h.
+// operator/custom/custom_kernel.h.
 #include "api/custom_kernel.h"
 
 #include <string.h>
 
 #include "api/check.h"
-#include "operator/custom_kernel.h"
+#include "operator/custom/custom_kernel.h"
 #include "scheduler/failure.h"
 #include "scheduler/scheduler.h"
 #include "tengine/device.h"

@@ -5,7 +5,7 @@
 
 #include "api/check.h"
 #include "graph/graph.h"
-#include "operator/custom_kernel.h"
+#include "operator/custom/custom_kernel.h"
 #include "optimizer/optimizer.h"
 #include "scheduler/runner.h"
 #include "scheduler/session.h"

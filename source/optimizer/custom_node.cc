@@ -7,7 +7,7 @@
 
 #include "base/containers.hpp"
 #include "graph/graph.h"
-#include "operator/custom_kernel.h"
+#include "operator/custom/custom_kernel.h"
 #include "operator/infer.h"
 #include "operator/param.h"
 #include "operator/registry.h"

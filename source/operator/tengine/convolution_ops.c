@@ -3,7 +3,7 @@
 // activation of their own.
 #include <limits.h>
 
-#include "operator/conv_param.h"
+#include "operator/onnx/conv_param.h"
 #include "operator/tengine/operand.h"
 
 struct tm_conv_param

@@ -2,7 +2,7 @@
 // Operators whose meaning is the program's own: Generic, in source graphs, stands for one that is
 // not known here; Custom, in execution graphs, for any node that has a custom kernel
 // (operator/custom_kernel.h).
-#include "operator/custom_kernel.h"
+#include "operator/custom/custom_kernel.h"
 #include "operator/infer.h"
 
 struct tm_generic_param

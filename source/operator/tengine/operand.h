@@ -3,8 +3,8 @@
 // shape and type that ONNX's operators want. Beside emit.h, whose rule on failures holds here too.
 #pragma once
 
+#include "operator/onnx/window.h"
 #include "operator/tengine/emit.h"
-#include "operator/window.h"
 
 #ifdef __cplusplus
 extern "C" {

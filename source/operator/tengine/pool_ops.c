@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "operator/pool_param.h"
+#include "operator/onnx/pool_param.h"
 #include "operator/tengine/operand.h"
 
 struct tm_pool_param

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "operator/resize_param.h"
+#include "operator/onnx/resize_param.h"
 #include "operator/tengine/move.h"
 #include "operator/tengine/operand.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "operator/slice_param.h"
+#include "operator/onnx/slice_param.h"
 #include "operator/tengine/move.h"
 #include "operator/tengine/operand.h"
 #include "operator/tengine/raise.h"

@@ -8,7 +8,7 @@
 
 #include "base/containers.hpp"
 #include "graph/option.h"
-#include "operator/custom_kernel.h"
+#include "operator/custom/custom_kernel.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/split/split.h"
 

@@ -6,7 +6,7 @@
 
 #include "device/acl/operator/image.h"
 #include "device/acl/operator_table.h"
-#include "operator/conv_param.h"
+#include "operator/onnx/conv_param.h"
 
 namespace tengine::acl {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/acl/builder.h"
-#include "operator/window.h"
+#include "operator/onnx/window.h"
 
 namespace tengine::acl {
 

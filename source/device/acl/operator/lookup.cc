@@ -7,7 +7,7 @@
 #include <arm_compute/runtime/NEON/functions/NETableLookup.h>
 #include <cstring>
 
-#include "operator/qlinear_param.h"
+#include "operator/onnx/qlinear_param.h"
 
 namespace tengine::acl {
 namespace {

@@ -8,7 +8,7 @@
 #include <arm_compute/runtime/NEON/functions/NETranspose.h>
 
 #include "device/acl/operator_table.h"
-#include "operator/gemm_param.h"
+#include "operator/onnx/gemm_param.h"
 
 namespace tengine::acl {
 namespace {

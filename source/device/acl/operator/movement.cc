@@ -13,7 +13,7 @@
 
 #include "device/acl/operator_table.h"
 #include "operator/infer.h"
-#include "operator/slice_param.h"
+#include "operator/onnx/slice_param.h"
 
 namespace tengine::acl {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "device/acl/operator/image.h"
 #include "device/acl/operator_table.h"
-#include "operator/pool_param.h"
+#include "operator/onnx/pool_param.h"
 
 namespace tengine::acl {
 namespace {

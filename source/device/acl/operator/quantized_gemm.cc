@@ -7,8 +7,8 @@
 
 #include "device/acl/operator/quantized.h"
 #include "device/acl/operator_table.h"
-#include "operator/gemm_param.h"
-#include "operator/qlinear_param.h"
+#include "operator/onnx/gemm_param.h"
+#include "operator/onnx/qlinear_param.h"
 
 namespace tengine::acl {
 namespace {

@@ -9,7 +9,7 @@
 #include "device/acl/operator/pool.h"
 #include "device/acl/operator/quantized.h"
 #include "device/acl/operator_table.h"
-#include "operator/pool_param.h"
+#include "operator/onnx/pool_param.h"
 
 namespace tengine::acl {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "device/acl/operator_table.h"
-#include "operator/resize_param.h"
+#include "operator/onnx/resize_param.h"
 
 namespace tengine::acl {
 namespace {

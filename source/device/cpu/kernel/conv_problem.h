@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A convolution in explicit numbers, brought to three spatial axes so that the fast kernels need
-// one loop nest for 1-d, 2-d and 3-d; the window's rules are in operator/window.h.
+// one loop nest for 1-d, 2-d and 3-d; the window's rules are in operator/onnx/window.h.
 #pragma once
 
 #include "device/cpu/kernel_table.h"
-#include "operator/conv_param.h"
+#include "operator/onnx/conv_param.h"
 
 namespace tengine::cpu {
 

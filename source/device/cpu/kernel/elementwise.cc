@@ -12,7 +12,7 @@
 #include "device/cpu/broadcast.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "operator/activation_param.h"
+#include "operator/onnx/activation_param.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 // clang-format off

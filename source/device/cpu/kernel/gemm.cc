@@ -11,7 +11,7 @@
 #include "device/cpu/kernel/matrix_product.h"
 #include "device/cpu/kernel/tile.h"
 #include "device/cpu/kernel_table.h"
-#include "operator/gemm_param.h"
+#include "operator/onnx/gemm_param.h"
 
 namespace tengine::cpu {
 namespace {

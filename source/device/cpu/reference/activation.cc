@@ -7,7 +7,7 @@
 
 #include "device/cpu/reference/arithmetic.h"
 #include "device/cpu/reference/elementwise.h"
-#include "operator/activation_param.h"
+#include "operator/onnx/activation_param.h"
 
 namespace tengine::cpu {
 namespace {

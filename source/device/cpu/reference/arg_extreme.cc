@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "device/cpu/reference/elementwise.h"
-#include "operator/reduce_param.h"
+#include "operator/onnx/reduce_param.h"
 
 namespace tengine::cpu {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "device/cpu/reference/arithmetic.h"
 #include "device/cpu/reference/elementwise.h"
-#include "operator/binary_param.h"
+#include "operator/onnx/binary_param.h"
 
 namespace tengine::cpu {
 namespace {

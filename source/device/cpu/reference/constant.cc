@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of operator/constant_ops.c: tensors made out of parameters.
+// The operators of operator/onnx/constant_ops.c: tensors made out of parameters.
 #include <algorithm>
 #include <cstring>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/types.h"
-#include "operator/shape_param.h"
+#include "operator/onnx/shape_param.h"
 
 namespace tengine::cpu {
 namespace {

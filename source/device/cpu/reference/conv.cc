@@ -9,7 +9,7 @@
 #include "device/cpu/reference/qlinear.h"
 #include "device/cpu/reference/window_rows.h"
 #include "device/cpu/types.h"
-#include "operator/conv_param.h"
+#include "operator/onnx/conv_param.h"
 
 namespace tengine::cpu {
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Custom: a kernel of the program's own, on the thread that runs the part.
-#include "operator/custom_kernel.h"
-
+#include "operator/custom/custom_kernel.h"
 
 #include "device/cpu/kernel_table.h"
 

@@ -7,7 +7,7 @@
 #include "device/cpu/reference/accumulator.h"
 #include "device/cpu/reference/grain.h"
 #include "device/cpu/types.h"
-#include "operator/einsum_param.h"
+#include "operator/onnx/einsum_param.h"
 
 namespace tengine::cpu {
 namespace {

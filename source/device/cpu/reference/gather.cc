@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of operator/gather_ops.c. Indices are checked before anything is written.
+// The operators of operator/onnx/gather_ops.c. Indices are checked before anything is written.
 #include <algorithm>
 #include <cstring>
 
@@ -8,7 +8,7 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/strided_copy.h"
 #include "device/cpu/types.h"
-#include "operator/gather_param.h"
+#include "operator/onnx/gather_param.h"
 
 namespace tengine::cpu {
 namespace {

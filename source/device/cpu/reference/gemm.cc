@@ -5,7 +5,7 @@
 #include "device/cpu/reference/arithmetic.h"
 #include "device/cpu/reference/product.h"
 #include "device/cpu/types.h"
-#include "operator/gemm_param.h"
+#include "operator/onnx/gemm_param.h"
 
 namespace tengine::cpu {
 namespace {

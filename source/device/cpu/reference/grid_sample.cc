@@ -11,7 +11,7 @@
 #include "device/cpu/reference/sample.h"
 #include "device/cpu/strided_copy.h"
 #include "device/cpu/types.h"
-#include "operator/resize_param.h"
+#include "operator/onnx/resize_param.h"
 
 namespace tengine::cpu {
 namespace {

@@ -2,7 +2,7 @@
 // Concat and Split: one strided copy per part.
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/strided_copy.h"
-#include "operator/join_param.h"
+#include "operator/onnx/join_param.h"
 
 namespace tengine::cpu {
 namespace {

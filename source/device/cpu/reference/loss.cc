@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "device/cpu/reference/elementwise.h"
-#include "operator/loss_param.h"
+#include "operator/onnx/loss_param.h"
 
 namespace tengine::cpu {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "device/cpu/reference/elementwise.h"
-#include "operator/reduce_param.h"
+#include "operator/onnx/reduce_param.h"
 
 namespace tengine::cpu {
 namespace {

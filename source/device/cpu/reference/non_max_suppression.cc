@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NonMaxSuppression of operator/select_ops.c: per batch and class, boxes are taken by falling
+// NonMaxSuppression of operator/onnx/select_ops.c: per batch and class, boxes are taken by falling
 // score, and every box that overlaps a taken one too much is dropped. The shape is found here.
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 
 #include "base/containers.hpp"
 #include "device/cpu/kernel_table.h"
-#include "operator/select_param.h"
+#include "operator/onnx/select_param.h"
 
 namespace tengine::cpu {
 namespace {

@@ -8,7 +8,7 @@
 #include "device/cpu/reference/grain.h"
 #include "device/cpu/reference/quantize.h"
 #include "device/cpu/types.h"
-#include "operator/norm_param.h"
+#include "operator/onnx/norm_param.h"
 
 namespace tengine::cpu {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "device/cpu/reference/arithmetic.h"
 #include "device/cpu/reference/elementwise.h"
-#include "operator/order_param.h"
+#include "operator/onnx/order_param.h"
 
 namespace tengine::cpu {
 namespace {

@@ -13,7 +13,7 @@
 #include "device/cpu/reference/grain.h"
 #include "device/cpu/reference/quantize.h"
 #include "device/cpu/types.h"
-#include "operator/gemm_param.h"
+#include "operator/onnx/gemm_param.h"
 
 namespace tengine::cpu {
 

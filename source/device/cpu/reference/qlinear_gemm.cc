@@ -4,7 +4,7 @@
 #include "device/cpu/reference/product.h"
 #include "device/cpu/reference/qlinear.h"
 #include "device/cpu/types.h"
-#include "operator/qlinear_param.h"
+#include "operator/onnx/qlinear_param.h"
 
 namespace tengine::cpu {
 namespace {

@@ -7,8 +7,8 @@
 #include "device/cpu/reference/grain.h"
 #include "device/cpu/reference/quantize.h"
 #include "device/cpu/types.h"
+#include "operator/onnx/quant_param.h"
 #include "operator/onnx_type.h"
-#include "operator/quant_param.h"
 
 namespace tengine::cpu {
 namespace {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of operator/random_ops.c. Numbers come from SplitMix64 (Steele, Lea, Flood: "Fast
-// Splittable Pseudorandom Number Generators", 2014). A node with a seed gives the same numbers in
-// every run.
+// The operators of operator/onnx/random_ops.c. Numbers come from SplitMix64 (Steele, Lea, Flood:
+// "Fast Splittable Pseudorandom Number Generators", 2014). A node with a seed gives the same
+// numbers in every run.
 #include <algorithm>
 #include <cmath>
 
 #include "base/clock.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/types.h"
-#include "operator/random_param.h"
+#include "operator/onnx/random_param.h"
 
 namespace tengine::cpu {
 namespace {

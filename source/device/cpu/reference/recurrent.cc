@@ -7,7 +7,7 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/types.h"
-#include "operator/recurrent_param.h"
+#include "operator/onnx/recurrent_param.h"
 
 namespace tengine::cpu {
 namespace {

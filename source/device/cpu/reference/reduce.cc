@@ -7,7 +7,7 @@
 
 #include "device/cpu/reference/arithmetic.h"
 #include "device/cpu/reference/elementwise.h"
-#include "operator/reduce_param.h"
+#include "operator/onnx/reduce_param.h"
 
 namespace tengine::cpu {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "operator/resize_param.h"
+#include "operator/onnx/resize_param.h"
 
 namespace tengine::cpu {
 

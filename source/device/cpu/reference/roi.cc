@@ -10,7 +10,7 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/types.h"
-#include "operator/roi_param.h"
+#include "operator/onnx/roi_param.h"
 
 namespace tengine::cpu {
 namespace {

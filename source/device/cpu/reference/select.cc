@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compress, NonZero, Unique and OneHot of operator/select_ops.c; NonMaxSuppression has a file of
-// its own. NonZero and Unique find the shape of their outputs here.
+// Compress, NonZero, Unique and OneHot of operator/onnx/select_ops.c; NonMaxSuppression has a file
+// of its own. NonZero and Unique find the shape of their outputs here.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/types.h"
-#include "operator/select_param.h"
+#include "operator/onnx/select_param.h"
 
 namespace tengine::cpu {
 namespace {

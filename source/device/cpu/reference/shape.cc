@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of operator/shape_ops.c: the same elements under another shape, and the shape
+// The operators of operator/onnx/shape_ops.c: the same elements under another shape, and the shape
 // itself. Views cost nothing when the plan gives output and input the same memory.
 #include <cstring>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/strided_copy.h"
-#include "operator/shape_param.h"
+#include "operator/onnx/shape_param.h"
 
 namespace tengine::cpu {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DFT and STFT of operator/signal_ops.c, by the definition: every frequency is a sum over all
+// DFT and STFT of operator/onnx/signal_ops.c, by the definition: every frequency is a sum over all
 // samples, in double. The windows and MelWeightMatrix are in spectrum.cc.
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/elementwise.h"
 #include "device/cpu/types.h"
-#include "operator/signal_param.h"
+#include "operator/onnx/signal_param.h"
 
 namespace tengine::cpu {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of operator/slice_ops.c, as strided copies.
+// The operators of operator/onnx/slice_ops.c, as strided copies.
 #include <algorithm>
 #include <cstring>
 
@@ -7,7 +7,7 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/strided_copy.h"
 #include "device/cpu/types.h"
-#include "operator/slice_param.h"
+#include "operator/onnx/slice_param.h"
 
 namespace tengine::cpu {
 namespace {

@@ -11,7 +11,7 @@
 #include "device/cpu/exponential.h"
 #include "device/cpu/reference/arithmetic.h"
 #include "device/cpu/reference/elementwise.h"
-#include "operator/softmax_param.h"
+#include "operator/onnx/softmax_param.h"
 
 namespace tengine::cpu {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What surrounds the transforms of signal.cc: HannWindow, HammingWindow, BlackmanWindow and
-// MelWeightMatrix of operator/signal_ops.c.
+// MelWeightMatrix of operator/onnx/signal_ops.c.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -8,7 +8,7 @@
 #include "base/float_to_index.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/types.h"
-#include "operator/signal_param.h"
+#include "operator/onnx/signal_param.h"
 
 namespace tengine::cpu {
 namespace {

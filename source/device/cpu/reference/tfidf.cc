@@ -7,7 +7,7 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/elementwise.h"
 #include "device/cpu/types.h"
-#include "operator/tfidf_param.h"
+#include "operator/onnx/tfidf_param.h"
 
 namespace tengine::cpu {
 namespace {

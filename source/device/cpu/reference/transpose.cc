@@ -5,7 +5,7 @@
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/strided_copy.h"
-#include "operator/transpose_param.h"
+#include "operator/onnx/transpose_param.h"
 
 namespace tengine::cpu {
 namespace {

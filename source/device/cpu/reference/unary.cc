@@ -5,7 +5,7 @@
 #include "device/cpu/exponential.h"
 #include "device/cpu/reference/arithmetic.h"
 #include "device/cpu/reference/elementwise.h"
-#include "operator/unary_param.h"
+#include "operator/onnx/unary_param.h"
 
 namespace tengine::cpu {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/types.h"
-#include "operator/pool_param.h"
+#include "operator/onnx/pool_param.h"
 
 namespace tengine::cpu {
 namespace {

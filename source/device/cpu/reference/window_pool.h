@@ -17,7 +17,7 @@
 #include "device/cpu/reference/grain.h"
 #include "device/cpu/reference/window_rows.h"
 #include "device/cpu/types.h"
-#include "operator/pool_param.h"
+#include "operator/onnx/pool_param.h"
 
 namespace tengine::cpu {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "operator/window.h"
+#include "operator/onnx/window.h"
 
 namespace tengine::cpu {
 

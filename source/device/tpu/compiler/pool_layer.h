@@ -4,7 +4,7 @@
 #pragma once
 
 #include "device/tpu/compiler/layer.h"
-#include "operator/window.h"
+#include "operator/onnx/window.h"
 
 namespace tengine::tpu {
 

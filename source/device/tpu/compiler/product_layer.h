@@ -11,7 +11,7 @@
 #include "device/tpu/compiler/layer.h"
 #include "device/tpu/config.h"
 #include "device/tpu/isa.h"
-#include "operator/window.h"
+#include "operator/onnx/window.h"
 
 namespace tengine::tpu {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products: a matrix or a stack of rows times a constant matrix.
 #include "device/tpu/compiler/read_product.h"
-#include "operator/gemm_param.h"
-#include "operator/qlinear_param.h"
+#include "operator/onnx/gemm_param.h"
+#include "operator/onnx/qlinear_param.h"
 
 namespace tengine::tpu {
 namespace {

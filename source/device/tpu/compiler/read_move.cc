@@ -6,9 +6,9 @@
 
 #include "device/tpu/compiler/move_layer.h"
 #include "device/tpu/compiler/read.h"
-#include "operator/join_param.h"
-#include "operator/resize_param.h"
-#include "operator/slice_param.h"
+#include "operator/onnx/join_param.h"
+#include "operator/onnx/resize_param.h"
+#include "operator/onnx/slice_param.h"
 
 namespace tengine::tpu {
 namespace {

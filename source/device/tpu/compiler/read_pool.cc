@@ -7,7 +7,7 @@
 #include "device/tpu/compiler/move_layer.h"
 #include "device/tpu/compiler/pool_layer.h"
 #include "device/tpu/compiler/read.h"
-#include "operator/pool_param.h"
+#include "operator/onnx/pool_param.h"
 #include "tengine/fixed_point.h"
 
 namespace tengine::tpu {

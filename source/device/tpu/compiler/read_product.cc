@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/half.h"
-#include "operator/conv_param.h"
+#include "operator/onnx/conv_param.h"
 #include "tengine/fixed_point.h"
 
 namespace tengine::tpu {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// struct custom_kernel_tensor (c_api.h) for the tensors of a node.
+#pragma once
+
+#include "operator/custom/custom_kernel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// How two lists of the same node's tensors differ.
+typedef enum kernel_change
+{
+    KERNEL_TENSORS_SAME,
+    KERNEL_TENSORS_RESHAPED,  // in dimensions only
+    KERNEL_TENSORS_OTHER
+} kernel_change_t;
+
+// Describes the inputs and outputs of an execution node; only constants have data.
+// TENGINE_ELIMIT for a tensor with more elements than an int can count. To be freed in any case.
+int make_kernel_tensors(const struct node* node, ir_kernel_tensors_t* out_tensors);
+void free_kernel_tensors(ir_kernel_tensors_t* tensors);
+
+kernel_change_t compare_kernel_tensors(const ir_kernel_tensors_t* before,
+                                       const ir_kernel_tensors_t* after);
+
+// The data that the node's tensors have now; none.
+void set_kernel_data(const struct node* node, ir_kernel_tensors_t* tensors);
+void clear_kernel_data(ir_kernel_tensors_t* tensors);
+
+#ifdef __cplusplus
+}
+#endif

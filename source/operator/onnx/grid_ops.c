@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// GridSample: a tensor sampled at places that another tensor gives. Its parameters are in
+// resize_param.h.
+#include <string.h>
+
+#include "operator/infer.h"
+#include "operator/onnx/resize_param.h"
+#include "operator/param.h"
+#include "operator/registry.h"
+
+static int infer_grid_sample(struct node* node)
+{
+    const struct tensor* input = get_ir_node_input(node, 0);
+    const struct tensor* grid = get_ir_node_input(node, 1);
+    const int rank = input->dim_num;
+    if (rank < 3 || grid->dim_num != rank || grid->dims[rank - 1] != rank - 2 ||
+        grid->dims[0] != input->dims[0])
+        return fail_node(node, TENGINE_EINVAL,
+                         "X must be [N, C, spatial...] and grid [N, "
+                         "spatial..., number of spatial dimensions]");
+    const int type = grid->data_type;
+    if (type != TENGINE_DT_FP32 && type != TENGINE_DT_FP16 && type != TENGINE_DT_BF16 &&
+        type != TENGINE_DT_FP64)
+        return fail_node(node, TENGINE_EDTYPE, "grid is %s, a float type is needed",
+                         get_data_type_name(type));
+    int64_t dims[MAX_SHAPE_DIM_NUM] = {input->dims[0], input->dims[1]};
+    for (int i = 2; i < rank; i++) {
+        dims[i] = grid->dims[i - 1];
+        if (input->dims[i] == 0 && grid->elem_num > 0)
+            return fail_node(node, TENGINE_EINVAL, "X is empty, there is nothing to sample");
+    }
+    return set_node_output(node, 0, input->data_type, dims, rank);
+}
+
+#define GRID_SAMPLE_FIELDS(default_mode, modes)                                                   \
+    {                                                                                             \
+        OP_FIELD(struct grid_sample_param, STRING, mode, .text = default_mode, .choices = modes), \
+            OP_FIELD(struct grid_sample_param, STRING, padding_mode, .text = "zeros",             \
+                     .choices = "zeros|border|reflection"),                                       \
+            OP_FIELD(struct grid_sample_param, INT, align_corners, .maximum = 1),                 \
+    }
+static const op_field_t planar_grid_sample_fields[] =
+    GRID_SAMPLE_FIELDS("bilinear", "bilinear|nearest|bicubic");
+static const op_field_t grid_sample_fields[] = GRID_SAMPLE_FIELDS("linear", "linear|nearest|cubic");
+
+// Up to opset 19 the modes had the names of those of planes.
+static int lower_planar_grid_sample(struct graph* graph, struct node* node)
+{
+    (void)graph;
+    const char* mode = get_ir_node_text(node, "mode", "");
+    const char* general = strcmp(mode, "bilinear") == 0  ? "linear"
+                          : strcmp(mode, "bicubic") == 0 ? "cubic"
+                                                         : "nearest";
+    TENGINE_RETURN_IF_ERROR(change_node_method(node, "GridSample"));
+    return set_node_text(node, "mode", general, strlen(general));
+}
+
+static const ir_method_t* const rows[] = {
+    OP_ROW(GridSample, .version = 16, .until = 19, .min_input = 2, .max_input = 2, .min_output = 1,
+           .max_output = 1, OP_FIELDS(planar_grid_sample_fields),
+           .param_size = sizeof(struct grid_sample_param), .traits = OP_LEGACY,
+           .lower = lower_planar_grid_sample),
+    OP_ROW(GridSample, .version = 20, .min_input = 2, .max_input = 2, .min_output = 1,
+           .max_output = 1, OP_FIELDS(grid_sample_fields),
+           .param_size = sizeof(struct grid_sample_param), .infer_shape = infer_grid_sample),
+};
+
+OPERATOR_TABLE(grid_ops, rows);

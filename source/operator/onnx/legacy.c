@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pieces of lower functions, see legacy.h.
+#include "operator/onnx/legacy.h"
+
+#include <string.h>
+
+#include "operator/infer.h"
+#include "tengine/device.h"
+
+struct tensor* create_int_constant(struct graph* graph, const int64_t* values, int num)
+{
+    struct tensor* tensor = create_ir_tensor(graph, NULL, TENGINE_DT_INT64);
+    if (tensor == NULL || set_ir_tensor_shape(tensor, &num, 1) < 0 ||
+        allocate_ir_tensor(tensor) < 0) {
+        return NULL;
+    }
+    tensor->tensor_type = TENSOR_TYPE_CONST;
+    if (num > 0) memcpy(tensor->data, values, (size_t)num * sizeof(int64_t));
+    return tensor;
+}
+
+struct node* append_lowered_node(struct graph* graph, const struct node* origin, const char* op,
+                                 struct tensor* inputs[], int input_num)
+{
+    struct node* node = create_op_node(graph, NULL, op, origin->name);
+    if (node == NULL) return NULL;
+    for (int i = 0; i < input_num; ++i) {
+        if (inputs[i] == NULL || set_ir_node_input_tensor(node, i, inputs[i]) < 0) return NULL;
+    }
+    struct tensor* output = create_ir_tensor(graph, NULL, TENGINE_DT_UNKNOWN);
+    if (output == NULL || set_ir_node_output_tensor(node, 0, output) < 0) return NULL;
+    return node;
+}
+
+int align_second_input(struct graph* graph, struct node* node, int axis)
+{
+    const struct tensor* first = get_ir_node_input(node, 0);
+    struct tensor* second = get_ir_node_input(node, 1);
+    if (first == NULL || second == NULL || !first->shape_set || !second->shape_set) {
+        return fail_node(node, TENGINE_ENOTSUP,
+                         "broadcasting along axis %d needs the ranks of both inputs in the model "
+                         "(opset 7 and newer do not)",
+                         axis);
+    }
+    const int missing = first->dim_num - axis - second->dim_num;
+    if (missing < 0) {
+        return fail_node(node, TENGINE_EINVAL,
+                         "input 1 of rank %d at axis %d does not fit into input 0 of rank %d",
+                         second->dim_num, axis, first->dim_num);
+    }
+    if (missing == 0) return TENGINE_OK;
+    int64_t axes[MAX_SHAPE_DIM_NUM];
+    for (int i = 0; i < missing; ++i)
+        axes[i] = second->dim_num + i;
+    struct tensor* inputs[] = {second, create_int_constant(graph, axes, missing)};
+    struct node* unsqueeze = append_lowered_node(graph, node, "Unsqueeze", inputs, 2);
+    if (unsqueeze == NULL) return tengine_error_code();
+    return set_ir_node_input_tensor(node, 1, get_ir_node_output(unsqueeze, 0));
+}

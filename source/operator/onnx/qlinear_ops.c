@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integer operators of the domain com.microsoft (ONNX Runtime's contributed operators) and Lookup.
+// Neighbours: QLinearConv in conv_ops.c, QLinearMatMul in gemm_ops.c, the integer pools in
+// pool_ops.c; those that are rewritten as float operators in qlinear_float_ops.c.
+// Kernels: device/cpu/reference/qlinear_*.cc and lookup.cc.
+#include "operator/infer.h"
+#include "operator/onnx/gemm_param.h"
+#include "operator/onnx/macs.h"
+#include "operator/onnx/qlinear_param.h"
+#include "operator/onnx/quantized.h"
+#include "operator/type_set.h"
+
+// a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point. Zero points are
+// optional, so a row can demand the first two inputs only.
+static int infer_binary(struct node* node)
+{
+    const struct tensor* a = get_ir_node_input(node, 0);
+    for (int i = 0; i <= 3; i += 3) {
+        TENGINE_RETURN_IF_ERROR(require_quantized(node, i));
+        TENGINE_RETURN_IF_ERROR(check_quantization(node, i + 1, 1));
+    }
+    TENGINE_RETURN_IF_ERROR(check_result_quantization(node, 6));
+    int64_t dims[MAX_SHAPE_DIM_NUM];
+    int dim_num = a->dim_num;
+    for (int i = 0; i < dim_num; ++i)
+        dims[i] = a->dims[i];
+    TENGINE_RETURN_IF_ERROR(broadcast_with(node, dims, &dim_num, get_ir_node_input(node, 3)));
+    return set_node_output(node, 0, result_type(node, 7), dims, dim_num);
+}
+
+static const op_field_t qgemm_fields[] = {
+    OP_FIELD(struct qgemm_param, FLOAT, alpha, .number = 1),
+    OP_FIELD(struct qgemm_param, INT, transA, .number = 0),
+    OP_FIELD(struct qgemm_param, INT, transB, .number = 0),
+};
+
+static int resolve_qgemm(const struct node* node, struct gemm_shape* out_shape)
+{
+    const struct qgemm_param* param = node->op.param_mem;
+    return resolve_gemm_shape(node, 3, 6, param->transA, param->transB, out_shape);
+}
+
+// a, a_scale, a_zero_point, b, b_scale, b_zero_point, C, y_scale, y_zero_point. The scale of C,
+// int32, is alpha * a_scale * b_scale.
+static int infer_qgemm(struct node* node)
+{
+    const struct qgemm_param* param = node->op.param_mem;
+    if (!get_ir_node_input(node, 7))
+        return fail_node(node, TENGINE_ENOTSUP,
+                         "y_scale is absent: a result in float is not supported");
+    if (!(param->alpha > 0))
+        return fail_node(node, TENGINE_ERANGE, "alpha is %g, a positive number expected",
+                         (double)param->alpha);
+    TENGINE_RETURN_IF_ERROR(require_quantized(node, 0));
+    TENGINE_RETURN_IF_ERROR(require_quantized(node, 3));
+    TENGINE_RETURN_IF_ERROR(require_type(node, 6, TYPE_BIT(INT32)));
+    struct gemm_shape shape;
+    TENGINE_RETURN_IF_ERROR(resolve_qgemm(node, &shape));
+    TENGINE_RETURN_IF_ERROR(check_quantization(node, 1, 1));
+    TENGINE_RETURN_IF_ERROR(check_quantization(node, 4, shape.n));
+    TENGINE_RETURN_IF_ERROR(check_result_quantization(node, 7));
+    const int64_t dims[] = {shape.m, shape.n};
+    return set_node_output(node, 0, result_type(node, 8), dims, 2);
+}
+
+static int64_t count_qgemm_macs(const struct node* node)
+{
+    const struct qgemm_param* param = node->op.param_mem;
+    const struct tensor* a = get_ir_node_input(node, 0);
+    return multiply_macs(get_ir_node_output(node, 0)->elem_num, a->dims[param->transA ? 0 : 1]);
+}
+
+static int infer_lookup(struct node* node)
+{
+    const struct tensor* table = get_ir_node_input(node, 1);
+    TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_BYTE));
+    TENGINE_RETURN_IF_ERROR(require_type(node, 1, TYPES_BYTE));
+    if (table->dim_num != 1 || table->dims[0] != LOOKUP_TABLE_SIZE)
+        return fail_node(node, TENGINE_EINVAL,
+                         "the table has rank %d and %lld values, a list of %d expected",
+                         table->dim_num, (long long)table->elem_num, LOOKUP_TABLE_SIZE);
+    return set_node_output_like(node, 0, get_ir_node_input(node, 0), table->data_type);
+}
+
+#define BINARY_ROW                                                                              \
+    .version = 1, .until = 1, .min_input = 2, .max_input = 8, .min_output = 1, .max_output = 1, \
+    .infer_shape = infer_binary, .types = "7|0"
+
+static const ir_method_t* const rows[] = {
+    MICROSOFT_ROW(QLinearAdd, BINARY_ROW),
+    MICROSOFT_ROW(QLinearMul, BINARY_ROW),
+    MICROSOFT_ROW(QGemm, .version = 1, .until = 1, .min_input = 6, .max_input = 9, .min_output = 1,
+                  .max_output = 1, OP_FIELDS(qgemm_fields),
+                  .param_size = sizeof(struct qgemm_param), .infer_shape = infer_qgemm,
+                  .types = "8|0", .macs = count_qgemm_macs),
+    OWN_ROW(Lookup, .version = 1, .until = 1, .min_input = 2, .max_input = 2, .min_output = 1,
+            .max_output = 1, .infer_shape = infer_lookup, .types = "1"),
+};
+
+OPERATOR_TABLE(qlinear_ops, rows);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of the operators in resize_ops.c and grid_ops.c, and what Resize's inputs mean for a
+// given shape.
+#pragma once
+
+#include "operator/operator.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct resize_param
+{
+    char* mode;  // nearest, linear, cubic
+    char* coordinate_transformation_mode;
+    char* nearest_mode;
+    char* keep_aspect_ratio_policy;  // stretch, not_larger, not_smaller; with sizes only
+    float cubic_coeff_a;
+    float extrapolation_value;  // for places outside the input in tf_crop_and_resize
+    int exclude_outside;
+    int antialias;
+    struct op_ints axes;  // absent: all
+};
+
+// How one axis is resized.
+struct resize_axis
+{
+    double scale;      // output length / input length
+    double length;     // of the output, before it is rounded down to `size`
+    int64_t size;      // of the output
+    double roi_begin;  // part of the input that is seen, 0 to 1; tf_crop_and_resize only
+    double roi_end;
+    int identity;  // 1: the axis is copied as it is
+};
+
+// One entry for every axis of input 0. OP_SHAPE_LATER while an input has no data.
+int resolve_resize(const struct node* node, struct resize_axis out_axes[MAX_SHAPE_DIM_NUM]);
+
+// Upsample of opset 7 (scales is an attribute) and 9 (an input); lowered to Resize.
+struct upsample_param
+{
+    char* mode;
+    struct op_floats scales;
+};
+
+struct grid_sample_param
+{
+    char* mode;          // linear, nearest, cubic; up to opset 19 bilinear, nearest, bicubic
+    char* padding_mode;  // zeros, border, reflection
+    int align_corners;
+};
+
+#ifdef __cplusplus
+}
+#endif
