@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "device/tpu/assembler.h"
+#include "device/tpu/program/assembler.h"
 #include "device/tpu/sample_program.h"
 #include "fuzz/refusal.h"
 #include "tengine/error.h"

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "device/tpu/config.h"
+#include "device/tpu/machine/config.h"
 #include "fuzz/refusal.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "device/tpu/config_fields.h"
-#include "device/tpu/validation.h"
+#include "device/tpu/machine/config_fields.h"
+#include "device/tpu/published/comparison.h"
 #include "fuzz/refusal.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "device/tpu/config.h"
-#include "device/tpu/program.h"
-#include "device/tpu/simulator.h"
+#include "device/tpu/machine/config.h"
+#include "device/tpu/program/program.h"
+#include "device/tpu/simulator/simulator.h"
 #include "tengine/device.h"
 
 namespace tengine::tpu {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an instruction is said to touch against the bytes that it does touch.
-#include "device/tpu/access.h"
+#include "device/tpu/machine/access.h"
 
 #include <gtest/gtest.h>
 #include <set>

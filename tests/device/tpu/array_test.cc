@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cycles of the array: rows worked out by hand, and every row of the SCALE-Sim tables, by formula
 // and, weight stationary, through programs.
-#include "device/tpu/array.h"
+#include "device/tpu/simulator/array.h"
 
 #include <fstream>
 #include <gtest/gtest.h>
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "device/tpu/published/stand_in.h"
 #include "device/tpu/reference_random.h"
-#include "device/tpu/simulator.h"
-#include "device/tpu/validation_program.h"
+#include "device/tpu/simulator/simulator.h"
 #include "tengine/error.h"
 
 namespace tengine::tpu {

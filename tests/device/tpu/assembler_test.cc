@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text: the sample there and back, what may be written otherwise, and errors that name the line.
-#include "device/tpu/assembler.h"
+#include "device/tpu/program/assembler.h"
 
 #include <cmath>
 #include <gmock/gmock.h>
@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-#include "device/tpu/isa_table.h"
+#include "device/tpu/machine/isa_table.h"
 #include "device/tpu/sample_program.h"
 #include "tengine/error.h"
 

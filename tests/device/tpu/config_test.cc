@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Presets, JSON files, and what is refused of them.
-#include "device/tpu/config.h"
+#include "device/tpu/machine/config.h"
 
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 #include <set>
 #include <sys/stat.h>
 
-#include "device/tpu/config_fields.h"
+#include "device/tpu/machine/config_fields.h"
 #include "tengine/error.h"
 
 namespace tengine::tpu {

@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "device/tpu/device_run.h"
-#include "device/tpu/program.h"
+#include "device/tpu/program/program.h"
 #include "scheduler/watchdog.h"
 #include "tengine/device.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The encoding: every opcode and form there and back, bytes that are no instruction, and the one
 // layout that files rely on.
-#include "device/tpu/isa.h"
+#include "device/tpu/machine/isa.h"
 
 #include <cstring>
 #include <fstream>
@@ -12,7 +12,7 @@
 #include <sstream>
 #include <string>
 
-#include "device/tpu/isa_table.h"
+#include "device/tpu/machine/isa_table.h"
 #include "tengine/error.h"
 
 namespace tengine::tpu {

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "device/tpu/isa_table.h"
-#include "device/tpu/machine_matrix.h"
-#include "device/tpu/machine_product.h"
-#include "device/tpu/machine_vector.h"
+#include "device/tpu/machine/isa_table.h"
 #include "device/tpu/reference_machine.h"
 #include "device/tpu/reference_random.h"
-#include "device/tpu/simulator.h"
+#include "device/tpu/simulator/machine_matrix.h"
+#include "device/tpu/simulator/machine_product.h"
+#include "device/tpu/simulator/machine_vector.h"
+#include "device/tpu/simulator/simulator.h"
 #include "tengine/error.h"
 
 namespace tengine::tpu {

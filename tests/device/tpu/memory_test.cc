@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "device/tpu/config.h"
 #include "device/tpu/device_run.h"
+#include "device/tpu/machine/config.h"
 #include "scheduler/scheduler.h"
 
 namespace tengine::tpu {

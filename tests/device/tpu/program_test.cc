@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The container: there and back, its layout, and that no damaged file is taken or does harm, with
 // the hash of its undamaged self or with its own.
-#include "device/tpu/program.h"
+#include "device/tpu/program/program.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "device/tpu/access.h"
-#include "device/tpu/isa_table.h"
+#include "device/tpu/machine/access.h"
+#include "device/tpu/machine/isa_table.h"
 
 namespace tengine::tpu {
 namespace {

@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "device/tpu/config.h"
-#include "device/tpu/isa.h"
+#include "device/tpu/machine/config.h"
+#include "device/tpu/machine/isa.h"
 
 namespace tengine::tpu {
 

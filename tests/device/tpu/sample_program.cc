@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "device/tpu/sha256.h"
-#include "device/tpu/simulator.h"
+#include "device/tpu/simulator/simulator.h"
 #include "tengine/error.h"
 
 namespace tengine::tpu {

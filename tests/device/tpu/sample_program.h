@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "device/tpu/config.h"
-#include "device/tpu/program.h"
+#include "device/tpu/machine/config.h"
+#include "device/tpu/program/program.h"
 
 namespace tengine::tpu {
 

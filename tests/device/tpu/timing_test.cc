@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "device/tpu/reference_random.h"
-#include "device/tpu/simulator.h"
-#include "device/tpu/timing_port.h"
+#include "device/tpu/simulator/simulator.h"
+#include "device/tpu/simulator/timing_port.h"
 #include "tengine/error.h"
 
 namespace tengine::tpu {

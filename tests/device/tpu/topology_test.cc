@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Topology files of SCALE-Sim: what is read of them, what is refused with its line, and that the
 // simulator takes as long for them as SCALE-Sim says.
-#include "device/tpu/topology.h"
+#include "device/tpu/published/topology.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "device/tpu/validation.h"
+#include "device/tpu/published/comparison.h"
 #include "tengine/error.h"
 
 namespace tengine::tpu {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "device/tpu/program.h"
+#include "device/tpu/program/program.h"
 #include "tengine/device.h"
 
 namespace tengine::tpu {

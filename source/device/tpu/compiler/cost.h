@@ -2,7 +2,7 @@
 // Cycles of single things, for the compiler's decisions and for estimates.
 #pragma once
 
-#include "device/tpu/config.h"
+#include "device/tpu/machine/config.h"
 
 namespace tengine::tpu {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/tpu/compiler/layer.h"
-#include "device/tpu/isa.h"
+#include "device/tpu/machine/isa.h"
 
 namespace tengine::tpu {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "device/tpu/compiler/grid.h"
-#include "device/tpu/program.h"
+#include "device/tpu/program/program.h"
 
 namespace tengine::tpu {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "device/tpu/compiler/layer.h"
-#include "device/tpu/config.h"
+#include "device/tpu/machine/config.h"
 
 namespace tengine::tpu {
 

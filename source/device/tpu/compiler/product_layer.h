@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "device/tpu/compiler/layer.h"
-#include "device/tpu/config.h"
-#include "device/tpu/isa.h"
+#include "device/tpu/machine/config.h"
+#include "device/tpu/machine/isa.h"
 #include "operator/onnx/window.h"
 
 namespace tengine::tpu {

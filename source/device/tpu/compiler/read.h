@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "device/tpu/compiler/network.h"
-#include "device/tpu/isa.h"
+#include "device/tpu/machine/isa.h"
 #include "tengine/device.h"
 
 namespace tengine::tpu {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "device/tpu/config.h"
-#include "device/tpu/config_fields.h"
+#include "device/tpu/machine/config.h"
+#include "device/tpu/machine/config_fields.h"
 #include "device/tpu/tool/command.h"
 
 namespace tengine::tpu {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "device/tpu/program.h"
+#include "device/tpu/program/program.h"
 
 namespace tengine::tpu {
 

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "device/tpu/assembler.h"
-#include "device/tpu/config_fields.h"
-#include "device/tpu/simulator.h"
+#include "device/tpu/machine/config_fields.h"
+#include "device/tpu/program/assembler.h"
+#include "device/tpu/published/comparison.h"
+#include "device/tpu/published/topology.h"
+#include "device/tpu/simulator/simulator.h"
 #include "device/tpu/tool/command.h"
 #include "device/tpu/tool/file.h"
-#include "device/tpu/topology.h"
-#include "device/tpu/validation.h"
 #include "tengine/error.h"
 
 namespace tengine::tpu {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which parts of the memories an instruction reads and writes: the machine must know when an
+// instruction overwrites its own operands, the timing what waits for what. Operands: isa.h.
+#pragma once
+
+#include <cstdint>
+
+#include "device/tpu/machine/isa.h"
+
+namespace tengine::tpu {
+
+enum class Memory : uint8_t
+{
+    kBuffer = 0,
+    kSums = 1,  // in rows
+    kHost = 2,
+};
+constexpr int kMemoryNum = 3;
+
+// Bytes [begin, end) or rows of a memory. When `period` is not 0, of each `period` bytes only
+// `length` are touched, from those whose address modulo the period is `residue`.
+struct Access
+{
+    Memory memory = Memory::kBuffer;
+    bool is_write = false;
+    uint64_t begin = 0, end = 0;
+    uint64_t period = 0, residue = 0, length = 0;
+};
+constexpr int kMaxAccesses = 5;
+
+// The accesses of a valid instruction; returns how many.
+int list_accesses(const Instruction& instruction, Access out[kMaxAccesses]);
+
+// Whether two accesses touch a common byte. Exact for dense ranges and for grids of one common
+// pitch, such as channel slices of one tensor; otherwise true when the ranges around them meet.
+bool accesses_overlap(const Access& a, const Access& b);
+
+// Bytes of an element of the vectors of `d`, and of `a` for vector instructions.
+int element_bytes(const Instruction& instruction);
+
+}  // namespace tengine::tpu

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Configurations as JSON. Printing needs no library; without nlohmann-json, reading fails with the
+// reason.
+#include <charconv>
+#include <new>
+#include <set>
+
+#include "device/tpu/machine/config.h"
+#include "device/tpu/machine/config_fields.h"
+#include "tengine/error.h"
+
+#ifdef TENGINE_HAVE_JSON
+#include <nlohmann/json.hpp>
+#endif
+
+namespace tengine::tpu {
+namespace {
+
+std::string print_value(int64_t value)
+{
+    return std::to_string(value);
+}
+
+std::string print_value(int value)
+{
+    return std::to_string(value);
+}
+
+std::string print_value(bool value)
+{
+    return value ? "true" : "false";
+}
+
+// The shortest that gives the same number again, whatever the locale.
+std::string print_value(double value)
+{
+    char text[40];
+    return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+}
+
+#ifdef TENGINE_HAVE_JSON
+
+using Json = nlohmann::json;
+
+// What a member must be is in its type.
+bool has_type(const Json& value, int Config::*)
+{
+    return value.is_number_integer();
+}
+
+bool has_type(const Json& value, int64_t Config::*)
+{
+    return value.is_number_integer();
+}
+
+bool has_type(const Json& value, double Config::*)
+{
+    return value.is_number();
+}
+
+bool has_type(const Json& value, bool Config::*)
+{
+    return value.is_boolean();
+}
+
+const char* type_text(const ConfigField& field)
+{
+    if (std::holds_alternative<bool Config::*>(field.member)) return "true or false";
+    return std::holds_alternative<double Config::*>(field.member) ? "a number" : "an integer";
+}
+
+// For errors. Arrays and objects are not written out: they may be nested too deeply for the stack.
+std::string value_text(const Json& value)
+{
+    if (value.is_structured()) return value.is_array() ? "an array" : "an object";
+    return value.dump();
+}
+
+int set_field(const Json& value, const ConfigField& field, const std::string& where,
+              Config* out_config)
+{
+    const bool fits =
+        std::visit([&](auto member) { return has_type(value, member); }, field.member);
+    if (!fits)
+        return tengine_error_set(TENGINE_EINVAL, "%s: '%s' is %.80s; accepted is %s", where.c_str(),
+                                 field.name, value_text(value).c_str(), type_text(field));
+    // As a double first: the range keeps the conversion to the member's type defined.
+    const double number = value.is_boolean() ? value.get<bool>() : value.get<double>();
+    if (!(number >= field.low && number <= field.high))
+        return tengine_error_set(TENGINE_ERANGE, "%s: '%s' is %.80s; accepted is %.17g to %.17g",
+                                 where.c_str(), field.name, value_text(value).c_str(), field.low,
+                                 field.high);
+    std::visit(
+        [&](auto member) {
+            using Type = std::decay_t<decltype(out_config->*member)>;
+            out_config->*member = static_cast<Type>(number);
+        },
+        field.member);
+    return TENGINE_OK;
+}
+
+int read_string(const Json& object, const char* name, const std::string& where,
+                std::string* out_text)
+{
+    const auto found = object.find(name);
+    if (found == object.end()) return TENGINE_OK;
+    if (!found->is_string())
+        return tengine_error_set(TENGINE_EINVAL, "%s: '%s' is %.80s; accepted is a string",
+                                 where.c_str(), name, value_text(*found).c_str());
+    *out_text = found->get<std::string>();
+    return TENGINE_OK;
+}
+
+int start_from_base(const std::string& base, const std::string& where, Config* out_config)
+{
+    const Config* preset = find_preset(base);
+    if (preset == nullptr)
+        return tengine_error_set(TENGINE_ENOENT, "%s: there is no base '%.80s'; accepted are %s",
+                                 where.c_str(), base.c_str(), preset_names().c_str());
+    *out_config = *preset;
+    return TENGINE_OK;
+}
+
+int check_names(const Json& object, const std::string& where)
+{
+    std::set<std::string> known = {"base", "name"};
+    for (const ConfigField& field : config_fields())
+        known.insert(field.name);
+    for (const auto& item : object.items()) {
+        if (known.count(item.key()) == 0)
+            return tengine_error_set(TENGINE_EINVAL, "%s: unknown member '%.80s'", where.c_str(),
+                                     item.key().c_str());
+    }
+    return TENGINE_OK;
+}
+
+// A name that comes twice would silently hide the first value.
+int parse_object(const std::string& text, const std::string& where, Json* out_object)
+{
+    std::set<std::string> seen;
+    std::string twice;
+    const auto watch = [&](int depth, Json::parse_event_t event, const Json& value) {
+        if (event == Json::parse_event_t::key && depth == 1 &&
+            !seen.insert(value.get<std::string>()).second)
+            twice = value.get<std::string>();
+        return true;
+    };
+    *out_object = Json::parse(text, watch);
+    if (!out_object->is_object())
+        return tengine_error_set(TENGINE_EINVAL, "%s: it is no JSON object", where.c_str());
+    if (!twice.empty())
+        return tengine_error_set(TENGINE_EINVAL, "%s: '%.80s' is given twice", where.c_str(),
+                                 twice.c_str());
+    return TENGINE_OK;
+}
+
+int read_config(const std::string& text, const std::string& where, Config* out_config)
+{
+    Json object;
+    TENGINE_RETURN_IF_ERROR(parse_object(text, where, &object));
+    TENGINE_RETURN_IF_ERROR(check_names(object, where));
+    Config config;
+    std::string base;
+    TENGINE_RETURN_IF_ERROR(read_string(object, "base", where, &base));
+    if (object.contains("base")) TENGINE_RETURN_IF_ERROR(start_from_base(base, where, &config));
+    config.name = "custom";
+    TENGINE_RETURN_IF_ERROR(read_string(object, "name", where, &config.name));
+    for (const ConfigField& field : config_fields()) {
+        const auto found = object.find(field.name);
+        if (found != object.end()) {
+            TENGINE_RETURN_IF_ERROR(set_field(*found, field, where, &config));
+        } else if (!object.contains("base")) {
+            return tengine_error_set(TENGINE_EINVAL,
+                                     "%s: '%s' is missing; give it, or a \"base\" (%s)",
+                                     where.c_str(), field.name, preset_names().c_str());
+        }
+    }
+    TENGINE_RETURN_IF_ERROR(check_config(config, where));
+    *out_config = config;
+    return TENGINE_OK;
+}
+
+#endif
+
+}  // namespace
+
+int parse_config(const std::string& json, const std::string& where, Config* out_config)
+{
+#ifdef TENGINE_HAVE_JSON
+    try {
+        return read_config(json, where, out_config);
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "%s: no memory", where.c_str());
+    } catch (const std::exception& error) {
+        return tengine_error_set(TENGINE_EINVAL, "%s: %s", where.c_str(), error.what());
+    }
+#else
+    (void)json;
+    (void)out_config;
+    return tengine_error_set(TENGINE_ENOTSUP,
+                             "%s: this build cannot read JSON (nlohmann-json was not found); the "
+                             "configurations %s need none",
+                             where.c_str(), preset_names().c_str());
+#endif
+}
+
+std::string print_config(const Config& config)
+{
+    std::string text = "{\n  \"name\": \"" + config.name + "\"";
+    for (const ConfigField& field : config_fields()) {
+        text += std::string(",\n  \"") + field.name + "\": ";
+        text += std::visit([&](auto member) { return print_value(config.*member); }, field.member);
+    }
+    return text + "\n}\n";
+}
+
+}  // namespace tengine::tpu

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What assembler and disassembler share, besides the functions of program.h.
+#pragma once
+
+#include <string>
+
+#include "device/tpu/program/program.h"
+#include "tengine/defines.h"
+
+namespace tengine::tpu {
+
+struct TypeName
+{
+    int data_type;
+    const char* name;
+};
+
+constexpr int kTypeNameNum = 3;
+extern const TypeName kTypeNames[kTypeNameNum];
+
+// The instructions alone, without the directives before them.
+std::string disassemble_code(const Program& program);
+
+}  // namespace tengine::tpu

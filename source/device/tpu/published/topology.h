@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Networks as SCALE-Sim's topology files have them: convolutions without padding, a line each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "device/tpu/simulator/array.h"
+
+namespace tengine::tpu {
+
+struct TopologyLayer
+{
+    std::string name;
+    RepeatedLayer repeated;
+};
+
+// Reads the text of a topology as SCALE-Sim v3 does: the first line is a heading; of each further
+// one counts what is before its last comma, name, height and width of the input, height and width
+// of the filter, channels, filters, stride, and if it is there "1:1", the ratio of a dense layer.
+// A layer with DP in its name is depthwise: it is there once for each channel, with one.
+// TENGINE_EFORMAT with `where` and the line: another number of values, or what is no such layer;
+// TENGINE_ELIMIT: one that is too large for a program.
+int parse_topology(const std::string& text, const std::string& where,
+                   std::vector<TopologyLayer>* out_layers);
+
+}  // namespace tengine::tpu

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs programs: values (machine.cc, one instruction after the other, bit-exact) and cycles
+// (timing.cc, units that overlap). The two know nothing of each other.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/tpu/machine/config.h"
+#include "device/tpu/program/program.h"
+
+namespace tengine::tpu {
+
+// Of one run. Cycles of the array add up: active + weight_stall + weight_shift + non_matrix =
+// total.
+struct Counters
+{
+    int64_t total = 0;
+    int64_t active = 0;        // multiplying
+    int64_t weight_stall = 0;  // idle: the next tile has not arrived
+    int64_t weight_shift = 0;  // idle: the next tile is being shifted in
+    int64_t non_matrix = 0;    // idle for any other reason
+    int64_t raw_stall = 0;     // of non_matrix: waiting for what an earlier instruction computes
+    int64_t input_stall = 0;   // of non_matrix: waiting for a transfer from the host
+    int64_t macs = 0;          // useful products
+    int64_t mac_slots = 0;     // rows * columns * active, in products the mode allows
+    int64_t weight_bytes = 0, host_read_bytes = 0, host_write_bytes = 0;
+    int64_t buffer_read_bytes = 0, buffer_write_bytes = 0;
+    int64_t sum_read_bytes = 0, sum_write_bytes = 0;
+    int64_t weight_busy = 0, vector_busy = 0, dma_busy = 0;  // cycles of the other units
+    std::array<int64_t, kOpcodeNum> instructions{};
+    double energy_pj = 0;
+    // By tag, at least one; they add up to total. What comes before the first tag belongs to 0.
+    std::vector<int64_t> node_cycles;
+};
+
+// Cycles of one run; they do not depend on values. `program` must have been validated.
+int count_cycles(const Program& program, const Config& config, Counters* out_counters);
+
+// What goes wrong on demand, at the instruction of this index (-1: never).
+struct Faults
+{
+    int64_t bad_opcode_at = -1;  // the instruction's opcode is no opcode
+    int64_t dma_error_at = -1;   // the first transfer at or behind it fails
+    int64_t hang_at = -1;        // never finishes (until `cancelled`)
+    int64_t bit_flip = -1;       // this bit of the program's file is flipped before it is loaded
+};
+
+// The values of a run: executes a validated program on host memory of program.host_bytes bytes,
+// which the caller has filled with constants and inputs. Buffers keep nothing from run to run.
+class Machine
+{
+  public:
+    static int create(const Config& config, std::unique_ptr<Machine>* out_machine);
+    virtual ~Machine() = default;
+    // TENGINE_EDEVICE for a fault, and when `cancelled`, which is asked now and then, says so.
+    virtual int run(const Program& program, uint8_t* host, const Faults& faults,
+                    const std::function<bool()>& cancelled) = 0;
+    // Bytes its buffers take in the process.
+    virtual size_t memory_bytes() const = 0;
+};
+
+}  // namespace tengine::tpu

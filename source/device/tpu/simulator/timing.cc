@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cycles of a program: a scoreboard of units that each work in program order and overlap where
+// operands allow. The rules, with what they leave out, are in docs/tpu-simulator.md; what each
+// instruction moves is in timing_account.cc.
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <new>
+#include <vector>
+
+#include "base/float_to_index.h"
+#include "device/tpu/simulator/simulator.h"
+#include "device/tpu/simulator/timing_account.h"
+#include "device/tpu/simulator/timing_hazard.h"
+#include "device/tpu/simulator/timing_port.h"
+#include "tengine/error.h"
+
+namespace tengine::tpu {
+namespace {
+
+// The first whole cycle at or behind a time; forgives the rounding of fractions.
+int64_t whole_cycle(double time)
+{
+    return float_to_index(std::ceil(time - 1e-5), 0, INT64_MAX);
+}
+
+double bytes_per_cycle(double gbps, const Config& config)
+{
+    return gbps * 1000 / config.clock_mhz;
+}
+
+// Cycles that [begin, end) and [other_begin, other_end) share.
+int64_t shared_cycles(int64_t begin, int64_t end, int64_t other_begin, int64_t other_end)
+{
+    return std::max<int64_t>(0, std::min(end, other_end) - std::max(begin, other_begin));
+}
+
+// What a product's start depends on.
+struct ProductStart
+{
+    int64_t dispatched = 0;
+    int64_t arrived = 0;  // the tile, when it takes one
+    int64_t shift_begin = 0, shift_end = 0;
+    Readiness ready;  // operands
+    int64_t start = 0;
+};
+
+class Scoreboard
+{
+  public:
+    Scoreboard(const Config& config, Counters* counters)
+        : config_(config),
+          counters_(counters),
+          host_port_(bytes_per_cycle(config.host_gbps, config)),
+          weight_port_(bytes_per_cycle(config.weight_gbps, config)),
+          account_(config, counters)
+    {
+    }
+
+    void run(const Program& program);
+
+  private:
+    // A tile on its way: of a kReadWeights that was dispatched then.
+    struct Fetch
+    {
+        int64_t dispatched;
+        int64_t bytes;
+    };
+
+    void issue(const Instruction& in);
+    void read_weights(const Instruction& in);
+    void fetch_where_room();
+    bool find_room(int64_t* out_since) const;
+    void multiply(const Instruction& in);
+    ProductStart start_product(const Instruction& in, const Access* accesses, int number);
+    void shift_tile(ProductStart* product);
+    void count_idle(const ProductStart& product);
+    void run_vector(const Instruction& in);
+    void run_transfer(const Instruction& in, Unit unit, double* engine_free);
+    void reach(int64_t time) { frontier_ = std::max(frontier_, time); }
+
+    const Config& config_;
+    Counters* counters_;
+    Port host_port_, weight_port_;
+    Account account_;
+    HazardTable hazards_;
+
+    int64_t dispatched_ = 0;  // the instruction at hand
+    int64_t frontier_ = 0;    // the end of all so far
+
+    std::deque<Fetch> waiting_;      // no room in the FIFO yet
+    std::deque<int64_t> arrivals_;   // of the tiles in the FIFO
+    size_t fetched_ = 0;             // tiles, those that have left the FIFO among them
+    std::vector<int64_t> departed_;  // when each tile had left the FIFO
+    double weight_free_ = 0;
+
+    bool has_multiplied_ = false;
+    int64_t tile_active_ = 0;    // since when the array has used its tile
+    int64_t array_free_ = 0;     // the last vector so far has entered
+    int64_t array_drained_ = 0;  // its results are there
+
+    int64_t vector_free_ = 0;
+    double read_free_ = 0, write_free_ = 0;
+    double host_bytes_ = 0;
+};
+
+// Whether it is known since when the FIFO has had a free place behind the tiles fetched so far: a
+// place is free when its tile has been shifted into the array.
+bool Scoreboard::find_room(int64_t* out_since) const
+{
+    const auto depth = static_cast<size_t>(config_.weight_fifo_tiles);
+    *out_since = 0;
+    if (fetched_ < depth) return true;
+    if (fetched_ - depth >= departed_.size()) return false;
+    *out_since = departed_[fetched_ - depth];
+    return true;
+}
+
+// Tiles are fetched one behind the other, as far ahead as the FIFO has room.
+void Scoreboard::fetch_where_room()
+{
+    Port& port = config_.shared_memory ? host_port_ : weight_port_;
+    int64_t since = 0;
+    while (!waiting_.empty() && find_room(&since)) {
+        const Fetch fetch = waiting_.front();
+        waiting_.pop_front();
+        const double from =
+            std::max(weight_free_, static_cast<double>(std::max(fetch.dispatched, since)));
+        weight_free_ = port.reserve(from, static_cast<double>(fetch.bytes));
+        arrivals_.push_back(whole_cycle(weight_free_));
+        ++fetched_;
+        reach(arrivals_.back());
+    }
+}
+
+void Scoreboard::read_weights(const Instruction& in)
+{
+    for (unsigned i = 0; i < in.tiles; ++i)
+        waiting_.push_back({dispatched_, tile_bytes(in, config_)});
+    fetch_where_room();
+}
+
+// The tile goes from the FIFO into the array, `rows` cycles. With a shadow tile this may begin as
+// soon as the tile before it is the active one; without, when the array has drained.
+void Scoreboard::shift_tile(ProductStart* product)
+{
+    product->arrived = product->dispatched;
+    if (!arrivals_.empty()) {  // as in every valid program
+        product->arrived = std::max(product->arrived, arrivals_.front());
+        arrivals_.pop_front();
+    }
+    const int64_t array_ready = config_.double_buffer ? tile_active_ : array_drained_;
+    product->shift_begin = std::max(product->arrived, array_ready);
+    product->shift_end = product->shift_begin + config_.rows;
+    departed_.push_back(product->shift_end);
+}
+
+ProductStart Scoreboard::start_product(const Instruction& in, const Access* accesses, int number)
+{
+    ProductStart product;
+    product.dispatched = dispatched_;
+    if (in.flags & kNextTile) shift_tile(&product);
+    const int64_t earliest = std::max({dispatched_, array_free_, product.shift_end});
+    product.ready = hazards_.find(Unit::kArray, accesses, number, array_free_);
+    product.start = std::max({earliest, product.ready.computed, product.ready.transferred});
+    return product;
+}
+
+// Where the array's cycles from its last vector to this product's first went. Before its tile has
+// arrived: weight stall; while that is shifted in: weight shift; the rest is neither, and of it
+// what it waits for operands. Before the first product all is the rest.
+void Scoreboard::count_idle(const ProductStart& product)
+{
+    const int64_t begin = array_free_, end = product.start;
+    int64_t stalled_begin = begin, stalled_end = begin, shift_begin = begin, shift_end = begin;
+    if (product.shift_end > 0 && has_multiplied_) {
+        stalled_begin = product.dispatched;
+        stalled_end = product.arrived;
+        shift_begin = product.shift_begin;
+        shift_end = product.shift_end;
+    }
+    counters_->weight_stall += shared_cycles(begin, end, stalled_begin, stalled_end);
+    counters_->weight_shift += shared_cycles(begin, end, shift_begin, shift_end);
+
+    const int64_t computed = product.ready.computed;
+    const int64_t transferred = product.ready.transferred;
+    const int64_t pieces[][2] = {{begin, std::min(end, std::max(begin, stalled_begin))},
+                                 {std::max(begin, stalled_end), std::min(end, shift_begin)},
+                                 {std::max(begin, shift_end), end}};
+    for (const auto& piece : pieces) {
+        counters_->non_matrix += std::max<int64_t>(0, piece[1] - piece[0]);
+        counters_->raw_stall += shared_cycles(piece[0], piece[1], 0, computed);
+        counters_->input_stall += shared_cycles(piece[0], piece[1], computed, transferred);
+    }
+}
+
+void Scoreboard::multiply(const Instruction& in)
+{
+    Access accesses[kMaxAccesses];
+    const int number = list_accesses(in, accesses);
+    const ProductStart product = start_product(in, accesses, number);
+    count_idle(product);
+    if (in.flags & kNextTile) tile_active_ = product.start;
+    const int64_t active = vector_number(in) * cycles_per_vector(in);
+    counters_->active += active;
+    has_multiplied_ = true;
+    array_free_ = product.start + active;
+    array_drained_ = array_free_ + config_.rows + config_.columns - 2;
+    hazards_.add(Unit::kArray, accesses, number, array_free_, array_drained_);
+    reach(array_drained_);
+    fetch_where_room();
+}
+
+void Scoreboard::run_vector(const Instruction& in)
+{
+    Access accesses[kMaxAccesses];
+    const int number = list_accesses(in, accesses);
+    const int64_t earliest = std::max(dispatched_, vector_free_);
+    const Readiness ready = hazards_.find(Unit::kVector, accesses, number, earliest);
+    const int64_t start = std::max({earliest, ready.computed, ready.transferred});
+    const int64_t cycles = vector_cycles(in, config_);
+    counters_->vector_busy += cycles;
+    vector_free_ = start + cycles;
+    hazards_.add(Unit::kVector, accesses, number, vector_free_, vector_free_);
+    reach(vector_free_);
+}
+
+// A transfer is requested as soon as its operands allow; its first byte follows `dma_latency`
+// later, when the engine has moved the transfer before it.
+void Scoreboard::run_transfer(const Instruction& in, Unit unit, double* engine_free)
+{
+    Access accesses[kMaxAccesses];
+    const int number = list_accesses(in, accesses);
+    const int64_t earliest =
+        std::max(dispatched_, float_to_index(*engine_free, 0, INT64_MAX) - config_.dma_latency);
+    const Readiness ready = hazards_.find(unit, accesses, number, earliest);
+    const int64_t requested = std::max({dispatched_, ready.computed, ready.transferred});
+    const double from =
+        std::max(*engine_free, static_cast<double>(requested + config_.dma_latency));
+    const double bytes = static_cast<double>(vector_number(in)) * in.length;
+    *engine_free = host_port_.reserve(from, bytes);
+    host_bytes_ += bytes;
+    const int64_t end = whole_cycle(*engine_free);
+    hazards_.add(unit, accesses, number, end, end);
+    reach(end);
+}
+
+void Scoreboard::issue(const Instruction& in)
+{
+    account_.add(in);
+    switch (in.opcode) {
+        case Opcode::kReadWeights:
+            return read_weights(in);
+        case Opcode::kMatrixMultiply:
+            return multiply(in);
+        case Opcode::kReadHost:
+            return run_transfer(in, Unit::kHostRead, &read_free_);
+        case Opcode::kWriteHost:
+            return run_transfer(in, Unit::kHostWrite, &write_free_);
+        case Opcode::kNop:
+        case Opcode::kSync:
+        case Opcode::kTag:
+        case Opcode::kHalt:
+            return;
+        default:
+            return run_vector(in);
+    }
+}
+
+void Scoreboard::run(const Program& program)
+{
+    std::vector<int64_t>& nodes = counters_->node_cycles;
+    nodes.assign(std::max<size_t>(1, program.nodes.size()), 0);
+    size_t node = 0;
+    int64_t counted = 0;
+    for (const Instruction& in : program.instructions) {
+        if (in.opcode == Opcode::kTag && in.value < nodes.size()) node = in.value;
+        issue(in);
+        reach(dispatched_ + 1);
+        nodes[node] += frontier_ - counted;
+        counted = frontier_;
+        dispatched_ = in.opcode == Opcode::kSync ? frontier_ : dispatched_ + 1;
+    }
+    counters_->total = frontier_;
+    counters_->non_matrix += frontier_ - array_free_;
+    const double weight_rate =
+        bytes_per_cycle(config_.shared_memory ? config_.host_gbps : config_.weight_gbps, config_);
+    counters_->weight_busy =
+        std::llround(static_cast<double>(counters_->weight_bytes) / weight_rate);
+    counters_->dma_busy = std::llround(host_bytes_ / bytes_per_cycle(config_.host_gbps, config_));
+}
+
+int check_sums(const Counters& counters)
+{
+    const int64_t cycles =
+        counters.active + counters.weight_stall + counters.weight_shift + counters.non_matrix;
+    int64_t nodes = 0;
+    for (const int64_t node : counters.node_cycles)
+        nodes += node;
+    if (cycles == counters.total && nodes == counters.total &&
+        counters.raw_stall + counters.input_stall <= counters.non_matrix)
+        return TENGINE_OK;
+    return tengine_error_set(TENGINE_EINTERNAL,
+                             "the array's cycles add up to %lld and those of nodes to %lld, of "
+                             "%lld in all",
+                             static_cast<long long>(cycles), static_cast<long long>(nodes),
+                             static_cast<long long>(counters.total));
+}
+
+}  // namespace
+
+int count_cycles(const Program& program, const Config& config, Counters* out_counters)
+{
+    try {
+        *out_counters = Counters();
+        Scoreboard scoreboard(config, out_counters);
+        scoreboard.run(program);
+        return check_sums(*out_counters);
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM,
+                                 "no memory for counting the cycles of %zu instructions",
+                                 program.instructions.size());
+    }
+}
+
+}  // namespace tengine::tpu

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an instruction moves and computes, for the counters and the energy; nothing of it depends on
+// time. When it runs: timing.cc.
+#pragma once
+
+#include <cstdint>
+
+#include "device/tpu/machine/config.h"
+#include "device/tpu/machine/isa.h"
+#include "device/tpu/simulator/simulator.h"
+
+namespace tengine::tpu {
+
+// Vectors of the instruction's grid.
+int64_t vector_number(const Instruction& instruction);
+// Cycles the array takes for a vector: 1 for 8-bit products, 2 for 8 x 16 bits, 4 for 16 x 16 and
+// bf16.
+int64_t cycles_per_vector(const Instruction& product);
+// Cycles of the vector unit.
+int64_t vector_cycles(const Instruction& instruction, const Config& config);
+// Bytes of a weight tile of this kReadWeights.
+int64_t tile_bytes(const Instruction& instruction, const Config& config);
+
+class Account
+{
+  public:
+    Account(const Config& config, Counters* counters);
+    // Adds the instruction's products, bytes and energy.
+    void add(const Instruction& instruction);
+
+  private:
+    void add_product(const Instruction& in);
+    void add_vector(const Instruction& in);
+    void add_buffer(int64_t read, int64_t written);
+    void add_sums(int64_t read, int64_t written);
+
+    const Config& config_;
+    Counters* counters_;
+    double buffer_byte_, sum_byte_;  // pJ
+};
+
+}  // namespace tengine::tpu
