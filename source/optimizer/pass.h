@@ -34,25 +34,25 @@ struct GraphDeleter
 };
 using GraphPointer = std::unique_ptr<graph, GraphDeleter>;
 
-// execution_graph.cc: the copy the passes work on.
+// graph/execution_graph.cc: the copy the passes work on.
 int copy_to_execution_graph(const graph& source, GraphPointer* out_graph);
 
 // Whether the tensor of a source graph is what an operator of ONNX (or com.microsoft) computes; its
 // type, where it is known, is then the model's declaration of it.
 bool is_computed_by_onnx(const graph& source, const ir_tensor_t& tensor);
 
-// copy.cc: single objects into another graph. A tensor comes without shape and data, a node
+// graph/copy.cc: single objects into another graph. A tensor comes without shape and data, a node
 // unconnected; source_index is the original's index.
 int copy_tensor_head(const ir_tensor_t& from, graph& target, ir_tensor_t** out_tensor);
 int copy_node_head(const node& from, graph& target, node** out_node);
 
-// lower.cc: operators of old opsets to ONNX operators of the newest.
+// pass/lower.cc: operators of old opsets to ONNX operators of the newest.
 int lower_graph(graph& graph);
 // Constants that stand for attributes "of the type of input 0" get that type; called by
 // infer_graph() when the type is known.
 int settle_moved_inputs(node& node);
 
-// infer.cc: data types and shapes, the lowering of Tengine's operators and the folding of
+// pass/infer.cc: data types and shapes, the lowering of Tengine's operators and the folding of
 // constants, in one walk (a shape may be computed by nodes). Nodes whose shapes depend on data
 // become dynamic.
 int infer_graph(graph& graph);
@@ -63,26 +63,26 @@ int fold_graph(graph& graph);
 // Whether the run's precision is TENGINE_MODE_INT8 or TENGINE_MODE_UINT8.
 bool is_integer_run(const graph& graph);
 
-// evaluate.cc: runs a node whose inputs are constant; its outputs become constants and the node
-// disappears.
+// pass/evaluate.cc: runs a node whose inputs are constant; its outputs become constants and the
+// node disappears.
 int evaluate_node(node& node);
 
 // Whether `node` is ONNX's operator `name`; false for null.
 bool is_op(const node* node, const char* name);
 
-// simplify.cc: nodes that do nothing.
+// pass/simplify.cc: nodes that do nothing.
 int remove_no_ops(graph& graph);
-// merge.cc: BatchNormalization into the Conv before it; Pad into the Conv behind it.
+// pass/merge.cc: BatchNormalization into the Conv before it; Pad into the Conv behind it.
 int merge_batch_norms(graph& graph);
 int merge_pads(graph& graph);
-// dead_code.cc: nodes and tensors that no output needs.
+// pass/dead_code.cc: nodes and tensors that no output needs.
 int remove_dead_code(graph& graph);
 
-// raise.cc: ONNX's operators as Tengine's, where these say the same. Nodes that stay are logged
-// with the reason. Shapes must be known.
+// dialect/raise.cc: ONNX's operators as Tengine's, where these say the same. Nodes that stay are
+// logged with the reason. Shapes must be known.
 int raise_graph(graph& graph);
-// source_form.cc: nodes for inputs and constants. `outputs_are_nodes`: the graph's outputs are all
-// that its output nodes write, as tmfiles have it; else they are tensors.
+// dialect/source_form.cc: nodes for inputs and constants. `outputs_are_nodes`: the graph's outputs
+// are all that its output nodes write, as tmfiles have it; else they are tensors.
 int give_source_form(graph& graph, bool outputs_are_nodes);
 
 // precision/wishes.cc: the precision of a quantised model, where the run asks for none; what the

@@ -11,10 +11,10 @@
 #include "graph/graph.h"
 #include "graph/preparation.h"
 #include "operator/operator.h"
-#include "optimizer/custom_node.h"
+#include "optimizer/dialect/quantized_tensors.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pass.h"
-#include "optimizer/quantized_tensors.h"
+#include "optimizer/pass/custom_node.h"
 #include "optimizer/split/split.h"
 #include "tengine/device.h"
 

@@ -7,9 +7,9 @@
 #include "graph/affinity.h"
 #include "graph/graph.h"
 #include "graph/option.h"
+#include "optimizer/dialect/quantized_tensors.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/table.h"
-#include "optimizer/quantized_tensors.h"
 #include "tengine/log.h"
 
 namespace tengine {

@@ -8,7 +8,7 @@
 #include "graph/graph.h"
 #include "operator/param.h"
 #include "operator/registry.h"
-#include "optimizer/quantized_tensors.h"
+#include "optimizer/dialect/quantized_tensors.h"
 
 namespace tengine {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/operator.h"
-#include "optimizer/quantized_tensors.h"
+#include "optimizer/dialect/quantized_tensors.h"
 
 namespace tengine {
 namespace {

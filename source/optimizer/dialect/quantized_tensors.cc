@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "optimizer/quantized_tensors.h"
+#include "optimizer/dialect/quantized_tensors.h"
 
 #include "base/containers.hpp"
 #include "graph/graph.h"

@@ -13,8 +13,8 @@
 #include "graph/option.h"
 #include "graph/preparation.h"
 #include "operator/param.h"
-#include "optimizer/custom_node.h"
 #include "optimizer/pass.h"
+#include "optimizer/pass/custom_node.h"
 #include "tengine/log.h"
 
 namespace tengine {

@@ -6,8 +6,8 @@
 #include "graph/graph.h"
 #include "graph/preparation.h"
 #include "operator/registry.h"
-#include "optimizer/custom_node.h"
 #include "optimizer/pass.h"
+#include "optimizer/pass/custom_node.h"
 
 namespace tengine {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See custom_node.h. What the operator itself would say of the outputs is found out in a graph of
 // the one node.
-#include "optimizer/custom_node.h"
+#include "optimizer/pass/custom_node.h"
 
 #include <cstring>
 
