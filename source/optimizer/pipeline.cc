@@ -15,7 +15,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pass.h"
 #include "optimizer/pass/custom_node.h"
-#include "optimizer/split/split.h"
+#include "optimizer/placement/candidates.h"
 #include "tengine/device.h"
 
 namespace tengine {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which devices may take a node: the user's wishes, what describe() lists, what inspect() says.
+#include "optimizer/placement/candidates.h"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -10,7 +11,6 @@
 #include "graph/graph.h"
 #include "module/module.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/split/split.h"
 
 namespace tengine {
 namespace {

@@ -7,8 +7,8 @@
 #include "graph/graph.h"
 #include "graph/option.h"
 #include "optimizer/pass.h"
+#include "optimizer/placement/candidates.h"
 #include "optimizer/precision/quantization.h"
-#include "optimizer/split/split.h"
 #include "tengine/log.h"
 
 namespace tengine {

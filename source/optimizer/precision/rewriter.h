@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/containers.hpp"
-#include "optimizer/split/split.h"
+#include "optimizer/placement/candidates.h"
 
 namespace tengine {
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which devices may take a node: the user's wishes, what describe() lists, what inspect() says.
+// The split asks it where nodes go, precision what a device computes in which type.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "base/containers.hpp"
+#include "tengine/device.h"
+
+namespace tengine {
+
+struct VectorDeleter
+{
+    void operator()(vector_t* list) const { release_vector(list); }
+};
+using IntVector = std::unique_ptr<vector_t, VectorDeleter>;  // of int
+
+// The devices of a graph, each once: set_graph_device()'s choice, the context's list, the default
+// device.
+Vector<device*> list_graph_devices(const graph& graph);
+
+// What these devices take.
+class Candidates
+{
+  public:
+    // Those of list_graph_devices(). ENOENT when a wish of the user names a device that is not
+    // among them.
+    static int list(const graph& graph, Candidates* out_candidates);
+
+    size_t size() const { return candidates_.size(); }
+    device* at(size_t index) const { return candidates_[index].device; }
+    bool has(const struct device* device) const { return index_of(device) < size(); }
+    // Whether the device, one of the candidates, takes the node.
+    bool takes(const struct device* device, const node& node) const;
+
+    // Gives the node to the first candidate from `begin` on that takes it: node.device, and a
+    // refusal for each that does not. node.device is null when none does.
+    int place(node& node, size_t begin) const;
+    // Whether a candidate behind the node's present device takes it.
+    bool has_other(const node& node) const;
+    // Gives the node to the next candidate that takes it, with a refusal of the present one.
+    int move_on(node& node, const ir_verdict_t& refusal) const;
+
+  private:
+    struct Candidate
+    {
+        struct device* device;
+        IntVector allowed, blocked, precision;
+        ir_verdict_t failure;  // a refusal of everything, when describe() failed
+    };
+    int add(struct device* device);
+    int check_wishes(const graph& graph) const;
+    ir_verdict_t ask(const Candidate& candidate, const node& node) const;
+    size_t index_of(const struct device* device) const;
+
+    Vector<Candidate> candidates_;
+};
+
+// After a device's entry failed: the sentence it recorded, or else its status.
+String describe_failure(int status);
+
+// Whether the user's wish (ir_affinity_t) names the node's device, and whether it rules it out
+//.
+bool is_pinned(const node& node);
+bool is_misplaced(const node& node);
+
+}  // namespace tengine
