@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device for tests: takes the operators it is told to, runs them with the default device's
 // kernels, counts calls, and misbehaves on demand. Registered while it lives. What it can do is in
-// devices/scripted_device.h; here it has the comforts of C++.
+// support/devices/scripted_device.h; here it has the comforts of C++.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "devices/scripted_device.h"
+#include "support/devices/scripted_device.h"
 
 namespace tengine::test {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the operators of the device SHOUT (tests/plugin/library/shout_device.c), one a line.
+// Prints the operators of the device SHOUT (tests/integration/plugin/library/shout_device.c), one a
+// line.
 #include <stdio.h>
 
 #include "tengine/c_api.h"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Uses devices A and B of tests/devices as a user would, well and with every fault their options can
+# Uses devices A and B of tests/support/devices as a user would, well and with every fault their options can
 # provoke: results stay those of the CPU, and the reports say what happened.
 #     use_devices.sh <source tree> <work folder of follow_guide.sh>
 # An emulator of the processor, if it takes one, is in the environment.

@@ -90,7 +90,7 @@ echo "== other options"
 
 echo "== operators of a text file: MobileNet v2"
 build "$@" -DTENGINE_OPERATORS= \
-    "-DTENGINE_OPERATORS_FROM=$source/tests/minimal/mobilenet_v2.operators"
+    "-DTENGINE_OPERATORS_FROM=$source/tests/integration/minimal/mobilenet_v2.operators"
 needed "$program" | grep -q '^libc\.so\.' || fail "readelf does not say that the program needs libc"
 cmake "$build" >output
 grep -q 'TENGINE_WITH_PROTOBUF *off: switched off' output || fail "$(cat output)"
@@ -128,7 +128,7 @@ for digit in 0 1 2 3 4 5 6 7 8 9; do
 done
 
 echo "== in an arena; a quantised model, which this library runs in fp32"
-link_program run_in_arena "$source/tests/minimal/run_in_arena.c"
+link_program run_in_arena "$source/tests/integration/minimal/run_in_arena.c"
 for model in digits quantized; do
     $EMULATOR ./run_in_arena $model.tmfile "$data/heldout_images.npy" \
         "$data/heldout_labels.npy" >output || fail "$model: $(cat output)"
@@ -140,8 +140,8 @@ done
 grep -q "input in type 2" output || fail "the quantised model has no input in int8"
 
 echo "== a device of Neg and Abs, where the library has Abs alone"
-link_program list_operators "$source/tests/minimal/list_operators.c" \
-    "$source/tests/plugin/library/shout_device.c"
+link_program list_operators "$source/tests/integration/minimal/list_operators.c" \
+    "$source/tests/integration/plugin/library/shout_device.c"
 $EMULATOR ./list_operators >output || fail "$(cat output)"
 [ "$(cat output)" = Abs ] || fail "SHOUT has $(cat output)"
 

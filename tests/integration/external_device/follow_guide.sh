@@ -7,7 +7,7 @@ set -eu
 TENGINE=$1
 work=$2
 settings=$3
-here=$TENGINE/tests/external_device
+here=$TENGINE/tests/integration/external_device
 
 # A build of an earlier run is kept, all else is made anew.
 mkdir -p "$work/build"
@@ -62,7 +62,7 @@ echo "== a device that sets all seven variables, and the scripted devices, besid
 cp -r "$here/probe" probe
 $CC -fPIC -c probe/library/probe_library.c -o probe/probe_library.o
 "$AR" rc probe/library/libprobe_library.a probe/probe_library.o
-scripted=$TENGINE/tests/devices
+scripted=$TENGINE/tests/support/devices
 cmake -DTENGINE_EXTERNAL_DEVICES="$work/npu;$work/probe;$scripted/a;$scripted/b" build
 cmake --build build
 check_device NPU Relu

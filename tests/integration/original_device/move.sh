@@ -9,7 +9,7 @@ set -eu
 TENGINE=$1
 work=$2
 settings=$3
-here=$TENGINE/tests/original_device
+here=$TENGINE/tests/integration/original_device
 
 # A build of an earlier run is kept, all else is made anew.
 mkdir -p "$work/build" "$work/sdk/lib"

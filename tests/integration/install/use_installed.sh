@@ -85,7 +85,7 @@ unset PKG_CONFIG_LIBDIR
 (cd "$source" && says '^5  98\.' "$work/hello")
 
 echo "== names of Tengine Lite"
-use_package "$source/tests/install/ported" "$work/ported"
+use_package "$source/tests/integration/install/ported" "$work/ported"
 says 'without TIMVX' "$work/ported/program-tengine-lite"
 says 'without TIMVX' "$work/ported/program-tengine-lite-static"
 
