@@ -9,7 +9,7 @@
 #include "device/cpu/kernel/instruction_set.h"
 #include "device/cpu/kernel/matrix_product.h"
 #include "device/cpu/kernel/vector_target.h"
-#include "device/cpu/plan.h"
+#include "device/cpu/plan/plan.h"
 #include "tengine/device.h"
 
 namespace tengine::cpu {

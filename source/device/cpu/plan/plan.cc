@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/cpu/plan.h"
+#include "device/cpu/plan/plan.h"
 
 #include <algorithm>
 #include <utility>

@@ -4,7 +4,7 @@
 
 #include "base/containers.hpp"
 #include "base/memory_plan.h"
-#include "device/cpu/plan.h"
+#include "device/cpu/plan/plan.h"
 
 namespace tengine::cpu {
 namespace {
