@@ -10,10 +10,12 @@ namespace tengine::cpu {
 class KernelList : public Allocated
 {
   public:
-    // Sorts the generated tables by operator id. Kernels of operators that are not registered are
-    // an error, which names them.
+    // Sorts the generated tables by operator id and in the order of implementations.h. EINTERNAL
+    // names a kernel that is not in that order or whose operator is not registered.
     int fill();
 
+    // The kernels of an operator, in the order in which they are asked; empty when there are none.
+    const Vector<const Kernel*>& of_operator(int type) const;
     // The first kernel that accepts the node; null when none does.
     const Kernel* pick(const node& node) const;
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kernel of the CPU device is. Files in kernel/ (fast) and reference/ (plain and obviously
-// right) each export one KernelTable; CMake finds them and generates the list. For a node the
-// kernels of its operator are asked in the order kernel/ then reference/, inside a table from top
-// to bottom; the first that accepts wins.
+// right) each export one KernelTable; CMake finds them and generates the list. In which order the
+// kernels of an operator are asked is said in implementations.cc; the first that accepts wins.
 #pragma once
 
 #include <array>
@@ -107,7 +106,7 @@ constexpr KernelTable make_table()
     return {SelectedRows<rows>::list.data(), SelectedRows<rows>::list.size()};
 }
 
-// Generated from the files of kernel/ and reference/, in that order.
+// Generated from the files of kernel/ and reference/.
 extern const KernelTable* const kernel_tables[];
 extern const int kernel_table_num;
 

@@ -4,20 +4,18 @@
 #include <cstring>
 #include <gtest/gtest.h>
 
+#include "device/cpu/kernel_list.h"
 #include "device/cpu/runnable.h"
 
 namespace tengine::cpu {
 
 std::vector<const Kernel*> list_accepting_kernels(const node& node)
 {
+    KernelList kernels;
+    EXPECT_EQ(kernels.fill(), TENGINE_OK) << tengine_error_message();
     std::vector<const Kernel*> accepting;
-    for (int t = 0; t < kernel_table_num; ++t)
-        for (size_t i = 0; i < kernel_tables[t]->row_num; ++i) {
-            const Kernel& kernel = kernel_tables[t]->rows[i];
-            if (std::strcmp(kernel.op, get_ir_node_op(&node)) == 0 &&
-                (!kernel.accepts || kernel.accepts(node)))
-                accepting.push_back(&kernel);
-        }
+    for (const Kernel* kernel : kernels.of_operator(node.op.type))
+        if (!kernel->accepts || kernel->accepts(node)) accepting.push_back(kernel);
     return accepting;
 }
 

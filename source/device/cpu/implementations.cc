@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order in which implementations are asked, as data. A file in kernel/ gets its place here.
+#include "device/cpu/implementations.h"
+
+namespace tengine::cpu {
+
+const Implementations implementations[] = {
+    {"Add", {"add.simd", "reference"}},
+    {"Clip", {"clip.simd", "reference"}},
+    {"Conv",
+     {"conv.depthwise_simd", "conv.im2col_fp16_fhm", "conv.im2col_fp16_neon", "conv.im2col_gemm",
+      "reference"}},
+    {"ConvTranspose", {"conv_transpose.gemm_col2im", "reference"}},
+    {"Div", {"div.simd", "reference"}},
+    {"Gemm", {"gemm.product", "reference"}},
+    {"HardSigmoid", {"hard_sigmoid.simd", "reference"}},
+    {"HardSwish", {"hard_swish.simd", "reference"}},
+    {"LeakyRelu", {"leaky_relu.simd", "reference"}},
+    {"MatMul", {"matmul.product", "reference"}},
+    {"Mul", {"mul.simd", "reference"}},
+    {"QLinearConv",
+     {"conv.im2col_i8mm", "conv.im2col_dotprod", "conv.im2col_pairs", "reference"}},
+    {"Relu", {"relu.simd", "reference"}},
+    {"Resize", {"reference.nearest", "reference"}},
+    {"Sigmoid", {"sigmoid.simd", "reference"}},
+    {"Sub", {"sub.simd", "reference"}},
+    {"Tanh", {"tanh.simd", "reference"}},
+    {},
+};
+
+}  // namespace tengine::cpu
