@@ -4,7 +4,7 @@
 
 #include "base/containers.hpp"
 #include "base/memory_plan.h"
-#include "device/cpu/plan/plan.h"
+#include "device/cpu/plan/step.h"
 
 namespace tengine::cpu {
 namespace {
@@ -87,9 +87,19 @@ class ArenaPlanner
 
 }  // namespace
 
-int plan_tensors(const subgraph& part, const Vector<Step>& steps, ArenaPlan* out_plan)
+int plan_arena(const subgraph& part, const Vector<Step>& steps, ArenaPlan* out_plan)
 {
-    return ArenaPlanner(part, steps).plan(out_plan);
+    ArenaPlan& plan = *out_plan;
+    TENGINE_RETURN_IF_ERROR(ArenaPlanner(part, steps).plan(&plan));
+    uint64_t scratch_bytes = 0;
+    for (const Step& step : steps)
+        scratch_bytes = std::max(scratch_bytes, step.context.scratch_size);
+    if (!checked_align(plan.bytes, ALLOC_ALIGNMENT, &plan.scratch_offset) ||
+        scratch_bytes > SIZE_MAX ||
+        !checked_add(plan.scratch_offset, static_cast<size_t>(scratch_bytes), &plan.bytes))
+        return tengine_error_set(TENGINE_ELIMIT,
+                                 "part %d needs more memory than there are addresses", part.index);
+    return TENGINE_OK;
 }
 
 }  // namespace tengine::cpu

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cpu/plan/step.h"
+#include "operator/infer.h"
+
+namespace tengine::cpu {
+
+int choose_kernel(const KernelList& kernels, Step& step)
+{
+    step.kernel = kernels.pick(*step.context.node);
+    if (step.kernel) return TENGINE_OK;
+    return fail_node(step.context.node, TENGINE_EDTYPE, "no kernel takes its types and shapes");
+}
+
+}  // namespace tengine::cpu

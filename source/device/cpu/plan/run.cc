@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs of a plan: its steps in order.
+#include <memory>
+
+#include "base/clock.h"
+#include "device/cpu/plan/plan.h"
+#include "graph/preparation.h"
+#include "operator/infer.h"
+
+namespace tengine::cpu {
+namespace {
+
+int run_kernel(Step& step)
+{
+    return has_elements(*step.context.node) ? step.kernel->run(step.context) : TENGINE_OK;
+}
+
+int allocate_result(const node& node, tensor& result)
+{
+    const auto bytes = static_cast<int64_t>(get_ir_tensor_bytes(&result));
+    TENGINE_RETURN_IF_ERROR(check_ir_memory(node.graph, bytes, node.name));
+    return allocate_ir_tensor(&result);
+}
+
+}  // namespace
+
+int Plan::run()
+{
+    if (!times_.empty()) return run_profiled();
+    for (Step& step : steps_)
+        TENGINE_RETURN_IF_ERROR(run_step(step));
+    return TENGINE_OK;
+}
+
+int Plan::run_step(Step& step)
+{
+    return step.dynamic ? run_dynamic(step) : run_kernel(step);
+}
+
+int Plan::run_profiled()
+{
+    uint64_t start = get_time_ns();
+    for (size_t i = 0; i < steps_.size(); i++) {
+        TENGINE_RETURN_IF_ERROR(run_step(steps_[i]));
+        const uint64_t end = get_time_ns();
+        times_[i] = static_cast<int64_t>(end - start);
+        start = end;
+    }
+    return TENGINE_OK;
+}
+
+// All inputs have data now, so shape inference can finish; kernels of operators that find their
+// output's shape themselves also allocate it.
+int Plan::run_dynamic(Step& step)
+{
+    node& node = *step.context.node;
+    const int status = node.op.same_shape
+                           ? set_node_output_like(&node, 0, get_ir_node_input(&node, 0), -1)
+                           : node.op.infer_shape(&node);
+    TENGINE_RETURN_IF_ERROR(status);
+    const bool self_shaped = (node.op.method->traits & OP_SELF_SHAPED) != 0;
+    if (status == OP_SHAPE_LATER && !self_shaped)
+        return fail_node(&node, TENGINE_EINTERNAL, "its shape is not known even at run time");
+    for (int i = 0; i < node.output_num && !self_shaped; i++)
+        if (tensor* output = get_ir_node_output(&node, i))
+            TENGINE_RETURN_IF_ERROR(allocate_result(node, *output));
+    step.context.scratch_size = 0;
+    TENGINE_RETURN_IF_ERROR(choose_kernel(kernels_, step));
+    TENGINE_RETURN_IF_ERROR(pack_weights(step));
+    const std::unique_ptr<void, void (*)(void*)> scratch(alloc_memory64(step.context.scratch_size),
+                                                         free_memory);
+    if (!scratch) return fail_node(&node, TENGINE_ENOMEM, "no memory for scratch");
+    step.context.scratch = scratch.get();
+    return run_kernel(step);
+}
+
+}  // namespace tengine::cpu
