@@ -13,6 +13,7 @@
 
 #include "device/cpu/kernel_list.h"
 #include "operator/registry.h"
+#include "support/ir_builder.h"
 
 namespace tengine::cpu {
 namespace {
@@ -50,6 +51,7 @@ TEST(ImplementationsTest, EveryNameIsThatOfAKernel)
 
 TEST(ImplementationsTest, KernelsAreAskedInThisOrder)
 {
+    const test::IrBuilder with_operators;
     KernelList kernels;
     ASSERT_EQ(kernels.fill(), TENGINE_OK) << tengine_error_message();
     int compared = 0;

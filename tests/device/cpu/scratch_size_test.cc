@@ -35,8 +35,8 @@ TEST(ScratchSize, HasAllItsBits)
         cpu::KernelContext context;
         context.node = conv;
         ASSERT_EQ(kernel->prepare(context), TENGINE_OK) << tengine_error_message();
+        context.free_state(context.state);
         EXPECT_GE(context.scratch_size, (uint64_t{1025} << 20) * sizeof(float));
-        EXPECT_EQ(context.state, nullptr);
         return;
     }
     GTEST_SKIP() << "this build has no vector kernel of it";

@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/cpu.h"
 #include "device/cpu/kernel/conv_problem.h"
+#include "device/cpu/kernel/kept_problem.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 
@@ -206,13 +207,9 @@ struct Depthwise : ConvProblem
     int64_t phase_width, row_size;  // of the copy, in elements
 
     int64_t tile_num() const { return batch * groups * band_num; }
-    uint64_t offset_bytes() const { return align(static_cast<uint64_t>(taps) * sizeof(int64_t)); }
     uint64_t copy_bytes() const
     {
-        return align(static_cast<uint64_t>(copy_rows * row_size) * sizeof(float));
-    }
-    static uint64_t align(uint64_t bytes)
-    {
+        const uint64_t bytes = static_cast<uint64_t>(copy_rows * row_size) * sizeof(float);
         return (bytes + ALLOC_ALIGNMENT - 1) / ALLOC_ALIGNMENT * ALLOC_ALIGNMENT;
     }
 };
@@ -288,24 +285,24 @@ void run_tile(const KernelContext& context, const Depthwise& conv, const int64_t
 
 int prepare(KernelContext& context)
 {
-    Depthwise conv;
+    Depthwise conv = {};
     TENGINE_RETURN_IF_ERROR(describe(*context.node, &conv));
     context.scratch_size =
-        conv.offset_bytes() +
         conv.copy_bytes() * static_cast<uint64_t>(get_thread_pool_size(context.pool));
+    const auto offset_bytes = static_cast<uint64_t>(conv.taps) * sizeof(int64_t);
+    TENGINE_RETURN_IF_ERROR(keep_problem(context, conv, offset_bytes));
+    find_offsets(conv, reinterpret_cast<int64_t*>(packed_weights<Depthwise>(context)));
     return TENGINE_OK;
 }
 
 int run(KernelContext& context)
 {
-    Depthwise conv;
-    TENGINE_RETURN_IF_ERROR(describe(*context.node, &conv));
+    const auto& conv = kept_problem<Depthwise>(context);
+    const auto* offsets = reinterpret_cast<const int64_t*>(packed_weights<Depthwise>(context));
     char* scratch = static_cast<char*>(context.scratch);
-    int64_t* offsets = reinterpret_cast<int64_t*>(scratch);
-    find_offsets(conv, offsets);
     parallel_for(context.pool, conv.tile_num(), 1, [&](int64_t first, int64_t last, int worker) {
-        float* copy = reinterpret_cast<float*>(scratch + conv.offset_bytes() +
-                                               conv.copy_bytes() * static_cast<uint64_t>(worker));
+        float* copy =
+            reinterpret_cast<float*>(scratch + conv.copy_bytes() * static_cast<uint64_t>(worker));
         for (int64_t tile = first; tile < last; ++tile)
             run_tile(context, conv, offsets, tile, copy);
     });

@@ -45,6 +45,14 @@ struct ConvGemm : ConvProblem
         return reads_in_place ? 0 : static_cast<uint64_t>((depth * block + 15) / 16 * 16);
     }
     uint64_t matrix_size() const { return gathered_size() + workspace; }
+
+    void bind(const KernelContext& context)
+    {
+        input = context.input(0)->f32;
+        weight = context.input(1)->f32;
+        bias = context.input(2) ? context.input(2)->f32 : nullptr;
+        output = context.output(0)->f32;
+    }
 };
 
 // Blocks of equal size, as large as the cache allows.
@@ -71,18 +79,14 @@ Product make_product(const ConvGemm& conv, int64_t columns)
     return product;
 }
 
-int describe(const KernelContext& context, ConvGemm* out_conv)
+int describe(const node& node, ConvGemm* out_conv)
 {
     ConvGemm& conv = *out_conv;
-    TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv));
+    TENGINE_RETURN_IF_ERROR(describe_conv(node, false, &conv));
     conv.depth = conv.input_channels * conv.taps;
     conv.reads_in_place = is_pointwise(conv);
     choose_block(conv);
     conv.workspace = find_product_workspace(make_product(conv, conv.block));
-    conv.input = context.input(0)->f32;
-    conv.weight = context.input(1)->f32;
-    conv.bias = context.input(2) ? context.input(2)->f32 : nullptr;
-    conv.output = context.output(0)->f32;
     return TENGINE_OK;
 }
 
@@ -128,8 +132,7 @@ bool accepts(const node& node)
            fits_product(p.input_plane, p.output_plane, p.input_channels * p.taps);
 }
 
-constexpr Kernel rows[] = {{"Conv", "conv.im2col_gemm", accepts,
-                            run_tiled<ConvGemm, describe, run_tile>,
+constexpr Kernel rows[] = {{"Conv", "conv.im2col_gemm", accepts, run_tiled<ConvGemm, run_tile>,
                             prepare_tiled<ConvGemm, describe>}};
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/alloc.h"
 #include "base/cpu.h"
 #include "base/half.h"
 #include "device/cpu/kernel/conv_problem.h"
@@ -40,37 +39,40 @@ struct HalfConv : ConvProblem
     int64_t panel_size() const { return depth * kHalfRows; }
     // Packed input, then one row of the matrix, in floats.
     uint64_t matrix_size() const { return static_cast<uint64_t>((depth + 1) * block) / 2; }
+    uint64_t packed_bytes() const
+    {
+        return sizeof(uint16_t) * static_cast<uint64_t>(groups * panels * panel_size());
+    }
+
+    void bind(const KernelContext& context)
+    {
+        input = context.input(0)->f16;
+        packed = reinterpret_cast<const uint16_t*>(packed_weights<HalfConv>(context));
+        bias = context.input(2) ? context.input(2)->f16 : nullptr;
+        output = context.output(0)->f16;
+    }
 };
 
-int describe(const KernelContext& context, HalfConv* out_conv)
+int describe(const node& node, HalfConv* out_conv)
 {
     HalfConv& conv = *out_conv;
-    TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv));
+    TENGINE_RETURN_IF_ERROR(describe_conv(node, false, &conv));
     conv.depth = conv.input_channels * conv.taps;
     conv.panels = (conv.output_channels + kHalfRows - 1) / kHalfRows;
     conv.block = find_position_block(conv.output_plane, conv.depth * int64_t{sizeof(uint16_t)});
     conv.block_num = (conv.output_plane + conv.block - 1) / conv.block;
-    conv.input = context.input(0)->f16;
-    conv.packed = static_cast<const uint16_t*>(context.state);
-    conv.bias = context.input(2) ? context.input(2)->f16 : nullptr;
-    conv.output = context.output(0)->f16;
     return TENGINE_OK;
 }
 
 int prepare(KernelContext& context)
 {
-    HalfConv conv;
-    TENGINE_RETURN_IF_ERROR(describe(context, &conv));
+    HalfConv conv = {};
+    TENGINE_RETURN_IF_ERROR(describe(*context.node, &conv));
     context.scratch_size = find_tile_scratch(context, conv.tile_num(), conv.matrix_size());
-    const int64_t panel_num = conv.groups * conv.panels;
-    const uint64_t bytes = sizeof(uint16_t) * static_cast<uint64_t>(panel_num * conv.panel_size());
-    auto* packed = static_cast<uint16_t*>(alloc_memory64(bytes));
-    if (!packed) return fail_node(context.node, TENGINE_ENOMEM, "no memory for its packed weights");
-    context.state = packed;
-    context.free_state = free_memory;
-    context.state_bytes = static_cast<size_t>(bytes);
+    TENGINE_RETURN_IF_ERROR(keep_problem(context, conv, conv.packed_bytes()));
+    auto* packed = reinterpret_cast<uint16_t*>(packed_weights<HalfConv>(context));
     const uint16_t* weights = context.input(1)->f16;
-    for (int64_t panel = 0; panel < panel_num; ++panel)
+    for (int64_t panel = 0; panel < conv.groups * conv.panels; ++panel)
         for (int64_t i = 0; i < conv.panel_size(); ++i) {
             const int64_t row = panel % conv.panels * kHalfRows + i % kHalfRows;
             const int64_t channel = panel / conv.panels * conv.output_channels + row;
@@ -149,9 +151,9 @@ bool accepts(const node& node)
 
 constexpr Kernel rows[] = {
     {"Conv", "conv.im2col_fp16_fhm", accepts<fhm_product>,
-     run_tiled<HalfConv, describe, run_tile<fhm_product>>, prepare},
+     run_tiled<HalfConv, run_tile<fhm_product>>, prepare},
     {"Conv", "conv.im2col_fp16_neon", accepts<neon_product>,
-     run_tiled<HalfConv, describe, run_tile<neon_product>>, prepare},
+     run_tiled<HalfConv, run_tile<neon_product>>, prepare},
 };
 
 }  // namespace

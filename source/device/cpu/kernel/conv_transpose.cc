@@ -41,6 +41,14 @@ struct ConvTransposed : ConvProblem
         return static_cast<uint64_t>((size + 15) / 16 * 16);
     }
     uint64_t matrix_size() const { return product_size() + workspace; }
+
+    void bind(const KernelContext& context)
+    {
+        input = context.input(0)->f32;
+        weight = context.input(1)->f32;
+        bias = context.input(2) ? context.input(2)->f32 : nullptr;
+        output = context.output(0)->f32;
+    }
 };
 
 // Of `channels` output channels and `rows` input rows; without its pointers.
@@ -54,11 +62,11 @@ Product make_product(const ConvTransposed& conv, int64_t channels, int64_t rows)
     return product;
 }
 
-int describe(const KernelContext& context, ConvTransposed* out_conv)
+int describe(const node& node, ConvTransposed* out_conv)
 {
     const auto cache_size = static_cast<int64_t>(get_cpu_cache_size().l2 / 2 / sizeof(float));
     ConvTransposed& conv = *out_conv;
-    TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, true, &conv));
+    TENGINE_RETURN_IF_ERROR(describe_conv(node, true, &conv));
     conv.row_num = int64_t{conv.axes[0].input} * conv.axes[1].input;
     const int64_t row_size = std::max<int64_t>(conv.taps * conv.axes[2].input, 1);
     const int64_t channel_size = std::max<int64_t>(row_size * conv.row_num, 1);
@@ -68,10 +76,6 @@ int describe(const KernelContext& context, ConvTransposed* out_conv)
                                              std::max<int64_t>(conv.output_channels, 1));
     conv.block_num = (conv.output_channels + conv.channel_block - 1) / conv.channel_block;
     conv.workspace = find_product_workspace(make_product(conv, conv.channel_block, conv.row_block));
-    conv.input = context.input(0)->f32;
-    conv.weight = context.input(1)->f32;
-    conv.bias = context.input(2) ? context.input(2)->f32 : nullptr;
-    conv.output = context.output(0)->f32;
     return TENGINE_OK;
 }
 
@@ -148,7 +152,7 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel rows[] = {{"ConvTranspose", "conv_transpose.gemm_col2im", accepts,
-                            run_tiled<ConvTransposed, describe, run_tile>,
+                            run_tiled<ConvTransposed, run_tile>,
                             prepare_tiled<ConvTransposed, describe>}};
 
 }  // namespace

@@ -8,6 +8,7 @@
 // memory. Accuracy: |error| <= (k + 2) * eps * (|alpha| * sum |a| |b| + |beta * c|).
 #include <algorithm>
 
+#include "device/cpu/kernel/kept_problem.h"
 #include "device/cpu/kernel/matrix_product.h"
 #include "device/cpu/kernel/tile.h"
 #include "device/cpu/kernel_table.h"
@@ -125,26 +126,36 @@ void multiply_matrix(const KernelContext& context, const matmul_shape& shape, th
     multiply(pool, product, workspace);
 }
 
-int prepare_matmul(KernelContext& context)
+struct MatrixStack
 {
     matmul_shape shape;
+    bool is_one;         // product of all rows
+    uint64_t workspace;  // floats of one product
+};
+
+int prepare_matmul(KernelContext& context)
+{
+    MatrixStack stack = {};
+    matmul_shape& shape = stack.shape;
     TENGINE_RETURN_IF_ERROR(resolve_matmul_shape(context.node, 0, 1, &shape));
-    const int64_t m = is_one_product(shape) ? shape.batch * shape.m : shape.m;
-    prepare_product(context, make_product(context, shape, m));
-    return TENGINE_OK;
+    stack.is_one = is_one_product(shape);
+    const int64_t m = stack.is_one ? shape.batch * shape.m : shape.m;
+    const Product product = make_product(context, shape, m);
+    stack.workspace = find_product_workspace(product);
+    prepare_product(context, product);
+    return keep_problem(context, stack);
 }
 
 int run_matmul(KernelContext& context)
 {
-    matmul_shape shape;
-    TENGINE_RETURN_IF_ERROR(resolve_matmul_shape(context.node, 0, 1, &shape));
-    if (is_one_product(shape)) {
+    const auto& stack = kept_problem<MatrixStack>(context);
+    const matmul_shape& shape = stack.shape;
+    if (stack.is_one) {
         multiply(context.pool, make_product(context, shape, shape.batch * shape.m),
                  static_cast<float*>(context.scratch));
         return TENGINE_OK;
     }
-    const uint64_t workspace_size = find_product_workspace(make_product(context, shape, shape.m));
-    run_tiles(context, shape.batch, workspace_size,
+    run_tiles(context, shape.batch, stack.workspace,
               [&](thread_pool_t* pool, int64_t index, float* workspace) {
                   multiply_matrix(context, shape, pool, index, workspace);
               });

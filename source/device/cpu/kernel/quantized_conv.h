@@ -14,9 +14,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/alloc.h"
 #include "device/cpu/kernel/conv_problem.h"
 #include "device/cpu/kernel/im2col.h"
+#include "device/cpu/kernel/kept_problem.h"
 #include "device/cpu/kernel/tile.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/grain.h"
@@ -86,17 +86,13 @@ class QuantizedConvKernel
 
     static int prepare(KernelContext& context)
     {
-        QuantizedConv conv;
-        TENGINE_RETURN_IF_ERROR(describe(context, &conv));
+        QuantizedConv conv = {};
+        TENGINE_RETURN_IF_ERROR(describe(*context.node, &conv));
         context.scratch_size = find_multiplier_bytes(context) +
                                find_tile_scratch(context, conv.tile_num(), conv.matrix_size());
-        const auto size = static_cast<uint64_t>(conv.panel_num() * panel_bytes(conv));
-        auto* packed = static_cast<char*>(alloc_memory64(size));
-        if (!packed)
-            return fail_node(context.node, TENGINE_ENOMEM, "no memory for its packed weights");
-        context.state = packed;
-        context.free_state = free_memory;
-        context.state_bytes = static_cast<size_t>(size);
+        const auto packed_bytes = static_cast<uint64_t>(conv.panel_num() * panel_bytes(conv));
+        TENGINE_RETURN_IF_ERROR(keep_problem(context, conv, packed_bytes));
+        char* packed = packed_weights<QuantizedConv>(context);
         const tensor* weight = context.input(3);
         return dispatch_type(ByteTypes{}, weight->data_type, [&](auto type) {
             using W = typename decltype(type)::type;
@@ -107,8 +103,7 @@ class QuantizedConvKernel
 
     static int run(KernelContext& context)
     {
-        QuantizedConv conv;
-        TENGINE_RETURN_IF_ERROR(describe(context, &conv));
+        const auto& conv = kept_problem<QuantizedConv>(context);
         auto* multipliers = static_cast<ir_multiplier_t*>(context.scratch);
         TENGINE_RETURN_IF_ERROR(make_weight_multipliers(context, 1, 6, multipliers));
         const Quantization x(context, 1), y(context, 6);
@@ -135,10 +130,10 @@ class QuantizedConvKernel
   private:
     static constexpr int kRows = QuantizedConv::kRows;
 
-    static int describe(const KernelContext& context, QuantizedConv* out_conv)
+    static int describe(const node& node, QuantizedConv* out_conv)
     {
         QuantizedConv& conv = *out_conv;
-        TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv, 3));
+        TENGINE_RETURN_IF_ERROR(describe_conv(node, false, &conv, 3));
         conv.depth = conv.input_channels * conv.taps;
         conv.steps = (conv.depth + Format::kGroup - 1) / Format::kGroup;
         conv.panels = (conv.output_channels + kRows - 1) / kRows;
@@ -176,7 +171,7 @@ class QuantizedConvKernel
         bool needed = false;
         if constexpr (Format::kHeaderBytes > 0)
             for (int64_t i = 0; i < conv.panel_num(); ++i)
-                needed |= Format::needs_column_sums(static_cast<const char*>(context.state) +
+                needed |= Format::needs_column_sums(packed_weights<QuantizedConv>(context) +
                                                     i * panel_bytes(conv));
         return needed;
     }
@@ -228,7 +223,7 @@ class QuantizedConvKernel
         void finish_panel(const char* packed, const int32_t* column_sums, int64_t group,
                           int64_t panel, int64_t columns, uint8_t* output) const
         {
-            const char* weights = static_cast<const char*>(context.state) +
+            const char* weights = packed_weights<QuantizedConv>(context) +
                                   (group * conv.panels + panel) * panel_bytes(conv);
             const int32_t* bias = context.input(8) ? context.input(8)->i32 : nullptr;
             int32_t sums[kRows * kMostPositions];

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "base/cpu.h"
+#include "device/cpu/kernel/kept_problem.h"
 #include "device/cpu/kernel/matrix_product.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
@@ -66,26 +67,26 @@ inline int64_t find_position_block(int64_t plane, int64_t bytes)
     return std::max<int64_t>((even + kUnit - 1) / kUnit, 1) * kUnit;
 }
 
-// prepare() and run() of a kernel whose work is a Problem: `describe` reads it from the node,
-// `run_tile` does one tile. A Problem has tile_num() and matrix_size(), and for prepare() the
-// workspace_size() of its products, one of which is part of matrix_size().
-template <class Problem, int (*describe)(const KernelContext&, Problem*)>
+// prepare() and run() of a kernel whose work is a Problem: `describe` reads it from the node's
+// shapes, `run_tile` does one tile. A Problem has tile_num() and matrix_size(), for prepare() the
+// workspace_size() of its products, one of which is part of matrix_size(), and for run() bind(),
+// which takes the addresses of the tensors.
+template <class Problem, int (*describe)(const node&, Problem*)>
 int prepare_tiled(KernelContext& context)
 {
     prepare_products();
-    Problem problem;
-    TENGINE_RETURN_IF_ERROR(describe(context, &problem));
+    Problem problem = {};
+    TENGINE_RETURN_IF_ERROR(describe(*context.node, &problem));
     context.scratch_size = find_tile_scratch(context, problem.tile_num(), problem.matrix_size(),
                                              problem.workspace_size());
-    return TENGINE_OK;
+    return keep_problem(context, problem);
 }
 
-template <class Problem, int (*describe)(const KernelContext&, Problem*),
-          void (*run_tile)(const Problem&, thread_pool_t*, int64_t, float*)>
+template <class Problem, void (*run_tile)(const Problem&, thread_pool_t*, int64_t, float*)>
 int run_tiled(KernelContext& context)
 {
-    Problem problem;
-    TENGINE_RETURN_IF_ERROR(describe(context, &problem));
+    Problem problem = kept_problem<Problem>(context);
+    problem.bind(context);
     run_tiles(context, problem.tile_num(), problem.matrix_size(),
               [&](thread_pool_t* pool, int64_t tile, float* matrix) {
                   run_tile(problem, pool, tile, matrix);
