@@ -176,10 +176,10 @@ typedef struct optimizer
     // NULL: split_graph_node_to_sub_graph().
     int (*split_graph)(struct graph* ir_graph);
     // (optional) Rewrites what the device wants to compute in a precision (TENGINE_MODE_*), before
-    // the graph is split; nodes with keep_float stay. quantize_ir_graph() and convert_ir_graph() do
-    // that. Devices are called in the context's order, the default device last, and all see the
-    // whole graph: nodes by indices in topological order, constants without a producer. What a
-    // device leaves may have gaps and disorder.
+    // the graph is split; nodes with keep_float stay. Devices are called in the context's order,
+    // the default device last, and all see the whole graph: nodes by indices in topological order,
+    // constants without a producer. What a device leaves may have gaps and disorder.
+    // NULL: apply_ir_precision().
     int (*optimize_graph)(struct graph* ir_graph, int precision);
 } ir_optimizer_t;
 
@@ -253,6 +253,10 @@ TENGINE_API int split_graph_node_to_sub_graph(struct graph* graph);
 TENGINE_API struct subgraph* create_ir_subgraph(struct graph* graph, struct device* device);
 TENGINE_API int set_ir_subgraph_nodes(struct subgraph* subgraph, const int32_t nodes[], int number);
 
+// What the core does for a device without optimize_graph: where describe() lists the data type of
+// `precision`, the nodes that the device takes in it become such, by quantize_ir_graph() for
+// TENGINE_MODE_INT8 and _UINT8 and by convert_ir_graph() for _FP16 and _BF16. Else nothing.
+TENGINE_API int apply_ir_precision(struct graph* graph, struct device* device, int precision);
 // For optimize_graph: float nodes whose operands and results are quantised become integer nodes
 // that give the same bytes (docs/precision.md): QLinearConv, QLinearMatMul, com.microsoft.QGemm,
 // .QLinearAdd, .QLinearMul, .QLinearAveragePool, .QLinearGlobalAveragePool, tengine.Lookup, and

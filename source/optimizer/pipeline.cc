@@ -21,11 +21,13 @@
 namespace tengine {
 namespace {
 
-int optimize_for(graph& graph, const struct device& device)
+int optimize_for(graph& graph, struct device& device)
 {
-    if (!device.optimizer || !device.optimizer->optimize_graph) return TENGINE_OK;
+    const int precision = graph.run_options.precision;
+    if (!device.optimizer || !device.optimizer->optimize_graph)
+        return apply_ir_precision(&graph, &device, precision);
     tengine_error_clear();
-    const int status = device.optimizer->optimize_graph(&graph, graph.run_options.precision);
+    const int status = device.optimizer->optimize_graph(&graph, precision);
     if (status == 0) return tidy_graph(graph);
     const String cause = describe_failure(status);
     return tengine_error_set(tengine_error_code() ? tengine_error_code() : TENGINE_EDEVICE,
@@ -36,7 +38,7 @@ int optimize_for(graph& graph, const struct device& device)
 // comes first, so what it leaves is for the others.
 int optimize_by_devices(graph& graph)
 {
-    for (const device* device : list_graph_devices(graph))
+    for (device* device : list_graph_devices(graph))
         TENGINE_RETURN_IF_ERROR(optimize_for(graph, *device));
     return check_precision(graph);
 }

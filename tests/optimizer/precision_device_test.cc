@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several devices: each rewrites what it takes, and the result is the same.
+// Several devices: each gets what it takes in the run's precision, and the result is the same.
 #include <gtest/gtest.h>
 
 #include "base/log.h"
@@ -15,11 +15,11 @@ using namespace tengine::test;
 
 constexpr int kInt8 = TENGINE_MODE_INT8, kBf16 = TENGINE_MODE_BF16;
 
-// Takes bytes, 16-bit and 32-bit floats, and rewrites for itself.
-class RewritingDevice
+// Takes bytes, 16-bit and 32-bit floats, and has no optimize_graph.
+class TypedDevice
 {
   public:
-    explicit RewritingDevice(std::vector<std::string> operators) : device("A", std::move(operators))
+    explicit TypedDevice(std::vector<std::string> operators) : device("A", std::move(operators))
     {
         describe_ = device.get()->allocator->describe;
         device.get()->allocator->describe = [](::device* self, vector* allowed, vector* blocked,
@@ -28,22 +28,14 @@ class RewritingDevice
                 EXPECT_EQ(push_vector_data(types, &type), 0);
             return describe_(self, allowed, blocked, types);
         };
-        optimizer_.optimize_graph = [](graph* graph, int precision) {
-            ::device* self = find_device_via_name("A");
-            return precision == kInt8   ? quantize_ir_graph(graph, self, TENGINE_DT_INT8)
-                   : precision == kBf16 ? convert_ir_graph(graph, self, TENGINE_DT_BF16)
-                                        : int{TENGINE_OK};
-        };
-        device.get()->optimizer = &optimizer_;
     }
     TestDevice device;
 
   private:
     static int (*describe_)(::device*, vector*, vector*, vector*);
-    ir_optimizer_t optimizer_ = {};
 };
 
-int (*RewritingDevice::describe_)(::device*, vector*, vector*, vector*) = nullptr;
+int (*TypedDevice::describe_)(::device*, vector*, vector*, vector*) = nullptr;
 
 // x -> Add a -> Mul m -> Tanh y, all quantised.
 void add_net(PrecisionGraph& graph)
@@ -65,7 +57,7 @@ std::string device_of(PrecisionGraph& graph, const char* name)
 
 TEST(PrecisionDevice, EachDeviceFusesWhatItTakes)
 {
-    RewritingDevice a({"com.microsoft.QLinearAdd", "tengine.Lookup"});
+    TypedDevice a({"com.microsoft.QLinearAdd", "tengine.Lookup"});
     PrecisionGraph alone, shared({a.device.get()});
     add_net(alone);
     add_net(shared);
@@ -75,6 +67,41 @@ TEST(PrecisionDevice, EachDeviceFusesWhatItTakes)
     EXPECT_EQ(device_of(shared, "a"), "A");
     EXPECT_EQ(device_of(shared, "m"), "CPU");
     EXPECT_EQ(device_of(shared, "t"), "A");
+}
+
+TEST(PrecisionDevice, ATypeThatADeviceDoesNotListIsNotTriedOnIt)
+{
+    TestDevice a("A", {"com.microsoft.QLinearAdd", "Add", "Exp"});
+    PrecisionGraph bytes({a.get()}), halves({a.get()});
+    add_net(bytes);
+    add_net(halves);
+    bytes.run(kInt8);
+    EXPECT_EQ(device_of(bytes, "a"), "CPU");
+    halves.run(kBf16);
+    EXPECT_EQ(device_of(halves, "a"), "CPU");
+    EXPECT_EQ(a.get()->optimizer, nullptr);
+}
+
+// A program's own optimize_graph may ask for another precision than the run's.
+TEST(PrecisionDevice, APrecisionIsAppliedOnDemand)
+{
+    TypedDevice a({"Add"});
+    ir_optimizer_t own = {};
+    own.optimize_graph = [](graph* graph, int) {
+        return apply_ir_precision(graph, find_device_via_name("A"), kBf16);
+    };
+    a.device.get()->optimizer = &own;
+    PrecisionGraph graph({a.device.get()});
+    graph.input("x", {1, 4}, {-1, -0.2f, 0.5f, 1});
+    graph.builder().add("Add", {"x", "x"}, {"y"});
+    graph.builder().outputs({"y"});
+    graph.run(TENGINE_MODE_FP32);
+    EXPECT_EQ(graph.operators(), "Cast Add Cast");
+    EXPECT_EQ(apply_ir_precision(graph.builder().get()->execution, a.device.get(), kInt8),
+              TENGINE_OK);
+    TestDevice stranger("B");
+    EXPECT_EQ(apply_ir_precision(graph.builder().get()->execution, stranger.get(), kInt8),
+              TENGINE_ENOENT);
 }
 
 // A quantised model beside a device for bytes, run without saying so.
@@ -113,7 +140,7 @@ TEST(PrecisionDevice, AFloatRunThatADeviceForBytesHasNoPartInIsHintedAt)
 
 TEST(PrecisionDevice, ARefusedCandidateLeavesNoTrace)
 {
-    RewritingDevice a({"com.microsoft.QLinearAdd", "tengine.Lookup"});
+    TypedDevice a({"com.microsoft.QLinearAdd", "tengine.Lookup"});
     int asked = 0;
     a.device.refusal = [&](const node& node) {
         asked++;
@@ -132,7 +159,7 @@ TEST(PrecisionDevice, ARefusedCandidateLeavesNoTrace)
 
 TEST(PrecisionDevice, AffinityDecidesWhoIsAsked)
 {
-    RewritingDevice a({"com.microsoft.QLinearAdd", "tengine.Lookup"});
+    TypedDevice a({"com.microsoft.QLinearAdd", "tengine.Lookup"});
     PrecisionGraph graph({a.device.get()});
     add_net(graph);
     ASSERT_EQ(add_ir_graph_affinity(graph.builder().get(), "op:Add", "!A"), TENGINE_OK);
@@ -143,7 +170,7 @@ TEST(PrecisionDevice, AffinityDecidesWhoIsAsked)
 
 TEST(PrecisionDevice, FloatsOfSixteenBitsOnOneDeviceOnly)
 {
-    RewritingDevice a({"Add"});
+    TypedDevice a({"Add"});
     PrecisionGraph graph({a.device.get()});
     graph.input("x", {1, 4}, {-1, -0.2f, 0.5f, 1});
     graph.builder().add("Add", {"x", "x"}, {"d"});
@@ -171,7 +198,7 @@ TEST(PrecisionDevice, OtherTypesAndDevicesAreErrors)
 
 TEST(PrecisionDevice, AFailureNamesTheDevice)
 {
-    RewritingDevice a({});
+    TypedDevice a({});
     ir_optimizer_t failing = {};
     failing.optimize_graph = [](graph*, int) { return -7; };
     a.device.get()->optimizer = &failing;

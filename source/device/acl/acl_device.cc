@@ -182,16 +182,7 @@ int optimize_graph(graph* graph, int run_precision)
 {
     int precision = 0;
     TENGINE_RETURN_IF_ERROR(find_precision(*graph, run_precision, &precision));
-    switch (precision) {
-        case TENGINE_MODE_INT8:
-            return quantize_ir_graph(graph, &acl_device, TENGINE_DT_INT8);
-        case TENGINE_MODE_UINT8:
-            return quantize_ir_graph(graph, &acl_device, TENGINE_DT_UINT8);
-        case TENGINE_MODE_FP16:
-            return convert_ir_graph(graph, &acl_device, TENGINE_DT_FP16);
-        default:
-            return TENGINE_OK;
-    }
+    return apply_ir_precision(graph, &acl_device, precision);
 }
 
 // ---- the device ----

@@ -130,24 +130,6 @@ int estimate(struct device* device, const node* node, double* out_ms)
     return TENGINE_OK;
 }
 
-// TENGINE_MODE_HYBRID_INT8, weights in int8 and values in float, has no kernels here.
-int optimize_graph(struct graph* graph, int precision)
-{
-    struct device* self = find_default_device();
-    switch (precision) {
-        case TENGINE_MODE_INT8:
-            return quantize_ir_graph(graph, self, TENGINE_DT_INT8);
-        case TENGINE_MODE_UINT8:
-            return quantize_ir_graph(graph, self, TENGINE_DT_UINT8);
-        case TENGINE_MODE_FP16:
-            return convert_ir_graph(graph, self, TENGINE_DT_FP16);
-        case TENGINE_MODE_BF16:
-            return convert_ir_graph(graph, self, TENGINE_DT_BF16);
-        default:
-            return TENGINE_OK;
-    }
-}
-
 ir_interface_t make_interface()
 {
     ir_interface_t table = {};
@@ -174,8 +156,7 @@ ir_allocator_t make_allocator()
 
 ir_interface_t cpu_interface = make_interface();
 ir_allocator_t cpu_allocator = make_allocator();
-ir_optimizer_t cpu_optimizer = {nullptr, optimize_graph};
-ir_device_t cpu_device = {"CPU", &cpu_interface, &cpu_allocator, &cpu_optimizer, nullptr, nullptr};
+ir_device_t cpu_device = {"CPU", &cpu_interface, &cpu_allocator, nullptr, nullptr, nullptr};
 
 }  // namespace
 }  // namespace tengine::cpu

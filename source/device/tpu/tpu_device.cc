@@ -157,22 +157,6 @@ int estimate(device* device, const node* node, double* out_ms)
     });
 }
 
-// ---- optimizer ----
-
-int optimize_graph(graph* graph, int precision)
-{
-    switch (precision) {
-        case TENGINE_MODE_INT8:
-            return quantize_ir_graph(graph, &tpu_device, TENGINE_DT_INT8);
-        case TENGINE_MODE_UINT8:
-            return quantize_ir_graph(graph, &tpu_device, TENGINE_DT_UINT8);
-        case TENGINE_MODE_BF16:
-            return convert_ir_graph(graph, &tpu_device, TENGINE_DT_BF16);
-        default:
-            return TENGINE_OK;
-    }
-}
-
 // ---- the device ----
 
 ir_interface_t make_interface()
@@ -205,8 +189,7 @@ ir_allocator_t make_allocator()
 
 ir_interface_t tpu_interface = make_interface();
 ir_allocator_t tpu_allocator = make_allocator();
-ir_optimizer_t tpu_optimizer = {nullptr, optimize_graph};
-ir_device_t tpu_device = {"TPU", &tpu_interface, &tpu_allocator, &tpu_optimizer, nullptr, nullptr};
+ir_device_t tpu_device = {"TPU", &tpu_interface, &tpu_allocator, nullptr, nullptr, nullptr};
 
 }  // namespace
 }  // namespace tengine::tpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two helpers of device.h for a device's optimize_graph.
+// The helpers of device.h for a device's optimize_graph, and what stands in for one.
 #include <new>
 
 #include "optimizer/pass.h"
@@ -9,14 +9,18 @@
 namespace tengine {
 namespace {
 
+int list_candidates(const graph& graph, const device* device, Candidates* out_candidates)
+{
+    TENGINE_RETURN_IF_ERROR(Candidates::list(graph, out_candidates));
+    if (out_candidates->has(device)) return TENGINE_OK;
+    return tengine_error_set(TENGINE_ENOENT, "the graph does not have device '%s'", device->name);
+}
+
 template <class Rewriting>
 int rewrite(graph& graph, device* device, int data_type)
 {
     Candidates candidates;
-    TENGINE_RETURN_IF_ERROR(Candidates::list(graph, &candidates));
-    if (!candidates.has(device))
-        return tengine_error_set(TENGINE_ENOENT, "the graph does not have device '%s'",
-                                 device->name);
+    TENGINE_RETURN_IF_ERROR(list_candidates(graph, device, &candidates));
     TENGINE_RETURN_IF_ERROR(Rewriting(graph, device, candidates, data_type).run());
     tengine_error_clear();  // refusals along the way
     TENGINE_RETURN_IF_ERROR(tidy_graph(graph));
@@ -42,8 +46,45 @@ int rewrite_or_fail(graph* graph, device* device, int data_type)
     }
 }
 
+// That of the bytes or halves a run in `precision` computes with; -1 when it computes in fp32.
+int data_type_of(int precision)
+{
+    switch (precision) {
+        case TENGINE_MODE_FP16:
+            return TENGINE_DT_FP16;
+        case TENGINE_MODE_BF16:
+            return TENGINE_DT_BF16;
+        case TENGINE_MODE_INT8:
+            return TENGINE_DT_INT8;
+        case TENGINE_MODE_UINT8:
+            return TENGINE_DT_UINT8;
+        default:
+            return -1;
+    }
+}
+
+int apply_precision(graph& graph, device* device, int precision)
+{
+    const int data_type = data_type_of(precision);
+    if (data_type < 0) return TENGINE_OK;
+    Candidates candidates;
+    TENGINE_RETURN_IF_ERROR(list_candidates(graph, device, &candidates));
+    if (!candidates.lists(device, data_type)) return TENGINE_OK;
+    return is_byte(data_type) ? rewrite<Fuser>(graph, device, data_type)
+                              : rewrite<Converter>(graph, device, data_type);
+}
+
 }  // namespace
 }  // namespace tengine
+
+int apply_ir_precision(struct graph* graph, struct device* device, int precision)
+{
+    try {
+        return tengine::apply_precision(*graph, device, precision);
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "no memory to rewrite graph '%s'", graph->name);
+    }
+}
 
 int quantize_ir_graph(struct graph* graph, struct device* device, int data_type)
 {
