@@ -81,7 +81,9 @@ endfunction()
 
 # stb states no version of its own; its headers are meant to be copied, Debian also compiles them.
 function(tengine_wrap_stb target out_found out_version)
-    find_path(TENGINE_STB_INCLUDE_DIR stb_image.h PATH_SUFFIXES stb)
+    # Not by stb_image.h: Debian's libarm-compute-dev brings an old copy of that header alone, in a
+    # folder that is found first.
+    find_path(TENGINE_STB_INCLUDE_DIR stb_image_write.h PATH_SUFFIXES stb)
     find_library(TENGINE_STB_LIBRARY stb)
     mark_as_advanced(TENGINE_STB_INCLUDE_DIR TENGINE_STB_LIBRARY)
     set(${out_version} "without version" PARENT_SCOPE)
