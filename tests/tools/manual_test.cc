@@ -73,6 +73,12 @@ TEST_F(Manual, ThePagesKnowEachOther)
     EXPECT_THAT(run({"--help"}).output, Not(HasSubstr("manual")));
 }
 
+// When this fails, the page is to be written again: tengine manual DIR && cp DIR/cli.md docs/
+TEST_F(Manual, ThePageInDocsIsUpToDate)
+{
+    EXPECT_EQ(read("cli.md"), tools::read_file(TENGINE_SOURCE_DIR "/docs/cli.md"));
+}
+
 TEST(Version, HasTheCommitOfACheckout)
 {
     EXPECT_THAT(run({"--version"}).output,
