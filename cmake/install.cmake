@@ -18,10 +18,11 @@ function(tengine_install_library)
             ${PROJECT_BINARY_DIR}/TengineConfigVersion.cmake DESTINATION ${package_dir})
     tengine_write_pkg_config()
     install(FILES ${PROJECT_BINARY_DIR}/tengine.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-    install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
-            DESTINATION ${CMAKE_INSTALL_DOCDIR})
+    set(pages README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md)
+    list(TRANSFORM pages PREPEND ${PROJECT_SOURCE_DIR}/)
+    install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${pages} DESTINATION ${CMAKE_INSTALL_DOCDIR})
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
-            FILES_MATCHING PATTERN *.md)
+            FILES_MATCHING PATTERN *.md PATTERN *.svg)
 endfunction()
 
 # A static library alone cannot be linked, so there the private libraries are part of Libs.

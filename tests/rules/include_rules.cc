@@ -8,17 +8,8 @@
 #include "rules/source_tree.h"
 
 namespace tengine::rules {
-namespace {
 
-struct Room
-{
-    const char* folder;  // of the including file
-    // Folders and headers of source/ it may use, besides its own folder and include/tengine.
-    std::vector<const char*> below;
-};
-
-// The order of the rooms: each sees what is below it, never sideways or up. A row covers the
-// folders below it. serializer.h is the contract of serializers, not one of them.
+// serializer.h is the contract of serializers, not one of them.
 const std::vector<Room>& rooms()
 {
     static const std::vector<Room> table = {
@@ -41,6 +32,8 @@ const std::vector<Room>& rooms()
     };
     return table;
 }
+
+namespace {
 
 const Room* room_of(const std::string& path)
 {

@@ -7,6 +7,17 @@
 
 namespace tengine::rules {
 
+struct Room
+{
+    const char* folder;  // of the including file
+    // Folders and headers of source/ it may use, besides its own folder and include/tengine.
+    std::vector<const char*> below;
+};
+
+// The order of the rooms: each sees what is below it, never sideways or up. A row covers the
+// folders below it.
+const std::vector<Room>& rooms();
+
 // The paths that the #include lines of a text name, comments aside.
 std::vector<std::string> includes_of(const std::string& text);
 
