@@ -44,11 +44,8 @@ bool is_source(const fs::path& path)
 
 SourceFile read_file(const fs::path& path)
 {
-    SourceFile file{fs::relative(path, root()).generic_string(), {}};
-    std::ifstream stream(path);
-    for (std::string line; std::getline(stream, line);)
-        file.lines.push_back(line);
-    return file;
+    const std::string relative = fs::relative(path, root()).generic_string();
+    return {relative, read_lines(relative)};
 }
 
 std::vector<SourceFile> read_tree()
@@ -103,6 +100,15 @@ std::vector<SourceFile> code_below(const std::string& folder)
             files.push_back(file);
     }
     return files;
+}
+
+std::vector<std::string> read_lines(const std::string& path)
+{
+    std::vector<std::string> lines;
+    std::ifstream stream(root() / path);
+    for (std::string line; std::getline(stream, line);)
+        lines.push_back(line);
+    return lines;
 }
 
 std::vector<std::string> folders_below(const std::string& folder)

@@ -21,6 +21,9 @@ const std::vector<SourceFile>& source_tree();
 // Those whose extension is one of .c .cc .cpp .h .hpp and whose path starts with `folder`.
 std::vector<SourceFile> code_below(const std::string& folder);
 
+// The lines of a file that is given by its path below the project's root.
+std::vector<std::string> read_lines(const std::string& path);
+
 // The names of the folders directly below `folder`, sorted.
 std::vector<std::string> folders_below(const std::string& folder);
 
