@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// The room api: the C API. A function checks its arguments, translates them, and calls a room
+// below; logic lives there.
+//
 // Checks that most functions of the C API begin with, and the turn from the status codes inside to
 // the 0 and -1 outside, where a failure is logged. Handles are checked in handle.h. `function` is
 // the name of the API function for the sentence.

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// The room base: what any C program could use, such as memory, log, files and threads. Nothing in
+// it knows tensors, models or devices.
+//
 // Memory of the library and size arithmetic that cannot wrap. All memory of the library comes from
 // here, that of its C++ parts through containers.hpp: from the C heap, or from the program's arena.
 // Any thread.

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// The room graph: graphs, nodes, tensors, parts, contexts and options, as data with invariants. It
+// does not know what operators mean; algorithms on models are passes of the optimizer.
+//
 // What the core may do to a graph beyond the public ir.h: removing, renumbering and ordering.
 // A removed node or tensor leaves a NULL in its list until compact_ir_graph().
 #pragma once

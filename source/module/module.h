@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registries of devices and serializers and the order in which everything is brought up.
+// The room module: the registries of devices and serializers and the order in which everything is
+// brought up. It names no device, format or operator; generated lists do (registration.h).
 // Operators are registered in operator/registry.h, which this header brings along.
 #pragma once
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// The room operator: what operators are, as data. Devices compute them and the optimizer rewrites
+// them; neither lives here.
+//
 // How an operator is described: one row of a constant table per (domain, name, opset range).
 // Each file <family>_ops.c exports one table; CMake finds it, reads the names of its rows
 // (cmake/operators.cmake) and generates the registration.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From source graph to execution graph: the fixed list of passes (pipeline.cc).
+// The room optimizer: from source graph to execution graph with parts, by the fixed list of passes
+// (pipeline.cc). It leaves the source graph as it is, and asks devices through their tables only:
+// no pass knows one by name. Inside it is C++; this header is what rooms above see.
 #pragma once
 
 #include "tengine/ir.h"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running a graph: prepare it, walk its parts, hand results back. The C API calls these on source
-// graphs; the walk over the execution graph is a scheduler's (ir_scheduler_t in device.h).
+// The room scheduler: running graphs. It prepares a graph, walks its parts and hands results back.
+// What the parts are is the optimizer's decision, and what they compute their devices'.
+//
+// The C API calls these functions on source graphs; the walk over the execution graph is a
+// scheduler's (ir_scheduler_t in device.h).
 //
 // States (graph->status): CREATED --prerun--> READY --run--> READY ... --postrun--> DONE. While
 // runs are under way it is RUNNING. prerun is legal in every state but RUNNING and drops what an

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// The device ACL: it offers the functions of the Arm Compute Library to the core. Kernels of our
+// own do not live here.
+//
 // What pre_run makes of a part: ACL functions in the order of its nodes, and the ACL tensors they
 // work on. Nodes are turned into functions by builder.h. The same plan with nothing configured
 // serves to ask what ACL accepts.

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// The device TPU: compiler, program and simulator have a folder each and meet only in the machine
+// (machine/) and its programs; this folder ties them to the contract of devices.
+//
 // A part of the graph on the machine: compiles it, keeps its program and its host memory, and moves
 // tensors in and out. tpu_device.cc offers it to the core.
 #pragma once
