@@ -3,14 +3,12 @@
 # Follows the walks of docs/ in a copy of the sources: does what all pages say up to their section
 # "Build", builds once, then does the rest and compares what the pages say is printed.
 #     follow_walks.sh <source tree> <work folder> <program tengine> <cache settings>
-# Pages: add-an-operator.md, add-a-pass.md, add-a-model-format.md. add-a-kernel.md is not followed
-# yet: it edits source/device/cpu/implementations.cc, the ordered list of kernels.
 set -eu
 TENGINE=$1
 work=$2
 program=$3
 settings=$4
-pages='add-an-operator add-a-pass add-a-model-format'
+pages='add-an-operator add-a-pass add-a-model-format add-a-kernel'
 
 # The build of an earlier run is kept; files keep their times, so that it compiles what has changed.
 mkdir -p "$work/tree/build/bin"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// The CPU device: it compiles parts as other devices do, and runs every operator. Kernels live in
+// kernel/ and reference/, what shapes and parameters mean in source/operator/.
+//
 // What pre_run makes of a part: a list of steps over one arena (step.h). run() only walks it.
 #pragma once
 
