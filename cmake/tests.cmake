@@ -13,6 +13,8 @@ function(tengine_register_tests target room seconds label)
     if(NOT CMAKE_CROSSCOMPILING_EMULATOR)
         gtest_discover_tests(${target} TEST_PREFIX ${room}/ DISCOVERY_MODE PRE_TEST
             DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT ${seconds} LABELS "${label}")
+        list(JOIN TENGINE_SLOW_CASES ":" slow)
+        tengine_add_quick_test(${room} COMMAND ${target} --gtest_brief=1 --gtest_filter=-${slow})
         return()
     endif()
     math(EXPR last "${TENGINE_EMULATED_SHARES} - 1")
@@ -25,6 +27,14 @@ function(tengine_register_tests target room seconds label)
             ENVIRONMENT
             "GTEST_TOTAL_SHARDS=${TENGINE_EMULATED_SHARES};GTEST_SHARD_INDEX=${share}")
     endforeach()
+endfunction()
+
+# tengine_add_quick_test(<name> COMMAND …): an entry quick/<name>, one of those that give an answer soon
+# (`ctest -C quick -L quick`): a whole program of tests in one process, less what takes long. What
+# they run is also run by other entries.
+function(tengine_add_quick_test name)
+    add_test(NAME quick/${name} CONFIGURATIONS quick ${ARGN})
+    set_tests_properties(quick/${name} PROPERTIES LABELS quick TIMEOUT 300)
 endfunction()
 
 # tengine_add_tests(<room> [WITHOUT_LIBRARY]): tests/<room>/*.{c,cc} -> <room>_test, slashes as

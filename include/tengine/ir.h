@@ -81,7 +81,7 @@ typedef struct tensor
     struct dev_mem* dev_mem;  // a device's own handle to its copy; the core never touches it
     int32_t* subgraph_list;   // subgraphs that read or write it
     int32_t subgraph_num;
-    int32_t source_index;  // execution graph: the source graph's tensor it stands for, or -1
+    int32_t source_index;      // execution graph: the source graph's tensor it stands for, or -1
     int32_t* consumer_input;   // the core's own: which of its inputs consumer[i] reads with, or -1
     int32_t graph_output_num;  // how often it is in graph.output_tensors
     char* dim_names;  // what the model calls dimensions of an input, see set_ir_tensor_dim_names();

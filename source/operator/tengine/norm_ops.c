@@ -242,7 +242,7 @@ static const ir_method_t* const rows[] = {
                 .param_size = sizeof(struct tm_batch_norm_param), .lower = lower_batch_norm,
                 RAISED("BatchNormalization", raise_batch_norm)),
     NAMED_ROW(Fused_BNScaleReLu, "Fused.BNScaleReLu", -1, 39, 0, INPUTS(5, 5),
-                      .lower = lower_fused),
+              .lower = lower_fused),
     TENGINE_ROW(Scale, 67, 26, 12, INPUTS(2, 3), OP_FIELDS(scale_fields),
                 .param_size = sizeof(struct tm_scale_param), .lower = lower_scale),
     TENGINE_ROW(Bias, 7, 61, 4, INPUTS(2, 2), OP_FIELDS(bias_fields),

@@ -8,8 +8,7 @@ void add_pool_cases(std::vector<NodeCase>& cases)
     for (const char* op : {"MaxPool", "AveragePool"}) {
         const auto add = [&](const std::vector<int>& input, const std::vector<int64_t>& kernel,
                              const std::vector<int64_t>& strides,
-                             const std::vector<int64_t>& pads = {},
-                             Integers integers = {}) {
+                             const std::vector<int64_t>& pads = {}, Integers integers = {}) {
             NodeCase made = {op, {fed(input)}, {{"kernel_shape", kernel}, {"strides", strides}}};
             if (!pads.empty()) made.lists.push_back({"pads", pads});
             made.integers = std::move(integers);

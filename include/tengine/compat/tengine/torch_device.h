@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// For programs written for Tengine Lite that include it. The device "TORCH" has no option struct: they
-// pass NULL and 0 to set_context_device().
+// For programs written for Tengine Lite that include it. The device "TORCH" has no option struct:
+// they pass NULL and 0 to set_context_device().
 #pragma once
