@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 
 #include "base/containers.hpp"
+#include "base/guard.hpp"
 #include "base/log.h"
 #include "graph/graph.h"
 #include "graph/preparation.h"
@@ -252,18 +252,15 @@ void dump_for_pass(const graph& graph, const char* when, const char* name)
 int create_execution_graph(const struct graph* source, const ir_run_options_t* options,
                            struct graph** out_graph)
 {
-    try {
-        return tengine::create_for_run(*source, *options, out_graph);
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to prepare graph '%s'", source->name);
-    }
+    return tengine::guarded([&] { return tengine::create_for_run(*source, *options, out_graph); },
+                            "no memory to prepare graph '%s'", source->name);
 }
 
 int create_saved_graph(const struct graph* source, const char* dialect, struct graph** out_graph)
 {
-    try {
-        return tengine::create_saved(*source, std::strcmp(dialect, "tengine") == 0, out_graph);
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to save graph '%s'", source->name);
-    }
+    return tengine::guarded(
+        [&] {
+            return tengine::create_saved(*source, std::strcmp(dialect, "tengine") == 0, out_graph);
+        },
+        "no memory to save graph '%s'", source->name);
 }

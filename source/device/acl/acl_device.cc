@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/guard.hpp"
 #include "device/acl/operator_table.h"
 #include "device/acl/plan.h"
 #include "device/acl/scheduler.h"
@@ -22,13 +23,10 @@ extern ir_device_t acl_device;
 template <class Body>
 int guard(const char* what, const Body& body)
 {
-    try {
-        return body();
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "ACL: no memory to %s", what);
-    } catch (const std::exception& failure) {
-        return tengine_error_set(TENGINE_EDEVICE, "ACL failed to %s: %s", what, failure.what());
-    }
+    const auto with_library = [&] {
+        return guarded_library(body, TENGINE_EDEVICE, "ACL failed to %s", what);
+    };
+    return guarded(with_library, "ACL: no memory to %s", what);
 }
 
 Plan* plan_of(const subgraph* part)

@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 
+#include "base/guard.hpp"
 #include "device/cpu/estimate.h"
 #include "device/cpu/kernel/instruction_set.h"
 #include "device/cpu/kernel/matrix_product.h"
@@ -24,11 +25,8 @@ int init(struct device* device)
 {
     std::unique_ptr<KernelList> kernels(new (std::nothrow) KernelList);
     if (!kernels) return tengine_error_set(TENGINE_ENOMEM, "no memory for the kernel list");
-    try {
-        TENGINE_RETURN_IF_ERROR(kernels->fill());
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for the kernel list");
-    }
+    TENGINE_RETURN_IF_ERROR(
+        guarded([&] { return kernels->fill(); }, "no memory for the kernel list"));
     device->privacy = kernels.release();
     choose_vector_target();
     return TENGINE_OK;
@@ -49,17 +47,17 @@ int release_graph(struct device*, void* device_graph)
 
 int pre_run(struct device* device, subgraph* part, void*)
 {
-    try {
-        delete static_cast<Plan*>(part->device_graph);
-        part->device_graph = nullptr;
-        std::unique_ptr<Plan> plan;
-        TENGINE_RETURN_IF_ERROR(Plan::create(kernels_of(device), *part, &plan));
-        part->plan_bytes = plan->arena_bytes();
-        part->device_graph = plan.release();
-        return TENGINE_OK;
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for the plan of part %d", part->index);
-    }
+    return guarded(
+        [&]() -> int {
+            delete static_cast<Plan*>(part->device_graph);
+            part->device_graph = nullptr;
+            std::unique_ptr<Plan> plan;
+            TENGINE_RETURN_IF_ERROR(Plan::create(kernels_of(device), *part, &plan));
+            part->plan_bytes = plan->arena_bytes();
+            part->device_graph = plan.release();
+            return TENGINE_OK;
+        },
+        "no memory for the plan of part %d", part->index);
 }
 
 int run(struct device*, subgraph* part)
@@ -102,15 +100,15 @@ const char* features(struct device*)
 int describe(struct device* device, struct vector* allowed_ops, struct vector*,
              struct vector* precision)
 {
-    try {
-        for (int type : kernels_of(device).operators())
-            if (push_vector_data(allowed_ops, &type) < 0) throw std::bad_alloc();
-        for (int type = TENGINE_DT_FP32; type <= TENGINE_DT_UINT64; type++)
-            if (push_vector_data(precision, &type) < 0) throw std::bad_alloc();
-        return TENGINE_OK;
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to list operators");
-    }
+    return guarded(
+        [&]() -> int {
+            for (int type : kernels_of(device).operators())
+                if (push_vector_data(allowed_ops, &type) < 0) throw std::bad_alloc();
+            for (int type = TENGINE_DT_FP32; type <= TENGINE_DT_UINT64; type++)
+                if (push_vector_data(precision, &type) < 0) throw std::bad_alloc();
+            return TENGINE_OK;
+        },
+        "no memory to list operators");
 }
 
 int inspect(struct device* device, const node* node, ir_verdict_t* out_verdict)

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/float_to_index.h"
+#include "base/guard.hpp"
 #include "device/tpu/compiler/compiler.h"
 #include "device/tpu/driver.h"
 
@@ -15,11 +16,7 @@ extern ir_device_t tpu_device;
 template <class Body>
 int guard(const char* what, const Body& body)
 {
-    try {
-        return body();
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "TPU: no memory to %s", what);
-    }
+    return guarded(body, "TPU: no memory to %s", what);
 }
 
 Driver* driver_of(const subgraph* part)

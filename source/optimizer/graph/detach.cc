@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One part of an execution graph as a graph of its own, which devices compile and run.
 #include <cstring>
-#include <new>
 
 #include "base/containers.hpp"
+#include "base/guard.hpp"
 #include "graph/graph.h"
 #include "graph/subgraph.h"
 #include "optimizer/optimizer.h"
@@ -147,9 +147,7 @@ int detach(const ir_subgraph_t& part, device* device, bool copy_constants,
 int detach_ir_subgraph(const struct subgraph* part, struct device* device, bool copy_constants,
                        struct subgraph** out_subgraph)
 {
-    try {
-        return tengine::detach(*part, device, copy_constants, out_subgraph);
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for a graph of part %d", part->index);
-    }
+    return tengine::guarded(
+        [&] { return tengine::detach(*part, device, copy_constants, out_subgraph); },
+        "no memory for a graph of part %d", part->index);
 }

@@ -4,10 +4,10 @@
 // inside a part is its device's business.
 #include <algorithm>
 #include <limits>
-#include <new>
 
 #include "base/alloc.h"
 #include "base/containers.hpp"
+#include "base/guard.hpp"
 #include "base/memory_plan.h"
 #include "graph/graph.h"
 #include "graph/preparation.h"
@@ -69,9 +69,6 @@ int plan_border_memory(graph& graph)
 
 int plan_ir_border_memory(struct graph* execution)
 {
-    try {
-        return tengine::plan_border_memory(*execution);
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to plan graph '%s'", execution->name);
-    }
+    return tengine::guarded([&] { return tengine::plan_border_memory(*execution); },
+                            "no memory to plan graph '%s'", execution->name);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/containers.hpp"
+#include "base/guard.hpp"
 #include "graph/affinity.h"
 #include "graph/context.h"
 #include "graph/graph.h"
@@ -247,12 +248,11 @@ int Candidates::move_on(node& node, const ir_verdict_t& refusal) const
 
 int list_ir_graph_devices(const struct graph* graph, struct vector* out_devices)
 {
-    try {
-        for (struct device* device : tengine::list_graph_devices(*graph))
-            if (push_vector_data(out_devices, &device) < 0) throw std::bad_alloc();
-        return TENGINE_OK;
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to list the devices of graph '%s'",
-                                 graph->name);
-    }
+    return tengine::guarded(
+        [&]() -> int {
+            for (struct device* device : tengine::list_graph_devices(*graph))
+                if (push_vector_data(out_devices, &device) < 0) throw std::bad_alloc();
+            return TENGINE_OK;
+        },
+        "no memory to list the devices of graph '%s'", graph->name);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The helpers of device.h for a device's optimize_graph, and what stands in for one.
-#include <new>
 
+#include "base/guard.hpp"
 #include "optimizer/pass.h"
 #include "optimizer/precision/converter.h"
 #include "optimizer/precision/fuser.h"
@@ -38,12 +38,9 @@ int fail_data_type(const char* function, int data_type, const char* accepted)
 template <class Rewriting>
 int rewrite_or_fail(graph* graph, device* device, int data_type)
 {
-    try {
-        return rewrite<Rewriting>(*graph, device, data_type);
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to rewrite graph '%s' in %s",
-                                 graph->name, get_data_type_name(data_type));
-    }
+    return guarded([&] { return rewrite<Rewriting>(*graph, device, data_type); },
+                   "no memory to rewrite graph '%s' in %s", graph->name,
+                   get_data_type_name(data_type));
 }
 
 // That of the bytes or halves a run in `precision` computes with; -1 when it computes in fp32.
@@ -79,11 +76,8 @@ int apply_precision(graph& graph, device* device, int precision)
 
 int apply_ir_precision(struct graph* graph, struct device* device, int precision)
 {
-    try {
-        return tengine::apply_precision(*graph, device, precision);
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to rewrite graph '%s'", graph->name);
-    }
+    return tengine::guarded([&] { return tengine::apply_precision(*graph, device, precision); },
+                            "no memory to rewrite graph '%s'", graph->name);
 }
 
 int quantize_ir_graph(struct graph* graph, struct device* device, int data_type)

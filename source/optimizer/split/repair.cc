@@ -3,9 +3,9 @@
 // order of execution: halves take the place of the whole, and a part that changes its device keeps
 // its place.
 #include <algorithm>
-#include <new>
 
 #include "base/containers.hpp"
+#include "base/guard.hpp"
 #include "graph/graph.h"
 #include "graph/subgraph.h"
 #include "optimizer/optimizer.h"
@@ -13,6 +13,8 @@
 
 namespace tengine {
 namespace {
+
+constexpr char kNoMemory[] = "no memory to repair a split";
 
 // Tells parts from `first` on and their nodes where they are in the list.
 void renumber(graph& graph, int first)
@@ -94,16 +96,6 @@ int join_default_parts(graph& graph)
     return connect_ir_subgraphs(&graph);
 }
 
-template <class Body>
-int guard(Body body)
-{
-    try {
-        return body();
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to repair a split");
-    }
-}
-
 }  // namespace
 }  // namespace tengine
 
@@ -114,10 +106,12 @@ int halve_ir_subgraph(struct graph* execution, int index)
 
 int redirect_ir_subgraph(struct graph* execution, int index, int reason, const char* message)
 {
-    return tengine::guard([&] { return tengine::redirect(*execution, index, reason, message); });
+    return tengine::guarded([&] { return tengine::redirect(*execution, index, reason, message); },
+                            tengine::kNoMemory);
 }
 
 int join_ir_default_subgraphs(struct graph* execution)
 {
-    return tengine::guard([&] { return tengine::join_default_parts(*execution); });
+    return tengine::guarded([&] { return tengine::join_default_parts(*execution); },
+                            tengine::kNoMemory);
 }

@@ -9,9 +9,8 @@
 // later, when parts are compiled, is mended by repair.cc.
 #include "optimizer/split/split.h"
 
-#include <new>
-
 #include "base/containers.hpp"
+#include "base/guard.hpp"
 #include "graph/graph.h"
 #include "graph/preparation.h"
 #include "graph/subgraph.h"
@@ -105,10 +104,10 @@ int split_graph(graph& graph)
 
 int split_graph_node_to_sub_graph(struct graph* graph)
 {
-    try {
-        TENGINE_RETURN_IF_ERROR(tengine::split_by_devices(*graph));
-        return tengine::check_parts(*graph, "the default split");
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to split graph '%s'", graph->name);
-    }
+    return tengine::guarded(
+        [&]() -> int {
+            TENGINE_RETURN_IF_ERROR(tengine::split_by_devices(*graph));
+            return tengine::check_parts(*graph, "the default split");
+        },
+        "no memory to split graph '%s'", graph->name);
 }

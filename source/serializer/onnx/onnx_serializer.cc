@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The model format "onnx" as the serializer registry sees it. The work starts in model.cc.
-#include <exception>
-#include <new>
-
+#include "base/guard.hpp"
 #include "graph/option.h"
 #include "module/module.h"
 #include "serializer/onnx/model.h"
@@ -17,17 +15,14 @@ const char* get_name(struct serializer*)
 }
 
 // No exception leaves this folder.
-template <typename Load>
-int guard(Load load)
+template <class Work>
+int guard(const Work& work)
 {
-    try {
-        return load();
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for the ONNX model");
-    } catch (const std::exception& error) {
-        return tengine_error_set(TENGINE_EFORMAT, "the ONNX model cannot be read or written: %s",
-                                 error.what());
-    }
+    const auto with_protobuf = [&] {
+        return tengine::guarded_library(work, TENGINE_EFORMAT,
+                                        "the ONNX model cannot be read or written");
+    };
+    return tengine::guarded(with_protobuf, "no memory for the ONNX model");
 }
 
 int load_model(struct serializer* serializer, struct graph* graph, const char* file_name, va_list)

@@ -2,11 +2,10 @@
 // The model format "tengine" as the serializer registry sees it: reading starts in reader.cc,
 // writing in writer.cc.
 #include <cstring>
-#include <exception>
 #include <memory>
-#include <new>
 
 #include "base/containers.hpp"
+#include "base/guard.hpp"
 #include "base/replace_file.h"
 #include "graph/option.h"
 #include "module/module.h"
@@ -26,16 +25,13 @@ const char* get_name(struct serializer*)
 }
 
 // No exception leaves this folder.
-template <typename Work>
-int guard(const char* what, Work work)
+template <class Work>
+int guard(const char* what, const Work& work)
 {
-    try {
-        return work();
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to %s the tmfile", what);
-    } catch (const std::exception& error) {
-        return tengine_error_set(TENGINE_EINTERNAL, "cannot %s the tmfile: %s", what, error.what());
-    }
+    const auto with_library = [&] {
+        return guarded_library(work, TENGINE_EINTERNAL, "cannot %s the tmfile", what);
+    };
+    return guarded(with_library, "no memory to %s the tmfile", what);
 }
 
 // The image becomes the graph's even when loading fails: constants may lie in it already.

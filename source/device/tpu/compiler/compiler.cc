@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <new>
 
 #include "base/float_to_index.h"
+#include "base/guard.hpp"
 #include "base/memory_plan.h"
 #include "device/tpu/compiler/cost.h"
 #include "device/tpu/compiler/product_layer.h"
@@ -202,13 +202,12 @@ int64_t predict_cycles(const node& node, const Config& config)
 
 int compile_part(const subgraph& part, const Config& config, Program* out_program)
 {
-    try {
-        *out_program = {};
-        return Compilation(part, config, out_program).run();
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "TPU: no memory to compile %d nodes",
-                                 part.node_num);
-    }
+    return guarded(
+        [&]() -> int {
+            *out_program = {};
+            return Compilation(part, config, out_program).run();
+        },
+        "TPU: no memory to compile %d nodes", part.node_num);
 }
 
 }  // namespace tengine::tpu

@@ -6,9 +6,9 @@
 
 #include <cerrno>
 #include <memory>
-#include <new>
 
 #include "base/alloc.h"
+#include "base/guard.hpp"
 #include "base/small_file.h"
 #include "device/tpu/machine/config_fields.h"
 #include "device/tpu/machine/isa.h"
@@ -157,18 +157,18 @@ std::string preset_names()
 
 int load_config(const std::string& name_or_path, Config* out_config)
 {
-    try {
-        const Config* preset = find_preset(name_or_path.empty() ? "edge" : name_or_path);
-        if (preset != nullptr) {
-            *out_config = *preset;
-            return TENGINE_OK;
-        }
-        std::string text;
-        TENGINE_RETURN_IF_ERROR(read_file(name_or_path, &text));
-        return parse_config(text, "'" + name_or_path + "'", out_config);
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for a configuration");
-    }
+    return guarded(
+        [&]() -> int {
+            const Config* preset = find_preset(name_or_path.empty() ? "edge" : name_or_path);
+            if (preset != nullptr) {
+                *out_config = *preset;
+                return TENGINE_OK;
+            }
+            std::string text;
+            TENGINE_RETURN_IF_ERROR(read_file(name_or_path, &text));
+            return parse_config(text, "'" + name_or_path + "'", out_config);
+        },
+        "no memory for a configuration");
 }
 
 int check_config(const Config& config, const std::string& where)

@@ -2,9 +2,9 @@
 // Configurations as JSON. Printing needs no library; without nlohmann-json, reading fails with the
 // reason.
 #include <charconv>
-#include <new>
 #include <set>
 
+#include "base/guard.hpp"
 #include "device/tpu/machine/config.h"
 #include "device/tpu/machine/config_fields.h"
 #include "tengine/error.h"
@@ -187,13 +187,11 @@ int read_config(const std::string& text, const std::string& where, Config* out_c
 int parse_config(const std::string& json, const std::string& where, Config* out_config)
 {
 #ifdef TENGINE_HAVE_JSON
-    try {
-        return read_config(json, where, out_config);
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "%s: no memory", where.c_str());
-    } catch (const std::exception& error) {
-        return tengine_error_set(TENGINE_EINVAL, "%s: %s", where.c_str(), error.what());
-    }
+    const auto read = [&] { return read_config(json, where, out_config); };
+    const auto with_library = [&] {
+        return guarded_library(read, TENGINE_EINVAL, "%s", where.c_str());
+    };
+    return guarded(with_library, "%s: no memory", where.c_str());
 #else
     (void)json;
     (void)out_config;

@@ -18,9 +18,9 @@
 #include "device/tpu/program/assembler.h"
 
 #include <algorithm>
-#include <new>
 #include <string_view>
 
+#include "base/guard.hpp"
 #include "device/tpu/machine/isa_table.h"
 #include "device/tpu/program/assembler_token.h"
 #include "tengine/error.h"
@@ -281,11 +281,7 @@ int Assembler::read_member(const Field& field, int index, std::string_view text,
 
 int assemble(const std::string& text, Program* out_program)
 {
-    try {
-        return Assembler(text).run(out_program);
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for the program");
-    }
+    return guarded([&] { return Assembler(text).run(out_program); }, "no memory for the program");
 }
 
 }  // namespace tengine::tpu

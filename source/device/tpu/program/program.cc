@@ -17,8 +17,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
+#include "base/guard.hpp"
 #include "device/tpu/sha256.h"
 #include "tengine/error.h"
 
@@ -282,11 +282,8 @@ std::vector<uint8_t> save_program(const Program& program)
 
 int load_program(const uint8_t* data, size_t size, Program* out_program)
 {
-    try {
-        return read_program(data, size, out_program);
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "TPU program: no memory for %zu bytes", size);
-    }
+    return guarded([&] { return read_program(data, size, out_program); },
+                   "TPU program: no memory for %zu bytes", size);
 }
 
 }  // namespace tengine::tpu

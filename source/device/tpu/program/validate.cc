@@ -3,8 +3,8 @@
 // its memories; it checks nothing again. Instructions: validate_instruction.cc.
 #include <algorithm>
 #include <cstdint>
-#include <new>
 
+#include "base/guard.hpp"
 #include "device/tpu/program/program.h"
 #include "device/tpu/program/validate_instruction.h"
 #include "tengine/defines.h"
@@ -92,11 +92,8 @@ int check_program(const Program& program, const Config& config)
 
 int validate_program(const Program& program, const Config& config)
 {
-    try {
-        return check_program(program, config);
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "TPU program: no memory to check it");
-    }
+    return guarded([&] { return check_program(program, config); },
+                   "TPU program: no memory to check it");
 }
 
 }  // namespace tengine::tpu

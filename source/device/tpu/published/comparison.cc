@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <new>
 
+#include "base/guard.hpp"
 #include "device/tpu/machine/config.h"
 #include "device/tpu/published/stand_in.h"
 #include "device/tpu/simulator/array.h"
@@ -320,32 +320,33 @@ int run_all(Rows* rows)
 
 int run_validation(std::vector<ValidationRow>* out_rows)
 {
-    try {
-        out_rows->clear();
-        return run_all(out_rows);
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for the programs of the validation");
-    }
+    return guarded(
+        [&]() -> int {
+            out_rows->clear();
+            return run_all(out_rows);
+        },
+        "no memory for the programs of the validation");
 }
 
 int run_topology_validation(const std::vector<TopologyLayer>& layers, const Config& config,
                             std::vector<ValidationRow>* out_rows)
 {
-    try {
-        out_rows->clear();
-        double ours = 0, reference = 0;
-        for (const TopologyLayer& layer : layers) {
-            TENGINE_RETURN_IF_ERROR(add_topology_row(layer, config, out_rows));
-            ours += out_rows->back().ours;
-            reference += out_rows->back().reference;
-        }
-        add_exact(out_rows,
-                  "all on " + std::to_string(config.rows) + "x" + std::to_string(config.columns),
-                  ours, reference, "cycles", kFormula);
-        return TENGINE_OK;
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for the programs of the topology");
-    }
+    return guarded(
+        [&]() -> int {
+            out_rows->clear();
+            double ours = 0, reference = 0;
+            for (const TopologyLayer& layer : layers) {
+                TENGINE_RETURN_IF_ERROR(add_topology_row(layer, config, out_rows));
+                ours += out_rows->back().ours;
+                reference += out_rows->back().reference;
+            }
+            add_exact(
+                out_rows,
+                "all on " + std::to_string(config.rows) + "x" + std::to_string(config.columns),
+                ours, reference, "cycles", kFormula);
+            return TENGINE_OK;
+        },
+        "no memory for the programs of the topology");
 }
 
 std::string print_validation(const std::vector<ValidationRow>& rows)

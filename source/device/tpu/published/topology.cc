@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <new>
 
+#include "base/guard.hpp"
 #include "tengine/error.h"
 
 namespace tengine::tpu {
@@ -168,12 +168,12 @@ class Reader
 int parse_topology(const std::string& text, const std::string& where,
                    std::vector<TopologyLayer>* out_layers)
 {
-    try {
-        out_layers->clear();
-        return Reader(where, out_layers).read(text);
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for a topology");
-    }
+    return guarded(
+        [&]() -> int {
+            out_layers->clear();
+            return Reader(where, out_layers).read(text);
+        },
+        "no memory for a topology");
 }
 
 }  // namespace tengine::tpu

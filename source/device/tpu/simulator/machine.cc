@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <new>
 #include <thread>
 
+#include "base/guard.hpp"
 #include "device/tpu/simulator/machine_matrix.h"
 #include "device/tpu/simulator/machine_memory.h"
 #include "device/tpu/simulator/machine_product.h"
@@ -57,11 +57,8 @@ class PlainMachine final : public Machine
     int run(const Program& program, uint8_t* host, const Faults& faults,
             const std::function<bool()>& cancelled) override
     {
-        try {
-            return run_instructions(program, host, faults, cancelled);
-        } catch (const std::bad_alloc&) {
-            return tengine_error_set(TENGINE_ENOMEM, "no memory for running a program");
-        }
+        return guarded([&] { return run_instructions(program, host, faults, cancelled); },
+                       "no memory for running a program");
     }
 
     size_t memory_bytes() const override
@@ -141,14 +138,13 @@ int PlainMachine::run_instructions(const Program& program, uint8_t* host, const 
 
 int Machine::create(const Config& config, std::unique_ptr<Machine>* out_machine)
 {
-    try {
-        *out_machine = std::make_unique<PlainMachine>(config);
-        return TENGINE_OK;
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM,
-                                 "no memory for a machine with a buffer of %lld bytes",
-                                 static_cast<long long>(config.unified_buffer_bytes));
-    }
+    return guarded(
+        [&]() -> int {
+            *out_machine = std::make_unique<PlainMachine>(config);
+            return TENGINE_OK;
+        },
+        "no memory for a machine with a buffer of %lld bytes",
+        static_cast<long long>(config.unified_buffer_bytes));
 }
 
 }  // namespace tengine::tpu

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <new>
 #include <vector>
 
 #include "base/float_to_index.h"
+#include "base/guard.hpp"
 #include "device/tpu/simulator/simulator.h"
 #include "device/tpu/simulator/timing_account.h"
 #include "device/tpu/simulator/timing_hazard.h"
@@ -311,16 +311,14 @@ int check_sums(const Counters& counters)
 
 int count_cycles(const Program& program, const Config& config, Counters* out_counters)
 {
-    try {
-        *out_counters = Counters();
-        Scoreboard scoreboard(config, out_counters);
-        scoreboard.run(program);
-        return check_sums(*out_counters);
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM,
-                                 "no memory for counting the cycles of %zu instructions",
-                                 program.instructions.size());
-    }
+    return guarded(
+        [&]() -> int {
+            *out_counters = Counters();
+            Scoreboard scoreboard(config, out_counters);
+            scoreboard.run(program);
+            return check_sums(*out_counters);
+        },
+        "no memory for counting the cycles of %zu instructions", program.instructions.size());
 }
 
 }  // namespace tengine::tpu

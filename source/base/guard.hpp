@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exceptions become a status where the library's C++ parts are entered.
+#pragma once
+
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "tengine/error.h"
+
+namespace tengine {
+
+using Sentence = std::array<char, 1024>;
+
+TENGINE_PRINTF(1, 0)
+inline Sentence print_sentence(const char* format, va_list values)
+{
+    Sentence sentence;
+    std::vsnprintf(sentence.data(), sentence.size(), format, values);
+    return sentence;
+}
+
+// What work() returns; TENGINE_ENOMEM with this sentence when it throws std::bad_alloc. The
+// sentence is printed after the failure: what its values point to must outlive `work`.
+template <class Work>
+TENGINE_PRINTF(2, 3)
+int guarded(const Work& work, const char* no_memory, ...)
+{
+    try {
+        return work();
+    } catch (const std::bad_alloc&) {
+        va_list values;
+        va_start(values, no_memory);
+        const Sentence sentence = print_sentence(no_memory, values);
+        va_end(values);
+        return tengine_error_set(TENGINE_ENOMEM, "%s", sentence.data());
+    }
+}
+
+// The same for what a library throws: `code` with this sentence, a colon, and what the library
+// says. std::bad_alloc is left to guarded().
+template <class Work>
+TENGINE_PRINTF(3, 4)
+int guarded_library(const Work& work, int code, const char* failed, ...)
+{
+    try {
+        return work();
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (const std::exception& failure) {
+        va_list values;
+        va_start(values, failed);
+        const Sentence sentence = print_sentence(failed, values);
+        va_end(values);
+        return tengine_error_set(code, "%s: %s", sentence.data(), failure.what());
+    }
+}
+
+}  // namespace tengine
