@@ -228,6 +228,24 @@ TENGINE_API void init_ir_device(ir_device_t* device, const char* name);
 // missing.
 TENGINE_API int register_device(struct device* device);
 TENGINE_API int unregister_device(struct device* device);
+// At file scope: defines register_<name>_device() and unregister_<name>_device(), which the
+// generated registration calls; `name` is that of the folder. A device that does more there writes
+// the two functions itself.
+#define TENGINE_DEFINE_DEVICE(name, pointer) TENGINE_DEFINE_REGISTRATION(name, device, pointer)
+// The same for anything with a register_<kind>() and an unregister_<kind>().
+#define TENGINE_DEFINE_REGISTRATION(name, kind, pointer)    \
+    TENGINE_C_LINKAGE int register_##name##_##kind(void);   \
+    TENGINE_C_LINKAGE int unregister_##name##_##kind(void); \
+    TENGINE_C_LINKAGE int register_##name##_##kind(void)    \
+    {                                                       \
+        return register_##kind(pointer);                    \
+    }                                                       \
+    TENGINE_C_LINKAGE int unregister_##name##_##kind(void)  \
+    {                                                       \
+        return unregister_##kind(pointer);                  \
+    }                                                       \
+    struct kind
+
 TENGINE_API struct device* find_device_via_name(const char* name);
 TENGINE_API struct device* find_device_via_index(int index);
 TENGINE_API struct device* find_default_device(void);

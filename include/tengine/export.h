@@ -17,6 +17,13 @@
 #define TENGINE_MUST_USE
 #endif
 
+// A function that C calls by its name, defined in C or C++.
+#if defined(__cplusplus)
+#define TENGINE_C_LINKAGE extern "C"
+#else
+#define TENGINE_C_LINKAGE
+#endif
+
 // C99 has no unnamed unions; compilers that have them there are told that it is meant.
 #if defined(__GNUC__)
 #define TENGINE_EXTENSION __extension__

@@ -22,6 +22,9 @@ bool are_modules_initialised(void);
 
 int register_serializer(struct serializer* serializer);
 int unregister_serializer(struct serializer* serializer);
+// As TENGINE_DEFINE_DEVICE: register_<name>_serializer() and unregister_<name>_serializer().
+#define TENGINE_DEFINE_SERIALIZER(name, pointer) \
+    TENGINE_DEFINE_REGISTRATION(name, serializer, pointer)
 struct serializer* find_serializer_via_name(const char* name);
 struct serializer* find_serializer_via_index(int index);
 int get_serializer_count(void);

@@ -2,9 +2,8 @@
 // The room serializer: model formats, a folder each, which do not see each other. They turn bytes
 // into a source graph and back; shapes, folding and lowering are for passes, on a copy.
 //
-// The contract of a format. Its folder has <name>_serializer.{c,cc}, which defines
-// register_<name>_serializer() and unregister_<name>_serializer(); CMake finds it. The registry is
-// in module/module.h.
+// The contract of a format. Its folder has <name>_serializer.{c,cc} with
+// TENGINE_DEFINE_SERIALIZER(<name>, …); CMake finds it. The registry is in module/module.h.
 //
 // Entries marked (optional) may be NULL. The others return 0 or a negative TENGINE_E... code after
 // tengine_error_set(). A model file is hostile: whatever its bytes, a loader ends with a status.

@@ -218,14 +218,4 @@ ir_device_t acl_device = {"ACL", &acl_interface, &acl_allocator, &acl_optimizer,
 }  // namespace
 }  // namespace tengine::acl
 
-extern "C" int register_acl_device(void);
-extern "C" int unregister_acl_device(void);
-
-int register_acl_device(void)
-{
-    return register_device(&tengine::acl::acl_device);
-}
-int unregister_acl_device(void)
-{
-    return unregister_device(&tengine::acl::acl_device);
-}
+TENGINE_DEFINE_DEVICE(acl, &tengine::acl::acl_device);

@@ -159,14 +159,4 @@ ir_device_t cpu_device = {"CPU", &cpu_interface, &cpu_allocator, nullptr, nullpt
 }  // namespace
 }  // namespace tengine::cpu
 
-extern "C" int register_cpu_device(void);
-extern "C" int unregister_cpu_device(void);
-
-int register_cpu_device(void)
-{
-    return register_device(&tengine::cpu::cpu_device);
-}
-int unregister_cpu_device(void)
-{
-    return unregister_device(&tengine::cpu::cpu_device);
-}
+TENGINE_DEFINE_DEVICE(cpu, &tengine::cpu::cpu_device);

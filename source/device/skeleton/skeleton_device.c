@@ -193,13 +193,5 @@ static struct device skeleton_device = {
     .allocator = &skeleton_allocator,
 };
 
-// The two functions the generated registration calls; in C++ they are extern "C".
-int register_skeleton_device(void)
-{
-    return register_device(&skeleton_device);
-}
-
-int unregister_skeleton_device(void)
-{
-    return unregister_device(&skeleton_device);
-}
+// Defines register_skeleton_device() and unregister_skeleton_device(), which the build calls.
+TENGINE_DEFINE_DEVICE(skeleton, &skeleton_device);

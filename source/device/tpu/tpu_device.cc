@@ -191,14 +191,4 @@ ir_device_t tpu_device = {"TPU", &tpu_interface, &tpu_allocator, nullptr, nullpt
 }  // namespace
 }  // namespace tengine::tpu
 
-extern "C" int register_tpu_device(void);
-extern "C" int unregister_tpu_device(void);
-
-int register_tpu_device(void)
-{
-    return register_device(&tengine::tpu::tpu_device);
-}
-int unregister_tpu_device(void)
-{
-    return unregister_device(&tengine::tpu::tpu_device);
-}
+TENGINE_DEFINE_DEVICE(tpu, &tengine::tpu::tpu_device);

@@ -93,12 +93,4 @@ serializer_t onnx_serializer = make_serializer();
 
 }  // namespace
 
-extern "C" int register_onnx_serializer(void)
-{
-    return register_serializer(&onnx_serializer);
-}
-
-extern "C" int unregister_onnx_serializer(void)
-{
-    return unregister_serializer(&onnx_serializer);
-}
+TENGINE_DEFINE_SERIALIZER(onnx, &onnx_serializer);

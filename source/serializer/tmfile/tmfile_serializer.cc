@@ -149,12 +149,4 @@ int save_tmfile(const struct graph* graph, const char* path)
 
 }  // namespace tengine
 
-extern "C" int register_tmfile_serializer(void)
-{
-    return register_serializer(&tengine::tmfile::tmfile_serializer);
-}
-
-extern "C" int unregister_tmfile_serializer(void)
-{
-    return unregister_serializer(&tengine::tmfile::tmfile_serializer);
-}
+TENGINE_DEFINE_SERIALIZER(tmfile, &tengine::tmfile::tmfile_serializer);

@@ -55,11 +55,4 @@ device* probe()
 
 }  // namespace
 
-extern "C" int register_probe_device(void)
-{
-    return register_device(probe());
-}
-extern "C" int unregister_probe_device(void)
-{
-    return unregister_device(probe());
-}
+TENGINE_DEFINE_DEVICE(probe, probe());
