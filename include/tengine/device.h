@@ -23,19 +23,40 @@ struct scheduler;
 #define IR_VERDICT_NO 1         // cannot
 #define IR_VERDICT_NOT_WORTH 2  // could, but another device should
 
-// Why not (ir_verdict_t.code).
-#define IR_REASON_NONE 0
-#define IR_REASON_OPERATOR 1   // the operator is not in the device's list
-#define IR_REASON_DATA_TYPE 2  // the type of an input or output
-#define IR_REASON_ATTRIBUTE 3  // the value of a parameter
-#define IR_REASON_SHAPE 4      // rank, size or a shape known at run time only
-#define IR_REASON_CONSTANT 5   // an input that must be constant is not, or the other way round
-#define IR_REASON_COST 6       // it would not pay
-#define IR_REASON_AFFINITY 7   // the user wants the node elsewhere
-#define IR_REASON_HANDBACK 8   // the device's evaluation() handed it back
-#define IR_REASON_COMPILE 9    // the device's pre_run() failed
-#define IR_REASON_RUN 10       // the device's run() failed, or did not return in time
-#define IR_REASON_DEVICE 11    // the device failed to answer
+// Why not (ir_verdict_t.code): X(name, value, word, phrase), values never reused. Reports say the
+// word, and the log the phrase, in which {device}, {operator}, {attribute} and {value} are those of
+// the node.
+#define IR_REASON_LIST(X)                                                  \
+    X(IR_REASON_NONE, 0, "none", "{device} refused")                       \
+    /* the operator is not in the device's list */                         \
+    X(IR_REASON_OPERATOR, 1, "operator", "{device} has no {operator}")     \
+    /* the type of an input or output */                                   \
+    X(IR_REASON_DATA_TYPE, 2, "data type", "{device} refuses {value}")     \
+    /* the value of a parameter */                                         \
+    X(IR_REASON_ATTRIBUTE, 3, "attribute", "{device} refuses {attribute}") \
+    /* rank, size or a shape known at run time only */                     \
+    X(IR_REASON_SHAPE, 4, "shape", "{device} refuses shapes")              \
+    /* an input that must be constant is not, or the other way round */    \
+    X(IR_REASON_CONSTANT, 5, "constant", "{device} wants other constants") \
+    /* it would not pay */                                                 \
+    X(IR_REASON_COST, 6, "cost", "{device} would not pay")                 \
+    /* the user wants the node elsewhere */                                \
+    X(IR_REASON_AFFINITY, 7, "affinity", "affinity rules out {device}")    \
+    /* the device's evaluation() handed it back */                         \
+    X(IR_REASON_HANDBACK, 8, "handback", "{device} handed back")           \
+    /* the device's pre_run() failed */                                    \
+    X(IR_REASON_COMPILE, 9, "compile", "{device} failed to compile")       \
+    /* the device's run() failed, or did not return in time */             \
+    X(IR_REASON_RUN, 10, "run", "{device} failed to run")                  \
+    /* the device failed to answer */                                      \
+    X(IR_REASON_DEVICE, 11, "device", "{device} failed to answer")
+
+enum ir_reason
+{
+#define IR_REASON_ENUM(name, value, word, phrase) name = value,
+    IR_REASON_LIST(IR_REASON_ENUM)
+#undef IR_REASON_ENUM
+};
 
 typedef struct ir_verdict
 {

@@ -149,8 +149,7 @@ struct tengine_execution_tensor
 struct tengine_refusal
 {
     const char* device;
-    const char* reason;     // "operator", "data type", "attribute", "shape", "constant", "cost",
-                            // "affinity", "handback", "compile", "run", "device"
+    const char* reason;     // a word of IR_REASON_LIST in device.h ("data type"), or "other"
     const char* attribute;  // the attribute or tensor in question ("dilations")
     const char* value;      // its value ("[2,2]")
     const char* message;    // one sentence

@@ -189,32 +189,30 @@ int tengine_graph_get_execution_node(graph_t graph, int index,
     return 0;
 }
 
+static const char* get_reason_word(int code)
+{
+    switch (code) {
+#define REASON_WORD(name, value, word, phrase) \
+    case name:                                 \
+        return word;
+        IR_REASON_LIST(REASON_WORD)
+#undef REASON_WORD
+        default:
+            return "other";
+    }
+}
+
 int tengine_graph_get_refusal(graph_t graph, int node_index, int refusal_index,
                               struct tengine_refusal* out_refusal)
 {
-    static const char* const reasons[] = {
-        [IR_REASON_NONE] = "none",
-        [IR_REASON_OPERATOR] = "operator",
-        [IR_REASON_DATA_TYPE] = "data type",
-        [IR_REASON_ATTRIBUTE] = "attribute",
-        [IR_REASON_SHAPE] = "shape",
-        [IR_REASON_CONSTANT] = "constant",
-        [IR_REASON_COST] = "cost",
-        [IR_REASON_AFFINITY] = "affinity",
-        [IR_REASON_HANDBACK] = "handback",
-        [IR_REASON_COMPILE] = "compile",
-        [IR_REASON_RUN] = "run",
-        [IR_REASON_DEVICE] = "device",
-    };
     const struct node* node = find_execution_node(graph, node_index, __func__, NULL);
     if (node == NULL || check_pointer(out_refusal, __func__, "out_refusal") < 0 ||
         check_index(refusal_index, node->refusal_num, __func__, "refusals") < 0)
         return api_failure();
     const ir_refusal_t* refusal = &node->refusal_list[refusal_index];
-    const size_t code = (size_t)refusal->verdict.code;
     *out_refusal = (struct tengine_refusal){
         .device = refusal->device->name,
-        .reason = code < sizeof reasons / sizeof reasons[0] ? reasons[code] : "other",
+        .reason = get_reason_word(refusal->verdict.code),
         .attribute = refusal->verdict.attribute,
         .value = refusal->verdict.value,
         .message = refusal->verdict.message,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include "base/containers.hpp"
@@ -49,40 +50,37 @@ Vector<Share> list_shares(const graph& graph)
     return shares;
 }
 
+const char* get_reason_phrase(int code)
+{
+    switch (code) {
+#define REASON_PHRASE(name, value, word, phrase) \
+    case name:                                   \
+        return phrase;
+        IR_REASON_LIST(REASON_PHRASE)
+#undef REASON_PHRASE
+        default:
+            return "{device} refused";
+    }
+}
+
+void fill_in(String* text, std::string_view place, const String& value)
+{
+    const size_t at = text->find(place);
+    if (at != String::npos) text->replace(at, place.size(), value);
+}
+
 // Without the names of nodes and tensors, so that equal reasons are counted together.
 String reason_text(const node& node, const ir_refusal_t& refusal)
 {
-    const String device = refusal.device->name;
     const ir_verdict_t& verdict = refusal.verdict;
     const String value = verdict.value;
     const String attribute = verdict.attribute;
-    switch (verdict.code) {
-        case IR_REASON_OPERATOR:
-            return device + " has no " + get_ir_node_op(&node);
-        case IR_REASON_DATA_TYPE:
-            return device + " refuses " + (value.empty() ? "types" : value);
-        case IR_REASON_ATTRIBUTE:
-            return device + " refuses " +
-                   (attribute.empty() ? "parameters" : "'" + attribute + "'");
-        case IR_REASON_SHAPE:
-            return device + " refuses shapes";
-        case IR_REASON_CONSTANT:
-            return device + " wants other constants";
-        case IR_REASON_COST:
-            return device + " would not pay";
-        case IR_REASON_AFFINITY:
-            return "affinity rules out " + device;
-        case IR_REASON_HANDBACK:
-            return device + " handed back";
-        case IR_REASON_COMPILE:
-            return device + " failed to compile";
-        case IR_REASON_RUN:
-            return device + " failed to run";
-        case IR_REASON_DEVICE:
-            return device + " failed to answer";
-        default:
-            return device + " refused";
-    }
+    String text = get_reason_phrase(verdict.code);
+    fill_in(&text, "{device}", refusal.device->name);
+    fill_in(&text, "{operator}", get_ir_node_op(&node));
+    fill_in(&text, "{value}", value.empty() ? "types" : value);
+    fill_in(&text, "{attribute}", attribute.empty() ? "parameters" : "'" + attribute + "'");
+    return text;
 }
 
 void add_part(const subgraph& part, Vector<Share>* shares)
