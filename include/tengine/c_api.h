@@ -62,16 +62,15 @@
 #include "tengine/memory.h"
 #include "tengine/plugin.h"
 
+// Names of Tengine Lite's header, for programs that use them.
+#define DLLEXPORT TENGINE_API
 #if defined(_MSC_VER)
-#define DLLEXPORT __declspec(dllexport)
 #define DEPRECATED_BEFORE __declspec(deprecated)
 #define DEPRECATED_AFTER
 #elif defined(__GNUC__)
-#define DLLEXPORT __attribute__((visibility("default")))
 #define DEPRECATED_BEFORE
 #define DEPRECATED_AFTER __attribute__((deprecated))
 #else
-#define DLLEXPORT
 #define DEPRECATED_BEFORE
 #define DEPRECATED_AFTER
 #endif
@@ -151,59 +150,59 @@ typedef struct options
 // Registers operators, serializers and devices. Must come before the functions of the other groups.
 // A second call does nothing. Fails with the code of the first registration that fails; the
 // sentence names it, and nothing stays registered.
-DLLEXPORT int init_tengine(void);
+TENGINE_API int init_tengine(void);
 
 // Undoes init_tengine; does nothing before it. Contexts and graphs that are still alive are
 // destroyed first, so that their handles become stale. init_tengine may be called again.
-DLLEXPORT void release_tengine(void);
+TENGINE_API void release_tengine(void);
 
 // "<version>-<postfix>". Never NULL.
-DLLEXPORT const char* get_tengine_version(void);
+TENGINE_API const char* get_tengine_version(void);
 
 // 1: programs written for `version` are supported. Any version is.
-DLLEXPORT int request_tengine_version(const char* version);
+TENGINE_API int request_tengine_version(const char* version);
 
 // Always NULL: the kernels have no version of their own.
-DLLEXPORT const char* get_tengine_hcl_version(void);
+TENGINE_API const char* get_tengine_hcl_version(void);
 
 // The enum tengine_error value (negative) of this thread's last failure, 0 if there was none.
-DLLEXPORT int get_tengine_errno(void);
+TENGINE_API int get_tengine_errno(void);
 
 // The sentence of this thread's last failure, "" if there was none: what was wrong, with the
 // values, and what would be accepted. Valid until this thread's next failure or clear.
-DLLEXPORT const char* get_tengine_error(void);
+TENGINE_API const char* get_tengine_error(void);
 
 // Forgets this thread's last failure. Returns 0.
-DLLEXPORT int clr_tengine_errno(void);
+TENGINE_API int clr_tengine_errno(void);
 
 // ---- Context: an ordered list of devices, best first, with their options ----
 // The CPU takes what every other device refuses, whether it is in the list or not.
 
 // `context_name` may be NULL. With `empty_context` 0 the list holds the default device
 // (set_default_device), otherwise it is empty.
-DLLEXPORT context_t create_context(const char* context_name, int empty_context);
+TENGINE_API context_t create_context(const char* context_name, int empty_context);
 
 // Gives the context up: its handle is no longer valid. Graphs created with it go on; the context is
 // freed with the last of them. NULL does nothing.
-DLLEXPORT void destroy_context(context_t context);
+TENGINE_API void destroy_context(context_t context);
 
 // Devices in the list.
-DLLEXPORT int get_context_device_number(context_t context);
+TENGINE_API int get_context_device_number(context_t context);
 
 // Appends a device, without options. "CPU" always stays last.
 // Fails with TENGINE_ENOENT (no such device), TENGINE_EEXIST (is in the list already).
-DLLEXPORT int add_context_device(context_t context, const char* dev_name);
+TENGINE_API int add_context_device(context_t context, const char* dev_name);
 
 // Appends a device with options: `dev_opt_size` bytes are copied from `dev_option`, unless it is
 // NULL; what pointers inside point to is not. Which struct a device takes its header says.
 // Fails as add_context_device does, and with TENGINE_EINVAL (option without size, or size without
 // option).
-DLLEXPORT int set_context_device(context_t context, const char* dev_name, const void* dev_option,
-                                 size_t dev_opt_size);
+TENGINE_API int set_context_device(context_t context, const char* dev_name, const void* dev_option,
+                                   size_t dev_opt_size);
 
 // Takes a device out of the list. A NULL name does nothing.
 // Fails with TENGINE_ENOENT (not in the list).
-DLLEXPORT int remove_context_device(context_t context, const char* dev_name);
+TENGINE_API int remove_context_device(context_t context, const char* dev_name);
 
 // Options by key, all text. The core's, such as "split.prune" or "scheduler", are listed by
 // tengine_option_get_name of inspect.h; docs/options.md explains them. "<device>.<key>" is an
@@ -211,16 +210,16 @@ DLLEXPORT int remove_context_device(context_t context, const char* dev_name);
 // of a graph of this context on.
 // Fail with TENGINE_ENOENT (no such option, no such device in the list; the sentence lists what
 // there is), TENGINE_EINVAL (NULL, not a number), TENGINE_ERANGE (a number outside the range).
-DLLEXPORT int tengine_context_set_option(context_t context, const char* key, const char* value);
+TENGINE_API int tengine_context_set_option(context_t context, const char* key, const char* value);
 // The value set last, or the default; answers NULL with TENGINE_ENOENT for a device's option that
 // was not set. Valid until the option is set again or the context is freed.
-DLLEXPORT const char* tengine_context_get_option(context_t context, const char* key);
+TENGINE_API const char* tengine_context_get_option(context_t context, const char* key);
 
 // A context has no attributes; its options have keys (tengine_context_set_option): fails with
 // TENGINE_ENOTSUP.
-DLLEXPORT int set_context_attr(context_t context, const char* attr_name, const void* val,
-                               int val_size);
-DLLEXPORT int get_context_attr(context_t context, const char* attr_name, void* val, int val_size);
+TENGINE_API int set_context_attr(context_t context, const char* attr_name, const void* val,
+                                 int val_size);
+TENGINE_API int get_context_attr(context_t context, const char* attr_name, void* val, int val_size);
 
 // ---- Graph ----
 
@@ -245,16 +244,16 @@ DLLEXPORT int get_context_attr(context_t context, const char* attr_name, void* v
 // TENGINE_EIO, TENGINE_EFORMAT and TENGINE_EGRAPH (what is wrong with the file), TENGINE_EOPERATOR
 // (names what is not supported), TENGINE_ELIMIT (a tmfile that would take many times its size) and
 // TENGINE_ENOENT (no such format).
-DLLEXPORT graph_t create_graph(context_t context, const char* model_format, const char* file_name,
-                               ...);
+TENGINE_API graph_t create_graph(context_t context, const char* model_format, const char* file_name,
+                                 ...);
 
 // Frees the graph with its nodes, tensors and prepared work. Fails with TENGINE_ESTATE (called from
 // an event hook of the graph).
-DLLEXPORT int destroy_graph(graph_t graph);
+TENGINE_API int destroy_graph(graph_t graph);
 
 // Sets the layout that tensors created from now on are tagged with; no data is transposed.
 // Fails with TENGINE_EINVAL (neither TENGINE_LAYOUT_NCHW nor TENGINE_LAYOUT_NHWC).
-DLLEXPORT int set_graph_layout(graph_t graph, int layout_type);
+TENGINE_API int set_graph_layout(graph_t graph, int layout_type);
 
 // Replaces the input or output nodes by those with these names. The output tensors an input node
 // has by now are fed by the user; those of an output node are the results, keep memory of their
@@ -265,37 +264,37 @@ DLLEXPORT int set_graph_layout(graph_t graph, int layout_type);
 // an input node have the shape and type that the file or an earlier prerun_graph gave them, or else
 // need set_tensor_shape; when it is an input node no more, it computes again.
 // Fails with TENGINE_EINVAL (NULL, number <= 0, a node named twice), TENGINE_ENOENT (no such node).
-DLLEXPORT int set_graph_input_node(graph_t graph, const char* input_nodes[], int input_number);
-DLLEXPORT int set_graph_output_node(graph_t graph, const char* output_nodes[], int output_number);
+TENGINE_API int set_graph_input_node(graph_t graph, const char* input_nodes[], int input_number);
+TENGINE_API int set_graph_output_node(graph_t graph, const char* output_nodes[], int output_number);
 
 // Number of input and output nodes, 0 in an empty graph.
-DLLEXPORT int get_graph_input_node_number(graph_t graph);
-DLLEXPORT int get_graph_output_node_number(graph_t graph);
+TENGINE_API int get_graph_input_node_number(graph_t graph);
+TENGINE_API int get_graph_output_node_number(graph_t graph);
 
 // Fail with TENGINE_ERANGE.
-DLLEXPORT node_t get_graph_input_node(graph_t graph, int idx);
-DLLEXPORT node_t get_graph_output_node(graph_t graph, int idx);
+TENGINE_API node_t get_graph_input_node(graph_t graph, int idx);
+TENGINE_API node_t get_graph_output_node(graph_t graph, int idx);
 
 // Output tensor `tensor_idx` of an input node, or of an output node. Fail with TENGINE_ERANGE.
-DLLEXPORT tensor_t get_graph_input_tensor(graph_t graph, int input_node_idx, int tensor_idx);
-DLLEXPORT tensor_t get_graph_output_tensor(graph_t graph, int output_node_idx, int tensor_idx);
+TENGINE_API tensor_t get_graph_input_tensor(graph_t graph, int input_node_idx, int tensor_idx);
+TENGINE_API tensor_t get_graph_output_tensor(graph_t graph, int output_node_idx, int tensor_idx);
 
 // The inputs and outputs by tensor, in the order of the file or of the nodes given to
 // set_graph_input_node and set_graph_output_node. Where a node has outputs that are not outputs of
 // the model, or the file's order is not that of its nodes, these say what the model says.
 // Getters by index fail with TENGINE_ERANGE.
-DLLEXPORT int tengine_graph_get_input_number(graph_t graph);
-DLLEXPORT tensor_t tengine_graph_get_input(graph_t graph, int index);
-DLLEXPORT int tengine_graph_get_output_number(graph_t graph);
-DLLEXPORT tensor_t tengine_graph_get_output(graph_t graph, int index);
+TENGINE_API int tengine_graph_get_input_number(graph_t graph);
+TENGINE_API tensor_t tengine_graph_get_input(graph_t graph, int index);
+TENGINE_API int tengine_graph_get_output_number(graph_t graph);
+TENGINE_API tensor_t tengine_graph_get_output(graph_t graph, int index);
 
 // A graph has no attributes in this version: fails with TENGINE_ENOTSUP.
-DLLEXPORT int set_graph_attr(graph_t graph, const char* attr_name, const void* buf, int size);
-DLLEXPORT int get_graph_attr(graph_t graph, const char* attr_name, void* buf, int size);
+TENGINE_API int set_graph_attr(graph_t graph, const char* attr_name, const void* buf, int size);
+TENGINE_API int get_graph_attr(graph_t graph, const char* attr_name, void* buf, int size);
 
 // Puts one device in front of the context's list, for this graph, from the next prerun_graph on.
 // Fails with TENGINE_ENOENT (no such device).
-DLLEXPORT int set_graph_device(graph_t graph, const char* dev_name);
+TENGINE_API int set_graph_device(graph_t graph, const char* dev_name);
 
 // Says which devices some nodes may run on, from the next prerun_graph on. `nodes`: a name in which
 // * stands for any characters and ? for one, or "op:<operator>" ("op:Softmax"). `devices`: the only
@@ -305,10 +304,10 @@ DLLEXPORT int set_graph_device(graph_t graph, const char* dev_name);
 // device's part with a node that names it is not given up for its cost.
 // Fails with TENGINE_EINVAL (NULL or empty), TENGINE_ENOENT (no node of the graph fits; no such
 // device).
-DLLEXPORT int tengine_graph_set_affinity(graph_t graph, const char* nodes, const char* devices);
+TENGINE_API int tengine_graph_set_affinity(graph_t graph, const char* nodes, const char* devices);
 
 // Prints nodes and tensors as log lines of LOG_INFO; call set_log_level(LOG_INFO) to see them.
-DLLEXPORT void dump_graph(graph_t graph);
+TENGINE_API void dump_graph(graph_t graph);
 
 // Writes the graph to a file, with its constants and their present values. `model_format` is
 // "tengine" (a tmfile, whose weights are aligned to 64 bytes) or "onnx" (opset 21, or that of the
@@ -324,7 +323,7 @@ DLLEXPORT void dump_graph(graph_t graph);
 // cannot be said in it, TENGINE_EINVAL an input without complete shape, TENGINE_ELIMIT too large
 // for the format (4 GiB, 2 GiB for ONNX), TENGINE_EIO the file cannot be written; no file is left
 // half-written.
-DLLEXPORT int save_graph(graph_t graph, const char* model_format, const char* file_name, ...);
+TENGINE_API int save_graph(graph_t graph, const char* model_format, const char* file_name, ...);
 
 // ---- Nodes ----
 
@@ -335,41 +334,42 @@ DLLEXPORT int save_graph(graph_t graph, const char* model_format, const char* fi
 // custom kernel knows: its attribute "op_name" can say which. Attributes have the names and
 // defaults of Tengine's parameter structs, or of ONNX. Fails with TENGINE_EINVAL (a name is NULL or
 // empty), TENGINE_EEXIST (node name is taken), TENGINE_EOPERATOR (no such operator).
-DLLEXPORT node_t create_graph_node(graph_t graph, const char* node_name, const char* op_name);
+TENGINE_API node_t create_graph_node(graph_t graph, const char* node_name, const char* op_name);
 
 // The node of this name. Fails with TENGINE_ENOENT.
-DLLEXPORT node_t get_graph_node(graph_t graph, const char* node_name);
+TENGINE_API node_t get_graph_node(graph_t graph, const char* node_name);
 
 // Nodes in the order of the file or of their creation. The getter fails with TENGINE_ERANGE.
-DLLEXPORT node_t get_graph_node_by_idx(graph_t graph, int idx);
-DLLEXPORT int get_graph_node_num(graph_t graph);
+TENGINE_API node_t get_graph_node_by_idx(graph_t graph, int idx);
+TENGINE_API int get_graph_node_num(graph_t graph);
 
 // Name and operator, never NULL for a live node. Where the file gives none a name is made up.
-DLLEXPORT const char* get_node_name(node_t node);
-DLLEXPORT const char* get_node_op(node_t node);
+TENGINE_API const char* get_node_name(node_t node);
+TENGINE_API const char* get_node_op(node_t node);
 
 // Name of the device that runs the node; of a node that the preparation folded or merged away, and
 // before prerun_graph, of the first device in the graph's list.
-DLLEXPORT const char* get_node_device(node_t node);
+TENGINE_API const char* get_node_device(node_t node);
 
 // Does nothing: handles need no release.
-DLLEXPORT void release_graph_node(node_t node);
+TENGINE_API void release_graph_node(node_t node);
 
 // Places for inputs and outputs, including those of optional ones that are left out.
-DLLEXPORT int get_node_input_number(node_t node);
-DLLEXPORT int get_node_output_number(node_t node);
+TENGINE_API int get_node_input_number(node_t node);
+TENGINE_API int get_node_output_number(node_t node);
 
 // Fail with TENGINE_ERANGE. Answer NULL with TENGINE_ENOENT where an optional one is left out.
-DLLEXPORT tensor_t get_node_input_tensor(node_t node, int input_idx);
-DLLEXPORT tensor_t get_node_output_tensor(node_t node, int output_idx);
+TENGINE_API tensor_t get_node_input_tensor(node_t node, int input_idx);
+TENGINE_API tensor_t get_node_output_tensor(node_t node, int output_idx);
 
 // Connect a tensor of the same graph; one that was there is replaced. Places that are skipped count
 // as left out; prerun_graph rejects the graph if the operator cannot do without. A tensor has one
 // producer; `tensor_type` is TENSOR_TYPE_VAR, _CONST, _INPUT or _DEP.
 // Fail with TENGINE_EINVAL (tensor of another graph, bad type), TENGINE_ERANGE (index < 0, or more
 // than the operator takes), TENGINE_EEXIST (the tensor has another producer).
-DLLEXPORT int set_node_input_tensor(node_t node, int input_idx, tensor_t tensor);
-DLLEXPORT int set_node_output_tensor(node_t node, int output_idx, tensor_t tensor, int tensor_type);
+TENGINE_API int set_node_input_tensor(node_t node, int input_idx, tensor_t tensor);
+TENGINE_API int set_node_output_tensor(node_t node, int output_idx, tensor_t tensor,
+                                       int tensor_type);
 
 // ---- Attributes of a node: the names of ONNX ("kernel_shape") or of Tengine ("kernel_h") ----
 // All fail with TENGINE_ENOENT (the operator has no such attribute; the sentence lists those it
@@ -381,13 +381,13 @@ DLLEXPORT int set_node_output_tensor(node_t node, int output_idx, tensor_t tenso
 // that are not known here, can have such; those loaded from a file have what attributes the file
 // gives. Fails with TENGINE_EINVAL (NULL, no such type), TENGINE_EEXIST (there is one of this
 // name), TENGINE_ENOTSUP (any other operator), TENGINE_ELIMIT (too many).
-DLLEXPORT int add_node_attr(node_t node, const char* attr_name, const char* type_name, int size);
+TENGINE_API int add_node_attr(node_t node, const char* attr_name, const char* type_name, int size);
 
 // One number.
-DLLEXPORT int get_node_attr_int(node_t node, const char* attr_name, int* attr_val);
-DLLEXPORT int get_node_attr_float(node_t node, const char* attr_name, float* attr_val);
-DLLEXPORT int set_node_attr_int(node_t node, const char* attr_name, const int* attr_val);
-DLLEXPORT int set_node_attr_float(node_t node, const char* attr_name, const float* attr_val);
+TENGINE_API int get_node_attr_int(node_t node, const char* attr_name, int* attr_val);
+TENGINE_API int get_node_attr_float(node_t node, const char* attr_name, float* attr_val);
+TENGINE_API int set_node_attr_int(node_t node, const char* attr_name, const int* attr_val);
+TENGINE_API int set_node_attr_float(node_t node, const char* attr_name, const float* attr_val);
 
 // Attributes that are pointers in Tengine's parameter structs; `attr_val` is the address of such a
 // pointer variable. What it points to is copied when it is set:
@@ -400,8 +400,8 @@ DLLEXPORT int set_node_attr_float(node_t node, const char* attr_name, const floa
 // for it again, or the graph is destroyed; NULL where nothing is set.
 // Setting fails with TENGINE_EINVAL also for a list whose length no attribute tells: that one needs
 // set_node_attr_generic, after which a counting attribute is right of itself.
-DLLEXPORT int get_node_attr_pointer(node_t node, const char* attr_name, void* attr_val);
-DLLEXPORT int set_node_attr_pointer(node_t node, const char* attr_name, const void* attr_val);
+TENGINE_API int get_node_attr_pointer(node_t node, const char* attr_name, void* attr_val);
+TENGINE_API int set_node_attr_pointer(node_t node, const char* attr_name, const void* attr_val);
 
 // A value of any type, `size` bytes at `buf`, aligned to its elements. `type_name` says what is
 // there:
@@ -413,11 +413,11 @@ DLLEXPORT int set_node_attr_pointer(node_t node, const char* attr_name, const vo
 //   "string[]"  const char*, size / sizeof(char*) of them; set: copied; get: the node's own
 // A getter whose `buf` is too small fails with TENGINE_ERANGE. tengine_node_get_attr_number tells
 // how many elements the value has (of a string: characters without the NUL), 0 if it is not set.
-DLLEXPORT int get_node_attr_generic(node_t node, const char* attr_name, const char* type_name,
-                                    void* buf, int size);
-DLLEXPORT int set_node_attr_generic(node_t node, const char* attr_name, const char* type_name,
-                                    const void* buf, int size);
-DLLEXPORT int tengine_node_get_attr_number(node_t node, const char* attr_name);
+TENGINE_API int get_node_attr_generic(node_t node, const char* attr_name, const char* type_name,
+                                      void* buf, int size);
+TENGINE_API int set_node_attr_generic(node_t node, const char* attr_name, const char* type_name,
+                                      const void* buf, int size);
+TENGINE_API int tengine_node_get_attr_number(node_t node, const char* attr_name);
 
 // Gives one node a kernel of the program's own, which runs it from the next prerun_graph on.
 // `dev_name` is "CPU" or NULL. The struct stays the program's: the functions get its very address,
@@ -429,41 +429,41 @@ DLLEXPORT int tengine_node_get_attr_number(node_t node, const char* attr_name);
 // Both fail with TENGINE_ENOTSUP (another device), TENGINE_ESTATE (the graph is running); the first
 // with TENGINE_EINVAL (NULL, no function run, `op` names another operator, a node that computes
 // nothing), TENGINE_EEXIST (the node has one); the second with TENGINE_ENOENT (it has none).
-DLLEXPORT int set_custom_kernel(node_t node, const char* dev_name,
-                                struct custom_kernel_ops* kernel_ops);
-DLLEXPORT int remove_custom_kernel(node_t node, const char* dev_name);
+TENGINE_API int set_custom_kernel(node_t node, const char* dev_name,
+                                  struct custom_kernel_ops* kernel_ops);
+TENGINE_API int remove_custom_kernel(node_t node, const char* dev_name);
 
 // ---- Tensors ----
 
 // A new tensor of the graph: TENSOR_TYPE_VAR, no shape, no data, the graph's layout. The name is
 // copied. Fails with TENGINE_EINVAL (name is NULL or empty), TENGINE_EEXIST (name is taken),
 // TENGINE_EDTYPE (`data_type` is no TENGINE_DT_*).
-DLLEXPORT tensor_t create_graph_tensor(graph_t graph, const char* tensor_name, int data_type);
+TENGINE_API tensor_t create_graph_tensor(graph_t graph, const char* tensor_name, int data_type);
 
 // The tensor of this name. Fails with TENGINE_ENOENT.
-DLLEXPORT tensor_t get_graph_tensor(graph_t graph, const char* tensor_name);
+TENGINE_API tensor_t get_graph_tensor(graph_t graph, const char* tensor_name);
 
-DLLEXPORT const char* get_tensor_name(tensor_t tensor);
+TENGINE_API const char* get_tensor_name(tensor_t tensor);
 
 // Does nothing: handles need no release.
-DLLEXPORT void release_graph_tensor(tensor_t tensor);
+TENGINE_API void release_graph_tensor(tensor_t tensor);
 
 // Writes the dimensions and returns their number: 0 for a scalar, and while no shape is known. A
 // dimension that is not known yet is -1. Shapes of what is computed are known after prerun_graph.
 // Fails with TENGINE_EINVAL (NULL), TENGINE_ERANGE (`dim_number`, the room in `dims`, is too
 // small).
-DLLEXPORT int get_tensor_shape(tensor_t tensor, int dims[], int dim_number);
+TENGINE_API int get_tensor_shape(tensor_t tensor, int dims[], int dim_number);
 
 // Takes effect at the next prerun_graph (see "States"). Data the library holds for the tensor is
 // dropped, and so is a buffer of the user's, if the size changes.
 // Fails with TENGINE_ERANGE (more than MAX_SHAPE_DIM_NUM dimensions, or fewer than 0; a dimension
 // < 0; more bytes than an address can hold), TENGINE_EINVAL (NULL).
-DLLEXPORT int set_tensor_shape(tensor_t tensor, const int dims[], int dim_number);
+TENGINE_API int set_tensor_shape(tensor_t tensor, const int dims[], int dim_number);
 
 // Bytes of the data: element size x elements; 0 while the shape is not known. The first fails with
 // TENGINE_ERANGE if that is more than an int can hold; the second does not.
-DLLEXPORT int get_tensor_buffer_size(tensor_t tensor);
-DLLEXPORT int64_t tengine_tensor_get_buffer_size(tensor_t tensor);
+TENGINE_API int get_tensor_buffer_size(tensor_t tensor);
+TENGINE_API int64_t tengine_tensor_get_buffer_size(tensor_t tensor);
 
 // The data, or NULL, in which case TENGINE_ESTATE says why there is none.
 //   constant      what the model or the user gave; not to be written to after prerun_graph
@@ -471,43 +471,43 @@ DLLEXPORT int64_t tengine_tensor_get_buffer_size(tensor_t tensor);
 //   graph output  memory of its own from prerun_graph until postrun_graph, prerun_graph or
 //                 destroy_graph; holds the results from one run to the next
 //   others        NULL: intermediate memory is shared and means nothing after a run
-DLLEXPORT void* get_tensor_buffer(tensor_t tensor);
+TENGINE_API void* get_tensor_buffer(tensor_t tensor);
 
 // Lends the library a buffer of exactly get_tensor_buffer_size bytes, for an input, a constant or a
 // graph output. It stays the caller's and must live until it is replaced, the shape is changed, or
 // the graph is destroyed. Legal before and after prerun_graph and between runs; elements must be
 // aligned to their size. NULL with size 0 takes it back; an output then needs prerun_graph again.
 // Fails with TENGINE_EINVAL (another size, no shape yet, an intermediate tensor).
-DLLEXPORT int set_tensor_buffer(tensor_t tensor, void* buffer, int buffer_size);
+TENGINE_API int set_tensor_buffer(tensor_t tensor, void* buffer, int buffer_size);
 
 // Copies the whole data out. Fails with TENGINE_EINVAL (NULL), TENGINE_ERANGE (`data_size` is less
 // than the data has), TENGINE_ESTATE (there is no data).
-DLLEXPORT int get_tensor_data(tensor_t tensor, void* output_data, int data_size);
+TENGINE_API int get_tensor_data(tensor_t tensor, void* output_data, int data_size);
 
 // Copies the first `data_size` bytes of an input or a constant in; memory is allocated if the
 // tensor has none. Fails with TENGINE_EINVAL (NULL, not an input or a constant, no shape yet),
 // TENGINE_ERANGE (`data_size` < 0, or more than the tensor has).
-DLLEXPORT int set_tensor_data(tensor_t tensor, const void* input_data, int data_size);
+TENGINE_API int set_tensor_data(tensor_t tensor, const void* input_data, int data_size);
 
 // TENGINE_DT_*; TENGINE_DT_UNKNOWN for what nodes compute, when the model does not say it and
 // prerun_graph has not worked it out yet. Setting one that has another element size changes
 // get_tensor_buffer_size and drops the data. Fails with TENGINE_EDTYPE.
-DLLEXPORT int get_tensor_data_type(tensor_t tensor);
-DLLEXPORT int set_tensor_data_type(tensor_t tensor, int data_type);
+TENGINE_API int get_tensor_data_type(tensor_t tensor);
+TENGINE_API int set_tensor_data_type(tensor_t tensor, int data_type);
 
 // TENGINE_LAYOUT_*: a tag that custom kernels see and that no data is transposed for. A model that
 // was made for NHWC is turned when it is loaded, and then takes NCHW. Setting fails with
 // TENGINE_EINVAL.
-DLLEXPORT int get_tensor_layout(tensor_t tensor);
-DLLEXPORT int set_tensor_layout(tensor_t tensor, int layout);
+TENGINE_API int get_tensor_layout(tensor_t tensor);
+TENGINE_API int set_tensor_layout(tensor_t tensor, int layout);
 
 // Quantisation: real = scale x (stored - zero_point); one pair for the tensor or one for each
 // channel. Setting copies `number` pairs and fails with TENGINE_EINVAL (NULL, number < 1). The
 // getter writes the pairs and returns their number, 0 if there are none; it fails with
 // TENGINE_ERANGE (`number`, the room, is too small).
-DLLEXPORT int set_tensor_quant_param(tensor_t tensor, const float* scale, const int* zero_point,
-                                     int number);
-DLLEXPORT int get_tensor_quant_param(tensor_t tensor, float* scale, int* zero_point, int number);
+TENGINE_API int set_tensor_quant_param(tensor_t tensor, const float* scale, const int* zero_point,
+                                       int number);
+TENGINE_API int get_tensor_quant_param(tensor_t tensor, float* scale, int* zero_point, int number);
 
 // ---- Execution ----
 
@@ -522,14 +522,14 @@ DLLEXPORT int get_tensor_quant_param(tensor_t tensor, float* scale, int* zero_po
 // TENGINE_ELIMIT (it would hold more than the option "memory.limit_mb"), TENGINE_ECANCELED
 // (tengine_graph_cancel), TENGINE_EDEVICE or what else the CPU has reported; what another device
 // fails to prepare the CPU gets.
-DLLEXPORT int prerun_graph(graph_t graph);
-DLLEXPORT int prerun_graph_multithread(graph_t graph, struct options opt);
+TENGINE_API int prerun_graph(graph_t graph);
+TENGINE_API int prerun_graph_multithread(graph_t graph, struct options opt);
 
 // Ends a prerun_graph of this graph that another thread is in: soon, between two nodes or two
 // parts, with TENGINE_ECANCELED, and the graph is then as after postrun_graph. Thread rule: the one
 // function that any thread may call while the graph is being prepared; the graph must not be
 // destroyed meanwhile. Fails with TENGINE_ESTATE (nothing is being prepared, or nothing any more).
-DLLEXPORT int tengine_graph_cancel(graph_t graph);
+TENGINE_API int tengine_graph_cancel(graph_t graph);
 
 // Runs, any number of times. With `block` not 0 returns when the results are there. With 0 it may
 // return earlier, and wait_graph says when they are; the default scheduler "sync" has always
@@ -542,7 +542,7 @@ DLLEXPORT int tengine_graph_cancel(graph_t graph);
 // runs are under way; prepared with threads before fork()), TENGINE_ELIMIT (as many are under way
 // as the scheduler takes), TENGINE_EINVAL (an input without data, which the sentence names),
 // TENGINE_EDEVICE or what else the device has reported.
-DLLEXPORT int run_graph(graph_t graph, int block);
+TENGINE_API int run_graph(graph_t graph, int block);
 
 // State of the oldest run under way, or of the last run when none is: 1 finished, 0 not yet. With
 // `try_wait` 0 waits until it has finished. Runs end here one by one in the order of run_graph: the
@@ -550,47 +550,48 @@ DLLEXPORT int run_graph(graph_t graph, int block);
 // and its failure is that of no other run.
 // Fails with TENGINE_ESTATE (nothing was run since prerun_graph; the run was begun before fork())
 // or as the run did.
-DLLEXPORT int wait_graph(graph_t graph, int try_wait);
+TENGINE_API int wait_graph(graph_t graph, int try_wait);
 
 // Releases what a run needs. Output buffers become invalid.
-DLLEXPORT int postrun_graph(graph_t graph);
+TENGINE_API int postrun_graph(graph_t graph);
 
 // GRAPH_STAT_*; see "States" at the top.
-DLLEXPORT int get_graph_exec_status(graph_t graph);
+TENGINE_API int get_graph_exec_status(graph_t graph);
 
 // Has `cb_func` called with `cb_arg` when a run starts (GRAPH_EXEC_START), has succeeded
 // (GRAPH_EXEC_DONE) or failed (GRAPH_EXEC_ABORT), by the thread that called run_graph or, for a run
 // that was left under way, wait_graph. One function for each event; NULL takes it away. It must not
 // call the Execution functions or destroy the graph.
 // Fails with TENGINE_EINVAL (no GRAPH_EXEC_*).
-DLLEXPORT int set_graph_event_hook(graph_t graph, int event, event_handler_t cb_func, void* cb_arg);
+TENGINE_API int set_graph_event_hook(graph_t graph, int event, event_handler_t cb_func,
+                                     void* cb_arg);
 
 // Mask of the CPUs in a cluster; all CPUs where the machine does not tell its cores apart, or where
 // `cluster` is no TENGINE_CLUSTER_*. CPUs above 63 are not in it.
-DLLEXPORT size_t get_cluster_affinity_mask(int cluster);
+TENGINE_API size_t get_cluster_affinity_mask(int cluster);
 
 // What the next prerun_graph uses instead of its defaults. `threads` <= 0: all of the cluster;
 // `cpu_mask` 0: the cluster's. Fail with TENGINE_EINVAL (no TENGINE_CLUSTER_*).
-DLLEXPORT int set_graph_thread(graph_t graph, int cluster, int threads);
-DLLEXPORT int set_graph_thread_mask(graph_t graph, size_t cpu_mask);
+TENGINE_API int set_graph_thread(graph_t graph, int cluster, int threads);
+TENGINE_API int set_graph_thread_mask(graph_t graph, size_t cpu_mask);
 
 // The device of contexts that are created from now on and not empty: "CPU" after init_tengine.
 // Setting fails with TENGINE_ENOENT (no such device).
-DLLEXPORT int set_default_device(const char* device);
-DLLEXPORT const char* get_default_device(void);
+TENGINE_API int set_default_device(const char* device);
+TENGINE_API const char* get_default_device(void);
 
 // ---- Log ----
 
 // Lines less severe than `level` are not printed. After start: LOG_NOTICE. Process-wide.
-DLLEXPORT void set_log_level(enum log_level level);
+TENGINE_API void set_log_level(enum log_level level);
 
 // Replaces the sink, standard error after start and with NULL. A line has at most 255 characters.
 // The function runs on the thread that logs, on several at once. Process-wide.
-DLLEXPORT void set_log_output(log_print_t func);
+TENGINE_API void set_log_output(log_print_t func);
 
 // The same for a function that is told how severe a line is, and gets up to 1023 characters of it.
 // Of the two functions the one that was set last has the lines.
-DLLEXPORT void tengine_log_set_sink(tengine_log_sink_t func);
+TENGINE_API void tengine_log_set_sink(tengine_log_sink_t func);
 
 #ifdef __cplusplus
 }

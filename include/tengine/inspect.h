@@ -17,85 +17,85 @@ extern "C" {
 // ---- What is compiled in ----
 
 // Devices in the order of registration.
-DLLEXPORT int tengine_device_get_number(void);
-DLLEXPORT const char* tengine_device_get_name(int index);
+TENGINE_API int tengine_device_get_number(void);
+TENGINE_API const char* tengine_device_get_name(int index);
 
 // What a device says it takes: ONNX operators by name, and element types as TENGINE_DT_*. It may
 // still refuse a node for its parameters or shapes. Fail with TENGINE_ENOENT (no such device).
-DLLEXPORT int tengine_device_get_operator_number(const char* device);
-DLLEXPORT const char* tengine_device_get_operator(const char* device, int index);
-DLLEXPORT int tengine_device_get_data_type_number(const char* device);
-DLLEXPORT int tengine_device_get_data_type(const char* device, int index);
+TENGINE_API int tengine_device_get_operator_number(const char* device);
+TENGINE_API const char* tengine_device_get_operator(const char* device, int index);
+TENGINE_API int tengine_device_get_data_type_number(const char* device);
+TENGINE_API int tengine_device_get_data_type(const char* device, int index);
 
 // What the device runs on and chose there, in its own words: for the CPU device the instruction set
 // of its kernels ("AVX3; OpenBLAS SkylakeX"). "" when it says nothing. Fails with TENGINE_ENOENT.
-DLLEXPORT const char* tengine_device_get_features(const char* device);
+TENGINE_API const char* tengine_device_get_features(const char* device);
 
 // Options of the device by key ("config"), which a context that has the device takes as
 // "<device>.<key>": key, default, and what it does in one sentence. 0 of them for a device that has
 // none or does not list them. Fail with TENGINE_ENOENT (no such device).
-DLLEXPORT int tengine_device_get_option_number(const char* device);
-DLLEXPORT const char* tengine_device_get_option_name(const char* device, int index);
-DLLEXPORT const char* tengine_device_get_option_default(const char* device, int index);
-DLLEXPORT const char* tengine_device_get_option_help(const char* device, int index);
+TENGINE_API int tengine_device_get_option_number(const char* device);
+TENGINE_API const char* tengine_device_get_option_name(const char* device, int index);
+TENGINE_API const char* tengine_device_get_option_default(const char* device, int index);
+TENGINE_API const char* tengine_device_get_option_help(const char* device, int index);
 
 // Operators that a graph can hold, each once, by name and domain ("" is ONNX's).
-DLLEXPORT int tengine_operator_get_number(void);
-DLLEXPORT const char* tengine_operator_get_name(int index);
-DLLEXPORT const char* tengine_operator_get_domain(int index);
+TENGINE_API int tengine_operator_get_number(void);
+TENGINE_API const char* tengine_operator_get_name(int index);
+TENGINE_API const char* tengine_operator_get_domain(int index);
 // 1 when a node has had the operator since the program began: in a model, or for a moment while one
 // was prepared; else 0. A library that has just these operators can do with the same models what
 // this program did.
-DLLEXPORT int tengine_operator_is_used(int index);
+TENGINE_API int tengine_operator_is_used(int index);
 
 // Options that every context has (tengine_context_set_option): key, default, and what it does in
 // one sentence.
-DLLEXPORT int tengine_option_get_number(void);
-DLLEXPORT const char* tengine_option_get_name(int index);
-DLLEXPORT const char* tengine_option_get_default(int index);
-DLLEXPORT const char* tengine_option_get_help(int index);
+TENGINE_API int tengine_option_get_number(void);
+TENGINE_API const char* tengine_option_get_name(int index);
+TENGINE_API const char* tengine_option_get_default(int index);
+TENGINE_API const char* tengine_option_get_help(int index);
 
 // Model formats that create_graph knows ("onnx").
-DLLEXPORT int tengine_format_get_number(void);
-DLLEXPORT const char* tengine_format_get_name(int index);
+TENGINE_API int tengine_format_get_number(void);
+TENGINE_API const char* tengine_format_get_name(int index);
 
 // Name of an element type ("fp32") and bytes of one element; fail with TENGINE_EDTYPE. No
 // init_tengine needed.
-DLLEXPORT const char* tengine_data_type_get_name(int data_type);
-DLLEXPORT int tengine_data_type_get_size(int data_type);
+TENGINE_API const char* tengine_data_type_get_name(int data_type);
+TENGINE_API int tengine_data_type_get_size(int data_type);
 
 // What the processor can do ("avx2 fma ..."). No init_tengine needed.
-DLLEXPORT const char* tengine_cpu_get_features(void);
+TENGINE_API const char* tengine_cpu_get_features(void);
 
 // ---- The graph as the model has it ----
 
 // Tensors in the order of the file or of their creation.
-DLLEXPORT int tengine_graph_get_tensor_number(graph_t graph);
-DLLEXPORT tensor_t tengine_graph_get_tensor(graph_t graph, int index);
+TENGINE_API int tengine_graph_get_tensor_number(graph_t graph);
+TENGINE_API tensor_t tengine_graph_get_tensor(graph_t graph, int index);
 
 // TENSOR_TYPE_*.
-DLLEXPORT int tengine_tensor_get_type(tensor_t tensor);
+TENGINE_API int tengine_tensor_get_type(tensor_t tensor);
 
 // 1 when the number of dimensions is known, which get_tensor_shape tells, else 0: an input of which
 // the model says nothing.
-DLLEXPORT int tengine_tensor_has_rank(tensor_t tensor);
+TENGINE_API int tengine_tensor_has_rank(tensor_t tensor);
 
 // What the model calls a dimension (ONNX's dim_param, "batch"), "" when it has no name. Inputs have
 // such names, where the model leaves a dimension free; they stay when set_tensor_shape fixes it.
 // Fails with TENGINE_ERANGE for an index that is not one of 0 to MAX_SHAPE_DIM_NUM - 1. Valid until
 // destroy_graph.
-DLLEXPORT const char* tengine_tensor_get_dim_name(tensor_t tensor, int index);
+TENGINE_API const char* tengine_tensor_get_dim_name(tensor_t tensor, int index);
 
 // The node that writes the tensor; answers NULL with TENGINE_ENOENT when none does.
-DLLEXPORT node_t tengine_tensor_get_producer(tensor_t tensor);
+TENGINE_API node_t tengine_tensor_get_producer(tensor_t tensor);
 
 // The nodes that read the tensor, one entry for each use.
-DLLEXPORT int tengine_tensor_get_consumer_number(tensor_t tensor);
-DLLEXPORT node_t tengine_tensor_get_consumer(tensor_t tensor, int index);
+TENGINE_API int tengine_tensor_get_consumer_number(tensor_t tensor);
+TENGINE_API node_t tengine_tensor_get_consumer(tensor_t tensor, int index);
 
 // Domain of the node's operator ("" is ONNX's) and the opset its meaning is taken from.
-DLLEXPORT const char* tengine_node_get_domain(node_t node);
-DLLEXPORT int tengine_node_get_version(node_t node);
+TENGINE_API const char* tengine_node_get_domain(node_t node);
+TENGINE_API int tengine_node_get_version(node_t node);
 
 // ---- What prerun_graph made of it ----
 
@@ -113,7 +113,7 @@ struct tengine_graph_stats
 };
 
 // Fails with TENGINE_EINVAL (NULL).
-DLLEXPORT int tengine_graph_get_stats(graph_t graph, struct tengine_graph_stats* out_stats);
+TENGINE_API int tengine_graph_get_stats(graph_t graph, struct tengine_graph_stats* out_stats);
 
 // A node that a device runs. Names are the model's own where the node came from there.
 struct tengine_execution_node
@@ -158,18 +158,18 @@ struct tengine_refusal
 // Nodes in the order they run. Texts are valid until the graph is next run, prepared or changed: a
 // run in which a device fails adds a refusal. Fail with TENGINE_ESTATE (not prepared, or running),
 // TENGINE_EINVAL (NULL).
-DLLEXPORT int tengine_graph_get_execution_node_number(graph_t graph);
-DLLEXPORT int tengine_graph_get_execution_node(graph_t graph, int index,
-                                               struct tengine_execution_node* out_node);
-DLLEXPORT int tengine_graph_get_refusal(graph_t graph, int node_index, int refusal_index,
-                                        struct tengine_refusal* out_refusal);
+TENGINE_API int tengine_graph_get_execution_node_number(graph_t graph);
+TENGINE_API int tengine_graph_get_execution_node(graph_t graph, int index,
+                                                 struct tengine_execution_node* out_node);
+TENGINE_API int tengine_graph_get_refusal(graph_t graph, int node_index, int refusal_index,
+                                          struct tengine_refusal* out_refusal);
 
 // What a node reads, and the graph's results in the order of tengine_graph_get_output. Fail as the
 // above.
-DLLEXPORT int tengine_graph_get_execution_input(graph_t graph, int node_index, int input_index,
-                                                struct tengine_execution_tensor* out_tensor);
-DLLEXPORT int tengine_graph_get_execution_output(graph_t graph, int index,
-                                                 struct tengine_execution_tensor* out_tensor);
+TENGINE_API int tengine_graph_get_execution_input(graph_t graph, int node_index, int input_index,
+                                                  struct tengine_execution_tensor* out_tensor);
+TENGINE_API int tengine_graph_get_execution_output(graph_t graph, int index,
+                                                   struct tengine_execution_tensor* out_tensor);
 
 // A part of the graph that one device runs.
 struct tengine_subgraph
@@ -188,8 +188,8 @@ struct tengine_subgraph
 };
 
 // Fails as the getters of execution nodes do.
-DLLEXPORT int tengine_graph_get_subgraph(graph_t graph, int index,
-                                         struct tengine_subgraph* out_subgraph);
+TENGINE_API int tengine_graph_get_subgraph(graph_t graph, int index,
+                                           struct tengine_subgraph* out_subgraph);
 
 // What a device counted in the last run of its part. "time" in "ms" is what a device that is
 // simulated took by its own clock, as are the times of its nodes; measured_ms of the part is then
@@ -203,15 +203,15 @@ struct tengine_counter
 
 // Fills the first `capacity` of the part's counters and returns how many it has: 0 for a device
 // that counts nothing, and before the first run. Fails as the above, and with what the device says.
-DLLEXPORT int tengine_graph_get_counters(graph_t graph, int subgraph,
-                                         struct tengine_counter* counters, int capacity);
+TENGINE_API int tengine_graph_get_counters(graph_t graph, int subgraph,
+                                           struct tengine_counter* counters, int capacity);
 
 // Threads that the CPU runs the graph with: what prerun_graph_multithread was asked for, or one for
 // each core it may use when that was 0 or more than these. Fails as the above.
-DLLEXPORT int tengine_graph_get_thread_number(graph_t graph);
+TENGINE_API int tengine_graph_get_thread_number(graph_t graph);
 
 // Name of the scheduler that walks the parts ("sync"). Fails as the above.
-DLLEXPORT const char* tengine_graph_get_scheduler(graph_t graph);
+TENGINE_API const char* tengine_graph_get_scheduler(graph_t graph);
 
 // ---- Memory ----
 
@@ -244,7 +244,8 @@ struct tengine_graph_memory
 // What the graph holds now. `size` is sizeof *out_memory: a later version of the library, which may
 // add members at the end, fills as much. Fails with TENGINE_ESTATE (running), TENGINE_EINVAL (NULL,
 // a size of 0), and with what a device says.
-DLLEXPORT int get_graph_memory(graph_t graph, struct tengine_graph_memory* out_memory, size_t size);
+TENGINE_API int get_graph_memory(graph_t graph, struct tengine_graph_memory* out_memory,
+                                 size_t size);
 
 // What a device holds for the graph.
 struct tengine_device_memory
@@ -261,9 +262,9 @@ struct tengine_device_memory
 
 // `index` counts the device_number devices in the order they are asked, the CPU last. Fails as
 // get_graph_memory does.
-DLLEXPORT int tengine_graph_get_device_memory(graph_t graph, int index,
-                                              struct tengine_device_memory* out_memory,
-                                              size_t size);
+TENGINE_API int tengine_graph_get_device_memory(graph_t graph, int index,
+                                                struct tengine_device_memory* out_memory,
+                                                size_t size);
 
 #ifdef __cplusplus
 }

@@ -18,12 +18,11 @@ std::set<std::string> declared_functions(const std::string& header)
     std::stringstream text;
     text << file.rdbuf();
     const std::string code = std::regex_replace(text.str(), std::regex("//[^\n]*"), "");
-    const std::regex declaration("(?:DLLEXPORT|TENGINE_API)\\s[\\w\\s*]*?(\\w+)\\(");
+    const std::regex declaration("TENGINE_API\\s[\\w\\s*]*?(\\w+)\\(");
     std::set<std::string> names;
     for (std::sregex_iterator match(code.begin(), code.end(), declaration), end; match != end;
-         ++match) {
-        if ((*match)[1].str().substr(0, 2) != "__") names.insert((*match)[1]);
-    }
+         ++match)
+        names.insert((*match)[1]);
     return names;
 }
 
