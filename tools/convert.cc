@@ -22,7 +22,8 @@ struct ConvertOptions
 void convert(const ConvertOptions& options)
 {
     const char* format = format_of(options.to);
-    if (!format) throw Failure("'" + options.to + "' ends neither in .onnx nor in .tmfile");
+    if (!format)
+        throw Failure("'" + options.to + "': the file name must end in " + format_endings("or"));
     Model model(options.from, options.common);
     model.set_inputs();
     if (save_graph(model.graph(), format, options.to.c_str()) < 0) fail_api(options.to);
@@ -37,8 +38,9 @@ void add_convert_command(CLI::App* app)
 {
     const auto options = std::make_shared<ConvertOptions>();
     CLI::App* command = app->add_subcommand("convert", "Write a model in another format");
-    command->add_option("IN", options->from, "Model file, .onnx or .tmfile")->required();
-    command->add_option("OUT", options->to, "File to write, .onnx or .tmfile")->required();
+    command->add_option("IN", options->from, "Model file")->required();
+    command->add_option("OUT", options->to, "File to write; its ending names the format")
+        ->required();
     add_shape_option(command, &options->common);
     command->callback([options] { convert(*options); });
 }

@@ -81,8 +81,23 @@ Tensor quantise(tensor_t input, const Tensor& values)
 
 const char* format_of(const std::string& path)
 {
-    if (has_ending(path, ".tmfile")) return "tengine";
-    return has_ending(path, ".onnx") ? "onnx" : nullptr;
+    for (int i = 0; i < tengine_format_get_number(); ++i) {
+        const std::string ending = tengine_format_get_file_ending(i);
+        if (!ending.empty() && has_ending(path, ending)) return tengine_format_get_name(i);
+    }
+    return nullptr;
+}
+
+std::string format_endings(const std::string& conjunction)
+{
+    std::string text;
+    const int number = tengine_format_get_number();
+    for (int i = 0; i < number; ++i)
+        text += (i == 0           ? ""
+                 : i + 1 < number ? ", "
+                                  : " " + conjunction + " ") +
+                std::string(tengine_format_get_file_ending(i));
+    return text;
 }
 
 void fail_api(const std::string& subject)
@@ -111,10 +126,8 @@ Model::Model(const std::string& path, const ModelOptions& options) : path_(path)
     const char* format = format_of(path);
     graph_.reset(create_graph(context_.get(), format ? format : "onnx", path.c_str()));
     if (graph_ == nullptr && format == nullptr)
-        throw Failure("'" + path +
-                      "' is of no known model format, which are .onnx and .tmfile; as "
-                      "ONNX: " +
-                      get_tengine_error());
+        throw Failure("'" + path + "' is of no known model format, which are " +
+                      format_endings("and") + "; as ONNX: " + get_tengine_error());
     if (graph_ == nullptr) fail_api(path);
     const std::vector<std::string> names = input_names(graph());
     shapes_ = name_values("--shape", options_.shapes, names, "input");

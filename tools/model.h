@@ -58,6 +58,9 @@ void add_input_options(CLI::App* command, ModelOptions* options);
 // The model format that a file's name stands for, as create_graph() takes it; null: none.
 const char* format_of(const std::string& path);
 
+// Of all model formats: ".onnx or .tmfile" with the conjunction "or".
+std::string format_endings(const std::string& conjunction);
+
 // Type, shape and name of a tensor of a graph, without its data.
 Tensor describe_tensor(tensor_t tensor);
 

@@ -55,9 +55,11 @@ TENGINE_API const char* tengine_option_get_name(int index);
 TENGINE_API const char* tengine_option_get_default(int index);
 TENGINE_API const char* tengine_option_get_help(int index);
 
-// Model formats that create_graph knows ("onnx").
+// Model formats that create_graph knows ("onnx"), and how the names of their files end (".onnx"; ""
+// for a format whose files have no ending of their own).
 TENGINE_API int tengine_format_get_number(void);
 TENGINE_API const char* tengine_format_get_name(int index);
+TENGINE_API const char* tengine_format_get_file_ending(int index);
 
 // Name of an element type ("fp32") and bytes of one element; fail with TENGINE_EDTYPE. No
 // init_tengine needed.

@@ -294,13 +294,25 @@ int tengine_format_get_number(void)
     return check_initialised(__func__) < 0 ? api_failure() : get_serializer_count();
 }
 
+static struct serializer* require_format(int index, const char* function)
+{
+    if (check_initialised(function) < 0 ||
+        check_index(index, get_serializer_count(), function, "model formats") < 0)
+        return NULL;
+    return find_serializer_via_index(index);
+}
+
 const char* tengine_format_get_name(int index)
 {
-    if (check_initialised(__func__) < 0 ||
-        check_index(index, get_serializer_count(), __func__, "model formats") < 0)
-        return api_pointer(NULL);
-    struct serializer* serializer = find_serializer_via_index(index);
-    return serializer->get_name(serializer);
+    struct serializer* serializer = require_format(index, __func__);
+    return serializer == NULL ? api_pointer(NULL) : serializer->get_name(serializer);
+}
+
+const char* tengine_format_get_file_ending(int index)
+{
+    const struct serializer* serializer = require_format(index, __func__);
+    if (serializer == NULL) return api_pointer(NULL);
+    return serializer->file_ending != NULL ? serializer->file_ending : "";
 }
 
 // ---- data types and the processor ----

@@ -64,6 +64,8 @@ typedef struct serializer
     // NULL: the format gives every constant memory of its own.
     ir_data_place_t (*locate_data)(const struct serializer* serializer,
                                    const struct graph* ir_graph, const void* data);
+    // (optional) How the names of such files end (".onnx"). NULL: they have no ending of their own.
+    const char* file_ending;
 } serializer_t;
 
 #ifdef __cplusplus

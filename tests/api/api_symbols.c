@@ -135,6 +135,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_option_get_help),
     SYMBOL(tengine_format_get_number),
     SYMBOL(tengine_format_get_name),
+    SYMBOL(tengine_format_get_file_ending),
     SYMBOL(tengine_data_type_get_name),
     SYMBOL(tengine_data_type_get_size),
     SYMBOL(tengine_cpu_get_features),

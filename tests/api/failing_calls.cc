@@ -198,6 +198,7 @@ const std::vector<FailingCall>& other_calls()
         CALL(tengine_option_get_help(-1), nullptr),
         CALL(tengine_format_get_number(), -1),
         CALL(tengine_format_get_name(-1), nullptr),
+        CALL(tengine_format_get_file_ending(-1), nullptr),
         CALL(tengine_data_type_get_name(-1), nullptr),
         CALL(tengine_data_type_get_size(-1), -1),
         CALL(tengine_arena_set(nullptr, 1), -1),

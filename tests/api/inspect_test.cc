@@ -5,6 +5,7 @@
 
 #include <bitset>
 #include <cstring>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -94,11 +95,21 @@ TEST_F(InspectTest, OperatorsAndFormats)
         EXPECT_EQ(tengine_operator_is_used(index), -1);
         EXPECT_TRUE(failed_with(TENGINE_ERANGE));
     }
+}
+
+TEST_F(InspectTest, FormatsHaveNamesAndFileEndings)
+{
+    const std::map<std::string, std::string> known = {{"onnx", ".onnx"}, {"tengine", ".tmfile"}};
     const int formats = tengine_format_get_number();
-    for (int i = 0; i < formats; ++i)
-        EXPECT_NE(tengine_format_get_name(i), nullptr);
+    for (int i = 0; i < formats; ++i) {
+        const auto format = known.find(tengine_format_get_name(i));
+        ASSERT_NE(format, known.end()) << tengine_format_get_name(i);
+        EXPECT_EQ(tengine_format_get_file_ending(i), format->second);
+    }
     for (int index : {-1, formats}) {
         EXPECT_EQ(tengine_format_get_name(index), nullptr);
+        EXPECT_TRUE(failed_with(TENGINE_ERANGE));
+        EXPECT_EQ(tengine_format_get_file_ending(index), nullptr);
         EXPECT_TRUE(failed_with(TENGINE_ERANGE));
     }
 }

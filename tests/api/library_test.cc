@@ -47,6 +47,8 @@ TEST(Library, FunctionsFailBeforeInit)
     EXPECT_TRUE(failed_with(TENGINE_ESTATE));
     EXPECT_EQ(tengine_format_get_name(0), nullptr);
     EXPECT_TRUE(failed_with(TENGINE_ESTATE));
+    EXPECT_EQ(tengine_format_get_file_ending(0), nullptr);
+    EXPECT_TRUE(failed_with(TENGINE_ESTATE));
 }
 
 TEST(Library, ReleaseMakesHandlesStale)

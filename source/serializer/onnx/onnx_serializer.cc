@@ -86,6 +86,7 @@ serializer_t make_serializer()
     made.save_model = save_model;
     made.dialect = "";
     made.locate_data = locate_data;
+    made.file_ending = ".onnx";
     return made;
 }
 

@@ -118,6 +118,7 @@ serializer_t make_serializer()
 #endif
     made.dialect = "tengine";
     made.locate_data = locate_data;
+    made.file_ending = ".tmfile";
     return made;
 }
 
