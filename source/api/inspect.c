@@ -7,6 +7,7 @@
 
 #include "api/check.h"
 #include "base/cpu.h"
+#include "base/int_list.h"
 #include "graph/option.h"
 #include "module/module.h"
 #include "operator/usage.h"
@@ -42,18 +43,12 @@ static void release_description(description_t* description)
     release_vector(description->types);
 }
 
-static bool contains(const struct vector* list, int value)
-{
-    for (int i = 0; i < get_vector_num(list); ++i)
-        if (*(const int*)get_vector_data(list, i) == value) return true;
-    return false;
-}
-
 // An operator that is in both lists is not taken.
 static void remove_blocked(description_t* description)
 {
     for (int i = get_vector_num(description->allowed) - 1; i >= 0; --i)
-        if (contains(description->blocked, *(const int*)get_vector_data(description->allowed, i)))
+        if (is_in_int_list(description->blocked,
+                           *(const int*)get_vector_data(description->allowed, i)))
             remove_vector_via_index(description->allowed, i);
 }
 

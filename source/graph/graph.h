@@ -48,6 +48,10 @@ int compact_ir_graph(struct graph* graph);
 // cycle. The graph must be compact.
 int sort_ir_graph(struct graph* graph);
 
+// The first input or output of the node whose shape is not known, NULL when all are.
+const struct tensor* find_ir_unknown_input(const struct node* node);
+const struct tensor* find_ir_unknown_output(const struct node* node);
+
 // Remembers why a device does not run the node (node->refusal_list).
 int add_ir_node_refusal(struct node* node, struct device* device, const struct ir_verdict* verdict);
 

@@ -156,3 +156,21 @@ int add_ir_node_refusal(struct node* node, struct device* device, const struct i
     node->refusal_list = list;
     return TENGINE_OK;
 }
+
+const struct tensor* find_ir_unknown_input(const struct node* node)
+{
+    for (int i = 0; i < node->input_num; i++) {
+        const struct tensor* tensor = get_ir_node_input(node, i);
+        if (tensor && !is_ir_tensor_shape_known(tensor)) return tensor;
+    }
+    return NULL;
+}
+
+const struct tensor* find_ir_unknown_output(const struct node* node)
+{
+    for (int i = 0; i < node->output_num; i++) {
+        const struct tensor* tensor = get_ir_node_output(node, i);
+        if (tensor && !is_ir_tensor_shape_known(tensor)) return tensor;
+    }
+    return NULL;
+}

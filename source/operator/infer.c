@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/half.h"
+#include "graph/graph.h"
 #include "operator/plain_data.h"
 
 int fail_node(const struct node* node, int code, const char* format, ...)
@@ -19,18 +20,9 @@ int fail_node(const struct node* node, int code, const char* format, ...)
     return tengine_error_set(code, "%s '%s': %s", node->op.method->name, node->name, sentence);
 }
 
-static bool are_input_shapes_known(const struct node* node)
-{
-    for (int i = 0; i < node->input_num; i++) {
-        const struct tensor* tensor = get_ir_node_input(node, i);
-        if (tensor && !is_ir_tensor_shape_known(tensor)) return false;
-    }
-    return true;
-}
-
 static int infer_known_shapes(struct node* node)
 {
-    if (!are_input_shapes_known(node)) return OP_SHAPE_LATER;
+    if (find_ir_unknown_input(node)) return OP_SHAPE_LATER;
     return node->op.same_shape ? set_node_output_like(node, 0, get_ir_node_input(node, 0), -1)
                                : node->op.infer_shape(node);
 }
@@ -120,59 +112,74 @@ static int open_list_input(const struct node* node, int index, int capacity,
     return TENGINE_OK;
 }
 
-int read_int_input(const struct node* node, int index, int64_t* out_values, int capacity,
-                   int* out_num)
+// Puts element `index` into a list of values; false when its type does not fit.
+typedef bool (*read_value_t)(const struct tensor* tensor, int index, void* out_values);
+
+static int read_list_input(const struct node* node, int list_input, int capacity,
+                           read_value_t read_value, const char* accepted, void* out_values,
+                           int* out_num)
 {
     const struct tensor* tensor;
     *out_num = 0;
-    const int status = open_list_input(node, index, capacity, &tensor);
+    const int status = open_list_input(node, list_input, capacity, &tensor);
     if (status != TENGINE_OK || !tensor) return status;
-    for (int i = 0; i < (int)tensor->elem_num; i++) {
-        switch (tensor->data_type) {
-            case TENGINE_DT_INT64:
-                out_values[i] = tensor->i64[i];
-                break;
-            case TENGINE_DT_INT32:
-                out_values[i] = tensor->i32[i];
-                break;
-            default:
-                return fail_node(node, TENGINE_EDTYPE, "input '%s' is %s, int32 or int64 is needed",
-                                 tensor->name, get_data_type_name(tensor->data_type));
-        }
-    }
+    for (int i = 0; i < (int)tensor->elem_num; i++)
+        if (!read_value(tensor, i, out_values))
+            return fail_node(node, TENGINE_EDTYPE, "input '%s' is %s, %s is needed", tensor->name,
+                             get_data_type_name(tensor->data_type), accepted);
     *out_num = (int)tensor->elem_num;
     return TENGINE_OK;
+}
+
+static bool read_int_value(const struct tensor* tensor, int index, void* out_values)
+{
+    int64_t* out_value = (int64_t*)out_values + index;
+    switch (tensor->data_type) {
+        case TENGINE_DT_INT64:
+            *out_value = tensor->i64[index];
+            return true;
+        case TENGINE_DT_INT32:
+            *out_value = tensor->i32[index];
+            return true;
+        default:
+            return false;
+    }
+}
+
+static bool read_float_value(const struct tensor* tensor, int index, void* out_values)
+{
+    float* out_value = (float*)out_values + index;
+    switch (tensor->data_type) {
+        case TENGINE_DT_FP32:
+            *out_value = tensor->f32[index];
+            return true;
+        case TENGINE_DT_FP16:
+            *out_value = fp16_to_fp32(tensor->f16[index]);
+            return true;
+        case TENGINE_DT_BF16:
+            *out_value = bf16_to_fp32(tensor->f16[index]);
+            return true;
+        case TENGINE_DT_FP64:
+            *out_value = (float)((const double*)tensor->data)[index];
+            return true;
+        default:
+            return false;
+    }
+}
+
+int read_int_input(const struct node* node, int index, int64_t* out_values, int capacity,
+                   int* out_num)
+{
+    return read_list_input(node, index, capacity, read_int_value, "int32 or int64", out_values,
+                           out_num);
 }
 
 int read_float_input(const struct node* node, int index, float* out_values, int capacity,
                      int* out_num)
 {
-    const struct tensor* tensor;
-    *out_num = 0;
     const int most = capacity < OP_MOST_FLOATS ? capacity : OP_MOST_FLOATS;
-    const int status = open_list_input(node, index, most, &tensor);
-    if (status != TENGINE_OK || !tensor) return status;
-    for (int i = 0; i < (int)tensor->elem_num; i++) {
-        switch (tensor->data_type) {
-            case TENGINE_DT_FP32:
-                out_values[i] = tensor->f32[i];
-                break;
-            case TENGINE_DT_FP16:
-                out_values[i] = fp16_to_fp32(tensor->f16[i]);
-                break;
-            case TENGINE_DT_BF16:
-                out_values[i] = bf16_to_fp32(tensor->f16[i]);
-                break;
-            case TENGINE_DT_FP64:
-                out_values[i] = (float)((const double*)tensor->data)[i];
-                break;
-            default:
-                return fail_node(node, TENGINE_EDTYPE, "input '%s' is %s, a float type is needed",
-                                 tensor->name, get_data_type_name(tensor->data_type));
-        }
-    }
-    *out_num = (int)tensor->elem_num;
-    return TENGINE_OK;
+    return read_list_input(node, index, most, read_float_value, "a float type", out_values,
+                           out_num);
 }
 
 int require_same_types(const struct node* node, int first_input, int last_input)

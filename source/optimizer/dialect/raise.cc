@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/containers.hpp"
+#include "graph/graph.h"
 #include "operator/registry.h"
 #include "operator/tengine/emit.h"
 #include "optimizer/pass.h"
@@ -27,13 +28,8 @@ bool is_listed(std::string_view words, std::string_view name)
 // The first tensor of the node whose shape depends on data: Tengine's operators have none such.
 const ir_tensor_t* find_unknown_shape(const node& node)
 {
-    for (int i = 0; i < node.input_num + node.output_num; i++) {
-        const ir_tensor_t* tensor = i < node.input_num
-                                        ? get_ir_node_input(&node, i)
-                                        : get_ir_node_output(&node, i - node.input_num);
-        if (tensor && !is_ir_tensor_shape_known(tensor)) return tensor;
-    }
-    return nullptr;
+    const ir_tensor_t* unknown = find_ir_unknown_input(&node);
+    return unknown ? unknown : find_ir_unknown_output(&node);
 }
 
 // OP_NOT_RAISED when no row takes the node.

@@ -11,31 +11,18 @@
 #include "operator/infer.h"
 #include "operator/param.h"
 #include "operator/registry.h"
+#include "optimizer/dialect/quantized_tensors.h"
 #include "optimizer/pass.h"
 
 namespace tengine {
 namespace {
 
-bool is_quantised(const ir_tensor_t& tensor)
-{
-    return tensor.quant_param_num > 0;
-}
-
-bool are_input_shapes_known(const node& node)
-{
-    for (int i = 0; i < node.input_num; i++) {
-        const ir_tensor_t* input = get_ir_node_input(&node, i);
-        if (input && !is_ir_tensor_shape_known(input)) return false;
-    }
-    return true;
-}
-
 // Operators compute on floats; what is quantised is such a float to them.
 int add_scratch_tensor(const ir_tensor_t& from, graph& scratch, ir_tensor_t** out_tensor)
 {
-    const bool shared = from.tensor_type == TENSOR_TYPE_CONST && !is_quantised(from);
+    const bool shared = from.tensor_type == TENSOR_TYPE_CONST && !is_quantized(from);
     ir_tensor_t* made = create_ir_tensor(&scratch, from.name,
-                                         is_quantised(from) ? TENGINE_DT_FP32 : from.data_type);
+                                         is_quantized(from) ? TENGINE_DT_FP32 : from.data_type);
     if (!made) return tengine_error_code();
     made->layout = from.layout;
     made->tensor_type = shared ? TENSOR_TYPE_CONST : TENSOR_TYPE_INPUT;
@@ -100,7 +87,7 @@ int take_outputs(const graph& scratch, node& custom)
         ir_tensor_t* output = get_ir_node_output(&custom, i);
         if (!output) continue;
         const ir_tensor_t* inferred = scratch.tensor_list[scratch.output_tensors[place++]];
-        if (!is_quantised(*output))
+        if (!is_quantized(*output))
             TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(output, inferred->data_type));
         known = known && is_ir_tensor_shape_known(inferred);
         if (inferred->shape_set)
@@ -151,7 +138,7 @@ int infer_outputs(node& node)
         return status == OP_SHAPE_LATER ? require_infer_shape(node, is_known) : status;
     tengine_error_clear();
     TENGINE_RETURN_IF_ERROR(require_known_types(node));
-    return are_input_shapes_known(node) ? infer_custom_shapes(&node) : OP_SHAPE_LATER;
+    return find_ir_unknown_input(&node) ? OP_SHAPE_LATER : infer_custom_shapes(&node);
 }
 
 template <class Visit>

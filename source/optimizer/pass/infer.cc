@@ -22,15 +22,12 @@ namespace {
 
 int require_known_inputs(const node& node)
 {
-    for (int i = 0; i < node.input_num; i++) {
-        const ir_tensor_t* tensor = get_ir_node_input(&node, i);
-        if (tensor && !is_ir_tensor_shape_known(tensor))
-            return fail_node(&node, TENGINE_ENOTSUP,
-                             "the shape of its input '%s' is known at run time only; Tengine's "
-                             "operators need it before",
-                             tensor->name);
-    }
-    return TENGINE_OK;
+    const ir_tensor_t* unknown = find_ir_unknown_input(&node);
+    if (!unknown) return TENGINE_OK;
+    return fail_node(&node, TENGINE_ENOTSUP,
+                     "the shape of its input '%s' is known at run time only; Tengine's operators "
+                     "need it before",
+                     unknown->name);
 }
 
 bool are_inputs_constant(const node& node)
@@ -38,15 +35,6 @@ bool are_inputs_constant(const node& node)
     for (int i = 0; i < node.input_num; i++) {
         const ir_tensor_t* tensor = get_ir_node_input(&node, i);
         if (tensor && tensor->tensor_type != TENSOR_TYPE_CONST) return false;
-    }
-    return true;
-}
-
-bool are_outputs_known(const node& node)
-{
-    for (int i = 0; i < node.output_num; i++) {
-        const ir_tensor_t* tensor = get_ir_node_output(&node, i);
-        if (tensor && !is_ir_tensor_shape_known(tensor)) return false;
     }
     return true;
 }
@@ -127,7 +115,7 @@ class Walk
     // The second walk finds what the first has settled.
     static int visit_custom(node& node)
     {
-        if (are_outputs_known(node)) return TENGINE_OK;
+        if (!find_ir_unknown_output(&node)) return TENGINE_OK;
         const int status = infer_custom_node(node);
         node.dynamic_shape = status == OP_SHAPE_LATER;
         return status < 0 ? status : TENGINE_OK;
@@ -138,7 +126,7 @@ class Walk
         TENGINE_RETURN_IF_ERROR(settle_moved_inputs(node));
         const int status = infer_node(&node);
         if (status < 0) return status;
-        node.dynamic_shape = status == OP_SHAPE_LATER || !are_outputs_known(node);
+        node.dynamic_shape = status == OP_SHAPE_LATER || find_ir_unknown_output(&node);
         const bool fold_later_shape = (node.op.method->traits & OP_SELF_SHAPED) != 0;
         if (node.dynamic_shape && !fold_later_shape) return TENGINE_OK;
         if (!is_foldable(node)) return TENGINE_OK;

@@ -7,6 +7,7 @@
 
 #include "base/containers.hpp"
 #include "base/guard.hpp"
+#include "base/int_list.h"
 #include "graph/affinity.h"
 #include "graph/context.h"
 #include "graph/graph.h"
@@ -19,13 +20,6 @@ namespace {
 IntVector make_int_vector()
 {
     return IntVector(create_vector(sizeof(int), nullptr));
-}
-
-bool contains(const IntVector& list, int value)
-{
-    for (int i = 0; i < get_vector_num(list.get()); i++)
-        if (*static_cast<int*>(get_vector_data(list.get(), i)) == value) return true;
-    return false;
 }
 
 // Calls visit(tensor) for all inputs and outputs until it returns false.
@@ -48,7 +42,7 @@ bool has_listed_types(const IntVector& precision, const node& node, ir_verdict_t
 {
     return for_all_tensors(node, [&](const ir_tensor_t& tensor) {
         if (tensor.tensor_type == TENSOR_TYPE_CONST) return true;
-        if (contains(precision, tensor.data_type)) return true;
+        if (is_in_int_list(precision.get(), tensor.data_type)) return true;
         const char* type = get_data_type_name(tensor.data_type);
         refuse_ir_node(out_verdict, IR_REASON_DATA_TYPE, tensor.name, type,
                        "'%s' is %s, which the device does not take", tensor.name, type);
@@ -191,7 +185,8 @@ ir_verdict_t Candidates::ask(const Candidate& candidate, const node& node) const
         return verdict;
     }
     if (candidate.failure.verdict != IR_VERDICT_YES) return candidate.failure;
-    if (contains(candidate.blocked, node.op.type) || !contains(candidate.allowed, node.op.type)) {
+    if (is_in_int_list(candidate.blocked.get(), node.op.type) ||
+        !is_in_int_list(candidate.allowed.get(), node.op.type)) {
         refuse_ir_node(&verdict, IR_REASON_OPERATOR, "", op, "the device has no %s", op);
         return verdict;
     }
