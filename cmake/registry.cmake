@@ -33,18 +33,16 @@ const int tengine_${kind}_registration_num = ${number};
 endfunction()
 
 # tengine_generate_table(<file> HEADER <header> TYPE <type> ARRAY <array> COUNT <number>
-#                        [NAMES <names>] [NAMESPACE <namespace>] VARIABLES <variable>…)
-# writes `const <type>* const <array>[]`, pointers to the named variables in the given order, their
-# number, and with NAMES the array of their names. <header> declares the type.
+#                        [NAMESPACE <namespace>] VARIABLES <variable>…)
+# writes `const <type>* const <array>[]`, pointers to the named variables in the given order, and
+# their number. <header> declares the type.
 function(tengine_generate_table file)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADER;TYPE;ARRAY;COUNT;NAMES;NAMESPACE" "VARIABLES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADER;TYPE;ARRAY;COUNT;NAMESPACE" "VARIABLES")
     set(declarations "")
     set(pointers "")
-    set(names "")
     foreach(variable IN LISTS arg_VARIABLES)
         string(APPEND declarations "extern const ${arg_TYPE} ${variable};\n")
         string(APPEND pointers "    &${variable},\n")
-        string(APPEND names "    \"${variable}\",\n")
     endforeach()
     list(LENGTH arg_VARIABLES number)
     # Declared first: in C++ a constant would otherwise be local to the file.
@@ -55,9 +53,6 @@ const ${arg_TYPE}* const ${arg_ARRAY}[] = {
 ${pointers}    0};
 const int ${arg_COUNT} = ${number};
 ")
-    if(arg_NAMES)
-        string(APPEND body "const char* const ${arg_NAMES}[] = {\n${names}    0};\n")
-    endif()
     if(arg_NAMESPACE)
         set(body "namespace ${arg_NAMESPACE} {\n${body}}  // namespace ${arg_NAMESPACE}\n")
     endif()
@@ -74,7 +69,6 @@ function(tengine_generate_operator_tables)
         TYPE "struct operator_table"
         ARRAY tengine_operator_tables
         COUNT tengine_operator_table_num
-        NAMES tengine_operator_table_names
         VARIABLES ${TENGINE_OPERATOR_TABLES})
 endfunction()
 

@@ -78,7 +78,7 @@ typedef struct tensor
         int* zp_list;
         int zero_point;
     };
-    struct dev_mem* dev_mem;  // a device's own handle to its copy; the core never touches it
+    struct dev_mem* dev_mem;  // never read; kept so that devices of Tengine Lite compile
     int32_t* subgraph_list;   // subgraphs that read or write it
     int32_t subgraph_num;
     int32_t source_index;      // execution graph: the source graph's tensor it stands for, or -1
@@ -127,7 +127,7 @@ typedef struct node
 typedef struct subgraph
 {
     int32_t index;
-    int32_t input_ready_count;  // inputs other subgraphs have written in this run
+    int32_t input_ready_count;  // never read; kept so that devices of Tengine Lite compile
     int32_t input_wait_count;   // inputs other subgraphs write
     int32_t input_num;
     int32_t output_num;
@@ -160,9 +160,9 @@ typedef struct run_options
 
 typedef struct attribute
 {
-    uint8_t status;  // GRAPH_STAT_*
-    uint8_t priority;
-    uint8_t policy;
+    uint8_t status;           // GRAPH_STAT_*
+    uint8_t priority;         // never read; kept so that devices of Tengine Lite compile
+    uint8_t policy;           // the same
     uint8_t private_context;  // the context dies with the graph
     struct context* context;
     void* device_privacy;

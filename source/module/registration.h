@@ -21,10 +21,9 @@ extern const int tengine_device_registration_num;
 extern const struct tengine_registration tengine_serializer_registrations[];
 extern const int tengine_serializer_registration_num;
 
-// The constant tables of operator/operator.h, one per file, sorted by name, and their names.
+// The constant tables of operator/operator.h, one per file, sorted by name.
 struct operator_table;
 extern const struct operator_table* const tengine_operator_tables[];
-extern const char* const tengine_operator_table_names[];
 extern const int tengine_operator_table_num;
 
 #ifdef __cplusplus

@@ -249,18 +249,6 @@ int register_op(int type, const char* name, const struct method* method)
     return TENGINE_OK;
 }
 
-int unregister_op(int type, int version)
-{
-    for (int i = 0; i < get_op_method_count(); i++) {
-        const registered_method_t* entry = entry_at(i);
-        if (entry->type != type || entry->method->version != version) continue;
-        remove_entry(type, entry->method);
-        return TENGINE_OK;
-    }
-    return tengine_error_set(TENGINE_ENOENT, "operator %d of opset %d is not registered", type,
-                             version);
-}
-
 int release_op_registry(void)
 {
     release_vector(methods);

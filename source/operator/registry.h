@@ -17,7 +17,6 @@ extern "C" {
 // `type` < 0: the id of the same domain and name, or the next free one. EEXIST when the row's
 // opset range overlaps one that is there, EINVAL for a row that contradicts itself.
 int register_op(int type, const char* name, const struct method* method);
-int unregister_op(int type, int version);
 int release_op_registry(void);
 
 // Id of an operator by one name: "Conv" (or "ai.onnx.Conv") is ONNX's, others have their domain

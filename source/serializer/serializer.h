@@ -41,11 +41,6 @@ typedef struct serializer
     // (graph->serializer_privacy).
     int (*unload_graph)(struct serializer* serializer, struct graph* ir_graph, void* s_priv,
                         void* dev_priv);
-    // (optional) Formats whose operators are read by a function each.
-    int (*register_op_loader)(struct serializer* serializer, int op_type, int op_ver,
-                              void* op_load_func, void* op_type_map_func, void* op_ver_map_func);
-    int (*unregister_op_loader)(struct serializer* serializer, int op_type, int op_ver,
-                                void* op_load_func);
     // (optional) Once at registration, once at unregistration.
     int (*init)(struct serializer* serializer);
     int (*release)(struct serializer* serializer);

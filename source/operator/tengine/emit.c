@@ -112,11 +112,6 @@ void emit_attr_ints(emitter_t* emit, const char* name, const int64_t* values, in
     if (emit->status == TENGINE_OK) note(emit, set_node_ints(emit->op, name, values, num));
 }
 
-void emit_attr_floats(emitter_t* emit, const char* name, const float* values, int num)
-{
-    if (emit->status == TENGINE_OK) note(emit, set_node_floats(emit->op, name, values, num));
-}
-
 // Tengine's operators that become others have no rule for shapes of their own.
 static bool is_inferred(const struct node* node)
 {

@@ -47,7 +47,6 @@ void emit_attr_int(emitter_t* emit, const char* name, int64_t value);
 void emit_attr_float(emitter_t* emit, const char* name, float value);
 void emit_attr_text(emitter_t* emit, const char* name, const char* value);
 void emit_attr_ints(emitter_t* emit, const char* name, const int64_t* values, int num);
-void emit_attr_floats(emitter_t* emit, const char* name, const float* values, int num);
 struct tensor* end_op(emitter_t* emit);
 void end_op_with(emitter_t* emit, struct tensor* out_results[], int result_num);
 
