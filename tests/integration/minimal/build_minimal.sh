@@ -87,6 +87,8 @@ refused "/nowhere inspect --operators $work/digits.tmfile.*No such file" "$@" \
 
 echo "== other options"
 (build=$work/shared; refused "makes a static library" "$@" -DBUILD_SHARED_LIBS=ON)
+(build=$work/no_cpu; refused "TENGINE_ENABLE_CPU is OFF, but every build needs the device 'cpu'" "$@" \
+    -DTENGINE_ENABLE_CPU=OFF)
 
 echo "== operators of a text file: MobileNet v2"
 build "$@" -DTENGINE_OPERATORS= \
