@@ -22,9 +22,7 @@ void take_model_precision(graph&) {}
 
 int heed_precision_wishes(graph& graph)
 {
-    const int precision = graph.run_options.precision;
-    if (precision == TENGINE_MODE_FP32 || precision == TENGINE_MODE_HYBRID_INT8) return TENGINE_OK;
-    return fail_absent();
+    return graph.run_options.precision == TENGINE_MODE_FP32 ? TENGINE_OK : fail_absent();
 }
 
 int check_precision(graph&)
