@@ -28,6 +28,7 @@ struct custom_kernel;
 struct dev_mem;
 struct device;
 struct graph;
+struct graph_pool;
 struct ir_refusal;
 struct method;
 struct node;
@@ -202,9 +203,8 @@ typedef struct graph
     void* plan;                  // execution graph: memory between subgraphs, see optimizer
     size_t plan_bytes;           // its size
     struct vector* affinity;     // of ir_affinity_t, see graph/affinity.h; NULL: no wishes
-    // The graph of one part, as devices get it in pre_run: the execution graph the part belongs to.
-    // It tells which parts belong together, and may be gone when a device's call hangs.
-    const struct graph* whole;
+    // The core's own, see graph/graph_pool.h. An execution graph and its parts have one.
+    struct graph_pool* pool;
     void* session;  // execution graph: the scheduler room's own
     // Execution graph: of ir_settled_shape_t (graph/graph.h), or NULL.
     struct vector* settled_shapes;

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "graph/affinity.h"
 #include "graph/context.h"
+#include "graph/graph_pool.h"
 #include "graph/subgraph.h"
 
 struct graph* create_ir_graph(struct context* context)
@@ -16,7 +17,8 @@ struct graph* create_ir_graph(struct context* context)
     graph->name = duplicate_string("");
     graph->attribute = alloc_memory(sizeof(*graph->attribute));
     graph->subgraph_list = create_vector(sizeof(struct subgraph*), NULL);
-    if (!graph->name || !graph->attribute || !graph->subgraph_list) {
+    graph->pool = create_graph_pool();
+    if (!graph->name || !graph->attribute || !graph->subgraph_list || !graph->pool) {
         destroy_ir_graph(graph);
         goto out_of_memory;
     }
@@ -55,6 +57,7 @@ void destroy_ir_graph(ir_graph_t* graph)
     free_memory(graph->plan);
     release_vector(graph->settled_shapes);
     release_ir_graph_affinity(graph);
+    release_graph_pool(graph->pool);
     free_memory(graph->name);
     free_memory(graph);
 }

@@ -6,65 +6,71 @@
 #include "base/alloc.h"
 #include "tengine/error.h"
 
-// The pools in use. Without any the list holds no memory.
-typedef struct graph_pool
+struct graph_pool
 {
-    const struct graph* whole;  // the execution graph
-    thread_pool_t* pool;
-    int part_num;
-    struct graph_pool* next;
-} graph_pool_t;
+    pthread_mutex_t mutex;
+    int holder_num;       // graphs and compiled parts
+    int part_num;         // compiled parts
+    thread_pool_t* pool;  // while there are compiled parts
+};
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static graph_pool_t* pools;
-
-static int add_pool(const struct graph* graph, const struct graph* whole)
+struct graph_pool* create_graph_pool(void)
 {
-    graph_pool_t* added = alloc_memory(sizeof *added);
-    if (added == NULL) return tengine_error_set(TENGINE_ENOMEM, "no memory for a thread pool");
-    const int status = create_thread_pool(graph->run_options.num_thread,
-                                          graph->run_options.affinity, &added->pool);
-    if (status < 0) {
-        free_memory(added);
-        return status;
-    }
-    added->whole = whole;
-    added->next = pools;
-    pools = added;
-    return TENGINE_OK;
+    struct graph_pool* created = alloc_memory(sizeof *created);
+    if (created == NULL) return NULL;
+    pthread_mutex_init(&created->mutex, NULL);
+    created->holder_num = 1;
+    return created;
+}
+
+static void hold(struct graph_pool* held)
+{
+    pthread_mutex_lock(&held->mutex);
+    held->holder_num++;
+    pthread_mutex_unlock(&held->mutex);
+}
+
+void release_graph_pool(struct graph_pool* held)
+{
+    if (held == NULL) return;
+    pthread_mutex_lock(&held->mutex);
+    const bool is_last = --held->holder_num == 0;
+    pthread_mutex_unlock(&held->mutex);
+    if (!is_last) return;
+    pthread_mutex_destroy(&held->mutex);
+    free_memory(held);
+}
+
+void join_graph_pool(struct graph* part, const struct graph* execution)
+{
+    hold(execution->pool);
+    release_graph_pool(part->pool);
+    part->pool = execution->pool;
 }
 
 int share_graph_pool(const struct graph* graph, thread_pool_t** out_pool)
 {
     *out_pool = NULL;
-    if (graph->run_options.num_thread <= 1) return TENGINE_OK;
-    const struct graph* whole = graph->whole != NULL ? graph->whole : graph;
-    pthread_mutex_lock(&mutex);
-    graph_pool_t* found = pools;
-    while (found != NULL && found->whole != whole)
-        found = found->next;
-    const int status = found != NULL ? TENGINE_OK : add_pool(graph, whole);
+    const ir_run_options_t* options = &graph->run_options;
+    if (options->num_thread <= 1) return TENGINE_OK;
+    struct graph_pool* shared = graph->pool;
+    int status = TENGINE_OK;
+    pthread_mutex_lock(&shared->mutex);
+    if (shared->part_num == 0)
+        status = create_thread_pool(options->num_thread, options->affinity, &shared->pool);
     if (status == TENGINE_OK) {
-        if (found == NULL) found = pools;
-        found->part_num++;
-        *out_pool = found->pool;
+        shared->part_num++;
+        shared->holder_num++;
+        *out_pool = shared->pool;
     }
-    pthread_mutex_unlock(&mutex);
+    pthread_mutex_unlock(&shared->mutex);
     return status;
 }
 
-void leave_graph_pool(thread_pool_t* pool)
+void leave_graph_pool(struct graph_pool* shared)
 {
-    if (pool == NULL) return;
-    pthread_mutex_lock(&mutex);
-    graph_pool_t** place = &pools;
-    while ((*place)->pool != pool)
-        place = &(*place)->next;
-    graph_pool_t* found = *place;
-    if (--found->part_num == 0) {
-        *place = found->next;
-        destroy_thread_pool(pool);
-        free_memory(found);
-    }
-    pthread_mutex_unlock(&mutex);
+    pthread_mutex_lock(&shared->mutex);
+    if (--shared->part_num == 0) destroy_thread_pool(shared->pool);
+    pthread_mutex_unlock(&shared->mutex);
+    release_graph_pool(shared);
 }

@@ -10,13 +10,22 @@
 extern "C" {
 #endif
 
-// The pool of the execution graph that `graph` is a part of, with as many threads as its run
-// options ask for; *out_pool is NULL for one thread. Made when the first part asks. TENGINE_ENOMEM,
-// and what create_thread_pool() fails with. Any thread.
+// What graph.pool points to: without threads until a part asks for them. A new one belongs to one
+// graph; NULL when there is no memory. It ends with the last graph and the last part that hold it,
+// for a part whose device hangs may outlive the execution graph.
+struct graph_pool* create_graph_pool(void);
+void release_graph_pool(struct graph_pool* held);  // NULL is allowed
+
+// The graph of a part has the pool of the execution graph from here on. Any thread.
+void join_graph_pool(struct graph* part, const struct graph* execution);
+
+// The threads of the graph, as many as its run options ask for; *out_pool is NULL for one. Made
+// when the first part asks. Fails as create_thread_pool(). Any thread.
 TENGINE_MUST_USE int share_graph_pool(const struct graph* graph, thread_pool_t** out_pool);
 
-// A part needs it no longer; the threads end with the last part. NULL is allowed. Any thread.
-void leave_graph_pool(thread_pool_t* pool);
+// For a part that has been given a pool and needs it no longer: the threads end with the last part.
+// Any thread.
+void leave_graph_pool(struct graph_pool* shared);
 
 #ifdef __cplusplus
 }
@@ -27,7 +36,8 @@ namespace tengine {
 
 struct GraphPoolLeaver
 {
-    void operator()(thread_pool_t* pool) const { leave_graph_pool(pool); }
+    graph_pool* shared = nullptr;
+    void operator()(thread_pool_t*) const { leave_graph_pool(shared); }
 };
 // What a part holds.
 using GraphPool = std::unique_ptr<thread_pool_t, GraphPoolLeaver>;
@@ -36,7 +46,7 @@ TENGINE_MUST_USE inline int share_graph_pool(const graph& graph, GraphPool* out_
 {
     thread_pool_t* pool = nullptr;
     const int status = share_graph_pool(&graph, &pool);
-    out_pool->reset(pool);
+    *out_pool = GraphPool(pool, {graph.pool});
     return status;
 }
 

@@ -199,9 +199,7 @@ int count_ir_compiled(const ir_compiled_t* compiled, struct vector* out_counters
 
 void orphan_ir_compiled(ir_compiled_t* compiled)
 {
-    struct graph* graph = compiled->subgraph->graph;
-    graph->attribute->context = NULL;
-    graph->whole = NULL;
+    compiled->subgraph->graph->attribute->context = NULL;
 }
 
 int close_ir_compiled(ir_compiled_t* compiled)

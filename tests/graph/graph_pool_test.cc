@@ -21,7 +21,7 @@ OwnedGraph make_graph(int thread_num, graph* whole = nullptr)
 {
     OwnedGraph made(create_ir_graph(nullptr));
     made->run_options.num_thread = thread_num;
-    made->whole = whole;
+    if (whole) join_graph_pool(made.get(), whole);
     return made;
 }
 
@@ -65,6 +65,20 @@ TEST(GraphPool, IsThatOfTheExecutionGraph)
     of_second.reset();
     EXPECT_TRUE(has_threads(before + 2));
     EXPECT_NE(share(first), nullptr) << "made again";
+}
+
+// As when a device's call comes back after the graph was destroyed.
+TEST(GraphPool, LivesAsLongAsAPartOfAGraphThatIsGone)
+{
+    OwnedGraph whole = make_graph(3), part = make_graph(3, whole.get());
+    const long before = count_threads();
+    GraphPool pool = share(part);
+    whole.reset();
+    part.reset();
+    EXPECT_EQ(get_thread_pool_size(pool.get()), 3);
+    EXPECT_TRUE(has_threads(before + 2));
+    pool.reset();
+    EXPECT_TRUE(has_threads(before));
 }
 
 TEST(GraphPool, IsNoneForOneThread)

@@ -5,6 +5,7 @@
 #include "base/containers.hpp"
 #include "base/guard.hpp"
 #include "graph/graph.h"
+#include "graph/graph_pool.h"
 #include "graph/subgraph.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pass.h"
@@ -22,7 +23,7 @@ class Detacher
 
     int run()
     {
-        target_.whole = &source_;
+        join_graph_pool(&target_, &source_);
         target_.memory_limit = source_.memory_limit;
         target_.memory_claimed = source_.memory_claimed;
         target_.run_options = source_.run_options;
