@@ -175,12 +175,6 @@ int add_ir_graph_affinity(struct graph* graph, const char* nodes, const char* de
     return TENGINE_OK;
 }
 
-void release_ir_graph_affinity(struct graph* graph)
-{
-    release_vector(graph->affinity);
-    graph->affinity = NULL;
-}
-
 const char* find_ir_node_affinity(const struct graph* graph, const struct node* node,
                                   const struct node* source)
 {

@@ -26,7 +26,6 @@ bool fits_ir_node(const char* nodes, const struct node* node);
 // mixes devices with and without !. Whether the devices exist is the caller's to check. On failure
 // the rules are as they were.
 int add_ir_graph_affinity(struct graph* graph, const char* nodes, const char* devices);
-void release_ir_graph_affinity(struct graph* graph);
 
 // The devices text of the rule for a node, NULL when none fits. The rules are the source graph's; a
 // node of an execution graph is known by its own name and operator and by those of the model's node

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "graph/affinity.h"
 #include "graph/context.h"
 #include "graph/graph_pool.h"
 #include "graph/subgraph.h"
@@ -56,7 +55,7 @@ void destroy_ir_graph(ir_graph_t* graph)
     free_memory(graph->output_tensors);
     free_memory(graph->plan);
     release_vector(graph->settled_shapes);
-    release_ir_graph_affinity(graph);
+    release_vector(graph->affinity);
     release_graph_pool(graph->pool);
     free_memory(graph->name);
     free_memory(graph);

@@ -45,7 +45,8 @@ class Affinity : public testing::Test
     // Names of the nodes that `nodes` fits.
     std::vector<std::string> fitted(const char* nodes)
     {
-        release_ir_graph_affinity(builder_.get());
+        release_vector(builder_.get()->affinity);
+        builder_.get()->affinity = nullptr;
         std::vector<std::string> names;
         if (add(nodes, "A") != TENGINE_OK) return names;
         for (int i = 0; i < builder_.get()->node_num; ++i) {
