@@ -202,7 +202,7 @@ typedef struct graph
     const struct graph* source;  // execution graph: what it was made of, else NULL
     void* plan;                  // execution graph: memory between subgraphs, see optimizer
     size_t plan_bytes;           // its size
-    struct vector* affinity;     // of ir_affinity_t, see graph/affinity.h; NULL: no wishes
+    struct vector* affinity;     // of ir_affinity_t, see operator/affinity.h; NULL: no wishes
     // The core's own, see graph/graph_pool.h. An execution graph and its parts have one.
     struct graph_pool* pool;
     void* session;  // execution graph: the scheduler room's own

@@ -8,9 +8,9 @@
 #include "api/check.h"
 #include "api/custom_kernel.h"
 #include "base/alloc.h"
-#include "graph/affinity.h"
 #include "graph/context.h"
 #include "module/module.h"
+#include "operator/affinity.h"
 #include "scheduler/scheduler.h"
 #include "serializer/serializer.h"
 

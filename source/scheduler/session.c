@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "graph/affinity.h"
 #include "graph/graph.h"
 #include "graph/option.h"
 #include "graph/preparation.h"
+#include "operator/affinity.h"
 
 ir_session_t* get_ir_session(const struct graph* execution)
 {

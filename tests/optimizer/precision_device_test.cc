@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "base/log.h"
-#include "graph/affinity.h"
 #include "graph/graph.h"
 #include "module/module.h"
+#include "operator/affinity.h"
 #include "optimizer/precision_fixture.h"
 #include "support/test_device.h"
 

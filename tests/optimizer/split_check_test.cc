@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "graph/affinity.h"
 #include "graph/context.h"
 #include "graph/subgraph.h"
+#include "operator/affinity.h"
 #include "support/ir_builder.h"
 #include "support/test_device.h"
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "graph/affinity.h"
 #include "graph/context.h"
 #include "graph/graph.h"
 #include "graph/option.h"
+#include "operator/affinity.h"
 #include "scheduler/scheduler.h"
 #include "support/ir_builder.h"
 #include "support/test_device.h"

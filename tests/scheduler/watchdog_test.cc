@@ -6,8 +6,8 @@
 #include <atomic>
 #include <gtest/gtest.h>
 
-#include "graph/affinity.h"
 #include "graph/graph.h"
+#include "operator/affinity.h"
 #include "scheduler/fixture.h"
 
 namespace {

@@ -8,9 +8,9 @@
 #include <iterator>
 #include <sstream>
 
-#include "graph/affinity.h"
 #include "graph/graph.h"
 #include "module/module.h"
+#include "operator/affinity.h"
 #include "operator/param.h"
 #include "serializer/serializer.h"
 #include "serializer/tmfile/tmfile.h"

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "base/log.h"
-#include "graph/affinity.h"
+#include "operator/affinity.h"
 #include "operator/operator.h"
 #include "serializer/tmfile_model.h"
 

@@ -8,10 +8,10 @@
 #include "base/containers.hpp"
 #include "base/guard.hpp"
 #include "base/int_list.h"
-#include "graph/affinity.h"
 #include "graph/context.h"
 #include "graph/graph.h"
 #include "module/module.h"
+#include "operator/affinity.h"
 #include "optimizer/optimizer.h"
 
 namespace tengine {

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "base/containers.hpp"
-#include "graph/affinity.h"
 #include "graph/graph.h"
 #include "graph/option.h"
+#include "operator/affinity.h"
 #include "optimizer/dialect/quantized_tensors.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/table.h"

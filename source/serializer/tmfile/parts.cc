@@ -2,7 +2,7 @@
 #include "serializer/tmfile/parts.h"
 
 #include "base/containers.hpp"
-#include "graph/affinity.h"
+#include "operator/affinity.h"
 #include "tengine/device.h"
 #include "tengine/log.h"
 

@@ -7,7 +7,7 @@
 
 namespace tengine::tmfile {
 
-// What the parts of the file say becomes wishes (graph/affinity.h). The split itself is ours.
+// What the parts of the file say becomes wishes (operator/affinity.h). The split itself is ours.
 // Devices that are not there are warned of. `nodes`: in the file's order.
 TENGINE_MUST_USE int add_part_wishes(const Reading& reading, const Vector<struct node*>& nodes);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The user's wishes for nodes: texts, what they fit, and the rules of a graph.
-#include "graph/affinity.h"
+#include "operator/affinity.h"
 
 #include <string.h>
 

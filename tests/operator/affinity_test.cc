@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Affinity: which nodes a text fits, which devices it allows, and which of several rules counts.
-#include "graph/affinity.h"
+#include "operator/affinity.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
