@@ -6,6 +6,7 @@
 #include "graph/context.h"
 #include "module/module.h"
 #include "operator/selection.h"
+#include "optimizer/optimizer.h"
 
 // An operator's id by the name a program gives: Tengine's own names first, as programs written for
 // it expect ("Softmax" is Tengine's), then ONNX's; "ai.onnx.Softmax" says which.

@@ -1,33 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices known to the process, in the order of registration.
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "graph/context.h"
 #include "module/module.h"
 
 static struct vector* devices;  // of struct device*
 static struct device* first_device;
-
-void init_ir_device(ir_device_t* device, const char* name)
-{
-    memset(device, 0, sizeof(*device));
-    device->name = name;
-}
-
-void refuse_ir_node(ir_verdict_t* verdict, int code, const char* attribute, const char* value,
-                    const char* format, ...)
-{
-    verdict->verdict = IR_VERDICT_NO;
-    verdict->code = code;
-    snprintf(verdict->attribute, sizeof(verdict->attribute), "%s", attribute);
-    snprintf(verdict->value, sizeof(verdict->value), "%s", value);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(verdict->message, sizeof(verdict->message), format, arguments);
-    va_end(arguments);
-}
 
 int get_device_count(void)
 {
@@ -122,17 +100,6 @@ int unregister_device(struct device* device)
         return tengine_error_set(TENGINE_EDEVICE, "device '%s': release_device failed",
                                  device->name);
     return TENGINE_OK;
-}
-
-struct device* find_best_device(const struct graph* graph)
-{
-    if (graph->device) return graph->device;
-    const ir_context_t* context = graph->attribute->context;
-    for (int i = 0; context && i < get_vector_num(context->devices); i++) {
-        const ir_context_device_t* entry = get_vector_data(context->devices, i);
-        if (entry->device != find_default_device()) return entry->device;
-    }
-    return find_default_device();
 }
 
 int set_first_device(const char* name)

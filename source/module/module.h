@@ -29,10 +29,6 @@ struct serializer* find_serializer_via_name(const char* name);
 struct serializer* find_serializer_via_index(int index);
 int get_serializer_count(void);
 
-// The device a graph's nodes are offered first: set_graph_device()'s choice, else the first of its
-// context, else the default device, which comes last wherever it stands in the list.
-struct device* find_best_device(const struct graph* graph);
-
 // Which device a new, non-empty context starts with; find_default_device() (the one that takes
 // everything and comes last) until it is set. ENOENT for an unknown name.
 int set_first_device(const char* name);

@@ -45,6 +45,10 @@ int join_ir_default_subgraphs(struct graph* execution);
 // Memory of tensors between parts and of the graph's outputs, once the parts are settled.
 int plan_ir_border_memory(struct graph* execution);
 
+// The device a graph's nodes are offered first: set_graph_device()'s choice, else the first of its
+// context, else the default device, which comes last wherever it stands in the list.
+struct device* find_best_device(const struct graph* graph);
+
 // The devices that are asked for the graph's nodes, each once, best first and the default device
 // last: appends struct device*.
 int list_ir_graph_devices(const struct graph* graph, struct vector* out_devices);

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "graph/option.h"
 #include "module/module.h"
+#include "optimizer/optimizer.h"
 #include "scheduler/scheduler.h"
 
 enum

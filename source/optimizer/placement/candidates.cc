@@ -241,6 +241,17 @@ int Candidates::move_on(node& node, const ir_verdict_t& refusal) const
 
 }  // namespace tengine
 
+struct device* find_best_device(const struct graph* graph)
+{
+    if (graph->device) return graph->device;
+    const ir_context_t* context = graph->attribute->context;
+    for (int i = 0; context && i < get_vector_num(context->devices); i++) {
+        const auto* entry = static_cast<ir_context_device_t*>(get_vector_data(context->devices, i));
+        if (entry->device != find_default_device()) return entry->device;
+    }
+    return find_default_device();
+}
+
 int list_ir_graph_devices(const struct graph* graph, struct vector* out_devices)
 {
     return tengine::guarded(
