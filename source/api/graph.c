@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // C API, group Graph: creating by hand or from a model, inputs and outputs, destroying.
+#include "graph/graph.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -221,45 +223,12 @@ static int replace_node_list(struct graph* graph, const char* function, const ch
     return status;
 }
 
-static bool is_listed_node(const int32_t nodes[], int number, int32_t node)
-{
-    for (int i = 0; i < number; ++i)
-        if (nodes[i] == node) return true;
-    return false;
-}
-
-// Changes tensors of the node from one type to another; constants stay what they are.
-static void retype_outputs(const struct node* node, int from, int to)
-{
-    for (int i = 0; i < node->output_num; ++i) {
-        struct tensor* tensor = get_ir_node_output(node, i);
-        if (tensor == NULL || tensor->tensor_type != from) continue;
-        tensor->tensor_type = (uint8_t)to;
-        release_ir_tensor_data(tensor);
-    }
-}
-
-// The tensors of an input node are fed by the user, whatever it would compute itself. A node that
-// was such an input before, and is not an InputOp, computes again.
-static int replace_input_nodes(struct graph* graph, const int32_t nodes[], int number)
-{
-    for (int i = 0; i < graph->input_num; ++i) {
-        const struct node* node = get_ir_graph_node(graph, graph->input_nodes[i]);
-        if (node->input_num > 0 && !is_listed_node(nodes, number, node->index))
-            retype_outputs(node, TENSOR_TYPE_INPUT, TENSOR_TYPE_VAR);
-    }
-    TENGINE_RETURN_IF_ERROR(set_ir_graph_input_node(graph, nodes, number));
-    for (int i = 0; i < number; ++i)
-        retype_outputs(get_ir_graph_node(graph, nodes[i]), TENSOR_TYPE_VAR, TENSOR_TYPE_INPUT);
-    return TENGINE_OK;
-}
-
 int set_graph_input_node(graph_t graph, const char* input_nodes[], int input_number)
 {
     api_graph_t* target = find_graph(graph, __func__);
     if (target == NULL || check_idle(target, __func__) < 0) return api_failure();
     return end_change(target, replace_node_list(target->graph, __func__, input_nodes, input_number,
-                                                replace_input_nodes));
+                                                replace_ir_graph_input_nodes));
 }
 
 int set_graph_output_node(graph_t graph, const char* output_nodes[], int output_number)

@@ -61,6 +61,11 @@ void forget_ir_tensor_type(struct tensor* tensor);
 // Gives the tensor these bytes without copying: `owned` says whether it frees them.
 void set_ir_tensor_data(struct tensor* tensor, void* data, bool owned);
 
+// set_ir_graph_input_node() for a program, which feeds the tensors of an input node whatever the
+// node would compute itself. A node that was such an input before, and is not an InputOp, computes
+// again.
+int replace_ir_graph_input_nodes(struct graph* graph, const int32_t nodes[], int number);
+
 bool is_ir_graph_output(const struct graph* graph, int tensor_index);
 // Entry `place` of the graph's outputs becomes `tensor`.
 void replace_ir_graph_output(struct graph* graph, int place, struct tensor* tensor);
