@@ -102,15 +102,6 @@ enum graph_exec_event
     GRAPH_EXEC_DONE
 };
 
-enum graph_exec_stat
-{
-    GRAPH_STAT_CREATED,
-    GRAPH_STAT_READY,
-    GRAPH_STAT_RUNNING,
-    GRAPH_STAT_DONE,
-    GRAPH_STAT_ERROR
-};
-
 // Kept so that programs compile; no function takes it.
 enum device_policy
 {

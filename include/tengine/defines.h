@@ -32,6 +32,16 @@
 #define TENGINE_MODE_INT8 4         // quantised nodes in integers; calibrated tensors are int8
 #define TENGINE_MODE_BF16 5         // fp32 nodes in bf16
 
+// What get_graph_exec_status() tells; see "States" in c_api.h.
+enum graph_exec_stat
+{
+    GRAPH_STAT_CREATED,
+    GRAPH_STAT_READY,
+    GRAPH_STAT_RUNNING,
+    GRAPH_STAT_DONE,
+    GRAPH_STAT_ERROR
+};
+
 // Order of the dimensions of an image tensor.
 #define TENGINE_LAYOUT_NCHW 0
 #define TENGINE_LAYOUT_NHWC 1

@@ -37,7 +37,7 @@ static int show_outputs(struct graph* source)
 
 int prerun_ir_graph(struct graph* source, const ir_run_options_t* wanted)
 {
-    if (source->status == IR_GRAPH_RUNNING)
+    if (source->status == GRAPH_STAT_RUNNING)
         return tengine_error_set(TENGINE_ESTATE, "graph '%s' is running", source->name);
     TENGINE_RETURN_IF_ERROR(postrun_ir_graph(source));
     struct scheduler* scheduler;
@@ -57,7 +57,7 @@ int prerun_ir_graph(struct graph* source, const ir_run_options_t* wanted)
         return raise_ir_failure(&failure);
     }
     report_ir_split(source->execution);
-    source->status = IR_GRAPH_READY;
+    source->status = GRAPH_STAT_READY;
     return TENGINE_OK;
 }
 
@@ -97,9 +97,9 @@ int check_ir_graph_run(const struct graph* source, int block)
 static void settle_status(struct graph* source, int status)
 {
     if (count_ir_runs(get_ir_session(source->execution)) > 0)
-        source->status = IR_GRAPH_RUNNING;
+        source->status = GRAPH_STAT_RUNNING;
     else
-        source->status = status < 0 ? IR_GRAPH_ERROR : IR_GRAPH_READY;
+        source->status = status < 0 ? GRAPH_STAT_ERROR : GRAPH_STAT_READY;
 }
 
 // The oldest run under way has ended with `status`, whose failure has been recorded.
@@ -138,7 +138,7 @@ static int begin_run(struct graph* source, int block)
     clear_ir_frame(frame);
     bind_ir_outputs(source, execution, frame);
     session->started++;
-    source->status = IR_GRAPH_RUNNING;
+    source->status = GRAPH_STAT_RUNNING;
     return session->scheduler->run(session->scheduler, execution, block);
 }
 
@@ -193,6 +193,6 @@ int postrun_ir_graph(struct graph* source)
     close_ir_session(execution);
     destroy_ir_graph(execution);
     source->execution = NULL;
-    source->status = IR_GRAPH_DONE;
+    source->status = GRAPH_STAT_DONE;
     return status < 0 ? status : closed;
 }

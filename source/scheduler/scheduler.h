@@ -16,16 +16,6 @@
 extern "C" {
 #endif
 
-// GRAPH_STAT_* of c_api.h.
-enum
-{
-    IR_GRAPH_CREATED,
-    IR_GRAPH_READY,
-    IR_GRAPH_RUNNING,
-    IR_GRAPH_DONE,
-    IR_GRAPH_ERROR
-};
-
 // Makes and compiles the execution graph; output tensors of the source graph then have a shape
 // and memory. On failure the graph is as after postrun. ENOENT: the context wants a scheduler that
 // there is not.

@@ -56,7 +56,7 @@ TEST_F(ExecutionTest, RunsPartsInOrder)
 {
     feed(data_);
     ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK) << tengine_error_message();
-    EXPECT_EQ(source()->status, IR_GRAPH_READY);
+    EXPECT_EQ(source()->status, GRAPH_STAT_READY);
     EXPECT_EQ(*static_cast<const int*>(device_.last_options), 42);
     for (int i = 0; i < 3; i++)
         ASSERT_EQ(run_ir_graph(source(), 1), TENGINE_OK);
@@ -70,7 +70,7 @@ TEST_F(ExecutionTest, RunsPartsInOrder)
     EXPECT_EQ(device_.post_runs, 2);
     EXPECT_EQ(device_.releases, 2);
     EXPECT_EQ(at("y")->data, nullptr);
-    EXPECT_EQ(source()->status, IR_GRAPH_DONE);
+    EXPECT_EQ(source()->status, GRAPH_STAT_DONE);
 }
 
 TEST_F(ExecutionTest, EveryOrderOfCallsIsLegalOrAnError)
@@ -173,10 +173,10 @@ TEST_F(ExecutionTest, AFailingRunIsReportedWhereNothingMayFallBack)
     EXPECT_STREQ(tengine_error_message(),
                  "device 'A', run of part 0 (1 nodes): it returned -7; CPU must not take over "
                  "(split.fail_on_fallback, split.max_fallback_macs)");
-    EXPECT_EQ(source()->status, IR_GRAPH_ERROR);
+    EXPECT_EQ(source()->status, GRAPH_STAT_ERROR);
     device_.fail_run = false;
     EXPECT_EQ(run_ir_graph(source(), 1), TENGINE_OK);
-    EXPECT_EQ(source()->status, IR_GRAPH_READY);
+    EXPECT_EQ(source()->status, GRAPH_STAT_READY);
 }
 
 TEST_F(ExecutionTest, WhatIsAllocatedIsReleased)

@@ -137,7 +137,7 @@ TEST(Fault, FallingBackStopsAtTheShareOfMacsThatIsAllowed)
     EXPECT_STREQ(tengine_error_message(),
                  "device 'A', run of part 0 (1 nodes): told to fail; CPU must not take over "
                  "(split.fail_on_fallback, split.max_fallback_macs)");
-    EXPECT_EQ(session.source()->status, IR_GRAPH_ERROR);
+    EXPECT_EQ(session.source()->status, GRAPH_STAT_ERROR);
     EXPECT_EQ(session.run(), TENGINE_EDEVICE) << "the device is asked each time";
     EXPECT_EQ(device.runs, 2);
     device.fail_run = false;

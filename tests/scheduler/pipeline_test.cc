@@ -53,7 +53,7 @@ class PipelineTest : public testing::Test
             }
             if (i < number) begin(i);
         }
-        EXPECT_EQ(session_.source()->status, IR_GRAPH_READY);
+        EXPECT_EQ(session_.source()->status, GRAPH_STAT_READY);
     }
 
     TestDevice device_{"A", {"Relu", "Neg"}};
@@ -107,7 +107,7 @@ TEST_F(PipelineTest, AsManyRunsAsThereAreFramesMayBeUnderWay)
     EXPECT_EQ(session_.wait(), 1) << "none is under way";
     begin(0);
     begin(1);
-    EXPECT_EQ(session_.source()->status, IR_GRAPH_RUNNING);
+    EXPECT_EQ(session_.source()->status, GRAPH_STAT_RUNNING);
     EXPECT_EQ(session_.run(0), TENGINE_ELIMIT);
     EXPECT_TRUE(says("2 runs are under way; call wait_graph"));
     EXPECT_EQ(session_.run(1), TENGINE_ESTATE);
@@ -115,7 +115,7 @@ TEST_F(PipelineTest, AsManyRunsAsThereAreFramesMayBeUnderWay)
     EXPECT_TRUE(may_feed_ir_graph(session_.source()));
     ASSERT_EQ(session_.wait(), 1);
     expect_results_of(0);
-    EXPECT_EQ(session_.source()->status, IR_GRAPH_RUNNING);
+    EXPECT_EQ(session_.source()->status, GRAPH_STAT_RUNNING);
     begin(2);
     expect_results_of(0);  // until the next wait
     ASSERT_EQ(session_.wait(), 1);
@@ -184,7 +184,7 @@ TEST_F(PipelineTest, ARunThatFailsIsTheOnlyOne)
             if (number == 5) {
                 EXPECT_EQ(session_.wait(), TENGINE_EDEVICE);
                 EXPECT_TRUE(says("device 'B', run of part 2 (1 nodes): told to fail"));
-                EXPECT_EQ(session_.source()->status, IR_GRAPH_RUNNING);
+                EXPECT_EQ(session_.source()->status, GRAPH_STAT_RUNNING);
             } else {
                 ASSERT_EQ(session_.wait(), 1) << tengine_error_message();
                 EXPECT_EQ(session_.read("y")[0], static_cast<float>(number));
@@ -197,10 +197,10 @@ TEST_F(PipelineTest, ARunThatFailsIsTheOnlyOne)
         ASSERT_EQ(session_.wait(), 1) << tengine_error_message();
         EXPECT_EQ(session_.read("y")[0], static_cast<float>(i));
     }
-    EXPECT_EQ(session_.source()->status, IR_GRAPH_READY);
+    EXPECT_EQ(session_.source()->status, GRAPH_STAT_READY);
     product.fail_run = true;
     EXPECT_EQ(session_.run(1), TENGINE_EDEVICE);
-    EXPECT_EQ(session_.source()->status, IR_GRAPH_ERROR);
+    EXPECT_EQ(session_.source()->status, GRAPH_STAT_ERROR);
     product.fail_run = false;
     session_.feed("x", Floats(4, 7.0f));
     ASSERT_EQ(session_.run(1), TENGINE_OK) << tengine_error_message();
@@ -235,7 +235,7 @@ TEST_F(PipelineTest, TheEndWaitsForRunsUnderWay)
     for (int i = 0; i < 8; i++)
         begin(i);
     EXPECT_EQ(session_.postrun(), TENGINE_OK);
-    EXPECT_EQ(session_.source()->status, IR_GRAPH_DONE);
+    EXPECT_EQ(session_.source()->status, GRAPH_STAT_DONE);
     EXPECT_EQ(device_.runs, 16);
     EXPECT_EQ(session_.at("y")->data, nullptr);
 }

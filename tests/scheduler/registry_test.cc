@@ -216,7 +216,7 @@ TEST(SchedulerContract, ARunMayBeLeftUnderWay)
         session.feed("x", {1, 2, 3, 4});
         ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
         ASSERT_EQ(session.run(0), TENGINE_OK);
-        EXPECT_EQ(session.source()->status, IR_GRAPH_RUNNING);
+        EXPECT_EQ(session.source()->status, GRAPH_STAT_RUNNING);
         EXPECT_EQ(session.run(0), TENGINE_ELIMIT);
         EXPECT_TRUE(says("1 runs are under way; call wait_graph"));
         EXPECT_EQ(session.run(1), TENGINE_ESTATE);
