@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What object files and libraries define and need, as nm prints it, and what the public headers
+// declare.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace tengine::rules {
+
+struct Symbols
+{
+    std::set<std::string> defined;
+    std::map<std::string, std::string> needed;  // and an object that needs it
+};
+
+// Reads what `nm -A -P -g` prints.
+Symbols read_symbols(const std::string& nm_output);
+
+// Runs nm on the files; fails the test when it cannot.
+Symbols symbols_of(const std::string& options, const std::vector<std::string>& files);
+
+// Functions that include/tengine/*.h declares with TENGINE_API.
+std::set<std::string> public_functions();
+
+}  // namespace tengine::rules
