@@ -92,6 +92,7 @@ function(tengine_add_library)
     if(NOT TENGINE_SANITIZE AND NOT APPLE)
         # Sanitizer runtimes resolve at load time; everything else must be resolved here.
         target_link_options(tengine PRIVATE LINKER:--gc-sections LINKER:--no-undefined)
+        tengine_restrict_exports(tengine)
     endif()
     get_property(needed GLOBAL PROPERTY TENGINE_NEEDS_INTERNAL)
     if(needed OR TENGINE_BUILD_TESTS)
@@ -104,6 +105,13 @@ function(tengine_add_library)
         target_link_options(tengine_internal INTERFACE ${options})
         target_link_directories(tengine_internal INTERFACE ${directories})
     endif()
+endfunction()
+
+# What static libraries define, such as a BLAS, stays inside as well.
+function(tengine_restrict_exports target)
+    set(script ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+    target_link_options(${target} PRIVATE LINKER:--version-script=${script} LINKER:--exclude-libs,ALL)
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
 endfunction()
 
 # Objects, libraries and link settings collected so far make <target>.
