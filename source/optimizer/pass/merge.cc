@@ -8,6 +8,7 @@
 #include "graph/graph.h"
 #include "operator/param.h"
 #include "optimizer/pass.h"
+#include "optimizer/pass/batch_norm.h"
 
 namespace tengine {
 namespace {
@@ -30,12 +31,12 @@ bool can_merge_batch_norm(const node& norm, const node* conv)
 {
     if (!is_op(&norm, "BatchNormalization") || !is_op(conv, "Conv")) return false;
     if (get_ir_node_int(&norm, "training_mode", 0) != 0) return false;
-    for (int i = 1; i <= 4; i++)
-        if (!is_float_constant(get_ir_node_input(&norm, i))) return false;
+    if (!has_constant_statistics(norm)) return false;
     const ir_tensor_t* bias = get_ir_node_input(conv, 2);
     const ir_tensor_t* weight = get_ir_node_input(conv, 1);
-    return is_float_constant(weight) && weight->dims[0] > 0 && (!bias || is_float_constant(bias)) &&
-           get_ir_node_input(&norm, 1)->elem_num == weight->dims[0];
+    const int64_t channels = get_ir_node_input(&norm, 1)->elem_num;
+    return is_float_constant(weight) && weight->dim_num > 2 && weight->dims[0] == channels &&
+           channels > 0 && (!bias || (is_float_constant(bias) && bias->elem_num == channels));
 }
 
 ir_tensor_t* add_float_constant(graph& graph, const String& name, const int* dims, int rank)
@@ -47,30 +48,26 @@ ir_tensor_t* add_float_constant(graph& graph, const String& name, const int* dim
     return tensor;
 }
 
-// y = gamma * (conv(x) - mean) / sqrt(var + epsilon) + beta is a convolution whose output channel c
-// has weights times k and bias (bias - mean) * k + beta, k = gamma / sqrt(var + epsilon).
+// Behind a BatchNormalization, channel c of a convolution has weights times factor and a bias of
+// bias * factor + offset.
 int merge_batch_norm(graph& graph, node& norm, node& conv)
 {
     const ir_tensor_t* weight = get_ir_node_input(&conv, 1);
     const ir_tensor_t* bias = get_ir_node_input(&conv, 2);
-    const float* gamma = get_ir_node_input(&norm, 1)->f32;
-    const float* beta = get_ir_node_input(&norm, 2)->f32;
-    const float* mean = get_ir_node_input(&norm, 3)->f32;
-    const float* variance = get_ir_node_input(&norm, 4)->f32;
-    const double epsilon = get_ir_node_float(&norm, "epsilon", 1e-5f);
+    const Vector<ChannelAffine> affine = read_batch_norm(norm);
     const int channels = weight->dims[0];
     const int64_t per_channel = weight->elem_num / channels;
-    const String name = String(conv.name) + "." + norm.name;
     ir_tensor_t* new_weight =
-        add_float_constant(graph, name + ".weight", weight->dims, weight->dim_num);
-    ir_tensor_t* new_bias = add_float_constant(graph, name + ".bias", &channels, 1);
+        add_float_constant(graph, String(weight->name) + "_folded", weight->dims, weight->dim_num);
+    ir_tensor_t* new_bias =
+        add_float_constant(graph, String(conv.name) + "_bias_folded", &channels, 1);
     if (!new_weight || !new_bias) return tengine_error_code();
     for (int c = 0; c < channels; c++) {
-        const double factor = gamma[c] / std::sqrt(variance[c] + epsilon);
+        const auto [factor, offset] = affine[static_cast<size_t>(c)];
         for (int64_t i = c * per_channel; i < (c + 1) * per_channel; i++)
             new_weight->f32[i] = static_cast<float>(weight->f32[i] * factor);
         const double old_bias = bias ? bias->f32[c] : 0.0;
-        new_bias->f32[c] = static_cast<float>((old_bias - mean[c]) * factor + beta[c]);
+        new_bias->f32[c] = static_cast<float>(old_bias * factor + offset);
     }
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(&conv, 1, new_weight));
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(&conv, 2, new_bias));
@@ -114,6 +111,31 @@ int merge_pad(graph& graph, node& pad, node& conv, Vector<int64_t> pads)
 }
 
 }  // namespace
+
+bool has_constant_statistics(const node& norm)
+{
+    for (int i = 1; i <= 4; i++) {
+        const ir_tensor_t* input = get_ir_node_input(&norm, i);
+        if (!is_float_constant(input) || input->elem_num != get_ir_node_input(&norm, 1)->elem_num)
+            return false;
+    }
+    return true;
+}
+
+Vector<ChannelAffine> read_batch_norm(const node& norm)
+{
+    const ir_tensor_t* scale = get_ir_node_input(&norm, 1);
+    const float* bias = get_ir_node_input(&norm, 2)->f32;
+    const float* mean = get_ir_node_input(&norm, 3)->f32;
+    const float* variance = get_ir_node_input(&norm, 4)->f32;
+    const double epsilon = get_ir_node_float(&norm, "epsilon", 1e-5f);
+    Vector<ChannelAffine> affine;
+    for (int64_t c = 0; c < scale->elem_num; c++) {
+        const double factor = scale->f32[c] / std::sqrt(variance[c] + epsilon);
+        affine.push_back({factor, bias[c] - mean[c] * factor});
+    }
+    return affine;
+}
 
 int merge_batch_norms(graph& graph)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer nodes in the place of float ones whose inputs and results are quantised: the walk over
-// the graph (fuser.cc, operands.cc) and what its rules (rules.cc lists them) have in common.
+// the graph (fuser.cc, operands.cc) and what its rules (rules.cc has them in a table) have in
+// common.
 #pragma once
 
 #include "base/containers.hpp"

@@ -3,12 +3,12 @@
 // quantised in another way, a table follows (Concat: goes before).
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/fuser.h"
+#include "optimizer/precision/quantized_operator.h"
 
 namespace tengine {
 namespace {
@@ -160,13 +160,9 @@ bool fuse_global_max_pool(Fuser& fuser, node& node)
     return move(fuser, node, x, draft);
 }
 
-// Of the modes only this one takes values as they are, unless some lie outside of the input.
 bool fuse_resize(Fuser& fuser, node& node)
 {
-    const char* mode = get_ir_node_text(&node, "mode", "nearest");
-    const char* position = get_ir_node_text(&node, "coordinate_transformation_mode", "");
-    return std::strcmp(mode, "nearest") == 0 && std::strcmp(position, "tf_crop_and_resize") != 0 &&
-           fuse_movement(fuser, node);
+    return takes_nearest(node) && fuse_movement(fuser, node);
 }
 
 // The value that is put around becomes a byte too; without one it is 0.

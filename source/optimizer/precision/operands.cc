@@ -4,26 +4,11 @@
 #include <cmath>
 
 #include "base/containers.hpp"
-#include "base/float_to_index.h"
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/fuser.h"
 
 namespace tengine {
-namespace {
-
-// low <= 0 <= high.
-Quantization cover_range(float low, float high, int data_type)
-{
-    const int lowest = data_type == TENGINE_DT_INT8 ? -128 : 0;
-    const auto scale = static_cast<float>((double{high} - low) / 255);
-    if (!std::isnormal(scale)) return {1, lowest, data_type, nullptr, nullptr};  // all is zero
-    const int zero_point = lowest - static_cast<int>(std::nearbyint(low / double{scale}));
-    return {scale, zero_point, data_type, nullptr, nullptr};
-}
-
-}  // namespace
-
 bool Fuser::find_operand(tensor* value, Operand* out_operand) const
 {
     const node* producer = producer_of(graph(), value);
@@ -77,14 +62,11 @@ bool Fuser::quantize_constant(const tensor& value, Operand* out_operand)
         low = std::min(low, values[i]);
         high = std::max(high, values[i]);
     }
-    const int lowest = data_type_ == TENGINE_DT_INT8 ? -128 : 0;
     Quantization& by = out_operand->by;
     if (!read_calibration(value, data_type_, &by)) by = cover_range(low, high, data_type_);
     Vector<uint8_t> bytes;
-    for (int64_t i = 0; i < value.elem_num; i++) {
-        const double byte = std::nearbyint(values[i] / double{by.scale}) + by.zero_point;
-        bytes.push_back(static_cast<uint8_t>(float_to_index(byte, lowest, lowest + 255)));
-    }
+    for (int64_t i = 0; i < value.elem_num; i++)
+        bytes.push_back(quantize_value(values[i], by));
     out_operand->bytes =
         rewriter_.add_constant(String(value.name) + "_quantized", data_type_,
                                {value.dims, value.dims + value.dim_num}, bytes.data());

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/containers.hpp"
+#include "base/float_to_index.h"
 #include "graph/graph.h"
 #include "operator/onnx_type.h"
 #include "optimizer/pass.h"
@@ -28,6 +29,23 @@ bool is_byte(int data_type)
 bool is_same(const Quantization& a, const Quantization& b)
 {
     return a.scale == b.scale && a.zero_point == b.zero_point && a.data_type == b.data_type;
+}
+
+Quantization cover_range(double low, double high, int data_type)
+{
+    const int lowest = data_type == TENGINE_DT_INT8 ? -128 : 0;
+    const auto scale = static_cast<float>((high - low) / 255);
+    // Below FLT_MIN a quotient could overflow, and some machines flush such numbers to zero.
+    if (!std::isnormal(scale)) return {1, lowest + 128, data_type, nullptr, nullptr};
+    const int zero_point = lowest - static_cast<int>(std::nearbyint(low / double{scale}));
+    return {scale, zero_point, data_type, nullptr, nullptr};
+}
+
+uint8_t quantize_value(float value, const Quantization& by)
+{
+    const int lowest = by.data_type == TENGINE_DT_INT8 ? -128 : 0;
+    const double byte = std::nearbyint(double{value / by.scale}) + by.zero_point;
+    return static_cast<uint8_t>(float_to_index(byte, lowest, lowest + 255));
 }
 
 bool is_multiplier(double real)

@@ -22,6 +22,13 @@ struct Quantization
 bool is_byte(int data_type);
 bool is_same(const Quantization& a, const Quantization& b);
 
+// The quantisation in which the bytes just cover a range, low <= 0 <= high: its low end is the
+// lowest byte. 0 alone has the scale 1.
+Quantization cover_range(double low, double high, int data_type);
+// As QuantizeLinear: the quotient of floats, rounded to the nearest, halves to even, and saturated.
+// The bits of an int8 or uint8.
+uint8_t quantize_value(float value, const Quantization& by);
+
 // Whether real * 2^31 or more would be needed to requantise by it; see tengine/fixed_point.h.
 bool is_multiplier(double real);
 

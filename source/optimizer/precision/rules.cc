@@ -1,52 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rule rewrites which operator.
+// The table of quantized_operator.h.
 #include <cstring>
 
 #include "optimizer/precision/fuser.h"
+#include "optimizer/precision/quantized_operator.h"
 
 namespace tengine {
 namespace {
 
-struct Row
-{
-    const char* op;  // of ONNX
-    FuseRule rule;
-};
+constexpr QuantizedRole kWeighted = QuantizedRole::kWeighted;
+constexpr QuantizedRole kArithmetic = QuantizedRole::kArithmetic;
+constexpr QuantizedRole kActivation = QuantizedRole::kActivation;
+constexpr QuantizedRole kFunction = QuantizedRole::kFunction;
+constexpr QuantizedRole kPassThrough = QuantizedRole::kPassThrough;
 
-constexpr Row kRows[] = {
-    {"Conv", fuse_conv},
-    {"Gemm", fuse_gemm},
-    {"MatMul", fuse_matmul},
+// Without a role: there is an integer form between pairs, but a quantiser puts none there.
+constexpr QuantizedOperator kOperators[] = {
+    {"Conv", fuse_conv, kWeighted, 2, true},
+    {"ConvTranspose", nullptr, kWeighted, 2, true},
+    {"Gemm", fuse_gemm, kWeighted, 2, true},
+    {"MatMul", fuse_matmul, kWeighted, 2, true},
 
-    {"Add", fuse_add},
-    {"Mul", fuse_mul},
-    {"BatchNormalization", fuse_batch_norm},
-    {"AveragePool", fuse_average_pool},
-    {"GlobalAveragePool", fuse_global_average_pool},
-    {"ReduceMean", fuse_reduce_mean},
+    {"Add", fuse_add, kArithmetic, 2, true},
+    {"Mul", fuse_mul, kArithmetic, 2, true},
+    {"BatchNormalization", fuse_batch_norm, kArithmetic, 1, true},
+    {"AveragePool", fuse_average_pool, kArithmetic},
+    {"GlobalAveragePool", fuse_global_average_pool, kArithmetic},
+    {"ReduceMean", fuse_reduce_mean, kArithmetic},
 
-    {"Concat", fuse_concat},
-    {"DepthToSpace", fuse_movement},
-    {"Expand", fuse_movement},
-    {"Flatten", fuse_movement},
-    {"Gather", fuse_movement},
+    {"Concat", fuse_concat, kPassThrough, 0},
+    {"DepthToSpace", fuse_movement, kPassThrough},
+    {"Expand", fuse_movement, kPassThrough},
+    {"Flatten", fuse_movement, kPassThrough},
+    {"Gather", fuse_movement, kPassThrough},
     {"GatherElements", fuse_movement},
     {"GatherND", fuse_movement},
-    {"GlobalMaxPool", fuse_global_max_pool},
-    {"Identity", fuse_movement},
-    {"MaxPool", fuse_max_pool},
-    {"Pad", fuse_pad},
-    {"Reshape", fuse_movement},
-    {"Resize", fuse_resize},
-    {"Slice", fuse_movement},
-    {"SpaceToDepth", fuse_movement},
-    {"Split", fuse_movement},
-    {"Squeeze", fuse_movement},
-    {"Tile", fuse_movement},
-    {"Transpose", fuse_movement},
-    {"Unsqueeze", fuse_movement},
+    {"GlobalMaxPool", fuse_global_max_pool, kPassThrough},
+    {"Identity", fuse_movement, kPassThrough},
+    {"MaxPool", fuse_max_pool, kPassThrough},
+    {"Pad", fuse_pad, kPassThrough},
+    {"Reshape", fuse_movement, kPassThrough},
+    {"Resize", fuse_resize, kPassThrough},
+    {"Slice", fuse_movement, kPassThrough},
+    {"SpaceToDepth", fuse_movement, kPassThrough},
+    {"Split", fuse_movement, kPassThrough},
+    {"Squeeze", fuse_movement, kPassThrough},
+    {"Tile", fuse_movement, kPassThrough},
+    {"Transpose", fuse_movement, kPassThrough},
+    {"Unsqueeze", fuse_movement, kPassThrough},
 
-    {"Abs", fuse_unary},
+    {"Abs", fuse_unary, kFunction},
     {"Acos", fuse_unary},
     {"Acosh", fuse_unary},
     {"Asin", fuse_unary},
@@ -54,54 +57,60 @@ constexpr Row kRows[] = {
     {"Atan", fuse_unary},
     {"Atanh", fuse_unary},
     {"Ceil", fuse_unary},
-    {"Celu", fuse_unary},
-    {"Clip", fuse_unary},
+    {"Celu", fuse_unary, kFunction},
+    {"Clip", fuse_unary, kActivation},
     {"Cos", fuse_unary},
     {"Cosh", fuse_unary},
-    {"Div", fuse_unary},
-    {"Elu", fuse_unary},
-    {"Erf", fuse_unary},
-    {"Exp", fuse_unary},
+    {"Div", fuse_unary, kFunction, 2},
+    {"Elu", fuse_unary, kFunction},
+    {"Erf", fuse_unary, kFunction},
+    {"Exp", fuse_unary, kFunction},
     {"Floor", fuse_unary},
-    {"Gelu", fuse_unary},
-    {"HardSigmoid", fuse_unary},
-    {"HardSwish", fuse_unary},
-    {"LeakyRelu", fuse_unary},
-    {"Log", fuse_unary},
-    {"Max", fuse_unary},
-    {"Min", fuse_unary},
-    {"Mish", fuse_unary},
-    {"Neg", fuse_unary},
-    {"PRelu", fuse_unary},
-    {"Pow", fuse_unary},
-    {"Reciprocal", fuse_unary},
-    {"Relu", fuse_unary},
+    {"Gelu", fuse_unary, kFunction},
+    {"HardSigmoid", fuse_unary, kFunction},
+    {"HardSwish", fuse_unary, kFunction},
+    {"LeakyRelu", fuse_unary, kFunction},
+    {"Log", fuse_unary, kFunction},
+    {"Max", fuse_unary, kFunction, 2},
+    {"Min", fuse_unary, kFunction, 2},
+    {"Mish", fuse_unary, kFunction},
+    {"Neg", fuse_unary, kFunction},
+    {"PRelu", fuse_unary, kFunction},
+    {"Pow", fuse_unary, kFunction, 2},
+    {"Reciprocal", fuse_unary, kFunction},
+    {"Relu", fuse_unary, kActivation},
     {"Round", fuse_unary},
-    {"Selu", fuse_unary},
+    {"Selu", fuse_unary, kFunction},
     {"Shrink", fuse_unary},
-    {"Sigmoid", fuse_unary},
+    {"Sigmoid", fuse_unary, kFunction},
     {"Sign", fuse_unary},
     {"Sin", fuse_unary},
     {"Sinh", fuse_unary},
-    {"Softplus", fuse_unary},
-    {"Softsign", fuse_unary},
-    {"Sqrt", fuse_unary},
-    {"Sub", fuse_unary},
+    {"Softplus", fuse_unary, kFunction},
+    {"Softsign", fuse_unary, kFunction},
+    {"Sqrt", fuse_unary, kFunction},
+    {"Sub", fuse_unary, kFunction, 2},
     {"Tan", fuse_unary},
-    {"Tanh", fuse_unary},
-    {"ThresholdedRelu", fuse_unary},
+    {"Tanh", fuse_unary, kFunction},
+    {"ThresholdedRelu", fuse_unary, kFunction},
 
     {"QuantizeLinear", fuse_requantization},
 };
 
 }  // namespace
 
-FuseRule find_fuse_rule(const node& node)
+const QuantizedOperator* find_quantized_operator(const node& node)
 {
     if (*get_ir_node_domain(&node)) return nullptr;
-    for (const Row& row : kRows)
-        if (std::strcmp(row.op, get_ir_node_op(&node)) == 0) return row.rule;
+    for (const QuantizedOperator& op : kOperators)
+        if (std::strcmp(op.name, get_ir_node_op(&node)) == 0) return &op;
     return nullptr;
+}
+
+FuseRule find_fuse_rule(const node& node)
+{
+    const QuantizedOperator* op = find_quantized_operator(node);
+    return op ? op->rule : nullptr;
 }
 
 bool is_movement(const node& node)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv, Gemm, MatMul and BatchNormalization as QLinearConv, QGemm and QLinearMatMul.
-#include <cmath>
-
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "optimizer/pass.h"
+#include "optimizer/pass/batch_norm.h"
 #include "optimizer/precision/fuser.h"
+#include "optimizer/precision/quantized_operator.h"
 #include "optimizer/precision/weights.h"
 
 namespace tengine {
@@ -124,21 +124,13 @@ node* find_matmul(const Fuser& fuser, const node& sum)
 // y = factor x + offset for each channel, as weights and biases of a Conv.
 bool read_norm(Fuser& fuser, const node& norm, int rank, tensor** out_factors, tensor** out_offsets)
 {
-    const tensor* inputs[5];
-    for (int i = 1; i < 5; i++) {
-        inputs[i] = get_ir_node_input(&norm, i);
-        if (!inputs[i] || inputs[i]->tensor_type != TENSOR_TYPE_CONST || !inputs[i]->data ||
-            inputs[i]->data_type != TENGINE_DT_FP32)
-            return false;
-    }
-    const double epsilon = get_ir_node_float(&norm, "epsilon", 1e-5f);
-    const int channels = static_cast<int>(inputs[1]->elem_num);
+    if (!has_constant_statistics(norm)) return false;
     Vector<float> factors, offsets;
-    for (int c = 0; c < channels; c++) {
-        const double factor = inputs[1]->f32[c] / std::sqrt(inputs[4]->f32[c] + epsilon);
+    for (const auto& [factor, offset] : read_batch_norm(norm)) {
         factors.push_back(static_cast<float>(factor));
-        offsets.push_back(static_cast<float>(inputs[2]->f32[c] - inputs[3]->f32[c] * factor));
+        offsets.push_back(static_cast<float>(offset));
     }
+    const int channels = static_cast<int>(factors.size());
     Vector<int> dims(static_cast<size_t>(rank), 1);
     dims[0] = channels;
     const String name = norm.name;
@@ -154,18 +146,17 @@ bool read_norm(Fuser& fuser, const node& norm, int rank, tensor** out_factors, t
 bool fuse_conv(Fuser& fuser, node& node)
 {
     Product product;
-    return prepare(fuser, node, node, 0, get_ir_node_input(&node, 2), &product) &&
+    return prepare(fuser, node, node, find_weight_axis(node), get_ir_node_input(&node, 2),
+                   &product) &&
            add_conv(fuser, node, product, 0);
 }
 
 bool fuse_gemm(Fuser& fuser, node& node)
 {
     Product product;
-    if (get_ir_node_float(&node, "alpha", 1) != 1 || get_ir_node_float(&node, "beta", 1) != 1 ||
-        get_ir_node_int(&node, "transA", 0) != 0)
-        return false;
-    const int axis = get_ir_node_int(&node, "transB", 0) != 0 ? 0 : 1;
-    return prepare(fuser, node, node, axis, get_ir_node_input(&node, 2), &product) &&
+    return is_plain_gemm(node) &&
+           prepare(fuser, node, node, find_weight_axis(node), get_ir_node_input(&node, 2),
+                   &product) &&
            fuser.finish(node, product.y, add_gemm(fuser, node, product));
 }
 
@@ -173,7 +164,7 @@ bool fuse_matmul(Fuser& fuser, node& node)
 {
     Product product;
     const tensor* weight = get_ir_node_input(&node, 1);
-    if (!prepare(fuser, node, node, is_matrix(weight) ? 1 : -1, nullptr, &product)) return false;
+    if (!prepare(fuser, node, node, find_weight_axis(node), nullptr, &product)) return false;
     if (add_product_matrix(fuser, node, product)) return true;
     return is_matrix(weight) && is_matrix(get_ir_node_input(&node, 0)) &&
            fuser.finish(node, product.y, add_gemm(fuser, node, product));
@@ -185,7 +176,7 @@ bool fuse_biased_matmul(Fuser& fuser, node& node)
     struct node* matmul = find_matmul(fuser, node);
     if (!matmul) return false;
     tensor* bias = find_addend(node, get_ir_node_output(matmul, 0));
-    return bias && prepare(fuser, *matmul, node, 1, bias, &product) &&
+    return bias && prepare(fuser, *matmul, node, find_weight_axis(*matmul), bias, &product) &&
            fuser.finish(node, product.y, add_gemm_of_rows(fuser, *matmul, product));
 }
 

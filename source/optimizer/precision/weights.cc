@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kLargestWeight = 127;
 // A factor of two below the limit of int32 leaves room for the products.
-constexpr double kLargestCalibratedBias = 1 << 30;
+constexpr double kLargestBias = 1 << 30;
 
 bool is_constant(const tensor* value, int data_type)
 {
@@ -75,7 +75,7 @@ Vector<float> choose_scales(const tensor& weight, const Slices& slices, const te
     }
     for (int64_t i = 0; bias && bias->data && i < bias->elem_num; i++) {
         double& scale = scales[static_cast<size_t>(i % slices.number)];
-        scale = std::max(scale, std::fabs(double{bias->f32[i]}) / (kLargestCalibratedBias * unit));
+        scale = std::max(scale, std::fabs(double{bias->f32[i]}) / (kLargestBias * unit));
     }
     Vector<float> narrowed;
     for (const double scale : scales) {
@@ -126,20 +126,34 @@ tensor* find_words(const graph& graph, const tensor& bias, int number, const Wei
 
 }  // namespace
 
+int find_weight_axis(const node& node)
+{
+    if (is_op(&node, "Conv")) return 0;
+    if (is_op(&node, "ConvTranspose")) return get_ir_node_int(&node, "group", 1) == 1 ? 1 : -1;
+    if (is_op(&node, "Gemm")) return get_ir_node_int(&node, "transB", 0) != 0 ? 0 : 1;
+    const tensor* matrix = get_ir_node_input(&node, 1);
+    return matrix && matrix->dim_num == 2 ? 1 : -1;
+}
+
+WeightBytes quantize_weight_values(const tensor& weight, int axis, const tensor* bias, double unit)
+{
+    const Slices slices(weight, axis);
+    WeightBytes quantized = {choose_scales(weight, slices, bias, unit), {}};
+    for (int64_t i = 0; i < weight.elem_num; i++) {
+        const float quotient = weight.f32[i] / quantized.scales[slices.of(i)];
+        quantized.bytes.push_back(static_cast<int8_t>(
+            float_to_index(std::nearbyint(double{quotient}), -kLargestWeight, kLargestWeight)));
+    }
+    return quantized;
+}
+
 bool quantize_weight(Fuser& fuser, const tensor& weight, int axis, const tensor* bias, double unit,
                      Weight* out_weight)
 {
     for (int64_t i = 0; i < weight.elem_num; i++)
         if (!std::isfinite(weight.f32[i])) return false;
-    const Slices slices(weight, axis);
-    if (slices.number == 0 || weight.elem_num == 0) return false;
-    const Vector<float> scales = choose_scales(weight, slices, bias, unit);
-    Vector<int8_t> bytes(static_cast<size_t>(weight.elem_num));
-    for (int64_t i = 0; i < weight.elem_num; i++) {
-        const double byte = std::nearbyint(double{weight.f32[i]} / scales[slices.of(i)]);
-        bytes[static_cast<size_t>(i)] =
-            static_cast<int8_t>(float_to_index(byte, -kLargestWeight, kLargestWeight));
-    }
+    if (weight.elem_num == 0) return false;
+    const auto [scales, bytes] = quantize_weight_values(weight, axis, bias, unit);
     const Vector<int8_t> zeros(scales.size(), 0);
     Vector<int> list;
     if (axis >= 0) list.push_back(static_cast<int>(scales.size()));

@@ -6,6 +6,23 @@
 
 namespace tengine {
 
+// The axis of the output channels of input 1 of a Conv, ConvTranspose, Gemm or MatMul, each of
+// which may have a scale of its own. -1 where they are not along one axis: a ConvTranspose with
+// groups, a MatMul by a stack of matrices.
+int find_weight_axis(const node& node);
+
+// Float weights as int8 from -127 to 127.
+struct WeightBytes
+{
+    Vector<float> scales;  // one, or one for each slice of the axis
+    Vector<int8_t> bytes;
+};
+
+// One scale, or one for each slice of `axis` (-1: one): the largest magnitude / 127; at least as
+// large as `bias` (may be null; one value, or one for each slice) needs to fit int32 in units of
+// `unit` times the scale; 1 where everything is zero. The values must be finite.
+WeightBytes quantize_weight_values(const tensor& weight, int axis, const tensor* bias, double unit);
+
 struct Weight
 {
     tensor* bytes = nullptr;
