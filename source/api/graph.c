@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // C API, group Graph: creating by hand or from a model, inputs and outputs, destroying.
-#include "graph/graph.h"
+#include "api/graph.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "api/custom_kernel.h"
 #include "base/alloc.h"
 #include "graph/context.h"
+#include "graph/graph.h"
 #include "module/module.h"
 #include "operator/affinity.h"
 #include "scheduler/scheduler.h"
@@ -109,15 +110,20 @@ static struct context* create_own_context(void)
     return NULL;
 }
 
+static void unload_graph(struct graph* graph)
+{
+    struct serializer* serializer = graph->serializer;
+    if (serializer != NULL && serializer->unload_graph != NULL)
+        serializer->unload_graph(serializer, graph, graph->serializer_privacy,
+                                 graph->device_privacy);
+}
+
 static void release_graph(api_graph_t* graph)
 {
     struct graph* target = graph->graph;
-    struct serializer* serializer = target->serializer;
     postrun_ir_graph(target);
     release_graph_kernels(target);
-    if (serializer != NULL && serializer->unload_graph != NULL)
-        serializer->unload_graph(serializer, target, target->serializer_privacy,
-                                 target->device_privacy);
+    unload_graph(target);
     // Out of the table first: nobody can get at it while it is taken apart.
     const bool last = remove_graph_handles(graph);
     release_lent_memory(graph);
@@ -126,25 +132,48 @@ static void release_graph(api_graph_t* graph)
     free_memory(graph);
 }
 
-// An empty graph with its entry in the table. `context` NULL: one of its own.
-static api_graph_t* create_empty_graph(struct context* context)
+// Puts a graph into the table; NULL when there is no memory, and the graph stays the caller's.
+static api_graph_t* enter_graph(struct graph* graph, struct context* context)
 {
-    api_graph_t* graph = alloc_memory(sizeof *graph);
-    if (graph == NULL) {
+    api_graph_t* entry = alloc_memory(sizeof *entry);
+    if (entry == NULL) {
         tengine_error_set(TENGINE_ENOMEM, "create_graph: no memory");
         return NULL;
     }
-    graph->thread = (options_t){1, TENGINE_CLUSTER_BIG, TENGINE_MODE_FP32, 0};
-    graph->context = context != NULL ? context : create_own_context();
-    if (graph->context == NULL) {
-        free_memory(graph);
-        return NULL;
-    }
-    graph->graph = create_ir_graph(graph->context);
-    if (graph->graph != NULL && add_handle(graph->graph, HANDLE_GRAPH, graph) == 0) return graph;
-    if (graph->graph != NULL) destroy_ir_graph(graph->graph);
-    if (context == NULL) destroy_ir_context(graph->context);
-    free_memory(graph);
+    entry->thread = (options_t){1, TENGINE_CLUSTER_BIG, TENGINE_MODE_FP32, 0};
+    entry->context = context;
+    entry->graph = graph;
+    if (add_handle(graph, HANDLE_GRAPH, entry) == 0) return entry;
+    free_memory(entry);
+    return NULL;
+}
+
+// An empty graph with its entry in the table. `context` NULL: one of its own.
+static api_graph_t* create_empty_graph(struct context* context)
+{
+    struct context* used = context != NULL ? context : create_own_context();
+    struct graph* graph = used != NULL ? create_ir_graph(used) : NULL;
+    api_graph_t* entry = graph != NULL ? enter_graph(graph, used) : NULL;
+    if (entry != NULL) return entry;
+    destroy_ir_graph(graph);
+    if (context == NULL && used != NULL) destroy_ir_context(used);
+    return NULL;
+}
+
+static int inherit_format(const struct graph* parent, struct graph* graph)
+{
+    struct serializer* serializer = parent->serializer;
+    if (serializer == NULL || serializer->inherit == NULL) return TENGINE_OK;
+    return serializer->inherit(serializer, parent, graph);
+}
+
+graph_t give_graph(struct graph* graph, const api_graph_t* parent)
+{
+    if (inherit_format(parent->graph, graph) == TENGINE_OK &&
+        enter_graph(graph, parent->context) != NULL)
+        return graph;
+    unload_graph(graph);
+    destroy_ir_graph(graph);
     return NULL;
 }
 

@@ -10,6 +10,8 @@
 extern "C" {
 #endif
 
+struct tengine_quantization;
+
 // A copy of `source` that shares its constants, taken through all passes: ONNX operators of the
 // newest opset, shapes, folded constants, parts with their devices. The source is not changed.
 // *out_graph is to be destroyed with destroy_ir_graph() before the source.
@@ -22,6 +24,12 @@ int create_execution_graph(const struct graph* source, const ir_run_options_t* o
 // else to be destroyed with destroy_ir_graph() before the source. All input shapes must be known,
 // unless the source is in the dialect.
 int create_saved_graph(const struct graph* source, const char* dialect, struct graph** out_graph);
+
+// A new source graph: the quantised form of `source`, as tengine_graph_quantize() gives it.
+// Operators of Tengine become ONNX's, for which all input shapes must be known. Its constants are
+// its own.
+int create_quantized_graph(const struct graph* source, const struct tengine_quantization* how,
+                           struct graph** out_graph);
 
 // A part as a graph of its own, with one subgraph of all its nodes: what a device compiles and
 // runs. Tensors and nodes have the names of the execution graph's and their indices there as

@@ -8,6 +8,8 @@
 #include "tengine/error.h"
 #include "tengine/ir.h"
 
+struct tengine_quantization;
+
 namespace tengine {
 
 // pipeline.cc: logs the graph if TG_DUMP names the pass. `when` is "before" or "after".
@@ -75,6 +77,9 @@ int remove_no_ops(graph& graph);
 // pass/merge.cc: BatchNormalization into the Conv before it; Pad into the Conv behind it.
 int merge_batch_norms(graph& graph);
 int merge_pads(graph& graph);
+// pass/constant_nodes.cc: Constant, and Identity of a constant, in a graph whose operators are
+// those of the model's opset.
+int fold_constant_nodes(graph& graph);
 // pass/dead_code.cc: nodes and tensors that no output needs.
 int remove_dead_code(graph& graph);
 
@@ -89,6 +94,12 @@ int give_source_form(graph& graph, bool outputs_are_nodes);
 // context's options precision.* say of nodes and tensors.
 void take_model_precision(graph& graph);
 int heed_precision_wishes(graph& graph);
+// The nodes that `nodes` fits (graph/affinity.h) stay in float. Whether it fits any; the model's
+// node may have gone into another.
+bool keep_nodes(graph& graph, const char* nodes);
+// precision/quantize.cc: a float graph of ONNX's operators as a quantised one; see
+// tengine/quantize.h.
+int quantize_float_graph(graph& base, const tengine_quantization& how, graph** out_graph);
 // precision/outcome.cc: EINVAL when int8 or uint8 is wanted of a model without scales, unless the
 // option precision.float allows it; a warning when no node computes in what is wanted for another
 // reason, or a quantised model runs in float beside a device that only computes in bytes.

@@ -154,6 +154,26 @@ constexpr Pass kOnnxPasses[] = {
     {"source_form", take_onnx_form},
 };
 
+// ---- graphs that are quantised ----
+
+// The operators stay in the opset of the model.
+constexpr Pass kFloatOnnxPasses[] = {
+    {"constants", fold_constant_nodes},
+    {"merge_batch_norms", merge_batch_norms},
+    {"clean", remove_dead_code},
+};
+
+constexpr Pass kFloatTenginePasses[] = {
+    {"quantized_tensors", say_quantization_in_nodes},
+    {"lower", lower_graph},
+    {"dead_code", remove_dead_code},
+    {"infer", infer_graph},
+    {"no_ops", remove_no_ops},
+    {"merge_pads", merge_pads},
+    {"merge_batch_norms", merge_batch_norms},
+    {"clean", remove_dead_code},
+};
+
 // InputOp, Const and what is not known here belong to both dialects.
 bool is_operator_of_tengine(const node* node)
 {
@@ -195,6 +215,8 @@ Vector<String> list_pass_names()
         add(pass.name);
     for (const Pass& pass : kOnnxPasses)
         add(pass.name);
+    for (const Pass& pass : kFloatOnnxPasses)
+        add(pass.name);
     return names;
 }
 
@@ -212,14 +234,18 @@ void check_dump_wish()
     });
 }
 
+bool has_operators_of_tengine(const graph& source)
+{
+    return std::any_of(source.node_list, source.node_list + source.node_num,
+                       is_operator_of_tengine);
+}
+
 // A graph that has Tengine's operators came from a tmfile or was made by hand, and is saved as it
 // is; so is one without for an ONNX file.
 int create_saved(const graph& source, bool tengine, graph** out_graph)
 {
     *out_graph = nullptr;
-    const bool has_tengine =
-        std::any_of(source.node_list, source.node_list + source.node_num, is_operator_of_tengine);
-    if (has_tengine == tengine) return TENGINE_OK;
+    if (has_operators_of_tengine(source) == tengine) return TENGINE_OK;
     // Integers stay integers: the bytes of quantised weights are not folded.
     ir_run_options_t options = {};
     options.num_thread = 1;
@@ -227,6 +253,19 @@ int create_saved(const graph& source, bool tengine, graph** out_graph)
     refuse_kernels(source);
     return tengine ? create(source, options, kTenginePasses, out_graph)
                    : create(source, options, kOnnxPasses, out_graph);
+}
+
+int create_quantized(const graph& source, const tengine_quantization& how, graph** out_graph)
+{
+    ir_run_options_t options = {};
+    options.num_thread = 1;
+    graph* made = nullptr;
+    refuse_kernels(source);
+    TENGINE_RETURN_IF_ERROR(has_operators_of_tengine(source)
+                                ? create(source, options, kFloatTenginePasses, &made)
+                                : create(source, options, kFloatOnnxPasses, &made));
+    const GraphPointer base(made);
+    return quantize_float_graph(*base, how, out_graph);
 }
 
 }  // namespace
@@ -263,4 +302,14 @@ int create_saved_graph(const struct graph* source, const char* dialect, struct g
             return tengine::create_saved(*source, std::strcmp(dialect, "tengine") == 0, out_graph);
         },
         "no memory to save graph '%s'", source->name);
+}
+
+int create_quantized_graph(const struct graph* source, const struct tengine_quantization* how,
+                           struct graph** out_graph)
+{
+    try {
+        return tengine::create_quantized(*source, *how, out_graph);
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "no memory to quantise graph '%s'", source->name);
+    }
 }

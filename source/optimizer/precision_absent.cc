@@ -11,8 +11,8 @@ namespace {
 int fail_absent()
 {
     return tengine_error_set(TENGINE_ENOTSUP,
-                             "this build runs graphs in fp32 only; others need the CMake option "
-                             "TENGINE_WITH_PRECISIONS");
+                             "this build runs graphs in fp32 only; others, and quantising, need "
+                             "the CMake option TENGINE_WITH_PRECISIONS");
 }
 
 }  // namespace
@@ -23,6 +23,11 @@ void take_model_precision(graph&) {}
 int heed_precision_wishes(graph& graph)
 {
     return graph.run_options.precision == TENGINE_MODE_FP32 ? TENGINE_OK : fail_absent();
+}
+
+int quantize_float_graph(graph&, const tengine_quantization&, graph**)
+{
+    return fail_absent();
 }
 
 int check_precision(graph&)

@@ -59,6 +59,11 @@ typedef struct serializer
     // NULL: the format gives every constant memory of its own.
     ir_data_place_t (*locate_data)(const struct serializer* serializer,
                                    const struct graph* ir_graph, const void* data);
+    // (optional) Makes `ir_graph`, a changed copy of `parent`, one of this format, too: save_model
+    // then also writes what the file of `parent` says beside what a graph holds. Its constants are
+    // its own. After a failure the graph can only be destroyed.
+    int (*inherit)(struct serializer* serializer, const struct graph* parent,
+                   struct graph* ir_graph);
     // (optional) How the names of such files end (".onnx"). NULL: they have no ending of their own.
     const char* file_ending;
 } serializer_t;

@@ -5,6 +5,7 @@
 
 #include "tengine/file.h"
 #include "tengine/inspect.h"
+#include "tengine/quantize.h"
 
 #define SYMBOL(name)                \
     {                               \
@@ -54,6 +55,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_graph_cancel),
     SYMBOL(tengine_graph_set_affinity),
     SYMBOL(save_graph),
+    SYMBOL(tengine_graph_quantize),
     SYMBOL(dump_graph),
     SYMBOL(create_graph_node),
     SYMBOL(get_graph_node),

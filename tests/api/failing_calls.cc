@@ -4,6 +4,7 @@
 
 #include "tengine/file.h"
 #include "tengine/inspect.h"
+#include "tengine/quantize.h"
 
 namespace tengine {
 namespace {
@@ -27,6 +28,7 @@ tengine_refusal refusal;
 tengine_subgraph part;
 tengine_graph_memory memory;
 tengine_device_memory device_memory;
+const tengine_quantization quantization = {};
 
 int ignore_event(graph_t, int, void*)
 {
@@ -101,6 +103,7 @@ const std::vector<FailingCall>& graph_calls()
         CALL(tengine_graph_get_scheduler(h), nullptr),
         CALL(tengine_graph_get_counters(h, 0, nullptr, 0), -1),
         CALL(save_graph(h, "tengine", "file"), -1),
+        CALL(tengine_graph_quantize(h, &quantization), nullptr),
         CALL(get_graph_memory(h, &memory, sizeof memory), -1),
         CALL(tengine_graph_get_device_memory(h, 0, &device_memory, sizeof device_memory), -1),
     };

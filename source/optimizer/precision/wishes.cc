@@ -24,21 +24,6 @@ bool fits_any(const char* nodes, const graph& graph)
     return false;
 }
 
-// Whether `nodes` fits anything; the model's node may have gone into another.
-bool keep_nodes(graph& graph, const char* nodes)
-{
-    bool found = graph.source && fits_any(nodes, *graph.source);
-    for (int i = 0; i < graph.node_num; i++) {
-        node& node = *graph.node_list[i];
-        const struct node* source =
-            graph.source ? get_ir_graph_node(graph.source, node.source_index) : nullptr;
-        if (!fits_ir_node(nodes, &node) && !(source && fits_ir_node(nodes, source))) continue;
-        node.keep_float = 1;
-        found = true;
-    }
-    return found;
-}
-
 void keep_listed(graph& graph, const String& list)
 {
     for (size_t begin = 0; begin <= list.size();) {
@@ -150,6 +135,20 @@ int precision_of(const graph& graph)
 }
 
 }  // namespace
+
+bool keep_nodes(graph& graph, const char* nodes)
+{
+    bool found = graph.source && fits_any(nodes, *graph.source);
+    for (int i = 0; i < graph.node_num; i++) {
+        node& node = *graph.node_list[i];
+        const struct node* source =
+            graph.source ? get_ir_graph_node(graph.source, node.source_index) : nullptr;
+        if (!fits_ir_node(nodes, &node) && !(source && fits_ir_node(nodes, source))) continue;
+        node.keep_float = 1;
+        found = true;
+    }
+    return found;
+}
 
 void take_model_precision(graph& graph)
 {

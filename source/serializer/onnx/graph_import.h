@@ -39,6 +39,9 @@ class GraphImport
     // what the parts fail with. Errors of the cheap checks come before weights are copied.
     TENGINE_MUST_USE int run();
 
+    // After run(): what the nodes are called, in the model's order.
+    const std::vector<std::string>& node_names() const { return node_names_; }
+
   private:
     TENGINE_MUST_USE int check_features() const;
     void name_nodes();

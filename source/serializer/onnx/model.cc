@@ -51,17 +51,22 @@ int name_graph(struct graph* graph, const std::string& name)
     return TENGINE_OK;
 }
 
-int load(struct graph* graph, Bytes bytes, ExternalData* external, ModelFile* file)
+int load(struct graph* graph, Bytes bytes, ExternalData* external, ModelFile* file,
+         std::shared_ptr<const ModelFrame>* out_frame)
 {
     OnnxModel model;
     TENGINE_RETURN_IF_ERROR(take_apart(bytes, &model));
     TENGINE_RETURN_IF_ERROR(name_graph(graph, model.graph.name()));
-    return GraphImport(graph, &model, external, file).run();
+    GraphImport import(graph, &model, external, file);
+    TENGINE_RETURN_IF_ERROR(import.run());
+    *out_frame = make_model_frame(model, import.node_names(), *graph);
+    return TENGINE_OK;
 }
 
 }  // namespace
 
-int load_onnx_file(struct graph* graph, const std::string& path, ModelFiles* files)
+int load_onnx_file(struct graph* graph, const std::string& path, ModelFiles* files,
+                   std::shared_ptr<const ModelFrame>* out_frame)
 {
     ModelFile* file = nullptr;
     TENGINE_RETURN_IF_ERROR(files->open_model(path, &file));
@@ -73,15 +78,15 @@ int load_onnx_file(struct graph* graph, const std::string& path, ModelFiles* fil
                                  path.c_str(), bytes.size(), INT_MAX);
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     ExternalData external(folder.empty() ? "." : folder.string(), files);
-    TENGINE_RETURN_IF_ERROR(load(graph, bytes, &external, file));
+    TENGINE_RETURN_IF_ERROR(load(graph, bytes, &external, file, out_frame));
     files->unmap_unviewed();
     return TENGINE_OK;
 }
 
-int load_onnx_bytes(struct graph* graph, Bytes bytes)
+int load_onnx_bytes(struct graph* graph, Bytes bytes, std::shared_ptr<const ModelFrame>* out_frame)
 {
     ExternalData external;
-    return load(graph, bytes, &external, nullptr);
+    return load(graph, bytes, &external, nullptr, out_frame);
 }
 
 }  // namespace tengine

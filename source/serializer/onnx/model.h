@@ -2,9 +2,11 @@
 // The way of an ONNX model: bytes, taken apart (wire.h), checked, built (graph_import.h).
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "serializer/onnx/model_files.h"
+#include "serializer/onnx/model_frame.h"
 #include "serializer/onnx/wire.h"
 #include "tengine/ir.h"
 
@@ -12,9 +14,10 @@ namespace tengine {
 
 // Fill the empty `graph`. Constants may lie in `files`, which must outlive it. May throw
 // std::bad_alloc and what protobuf throws; the serializer's entries turn that into a status.
-TENGINE_MUST_USE int load_onnx_file(struct graph* graph, const std::string& path,
-                                    ModelFiles* files);
+TENGINE_MUST_USE int load_onnx_file(struct graph* graph, const std::string& path, ModelFiles* files,
+                                    std::shared_ptr<const ModelFrame>* out_frame);
 // `bytes` are the caller's; a model without file cannot have external data.
-TENGINE_MUST_USE int load_onnx_bytes(struct graph* graph, Bytes bytes);
+TENGINE_MUST_USE int load_onnx_bytes(struct graph* graph, Bytes bytes,
+                                     std::shared_ptr<const ModelFrame>* out_frame);
 
 }  // namespace tengine

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of a model: its own and those of external data. Those in which constants lie in place stay
-// mapped while the graph lives; with the option model.map=0 none does. Kept in
-// graph->serializer_privacy.
+// mapped while the graph lives; with the option model.map=0 none does.
 #pragma once
 
 #include <map>

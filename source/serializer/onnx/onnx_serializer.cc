@@ -25,19 +25,42 @@ int guard(const Work& work)
     return tengine::guarded(with_protobuf, "no memory for the ONNX model");
 }
 
+// Kept in graph->serializer_privacy.
+struct Origin
+{
+    explicit Origin(tengine::FileOptions options) : files(options) {}
+
+    tengine::ModelFiles files;
+    std::shared_ptr<const tengine::ModelFrame> frame;
+    bool is_copy = false;
+};
+
+const Origin* origin_of(const struct graph* graph)
+{
+    return static_cast<const Origin*>(graph->serializer_privacy);
+}
+
+// The graph's, even when loading fails.
+Origin* make_origin(struct serializer* serializer, struct graph* graph,
+                    tengine::FileOptions options)
+{
+    auto* origin = new Origin(options);
+    graph->serializer = serializer;
+    graph->serializer_privacy = origin;
+    return origin;
+}
+
 int load_model(struct serializer* serializer, struct graph* graph, const char* file_name, va_list)
 {
     if (!file_name || !*file_name)
         return tengine_error_set(TENGINE_EINVAL, "an ONNX model needs a file name");
-    graph->serializer = serializer;
     const ir_context_t* context = graph->attribute->context;
     const tengine::FileOptions options = {
         get_ir_context_number(context, "model.map") != 0,
         get_ir_context_number(context, "model.refuse_hard_links") != 0};
     return guard([=] {
-        auto* files = new tengine::ModelFiles(options);  // the graph's even when loading fails
-        graph->serializer_privacy = files;
-        return tengine::load_onnx_file(graph, file_name, files);
+        Origin* origin = make_origin(serializer, graph, options);
+        return tengine::load_onnx_file(graph, file_name, &origin->files, &origin->frame);
     });
 }
 
@@ -49,27 +72,45 @@ int load_mem(struct serializer* serializer, struct graph* graph, const void* add
                                  "an ONNX model in memory needs an address and a size above 0; "
                                  "the size is %d",
                                  size);
-    graph->serializer = serializer;
     const tengine::Bytes bytes(static_cast<const char*>(address), static_cast<size_t>(size));
-    return guard([=] { return tengine::load_onnx_bytes(graph, bytes); });
+    return guard([=] {
+        return tengine::load_onnx_bytes(graph, bytes, &make_origin(serializer, graph, {})->frame);
+    });
 }
 
 int unload_graph(struct serializer*, struct graph* graph, void* privacy, void*)
 {
-    delete static_cast<tengine::ModelFiles*>(privacy);
+    delete static_cast<Origin*>(privacy);
     graph->serializer_privacy = nullptr;
     return TENGINE_OK;
 }
 
 ir_data_place_t locate_data(const struct serializer*, const struct graph* graph, const void* data)
 {
-    const auto* files = static_cast<const tengine::ModelFiles*>(graph->serializer_privacy);
-    return files && files->contains(data) ? IR_DATA_MAPPED : IR_DATA_PROGRAM;
+    const Origin* origin = origin_of(graph);
+    return origin && origin->files.contains(data) ? IR_DATA_MAPPED : IR_DATA_PROGRAM;
 }
+
+extern serializer_t onnx_serializer;
 
 int save_model(struct serializer*, const struct graph* graph, const char* file_name)
 {
-    return guard([=] { return tengine::save_onnx_file(*graph, file_name); });
+    return guard([=] {
+        const Origin* origin = graph->serializer == &onnx_serializer ? origin_of(graph) : nullptr;
+        const bool has_frame = origin && origin->is_copy;
+        return tengine::save_onnx_file(*graph, has_frame ? origin->frame.get() : nullptr,
+                                       file_name);
+    });
+}
+
+int inherit(struct serializer* serializer, const struct graph* parent, struct graph* graph)
+{
+    return guard([=] {
+        Origin* origin = make_origin(serializer, graph, {});
+        origin->frame = origin_of(parent)->frame;
+        origin->is_copy = true;
+        return static_cast<int>(TENGINE_OK);
+    });
 }
 
 // No init and release: protobuf's global state is never shut down, because it could not be brought
@@ -87,6 +128,7 @@ serializer_t make_serializer()
     made.dialect = "";
     made.locate_data = locate_data;
     made.file_ending = ".onnx";
+    made.inherit = inherit;
     return made;
 }
 

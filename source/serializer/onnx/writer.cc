@@ -15,6 +15,7 @@
 #include "operator/onnx_type.h"
 #include "operator/param.h"
 #include "operator/registry.h"
+#include "serializer/onnx/model_frame.h"
 #include "serializer/onnx/wire.h"
 
 namespace tengine {
@@ -31,6 +32,8 @@ using ::onnx::TensorProto;
 // more programs read it.
 constexpr int64_t kIrVersion = 10;
 constexpr int kOpsetOfIrVersion = 21;
+// Of a model's own: in earlier ones initialisers must be inputs.
+constexpr int64_t kFirstIrVersion = 4;
 
 void fill_tensor(int data_type, const int dims[], int dim_num, const void* data, size_t size,
                  TensorProto* proto)
@@ -136,30 +139,40 @@ int opset_of(const node& node)
 class GraphExport
 {
   public:
-    GraphExport(const struct graph& graph, ModelProto* model) : graph_(graph), model_(model) {}
+    GraphExport(const struct graph& graph, const ModelFrame* frame, ModelProto* model)
+        : graph_(graph), frame_(frame), model_(model)
+    {
+    }
 
     int run()
     {
         TENGINE_RETURN_IF_ERROR(check_size());
-        model_->set_ir_version(kIrVersion);
-        model_->set_producer_name("tengine");
+        begin_model();
         name_tensors();
         GraphProto* proto = model_->mutable_graph();
-        proto->set_name(graph_.name);
         for (int i = 0; i < graph_.tensor_num; i++)
             add_constant(*graph_.tensor_list[i], proto);
         for (int i = 0; i < graph_.node_num; i++)
             if (!stands_for_value(*graph_.node_list[i]))
                 TENGINE_RETURN_IF_ERROR(add_node(*graph_.node_list[i], proto->add_node()));
-        for (int i = 0; i < graph_.input_tensor_num; i++)
-            describe(graph_.input_tensors[i], proto->add_input());
-        for (int i = 0; i < graph_.output_tensor_num; i++)
-            describe(graph_.output_tensors[i], proto->add_output());
+        describe_borders(proto);
         add_opsets();
         return TENGINE_OK;
     }
 
   private:
+    void begin_model()
+    {
+        if (frame_) {
+            *model_ = frame_->model;
+            model_->set_ir_version(std::max(model_->ir_version(), kFirstIrVersion));
+            return;
+        }
+        model_->set_ir_version(kIrVersion);
+        model_->set_producer_name("tengine");
+        model_->mutable_graph()->set_name(graph_.name);
+    }
+
     // Data and names only: what is around them is small.
     int check_size() const
     {
@@ -223,15 +236,28 @@ class GraphExport
         return TENGINE_OK;
     }
 
-    static void add_attributes(const node& node, NodeProto* proto)
+    static void add_attribute(const node& node, const op_field_t& field, NodeProto* proto)
+    {
+        const void* memory = static_cast<const char*>(node.op.param_mem) + field.offset;
+        fill_attribute(field, memory, proto->add_attribute());
+    }
+
+    // Those that the model lists, in its order, then all others that are not the default.
+    void add_attributes(const node& node, NodeProto* proto) const
     {
         const method& method = *node.op.method;
+        std::unordered_set<const op_field_t*> listed;
+        if (frame_ && frame_->attributes.count(node.name)) {
+            for (const std::string& name : frame_->attributes.at(node.name)) {
+                const op_field_t* field = find_op_field(&method, name.c_str(), node.op.version);
+                if (field && listed.insert(field).second) add_attribute(node, *field, proto);
+            }
+        }
         // Of an unknown operator only what was added to the row is the file's.
         const int first = is_unknown(node) ? find_op_method(node.op.type, 0)->field_num : 0;
         for (int i = first; i < method.field_num; i++) {
             const op_field_t& field = method.fields[i];
-            const void* memory = static_cast<const char*>(node.op.param_mem) + field.offset;
-            if (is_set(node, field)) fill_attribute(field, memory, proto->add_attribute());
+            if (is_set(node, field) && !listed.count(&field)) add_attribute(node, field, proto);
         }
     }
 
@@ -250,10 +276,77 @@ class GraphExport
         }
     }
 
+    // Whether the inputs have the shapes that the model declares; those of what is computed then
+    // hold as well.
+    bool has_declared_shapes() const
+    {
+        const auto& declared = model_->graph().input();
+        if (!frame_ || declared.size() != graph_.input_tensor_num) return false;
+        for (int i = 0; i < declared.size(); i++)
+            if (!is_declared(*graph_.tensor_list[graph_.input_tensors[i]], declared.Get(i)))
+                return false;
+        return true;
+    }
+
+    static bool is_declared(const ir_tensor_t& tensor, const ::onnx::ValueInfoProto& declared)
+    {
+        const auto& type = declared.type().tensor_type();
+        if (declared.name() != tensor.name || type.elem_type() != get_onnx_type(tensor.data_type) ||
+            type.has_shape() != (tensor.shape_set != 0) ||
+            type.shape().dim_size() != tensor.dim_num)
+            return false;
+        for (int i = 0; i < tensor.dim_num; i++) {
+            const auto& dim = type.shape().dim(i);
+            const bool is_open = !dim.has_dim_value() || dim.dim_value() < 0;
+            if (tensor.dims[i] != (is_open ? -1 : dim.dim_value())) return false;
+        }
+        return true;
+    }
+
+    void describe_borders(GraphProto* proto) const
+    {
+        const bool keeps_shapes = has_declared_shapes();
+        proto->clear_output();
+        if (!keeps_shapes) {
+            proto->clear_input();
+            proto->clear_value_info();
+            for (int i = 0; i < graph_.input_tensor_num; i++)
+                describe(graph_.input_tensors[i], proto->add_input());
+        }
+        for (int i = 0; i < graph_.output_tensor_num; i++) {
+            const auto* declared = keeps_shapes ? find_output(graph_.output_tensors[i]) : nullptr;
+            if (declared)
+                *proto->add_output() = *declared;
+            else
+                describe(graph_.output_tensors[i], proto->add_output());
+        }
+    }
+
+    // The model's declaration of an output, or null.
+    const ::onnx::ValueInfoProto* find_output(int index) const
+    {
+        for (const auto& output : frame_->model.graph().output())
+            if (output.name() == name_of(index)) return &output;
+        return nullptr;
+    }
+
+    // The model's own import of a domain, or null.
+    ::onnx::OperatorSetIdProto* find_opset(const std::string& domain) const
+    {
+        for (auto& opset : *model_->mutable_opset_import())
+            if (opset.domain() == domain || (domain.empty() && opset.domain() == "ai.onnx"))
+                return &opset;
+        return nullptr;
+    }
+
     void add_opsets()
     {
         opsets_[""] = std::max(opsets_[""], 1);
         for (const auto& [domain, version] : opsets_) {
+            if (auto* given = find_opset(domain)) {
+                given->set_version(std::max<int64_t>(given->version(), version));
+                continue;
+            }
             auto* opset = model_->add_opset_import();
             opset->set_domain(domain);
             opset->set_version(version);
@@ -261,6 +354,7 @@ class GraphExport
     }
 
     const struct graph& graph_;
+    const ModelFrame* frame_;
     ModelProto* model_;
     std::vector<std::string> names_;
     std::map<std::string, int> opsets_;
@@ -268,11 +362,11 @@ class GraphExport
 
 }  // namespace
 
-int save_onnx_file(const struct graph& graph, const char* path)
+int save_onnx_file(const struct graph& graph, const ModelFrame* frame, const char* path)
 {
     google::protobuf::Arena arena;
     ModelProto& model = *make_message<ModelProto>(&arena);
-    TENGINE_RETURN_IF_ERROR(GraphExport(graph, &model).run());
+    TENGINE_RETURN_IF_ERROR(GraphExport(graph, frame, &model).run());
     std::string bytes;
     if (!model.SerializeToString(&bytes))
         return tengine_error_set(TENGINE_EINTERNAL, "graph '%s' cannot be written as ONNX",

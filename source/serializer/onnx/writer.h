@@ -11,8 +11,12 @@ struct graph;
 
 namespace tengine {
 
+struct ModelFrame;
+
 // TENGINE_ELIMIT when the file would be larger than a protobuf message can be, TENGINE_EIO when it
-// cannot be written; nothing is left behind then.
-TENGINE_MUST_USE int save_onnx_file(const struct graph& graph, const char* path);
+// cannot be written; nothing is left behind then. `frame` is that of the model the graph was made
+// of, or null.
+TENGINE_MUST_USE int save_onnx_file(const struct graph& graph, const ModelFrame* frame,
+                                    const char* path);
 
 }  // namespace tengine

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantising a float model. The program calibrates: it runs the model on samples and finds the
+// range of each tensor's values. The library knows what it computes in int8, and inserts the pairs
+// of QuantizeLinear and DequantizeLinear. `tengine quantize` is written on this. The rules of
+// c_api.h for results, errors, ownership and threads hold here.
+#pragma once
+
+#include "tengine/c_api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Nodes that are quantised as one, with no pairs between: an operator with its bias and its Relu or
+// Clip, or a function of one tensor that takes several nodes.
+struct tengine_quantized_layer
+{
+    const char* const* nodes;      // names, in the order of the graph
+    const char* const* operators;  // of each
+    int node_number;
+    const char* tensor;  // the first result
+    int stands_alone;    // 0: quantised only because all that it reads is
+};
+
+// A tensor that is quantised as int8: real = scale x (stored - zero_point).
+struct tengine_quantized_tensor
+{
+    const char* name;  // of the model
+    float scale;
+    int zero_point;
+    const char* dequantized;  // the float tensor of the new graph that holds what is left of it
+};
+
+// What is to be quantised, and how. What is 0 or NULL is not wanted, unless it says otherwise. The
+// functions are called by tengine_graph_quantize before it returns, on its thread, with `user`;
+// what they are given lives until they return. They must not use the graph.
+struct tengine_quantization
+{
+    int per_channel;  // 1: a weight has a scale for each output channel, otherwise one
+    // Nodes that stay in float: names in which * stands for any characters and ? for one, or
+    // "op:<operator>". Of a layer with such a node all nodes do.
+    const char* const* keep_float;
+    int keep_float_number;
+    void* user;
+    // Must be given: the range of the values of a tensor that is computed or fed. Returns 1, or 0
+    // when there is none, and every layer that needs it stays in float; so must those of tensors
+    // that are not fp32. Each tensor is asked for once, constants never.
+    int (*get_range)(void* user, const char* tensor, double* low, double* high);
+    // Whether a layer is to be quantised that can be: 1, or 0 for float. Layers come in the order
+    // of the graph; NULL: all are.
+    int (*choose)(void* user, const struct tengine_quantized_layer* layer);
+    // Each tensor that has been quantised, also constants, except weights and biases.
+    void (*take_tensor)(void* user, const struct tengine_quantized_tensor* tensor);
+    // Each node that `keep_float` fits.
+    void (*take_kept)(void* user, const char* node);
+};
+
+// A new graph: `graph` in int8, in the QDQ form of ONNX. It runs as it is, in float between the
+// pairs, or in TENGINE_MODE_INT8, and save_graph writes it, as ONNX or as a tmfile of int8 tensors.
+// Its context is that of `graph`, which is not changed and may be destroyed first.
+//
+// Batch normalisation behind a convolution becomes part of its weights, also where the convolution
+// stays in float. Activations: one scale and zero point a tensor, scale = (high - low) / 255 with 0
+// inside the range; tensors between which values only move share the smallest range that holds
+// theirs. Weights: -127 to 127 without zero point. Biases: int32, in units of the input's scale
+// times the weight's. Which operators are quantised docs/quantize.md lists. A graph for which no
+// tensor has a range, or no layer is chosen, is the float model as it would be quantised.
+//
+// A graph of ONNX's operators keeps its opset, and may have inputs without complete shape.
+// Operators of Tengine become ONNX's of the newest opset, for which shapes must be complete.
+//
+// Thread rule: as every function on the graph; not while it runs. Fails with TENGINE_EINVAL (NULL,
+// no get_range, a negative number, a range that is not finite or whose ends are in the wrong order,
+// a constant with values that are not finite, an input of a graph of Tengine's operators without
+// complete shape), TENGINE_ENOENT (a pattern of keep_float fits no node), TENGINE_ENOTSUP (an opset
+// before 10, scales per channel with one before 13, a build without TENGINE_WITH_PRECISIONS),
+// TENGINE_EOPERATOR (an operator of Tengine that ONNX does not have).
+DLLEXPORT graph_t tengine_graph_quantize(graph_t graph, const struct tengine_quantization* how);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an ONNX model says beside what a graph holds: who made it, documentation, declared shapes,
+// and which attributes its nodes list, in what order. A copy that the library has changed is
+// written with it, so that licences and the names of dimensions are not lost (writer.h). A graph
+// that a program has loaded is not: the program may have changed it in any way.
+#pragma once
+
+#include <memory>
+#include <onnx/onnx.pb.h>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "serializer/onnx/graph_import.h"
+
+namespace tengine {
+
+// The message lies in an arena for the same reason as those of OnnxModel.
+struct ModelFrame
+{
+    google::protobuf::Arena arena;
+    // With a graph that has neither nodes nor initialisers, nor inputs that are initialisers.
+    ::onnx::ModelProto& model = *make_message<::onnx::ModelProto>(&arena);
+    std::unordered_map<std::string, std::vector<std::string>> attributes;  // by the node's name
+};
+
+// `graph` is what the model was imported to, `node_names` what its nodes are called there.
+std::shared_ptr<const ModelFrame> make_model_frame(const OnnxModel& model,
+                                                   const std::vector<std::string>& node_names,
+                                                   const graph& graph);
+
+}  // namespace tengine
