@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of `tengine quantize` against formulas worked out by hand: histograms, ranges,
-// scales.
+// The arithmetic of `tengine quantize` against formulas worked out by hand: histograms and ranges.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -35,47 +34,18 @@ std::vector<float> values_with_outlier(float outlier)
     return values;
 }
 
-double squared_error(const std::vector<float>& values, const Quantization& q)
+// The squares of what is left out and rounded when 255 steps cover the range and zero.
+double squared_error(const std::vector<float>& values, const Range& range)
 {
+    const double low = std::min(range.low, 0.0);
+    const double step = (std::max(range.high, 0.0) - low) / 255;
+    const double first = std::nearbyint(low / step);
     double error = 0;
     for (const float value : values) {
-        const double back = q.scale * (quantize_value(value, q) - q.zero_point);
+        const double back = step * std::clamp(std::nearbyint(value / step), first, first + 255);
         error += (back - value) * (back - value);
     }
     return error;
-}
-
-TEST(QuantizeRange, ScaleAndZeroPointFollowTheFormula)
-{
-    struct Case
-    {
-        Range range;
-        double scale;
-        int zero_point;
-    };
-    const Case cases[] = {
-        {{0, 25.5}, 0.1, -128},
-        {{-1, 3}, 4.0 / 255, -64},
-        {{-2, -1}, 2.0 / 255, 127},
-        {{1, 2}, 2.0 / 255, -128},
-        {{0, 0}, 1, 0},
-        {{-127, 128}, 1, -1},
-    };
-    for (const Case& c : cases) {
-        const Quantization q = quantization_of(c.range);
-        EXPECT_FLOAT_EQ(q.scale, static_cast<float>(c.scale)) << c.range.low;
-        EXPECT_EQ(q.zero_point, c.zero_point) << c.range.low;
-    }
-}
-
-TEST(QuantizeRange, ValuesRoundToEvenAndSaturate)
-{
-    const Quantization q{0.5f, 10};
-    EXPECT_EQ(quantize_value(0.25f, q), 10);
-    EXPECT_EQ(quantize_value(0.75f, q), 12);
-    EXPECT_EQ(quantize_value(-0.75f, q), 8);
-    EXPECT_EQ(quantize_value(1e30f, q), 127);
-    EXPECT_EQ(quantize_value(-1e30f, q), -128);
 }
 
 TEST(QuantizeRange, AWiderValueJoinsBinsAndLosesNone)
@@ -134,10 +104,10 @@ TEST(QuantizeRange, SquaredErrorIsAsSmallAsThatOfAnyOtherRange)
         const std::vector<float> values = values_with_outlier(outlier);
         const Histogram histogram = histogram_of(values);
         const Range range = choose_range(histogram, RangeMethod::kSquaredError, 0);
-        const double chosen = squared_error(values, quantization_of(range));
+        const double chosen = squared_error(values, range);
         for (float high = 2.0f; high <= outlier; high += 0.5f) {
             const Range other = {std::max(histogram.least(), -high), high};
-            EXPECT_LE(chosen, 1.03 * squared_error(values, quantization_of(other)))
+            EXPECT_LE(chosen, 1.03 * squared_error(values, other))
                 << outlier << ": " << range.high << ", better is " << high;
         }
     }
@@ -149,7 +119,6 @@ TEST(QuantizeRange, ValuesOfOneSideKeepTheirSide)
     for (const char* name : {"minmax", "percentile", "kl", "mse"}) {
         const Range range = choose_range(histogram, parse_range_method(name), kDefaultPercentile);
         EXPECT_GE(range.low, 0) << name;
-        EXPECT_EQ(quantization_of(range).zero_point, -128) << name;
     }
 }
 

@@ -4,6 +4,8 @@
 // accelerator.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tools/accelerated_run.h"
@@ -183,6 +185,61 @@ INSTANTIATE_TEST_SUITE_P(As, QuantizedTmfile,
                                          Scheme{"Uint8", true, true, false},
                                          Scheme{"Uint8WithInt8PerChannel", true, false, true}),
                          scheme_name);
+
+// `tengine quantize` on a tmfile in float.
+class QuantizeTmfile : public testing::Test
+{
+  protected:
+    void SetUp() override
+    {
+        const Finished finished = run({"convert", data_file("digits.onnx"), float_});
+        ASSERT_EQ(finished.status, 0) << finished.errors;
+    }
+
+    // What is quantised from `model` on 20 random samples.
+    std::string quantize(const std::string& model, const std::string& name)
+    {
+        const std::string path = folder_ + "/" + name;
+        const Finished finished =
+            run({"quantize", model, "--shape", "image=1x1x8x8", "--random", "20", "-o", path});
+        EXPECT_EQ(finished.status, 0) << finished.errors;
+        EXPECT_THAT(finished.output, testing::HasSubstr("quantised   15 of 16 nodes\n"));
+        return path;
+    }
+
+    Tensor read_digit(const std::string& model)
+    {
+        return run_model(model, folder_,
+                         {"--input", data_file("digit_7_007.png"), "--precision", "int8"})
+            .output;
+    }
+
+    std::string folder_ = scratch_folder();
+    std::string float_ = folder_ + "/float.tmfile";
+};
+
+TEST_F(QuantizeTmfile, GivesTheSameAsTheOnnxModel)
+{
+    const std::string onnx = quantize(data_file("digits.onnx"), "of_onnx.onnx");
+    const Tensor expected = read_digit(onnx);
+    EXPECT_EQ(count_nodes(load_model(onnx), "QuantizeLinear"), 11);
+    for (const std::string& quantized :
+         {quantize(float_, "of_tmfile.tmfile"), quantize(float_, "of_tmfile.onnx"),
+          quantize(data_file("digits.onnx"), "of_onnx.tmfile")}) {
+        const Tensor result = read_digit(quantized);
+        EXPECT_TRUE(result.bytes == expected.bytes) << quantized;
+    }
+}
+
+TEST_F(QuantizeTmfile, WhatIsQuantisedAlreadyIsRefused)
+{
+    const std::string once = quantize(float_, "once.tmfile");
+    const std::string twice = folder_ + "/twice.tmfile";
+    const Finished finished = run({"quantize", once, "--random", "1", "-o", twice});
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_THAT(finished.errors, testing::HasSubstr("the model is quantised already: "));
+    EXPECT_FALSE(std::filesystem::exists(twice));
+}
 
 }  // namespace
 }  // namespace tengine::program

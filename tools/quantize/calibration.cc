@@ -7,12 +7,11 @@
 
 namespace tengine::tools {
 
-std::map<std::string, Histogram> calibrate(const ::onnx::ModelProto& model,
-                                           const std::vector<std::string>& tensors,
+std::map<std::string, Histogram> calibrate(graph_t graph, const std::vector<std::string>& tensors,
                                            const SampleSet& samples, int threads,
                                            const ShowProgress& show)
 {
-    Network network(model, tensors, threads);
+    Network network(graph, tensors, threads);
     std::map<std::string, Histogram> histograms;
     for (size_t i = 0; i < samples.number; ++i) {
         const Sample sample = samples.read(i);

@@ -13,14 +13,6 @@ namespace {
 
 constexpr double kLargestError = 1.0 / 128;
 
-std::vector<std::string> output_names(const ::onnx::ModelProto& model)
-{
-    std::vector<std::string> names;
-    for (const auto& output : model.graph().output())
-        names.push_back(output.name());
-    return names;
-}
-
 // Rows of scores, 0 if the output is none.
 size_t score_rows(const std::vector<int>& shape)
 {
@@ -124,20 +116,19 @@ double Decisions::drop() const
                        : 100.0 * static_cast<double>(number - same) / static_cast<double>(number);
 }
 
-Comparison compare_models(const ::onnx::ModelProto& model, const QdqModel& quantized,
+Comparison compare_models(graph_t in_float, const QuantizedModel& quantized,
                           const SampleSet& samples, const Labels& labels, int threads,
                           const ShowProgress& show)
 {
-    const GraphIndex index(model.graph());
+    const std::vector<std::string> outputs = output_names(in_float);
     std::vector<std::string> expected_names;
     std::vector<std::string> actual_names;
     for (const auto& [tensor, dequantized] : quantized.dequantized) {
-        if (index.is_constant(tensor)) continue;
         expected_names.push_back(tensor);
         actual_names.push_back(dequantized);
     }
-    Network expected(model, expected_names, threads);
-    Network actual(quantized.model, actual_names, threads);
+    Network expected(in_float, expected_names, threads);
+    Network actual(quantized.graph.get(), actual_names, threads);
     Comparison comparison;
     for (size_t i = 0; i < samples.number; ++i) {
         const Sample sample = samples.read(i);
@@ -147,7 +138,7 @@ Comparison compare_models(const ::onnx::ModelProto& model, const QdqModel& quant
             comparison.tensors[expected_names[k]].add(expected.view(expected_names[k]),
                                                       actual.view(actual_names[k]));
         bool is_first = true;
-        for (const std::string& name : output_names(model)) {
+        for (const std::string& name : outputs) {
             const FloatView view = expected.view(name);
             add_output(name, view, actual.view(name), &comparison);
             if (view.values == nullptr || !is_first) continue;
@@ -160,10 +151,10 @@ Comparison compare_models(const ::onnx::ModelProto& model, const QdqModel& quant
     return comparison;
 }
 
-Reference::Reference(const ::onnx::ModelProto& model, const SampleSet& samples, int threads)
-    : samples_(samples), threads_(threads), names_(output_names(model))
+Reference::Reference(GraphPointer graph, const SampleSet& samples, int threads)
+    : samples_(samples), threads_(threads), names_(output_names(graph.get()))
 {
-    Network network(model, {}, threads);
+    Network network(graph.get(), {}, threads);
     for (size_t i = 0; i < samples.number; ++i) {
         const Sample sample = samples.read(i);
         network.run(sample);
@@ -179,7 +170,7 @@ Reference::Reference(const ::onnx::ModelProto& model, const SampleSet& samples, 
     }
 }
 
-Comparison Reference::compare(const ::onnx::ModelProto& quantized, size_t samples) const
+Comparison Reference::compare(graph_t quantized, size_t samples) const
 {
     Network network(quantized, {}, threads_);
     Comparison comparison;

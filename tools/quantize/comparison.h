@@ -4,14 +4,12 @@
 #pragma once
 
 #include <map>
-#include <onnx/onnx.pb.h>
 #include <string>
 #include <vector>
 
 #include "quantize/calibration.h"
 #include "quantize/labels.h"
 #include "quantize/network.h"
-#include "quantize/qdq_model.h"
 
 namespace tengine::tools {
 
@@ -58,10 +56,10 @@ struct Comparison
     Accuracy accuracy;                     // of these; nothing without labels
 };
 
-// Runs both models on all samples. `quantized.dequantized` tells which tensors to compare; those of
-// them that are constant are left out. `labels` may be empty. Throws Failure, as the next ones do;
-// also when the labels are not one for each row of scores of the first fp32 output.
-Comparison compare_models(const ::onnx::ModelProto& model, const QdqModel& quantized,
+// Runs both models on all samples. `quantized.dequantized` tells which tensors to compare; they
+// become outputs of the graphs. `labels` may be empty. Throws Failure, as the next ones do; also
+// when the labels are not one for each row of scores of the first fp32 output.
+Comparison compare_models(graph_t in_float, const QuantizedModel& quantized,
                           const SampleSet& samples, const Labels& labels, int threads,
                           const ShowProgress& show);
 
@@ -69,10 +67,10 @@ Comparison compare_models(const ::onnx::ModelProto& model, const QdqModel& quant
 class Reference
 {
   public:
-    Reference(const ::onnx::ModelProto& model, const SampleSet& samples, int threads);
+    Reference(GraphPointer graph, const SampleSet& samples, int threads);
 
     // Outputs only. `samples`: that many of the first ones.
-    Comparison compare(const ::onnx::ModelProto& quantized, size_t samples) const;
+    Comparison compare(graph_t quantized, size_t samples) const;
 
     size_t sample_number() const { return samples_.number; }
 

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "model.h"
-#include "quantize/onnx_model.h"
 #include "tensor_file/failure.h"
 
 namespace tengine::tools {
@@ -25,16 +24,17 @@ bool writes_one_of(node_t node, const std::set<std::string>& tensors)
 
 }  // namespace
 
-Network::Network(const ::onnx::ModelProto& model, const std::vector<std::string>& tensors,
-                 int threads)
-    : threads_(threads)
+std::vector<std::string> output_names(graph_t graph)
 {
-    const std::string bytes = model_bytes(model);
-    context_.reset(create_context("quantize", 0));
-    if (context_ == nullptr) fail_api(kSubject);
-    graph_.reset(
-        create_graph(context_.get(), "onnx:m", bytes.data(), static_cast<int>(bytes.size())));
-    if (graph_ == nullptr) fail_api(kSubject);
+    std::vector<std::string> names;
+    for (int i = 0; i < tengine_graph_get_output_number(graph); ++i)
+        names.emplace_back(get_tensor_name(tengine_graph_get_output(graph, i)));
+    return names;
+}
+
+Network::Network(graph_t graph, const std::vector<std::string>& tensors, int threads)
+    : graph_(graph), threads_(threads)
+{
     if (!tensors.empty()) set_outputs(tensors);
 }
 
@@ -43,19 +43,19 @@ void Network::set_outputs(const std::vector<std::string>& tensors)
 {
     std::set<std::string> wanted(tensors.begin(), tensors.end());
     std::set<std::string> inputs;
-    for (int i = 0; i < tengine_graph_get_input_number(graph_.get()); ++i)
-        inputs.insert(get_tensor_name(tengine_graph_get_input(graph_.get(), i)));
-    for (int i = 0; i < tengine_graph_get_output_number(graph_.get()); ++i)
-        wanted.insert(get_tensor_name(tengine_graph_get_output(graph_.get(), i)));
+    for (int i = 0; i < tengine_graph_get_input_number(graph_); ++i)
+        inputs.insert(get_tensor_name(tengine_graph_get_input(graph_, i)));
+    for (const std::string& output : output_names(graph_))
+        wanted.insert(output);
     for (const std::string& input : inputs)
         wanted.erase(input);
     std::vector<const char*> nodes;
-    for (int i = 0; i < get_graph_node_num(graph_.get()); ++i) {
-        node_t node = get_graph_node_by_idx(graph_.get(), i);
+    for (int i = 0; i < get_graph_node_num(graph_); ++i) {
+        node_t node = get_graph_node_by_idx(graph_, i);
         if (writes_one_of(node, wanted)) nodes.push_back(get_node_name(node));
     }
     if (nodes.empty()) return;
-    if (set_graph_output_node(graph_.get(), nodes.data(), static_cast<int>(nodes.size())) < 0)
+    if (set_graph_output_node(graph_, nodes.data(), static_cast<int>(nodes.size())) < 0)
         fail_api(kSubject);
 }
 
@@ -67,7 +67,7 @@ void Network::run(const Sample& sample)
     const bool is_new_shape = !is_prepared_ || shapes != shapes_;
     static std::byte nothing[1];
     for (const Tensor& tensor : sample) {
-        tensor_t input = get_graph_tensor(graph_.get(), tensor.name.c_str());
+        tensor_t input = get_graph_tensor(graph_, tensor.name.c_str());
         if (input == nullptr) fail_api(kSubject);
         const std::vector<int>& shape = tensor.shape;
         // The library only reads the buffer of an input.
@@ -78,15 +78,15 @@ void Network::run(const Sample& sample)
             fail_api("input '" + tensor.name + "'");
     }
     const options_t options = {threads_, TENGINE_CLUSTER_ALL, TENGINE_MODE_FP32, 0};
-    if (is_new_shape && prerun_graph_multithread(graph_.get(), options) < 0) fail_api(kSubject);
+    if (is_new_shape && prerun_graph_multithread(graph_, options) < 0) fail_api(kSubject);
     is_prepared_ = true;
     shapes_ = std::move(shapes);
-    if (run_graph(graph_.get(), 1) < 0) fail_api(kSubject);
+    if (run_graph(graph_, 1) < 0) fail_api(kSubject);
 }
 
 FloatView Network::view(const std::string& name) const
 {
-    tensor_t tensor = get_graph_tensor(graph_.get(), name.c_str());
+    tensor_t tensor = get_graph_tensor(graph_, name.c_str());
     if (tensor == nullptr) fail_api(kSubject);
     const Tensor described = describe_tensor(tensor);
     FloatView view;

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tengine quantize`: post-training quantisation of a float model to int8.
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <iterator>
+#include <cstring>
 #include <memory>
 
 #include "command.h"
 #include "model.h"
 #include "output_path.h"
 #include "progress.h"
-#include "quantize/batch_norm.h"
 #include "quantize/labels.h"
 #include "quantize/quantize_report.h"
 #include "quantize/quantizer.h"
@@ -37,11 +35,11 @@ struct CommandOptions
     QuantizeOptions quantize;
 };
 
-int quantized_node_number(const std::vector<QuantizedUnit>& units)
+int quantized_node_number(const QuantizedModel& quantized)
 {
     int number = 0;
-    for (const QuantizedUnit& unit : units)
-        number += static_cast<int>(unit.nodes.size());
+    for (const QuantizedLayer& layer : quantized.layers)
+        number += layer.nodes;
     return number;
 }
 
@@ -56,28 +54,6 @@ std::vector<Tensor> describe_inputs(const CommandOptions& options)
     return model.inputs();
 }
 
-// Operators that ONNX Runtime and this program write into quantised models, QuantizeLinear and
-// DequantizeLinear first of all.
-bool is_quantized_operator(const std::string& op)
-{
-    static const char* const kParts[] = {"uantizeLinear", "QLinear", "QGemm", "Integer"};
-    return std::any_of(std::begin(kParts), std::end(kParts),
-                       [&](const char* part) { return op.find(part) != std::string::npos; });
-}
-
-// Quantising twice would only lose more.
-void refuse_quantized(const ::onnx::GraphProto& graph, const std::string& path)
-{
-    std::vector<const ::onnx::NodeProto*> found;
-    for (const ::onnx::NodeProto& node : graph.node())
-        if (is_quantized_operator(node.op_type())) found.push_back(&node);
-    if (found.empty()) return;
-    throw Failure(path + ": the model is quantised already: " + std::to_string(found.size()) +
-                  " of its " + std::to_string(graph.node_size()) + " nodes, such as " +
-                  found[0]->op_type() + " '" + found[0]->name() +
-                  "'; give the float model it was made of");
-}
-
 QuantizeReport make_report(const CommandOptions& options)
 {
     QuantizeReport report;
@@ -89,31 +65,43 @@ QuantizeReport make_report(const CommandOptions& options)
     return report;
 }
 
+// `inputs`: shapes, which a tmfile needs.
+void write_model(graph_t graph, const std::vector<Tensor>& inputs, const std::string& path)
+{
+    const char* format = format_of(path);
+    if (format == nullptr) format = "onnx";
+    if (std::strcmp(format, "tengine") == 0) set_input_shapes(graph, inputs);
+    if (save_graph(graph, format, path.c_str()) < 0) fail_api(path);
+}
+
 // Writes the model, the table, or both.
 QuantizeReport work(const CommandOptions& options)
 {
     const std::vector<Tensor> inputs = describe_inputs(options);
-    ::onnx::ModelProto model = read_model(options.model);
-    refuse_quantized(model.graph(), options.model);
+    const FloatModel model(options.model, inputs);
     const SampleSet samples = open_samples(options.data, inputs);
     Labels labels;
     if (!options.labels.empty()) labels = read_labels(options.labels, samples.number);
     QuantizeReport report = make_report(options);
     report.samples = samples.number;
-    report.folded = fold_batch_norms(model.mutable_graph());
-    report.nodes = model.graph().node_size();
 
     Progress progress(options.model, progress_output(options.quiet));
     const ShowProgress show = [&progress](int done, int total) { progress.show(done, total); };
     Quantizer quantizer(model, samples, options.quantize, show);
-    const QdqModel quantized = quantizer.quantize(show);
-    report.comparison =
-        compare_models(model, quantized, samples, labels, options.quantize.threads, show);
-    report.quantized_nodes = quantized_node_number(quantizer.units());
-    report.layers = describe_layers(model.graph(), quantizer, report.comparison);
+    quantizer.search(show);
+    const QuantizedModel quantized = quantizer.quantize();
+    report.folded = model.folded_batch_norms();
+    report.nodes = model.node_number();
+    report.comparison = compare_models(model.in_float().get(), quantized, samples, labels,
+                                       options.quantize.threads, show);
+    report.quantized_nodes = quantized_node_number(quantized);
+    report.layers = describe_layers(quantized, report.comparison);
     report.chosen = quantizer.chosen();
-    if (!options.table.empty()) write_file(options.table, calibration_table(quantizer));
-    if (!options.output.empty()) write_file(options.output, model_bytes(quantized.model));
+    if (!options.table.empty())
+        write_file(options.table, calibration_table(quantized, quantizer.float_nodes()));
+    // The comparison has made outputs of tensors inside the other one.
+    if (!options.output.empty())
+        write_model(quantizer.quantize().graph.get(), inputs, options.output);
     return report;
 }
 
@@ -197,9 +185,11 @@ void add_quantize_command(CLI::App* app)
 {
     const auto options = std::make_shared<CommandOptions>();
     CLI::App* command = app->add_subcommand("quantize", "Make an int8 model of a float one");
-    command->add_option("MODEL", options->model, "ONNX model in fp32")->required();
-    command->add_option("-o,--output", options->output, "File to write the model to, as ONNX")
-        ->type_name("OUT.onnx");
+    command->add_option("MODEL", options->model, "Model in fp32, .onnx or .tmfile")->required();
+    command
+        ->add_option("-o,--output", options->output,
+                     "File to write the model to: a tmfile if it ends in .tmfile, else ONNX")
+        ->type_name("OUT");
     command
         ->add_option("--table", options->table,
                      "File to write the scales and zero points to, for running the float model "

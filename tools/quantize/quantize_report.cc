@@ -56,21 +56,14 @@ void print_chosen(const std::vector<ChosenNode>& chosen)
 
 }  // namespace
 
-std::vector<QuantizedLayer> describe_layers(const ::onnx::GraphProto& graph,
-                                            const Quantizer& quantizer,
-                                            const Comparison& comparison)
+std::vector<ReportedLayer> describe_layers(const QuantizedModel& quantized,
+                                           const Comparison& comparison)
 {
-    std::vector<QuantizedLayer> layers;
-    for (const QuantizedUnit& unit : quantizer.units()) {
-        QuantizedLayer layer;
-        layer.name = graph.node(unit.nodes[0]).name();
-        for (const int node : unit.nodes)
-            layer.op += (layer.op.empty() ? "" : "+") + graph.node(node).op_type();
-        layer.tensor = unit.outputs[0];
-        layer.quantization = quantizer.quantizations().at(layer.tensor);
-        layer.decibels = comparison.tensors.at(layer.tensor).decibels();
-        layers.push_back(std::move(layer));
-    }
+    std::vector<ReportedLayer> layers;
+    for (const QuantizedLayer& layer : quantized.layers)
+        layers.push_back({layer.name, layer.op, layer.tensor,
+                          quantized.quantizations.at(layer.tensor),
+                          comparison.tensors.at(layer.tensor).decibels()});
     return layers;
 }
 
@@ -82,7 +75,7 @@ void print_report(const QuantizeReport& report)
     std::printf("quantised   %d of %d nodes\n\n", report.quantized_nodes, report.nodes);
     std::vector<std::vector<std::string>> rows = {
         {"operator", ">dB", ">scale", ">zero point", "result", "node"}};
-    for (const QuantizedLayer& layer : report.layers)
+    for (const ReportedLayer& layer : report.layers)
         rows.push_back({layer.op, decibel_text(layer.decibels),
                         number_text(layer.quantization.scale),
                         std::to_string(layer.quantization.zero_point), layer.tensor, layer.name});
@@ -108,7 +101,7 @@ void print_report(const QuantizeReport& report)
 Json to_json(const QuantizeReport& report)
 {
     Json layers = Json::array();
-    for (const QuantizedLayer& layer : report.layers)
+    for (const ReportedLayer& layer : report.layers)
         layers.push_back({{"name", layer.name},
                           {"operator", layer.op},
                           {"tensor", layer.tensor},

@@ -11,7 +11,7 @@
 
 namespace tengine::tools {
 
-struct QuantizedLayer
+struct ReportedLayer
 {
     std::string name;
     std::string op;      // "Conv+Relu" with its activation
@@ -31,14 +31,13 @@ struct QuantizeReport
     int folded = 0;  // batch normalisations
     int nodes = 0;   // of the model after that
     int quantized_nodes = 0;
-    std::vector<QuantizedLayer> layers;
+    std::vector<ReportedLayer> layers;
     std::vector<ChosenNode> chosen;
     Comparison comparison;
 };
 
-std::vector<QuantizedLayer> describe_layers(const ::onnx::GraphProto& graph,
-                                            const Quantizer& quantizer,
-                                            const Comparison& comparison);
+std::vector<ReportedLayer> describe_layers(const QuantizedModel& quantized,
+                                           const Comparison& comparison);
 
 void print_report(const QuantizeReport& report);
 Json to_json(const QuantizeReport& report);

@@ -8,39 +8,25 @@
 #include "text.h"
 
 namespace tengine::tools {
-namespace {
 
-// Others are quantised only in the company of these.
-bool stands_alone(const QuantizedUnit& unit)
-{
-    return unit.op->role == QuantizedRole::kWeighted || unit.op->role == QuantizedRole::kArithmetic;
-}
-
-}  // namespace
-
-Quantizer::Quantizer(const ::onnx::ModelProto& model, const SampleSet& samples,
+Quantizer::Quantizer(const FloatModel& model, const SampleSet& samples,
                      const QuantizeOptions& options, const ShowProgress& show)
-    : model_(model),
-      samples_(samples),
-      options_(options),
-      index_(model.graph()),
-      kept_(match_nodes(model.graph(), options.keep_float))
+    : model_(model), samples_(samples), options_(options)
 {
-    const std::vector<std::string> tensors = tensors_to_calibrate(model.graph(), index_, kept_);
-    histograms_ = calibrate(model, tensors, samples, options.threads, show);
-    for (const auto& [tensor, histogram] : histograms_)
-        ranges_[tensor] = choose_range(histogram, options.method, options.percentile);
-    units_ = select_units(model.graph(), index_, histograms_, kept_);
-    if (units_.empty())
+    request_.per_channel = options.per_channel;
+    request_.keep_float = options.keep_float;
+    const std::vector<std::string> tensors = model.tensors_to_calibrate(request_);
+    const GraphPointer in_float = model.in_float();
+    for (const auto& [tensor, histogram] :
+         calibrate(in_float.get(), tensors, samples, options.threads, show))
+        request_.ranges[tensor] = choose_range(histogram, options.method, options.percentile);
+    QuantizedModel quantized = model.quantize(request_);
+    kept_ = std::move(quantized.kept);
+    layers_ = std::move(quantized.layers);
+    if (layers_.empty())
         throw Failure("there is nothing to quantise: " +
                       std::string(kept_.empty() ? "no node is one that int8 is for"
                                                 : "--keep-float keeps every node in float"));
-}
-
-QdqModel Quantizer::write(const std::vector<QuantizedUnit>& units) const
-{
-    return write_qdq_model(model_, units, quantize_tensors(model_.graph(), index_, units, ranges_),
-                           options_.per_channel);
 }
 
 std::set<std::string> Quantizer::float_nodes() const
@@ -51,20 +37,26 @@ std::set<std::string> Quantizer::float_nodes() const
     return names;
 }
 
-std::vector<QuantizedUnit> Quantizer::select() const
+QuantizedModel Quantizer::quantize() const
 {
-    return select_units(model_.graph(), index_, histograms_, float_nodes());
+    const std::set<std::string> in_float = float_nodes();
+    QuantizationRequest request = request_;
+    request.takes = [&](const QuantizedLayer& layer) { return in_float.count(layer.name) == 0; };
+    return model_.quantize(request);
 }
 
 void Quantizer::order_nodes(const Reference& reference, const ShowProgress& show)
 {
     int done = 0;
-    for (const QuantizedUnit& unit : units_) {
-        show(++done, static_cast<int>(units_.size()));
-        if (!stands_alone(unit)) continue;
-        const ::onnx::NodeProto& node = model_.graph().node(unit.nodes[0]);
-        const Comparison alone = reference.compare(write({unit}).model, kOrderSamples);
-        chosen_.push_back({node.name(), node.op_type(), alone.whole.decibels(), false});
+    QuantizationRequest request = request_;
+    for (const QuantizedLayer& layer : layers_) {
+        show(++done, static_cast<int>(layers_.size()));
+        if (!layer.stands_alone) continue;
+        request.takes = [&](const QuantizedLayer& other) { return other.name == layer.name; };
+        const QuantizedModel quantized = model_.quantize(request);
+        const Comparison alone = reference.compare(quantized.graph.get(), kOrderSamples);
+        chosen_.push_back(
+            {layer.name, layer.op.substr(0, layer.op.find('+')), alone.whole.decibels(), false});
     }
     std::stable_sort(chosen_.begin(), chosen_.end(), [](const ChosenNode& a, const ChosenNode& b) {
         return a.decibels < b.decibels;
@@ -73,11 +65,12 @@ void Quantizer::order_nodes(const Reference& reference, const ShowProgress& show
 
 double Quantizer::measure_drop(const Reference& reference) const
 {
-    return reference.compare(write(select()).model, reference.sample_number()).decisions.drop();
+    const QuantizedModel quantized = quantize();
+    return reference.compare(quantized.graph.get(), reference.sample_number()).decisions.drop();
 }
 
 // Bisects for the least number of harmful nodes that have to be in float.
-void Quantizer::search(const Reference& reference)
+void Quantizer::bisect(const Reference& reference)
 {
     const auto set_float = [this](size_t number) {
         for (size_t i = 0; i < chosen_.size(); ++i)
@@ -117,17 +110,13 @@ void Quantizer::return_nodes(const Reference& reference, const ShowProgress& sho
     }
 }
 
-QdqModel Quantizer::quantize(const ShowProgress& show)
+void Quantizer::search(const ShowProgress& show)
 {
-    if (options_.max_drop) {
-        const Reference reference(model_, samples_, options_.threads);
-        order_nodes(reference, show);
-        search(reference);
-        return_nodes(reference, show);
-        units_ = select();
-    }
-    quantizations_ = quantize_tensors(model_.graph(), index_, units_, ranges_);
-    return write_qdq_model(model_, units_, quantizations_, options_.per_channel);
+    if (!options_.max_drop) return;
+    const Reference reference(model_.in_float(), samples_, options_.threads);
+    order_nodes(reference, show);
+    bisect(reference);
+    return_nodes(reference, show);
 }
 
 }  // namespace tengine::tools

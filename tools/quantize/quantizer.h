@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "quantize/comparison.h"
-#include "quantize/qdq_model.h"
-#include "quantize/selection.h"
+#include "quantize/float_model.h"
 
 namespace tengine::tools {
 
@@ -39,41 +38,37 @@ class Quantizer
 {
   public:
     // Calibrates `model`, which must live as long. Throws Failure, as all of it does.
-    Quantizer(const ::onnx::ModelProto& model, const SampleSet& samples,
-              const QuantizeOptions& options, const ShowProgress& show);
+    Quantizer(const FloatModel& model, const SampleSet& samples, const QuantizeOptions& options,
+              const ShowProgress& show);
 
     // Without a bound: all nodes but those kept. With one: puts back to float the nodes that do
     // most harm alone, as many in that order as a bisection finds necessary, and then returns those
     // to int8 that can be after all. The order comes from the first kOrderSamples samples, the
     // bound is kept on all of them. Throws Failure if not even one node can be in int8.
-    QdqModel quantize(const ShowProgress& show);
+    void search(const ShowProgress& show);
 
-    const std::vector<QuantizedUnit>& units() const { return units_; }
+    // The model with the nodes that search() has chosen.
+    QuantizedModel quantize() const;
+
     const std::vector<ChosenNode>& chosen() const { return chosen_; }  // empty without a bound
-    const std::map<std::string, Quantization>& quantizations() const { return quantizations_; }
     // Names of the nodes that were asked to stay in float, or have to for the bound.
     std::set<std::string> float_nodes() const;
 
     static constexpr size_t kOrderSamples = 8;
 
   private:
-    QdqModel write(const std::vector<QuantizedUnit>& units) const;
-    std::vector<QuantizedUnit> select() const;
     void order_nodes(const Reference& reference, const ShowProgress& show);
     double measure_drop(const Reference& reference) const;
-    void search(const Reference& reference);
+    void bisect(const Reference& reference);
     void return_nodes(const Reference& reference, const ShowProgress& show);
 
-    const ::onnx::ModelProto& model_;
+    const FloatModel& model_;
     const SampleSet& samples_;
     QuantizeOptions options_;
-    GraphIndex index_;
+    QuantizationRequest request_;
     std::set<std::string> kept_;
-    std::map<std::string, Histogram> histograms_;
-    std::map<std::string, Range> ranges_;
-    std::vector<QuantizedUnit> units_;
-    std::map<std::string, Quantization> quantizations_;
-    std::vector<ChosenNode> chosen_;  // the most harmful first
+    std::vector<QuantizedLayer> layers_;  // that could be quantised
+    std::vector<ChosenNode> chosen_;      // the most harmful first
 };
 
 }  // namespace tengine::tools

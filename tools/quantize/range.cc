@@ -107,7 +107,7 @@ double divergence(const Histogram& histogram, int first, int last)
 
 double squared_error(const Histogram& histogram, const Range& range)
 {
-    const double scale = quantization_of(range).scale;
+    const double scale = (std::max(range.high, 0.0) - std::min(range.low, 0.0)) / (kLevels - 1);
     double error = 0;
     for (int bin = -kBins; bin < kBins; ++bin) {
         if (histogram.count(bin) == 0) continue;
@@ -161,27 +161,6 @@ Range choose_range(const Histogram& histogram, RangeMethod method, double percen
     if (histogram.width() == 0 || method == RangeMethod::kMinMax) return full_range(histogram);
     if (method == RangeMethod::kPercentile) return percentile_range(histogram, percentile);
     return search(histogram, method);
-}
-
-Quantization quantization_of(const Range& range)
-{
-    const double low = std::min(range.low, 0.0);
-    const double high = std::max(range.high, 0.0);
-    Quantization quantization;
-    quantization.scale = static_cast<float>((high - low) / (kLevels - 1));
-    // Below FLT_MIN a quotient could overflow, and some machines flush such numbers to zero.
-    if (quantization.scale < FLT_MIN) return {};
-    const double zero_point = std::nearbyint(INT8_MIN - low / quantization.scale);
-    quantization.zero_point =
-        static_cast<int8_t>(std::clamp<double>(zero_point, INT8_MIN, INT8_MAX));
-    return quantization;
-}
-
-int8_t quantize_value(float value, const Quantization& quantization)
-{
-    const float stored = std::nearbyint(value / quantization.scale) + quantization.zero_point;
-    if (!(stored > INT8_MIN)) return INT8_MIN;  // a NaN, too
-    return static_cast<int8_t>(std::min<float>(stored, INT8_MAX));
 }
 
 }  // namespace tengine::tools

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the distribution of a tensor to the range that int8 covers, and from that to the scale and
-// the zero point.
+// From the distribution of a tensor to the range that int8 covers. The library makes a scale and a
+// zero point of it.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,6 @@ struct Range
     double high = 0;
 };
 
-// real = scale x (stored - zero_point)
-struct Quantization
-{
-    float scale = 1;
-    int8_t zero_point = 0;
-};
-
 // "minmax", "percentile", "kl" or "mse"; throws Failure for any other.
 RangeMethod parse_range_method(const std::string& name);
 
@@ -48,13 +41,5 @@ RangeMethod parse_range_method(const std::string& name);
 //               squared distance to the range for one outside.
 // The last two cut both ends at one magnitude.
 Range choose_range(const Histogram& histogram, RangeMethod method, double percentile);
-
-// Asymmetric int8 of a range, which is extended to hold zero: scale = (high - low) / 255,
-// zero_point = -128 - low / scale, rounded. A range that begins at zero thus gets -128, one that
-// ends there 127. An empty range has scale 1.
-Quantization quantization_of(const Range& range);
-
-// As QuantizeLinear: rounded to the nearest, halves to even, and saturated.
-int8_t quantize_value(float value, const Quantization& quantization);
 
 }  // namespace tengine::tools

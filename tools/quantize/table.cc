@@ -40,12 +40,13 @@ std::string quantization_text(const Quantization& quantization)
 
 }  // namespace
 
-std::string calibration_table(const Quantizer& quantizer)
+std::string calibration_table(const QuantizedModel& quantized,
+                              const std::set<std::string>& float_nodes)
 {
     std::string table = kFirstLine;
-    for (const auto& [tensor, quantization] : quantizer.quantizations())
+    for (const auto& [tensor, quantization] : quantized.quantizations)
         table += line_of(quantization_text(quantization), tensor);
-    for (const std::string& node : quantizer.float_nodes())
+    for (const std::string& node : float_nodes)
         table += line_of("keep", node);
     return table;
 }

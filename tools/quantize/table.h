@@ -3,13 +3,16 @@
 // docs/quantize.md describes it; the library's reader is in source/optimizer/precision.
 #pragma once
 
+#include <set>
 #include <string>
 
-#include "quantize/quantizer.h"
+#include "quantize/float_model.h"
 
 namespace tengine::tools {
 
-// After Quantizer::quantize(). Throws Failure: a name has a line break in it.
-std::string calibration_table(const Quantizer& quantizer);
+// `float_nodes`: names of the nodes that stay in float. Throws Failure: a name has a line break in
+// it.
+std::string calibration_table(const QuantizedModel& quantized,
+                              const std::set<std::string>& float_nodes);
 
 }  // namespace tengine::tools

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks the library. The contract is in float_model.h.
+#include "quantize/float_model.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+#include "model.h"
+#include "tengine/quantize.h"
+#include "tensor_file/failure.h"
+
+namespace tengine::tools {
+namespace {
+
+// ---- what the library calls ----
+
+struct Conversation
+{
+    const QuantizationRequest& request;
+    QuantizedModel made;
+    std::vector<std::string>* asked = nullptr;  // if not null, every tensor has a range
+};
+
+Conversation& conversation_of(void* user)
+{
+    return *static_cast<Conversation*>(user);
+}
+
+int get_range(void* user, const char* tensor, double* low, double* high)
+{
+    Conversation& conversation = conversation_of(user);
+    if (conversation.asked != nullptr) {
+        conversation.asked->emplace_back(tensor);
+        return 1;
+    }
+    const auto found = conversation.request.ranges.find(tensor);
+    if (found == conversation.request.ranges.end()) return 0;
+    *low = found->second.low;
+    *high = found->second.high;
+    return 1;
+}
+
+int choose(void* user, const tengine_quantized_layer* told)
+{
+    Conversation& conversation = conversation_of(user);
+    QuantizedLayer layer;
+    layer.name = told->nodes[0];
+    layer.tensor = told->tensor;
+    layer.nodes = told->node_number;
+    layer.stands_alone = told->stands_alone != 0;
+    for (int i = 0; i < told->node_number; ++i)
+        layer.op += (i == 0 ? "" : "+") + std::string(told->operators[i]);
+    if (conversation.request.takes && !conversation.request.takes(layer)) return 0;
+    conversation.made.layers.push_back(std::move(layer));
+    return 1;
+}
+
+void take_tensor(void* user, const tengine_quantized_tensor* tensor)
+{
+    Conversation& conversation = conversation_of(user);
+    conversation.made.quantizations[tensor->name] = {tensor->scale, tensor->zero_point};
+    if (conversation.request.ranges.count(tensor->name) != 0)
+        conversation.made.dequantized[tensor->name] = tensor->dequantized;
+}
+
+void take_kept(void* user, const char* node)
+{
+    conversation_of(user).made.kept.insert(node);
+}
+
+GraphPointer quantize_graph(graph_t graph, Conversation* conversation)
+{
+    std::vector<const char*> patterns;
+    for (const std::string& pattern : conversation->request.keep_float)
+        patterns.push_back(pattern.c_str());
+    tengine_quantization how = {};
+    how.per_channel = conversation->request.per_channel ? 1 : 0;
+    how.keep_float = patterns.data();
+    how.keep_float_number = static_cast<int>(patterns.size());
+    how.user = conversation;
+    how.get_range = get_range;
+    how.choose = choose;
+    how.take_tensor = take_tensor;
+    how.take_kept = take_kept;
+    GraphPointer made(tengine_graph_quantize(graph, &how));
+    if (made == nullptr && get_tengine_errno() == TENGINE_ENOENT) {
+        const std::string sentence = get_tengine_error();
+        throw Failure("--keep-float" + sentence.substr(sentence.find(':')) +
+                      "; `tengine inspect` lists their names");
+    }
+    if (made == nullptr) fail_api("the model");
+    return made;
+}
+
+// ---- looking at graphs ----
+
+std::vector<node_t> list_nodes(graph_t graph)
+{
+    std::vector<node_t> nodes;
+    for (int i = 0; i < get_graph_node_num(graph); ++i) {
+        node_t node = get_graph_node_by_idx(graph, i);
+        const std::string op = get_node_op(node);
+        if (op != "InputOp" && op != "Const") nodes.push_back(node);
+    }
+    return nodes;
+}
+
+int count_batch_norms(graph_t graph)
+{
+    const std::vector<node_t> nodes = list_nodes(graph);
+    return static_cast<int>(std::count_if(nodes.begin(), nodes.end(), [](node_t node) {
+        return std::strcmp(get_node_op(node), "BatchNormalization") == 0;
+    }));
+}
+
+// Operators that ONNX Runtime and this program write into quantised models, QuantizeLinear and
+// DequantizeLinear first of all.
+bool is_quantized_operator(const std::string& op)
+{
+    static const char* const kParts[] = {"uantizeLinear", "QLinear", "QGemm", "Integer"};
+    return std::any_of(std::begin(kParts), std::end(kParts),
+                       [&](const char* part) { return op.find(part) != std::string::npos; });
+}
+
+// As tmfiles have it: the results are bytes.
+bool writes_bytes(node_t node)
+{
+    for (int i = 0; i < get_node_output_number(node); ++i) {
+        tensor_t output = get_node_output_tensor(node, i);
+        const int type = output == nullptr ? TENGINE_DT_FP32 : get_tensor_data_type(output);
+        float scale = 0;
+        int zero_point = 0;
+        if ((type == TENGINE_DT_INT8 || type == TENGINE_DT_UINT8) &&
+            get_tensor_quant_param(output, &scale, &zero_point, 1) == 1)
+            return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+void set_input_shapes(graph_t graph, const std::vector<Tensor>& inputs)
+{
+    for (const Tensor& input : inputs) {
+        tensor_t tensor = get_graph_tensor(graph, input.name.c_str());
+        if (tensor == nullptr ||
+            set_tensor_shape(tensor, input.shape.data(), static_cast<int>(input.shape.size())) < 0)
+            fail_api("input '" + input.name + "'");
+    }
+}
+
+FloatModel::FloatModel(const std::string& path, const std::vector<Tensor>& inputs) : path_(path)
+{
+    context_.reset(create_context("quantize", 0));
+    if (context_ == nullptr) fail_api("context");
+    const char* format = format_of(path);
+    graph_.reset(create_graph(context_.get(), format != nullptr ? format : "onnx", path.c_str()));
+    if (graph_ == nullptr) fail_api(path);
+    refuse_quantized();
+    // An ONNX model keeps the dimensions that it leaves open.
+    if (format != nullptr && std::strcmp(format, "tengine") == 0)
+        set_input_shapes(graph_.get(), inputs);
+}
+
+// Quantising twice would only lose more.
+void FloatModel::refuse_quantized() const
+{
+    const std::vector<node_t> nodes = list_nodes(graph_.get());
+    std::vector<node_t> found;
+    for (node_t node : nodes)
+        if (is_quantized_operator(get_node_op(node)) || writes_bytes(node)) found.push_back(node);
+    if (found.empty()) return;
+    throw Failure(path_ + ": the model is quantised already: " + std::to_string(found.size()) +
+                  " of its " + std::to_string(nodes.size()) + " nodes, such as " +
+                  get_node_op(found[0]) + " '" + get_node_name(found[0]) +
+                  "'; give the float model it was made of");
+}
+
+std::vector<std::string> FloatModel::tensors_to_calibrate(QuantizationRequest request) const
+{
+    request.takes = nullptr;
+    std::vector<std::string> asked;
+    Conversation conversation = {request, {}, &asked};
+    quantize_graph(graph_.get(), &conversation);
+    return asked;
+}
+
+QuantizedModel FloatModel::quantize(const QuantizationRequest& request) const
+{
+    Conversation conversation = {request, {}, nullptr};
+    conversation.made.graph = quantize_graph(graph_.get(), &conversation);
+    return std::move(conversation.made);
+}
+
+GraphPointer FloatModel::in_float() const
+{
+    return quantize({}).graph;
+}
+
+int FloatModel::folded_batch_norms() const
+{
+    return count_batch_norms(graph_.get()) - count_batch_norms(in_float().get());
+}
+
+int FloatModel::node_number() const
+{
+    return static_cast<int>(list_nodes(in_float().get()).size());
+}
+
+}  // namespace tengine::tools

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model that is to be quantised, and the graphs that the library makes of it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "quantize/range.h"
+#include "tengine/c_api.h"
+#include "tensor_file/tensor.h"
+
+namespace tengine::tools {
+
+struct DestroyGraph
+{
+    void operator()(void* graph) const { destroy_graph(graph); }
+};
+using GraphPointer = std::unique_ptr<void, DestroyGraph>;
+
+// real = scale x (stored - zero_point)
+struct Quantization
+{
+    float scale = 1;
+    int zero_point = 0;
+};
+
+// Nodes that are quantised as one.
+struct QuantizedLayer
+{
+    std::string name;    // of the first node
+    std::string op;      // "Conv+Relu" with its activation
+    std::string tensor;  // the first result
+    int nodes = 0;
+    bool stands_alone = false;  // others are quantised only in the company of these
+};
+
+struct QuantizedModel
+{
+    GraphPointer graph;
+    std::vector<QuantizedLayer> layers;
+    std::map<std::string, Quantization> quantizations;  // by tensor, also constants
+    // Of each quantised tensor with a range, the tensor that holds what is left of it in `graph`.
+    std::map<std::string, std::string> dequantized;
+    std::set<std::string> kept;  // nodes that the patterns fit
+};
+
+// What is asked of the library.
+struct QuantizationRequest
+{
+    bool per_channel = false;
+    std::vector<std::string> keep_float;                     // patterns
+    std::map<std::string, Range> ranges;                     // by tensor; others stay in float
+    std::function<bool(const QuantizedLayer& layer)> takes;  // empty: every layer
+};
+
+// Gives the inputs of a graph the shapes of `inputs`. Throws Failure.
+void set_input_shapes(graph_t graph, const std::vector<Tensor>& inputs);
+
+class FloatModel
+{
+  public:
+    // `inputs`: shapes for a model whose format needs them. Every function throws Failure; this one
+    // also when the model is quantised already.
+    FloatModel(const std::string& path, const std::vector<Tensor>& inputs);
+
+    // The tensors of which the library would like to know the range.
+    std::vector<std::string> tensors_to_calibrate(QuantizationRequest request) const;
+
+    QuantizedModel quantize(const QuantizationRequest& request) const;
+
+    // The model as it is quantised, in float.
+    GraphPointer in_float() const;
+
+    int folded_batch_norms() const;
+    int node_number() const;  // after that
+
+  private:
+    struct DestroyContext
+    {
+        void operator()(void* context) const { destroy_context(context); }
+    };
+
+    void refuse_quantized() const;
+
+    std::string path_;
+    std::unique_ptr<void, DestroyContext> context_;
+    GraphPointer graph_;
+};
+
+}  // namespace tengine::tools
