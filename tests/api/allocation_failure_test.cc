@@ -13,6 +13,7 @@
 #include "allocation_count.h"
 #include "fixture.h"
 #include "tengine/inspect.h"
+#include "tengine/quantize.h"
 
 namespace tengine {
 namespace {
@@ -28,6 +29,7 @@ struct Use
     const char* device = "CPU";
     const char* table = nullptr;  // of scales, for int8
     int precision = TENGINE_MODE_FP32;
+    bool quantizes = false;  // and what is saved is the quantised model
 };
 
 class AllocationFailureTest : public ApiTest
@@ -77,7 +79,22 @@ class AllocationFailureTest : public ApiTest
         const tensor_t y = tengine_graph_get_output(graph_, 0);
         return y != nullptr &&
                get_tensor_data(y, output, static_cast<int>(use.output_bytes)) == 0 &&
-               save_graph(graph_, use.format, saved_path_.c_str()) == 0;
+               (!use.quantizes || quantize()) &&
+               save_graph(use.quantizes ? quantized_ : graph_, use.format, saved_path_.c_str()) ==
+                   0;
+    }
+
+    bool quantize()
+    {
+        tengine_quantization how = {};
+        how.per_channel = 1;
+        how.get_range = [](void*, const char*, double* low, double* high) {
+            *low = -1;
+            *high = 1;
+            return 1;
+        };
+        quantized_ = tengine_graph_quantize(graph_, &how);
+        return quantized_ != nullptr;
     }
 
     void clean_up()
@@ -85,8 +102,12 @@ class AllocationFailureTest : public ApiTest
         if (graph_ != nullptr) {
             EXPECT_EQ(destroy_graph(graph_), 0);
         }
+        if (quantized_ != nullptr) {
+            EXPECT_EQ(destroy_graph(quantized_), 0);
+        }
         destroy_context(context_);
         graph_ = nullptr;
+        quantized_ = nullptr;
         context_ = nullptr;
     }
 
@@ -138,10 +159,20 @@ class AllocationFailureTest : public ApiTest
         EXPECT_EQ(output, expected);
     }
 
+    void expect_clean_quantising(const char* format)
+    {
+        ASSERT_TRUE(save_small_network(format)) << get_tengine_error();
+        Use use = {format, path_, {1, 3, 13, 17}, 5 * sizeof(float)};
+        use.quantizes = true;
+        for (const bool lasting : {false, true})
+            expect_clean_failures(use, lasting, 1000);
+    }
+
     std::string path_, saved_path_;
     std::vector<float> input_;
     context_t context_ = nullptr;
     graph_t graph_ = nullptr;
+    graph_t quantized_ = nullptr;
 };
 
 TEST_F(AllocationFailureTest, Tmfile)
@@ -157,6 +188,16 @@ TEST_F(AllocationFailureTest, Onnx)
     ASSERT_TRUE(save_small_network("onnx")) << get_tengine_error();
     for (const bool lasting : {false, true})
         expect_clean_failures({"onnx", path_, {1, 3, 13, 17}, 5 * sizeof(float)}, lasting, 10000);
+}
+
+TEST_F(AllocationFailureTest, QuantisedOnnx)
+{
+    expect_clean_quantising("onnx");
+}
+
+TEST_F(AllocationFailureTest, QuantisedTmfile)
+{
+    expect_clean_quantising("tengine");
 }
 
 TEST_F(AllocationFailureTest, Int8OnTheAccelerator)

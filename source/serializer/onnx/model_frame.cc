@@ -13,7 +13,7 @@ bool is_input(const graph& graph, const std::string& name)
 
 void copy_graph(const ::onnx::GraphProto& from, const graph& graph, ::onnx::GraphProto* to)
 {
-    to->set_name(from.name());
+    if (from.has_name()) to->set_name(from.name());
     if (from.has_doc_string()) to->set_doc_string(from.doc_string());
     for (const auto& input : from.input())
         if (is_input(graph, input.name())) *to->add_input() = input;
