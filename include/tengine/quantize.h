@@ -57,7 +57,8 @@ struct tengine_quantization
 
 // A new graph: `graph` in int8, in the QDQ form of ONNX. It runs as it is, in float between the
 // pairs, or in TENGINE_MODE_INT8, and save_graph writes it, as ONNX or as a tmfile of int8 tensors.
-// Its context is that of `graph`, which is not changed and may be destroyed first.
+// Its context is that of `graph`, which is not changed and may be destroyed first. Custom kernels
+// stay with `graph`.
 //
 // Batch normalisation behind a convolution becomes part of its weights, also where the convolution
 // stays in float. Activations: one scale and zero point a tensor, scale = (high - low) / 255 with 0

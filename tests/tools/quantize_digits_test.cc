@@ -109,6 +109,30 @@ TEST_F(QuantizeDigits, TheTableNamesNodesAndTheFile)
     EXPECT_THAT(finished.output, HasSubstr("wrote       " + out_ + "\n"));
 }
 
+// Licences are in there, and names of dimensions.
+TEST_F(QuantizeDigits, TheFileSaysWhatTheModelSays)
+{
+    ASSERT_EQ(run({"quantize", model_, "--random", "2", "-o", out_}).status, 0);
+    ::onnx::ModelProto model = load_model(model_);
+    ::onnx::ModelProto quantized = load_model(out_);
+    const auto attribute_names = [](const ::onnx::ModelProto& owner) {
+        std::vector<std::string> names;
+        for (const auto& node : owner.graph().node())
+            if (node.name() == "/stem/Conv")
+                for (const auto& attribute : node.attribute())
+                    names.push_back(attribute.name());
+        return names;
+    };
+    EXPECT_EQ(attribute_names(quantized), attribute_names(model));
+    EXPECT_THAT(quantized.doc_string(), HasSubstr("CC BY 4.0"));
+    EXPECT_EQ(quantized.graph().input(0).type().tensor_type().shape().dim(0).dim_param(), "N");
+    for (::onnx::ModelProto* each : {&model, &quantized}) {
+        each->mutable_graph()->clear_node();
+        each->mutable_graph()->clear_initializer();
+    }
+    EXPECT_EQ(quantized.SerializeAsString(), model.SerializeAsString());
+}
+
 TEST_F(QuantizeDigits, RandomSamplesFollowTheSeed)
 {
     const auto bytes = [this](const char* seed) {

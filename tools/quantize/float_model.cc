@@ -198,14 +198,11 @@ GraphPointer FloatModel::in_float() const
     return quantize({}).graph;
 }
 
-int FloatModel::folded_batch_norms() const
+NodeCounts FloatModel::count_nodes() const
 {
-    return count_batch_norms(graph_.get()) - count_batch_norms(in_float().get());
-}
-
-int FloatModel::node_number() const
-{
-    return static_cast<int>(list_nodes(in_float().get()).size());
+    const GraphPointer folded = in_float();
+    return {count_batch_norms(graph_.get()) - count_batch_norms(folded.get()),
+            static_cast<int>(list_nodes(folded.get()).size())};
 }
 
 }  // namespace tengine::tools

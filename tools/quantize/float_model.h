@@ -48,6 +48,12 @@ struct QuantizedModel
     std::set<std::string> kept;  // nodes that the patterns fit
 };
 
+struct NodeCounts
+{
+    int folded = 0;  // batch normalisations, into convolutions
+    int nodes = 0;   // after that
+};
+
 // What is asked of the library.
 struct QuantizationRequest
 {
@@ -75,8 +81,7 @@ class FloatModel
     // The model as it is quantised, in float.
     GraphPointer in_float() const;
 
-    int folded_batch_norms() const;
-    int node_number() const;  // after that
+    NodeCounts count_nodes() const;
 
   private:
     struct DestroyContext

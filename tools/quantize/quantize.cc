@@ -90,8 +90,7 @@ QuantizeReport work(const CommandOptions& options)
     Quantizer quantizer(model, samples, options.quantize, show);
     quantizer.search(show);
     const QuantizedModel quantized = quantizer.quantize();
-    report.folded = model.folded_batch_norms();
-    report.nodes = model.node_number();
+    report.counts = model.count_nodes();
     report.comparison = compare_models(model.in_float().get(), quantized, samples, labels,
                                        options.quantize.threads, show);
     report.quantized_nodes = quantized_node_number(quantized);

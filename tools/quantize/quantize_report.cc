@@ -70,9 +70,10 @@ std::vector<ReportedLayer> describe_layers(const QuantizedModel& quantized,
 void print_report(const QuantizeReport& report)
 {
     std::printf("samples     %zu\n", report.samples);
-    if (report.folded > 0)
-        std::printf("folded      %d BatchNormalization into the Conv before\n", report.folded);
-    std::printf("quantised   %d of %d nodes\n\n", report.quantized_nodes, report.nodes);
+    if (report.counts.folded > 0)
+        std::printf("folded      %d BatchNormalization into the Conv before\n",
+                    report.counts.folded);
+    std::printf("quantised   %d of %d nodes\n\n", report.quantized_nodes, report.counts.nodes);
     std::vector<std::vector<std::string>> rows = {
         {"operator", ">dB", ">scale", ">zero point", "result", "node"}};
     for (const ReportedLayer& layer : report.layers)
@@ -128,8 +129,8 @@ Json to_json(const QuantizeReport& report)
             {"method", report.method},
             {"per_channel", report.per_channel},
             {"samples", report.samples},
-            {"folded_batch_norms", report.folded},
-            {"nodes", report.nodes},
+            {"folded_batch_norms", report.counts.folded},
+            {"nodes", report.counts.nodes},
             {"quantized_nodes", report.quantized_nodes},
             {"layers", layers},
             {"tensor_snr_db", tensors},

@@ -28,8 +28,7 @@ struct QuantizeReport
     std::string method;
     bool per_channel = false;
     size_t samples = 0;
-    int folded = 0;  // batch normalisations
-    int nodes = 0;   // of the model after that
+    NodeCounts counts;
     int quantized_nodes = 0;
     std::vector<ReportedLayer> layers;
     std::vector<ChosenNode> chosen;
