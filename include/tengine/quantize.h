@@ -76,7 +76,7 @@ struct tengine_quantization
 // complete shape), TENGINE_ENOENT (a pattern of keep_float fits no node), TENGINE_ENOTSUP (an opset
 // before 10, scales per channel with one before 13, a build without TENGINE_WITH_PRECISIONS),
 // TENGINE_EOPERATOR (an operator of Tengine that ONNX does not have).
-DLLEXPORT graph_t tengine_graph_quantize(graph_t graph, const struct tengine_quantization* how);
+TENGINE_API graph_t tengine_graph_quantize(graph_t graph, const struct tengine_quantization* how);
 
 #ifdef __cplusplus
 }

@@ -29,6 +29,15 @@ out_of_memory:
     return NULL;
 }
 
+int set_ir_graph_name(struct graph* graph, const char* name)
+{
+    char* copy = duplicate_string(name);
+    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "no memory for a graph's name");
+    free_memory(graph->name);
+    graph->name = copy;
+    return TENGINE_OK;
+}
+
 void destroy_ir_graph(ir_graph_t* graph)
 {
     if (!graph) return;

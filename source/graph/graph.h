@@ -30,6 +30,9 @@ static inline int32_t get_ir_list_capacity(int32_t capacity)
     return capacity > INT32_MAX / 2 ? INT32_MAX : capacity * 2;
 }
 
+// Copies `name`. ENOMEM leaves the old one.
+int set_ir_graph_name(struct graph* graph, const char* name);
+
 // Appends a node without operator; create_ir_node() of the operator room completes it.
 ir_node_t* append_ir_node(struct graph* graph, const char* name);
 

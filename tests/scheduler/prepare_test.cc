@@ -84,6 +84,14 @@ TEST_F(PrepareTest, ADeviceThatCompilesNothingLeavesOnePart)
     EXPECT_EQ(device_.runs, 0);
 }
 
+TEST_F(PrepareTest, APartHasTheNameOfItsGraph)
+{
+    ASSERT_EQ(set_ir_graph_name(session_.source(), "net"), TENGINE_OK);
+    device_.on_pre_run = [](subgraph* part) { EXPECT_STREQ(part->graph->name, "net"); };
+    ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
+    EXPECT_GT(device_.pre_runs, 0);
+}
+
 TEST_F(PrepareTest, NothingIsHalvedWhereNothingMayFallBack)
 {
     session_.set("split.fail_on_fallback", "1");

@@ -23,6 +23,7 @@ class Detacher
 
     int run()
     {
+        TENGINE_RETURN_IF_ERROR(set_ir_graph_name(&target_, source_.name));
         join_graph_pool(&target_, &source_);
         target_.memory_limit = source_.memory_limit;
         target_.memory_claimed = source_.memory_claimed;

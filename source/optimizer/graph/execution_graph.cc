@@ -2,7 +2,6 @@
 // The copy of a source graph on which the passes work. Structure is copied, constant data shared.
 #include <cstring>
 
-#include "base/alloc.h"
 #include "graph/graph.h"
 #include "graph/preparation.h"
 #include "operator/registry.h"
@@ -89,9 +88,7 @@ int copy_contents(const graph& source, graph& target)
     target.model_format = source.model_format;
     target.device = source.device;
     target.source = &source;
-    free_memory(target.name);
-    target.name = duplicate_string(source.name);
-    if (!target.name) return tengine_error_set(TENGINE_ENOMEM, "no memory for a graph's name");
+    TENGINE_RETURN_IF_ERROR(set_ir_graph_name(&target, source.name));
     for (int i = 0; i < source.tensor_num; i++)
         TENGINE_RETURN_IF_ERROR(copy_tensor(source, *source.tensor_list[i], target));
     for (int i = 0; i < source.node_num; i++)

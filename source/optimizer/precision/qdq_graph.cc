@@ -518,9 +518,7 @@ int create_qdq_graph(const graph& base, const Vector<QuantizedUnit>& units,
     if (!target) return tengine_error_code();
     target->graph_layout = base.graph_layout;
     target->model_layout = base.model_layout;
-    free_memory(target->name);
-    target->name = duplicate_string(base.name);
-    if (!target->name) return tengine_error_set(TENGINE_ENOMEM, "no memory for a graph's name");
+    TENGINE_RETURN_IF_ERROR(set_ir_graph_name(target.get(), base.name));
     TENGINE_RETURN_IF_ERROR(Writer(base, *target, quantizations, how).run(units));
     *out_graph = target.release();
     return TENGINE_OK;

@@ -5,7 +5,7 @@
 #include <climits>
 #include <filesystem>
 
-#include "base/alloc.h"
+#include "graph/graph.h"
 #include "serializer/onnx/graph_import.h"
 
 namespace tengine {
@@ -43,12 +43,7 @@ int take_apart(Bytes bytes, OnnxModel* out_model)
 
 int name_graph(struct graph* graph, const std::string& name)
 {
-    if (name.empty()) return TENGINE_OK;
-    char* copy = duplicate_string(name.c_str());
-    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "no memory for the graph's name");
-    free_memory(graph->name);
-    graph->name = copy;
-    return TENGINE_OK;
+    return name.empty() ? TENGINE_OK : set_ir_graph_name(graph, name.c_str());
 }
 
 int load(struct graph* graph, Bytes bytes, ExternalData* external, ModelFile* file,

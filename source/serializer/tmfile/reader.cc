@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/alloc.h"
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "serializer/tmfile/nodes.h"
@@ -36,11 +35,7 @@ int name_graph(Reading& reading, uint32_t name)
     TENGINE_RETURN_IF_ERROR(reading.file.read_string(name, "the model's name", &text));
     if (text.empty()) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(reading.budget.charge(text.size() + 1));
-    char* copy = duplicate_string(String(text).c_str());
-    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "no memory for the graph's name");
-    free_memory(reading.graph->name);
-    reading.graph->name = copy;
-    return TENGINE_OK;
+    return set_ir_graph_name(reading.graph, String(text).c_str());
 }
 
 int check_layout(int32_t layout, const char* which)
