@@ -144,5 +144,32 @@ TEST_F(FreeShape, AnInputOfNoRank)
     EXPECT_EQ(run({"run", model, "--shape", "5"}).status, 0);
 }
 
+// As Tengine's converters leave it: the tensors of the file have no list of dimensions.
+TEST_F(FreeShape, ATmfileWithoutShapes)
+{
+    ModelMaker maker({1, 3, 8, 8});
+    maker.node("Relu", {"x"}, "y");
+    const std::string model = folder_ + "/net.tmfile";
+    ASSERT_EQ(run({"convert", maker.write(folder_), model}).status, 0);
+    std::string bytes = tools::read_file(model);
+    const int32_t list[] = {4, 1, 3, 8, 8};
+    const std::string_view dims(reinterpret_cast<const char*>(list), sizeof list);
+    int cleared = 0;
+    for (size_t at = 0; (at = bytes.find(dims, at)) != std::string::npos; ++at) {
+        const auto offset = static_cast<uint32_t>(at);
+        const std::string_view field(reinterpret_cast<const char*>(&offset), sizeof offset);
+        const size_t reference = bytes.find(field);
+        ASSERT_NE(reference, std::string::npos);
+        bytes.replace(reference, sizeof offset, sizeof offset, '\0');
+        ++cleared;
+    }
+    EXPECT_EQ(cleared, 2);
+    tools::write_file(model, bytes);
+    expect_refusal({"run", model},
+                   "its input 'x' takes any shape; say which with --shape x=1x3x224x224");
+    EXPECT_THAT(run({"inspect", model}).output, StartsWith("input       x  any shape  fp32\n"));
+    EXPECT_EQ(run({"run", model, "--shape", "1x3x2x2"}).status, 0);
+}
+
 }  // namespace
 }  // namespace tengine::program
