@@ -2,45 +2,49 @@
 // The tables of the device and its registration.
 #include "toynpu_device.hpp"
 
-#include <cstring>
-
 #include "toynpu_graph.hpp"
 #include "toynpu_limit.hpp"
+
+#include <cstring>
 
 extern "C" {
 #include "api/c_api.h"
 #include "device/device.h"
-#include "executer/executer.h"
-#include "graph/graph.h"
-#include "graph/node.h"
-#include "graph/subgraph.h"
 #include "graph/tensor.h"
-#include "module/module.h"
+#include "graph/node.h"
+#include "graph/graph.h"
+#include "graph/subgraph.h"
+#include "executer/executer.h"
 #include "optimizer/split.h"
-#include "utility/log.h"
+#include "module/module.h"
 #include "utility/vector.h"
+#include "utility/log.h"
 }
 
-int toynpu_describe(struct device* device, struct vector* allowed_ops, struct vector* blocked_ops,
-                    struct vector* precision)
+int toynpu_describe(struct device* device, struct vector* allowed_ops, struct vector* blocked_ops, struct vector* precision)
 {
     (void)device;
 
-    for (int op_type : toynpu_supported_ops) {
+    for (int op_type : toynpu_supported_ops)
+    {
         push_vector_data(allowed_ops, &op_type);
     }
 
-    for (int i = 0; i < OP_BUILTIN_LAST; i++) {
+    for (int i = 0; i < OP_BUILTIN_LAST; i++)
+    {
         bool in_list = false;
 
-        for (const auto& type : toynpu_supported_ops) {
-            if (type == i) {
+        for (const auto& type : toynpu_supported_ops)
+        {
+            if (type == i)
+            {
                 in_list = true;
                 break;
             }
         }
 
-        if (!in_list) {
+        if (!in_list)
+        {
             push_vector_data(blocked_ops, &i);
         }
     }
@@ -51,8 +55,7 @@ int toynpu_describe(struct device* device, struct vector* allowed_ops, struct ve
     return 0;
 }
 
-int toynpu_evaluation(struct device* device, struct subgraph* sub_graph,
-                      struct vector* evolution_tensors, struct vector* evolution_nodes)
+int toynpu_evaluation(struct device* device, struct subgraph* sub_graph, struct vector* evolution_tensors, struct vector* evolution_nodes)
 {
     // nothing to hand back
     (void)device;
@@ -65,18 +68,20 @@ int toynpu_evaluation(struct device* device, struct subgraph* sub_graph,
 
 int toynpu_allocate(struct device* device, struct subgraph* sub_graph)
 {
-    if (nullptr == device) {
+    if (nullptr == device)
+    {
         return -1;
     }
 
     /* an INPUT tensor is always ready */
     sub_graph->input_wait_count = 0;
 
-    for (int i = 0; i < sub_graph->input_num; i++) {
-        struct tensor* tensor =
-            get_ir_graph_tensor(sub_graph->graph, sub_graph->input_tensor_list[i]);
+    for (int i = 0; i < sub_graph->input_num; i++)
+    {
+        struct tensor* tensor = get_ir_graph_tensor(sub_graph->graph, sub_graph->input_tensor_list[i]);
 
-        if (tensor->tensor_type == TENSOR_TYPE_VAR) sub_graph->input_wait_count++;
+        if (tensor->tensor_type == TENSOR_TYPE_VAR)
+            sub_graph->input_wait_count++;
     }
 
     return 0;
@@ -94,7 +99,8 @@ int toynpu_split_graph(struct graph* ir_graph)
 {
     struct device* cur_dev = ir_graph->attribute->context->device;
 
-    if (0 != strcmp(TOYNPU_DEV_NAME, cur_dev->name)) {
+    if (0 != strcmp(TOYNPU_DEV_NAME, cur_dev->name))
+    {
         return -1;
     }
 
@@ -140,21 +146,21 @@ static struct optimizer toynpu_optimizer = {
 };
 
 static struct toynpu_device toynpu_dev = {
-    .base =
-        {
-            .name = TOYNPU_DEV_NAME,
-            .interface = &toynpu_interface,
-            .allocator = &toynpu_allocator,
-            .optimizer = &toynpu_optimizer,
-            .scheduler = nullptr,
-            .privacy = nullptr,
-        },
+    .base = {
+        .name = TOYNPU_DEV_NAME,
+        .interface = &toynpu_interface,
+        .allocator = &toynpu_allocator,
+        .optimizer = &toynpu_optimizer,
+        .scheduler = nullptr,
+        .privacy = nullptr,
+    },
 };
 
 int register_toynpu_device(void)
 {
     int ret = register_device(&toynpu_dev.base);
-    if (0 != ret) {
+    if (0 != ret)
+    {
         TLOG_INFO("Tengine plugin %s register failed.\n", toynpu_dev.base.name);
         return -1;
     }
@@ -166,7 +172,8 @@ int register_toynpu_device(void)
 int unregister_toynpu_device(void)
 {
     int ret = unregister_device(&toynpu_dev.base);
-    if (0 != ret) {
+    if (0 != ret)
+    {
         TLOG_INFO("Tengine plugin %s unregister failed.\n", toynpu_dev.base.name);
         return ret;
     }

@@ -4,10 +4,10 @@
 
 extern "C" {
 #include "device/device.h"
-#include "graph/graph.h"
-#include "graph/node.h"
-#include "graph/subgraph.h"
 #include "graph/tensor.h"
+#include "graph/node.h"
+#include "graph/graph.h"
+#include "graph/subgraph.h"
 #include "operator/op.h"
 #include "utility/log.h"
 #include "utility/sys_port.h"
@@ -20,14 +20,14 @@ extern "C" {
 
 class ToyNPUEngine
 {
-  public:
+public:
     ToyNPUEngine() : net(toynpu_create()) {}
     ~ToyNPUEngine() { toynpu_destroy(net); }
 
     int PreRun(struct subgraph* subgraph);
     int Run(struct subgraph* subgraph);
 
-  private:
+private:
     int Build(struct subgraph* subgraph);
     int TensorMap(struct graph* ir_graph, int ir_tensor_idx);
 
@@ -36,5 +36,5 @@ class ToyNPUEngine
     bool AddReluNode(struct node* ir_node);
 
     toynpu_net* net;
-    std::map<int, int> tensor_map;  // index in the graph to the chip's id
+    std::map<int, int> tensor_map; // index in the graph to the chip's id
 };

@@ -7,5 +7,9 @@ extern "C" {
 }
 
 const int toynpu_supported_ops[] = {
-    OP_CONST, OP_CONV, OP_ELTWISE, OP_INPUT, OP_RELU,
+    OP_CONST,
+    OP_CONV,
+    OP_ELTWISE,
+    OP_INPUT,
+    OP_RELU,
 };

@@ -10,7 +10,8 @@ bool ToyNPUEngine::AddConvolutionNode(struct node* ir_node)
 {
     struct conv_param* param = (struct conv_param*)ir_node->op.param_mem;
 
-    if (param->group != 1 || param->dilation_h != 1 || param->dilation_w != 1) {
+    if (param->group != 1 || param->dilation_h != 1 || param->dilation_w != 1)
+    {
         return false;
     }
 
@@ -22,11 +23,13 @@ bool ToyNPUEngine::AddConvolutionNode(struct node* ir_node)
     };
 
     int bias = -1;
-    if (ir_node->input_num > 2) {
+    if (ir_node->input_num > 2)
+    {
         bias = this->tensor_map[ir_node->input_tensors[2]];
     }
 
     return toynpu_add_conv(this->net, this->tensor_map[ir_node->input_tensors[0]],
                            this->tensor_map[ir_node->input_tensors[1]], bias,
-                           this->tensor_map[ir_node->output_tensors[0]], &conv) >= 0;
+                           this->tensor_map[ir_node->output_tensors[0]], &conv)
+           >= 0;
 }
