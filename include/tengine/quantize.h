@@ -31,27 +31,27 @@ struct tengine_quantized_tensor
     const char* dequantized;  // the float tensor of the new graph that holds what is left of it
 };
 
-// What is to be quantised, and how. What is 0 or NULL is not wanted, unless it says otherwise. The
-// functions are called by tengine_graph_quantize before it returns, on its thread, with `user`;
-// what they are given lives until they return. They must not use the graph.
+// What is to be quantised, and how. Members that are not needed are 0 or NULL. The functions are
+// called by tengine_graph_quantize before it returns, on its thread, with `user`. What they are
+// given lives until they return. They must not use the graph.
 struct tengine_quantization
 {
     int per_channel;  // 1: a weight has a scale for each output channel, otherwise one
     // Nodes that stay in float: names in which * stands for any characters and ? for one, or
-    // "op:<operator>". Of a layer with such a node all nodes do.
+    // "op:<operator>". A layer with such a node stays in float as a whole.
     const char* const* keep_float;
     int keep_float_number;
     void* user;
-    // Must be given: the range of the values of a tensor that is computed or fed. Returns 1, or 0
-    // when there is none, and every layer that needs it stays in float; so must those of tensors
-    // that are not fp32. Each tensor is asked for once, constants never.
+    // Required. Gives the range of the values of a tensor that is computed or fed. Returns 1, or 0
+    // if there is no range, as for tensors that are not fp32: every layer that reads or writes the
+    // tensor then stays in float. Called once for a tensor, never for a constant.
     int (*get_range)(void* user, const char* tensor, double* low, double* high);
-    // Whether a layer is to be quantised that can be: 1, or 0 for float. Layers come in the order
-    // of the graph; NULL: all are.
+    // Returns 1 to quantise a layer, 0 to leave it in float. Layers come in the order of the graph.
+    // NULL: all layers are quantised.
     int (*choose)(void* user, const struct tengine_quantized_layer* layer);
-    // Each tensor that has been quantised, also constants, except weights and biases.
+    // Gets each tensor that has been quantised, including constants, but not weights and biases.
     void (*take_tensor)(void* user, const struct tengine_quantized_tensor* tensor);
-    // Each node that `keep_float` fits.
+    // Gets each node that `keep_float` fits.
     void (*take_kept)(void* user, const char* node);
 };
 
@@ -60,12 +60,15 @@ struct tengine_quantization
 // Its context is that of `graph`, which is not changed and may be destroyed first. Custom kernels
 // stay with `graph`.
 //
+// `graph` should be in float. Pairs that it already has stay.
+//
 // Batch normalisation behind a convolution becomes part of its weights, also where the convolution
 // stays in float. Activations: one scale and zero point a tensor, scale = (high - low) / 255 with 0
 // inside the range; tensors between which values only move share the smallest range that holds
 // theirs. Weights: -127 to 127 without zero point. Biases: int32, in units of the input's scale
-// times the weight's. Which operators are quantised docs/quantize.md lists. A graph for which no
-// tensor has a range, or no layer is chosen, is the float model as it would be quantised.
+// times the weight's. docs/quantize.md lists the operators that are quantised. If no tensor has a
+// range, or no layer is chosen, the new graph is the float model with the batch normalisation
+// merged, which is what a program calibrates.
 //
 // A graph of ONNX's operators keeps its opset, and may have inputs without complete shape.
 // Operators of Tengine become ONNX's of the newest opset, for which shapes must be complete.

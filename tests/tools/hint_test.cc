@@ -45,19 +45,21 @@ TEST(Hint, AnUnknownPassToDumpListsThoseThereAre)
     EXPECT_EQ(run(words).errors, "");
 }
 
-// Those of a run in a run, those of a file in a conversion.
+// Those of a run in a run, those of a file in a conversion, those of a quantised model there.
 TEST(Hint, EveryListedPassCanBeDumped)
 {
     const std::string model = data_file("digits.onnx");
     const std::string list = run_dumping("?", {"inspect", model}).errors;
     const std::string file = scratch_folder() + "/digits.tmfile";
+    const std::vector<std::string> quantize = {"quantize", model, "--random", "1", "-o", file};
     std::istringstream names(list.substr(list.find("there are ") + 10));
     int number = 0;
     for (std::string name; std::getline(names, name, ',');) {
         name.erase(0, name.find_first_not_of(' '));
         if (name.compare(0, 3, "and") == 0) break;
         const std::string shown = run_dumping(name, {"inspect", model}).errors +
-                                  run_dumping(name, {"convert", model, file}).errors;
+                                  run_dumping(name, {"convert", model, file}).errors +
+                                  run_dumping(name, quantize).errors;
         EXPECT_THAT(shown, HasSubstr("before pass '" + name + "'"));
         EXPECT_THAT(shown, Not(HasSubstr("is no pass"))) << name;
         ++number;

@@ -69,7 +69,7 @@ void take_kept(void* user, const char* node)
     conversation_of(user).made.kept.insert(node);
 }
 
-GraphPointer quantize_graph(graph_t graph, Conversation* conversation)
+GraphPointer quantize_graph(graph_t graph, const std::string& path, Conversation* conversation)
 {
     std::vector<const char*> patterns;
     for (const std::string& pattern : conversation->request.keep_float)
@@ -89,7 +89,7 @@ GraphPointer quantize_graph(graph_t graph, Conversation* conversation)
         throw Failure("--keep-float" + sentence.substr(sentence.find(':')) +
                       "; `tengine inspect` lists their names");
     }
-    if (made == nullptr) fail_api("the model");
+    if (made == nullptr) fail_api(path);
     return made;
 }
 
@@ -182,14 +182,14 @@ std::vector<std::string> FloatModel::tensors_to_calibrate(QuantizationRequest re
     request.takes = nullptr;
     std::vector<std::string> asked;
     Conversation conversation = {request, {}, &asked};
-    quantize_graph(graph_.get(), &conversation);
+    quantize_graph(graph_.get(), path_, &conversation);
     return asked;
 }
 
 QuantizedModel FloatModel::quantize(const QuantizationRequest& request) const
 {
     Conversation conversation = {request, {}, nullptr};
-    conversation.made.graph = quantize_graph(graph_.get(), &conversation);
+    conversation.made.graph = quantize_graph(graph_.get(), path_, &conversation);
     return std::move(conversation.made);
 }
 

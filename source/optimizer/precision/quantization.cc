@@ -21,6 +21,12 @@ bool is_single_constant(const tensor* tensor)
 
 }  // namespace
 
+bool is_constant(const tensor* value, int data_type)
+{
+    return value && value->tensor_type == TENSOR_TYPE_CONST && value->data &&
+           value->data_type == data_type;
+}
+
 bool is_byte(int data_type)
 {
     return data_type == TENGINE_DT_INT8 || data_type == TENGINE_DT_UINT8;

@@ -19,6 +19,9 @@ struct Quantization
     tensor* zero_point_tensor = nullptr;
 };
 
+// Whether it is a constant of this type, with data.
+bool is_constant(const tensor* value, int data_type);
+
 bool is_byte(int data_type);
 bool is_same(const Quantization& a, const Quantization& b);
 

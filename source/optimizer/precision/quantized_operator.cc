@@ -11,12 +11,6 @@
 namespace tengine {
 namespace {
 
-bool is_constant(const tensor* value, int data_type)
-{
-    return value && value->tensor_type == TENSOR_TYPE_CONST && value->data &&
-           value->data_type == data_type;
-}
-
 // Axes 2, 3 ... or the last ones, at least two: what a network has behind its last feature map,
 // unlike the means of a normalisation.
 bool reduces_last_axes(const node& mean)

@@ -18,12 +18,6 @@ constexpr int kLargestWeight = 127;
 // A factor of two below the limit of int32 leaves room for the products.
 constexpr double kLargestBias = 1 << 30;
 
-bool is_constant(const tensor* value, int data_type)
-{
-    return value && value->tensor_type == TENSOR_TYPE_CONST && value->data &&
-           value->data_type == data_type;
-}
-
 // Positive and finite, one or one for each slice of `axis`.
 bool are_scales(const node& linear, const tensor& bytes, int axis)
 {

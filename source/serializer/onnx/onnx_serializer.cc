@@ -91,12 +91,10 @@ ir_data_place_t locate_data(const struct serializer*, const struct graph* graph,
     return origin && origin->files.contains(data) ? IR_DATA_MAPPED : IR_DATA_PROGRAM;
 }
 
-extern serializer_t onnx_serializer;
-
-int save_model(struct serializer*, const struct graph* graph, const char* file_name)
+int save_model(struct serializer* serializer, const struct graph* graph, const char* file_name)
 {
     return guard([=] {
-        const Origin* origin = graph->serializer == &onnx_serializer ? origin_of(graph) : nullptr;
+        const Origin* origin = graph->serializer == serializer ? origin_of(graph) : nullptr;
         const bool has_frame = origin && origin->is_copy;
         return tengine::save_onnx_file(*graph, has_frame ? origin->frame.get() : nullptr,
                                        file_name);

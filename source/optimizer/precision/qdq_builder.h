@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What qdq_graph.cc adds to the graph of a quantised model: pairs, and constants in bytes that a
+// DequantizeLinear reads. The first failure stays; after it functions do nothing and return null.
+#pragma once
+
+#include "optimizer/precision/weights.h"
+
+namespace tengine {
+
+// Names that nothing else in the graph has.
+class Namer
+{
+  public:
+    // `name`, with a _ behind it as often as it is taken.
+    String choose(String name)
+    {
+        while (!taken_.insert(name).second)
+            name += "_";
+        return name;
+    }
+
+  private:
+    Set<String> taken_;
+};
+
+class QdqBuilder
+{
+  public:
+    // `opset`: of the nodes that are made.
+    QdqBuilder(graph& target, int opset) : target_(target), opset_(opset) {}
+
+    graph& target() const { return target_; }
+    Namer& tensor_names() { return tensor_names_; }
+    Namer& node_names() { return node_names_; }
+
+    int status() const { return status_; }
+    void fail(int status)
+    {
+        if (status < 0 && status_ == TENGINE_OK) status_ = status;
+    }
+
+    // A tensor of just this name.
+    tensor* add_tensor(const String& name, int data_type);
+
+    void connect(node& made, const Vector<tensor*>& inputs, tensor* output);
+
+    // A QuantizeLinear that reads `source` and a DequantizeLinear that writes `result`, or if that
+    // is null, a new tensor. Returns that tensor. `name`: of what is quantised, as below.
+    tensor* add_pair(const String& name, const Quantization& by, tensor* source, tensor* result);
+
+    // Constants in bytes, or words for a bias; the results are in float. Weights and biases have
+    // the zero point 0; without an axis, -1, their scales are one and a scalar.
+    tensor* add_constant_operand(const String& name, const Quantization& by, const tensor& value);
+    tensor* add_weight(const String& name, const WeightBytes& quantized, int axis,
+                       const tensor& weight);
+    tensor* add_bias(const String& name, const Vector<float>& scales, int axis, const tensor& bias);
+
+  private:
+    tensor* add_constant(const String& name, int data_type, const Vector<int>& dims,
+                         const void* bytes);
+    tensor* add_scale(const String& name, const Quantization& by);
+    tensor* add_zero_point(const String& name, const Quantization& by);
+    tensor* add_linear(const char* op, const String& name, int axis, const Vector<tensor*>& inputs,
+                       tensor* output);
+    tensor* dequantize(const String& name, int axis, const Vector<tensor*>& inputs);
+    tensor* dequantize_symmetric(const String& name, tensor* stored, const Vector<float>& scales,
+                                 int axis);
+
+    graph& target_;
+    const int opset_;
+    int status_ = TENGINE_OK;
+    Namer tensor_names_;
+    Namer node_names_;
+};
+
+}  // namespace tengine
