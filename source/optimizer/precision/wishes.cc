@@ -158,8 +158,7 @@ void take_model_precision(graph& graph)
 
 int heed_precision_wishes(graph& graph)
 {
-    const int precision = graph.run_options.precision;
-    if (precision == TENGINE_MODE_FP32 || precision == TENGINE_MODE_HYBRID_INT8) return TENGINE_OK;
+    if (graph.run_options.precision == TENGINE_MODE_FP32) return TENGINE_OK;
     const ir_context_t* context = graph.attribute->context;
     keep_listed(graph, get_ir_context_option(context, "precision.keep_float"));
     if (!is_integer_run(graph)) return TENGINE_OK;
