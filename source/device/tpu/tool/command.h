@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of tengine-tpu. Each adds itself to the parser and runs when it was called; what
-// goes wrong is thrown and ends the program in main.cc.
+// The commands of tengine-tpu. main.cc, which alone includes CLI11, calls the one that was named;
+// what goes wrong is thrown and ends the program there.
 #pragma once
 
 #include <stdexcept>
-
-namespace CLI {
-class App;
-}
+#include <string>
 
 namespace tengine::tpu {
 
@@ -19,9 +16,18 @@ struct Failure : std::runtime_error
 // Throws this thread's error sentence for a negative status.
 void check(int status);
 
-void add_config_command(CLI::App* app);
-void add_disasm_command(CLI::App* app);
-void add_asm_command(CLI::App* app);
-void add_validate_command(CLI::App* app);
+struct ProgramOptions
+{
+    std::string input;
+    std::string output;
+    std::string config;
+    std::string topology;
+    bool code_only = false;
+};
+
+void run_config(const std::string& name);
+void run_disasm(const ProgramOptions& options);
+void run_asm(const ProgramOptions& options);
+void run_validate(const ProgramOptions& options);
 
 }  // namespace tengine::tpu

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tengine-tpu config: a configuration as JSON, and what follows from it.
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <memory>
 #include <string>
 
 #include "device/tpu/machine/config.h"
@@ -33,6 +31,8 @@ void print_derived(const Config& config)
                  static_cast<unsigned long long>(fingerprint_of(config)));
 }
 
+}  // namespace
+
 void run_config(const std::string& name)
 {
     Config config;
@@ -40,18 +40,6 @@ void run_config(const std::string& name)
     std::fputs(print_config(config).c_str(), stdout);
     std::fflush(stdout);
     print_derived(config);
-}
-
-}  // namespace
-
-void add_config_command(CLI::App* app)
-{
-    CLI::App* command = app->add_subcommand(
-        "config", "Prints a configuration as JSON, and on standard error what follows from it");
-    auto name = std::make_shared<std::string>("edge");
-    command->add_option("configuration", *name, preset_names() + ", or a JSON file")
-        ->capture_default_str();
-    command->callback([name] { run_config(*name); });
 }
 
 }  // namespace tengine::tpu

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program tengine-tpu: look at configurations and programs of the simulated TPU, and compare
-// the simulator with published figures. Commands: command.h.
+// the simulator with published figures. Commands: command.h. Of the program this file alone
+// includes CLI11, which takes long to compile.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string>
 
+#include "device/tpu/machine/config_fields.h"
 #include "device/tpu/tool/command.h"
 #include "tengine/c_api.h"
 
@@ -25,6 +28,56 @@ int print_error(std::string text, int status)
     }
     std::fprintf(stderr, "tengine-tpu: %s\n", text.c_str());
     return status;
+}
+
+void add_config_command(CLI::App* app)
+{
+    CLI::App* command = app->add_subcommand(
+        "config", "Prints a configuration as JSON, and on standard error what follows from it");
+    auto name = std::make_shared<std::string>("edge");
+    command->add_option("configuration", *name, preset_names() + ", or a JSON file")
+        ->capture_default_str();
+    command->callback([name] { run_config(*name); });
+}
+
+void add_disasm_command(CLI::App* app)
+{
+    auto options = std::make_shared<ProgramOptions>();
+    CLI::App* command = app->add_subcommand("disasm", "Prints a program as text");
+    command->add_option("program", options->input, "Program file")->required();
+    command->add_flag("--code", options->code_only, "Only the instructions");
+    command->callback([options] { run_disasm(*options); });
+}
+
+void add_asm_command(CLI::App* app)
+{
+    auto options = std::make_shared<ProgramOptions>();
+    CLI::App* command = app->add_subcommand("asm", "Makes a program of text");
+    command->add_option("text", options->input, "What disasm prints")->required();
+    command->add_option("-o,--output", options->output, "Program file")->required();
+    command->callback([options] { run_asm(*options); });
+}
+
+void add_validate_command(CLI::App* app)
+{
+    auto options = std::make_shared<ProgramOptions>();
+    CLI::App* command = app->add_subcommand(
+        "validate",
+        "Checks a program and counts its cycles, or compares the simulator with SCALE-Sim on a "
+        "topology; without either, with published figures");
+    CLI::Option* program = command->add_option("program", options->input, "Program file");
+    command
+        ->add_option("--topology", options->topology, "Network as SCALE-Sim reads it, a CSV file")
+        ->excludes(program);
+    command->add_option("--config", options->config,
+                        preset_names() +
+                            ", or a JSON file; the default is the one a program is for, and edge "
+                            "for a topology");
+    command->callback([options] {
+        if (!options->config.empty() && options->input.empty() && options->topology.empty())
+            throw CLI::ValidationError("--config is for a program or a --topology");
+        run_validate(*options);
+    });
 }
 
 int run(int argc, char** argv)

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tengine-tpu disasm, asm and validate: programs as text and back, whether a machine can run one,
 // and whether the simulator agrees with what is known of such machines.
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,31 +16,6 @@
 
 namespace tengine::tpu {
 namespace {
-
-struct Options
-{
-    std::string input;
-    std::string output;
-    std::string config;
-    std::string topology;
-    bool code_only = false;
-};
-
-void run_disasm(const Options& options)
-{
-    const Program program = read_program(options.input);
-    const std::string text = options.code_only ? disassemble_code(program) : disassemble(program);
-    std::fwrite(text.data(), 1, text.size(), stdout);
-}
-
-void run_asm(const Options& options)
-{
-    Program program;
-    if (assemble(read_file(options.input), &program) < 0)
-        throw Failure("'" + options.input + "', " + tengine_error_message());
-    const std::vector<uint8_t> file = save_program(program);
-    write_file(options.output, file.data(), file.size());
-}
 
 // The one that was named, or else the preset that the program is for.
 Config choose_config(const Program& program, const std::string& name)
@@ -64,7 +37,7 @@ void print_share(const char* name, int64_t cycles, int64_t total)
                 total > 0 ? 100.0 * cycles / total : 0.0);
 }
 
-void validate_file(const Options& options)
+void validate_file(const ProgramOptions& options)
 {
     const Program program = read_program(options.input);
     const Config config = choose_config(program, options.config);
@@ -100,7 +73,7 @@ void validate_simulator()
     print_rows(rows);
 }
 
-void validate_topology(const Options& options)
+void validate_topology(const ProgramOptions& options)
 {
     Config config;
     check(load_config(options.config, &config));
@@ -113,46 +86,27 @@ void validate_topology(const Options& options)
 
 }  // namespace
 
-void add_disasm_command(CLI::App* app)
+void run_disasm(const ProgramOptions& options)
 {
-    auto options = std::make_shared<Options>();
-    CLI::App* command = app->add_subcommand("disasm", "Prints a program as text");
-    command->add_option("program", options->input, "Program file")->required();
-    command->add_flag("--code", options->code_only, "Only the instructions");
-    command->callback([options] { run_disasm(*options); });
+    const Program program = read_program(options.input);
+    const std::string text = options.code_only ? disassemble_code(program) : disassemble(program);
+    std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-void add_asm_command(CLI::App* app)
+void run_asm(const ProgramOptions& options)
 {
-    auto options = std::make_shared<Options>();
-    CLI::App* command = app->add_subcommand("asm", "Makes a program of text");
-    command->add_option("text", options->input, "What disasm prints")->required();
-    command->add_option("-o,--output", options->output, "Program file")->required();
-    command->callback([options] { run_asm(*options); });
+    Program program;
+    if (assemble(read_file(options.input), &program) < 0)
+        throw Failure("'" + options.input + "', " + tengine_error_message());
+    const std::vector<uint8_t> file = save_program(program);
+    write_file(options.output, file.data(), file.size());
 }
 
-void add_validate_command(CLI::App* app)
+void run_validate(const ProgramOptions& options)
 {
-    auto options = std::make_shared<Options>();
-    CLI::App* command = app->add_subcommand(
-        "validate",
-        "Checks a program and counts its cycles, or compares the simulator with SCALE-Sim on a "
-        "topology; without either, with published figures");
-    CLI::Option* program = command->add_option("program", options->input, "Program file");
-    command
-        ->add_option("--topology", options->topology, "Network as SCALE-Sim reads it, a CSV file")
-        ->excludes(program);
-    command->add_option("--config", options->config,
-                        preset_names() +
-                            ", or a JSON file; the default is the one a program is for, and edge "
-                            "for a topology");
-    command->callback([options] {
-        if (!options->topology.empty()) return validate_topology(*options);
-        if (!options->input.empty()) return validate_file(*options);
-        if (!options->config.empty())
-            throw CLI::ValidationError("--config is for a program or a --topology");
-        validate_simulator();
-    });
+    if (!options.topology.empty()) return validate_topology(options);
+    if (!options.input.empty()) return validate_file(options);
+    validate_simulator();
 }
 
 }  // namespace tengine::tpu
