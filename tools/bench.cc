@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tengine bench`: how long models take, where that time goes, and how much memory they need. What
 // is measured and how is in measurement.h.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <vector>
 
 #include "bench_report.h"
 #include "command.h"
+#include "command_line.h"
 #include "interrupt.h"
 #include "json_file.h"
 #include "measurement.h"
@@ -48,8 +48,7 @@ std::vector<Measurement> measure_all(const BenchOptions& options)
 void bench(const BenchOptions& options)
 {
     if (options.measure.profile && options.measure.frames > 1)
-        throw CLI::ValidationError(
-            "--profile needs runs that do not overlap; it does not go with --frames");
+        throw Misuse("--profile needs runs that do not overlap; it does not go with --frames");
     check_output_path("--json", options.json);
     catch_interrupt();
     const std::vector<Measurement> measurements = measure_all(options);
@@ -61,65 +60,66 @@ void bench(const BenchOptions& options)
     if (was_interrupted()) end_interrupted();
 }
 
-void add_run_options(CLI::App* command, BenchOptions* options)
+void add_run_options(Command* command, BenchOptions* options)
 {
-    CLI::Option* runs = command->add_option("--runs", options->measure.runs, "Runs to measure")
-                            ->capture_default_str()
-                            ->check(CLI::Range(1, kMostRuns))
-                            ->type_name("N");
+    const CommandOption runs =
+        command->add_option("--runs", &options->measure.runs, "Runs to measure")
+            .shows_default()
+            .in_range(1, kMostRuns)
+            .value_name("N");
     command
-        ->add_option("--seconds", options->measure.seconds,
+        ->add_option("--seconds", &options->measure.seconds,
                      "Measure as many runs as fit into this time instead")
-        ->excludes(runs)
-        ->check(CLI::Range(0.001, double{kMostSeconds}))
-        ->type_name("S");
-    command->add_option("--warmup", options->measure.warmup, "Runs before these")
-        ->capture_default_str()
-        ->check(CLI::Range(0, kMostRuns))
-        ->type_name("N");
+        .excludes(runs)
+        .in_range(0.001, double{kMostSeconds})
+        .value_name("S");
+    command->add_option("--warmup", &options->measure.warmup, "Runs before these")
+        .shows_default()
+        .in_range(0, kMostRuns)
+        .value_name("N");
     command
-        ->add_option("--frames", options->measure.frames,
+        ->add_option("--frames", &options->measure.frames,
                      "Runs under way at the same time, for the throughput of several devices: "
                      "with the scheduler pipeline")
-        ->capture_default_str()
-        ->check(CLI::Range(1, kMostFrames))
-        ->type_name("N");
+        .shows_default()
+        .in_range(1, kMostFrames)
+        .value_name("N");
 }
 
-void add_report_options(CLI::App* command, BenchOptions* options)
+void add_report_options(Command* command, BenchOptions* options)
 {
-    command->add_flag("--profile", options->measure.profile,
+    command->add_flag("--profile", &options->measure.profile,
                       "Show by operator and by node where the time goes");
-    command->add_option("--top", options->top, "Slowest nodes to print of a profile")
-        ->capture_default_str()
-        ->check(CLI::Range(1, kMostRuns))
-        ->type_name("N");
-    command->add_option("--json", options->json, "File to write the report to; - : standard output")
-        ->type_name("FILE");
-    command->add_flag("--quiet", options->quiet, "Do not show how far it is");
+    command->add_option("--top", &options->top, "Slowest nodes to print of a profile")
+        .shows_default()
+        .in_range(1, kMostRuns)
+        .value_name("N");
+    command
+        ->add_option("--json", &options->json, "File to write the report to; - : standard output")
+        .value_name("FILE");
+    command->add_flag("--quiet", &options->quiet, "Do not show how far it is");
 }
 
 }  // namespace
 
-void add_bench_command(CLI::App* app)
+void add_bench_command(CommandLine* line)
 {
     const auto options = std::make_shared<BenchOptions>();
-    CLI::App* command = app->add_subcommand("bench", "Measure the time and memory of models");
-    command->add_option("MODEL", options->models, "Model files, such as net.onnx")->required();
+    Command command = line->add_command("bench", "Measure the time and memory of models");
+    command.add_option("MODEL", &options->models, "Model files, such as net.onnx").required();
     command
-        ->add_option("--threads", options->threads,
-                     "Numbers of threads, separated by commas: one measurement for each; "
-                     "0: one thread for each core")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->check(CLI::Range(0, kMostThreads))
-        ->type_name("LIST");
-    add_core_options(command, &options->measure.common);
-    add_run_options(command, options.get());
-    add_report_options(command, options.get());
-    add_input_options(command, &options->measure.common);
-    add_placement_options(command, &options->measure.common);
-    command->callback([options] { bench(*options); });
+        .add_option("--threads", &options->threads,
+                    "Numbers of threads, separated by commas: one measurement for each; "
+                    "0: one thread for each core")
+        .separated_by_commas()
+        .in_range(0, kMostThreads)
+        .value_name("LIST");
+    add_core_options(&command, &options->measure.common);
+    add_run_options(&command, options.get());
+    add_report_options(&command, options.get());
+    add_input_options(&command, &options->measure.common);
+    add_placement_options(&command, &options->measure.common);
+    command.set_work([options] { bench(*options); });
 }
 
 }  // namespace tengine::tools

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tengine convert`: a model in another format. The library does the work, save_graph().
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
 #include "command.h"
+#include "command_line.h"
 #include "model.h"
 #include "tensor_file/failure.h"
 #include "text.h"
@@ -34,15 +34,15 @@ void convert(const ConvertOptions& options)
 
 }  // namespace
 
-void add_convert_command(CLI::App* app)
+void add_convert_command(CommandLine* line)
 {
     const auto options = std::make_shared<ConvertOptions>();
-    CLI::App* command = app->add_subcommand("convert", "Write a model in another format");
-    command->add_option("IN", options->from, "Model file")->required();
-    command->add_option("OUT", options->to, "File to write; its ending names the format")
-        ->required();
-    add_shape_option(command, &options->common);
-    command->callback([options] { convert(*options); });
+    Command command = line->add_command("convert", "Write a model in another format");
+    command.add_option("IN", &options->from, "Model file").required();
+    command.add_option("OUT", &options->to, "File to write; its ending names the format")
+        .required();
+    add_shape_option(&command, &options->common);
+    command.set_work([options] { convert(*options); });
 }
 
 }  // namespace tengine::tools

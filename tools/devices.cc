@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tengine devices`: what this build of the library can use, and the options of every context.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "command.h"
+#include "command_line.h"
 #include "json_file.h"
 #include "model.h"
 #include "tengine/inspect.h"
@@ -127,14 +127,14 @@ void list_devices(const std::string& json)
 
 }  // namespace
 
-void add_devices_command(CLI::App* app)
+void add_devices_command(CommandLine* line)
 {
     const auto json = std::make_shared<std::string>();
-    CLI::App* command = app->add_subcommand(
+    Command command = line->add_command(
         "devices", "List the devices, what they take, the CPU's features, and options");
-    command->add_option("--json", *json, "File to write the list to; - : standard output")
-        ->type_name("FILE");
-    command->callback([json] { list_devices(*json); });
+    command.add_option("--json", json.get(), "File to write the list to; - : standard output")
+        .value_name("FILE");
+    command.set_work([json] { list_devices(*json); });
 }
 
 }  // namespace tengine::tools

@@ -3,13 +3,13 @@
 // know is collected by report.h.
 #include "tengine/inspect.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
 #include <memory>
 
 #include "command.h"
+#include "command_line.h"
 #include "dot.h"
 #include "json_file.h"
 #include "report.h"
@@ -233,7 +233,7 @@ void inspect_model(const InspectOptions& options, const Model& model, const std:
 void inspect(const InspectOptions& options)
 {
     if (options.json == "-" && options.dot == "-")
-        throw CLI::ValidationError("--json and --dot cannot both go to standard output");
+        throw Misuse("--json and --dot cannot both go to standard output");
     ModelOptions common = options.common;
     common.says_guess = false;  // the report does
     Model model(options.model, common);
@@ -250,24 +250,24 @@ void inspect(const InspectOptions& options)
 
 }  // namespace
 
-void add_inspect_command(CLI::App* app)
+void add_inspect_command(CommandLine* line)
 {
     const auto options = std::make_shared<InspectOptions>();
-    CLI::App* command =
-        app->add_subcommand("inspect", "Show what a model needs and which device runs what");
-    command->add_option("MODEL", options->model, "Model file, such as net.onnx")->required();
-    add_placement_options(command, &options->common);
-    add_threads_option(command, &options->threads);
-    command->add_option("--json", options->json, "File to write the report to; - : standard output")
-        ->type_name("FILE");
+    Command command =
+        line->add_command("inspect", "Show what a model needs and which device runs what");
+    command.add_option("MODEL", &options->model, "Model file, such as net.onnx").required();
+    add_placement_options(&command, &options->common);
+    add_threads_option(&command, &options->threads);
+    command.add_option("--json", &options->json, "File to write the report to; - : standard output")
+        .value_name("FILE");
     command
-        ->add_option("--dot", options->dot,
-                     "File to draw the placement to, for Graphviz; - : standard output")
-        ->type_name("FILE");
-    command->add_flag("--operators", options->operators,
-                      "Print only the operators that a library for this model needs, one a line, "
-                      "for its CMake option TENGINE_OPERATORS_FROM");
-    command->callback([options] { inspect(*options); });
+        .add_option("--dot", &options->dot,
+                    "File to draw the placement to, for Graphviz; - : standard output")
+        .value_name("FILE");
+    command.add_flag("--operators", &options->operators,
+                     "Print only the operators that a library for this model needs, one a line, "
+                     "for its CMake option TENGINE_OPERATORS_FROM");
+    command.set_work([options] { inspect(*options); });
 }
 
 }  // namespace tengine::tools

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program `tengine`: look at a model, run it, measure it. A subcommand is a file; see
 // command.h.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <string>
-#include <vector>
 
 #include "command.h"
+#include "command_line.h"
 #include "commit.h"
 #include "manual.h"
 #include "tengine/c_api.h"
 #include "tensor_file/failure.h"
-#include "text.h"
 
 namespace tengine::tools {
 namespace {
@@ -58,64 +56,22 @@ std::string version_text()
     return get_tengine_version() + (commit.empty() ? "" : " (" + commit + ")");
 }
 
-std::string listed(const std::vector<std::string>& words)
-{
-    std::string text;
-    for (const std::string& word : words)
-        text += (text.empty() ? "" : ", ") + word;
-    return text;
-}
-
-// The first word that nothing takes, and what it may have been meant to be.
-std::string describe_extra(const CLI::App& app)
-{
-    const std::string word = app.remaining(true).at(0);
-    const std::vector<CLI::App*> parsed = app.get_subcommands();
-    const CLI::App& place = parsed.empty() ? app : *parsed[0];
-    const bool is_option = word[0] == '-';
-    std::vector<std::string> known;
-    if (is_option) {
-        for (const CLI::Option* option : place.get_options())
-            for (const std::string& name : option->get_lnames())
-                known.push_back("--" + name);
-    } else if (parsed.empty()) {
-        for (const CLI::App* command : visible_commands(app))
-            known.push_back(command->get_name());
-    }
-    const std::string option_name = word.substr(0, word.find('='));
-    const std::string nearest = nearest_word(is_option ? option_name : word, known);
-    const std::string what = is_option ? "option" : parsed.empty() ? "command" : "argument";
-    std::string text = "there is no " + what + " '" + word + "'";
-    if (what == "argument") text = "nothing takes the argument '" + word + "'";
-    if (!nearest.empty()) return text + "; did you mean " + nearest + "?";
-    return what == "command" ? text + "; there are " + listed(known) : text;
-}
-
 int run(int argc, char** argv)
 {
-    CLI::App app{"Runs, measures and explains neural networks.", "tengine"};
-    app.set_version_flag("--version", version_text());
-    app.require_subcommand(0, 1);
-    add_run_command(&app);
-    add_bench_command(&app);
-    add_inspect_command(&app);
-    add_devices_command(&app);
-    add_quantize_command(&app);
-    add_convert_command(&app);
-    add_manual_command(&app);
+    CommandLine line("tengine", "Runs, measures and explains neural networks.", version_text());
+    add_run_command(&line);
+    add_bench_command(&line);
+    add_inspect_command(&line);
+    add_devices_command(&line);
+    add_quantize_command(&line);
+    add_convert_command(&line);
+    add_manual_command(&line);
 
     const Library library;
     try {
-        app.parse(argc, argv);
-        if (app.get_subcommands().empty())
-            throw CLI::ValidationError(
-                "a command is missing: run, bench, inspect, devices, quantize or convert");
-    } catch (const CLI::Success& help) {
-        return app.exit(help);
-    } catch (const CLI::ExtrasError&) {
-        return print_error(describe_extra(app) + " (see --help)", kMisused);
-    } catch (const CLI::ParseError& error) {
-        return print_error(std::string(error.what()) + " (see --help)", kMisused);
+        line.run(argc, argv);
+    } catch (const Misuse& misuse) {
+        return print_error(std::string(misuse.what()) + " (see --help)", kMisused);
     }
     // The first is of the end only, the second of all before.
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes what CLI11 knows of the command line as man pages (roff with the macros of man(7)), as a
+// Writes what is known of the command line as man pages (roff with the macros of man(7)), as a
 // page of Markdown, and as a script for bash. The contract is in manual.h.
 #include "manual.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <set>
+#include <string>
+#include <vector>
 
+#include "command_line.h"
 #include "tengine/version.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
@@ -19,18 +20,17 @@ namespace tengine::tools {
 namespace {
 
 // "tengine-run" for the command run.
-std::string page_name(const CLI::App& app)
+std::string page_name(const CommandDescription& page)
 {
-    return app.get_parent() == nullptr ? app.get_name()
-                                       : page_name(*app.get_parent()) + "-" + app.get_name();
+    std::string name = page.name;
+    std::replace(name.begin(), name.end(), ' ', '-');
+    return name;
 }
 
-// "tengine run"
-std::string joined_page_name(const CLI::App& app)
+// "run"
+std::string command_name(const CommandDescription& command)
 {
-    std::string name = page_name(app);
-    std::replace(name.begin(), name.end(), '-', ' ');
-    return name;
+    return command.name.substr(command.name.rfind(' ') + 1);
 }
 
 // A plain hyphen would come out as a typographic one, a leading dot or quote as a request.
@@ -45,56 +45,52 @@ std::string roff(const std::string& text)
     return (is_request ? "\\&" : "") + escaped;
 }
 
-// "-o, --output"; nothing for a positional.
-std::string option_names(const CLI::Option& option)
+// "-o, --output"; nothing for an argument.
+std::string option_names(const OptionDescription& option)
 {
     std::string names;
-    for (const std::string& name : option.get_snames())
-        names += (names.empty() ? "-" : ", -") + name;
-    for (const std::string& name : option.get_lnames())
-        names += (names.empty() ? "--" : ", --") + name;
+    for (const std::string& name : option.names)
+        names += (names.empty() ? "" : ", ") + name;
     return names;
 }
 
-// "-o, --output OUT.onnx", or of a positional its name alone.
-std::string option_heading(const CLI::Option& option)
+// "-o, --output OUT.onnx", or of an argument its name alone.
+std::string option_heading(const OptionDescription& option)
 {
-    const std::string names = option_names(option);
-    if (names.empty()) return "\\fI" + roff(option.get_name()) + "\\fR";
-    const std::string value =
-        option.get_expected_max() == 0 ? "" : " \\fI" + roff(option.get_type_name()) + "\\fR";
-    return "\\fB" + roff(names) + "\\fR" + value;
+    if (option.is_argument()) return "\\fI" + roff(option.name) + "\\fR";
+    const std::string value = option.value.empty() ? "" : " \\fI" + roff(option.value) + "\\fR";
+    return "\\fB" + roff(option_names(option)) + "\\fR" + value;
 }
 
-std::string synopsis(const CLI::App& app)
+std::string synopsis(const CommandDescription& page)
 {
-    std::string text = "\\fB" + roff(joined_page_name(app)) + "\\fR [\\fIoptions\\fR]";
-    if (!visible_commands(app).empty()) text += " \\fIcommand\\fR";
-    for (const CLI::Option* option : app.get_options())
-        if (option->get_positional()) text += " \\fI" + roff(option->get_name()) + "\\fR";
+    std::string text = "\\fB" + roff(page.name) + "\\fR [\\fIoptions\\fR]";
+    if (!page.commands.empty()) text += " \\fIcommand\\fR";
+    for (const OptionDescription& option : page.options)
+        if (option.is_argument()) text += " \\fI" + roff(option.name) + "\\fR";
     return text + "\n";
 }
 
-std::string paragraphs(const std::string& section, const CLI::App& app, bool is_positional)
+std::string paragraphs(const std::string& section, const CommandDescription& page,
+                       bool of_arguments)
 {
     std::string text;
-    for (const CLI::Option* option : app.get_options()) {
-        if (option->get_positional() == is_positional)
-            text +=
-                ".TP\n" + option_heading(*option) + "\n" + roff(option->get_description()) + "\n";
+    for (const OptionDescription& option : page.options) {
+        if (option.is_argument() == of_arguments)
+            text += ".TP\n" + option_heading(option) + "\n" + roff(option.help) + "\n";
     }
     return text.empty() ? "" : ".SH " + section + "\n" + text;
 }
 
-std::string other_pages(const CLI::App& app)
+std::string other_pages(const CommandDescription& program, const CommandDescription& page)
 {
-    const CLI::App& program = app.get_parent() == nullptr ? app : *app.get_parent();
-    std::vector<const CLI::App*> pages = visible_commands(program);
-    pages.insert(pages.begin(), &program);
-    pages.erase(std::find(pages.begin(), pages.end(), &app));
+    std::vector<std::string> names = {page_name(program)};
+    for (const CommandDescription& command : program.commands)
+        names.push_back(page_name(command));
+    names.erase(std::find(names.begin(), names.end(), page_name(page)));
     std::string text = ".SH SEE ALSO\n";
-    for (const CLI::App* page : pages)
-        text += ".BR " + roff(page_name(*page)) + " (1)" + (page == pages.back() ? "\n" : ",\n");
+    for (const std::string& name : names)
+        text += ".BR " + roff(name) + " (1)" + (name == names.back() ? "\n" : ",\n");
     return text;
 }
 
@@ -119,55 +115,51 @@ std::string markdown_code(const std::string& text)
     return "`" + escape(text, "|") + "`";
 }
 
-// ". Not with `--runs`", in the order of names; nothing without such options.
-std::string related_options(const char* relation, const std::set<CLI::Option*>& options)
+// ". Not with `--runs`"; nothing without such options.
+std::string related_options(const char* relation, const std::vector<std::string>& names)
 {
-    std::set<std::string> names;
-    for (const CLI::Option* option : options)
-        names.insert(option->get_name());
     std::string text;
     for (const std::string& name : names)
         text += relation + markdown_code(name);
     return text;
 }
 
-std::string markdown_row(const CLI::Option& option)
+std::string markdown_row(const OptionDescription& option)
 {
-    std::string name = option.get_positional() ? option.get_name() : option_names(option);
-    if (!option.get_positional() && option.get_expected_max() != 0)
-        name += " " + option.get_type_name();
-    std::string text = markdown_text(option.get_description());
-    if (!option.get_default_str().empty()) text += ". Default: " + option.get_default_str();
-    text += related_options(". Not with ", option.get_excludes()) +
-            related_options(". Needs ", option.get_needs());
+    std::string name = option.is_argument() ? option.name : option_names(option);
+    if (!option.is_argument() && !option.value.empty()) name += " " + option.value;
+    std::string text = markdown_text(option.help);
+    if (!option.default_value.empty()) text += ". Default: " + option.default_value;
+    text +=
+        related_options(". Not with ", option.excludes) + related_options(". Needs ", option.needs);
     return "| " + markdown_code(name) + " | " + text + " |\n";
 }
 
-std::string markdown_command(const CLI::App& app)
+std::string markdown_command(const CommandDescription& command)
 {
-    const std::string name = joined_page_name(app);
-    std::string usage = name + " [options]";
-    for (const CLI::Option* option : app.get_options())
-        if (option->get_positional()) usage += " " + option->get_name();
-    std::string text = "\n## " + name + "\n\n" + app.get_description() + ": `" + usage +
+    std::string usage = command.name + " [options]";
+    for (const OptionDescription& option : command.options)
+        if (option.is_argument()) usage += " " + option.name;
+    std::string text = "\n## " + command.name + "\n\n" + command.help + ": `" + usage +
                        "`\n\n| option | meaning |\n|---|---|\n";
-    for (const bool is_positional : {true, false})
-        for (const CLI::Option* option : app.get_options())
-            if (option->get_positional() == is_positional) text += markdown_row(*option);
+    for (const bool of_arguments : {true, false})
+        for (const OptionDescription& option : command.options)
+            if (option.is_argument() == of_arguments) text += markdown_row(option);
     return text;
 }
 
-std::string option_words(const CLI::App& app)
+// The long names.
+std::string option_words(const CommandDescription& page)
 {
     std::string words;
-    for (const CLI::Option* option : app.get_options()) {
-        for (const std::string& name : option->get_lnames())
-            words += (words.empty() ? "--" : " --") + name;
+    for (const OptionDescription& option : page.options) {
+        for (const std::string& name : option.names)
+            if (name.compare(0, 2, "--") == 0) words += (words.empty() ? "" : " ") + name;
     }
     return words;
 }
 
-void write_manual(const CLI::App& app, const std::string& folder)
+void write_manual(const CommandDescription& program, const std::string& folder)
 {
     namespace fs = std::filesystem;
     std::error_code error;
@@ -175,93 +167,84 @@ void write_manual(const CLI::App& app, const std::string& folder)
         fs::create_directories(fs::path(folder) / part, error);
         if (error) throw Failure("'" + folder + "' cannot be made: " + error.message());
     }
-    write_file(folder + "/man1/" + page_name(app) + ".1", man_page(app));
-    for (const CLI::App* command : visible_commands(app))
-        write_file(folder + "/man1/" + page_name(*command) + ".1", man_page(*command));
-    write_file(folder + "/bash/" + app.get_name(), bash_completion(app));
-    write_file(folder + "/cli.md", markdown_page(app));
+    write_file(folder + "/man1/" + page_name(program) + ".1", man_page(program, program));
+    for (const CommandDescription& command : program.commands)
+        write_file(folder + "/man1/" + page_name(command) + ".1", man_page(program, command));
+    write_file(folder + "/bash/" + program.name, bash_completion(program));
+    write_file(folder + "/cli.md", markdown_page(program));
 }
 
 }  // namespace
 
-std::vector<const CLI::App*> visible_commands(const CLI::App& app)
+std::string man_page(const CommandDescription& program, const CommandDescription& page)
 {
-    return app.get_subcommands(
-        [](const CLI::App* command) { return !command->get_group().empty(); });
-}
-
-std::string man_page(const CLI::App& app)
-{
-    std::string title = page_name(app);
+    std::string title = page_name(page);
     for (char& letter : title)
         letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
     std::string text = ".TH \"" + title + "\" 1 \"\" \"tengine " TENGINE_VERSION_STRING "\"\n";
-    text += ".SH NAME\n" + roff(page_name(app)) + " \\- " + roff(app.get_description()) + "\n";
-    text += ".SH SYNOPSIS\n" + synopsis(app);
-    const std::vector<const CLI::App*> commands = visible_commands(app);
-    if (!commands.empty()) text += ".SH COMMANDS\n";
-    for (const CLI::App* command : commands)
-        text += ".TP\n\\fB" + roff(command->get_name()) + "\\fR\n" +
-                roff(command->get_description()) + "\n";
-    text += paragraphs("ARGUMENTS", app, true) + paragraphs("OPTIONS", app, false);
+    text += ".SH NAME\n" + roff(page_name(page)) + " \\- " + roff(page.help) + "\n";
+    text += ".SH SYNOPSIS\n" + synopsis(page);
+    if (!page.commands.empty()) text += ".SH COMMANDS\n";
+    for (const CommandDescription& command : page.commands)
+        text += ".TP\n\\fB" + roff(command_name(command)) + "\\fR\n" + roff(command.help) + "\n";
+    text += paragraphs("ARGUMENTS", page, true) + paragraphs("OPTIONS", page, false);
     text +=
         ".SH EXIT STATUS\n0: done; 1: it failed, or outputs are not as expected; 2: the command "
         "line is wrong.\n";
-    return text + other_pages(app);
+    return text + other_pages(program, page);
 }
 
-std::string markdown_page(const CLI::App& app)
+std::string markdown_page(const CommandDescription& program)
 {
-    const std::string& program = app.get_name();
-    std::string text = "# The command line\n\nWhat `" + program +
+    std::string text = "# The command line\n\nWhat `" + program.name +
                        " <command> --help` prints. The program writes this page itself: `" +
-                       program +
+                       program.name +
                        " manual DIR` leaves it in `DIR/cli.md`, beside the man pages.\n\n" +
                        "| command | what it does |\n|---|---|\n";
-    const std::vector<const CLI::App*> commands = visible_commands(app);
-    for (const CLI::App* command : commands)
-        text += "| [`" + command->get_name() + "`](#" + page_name(*command) + ") | " +
-                markdown_text(command->get_description()) + " |\n";
+    for (const CommandDescription& command : program.commands)
+        text += "| [`" + command_name(command) + "`](#" + page_name(command) + ") | " +
+                markdown_text(command.help) + " |\n";
     text +=
         "\nThe exit status is 0 when the command is done, 1 when it failed or outputs are not as "
         "expected, and 2 when the command line is wrong.\n";
-    for (const CLI::App* command : commands)
-        text += markdown_command(*command);
+    for (const CommandDescription& command : program.commands)
+        text += markdown_command(command);
     return text;
 }
 
-std::string bash_completion(const CLI::App& app)
+std::string bash_completion(const CommandDescription& program)
 {
     std::string commands;
     std::string cases;
-    for (const CLI::App* command : visible_commands(app)) {
-        commands += command->get_name() + " ";
-        cases += "        " + command->get_name() + ") words='" + option_words(*command) + "' ;;\n";
+    for (const CommandDescription& command : program.commands) {
+        const std::string name = command_name(command);
+        commands += name + " ";
+        cases += "        " + name + ") words='" + option_words(command) + "' ;;\n";
     }
-    const std::string function = "_" + app.get_name();
-    return "# Completion of " + app.get_name() + " for bash, written by the program itself.\n" +
+    const std::string function = "_" + program.name;
+    return "# Completion of " + program.name + " for bash, written by the program itself.\n" +
            function +
            "()\n{\n"
            "    local word=${COMP_WORDS[COMP_CWORD]} words=''\n"
            "    COMPREPLY=()\n"
            "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        words='" +
-           commands + option_words(app) +
+           commands + option_words(program) +
            "'\n    elif [ \"${word#-}\" != \"$word\" ]; then\n"
            "        case ${COMP_WORDS[1]} in\n" +
            cases +
            "        esac\n    fi\n"
            "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n}\n"
            "complete -o default -F " +
-           function + " " + app.get_name() + "\n";
+           function + " " + program.name + "\n";
 }
 
-void add_manual_command(CLI::App* app)
+void add_manual_command(CommandLine* line)
 {
     const auto folder = std::make_shared<std::string>();
-    CLI::App* command = app->add_subcommand("manual", "Write man pages and completion");
-    command->group("");
-    command->add_option("DIR", *folder, "Folder to write them to")->required();
-    command->callback([app, folder] { write_manual(*app, *folder); });
+    Command command = line->add_command("manual", "Write man pages and completion");
+    command.hide();
+    command.add_option("DIR", folder.get(), "Folder to write them to").required();
+    command.set_work([line, folder] { write_manual(line->describe(), *folder); });
 }
 
 }  // namespace tengine::tools

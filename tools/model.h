@@ -3,7 +3,6 @@
 // in common, and what they do.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -16,6 +15,8 @@
 #include "tensor_file/tensor.h"
 
 namespace tengine::tools {
+
+class Command;
 
 struct ModelOptions
 {
@@ -35,22 +36,22 @@ struct ModelOptions
 constexpr int kMostThreads = 1024;
 
 // --threads, one number
-void add_threads_option(CLI::App* command, int* threads);
+void add_threads_option(Command* command, int* threads);
 
 // --cluster --cores
-void add_core_options(CLI::App* command, ModelOptions* options);
+void add_core_options(Command* command, ModelOptions* options);
 
 // --shape
-void add_shape_option(CLI::App* command, ModelOptions* options);
+void add_shape_option(Command* command, ModelOptions* options);
 
 // --device --option --affinity --precision --shape
-void add_placement_options(CLI::App* command, ModelOptions* options);
+void add_placement_options(Command* command, ModelOptions* options);
 
 // --mean --scale
-void add_picture_options(CLI::App* command, ImageValues* values);
+void add_picture_options(Command* command, ImageValues* values);
 
 // --input --mean --scale --seed
-void add_input_options(CLI::App* command, ModelOptions* options);
+void add_input_options(Command* command, ModelOptions* options);
 
 // Throws Failure with the library's sentence for this thread's last failure.
 [[noreturn]] void fail_api(const std::string& subject);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options that commands have in common, as the command line takes them. What they do is in
 // model.cc.
-#include <CLI/CLI.hpp>
 #include <limits>
 #include <map>
 #include <sstream>
 
+#include "command_line.h"
 #include "model.h"
 
 namespace tengine::tools {
@@ -28,7 +28,7 @@ int parse_precision(const std::string& text)
 {
     const auto precision = kPrecisions.find(text);
     if (precision == kPrecisions.end())
-        throw CLI::ValidationError("--precision", "'" + text + "' is none of " + precision_names());
+        throw Misuse("--precision: '" + text + "' is none of " + precision_names());
     return precision->second;
 }
 
@@ -63,13 +63,12 @@ size_t parse_cores(const std::string& text)
     for (std::string range; std::getline(list, range, ',');) {
         const size_t cores = parse_core_range(range);
         if (cores == 0)
-            throw CLI::ValidationError(
-                "--cores", "'" + range + "' is no core and no range of cores, such as 0 or 2-3");
+            throw Misuse("--cores: '" + range +
+                         "' is no core and no range of cores, such as 0 or 2-3");
         mask |= cores;
     }
     if ((mask & get_cluster_affinity_mask(TENGINE_CLUSTER_ALL)) != mask)
-        throw CLI::ValidationError("--cores",
-                                   "'" + text + "' has cores that this program may not use");
+        throw Misuse("--cores: '" + text + "' has cores that this program may not use");
     return mask;
 }
 
@@ -81,108 +80,106 @@ std::string judge_pair(const std::string& text, const char* form)
     return is_pair ? "" : "'" + text + "' is not " + form;
 }
 
-void add_context_options(CLI::App* command, ModelOptions* options)
+void add_context_options(Command* command, ModelOptions* options)
 {
     command
-        ->add_option("--option", options->options,
+        ->add_option("--option", &options->options,
                      "Option by key, such as split.prune=0, or of a device, NAME.KEY=VALUE; may be "
                      "repeated. `tengine devices` lists the keys")
-        ->type_name("KEY=VALUE")
-        ->allow_extra_args(false)
-        ->check([](const std::string& text) { return judge_pair(text, "KEY=VALUE"); });
+        .value_name("KEY=VALUE")
+        .repeatable()
+        .checked_by([](const std::string& text) { return judge_pair(text, "KEY=VALUE"); });
     command
         ->add_option(
-            "--affinity", options->affinities,
+            "--affinity", &options->affinities,
             "Devices for some nodes: conv*=TPU,CPU for these only, op:Softmax=!TPU for any "
             "but this; may be repeated, the last that fits a node counts")
-        ->type_name("NODES=DEVICES")
-        ->allow_extra_args(false)
-        ->check([](const std::string& text) { return judge_pair(text, "NODES=DEVICES"); });
+        .value_name("NODES=DEVICES")
+        .repeatable()
+        .checked_by([](const std::string& text) { return judge_pair(text, "NODES=DEVICES"); });
 }
 
 }  // namespace
 
-void add_threads_option(CLI::App* command, int* threads)
+void add_threads_option(Command* command, int* threads)
 {
-    command->add_option("--threads", *threads, "Threads; 0: one for each core")
-        ->capture_default_str()
-        ->check(CLI::Range(0, kMostThreads))
-        ->type_name("N");
+    command->add_option("--threads", threads, "Threads; 0: one for each core")
+        .shows_default()
+        .in_range(0, kMostThreads)
+        .value_name("N");
 }
 
-void add_core_options(CLI::App* command, ModelOptions* options)
+void add_core_options(Command* command, ModelOptions* options)
 {
     command
-        ->add_option("--cluster", options->cluster, "Cores to use: all, big, medium or little ones")
-        ->transform(CLI::CheckedTransformer(kClusters))
-        ->type_name("C");
+        ->add_option("--cluster", &options->cluster,
+                     "Cores to use: all, big, medium or little ones")
+        .one_of(kClusters)
+        .value_name("C");
     command
-        ->add_option_function<std::string>(
+        ->add_option(
             "--cores", [options](const std::string& text) { options->cores = parse_cores(text); },
             "Of these the cores with such numbers, as in 0,2-3")
-        ->type_name("LIST");
+        .value_name("LIST");
 }
 
-void add_shape_option(CLI::App* command, ModelOptions* options)
+void add_shape_option(Command* command, ModelOptions* options)
 {
     command
         ->add_option(
-            "--shape", options->shapes,
+            "--shape", &options->shapes,
             "Shape of an input, such as image=1x3x224x224; may be repeated. A model with one "
             "input needs no NAME=")
-        ->type_name("[NAME=]SHAPE")
-        ->allow_extra_args(false);
+        .value_name("[NAME=]SHAPE")
+        .repeatable();
 }
 
-void add_placement_options(CLI::App* command, ModelOptions* options)
+void add_placement_options(Command* command, ModelOptions* options)
 {
     command
-        ->add_option("--device", options->devices,
+        ->add_option("--device", &options->devices,
                      "Devices to use, best first, separated by commas")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->type_name("LIST");
+        .separated_by_commas()
+        .value_name("LIST");
     add_context_options(command, options);
     command
-        ->add_option_function<std::string>(
+        ->add_option(
             "--precision",
             [options](const std::string& text) { options->precision = parse_precision(text); },
             "Numbers to compute with, where a device takes them: " + precision_names() +
                 ". int8 and uint8 need a quantised model or --option precision.table=FILE")
-        ->type_name("P");
+        .value_name("P");
     add_shape_option(command, options);
 }
 
-void add_picture_options(CLI::App* command, ImageValues* values)
+void add_picture_options(Command* command, ImageValues* values)
 {
     command
-        ->add_option("--mean", values->mean,
+        ->add_option("--mean", &values->mean,
                      "Of a picture, is subtracted from each pixel (0 to 255): a number or R,G,B")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->type_name("R,G,B");
+        .separated_by_commas()
+        .value_name("R,G,B");
     command
-        ->add_option("--scale", values->scale,
+        ->add_option("--scale", &values->scale,
                      "Of a picture, what that is then multiplied by: a number or R,G,B; "
                      "without it 1/255")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->type_name("R,G,B");
+        .separated_by_commas()
+        .value_name("R,G,B");
 }
 
-void add_input_options(CLI::App* command, ModelOptions* options)
+void add_input_options(Command* command, ModelOptions* options)
 {
     command
         ->add_option(
-            "--input", options->inputs,
+            "--input", &options->inputs,
             "File for an input: .npy, .npz, ONNX tensor .pb, raw elements .bin, or a picture (PNG, "
             "JPEG, BMP, PGM, PPM); - is standard input, .npy, .npz, a picture or else raw; may be "
             "repeated. A model with one input needs no NAME=, an .npz with an array for each input "
             "neither. A quantised input takes real numbers too. Without it: random numbers")
-        ->type_name("[NAME=]FILE")
-        ->allow_extra_args(false);
+        .value_name("[NAME=]FILE")
+        .repeatable();
     add_picture_options(command, &options->image_values);
-    command->add_option("--seed", options->seed, "Seed of the random numbers")->type_name("N");
+    command->add_option("--seed", &options->seed, "Seed of the random numbers").value_name("N");
 }
 
 }  // namespace tengine::tools

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tengine run`: runs a model once and prints what goes in and comes out, compares it with what
 // is expected, or tells where it ran and how long that took.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "command.h"
+#include "command_line.h"
 #include "expectation.h"
 #include "input_file.h"
 #include "json_file.h"
@@ -27,6 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMostRanked = 1000000;
+constexpr int kUsualTop = 5;
 
 struct RunOptions
 {
@@ -34,8 +36,7 @@ struct RunOptions
     std::string output;
     std::string json;
     std::string labels;
-    int top = 5;
-    bool is_ranked = false;             // --top is given
+    std::optional<int> top;
     std::vector<std::string> expected;  // NAME=FILE
     std::string tolerance;              // "": by the arithmetic
     bool memory = false;
@@ -86,7 +87,7 @@ void check_ranking(const RunOptions& options, const std::vector<std::string>& la
                    const std::vector<Tensor>& outputs)
 {
     const bool has_row = std::any_of(outputs.begin(), outputs.end(), is_row);
-    if ((!labels.empty() || options.is_ranked) && !has_row)
+    if ((!labels.empty() || options.top) && !has_row)
         throw Failure(
             "--labels and --top are for an output that is one row of real numbers, which "
             "this model has not");
@@ -139,7 +140,8 @@ void print_outputs(const RunOptions& options, const std::vector<Tensor>& outputs
     for (const Tensor& output : outputs) {
         print_heading("output", output);
         std::fputs(values_text(output).c_str(), stdout);
-        if (is_row(output)) std::fputs(top_text(output, options.top, labels).c_str(), stdout);
+        if (is_row(output))
+            std::fputs(top_text(output, options.top.value_or(kUsualTop), labels).c_str(), stdout);
     }
 }
 
@@ -209,61 +211,56 @@ void run(const RunOptions& options)
     fail_if_different(comparisons);
 }
 
-void add_output_options(CLI::App* command, RunOptions* options)
+void add_output_options(Command* command, RunOptions* options)
 {
-    command->add_option("--output", options->output, "Folder to write the outputs to, as .npy")
-        ->type_name("DIR");
+    command->add_option("--output", &options->output, "Folder to write the outputs to, as .npy")
+        .value_name("DIR");
     command
-        ->add_option("--labels", options->labels,
+        ->add_option("--labels", &options->labels,
                      "File with a name for each number of an output that is one row, one a line")
-        ->type_name("FILE");
+        .value_name("FILE");
     command
-        ->add_option_function<int>(
-            "--top",
-            [options](int top) {
-                options->top = top;
-                options->is_ranked = true;
-            },
-            "How many of the largest numbers of such an output to print [5]")
-        ->check(CLI::Range(1, kMostRanked))
-        ->type_name("K");
-    CLI::Option* expect =
+        ->add_option("--top", &options->top,
+                     "How many of the largest numbers of such an output to print [5]")
+        .in_range(1, kMostRanked)
+        .value_name("K");
+    const CommandOption expect =
         command
             ->add_option(
-                "--expect", options->expected,
+                "--expect", &options->expected,
                 "File that an output is compared with, of the kinds of --input; may be "
                 "repeated. A model with one output needs no NAME=. Where they differ the exit "
                 "status is 1")
-            ->type_name("[NAME=]FILE")
-            ->allow_extra_args(false);
+            .value_name("[NAME=]FILE")
+            .repeatable();
     command
-        ->add_option("--tolerance", options->tolerance,
+        ->add_option("--tolerance", &options->tolerance,
                      "By how much a number may differ from the expected one: a share of that, and "
                      "what is added to it; one number is for both. Without it what the arithmetic "
                      "allows: 0.001,0.00001 in fp32, 0.01 in fp16, 0.05 in bf16, 0.1 in int8; "
                      "integers have to be the same")
-        ->type_name("RELATIVE[,ABSOLUTE]")
-        ->needs(expect);
+        .value_name("RELATIVE[,ABSOLUTE]")
+        .needs(expect);
 }
 
 }  // namespace
 
-void add_run_command(CLI::App* app)
+void add_run_command(CommandLine* line)
 {
     const auto options = std::make_shared<RunOptions>();
-    CLI::App* command = app->add_subcommand("run", "Run a model once and print its outputs");
-    command->add_option("MODEL", options->model, "Model file, such as net.onnx")->required();
-    add_input_options(command, &options->common);
-    add_output_options(command, options.get());
+    Command command = line->add_command("run", "Run a model once and print its outputs");
+    command.add_option("MODEL", &options->model, "Model file, such as net.onnx").required();
+    add_input_options(&command, &options->common);
+    add_output_options(&command, options.get());
     command
-        ->add_option("--json", options->json,
-                     "File to write the placement to, with the times of this run; - : standard "
-                     "output, and then nothing else goes there")
-        ->type_name("FILE");
-    command->add_flag("--memory", options->memory, "Print what the model holds in memory, too");
-    add_placement_options(command, &options->common);
-    add_threads_option(command, &options->threads);
-    command->callback([options] { run(*options); });
+        .add_option("--json", &options->json,
+                    "File to write the placement to, with the times of this run; - : standard "
+                    "output, and then nothing else goes there")
+        .value_name("FILE");
+    command.add_flag("--memory", &options->memory, "Print what the model holds in memory, too");
+    add_placement_options(&command, &options->common);
+    add_threads_option(&command, &options->threads);
+    command.set_work([options] { run(*options); });
 }
 
 }  // namespace tengine::tools

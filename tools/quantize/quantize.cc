@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tengine quantize`: post-training quantisation of a float model to int8.
-#include <CLI/CLI.hpp>
 #include <cstring>
 #include <memory>
 
 #include "command.h"
+#include "command_line.h"
 #include "model.h"
 #include "output_path.h"
 #include "progress.h"
@@ -107,9 +107,9 @@ QuantizeReport work(const CommandOptions& options)
 void quantize(CommandOptions options)
 {
     if (options.output.empty() && options.table.empty())
-        throw CLI::RequiredError("--output or --table");
+        throw Misuse("--output or --table is required");
     if (!options.labels.empty() && options.data.random != 0)
-        throw CLI::ValidationError("--labels belong to --data; --random has none");
+        throw Misuse("--labels belong to --data; --random has none");
     check_output_path("--output", options.output);
     check_output_path("--table", options.table);
     check_output_path("--json", options.json);
@@ -119,91 +119,92 @@ void quantize(CommandOptions options)
     if (!options.json.empty()) write_json(options.json, to_json(report));
 }
 
-void add_data_options(CLI::App* command, CommandOptions* options)
+void add_data_options(Command* command, CommandOptions* options)
 {
-    CLI::Option* data =
+    const CommandOption data =
         command
             ->add_option(
-                "--data", options->data.data,
+                "--data", &options->data.data,
                 "Samples: a folder with a file for each, or one NAME=DIR for each input; or "
                 "an .npz file with an array for each input")
-            ->type_name("[NAME=]DIR|FILE.npz")
-            ->allow_extra_args(false);
+            .value_name("[NAME=]DIR|FILE.npz")
+            .repeatable();
     command
-        ->add_option("--random", options->data.random,
+        ->add_option("--random", &options->data.random,
                      "That many samples of random numbers instead, for a first look")
-        ->check(CLI::Range(1, kMostSamples))
-        ->excludes(data)
-        ->type_name("N");
+        .in_range(1, kMostSamples)
+        .excludes(data)
+        .value_name("N");
     command
-        ->add_option("--labels", options->labels,
+        ->add_option("--labels", &options->labels,
                      "Right classes for --data, from 0, one for each sample: integers as .npy, or "
                      "text with a number a line. The accuracy before and after is then told")
-        ->type_name("FILE");
-    command->add_option("--seed", options->data.seed, "Seed of the random numbers")->type_name("N");
+        .value_name("FILE");
+    command->add_option("--seed", &options->data.seed, "Seed of the random numbers")
+        .value_name("N");
     add_picture_options(command, &options->data.image_values);
     command
-        ->add_option("--shape", options->shapes,
+        ->add_option("--shape", &options->shapes,
                      "Shape of an input for pictures and random numbers; may be repeated")
-        ->type_name("NAME=SHAPE")
-        ->allow_extra_args(false);
+        .value_name("NAME=SHAPE")
+        .repeatable();
 }
 
-void add_range_options(CLI::App* command, CommandOptions* options)
+void add_range_options(Command* command, CommandOptions* options)
 {
     command
-        ->add_option("--method", options->method,
+        ->add_option("--method", &options->method,
                      "What the ranges cover: minmax, percentile, kl or mse")
-        ->capture_default_str()
-        ->type_name("M");
+        .shows_default()
+        .value_name("M");
     command
-        ->add_option("--percentile", options->quantize.percentile,
+        ->add_option("--percentile", &options->quantize.percentile,
                      "Percent of the values that --method percentile covers")
-        ->capture_default_str()
-        ->check(CLI::Range(50.0, 100.0))
-        ->type_name("P");
-    command->add_flag("--per-channel", options->quantize.per_channel,
+        .shows_default()
+        .in_range(50.0, 100.0)
+        .value_name("P");
+    command->add_flag("--per-channel", &options->quantize.per_channel,
                       "A scale for each output channel of a weight");
     command
-        ->add_option("--keep-float", options->quantize.keep_float,
+        ->add_option("--keep-float", &options->quantize.keep_float,
                      "Nodes to leave in float, by name with * and ?; may be repeated")
-        ->type_name("NAME")
-        ->allow_extra_args(false);
+        .value_name("NAME")
+        .repeatable();
     command
-        ->add_option_function<double>(
-            "--max-drop", [options](double drop) { options->quantize.max_drop = drop; },
+        ->add_option(
+            "--max-drop", &options->quantize.max_drop,
             "Percent of samples that may be decided otherwise than in float; as many nodes as "
             "needed stay in float")
-        ->check(CLI::Range(0.0, 100.0))
-        ->type_name("X");
+        .in_range(0.0, 100.0)
+        .value_name("X");
 }
 
 }  // namespace
 
-void add_quantize_command(CLI::App* app)
+void add_quantize_command(CommandLine* line)
 {
     const auto options = std::make_shared<CommandOptions>();
-    CLI::App* command = app->add_subcommand("quantize", "Make an int8 model of a float one");
-    command->add_option("MODEL", options->model, "Model in fp32, .onnx or .tmfile")->required();
+    Command command = line->add_command("quantize", "Make an int8 model of a float one");
+    command.add_option("MODEL", &options->model, "Model in fp32, .onnx or .tmfile").required();
     command
-        ->add_option("-o,--output", options->output,
-                     "File to write the model to: a tmfile if it ends in .tmfile, else ONNX")
-        ->type_name("OUT");
+        .add_option("-o,--output", &options->output,
+                    "File to write the model to: a tmfile if it ends in .tmfile, else ONNX")
+        .value_name("OUT");
     command
-        ->add_option("--table", options->table,
-                     "File to write the scales and zero points to, for running the float model "
-                     "itself in int8")
-        ->type_name("FILE");
-    add_data_options(command, options.get());
-    add_range_options(command, options.get());
+        .add_option("--table", &options->table,
+                    "File to write the scales and zero points to, for running the float model "
+                    "itself in int8")
+        .value_name("FILE");
+    add_data_options(&command, options.get());
+    add_range_options(&command, options.get());
     command
-        ->add_option("--json", options->json,
-                     "File to write the report to; - : standard output, and then nothing else "
-                     "goes there")
-        ->type_name("FILE");
-    command->add_flag("--quiet", options->quiet, "Do not show how far it is");
-    add_threads_option(command, &options->quantize.threads);
-    command->callback([options] { quantize(*options); });
+        .add_option("--json", &options->json,
+                    "File to write the report to; - : standard output, and then nothing else "
+                    "goes there")
+        .value_name("FILE");
+    command.add_flag("--quiet", &options->quiet, "Do not show how far it is");
+    add_threads_option(&command, &options->quantize.threads);
+    command.set_work([options] { quantize(*options); });
 }
 
 }  // namespace tengine::tools
