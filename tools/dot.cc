@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "json_file.h"
 #include "text.h"
 
 namespace tengine::tools {
@@ -44,12 +45,6 @@ std::string escape(const std::string& text)
         }
     }
     return escaped.empty() ? "&#160;" : escaped;
-}
-
-// Graphviz stops at bytes that are not UTF-8, which names from a model may hold.
-std::string replace_invalid(const std::string& text)
-{
-    return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 // The end of a name tells more than its beginning, but a last component that only repeats the
@@ -271,7 +266,8 @@ std::string Picture::edges() const
 
 std::string to_dot(const Report& report)
 {
-    return replace_invalid(Picture(report).draw());
+    // Graphviz stops at bytes that are not UTF-8, which names from a model may hold.
+    return valid_utf8(Picture(report).draw());
 }
 
 }  // namespace tengine::tools

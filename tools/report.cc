@@ -153,24 +153,28 @@ void add_devices(const std::vector<std::string>& devices, Report* report)
     }
 }
 
+Json tensor_json(const Tensor& tensor)
+{
+    return {{"name", tensor.name},
+            {"type", tengine_data_type_get_name(tensor.data_type)},
+            {"shape", tensor.shape}};
+}
+
 Json tensors_json(const std::vector<Tensor>& tensors)
 {
     Json list = Json::array();
     for (const Tensor& tensor : tensors)
-        list.push_back({{"name", tensor.name},
-                        {"type", tengine_data_type_get_name(tensor.data_type)},
-                        {"shape", tensor.shape}});
+        list.push_back(tensor_json(tensor));
     return list;
 }
 
 Json inputs_json(const Report& report)
 {
-    Json list = tensors_json(report.inputs);
-    for (size_t i = 0; i < list.size(); ++i) {
-        Json dims = Json::array();
-        for (const std::string& name : report.declared[i].names)
-            dims.push_back(name);
-        list[i]["names"] = dims;
+    Json list = Json::array();
+    for (size_t i = 0; i < report.inputs.size(); ++i) {
+        Json input = tensor_json(report.inputs[i]);
+        input["names"] = report.declared[i].names;
+        list.push_back(input);
     }
     return list;
 }
