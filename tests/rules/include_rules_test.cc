@@ -2,8 +2,11 @@
 // The include rules hold in the whole tree, and the judge itself can tell right from wrong.
 #include "rules/include_rules.h"
 
+#include <cstring>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <map>
+#include <set>
 
 #include "rules/source_tree.h"
 
@@ -30,6 +33,37 @@ TEST(IncludeRules, HoldInTheTree)
         }
     }
     EXPECT_GT(judged, 50);
+}
+
+// The program or device that a file belongs to, as its folder.
+std::string program_of(const std::string& path)
+{
+    const bool is_source = path.compare(0, 7, "source/") == 0;
+    size_t slash = path.find('/');
+    for (int depth = 1; is_source && depth < 3; ++depth)
+        slash = path.find('/', slash + 1);
+    return path.substr(0, slash);
+}
+
+// They take longer to compile than all the rest of what includes them.
+TEST(IncludeRules, EachProgramHasHeavyHeadersBehindOneFile)
+{
+    std::map<std::pair<std::string, std::string>, std::set<std::string>> users;
+    for (const char* folder : {"include", "source", "tools", "examples"}) {
+        for (const SourceFile& file : code_below(folder)) {
+            for (const std::string& include : includes_of(join_lines(file.lines))) {
+                for (const char* heavy : {"CLI/", "nlohmann/"})
+                    if (include.compare(0, std::strlen(heavy), heavy) == 0)
+                        users[{program_of(file.path), heavy}].insert(file.path);
+            }
+        }
+    }
+    EXPECT_EQ(users.count({"tools", "CLI/"}), 1u);
+    EXPECT_EQ(users.count({"tools", "nlohmann/"}), 1u);
+    for (const auto& [use, files] : users) {
+        EXPECT_EQ(files.size(), 1u) << testing::PrintToString(files);
+        EXPECT_EQ(files.begin()->find(".h"), std::string::npos) << *files.begin();
+    }
 }
 
 struct Case
