@@ -80,8 +80,6 @@ float random_float(const op_field_t& field, std::mt19937& random)
         is_ranged ? field.minimum : -1e6, is_ranged ? high : 1e6)(random));
 }
 
-}  // namespace
-
 int set_random(struct node* node, const op_field_t& field, std::mt19937& random)
 {
     // Groups of four suit the anchors, four words the strided fields.
@@ -108,6 +106,30 @@ int set_random(struct node* node, const op_field_t& field, std::mt19937& random)
         default:
             return TENGINE_EINVAL;
     }
+}
+
+}  // namespace
+
+std::vector<const ir_method_t*> list_written_operators()
+{
+    std::vector<const ir_method_t*> methods;
+    for (int i = 0; i < get_op_method_count(); i++) {
+        const ir_method_t* method = find_op_method_via_index(i);
+        if (!method->tengine || method->tengine->id < 0 || method->tengine->type == 33 ||
+            method->tengine->type == 14)
+            continue;
+        methods.push_back(method);
+    }
+    return methods;
+}
+
+int set_random_fields(struct node* node, std::mt19937& random)
+{
+    const ir_method_t& method = *node->op.method;
+    for (int i = 0; i < method.field_num; i++)
+        if (method.fields[i].file_kind != OP_FILE_NOT)
+            TENGINE_RETURN_IF_ERROR(set_random(node, method.fields[i], random));
+    return 0;
 }
 
 }  // namespace tengine::test

@@ -30,7 +30,10 @@ class SyntheticGraph
     struct graph* graph;
 };
 
-// Gives the field of the node a value that its row allows; a status.
-int set_random(struct node* node, const op_field_t& field, std::mt19937& random);
+// Tengine's operators that a file may hold, but for those of inputs and constants.
+std::vector<const ir_method_t*> list_written_operators();
+
+// Gives every field that stands in files a value that its row allows; a status.
+int set_random_fields(struct node* node, std::mt19937& random);
 
 }  // namespace tengine::test

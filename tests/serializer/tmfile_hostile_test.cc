@@ -8,6 +8,7 @@
 
 #include "api/allocation_count.h"
 #include "base/log.h"
+#include "serializer/own_tmfile.h"
 #include "serializer/tmfile/file_view.h"
 #include "serializer/tmfile_model.h"
 
@@ -62,7 +63,7 @@ class TmfileHostileTest : public TmfileTest
     double worst = 0;
 };
 
-// ---- the sample files ----
+// ---- files of our writer and the samples ----
 
 #ifdef TENGINE_EMULATED
 constexpr bool kEmulated = true;
@@ -76,6 +77,8 @@ class TmfileDamageTest : public TmfileHostileTest, public testing::WithParamInte
     void SetUp() override
     {
         TmfileHostileTest::SetUp();
+        bytes = make_own_tmfile(GetParam());
+        if (!bytes.empty()) return;
         const auto file = find_sample(GetParam());
         if (file.empty()) GTEST_SKIP() << "../shared/data/tmfile is not there";
         bytes = read_bytes(file);
@@ -134,6 +137,7 @@ TEST_P(TmfileDamageTest, RandomDamage)
     }
 }
 
+INSTANTIATE_TEST_SUITE_P(Own, TmfileDamageTest, testing::ValuesIn(own_tmfile_names()));
 INSTANTIATE_TEST_SUITE_P(Files, TmfileDamageTest, testing::ValuesIn(sample_names()));
 
 // ---- made to harm ----
