@@ -42,7 +42,7 @@ TEST(PortedProgram, FileAndMemoryModels)
 {
     if (!has_tmfiles()) GTEST_SKIP() << "this build has no format 'tengine'";
     std::ifstream file(kMnist, std::ios::binary);
-    if (!file) GTEST_SKIP() << kMnist << " is not there";
+    if (!file) GTEST_SKIP() << "files of ../shared/data/tmfile are missing";
     const std::string bytes((std::istreambuf_iterator<char>(file)), {});
     float value = 0, memory_value = 1;
     int index = -1, memory_index = -2;

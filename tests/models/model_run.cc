@@ -51,7 +51,8 @@ bool takes_too_long(const std::string& network)
 
 std::string absent(const std::string& path)
 {
-    return "'" + path + "' is not there";
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    return "files of ../shared/data/" + folder.filename().string() + " are missing";
 }
 
 ModelRun::ModelRun(const std::string& path)

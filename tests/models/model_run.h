@@ -13,6 +13,7 @@ namespace tengine::models {
 std::string shared_data(const std::string& name);
 
 // False if the file is absent. Then the test should say so and skip: GTEST_SKIP() << absent(path).
+// That names the folder only, since scripts/test counts equal reasons.
 bool exists(const std::string& path);
 std::string absent(const std::string& path);
 

@@ -148,9 +148,8 @@ using History = std::map<std::string, std::vector<Change>>;
 std::string read_history(History* out_history)
 {
 #ifdef TENGINE_HAVE_JSON
-    constexpr char kFile[] = TENGINE_SHARED_DATA_DIR "/onnx_history.json";
-    std::ifstream file(kFile);
-    if (!file) return std::string("no ") + kFile;
+    std::ifstream file(TENGINE_SHARED_DATA_DIR "/onnx_history.json");
+    if (!file) return "../shared/data/onnx_history.json is missing";
     const nlohmann::json history = nlohmann::json::parse(file);
     for (const auto& [op, changes] : history.at("operators").items())
         for (const auto& change : changes)

@@ -80,7 +80,7 @@ class TmfileDamageTest : public TmfileHostileTest, public testing::WithParamInte
         bytes = make_own_tmfile(GetParam());
         if (!bytes.empty()) return;
         const auto file = find_sample(GetParam());
-        if (file.empty()) GTEST_SKIP() << "../shared/data/tmfile is not there";
+        if (file.empty()) GTEST_SKIP() << "files of ../shared/data/tmfile are missing";
         bytes = read_bytes(file);
     }
 

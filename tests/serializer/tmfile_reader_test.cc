@@ -395,7 +395,7 @@ class TmfileSampleTest : public TmfileTest, public testing::WithParamInterface<S
 TEST_P(TmfileSampleTest, HasWhatTheSpecificationCounts)
 {
     const auto file = find_sample(GetParam().file);
-    if (file.empty()) GTEST_SKIP() << "../shared/data/tmfile is not there";
+    if (file.empty()) GTEST_SKIP() << "files of ../shared/data/tmfile are missing";
     expect_counts(LoadedTmfile(file), GetParam());
 }
 

@@ -39,7 +39,8 @@ uint32_t word_at(const std::string& bytes, size_t place)
 
 TEST_F(TmfileWriterTest, SampleFiles)
 {
-    if (find_sample("mnist.tmfile").empty()) GTEST_SKIP() << "../shared/data/tmfile is not there";
+    if (find_sample("mnist.tmfile").empty())
+        GTEST_SKIP() << "files of ../shared/data/tmfile are missing";
     for (const std::string& name : sample_names()) {
         SCOPED_TRACE(name);
         const LoadedTmfile loaded(find_sample(name));
