@@ -2,9 +2,13 @@
 // The contract is in sample_graph.h.
 #include "models/sample_graph.h"
 
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <gtest/gtest.h>
 #include <utility>
 
 #include "tengine/inspect.h"
@@ -63,6 +67,12 @@ Tensor copy_out(tensor_t tensor)
 }
 
 }  // namespace
+
+std::string source_name(Source source)
+{
+    const char* names[] = {"File", "Memory", "View"};
+    return names[static_cast<int>(source)];
+}
 
 Shape shape_of(tensor_t tensor)
 {
@@ -202,6 +212,19 @@ void SampleGraph::save(const std::string& path) const
 {
     const char* format = ends_with(path, ".onnx") ? "onnx" : "tengine";
     check(save_graph(graph_, format, path.c_str()) == 0);
+}
+
+DigitsFile::DigitsFile()
+    : path(testing::TempDir() + "digits_" + std::to_string(getpid()) + ".tmfile")
+{
+    const SampleGraph onnx(TENGINE_EXAMPLES_DATA_DIR "/digits.onnx");
+    onnx.set_input_shape({1, 1, 8, 8});
+    onnx.save(path);
+}
+
+DigitsFile::~DigitsFile()
+{
+    std::filesystem::remove(path);
 }
 
 }  // namespace tengine::models

@@ -21,6 +21,9 @@ enum class Source
     kView     // bytes that stay here: "tengine:view"
 };
 
+// A word for it in the names of tests.
+std::string source_name(Source source);
+
 // Throws tools::Failure with the library's sentence wherever the library fails.
 class SampleGraph
 {
@@ -54,6 +57,18 @@ class SampleGraph
 
     std::string bytes_;
     graph_t graph_ = nullptr;
+};
+
+// The shipped network as a tmfile of the library's writer, for as long as the object lives.
+class DigitsFile
+{
+  public:
+    DigitsFile();
+    ~DigitsFile();
+    DigitsFile(const DigitsFile&) = delete;
+    DigitsFile& operator=(const DigitsFile&) = delete;
+
+    const std::string path;
 };
 
 Shape shape_of(tensor_t tensor);

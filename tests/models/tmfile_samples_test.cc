@@ -75,15 +75,9 @@ TEST_P(MnistTmfile, EqualsItsOnnxFile)
     }
 }
 
-std::string source_name(const testing::TestParamInfo<Source>& info)
-{
-    const char* names[] = {"File", "Memory", "View"};
-    return names[static_cast<int>(info.param)];
-}
-
 INSTANTIATE_TEST_SUITE_P(From, MnistTmfile,
                          testing::Values(Source::kFile, Source::kMemory, Source::kView),
-                         source_name);
+                         [](const auto& source) { return source_name(source.param); });
 
 // ---- networks without weights ----
 
