@@ -3,6 +3,7 @@
 # Follows the walks of docs/ in a copy of the sources: does what all pages say up to their section
 # "Build", builds once, then does the rest and compares what the pages say is printed.
 #     follow_walks.sh <source tree> <work folder> <program tengine> <cache settings>
+# Pages: add-an-operator.md, add-a-pass.md, add-a-model-format.md, add-a-kernel.md.
 set -eu
 TENGINE=$1
 work=$2
