@@ -9,24 +9,29 @@
 #include "graph/graph_pool.h"
 #include "graph/subgraph.h"
 
+// Ends at the first piece that there is no memory for, of which the error tells.
+static bool allocate_pieces(struct graph* graph)
+{
+    graph->name = duplicate_string("");
+    if (!graph->name) return false;
+    graph->attribute = alloc_memory(sizeof(*graph->attribute));
+    if (!graph->attribute) return false;
+    graph->subgraph_list = create_vector(sizeof(struct subgraph*), NULL);
+    if (!graph->subgraph_list) return false;
+    graph->pool = create_graph_pool();
+    return graph->pool != NULL;
+}
+
 struct graph* create_ir_graph(struct context* context)
 {
     struct graph* graph = alloc_memory(sizeof(*graph));
-    if (!graph) goto out_of_memory;
-    graph->name = duplicate_string("");
-    graph->attribute = alloc_memory(sizeof(*graph->attribute));
-    graph->subgraph_list = create_vector(sizeof(struct subgraph*), NULL);
-    graph->pool = create_graph_pool();
-    if (!graph->name || !graph->attribute || !graph->subgraph_list || !graph->pool) {
+    if (!graph || !allocate_pieces(graph)) {
         destroy_ir_graph(graph);
-        goto out_of_memory;
+        tengine_error_set(TENGINE_ENOMEM, "no memory for a graph");
+        return NULL;
     }
     graph->attribute->context = context;
     return graph;
-
-out_of_memory:
-    tengine_error_set(TENGINE_ENOMEM, "no memory for a graph");
-    return NULL;
 }
 
 int set_ir_graph_name(struct graph* graph, const char* name)
