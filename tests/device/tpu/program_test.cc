@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "base/sha256.h"
 #include "device/tpu/sample_program.h"
-#include "device/tpu/sha256.h"
 #include "tengine/error.h"
 
 namespace tengine::tpu {
@@ -58,7 +58,7 @@ TEST(Program, IsTheSameAfterwards)
 TEST(Program, AnEmptyOneIsAFileToo)
 {
     const Bytes file = save_program(Program());
-    EXPECT_EQ(file.size(), kHeaderBytes + 8 + kSha256Bytes);
+    EXPECT_EQ(file.size(), kHeaderBytes + 8 + SHA256_BYTES);
     EXPECT_EQ(load(file), TENGINE_OK) << tengine_error_message();
 }
 
@@ -128,7 +128,7 @@ TEST(Program, SignedDamageDoesNoHarm)
 {
     const Bytes file = save_program(sample_program());
     int valid = 0;
-    for (size_t i = kHeaderBytes; i < file.size() - kSha256Bytes; ++i) {
+    for (size_t i = kHeaderBytes; i < file.size() - SHA256_BYTES; ++i) {
         for (const int mask : {0x01, 0x02, 0x10, 0x80, 0xff}) {
             Bytes altered = file;
             altered[i] ^= mask;
@@ -176,7 +176,7 @@ TEST(Program, NamesThatAreTooLongAreRefused)
     program.bindings.push_back({"x", false, 2, false, {1, 2}, 0});
     program.nodes.push_back("n");
     const Bytes file = save_program(program);
-    for (size_t i = kHeaderBytes; i < file.size() - kSha256Bytes; ++i) {
+    for (size_t i = kHeaderBytes; i < file.size() - SHA256_BYTES; ++i) {
         for (const int value : {0, 1, 0x7f, 0xff}) {
             Bytes altered = file;
             altered[i] = static_cast<uint8_t>(value);

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "device/tpu/sha256.h"
+#include "base/sha256.h"
 #include "device/tpu/simulator/simulator.h"
 #include "tengine/error.h"
 
@@ -103,9 +103,10 @@ Program sample_program()
 
 void sign_program(std::vector<uint8_t>* file)
 {
-    if (file->size() < kSha256Bytes) return;
-    const Sha256Digest digest = sha256_of(file->data(), file->size() - kSha256Bytes);
-    std::copy(digest.begin(), digest.end(), file->end() - kSha256Bytes);
+    if (file->size() < SHA256_BYTES) return;
+    uint8_t digest[SHA256_BYTES];
+    find_sha256(file->data(), file->size() - SHA256_BYTES, digest);
+    std::copy(std::begin(digest), std::end(digest), file->end() - SHA256_BYTES);
 }
 
 bool use_program(const std::vector<uint8_t>& file, const Config& config)

@@ -9,10 +9,10 @@
 
 #include "base/alloc.h"
 #include "base/guard.hpp"
+#include "base/sha256.h"
 #include "base/small_file.h"
 #include "device/tpu/machine/config_fields.h"
 #include "device/tpu/machine/isa.h"
-#include "device/tpu/sha256.h"
 #include "tengine/error.h"
 
 namespace tengine::tpu {
@@ -193,14 +193,16 @@ uint64_t fingerprint_of(const Config& config)
                                 static_cast<uint64_t>(config.unified_buffer_bytes),
                                 static_cast<uint64_t>(config.accumulator_rows),
                                 static_cast<uint64_t>(config.weight_fifo_tiles)};
-    Sha256 hash;
+    sha256_t hash;
+    start_sha256(&hash);
     for (const uint64_t number : visible) {
         for (int shift = 0; shift < 64; shift += 8) {
             const auto byte = static_cast<uint8_t>(number >> shift);
-            hash.update(&byte, 1);
+            update_sha256(&hash, &byte, 1);
         }
     }
-    const Sha256Digest digest = hash.finish();
+    uint8_t digest[SHA256_BYTES];
+    finish_sha256(&hash, digest);
     uint64_t fingerprint = 0;
     for (int i = 0; i < 8; ++i)
         fingerprint |= static_cast<uint64_t>(digest[i]) << (8 * i);

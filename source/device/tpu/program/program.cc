@@ -17,9 +17,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "base/guard.hpp"
-#include "device/tpu/sha256.h"
+#include "base/sha256.h"
 #include "tengine/error.h"
 
 namespace tengine::tpu {
@@ -186,7 +187,7 @@ int check_magic(Reader* reader, size_t size)
     if (magic == nullptr || std::memcmp(magic, kMagic, sizeof kMagic) != 0)
         return tengine_error_set(TENGINE_EFORMAT,
                                  "it is no TPU program: it does not begin with TGTPU");
-    if (size < kHeaderBytes + kSha256Bytes)
+    if (size < kHeaderBytes + SHA256_BYTES)
         return tengine_error_set(TENGINE_EFORMAT, "TPU program: %zu bytes, it is cut off", size);
     const auto version = static_cast<uint32_t>(reader->get(4));
     if (version != kIsaVersion)
@@ -208,7 +209,7 @@ int read_header(Reader* reader, size_t size, Header* header)
     header->constant_bytes = reader->get(8);
     header->host_bytes = reader->get(8);
     header->name_bytes = reader->get(8);
-    uint64_t rest = size - kHeaderBytes - kSha256Bytes;
+    uint64_t rest = size - kHeaderBytes - SHA256_BYTES;
     bool fits = header->instruction_num <= rest / kInstructionBytes;
     if (fits) rest -= header->instruction_num * kInstructionBytes;
     for (const uint64_t bytes :
@@ -230,8 +231,9 @@ int read_program(const uint8_t* data, size_t size, Program* out_program)
     Reader reader(data, size);
     Header header;
     TENGINE_RETURN_IF_ERROR(read_header(&reader, size, &header));
-    const Sha256Digest digest = sha256_of(data, size - kSha256Bytes);
-    if (!std::equal(digest.begin(), digest.end(), data + size - kSha256Bytes))
+    uint8_t digest[SHA256_BYTES];
+    find_sha256(data, size - SHA256_BYTES, digest);
+    if (!std::equal(std::begin(digest), std::end(digest), data + size - SHA256_BYTES))
         return tengine_error_set(TENGINE_EFORMAT,
                                  "TPU program: its SHA-256 does not agree, it was altered");
     Program program;
@@ -257,7 +259,7 @@ std::vector<uint8_t> save_program(const Program& program)
     const std::vector<uint8_t> names = write_names(program);
     Writer writer;
     writer.reserve(kHeaderBytes + program.instructions.size() * kInstructionBytes +
-                   program.weights.size() + program.constants.size() + names.size() + kSha256Bytes);
+                   program.weights.size() + program.constants.size() + names.size() + SHA256_BYTES);
     writer.put_bytes(kMagic, sizeof kMagic);
     writer.put(kIsaVersion, 4);
     writer.put(0, 4);
@@ -275,8 +277,9 @@ std::vector<uint8_t> save_program(const Program& program)
     writer.put_bytes(program.weights.data(), program.weights.size());
     writer.put_bytes(program.constants.data(), program.constants.size());
     writer.put_bytes(names.data(), names.size());
-    const Sha256Digest digest = sha256_of(writer.bytes().data(), writer.bytes().size());
-    writer.put_bytes(digest.data(), digest.size());
+    uint8_t digest[SHA256_BYTES];
+    find_sha256(writer.bytes().data(), writer.bytes().size(), digest);
+    writer.put_bytes(digest, sizeof digest);
     return writer.take();
 }
 

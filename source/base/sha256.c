@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// SHA-256; see sha256.h. Names of variables and functions are the standard's.
+#include "base/sha256.h"
+
+#include <string.h>
+
+// The first 32 bits of the fractional parts of the cube roots of the first 64 primes (§4.2.2).
+static const uint32_t round_constants[64] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+
+static uint32_t rotr(uint32_t x, int n)
+{
+    return x >> n | x << (32 - n);
+}
+
+static uint32_t big_endian(const uint8_t* bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+// W of §6.2.2, step 1.
+static void expand_message(const uint8_t* block, uint32_t w[64])
+{
+    for (int t = 0; t < 16; ++t)
+        w[t] = big_endian(block + 4 * t);
+    for (int t = 16; t < 64; ++t) {
+        const uint32_t sigma0 = rotr(w[t - 15], 7) ^ rotr(w[t - 15], 18) ^ w[t - 15] >> 3;
+        const uint32_t sigma1 = rotr(w[t - 2], 17) ^ rotr(w[t - 2], 19) ^ w[t - 2] >> 10;
+        w[t] = sigma1 + w[t - 7] + sigma0 + w[t - 16];
+    }
+}
+
+static void add_block(sha256_t* hash, const uint8_t* block)
+{
+    uint32_t w[64];
+    expand_message(block, w);
+    uint32_t a = hash->state[0], b = hash->state[1], c = hash->state[2], d = hash->state[3];
+    uint32_t e = hash->state[4], f = hash->state[5], g = hash->state[6], h = hash->state[7];
+    for (int t = 0; t < 64; ++t) {
+        const uint32_t sum1 = rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25);
+        const uint32_t t1 = h + sum1 + ((e & f) ^ (~e & g)) + round_constants[t] + w[t];
+        const uint32_t sum0 = rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22);
+        const uint32_t t2 = sum0 + ((a & b) ^ (a & c) ^ (b & c));
+        h = g;
+        g = f;
+        f = e;
+        e = d + t1;
+        d = c;
+        c = b;
+        b = a;
+        a = t1 + t2;
+    }
+    const uint32_t worked[8] = {a, b, c, d, e, f, g, h};
+    for (int i = 0; i < 8; ++i)
+        hash->state[i] += worked[i];
+}
+
+void start_sha256(sha256_t* hash)
+{
+    *hash = (sha256_t){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f,
+                                 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
+}
+
+void update_sha256(sha256_t* hash, const void* data, size_t size)
+{
+    if (size == 0) return;
+    const uint8_t* bytes = data;
+    const size_t filled = hash->size % SHA256_BLOCK_BYTES;
+    hash->size += size;
+    if (filled != 0) {
+        const size_t room = SHA256_BLOCK_BYTES - filled;
+        const size_t taken = size < room ? size : room;
+        memcpy(hash->pending + filled, bytes, taken);
+        bytes += taken;
+        size -= taken;
+        if (taken < room) return;
+        add_block(hash, hash->pending);
+    }
+    for (; size >= SHA256_BLOCK_BYTES; size -= SHA256_BLOCK_BYTES, bytes += SHA256_BLOCK_BYTES)
+        add_block(hash, bytes);
+    memcpy(hash->pending, bytes, size);
+}
+
+// A one bit, zeroes, and the number of bits in 64 bits fill the last block (§5.1.1).
+void finish_sha256(sha256_t* hash, uint8_t out_digest[SHA256_BYTES])
+{
+    const uint64_t bits = hash->size * 8;
+    const size_t filled = hash->size % SHA256_BLOCK_BYTES;
+    const size_t blocks = filled < SHA256_BLOCK_BYTES - 8 ? 1 : 2;
+    const size_t zeroes_end = blocks * SHA256_BLOCK_BYTES - 8 - filled;
+    uint8_t padding[2 * SHA256_BLOCK_BYTES] = {0x80};
+    for (int i = 0; i < 8; ++i)
+        padding[zeroes_end + (size_t)i] = (uint8_t)(bits >> (56 - 8 * i));
+    update_sha256(hash, padding, zeroes_end + 8);
+    for (int i = 0; i < SHA256_BYTES; ++i)
+        out_digest[i] = (uint8_t)(hash->state[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+void find_sha256(const void* data, size_t size, uint8_t out_digest[SHA256_BYTES])
+{
+    sha256_t hash;
+    start_sha256(&hash);
+    update_sha256(&hash, data, size);
+    finish_sha256(&hash, out_digest);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// SHA-256, FIPS 180-4 §6.2: what tells bytes that were altered from those that were not.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum
+{
+    SHA256_BYTES = 32,  // of a digest
+    SHA256_BLOCK_BYTES = 64
+};
+
+typedef struct sha256
+{
+    uint32_t state[8];
+    uint8_t pending[SHA256_BLOCK_BYTES];
+    uint64_t size;  // of all data so far, in bytes
+} sha256_t;
+
+// Start, any number of updates, one finish; then it may be started again.
+void start_sha256(sha256_t* hash);
+void update_sha256(sha256_t* hash, const void* data, size_t size);
+void finish_sha256(sha256_t* hash, uint8_t out_digest[SHA256_BYTES]);
+
+// The three at once.
+void find_sha256(const void* data, size_t size, uint8_t out_digest[SHA256_BYTES]);
+
+#ifdef __cplusplus
+}
+#endif
