@@ -119,7 +119,7 @@ void arguments_parse(int argc, char** argv, struct arguments* out_arguments)
         }
         parse_option(letter, optarg, out_arguments);
     }
-    if (out_arguments->model == NULL) refuse("no model is named (-m)", "");
+    if (!out_arguments->model) refuse("no model is named (-m)", "");
     if (optind == argc) refuse("no image is named", "");
     out_arguments->images = argv + optind;
     out_arguments->image_count = argc - optind;

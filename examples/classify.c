@@ -43,9 +43,9 @@ static int fail(const char* format, ...)
 static int open_context(char* devices, struct classifier* classifier)
 {
     classifier->context = create_context("classify", devices != NULL);
-    if (classifier->context == NULL) return -1;
-    if (devices == NULL) return 0;
-    for (char* name = strtok(devices, ","); name != NULL; name = strtok(NULL, ","))
+    if (!classifier->context) return -1;
+    if (!devices) return 0;
+    for (char* name = strtok(devices, ","); name; name = strtok(NULL, ","))
         if (add_context_device(classifier->context, name) < 0) return -1;
     return 0;
 }
@@ -53,7 +53,7 @@ static int open_context(char* devices, struct classifier* classifier)
 static const char* format_of(const char* path)
 {
     const char* ending = strrchr(path, '.');
-    return ending != NULL && strcmp(ending, ".tmfile") == 0 ? "tengine" : "onnx";
+    return ending && strcmp(ending, ".tmfile") == 0 ? "tengine" : "onnx";
 }
 
 static int check_input(const char* model, int data_type, int dimensions, int channels)
@@ -97,7 +97,7 @@ static int lend_pixels(tensor_t input, struct classifier* classifier)
     const int bytes = get_tensor_buffer_size(input);
     if (bytes < 0) return -1;
     classifier->pixels = calloc(1, (size_t)bytes);
-    if (classifier->pixels == NULL) return fail("input: out of memory for %d bytes", bytes);
+    if (!classifier->pixels) return fail("input: out of memory for %d bytes", bytes);
     if (set_tensor_buffer(input, classifier->pixels, bytes) < 0) return -1;
     return 0;
 }
@@ -105,7 +105,7 @@ static int lend_pixels(tensor_t input, struct classifier* classifier)
 static int size_output(const char* model, struct classifier* classifier)
 {
     tensor_t output = tengine_graph_get_output(classifier->graph, 0);
-    if (output == NULL) return -1;
+    if (!output) return -1;
     const int bytes = get_tensor_buffer_size(output);
     const int data_type = get_tensor_data_type(output);
     if (bytes < 0 || data_type < 0) return -1;
@@ -116,7 +116,7 @@ static int size_output(const char* model, struct classifier* classifier)
     if (classifier->class_count == 0) return fail("%s: the output is empty", model);
     classifier->probabilities = calloc((size_t)classifier->class_count, sizeof(float));
     classifier->ranking = calloc((size_t)classifier->class_count, sizeof(int));
-    if (classifier->probabilities == NULL || classifier->ranking == NULL)
+    if (!classifier->probabilities || !classifier->ranking)
         return fail("%s: out of memory for %d classes", model, classifier->class_count);
     return 0;
 }
@@ -126,9 +126,9 @@ static int open_classifier(const struct arguments* arguments, struct classifier*
     const char* model = arguments->model;
     if (open_context(arguments->devices, classifier) < 0) return -1;
     classifier->graph = create_graph(classifier->context, format_of(model), model);
-    if (classifier->graph == NULL) return -1;
+    if (!classifier->graph) return -1;
     tensor_t input = tengine_graph_get_input(classifier->graph, 0);
-    if (input == NULL) return -1;
+    if (!input) return -1;
     if (shape_input(input, arguments, classifier) < 0) return -1;
     if (lend_pixels(input, classifier) < 0) return -1;
     const struct options options = {arguments->threads, TENGINE_CLUSTER_ALL, TENGINE_MODE_FP32, 0};
@@ -142,11 +142,11 @@ static int print_placement(graph_t graph)
     if (count < 0) return -1;
     for (int i = 0; i < count; ++i) {
         node_t node = get_graph_node_by_idx(graph, i);
-        if (node == NULL) return -1;
+        if (!node) return -1;
         const char* device = get_node_device(node);
         const char* operator_name = get_node_op(node);
         const char* name = get_node_name(node);
-        if (device == NULL || operator_name == NULL || name == NULL) return -1;
+        if (!device || !operator_name || !name) return -1;
         printf("%-8s %-20s %s\n", device, operator_name, name);
     }
     return 0;
@@ -229,7 +229,7 @@ static int classify(const char* path, const struct arguments* arguments,
 {
     const char* reason = image_load(path, classifier->channels, classifier->height,
                                     classifier->width, &arguments->values, classifier->pixels);
-    if (reason != NULL) return fail("%s: %s", path, reason);
+    if (reason) return fail("%s: %s", path, reason);
     double least, average;
     if (run_timed(classifier->graph, arguments->repeat, &least, &average) < 0) return -1;
 
@@ -246,7 +246,7 @@ static int classify(const char* path, const struct arguments* arguments,
 static int classify_all(const struct arguments* arguments, struct labels* labels,
                         struct classifier* classifier)
 {
-    if (arguments->labels != NULL && labels_read(arguments->labels, labels) < 0)
+    if (arguments->labels && labels_read(arguments->labels, labels) < 0)
         return fail("%s: cannot read the labels", arguments->labels);
     if (open_classifier(arguments, classifier) < 0) return -1;
     if (arguments->verbose && print_placement(classifier->graph) < 0) return -1;
@@ -258,7 +258,7 @@ static int classify_all(const struct arguments* arguments, struct labels* labels
 
 static void close_classifier(struct classifier* classifier)
 {
-    if (classifier->graph != NULL) destroy_graph(classifier->graph);
+    if (classifier->graph) destroy_graph(classifier->graph);
     destroy_context(classifier->context);
     free(classifier->pixels);
     free(classifier->probabilities);

@@ -68,7 +68,7 @@ static graph_t build(void)
     node_t relu = create_graph_node(graph, "y", "Relu");
     tensor_t x = create_graph_tensor(graph, "x", TENGINE_DT_FP32);
     tensor_t y = create_graph_tensor(graph, "y", TENGINE_DT_FP32);
-    check(input != NULL && relu != NULL && x != NULL && y != NULL);
+    check(input && relu && x && y);
     check(set_node_output_tensor(input, 0, x, TENSOR_TYPE_INPUT) == 0);
     check(set_tensor_shape(x, dims, 1) == 0);
     check(set_node_output_tensor(relu, 0, y, TENSOR_TYPE_VAR) == 0);

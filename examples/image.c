@@ -216,7 +216,7 @@ const char* image_decode(const void* bytes, size_t size, int channels, int heigh
 {
     struct pixels image;
     const char* reason = image_size(bytes, size, &image.height, &image.width);
-    if (reason != NULL) return reason;
+    if (reason) return reason;
     struct source source = {bytes, size, 0, 0};
     // stb converts the channels of such a file as if they had 8 bits, and reads beyond their end.
     if (source.bytes[0] == 'P' && stbi_is_16_bit_from_callbacks(&source_callbacks, &source))
@@ -226,7 +226,7 @@ const char* image_decode(const void* bytes, size_t size, int channels, int heigh
     int channels_in_file;
     unsigned char* decoded = stbi_load_from_callbacks(&source_callbacks, &source, &image.width,
                                                       &image.height, &channels_in_file, channels);
-    if (decoded == NULL || source.is_short) {
+    if (!decoded || source.is_short) {
         stbi_image_free(decoded);
         return describe_failure(&source);
     }
@@ -240,12 +240,12 @@ const char* image_decode(const void* bytes, size_t size, int channels, int heigh
 static void* read_file(const char* path, size_t* out_size)
 {
     FILE* file = fopen(path, "rb");
-    if (file == NULL) return NULL;
+    if (!file) return NULL;
     void* bytes = NULL;
     const long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
     if (size > 0 && size <= MOST_BYTES && fseek(file, 0, SEEK_SET) == 0)
         bytes = malloc((size_t)size);
-    if (bytes != NULL && fread(bytes, 1, (size_t)size, file) != (size_t)size) {
+    if (bytes && fread(bytes, 1, (size_t)size, file) != (size_t)size) {
         free(bytes);
         bytes = NULL;
     }
@@ -259,7 +259,7 @@ const char* image_load(const char* path, int channels, int height, int width,
 {
     size_t size;
     void* bytes = read_file(path, &size);
-    if (bytes == NULL) return "the file cannot be read";
+    if (!bytes) return "the file cannot be read";
     const char* reason = image_decode(bytes, size, channels, height, width, values, out_planes);
     free(bytes);
     return reason;

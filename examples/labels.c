@@ -9,12 +9,12 @@
 static char* read_text(const char* path)
 {
     FILE* file = fopen(path, "rb");
-    if (file == NULL) return NULL;
+    if (!file) return NULL;
     char* text = NULL;
     const long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
     if (size >= 0 && size < 1 << 24 && fseek(file, 0, SEEK_SET) == 0)
         text = calloc((size_t)size + 1, 1);
-    if (text != NULL && fread(text, 1, (size_t)size, file) != (size_t)size) {
+    if (text && fread(text, 1, (size_t)size, file) != (size_t)size) {
         free(text);
         text = NULL;
     }
@@ -35,15 +35,15 @@ int labels_read(const char* path, struct labels* out_labels)
     const struct labels none = {0};
     *out_labels = none;
     out_labels->text = read_text(path);
-    if (out_labels->text == NULL) return -1;
+    if (!out_labels->text) return -1;
     out_labels->lines = calloc((size_t)count_lines(out_labels->text), sizeof(char*));
-    if (out_labels->lines == NULL) return -1;
-    for (char* line = out_labels->text; line != NULL && *line != '\0';) {
+    if (!out_labels->lines) return -1;
+    for (char* line = out_labels->text; line && *line != '\0';) {
         char* end = strchr(line, '\n');
-        if (end != NULL) *end = '\0';
+        if (end) *end = '\0';
         line[strcspn(line, "\r")] = '\0';
         out_labels->lines[out_labels->count++] = line;
-        line = end != NULL ? end + 1 : NULL;
+        line = end ? end + 1 : NULL;
     }
     return 0;
 }

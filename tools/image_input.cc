@@ -29,7 +29,7 @@ void fill_free_dimensions(const std::string& content, std::vector<int>* shape)
     int height;
     int width;
     const char* reason = image_size(content.data(), content.size(), &height, &width);
-    if (reason != nullptr) throw Failure(reason);
+    if (reason) throw Failure(reason);
     if ((*shape)[2] < 0) (*shape)[2] = height;
     if ((*shape)[3] < 0) (*shape)[3] = width;
 }
@@ -63,7 +63,7 @@ Tensor decode_picture(const std::string& content, int data_type, const std::vect
     const char* reason =
         image_decode(content.data(), content.size(), settled[1], settled[2], settled[3], &channels,
                      reinterpret_cast<float*>(tensor.bytes.data()));
-    if (reason != nullptr) throw Failure(reason);
+    if (reason) throw Failure(reason);
     return tensor;
 }
 

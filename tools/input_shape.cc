@@ -34,7 +34,7 @@ DeclaredShape declared_shape(tensor_t input)
     const char* name = get_tensor_name(input);
     int dims[MAX_SHAPE_DIM_NUM];
     const int dim_number = get_tensor_shape(input, dims, MAX_SHAPE_DIM_NUM);
-    if (name == nullptr || dim_number < 0) throw Failure(get_tengine_error());
+    if (!name || dim_number < 0) throw Failure(get_tengine_error());
     shape.input = name;
     shape.has_rank = tengine_tensor_has_rank(input) == 1;
     shape.dims.assign(dims, dims + dim_number);

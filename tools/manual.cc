@@ -98,7 +98,7 @@ std::string escape(const std::string& text, const char* letters)
 {
     std::string escaped;
     for (const char letter : text) {
-        if (std::strchr(letters, letter) != nullptr) escaped += '\\';
+        if (std::strchr(letters, letter)) escaped += '\\';
         escaped += letter;
     }
     return escaped;

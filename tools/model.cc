@@ -120,15 +120,15 @@ Tensor describe_tensor(tensor_t tensor)
 Model::Model(const std::string& path, const ModelOptions& options) : path_(path), options_(options)
 {
     context_.reset(create_context("tengine", options.devices.empty() ? 0 : 1));
-    if (context_ == nullptr) fail_api("context");
+    if (!context_) fail_api("context");
     fill_context();
     check_is_file(path);
     const char* format = format_of(path);
     graph_.reset(create_graph(context_.get(), format ? format : "onnx", path.c_str()));
-    if (graph_ == nullptr && format == nullptr)
+    if (!graph_ && !format)
         throw Failure("'" + path + "' is of no known model format, which are " +
                       format_endings("and") + "; as ONNX: " + get_tengine_error());
-    if (graph_ == nullptr) fail_api(path);
+    if (!graph_) fail_api(path);
     const std::vector<std::string> names = input_names(graph());
     shapes_ = name_values("--shape", options_.shapes, names, "input");
     files_ = name_values("--input", options_.inputs, names, "input");

@@ -41,7 +41,7 @@ void add_totals(graph_t graph, Report* report)
 {
     const tengine_graph_stats stats = add_stats(graph, report);
     const char* scheduler = tengine_graph_get_scheduler(graph);
-    if (scheduler == nullptr) fail_api(report->model);
+    if (!scheduler) fail_api(report->model);
     report->scheduler = scheduler;
     report->threads = tengine_graph_get_thread_number(graph);
     for (int i = 0; i < stats.subgraph_number; ++i) {

@@ -20,8 +20,8 @@ bool wants_colours()
 {
     const char* const no_colour = std::getenv("NO_COLOR");
     const char* const terminal = std::getenv("TERM");
-    return isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0') &&
-           (terminal == nullptr || std::string(terminal) != "dumb");
+    return isatty(STDOUT_FILENO) != 0 && (!no_colour || *no_colour == '\0') &&
+           (!terminal || std::string(terminal) != "dumb");
 }
 
 }  // namespace tengine::tools

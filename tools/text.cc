@@ -58,9 +58,9 @@ void fit_columns(const std::vector<size_t>& flexible, size_t width, std::vector<
         size_t* widest = nullptr;
         for (const size_t column : flexible) {
             size_t& candidate = widths->at(column);
-            if (widest == nullptr || candidate > *widest) widest = &candidate;
+            if (!widest || candidate > *widest) widest = &candidate;
         }
-        if (widest == nullptr || *widest <= kShortest) return;
+        if (!widest || *widest <= kShortest) return;
         --*widest;
         --line;
     }

@@ -22,7 +22,7 @@ static int fail(const char* subject, const char* reason)
 static const char* format_of(const char* path)
 {
     const char* ending = strrchr(path, '.');
-    return ending != NULL && strcmp(ending, ".onnx") == 0 ? "onnx" : "tengine";
+    return ending && strcmp(ending, ".onnx") == 0 ? "onnx" : "tengine";
 }
 
 // Dimensions that the model leaves open, as it does with the batch, become 1.
@@ -48,7 +48,7 @@ static int check_types(const char* model, tensor_t input, tensor_t output)
 static int read_values(const char* path, void* values, size_t bytes)
 {
     FILE* file = fopen(path, "rb");
-    if (file == NULL) return fail(path, "cannot be opened");
+    if (!file) return fail(path, "cannot be opened");
     const size_t read = fread(values, 1, bytes, file);
     const int more = fgetc(file) != EOF;
     fclose(file);
@@ -79,20 +79,20 @@ static int run(graph_t graph, const char* model, const char* values_path, float*
 {
     tensor_t input = get_graph_input_tensor(graph, 0, 0);
     tensor_t output = get_graph_output_tensor(graph, 0, 0);
-    if (input == NULL || output == NULL) return -1;
+    if (!input || !output) return -1;
     if (check_types(model, input, output) < 0 || close_shape(input) < 0) return -1;
 
     const int bytes = get_tensor_buffer_size(input);
     if (bytes < 0) return -1;
     *out_values = malloc((size_t)bytes);
-    if (*out_values == NULL) return fail(model, "out of memory for its input");
+    if (!*out_values) return fail(model, "out of memory for its input");
     if (read_values(values_path, *out_values, (size_t)bytes) < 0) return -1;
     if (set_tensor_buffer(input, *out_values, bytes) < 0 || prerun_graph(graph) < 0 ||
         run_graph(graph, 1) < 0)
         return -1;
 
     const float* result = get_tensor_buffer(output);
-    if (result == NULL) return -1;
+    if (!result) return -1;
     print_classes(result, get_tensor_buffer_size(output) / (int)sizeof *result);
     return 0;
 }
@@ -106,8 +106,8 @@ int main(int argc, char** argv)
     if (init_tengine() < 0) return EXIT_FAILURE;
     float* values = NULL;
     graph_t graph = create_graph(NULL, format_of(argv[1]), argv[1]);
-    const int status = graph != NULL ? run(graph, argv[1], argv[2], &values) : -1;
-    if (graph != NULL) destroy_graph(graph);
+    const int status = graph ? run(graph, argv[1], argv[2], &values) : -1;
+    if (graph) destroy_graph(graph);
     free(values);
     release_tengine();
     return status < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

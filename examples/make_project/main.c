@@ -50,7 +50,7 @@ static int run(graph_t graph, float* pixels)
     tensor_t output = get_graph_output_tensor(graph, 0, 0);
     // Whatever MODEL is: a buffer that does not fit the shape, or an output of another size, fails.
     // The library logs what fails.
-    if (input == NULL || output == NULL || set_tensor_shape(input, shape, 4) < 0 ||
+    if (!input || !output || set_tensor_shape(input, shape, 4) < 0 ||
         set_tensor_buffer(input, pixels, kPixels * (int)sizeof *pixels) < 0 ||
         prerun_graph(graph) < 0 || run_graph(graph, 1) < 0 ||
         get_tensor_data(output, probability, sizeof probability) < 0)
@@ -66,8 +66,8 @@ int main(void)
     if (init_tengine() < 0) return EXIT_FAILURE;
     // "view": the bytes stay ours and are used where they lie.
     graph_t graph = create_graph(NULL, "tengine:view", model_begin, (int)(model_end - model_begin));
-    const int status = graph != NULL ? run(graph, pixels) : -1;
-    if (graph != NULL) destroy_graph(graph);
+    const int status = graph ? run(graph, pixels) : -1;
+    if (graph) destroy_graph(graph);
     release_tengine();
     return status < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one contract of everything that can run a network: ir_device_t. A device is a folder with
-// <name>_device.{c,cc} that registers one of these; docs/add-a-device.md walks through it and
-// source/device/skeleton is what one copies. Graph objects are in ir.h.
+// The one contract of everything that can run a network: struct device (ir_device_t). A device is a
+// folder with <name>_device.{c,cc} that registers one of these; docs/add-a-device.md walks through
+// it and source/device/skeleton is what one copies. Graph objects are in ir.h.
 //
 // Every entry returns 0 or a negative TENGINE_E... code after tengine_error_set(). Entries marked
 // (optional) may be NULL; the core then does what is said there. New members are only ever added
@@ -238,7 +238,7 @@ typedef struct device
 } ir_device_t;
 
 // Clears all members and sets the name (not copied).
-TENGINE_API void init_ir_device(ir_device_t* device, const char* name);
+TENGINE_API void init_ir_device(struct device* device, const char* name);
 
 // ---- registries; not while graphs run on other threads ----
 // What is unregistered must not be in use any more: a device by a context's list or a prepared

@@ -218,85 +218,89 @@ typedef struct graph
 // A new, empty graph. `context` is borrowed and may be NULL. NULL when out of memory.
 TENGINE_API struct graph* create_ir_graph(struct context* context);
 // Frees the graph, its tensors, nodes, subgraphs (through their devices) and execution graph.
-TENGINE_API void destroy_ir_graph(ir_graph_t* graph);
+TENGINE_API void destroy_ir_graph(struct graph* graph);
 // Replace the list of input (output) nodes; the tensors these nodes write become the graph's input
 // (output) tensors. TENGINE_EINVAL for an empty list, TENGINE_ERANGE for an index without node.
-TENGINE_API int set_ir_graph_input_node(ir_graph_t* graph, const int32_t input_nodes[],
+TENGINE_API int set_ir_graph_input_node(struct graph* graph, const int32_t input_nodes[],
                                         int input_number);
-TENGINE_API int set_ir_graph_output_node(ir_graph_t* graph, const int32_t output_nodes[],
+TENGINE_API int set_ir_graph_output_node(struct graph* graph, const int32_t output_nodes[],
                                          int output_number);
 // Replace the list of input (output) tensors without touching the node lists.
-TENGINE_API int set_ir_graph_input_tensor(ir_graph_t* graph, const int32_t tensors[], int number);
-TENGINE_API int set_ir_graph_output_tensor(ir_graph_t* graph, const int32_t tensors[], int number);
+TENGINE_API int set_ir_graph_input_tensor(struct graph* graph, const int32_t tensors[], int number);
+TENGINE_API int set_ir_graph_output_tensor(struct graph* graph, const int32_t tensors[],
+                                           int number);
 // NULL when the index is out of range (-1 included, so absent optional inputs read as NULL).
-TENGINE_API struct tensor* get_ir_graph_tensor(const ir_graph_t* graph, int index);
-TENGINE_API struct node* get_ir_graph_node(const ir_graph_t* graph, int index);
-TENGINE_API struct subgraph* get_ir_graph_subgraph(const ir_graph_t* graph, int index);
+TENGINE_API struct tensor* get_ir_graph_tensor(const struct graph* graph, int index);
+TENGINE_API struct node* get_ir_graph_node(const struct graph* graph, int index);
+TENGINE_API struct subgraph* get_ir_graph_subgraph(const struct graph* graph, int index);
 // Prints nodes and tensors at log level INFO.
-TENGINE_API void dump_ir_graph(const ir_graph_t* graph);
+TENGINE_API void dump_ir_graph(const struct graph* graph);
 
 // ---- node ----
 
 // Appends a node with the operator's default parameters. `op_version` is the opset; 0 is the
 // newest. The name is copied; NULL or "" makes one from operator and index. NULL on failure (error
 // set).
-TENGINE_API ir_node_t* create_ir_node(struct graph* ir_graph, const char* node_name, int op_type,
-                                      int op_version);
+TENGINE_API struct node* create_ir_node(struct graph* ir_graph, const char* node_name, int op_type,
+                                        int op_version);
 TENGINE_API int get_ir_node_index_from_name(const struct graph* ir_graph, const char* node_name);
 // Connects a tensor; lists grow and gaps are absent (-1). `tensor` NULL disconnects.
-TENGINE_API int set_ir_node_input_tensor(ir_node_t* ir_node, int input_idx, struct tensor* tensor);
-TENGINE_API int set_ir_node_output_tensor(ir_node_t* ir_node, int output_idx,
+TENGINE_API int set_ir_node_input_tensor(struct node* ir_node, int input_idx,
+                                         struct tensor* tensor);
+TENGINE_API int set_ir_node_output_tensor(struct node* ir_node, int output_idx,
                                           struct tensor* tensor);
 // The connected tensor or NULL when absent or out of range.
-TENGINE_API struct tensor* get_ir_node_input(const ir_node_t* node, int index);
-TENGINE_API struct tensor* get_ir_node_output(const ir_node_t* node, int index);
+TENGINE_API struct tensor* get_ir_node_input(const struct node* node, int index);
+TENGINE_API struct tensor* get_ir_node_output(const struct node* node, int index);
 // Operator name ("Conv") and domain ("" is ONNX).
-TENGINE_API const char* get_ir_node_op(const ir_node_t* node);
-TENGINE_API const char* get_ir_node_domain(const ir_node_t* node);
+TENGINE_API const char* get_ir_node_op(const struct node* node);
+TENGINE_API const char* get_ir_node_domain(const struct node* node);
 // Parameters by their ONNX name. The default given is returned when the operator has no such
 // parameter of this kind; lists then have *out_num 0. Pointers live as long as the node.
-TENGINE_API int64_t get_ir_node_int(const ir_node_t* node, const char* name, int64_t otherwise);
-TENGINE_API float get_ir_node_float(const ir_node_t* node, const char* name, float otherwise);
-TENGINE_API const char* get_ir_node_text(const ir_node_t* node, const char* name,
+TENGINE_API int64_t get_ir_node_int(const struct node* node, const char* name, int64_t otherwise);
+TENGINE_API float get_ir_node_float(const struct node* node, const char* name, float otherwise);
+TENGINE_API const char* get_ir_node_text(const struct node* node, const char* name,
                                          const char* otherwise);
-TENGINE_API const int64_t* get_ir_node_ints(const ir_node_t* node, const char* name, int* out_num);
-TENGINE_API const float* get_ir_node_floats(const ir_node_t* node, const char* name, int* out_num);
+TENGINE_API const int64_t* get_ir_node_ints(const struct node* node, const char* name,
+                                            int* out_num);
+TENGINE_API const float* get_ir_node_floats(const struct node* node, const char* name,
+                                            int* out_num);
 // Multiply-accumulates of the node once its shapes are known; 0 for data movement. At most 2^46.
-TENGINE_API int64_t get_ir_node_macs(const ir_node_t* node);
+TENGINE_API int64_t get_ir_node_macs(const struct node* node);
 
 // ---- tensor ----
 
 // Appends a tensor of type TENSOR_TYPE_VAR without shape; its data type may be TENGINE_DT_UNKNOWN.
 // The name is copied; NULL or "" makes one from the index. NULL on failure (error set).
-TENGINE_API ir_tensor_t* create_ir_tensor(struct graph* graph, const char* tensor_name,
-                                          int data_type);
+TENGINE_API struct tensor* create_ir_tensor(struct graph* graph, const char* tensor_name,
+                                            int data_type);
 TENGINE_API int get_ir_tensor_index_from_name(const struct graph* ir_graph,
                                               const char* tensor_name);
 // dims >= 0, or -1 for a dimension not known yet; updates elem_num. TENGINE_ERANGE for rank > 8,
 // a dimension below -1 or more than 2^48 bytes (2^31 where a size has 32 bits).
-TENGINE_API int set_ir_tensor_shape(ir_tensor_t* ir_tensor, const int dims[], int dim_number);
+TENGINE_API int set_ir_tensor_shape(struct tensor* ir_tensor, const int dims[], int dim_number);
 // TENGINE_EDTYPE for an unknown type, TENGINE_ERANGE for more bytes than set_ir_tensor_shape
 // allows.
-TENGINE_API int set_ir_tensor_data_type(ir_tensor_t* ir_tensor, int data_type);
+TENGINE_API int set_ir_tensor_data_type(struct tensor* ir_tensor, int data_type);
 // Names of the first `number` dimensions, "" for none (ONNX's dim_param, "batch"). They are copied,
 // replace older ones, and stay when the shape changes.
-TENGINE_API int set_ir_tensor_dim_names(ir_tensor_t* ir_tensor, const char* const names[],
+TENGINE_API int set_ir_tensor_dim_names(struct tensor* ir_tensor, const char* const names[],
                                         int number);
 // "" when the dimension has no name. Lives as long as the tensor, or until the next set.
-TENGINE_API const char* get_ir_tensor_dim_name(const ir_tensor_t* ir_tensor, int dim);
+TENGINE_API const char* get_ir_tensor_dim_name(const struct tensor* ir_tensor, int dim);
 // True when rank and every dimension are known.
-TENGINE_API bool is_ir_tensor_shape_known(const ir_tensor_t* ir_tensor);
+TENGINE_API bool is_ir_tensor_shape_known(const struct tensor* ir_tensor);
 // Bytes of the whole tensor; 0 while the shape is not known.
-TENGINE_API size_t get_ir_tensor_bytes(const ir_tensor_t* ir_tensor);
+TENGINE_API size_t get_ir_tensor_bytes(const struct tensor* ir_tensor);
 // Gives the tensor memory of its own for its present shape and type (zeroed).
-TENGINE_API int allocate_ir_tensor(ir_tensor_t* ir_tensor);
+TENGINE_API int allocate_ir_tensor(struct tensor* ir_tensor);
 // Frees owned memory and forgets `data`.
-TENGINE_API void release_ir_tensor_data(ir_tensor_t* ir_tensor);
-TENGINE_API int set_ir_tensor_quantization_parameter(ir_tensor_t* ir_tensor, const float* scale,
+TENGINE_API void release_ir_tensor_data(struct tensor* ir_tensor);
+TENGINE_API int set_ir_tensor_quantization_parameter(struct tensor* ir_tensor, const float* scale,
                                                      const int* zero_point, int number);
-TENGINE_API int get_ir_tensor_quantization_parameter(const ir_tensor_t* ir_tensor, float* scale,
+TENGINE_API int get_ir_tensor_quantization_parameter(const struct tensor* ir_tensor, float* scale,
                                                      int* zero_point, int number);
-TENGINE_API int set_ir_tensor_consumer(ir_tensor_t* ir_tensor, int index);
+TENGINE_API int set_ir_tensor_consumer(struct tensor* ir_tensor, int index);
 
 // Bytes of one element of a TENGINE_DT_*, 0 for an unknown type; and its name ("fp32").
 TENGINE_API int get_data_type_size(int data_type);

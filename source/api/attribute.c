@@ -41,7 +41,7 @@ static int set_float(struct node* node, const op_field_t* field, const void* buf
 static int set_text(struct node* node, const op_field_t* field, const void* buf, int number)
 {
     const char* end = memchr(buf, '\0', (size_t)number);
-    const size_t length = end == NULL ? (size_t)number : (size_t)(end - (const char*)buf);
+    const size_t length = !end ? (size_t)number : (size_t)(end - (const char*)buf);
     return set_node_text(node, field->name, buf, length);
 }
 
@@ -49,7 +49,7 @@ int set_attribute_ints(struct node* node, const op_field_t* field, const int32_t
                        int number)
 {
     int64_t* wide = alloc_memory(sizeof *wide * (size_t)number);
-    if (wide == NULL) return tengine_error_set(TENGINE_ENOMEM, "no memory for %d integers", number);
+    if (!wide) return tengine_error_set(TENGINE_ENOMEM, "no memory for %d integers", number);
     for (int i = 0; i < number; ++i) {
         int32_t value;
         memcpy(&value, values + i, sizeof value);
@@ -95,8 +95,8 @@ static int set_tensor_value(struct node* node, const op_field_t* field, const vo
     tensor_t handle;
     memcpy(&handle, buf, sizeof handle);
     const struct tensor* tensor = find_tensor(handle, "set_node_attr_generic", NULL);
-    if (tensor == NULL) return TENGINE_EHANDLE;
-    if (tensor->data == NULL || !is_ir_tensor_shape_known(tensor))
+    if (!tensor) return TENGINE_EHANDLE;
+    if (!tensor->data || !is_ir_tensor_shape_known(tensor))
         return tengine_error_set(TENGINE_EINVAL,
                                  "set_node_attr_generic: tensor '%s' has no shape or no data",
                                  tensor->name);
@@ -116,7 +116,7 @@ static void get_number(const void* member, void* buf)
 static void get_text(const void* member, void* buf)
 {
     const char* text = *(char* const*)member;
-    strcpy(buf, text == NULL ? "" : text);
+    strcpy(buf, !text ? "" : text);
 }
 
 static void get_int32_list(const void* member, void* buf)
@@ -190,7 +190,7 @@ int find_attribute(const struct node* node, const char* function, const char* at
 {
     TENGINE_RETURN_IF_ERROR(check_name(attr_name, function, "attr_name"));
     *out_field = find_op_field(node->op.method, attr_name, node->op.version);
-    if (*out_field == NULL) return fail_unknown_attribute(node, function, attr_name);
+    if (!*out_field) return fail_unknown_attribute(node, function, attr_name);
     return TENGINE_OK;
 }
 
@@ -218,7 +218,7 @@ static int count_elements(const op_field_t* field, const void* member)
     switch ((op_field_kind_t)field->kind) {
         case OP_FIELD_STRING: {
             const char* text = *(char* const*)member;
-            return text == NULL ? 0 : (int)strlen(text);
+            return !text ? 0 : (int)strlen(text);
         }
         case OP_FIELD_INTS:
             return ((const struct op_ints*)member)->num;
@@ -251,7 +251,7 @@ static int get_attribute(const struct node* node, const char* function, const op
                          const attribute_type_t* type, void* buf, int size)
 {
     TENGINE_RETURN_IF_ERROR(check_pointer(buf, function, "the value"));
-    if (type->get == NULL)
+    if (!type->get)
         return tengine_error_set(TENGINE_ENOTSUP, "%s: attribute '%s' is a tensor, to be set only",
                                  function, field->name);
     const void* member = get_attribute_member(node, field);
@@ -270,7 +270,7 @@ static int read_attribute(node_t node, const char* function, const char* attr_na
     const struct node* target = find_node(node, function, NULL);
     const op_field_t* field = NULL;
     const attribute_type_t* type = NULL;
-    if (target == NULL || find_attribute(target, function, attr_name, &field) < 0 ||
+    if (!target || find_attribute(target, function, attr_name, &field) < 0 ||
         find_type(target, function, field, type_name, &type) < 0)
         return api_failure();
     return api_result(get_attribute(target, function, field, type, buf, size));
@@ -283,7 +283,7 @@ static int write_attribute(node_t node, const char* function, const char* attr_n
     struct node* target = find_node(node, function, &owner);
     const op_field_t* field = NULL;
     const attribute_type_t* type = NULL;
-    if (target == NULL || find_attribute(target, function, attr_name, &field) < 0 ||
+    if (!target || find_attribute(target, function, attr_name, &field) < 0 ||
         find_type(target, function, field, type_name, &type) < 0 || check_idle(owner, function) < 0)
         return api_failure();
     return end_change(owner, set_attribute(target, function, field, type, buf, size));
@@ -325,8 +325,7 @@ int tengine_node_get_attr_number(node_t node, const char* attr_name)
 {
     const struct node* target = find_node(node, __func__, NULL);
     const op_field_t* field = NULL;
-    if (target == NULL || find_attribute(target, __func__, attr_name, &field) < 0)
-        return api_failure();
+    if (!target || find_attribute(target, __func__, attr_name, &field) < 0) return api_failure();
     return count_elements(field, get_attribute_member(target, field));
 }
 
@@ -353,7 +352,7 @@ int add_node_attr(node_t node, const char* attr_name, const char* type_name, int
     api_graph_t* owner = NULL;
     op_field_kind_t kind;
     struct node* target = find_node(node, __func__, &owner);
-    if (target == NULL || check_name(attr_name, __func__, "attr_name") < 0 ||
+    if (!target || check_name(attr_name, __func__, "attr_name") < 0 ||
         check_name(type_name, __func__, "type_name") < 0 ||
         find_new_kind(__func__, type_name, &kind) < 0 || check_idle(owner, __func__) < 0)
         return api_failure();

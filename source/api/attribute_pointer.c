@@ -34,14 +34,14 @@ void release_lent_memory(api_graph_t* graph)
 // In place of what was lent for the same attribute.
 static int keep_lent(api_graph_t* owner, const lent_t* lent)
 {
-    if (owner->lent == NULL) owner->lent = create_vector(sizeof *lent, release_lent);
+    if (!owner->lent) owner->lent = create_vector(sizeof *lent, release_lent);
     for (int i = 0; i < get_vector_num(owner->lent); ++i) {
         const lent_t* other = get_vector_data(owner->lent, i);
         if (other->node != lent->node || other->field != lent->field) continue;
         remove_vector_via_index(owner->lent, i);
         break;
     }
-    if (owner->lent != NULL && push_vector_data(owner->lent, lent) == 0) return TENGINE_OK;
+    if (owner->lent && push_vector_data(owner->lent, lent) == 0) return TENGINE_OK;
     release_lent((void*)lent);
     return tengine_error_set(TENGINE_ENOMEM, "no memory for attribute '%s'", lent->field->name);
 }
@@ -59,7 +59,7 @@ static int fail_value_attribute(const struct node* node, const char* function,
 static int find_length(const struct node* node, const char* function, const op_field_t* field,
                        int* out_number)
 {
-    if (field->length == NULL)
+    if (!field->length)
         return tengine_error_set(TENGINE_EINVAL,
                                  "%s: %s '%s': no attribute tells the length of '%s'; give it with "
                                  "set_node_attr_generic as \"%s\"",
@@ -121,7 +121,7 @@ int set_node_attr_pointer(node_t node, const char* attr_name, const void* attr_v
     struct node* target = find_node(node, __func__, &owner);
     const op_field_t* field = NULL;
     void* pointer;
-    if (target == NULL || find_attribute(target, __func__, attr_name, &field) < 0 ||
+    if (!target || find_attribute(target, __func__, attr_name, &field) < 0 ||
         check_pointer(attr_val, __func__, "attr_val") < 0 || check_idle(owner, __func__) < 0)
         return api_failure();
     memcpy(&pointer, attr_val, sizeof pointer);
@@ -133,7 +133,7 @@ int set_node_attr_pointer(node_t node, const char* attr_name, const void* attr_v
 static int32_t* copy_integers(const struct op_ints* list)
 {
     int32_t* values = alloc_memory(sizeof *values * (size_t)list->num);
-    for (int i = 0; values != NULL && i < list->num; ++i)
+    for (int i = 0; values && i < list->num; ++i)
         values[i] = (int32_t)list->values[i];
     return values;
 }
@@ -143,9 +143,9 @@ static vector_t* copy_vector(const op_field_t* field, const void* member)
     const struct op_floats* floats = member;
     const int group = field->file_kind == OP_FILE_ANCHORS ? 4 : 1;
     int32_t* integers = field->kind == OP_FIELD_INTS ? copy_integers(member) : NULL;
-    const char* values = integers != NULL ? (const char*)integers : (const char*)floats->values;
+    const char* values = integers ? (const char*)integers : (const char*)floats->values;
     vector_t* vector = create_vector((int)sizeof(float) * group, NULL);
-    int status = vector == NULL ? -1 : 0;
+    int status = !vector ? -1 : 0;
     for (int i = 0; status == 0 && i < floats->num / group; ++i)
         status = push_vector_data(vector, values + vector->elem_size * i);
     free_memory(integers);
@@ -191,7 +191,7 @@ int get_node_attr_pointer(node_t node, const char* attr_name, void* attr_val)
     const struct node* target = find_node(node, __func__, &owner);
     const op_field_t* field = NULL;
     void* pointer;
-    if (target == NULL || find_attribute(target, __func__, attr_name, &field) < 0 ||
+    if (!target || find_attribute(target, __func__, attr_name, &field) < 0 ||
         check_pointer(attr_val, __func__, "attr_val") < 0 ||
         get_pointer(owner, target, __func__, field, &pointer) < 0)
         return api_failure();

@@ -21,13 +21,13 @@ int api_result(int status)
 
 void* api_pointer(const void* pointer)
 {
-    if (pointer == NULL) api_failure();
+    if (!pointer) api_failure();
     return (void*)pointer;
 }
 
 int check_pointer(const void* pointer, const char* function, const char* parameter)
 {
-    if (pointer != NULL) return TENGINE_OK;
+    if (pointer) return TENGINE_OK;
     return tengine_error_set(TENGINE_EINVAL, "%s: %s is NULL", function, parameter);
 }
 
@@ -42,7 +42,7 @@ int find_named_device(const char* name, size_t length, const char* function,
                       struct device** out_device)
 {
     text_t names = {0};
-    for (int i = 0; i < get_device_count(); i++) {
+    for (int i = 0; i < get_device_count(); ++i) {
         *out_device = find_device_via_index(i);
         const char* known = (*out_device)->name;
         if (strlen(known) == length && memcmp(known, name, length) == 0) {

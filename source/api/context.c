@@ -14,7 +14,7 @@ context_t create_context(const char* context_name, int empty_context)
 {
     if (check_initialised(__func__) < 0) return api_pointer(NULL);
     ir_context_t* context = create_ir_context(context_name);
-    if (context == NULL) return api_pointer(NULL);
+    if (!context) return api_pointer(NULL);
     if ((!empty_context && add_ir_context_device(context, get_first_device(), NULL, 0) < 0) ||
         add_handle(context, HANDLE_CONTEXT, NULL) < 0) {
         destroy_ir_context(context);
@@ -25,9 +25,9 @@ context_t create_context(const char* context_name, int empty_context)
 
 void destroy_context(context_t context)
 {
-    if (context == NULL) return;
+    if (!context) return;
     ir_context_t* target = find_context(context, __func__);
-    if (target == NULL)
+    if (!target)
         api_failure();
     else if (remove_context_handle(target))
         destroy_ir_context(target);
@@ -36,7 +36,7 @@ void destroy_context(context_t context)
 int get_context_device_number(context_t context)
 {
     const ir_context_t* target = find_context(context, __func__);
-    return target == NULL ? api_failure() : get_vector_num(target->devices);
+    return !target ? api_failure() : get_vector_num(target->devices);
 }
 
 int add_context_device(context_t context, const char* dev_name)
@@ -49,20 +49,20 @@ int set_context_device(context_t context, const char* dev_name, const void* dev_
 {
     ir_context_t* target = find_context(context, __func__);
     struct device* device = NULL;
-    if (target == NULL || require_device(dev_name, __func__, "the device name", &device) < 0)
+    if (!target || require_device(dev_name, __func__, "the device name", &device) < 0)
         return api_failure();
-    if ((dev_option == NULL) != (dev_opt_size == 0))
-        return api_result(tengine_error_set(
-            TENGINE_EINVAL, "%s: device '%s': option is %s, but its size is %zu", __func__,
-            dev_name, dev_option == NULL ? "NULL" : "given", dev_opt_size));
+    if ((!dev_option) != (dev_opt_size == 0))
+        return api_result(
+            tengine_error_set(TENGINE_EINVAL, "%s: device '%s': option is %s, but its size is %zu",
+                              __func__, dev_name, !dev_option ? "NULL" : "given", dev_opt_size));
     return api_result(add_ir_context_device(target, device, dev_option, dev_opt_size));
 }
 
 int remove_context_device(context_t context, const char* dev_name)
 {
     ir_context_t* target = find_context(context, __func__);
-    if (target == NULL) return api_failure();
-    if (dev_name == NULL) return 0;
+    if (!target) return api_failure();
+    if (!dev_name) return 0;
     struct device* device = NULL;
     if (require_device(dev_name, __func__, "the device name", &device) < 0) return api_failure();
     return api_result(remove_ir_context_device(target, device));
@@ -79,7 +79,7 @@ static int check_scheduler(const char* name)
 static int check_device_option(struct device* device, const char* key, const char* value,
                                const char* function)
 {
-    if (device->interface->check_option == NULL)
+    if (!device->interface->check_option)
         return tengine_error_set(TENGINE_ENOENT, "%s: device '%s' has no options by key", function,
                                  device->name);
     if (key[0] == '\0')
@@ -101,8 +101,8 @@ static int set_option(ir_context_t* context, const char* key, const char* value,
     TENGINE_RETURN_IF_ERROR(check_pointer(value, function, "value"));
     if (strcmp(key, "scheduler") == 0) TENGINE_RETURN_IF_ERROR(check_scheduler(value));
     ir_context_device_t* entry =
-        find_ir_option(key) == NULL ? find_ir_option_device(context, key, &device_key) : NULL;
-    if (entry == NULL) return set_ir_context_option(context, key, value);
+        !find_ir_option(key) ? find_ir_option_device(context, key, &device_key) : NULL;
+    if (!entry) return set_ir_context_option(context, key, value);
     TENGINE_RETURN_IF_ERROR(check_device_option(entry->device, device_key, value, function));
     return set_ir_context_device_option(context, entry->device, device_key, value);
 }
@@ -110,22 +110,22 @@ static int set_option(ir_context_t* context, const char* key, const char* value,
 int tengine_context_set_option(context_t context, const char* key, const char* value)
 {
     ir_context_t* target = find_context(context, __func__);
-    return target == NULL ? api_failure() : api_result(set_option(target, key, value, __func__));
+    return !target ? api_failure() : api_result(set_option(target, key, value, __func__));
 }
 
 const char* tengine_context_get_option(context_t context, const char* key)
 {
     const ir_context_t* target = find_context(context, __func__);
     const char* device_key;
-    if (target == NULL || check_name(key, __func__, "key") < 0) return api_pointer(NULL);
-    if (find_ir_option(key) != NULL) return get_ir_context_option(target, key);
+    if (!target || check_name(key, __func__, "key") < 0) return api_pointer(NULL);
+    if (find_ir_option(key)) return get_ir_context_option(target, key);
     const ir_context_device_t* entry = find_ir_option_device(target, key, &device_key);
-    if (entry == NULL) {
+    if (!entry) {
         fail_ir_option(target, key);
         return api_pointer(NULL);
     }
     const char* value = find_ir_key_value(entry->key_values, device_key);
-    if (value == NULL)  // an answer, not to be logged
+    if (!value)  // an answer, not to be logged
         tengine_error_set(TENGINE_ENOENT, "%s: option '%.100s' was not set for device '%s'",
                           __func__, device_key, entry->device->name);
     return value;
@@ -142,7 +142,7 @@ static int fail_no_attributes(const char* function)
 int set_context_attr(context_t context, const char* attr_name, const void* val, int val_size)
 {
     (void)val, (void)val_size;
-    if (find_context(context, __func__) == NULL || check_name(attr_name, __func__, "attr_name") < 0)
+    if (!find_context(context, __func__) || check_name(attr_name, __func__, "attr_name") < 0)
         return api_failure();
     return api_result(fail_no_attributes(__func__));
 }
@@ -150,7 +150,7 @@ int set_context_attr(context_t context, const char* attr_name, const void* val, 
 int get_context_attr(context_t context, const char* attr_name, void* val, int val_size)
 {
     (void)val, (void)val_size;
-    if (find_context(context, __func__) == NULL || check_name(attr_name, __func__, "attr_name") < 0)
+    if (!find_context(context, __func__) || check_name(attr_name, __func__, "attr_name") < 0)
         return api_failure();
     return api_result(fail_no_attributes(__func__));
 }

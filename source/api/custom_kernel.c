@@ -17,7 +17,7 @@ int finish_graph_kernels(const struct graph* graph)
     ir_failure_t first_failure = {0};
     for (int i = 0; i < graph->node_num; ++i) {
         ir_custom_kernel_t* kernel = graph->node_list[i]->custom_kernel;
-        if (kernel != NULL && finish_custom_kernel(kernel) < 0 && first_failure.code == 0)
+        if (kernel && finish_custom_kernel(kernel) < 0 && first_failure.code == 0)
             keep_ir_failure(&first_failure);
     }
     return first_failure.code == 0 ? TENGINE_OK : raise_ir_failure(&first_failure);
@@ -26,8 +26,7 @@ int finish_graph_kernels(const struct graph* graph)
 void release_graph_kernels(const struct graph* graph)
 {
     for (int i = 0; i < graph->node_num; ++i)
-        if (graph->node_list[i]->custom_kernel != NULL &&
-            remove_node_kernel(graph->node_list[i]) < 0)
+        if (graph->node_list[i]->custom_kernel && remove_node_kernel(graph->node_list[i]) < 0)
             TLOG_WARNING("destroy_graph: %s", tengine_error_message());
 }
 
@@ -35,7 +34,7 @@ void release_graph_kernels(const struct graph* graph)
 static int check_kernel_device(const char* dev_name, const char* function)
 {
     const char* device = find_default_device()->name;
-    if (dev_name == NULL || strcmp(dev_name, device) == 0) return TENGINE_OK;
+    if (!dev_name || strcmp(dev_name, device) == 0) return TENGINE_OK;
     return tengine_error_set(TENGINE_ENOTSUP, "%s: custom kernels run on %s, not on '%s'", function,
                              device, dev_name);
 }
@@ -44,7 +43,7 @@ int set_custom_kernel(node_t node, const char* dev_name, struct custom_kernel_op
 {
     api_graph_t* owner = NULL;
     struct node* target = find_node(node, __func__, &owner);
-    if (target == NULL || check_pointer(kernel_ops, __func__, "kernel_ops") < 0 ||
+    if (!target || check_pointer(kernel_ops, __func__, "kernel_ops") < 0 ||
         check_kernel_device(dev_name, __func__) < 0 || check_idle(owner, __func__) < 0)
         return api_failure();
     return end_change(owner, add_custom_kernel(target, kernel_ops));
@@ -65,10 +64,9 @@ int remove_custom_kernel(node_t node, const char* dev_name)
 {
     api_graph_t* owner = NULL;
     struct node* target = find_node(node, __func__, &owner);
-    if (target == NULL || check_kernel_device(dev_name, __func__) < 0 ||
-        check_idle(owner, __func__) < 0)
+    if (!target || check_kernel_device(dev_name, __func__) < 0 || check_idle(owner, __func__) < 0)
         return api_failure();
-    if (target->custom_kernel == NULL)
+    if (!target->custom_kernel)
         return api_result(tengine_error_set(TENGINE_ENOENT, "%s: node '%s' has no custom kernel",
                                             __func__, target->name));
     return end_change(owner, remove_kernel(owner, target));

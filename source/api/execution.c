@@ -73,7 +73,7 @@ static int check_precision(struct graph* graph, const char* function, int precis
 static int check_inputs(struct graph* graph, const char* function)
 {
     const struct tensor* unlisted = find_unlisted_input(graph->execution);
-    if (unlisted == NULL) return TENGINE_OK;
+    if (!unlisted) return TENGINE_OK;
     const char* name = get_ir_graph_tensor(graph, unlisted->source_index)->name;
     postrun_ir_graph(graph);
     return tengine_error_set(TENGINE_EGRAPH,
@@ -111,19 +111,19 @@ static int prepare(api_graph_t* graph, const char* function, const options_t* wa
 int prerun_graph(graph_t graph)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    return target == NULL ? api_failure() : api_result(prepare(target, __func__, &target->thread));
+    return !target ? api_failure() : api_result(prepare(target, __func__, &target->thread));
 }
 
 int prerun_graph_multithread(graph_t graph, struct options opt)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    return target == NULL ? api_failure() : api_result(prepare(target, __func__, &opt));
+    return !target ? api_failure() : api_result(prepare(target, __func__, &opt));
 }
 
 int tengine_graph_cancel(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL) return api_failure();
+    if (!target) return api_failure();
     if (cancel_ir_preparation(target->graph)) return 0;
     return api_result(
         tengine_error_set(TENGINE_ESTATE, "%s: the graph is not being prepared", __func__));
@@ -132,7 +132,7 @@ int tengine_graph_cancel(graph_t graph)
 static void raise_event(const api_graph_t* graph, int event)
 {
     const event_handler_t function = graph->hooks[event].function;
-    if (function != NULL) function(graph->graph, event, graph->hooks[event].argument);
+    if (function) function(graph->graph, event, graph->hooks[event].argument);
 }
 
 // `status` is what the run ended with; a hook must not change what its failure says.
@@ -148,7 +148,7 @@ static int check_runnable(const api_graph_t* graph, int block, const char* funct
 {
     if (graph->running)
         return tengine_error_set(TENGINE_ESTATE, "%s: called by a hook of the graph", function);
-    if (graph->graph->execution == NULL)
+    if (!graph->graph->execution)
         return tengine_error_set(TENGINE_ESTATE, "%s: call prerun_graph first", function);
     if (graph->changed)
         return tengine_error_set(TENGINE_ESTATE,
@@ -161,7 +161,7 @@ static int check_runnable(const api_graph_t* graph, int block, const char* funct
 int run_graph(graph_t graph, int block)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_runnable(target, block, __func__) < 0) return api_failure();
+    if (!target || check_runnable(target, block, __func__) < 0) return api_failure();
     target->running = true;
     target->has_run = true;
     raise_event(target, GRAPH_EXEC_START);
@@ -183,7 +183,7 @@ static int wait_for_oldest(api_graph_t* graph, int try_wait)
 int wait_graph(graph_t graph, int try_wait)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL) return api_failure();
+    if (!target) return api_failure();
     if (!target->has_run)
         return api_result(
             tengine_error_set(TENGINE_ESTATE, "%s: nothing was run since prerun_graph", __func__));
@@ -197,7 +197,7 @@ int wait_graph(graph_t graph, int try_wait)
 int postrun_graph(graph_t graph)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_idle(target, __func__) < 0) return api_failure();
+    if (!target || check_idle(target, __func__) < 0) return api_failure();
     target->has_run = false;
     ir_failure_t failure = {0};
     if (postrun_ir_graph(target->graph) < 0) keep_ir_failure(&failure);
@@ -208,14 +208,14 @@ int postrun_graph(graph_t graph)
 int get_graph_exec_status(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL) return api_failure();
+    if (!target) return api_failure();
     return target->running ? GRAPH_STAT_RUNNING : target->graph->status;
 }
 
 int set_graph_event_hook(graph_t graph, int event, event_handler_t cb_func, void* cb_arg)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_idle(target, __func__) < 0) return api_failure();
+    if (!target || check_idle(target, __func__) < 0) return api_failure();
     if (event < 0 || event >= GRAPH_EVENT_NUMBER)
         return api_result(tengine_error_set(TENGINE_EINVAL, "%s: event %d is not one of 0..%d",
                                             __func__, event, GRAPH_EVENT_NUMBER - 1));
@@ -232,7 +232,7 @@ size_t get_cluster_affinity_mask(int cluster)
 int set_graph_thread(graph_t graph, int cluster, int threads)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_idle(target, __func__) < 0) return api_failure();
+    if (!target || check_idle(target, __func__) < 0) return api_failure();
     if (cluster < TENGINE_CLUSTER_ALL || cluster > TENGINE_CLUSTER_LITTLE)
         return api_result(tengine_error_set(TENGINE_EINVAL, "%s: cluster %d is not one of %d..%d",
                                             __func__, cluster, TENGINE_CLUSTER_ALL,
@@ -245,7 +245,7 @@ int set_graph_thread(graph_t graph, int cluster, int threads)
 int set_graph_thread_mask(graph_t graph, size_t cpu_mask)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_idle(target, __func__) < 0) return api_failure();
+    if (!target || check_idle(target, __func__) < 0) return api_failure();
     target->thread.affinity = cpu_mask;
     return 0;
 }

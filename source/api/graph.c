@@ -39,7 +39,7 @@ static source_kind_t split_format(const char* format, size_t* out_length)
 {
     const char* colon = strchr(format, ':');
     *out_length = colon != NULL ? (size_t)(colon - format) : strlen(format);
-    if (colon == NULL) return SOURCE_FILE;
+    if (!colon) return SOURCE_FILE;
     if (strcmp(colon, ":view") == 0) return SOURCE_VIEW;
     if (colon[1] == 'm') return SOURCE_MEMORY;
     *out_length = strlen(format);
@@ -70,9 +70,9 @@ static int find_format(const char* format, model_source_t* source)
         source->serializer = find_serializer_via_name(name);
     }
     // Tengine Lite had one format and never looked at what stands before ":m".
-    if (source->serializer == NULL && source->kind == SOURCE_MEMORY)
+    if (!source->serializer && source->kind == SOURCE_MEMORY)
         source->serializer = find_serializer_via_name("tengine");
-    if (source->serializer != NULL) return TENGINE_OK;
+    if (source->serializer) return TENGINE_OK;
     return fail_unknown_format(format);
 }
 
@@ -94,7 +94,7 @@ static int load_graph(struct graph* graph, const model_source_t* source, va_list
     graph->serializer = serializer;
     if (source->kind == SOURCE_FILE)
         return serializer->load_model(serializer, graph, source->place, arguments);
-    if (serializer->load_block == NULL)
+    if (!serializer->load_block)
         return serializer->load_mem(serializer, graph, source->place, source->size, arguments);
     return serializer->load_block(serializer, graph, (void*)(uintptr_t)source->place, source->size,
                                   source->kind == SOURCE_MEMORY);
@@ -104,7 +104,7 @@ static int load_graph(struct graph* graph, const model_source_t* source, va_list
 static struct context* create_own_context(void)
 {
     struct context* context = create_ir_context(NULL);
-    if (context == NULL || add_ir_context_device(context, get_first_device(), NULL, 0) == 0)
+    if (!context || add_ir_context_device(context, get_first_device(), NULL, 0) == 0)
         return context;
     destroy_ir_context(context);
     return NULL;
@@ -113,7 +113,7 @@ static struct context* create_own_context(void)
 static void unload_graph(struct graph* graph)
 {
     struct serializer* serializer = graph->serializer;
-    if (serializer != NULL && serializer->unload_graph != NULL)
+    if (serializer && serializer->unload_graph)
         serializer->unload_graph(serializer, graph, graph->serializer_privacy,
                                  graph->device_privacy);
 }
@@ -136,7 +136,7 @@ static void release_graph(api_graph_t* graph)
 static api_graph_t* enter_graph(struct graph* graph, struct context* context)
 {
     api_graph_t* entry = alloc_memory(sizeof *entry);
-    if (entry == NULL) {
+    if (!entry) {
         tengine_error_set(TENGINE_ENOMEM, "create_graph: no memory");
         return NULL;
     }
@@ -151,26 +151,25 @@ static api_graph_t* enter_graph(struct graph* graph, struct context* context)
 // An empty graph with its entry in the table. `context` NULL: one of its own.
 static api_graph_t* create_empty_graph(struct context* context)
 {
-    struct context* used = context != NULL ? context : create_own_context();
-    struct graph* graph = used != NULL ? create_ir_graph(used) : NULL;
-    api_graph_t* entry = graph != NULL ? enter_graph(graph, used) : NULL;
-    if (entry != NULL) return entry;
+    struct context* used = context ? context : create_own_context();
+    struct graph* graph = used ? create_ir_graph(used) : NULL;
+    api_graph_t* entry = graph ? enter_graph(graph, used) : NULL;
+    if (entry) return entry;
     destroy_ir_graph(graph);
-    if (context == NULL && used != NULL) destroy_ir_context(used);
+    if (!context && used) destroy_ir_context(used);
     return NULL;
 }
 
 static int inherit_format(const struct graph* parent, struct graph* graph)
 {
     struct serializer* serializer = parent->serializer;
-    if (serializer == NULL || serializer->inherit == NULL) return TENGINE_OK;
+    if (!serializer || !serializer->inherit) return TENGINE_OK;
     return serializer->inherit(serializer, parent, graph);
 }
 
 graph_t give_graph(struct graph* graph, const api_graph_t* parent)
 {
-    if (inherit_format(parent->graph, graph) == TENGINE_OK &&
-        enter_graph(graph, parent->context) != NULL)
+    if (inherit_format(parent->graph, graph) == TENGINE_OK && enter_graph(graph, parent->context))
         return graph;
     unload_graph(graph);
     destroy_ir_graph(graph);
@@ -179,27 +178,26 @@ graph_t give_graph(struct graph* graph, const api_graph_t* parent)
 
 graph_t create_graph(context_t context, const char* model_format, const char* file_name, ...)
 {
-    if (check_initialised(__func__) < 0 ||
-        (context != NULL && find_context(context, __func__) == NULL))
+    if (check_initialised(__func__) < 0 || (context && !find_context(context, __func__)))
         return api_pointer(NULL);
     va_list arguments;
     va_start(arguments, file_name);
     model_source_t source = {0};
     api_graph_t* graph = NULL;
-    if (model_format == NULL || read_source(model_format, file_name, arguments, &source) == 0)
+    if (!model_format || read_source(model_format, file_name, arguments, &source) == 0)
         graph = create_empty_graph(context);
-    if (graph != NULL && model_format != NULL && load_graph(graph->graph, &source, arguments) < 0) {
+    if (graph && model_format && load_graph(graph->graph, &source, arguments) < 0) {
         release_graph(graph);
         graph = NULL;
     }
     va_end(arguments);
-    return graph == NULL ? api_pointer(NULL) : graph->graph;
+    return !graph ? api_pointer(NULL) : graph->graph;
 }
 
 int destroy_graph(graph_t graph)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL) return api_failure();
+    if (!target) return api_failure();
     while (!target->running && target->graph->status == GRAPH_STAT_RUNNING)
         wait_graph(graph, 0);
     if (check_idle(target, __func__) < 0) return api_failure();
@@ -210,8 +208,7 @@ int destroy_graph(graph_t graph)
 int set_graph_layout(graph_t graph, int layout_type)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_layout(layout_type, __func__) < 0 ||
-        check_idle(target, __func__) < 0)
+    if (!target || check_layout(layout_type, __func__) < 0 || check_idle(target, __func__) < 0)
         return api_failure();
     target->graph->graph_layout = (int8_t)layout_type;
     return end_change(target, TENGINE_OK);
@@ -243,7 +240,7 @@ static int replace_node_list(struct graph* graph, const char* function, const ch
         return tengine_error_set(TENGINE_EINVAL, "%s: %d nodes, at least 1 is needed", function,
                                  number);
     int32_t* nodes = alloc_memory(sizeof *nodes * (size_t)number);
-    if (nodes == NULL) return tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
+    if (!nodes) return tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
     int status = TENGINE_OK;
     for (int i = 0; i < number && status == TENGINE_OK; ++i)
         status = find_named_node(graph, function, names[i], nodes, i, &nodes[i]);
@@ -255,7 +252,7 @@ static int replace_node_list(struct graph* graph, const char* function, const ch
 int set_graph_input_node(graph_t graph, const char* input_nodes[], int input_number)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_idle(target, __func__) < 0) return api_failure();
+    if (!target || check_idle(target, __func__) < 0) return api_failure();
     return end_change(target, replace_node_list(target->graph, __func__, input_nodes, input_number,
                                                 replace_ir_graph_input_nodes));
 }
@@ -263,7 +260,7 @@ int set_graph_input_node(graph_t graph, const char* input_nodes[], int input_num
 int set_graph_output_node(graph_t graph, const char* output_nodes[], int output_number)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_idle(target, __func__) < 0) return api_failure();
+    if (!target || check_idle(target, __func__) < 0) return api_failure();
     return end_change(target, replace_node_list(target->graph, __func__, output_nodes,
                                                 output_number, set_ir_graph_output_node));
 }
@@ -271,19 +268,19 @@ int set_graph_output_node(graph_t graph, const char* output_nodes[], int output_
 int get_graph_input_node_number(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    return target == NULL ? api_failure() : target->graph->input_num;
+    return !target ? api_failure() : target->graph->input_num;
 }
 
 int get_graph_output_node_number(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    return target == NULL ? api_failure() : target->graph->output_num;
+    return !target ? api_failure() : target->graph->output_num;
 }
 
 node_t get_graph_input_node(graph_t graph, int idx)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_index(idx, target->graph->input_num, __func__, "input nodes") < 0)
+    if (!target || check_index(idx, target->graph->input_num, __func__, "input nodes") < 0)
         return api_pointer(NULL);
     return api_pointer(
         give_node(get_ir_graph_node(target->graph, target->graph->input_nodes[idx]), target));
@@ -292,7 +289,7 @@ node_t get_graph_input_node(graph_t graph, int idx)
 node_t get_graph_output_node(graph_t graph, int idx)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_index(idx, target->graph->output_num, __func__, "output nodes") < 0)
+    if (!target || check_index(idx, target->graph->output_num, __func__, "output nodes") < 0)
         return api_pointer(NULL);
     return api_pointer(
         give_node(get_ir_graph_node(target->graph, target->graph->output_nodes[idx]), target));
@@ -301,26 +298,25 @@ node_t get_graph_output_node(graph_t graph, int idx)
 tensor_t get_graph_input_tensor(graph_t graph, int input_node_idx, int tensor_idx)
 {
     const node_t node = get_graph_input_node(graph, input_node_idx);
-    return node == NULL ? NULL : get_node_output_tensor(node, tensor_idx);
+    return !node ? NULL : get_node_output_tensor(node, tensor_idx);
 }
 
 tensor_t get_graph_output_tensor(graph_t graph, int output_node_idx, int tensor_idx)
 {
     const node_t node = get_graph_output_node(graph, output_node_idx);
-    return node == NULL ? NULL : get_node_output_tensor(node, tensor_idx);
+    return !node ? NULL : get_node_output_tensor(node, tensor_idx);
 }
 
 int tengine_graph_get_input_number(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    return target == NULL ? api_failure() : target->graph->input_tensor_num;
+    return !target ? api_failure() : target->graph->input_tensor_num;
 }
 
 tensor_t tengine_graph_get_input(graph_t graph, int index)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL ||
-        check_index(index, target->graph->input_tensor_num, __func__, "inputs") < 0)
+    if (!target || check_index(index, target->graph->input_tensor_num, __func__, "inputs") < 0)
         return api_pointer(NULL);
     struct tensor* input = get_ir_graph_tensor(target->graph, target->graph->input_tensors[index]);
     return api_pointer(give_tensor(input, target));
@@ -329,14 +325,13 @@ tensor_t tengine_graph_get_input(graph_t graph, int index)
 int tengine_graph_get_output_number(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    return target == NULL ? api_failure() : target->graph->output_tensor_num;
+    return !target ? api_failure() : target->graph->output_tensor_num;
 }
 
 tensor_t tengine_graph_get_output(graph_t graph, int index)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL ||
-        check_index(index, target->graph->output_tensor_num, __func__, "outputs") < 0)
+    if (!target || check_index(index, target->graph->output_tensor_num, __func__, "outputs") < 0)
         return api_pointer(NULL);
     struct tensor* output =
         get_ir_graph_tensor(target->graph, target->graph->output_tensors[index]);
@@ -348,7 +343,7 @@ tensor_t tengine_graph_get_output(graph_t graph, int index)
 int set_graph_attr(graph_t graph, const char* attr_name, const void* buf, int size)
 {
     (void)buf, (void)size;
-    if (find_graph(graph, __func__) == NULL || check_name(attr_name, __func__, "attr_name") < 0)
+    if (!find_graph(graph, __func__) || check_name(attr_name, __func__, "attr_name") < 0)
         return api_failure();
     return api_result(fail_not_supported(__func__, "attributes of a graph are"));
 }
@@ -356,7 +351,7 @@ int set_graph_attr(graph_t graph, const char* attr_name, const void* buf, int si
 int get_graph_attr(graph_t graph, const char* attr_name, void* buf, int size)
 {
     (void)buf, (void)size;
-    if (find_graph(graph, __func__) == NULL || check_name(attr_name, __func__, "attr_name") < 0)
+    if (!find_graph(graph, __func__) || check_name(attr_name, __func__, "attr_name") < 0)
         return api_failure();
     return api_result(fail_not_supported(__func__, "attributes of a graph are"));
 }
@@ -365,7 +360,7 @@ int set_graph_device(graph_t graph, const char* dev_name)
 {
     api_graph_t* target = find_graph(graph, __func__);
     struct device* device = NULL;
-    if (target == NULL || require_device(dev_name, __func__, "dev_name", &device) < 0 ||
+    if (!target || require_device(dev_name, __func__, "dev_name", &device) < 0 ||
         check_idle(target, __func__) < 0)
         return api_failure();
     target->graph->device = device;
@@ -388,7 +383,7 @@ static int set_affinity(struct graph* graph, const char* nodes, const char* devi
 int tengine_graph_set_affinity(graph_t graph, const char* nodes, const char* devices)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_name(nodes, __func__, "nodes") < 0 ||
+    if (!target || check_name(nodes, __func__, "nodes") < 0 ||
         check_name(devices, __func__, "devices") < 0 || check_idle(target, __func__) < 0)
         return api_failure();
     return end_change(target, set_affinity(target->graph, nodes, devices, __func__));
@@ -397,7 +392,7 @@ int tengine_graph_set_affinity(graph_t graph, const char* nodes, const char* dev
 void dump_graph(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL)
+    if (!target)
         api_failure();
     else
         dump_ir_graph(target->graph);

@@ -16,13 +16,13 @@
 int tengine_graph_get_tensor_number(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    return target == NULL ? api_failure() : target->graph->tensor_num;
+    return !target ? api_failure() : target->graph->tensor_num;
 }
 
 tensor_t tengine_graph_get_tensor(graph_t graph, int index)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_index(index, target->graph->tensor_num, __func__, "tensors") < 0)
+    if (!target || check_index(index, target->graph->tensor_num, __func__, "tensors") < 0)
         return api_pointer(NULL);
     return api_pointer(give_tensor(get_ir_graph_tensor(target->graph, index), target));
 }
@@ -30,19 +30,19 @@ tensor_t tengine_graph_get_tensor(graph_t graph, int index)
 int tengine_tensor_get_type(tensor_t tensor)
 {
     const struct tensor* target = find_tensor(tensor, __func__, NULL);
-    return target == NULL ? api_failure() : target->tensor_type;
+    return !target ? api_failure() : target->tensor_type;
 }
 
 int tengine_tensor_has_rank(tensor_t tensor)
 {
     const struct tensor* target = find_tensor(tensor, __func__, NULL);
-    return target == NULL ? api_failure() : target->shape_set;
+    return !target ? api_failure() : target->shape_set;
 }
 
 const char* tengine_tensor_get_dim_name(tensor_t tensor, int index)
 {
     const struct tensor* target = find_tensor(tensor, __func__, NULL);
-    if (target == NULL || check_index(index, MAX_SHAPE_DIM_NUM, __func__, "dimensions") < 0)
+    if (!target || check_index(index, MAX_SHAPE_DIM_NUM, __func__, "dimensions") < 0)
         return api_pointer(NULL);
     return get_ir_tensor_dim_name(target, index);
 }
@@ -51,9 +51,9 @@ node_t tengine_tensor_get_producer(tensor_t tensor)
 {
     api_graph_t* owner = NULL;
     const struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (target == NULL) return api_pointer(NULL);
+    if (!target) return api_pointer(NULL);
     struct node* producer = get_ir_graph_node(owner->graph, target->producer);
-    if (producer != NULL) return api_pointer(give_node(producer, owner));
+    if (producer) return api_pointer(give_node(producer, owner));
     // An answer, not to be logged.
     tengine_error_set(TENGINE_ENOENT, "%s: no node writes tensor '%s'", __func__, target->name);
     return NULL;
@@ -62,14 +62,14 @@ node_t tengine_tensor_get_producer(tensor_t tensor)
 int tengine_tensor_get_consumer_number(tensor_t tensor)
 {
     const struct tensor* target = find_tensor(tensor, __func__, NULL);
-    return target == NULL ? api_failure() : target->consumer_num;
+    return !target ? api_failure() : target->consumer_num;
 }
 
 node_t tengine_tensor_get_consumer(tensor_t tensor, int index)
 {
     api_graph_t* owner = NULL;
     const struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (target == NULL || check_index(index, target->consumer_num, __func__, "consumers") < 0)
+    if (!target || check_index(index, target->consumer_num, __func__, "consumers") < 0)
         return api_pointer(NULL);
     return api_pointer(give_node(get_ir_graph_node(owner->graph, target->consumer[index]), owner));
 }
@@ -77,13 +77,13 @@ node_t tengine_tensor_get_consumer(tensor_t tensor, int index)
 const char* tengine_node_get_domain(node_t node)
 {
     const struct node* target = find_node(node, __func__, NULL);
-    return target == NULL ? api_pointer(NULL) : get_ir_node_domain(target);
+    return !target ? api_pointer(NULL) : get_ir_node_domain(target);
 }
 
 int tengine_node_get_version(node_t node)
 {
     const struct node* target = find_node(node, __func__, NULL);
-    return target == NULL ? api_failure() : target->op.version;
+    return !target ? api_failure() : target->op.version;
 }
 
 // ---- statistics ----
@@ -113,10 +113,10 @@ static void count_execution(const struct graph* execution, struct tengine_graph_
 int tengine_graph_get_stats(graph_t graph, struct tengine_graph_stats* out_stats)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_pointer(out_stats, __func__, "out_stats") < 0) return api_failure();
+    if (!target || check_pointer(out_stats, __func__, "out_stats") < 0) return api_failure();
     memset(out_stats, 0, sizeof *out_stats);
     count_model(target->graph, out_stats);
-    if (target->graph->execution != NULL) count_execution(target->graph->execution, out_stats);
+    if (target->graph->execution) count_execution(target->graph->execution, out_stats);
     return 0;
 }
 
@@ -127,25 +127,24 @@ static const struct graph* find_execution(graph_t graph, const char* function,
                                           api_graph_t** out_owner)
 {
     api_graph_t* owner = find_graph(graph, function);
-    if (owner == NULL || check_idle(owner, function) < 0) return NULL;
-    if (owner->graph->execution == NULL)
+    if (!owner || check_idle(owner, function) < 0) return NULL;
+    if (!owner->graph->execution)
         tengine_error_set(TENGINE_ESTATE, "%s: call prerun_graph first", function);
-    if (out_owner != NULL) *out_owner = owner;
+    if (out_owner) *out_owner = owner;
     return owner->graph->execution;
 }
 
 int tengine_graph_get_execution_node_number(graph_t graph)
 {
     const struct graph* execution = find_execution(graph, __func__, NULL);
-    return execution == NULL ? api_failure() : execution->node_num;
+    return !execution ? api_failure() : execution->node_num;
 }
 
 static struct node* find_execution_node(graph_t graph, int index, const char* function,
                                         api_graph_t** out_owner)
 {
     const struct graph* execution = find_execution(graph, function, out_owner);
-    if (execution == NULL ||
-        check_index(index, execution->node_num, function, "execution nodes") < 0)
+    if (!execution || check_index(index, execution->node_num, function, "execution nodes") < 0)
         return NULL;
     return execution->node_list[index];
 }
@@ -159,8 +158,8 @@ static double milliseconds(int64_t nanoseconds)
 static void describe_custom_kernel(const struct node* node, struct tengine_execution_node* out_node)
 {
     const ir_custom_kernel_t* kernel = node->custom_kernel;
-    out_node->kernel = kernel == NULL ? "" : get_kernel_name(kernel);
-    if (kernel == NULL) return;
+    out_node->kernel = !kernel ? "" : get_kernel_name(kernel);
+    if (!kernel) return;
     out_node->op = get_source_op(kernel->node);
     out_node->domain = get_ir_node_domain(kernel->node);
 }
@@ -170,7 +169,7 @@ int tengine_graph_get_execution_node(graph_t graph, int index,
 {
     api_graph_t* owner = NULL;
     struct node* node = find_execution_node(graph, index, __func__, &owner);
-    if (node == NULL || check_pointer(out_node, __func__, "out_node") < 0) return api_failure();
+    if (!node || check_pointer(out_node, __func__, "out_node") < 0) return api_failure();
     const struct subgraph* part = get_ir_graph_subgraph(node->graph, node->subgraph_idx);
     *out_node = (struct tengine_execution_node){
         .name = node->name,
@@ -206,7 +205,7 @@ int tengine_graph_get_refusal(graph_t graph, int node_index, int refusal_index,
                               struct tengine_refusal* out_refusal)
 {
     const struct node* node = find_execution_node(graph, node_index, __func__, NULL);
-    if (node == NULL || check_pointer(out_refusal, __func__, "out_refusal") < 0 ||
+    if (!node || check_pointer(out_refusal, __func__, "out_refusal") < 0 ||
         check_index(refusal_index, node->refusal_num, __func__, "refusals") < 0)
         return api_failure();
     const ir_refusal_t* refusal = &node->refusal_list[refusal_index];
@@ -225,7 +224,7 @@ static void describe_tensor(const struct tensor* tensor,
                             struct tengine_execution_tensor* out_tensor)
 {
     *out_tensor = (struct tengine_execution_tensor){.name = "", .dim_number = -1, .producer = -1};
-    if (tensor == NULL) return;
+    if (!tensor) return;
     out_tensor->name = tensor->name;
     out_tensor->type = tensor->tensor_type;
     out_tensor->data_type = tensor->data_type;
@@ -239,7 +238,7 @@ int tengine_graph_get_execution_input(graph_t graph, int node_index, int input_i
                                       struct tengine_execution_tensor* out_tensor)
 {
     const struct node* node = find_execution_node(graph, node_index, __func__, NULL);
-    if (node == NULL || check_pointer(out_tensor, __func__, "out_tensor") < 0 ||
+    if (!node || check_pointer(out_tensor, __func__, "out_tensor") < 0 ||
         check_index(input_index, node->input_num, __func__, "inputs") < 0)
         return api_failure();
     describe_tensor(get_ir_node_input(node, input_index), out_tensor);
@@ -250,7 +249,7 @@ int tengine_graph_get_execution_output(graph_t graph, int index,
                                        struct tengine_execution_tensor* out_tensor)
 {
     const struct graph* execution = find_execution(graph, __func__, NULL);
-    if (execution == NULL || check_pointer(out_tensor, __func__, "out_tensor") < 0 ||
+    if (!execution || check_pointer(out_tensor, __func__, "out_tensor") < 0 ||
         check_index(index, execution->output_tensor_num, __func__, "outputs") < 0)
         return api_failure();
     describe_tensor(get_ir_graph_tensor(execution, execution->output_tensors[index]), out_tensor);
@@ -271,7 +270,7 @@ static void add_nodes(const struct subgraph* part, struct tengine_subgraph* targ
 int tengine_graph_get_subgraph(graph_t graph, int index, struct tengine_subgraph* out_subgraph)
 {
     const struct graph* execution = find_execution(graph, __func__, NULL);
-    if (execution == NULL || check_pointer(out_subgraph, __func__, "out_subgraph") < 0 ||
+    if (!execution || check_pointer(out_subgraph, __func__, "out_subgraph") < 0 ||
         check_index(index, get_vector_num(execution->subgraph_list), __func__, "subgraphs") < 0)
         return api_failure();
     const struct subgraph* part = get_ir_graph_subgraph(execution, index);
@@ -309,12 +308,12 @@ int tengine_graph_get_counters(graph_t graph, int subgraph, struct tengine_count
                                int capacity)
 {
     const struct graph* execution = find_execution(graph, __func__, NULL);
-    if (execution == NULL ||
+    if (!execution ||
         check_index(subgraph, get_vector_num(execution->subgraph_list), __func__, "subgraphs") < 0)
         return api_failure();
     if (capacity > 0 && check_pointer(counters, __func__, "counters") < 0) return api_failure();
     struct vector* list = create_vector(sizeof(ir_counter_t), NULL);
-    if (list == NULL)
+    if (!list)
         return api_result(tengine_error_set(TENGINE_ENOMEM, "%s: no memory for a list", __func__));
     int result = api_result(count_ir_part(get_ir_graph_subgraph(execution, subgraph), list));
     if (result == 0) result = copy_counters(list, counters, capacity);
@@ -325,11 +324,11 @@ int tengine_graph_get_counters(graph_t graph, int subgraph, struct tengine_count
 const char* tengine_graph_get_scheduler(graph_t graph)
 {
     const struct graph* execution = find_execution(graph, __func__, NULL);
-    return execution == NULL ? api_pointer(NULL) : get_ir_session(execution)->scheduler->name;
+    return !execution ? api_pointer(NULL) : get_ir_session(execution)->scheduler->name;
 }
 
 int tengine_graph_get_thread_number(graph_t graph)
 {
     const struct graph* execution = find_execution(graph, __func__, NULL);
-    return execution == NULL ? api_failure() : execution->run_options.num_thread;
+    return !execution ? api_failure() : execution->run_options.num_thread;
 }

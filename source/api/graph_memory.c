@@ -22,7 +22,7 @@ typedef struct span
 static ir_data_place_t locate(const struct graph* graph, const void* data)
 {
     const struct serializer* serializer = graph->serializer;
-    if (serializer == NULL || serializer->locate_data == NULL) return IR_DATA_PROGRAM;
+    if (!serializer || !serializer->locate_data) return IR_DATA_PROGRAM;
     return serializer->locate_data(serializer, graph, data);
 }
 
@@ -65,7 +65,7 @@ static int collect_constants(const struct graph* graph, struct vector* spans,
         const bool is_constant = tensor->tensor_type == TENSOR_TYPE_CONST;
         if (tensor->free_host_mem) {
             *(is_constant ? &memory->owned_bytes : &memory->value_bytes) += (int64_t)bytes;
-        } else if (is_constant && tensor->data != NULL) {
+        } else if (is_constant && tensor->data) {
             const uintptr_t begin = (uintptr_t)tensor->data;
             const span_t span = {begin, begin + bytes, locate(graph, tensor->data)};
             if (push_vector_data(spans, &span) < 0)
@@ -78,7 +78,7 @@ static int collect_constants(const struct graph* graph, struct vector* spans,
 static int count_constants(const struct graph* graph, struct tengine_graph_memory* memory)
 {
     struct vector* spans = create_vector(sizeof(span_t), NULL);
-    if (spans == NULL) return tengine_error_set(TENGINE_ENOMEM, "get_graph_memory: no memory");
+    if (!spans) return tengine_error_set(TENGINE_ENOMEM, "get_graph_memory: no memory");
     const int status = collect_constants(graph, spans, memory);
     if (status == TENGINE_OK) add_spans(spans, memory);
     release_vector(spans);
@@ -96,7 +96,7 @@ static int64_t sum_device(const ir_device_memory_t* entry)
 static int list_devices(const struct graph* graph, struct vector** out_list)
 {
     *out_list = create_vector(sizeof(ir_device_memory_t), NULL);
-    if (*out_list == NULL) return tengine_error_set(TENGINE_ENOMEM, "get_graph_memory: no memory");
+    if (!*out_list) return tengine_error_set(TENGINE_ENOMEM, "get_graph_memory: no memory");
     return count_ir_device_memory(graph, *out_list);
 }
 
@@ -104,13 +104,13 @@ static int count_devices(const struct graph* graph, struct tengine_graph_memory*
 {
     struct vector* list;
     const int status = list_devices(graph, &list);
-    memory->device_number = list == NULL ? 0 : get_vector_num(list);
+    memory->device_number = !list ? 0 : get_vector_num(list);
     for (int i = 0; i < memory->device_number; ++i) {
         const ir_device_memory_t* entry = get_vector_data(list, i);
         memory->device_bytes += sum_device(entry);
         memory->unknown_number += entry->unknown_num;
     }
-    if (list != NULL) release_vector(list);
+    if (list) release_vector(list);
     return status;
 }
 
@@ -137,12 +137,12 @@ static void give(const void* memory, size_t memory_size, void* out_memory, size_
 int get_graph_memory(graph_t graph, struct tengine_graph_memory* out_memory, size_t size)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_call(target, out_memory, size, __func__) < 0) return api_failure();
+    if (!target || check_call(target, out_memory, size, __func__) < 0) return api_failure();
     struct tengine_graph_memory memory = {0};
     if (count_constants(target->graph, &memory) < 0 || count_devices(target->graph, &memory) < 0)
         return api_failure();
     const struct graph* execution = target->graph->execution;
-    if (execution != NULL) {
+    if (execution) {
         memory.derived_bytes = count_ir_derived_constants(execution);
         memory.border_bytes = count_ir_border_memory(execution);
         memory.value_bytes += count_ir_run_values(execution);
@@ -170,7 +170,7 @@ int tengine_graph_get_device_memory(graph_t graph, int index,
                                     struct tengine_device_memory* out_memory, size_t size)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_call(target, out_memory, size, __func__) < 0) return api_failure();
+    if (!target || check_call(target, out_memory, size, __func__) < 0) return api_failure();
     struct vector* list;
     int status = list_devices(target->graph, &list);
     if (status == TENGINE_OK)
@@ -180,6 +180,6 @@ int tengine_graph_get_device_memory(graph_t graph, int index,
         describe_device(get_vector_data(list, index), &memory);
         give(&memory, sizeof memory, out_memory, size);
     }
-    if (list != NULL) release_vector(list);
+    if (list) release_vector(list);
     return api_result(status);
 }

@@ -39,9 +39,9 @@ static size_t slot_of(const void* object, size_t capacity)
 // The live entry of an object or NULL. A recycled address may have left a tombstone in front.
 static entry_t* find_entry(const void* object)
 {
-    if (table.capacity == 0 || object == NULL) return NULL;
+    if (table.capacity == 0 || !object) return NULL;
     size_t slot = slot_of(object, table.capacity);
-    while (table.entries[slot].object != NULL) {
+    while (table.entries[slot].object) {
         entry_t* entry = &table.entries[slot];
         if (entry->object == object && entry->live) return entry;
         slot = (slot + 1) & (table.capacity - 1);
@@ -52,7 +52,7 @@ static entry_t* find_entry(const void* object)
 static void place_entry(entry_t* entries, size_t capacity, const entry_t* entry)
 {
     size_t slot = slot_of(entry->object, capacity);
-    while (entries[slot].object != NULL)
+    while (entries[slot].object)
         slot = (slot + 1) & (capacity - 1);
     entries[slot] = *entry;
 }
@@ -65,7 +65,7 @@ static int reserve_entry(void)
     while (capacity < 4 * (table.live + 1))
         capacity *= 2;
     entry_t* entries = alloc_memory(capacity * sizeof *entries);
-    if (entries == NULL) return tengine_error_set(TENGINE_ENOMEM, "no memory for a handle");
+    if (!entries) return tengine_error_set(TENGINE_ENOMEM, "no memory for a handle");
     for (size_t i = 0; i < table.capacity; ++i)
         if (table.entries[i].live) place_entry(entries, capacity, &table.entries[i]);
     free_memory(table.entries);
@@ -87,7 +87,7 @@ static void drop_entry(entry_t* entry)
 
 static int insert_entry(const entry_t* entry)
 {
-    if (find_entry(entry->object) != NULL) return TENGINE_OK;
+    if (find_entry(entry->object)) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(reserve_entry());
     place_entry(table.entries, table.capacity, entry);
     ++table.used;
@@ -106,7 +106,7 @@ int add_handle(void* object, handle_kind_t kind, api_graph_t* owner)
 
 static bool is_context_in_use(const struct context* context)
 {
-    if (find_entry(context) != NULL) return true;
+    if (find_entry(context)) return true;
     for (size_t i = 0; i < table.capacity; ++i) {
         const entry_t* entry = &table.entries[i];
         if (entry->live && entry->kind == HANDLE_GRAPH && entry->owner->context == context)
@@ -119,7 +119,7 @@ bool remove_context_handle(const struct context* context)
 {
     pthread_mutex_lock(&table.mutex);
     entry_t* entry = find_entry(context);
-    if (entry != NULL) drop_entry(entry);
+    if (entry) drop_entry(entry);
     const bool in_use = is_context_in_use(context);
     pthread_mutex_unlock(&table.mutex);
     return !in_use;
@@ -139,7 +139,7 @@ void* find_any_handle(handle_kind_t kind)
 {
     const void* object = NULL;
     pthread_mutex_lock(&table.mutex);
-    for (size_t i = 0; i < table.capacity && object == NULL; ++i)
+    for (size_t i = 0; i < table.capacity && !object; ++i)
         if (table.entries[i].live && table.entries[i].kind == kind)
             object = table.entries[i].object;
     pthread_mutex_unlock(&table.mutex);
@@ -168,7 +168,7 @@ static int fail_handle(const void* handle, handle_kind_t wanted, const entry_t* 
                        const char* function)
 {
     const char* name = kind_names[wanted];
-    if (handle == NULL)
+    if (!handle)
         return tengine_error_set(TENGINE_EHANDLE, "%s: the %s handle is NULL", function, name);
     if (!entry->live)
         return tengine_error_set(TENGINE_EHANDLE,
@@ -186,7 +186,7 @@ static int find_handle(const void* handle, handle_kind_t kind, const char* funct
     TENGINE_RETURN_IF_ERROR(check_initialised(function));
     pthread_mutex_lock(&table.mutex);
     const entry_t* entry = find_entry(handle);
-    if (entry != NULL) *out_entry = *entry;
+    if (entry) *out_entry = *entry;
     pthread_mutex_unlock(&table.mutex);
     if (out_entry->live && out_entry->kind == kind) return TENGINE_OK;
     return fail_handle(handle, kind, out_entry, function);
@@ -208,7 +208,7 @@ struct node* find_node(node_t handle, const char* function, api_graph_t** out_ow
 {
     entry_t entry;
     if (find_handle(handle, HANDLE_NODE, function, &entry) < 0) return NULL;
-    if (out_owner != NULL) *out_owner = entry.owner;
+    if (out_owner) *out_owner = entry.owner;
     return handle;
 }
 
@@ -216,18 +216,18 @@ struct tensor* find_tensor(tensor_t handle, const char* function, api_graph_t** 
 {
     entry_t entry;
     if (find_handle(handle, HANDLE_TENSOR, function, &entry) < 0) return NULL;
-    if (out_owner != NULL) *out_owner = entry.owner;
+    if (out_owner) *out_owner = entry.owner;
     return handle;
 }
 
 node_t give_node(struct node* node, api_graph_t* owner)
 {
-    if (node == NULL || add_handle(node, HANDLE_NODE, owner) < 0) return NULL;
+    if (!node || add_handle(node, HANDLE_NODE, owner) < 0) return NULL;
     return node;
 }
 
 tensor_t give_tensor(struct tensor* tensor, api_graph_t* owner)
 {
-    if (tensor == NULL || add_handle(tensor, HANDLE_TENSOR, owner) < 0) return NULL;
+    if (!tensor || add_handle(tensor, HANDLE_TENSOR, owner) < 0) return NULL;
     return tensor;
 }

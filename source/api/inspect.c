@@ -61,7 +61,7 @@ static int describe_device(const char* name, const char* function, description_t
     description_t found = {create_vector(sizeof(int), NULL), create_vector(sizeof(int), NULL),
                            create_vector(sizeof(int), NULL)};
     int status = TENGINE_OK;
-    if (found.allowed == NULL || found.blocked == NULL || found.types == NULL)
+    if (!found.allowed || !found.blocked || !found.types)
         status = tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
     else if (device->allocator->describe(device, found.allowed, found.blocked, found.types) < 0)
         status = tengine_error_set(TENGINE_EDEVICE, "%s: device '%s' cannot describe itself",
@@ -142,7 +142,7 @@ static int count_options(const char* name, const char* function, struct device**
     TENGINE_RETURN_IF_ERROR(check_initialised(function));
     TENGINE_RETURN_IF_ERROR(require_device(name, function, "device", out_device));
     int number = 0;
-    while (read_option(*out_device, number) != NULL)
+    while (read_option(*out_device, number))
         ++number;
     return number;
 }
@@ -165,26 +165,26 @@ static const ir_device_option_t* find_option(const char* device, int index, cons
 const char* tengine_device_get_option_name(const char* device, int index)
 {
     const ir_device_option_t* option = find_option(device, index, __func__);
-    return option == NULL ? api_pointer(NULL) : option->key;
+    return !option ? api_pointer(NULL) : option->key;
 }
 
 const char* tengine_device_get_option_default(const char* device, int index)
 {
     const ir_device_option_t* option = find_option(device, index, __func__);
-    return option == NULL ? api_pointer(NULL) : option->initial;
+    return !option ? api_pointer(NULL) : option->initial;
 }
 
 const char* tengine_device_get_option_help(const char* device, int index)
 {
     const ir_device_option_t* option = find_option(device, index, __func__);
-    return option == NULL ? api_pointer(NULL) : option->help;
+    return !option ? api_pointer(NULL) : option->help;
 }
 
 // ---- operators ----
 
 static const char* domain_of(const ir_method_t* method)
 {
-    return method->domain == NULL ? "" : method->domain;
+    return !method->domain ? "" : method->domain;
 }
 
 // An operator has a row for each range of opsets; the first one counts.
@@ -216,7 +216,7 @@ static const ir_method_t* require_operator(int index, const char* function)
     int number = 0;
     if (check_initialised(function) < 0) return NULL;
     const ir_method_t* method = find_operator(index, &number);
-    if (method == NULL)
+    if (!method)
         tengine_error_set(TENGINE_ERANGE, "%s: index %d, but there are %d operators", function,
                           index, number);
     return method;
@@ -233,20 +233,19 @@ int tengine_operator_get_number(void)
 const char* tengine_operator_get_name(int index)
 {
     const ir_method_t* method = require_operator(index, __func__);
-    return method == NULL ? api_pointer(NULL) : method->name;
+    return !method ? api_pointer(NULL) : method->name;
 }
 
 const char* tengine_operator_get_domain(int index)
 {
     const ir_method_t* method = require_operator(index, __func__);
-    return method == NULL ? api_pointer(NULL) : domain_of(method);
+    return !method ? api_pointer(NULL) : domain_of(method);
 }
 
 int tengine_operator_is_used(int index)
 {
     const ir_method_t* method = require_operator(index, __func__);
-    return method == NULL ? api_failure()
-                          : is_operator_used(get_op_type(method->domain, method->name));
+    return !method ? api_failure() : is_operator_used(get_op_type(method->domain, method->name));
 }
 
 // ---- options ----
@@ -267,19 +266,19 @@ static const ir_option_t* require_option(int index, const char* function)
 const char* tengine_option_get_name(int index)
 {
     const ir_option_t* option = require_option(index, __func__);
-    return option == NULL ? api_pointer(NULL) : option->key;
+    return !option ? api_pointer(NULL) : option->key;
 }
 
 const char* tengine_option_get_default(int index)
 {
     const ir_option_t* option = require_option(index, __func__);
-    return option == NULL ? api_pointer(NULL) : option->initial;
+    return !option ? api_pointer(NULL) : option->initial;
 }
 
 const char* tengine_option_get_help(int index)
 {
     const ir_option_t* option = require_option(index, __func__);
-    return option == NULL ? api_pointer(NULL) : option->help;
+    return !option ? api_pointer(NULL) : option->help;
 }
 
 // ---- formats ----
@@ -300,14 +299,14 @@ static struct serializer* require_format(int index, const char* function)
 const char* tengine_format_get_name(int index)
 {
     struct serializer* serializer = require_format(index, __func__);
-    return serializer == NULL ? api_pointer(NULL) : serializer->get_name(serializer);
+    return !serializer ? api_pointer(NULL) : serializer->get_name(serializer);
 }
 
 const char* tengine_format_get_file_ending(int index)
 {
     const struct serializer* serializer = require_format(index, __func__);
-    if (serializer == NULL) return api_pointer(NULL);
-    return serializer->file_ending != NULL ? serializer->file_ending : "";
+    if (!serializer) return api_pointer(NULL);
+    return serializer->file_ending ? serializer->file_ending : "";
 }
 
 // ---- data types and the processor ----

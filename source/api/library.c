@@ -67,8 +67,8 @@ int tengine_arena_get_use(size_t* out_used, size_t* out_peak)
 {
     size_t used, peak;
     get_memory_use(&used, &peak);
-    if (out_used != NULL) *out_used = used;
-    if (out_peak != NULL) *out_peak = peak;
+    if (out_used) *out_used = used;
+    if (out_peak) *out_peak = peak;
     return 0;
 }
 

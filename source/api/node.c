@@ -34,11 +34,11 @@ static int check_new_node(const struct graph* graph, const char* function, const
 node_t create_graph_node(graph_t graph, const char* node_name, const char* op_name)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_new_node(target->graph, __func__, node_name, op_name) < 0 ||
+    if (!target || check_new_node(target->graph, __func__, node_name, op_name) < 0 ||
         check_idle(target, __func__) < 0)
         return api_pointer(NULL);
     struct node* node = create_ir_node(target->graph, node_name, find_op_type(op_name), 0);
-    if (node == NULL) return api_pointer(NULL);
+    if (!node) return api_pointer(NULL);
     end_change(target, TENGINE_OK);
     return api_pointer(give_node(node, target));
 }
@@ -46,8 +46,7 @@ node_t create_graph_node(graph_t graph, const char* node_name, const char* op_na
 node_t get_graph_node(graph_t graph, const char* node_name)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_name(node_name, __func__, "node_name") < 0)
-        return api_pointer(NULL);
+    if (!target || check_name(node_name, __func__, "node_name") < 0) return api_pointer(NULL);
     const int index = get_ir_node_index_from_name(target->graph, node_name);
     if (index < 0) {
         tengine_error_set(TENGINE_ENOENT, "%s: there is no node '%s'", __func__, node_name);
@@ -59,7 +58,7 @@ node_t get_graph_node(graph_t graph, const char* node_name)
 node_t get_graph_node_by_idx(graph_t graph, int idx)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_index(idx, target->graph->node_num, __func__, "nodes") < 0)
+    if (!target || check_index(idx, target->graph->node_num, __func__, "nodes") < 0)
         return api_pointer(NULL);
     return api_pointer(give_node(get_ir_graph_node(target->graph, idx), target));
 }
@@ -67,30 +66,30 @@ node_t get_graph_node_by_idx(graph_t graph, int idx)
 int get_graph_node_num(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    return target == NULL ? api_failure() : target->graph->node_num;
+    return !target ? api_failure() : target->graph->node_num;
 }
 
 const char* get_node_name(node_t node)
 {
     const struct node* target = find_node(node, __func__, NULL);
-    return target == NULL ? api_pointer(NULL) : target->name;
+    return !target ? api_pointer(NULL) : target->name;
 }
 
 const char* get_node_op(node_t node)
 {
     const struct node* target = find_node(node, __func__, NULL);
-    return target == NULL ? api_pointer(NULL) : get_ir_node_op(target);
+    return !target ? api_pointer(NULL) : get_ir_node_op(target);
 }
 
 // The device of the first execution node that stands for the source node; NULL when there is none.
 static const struct device* find_placement(const struct node* node)
 {
     const struct graph* execution = node->graph->execution;
-    for (int i = 0; execution != NULL && i < execution->node_num; ++i) {
+    for (int i = 0; execution && i < execution->node_num; ++i) {
         const struct node* candidate = execution->node_list[i];
         if (candidate->source_index != node->index) continue;
         const struct subgraph* part = get_ir_graph_subgraph(execution, candidate->subgraph_idx);
-        if (part != NULL) return part->device;
+        if (part) return part->device;
     }
     return NULL;
 }
@@ -99,9 +98,9 @@ const char* get_node_device(node_t node)
 {
     api_graph_t* owner = NULL;
     const struct node* target = find_node(node, __func__, &owner);
-    if (target == NULL) return api_pointer(NULL);
+    if (!target) return api_pointer(NULL);
     const struct device* device = find_placement(target);
-    return device != NULL ? device->name : find_best_device(owner->graph)->name;
+    return device ? device->name : find_best_device(owner->graph)->name;
 }
 
 void release_graph_node(node_t node)
@@ -112,20 +111,20 @@ void release_graph_node(node_t node)
 int get_node_input_number(node_t node)
 {
     const struct node* target = find_node(node, __func__, NULL);
-    return target == NULL ? api_failure() : target->input_num;
+    return !target ? api_failure() : target->input_num;
 }
 
 int get_node_output_number(node_t node)
 {
     const struct node* target = find_node(node, __func__, NULL);
-    return target == NULL ? api_failure() : target->output_num;
+    return !target ? api_failure() : target->output_num;
 }
 
 // That an optional one is left out is an answer, which nobody wants to see in the log.
 static tensor_t give_connected(struct tensor* tensor, api_graph_t* owner, const char* function,
                                const struct node* node, const char* what, int index)
 {
-    if (tensor != NULL) return api_pointer(give_tensor(tensor, owner));
+    if (tensor) return api_pointer(give_tensor(tensor, owner));
     tengine_error_set(TENGINE_ENOENT, "%s: node '%s': %s %d is left out", function, node->name,
                       what, index);
     return NULL;
@@ -135,7 +134,7 @@ tensor_t get_node_input_tensor(node_t node, int input_idx)
 {
     api_graph_t* owner = NULL;
     const struct node* target = find_node(node, __func__, &owner);
-    if (target == NULL || check_index(input_idx, target->input_num, __func__, "inputs") < 0)
+    if (!target || check_index(input_idx, target->input_num, __func__, "inputs") < 0)
         return api_pointer(NULL);
     return give_connected(get_ir_node_input(target, input_idx), owner, __func__, target, "input",
                           input_idx);
@@ -145,7 +144,7 @@ tensor_t get_node_output_tensor(node_t node, int output_idx)
 {
     api_graph_t* owner = NULL;
     const struct node* target = find_node(node, __func__, &owner);
-    if (target == NULL || check_index(output_idx, target->output_num, __func__, "outputs") < 0)
+    if (!target || check_index(output_idx, target->output_num, __func__, "outputs") < 0)
         return api_pointer(NULL);
     return give_connected(get_ir_node_output(target, output_idx), owner, __func__, target, "output",
                           output_idx);
@@ -179,9 +178,9 @@ int set_node_input_tensor(node_t node, int input_idx, tensor_t tensor)
     api_graph_t* owner = NULL;
     api_graph_t* tensor_owner = NULL;
     struct node* target = find_node(node, __func__, &owner);
-    if (target == NULL) return api_failure();
+    if (!target) return api_failure();
     struct tensor* input = find_tensor(tensor, __func__, &tensor_owner);
-    if (input == NULL || check_same_graph(owner, tensor_owner, __func__) < 0 ||
+    if (!input || check_same_graph(owner, tensor_owner, __func__) < 0 ||
         check_port(target, __func__, "inputs", input_idx, target->op.method->max_input) < 0 ||
         check_idle(owner, __func__) < 0)
         return api_failure();
@@ -208,9 +207,9 @@ int set_node_output_tensor(node_t node, int output_idx, tensor_t tensor, int ten
     api_graph_t* owner = NULL;
     api_graph_t* tensor_owner = NULL;
     struct node* target = find_node(node, __func__, &owner);
-    if (target == NULL) return api_failure();
+    if (!target) return api_failure();
     struct tensor* output = find_tensor(tensor, __func__, &tensor_owner);
-    if (output == NULL || check_same_graph(owner, tensor_owner, __func__) < 0 ||
+    if (!output || check_same_graph(owner, tensor_owner, __func__) < 0 ||
         check_output(target, __func__, output_idx, output, tensor_type) < 0 ||
         check_idle(owner, __func__) < 0 ||
         set_ir_node_output_tensor(target, output_idx, output) < 0)

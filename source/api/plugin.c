@@ -52,7 +52,7 @@ static struct vector* list_registered(find_registered_t find, const struct vecto
 {
     struct vector* list = create_vector(sizeof(void*), NULL);
     void* object;
-    for (int i = 0; list != NULL && (object = find(i)) != NULL; ++i) {
+    for (int i = 0; list && (object = find(i)) != NULL; ++i) {
         if (is_listed(known, object) || push_vector_data(list, &object) == 0) continue;
         release_vector(list);
         return NULL;
@@ -96,7 +96,7 @@ static void free_plugin(plugin_t* plugin)
 
 static bool lists_device(const struct context* context, const plugin_t* plugin)
 {
-    for (int i = 0; context != NULL && i < get_vector_num(context->devices); ++i) {
+    for (int i = 0; context && i < get_vector_num(context->devices); ++i) {
         const ir_context_device_t* entry = get_vector_data(context->devices, i);
         if (is_listed(plugin->devices, entry->device)) return true;
     }
@@ -127,7 +127,7 @@ static bool is_graph_using(const void* object, const api_graph_t* owner, const v
     const plugin_t* plugin = argument;
     if (is_listed(plugin->devices, graph->device) || lists_device(owner->context, plugin))
         return true;
-    if (graph->execution == NULL) return false;
+    if (!graph->execution) return false;
     return mentions_device(graph->execution, plugin) ||
            is_listed(plugin->schedulers, get_ir_session(graph->execution)->scheduler);
 }
@@ -141,7 +141,7 @@ static int check_unused(const plugin_t* plugin, const char* function)
         user = "a graph uses one of its devices or schedulers";
     else if (wait_hung_calls(0) > 0)
         user = "a call of a device has not returned yet";
-    if (user == NULL) return TENGINE_OK;
+    if (!user) return TENGINE_OK;
     return tengine_error_set(TENGINE_ESTATE, "%s: plug-in '%s' is in use: %s", function,
                              plugin->name, user);
 }
@@ -168,7 +168,7 @@ static int fail_plugin(const char* function, const char* name)
 static int call_plugin(const plugin_t* plugin, const char* function, const char* entry_name)
 {
     dynamic_function_t entry;
-    if (entry_name == NULL) return TENGINE_OK;
+    if (!entry_name) return TENGINE_OK;
     if (find_dynamic_function(plugin->library, entry_name, &entry) < 0)
         return fail_plugin(function, plugin->name);
     tengine_error_clear();
@@ -183,12 +183,12 @@ static int start_plugin(plugin_t* plugin, const char* function, const char* init
 {
     struct vector* devices = list_registered(find_device, NULL);
     struct vector* schedulers = list_registered(find_scheduler, NULL);
-    int status = devices != NULL && schedulers != NULL
+    int status = devices && schedulers
                      ? call_plugin(plugin, function, init_name)
                      : tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
     plugin->devices = list_registered(find_device, devices);
     plugin->schedulers = list_registered(find_scheduler, schedulers);
-    if (status == TENGINE_OK && (plugin->devices == NULL || plugin->schedulers == NULL))
+    if (status == TENGINE_OK && (!plugin->devices || !plugin->schedulers))
         status = tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
     release_vector(devices);
     release_vector(schedulers);
@@ -200,8 +200,8 @@ static int load_plugin(const char* name, const char* file_name, const char* init
                        const char* function)
 {
     plugin_t plugin = {.name = duplicate_string(name)};
-    if (plugins == NULL) plugins = create_vector(sizeof plugin, NULL);
-    if (plugin.name == NULL || plugins == NULL) {
+    if (!plugins) plugins = create_vector(sizeof plugin, NULL);
+    if (!plugin.name || !plugins) {
         free_memory(plugin.name);
         return tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
     }

@@ -9,14 +9,14 @@
 static int check_quantization(const struct tengine_quantization* how, const char* function)
 {
     TENGINE_RETURN_IF_ERROR(check_pointer(how, function, "how"));
-    if (how->get_range == NULL)
+    if (!how->get_range)
         return tengine_error_set(TENGINE_EINVAL, "%s: get_range is NULL", function);
     if (how->keep_float_number < 0)
         return tengine_error_set(TENGINE_EINVAL, "%s: keep_float_number is %d", function,
                                  how->keep_float_number);
     for (int i = 0; i < how->keep_float_number; ++i)
-        TENGINE_RETURN_IF_ERROR(check_name(how->keep_float == NULL ? NULL : how->keep_float[i],
-                                           function, "a pattern of keep_float"));
+        TENGINE_RETURN_IF_ERROR(check_name(!how->keep_float ? NULL : how->keep_float[i], function,
+                                           "a pattern of keep_float"));
     return TENGINE_OK;
 }
 
@@ -24,8 +24,8 @@ graph_t tengine_graph_quantize(graph_t graph, const struct tengine_quantization*
 {
     const api_graph_t* target = find_graph(graph, __func__);
     struct graph* made = NULL;
-    if (target == NULL || check_quantization(how, __func__) < 0 ||
-        check_idle(target, __func__) < 0 || create_quantized_graph(target->graph, how, &made) < 0)
+    if (!target || check_quantization(how, __func__) < 0 || check_idle(target, __func__) < 0 ||
+        create_quantized_graph(target->graph, how, &made) < 0)
         return api_pointer(NULL);
     return api_pointer(give_graph(made, target));
 }

@@ -9,7 +9,7 @@
 tensor_t create_graph_tensor(graph_t graph, const char* tensor_name, int data_type)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_name(tensor_name, __func__, "tensor_name") < 0 ||
+    if (!target || check_name(tensor_name, __func__, "tensor_name") < 0 ||
         check_idle(target, __func__) < 0)
         return api_pointer(NULL);
     if (get_ir_tensor_index_from_name(target->graph, tensor_name) >= 0) {
@@ -23,7 +23,7 @@ tensor_t create_graph_tensor(graph_t graph, const char* tensor_name, int data_ty
         return NULL;
     }
     struct tensor* tensor = create_ir_tensor(target->graph, tensor_name, data_type);
-    if (tensor == NULL) return api_pointer(NULL);
+    if (!tensor) return api_pointer(NULL);
     end_change(target, TENGINE_OK);
     return api_pointer(give_tensor(tensor, target));
 }
@@ -31,8 +31,7 @@ tensor_t create_graph_tensor(graph_t graph, const char* tensor_name, int data_ty
 tensor_t get_graph_tensor(graph_t graph, const char* tensor_name)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (target == NULL || check_name(tensor_name, __func__, "tensor_name") < 0)
-        return api_pointer(NULL);
+    if (!target || check_name(tensor_name, __func__, "tensor_name") < 0) return api_pointer(NULL);
     const int index = get_ir_tensor_index_from_name(target->graph, tensor_name);
     if (index < 0) {
         tengine_error_set(TENGINE_ENOENT, "%s: there is no tensor '%s'", __func__, tensor_name);
@@ -44,7 +43,7 @@ tensor_t get_graph_tensor(graph_t graph, const char* tensor_name)
 const char* get_tensor_name(tensor_t tensor)
 {
     const struct tensor* target = find_tensor(tensor, __func__, NULL);
-    return target == NULL ? api_pointer(NULL) : target->name;
+    return !target ? api_pointer(NULL) : target->name;
 }
 
 void release_graph_tensor(tensor_t tensor)
@@ -60,7 +59,7 @@ static bool is_fed(const struct tensor* tensor)
 int get_tensor_shape(tensor_t tensor, int dims[], int dim_number)
 {
     const struct tensor* target = find_tensor(tensor, __func__, NULL);
-    if (target == NULL || check_pointer(dims, __func__, "dims") < 0) return api_failure();
+    if (!target || check_pointer(dims, __func__, "dims") < 0) return api_failure();
     if (dim_number < target->dim_num)
         return api_result(tengine_error_set(
             TENGINE_ERANGE, "%s: tensor '%s' has %d dimensions, room is given for %d", __func__,
@@ -93,7 +92,7 @@ int set_tensor_shape(tensor_t tensor, const int dims[], int dim_number)
 {
     api_graph_t* owner = NULL;
     struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (target == NULL || check_shape(target, __func__, dims, dim_number) < 0 ||
+    if (!target || check_shape(target, __func__, dims, dim_number) < 0 ||
         check_idle(owner, __func__) < 0)
         return api_failure();
     if (has_shape(target, dims, dim_number)) return 0;
@@ -109,7 +108,7 @@ int set_tensor_shape(tensor_t tensor, const int dims[], int dim_number)
 int64_t tengine_tensor_get_buffer_size(tensor_t tensor)
 {
     const struct tensor* target = find_tensor(tensor, __func__, NULL);
-    return target == NULL ? api_failure() : (int64_t)get_ir_tensor_bytes(target);
+    return !target ? api_failure() : (int64_t)get_ir_tensor_bytes(target);
 }
 
 int get_tensor_buffer_size(tensor_t tensor)
@@ -138,20 +137,20 @@ void* get_tensor_buffer(tensor_t tensor)
 {
     api_graph_t* owner = NULL;
     const struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (target == NULL) return api_pointer(NULL);
-    if (target->data == NULL) fail_without_data(owner, target, __func__);
+    if (!target) return api_pointer(NULL);
+    if (!target->data) fail_without_data(owner, target, __func__);
     return api_pointer(target->data);
 }
 
 static int check_buffer(const api_graph_t* owner, const struct tensor* tensor, const char* function,
                         const void* buffer, int size)
 {
-    const size_t needed = buffer == NULL ? 0 : get_ir_tensor_bytes(tensor);
+    const size_t needed = !buffer ? 0 : get_ir_tensor_bytes(tensor);
     if (!is_fed(tensor) && !is_ir_graph_output(owner->graph, tensor->index))
         return tengine_error_set(TENGINE_EINVAL,
                                  "%s: tensor '%s' is neither input, constant nor output", function,
                                  tensor->name);
-    if (buffer != NULL && !is_ir_tensor_shape_known(tensor))
+    if (buffer && !is_ir_tensor_shape_known(tensor))
         return tengine_error_set(TENGINE_EINVAL, "%s: the shape of tensor '%s' is not known yet",
                                  function, tensor->name);
     if (size < 0 || (size_t)size != needed)
@@ -171,7 +170,7 @@ static int check_buffer(const api_graph_t* owner, const struct tensor* tensor, c
 static int end_data_change(api_graph_t* owner, const struct tensor* tensor)
 {
     const bool fits = tensor->tensor_type == TENSOR_TYPE_INPUT ||
-                      (tensor->tensor_type == TENSOR_TYPE_VAR && tensor->data != NULL);
+                      (tensor->tensor_type == TENSOR_TYPE_VAR && tensor->data);
     return fits ? 0 : end_change(owner, TENGINE_OK);
 }
 
@@ -179,9 +178,8 @@ int set_tensor_buffer(tensor_t tensor, void* buffer, int buffer_size)
 {
     api_graph_t* owner = NULL;
     struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (target == NULL || check_buffer(owner, target, __func__, buffer, buffer_size) < 0 ||
-        (buffer == NULL ? check_idle(owner, __func__) : check_data_idle(owner, target, __func__)) <
-            0)
+    if (!target || check_buffer(owner, target, __func__, buffer, buffer_size) < 0 ||
+        (!buffer ? check_idle(owner, __func__) : check_data_idle(owner, target, __func__)) < 0)
         return api_failure();
     set_ir_tensor_data(target, buffer, false);
     return end_data_change(owner, target);
@@ -191,9 +189,8 @@ int get_tensor_data(tensor_t tensor, void* output_data, int data_size)
 {
     api_graph_t* owner = NULL;
     const struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (target == NULL || check_pointer(output_data, __func__, "output_data") < 0)
-        return api_failure();
-    if (target->data == NULL) return api_result(fail_without_data(owner, target, __func__));
+    if (!target || check_pointer(output_data, __func__, "output_data") < 0) return api_failure();
+    if (!target->data) return api_result(fail_without_data(owner, target, __func__));
     const size_t bytes = get_ir_tensor_bytes(target);
     if (data_size < 0 || (size_t)data_size < bytes)
         return api_result(tengine_error_set(TENGINE_ERANGE,
@@ -223,9 +220,9 @@ int set_tensor_data(tensor_t tensor, const void* input_data, int data_size)
 {
     api_graph_t* owner = NULL;
     struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (target == NULL || check_data_idle(owner, target, __func__) < 0 ||
+    if (!target || check_data_idle(owner, target, __func__) < 0 ||
         check_new_data(target, __func__, input_data, data_size) < 0 ||
-        (target->data == NULL && allocate_ir_tensor(target) < 0))
+        (!target->data && allocate_ir_tensor(target) < 0))
         return api_failure();
     memcpy(target->data, input_data, (size_t)data_size);
     return end_data_change(owner, target);
@@ -236,14 +233,14 @@ int set_tensor_data(tensor_t tensor, const void* input_data, int data_size)
 int get_tensor_data_type(tensor_t tensor)
 {
     const struct tensor* target = find_tensor(tensor, __func__, NULL);
-    return target == NULL ? api_failure() : target->data_type;
+    return !target ? api_failure() : target->data_type;
 }
 
 int set_tensor_data_type(tensor_t tensor, int data_type)
 {
     api_graph_t* owner = NULL;
     struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (target == NULL || check_idle(owner, __func__) < 0) return api_failure();
+    if (!target || check_idle(owner, __func__) < 0) return api_failure();
     if (data_type == target->data_type) return 0;
     const int old_size = target->elem_size;
     const int status = set_ir_tensor_data_type(target, data_type);
@@ -254,14 +251,14 @@ int set_tensor_data_type(tensor_t tensor, int data_type)
 int get_tensor_layout(tensor_t tensor)
 {
     const struct tensor* target = find_tensor(tensor, __func__, NULL);
-    return target == NULL ? api_failure() : target->layout;
+    return !target ? api_failure() : target->layout;
 }
 
 int set_tensor_layout(tensor_t tensor, int layout)
 {
     api_graph_t* owner = NULL;
     struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (target == NULL || check_layout(layout, __func__) < 0 || check_idle(owner, __func__) < 0)
+    if (!target || check_layout(layout, __func__) < 0 || check_idle(owner, __func__) < 0)
         return api_failure();
     target->layout = (uint8_t)layout;
     return end_change(owner, TENGINE_OK);
@@ -271,7 +268,7 @@ int set_tensor_quant_param(tensor_t tensor, const float* scale, const int* zero_
 {
     api_graph_t* owner = NULL;
     struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (target == NULL || check_pointer(scale, __func__, "scale") < 0 ||
+    if (!target || check_pointer(scale, __func__, "scale") < 0 ||
         check_pointer(zero_point, __func__, "zero_point") < 0 || check_idle(owner, __func__) < 0)
         return api_failure();
     if (number < 1)
@@ -284,7 +281,7 @@ int set_tensor_quant_param(tensor_t tensor, const float* scale, const int* zero_
 int get_tensor_quant_param(tensor_t tensor, float* scale, int* zero_point, int number)
 {
     const struct tensor* target = find_tensor(tensor, __func__, NULL);
-    if (target == NULL) return api_failure();
+    if (!target) return api_failure();
     if (target->quant_param_num > 0 && (check_pointer(scale, __func__, "scale") < 0 ||
                                         check_pointer(zero_point, __func__, "zero_point") < 0))
         return api_failure();

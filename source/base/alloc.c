@@ -22,7 +22,7 @@ static void* alloc_from_arena(size_t size)
     pthread_mutex_lock(&arena_mutex);
     void* memory = take_arena_block(&arena, size);
     pthread_mutex_unlock(&arena_mutex);
-    if (memory == NULL) {
+    if (!memory) {
         refused_size = size;
     } else if (size >= refused_size) {
         refused_size = 0;
@@ -42,7 +42,7 @@ void* alloc_memory(size_t size)
 {
     if (size == 0) size = 1;
     void* memory = arena.grain_num > 0 ? alloc_from_arena(size) : alloc_from_heap(size);
-    return memory != NULL ? memset(memory, 0, size) : NULL;
+    return memory ? memset(memory, 0, size) : NULL;
 }
 
 void* alloc_raw_memory(size_t size)
@@ -54,8 +54,8 @@ void* alloc_raw_memory(size_t size)
 void* resize_memory(void* memory, size_t old_size, size_t new_size)
 {
     void* resized = alloc_memory(new_size);
-    if (resized == NULL) return NULL;
-    if (memory != NULL) memcpy(resized, memory, old_size < new_size ? old_size : new_size);
+    if (!resized) return NULL;
+    if (memory) memcpy(resized, memory, old_size < new_size ? old_size : new_size);
     free_memory(memory);
     return resized;
 }
@@ -73,10 +73,10 @@ void free_memory(void* memory)
 
 char* duplicate_string(const char* string)
 {
-    if (string == NULL) return NULL;
+    if (!string) return NULL;
     const size_t size = strlen(string) + 1;
     char* copy = alloc_memory(size);
-    return copy != NULL ? memcpy(copy, string, size) : NULL;
+    return copy ? memcpy(copy, string, size) : NULL;
 }
 
 // ---- the arena ----
@@ -91,11 +91,11 @@ int set_memory_arena(void* memory, size_t size)
                                  "have been given back",
                                  used);
     forget_memory_shortage();
-    if (memory == NULL && size == 0) {
+    if (!memory && size == 0) {
         arena = (arena_t){0};
         return TENGINE_OK;
     }
-    if (memory == NULL || size < ARENA_LEAST_BYTES)
+    if (!memory || size < ARENA_LEAST_BYTES)
         return tengine_error_set(TENGINE_EINVAL,
                                  "an arena of %zu bytes at %p; wanted at least %d bytes, or NULL "
                                  "and 0 for the heap",

@@ -23,7 +23,7 @@ static double bandwidth;  // 0 until it has been measured
 static double measure_copy(void* to, const void* from)
 {
     uint64_t best_ns = UINT64_MAX;
-    for (int i = 0; i < COPY_NUM; i++) {
+    for (int i = 0; i < COPY_NUM; ++i) {
         const uint64_t start = get_time_ns();
         memcpy(to, from, COPY_BYTES);
         // The compiler must believe that somebody reads the copy.
@@ -40,7 +40,7 @@ static double measure_bandwidth(void)
     void* from = alloc_memory(COPY_BYTES);
     void* to = alloc_memory(COPY_BYTES);
     double measured = 0;
-    if (from != NULL && to != NULL) {
+    if (from && to) {
         // Pages nobody has written are all the same one.
         memset(from, 1, COPY_BYTES);
         measured = measure_copy(to, from);

@@ -88,7 +88,7 @@ static uint64_t detect_features(void)
     const unsigned int registers[X86_REGISTER_NUM] = {basic.c, extended.b, extended.c, extended.d,
                                                       further.a};
     uint64_t features = 0;
-    for (size_t i = 0; i < sizeof x86_features / sizeof x86_features[0]; i++) {
+    for (size_t i = 0; i < sizeof x86_features / sizeof x86_features[0]; ++i) {
         const x86_feature_t* row = &x86_features[i];
         const bool present = registers[row->reg] >> row->bit & 1;
         if (present && (saved & row->states) == row->states) features |= row->feature;
@@ -134,7 +134,7 @@ static const hwcap_feature_t hwcap_features[] = {
 static uint64_t detect_features(void)
 {
     uint64_t features = 0;
-    for (size_t i = 0; i < sizeof hwcap_features / sizeof hwcap_features[0]; i++) {
+    for (size_t i = 0; i < sizeof hwcap_features / sizeof hwcap_features[0]; ++i) {
         const hwcap_feature_t* row = &hwcap_features[i];
         if (getauxval(row->vector) >> row->bit & 1) features |= row->feature;
     }
@@ -180,7 +180,7 @@ static char feature_text[FEATURE_TEXT_SIZE];
 static void detect_once(void)
 {
     detected_features = used_features = detect_features();
-    for (size_t i = 0; i < sizeof feature_words / sizeof feature_words[0]; i++) {
+    for (size_t i = 0; i < sizeof feature_words / sizeof feature_words[0]; ++i) {
         if (!(detected_features & feature_words[i].feature)) continue;
         if (feature_text[0] != '\0') strcat(feature_text, " ");
         strcat(feature_text, feature_words[i].text);

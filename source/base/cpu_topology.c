@@ -51,7 +51,7 @@ static uint64_t get_usable_mask(void)
     core_set_t cores;
     uint64_t mask = 0;
     if (read_core_set(&cores)) {
-        for (int core = 0; core < MASK_CORES; core++) {
+        for (int core = 0; core < MASK_CORES; ++core) {
             if (CPU_ISSET_S(core, sizeof cores, &cores.set)) mask |= UINT64_C(1) << core;
         }
     }
@@ -81,13 +81,13 @@ uint64_t select_cluster(const uint64_t* frequencies, int cpu_num, uint64_t usabl
 {
     uint64_t highest = 0;
     uint64_t lowest = UINT64_MAX;
-    for (int core = 0; core < cpu_num; core++) {
+    for (int core = 0; core < cpu_num; ++core) {
         if (frequencies[core] == 0) continue;
         if (frequencies[core] > highest) highest = frequencies[core];
         if (frequencies[core] < lowest) lowest = frequencies[core];
     }
     uint64_t mask = 0;
-    for (int core = 0; core < cpu_num && core < MASK_CORES; core++) {
+    for (int core = 0; core < cpu_num && core < MASK_CORES; ++core) {
         if (frequencies[core] == 0) continue;
         const bool is_big = is_close(frequencies[core], highest);
         const bool is_little = is_close(lowest, frequencies[core]);
@@ -103,7 +103,7 @@ uint64_t select_cluster(const uint64_t* frequencies, int cpu_num, uint64_t usabl
 static uint64_t find_cluster(int cluster, uint64_t usable)
 {
     uint64_t frequencies[MASK_CORES];
-    for (int core = 0; core < MASK_CORES; core++) {
+    for (int core = 0; core < MASK_CORES; ++core) {
         char path[80];
         char line[32];
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", core);
@@ -143,7 +143,7 @@ static void read_cache_size(void)
 {
     const int core = __builtin_ctzll(find_cluster(CPU_CLUSTER_BIG, UINT64_MAX));
     size_t sizes[CACHE_LEVELS] = {0};
-    for (int index = 0; index < CACHE_INDEXES; index++) {
+    for (int index = 0; index < CACHE_INDEXES; ++index) {
         char level[16];
         char type[32];
         char size[32];

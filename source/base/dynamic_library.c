@@ -38,21 +38,21 @@ int find_dynamic_function(dynamic_library_t* library, const char* name,
 static const char* explain(void)
 {
     const char* sentence = dlerror();
-    return sentence != NULL ? sentence : "the loader does not say why";
+    return sentence ? sentence : "the loader does not say why";
 }
 
 int open_dynamic_library(const char* file_name, dynamic_library_t** out_library)
 {
     dlerror();
     void* handle = dlopen(file_name, RTLD_NOW | RTLD_LOCAL);
-    if (handle == NULL) return tengine_error_set(TENGINE_EIO, "%s", explain());
+    if (!handle) return tengine_error_set(TENGINE_EIO, "%s", explain());
     *out_library = handle;
     return TENGINE_OK;
 }
 
 void close_dynamic_library(dynamic_library_t* library)
 {
-    if (library != NULL) dlclose(library);
+    if (library) dlclose(library);
 }
 
 int find_dynamic_function(dynamic_library_t* library, const char* name,
@@ -60,7 +60,7 @@ int find_dynamic_function(dynamic_library_t* library, const char* name,
 {
     dlerror();
     void* symbol = dlsym(library, name);
-    if (symbol == NULL) return tengine_error_set(TENGINE_ENOENT, "%s", explain());
+    if (!symbol) return tengine_error_set(TENGINE_ENOENT, "%s", explain());
     // ISO C has no conversion between the two kinds of pointers; POSIX promises equal ones.
     memcpy(out_function, &symbol, sizeof symbol);
     return TENGINE_OK;

@@ -24,8 +24,7 @@ static _Thread_local char last_message[MESSAGE_SIZE];
 static void append_shortage(char* message)
 {
     char numbers[SHORTAGE_SIZE];
-    if (strstr(message, SHORTAGE_START) != NULL ||
-        !describe_memory_shortage(numbers, sizeof numbers))
+    if (strstr(message, SHORTAGE_START) || !describe_memory_shortage(numbers, sizeof numbers))
         return;
     size_t length = strlen(message);
     const size_t room = MESSAGE_SIZE - strlen(numbers) - sizeof ": ";

@@ -70,12 +70,11 @@ void tengine_log(int level, const char* format, ...)
     char line[WHOLE_LINE + 2];
     va_list arguments;
     va_start(arguments, format);
-    size_t length =
-        format_line(line, print_line != NULL ? SINK_LINE : WHOLE_LINE, format, arguments);
+    size_t length = format_line(line, print_line ? SINK_LINE : WHOLE_LINE, format, arguments);
     va_end(arguments);
-    if (print_line != NULL) {
+    if (print_line) {
         print_line(line);
-    } else if (print_level != NULL) {
+    } else if (print_level) {
         print_level(level, line);
     } else {
         if (length == 0 || line[length - 1] != '\n') line[length++] = '\n';

@@ -77,7 +77,7 @@ int map_zeroes(size_t size, mapped_file_t* out_memory)
 
 void unmap_file(mapped_file_t* file)
 {
-    if (file->bytes != NULL) munmap(file->bytes, file->size);
+    if (file->bytes) munmap(file->bytes, file->size);
     *file = (mapped_file_t){NULL, 0};
 }
 

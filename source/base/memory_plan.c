@@ -22,7 +22,7 @@ typedef struct placed_block
 static int check_blocks(const memory_block_t* blocks, int64_t block_num, size_t alignment)
 {
     size_t total = 0;
-    for (int64_t i = 0; i < block_num; i++) {
+    for (int64_t i = 0; i < block_num; ++i) {
         const memory_block_t* block = &blocks[i];
         if (block->first_use > block->last_use) {
             return tengine_error_set(TENGINE_EINVAL,
@@ -66,7 +66,7 @@ static size_t find_offset(const placed_block_t* placed, int64_t placed_num,
     size_t best_offset = 0;
     size_t best_gap = SIZE_MAX;
     size_t free_from = 0;
-    for (int64_t i = 0; i < placed_num; i++) {
+    for (int64_t i = 0; i < placed_num; ++i) {
         const placed_block_t* other = &placed[i];
         if (other->last_use < block->first_use || other->first_use > block->last_use) continue;
         if (other->begin > free_from) {
@@ -101,7 +101,7 @@ static size_t place_by_size(memory_block_t** order, int64_t block_num, size_t al
                             placed_block_t* placed)
 {
     size_t total = 0;
-    for (int64_t i = 0; i < block_num; i++) {
+    for (int64_t i = 0; i < block_num; ++i) {
         memory_block_t* block = order[i];
         const size_t size = align_size(block->size, alignment);
         if (size == 0) {  // sorted last: so are all that follow
@@ -153,7 +153,7 @@ static int64_t find_gap(const gap_list_t* list, size_t offset)
 
 static void remove_gap(gap_list_t* list, int64_t index)
 {
-    list->number--;
+    --list->number;
     memmove(&list->gaps[index], &list->gaps[index + 1],
             (size_t)(list->number - index) * sizeof *list->gaps);
 }
@@ -163,7 +163,7 @@ static void insert_gap(gap_list_t* list, int64_t index, gap_t gap)
     memmove(&list->gaps[index + 1], &list->gaps[index],
             (size_t)(list->number - index) * sizeof *list->gaps);
     list->gaps[index] = gap;
-    list->number++;
+    ++list->number;
 }
 
 static void free_stretch(gap_list_t* list, gap_t freed)
@@ -184,7 +184,7 @@ static size_t take_stretch(gap_list_t* list, size_t size)
 {
     int64_t best = -1;
     size_t best_size = SIZE_MAX;
-    for (int64_t i = 0; i < list->number && best_size > size; i++) {
+    for (int64_t i = 0; i < list->number && best_size > size; ++i) {
         const size_t room = list->gaps[i].end - list->gaps[i].begin;
         if (room < size || room >= best_size) continue;
         best = i;
@@ -222,9 +222,9 @@ static size_t place_by_time(memory_block_t** begins, memory_block_t** ends, int6
 {
     gap_list_t list = {gaps, 0, 0};
     int64_t ended = 0;
-    for (int64_t i = 0; i < block_num; i++) {
+    for (int64_t i = 0; i < block_num; ++i) {
         memory_block_t* block = begins[i];
-        for (; ends[ended]->last_use < block->first_use; ended++) {
+        for (; ends[ended]->last_use < block->first_use; ++ended) {
             const size_t size = align_size(ends[ended]->size, alignment);
             const size_t offset = ends[ended]->offset;
             if (size > 0) free_stretch(&list, (gap_t){offset, offset + size});
@@ -239,7 +239,7 @@ static void plan_many(memory_block_t* blocks, int64_t block_num, size_t alignmen
                       memory_block_t** order, void* room, size_t* out_total)
 {
     memory_block_t** ends = order + block_num;
-    for (int64_t i = 0; i < block_num; i++)
+    for (int64_t i = 0; i < block_num; ++i)
         order[i] = ends[i] = &blocks[i];
     sort_items(order, (size_t)block_num, sizeof *order, compare_begins);
     sort_items(ends, (size_t)block_num, sizeof *ends, compare_ends);
@@ -249,7 +249,7 @@ static void plan_many(memory_block_t* blocks, int64_t block_num, size_t alignmen
 static void plan_few(memory_block_t* blocks, int64_t block_num, size_t alignment,
                      memory_block_t** order, void* room, size_t* out_total)
 {
-    for (int64_t i = 0; i < block_num; i++)
+    for (int64_t i = 0; i < block_num; ++i)
         order[i] = &blocks[i];
     sort_items(order, (size_t)block_num, sizeof *order, compare_blocks);
     *out_total = place_by_size(order, block_num, alignment, room);
@@ -257,7 +257,7 @@ static void plan_few(memory_block_t* blocks, int64_t block_num, size_t alignment
 
 int plan_memory(memory_block_t* blocks, int64_t block_num, size_t alignment, size_t* out_total)
 {
-    if (out_total == NULL || block_num < 0 || (blocks == NULL && block_num > 0) || alignment == 0 ||
+    if (!out_total || block_num < 0 || (!blocks && block_num > 0) || alignment == 0 ||
         (alignment & (alignment - 1)) != 0) {
         return tengine_error_set(TENGINE_EINVAL,
                                  "memory plan: NULL, %lld blocks or alignment %zu; wanted >= 0 "
@@ -274,7 +274,7 @@ int plan_memory(memory_block_t* blocks, int64_t block_num, size_t alignment, siz
     memory_block_t** order = alloc_memory(order_size);
     void* room = alloc_memory(placed_size);  // of placed blocks or gaps
     int status = TENGINE_OK;
-    if (order != NULL && room != NULL) {
+    if (order && room) {
         const bool many = block_num > MEMORY_PLAN_BY_SIZE;
         (many ? plan_many : plan_few)(blocks, block_num, alignment, order, room, out_total);
     } else {

@@ -50,7 +50,7 @@ static const char* kind_of(mode_t mode)
 static int folder_length_of(const char* path)
 {
     const char* slash = strrchr(path, '/');
-    return slash != NULL ? (int)(slash - path) + 1 : 0;
+    return slash ? (int)(slash - path) + 1 : 0;
 }
 
 // Puts `name`, relative to the folder of `path`, into `path`. False with errno.
@@ -70,7 +70,7 @@ static bool step_to(char path[PATH_MAX], const char* name)
 // when there is nothing (ENOENT) or it cannot be told.
 static bool follow_links(char path[PATH_MAX], struct stat* out_info)
 {
-    for (int i = 0; i < MOST_LINKS; i++) {
+    for (int i = 0; i < MOST_LINKS; ++i) {
         if (lstat(path, out_info) != 0) return false;
         if (!S_ISLNK(out_info->st_mode)) return true;
         char name[PATH_MAX];
@@ -106,7 +106,7 @@ static int find_target(const char* path, target_t* out_target)
 // O_EXCL takes neither. Its descriptor, or -1 with errno.
 static int create_unfinished(const target_t* target, char out_path[PATH_MAX + 64])
 {
-    for (int i = 0; i < MOST_NAMES; i++) {
+    for (int i = 0; i < MOST_NAMES; ++i) {
         uint64_t number;
         // Kernels before Linux 3.17 have none: then the name can be guessed, but is still new.
         if (getentropy(&number, sizeof number) != 0) number = get_time_ns() ^ (uintptr_t)&number;

@@ -3,7 +3,7 @@
 
 static void swap(char* a, char* b, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; ++i) {
         const char byte = a[i];
         a[i] = b[i];
         b[i] = byte;
@@ -17,7 +17,7 @@ static void sink(char* items, size_t number, size_t size, size_t place,
     for (size_t child; (child = 2 * place + 1) < number; place = child) {
         char* larger = items + child * size;
         if (child + 1 < number && compare(larger, larger + size) < 0) {
-            child++;
+            ++child;
             larger += size;
         }
         if (compare(items + place * size, larger) >= 0) return;

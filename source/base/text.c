@@ -25,7 +25,7 @@ static bool reserve(text_t* text, size_t added)
     if (text->capacity > 0 && !checked_multiply(text->capacity, 2, &capacity)) return false;
     if (capacity < needed) capacity = needed;
     char* data = resize_memory(text->data, text->capacity, capacity);
-    if (data == NULL) return false;
+    if (!data) return false;
     text->data = data;
     text->capacity = capacity;
     return true;

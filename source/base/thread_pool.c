@@ -83,7 +83,7 @@ static _Thread_local const pool_frame_t* innermost_frame;
 static const pool_frame_t* find_frame(const thread_pool_t* pool)
 {
     const pool_frame_t* frame = innermost_frame;
-    while (frame != NULL && frame->pool != pool)
+    while (frame && frame->pool != pool)
         frame = frame->outer;
     return frame;
 }
@@ -105,7 +105,7 @@ static bool spin_until(const thread_pool_t* pool, bool (*done)(const thread_pool
     if (!pool->spins) return false;
     const uint64_t end = get_time_ns() + SPIN_NS;
     do {
-        for (int i = 0; i < SPIN_BATCH; i++) {
+        for (int i = 0; i < SPIN_BATCH; ++i) {
             if (done(pool, value)) return true;
             relax_cpu();
         }
@@ -183,7 +183,7 @@ static bool pin_this_thread(uint64_t cpu_mask)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
-    for (int core = 0; core < 64; core++) {
+    for (int core = 0; core < 64; ++core) {
         if (cpu_mask >> core & 1) CPU_SET(core, &set);
     }
     return sched_setaffinity(0, sizeof set, &set) == 0;
@@ -217,7 +217,7 @@ static void open_loop(thread_pool_t* pool)
     // The caller takes chunks too, so one chunk needs no one else.
     const int64_t wanted = pool->chunk_num - 1;
     if (wanted < atomic_load(&pool->sleeper_num)) {
-        for (int64_t i = 0; i < wanted; i++)
+        for (int64_t i = 0; i < wanted; ++i)
             pthread_cond_signal(&pool->work_ready);
     } else {
         pthread_cond_broadcast(&pool->work_ready);
@@ -246,9 +246,9 @@ void run_parallel(thread_pool_t* pool, int64_t count, int64_t grain,
     if (count <= 0) return;
     const pool_frame_t* frame = find_frame(pool);
     const int64_t most = grain > 1 ? count / grain : count;
-    if (pool == NULL || pool->size == 1 || most < 2 || frame != NULL ||
+    if (!pool || pool->size == 1 || most < 2 || frame ||
         atomic_flag_test_and_set_explicit(&pool->busy, memory_order_acquire)) {
-        body(argument, 0, count, frame != NULL ? frame->worker : 0);
+        body(argument, 0, count, frame ? frame->worker : 0);
         return;
     }
     const int64_t enough = (int64_t)pool->size * CHUNKS_PER_WORKER;
@@ -288,7 +288,7 @@ static void stop_workers(thread_pool_t* pool, int last)
     atomic_store(&pool->stopping, true);
     pthread_cond_broadcast(&pool->work_ready);
     pthread_mutex_unlock(&pool->mutex);
-    for (int i = 1; i <= last; i++)
+    for (int i = 1; i <= last; ++i)
         pthread_join(pool->workers[i].thread, NULL);
     pthread_cond_destroy(&pool->all_left);
     pthread_cond_destroy(&pool->work_ready);
@@ -307,7 +307,7 @@ static thread_pool_t* alloc_pool(int thread_num, uint64_t cpu_mask)
 {
     thread_pool_t* pool = alloc_memory(sizeof *pool);
     pool_worker_t* workers = alloc_memory((size_t)thread_num * sizeof *workers);
-    if (pool == NULL || workers == NULL) {
+    if (!pool || !workers) {
         free_memory(workers);
         free_memory(pool);
         return NULL;
@@ -329,15 +329,15 @@ static thread_pool_t* alloc_pool(int thread_num, uint64_t cpu_mask)
 
 int create_thread_pool(int thread_num, uint64_t cpu_mask, thread_pool_t** out_pool)
 {
-    if (out_pool == NULL) return tengine_error_set(TENGINE_EINVAL, "thread pool: out_pool is NULL");
+    if (!out_pool) return tengine_error_set(TENGINE_EINVAL, "thread pool: out_pool is NULL");
     *out_pool = NULL;
     if (thread_num < 1 || thread_num > THREAD_POOL_LIMIT) {
         return tengine_error_set(TENGINE_ERANGE, "thread pool: %d threads, wanted 1 to %d",
                                  thread_num, THREAD_POOL_LIMIT);
     }
     thread_pool_t* pool = alloc_pool(thread_num, cpu_mask);
-    if (pool == NULL) return tengine_error_set(TENGINE_ENOMEM, "thread pool: no memory");
-    for (int i = 1; i < thread_num; i++) {
+    if (!pool) return tengine_error_set(TENGINE_ENOMEM, "thread pool: no memory");
+    for (int i = 1; i < thread_num; ++i) {
         const int status = start_worker(pool, i);
         if (status < 0) {
             stop_pool(pool, i - 1);
@@ -350,10 +350,10 @@ int create_thread_pool(int thread_num, uint64_t cpu_mask, thread_pool_t** out_po
 
 void destroy_thread_pool(thread_pool_t* pool)
 {
-    if (pool != NULL) stop_pool(pool, pool->size - 1);
+    if (pool) stop_pool(pool, pool->size - 1);
 }
 
 int get_thread_pool_size(const thread_pool_t* pool)
 {
-    return pool != NULL ? pool->size : 1;
+    return pool ? pool->size : 1;
 }

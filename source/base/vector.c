@@ -25,7 +25,7 @@ static int reserve(vector_t* v, int space_num)
     size_t size;
     if (!checked_multiply((size_t)space_num, (size_t)v->entry_size, &size)) return -1;
     void* memory = resize_memory(v->real_mem, (size_t)v->space_num * (size_t)v->entry_size, size);
-    if (memory == NULL) return -1;
+    if (!memory) return -1;
     v->real_mem = memory;
     v->mem = memory;
     v->space_num = space_num;
@@ -47,8 +47,8 @@ static int reserve_next(vector_t* v)
 
 static void free_elements(vector_t* v, int begin, int end)
 {
-    if (v->free_func == NULL) return;
-    for (int i = begin; i < end; i++)
+    if (!v->free_func) return;
+    for (int i = begin; i < end; ++i)
         v->free_func(element_at(v, i));
 }
 
@@ -56,7 +56,7 @@ vector_t* create_vector(int elem_size, void (*free_func)(void*))
 {
     if (elem_size < 1) return NULL;
     vector_t* v = alloc_memory(sizeof *v);
-    if (v == NULL) return NULL;
+    if (!v) return NULL;
     v->elem_size = elem_size;
     v->entry_size = elem_size;
     v->ahead_num = GROWTH_STEP;
@@ -68,7 +68,7 @@ vector_t* create_vector(int elem_size, void (*free_func)(void*))
 
 void release_vector(vector_t* v)
 {
-    if (v == NULL) return;
+    if (!v) return;
     free_elements(v, 0, v->elem_num);
     free_memory(v->real_mem);
     free_memory(v);
@@ -76,12 +76,12 @@ void release_vector(vector_t* v)
 
 int get_vector_num(const vector_t* v)
 {
-    return v != NULL ? v->elem_num : 0;
+    return v ? v->elem_num : 0;
 }
 
 int resize_vector(vector_t* v, int new_size)
 {
-    if (v == NULL || new_size < 0 || reserve(v, new_size) != 0) return -1;
+    if (!v || new_size < 0 || reserve(v, new_size) != 0) return -1;
     if (new_size < v->elem_num) {
         free_elements(v, new_size, v->elem_num);
     } else {
@@ -95,7 +95,7 @@ int resize_vector(vector_t* v, int new_size)
 // The index of the element at `data`, or -1.
 static int find_element(const vector_t* v, const void* data)
 {
-    if (v == NULL || data == NULL) return -1;
+    if (!v || !data) return -1;
     const size_t used = (size_t)v->elem_num * (size_t)v->entry_size;
     const size_t distance = (size_t)((uintptr_t)data - (uintptr_t)v->mem);
     if (distance >= used || distance % (size_t)v->entry_size != 0) return -1;
@@ -104,27 +104,27 @@ static int find_element(const vector_t* v, const void* data)
 
 int push_vector_data(vector_t* v, const void* data)
 {
-    if (v == NULL || data == NULL) return -1;
+    if (!v || !data) return -1;
     // An element of this vector moves when the storage grows.
     const int own_index = find_element(v, data);
     if (reserve_next(v) != 0) return -1;
     const void* source = own_index >= 0 ? element_at(v, own_index) : data;
     memcpy(element_at(v, v->elem_num), source, (size_t)v->elem_size);
-    v->elem_num++;
+    ++v->elem_num;
     return 0;
 }
 
 int set_vector_data(vector_t* v, int index, const void* data)
 {
     void* element = get_vector_data(v, index);
-    if (element == NULL || data == NULL) return -1;
+    if (!element || !data) return -1;
     memmove(element, data, (size_t)v->elem_size);
     return 0;
 }
 
 void* get_vector_data(const vector_t* v, int index)
 {
-    if (v == NULL || index < 0 || index >= v->elem_num) return NULL;
+    if (!v || index < 0 || index >= v->elem_num) return NULL;
     return element_at(v, index);
 }
 
@@ -139,9 +139,9 @@ int remove_vector_via_pointer(vector_t* v, const void* data)
 void remove_vector_via_index(vector_t* v, int index)
 {
     char* element = get_vector_data(v, index);
-    if (element == NULL) return;
+    if (!element) return;
     free_elements(v, index, index + 1);
     const size_t entry_size = (size_t)v->entry_size;
     memmove(element, element + entry_size, (size_t)(v->elem_num - index - 1) * entry_size);
-    v->elem_num--;
+    --v->elem_num;
 }

@@ -48,7 +48,7 @@ void destroy_ir_context(ir_context_t* context)
 ir_context_device_t* find_ir_context_device(const ir_context_t* context,
                                             const struct device* device)
 {
-    for (int i = 0; i < get_vector_num(context->devices); i++) {
+    for (int i = 0; i < get_vector_num(context->devices); ++i) {
         ir_context_device_t* entry = get_vector_data(context->devices, i);
         if (entry->device == device) return entry;
     }
@@ -78,7 +78,7 @@ out_of_memory:
 
 int remove_ir_context_device(ir_context_t* context, const struct device* device)
 {
-    for (int i = 0; i < get_vector_num(context->devices); i++) {
+    for (int i = 0; i < get_vector_num(context->devices); ++i) {
         const ir_context_device_t* entry = get_vector_data(context->devices, i);
         if (entry->device != device) continue;
         remove_vector_via_index(context->devices, i);
@@ -90,7 +90,7 @@ int remove_ir_context_device(ir_context_t* context, const struct device* device)
 
 static ir_key_value_t* find_entry(const struct vector* list, const char* key)
 {
-    for (int i = 0; i < get_vector_num(list); i++) {
+    for (int i = 0; i < get_vector_num(list); ++i) {
         ir_key_value_t* entry = get_vector_data(list, i);
         if (strcmp(entry->key, key) == 0) return entry;
     }

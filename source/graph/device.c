@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void init_ir_device(ir_device_t* device, const char* name)
+void init_ir_device(struct device* device, const char* name)
 {
     memset(device, 0, sizeof(*device));
     device->name = name;

@@ -19,7 +19,7 @@ static bool allocate_pieces(struct graph* graph)
     graph->subgraph_list = create_vector(sizeof(struct subgraph*), NULL);
     if (!graph->subgraph_list) return false;
     graph->pool = create_graph_pool();
-    return graph->pool != NULL;
+    return graph->pool;
 }
 
 struct graph* create_ir_graph(struct context* context)
@@ -43,7 +43,7 @@ int set_ir_graph_name(struct graph* graph, const char* name)
     return TENGINE_OK;
 }
 
-void destroy_ir_graph(ir_graph_t* graph)
+void destroy_ir_graph(struct graph* graph)
 {
     if (!graph) return;
     if (graph->execution) destroy_ir_graph(graph->execution);
@@ -52,11 +52,11 @@ void destroy_ir_graph(ir_graph_t* graph)
         release_vector(graph->subgraph_list);
     }
     // Nodes need not look themselves up among the consumers of tensors that go as well.
-    for (int i = 0; i < graph->tensor_num; i++)
+    for (int i = 0; i < graph->tensor_num; ++i)
         if (graph->tensor_list[i]) graph->tensor_list[i]->consumer_num = 0;
-    for (int i = 0; i < graph->node_num; i++)
+    for (int i = 0; i < graph->node_num; ++i)
         destroy_ir_node(graph, graph->node_list[i]);
-    for (int i = 0; i < graph->tensor_num; i++)
+    for (int i = 0; i < graph->tensor_num; ++i)
         destroy_ir_tensor(graph, graph->tensor_list[i]);
     if (graph->attribute && graph->attribute->private_context)
         destroy_ir_context(graph->attribute->context);
@@ -80,7 +80,7 @@ static int replace_index_list(const char* what, const int32_t* from, int number,
 {
     if (number < 0 || (number > 0 && !from))
         return tengine_error_set(TENGINE_EINVAL, "a list of %d %s is not possible", number, what);
-    for (int i = 0; i < number; i++)
+    for (int i = 0; i < number; ++i)
         if (from[i] < 0 || from[i] >= limit)
             return tengine_error_set(TENGINE_ERANGE, "%s: index %d is not in 0..%d", what, from[i],
                                      limit - 1);
@@ -93,7 +93,7 @@ static int replace_index_list(const char* what, const int32_t* from, int number,
     return TENGINE_OK;
 }
 
-int set_ir_graph_input_tensor(ir_graph_t* graph, const int32_t tensors[], int number)
+int set_ir_graph_input_tensor(struct graph* graph, const int32_t tensors[], int number)
 {
     return replace_index_list("input tensors", tensors, number, graph->tensor_num,
                               &graph->input_tensors, &graph->input_tensor_num);
@@ -101,11 +101,11 @@ int set_ir_graph_input_tensor(ir_graph_t* graph, const int32_t tensors[], int nu
 
 static void count_outputs(struct graph* graph, int change)
 {
-    for (int i = 0; i < graph->output_tensor_num; i++)
+    for (int i = 0; i < graph->output_tensor_num; ++i)
         graph->tensor_list[graph->output_tensors[i]]->graph_output_num += change;
 }
 
-int set_ir_graph_output_tensor(ir_graph_t* graph, const int32_t tensors[], int number)
+int set_ir_graph_output_tensor(struct graph* graph, const int32_t tensors[], int number)
 {
     count_outputs(graph, -1);
     const int status = replace_index_list("output tensors", tensors, number, graph->tensor_num,
@@ -119,14 +119,14 @@ static int collect_output_tensors(const struct graph* graph, const int32_t* node
                                   int32_t** out_tensors, int* out_number)
 {
     int total = 0;
-    for (int i = 0; i < node_num; i++)
+    for (int i = 0; i < node_num; ++i)
         total += graph->node_list[nodes[i]]->output_num;
     int32_t* tensors = alloc_memory(sizeof(*tensors) * (size_t)total);
     if (!tensors) return tengine_error_set(TENGINE_ENOMEM, "no memory for %d tensors", total);
     int number = 0;
-    for (int i = 0; i < node_num; i++) {
+    for (int i = 0; i < node_num; ++i) {
         const struct node* node = graph->node_list[nodes[i]];
-        for (int k = 0; k < node->output_num; k++)
+        for (int k = 0; k < node->output_num; ++k)
             if (node->output_tensors[k] >= 0) tensors[number++] = node->output_tensors[k];
     }
     *out_tensors = tensors;
@@ -134,22 +134,22 @@ static int collect_output_tensors(const struct graph* graph, const int32_t* node
     return TENGINE_OK;
 }
 
-static int set_border_nodes(ir_graph_t* graph, uint8_t node_type, const int32_t nodes[], int number,
-                            int32_t** list, int32_t* list_num)
+static int set_border_nodes(struct graph* graph, uint8_t node_type, const int32_t nodes[],
+                            int number, int32_t** list, int32_t* list_num)
 {
     if (number <= 0)
         return tengine_error_set(TENGINE_EINVAL, "a list of %d nodes is empty", number);
     TENGINE_RETURN_IF_ERROR(
         replace_index_list("nodes", nodes, number, graph->node_num, list, list_num));
-    for (int i = 0; i < graph->node_num; i++)
+    for (int i = 0; i < graph->node_num; ++i)
         if (graph->node_list[i]->node_type == node_type)
             graph->node_list[i]->node_type = TE_NODE_TYPE_INTERMEDIATE;
-    for (int i = 0; i < number; i++)
+    for (int i = 0; i < number; ++i)
         graph->node_list[nodes[i]]->node_type = node_type;
     return TENGINE_OK;
 }
 
-int set_ir_graph_input_node(ir_graph_t* graph, const int32_t input_nodes[], int input_number)
+int set_ir_graph_input_node(struct graph* graph, const int32_t input_nodes[], int input_number)
 {
     TENGINE_RETURN_IF_ERROR(set_border_nodes(graph, TE_NODE_TYPE_INPUT, input_nodes, input_number,
                                              &graph->input_nodes, &graph->input_num));
@@ -164,7 +164,7 @@ int set_ir_graph_input_node(ir_graph_t* graph, const int32_t input_nodes[], int 
 
 static bool is_listed_node(const int32_t nodes[], int number, int32_t node)
 {
-    for (int i = 0; i < number; i++)
+    for (int i = 0; i < number; ++i)
         if (nodes[i] == node) return true;
     return false;
 }
@@ -172,7 +172,7 @@ static bool is_listed_node(const int32_t nodes[], int number, int32_t node)
 // Changes tensors of the node from one type to another; constants stay what they are.
 static void retype_outputs(const struct node* node, int from, int to)
 {
-    for (int i = 0; i < node->output_num; i++) {
+    for (int i = 0; i < node->output_num; ++i) {
         struct tensor* tensor = get_ir_node_output(node, i);
         if (!tensor || tensor->tensor_type != from) continue;
         tensor->tensor_type = (uint8_t)to;
@@ -182,18 +182,18 @@ static void retype_outputs(const struct node* node, int from, int to)
 
 int replace_ir_graph_input_nodes(struct graph* graph, const int32_t nodes[], int number)
 {
-    for (int i = 0; i < graph->input_num; i++) {
+    for (int i = 0; i < graph->input_num; ++i) {
         const struct node* node = get_ir_graph_node(graph, graph->input_nodes[i]);
         if (node->input_num > 0 && !is_listed_node(nodes, number, node->index))
             retype_outputs(node, TENSOR_TYPE_INPUT, TENSOR_TYPE_VAR);
     }
     TENGINE_RETURN_IF_ERROR(set_ir_graph_input_node(graph, nodes, number));
-    for (int i = 0; i < number; i++)
+    for (int i = 0; i < number; ++i)
         retype_outputs(get_ir_graph_node(graph, nodes[i]), TENSOR_TYPE_VAR, TENSOR_TYPE_INPUT);
     return TENGINE_OK;
 }
 
-int set_ir_graph_output_node(ir_graph_t* graph, const int32_t output_nodes[], int output_number)
+int set_ir_graph_output_node(struct graph* graph, const int32_t output_nodes[], int output_number)
 {
     TENGINE_RETURN_IF_ERROR(set_border_nodes(graph, TE_NODE_TYPE_OUTPUT, output_nodes,
                                              output_number, &graph->output_nodes,
@@ -207,17 +207,17 @@ int set_ir_graph_output_node(ir_graph_t* graph, const int32_t output_nodes[], in
     return status;
 }
 
-struct tensor* get_ir_graph_tensor(const ir_graph_t* graph, int index)
+struct tensor* get_ir_graph_tensor(const struct graph* graph, int index)
 {
     return index >= 0 && index < graph->tensor_num ? graph->tensor_list[index] : NULL;
 }
 
-struct node* get_ir_graph_node(const ir_graph_t* graph, int index)
+struct node* get_ir_graph_node(const struct graph* graph, int index)
 {
     return index >= 0 && index < graph->node_num ? graph->node_list[index] : NULL;
 }
 
-struct subgraph* get_ir_graph_subgraph(const ir_graph_t* graph, int index)
+struct subgraph* get_ir_graph_subgraph(const struct graph* graph, int index)
 {
     struct subgraph** entry = get_vector_data(graph->subgraph_list, index);
     return entry ? *entry : NULL;
@@ -231,14 +231,14 @@ bool is_ir_graph_output(const struct graph* graph, int tensor_index)
 static bool is_computing(const struct node* node)
 {
     const struct tensor* output = get_ir_node_output(node, 0);
-    return node->input_num > 0 || output == NULL || output->tensor_type == TENSOR_TYPE_VAR;
+    return node->input_num > 0 || !output || output->tensor_type == TENSOR_TYPE_VAR;
 }
 
 int count_ir_computing_nodes(const struct graph* graph)
 {
     int number = 0;
-    for (int i = 0; i < graph->node_num; i++)
-        if (is_computing(graph->node_list[i])) number++;
+    for (int i = 0; i < graph->node_num; ++i)
+        if (is_computing(graph->node_list[i])) ++number;
     return number;
 }
 
@@ -249,7 +249,7 @@ int replace_ir_tensor_uses(struct graph* graph, struct tensor* from, struct tens
         struct node* node = graph->node_list[from->consumer[last]];
         TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, from->consumer_input[last], to));
     }
-    for (int i = 0; i < graph->output_tensor_num && from->graph_output_num > 0; i++)
+    for (int i = 0; i < graph->output_tensor_num && from->graph_output_num > 0; ++i)
         if (graph->output_tensors[i] == from->index) replace_ir_graph_output(graph, i, to);
     return TENGINE_OK;
 }
@@ -258,12 +258,12 @@ void replace_ir_graph_output(struct graph* graph, int place, struct tensor* tens
 {
     graph->tensor_list[graph->output_tensors[place]]->graph_output_num--;
     graph->output_tensors[place] = tensor->index;
-    tensor->graph_output_num++;
+    ++tensor->graph_output_num;
 }
 
 static void renumber(int32_t* list, int number, const int32_t* new_index)
 {
-    for (int i = 0; i < number; i++)
+    for (int i = 0; i < number; ++i)
         if (list[i] >= 0) list[i] = new_index[list[i]];
 }
 
@@ -271,7 +271,7 @@ static void renumber(int32_t* list, int number, const int32_t* new_index)
 static int32_t close_gaps(void** list, int32_t number, int32_t* new_index)
 {
     int32_t kept = 0;
-    for (int i = 0; i < number; i++) {
+    for (int i = 0; i < number; ++i) {
         new_index[i] = list[i] ? kept : -1;
         if (list[i]) list[kept++] = list[i];
     }
@@ -289,13 +289,13 @@ int compact_ir_graph(struct graph* graph)
     }
     graph->tensor_num = close_gaps((void**)graph->tensor_list, graph->tensor_num, tensor_index);
     graph->node_num = close_gaps((void**)graph->node_list, graph->node_num, node_index);
-    for (int i = 0; i < graph->node_num; i++) {
+    for (int i = 0; i < graph->node_num; ++i) {
         struct node* node = graph->node_list[i];
         node->index = i;
         renumber(node->input_tensors, node->input_num, tensor_index);
         renumber(node->output_tensors, node->output_num, tensor_index);
     }
-    for (int i = 0; i < graph->tensor_num; i++) {
+    for (int i = 0; i < graph->tensor_num; ++i) {
         struct tensor* tensor = graph->tensor_list[i];
         tensor->index = i;
         renumber(&tensor->producer, 1, node_index);

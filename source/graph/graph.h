@@ -34,11 +34,11 @@ static inline int32_t get_ir_list_capacity(int32_t capacity)
 int set_ir_graph_name(struct graph* graph, const char* name);
 
 // Appends a node without operator; create_ir_node() of the operator room completes it.
-ir_node_t* append_ir_node(struct graph* graph, const char* name);
+struct node* append_ir_node(struct graph* graph, const char* name);
 
 // Disconnects and frees a node (a tensor that nothing uses any more); its list entry becomes NULL.
-void destroy_ir_node(struct graph* ir_graph, ir_node_t* ir_node);
-void destroy_ir_tensor(struct graph* ir_graph, ir_tensor_t* ir_tensor);
+void destroy_ir_node(struct graph* ir_graph, struct node* ir_node);
+void destroy_ir_tensor(struct graph* ir_graph, struct tensor* ir_tensor);
 
 // Every consumer of `from`, and the graph's outputs, read `to` instead.
 int replace_ir_tensor_uses(struct graph* graph, struct tensor* from, struct tensor* to);

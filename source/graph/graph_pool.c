@@ -17,7 +17,7 @@ struct graph_pool
 struct graph_pool* create_graph_pool(void)
 {
     struct graph_pool* created = alloc_memory(sizeof *created);
-    if (created == NULL) return NULL;
+    if (!created) return NULL;
     pthread_mutex_init(&created->mutex, NULL);
     created->holder_num = 1;
     return created;
@@ -26,13 +26,13 @@ struct graph_pool* create_graph_pool(void)
 static void hold(struct graph_pool* held)
 {
     pthread_mutex_lock(&held->mutex);
-    held->holder_num++;
+    ++held->holder_num;
     pthread_mutex_unlock(&held->mutex);
 }
 
 void release_graph_pool(struct graph_pool* held)
 {
-    if (held == NULL) return;
+    if (!held) return;
     pthread_mutex_lock(&held->mutex);
     const bool is_last = --held->holder_num == 0;
     pthread_mutex_unlock(&held->mutex);
@@ -59,8 +59,8 @@ int share_graph_pool(const struct graph* graph, thread_pool_t** out_pool)
     if (shared->part_num == 0)
         status = create_thread_pool(options->num_thread, options->affinity, &shared->pool);
     if (status == TENGINE_OK) {
-        shared->part_num++;
-        shared->holder_num++;
+        ++shared->part_num;
+        ++shared->holder_num;
         *out_pool = shared->pool;
     }
     pthread_mutex_unlock(&shared->mutex);

@@ -8,7 +8,7 @@
 #include "graph/graph.h"
 #include "tengine/device.h"
 
-ir_node_t* append_ir_node(struct graph* graph, const char* name)
+struct node* append_ir_node(struct graph* graph, const char* name)
 {
     if (graph->node_num == graph->node_capacity) {
         const int32_t capacity = get_ir_list_capacity(graph->node_capacity);
@@ -20,7 +20,7 @@ ir_node_t* append_ir_node(struct graph* graph, const char* name)
         graph->node_list = list;
         graph->node_capacity = capacity;
     }
-    ir_node_t* node = alloc_memory(sizeof(*node));
+    struct node* node = alloc_memory(sizeof(*node));
     if (!node) goto out_of_memory;
     node->name = duplicate_string(name);
     if (!node->name) {
@@ -53,12 +53,12 @@ static void remove_consumer(const struct node* node, int index)
     if (input >= 0) node->graph->node_list[tensor->consumer[place]]->input_places[input] = place;
 }
 
-void destroy_ir_node(struct graph* graph, ir_node_t* node)
+void destroy_ir_node(struct graph* graph, struct node* node)
 {
     if (!node) return;
-    for (int i = 0; i < node->input_num; i++)
+    for (int i = 0; i < node->input_num; ++i)
         remove_consumer(node, i);
-    for (int i = 0; i < node->output_num; i++) {
+    for (int i = 0; i < node->output_num; ++i) {
         struct tensor* tensor = get_ir_node_output(node, i);
         if (tensor && tensor->producer == node->index) tensor->producer = -1;
     }
@@ -72,7 +72,7 @@ void destroy_ir_node(struct graph* graph, ir_node_t* node)
     free_memory(node);
 }
 
-static int check_place(const ir_node_t* node, const char* what, int index)
+static int check_place(const struct node* node, const char* what, int index)
 {
     const int most = 1 << 20;
     if (index >= 0 && index < most) return TENGINE_OK;
@@ -81,10 +81,10 @@ static int check_place(const ir_node_t* node, const char* what, int index)
 }
 
 // Makes room for entry `index`; new entries are absent.
-static int grow_inputs(ir_node_t* node, int index)
+static int grow_inputs(struct node* node, int index)
 {
     TENGINE_RETURN_IF_ERROR(check_place(node, "input", index));
-    for (; node->input_num <= index; node->input_num++)
+    for (; node->input_num <= index; ++node->input_num)
         if (!push_ir_index(&node->input_tensors, node->input_num, -1) ||
             !push_ir_index(&node->input_places, node->input_num, -1))
             return tengine_error_set(TENGINE_ENOMEM, "node '%s': no memory for input %d",
@@ -92,17 +92,17 @@ static int grow_inputs(ir_node_t* node, int index)
     return TENGINE_OK;
 }
 
-static int grow_outputs(ir_node_t* node, int index)
+static int grow_outputs(struct node* node, int index)
 {
     TENGINE_RETURN_IF_ERROR(check_place(node, "output", index));
-    for (; node->output_num <= index; node->output_num++)
+    for (; node->output_num <= index; ++node->output_num)
         if (!push_ir_index(&node->output_tensors, node->output_num, -1))
             return tengine_error_set(TENGINE_ENOMEM, "node '%s': no memory for output %d",
                                      node->name, index);
     return TENGINE_OK;
 }
 
-int set_ir_node_input_tensor(ir_node_t* node, int input_idx, struct tensor* tensor)
+int set_ir_node_input_tensor(struct node* node, int input_idx, struct tensor* tensor)
 {
     TENGINE_RETURN_IF_ERROR(grow_inputs(node, input_idx));
     if (tensor == get_ir_node_input(node, input_idx)) return TENGINE_OK;
@@ -113,7 +113,7 @@ int set_ir_node_input_tensor(ir_node_t* node, int input_idx, struct tensor* tens
     return TENGINE_OK;
 }
 
-int set_ir_node_output_tensor(ir_node_t* node, int output_idx, struct tensor* tensor)
+int set_ir_node_output_tensor(struct node* node, int output_idx, struct tensor* tensor)
 {
     if (tensor && tensor->producer >= 0 && tensor->producer != node->index)
         return tengine_error_set(
@@ -127,13 +127,13 @@ int set_ir_node_output_tensor(ir_node_t* node, int output_idx, struct tensor* te
     return TENGINE_OK;
 }
 
-struct tensor* get_ir_node_input(const ir_node_t* node, int index)
+struct tensor* get_ir_node_input(const struct node* node, int index)
 {
     if (index < 0 || index >= node->input_num) return NULL;
     return get_ir_graph_tensor(node->graph, node->input_tensors[index]);
 }
 
-struct tensor* get_ir_node_output(const ir_node_t* node, int index)
+struct tensor* get_ir_node_output(const struct node* node, int index)
 {
     if (index < 0 || index >= node->output_num) return NULL;
     return get_ir_graph_tensor(node->graph, node->output_tensors[index]);
@@ -141,7 +141,7 @@ struct tensor* get_ir_node_output(const ir_node_t* node, int index)
 
 int get_ir_node_index_from_name(const struct graph* graph, const char* node_name)
 {
-    for (int i = 0; i < graph->node_num; i++)
+    for (int i = 0; i < graph->node_num; ++i)
         if (graph->node_list[i] && strcmp(graph->node_list[i]->name, node_name) == 0) return i;
     return -1;
 }
@@ -159,7 +159,7 @@ int add_ir_node_refusal(struct node* node, struct device* device, const struct i
 
 const struct tensor* find_ir_unknown_input(const struct node* node)
 {
-    for (int i = 0; i < node->input_num; i++) {
+    for (int i = 0; i < node->input_num; ++i) {
         const struct tensor* tensor = get_ir_node_input(node, i);
         if (tensor && !is_ir_tensor_shape_known(tensor)) return tensor;
     }
@@ -168,7 +168,7 @@ const struct tensor* find_ir_unknown_input(const struct node* node)
 
 const struct tensor* find_ir_unknown_output(const struct node* node)
 {
-    for (int i = 0; i < node->output_num; i++) {
+    for (int i = 0; i < node->output_num; ++i) {
         const struct tensor* tensor = get_ir_node_output(node, i);
         if (tensor && !is_ir_tensor_shape_known(tensor)) return tensor;
     }

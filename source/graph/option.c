@@ -112,7 +112,7 @@ const ir_option_t* get_ir_option(int index)
 
 const ir_option_t* find_ir_option(const char* key)
 {
-    for (int i = 0; key && i < get_ir_option_count(); i++)
+    for (int i = 0; key && i < get_ir_option_count(); ++i)
         if (strcmp(option_table[i].key, key) == 0) return &option_table[i];
     return NULL;
 }
@@ -120,9 +120,9 @@ const ir_option_t* find_ir_option(const char* key)
 int fail_ir_option(const ir_context_t* context, const char* key)
 {
     text_t known = {0};
-    for (int i = 0; i < get_ir_option_count(); i++)
+    for (int i = 0; i < get_ir_option_count(); ++i)
         append_text(&known, "%s%s", i > 0 ? ", " : "", option_table[i].key);
-    for (int i = 0; i < get_vector_num(context->devices); i++) {
+    for (int i = 0; i < get_vector_num(context->devices); ++i) {
         const ir_context_device_t* entry = get_vector_data(context->devices, i);
         append_text(&known, ", %s.<key>", entry->device->name);
     }
@@ -147,7 +147,7 @@ static bool is_choice(const char* choices, const char* value)
 
 static const char* read_digits(const char* text, double* number)
 {
-    for (; *text >= '0' && *text <= '9'; text++)
+    for (; *text >= '0' && *text <= '9'; ++text)
         *number = *number * 10 + (*text - '0');
     return text;
 }
@@ -156,7 +156,7 @@ static const char* read_digits(const char* text, double* number)
 static double power_of_ten(double exponent)
 {
     double power = 1;
-    for (double i = 0; i < exponent && isfinite(power); i++)
+    for (double i = 0; i < exponent && isfinite(power); ++i)
         power *= 10;
     return power;
 }
@@ -241,7 +241,7 @@ ir_context_device_t* find_ir_option_device(const ir_context_t* context, const ch
     // A device's name may have dots itself.
     for (const char* dot = strchr(key, '.'); dot; dot = strchr(dot + 1, '.')) {
         const size_t length = (size_t)(dot - key);
-        for (int i = 0; i < get_vector_num(context->devices); i++) {
+        for (int i = 0; i < get_vector_num(context->devices); ++i) {
             ir_context_device_t* entry = get_vector_data(context->devices, i);
             const char* name = entry->device->name;
             if (strlen(name) != length || memcmp(name, key, length) != 0) continue;

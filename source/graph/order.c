@@ -32,7 +32,7 @@ static int32_t pop_ready(ready_heap_t* heap)
     for (;;) {
         int32_t child = 2 * parent + 1;
         if (child >= heap->number) break;
-        if (child + 1 < heap->number && heap->items[child + 1] < heap->items[child]) child++;
+        if (child + 1 < heap->number && heap->items[child + 1] < heap->items[child]) ++child;
         if (heap->items[child] >= item) break;
         heap->items[parent] = heap->items[child];
         parent = child;
@@ -45,18 +45,18 @@ static int32_t pop_ready(ready_heap_t* heap)
 static int32_t count_waits(const struct graph* graph, const struct node* node)
 {
     int32_t waits = 0;
-    for (int i = 0; i < node->input_num; i++) {
+    for (int i = 0; i < node->input_num; ++i) {
         const struct tensor* tensor = get_ir_graph_tensor(graph, node->input_tensors[i]);
-        if (tensor && tensor->producer >= 0) waits++;
+        if (tensor && tensor->producer >= 0) ++waits;
     }
     return waits;
 }
 
 static void release_consumers(const struct node* node, int32_t* waits, ready_heap_t* ready)
 {
-    for (int i = 0; i < node->output_num; i++) {
+    for (int i = 0; i < node->output_num; ++i) {
         const struct tensor* tensor = get_ir_node_output(node, i);
-        for (int k = 0; tensor && k < tensor->consumer_num; k++)
+        for (int k = 0; tensor && k < tensor->consumer_num; ++k)
             if (--waits[tensor->consumer[k]] == 0) push_ready(ready, tensor->consumer[k]);
     }
 }
@@ -65,7 +65,7 @@ static int fail_cycle(const struct graph* graph, const int32_t* waits)
 {
     text_t names = {0};
     int shown = 0;
-    for (int i = 0; i < graph->node_num && shown < 8; i++)
+    for (int i = 0; i < graph->node_num && shown < 8; ++i)
         if (waits[i] > 0)
             append_text(&names, "%s'%s'", shown++ ? ", " : "", graph->node_list[i]->name);
     const int status =
@@ -80,7 +80,7 @@ static int32_t order_nodes(const struct graph* graph, int32_t* waits, int32_t* o
                            ready_heap_t* ready)
 {
     int32_t ordered = 0;
-    for (int i = 0; i < graph->node_num; i++) {
+    for (int i = 0; i < graph->node_num; ++i) {
         waits[i] = count_waits(graph, graph->node_list[i]);
         if (waits[i] == 0) push_ready(ready, i);
     }
@@ -95,21 +95,21 @@ static int32_t order_nodes(const struct graph* graph, int32_t* waits, int32_t* o
 static void apply_order(struct graph* graph, const int32_t* order, int32_t* new_index,
                         struct node** nodes)
 {
-    for (int i = 0; i < graph->node_num; i++) {
+    for (int i = 0; i < graph->node_num; ++i) {
         nodes[i] = graph->node_list[order[i]];
         nodes[i]->index = i;
         new_index[order[i]] = i;
     }
     memcpy(graph->node_list, nodes, sizeof(*nodes) * (size_t)graph->node_num);
-    for (int i = 0; i < graph->tensor_num; i++) {
+    for (int i = 0; i < graph->tensor_num; ++i) {
         struct tensor* tensor = graph->tensor_list[i];
         if (tensor->producer >= 0) tensor->producer = new_index[tensor->producer];
-        for (int k = 0; k < tensor->consumer_num; k++)
+        for (int k = 0; k < tensor->consumer_num; ++k)
             tensor->consumer[k] = new_index[tensor->consumer[k]];
     }
-    for (int i = 0; i < graph->input_num; i++)
+    for (int i = 0; i < graph->input_num; ++i)
         graph->input_nodes[i] = new_index[graph->input_nodes[i]];
-    for (int i = 0; i < graph->output_num; i++)
+    for (int i = 0; i < graph->output_num; ++i)
         graph->output_nodes[i] = new_index[graph->output_nodes[i]];
 }
 

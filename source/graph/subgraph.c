@@ -9,16 +9,16 @@
 #include "graph/graph.h"
 #include "tengine/device.h"
 
-void init_ir_subgraph(struct graph* graph, ir_subgraph_t* subgraph, int index)
+void init_ir_subgraph(struct graph* graph, struct subgraph* subgraph, int index)
 {
     memset(subgraph, 0, sizeof(*subgraph));
     subgraph->graph = graph;
     subgraph->index = index;
 }
 
-ir_subgraph_t* create_ir_subgraph(struct graph* graph, struct device* device)
+struct subgraph* create_ir_subgraph(struct graph* graph, struct device* device)
 {
-    ir_subgraph_t* subgraph = alloc_memory(sizeof(*subgraph));
+    struct subgraph* subgraph = alloc_memory(sizeof(*subgraph));
     if (!subgraph) return NULL;
     init_ir_subgraph(graph, subgraph, get_vector_num(graph->subgraph_list));
     subgraph->device = device;
@@ -42,7 +42,7 @@ int set_ir_subgraph_nodes(struct subgraph* subgraph, const int32_t nodes[], int 
     return TENGINE_OK;
 }
 
-void release_ir_subgraph(struct graph* graph, ir_subgraph_t* subgraph)
+void release_ir_subgraph(struct graph* graph, struct subgraph* subgraph)
 {
     (void)graph;
     if (!subgraph) return;
@@ -80,7 +80,7 @@ static int producer_part(const struct graph* graph, const struct tensor* tensor)
 static int64_t sum_bytes(const struct graph* graph, const int32_t* tensors, int number)
 {
     int64_t bytes = 0;
-    for (int i = 0; i < number; i++)
+    for (int i = 0; i < number; ++i)
         bytes += (int64_t)get_ir_tensor_bytes(graph->tensor_list[tensors[i]]);
     return bytes;
 }
@@ -94,14 +94,14 @@ static void sum_border_bytes(struct subgraph* part)
 static bool is_needed_outside(const struct subgraph* part, const struct tensor* tensor)
 {
     const struct graph* graph = part->graph;
-    for (int i = 0; i < tensor->consumer_num; i++)
+    for (int i = 0; i < tensor->consumer_num; ++i)
         if (graph->node_list[tensor->consumer[i]]->subgraph_idx != part->index) return true;
     return is_ir_graph_output(graph, tensor->index);
 }
 
 static int list_outputs(struct subgraph* part, const struct node* node)
 {
-    for (int i = 0; i < node->output_num; i++) {
+    for (int i = 0; i < node->output_num; ++i) {
         const struct tensor* tensor = get_ir_node_output(node, i);
         if (tensor && is_needed_outside(part, tensor))
             TENGINE_RETURN_IF_ERROR(
@@ -113,7 +113,7 @@ static int list_outputs(struct subgraph* part, const struct node* node)
 // One entry per use; drop_repeated_inputs() comes behind.
 static int list_inputs(struct subgraph* part, const struct node* node)
 {
-    for (int i = 0; i < node->input_num; i++) {
+    for (int i = 0; i < node->input_num; ++i) {
         const struct tensor* tensor = get_ir_node_input(node, i);
         if (!tensor || tensor->tensor_type == TENSOR_TYPE_CONST ||
             producer_part(part->graph, tensor) == part->index)
@@ -145,14 +145,14 @@ static int drop_repeated_inputs(struct subgraph* part)
     const size_t number = (size_t)part->input_num;
     struct use* uses = alloc_memory(sizeof *uses * number);
     if (!uses) return tengine_error_set(TENGINE_ENOMEM, "no memory for the inputs of a part");
-    for (size_t i = 0; i < number; i++)
+    for (size_t i = 0; i < number; ++i)
         uses[i] = (struct use){part->input_tensor_list[i], (int32_t)i};
     sort_items(uses, number, sizeof *uses, compare_uses);
-    for (size_t i = 1; i < number; i++)
+    for (size_t i = 1; i < number; ++i)
         if (uses[i].tensor == uses[i - 1].tensor) part->input_tensor_list[uses[i].place] = -1;
     free_memory(uses);
     part->input_num = 0;
-    for (size_t i = 0; i < number; i++)
+    for (size_t i = 0; i < number; ++i)
         if (part->input_tensor_list[i] >= 0)
             part->input_tensor_list[part->input_num++] = part->input_tensor_list[i];
     return TENGINE_OK;
@@ -161,7 +161,7 @@ static int drop_repeated_inputs(struct subgraph* part)
 static int count_waits(const struct subgraph* part)
 {
     int waits = 0;
-    for (int i = 0; i < part->input_num; i++)
+    for (int i = 0; i < part->input_num; ++i)
         waits +=
             producer_part(part->graph, part->graph->tensor_list[part->input_tensor_list[i]]) >= 0;
     return waits;
@@ -170,7 +170,7 @@ static int count_waits(const struct subgraph* part)
 int list_ir_subgraph_borders(struct subgraph* part)
 {
     part->input_num = part->output_num = 0;
-    for (int i = 0; i < part->node_num; i++) {
+    for (int i = 0; i < part->node_num; ++i) {
         const struct node* node = part->graph->node_list[part->node_list[i]];
         TENGINE_RETURN_IF_ERROR(list_inputs(part, node));
         TENGINE_RETURN_IF_ERROR(list_outputs(part, node));
@@ -184,7 +184,7 @@ int list_ir_subgraph_borders(struct subgraph* part)
 // The tensors learn which parts read or write them.
 static int note_part(struct graph* graph, int index, const int32_t* tensors, int number)
 {
-    for (int i = 0; i < number; i++) {
+    for (int i = 0; i < number; ++i) {
         struct tensor* tensor = graph->tensor_list[tensors[i]];
         TENGINE_RETURN_IF_ERROR(append_index(&tensor->subgraph_list, &tensor->subgraph_num, index));
     }
@@ -193,9 +193,9 @@ static int note_part(struct graph* graph, int index, const int32_t* tensors, int
 
 int connect_ir_subgraphs(struct graph* graph)
 {
-    for (int i = 0; i < graph->tensor_num; i++)
+    for (int i = 0; i < graph->tensor_num; ++i)
         graph->tensor_list[i]->subgraph_num = 0;
-    for (int p = 0; p < get_vector_num(graph->subgraph_list); p++) {
+    for (int p = 0; p < get_vector_num(graph->subgraph_list); ++p) {
         struct subgraph* part = get_ir_graph_subgraph(graph, p);
         TENGINE_RETURN_IF_ERROR(list_ir_subgraph_borders(part));
         TENGINE_RETURN_IF_ERROR(note_part(graph, p, part->input_tensor_list, part->input_num));

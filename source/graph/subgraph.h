@@ -8,10 +8,10 @@
 extern "C" {
 #endif
 
-void init_ir_subgraph(struct graph* graph, ir_subgraph_t* subgraph, int index);
+void init_ir_subgraph(struct graph* graph, struct subgraph* subgraph, int index);
 
 // Frees it (NULL is allowed); its device_graph goes through the device's release_graph.
-void release_ir_subgraph(struct graph* ir_graph, ir_subgraph_t* ir_subgraph);
+void release_ir_subgraph(struct graph* ir_graph, struct subgraph* ir_subgraph);
 void release_ir_subgraph_list(struct graph* graph);
 
 // Fills input and output tensor lists, wait counts and the tensors' subgraph lists of every part

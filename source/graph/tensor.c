@@ -45,7 +45,7 @@ const char* get_data_type_name(int data_type)
     return is_data_type(data_type) ? data_types[data_type].name : "unknown";
 }
 
-ir_tensor_t* create_ir_tensor(struct graph* graph, const char* tensor_name, int data_type)
+struct tensor* create_ir_tensor(struct graph* graph, const char* tensor_name, int data_type)
 {
     if (!is_data_type(data_type) && data_type != TENGINE_DT_UNKNOWN) {
         tengine_error_set(TENGINE_EDTYPE, "tensor '%s': data type %d is not one of 0..%d",
@@ -67,7 +67,7 @@ ir_tensor_t* create_ir_tensor(struct graph* graph, const char* tensor_name, int 
         snprintf(made_up, sizeof(made_up), "tensor_%d", graph->tensor_num);
         tensor_name = made_up;
     }
-    ir_tensor_t* tensor = alloc_memory(sizeof(*tensor));
+    struct tensor* tensor = alloc_memory(sizeof(*tensor));
     if (!tensor) goto out_of_memory;
     tensor->name = duplicate_string(tensor_name);
     if (!tensor->name) {
@@ -89,7 +89,7 @@ out_of_memory:
     return NULL;
 }
 
-void release_ir_tensor_data(ir_tensor_t* tensor)
+void release_ir_tensor_data(struct tensor* tensor)
 {
     if (tensor->free_host_mem) free_memory(tensor->data);
     tensor->data = NULL;
@@ -104,7 +104,7 @@ void set_ir_tensor_data(struct tensor* tensor, void* data, bool owned)
     tensor->free_host_mem = owned;
 }
 
-static void release_quant_params(ir_tensor_t* tensor)
+static void release_quant_params(struct tensor* tensor)
 {
     if (tensor->quant_param_num > 1) {
         free_memory(tensor->scale_list);
@@ -113,7 +113,7 @@ static void release_quant_params(ir_tensor_t* tensor)
     tensor->quant_param_num = 0;
 }
 
-void destroy_ir_tensor(struct graph* graph, ir_tensor_t* tensor)
+void destroy_ir_tensor(struct graph* graph, struct tensor* tensor)
 {
     if (!tensor) return;
     release_ir_tensor_data(tensor);
@@ -127,7 +127,7 @@ void destroy_ir_tensor(struct graph* graph, ir_tensor_t* tensor)
     free_memory(tensor);
 }
 
-int set_ir_tensor_shape(ir_tensor_t* tensor, const int dims[], int dim_number)
+int set_ir_tensor_shape(struct tensor* tensor, const int dims[], int dim_number)
 {
     if (dim_number < 0 || dim_number > MAX_SHAPE_DIM_NUM)
         return tengine_error_set(TENGINE_ERANGE, "tensor '%s': %d dimensions, 0 to %d are allowed",
@@ -136,7 +136,7 @@ int set_ir_tensor_shape(ir_tensor_t* tensor, const int dims[], int dim_number)
     int64_t product = 1;
     const int64_t most = MAX_TENSOR_BYTES / (tensor->elem_size > 0 ? tensor->elem_size : 1);
     bool empty = false;
-    for (int i = 0; i < dim_number; i++) {
+    for (int i = 0; i < dim_number; ++i) {
         if (dims[i] < -1)
             return tengine_error_set(TENGINE_ERANGE, "tensor '%s': dimension %d is %d",
                                      tensor->name, i, dims[i]);
@@ -157,33 +157,33 @@ int set_ir_tensor_shape(ir_tensor_t* tensor, const int dims[], int dim_number)
 }
 
 // One text behind the other, each ended by 0, and then so many zeroes that every dimension has one.
-int set_ir_tensor_dim_names(ir_tensor_t* tensor, const char* const names[], int number)
+int set_ir_tensor_dim_names(struct tensor* tensor, const char* const names[], int number)
 {
     size_t bytes = MAX_SHAPE_DIM_NUM;
-    for (int i = 0; i < number; i++)
+    for (int i = 0; i < number; ++i)
         bytes += strlen(names[i]);
     char* texts = alloc_memory(bytes);
     if (!texts)
         return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': no memory for names of dimensions",
                                  tensor->name);
     char* end = texts;
-    for (int i = 0; i < number; i++, end += strlen(end) + 1)
+    for (int i = 0; i < number; ++i, end += strlen(end) + 1)
         memcpy(end, names[i], strlen(names[i]));
     free_memory(tensor->dim_names);
     tensor->dim_names = texts;
     return TENGINE_OK;
 }
 
-const char* get_ir_tensor_dim_name(const ir_tensor_t* tensor, int dim)
+const char* get_ir_tensor_dim_name(const struct tensor* tensor, int dim)
 {
     if (!tensor->dim_names || dim < 0 || dim >= MAX_SHAPE_DIM_NUM) return "";
     const char* name = tensor->dim_names;
-    for (int i = 0; i < dim; i++)
+    for (int i = 0; i < dim; ++i)
         name += strlen(name) + 1;
     return name;
 }
 
-int set_ir_tensor_data_type(ir_tensor_t* tensor, int data_type)
+int set_ir_tensor_data_type(struct tensor* tensor, int data_type)
 {
     if (!is_data_type(data_type))
         return tengine_error_set(TENGINE_EDTYPE, "tensor '%s': data type %d is not one of 0..%d",
@@ -199,27 +199,27 @@ int set_ir_tensor_data_type(ir_tensor_t* tensor, int data_type)
     return TENGINE_OK;
 }
 
-void forget_ir_tensor_type(ir_tensor_t* tensor)
+void forget_ir_tensor_type(struct tensor* tensor)
 {
     tensor->data_type = TENGINE_DT_UNKNOWN;
     tensor->elem_size = 0;
 }
 
-bool is_ir_tensor_shape_known(const ir_tensor_t* tensor)
+bool is_ir_tensor_shape_known(const struct tensor* tensor)
 {
     if (!tensor->shape_set) return false;
-    for (int i = 0; i < tensor->dim_num; i++)
+    for (int i = 0; i < tensor->dim_num; ++i)
         if (tensor->dims[i] < 0) return false;
     return true;
 }
 
-size_t get_ir_tensor_bytes(const ir_tensor_t* tensor)
+size_t get_ir_tensor_bytes(const struct tensor* tensor)
 {
     if (!is_ir_tensor_shape_known(tensor)) return 0;
     return (size_t)tensor->elem_num * tensor->elem_size;
 }
 
-int allocate_ir_tensor(ir_tensor_t* tensor)
+int allocate_ir_tensor(struct tensor* tensor)
 {
     const size_t bytes = get_ir_tensor_bytes(tensor);
     void* data = alloc_memory(bytes);
@@ -230,7 +230,7 @@ int allocate_ir_tensor(ir_tensor_t* tensor)
     return TENGINE_OK;
 }
 
-int set_ir_tensor_quantization_parameter(ir_tensor_t* tensor, const float* scale,
+int set_ir_tensor_quantization_parameter(struct tensor* tensor, const float* scale,
                                          const int* zero_point, int number)
 {
     if (!scale || !zero_point || number < 0)
@@ -263,14 +263,14 @@ int set_ir_tensor_quantization_parameter(ir_tensor_t* tensor, const float* scale
     return TENGINE_OK;
 }
 
-int get_ir_tensor_quantization_parameter(const ir_tensor_t* tensor, float* scale, int* zero_point,
+int get_ir_tensor_quantization_parameter(const struct tensor* tensor, float* scale, int* zero_point,
                                          int number)
 {
     const int stored = tensor->quant_param_num;
     if (number < stored)
         return tengine_error_set(TENGINE_ERANGE, "tensor '%s' has %d scales, room is given for %d",
                                  tensor->name, stored, number);
-    for (int i = 0; i < stored; i++) {
+    for (int i = 0; i < stored; ++i) {
         scale[i] = stored == 1 ? tensor->scale : tensor->scale_list[i];
         zero_point[i] = stored == 1 ? tensor->zero_point : tensor->zp_list[i];
     }
@@ -289,24 +289,24 @@ bool push_ir_index(int32_t** list, int32_t number, int32_t value)
     return true;
 }
 
-int add_ir_consumer(ir_tensor_t* tensor, int node_index, int input)
+int add_ir_consumer(struct tensor* tensor, int node_index, int input)
 {
     if (!push_ir_index(&tensor->consumer, tensor->consumer_num, node_index) ||
         !push_ir_index(&tensor->consumer_input, tensor->consumer_num, input))
         return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': no memory for a consumer",
                                  tensor->name);
-    tensor->consumer_num++;
+    ++tensor->consumer_num;
     return TENGINE_OK;
 }
 
-int set_ir_tensor_consumer(ir_tensor_t* tensor, int index)
+int set_ir_tensor_consumer(struct tensor* tensor, int index)
 {
     return add_ir_consumer(tensor, index, -1);
 }
 
 int get_ir_tensor_index_from_name(const struct graph* graph, const char* tensor_name)
 {
-    for (int i = 0; i < graph->tensor_num; i++)
+    for (int i = 0; i < graph->tensor_num; ++i)
         if (graph->tensor_list[i] && strcmp(graph->tensor_list[i]->name, tensor_name) == 0)
             return i;
     return -1;

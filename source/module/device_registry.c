@@ -20,7 +20,7 @@ struct device* find_device_via_index(int index)
 
 struct device* find_device_via_name(const char* name)
 {
-    for (int i = 0; name && i < get_device_count(); i++)
+    for (int i = 0; name && i < get_device_count(); ++i)
         if (strcmp(find_device_via_index(i)->name, name) == 0) return find_device_via_index(i);
     return NULL;
 }
@@ -48,7 +48,7 @@ static int check_device(const struct device* device)
         {"allocator", device->allocator != NULL},
         {"allocator.describe", device->allocator && device->allocator->describe},
     };
-    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); ++i)
         if (!needed[i].present)
             return tengine_error_set(TENGINE_EINVAL, "device '%s' lacks %s", device->name,
                                      needed[i].name);
@@ -61,7 +61,7 @@ static int check_device(const struct device* device)
 // The registry's entry of a device, NULL when it has none.
 static struct device** find_entry(const struct device* device)
 {
-    for (int i = 0; i < get_device_count(); i++) {
+    for (int i = 0; i < get_device_count(); ++i) {
         struct device** entry = get_vector_data(devices, i);
         if (*entry == device) return entry;
     }

@@ -22,11 +22,11 @@ static int report_failure(const char* kind, const char* name, int status)
 
 static int register_operators(void)
 {
-    for (int t = 0; t < tengine_operator_table_num; t++) {
+    for (int t = 0; t < tengine_operator_table_num; ++t) {
         const struct operator_table* table = tengine_operator_tables[t];
-        for (int i = 0; i < table->row_num; i++) {
+        for (int i = 0; i < table->row_num; ++i) {
             const ir_method_t* row = table->rows[i];
-            if (row == NULL) continue;
+            if (!row) continue;
             tengine_error_clear();
             const int status = register_op(-1, row->name, row);
             if (status < 0) return report_failure("operator", row->name, status);

@@ -20,7 +20,7 @@ struct serializer* find_serializer_via_index(int index)
 
 struct serializer* find_serializer_via_name(const char* name)
 {
-    for (int i = 0; name && i < get_serializer_count(); i++) {
+    for (int i = 0; name && i < get_serializer_count(); ++i) {
         struct serializer* serializer = find_serializer_via_index(i);
         if (strcmp(serializer->get_name(serializer), name) == 0) return serializer;
     }
@@ -30,7 +30,7 @@ struct serializer* find_serializer_via_name(const char* name)
 // The registry's entry of a serializer, NULL when it has none.
 static struct serializer** find_entry(const struct serializer* serializer)
 {
-    for (int i = 0; i < get_serializer_count(); i++) {
+    for (int i = 0; i < get_serializer_count(); ++i) {
         struct serializer** entry = get_vector_data(serializers, i);
         if (*entry == serializer) return entry;
     }

@@ -48,7 +48,7 @@ static int make_own_method(struct node* node)
     const size_t bytes = sizeof(op_field_t) * (size_t)row->field_num;
     own_method_t* own = alloc_memory(sizeof *own);
     op_field_t* fields = alloc_memory(bytes);
-    if (own == NULL || fields == NULL) {
+    if (!own || !fields) {
         free_memory(own);
         free_memory(fields);
         return TENGINE_ENOMEM;
@@ -72,16 +72,16 @@ static int append_field(struct node* node, const char* name, op_field_kind_t kin
     const size_t size = offset + sizeof(struct op_tensor);  // the largest kind
     const size_t bytes = sizeof(op_field_t) * (size_t)method->field_num;
     char* copy = duplicate_string(name);
-    op_field_t* fields = copy == NULL ? NULL
-                                      : resize_memory((op_field_t*)method->fields, bytes,
-                                                      bytes + sizeof(op_field_t));
-    if (fields == NULL) {
+    op_field_t* fields =
+        !copy ? NULL
+              : resize_memory((op_field_t*)method->fields, bytes, bytes + sizeof(op_field_t));
+    if (!fields) {
         free_memory(copy);
         return TENGINE_ENOMEM;
     }
     method->fields = fields;
     void* param = resize_memory(node->op.param_mem, node->op.param_size, size);
-    if (param == NULL) {
+    if (!param) {
         free_memory(copy);
         return TENGINE_ENOMEM;
     }
@@ -96,7 +96,7 @@ static int append_field(struct node* node, const char* name, op_field_kind_t kin
 int add_node_field(struct node* node, const char* name, op_field_kind_t kind)
 {
     const ir_method_t* method = node->op.method;
-    if (find_op_field(method, name, 0) != NULL)
+    if (find_op_field(method, name, 0))
         return fail_node(node, TENGINE_EEXIST, "has an attribute '%s'", name);
     if (!(method->traits & OP_OPEN))
         return fail_node(node, TENGINE_ENOTSUP,

@@ -15,7 +15,7 @@ static const char operator_prefix[] = "op:";
 static const char* next_character(const char* text)
 {
     do
-        text++;
+        ++text;
     while ((*text & 0xC0) == 0x80);  // the bytes after the first of a character in UTF-8
     return text;
 }
@@ -31,11 +31,11 @@ static bool fits_pattern(const char* pattern, const char* text)
             star = ++pattern;
             taken = text;
         } else if (*pattern == '?') {
-            pattern++;
+            ++pattern;
             text = next_character(text);
         } else if (*pattern == *text) {
-            pattern++;
-            text++;
+            ++pattern;
+            ++text;
         } else if (star) {
             pattern = star;
             text = taken = next_character(taken);
@@ -44,7 +44,7 @@ static bool fits_pattern(const char* pattern, const char* text)
         }
     }
     while (*pattern == '*')
-        pattern++;
+        ++pattern;
     return *pattern == '\0';
 }
 
@@ -58,7 +58,7 @@ bool fits_ir_node(const char* nodes, const struct node* node)
 
 static bool fits_any_node(const char* nodes, const struct graph* graph)
 {
-    for (int i = 0; i < graph->node_num; i++)
+    for (int i = 0; i < graph->node_num; ++i)
         if (fits_ir_node(nodes, graph->node_list[i])) return true;
     return false;
 }
@@ -74,7 +74,7 @@ bool next_ir_affinity_device(const char** cursor, const char** out_name, size_t*
     begin += strspn(begin, " ");
     begin += *begin == '!';
     while (end > begin && end[-1] == ' ')
-        end--;
+        --end;
     *out_name = begin;
     *out_length = (size_t)(end - begin);
     return true;
@@ -149,7 +149,7 @@ static int append_rule(struct vector** rules, const char* nodes, const char* dev
 // prerun would pile them up.
 static void remove_overruled(struct vector* rules)
 {
-    for (int i = get_vector_num(rules) - 2; i >= 0; i--) {
+    for (int i = get_vector_num(rules) - 2; i >= 0; --i) {
         const ir_affinity_t* rule = get_vector_data(rules, i);
         const ir_affinity_t* newest = get_vector_data(rules, get_vector_num(rules) - 1);
         if (strcmp(rule->nodes, newest->nodes) == 0) remove_vector_via_index(rules, i);
@@ -178,7 +178,7 @@ int add_ir_graph_affinity(struct graph* graph, const char* nodes, const char* de
 const char* find_ir_node_affinity(const struct graph* graph, const struct node* node,
                                   const struct node* source)
 {
-    for (int i = get_vector_num(graph->affinity) - 1; i >= 0; i--) {
+    for (int i = get_vector_num(graph->affinity) - 1; i >= 0; --i) {
         const ir_affinity_t* rule = get_vector_data(graph->affinity, i);
         if (fits_ir_node(rule->nodes, node) || (source && fits_ir_node(rule->nodes, source)))
             return rule->devices;

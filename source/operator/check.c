@@ -50,10 +50,10 @@ int check_node(const struct node* node)
         check_count(node, "outputs", node->output_num, method->min_output, method->max_output));
     // None of a variadic operator's inputs is optional.
     const int needed = method->max_input < 0 ? node->input_num : method->min_input;
-    for (int i = 0; i < needed; i++)
+    for (int i = 0; i < needed; ++i)
         if (node->input_tensors[i] < 0)
             return fail_node(node, TENGINE_EGRAPH, "input %d is absent but not optional", i);
-    for (int i = 0; i < method->field_num; i++) {
+    for (int i = 0; i < method->field_num; ++i) {
         const op_field_t* field = &method->fields[i];
         if (!field->required || field != find_op_field(method, field->name, node->op.version))
             continue;

@@ -7,7 +7,7 @@ static void print_list(text_t* out_text, const op_field_t* field, const void* me
 {
     const int num = ((const struct op_ints*)memory)->num;
     append_text(out_text, "[");
-    for (int i = 0; i < num; i++) {
+    for (int i = 0; i < num; ++i) {
         const char* comma = i ? "," : "";
         if (field->kind == OP_FIELD_INTS)
             append_text(out_text, "%s%lld", comma,
@@ -47,7 +47,7 @@ static void print_value(text_t* out_text, const op_field_t* field, const void* m
 void print_node_params(const struct node* node, text_t* out_text)
 {
     const ir_method_t* method = node->op.method;
-    for (int i = 0; i < method->field_num; i++) {
+    for (int i = 0; i < method->field_num; ++i) {
         const op_field_t* field = &method->fields[i];
         const void* memory = (const char*)node->op.param_mem + field->offset;
         if (field != find_op_field(method, field->name, node->op.version)) continue;
@@ -65,26 +65,26 @@ static void print_tensor(text_t* out_text, const struct tensor* tensor)
     }
     append_text(out_text, "%s:%s[", tensor->name, get_data_type_name(tensor->data_type));
     if (!tensor->shape_set) append_text(out_text, "?");
-    for (int i = 0; i < tensor->dim_num; i++)
+    for (int i = 0; i < tensor->dim_num; ++i)
         append_text(out_text, "%s%d", i ? "," : "", tensor->dims[i]);
     append_text(out_text, "]");
 }
 
-void dump_ir_graph(const ir_graph_t* graph)
+void dump_ir_graph(const struct graph* graph)
 {
     TLOG_INFO("graph '%s': %d nodes, %d tensors, %d inputs, %d outputs, %d parts", graph->name,
               graph->node_num, graph->tensor_num, graph->input_tensor_num, graph->output_tensor_num,
               get_vector_num(graph->subgraph_list));
-    for (int i = 0; i < graph->node_num; i++) {
+    for (int i = 0; i < graph->node_num; ++i) {
         const struct node* node = graph->node_list[i];
         text_t line = {0}, params = {0};
         append_text(&line, "%4d %s '%s' (", i, node->op.method->name, node->name);
-        for (int k = 0; k < node->input_num; k++) {
+        for (int k = 0; k < node->input_num; ++k) {
             if (k) append_text(&line, ", ");
             print_tensor(&line, get_ir_node_input(node, k));
         }
         append_text(&line, ") -> (");
-        for (int k = 0; k < node->output_num; k++) {
+        for (int k = 0; k < node->output_num; ++k) {
             if (k) append_text(&line, ", ");
             print_tensor(&line, get_ir_node_output(node, k));
         }

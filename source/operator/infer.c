@@ -43,7 +43,7 @@ int set_node_output(struct node* node, int index, int data_type, const int64_t d
         return fail_node(node, TENGINE_ERANGE,
                          "output %d would have %d dimensions, %d are possible", index, dim_num,
                          MAX_SHAPE_DIM_NUM);
-    for (int i = 0; i < dim_num; i++) {
+    for (int i = 0; i < dim_num; ++i) {
         if (dims[i] < 0 || dims[i] > INT_MAX)
             return fail_node(node, TENGINE_ERANGE, "dimension %d of output %d would be %lld", i,
                              index, (long long)dims[i]);
@@ -75,7 +75,7 @@ int broadcast_with(const struct node* node, int64_t dims[], int* dim_num,
                    const struct tensor* tensor)
 {
     const int rank = *dim_num > tensor->dim_num ? *dim_num : tensor->dim_num;
-    for (int i = 0; i < rank; i++) {  // from the last dimension
+    for (int i = 0; i < rank; ++i) {  // from the last dimension
         const int64_t left = i < *dim_num ? dims[*dim_num - 1 - i] : 1;
         const int64_t right = i < tensor->dim_num ? tensor->dims[tensor->dim_num - 1 - i] : 1;
         if (left != right && left != 1 && right != 1)
@@ -85,7 +85,7 @@ int broadcast_with(const struct node* node, int64_t dims[], int* dim_num,
                              tensor->name, i + 1, (long long)right, (long long)left);
     }
     const int shift = rank - *dim_num;
-    for (int i = rank - 1; i >= 0; i--) {
+    for (int i = rank - 1; i >= 0; --i) {
         const int from_end = rank - 1 - i;
         const int64_t left = i >= shift ? dims[i - shift] : 1;
         const int64_t right =
@@ -123,7 +123,7 @@ static int read_list_input(const struct node* node, int list_input, int capacity
     *out_num = 0;
     const int status = open_list_input(node, list_input, capacity, &tensor);
     if (status != TENGINE_OK || !tensor) return status;
-    for (int i = 0; i < (int)tensor->elem_num; i++)
+    for (int i = 0; i < (int)tensor->elem_num; ++i)
         if (!read_value(tensor, i, out_values))
             return fail_node(node, TENGINE_EDTYPE, "input '%s' is %s, %s is needed", tensor->name,
                              get_data_type_name(tensor->data_type), accepted);
@@ -185,7 +185,7 @@ int read_float_input(const struct node* node, int index, float* out_values, int 
 int require_same_types(const struct node* node, int first_input, int last_input)
 {
     const struct tensor* first = get_ir_node_input(node, first_input);
-    for (int i = first_input + 1; i <= last_input; i++) {
+    for (int i = first_input + 1; i <= last_input; ++i) {
         const struct tensor* tensor = get_ir_node_input(node, i);
         if (!first || !tensor || tensor->data_type == first->data_type) continue;
         return fail_node(node, TENGINE_EDTYPE, "'%s' is %s but '%s' is %s", first->name,
@@ -198,7 +198,7 @@ int require_same_types(const struct node* node, int first_input, int last_input)
 int64_t multiply_dims(const struct tensor* tensor, int first, int last)
 {
     int64_t product = 1;
-    for (int i = first; i < last; i++)
+    for (int i = first; i < last; ++i)
         product *= tensor->dims[i];
     return product;
 }

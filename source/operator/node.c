@@ -20,12 +20,12 @@ static int give_method(ir_op_t* op, int type, int version, const ir_method_t* me
     op->type = type;
     op->version = version;
     op->infer_shape = method->infer_shape;
-    op->same_shape = method->infer_shape == NULL;
+    op->same_shape = !method->infer_shape;
     op->release = release_op_param;
     return init_op_param(op, method);
 }
 
-ir_node_t* create_ir_node(struct graph* graph, const char* node_name, int op_type, int op_version)
+struct node* create_ir_node(struct graph* graph, const char* node_name, int op_type, int op_version)
 {
     const ir_method_t* method = find_op_method(op_type, op_version);
     if (!method) {
@@ -40,12 +40,12 @@ ir_node_t* create_ir_node(struct graph* graph, const char* node_name, int op_typ
         snprintf(made_up, sizeof(made_up), "%s_%d", method->name, graph->node_num);
         node_name = made_up;
     }
-    ir_node_t* node = append_ir_node(graph, node_name);
+    struct node* node = append_ir_node(graph, node_name);
     if (!node) return NULL;
     const int version = op_version ? op_version : newest_version(method);
     if (give_method(&node->op, op_type, version, method) < 0) {
         destroy_ir_node(graph, node);
-        graph->node_num--;
+        --graph->node_num;
         return NULL;
     }
     return node;
@@ -79,56 +79,56 @@ int change_node_method(struct node* node, const char* full_name)
     return status;
 }
 
-const char* get_ir_node_op(const ir_node_t* node)
+const char* get_ir_node_op(const struct node* node)
 {
     return node->op.method->name;
 }
 
-const char* get_ir_node_domain(const ir_node_t* node)
+const char* get_ir_node_domain(const struct node* node)
 {
     return node->op.method->domain ? node->op.method->domain : "";
 }
 
-static const void* find_value(const ir_node_t* node, const char* name, op_field_kind_t kind)
+static const void* find_value(const struct node* node, const char* name, op_field_kind_t kind)
 {
     const op_field_t* field = find_op_field(node->op.method, name, node->op.version);
     if (!field || field->kind != kind) return NULL;
     return (const char*)node->op.param_mem + field->offset;
 }
 
-int64_t get_ir_node_int(const ir_node_t* node, const char* name, int64_t otherwise)
+int64_t get_ir_node_int(const struct node* node, const char* name, int64_t otherwise)
 {
     const int* value = find_value(node, name, OP_FIELD_INT);
     return value ? *value : otherwise;
 }
 
-float get_ir_node_float(const ir_node_t* node, const char* name, float otherwise)
+float get_ir_node_float(const struct node* node, const char* name, float otherwise)
 {
     const float* value = find_value(node, name, OP_FIELD_FLOAT);
     return value ? *value : otherwise;
 }
 
-const char* get_ir_node_text(const ir_node_t* node, const char* name, const char* otherwise)
+const char* get_ir_node_text(const struct node* node, const char* name, const char* otherwise)
 {
     char* const* value = find_value(node, name, OP_FIELD_STRING);
     return value && *value ? *value : otherwise;
 }
 
-const int64_t* get_ir_node_ints(const ir_node_t* node, const char* name, int* out_num)
+const int64_t* get_ir_node_ints(const struct node* node, const char* name, int* out_num)
 {
     const struct op_ints* list = find_value(node, name, OP_FIELD_INTS);
     *out_num = list ? list->num : 0;
     return list ? list->values : NULL;
 }
 
-const float* get_ir_node_floats(const ir_node_t* node, const char* name, int* out_num)
+const float* get_ir_node_floats(const struct node* node, const char* name, int* out_num)
 {
     const struct op_floats* list = find_value(node, name, OP_FIELD_FLOATS);
     *out_num = list ? list->num : 0;
     return list ? list->values : NULL;
 }
 
-int64_t get_ir_node_macs(const ir_node_t* node)
+int64_t get_ir_node_macs(const struct node* node)
 {
     const ir_method_t* method = node->op.method;
     return method->macs && !node->dynamic_shape ? method->macs(node) : 0;

@@ -16,7 +16,7 @@ static void* field_memory(const ir_op_t* op, const op_field_t* field)
 
 static void release_strings(struct op_strings* list)
 {
-    for (int i = 0; i < list->num; i++)
+    for (int i = 0; i < list->num; ++i)
         free_memory(list->values[i]);
     free_memory(list->values);
 }
@@ -61,7 +61,7 @@ static size_t field_size(uint8_t kind)
 
 static bool same_place_before(const ir_method_t* method, int index)
 {
-    for (int i = 0; i < index; i++)
+    for (int i = 0; i < index; ++i)
         if (method->fields[i].offset == method->fields[index].offset) return true;
     return false;
 }
@@ -88,7 +88,7 @@ int init_op_param(ir_op_t* op, const ir_method_t* method)
     op->param_mem = alloc_memory(method->param_size);
     int status = op->param_mem ? TENGINE_OK : TENGINE_ENOMEM;
     // Two fields may share a member (an attribute that changed its kind never does).
-    for (int i = 0; status == TENGINE_OK && i < method->field_num; i++)
+    for (int i = 0; status == TENGINE_OK && i < method->field_num; ++i)
         if (!same_place_before(method, i)) status = set_default(op, &method->fields[i]);
     if (status == TENGINE_OK) return TENGINE_OK;
     release_op_param(op);
@@ -98,7 +98,7 @@ int init_op_param(ir_op_t* op, const ir_method_t* method)
 void release_op_param(ir_op_t* op)
 {
     if (!op->param_mem) return;
-    for (int i = 0; i < op->method->field_num; i++)
+    for (int i = 0; i < op->method->field_num; ++i)
         if (!same_place_before(op->method, i))
             release_field(&op->method->fields[i], field_memory(op, &op->method->fields[i]));
     free_memory(op->param_mem);
@@ -116,7 +116,7 @@ static int duplicate_strings(struct op_strings* target, const char* const* value
 {
     target->values = alloc_memory(sizeof(char*) * (size_t)num);
     if (!target->values) return TENGINE_ENOMEM;
-    for (target->num = 0; target->num < num; target->num++) {
+    for (target->num = 0; target->num < num; ++target->num) {
         target->values[target->num] = duplicate_string(values[target->num]);
         if (!target->values[target->num]) return TENGINE_ENOMEM;
     }
@@ -166,7 +166,7 @@ static int copy_field(const op_field_t* field, void* target, const void* origin)
 
 int copy_op_param(ir_op_t* target, const ir_op_t* origin)
 {
-    for (int i = 0; i < origin->method->field_num; i++) {
+    for (int i = 0; i < origin->method->field_num; ++i) {
         const op_field_t* from = &origin->method->fields[i];
         const op_field_t* to = find_op_field(target->method, from->name, 0);
         if (!to || to->kind != from->kind) continue;
@@ -180,7 +180,7 @@ int copy_op_param(ir_op_t* target, const ir_op_t* origin)
 size_t get_node_tensor_bytes(const struct node* node)
 {
     size_t bytes = 0;
-    for (int i = 0; i < node->op.method->field_num; i++) {
+    for (int i = 0; i < node->op.method->field_num; ++i) {
         const op_field_t* field = &node->op.method->fields[i];
         if (field->kind != OP_FIELD_TENSOR || same_place_before(node->op.method, i)) continue;
         const struct op_tensor* value = field_memory(&node->op, field);
@@ -191,7 +191,7 @@ size_t get_node_tensor_bytes(const struct node* node)
 
 const op_field_t* find_op_field(const ir_method_t* method, const char* name, int version)
 {
-    for (int i = 0; i < method->field_num; i++) {
+    for (int i = 0; i < method->field_num; ++i) {
         const op_field_t* field = &method->fields[i];
         const bool in_range = version == 0 || ((!field->since || version >= field->since) &&
                                                (!field->until || version <= field->until));
@@ -268,7 +268,7 @@ static bool is_choice(const char* choices, const char* value)
 {
     const size_t length = strlen(value);
     for (const char* word = choices; word; word = strchr(word, '|')) {
-        if (*word == '|') word++;
+        if (*word == '|') ++word;
         if (strncmp(word, value, length) == 0 && (word[length] == '|' || !word[length]))
             return true;
     }
@@ -309,7 +309,7 @@ int set_node_ints(struct node* node, const char* name, const int64_t* values, in
 {
     const op_field_t* field = NULL;
     TENGINE_RETURN_IF_ERROR(find_settable(node, name, OP_FIELD_INTS, &field));
-    for (int i = 0; i < num; i++)
+    for (int i = 0; i < num; ++i)
         TENGINE_RETURN_IF_ERROR(check_range(node, field, (double)values[i]));
     const struct op_ints list = {num, (int64_t*)values};
     if (copy_field(field, field_memory(&node->op, field), &list) < 0) return no_memory(node, name);
@@ -320,7 +320,7 @@ int set_node_floats(struct node* node, const char* name, const float* values, in
 {
     const op_field_t* field = NULL;
     TENGINE_RETURN_IF_ERROR(find_settable(node, name, OP_FIELD_FLOATS, &field));
-    for (int i = 0; i < num; i++)
+    for (int i = 0; i < num; ++i)
         TENGINE_RETURN_IF_ERROR(check_range(node, field, values[i]));
     const struct op_floats list = {num, (float*)values};
     if (copy_field(field, field_memory(&node->op, field), &list) < 0) return no_memory(node, name);

@@ -75,7 +75,7 @@ static letters_t letters_of(const registered_method_t* entry)
 static int next_letter(letters_t* letters)
 {
     if (*letters->next != '\0') return (unsigned char)*letters->next++;
-    if (letters->name == NULL) return 0;
+    if (!letters->name) return 0;
     letters->next = letters->name;
     letters->name = NULL;
     return '.';
@@ -121,7 +121,7 @@ static int insert(struct vector** list, method_order_t order, const registered_m
     const int last = get_vector_num(*list) - 1;
     int place = find_first(*list, order, entry);
     while (place < last && match(*list, order, entry, place))
-        place++;
+        ++place;
     registered_method_t* target = get_vector_data(*list, place);
     memmove(target + 1, target, sizeof(*target) * (size_t)(last - place));
     *target = *entry;
@@ -130,7 +130,7 @@ static int insert(struct vector** list, method_order_t order, const registered_m
 
 static void erase(struct vector* list, const ir_method_t* method, int type)
 {
-    for (int i = 0; i < get_vector_num(list); i++) {
+    for (int i = 0; i < get_vector_num(list); ++i) {
         const registered_method_t* entry = get_vector_data(list, i);
         if (entry->method != method || entry->type != type) continue;
         remove_vector_via_index(list, i);
@@ -182,7 +182,7 @@ const struct method* find_op_method(int type, int version)
 {
     const ir_method_t* newest = NULL;
     const ir_method_t* method;
-    for (int i = 0; (method = find_row(type, i)) != NULL; i++) {
+    for (int i = 0; (method = find_row(type, i)) != NULL; ++i) {
         if (version > 0 && version >= method->version && version <= method_until(method))
             return method;
         if (!newest || method->version > newest->version) newest = method;
@@ -205,13 +205,13 @@ static int check_method(int type, const char* name, const ir_method_t* method)
     if (method->version < 1 || method_until(method) < method->version)
         return tengine_error_set(TENGINE_EINVAL, "operator '%s': opset range %d..%d", name,
                                  method->version, method_until(method));
-    for (int i = 0; i < method->field_num; i++)
+    for (int i = 0; i < method->field_num; ++i)
         if (method->fields[i].offset >= method->param_size)
             return tengine_error_set(TENGINE_EINVAL,
                                      "operator '%s': field '%s' lies outside its %u bytes", name,
                                      method->fields[i].name, (unsigned)method->param_size);
     const ir_method_t* other;
-    for (int i = 0; (other = find_row(type, i)) != NULL; i++)
+    for (int i = 0; (other = find_row(type, i)) != NULL; ++i)
         if (ranges_overlap(other, method))
             return tengine_error_set(TENGINE_EEXIST,
                                      "operator '%s': opsets %d..%d are described already", name,
@@ -261,7 +261,7 @@ int release_op_registry(void)
 
 int push_op_names(struct vector* ops, const char* const names[], int number)
 {
-    for (int i = 0; i < number; i++) {
+    for (int i = 0; i < number; ++i) {
         int type = get_op_type_by_name(names[i]);
         if (type < 0 && is_build_selective()) continue;
         if (type < 0)

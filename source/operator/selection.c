@@ -15,13 +15,13 @@ bool is_left_out(const char* full_name)
 {
     const char* const* name = tengine_left_out_names;
     while (*name && strcmp(*name, full_name) != 0)
-        name++;
+        ++name;
     return *name != NULL;
 }
 
 const char* find_left_out_operator(int file_id)
 {
-    for (int i = 0; i < tengine_left_out_operator_num; i++)
+    for (int i = 0; i < tengine_left_out_operator_num; ++i)
         if (tengine_left_out_operators[i].file_id == file_id)
             return tengine_left_out_operators[i].name;
     return NULL;

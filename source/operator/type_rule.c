@@ -14,7 +14,7 @@ enum
 
 static int find_named_type(const char* name)
 {
-    for (int type = 0; get_data_type_size(type) > 0; type++)
+    for (int type = 0; get_data_type_size(type) > 0; ++type)
         if (strcmp(get_data_type_name(type), name) == 0) return type;
     return NOT_APPLICABLE;
 }
@@ -57,7 +57,7 @@ int infer_node_types(struct node* node)
 {
     const char* rule = node->op.method->types ? node->op.method->types : "0";
     int type = NOT_APPLICABLE;
-    for (int i = 0; i < node->output_num; i++) {
+    for (int i = 0; i < node->output_num; ++i) {
         if (*rule) type = read_word(node, &rule);
         struct tensor* output = get_ir_node_output(node, i);
         if (!output) continue;

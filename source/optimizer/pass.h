@@ -41,11 +41,11 @@ int copy_to_execution_graph(const graph& source, GraphPointer* out_graph);
 
 // Whether the tensor of a source graph is what an operator of ONNX (or com.microsoft) computes; its
 // type, where it is known, is then the model's declaration of it.
-bool is_computed_by_onnx(const graph& source, const ir_tensor_t& tensor);
+bool is_computed_by_onnx(const graph& source, const struct tensor& tensor);
 
 // graph/copy.cc: single objects into another graph. A tensor comes without shape and data, a node
 // unconnected; source_index is the original's index.
-int copy_tensor_head(const ir_tensor_t& from, graph& target, ir_tensor_t** out_tensor);
+int copy_tensor_head(const struct tensor& from, graph& target, struct tensor** out_tensor);
 int copy_node_head(const node& from, graph& target, node** out_node);
 
 // pass/lower.cc: operators of old opsets to ONNX operators of the newest.

@@ -8,12 +8,12 @@
 static void fill_borders(ir_border_t* borders, bool isolated, const struct graph* graph,
                          const int32_t* tensors, int number)
 {
-    for (int i = 0; i < number; i++) {
+    for (int i = 0; i < number; ++i) {
         struct tensor* tensor = graph->tensor_list[tensors[i]];
         borders[i] = (ir_border_t){
             .tensor = tensor,
             .dynamic = !is_ir_tensor_shape_known(tensor),
-            .copied = isolated || tensor->data != NULL,
+            .copied = isolated || tensor->data,
             .bytes = get_ir_tensor_bytes(tensor),
         };
     }
@@ -47,9 +47,9 @@ int put_ir_values(const struct subgraph* compiled, const ir_border_t* borders,
                   const ir_frame_t* frame)
 {
     const ir_border_t* border = borders;
-    for (int i = 0; i < compiled->input_num; i++, border++)
+    for (int i = 0; i < compiled->input_num; ++i, ++border)
         TENGINE_RETURN_IF_ERROR(put_value(border, &frame->values[border->tensor->source_index]));
-    for (int i = 0; i < compiled->output_num; i++, border++)
+    for (int i = 0; i < compiled->output_num; ++i, ++border)
         if (!border->dynamic && !border->copied)
             set_ir_tensor_data(border->tensor, frame->values[border->tensor->source_index].data,
                                false);
@@ -74,7 +74,7 @@ static int take_value(const ir_border_t* border, ir_frame_value_t* value)
 int take_ir_values(const struct subgraph* compiled, const ir_border_t* borders, ir_frame_t* frame)
 {
     const ir_border_t* border = borders + compiled->input_num;
-    for (int i = 0; i < compiled->output_num; i++, border++)
+    for (int i = 0; i < compiled->output_num; ++i, ++border)
         TENGINE_RETURN_IF_ERROR(take_value(border, &frame->values[border->tensor->source_index]));
     return TENGINE_OK;
 }

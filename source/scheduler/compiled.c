@@ -50,7 +50,7 @@ static int check_border(const struct tensor* now, const struct tensor* planned)
 static int check_border_list(const struct graph* compiled, const int32_t* tensors, int number,
                              const struct graph* planned)
 {
-    for (int i = 0; i < number; i++) {
+    for (int i = 0; i < number; ++i) {
         const struct tensor* tensor = compiled->tensor_list[tensors[i]];
         TENGINE_RETURN_IF_ERROR(check_border(tensor, planned->tensor_list[tensor->source_index]));
     }
@@ -71,7 +71,7 @@ static int check_borders(const ir_compiled_t* compiled, const struct subgraph* p
 
 static int allocate_borders(struct graph* graph, const int32_t* tensors, int number)
 {
-    for (int i = 0; i < number; i++) {
+    for (int i = 0; i < number; ++i) {
         struct tensor* tensor = graph->tensor_list[tensors[i]];
         if (is_ir_tensor_shape_known(tensor)) TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(tensor));
     }
@@ -141,7 +141,7 @@ static void measure(ir_compiled_t* compiled)
     struct device* device = subgraph->device;
     const struct interface* interface = device->interface;
     if (interface->measure && interface->measure(device, subgraph, compiled->node_ns) == 0) return;
-    for (int i = 0; i < subgraph->node_num; i++)
+    for (int i = 0; i < subgraph->node_num; ++i)
         compiled->node_ns[i] = -1;
 }
 

@@ -43,7 +43,7 @@ static int publish_shape(struct tensor* source, const ir_frame_value_t* value)
 
 static int publish_settled_shapes(struct graph* source, const struct vector* shapes)
 {
-    for (int i = 0; i < get_vector_num(shapes); i++) {
+    for (int i = 0; i < get_vector_num(shapes); ++i) {
         const ir_settled_shape_t* settled = get_vector_data(shapes, i);
         struct tensor* tensor = source->tensor_list[settled->source_index];
         if (tensor->tensor_type != TENSOR_TYPE_VAR || is_user_memory(tensor)) continue;
@@ -67,7 +67,7 @@ static const struct tensor* output_of(const struct graph* execution, int index)
 int publish_ir_shapes(struct graph* source, const struct graph* execution, const ir_frame_t* frame)
 {
     TENGINE_RETURN_IF_ERROR(publish_settled_shapes(source, execution->settled_shapes));
-    for (int i = 0; i < execution->tensor_num; i++) {
+    for (int i = 0; i < execution->tensor_num; ++i) {
         const int index = execution->tensor_list[i]->source_index;
         if (index >= 0)
             TENGINE_RETURN_IF_ERROR(publish_shape(source->tensor_list[index], &frame->values[i]));
@@ -77,7 +77,7 @@ int publish_ir_shapes(struct graph* source, const struct graph* execution, const
 
 void show_ir_outputs(struct graph* source, const struct graph* execution, const ir_frame_t* frame)
 {
-    for (int i = 0; i < execution->output_tensor_num; i++)
+    for (int i = 0; i < execution->output_tensor_num; ++i)
         publish_data(source->tensor_list[source->output_tensors[i]],
                      frame->values[output_of(execution, i)->index].home);
 }
@@ -104,7 +104,7 @@ static int bind_input(const struct tensor* given, const struct tensor* input, ir
 
 int bind_ir_inputs(const struct graph* source, const struct graph* execution, ir_frame_t* frame)
 {
-    for (int i = 0; i < source->input_tensor_num; i++)
+    for (int i = 0; i < source->input_tensor_num; ++i)
         TENGINE_RETURN_IF_ERROR(bind_input(source->tensor_list[source->input_tensors[i]],
                                            execution->tensor_list[execution->input_tensors[i]],
                                            frame));
@@ -114,12 +114,12 @@ int bind_ir_inputs(const struct graph* source, const struct graph* execution, ir
 void bind_ir_outputs(const struct graph* source, const struct graph* execution, ir_frame_t* frame)
 {
     if (frame->memory) return;
-    for (int i = 0; i < source->output_tensor_num; i++) {
+    for (int i = 0; i < source->output_tensor_num; ++i) {
         const struct tensor* output = output_of(execution, i);
         ir_frame_value_t* value = &frame->values[output->index];
         if (is_planned(output)) value->data = value->home;
     }
-    for (int i = 0; i < source->output_tensor_num; i++) {
+    for (int i = 0; i < source->output_tensor_num; ++i) {
         const struct tensor* wanted = source->tensor_list[source->output_tensors[i]];
         const struct tensor* output = output_of(execution, i);
         if (is_planned(output) && is_user_memory(wanted))
@@ -142,7 +142,7 @@ static int collect(struct tensor* wanted, const struct tensor* output,
 
 int collect_ir_outputs(struct graph* source, const struct graph* execution, const ir_frame_t* frame)
 {
-    for (int i = 0; i < source->output_tensor_num; i++) {
+    for (int i = 0; i < source->output_tensor_num; ++i) {
         const struct tensor* output = output_of(execution, i);
         TENGINE_RETURN_IF_ERROR(collect(source->tensor_list[source->output_tensors[i]], output,
                                         &frame->values[output->index]));
@@ -152,7 +152,7 @@ int collect_ir_outputs(struct graph* source, const struct graph* execution, cons
 
 void withdraw_ir_outputs(struct graph* source)
 {
-    for (int i = 0; i < source->tensor_num; i++) {
+    for (int i = 0; i < source->tensor_num; ++i) {
         struct tensor* tensor = source->tensor_list[i];
         if (tensor->internal_allocated) release_ir_tensor_data(tensor);
     }

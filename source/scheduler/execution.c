@@ -137,7 +137,7 @@ static int begin_run(struct graph* source, int block)
     if (!frame->memory) show_ir_outputs(source, execution, frame);
     clear_ir_frame(frame);
     bind_ir_outputs(source, execution, frame);
-    session->started++;
+    ++session->started;
     source->status = GRAPH_STAT_RUNNING;
     return session->scheduler->run(session->scheduler, execution, block);
 }

@@ -17,7 +17,7 @@ static void copy_shape(ir_frame_value_t* value, const struct tensor* tensor)
 // Tensors of the plan are at the same place of the frame's memory; constants are shared.
 static void place_values(ir_frame_t* frame, const struct graph* execution)
 {
-    for (int i = 0; i < frame->value_num; i++) {
+    for (int i = 0; i < frame->value_num; ++i) {
         const struct tensor* tensor = execution->tensor_list[i];
         ir_frame_value_t* value = &frame->values[i];
         copy_shape(value, tensor);
@@ -35,7 +35,7 @@ static int measure_memory(const struct graph* execution, size_t* out_bytes)
 {
     size_t bytes = 0;
     bool fits = checked_align(execution->plan_bytes, ALLOC_ALIGNMENT, &bytes);
-    for (int i = 0; fits && i < execution->input_tensor_num; i++) {
+    for (int i = 0; fits && i < execution->input_tensor_num; ++i) {
         const struct tensor* input = execution->tensor_list[execution->input_tensors[i]];
         fits = checked_add(bytes, get_ir_tensor_bytes(input), &bytes) &&
                checked_align(bytes, ALLOC_ALIGNMENT, &bytes);
@@ -48,7 +48,7 @@ static int measure_memory(const struct graph* execution, size_t* out_bytes)
 static void place_inputs(ir_frame_t* frame, const struct graph* execution)
 {
     size_t offset = execution->plan_bytes;
-    for (int i = 0; i < execution->input_tensor_num; i++) {
+    for (int i = 0; i < execution->input_tensor_num; ++i) {
         const struct tensor* input = execution->tensor_list[execution->input_tensors[i]];
         checked_align(offset, ALLOC_ALIGNMENT, &offset);
         ir_frame_value_t* value = &frame->values[input->index];
@@ -85,7 +85,7 @@ static void release_value(ir_frame_value_t* value)
 
 void clear_ir_frame(ir_frame_t* frame)
 {
-    for (int i = 0; i < frame->value_num; i++)
+    for (int i = 0; i < frame->value_num; ++i)
         release_value(&frame->values[i]);
 }
 

@@ -13,7 +13,7 @@
 static int64_t count_node_tensors(const struct graph* graph)
 {
     int64_t bytes = 0;
-    for (int i = 0; i < graph->node_num; i++)
+    for (int i = 0; i < graph->node_num; ++i)
         bytes += (int64_t)get_node_tensor_bytes(graph->node_list[i]);
     return bytes;
 }
@@ -21,7 +21,7 @@ static int64_t count_node_tensors(const struct graph* graph)
 static int64_t count_own_tensors(const struct graph* graph)
 {
     int64_t bytes = count_node_tensors(graph);
-    for (int i = 0; i < graph->tensor_num; i++) {
+    for (int i = 0; i < graph->tensor_num; ++i) {
         const struct tensor* tensor = graph->tensor_list[i];
         if (tensor->free_host_mem) bytes += (int64_t)get_ir_tensor_bytes(tensor);
     }
@@ -42,10 +42,10 @@ static int ask_device(struct subgraph* compiled, int part_index, ir_device_memor
 
 static int add_part(struct subgraph* compiled, int part_index, ir_device_memory_t* sum)
 {
-    sum->part_num++;
+    ++sum->part_num;
     sum->tensors += count_own_tensors(compiled->graph);
     if (compiled->device->interface->memory) return ask_device(compiled, part_index, sum);
-    sum->unknown_num++;
+    ++sum->unknown_num;
     sum->held.arena += (int64_t)compiled->plan_bytes;
     return TENGINE_OK;
 }
@@ -62,7 +62,7 @@ int count_ir_part_memory(const struct subgraph* part, int64_t* out_bytes)
 
 static ir_device_memory_t* find_device(const struct vector* list, const struct device* device)
 {
-    for (int i = 0; i < get_vector_num(list); i++) {
+    for (int i = 0; i < get_vector_num(list); ++i) {
         ir_device_memory_t* entry = get_vector_data(list, i);
         if (entry->device == device) return entry;
     }
@@ -81,7 +81,7 @@ static int add_graph_devices(const struct graph* source, struct vector* list)
     struct vector* devices = create_vector(sizeof(struct device*), NULL);
     if (!devices) return tengine_error_set(TENGINE_ENOMEM, "no memory to count that of a graph");
     int status = list_ir_graph_devices(source, devices);
-    for (int i = 0; status == TENGINE_OK && i < get_vector_num(devices); i++)
+    for (int i = 0; status == TENGINE_OK && i < get_vector_num(devices); ++i)
         status = add_device(list, *(struct device**)get_vector_data(devices, i));
     release_vector(devices);
     return status;
@@ -91,7 +91,7 @@ int count_ir_device_memory(const struct graph* source, struct vector* out_device
 {
     TENGINE_RETURN_IF_ERROR(add_graph_devices(source, out_devices));
     const struct graph* execution = source->execution;
-    for (int i = 0; execution && i < get_vector_num(execution->subgraph_list); i++) {
+    for (int i = 0; execution && i < get_vector_num(execution->subgraph_list); ++i) {
         struct subgraph* compiled = get_ir_compiled_part(get_ir_graph_subgraph(execution, i));
         if (!compiled) continue;
         TENGINE_RETURN_IF_ERROR(add_device(out_devices, compiled->device));
@@ -111,7 +111,7 @@ int64_t count_ir_border_memory(const struct graph* execution)
 {
     const ir_session_t* session = get_ir_session(execution);
     size_t bytes = execution->plan_bytes;
-    for (int i = 0; session && i < session->frame_num; i++)
+    for (int i = 0; session && i < session->frame_num; ++i)
         bytes += session->frames[i].memory_bytes;
     return (int64_t)bytes;
 }
@@ -120,7 +120,7 @@ static int64_t count_value(const ir_frame_value_t* value)
 {
     if (!value->owned) return 0;
     int64_t bytes = get_data_type_size(value->data_type);
-    for (int i = 0; i < value->dim_num; i++)
+    for (int i = 0; i < value->dim_num; ++i)
         bytes *= value->dims[i];
     return bytes;
 }
@@ -129,8 +129,8 @@ int64_t count_ir_run_values(const struct graph* execution)
 {
     const ir_session_t* session = get_ir_session(execution);
     int64_t bytes = 0;
-    for (int i = 0; session && i < session->frame_num; i++)
-        for (int k = 0; k < session->frames[i].value_num; k++)
+    for (int i = 0; session && i < session->frame_num; ++i)
+        for (int k = 0; k < session->frames[i].value_num; ++k)
             bytes += count_value(&session->frames[i].values[k]);
     return bytes;
 }

@@ -86,7 +86,7 @@ static bool has_inputs(const pipeline_t* pipeline, const slot_t* slot, int index
 {
     const struct graph* graph = pipeline->execution;
     const struct subgraph* part = get_ir_graph_subgraph(graph, index);
-    for (int i = 0; i < part->input_num; i++) {
+    for (int i = 0; i < part->input_num; ++i) {
         const int producer = graph->tensor_list[part->input_tensor_list[i]]->producer;
         if (producer >= 0 && slot->states[graph->node_list[producer]->subgraph_idx] != PART_DONE)
             return false;
@@ -99,7 +99,7 @@ static bool pick_part(const worker_t* worker, int64_t run, int* out_part)
     const pipeline_t* pipeline = worker->pipeline;
     const slot_t* slot = slot_of(pipeline, run);
     if (slot->failure.code != 0) return false;
-    for (int i = 0; i < pipeline->part_num; i++)
+    for (int i = 0; i < pipeline->part_num; ++i)
         if (pipeline->devices[i] == worker->device && slot->states[i] == PART_WAITING &&
             !pipeline->busy[i] && has_inputs(pipeline, slot, i)) {
             *out_part = i;
@@ -111,7 +111,7 @@ static bool pick_part(const worker_t* worker, int64_t run, int* out_part)
 static bool pick_job(const worker_t* worker, job_t* out_job)
 {
     const pipeline_t* pipeline = worker->pipeline;
-    for (int64_t run = pipeline->first; run < pipeline->last; run++)
+    for (int64_t run = pipeline->first; run < pipeline->last; ++run)
         if (pick_part(worker, run, &out_job->part)) {
             out_job->run = run;
             return true;
@@ -123,7 +123,7 @@ static void begin_job(pipeline_t* pipeline, const job_t* job)
 {
     slot_t* slot = slot_of(pipeline, job->run);
     slot->states[job->part] = PART_BEGUN;
-    slot->begun_num++;
+    ++slot->begun_num;
     pipeline->busy[job->part] = true;
     pthread_mutex_unlock(&pipeline->mutex);
     start_ir_part(get_ir_graph_subgraph(pipeline->execution, job->part),
@@ -141,8 +141,8 @@ static void end_job(pipeline_t* pipeline, const job_t* job)
     slot_t* slot = slot_of(pipeline, job->run);
     if (status < 0 && slot->failure.code == 0) keep_ir_failure(&slot->failure);
     slot->states[job->part] = PART_DONE;
-    slot->part_left--;
-    slot->begun_num--;
+    --slot->part_left;
+    --slot->begun_num;
     pipeline->busy[job->part] = false;
     pthread_cond_broadcast(&pipeline->work_there);
     pthread_cond_broadcast(&pipeline->part_done);
@@ -161,9 +161,9 @@ static void* work(void* argument)
             begin_job(pipeline, &jobs[number++]);
         } else if (number > 0) {
             const job_t oldest = jobs[0];
-            for (int i = 1; i < number; i++)
+            for (int i = 1; i < number; ++i)
                 jobs[i - 1] = jobs[i];
-            number--;
+            --number;
             end_job(pipeline, &oldest);
         } else if (pipeline->stopping) {
             break;
@@ -212,7 +212,7 @@ static int run(struct scheduler* scheduler, struct graph* graph, int block)
     slot->part_left = pipeline->part_num;
     slot->begun_num = 0;
     slot->failure.code = 0;
-    for (int i = 0; i < pipeline->part_num; i++)
+    for (int i = 0; i < pipeline->part_num; ++i)
         slot->states[i] = PART_WAITING;
     pipeline->first = session->finished;
     pipeline->last = run + 1;
@@ -259,7 +259,7 @@ static void stop_workers(pipeline_t* pipeline)
     pipeline->stopping = true;
     pthread_cond_broadcast(&pipeline->work_there);
     pthread_mutex_unlock(&pipeline->mutex);
-    for (int i = 0; i < pipeline->worker_num; i++)
+    for (int i = 0; i < pipeline->worker_num; ++i)
         pthread_join(pipeline->workers[i].thread, NULL);
     pthread_cond_destroy(&pipeline->part_done);
     pthread_cond_destroy(&pipeline->work_there);
@@ -268,21 +268,21 @@ static void stop_workers(pipeline_t* pipeline)
 
 static bool has_worker(const pipeline_t* pipeline, const struct device* device)
 {
-    for (int i = 0; i < pipeline->worker_num; i++)
+    for (int i = 0; i < pipeline->worker_num; ++i)
         if (pipeline->workers[i].device == device) return true;
     return false;
 }
 
 static int start_workers(pipeline_t* pipeline)
 {
-    for (int i = 0; i < pipeline->part_num; i++) {
+    for (int i = 0; i < pipeline->part_num; ++i) {
         if (has_worker(pipeline, pipeline->devices[i])) continue;
         worker_t* worker = &pipeline->workers[pipeline->worker_num];
         *worker = (worker_t){.pipeline = pipeline, .device = pipeline->devices[i]};
         if (pthread_create(&worker->thread, NULL, work, worker) != 0)
             return tengine_error_set(TENGINE_ENOMEM, "no thread for device '%s'",
                                      worker->device->name);
-        pipeline->worker_num++;
+        ++pipeline->worker_num;
     }
     return TENGINE_OK;
 }
@@ -323,9 +323,9 @@ static pipeline_t* create_pipeline(struct graph* graph, int slot_num)
         free_memory(pipeline);
         return NULL;
     }
-    for (int i = 0; i < pipeline->part_num; i++)
+    for (int i = 0; i < pipeline->part_num; ++i)
         pipeline->devices[i] = get_ir_graph_subgraph(graph, i)->device;
-    for (int i = 0; i < slot_num; i++)
+    for (int i = 0; i < slot_num; ++i)
         pipeline->slots[i].states = pipeline->states + (size_t)i * (size_t)pipeline->part_num;
     return pipeline;
 }

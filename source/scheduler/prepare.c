@@ -33,7 +33,7 @@ static int compile_for_devices(struct graph* execution)
         const bool is_default = part->device == find_default_device();
         const int status = is_default ? TENGINE_OK : open_ir_runner(part, &refused);
         if (status == TENGINE_OK)
-            i++;
+            ++i;
         else if (refused)
             TENGINE_RETURN_IF_ERROR(repair(execution, i));
         else
@@ -53,7 +53,7 @@ static int claim_part(struct graph* execution, const struct subgraph* part)
 int prepare_ir_parts(struct graph* execution)
 {
     TENGINE_RETURN_IF_ERROR(compile_for_devices(execution));
-    for (int i = 0; i < get_vector_num(execution->subgraph_list); i++) {
+    for (int i = 0; i < get_vector_num(execution->subgraph_list); ++i) {
         TENGINE_RETURN_IF_ERROR(check_ir_cancelled(execution));
         struct subgraph* part = get_ir_graph_subgraph(execution, i);
         bool refused;
@@ -61,7 +61,7 @@ int prepare_ir_parts(struct graph* execution)
         TENGINE_RETURN_IF_ERROR(claim_part(execution, part));
         part->measured_ns = -1;
     }
-    for (int i = 0; i < execution->node_num; i++)
+    for (int i = 0; i < execution->node_num; ++i)
         execution->node_list[i]->measured_ns = -1;
     return TENGINE_OK;
 }
@@ -71,7 +71,7 @@ int publish_ir_parts(struct graph* execution)
     ir_session_t* session = get_ir_session(execution);
     int status = TENGINE_OK;
     pthread_mutex_lock(&session->mutex);
-    for (int i = 0; i < get_vector_num(execution->subgraph_list) && status == TENGINE_OK; i++)
+    for (int i = 0; i < get_vector_num(execution->subgraph_list) && status == TENGINE_OK; ++i)
         status = publish_ir_runner(get_ir_graph_subgraph(execution, i));
     pthread_mutex_unlock(&session->mutex);
     return status;
@@ -80,7 +80,7 @@ int publish_ir_parts(struct graph* execution)
 int close_ir_parts(struct graph* execution)
 {
     ir_failure_t first_failure = {0};
-    for (int i = 0; i < get_vector_num(execution->subgraph_list); i++)
+    for (int i = 0; i < get_vector_num(execution->subgraph_list); ++i)
         if (close_ir_runner(get_ir_graph_subgraph(execution, i)) < 0 && first_failure.code == 0)
             keep_ir_failure(&first_failure);
     return first_failure.code == 0 ? TENGINE_OK : raise_ir_failure(&first_failure);

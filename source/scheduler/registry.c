@@ -36,7 +36,7 @@ struct scheduler* find_scheduler_via_index(int index)
 
 struct scheduler* find_scheduler_via_name(const char* name)
 {
-    for (int i = 0; name && i < get_scheduler_count(); i++)
+    for (int i = 0; name && i < get_scheduler_count(); ++i)
         if (strcmp(find_scheduler_via_index(i)->name, name) == 0)
             return find_scheduler_via_index(i);
     return NULL;
@@ -67,7 +67,7 @@ int register_scheduler(struct scheduler* scheduler)
 
 static int find_entry(const struct scheduler* scheduler)
 {
-    for (int i = 0; i < get_vector_num(registered); i++)
+    for (int i = 0; i < get_vector_num(registered); ++i)
         if (*(struct scheduler**)get_vector_data(registered, i) == scheduler) return i;
     return -1;
 }
@@ -92,7 +92,7 @@ int require_ir_scheduler(const char* name, struct scheduler** out_scheduler)
     *out_scheduler = find_scheduler_via_name(name);
     if (*out_scheduler) return TENGINE_OK;
     text_t names = {0};
-    for (int i = 0; i < get_scheduler_count(); i++)
+    for (int i = 0; i < get_scheduler_count(); ++i)
         append_text(&names, "%s%s", i > 0 ? ", " : "", find_scheduler_via_index(i)->name);
     tengine_error_set(TENGINE_ENOENT, "there is no scheduler '%.100s'; there are %s", name,
                       names.data ? names.data : "");

@@ -110,7 +110,7 @@ static void note_times(ir_runner_t* runner)
     const ir_compiled_t* compiled = runner->compiled;
     pthread_mutex_lock(&runner->mutex);
     runner->run_ns = compiled->run_ns;
-    if (runner->given_up) runner->redo_num++;
+    if (runner->given_up) ++runner->redo_num;
     if (runner->node_ns && compiled->node_ns)
         memcpy(runner->node_ns, compiled->node_ns,
                sizeof *runner->node_ns * (size_t)runner->part->node_num);
@@ -256,7 +256,7 @@ static int publish_device(struct subgraph* part, const ir_failure_t* cause)
     part->device = find_default_device();
     ir_verdict_t verdict = {0};
     refuse_ir_node(&verdict, IR_REASON_RUN, "", "", "%s", cause->message);
-    for (int i = 0; i < part->node_num; i++) {
+    for (int i = 0; i < part->node_num; ++i) {
         struct node* node = part->graph->node_list[part->node_list[i]];
         node->device = part->device;
         node->predicted_ns = -1;
@@ -286,7 +286,7 @@ int publish_ir_runner(struct subgraph* part)
     runner->has_news = false;
     part->measured_ns = runner->run_ns;
     part->redo_num = runner->redo_num;
-    for (int i = 0; runner->node_ns && i < part->node_num; i++)
+    for (int i = 0; runner->node_ns && i < part->node_num; ++i)
         part->graph->node_list[part->node_list[i]]->measured_ns = runner->node_ns[i];
     pthread_mutex_unlock(&runner->mutex);
     return has_news ? publish_device(part, &runner->cause) : TENGINE_OK;

@@ -31,7 +31,7 @@ static int read_limits(ir_session_t* session, const struct graph* graph)
     const int part_num = get_vector_num(graph->subgraph_list);
     session->part_macs = alloc_memory(sizeof *session->part_macs * (size_t)part_num);
     if (!session->part_macs) return tengine_error_set(TENGINE_ENOMEM, "no memory to run a graph");
-    for (int i = 0; i < graph->node_num; i++) {
+    for (int i = 0; i < graph->node_num; ++i) {
         const struct node* node = graph->node_list[i];
         const double macs = count_macs(node);
         session->all_macs += (double)get_ir_node_macs(node);
@@ -63,7 +63,7 @@ int open_ir_session(struct graph* execution, struct scheduler* scheduler)
 
 static void release_frames(ir_session_t* session)
 {
-    for (int i = 0; i < session->frame_num; i++)
+    for (int i = 0; i < session->frame_num; ++i)
         release_ir_frame(&session->frames[i]);
     free_memory(session->frames);
     session->frames = NULL;
@@ -99,7 +99,7 @@ int make_ir_frames(struct graph* execution, int frame_num, bool own_memory)
     session->frames = alloc_memory(sizeof *session->frames * (size_t)frame_num);
     if (!session->frames)
         return tengine_error_set(TENGINE_ENOMEM, "no memory for %d frames", frame_num);
-    for (; session->frame_num < frame_num; session->frame_num++)
+    for (; session->frame_num < frame_num; ++session->frame_num)
         TENGINE_RETURN_IF_ERROR(add_frame(execution, own_memory));
     return TENGINE_OK;
 }

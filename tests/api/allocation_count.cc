@@ -31,7 +31,7 @@ bool begin_allocation()
 
 void* count_block(void* memory)
 {
-    if (memory == nullptr) return nullptr;
+    if (!memory) return nullptr;
     ++live_blocks;
     const long live = live_bytes += static_cast<long>(malloc_usable_size(memory));
     if (live > peak_bytes) peak_bytes = live;
@@ -40,7 +40,7 @@ void* count_block(void* memory)
 
 void forget_block(void* memory)
 {
-    if (memory == nullptr) return;
+    if (!memory) return;
     --live_blocks;
     live_bytes -= static_cast<long>(malloc_usable_size(memory));
 }
@@ -96,8 +96,8 @@ void* realloc(void* memory, size_t size)
     if (!begin_allocation()) return nullptr;
     const long old_bytes = memory ? static_cast<long>(malloc_usable_size(memory)) : 0;
     void* moved = __libc_realloc(memory, size);
-    if (moved == nullptr && size > 0) return nullptr;  // the old block is still there
-    if (memory != nullptr) {
+    if (!moved && size > 0) return nullptr;  // the old block is still there
+    if (memory) {
         --live_blocks;
         live_bytes -= old_bytes;
     }
@@ -123,7 +123,7 @@ void* aligned_alloc(size_t alignment, size_t size)
 int posix_memalign(void** out_memory, size_t alignment, size_t size)
 {
     void* memory = memalign(alignment, size);
-    if (memory == nullptr) return ENOMEM;
+    if (!memory) return ENOMEM;
     *out_memory = memory;
     return 0;
 }

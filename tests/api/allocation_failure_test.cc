@@ -55,7 +55,7 @@ class AllocationFailureTest : public ApiTest
     bool save_small_network(const char* format)
     {
         const graph_t graph = create_small_network();
-        const bool saved = graph != nullptr && save_graph(graph, format, path_.c_str()) == 0;
+        const bool saved = graph && save_graph(graph, format, path_.c_str()) == 0;
         return destroy_graph(graph) == 0 && saved;
     }
 
@@ -63,22 +63,19 @@ class AllocationFailureTest : public ApiTest
     bool work(const Use& use, void* output)
     {
         context_ = create_context("c", 1);
-        if (context_ == nullptr || add_context_device(context_, use.device) != 0) return false;
-        if (use.table != nullptr &&
-            tengine_context_set_option(context_, "precision.table", use.table) != 0)
+        if (!context_ || add_context_device(context_, use.device) != 0) return false;
+        if (use.table && tengine_context_set_option(context_, "precision.table", use.table) != 0)
             return false;
         graph_ = create_graph(context_, use.format, use.path.c_str());
-        if (graph_ == nullptr) return false;
+        if (!graph_) return false;
         const tensor_t x = tengine_graph_get_input(graph_, 0);
-        if (x == nullptr ||
-            set_tensor_shape(x, use.shape.data(), static_cast<int>(use.shape.size())) != 0 ||
+        if (!x || set_tensor_shape(x, use.shape.data(), static_cast<int>(use.shape.size())) != 0 ||
             prerun_graph_multithread(graph_, {1, TENGINE_CLUSTER_ALL, use.precision, 0}) != 0 ||
             set_tensor_buffer(x, input_.data(), get_tensor_buffer_size(x)) != 0 ||
             run_graph(graph_, 1) != 0)
             return false;
         const tensor_t y = tengine_graph_get_output(graph_, 0);
-        return y != nullptr &&
-               get_tensor_data(y, output, static_cast<int>(use.output_bytes)) == 0 &&
+        return y && get_tensor_data(y, output, static_cast<int>(use.output_bytes)) == 0 &&
                (!use.quantizes || quantize()) &&
                save_graph(use.quantizes ? quantized_ : graph_, use.format, saved_path_.c_str()) ==
                    0;
@@ -94,15 +91,15 @@ class AllocationFailureTest : public ApiTest
             return 1;
         };
         quantized_ = tengine_graph_quantize(graph_, &how);
-        return quantized_ != nullptr;
+        return quantized_;
     }
 
     void clean_up()
     {
-        if (graph_ != nullptr) {
+        if (graph_) {
             EXPECT_EQ(destroy_graph(graph_), 0);
         }
-        if (quantized_ != nullptr) {
+        if (quantized_) {
             EXPECT_EQ(destroy_graph(quantized_), 0);
         }
         destroy_context(context_);

@@ -61,7 +61,7 @@ class ArenaTest : public testing::Test
     {
         if (init_tengine() != 0) return false;
         const graph_t graph = create();
-        const bool saved = graph != nullptr && save_graph(graph, "tengine", path_.c_str()) == 0;
+        const bool saved = graph && save_graph(graph, "tengine", path_.c_str()) == 0;
         release_tengine();
         return saved;
     }
@@ -77,27 +77,26 @@ class ArenaTest : public testing::Test
     bool use_model(int threads)
     {
         graph_ = create_graph(nullptr, "tengine", path_.c_str());
-        return graph_ != nullptr && run_batch(1, threads) && run_batch(2, threads) &&
-               run_batch(1, threads);
+        return graph_ && run_batch(1, threads) && run_batch(2, threads) && run_batch(1, threads);
     }
 
     bool run_batch(int batch, int threads)
     {
         const int dims[] = {batch, 3, 13, 17};
         const tensor_t x = get_graph_input_tensor(graph_, 0, 0);
-        if (x == nullptr || set_tensor_shape(x, dims, 4) != 0 ||
+        if (!x || set_tensor_shape(x, dims, 4) != 0 ||
             prerun_graph_multithread(graph_, {threads, TENGINE_CLUSTER_ALL, 0, 0}) != 0 ||
             set_tensor_buffer(x, image_.data(), get_tensor_buffer_size(x)) != 0)
             return false;
-        for (int run = 0; run < 3; run++)
+        for (int run = 0; run < 3; ++run)
             if (run_graph(graph_, 1) != 0) return false;
         const tensor_t y = get_graph_output_tensor(graph_, 0, 0);
-        return y != nullptr && get_tensor_buffer(y) != nullptr && postrun_graph(graph_) == 0;
+        return y && get_tensor_buffer(y) && postrun_graph(graph_) == 0;
     }
 
     void drop_graph()
     {
-        EXPECT_TRUE(graph_ == nullptr || destroy_graph(graph_) == 0);
+        EXPECT_TRUE(!graph_ || destroy_graph(graph_) == 0);
         graph_ = nullptr;
     }
 
@@ -223,13 +222,12 @@ class ArenaSizeTest : public ArenaTest
             return true;
         }
         expect_shortage();
-        EXPECT_TRUE(graph_ != nullptr || arena_use().now == used)
-            << "a failed load leaves something";
+        EXPECT_TRUE(graph_ || arena_use().now == used) << "a failed load leaves something";
         drop_graph();
         EXPECT_EQ(arena_use().now, used) << "a failed graph leaves something";
         // Still usable for what fits: an empty graph is a few hundred bytes.
         const graph_t empty = create_graph(nullptr, nullptr, nullptr);
-        EXPECT_TRUE(empty == nullptr || destroy_graph(empty) == 0);
+        EXPECT_TRUE(!empty || destroy_graph(empty) == 0);
         EXPECT_EQ(arena_use().now, used);
         return false;
     }

@@ -199,7 +199,7 @@ TEST_F(AttributePointerTest, EveryCountIsAnIntegerOfItsOperator)
         const method* row = find_op_method_via_index(i);
         for (int k = 0; k < row->field_num; ++k) {
             const op_field_t& field = row->fields[k];
-            if (field.length == nullptr) continue;
+            if (!field.length) continue;
             ++counted;
             const op_field_t* count = find_op_field(row, field.length, 0);
             ASSERT_NE(count, nullptr) << row->name << "." << field.name;

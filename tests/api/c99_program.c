@@ -32,7 +32,7 @@ static const char* build(graph_t graph, float* weights, int weight_size)
     tensor_t w = add_tensor(graph, "w", "Const", TENSOR_TYPE_CONST, w_dims, 4);
     tensor_t y = add_tensor(graph, "y", "Conv", TENSOR_TYPE_VAR, NULL, 0);
     node_t conv = get_graph_node(graph, "y");
-    REQUIRE(x != NULL && w != NULL && y != NULL);
+    REQUIRE(x && w && y);
     REQUIRE(get_tensor_buffer_size(w) == weight_size);
     REQUIRE(set_tensor_buffer(w, weights, weight_size) == 0);
     REQUIRE(set_node_input_tensor(conv, 0, x) == 0);
@@ -82,7 +82,7 @@ const char* run_c99_program(void)
     graph = create_graph(context, NULL, NULL);
     REQUIRE(graph != NULL);
     failure = build(graph, weights, sizeof weights);
-    if (failure == NULL) failure = run(graph);
+    if (!failure) failure = run(graph);
     REQUIRE(destroy_graph(graph) == 0);
     destroy_context(context);
     release_tengine();

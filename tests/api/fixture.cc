@@ -86,8 +86,7 @@ tensor_t add_input(graph_t graph, const char* name, const std::vector<int>& dims
 {
     const node_t node = create_graph_node(graph, name, "InputOp");
     const tensor_t tensor = create_graph_tensor(graph, name, data_type);
-    if (node == nullptr || tensor == nullptr ||
-        set_node_output_tensor(node, 0, tensor, TENSOR_TYPE_INPUT) != 0 ||
+    if (!node || !tensor || set_node_output_tensor(node, 0, tensor, TENSOR_TYPE_INPUT) != 0 ||
         set_tensor_shape(tensor, dims.data(), static_cast<int>(dims.size())) != 0)
         return nullptr;
     return tensor;
@@ -98,8 +97,7 @@ tensor_t add_constant(graph_t graph, const char* name, const std::vector<int>& d
 {
     const node_t node = create_graph_node(graph, name, "Const");
     const tensor_t tensor = create_graph_tensor(graph, name, data_type);
-    if (node == nullptr || tensor == nullptr ||
-        set_node_output_tensor(node, 0, tensor, TENSOR_TYPE_CONST) != 0 ||
+    if (!node || !tensor || set_node_output_tensor(node, 0, tensor, TENSOR_TYPE_CONST) != 0 ||
         set_tensor_shape(tensor, dims.data(), static_cast<int>(dims.size())) != 0 ||
         set_tensor_data(tensor, data, get_tensor_buffer_size(tensor)) != 0)
         return nullptr;
@@ -111,8 +109,7 @@ tensor_t add_node(graph_t graph, const char* name, const char* op,
 {
     const node_t node = create_graph_node(graph, name, op);
     const tensor_t tensor = create_graph_tensor(graph, name, data_type);
-    if (node == nullptr || tensor == nullptr ||
-        set_node_output_tensor(node, 0, tensor, TENSOR_TYPE_VAR) != 0)
+    if (!node || !tensor || set_node_output_tensor(node, 0, tensor, TENSOR_TYPE_VAR) != 0)
         return nullptr;
     int index = 0;
     for (tensor_t input : inputs)
@@ -129,10 +126,10 @@ bool set_borders(graph_t graph, std::vector<const char*> inputs, std::vector<con
 graph_t create_relu_graph(context_t context)
 {
     const graph_t graph = create_graph(context, nullptr, nullptr);
-    if (graph == nullptr) return nullptr;
+    if (!graph) return nullptr;
     const tensor_t x = add_input(graph, "x", {4});
     const tensor_t y = add_node(graph, "y", "Relu", {x});
-    return y != nullptr && set_borders(graph, {"x"}, {"y"}) ? graph : nullptr;
+    return y && set_borders(graph, {"x"}, {"y"}) ? graph : nullptr;
 }
 
 graph_t create_small_network()

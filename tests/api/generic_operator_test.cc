@@ -15,7 +15,7 @@ graph_t create_generic_graph()
     const graph_t net = create_graph(nullptr, nullptr, nullptr);
     const tensor_t a = add_input(net, "a", {2, 3});
     const tensor_t b = add_input(net, "b", {3});
-    if (add_node(net, "mix", "Generic", {a, b}) == nullptr) return nullptr;
+    if (!add_node(net, "mix", "Generic", {a, b})) return nullptr;
     const node_t mix = get_graph_node(net, "mix");
     const tensor_t second = create_graph_tensor(net, "mix2", TENGINE_DT_FP32);
     const char name[] = "com.example.Mix";

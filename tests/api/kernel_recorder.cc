@@ -16,9 +16,9 @@ int Recorder::note(const std::string& name, const custom_kernel_tensor* const* i
     inputs.clear();
     outputs.clear();
     for (int i = 0; i < in_num; ++i)
-        inputs.push_back(in[i] == nullptr ? custom_kernel_tensor() : *in[i]);
+        inputs.push_back(!in[i] ? custom_kernel_tensor() : *in[i]);
     for (int i = 0; i < out_num; ++i)
-        outputs.push_back(out[i] == nullptr ? custom_kernel_tensor() : *out[i]);
+        outputs.push_back(!out[i] ? custom_kernel_tensor() : *out[i]);
     if (name == "prerun" && results[name] == 0) ++prepared;
     if (name == "postrun") --prepared;
     return result_of(name);
@@ -37,8 +37,7 @@ static void compute(const Recorder& kernel)
         for (int i = 0; i < output.element_num; ++i) {
             float sum = 0;
             for (const custom_kernel_tensor& input : kernel.inputs)
-                if (input.data != nullptr)
-                    sum += static_cast<const float*>(input.data)[i % input.element_num];
+                if (input.data) sum += static_cast<const float*>(input.data)[i % input.element_num];
             static_cast<float*>(output.data)[i] = 2 * sum + 1;
         }
 }
@@ -83,7 +82,7 @@ int infer_like_input(custom_kernel_ops* ops, const int* inputs[], int, int* outp
     for (; inputs[0][rank] != 0; ++rank)
         for (int i = 0; i < output_num; ++i)
             outputs[i][rank] = inputs[0][rank];
-    if (output_num > 1 && outputs[1] != nullptr && rank > 0) outputs[1][rank - 1] *= 2;
+    if (output_num > 1 && outputs[1] && rank > 0) outputs[1][rank - 1] *= 2;
     return kernel.result_of("infer_shape");
 }
 

@@ -70,8 +70,7 @@ TEST_F(ModelTest, SizeIsChecked)
     EXPECT_TRUE(failed_with(TENGINE_EINVAL));
     for (size_t size = 1; size < bytes.size(); ++size) {
         const graph_t graph = create_graph(nullptr, "onnx:m", bytes.data(), static_cast<int>(size));
-        const bool as_told =
-            graph == nullptr ? get_tengine_errno() != 0 : destroy_graph(graph) == 0;
+        const bool as_told = !graph ? get_tengine_errno() != 0 : destroy_graph(graph) == 0;
         EXPECT_TRUE(as_told) << size;
     }
 }

@@ -146,7 +146,7 @@ TEST_F(PlacementTest, NotWhileItRuns)
         fails(tengine_graph_get_execution_input(graph, 0, 0, &tensor));
         fails(tengine_graph_get_execution_output(graph, 0, &tensor));
         fails(tengine_graph_get_subgraph(graph, 0, &part));
-        fails(tengine_graph_get_scheduler(graph) == nullptr ? -1 : 0);
+        fails(!tengine_graph_get_scheduler(graph) ? -1 : 0);
         return 0;
     };
     ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();

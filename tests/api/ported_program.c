@@ -46,7 +46,7 @@ static const char* run_classifier(graph_t graph, float* out_value, int* out_inde
     output_tensor = get_graph_output_tensor(graph, 0, 0);
     scores = (const float*)get_tensor_buffer(output_tensor);
     number = get_tensor_buffer_size(output_tensor) / (int)sizeof(float);
-    REQUIRE(scores != NULL && number == 10);
+    REQUIRE(scores && number == 10);
     for (*out_index = 0, i = 1; i < number; ++i)
         if (scores[i] > scores[*out_index]) *out_index = i;
     *out_value = scores[*out_index];
@@ -78,7 +78,7 @@ static int create_input_node(graph_t graph, const char* node_name, int c, int h,
     node_t node = create_graph_node(graph, node_name, "InputOp");
     tensor_t tensor = create_graph_tensor(graph, node_name, TENGINE_DT_FP32);
     const int dims[] = {1, c, h, w};
-    if (node == NULL || tensor == NULL) return -1;
+    if (!node || !tensor) return -1;
     if (set_node_output_tensor(node, 0, tensor, TENSOR_TYPE_INPUT) < 0) return -1;
     if (set_tensor_shape(tensor, dims, 4) < 0) return -1;
     release_graph_tensor(tensor);
@@ -91,7 +91,7 @@ static int create_const_node(graph_t graph, const char* node_name, const int* di
 {
     node_t node = create_graph_node(graph, node_name, "Const");
     tensor_t tensor = create_graph_tensor(graph, node_name, TENGINE_DT_FP32);
-    if (node == NULL || tensor == NULL) return -1;
+    if (!node || !tensor) return -1;
     if (set_node_output_tensor(node, 0, tensor, TENSOR_TYPE_CONST) < 0) return -1;
     if (set_tensor_shape(tensor, dims, dim_number) < 0) return -1;
     return set_tensor_buffer(tensor, data, size);
@@ -102,7 +102,7 @@ static node_t create_op_node(graph_t graph, const char* node_name, const char* o
 {
     node_t node = create_graph_node(graph, node_name, op_name);
     tensor_t tensor = create_graph_tensor(graph, node_name, TENGINE_DT_FP32);
-    if (node == NULL || tensor == NULL) return NULL;
+    if (!node || !tensor) return NULL;
     return set_node_output_tensor(node, 0, tensor, TENSOR_TYPE_VAR) < 0 ? NULL : node;
 }
 
@@ -114,7 +114,7 @@ static int set_int(node_t node, const char* name, int value)
 static int connect(graph_t graph, node_t node, int index, const char* tensor_name)
 {
     tensor_t tensor = get_graph_tensor(graph, tensor_name);
-    return tensor == NULL ? -1 : set_node_input_tensor(node, index, tensor);
+    return !tensor ? -1 : set_node_input_tensor(node, index, tensor);
 }
 
 static float kernel_weights[9] = {0, 0, 0, 0, 2, 0, 0, 0, 0};
@@ -151,11 +151,11 @@ static const char* build_network(graph_t graph)
     REQUIRE(set_graph_layout(graph, TENGINE_LAYOUT_NCHW) == 0);
     REQUIRE(create_input_node(graph, "data", 1, 4, 4) == 0);
     failure = add_convolution(graph);
-    if (failure != NULL) return failure;
+    if (failure) return failure;
     relu = create_op_node(graph, "relu", "ReLU");
     pool = create_op_node(graph, "pool", "Pooling");
     fc = create_op_node(graph, "fc", "FullyConnected");
-    REQUIRE(relu != NULL && pool != NULL && fc != NULL);
+    REQUIRE(relu && pool && fc);
     REQUIRE(set_int(pool, "pool_method", 0) == 0 && set_int(pool, "kernel_h", 2) == 0);
     REQUIRE(set_int(fc, "num_output", 2) == 0);
     REQUIRE(create_const_node(graph, "fc_w", fc_dims, 2, fc_weights, sizeof fc_weights) == 0);
@@ -191,8 +191,8 @@ static const char* run_steps(step_t build, step_t use)
     REQUIRE(init_tengine() == 0);
     graph = create_graph(NULL, NULL, NULL);
     failure = build(graph);
-    if (failure == NULL) failure = use(graph);
-    if (failure != NULL) return failure;
+    if (!failure) failure = use(graph);
+    if (failure) return failure;
     REQUIRE(postrun_graph(graph) == 0);
     REQUIRE(destroy_graph(graph) == 0);
     release_tengine();
@@ -202,7 +202,7 @@ static const char* run_steps(step_t build, step_t use)
 static const char* use_network(graph_t graph)
 {
     const char* failure = check_network(graph);
-    if (failure != NULL) return failure;
+    if (failure) return failure;
     REQUIRE(strcmp(get_node_op(get_graph_node(graph, "conv")), "Convolution") == 0);
     REQUIRE(strcmp(get_node_device(get_graph_node(graph, "conv")), "CPU") == 0);
     return NULL;
@@ -307,15 +307,15 @@ const char* run_accelerator_program(void)
     const char* failure;
     REQUIRE(init_tengine() == 0);
     failure = try_options();
-    if (failure != NULL) return failure;
+    if (failure) return failure;
     context = create_context("timvx", 1);
     REQUIRE(get_context_device_number(context) == 0);
     REQUIRE(set_context_device(context, "TIMVX", NULL, 0) == -1);
     REQUIRE(get_context_device_number(context) == 0);
     graph = create_graph(context, NULL, NULL);
     failure = build_network(graph);
-    if (failure == NULL) failure = check_network(graph);
-    if (failure != NULL) return failure;
+    if (!failure) failure = check_network(graph);
+    if (failure) return failure;
     REQUIRE(strcmp(get_node_device(get_graph_node(graph, "conv")), "CPU") == 0);
     destroy_graph(graph);
     destroy_context(context);
@@ -366,8 +366,8 @@ static const char* cut_end(graph_t graph)
     REQUIRE(set_graph_output_node(graph, outputs, 1) == 0);
     REQUIRE(prerun_graph(graph) == 0 && run_graph(graph, 1) == 0);
     result = (const float*)get_tensor_buffer(get_graph_tensor(graph, "relu"));
-    REQUIRE(result != NULL && result[0] == 0 && result[15] == 27);
-    REQUIRE(get_tensor_buffer(get_graph_tensor(graph, "fc")) == NULL);
+    REQUIRE(result && result[0] == 0 && result[15] == 27);
+    REQUIRE(!get_tensor_buffer(get_graph_tensor(graph, "fc")));
     return NULL;
 }
 
@@ -390,7 +390,7 @@ static const char* cut_beginning(graph_t graph)
     REQUIRE(set_tensor_buffer(relu, activations, sizeof activations) == 0);
     REQUIRE(prerun_graph(graph) == 0 && run_graph(graph, 1) == 0);
     result = (const float*)get_tensor_buffer(get_graph_tensor(graph, "fc"));
-    REQUIRE(result != NULL && result[0] == 9 + 1 + 1 + 1 && result[1] == 9 - 1);
+    REQUIRE(result && result[0] == 9 + 1 + 1 + 1 && result[1] == 9 - 1);
     return NULL;
 }
 
@@ -399,9 +399,9 @@ static const char* cut_both_ways(graph_t graph)
 {
     const char* whole[] = {"data"};
     const char* failure = check_network(graph);
-    if (failure == NULL) failure = cut_end(graph);
-    if (failure == NULL) failure = cut_beginning(graph);
-    if (failure != NULL) return failure;
+    if (!failure) failure = cut_end(graph);
+    if (!failure) failure = cut_beginning(graph);
+    if (failure) return failure;
     REQUIRE(set_graph_input_node(graph, whole, 1) == 0);
     return check_network(graph);
 }

@@ -134,7 +134,7 @@ class QuantizeTest : public ApiTest
     static std::string operator_of(graph_t graph, const char* node)
     {
         const node_t found = get_graph_node(graph, node);
-        return found == nullptr ? "none" : get_node_op(found);
+        return !found ? "none" : get_node_op(found);
     }
 
     graph_t graph_ = nullptr;

@@ -27,7 +27,7 @@ namespace {
 
 bool is_zero(const char* memory, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; ++i) {
         if (memory[i] != 0) return false;
     }
     return true;

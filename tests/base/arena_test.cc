@@ -54,7 +54,7 @@ class Arena : public testing::Test
 
 TEST_F(Arena, LeastMemoryHoldsOneBlockWhereverItLies)
 {
-    for (size_t shift = 0; shift < ARENA_GRAIN; shift++) {
+    for (size_t shift = 0; shift < ARENA_GRAIN; ++shift) {
         start(ARENA_LEAST_BYTES, shift);
         void* block = take(1);
         ASSERT_NE(block, nullptr);
@@ -109,7 +109,7 @@ TEST_F(Arena, NeighboursJoin)
         start(5 * ARENA_GRAIN * 20);
         const size_t whole = get_largest_arena_block(&arena_);
         std::vector<void*> blocks;
-        for (int i = 0; i < 5; i++)
+        for (int i = 0; i < 5; ++i)
             blocks.push_back(take(15 * ARENA_GRAIN));
         for (int i : order)
             give_back(blocks[static_cast<size_t>(i)]);
@@ -150,7 +150,7 @@ class RandomArena : public Arena, public testing::WithParamInterface<unsigned>
         const size_t size = pick_size();
         auto* block = static_cast<unsigned char*>(take(size));
         if (!block) {
-            refused_++;
+            ++refused_;
             const size_t largest = get_largest_arena_block(&arena_);
             ASSERT_TRUE(largest == 0 || size > largest) << size << " bytes, room for " << largest;
             return;
@@ -176,7 +176,7 @@ class RandomArena : public Arena, public testing::WithParamInterface<unsigned>
         auto entry = pieces_.begin();
         std::advance(entry, static_cast<ptrdiff_t>(random_() % pieces_.size()));
         const Piece piece = entry->second;
-        for (size_t i = 0; i < piece.size; i++)
+        for (size_t i = 0; i < piece.size; ++i)
             ASSERT_EQ(piece.bytes[i], piece.value) << "another block's owner wrote here";
         give_back(piece.bytes);
         grains_ -= (piece.size + kHeader + ARENA_GRAIN - 1) / ARENA_GRAIN;
@@ -193,10 +193,10 @@ TEST_P(RandomArena, AgreesWithTheModel)
 {
     start(256 << 10, random_() % 64);
     const size_t whole = get_largest_arena_block(&arena_);
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < 20; ++round) {
         // Grows until it is full in one round and shrinks in the next.
         const unsigned takes = round % 2 == 0 ? 70 : 30;
-        for (int step = 0; step < 500; step++) {
+        for (int step = 0; step < 500; ++step) {
             const bool takes_one = pieces_.empty() || random_() % 100 < takes;
             ASSERT_NO_FATAL_FAILURE(takes_one ? take_piece() : give_piece_back());
             ASSERT_EQ(arena_.used, grains_);
@@ -220,7 +220,7 @@ TEST_F(Arena, RandomUseWastesLittle)
     start(kLive + kLive / 4);
     std::mt19937 random(7);
     std::vector<std::pair<void*, uint32_t>> blocks;
-    for (int step = 0; step < 20000; step++) {
+    for (int step = 0; step < 20000; ++step) {
         const size_t size = random() % (size_t{1} << (6 + random() % 8));
         const uint32_t before = arena_.used;
         if (size_t{before} * ARENA_GRAIN + size + kHeader + ARENA_GRAIN <= kLive) {
@@ -332,7 +332,7 @@ TEST_F(AllocWithArena, ThreadsShareIt)
         std::mt19937 random(seed);
         std::vector<std::pair<unsigned char*, size_t>> blocks;
         bool intact = true;
-        for (int step = 0; step < 3000; step++) {
+        for (int step = 0; step < 3000; ++step) {
             if (blocks.size() < 8) {
                 const size_t size = 1 + random() % 1000;
                 auto* block = static_cast<unsigned char*>(alloc_memory(size));
@@ -354,7 +354,7 @@ TEST_F(AllocWithArena, ThreadsShareIt)
     };
     bool intact[4] = {};
     std::vector<std::thread> threads;
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 4; ++i)
         threads.emplace_back([&, i] { intact[i] = work(i + 1); });
     for (std::thread& thread : threads)
         thread.join();

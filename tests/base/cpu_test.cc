@@ -37,7 +37,7 @@ void on_one_core(Check check)
         ASSERT_EQ(0, sched_getaffinity(0, sizeof cores, &cores));
         int core = 0;
         while (!CPU_ISSET(core, &cores))
-            core++;
+            ++core;
         CPU_ZERO(&cores);
         CPU_SET(core, &cores);
         ASSERT_EQ(0, sched_setaffinity(0, sizeof cores, &cores));
@@ -54,7 +54,7 @@ TEST(Cpu, CountFollowsTheAffinityOfTheThread)
 TEST(Cpu, ClustersAreUsableCores)
 {
     const uint64_t all = get_cluster_mask(CPU_CLUSTER_ALL);
-    for (int cluster = -1; cluster < 6; cluster++) {
+    for (int cluster = -1; cluster < 6; ++cluster) {
         const uint64_t mask = get_cluster_mask(cluster);
         EXPECT_NE(0u, mask);
         EXPECT_EQ(mask, mask & all);
@@ -115,7 +115,7 @@ TEST(Cpu, FeatureBitsAreDistinct)
     size_t num = 0;
 #define COUNT_FEATURE(name, bit, word) \
     bits.insert(name);                 \
-    num++;
+    ++num;
     CPU_FEATURE_LIST(COUNT_FEATURE)
 #undef COUNT_FEATURE
     EXPECT_EQ(num, bits.size());
@@ -183,7 +183,7 @@ TEST(Cpu, CacheSizesStayTheSame)
 TEST(Clock, NeverStepsBack)
 {
     uint64_t last = get_time_ns();
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 1000; ++i) {
         const uint64_t now = get_time_ns();
         ASSERT_GE(now, last);
         last = now;

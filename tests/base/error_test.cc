@@ -61,7 +61,7 @@ TEST(Error, EveryCodeHasItsOwnTextAndValue)
     EXPECT_LT(name, 0);                           \
     texts.insert(text);                           \
     values.insert(name);                          \
-    num++;
+    ++num;
     TENGINE_ERROR_LIST(CHECK_CODE)
 #undef CHECK_CODE
     EXPECT_EQ(static_cast<size_t>(num), texts.size());

@@ -56,7 +56,7 @@ bool is_nan(int bits, int infinity)
 
 TEST(Half, AllFp16ValuesWiden)
 {
-    for (int bits = 0; bits < 0x10000; bits++) {
+    for (int bits = 0; bits < 0x10000; ++bits) {
         const uint16_t half = static_cast<uint16_t>(bits);
         const float value = plain_fp16_to_fp32(half);
         if (is_nan(bits, Fp16::kInfinity)) {
@@ -75,7 +75,7 @@ TEST(Half, AllFp16ValuesWiden)
 
 TEST(Half, AllFp16ValuesRoundTrip)
 {
-    for (int bits = 0; bits < 0x10000; bits++) {
+    for (int bits = 0; bits < 0x10000; ++bits) {
         const uint16_t half = static_cast<uint16_t>(bits);
         const int expected = is_nan(bits, Fp16::kInfinity) ? bits | 0x200 : bits;
         ASSERT_EQ(expected, plain_fp32_to_fp16(plain_fp16_to_fp32(half)));
@@ -106,7 +106,7 @@ void check_around(float value)
 // rounding may change.
 TEST(Half, Fp16RoundsRightAtEveryBoundary)
 {
-    for (int bits = 0; bits < Fp16::kInfinity; bits++) {
+    for (int bits = 0; bits < Fp16::kInfinity; ++bits) {
         const double low = Fp16::decode(bits);
         const double high = Fp16::decode(bits + 1);
         check_around(static_cast<float>(low));
@@ -117,7 +117,7 @@ TEST(Half, Fp16RoundsRightAtEveryBoundary)
 
 TEST(Half, Bf16RoundsRightAtEveryBoundary)
 {
-    for (int bits = 0; bits < Bf16::kInfinity - 1; bits++) {
+    for (int bits = 0; bits < Bf16::kInfinity - 1; ++bits) {
         check_around(static_cast<float>(Bf16::decode(bits)));
         check_around(static_cast<float>((Bf16::decode(bits) + Bf16::decode(bits + 1)) / 2));
         if (HasFatalFailure()) return;
@@ -153,7 +153,7 @@ TEST(Half, NansStayNans)
 
 TEST(Half, AllBf16Values)
 {
-    for (int bits = 0; bits < 0x10000; bits++) {
+    for (int bits = 0; bits < 0x10000; ++bits) {
         const float value = bf16_to_fp32(static_cast<uint16_t>(bits));
         const bool nan = is_nan(bits, Bf16::kInfinity);
         ASSERT_EQ(nan, std::isnan(value));

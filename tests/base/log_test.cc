@@ -21,7 +21,7 @@ void keep_line(const char* line)
 }
 void count_line(const char*)
 {
-    g_line_num++;
+    ++g_line_num;
 }
 
 class Log : public ::testing::Test
@@ -148,9 +148,9 @@ TEST_F(Log, ManyThreads)
     g_line_num = 0;
     set_log_sink(count_line);
     std::vector<std::thread> threads;
-    for (int t = 0; t < 4; t++) {
+    for (int t = 0; t < 4; ++t) {
         threads.emplace_back([] {
-            for (int i = 0; i < 1000; i++) {
+            for (int i = 0; i < 1000; ++i) {
                 TLOG_ERR("line %d", i);
                 set_log_sink_level(TENGINE_LOG_ERR + i % 2);
             }

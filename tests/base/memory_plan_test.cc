@@ -56,10 +56,10 @@ bool overlap(const memory_block_t& a, const memory_block_t& b)
 
 void check_plan(const Blocks& blocks, size_t alignment, size_t total)
 {
-    for (size_t i = 0; i < blocks.size(); i++) {
+    for (size_t i = 0; i < blocks.size(); ++i) {
         ASSERT_EQ(0u, blocks[i].offset % alignment);
         ASSERT_LE(blocks[i].offset + blocks[i].size, total);
-        for (size_t j = 0; j < i; j++)
+        for (size_t j = 0; j < i; ++j)
             ASSERT_FALSE(overlap(blocks[i], blocks[j])) << i << " " << j;
     }
     ASSERT_GE(total, lower_bound(blocks, alignment));
@@ -69,7 +69,7 @@ Blocks make_random(unsigned seed, int num, int steps, int longest)
 {
     std::mt19937 random(seed);
     Blocks blocks;
-    for (int i = 0; i < num; i++) {
+    for (int i = 0; i < num; ++i) {
         const int first = static_cast<int>(random() % static_cast<unsigned>(steps));
         const int last = first + static_cast<int>(random() % static_cast<unsigned>(longest));
         blocks.push_back({random() % 5000, first, last, SIZE_MAX});
@@ -79,7 +79,7 @@ Blocks make_random(unsigned seed, int num, int steps, int longest)
 
 TEST(MemoryPlan, RandomBlocksNeverOverlap)
 {
-    for (unsigned seed = 0; seed < 200; seed++) {
+    for (unsigned seed = 0; seed < 200; ++seed) {
         Blocks blocks = make_random(seed, static_cast<int>(seed) * 2, 50, 1 + seed % 20);
         const size_t alignment = size_t{1} << seed % 8;
         check_plan(blocks, alignment, plan(&blocks, alignment));
@@ -90,7 +90,7 @@ TEST(MemoryPlan, RandomBlocksNeverOverlap)
 TEST(MemoryPlan, IsCloseToTheLowerBoundOnRandomBlocks)
 {
     double sum = 0;
-    for (unsigned seed = 0; seed < 50; seed++) {
+    for (unsigned seed = 0; seed < 50; ++seed) {
         Blocks blocks = make_random(seed, 200, 100, 10);
         sum +=
             static_cast<double>(plan(&blocks, 64)) / static_cast<double>(lower_bound(blocks, 64));
@@ -101,7 +101,7 @@ TEST(MemoryPlan, IsCloseToTheLowerBoundOnRandomBlocks)
 TEST(MemoryPlan, ChainNeedsTwoBuffers)
 {
     Blocks blocks;
-    for (int i = 0; i < 20; i++)
+    for (int i = 0; i < 20; ++i)
         blocks.push_back({100, i, i + 1, 0});
     EXPECT_EQ(256u, plan(&blocks, 64));
     check_plan(blocks, 64, 256);
@@ -147,7 +147,7 @@ TEST(MemoryPlan, SameInputSamePlan)
         block.size = block.size % 4 * 64;  // many ties
     Blocks second = first;
     EXPECT_EQ(plan(&first, 64), plan(&second, 64));
-    for (size_t i = 0; i < first.size(); i++)
+    for (size_t i = 0; i < first.size(); ++i)
         ASSERT_EQ(first[i].offset, second[i].offset);
 }
 
@@ -202,7 +202,7 @@ void check_large_plan(Blocks blocks, size_t total)
 
 TEST(MemoryPlan, ManyRandomBlocksNeverOverlap)
 {
-    for (unsigned seed = 0; seed < 8; seed++) {
+    for (unsigned seed = 0; seed < 8; ++seed) {
         Blocks blocks = make_random(seed, MEMORY_PLAN_BY_SIZE + 2000, 3000, 1 << seed);
         const size_t total = plan(&blocks, 64);
         check_large_plan(blocks, total);
@@ -213,7 +213,7 @@ TEST(MemoryPlan, ManyRandomBlocksNeverOverlap)
 TEST(MemoryPlan, ALongChainNeedsTwoBuffers)
 {
     Blocks blocks;
-    for (int i = 0; i < 3 * MEMORY_PLAN_BY_SIZE; i++)
+    for (int i = 0; i < 3 * MEMORY_PLAN_BY_SIZE; ++i)
         blocks.push_back({100, i, i + 1, 0});
     EXPECT_EQ(256u, plan(&blocks, 64));
     check_large_plan(blocks, 256);
@@ -226,9 +226,9 @@ constexpr double kMostGrowth = 32;
 double measure_growth(Blocks (*make)(int num))
 {
     double growth = 1e9;
-    for (int attempt = 0; attempt < 5; attempt++) {
+    for (int attempt = 0; attempt < 5; ++attempt) {
         std::clock_t spent[2];
-        for (int size = 0; size < 2; size++) {
+        for (int size = 0; size < 2; ++size) {
             Blocks blocks = make(25000 << 3 * size);
             const std::clock_t start = std::clock();
             plan(&blocks, 64);
@@ -245,7 +245,7 @@ TEST(MemoryPlan, TimeGrowsWithTheNumberOfBlocks)
     // All alive until the end, as the inputs of one large Concat.
     EXPECT_LT(measure_growth([](int num) {
                   Blocks blocks;
-                  for (int i = 0; i < num; i++)
+                  for (int i = 0; i < num; ++i)
                       blocks.push_back({64, i, num, 0});
                   return blocks;
               }),

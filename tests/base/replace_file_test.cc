@@ -163,9 +163,9 @@ TEST_F(ReplaceFile, ThreadsThatWriteOneFileAllSucceed)
     const std::string file = path("file");
     std::atomic<int> failures{0};
     std::vector<std::thread> threads;
-    for (char letter = 'a'; letter < 'e'; letter++) {
+    for (char letter = 'a'; letter < 'e'; ++letter) {
         threads.emplace_back([&, letter] {
-            for (int i = 0; i < 50; i++)
+            for (int i = 0; i < 50; ++i)
                 failures += replace(file, std::string(1 << 16, letter)) != TENGINE_OK;
         });
     }

@@ -21,7 +21,7 @@ int compare_ints(const void* left, const void* right)
 TEST(Sort, OrdersEveryLength)
 {
     std::mt19937 random(1);
-    for (size_t number = 0; number < 300; number++) {
+    for (size_t number = 0; number < 300; ++number) {
         std::vector<int> items(number);
         for (int& item : items)
             item = static_cast<int>(random() % 100);
@@ -35,9 +35,9 @@ TEST(Sort, OrdersEveryLength)
 TEST(SortStably, KeepsTheOrderOfEquals)
 {
     std::mt19937 random(2);
-    for (size_t number = 0; number < 300; number++) {
+    for (size_t number = 0; number < 300; ++number) {
         Vector<std::pair<int, size_t>> items;
-        for (size_t i = 0; i < number; i++)
+        for (size_t i = 0; i < number; ++i)
             items.emplace_back(random() % 10, i);
         Vector<std::pair<int, size_t>> wanted = items;
         std::sort(wanted.begin(), wanted.end());

@@ -30,7 +30,7 @@ TEST(Text, Grows)
 {
     text_t text = {};
     std::string expected;
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 3000; ++i) {
         append_text(&text, "%d ", i);
         expected += std::to_string(i) + " ";
         ASSERT_LT(text.length, text.capacity);
@@ -44,7 +44,7 @@ TEST(Text, Grows)
 
 TEST(Text, EveryLengthAroundTheFirstCapacity)
 {
-    for (size_t length = 250; length < 520; length++) {
+    for (size_t length = 250; length < 520; ++length) {
         text_t text = {};
         append_text(&text, "%s", std::string(length, 'q').c_str());
         append_text(&text, "!");

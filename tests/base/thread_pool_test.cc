@@ -73,8 +73,8 @@ TEST(ThreadPool, EveryIterationOnceInChunksOfTheGrain)
                 parallel(pool.get(), count, grain, [&](int64_t begin, int64_t end, int worker) {
                     if (end - begin < std::min(grain, count)) good = false;
                     if (worker < 0 || worker >= thread_num) good = false;
-                    for (int64_t i = begin; i < end; i++)
-                        hits[static_cast<size_t>(i)]++;
+                    for (int64_t i = begin; i < end; ++i)
+                        ++hits[static_cast<size_t>(i)];
                 });
                 ASSERT_TRUE(good) << thread_num << " " << count << " " << grain;
                 ASSERT_EQ(std::vector<int>(static_cast<size_t>(count), 1), hits);
@@ -103,7 +103,7 @@ TEST(ThreadPool, NullPoolAndOneWorkerRunInline)
     for (thread_pool_t* each : {static_cast<thread_pool_t*>(nullptr), pool.get()}) {
         int calls = 0;
         parallel(each, 100, 1, [&](int64_t begin, int64_t end, int worker) {
-            calls++;
+            ++calls;
             EXPECT_EQ(0, begin);
             EXPECT_EQ(100, end);
             EXPECT_EQ(0, worker);
@@ -117,13 +117,13 @@ TEST(ThreadPool, AllWorkersTakePart)
 {
     const int thread_num = 4;
     const Pool pool = make_pool(thread_num);
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < 20; ++round) {
         std::atomic<int> inside{0};
         std::mutex mutex;
         std::set<int> workers;
         std::set<std::thread::id> threads;
         parallel(pool.get(), thread_num, 1, [&](int64_t, int64_t, int worker) {
-            inside++;
+            ++inside;
             while (inside < thread_num)
                 std::this_thread::yield();
             const std::lock_guard<std::mutex> lock(mutex);
@@ -139,15 +139,15 @@ TEST(ThreadPool, ManySmallLoopsSeeEachOthersWrites)
 {
     const Pool pool = make_pool(3);
     std::vector<int64_t> data(97, 0);
-    for (int round = 0; round < 5000; round++) {
+    for (int round = 0; round < 5000; ++round) {
         parallel(pool.get(), 97, 1, [&](int64_t begin, int64_t end, int) {
-            for (int64_t i = begin; i < end; i++)
+            for (int64_t i = begin; i < end; ++i)
                 data[static_cast<size_t>(96 - i)] += i;
         });
         // Sleeping workers as well as spinning ones must wake.
         if (round % 500 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    for (int64_t i = 0; i < 97; i++)
+    for (int64_t i = 0; i < 97; ++i)
         ASSERT_EQ(5000 * i, data[static_cast<size_t>(96 - i)]);
 }
 
@@ -156,10 +156,10 @@ TEST(ThreadPool, NestedCallRunsInlineUnderTheSameWorker)
     const Pool pool = make_pool(3);
     std::atomic<int> total{0};
     parallel(pool.get(), 12, 1, [&](int64_t outer_begin, int64_t outer_end, int outer) {
-        for (int64_t i = outer_begin; i < outer_end; i++) {
+        for (int64_t i = outer_begin; i < outer_end; ++i) {
             int calls = 0;
             parallel(pool.get(), 50, 1, [&](int64_t begin, int64_t end, int inner) {
-                calls++;
+                ++calls;
                 EXPECT_EQ(outer, inner);
                 total += static_cast<int>(end - begin);
             });
@@ -190,13 +190,13 @@ TEST(ThreadPool, ManyCallersShareAPool)
 {
     const Pool pool = make_pool(3);
     std::vector<std::thread> callers;
-    for (int caller = 0; caller < 4; caller++) {
+    for (int caller = 0; caller < 4; ++caller) {
         callers.emplace_back([&pool] {
             std::vector<int> hits(64, 0);
-            for (int round = 0; round < 1000; round++) {
+            for (int round = 0; round < 1000; ++round) {
                 parallel(pool.get(), 64, 3, [&](int64_t begin, int64_t end, int) {
-                    for (int64_t i = begin; i < end; i++)
-                        hits[static_cast<size_t>(i)]++;
+                    for (int64_t i = begin; i < end; ++i)
+                        ++hits[static_cast<size_t>(i)];
                 });
             }
             EXPECT_EQ(std::vector<int>(64, 1000), hits);
@@ -211,7 +211,7 @@ TEST(ThreadPool, WorkerNumbersDoNotMeet)
     const Pool pool = make_pool(4);
     std::atomic<int> busy[4] = {};
     std::atomic<bool> met{false};
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < 200; ++round) {
         parallel(pool.get(), 100, 1, [&](int64_t, int64_t, int worker) {
             if (busy[worker].fetch_add(1) != 0) met = true;
             busy[worker].fetch_sub(1);
@@ -222,7 +222,7 @@ TEST(ThreadPool, WorkerNumbersDoNotMeet)
 
 TEST(ThreadPool, CreateAndDestroyAtOnce)
 {
-    for (int round = 0; round < 100; round++) {
+    for (int round = 0; round < 100; ++round) {
         const Pool pool = make_pool(4);
         if (round % 2 == 0) parallel(pool.get(), 4, 1, [](int64_t, int64_t, int) {});
     }
@@ -287,7 +287,7 @@ std::vector<uint64_t> worker_masks(thread_pool_t* pool)
     std::atomic<int> inside{0};
     parallel(pool, size, 1, [&](int64_t, int64_t, int worker) {
         masks[static_cast<size_t>(worker)] = get_cluster_mask(CPU_CLUSTER_ALL);
-        inside++;
+        ++inside;
         while (inside < size)
             std::this_thread::yield();
     });

@@ -22,7 +22,7 @@ void note_freed(void* element)
 std::vector<int> contents(const vector_t* v)
 {
     std::vector<int> out;
-    for (int i = 0; i < get_vector_num(v); i++) {
+    for (int i = 0; i < get_vector_num(v); ++i) {
         out.push_back(*static_cast<int*>(get_vector_data(v, i)));
     }
     return out;
@@ -46,10 +46,10 @@ class Vector : public ::testing::Test
 TEST_F(Vector, PushGetSet)
 {
     EXPECT_EQ(0, get_vector_num(v_));
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 100; ++i)
         push(i * i);
     EXPECT_EQ(100, get_vector_num(v_));
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 100; ++i)
         EXPECT_EQ(i * i, *static_cast<int*>(get_vector_data(v_, i)));
     const int other = -1;
     EXPECT_EQ(0, set_vector_data(v_, 50, &other));
@@ -83,7 +83,7 @@ TEST_F(Vector, BadArguments)
 
 TEST_F(Vector, ResizeGrowsWithZeroesAndShrinks)
 {
-    for (int i = 1; i <= 5; i++)
+    for (int i = 1; i <= 5; ++i)
         push(i);
     ASSERT_EQ(0, resize_vector(v_, 2));
     EXPECT_EQ((std::vector<int>{3, 4, 5}), g_freed);
@@ -98,7 +98,7 @@ TEST_F(Vector, ResizeGrowsWithZeroesAndShrinks)
 
 TEST_F(Vector, RemoveByIndexAndPointer)
 {
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 5; ++i)
         push(i);
     remove_vector_via_index(v_, 1);
     EXPECT_EQ((std::vector<int>{0, 2, 3, 4}), contents(v_));
@@ -121,7 +121,7 @@ TEST_F(Vector, PushOfAnOwnElementSurvivesGrowth)
 
 TEST_F(Vector, StorageIsAnAlignedPlainArray)
 {
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 1000; ++i) {
         push(i);
         ASSERT_EQ(0u, reinterpret_cast<uintptr_t>(v_->mem) % 64);
         ASSERT_GE(v_->mem, v_->real_mem);
@@ -149,11 +149,11 @@ TEST(VectorLimits, OddElementSizes)
     for (int size : {1, 3, 12, 100}) {
         vector_t* v = create_vector(size, nullptr);
         std::vector<char> element(static_cast<size_t>(size));
-        for (int i = 0; i < 50; i++) {
+        for (int i = 0; i < 50; ++i) {
             memset(element.data(), i, element.size());
             ASSERT_EQ(0, push_vector_data(v, element.data()));
         }
-        for (int i = 0; i < 50; i++) {
+        for (int i = 0; i < 50; ++i) {
             memset(element.data(), i, element.size());
             EXPECT_EQ(0, memcmp(element.data(), get_vector_data(v, i), element.size()));
         }
@@ -166,7 +166,7 @@ TEST(VectorLimits, RandomOperationsAgainstStdVector)
     std::mt19937 random(1);
     vector_t* v = create_vector(sizeof(int), nullptr);
     std::vector<int> expected;
-    for (int step = 0; step < 5000; step++) {
+    for (int step = 0; step < 5000; ++step) {
         const int value = static_cast<int>(random() % 1000);
         const int num = static_cast<int>(expected.size());
         const unsigned action = random() % 8;

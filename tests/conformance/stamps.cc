@@ -88,7 +88,7 @@ void write_stamps(const History& history, const fs::path& test, const fs::path& 
     if (!model.ParseFromString(tools::read_file((test / "model.onnx").string())))
         throw tools::Failure("'" + test.string() + "' has no readable model");
     auto* import = find_import(model);
-    if (import == nullptr) return;
+    if (!import) return;
     const std::set<std::string> operators = operators_of(test);
     const int own = static_cast<int>(import->version());
     for (int opset = kOldestStamp; opset <= history.newest; ++opset) {

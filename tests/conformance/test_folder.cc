@@ -109,7 +109,7 @@ Tensor read_output(tensor_t output)
     check(dim_num, step);
     Tensor value = tools::make_tensor(get_tensor_data_type(output), {dims, dims + dim_num});
     const void* data = get_tensor_buffer(output);
-    if (data == nullptr && !value.bytes.empty()) fail_api(step);
+    if (!data && !value.bytes.empty()) fail_api(step);
     if (!value.bytes.empty()) std::memcpy(value.bytes.data(), data, value.bytes.size());
     return value;
 }
@@ -146,7 +146,7 @@ Graph convert(graph_t graph, const std::string& format)
     check(save_graph(graph, format.c_str(), file.c_str()), "save");
     Graph converted(create_graph(nullptr, format.c_str(), file.c_str()));
     fs::remove(file);
-    if (converted == nullptr) fail_api("load what was saved");
+    if (!converted) fail_api("load what was saved");
     return converted;
 }
 
@@ -181,7 +181,7 @@ void run_model(const fs::path& folder, const std::string& through)
 {
     const std::string model = (folder / "model.onnx").string();
     const Graph graph(create_graph(nullptr, "onnx", model.c_str()));
-    if (graph == nullptr) fail_api("load");
+    if (!graph) fail_api("load");
     for (const fs::path& set : data_sets(folder))
         run_data_set(graph.get(), set, through);
 }

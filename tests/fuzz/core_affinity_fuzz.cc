@@ -20,7 +20,7 @@ graph_t make_graph()
     const char* operators[] = {"InputOp", "Relu", "Exp"};
     const int dims[] = {2, 3};
     tensor_t last = nullptr;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; ++i) {
         node_t node = create_graph_node(graph, names[i], operators[i]);
         tensor_t tensor = create_graph_tensor(graph, names[i], TENGINE_DT_FP32);
         bool is_made = set_node_output_tensor(node, 0, tensor,

@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***)
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
     context_t context = create_context("fuzz", 1);
-    for (int i = 0; i < tengine_device_get_number(); i++)
+    for (int i = 0; i < tengine_device_get_number(); ++i)
         if (add_context_device(context, tengine_device_get_name(i)) != 0) clr_tengine_errno();
     std::istringstream lines(std::string(reinterpret_cast<const char*>(data), size));
     bool is_set = true;

@@ -43,7 +43,7 @@ void fix_shape(tensor_t input, std::mt19937* engine)
     int dims[MAX_SHAPE_DIM_NUM];
     const int number = get_tensor_shape(input, dims, MAX_SHAPE_DIM_NUM);
     bool is_open = false;
-    for (int i = 0; i < number; i++) {
+    for (int i = 0; i < number; ++i) {
         if (dims[i] >= 0) continue;
         dims[i] = static_cast<int>((*engine)() % 4) + 1;
         is_open = true;
@@ -84,7 +84,7 @@ void fill_input(int data_type, std::mt19937* engine, std::vector<char>* bytes)
 
 bool feed_inputs(graph_t graph, std::mt19937* engine, Buffers* buffers)
 {
-    for (int i = 0; i < tengine_graph_get_input_number(graph); i++) {
+    for (int i = 0; i < tengine_graph_get_input_number(graph); ++i) {
         tensor_t input = tengine_graph_get_input(graph, i);
         buffers->emplace_back(static_cast<size_t>(get_tensor_buffer_size(input)));
         fill_input(get_tensor_data_type(input), engine, &buffers->back());
@@ -99,12 +99,12 @@ bool feed_inputs(graph_t graph, std::mt19937* engine, Buffers* buffers)
 // Every byte, so that a sanitizer sees whether there are as many.
 void read_outputs(graph_t graph)
 {
-    for (int i = 0; i < tengine_graph_get_output_number(graph); i++) {
+    for (int i = 0; i < tengine_graph_get_output_number(graph); ++i) {
         tensor_t output = tengine_graph_get_output(graph, i);
         const auto* bytes = static_cast<const unsigned char*>(get_tensor_buffer(output));
         const int size = get_tensor_buffer_size(output);
         volatile unsigned char last = 0;
-        for (int at = 0; bytes != nullptr && at < size; at++)
+        for (int at = 0; bytes && at < size; ++at)
             last = bytes[at];
         (void)last;
         release_graph_tensor(output);
@@ -130,7 +130,7 @@ void bound_memory()
 std::string seed_folder(int argument_number, char** arguments)
 {
     std::string folder;
-    for (int i = argument_number - 1; i > 0; i--) {
+    for (int i = argument_number - 1; i > 0; --i) {
         const std::string argument = arguments[i];
         const bool is_option = argument[0] == '-';
         if (is_option && argument.find("merge") != std::string::npos) return "";
@@ -156,7 +156,7 @@ int start_target(int argument_number, char** arguments,
 uint32_t seed_of(const uint8_t* data, size_t size)
 {
     uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < size; i++)
+    for (size_t i = 0; i < size; ++i)
         hash = (hash ^ data[i]) * 16777619u;
     return hash;
 }
@@ -166,8 +166,7 @@ context_t make_context(uint32_t seed)
     context_t context = create_context("fuzz", 1);
     const auto devices = static_cast<uint32_t>(tengine_device_get_number());
     const char* device = tengine_device_get_name(static_cast<int>(seed % devices));
-    if (context == nullptr ||
-        (std::string(device) != "CPU" && add_context_device(context, device) != 0) ||
+    if (!context || (std::string(device) != "CPU" && add_context_device(context, device) != 0) ||
         tengine_context_set_option(context, "memory.limit_mb", "256") != 0)
         std::abort();
     return context;
@@ -176,7 +175,7 @@ context_t make_context(uint32_t seed)
 void run_model(graph_t graph, uint32_t seed)
 {
     std::mt19937 engine(seed);
-    for (int i = 0; i < tengine_graph_get_input_number(graph); i++) {
+    for (int i = 0; i < tengine_graph_get_input_number(graph); ++i) {
         tensor_t input = tengine_graph_get_input(graph, i);
         fix_shape(input, &engine);
         release_graph_tensor(input);
@@ -187,7 +186,7 @@ void run_model(graph_t graph, uint32_t seed)
     if (prerun_graph_multithread(graph, make_options(&engine)) != 0) return note_refusal();
     Buffers buffers;
     bool is_running = feed_inputs(graph, &engine, &buffers);
-    for (int i = 0; is_running && i < kRuns; i++) {
+    for (int i = 0; is_running && i < kRuns; ++i) {
         is_running = run_graph(graph, 1) == 0;
         if (is_running) read_outputs(graph);
     }

@@ -28,7 +28,7 @@ void add_constant(::onnx::GraphProto* graph, const char* name, int type, int ext
     constant->set_name(name);
     constant->set_data_type(type);
     constant->add_dims(extent);
-    for (int i = 0; i < extent; i++) {
+    for (int i = 0; i < extent; ++i) {
         if (type == ::onnx::TensorProto::FLOAT) constant->add_float_data(0.5f);
         if (type == ::onnx::TensorProto::INT64) constant->add_int64_data(1);
     }
@@ -51,7 +51,7 @@ void add_attribute(const op_field_t& field, ::onnx::NodeProto* node)
         attribute->set_s(choices.substr(0, choices.find('|')));
     } else {
         attribute->set_type(::onnx::AttributeProto::INTS);
-        for (int i = 0; i < 2; i++)
+        for (int i = 0; i < 2; ++i)
             attribute->add_ints(2);
     }
 }
@@ -74,11 +74,11 @@ void add_attribute(const op_field_t& field, ::onnx::NodeProto* node)
     ::onnx::NodeProto* node = graph->add_node();
     node->set_op_type(method.name);
     node->add_input("x");
-    for (int i = 1; i < method.min_input || (i == 1 && method.max_input != 1); i++)
+    for (int i = 1; i < method.min_input || (i == 1 && method.max_input != 1); ++i)
         node->add_input(other);
-    for (int i = 0; i < method.field_num; i++)
+    for (int i = 0; i < method.field_num; ++i)
         if (method.fields[i].required) add_attribute(method.fields[i], node);
-    for (int i = 0; i < std::max(method.min_output, 1); i++) {
+    for (int i = 0; i < std::max(method.min_output, 1); ++i) {
         node->add_output("y" + std::to_string(i));
         graph->add_output()->set_name(node->output(i));
     }
@@ -87,9 +87,9 @@ void add_attribute(const op_field_t& field, ::onnx::NodeProto* node)
 
 void write_seeds(const std::string& folder)
 {
-    for (int i = 0; i < get_op_method_count(); i++) {
+    for (int i = 0; i < get_op_method_count(); ++i) {
         const ir_method_t* method = find_op_method_via_index(i);
-        const bool is_onnx = method->domain == nullptr || method->domain[0] == '\0';
+        const bool is_onnx = !method->domain || method->domain[0] == '\0';
         if (!is_onnx || method->tengine || method->until != 0) continue;
         for (const char* other : {"x", "w", "i"}) {
             std::ofstream file(folder + "/seed_" + method->name + "_" + other, std::ios::binary);
@@ -112,7 +112,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
     ::onnx::ModelProto model;
     if (engine() % 4 == 0 || !model.ParseFromArray(data, static_cast<int>(size)))
         return LLVMFuzzerMutate(data, size, max_size);
-    for (auto steps = engine() % 4 + 1; steps > 0; steps--)
+    for (auto steps = engine() % 4 + 1; steps > 0; --steps)
         tengine::test::mutate_model(&engine, &model);
     const std::string bytes = model.SerializeAsString();
     if (bytes.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);
@@ -127,7 +127,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     graph_t graph = create_graph(context, "onnx:m", reinterpret_cast<const char*>(data),
                                  static_cast<int>(size));
     tengine::test::note_input(graph != nullptr);
-    if (graph != nullptr) {
+    if (graph) {
         tengine::test::run_model(graph, seed);
         destroy_graph(graph);
     }

@@ -103,7 +103,7 @@ float Mutation::some_float()
 std::string Mutation::some_word(const char* choices)
 {
     std::vector<std::string> words = {"", "linear", "NOTSET"};
-    const std::string list = choices != nullptr && draw(8) != 0 ? choices : "";
+    const std::string list = choices && draw(8) != 0 ? choices : "";
     for (size_t begin = 0; begin < list.size();) {
         const size_t end = std::min(list.find('|', begin), list.size());
         words.push_back(list.substr(begin, end - begin));
@@ -127,9 +127,9 @@ std::string Mutation::some_value()
 
 const ir_method_t* Mutation::some_operator()
 {
-    for (int tries = 0; tries < 20; tries++) {
+    for (int tries = 0; tries < 20; ++tries) {
         const ir_method_t* method = find_op_method_via_index(draw(get_op_method_count()));
-        if (method->tengine == nullptr) return method;
+        if (!method->tengine) return method;
     }
     return find_op_method_via_index(0);
 }
@@ -154,17 +154,17 @@ void Mutation::fill_attribute(const op_field_t& field, AttributeProto* attribute
             return;
         case OP_FIELD_INTS:
             attribute->set_type(AttributeProto::INTS);
-            for (int i = 0; i < number; i++)
+            for (int i = 0; i < number; ++i)
                 attribute->add_ints(some_integer());
             return;
         case OP_FIELD_FLOATS:
             attribute->set_type(AttributeProto::FLOATS);
-            for (int i = 0; i < number; i++)
+            for (int i = 0; i < number; ++i)
                 attribute->add_floats(some_float());
             return;
         case OP_FIELD_STRINGS:
             attribute->set_type(AttributeProto::STRINGS);
-            for (int i = 0; i < number; i++)
+            for (int i = 0; i < number; ++i)
                 attribute->add_strings(some_word(nullptr));
             return;
         default:
@@ -180,18 +180,18 @@ void Mutation::fill_constant(TensorProto* constant)
     constant->Clear();
     constant->set_name(name);
     int number = 1;
-    for (int i = draw(4); i > 0; i--) {
+    for (int i = draw(4); i > 0; --i) {
         const int extent = draw(8) == 0 ? 0 : draw(4) + 1;
         constant->add_dims(extent);
         number *= extent;
     }
     if (draw(2) == 0) {
         constant->set_data_type(TensorProto::INT64);
-        for (int i = 0; i < number; i++)
+        for (int i = 0; i < number; ++i)
             constant->add_int64_data(some_integer());
     } else {
         constant->set_data_type(TensorProto::FLOAT);
-        for (int i = 0; i < number; i++)
+        for (int i = 0; i < number; ++i)
             constant->add_float_data(some_float());
     }
 }
@@ -228,7 +228,7 @@ void Mutation::add_attribute()
     NodeProto* node = some_node();
     const int type = get_op_type_by_name(node->op_type().c_str());
     const ir_method_t* method = type < 0 ? nullptr : find_op_method(type, 0);
-    if (method == nullptr || method->field_num == 0) return;
+    if (!method || method->field_num == 0) return;
     fill_attribute(method->fields[draw(method->field_num)], node->add_attribute());
 }
 
@@ -266,18 +266,18 @@ void Mutation::add_node()
     const ir_method_t* method = some_operator();
     std::vector<std::string> inputs;
     const int most = method->max_input < 0 ? method->min_input + 2 : method->max_input;
-    for (int i = method->min_input + draw(most - method->min_input + 1); i > 0; i--)
+    for (int i = method->min_input + draw(most - method->min_input + 1); i > 0; --i)
         inputs.push_back(some_value());
     NodeProto* node = graph_.add_node();
     node->set_name(new_name());
     node->set_op_type(method->name);
-    node->set_domain(method->domain != nullptr ? method->domain : "");
+    node->set_domain(method->domain ? method->domain : "");
     for (const std::string& input : inputs)
         node->add_input(input);
-    for (int i = 0; i < method->field_num; i++)
+    for (int i = 0; i < method->field_num; ++i)
         if (method->fields[i].required || draw(4) == 0)
             fill_attribute(method->fields[i], node->add_attribute());
-    for (int i = 0; i < (method->min_output > 1 ? method->min_output : 1); i++) {
+    for (int i = 0; i < (method->min_output > 1 ? method->min_output : 1); ++i) {
         node->add_output(new_name());
         graph_.add_output()->set_name(node->output(i));
     }

@@ -29,7 +29,7 @@ inline void note_refusal()
 inline void note_input(bool is_accepted)
 {
     if (!is_accepted) return note_refusal();
-    accepted_inputs++;
+    ++accepted_inputs;
     tengine_error_clear();
 }
 

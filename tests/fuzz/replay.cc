@@ -94,7 +94,7 @@ class Room
         uint8_t* place = end_ - bytes.size();
         const size_t turn = inputs_++ % 3;
         if (turn != 0) place -= reinterpret_cast<uintptr_t>(place) % kAlignment;
-        if (turn == 2) place--;
+        if (turn == 2) --place;
         std::copy(bytes.begin(), bytes.end(), place);
         LLVMFuzzerTestOneInput(place, bytes.size());
     }
@@ -124,12 +124,12 @@ void feed_mutation(Bytes bytes, Room* room)
 
 void feed_damaged(const Bytes& bytes, Room* room)
 {
-    for (uint32_t i = 0; i < kCuts; i++) {
+    for (uint32_t i = 0; i < kCuts; ++i) {
         const size_t size = bytes.size() * i / kCuts;
         room->feed(Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)));
     }
     if (!bytes.empty()) room->feed(Bytes(bytes.begin(), bytes.end() - 1));
-    for (uint32_t i = 0; i < kMutations; i++)
+    for (uint32_t i = 0; i < kMutations; ++i)
         feed_mutation(bytes, room);
 }
 
@@ -156,7 +156,7 @@ bool replay(const fs::path& folder)
         engine.seed(seed);
         Room room(bytes.size() + kGrowth);
         const size_t before = tengine::test::accepted_inputs;
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 3; ++i)
             room.feed(bytes);
         accepted_files += tengine::test::accepted_inputs - before == 3;
         feed_damaged(bytes, &room);
@@ -200,7 +200,7 @@ int main(int argument_number, char** arguments)
     char** given = words;
     int number = 2;
     bool is_good = !LLVMFuzzerInitialize || LLVMFuzzerInitialize(&number, &given) == 0;
-    for (int i = 1; is_good && i < argument_number; i++)
+    for (int i = 1; is_good && i < argument_number; ++i)
         is_good = replay(arguments[i]);
     if (is_good && !fs::is_empty(seeds)) is_good = replay(seeds);
     fs::remove_all(seeds);

@@ -32,7 +32,7 @@ tengine::Vector<char> make_seed(int type)
     const uint8_t roles[] = {TENSOR_TYPE_INPUT, TENSOR_TYPE_CONST, TENSOR_TYPE_VAR};
     tengine::Vector<char> bytes;
     bool is_made = true;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; ++i) {
         tensor* tensor = create_ir_tensor(made, nodes[i]->name, TENGINE_DT_FP32);
         tensor->tensor_type = roles[i];
         is_made = is_made && set_ir_tensor_shape(tensor, dims, 4) == 0 &&
@@ -57,7 +57,7 @@ void write_seed(const std::string& folder, const char* name, int type)
 
 void write_seeds(const std::string& folder)
 {
-    for (int i = 0; i < get_op_method_count(); i++) {
+    for (int i = 0; i < get_op_method_count(); ++i) {
         const ir_method_t* method = find_op_method_via_index(i);
         if (method->tengine && method->tengine->id >= 0 && method->max_output != 0)
             write_seed(folder, method->name, get_op_type("tengine", method->name));

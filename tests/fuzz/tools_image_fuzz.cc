@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
         static float planes[3 * 40 * 30];
         for (const int channels : {1, 3}) {
             const char* reason = image_decode(data, size, channels, 40, 30, &values, planes);
-            if (reason != nullptr) throw tengine::tools::Failure(reason);
+            if (reason) throw tengine::tools::Failure(reason);
         }
     });
     return 0;

@@ -12,7 +12,7 @@ TEST(Context, KeepsDevicesInOrderWithCopiesOfTheirOptions)
 {
     const std::unique_ptr<ir_context_t, void (*)(ir_context_t*)> context(create_ir_context("c"),
                                                                          destroy_ir_context);
-    ir_device_t first = {}, second = {};
+    struct device first = {}, second = {};
     init_ir_device(&first, "first");
     init_ir_device(&second, "second");
     int options = 7;

@@ -16,28 +16,28 @@ class GraphTest : public testing::Test
     GraphTest() : graph_(create_ir_graph(nullptr)) {}
     ~GraphTest() override { destroy_ir_graph(graph_); }
 
-    ir_tensor_t* tensor(const std::string& name)
+    struct tensor* tensor(const std::string& name)
     {
         return create_ir_tensor(graph_, name.c_str(), TENGINE_DT_FP32);
     }
-    ir_node_t* node(const std::string& name, std::vector<ir_tensor_t*> inputs,
-                    std::vector<ir_tensor_t*> outputs)
+    struct node* node(const std::string& name, std::vector<struct tensor*> inputs,
+                      std::vector<struct tensor*> outputs)
     {
-        ir_node_t* made = append_ir_node(graph_, name.c_str());
-        for (size_t i = 0; i < inputs.size(); i++)
+        struct node* made = append_ir_node(graph_, name.c_str());
+        for (size_t i = 0; i < inputs.size(); ++i)
             EXPECT_EQ(set_ir_node_input_tensor(made, static_cast<int>(i), inputs[i]), TENGINE_OK);
-        for (size_t i = 0; i < outputs.size(); i++)
+        for (size_t i = 0; i < outputs.size(); ++i)
             EXPECT_EQ(set_ir_node_output_tensor(made, static_cast<int>(i), outputs[i]), TENGINE_OK);
         return made;
     }
 
-    ir_graph_t* graph_;
+    struct graph* graph_;
 };
 
 TEST_F(GraphTest, ConnectsBothWays)
 {
-    ir_tensor_t *a = tensor("a"), *b = tensor("b");
-    ir_node_t* first = node("first", {a, a}, {b});
+    struct tensor *a = tensor("a"), *b = tensor("b");
+    struct node* first = node("first", {a, a}, {b});
     EXPECT_EQ(a->consumer_num, 2);
     EXPECT_EQ(b->producer, first->index);
     EXPECT_EQ(get_ir_node_input(first, 1), a);
@@ -47,8 +47,8 @@ TEST_F(GraphTest, ConnectsBothWays)
 
 TEST_F(GraphTest, GapsAreAbsentInputs)
 {
-    ir_tensor_t* a = tensor("a");
-    ir_node_t* first = node("first", {}, {});
+    struct tensor* a = tensor("a");
+    struct node* first = node("first", {}, {});
     ASSERT_EQ(set_ir_node_input_tensor(first, 2, a), TENGINE_OK);
     EXPECT_EQ(first->input_num, 3);
     EXPECT_EQ(get_ir_node_input(first, 0), nullptr);
@@ -58,8 +58,8 @@ TEST_F(GraphTest, GapsAreAbsentInputs)
 
 TEST_F(GraphTest, ReplacingAnInputMovesTheConsumer)
 {
-    ir_tensor_t *a = tensor("a"), *b = tensor("b");
-    ir_node_t* first = node("first", {a}, {});
+    struct tensor *a = tensor("a"), *b = tensor("b");
+    struct node* first = node("first", {a}, {});
     ASSERT_EQ(set_ir_node_input_tensor(first, 0, b), TENGINE_OK);
     EXPECT_EQ(a->consumer_num, 0);
     EXPECT_EQ(b->consumer_num, 1);
@@ -69,9 +69,9 @@ TEST_F(GraphTest, ReplacingAnInputMovesTheConsumer)
 
 TEST_F(GraphTest, ATensorHasOneProducer)
 {
-    ir_tensor_t* a = tensor("a");
+    struct tensor* a = tensor("a");
     node("first", {}, {a});
-    ir_node_t* second = node("second", {}, {});
+    struct node* second = node("second", {}, {});
     EXPECT_EQ(set_ir_node_output_tensor(second, 0, a), TENGINE_EGRAPH);
     EXPECT_STREQ(tengine_error_message(),
                  "tensor 'a' is written by node 'first' already, so node 'second' cannot");
@@ -79,8 +79,8 @@ TEST_F(GraphTest, ATensorHasOneProducer)
 
 TEST_F(GraphTest, CompactingRenumbersEverything)
 {
-    ir_tensor_t *a = tensor("a"), *b = tensor("b"), *c = tensor("c"), *d = tensor("d");
-    ir_node_t* dead = node("dead", {a}, {b});
+    struct tensor *a = tensor("a"), *b = tensor("b"), *c = tensor("c"), *d = tensor("d");
+    struct node* dead = node("dead", {a}, {b});
     node("kept", {a}, {c});
     node("last", {c}, {d});
     const int32_t output = d->index;
@@ -99,12 +99,12 @@ TEST_F(GraphTest, CompactingRenumbersEverything)
 
 TEST_F(GraphTest, ReplacingUsesReachesConsumersAndOutputs)
 {
-    ir_tensor_t *a = tensor("a"), *b = tensor("b"), *c = tensor("c");
-    ir_node_t* reader = node("reader", {b, a, b}, {c});
+    struct tensor *a = tensor("a"), *b = tensor("b"), *c = tensor("c");
+    struct node* reader = node("reader", {b, a, b}, {c});
     const int32_t output = b->index;
     ASSERT_EQ(set_ir_graph_output_tensor(graph_, &output, 1), TENGINE_OK);
     ASSERT_EQ(replace_ir_tensor_uses(graph_, b, a), TENGINE_OK);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; ++i)
         EXPECT_EQ(get_ir_node_input(reader, i), a);
     EXPECT_EQ(b->consumer_num, 0);
     EXPECT_TRUE(is_ir_graph_output(graph_, a->index));
@@ -112,14 +112,14 @@ TEST_F(GraphTest, ReplacingUsesReachesConsumersAndOutputs)
 
 TEST_F(GraphTest, SortsAndKeepsTheOrderThatIsFree)
 {
-    ir_tensor_t *a = tensor("a"), *b = tensor("b"), *c = tensor("c"), *d = tensor("d");
+    struct tensor *a = tensor("a"), *b = tensor("b"), *c = tensor("c"), *d = tensor("d");
     node("third", {b, c}, {d});
     node("first", {}, {a});
     node("free", {}, {c});
     node("second", {a}, {b});
     ASSERT_EQ(sort_ir_graph(graph_), TENGINE_OK);
     std::vector<std::string> names;
-    for (int i = 0; i < graph_->node_num; i++)
+    for (int i = 0; i < graph_->node_num; ++i)
         names.push_back(graph_->node_list[i]->name);
     EXPECT_EQ(names, (std::vector<std::string>{"first", "free", "second", "third"}));
     EXPECT_EQ(d->producer, 3);
@@ -128,7 +128,7 @@ TEST_F(GraphTest, SortsAndKeepsTheOrderThatIsFree)
 
 TEST_F(GraphTest, ACycleIsAnErrorWithNames)
 {
-    ir_tensor_t *a = tensor("a"), *b = tensor("b");
+    struct tensor *a = tensor("a"), *b = tensor("b");
     node("one", {b}, {a});
     node("two", {a}, {b});
     EXPECT_EQ(sort_ir_graph(graph_), TENGINE_EGRAPH);
@@ -140,28 +140,28 @@ TEST_F(GraphTest, SortsRandomGraphs)
 {
     std::mt19937 random(7);
     const int number = 300;
-    std::vector<ir_tensor_t*> tensors;
-    for (int i = 0; i < number; i++)
+    std::vector<struct tensor*> tensors;
+    for (int i = 0; i < number; ++i)
         tensors.push_back(tensor("t" + std::to_string(i)));
     std::vector<int> rank(number);
-    for (int i = 0; i < number; i++)
+    for (int i = 0; i < number; ++i)
         rank[i] = i;
     std::shuffle(rank.begin(), rank.end(), random);
-    for (int i = 0; i < number; i++) {
-        std::vector<ir_tensor_t*> inputs;
-        for (int k = 0; k < number; k++)
+    for (int i = 0; i < number; ++i) {
+        std::vector<struct tensor*> inputs;
+        for (int k = 0; k < number; ++k)
             if (rank[k] < rank[i] && random() % 50 == 0) inputs.push_back(tensors[k]);
         node("n" + std::to_string(i), inputs, {tensors[i]});
     }
     ASSERT_EQ(sort_ir_graph(graph_), TENGINE_OK);
-    for (int i = 0; i < number; i++)
-        for (int k = 0; k < graph_->node_list[i]->input_num; k++)
+    for (int i = 0; i < number; ++i)
+        for (int k = 0; k < graph_->node_list[i]->input_num; ++k)
             EXPECT_LT(get_ir_node_input(graph_->node_list[i], k)->producer, i);
 }
 
 TEST_F(GraphTest, BorderNodesGiveBorderTensors)
 {
-    ir_tensor_t *a = tensor("a"), *b = tensor("b"), *c = tensor("c");
+    struct tensor *a = tensor("a"), *b = tensor("b"), *c = tensor("c");
     node("in", {}, {a});
     node("out", {a}, {b, c});
     const int32_t in = 0, out = 1, wrong = 2;

@@ -195,8 +195,8 @@ class DeviceOption : public Option
         return entry ? entry->device : nullptr;
     }
 
-    ir_device_t first_ = {}, dotted_ = {}, absent_ = {};
-    ir_graph_t graph_ = {};
+    struct device first_ = {}, dotted_ = {}, absent_ = {};
+    struct graph graph_ = {};
     ir_attribute_t attribute_ = {};
 };
 

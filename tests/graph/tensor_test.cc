@@ -11,12 +11,12 @@ class TensorTest : public testing::Test
   protected:
     TensorTest() : graph_(create_ir_graph(nullptr)) {}
     ~TensorTest() override { destroy_ir_graph(graph_); }
-    ir_graph_t* graph_;
+    struct graph* graph_;
 };
 
 TEST_F(TensorTest, StartsWithoutShapeOrData)
 {
-    const ir_tensor_t* tensor = create_ir_tensor(graph_, "t", TENGINE_DT_INT64);
+    const struct tensor* tensor = create_ir_tensor(graph_, "t", TENGINE_DT_INT64);
     ASSERT_NE(tensor, nullptr);
     EXPECT_EQ(tensor->tensor_type, TENSOR_TYPE_VAR);
     EXPECT_EQ(tensor->elem_size, 8);
@@ -35,7 +35,7 @@ TEST_F(TensorTest, RejectsUnknownTypes)
 {
     EXPECT_EQ(create_ir_tensor(graph_, "t", 13), nullptr);
     EXPECT_EQ(tengine_error_code(), TENGINE_EDTYPE);
-    ir_tensor_t* tensor = create_ir_tensor(graph_, "t", 0);
+    struct tensor* tensor = create_ir_tensor(graph_, "t", 0);
     EXPECT_EQ(set_ir_tensor_data_type(tensor, -1), TENGINE_EDTYPE);
     EXPECT_EQ(set_ir_tensor_data_type(tensor, TENGINE_DT_FP64), TENGINE_OK);
     EXPECT_EQ(tensor->elem_size, 8);
@@ -43,7 +43,7 @@ TEST_F(TensorTest, RejectsUnknownTypes)
 
 TEST_F(TensorTest, ScalarsEmptyAndSymbolicShapesDiffer)
 {
-    ir_tensor_t* tensor = create_ir_tensor(graph_, "t", TENGINE_DT_FP32);
+    struct tensor* tensor = create_ir_tensor(graph_, "t", TENGINE_DT_FP32);
     EXPECT_EQ(set_ir_tensor_shape(tensor, nullptr, 0), TENGINE_OK);
     EXPECT_TRUE(is_ir_tensor_shape_known(tensor));
     EXPECT_EQ(get_ir_tensor_bytes(tensor), 4u);
@@ -60,7 +60,7 @@ TEST_F(TensorTest, ScalarsEmptyAndSymbolicShapesDiffer)
 
 TEST_F(TensorTest, RejectsShapesThatCannotBe)
 {
-    ir_tensor_t* tensor = create_ir_tensor(graph_, "t", TENGINE_DT_FP32);
+    struct tensor* tensor = create_ir_tensor(graph_, "t", TENGINE_DT_FP32);
     const int dims[MAX_SHAPE_DIM_NUM + 1] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
     EXPECT_EQ(set_ir_tensor_shape(tensor, dims, MAX_SHAPE_DIM_NUM), TENGINE_OK);
     EXPECT_EQ(set_ir_tensor_shape(tensor, dims, MAX_SHAPE_DIM_NUM + 1), TENGINE_ERANGE);
@@ -77,7 +77,7 @@ TEST_F(TensorTest, RejectsShapesThatCannotBe)
 
 TEST_F(TensorTest, OwnsOrBorrowsData)
 {
-    ir_tensor_t* tensor = create_ir_tensor(graph_, "t", TENGINE_DT_FP32);
+    struct tensor* tensor = create_ir_tensor(graph_, "t", TENGINE_DT_FP32);
     const int dims[] = {4};
     ASSERT_EQ(set_ir_tensor_shape(tensor, dims, 1), TENGINE_OK);
     ASSERT_EQ(allocate_ir_tensor(tensor), TENGINE_OK);
@@ -92,7 +92,7 @@ TEST_F(TensorTest, OwnsOrBorrowsData)
 
 TEST_F(TensorTest, QuantisationPerTensorAndPerChannel)
 {
-    ir_tensor_t* tensor = create_ir_tensor(graph_, "t", TENGINE_DT_INT8);
+    struct tensor* tensor = create_ir_tensor(graph_, "t", TENGINE_DT_INT8);
     const float scales[] = {0.5f, 0.25f, 2.0f};
     const int zeros[] = {1, 2, 3};
     float scale_out[3];
@@ -101,7 +101,7 @@ TEST_F(TensorTest, QuantisationPerTensorAndPerChannel)
     for (int number : {3, 1, 3, 0}) {
         ASSERT_EQ(set_ir_tensor_quantization_parameter(tensor, scales, zeros, number), TENGINE_OK);
         ASSERT_EQ(get_ir_tensor_quantization_parameter(tensor, scale_out, zero_out, 3), number);
-        for (int i = 0; i < number; i++) {
+        for (int i = 0; i < number; ++i) {
             EXPECT_EQ(scale_out[i], scales[i]);
             EXPECT_EQ(zero_out[i], zeros[i]);
         }
@@ -113,11 +113,11 @@ TEST_F(TensorTest, QuantisationPerTensorAndPerChannel)
 
 TEST_F(TensorTest, CountsEveryUseByAConsumer)
 {
-    ir_tensor_t* tensor = create_ir_tensor(graph_, "t", 0);
-    for (int i = 0; i < 100; i++)
+    struct tensor* tensor = create_ir_tensor(graph_, "t", 0);
+    for (int i = 0; i < 100; ++i)
         ASSERT_EQ(set_ir_tensor_consumer(tensor, i), TENGINE_OK);
     EXPECT_EQ(tensor->consumer_num, 100);
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 100; ++i)
         EXPECT_EQ(tensor->consumer[i], i);
 }
 

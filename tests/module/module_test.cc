@@ -12,7 +12,7 @@ using tengine::test::TestDevice;
 
 TEST(Module, StartsTwiceAndAgainAfterRelease)
 {
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < 3; ++round) {
         ASSERT_EQ(init_modules(), TENGINE_OK) << tengine_error_message();
         ASSERT_EQ(init_modules(), TENGINE_OK);
         EXPECT_TRUE(are_modules_initialised());
@@ -37,7 +37,7 @@ TEST(Module, TheDefaultDeviceComesLast)
 TEST(Module, NamesAreTakenOnce)
 {
     TestDevice first("first");
-    ir_device_t again = *first.get();
+    struct device again = *first.get();
     EXPECT_EQ(register_device(&again), TENGINE_EEXIST);
     EXPECT_EQ(find_device_via_name("first"), first.get());
     EXPECT_EQ(find_device_via_name("First"), nullptr);
@@ -47,12 +47,12 @@ TEST(Module, NamesAreTakenOnce)
 TEST(Module, AnIncompleteDeviceIsRefusedByName)
 {
     ASSERT_EQ(init_modules(), TENGINE_OK);
-    ir_device_t device;
+    struct device device;
     init_ir_device(&device, "half");
     EXPECT_EQ(register_device(&device), TENGINE_EINVAL);
     EXPECT_STREQ(tengine_error_message(), "device 'half' lacks interface");
     TestDevice whole("whole");
-    ir_interface_t interface = *whole.get()->interface;
+    struct interface interface = *whole.get()->interface;
     interface.run = nullptr;
     device.interface = &interface;
     EXPECT_EQ(register_device(&device), TENGINE_EINVAL);
@@ -63,9 +63,9 @@ TEST(Module, AnIncompleteDeviceIsRefusedByName)
 TEST(Module, AFailingInitKeepsTheDeviceOut)
 {
     TestDevice whole("whole");
-    ir_interface_t interface = *whole.get()->interface;
+    struct interface interface = *whole.get()->interface;
     interface.init = [](struct device*) { return -5; };
-    ir_device_t device = *whole.get();
+    struct device device = *whole.get();
     device.name = "failing";
     device.interface = &interface;
     EXPECT_EQ(register_device(&device), TENGINE_EDEVICE);

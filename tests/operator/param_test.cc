@@ -73,21 +73,21 @@ class ParamTest : public testing::Test
         release_modules();
     }
 
-    ir_node_t* make(int version = 0) { return create_ir_node(graph_, "n", type_, version); }
-    static const every_kind_param& param(const ir_node_t* node)
+    struct node* make(int version = 0) { return create_ir_node(graph_, "n", type_, version); }
+    static const every_kind_param& param(const struct node* node)
     {
         return *static_cast<const every_kind_param*>(node->op.param_mem);
     }
 
     op_field_t fields_[8] = {};
     ir_method_t method_ = {};
-    ir_graph_t* graph_;
+    struct graph* graph_;
     int type_;
 };
 
 TEST_F(ParamTest, StartsWithDefaults)
 {
-    const ir_node_t* node = make();
+    const struct node* node = make();
     EXPECT_EQ(param(node).count, 2);
     EXPECT_EQ(param(node).ratio, 0.5f);
     EXPECT_STREQ(param(node).mode, "linear");
@@ -97,7 +97,7 @@ TEST_F(ParamTest, StartsWithDefaults)
 
 TEST_F(ParamTest, SetsAndReadsEveryKind)
 {
-    ir_node_t* node = make();
+    struct node* node = make();
     const int64_t sizes[] = {3, 4};
     const float scales[] = {0.1f, 0.2f};
     const char* const names[] = {"a", "bc"};
@@ -109,7 +109,7 @@ TEST_F(ParamTest, SetsAndReadsEveryKind)
     value.size = 3;
     value.data = const_cast<int8_t*>(bytes);
     // Twice: the second set must free what the first left.
-    for (int round = 0; round < 2; round++) {
+    for (int round = 0; round < 2; ++round) {
         EXPECT_EQ(set_node_int(node, "count", 3), TENGINE_OK);
         EXPECT_EQ(set_node_float(node, "ratio", 1.5f), TENGINE_OK);
         EXPECT_EQ(set_node_text(node, "mode", "cubicXX", 5), TENGINE_OK);
@@ -138,7 +138,7 @@ TEST_F(ParamTest, SetsAndReadsEveryKind)
 
 TEST_F(ParamTest, RefusesWhatTheFieldDoesNotAllow)
 {
-    ir_node_t* node = make();
+    struct node* node = make();
     EXPECT_EQ(set_node_int(node, "kount", 3), TENGINE_ENOENT);
     EXPECT_STREQ(tengine_error_message(), "EveryKind 'n': has no attribute 'kount' in opset 28");
     EXPECT_EQ(set_node_float(node, "count", 3), TENGINE_EINVAL);
@@ -157,7 +157,7 @@ TEST_F(ParamTest, RefusesWhatTheFieldDoesNotAllow)
 TEST_F(ParamTest, AttributesBelongToTheirOpsets)
 {
     EXPECT_EQ(set_node_int(make(12), "late", 1), TENGINE_ENOENT);
-    ir_node_t* newer = create_ir_node(graph_, "m", type_, 13);
+    struct node* newer = create_ir_node(graph_, "m", type_, 13);
     EXPECT_EQ(set_node_int(newer, "late", 1), TENGINE_OK);
     EXPECT_EQ(create_ir_node(graph_, "o", type_, 6), nullptr);
     EXPECT_EQ(tengine_error_code(), TENGINE_EOPERATOR);
@@ -165,10 +165,10 @@ TEST_F(ParamTest, AttributesBelongToTheirOpsets)
 
 TEST_F(ParamTest, CopiesDeeply)
 {
-    ir_node_t* node = make();
+    struct node* node = make();
     const char* const names[] = {"a", "bc"};
     ASSERT_EQ(set_node_texts(node, "names", names, 2), TENGINE_OK);
-    ir_node_t* copy = create_ir_node(graph_, "copy", type_, 0);
+    struct node* copy = create_ir_node(graph_, "copy", type_, 0);
     ASSERT_EQ(copy_op_param(&copy->op, &node->op), TENGINE_OK);
     EXPECT_NE(param(copy).names.values, param(node).names.values);
     EXPECT_STREQ(param(copy).names.values[1], "bc");
@@ -177,13 +177,13 @@ TEST_F(ParamTest, CopiesDeeply)
 
 TEST_F(ParamTest, ChecksCountsAndRequiredAttributes)
 {
-    ir_node_t* node = make();
+    struct node* node = make();
     EXPECT_EQ(check_node(node), TENGINE_EGRAPH);
     EXPECT_STREQ(tengine_error_message(), "EveryKind 'n': attribute 'sizes' is required");
     const int64_t sizes[] = {3};
     ASSERT_EQ(set_node_ints(node, "sizes", sizes, 1), TENGINE_OK);
     EXPECT_EQ(check_node(node), TENGINE_OK);
-    ir_tensor_t* tensor = create_ir_tensor(graph_, "t", 0);
+    struct tensor* tensor = create_ir_tensor(graph_, "t", 0);
     ASSERT_EQ(set_ir_node_input_tensor(node, 2, tensor), TENGINE_OK);
     EXPECT_EQ(check_node(node), TENGINE_EGRAPH);
 }
@@ -206,8 +206,8 @@ TEST_F(ParamTest, RegistryRefusesContradictions)
 
 TEST_F(ParamTest, BroadcastFollowsNumpy)
 {
-    ir_node_t* node = make();
-    ir_tensor_t* tensor = create_ir_tensor(graph_, "t", 0);
+    struct node* node = make();
+    struct tensor* tensor = create_ir_tensor(graph_, "t", 0);
     const int shape[] = {3, 1, 5};
     ASSERT_EQ(set_ir_tensor_shape(tensor, shape, 3), TENGINE_OK);
     int64_t dims[MAX_SHAPE_DIM_NUM] = {4, 1};
@@ -228,7 +228,7 @@ TEST_F(ParamTest, BroadcastFollowsNumpy)
 
 TEST_F(ParamTest, AxesCountFromBothEnds)
 {
-    const ir_node_t* node = make();
+    const struct node* node = make();
     int axis;
     ASSERT_EQ(normalize_axis(node, -1, 3, &axis), TENGINE_OK);
     EXPECT_EQ(axis, 2);

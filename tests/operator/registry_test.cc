@@ -27,7 +27,7 @@ std::string full_name_of(const method& row)
 std::vector<const method*> all_rows()
 {
     std::vector<const method*> rows;
-    for (int i = 0; i < get_op_method_count(); i++)
+    for (int i = 0; i < get_op_method_count(); ++i)
         rows.push_back(find_op_method_via_index(i));
     return rows;
 }
@@ -60,7 +60,7 @@ TEST_F(OperatorRegistryTest, EveryRowIsFound)
         ASSERT_GE(type, 0) << full_name_of(*row);
         EXPECT_EQ(get_op_type_by_name(full_name_of(*row).c_str()), type) << full_name_of(*row);
         EXPECT_STREQ(find_op_name(type), row->name);
-        for (int version = 0; version <= NEWEST_KNOWN_OPSET + 1; version++)
+        for (int version = 0; version <= NEWEST_KNOWN_OPSET + 1; ++version)
             EXPECT_EQ(find_op_method(type, version), walk(*row, version))
                 << full_name_of(*row) << " " << version;
     }
@@ -97,7 +97,7 @@ TEST_F(OperatorRegistryTest, WhatIsAlmostANameIsNone)
 TEST_F(OperatorRegistryTest, RowsComeInAnyOrder)
 {
     std::vector<std::string> names;
-    for (int i = 0; i < 40; i++)
+    for (int i = 0; i < 40; ++i)
         names.push_back("Made" + std::to_string(i));
     std::vector<method> rows;
     for (const std::string& name : names)
@@ -113,7 +113,7 @@ TEST_F(OperatorRegistryTest, RowsComeInAnyOrder)
     std::iota(order.begin(), order.end(), size_t{0});
     std::mt19937 random(6);
     const int conv = get_op_type("", "Conv");
-    for (int round = 0; round < 12; round++) {
+    for (int round = 0; round < 12; ++round) {
         const int count = get_op_method_count();
         std::shuffle(order.begin(), order.end(), random);
         std::vector<bool> is_there(rows.size(), false);

@@ -146,8 +146,8 @@ TEST(Passes, BatchNormalizationMergesIntoTheConvolution)
         ASSERT_EQ(result.size(), 8u);
         const double weight[] = {2, -3}, offset[] = {0.5, 1}, gamma[] = {1.5, 2};
         const double beta[] = {0.25, -1}, mean[] = {3, -2}, variance[] = {4, 0.25};
-        for (int c = 0; c < 2; c++)
-            for (int i = 0; i < 4; i++) {
+        for (int c = 0; c < 2; ++c)
+            for (int i = 0; i < 4; ++i) {
                 const double conv = weight[c] * data[i] + (bias ? offset[c] : 0);
                 const double expected =
                     gamma[c] * (conv - mean[c]) / std::sqrt(variance[c] + 1e-5) + beta[c];
@@ -367,7 +367,7 @@ void add_wide(IrBuilder& source, int num)
     node* sum = create("Sum");
     node* concat = create("Concat");
     std::vector<int32_t> outputs = {sum->output_tensors[0], concat->output_tensors[0]};
-    for (int i = 0; i < num; i++) {
+    for (int i = 0; i < num; ++i) {
         node* add = create("Add");
         set_ir_node_input_tensor(add, 0, source.find("x"));
         set_ir_node_input_tensor(add, 1, get_ir_graph_tensor(graph, 1));
@@ -383,7 +383,7 @@ void add_chain(IrBuilder& source, int num)
     source.input("x", {1});
     graph* graph = source.get();
     int32_t last = source.find("x")->index;
-    for (int i = 0; i < num; i++) {
+    for (int i = 0; i < num; ++i) {
         node* made = create_ir_node(graph, nullptr, get_op_type_by_name(i % 2 ? "Abs" : "Neg"), 0);
         tensor* output = create_ir_tensor(graph, nullptr, TENGINE_DT_UNKNOWN);
         set_ir_node_input_tensor(made, 0, get_ir_graph_tensor(graph, last));
@@ -410,7 +410,7 @@ TEST(Passes, PreparationTakesTimeInProportionToTheGraph)
 {
     for (void (*add)(IrBuilder&, int) : {add_wide, add_chain}) {
         double growth = 1e9;
-        for (int attempt = 0; attempt < 5 && growth > 32; attempt++)
+        for (int attempt = 0; attempt < 5 && growth > 32; ++attempt)
             growth = std::min(growth, measure_prerun(add, 20000) / measure_prerun(add, 2500));
         EXPECT_LT(growth, 32) << (add == add_wide ? "wide" : "chain");
     }

@@ -50,7 +50,7 @@ TEST(PrecisionCalibration, AFloatModelInIntegers)
         EXPECT_EQ(net.operators(), "QuantizeLinear QLinearConv QLinearAdd DequantizeLinear Exp");
         const tensor* weight = get_ir_node_input(net.find("c"), 3);
         const std::vector<int> bytes = {127, -64, 127, 42};  // each channel has a scale of its own
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < 4; ++i)
             EXPECT_EQ(weight->i8[i], bytes[static_cast<size_t>(i)]);
         EXPECT_EQ(get_ir_node_output(net.find("c"), 0)->data_type,
                   precision == kUint8 ? TENGINE_DT_UINT8 : TENGINE_DT_INT8);

@@ -55,7 +55,7 @@ TEST(PrecisionConvert, ConstantsAreConvertedOnceForAllReaders)
     ASSERT_EQ(bias->data_type, TENGINE_DT_BF16);
     EXPECT_EQ(bias->f16[0], fp32_to_bf16(0.3f));
     EXPECT_EQ(graph.builder().find("b")->data_type, TENGINE_DT_FP32);
-    for (int i = 0; i < graph.execution()->tensor_num; i++)
+    for (int i = 0; i < graph.execution()->tensor_num; ++i)
         EXPECT_FALSE(graph.execution()->tensor_list[i]->tensor_type == TENSOR_TYPE_CONST &&
                      graph.execution()->tensor_list[i]->data_type == TENGINE_DT_FP32)
             << "nobody reads the originals";
@@ -80,7 +80,7 @@ TEST(PrecisionConvert, ResultsThatAreReadTwiceAreWidenedOnce)
     graph.option("precision.keep_float", "e,n");
     const Floats made = graph.run(kBf16, "g"), read = graph.run(kBf16, "n");
     EXPECT_EQ(graph.operators(), "Cast Gemm Cast Exp Neg Relu Add Cast");
-    for (size_t i = 0; i < made.size(); i++)
+    for (size_t i = 0; i < made.size(); ++i)
         EXPECT_EQ(made[i], -read[i]);
 }
 

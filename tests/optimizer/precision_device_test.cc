@@ -143,7 +143,7 @@ TEST(PrecisionDevice, ARefusedCandidateLeavesNoTrace)
     TypedDevice a({"com.microsoft.QLinearAdd", "tengine.Lookup"});
     int asked = 0;
     a.device.refusal = [&](const node& node) {
-        asked++;
+        ++asked;
         return std::string(get_ir_node_op(&node)) == "QLinearAdd" ? "not today" : "";
     };
     PrecisionGraph alone, shared({a.device.get()});

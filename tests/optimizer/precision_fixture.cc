@@ -127,7 +127,7 @@ Floats PrecisionGraph::run(int precision, const std::string& output)
     EXPECT_EQ(run_ir_graph(builder_->get(), 1), TENGINE_OK) << tengine_error_message();
     const tensor* result = builder_->find(output);
     Floats values;
-    for (int64_t i = 0; result->data && i < result->elem_num; i++)
+    for (int64_t i = 0; result->data && i < result->elem_num; ++i)
         values.push_back(read_element(*result, i));
     EXPECT_FALSE(values.empty()) << output;
     return values;
@@ -136,7 +136,7 @@ Floats PrecisionGraph::run(int precision, const std::string& output)
 std::string PrecisionGraph::operators()
 {
     std::string names;
-    for (int i = 0; i < execution()->node_num; i++)
+    for (int i = 0; i < execution()->node_num; ++i)
         names += std::string(i > 0 ? " " : "") + get_ir_node_op(execution()->node_list[i]);
     return names;
 }
@@ -144,7 +144,7 @@ std::string PrecisionGraph::operators()
 Floats ramp(int number, float first, float step)
 {
     Floats values;
-    for (int i = 0; i < number; i++)
+    for (int i = 0; i < number; ++i)
         values.push_back(first + step * static_cast<float>(i));
     return values;
 }
@@ -166,7 +166,7 @@ double steps_between(const Floats& a, const Floats& b, double scale)
 {
     EXPECT_EQ(a.size(), b.size());
     double most = 0;
-    for (size_t i = 0; i < a.size() && i < b.size(); i++)
+    for (size_t i = 0; i < a.size() && i < b.size(); ++i)
         most = std::max(most, std::fabs(double{a[i]} - b[i]) / scale);
     return most;
 }

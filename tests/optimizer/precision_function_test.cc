@@ -125,7 +125,7 @@ TEST(PrecisionFunction, AVeryLongChainStaysInFloat)
 {
     PrecisionGraph graph;
     std::string value = add_all_bytes(graph, "x", 0.05f, 7);
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 2000; ++i) {
         graph.builder().add("Neg", {value}, {"n" + std::to_string(i)});
         value = "n" + std::to_string(i);
     }

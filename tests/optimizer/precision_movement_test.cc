@@ -29,7 +29,7 @@ TEST_P(MovementTest, WorksOnBytes)
     for (const bool same : {true, false}) {
         PrecisionGraph graph;
         std::vector<std::string> inputs = {add_all_bytes(graph, "x", 0.05f, 7)};
-        for (size_t i = 0; i < movement.inputs.size(); i++) {
+        for (size_t i = 0; i < movement.inputs.size(); ++i) {
             inputs.push_back("input" + std::to_string(i));
             graph.builder().ints(inputs.back(), movement.inputs[i]);
         }
@@ -149,7 +149,7 @@ TEST(PrecisionMovement, WithoutAPairTheResultIsQuantisedLikeTheInput)
     node* joined = graph.builder().add("Concat", {"f", "f"}, {"j"});
     ASSERT_EQ(set_node_int(joined, "axis", 0), TENGINE_OK);
     std::vector<int> weights;
-    for (int i = 0; i < 24; i++)
+    for (int i = 0; i < 24; ++i)
         weights.push_back(i * 37 % 255 - 127);
     graph.builder().add("Gemm", {"j", graph.bytes("w", {12, 2}, weights, {0.01f})}, {"g"});
     graph.quantize("g", "y", 0.05f, -4);

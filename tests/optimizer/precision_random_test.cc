@@ -22,11 +22,11 @@ class RandomNet
     RandomNet(unsigned seed, bool cuts) : random_(seed), cuts_(cuts)
     {
         Floats values;
-        for (int i = 0; i < kValues; i++)
+        for (int i = 0; i < kValues; ++i)
             values.push_back(real(-2, 2));
         net_.input("x", {1, 4, 6, 6}, values);
         quantised("x");
-        for (int i = 0; i < 12; i++)
+        for (int i = 0; i < 12; ++i)
             add_layer("l" + std::to_string(i));
         std::vector<int32_t> outputs;
         for (const std::string& name : names_)
@@ -69,9 +69,9 @@ class RandomNet
     {
         std::vector<int> weights;
         Floats scales, bias;
-        for (int i = 0; i < 4 * 4 * 9; i++)
+        for (int i = 0; i < 4 * 4 * 9; ++i)
             weights.push_back(whole(-127, 127));
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 4; ++i) {
             scales.push_back(real(0.0001f, 0.002f));
             bias.push_back(real(-1, 1));
         }
@@ -95,7 +95,7 @@ class RandomNet
         std::vector<std::string> inputs = {any()};
         for (const char* part : {"_gamma", "_beta", "_mean", "_variance"}) {
             Floats values;
-            for (int i = 0; i < 4; i++)
+            for (int i = 0; i < 4; ++i)
                 values.push_back(part == std::string("_variance") ? real(0.5f, 2) : real(-1, 1));
             inputs.push_back(name + part);
             net_.builder().floats(inputs.back(), {4}, values);
@@ -152,7 +152,7 @@ class RandomNet
 TEST(PrecisionRandom, EveryLayerIsWithinAStepOfTheExactResult)
 {
     int64_t values = 0, equal = 0;
-    for (unsigned seed = 0; seed < 60; seed++) {
+    for (unsigned seed = 0; seed < 60; ++seed) {
         RandomNet whole(seed, false), layers(seed, true);
         whole.net().run(TENGINE_MODE_INT8, "x_q");
         const std::string operators = " " + whole.net().operators();
@@ -167,7 +167,7 @@ TEST(PrecisionRandom, EveryLayerIsWithinAStepOfTheExactResult)
         for (const std::string& name : whole.names()) {
             const tensor* made = bytes_of(whole, name + "_q");
             const tensor* exact = bytes_of(layers, name + "_q");
-            for (int i = 0; i < kValues; i++) {
+            for (int i = 0; i < kValues; ++i) {
                 const bool is_signed = made->data_type == TENGINE_DT_INT8;
                 const int a = is_signed ? made->i8[i] : made->u8[i];
                 const int b = is_signed ? exact->i8[i] : exact->u8[i];

@@ -18,7 +18,7 @@ struct ConvGraph : PrecisionGraph
                        const Floats& bias_scales = {0.1f * 0.02f, 0.1f * 0.05f})
     {
         Floats values;
-        for (int i = 0; i < 18; i++)
+        for (int i = 0; i < 18; ++i)
             values.push_back(0.37f * static_cast<float>(i % 7 - 3));
         const std::string x = (input("x", {1, 2, 3, 3}, values), pair("x", 0.1f, -5));
         const std::string w =
@@ -112,7 +112,7 @@ TEST(PrecisionWeighted, FloatReadersGetTheBytesBack)
     graph.builder().outputs({"y", "c", "e"});
     const Floats bytes = graph.run(kInt8), values = graph.run(kInt8, "c");
     EXPECT_EQ(graph.operators(), "QuantizeLinear QLinearConv DequantizeLinear Exp");
-    for (size_t i = 0; i < bytes.size(); i++)
+    for (size_t i = 0; i < bytes.size(); ++i)
         EXPECT_FLOAT_EQ(values[i], (bytes[i] - 3) * 0.08f);
 }
 

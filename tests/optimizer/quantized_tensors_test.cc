@@ -68,7 +68,7 @@ class QuantizedTensorsTest : public testing::Test
     double value(int channel, int pixel) const
     {
         double sum = bias_[channel] * double{kInputScale} * kWeightScales[channel];
-        for (int c = 0; c < 2; c++)
+        for (int c = 0; c < 2; ++c)
             sum += (inputs_[c * kPixels + pixel] - kInputZero) * double{kInputScale} *
                    weights_[channel * 2 + c] * kWeightScales[channel];
         return sum;
@@ -101,8 +101,8 @@ TEST_F(QuantizedTensorsTest, ResultsAreTheModelsArithmetic)
     ASSERT_EQ(prerun_ir_graph(builder_.get(), &options), TENGINE_OK) << tengine_error_message();
     ASSERT_EQ(run_ir_graph(builder_.get(), 1), TENGINE_OK) << tengine_error_message();
     const tensor* y = builder_.find("y");
-    for (int c = 0; c < kChannels; c++)
-        for (int p = 0; p < kPixels; p++) {
+    for (int c = 0; c < kChannels; ++c)
+        for (int p = 0; p < kPixels; ++p) {
             const double exact = value(c, p) / kOutputScale + kOutputZero;
             // One rounding, and one unit for the requantisation's fixed-point multiplier.
             EXPECT_NEAR(y->u8[c * kPixels + p], std::clamp(exact, 0.0, 255.0), 1)

@@ -95,7 +95,7 @@ std::vector<std::string> names_of(const graph& graph, int index)
 {
     const subgraph* part = get_ir_graph_subgraph(&graph, index);
     std::vector<std::string> names;
-    for (int i = 0; i < part->node_num; i++)
+    for (int i = 0; i < part->node_num; ++i)
         names.emplace_back(graph.node_list[part->node_list[i]]->name);
     return names;
 }
@@ -109,11 +109,11 @@ TEST_F(SplitCheck, PartsAndNodesAreBroughtIntoAnOrderOfExecution)
     EXPECT_EQ(names_of(*graph, 0), (std::vector<std::string>{"n1", "n2"}));
     EXPECT_EQ(names_of(*graph, 1).size(), 2U);
     EXPECT_EQ(names_of(*graph, 2), std::vector<std::string>{"n4"});
-    for (int p = 0; p < 3; p++) {
+    for (int p = 0; p < 3; ++p) {
         const subgraph* part = get_ir_graph_subgraph(graph.get(), p);
         EXPECT_EQ(part->index, p);
         EXPECT_EQ(part->device, p == 1 ? a_.get() : host_);
-        for (int i = 0; i < part->node_num; i++) {
+        for (int i = 0; i < part->node_num; ++i) {
             const node* node = graph->node_list[part->node_list[i]];
             EXPECT_EQ(node->subgraph_idx, p);
             EXPECT_EQ(node->device, part->device);

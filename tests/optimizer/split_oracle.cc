@@ -37,7 +37,7 @@ PartCount count_levels(const Dag& dag, const std::function<int(int)>& first)
 {
     std::vector<int> level(dag.kind.size());
     std::set<std::pair<int, int>> parts;
-    for (int i = 0; i < dag.size(); i++) {
+    for (int i = 0; i < dag.size(); ++i) {
         level[i] = first(i);
         for (const int from : dag.producers[i])
             level[i] = std::max(level[i], level[from] + (dag.kind[from] != dag.kind[i]));
@@ -63,7 +63,7 @@ class BruteForce
     {
         if (static_cast<int>(kind_of_part_.size()) > best_.parts) return;
         if (node == dag_.size()) return judge();
-        for (size_t part = 0; part < kind_of_part_.size(); part++) {
+        for (size_t part = 0; part < kind_of_part_.size(); ++part) {
             if (kind_of_part_[part] != dag_.kind[node]) continue;
             part_.push_back(static_cast<int>(part));
             place(node + 1);
@@ -79,7 +79,7 @@ class BruteForce
     void judge()
     {
         std::set<std::pair<int, int>> parts;
-        for (size_t i = 0; i < kind_of_part_.size(); i++)
+        for (size_t i = 0; i < kind_of_part_.size(); ++i)
             parts.insert({kind_of_part_[i], static_cast<int>(i)});
         const PartCount found = count(dag_, parts);
         if (is_less(found, best_) && is_acyclic(dag_, part_)) best_ = found;
@@ -101,9 +101,9 @@ Dag make_random_dag(unsigned seed, int node_num, int kind_num)
     const int reach = 2 + below(node_num);
     const int loyalty = below(3) * 40;  // in percent
     Dag dag = {kind_num, {}, {}};
-    for (int i = 0; i < node_num; i++) {
+    for (int i = 0; i < node_num; ++i) {
         std::set<int> producers;
-        for (int k = i > 0 ? below(most_producers + 1) : 0; k > 0; k--)
+        for (int k = i > 0 ? below(most_producers + 1) : 0; k > 0; --k)
             producers.insert(i - 1 - below(std::min(i, reach)));
         const bool follows = !producers.empty() && below(100) < loyalty;
         dag.kind.push_back(follows ? dag.kind[*producers.begin()] : below(kind_num));
@@ -116,7 +116,7 @@ Dag make_random_chains(unsigned seed, int chain_num, int length, int kind_num)
 {
     std::mt19937 random(seed);
     Dag dag = {kind_num, {}, {}};
-    for (int i = 0; i < chain_num * length; i++) {
+    for (int i = 0; i < chain_num * length; ++i) {
         dag.kind.push_back(static_cast<int>(random() % kind_num));
         dag.producers.emplace_back();
         if (i >= chain_num) dag.producers[i].push_back(i - chain_num);
@@ -146,12 +146,12 @@ bool is_acyclic(const Dag& dag, const std::vector<int>& part)
 {
     const int part_num = part.empty() ? 0 : *std::max_element(part.begin(), part.end()) + 1;
     std::vector<std::set<int>> needs(part_num);
-    for (int i = 0; i < dag.size(); i++)
+    for (int i = 0; i < dag.size(); ++i)
         for (const int from : dag.producers[i])
             if (part[from] != part[i]) needs[part[i]].insert(part[from]);
     // Takes parts away that need nothing, until there is none.
     std::set<int> left;
-    for (int p = 0; p < part_num; p++)
+    for (int p = 0; p < part_num; ++p)
         left.insert(p);
     for (bool found = true; found;) {
         found = false;
@@ -194,10 +194,10 @@ std::vector<tensor*> add_dag(graph* graph, const Dag& dag, tensor* input, std::v
 std::vector<SplitPart> read_parts(const graph* execution)
 {
     std::vector<SplitPart> parts;
-    for (int p = 0; p < get_vector_num(execution->subgraph_list); p++) {
+    for (int p = 0; p < get_vector_num(execution->subgraph_list); ++p) {
         const subgraph* part = get_ir_graph_subgraph(execution, p);
         SplitPart read = {part->device->name, {}};
-        for (int i = 0; i < part->node_num; i++)
+        for (int i = 0; i < part->node_num; ++i)
             read.nodes.emplace_back(execution->node_list[part->node_list[i]]->name);
         std::sort(read.nodes.begin(), read.nodes.end());
         parts.push_back(std::move(read));
@@ -207,7 +207,7 @@ std::vector<SplitPart> read_parts(const graph* execution)
 
 DagSplitter::DagSplitter(int kind_num) : context_(create_ir_context("oracle"), destroy_ir_context)
 {
-    for (int kind = 0; kind + 1 < kind_num; kind++) {
+    for (int kind = 0; kind + 1 < kind_num; ++kind) {
         devices_.push_back(std::make_unique<TestDevice>(
             kDevices[kind], std::vector<std::string>{kOperators[kind]}));
         EXPECT_EQ(add_ir_context_device(context_.get(), at(kind), nullptr, 0), TENGINE_OK);

@@ -25,11 +25,11 @@ int number_of(const node* node)
 std::vector<int> check_partition(const Dag& dag, const DagSplitter& splitter, const graph& graph)
 {
     std::vector<int> part_of(dag.kind.size(), -1);
-    for (int p = 0; p < get_vector_num(graph.subgraph_list); p++) {
+    for (int p = 0; p < get_vector_num(graph.subgraph_list); ++p) {
         const subgraph* part = get_ir_graph_subgraph(&graph, p);
         EXPECT_EQ(part->index, p);
         EXPECT_GT(part->node_num, 0);
-        for (int i = 0; i < part->node_num; i++) {
+        for (int i = 0; i < part->node_num; ++i) {
             const node* node = graph.node_list[part->node_list[i]];
             const int number = number_of(node);
             EXPECT_EQ(part_of[number], -1) << node->name << " is in two parts";
@@ -47,9 +47,9 @@ std::vector<int> check_partition(const Dag& dag, const DagSplitter& splitter, co
 void check_execution(const Dag& dag, const graph& graph)
 {
     std::vector<bool> is_done(dag.kind.size());
-    for (int p = 0; p < get_vector_num(graph.subgraph_list); p++) {
+    for (int p = 0; p < get_vector_num(graph.subgraph_list); ++p) {
         const subgraph* part = get_ir_graph_subgraph(&graph, p);
-        for (int i = 0; i < part->node_num; i++) {
+        for (int i = 0; i < part->node_num; ++i) {
             const int number = number_of(graph.node_list[part->node_list[i]]);
             for (const int from : dag.producers[number])
                 EXPECT_TRUE(is_done[from]) << "n" << number << " runs before n" << from;
@@ -61,9 +61,9 @@ void check_execution(const Dag& dag, const graph& graph)
 PartCount count_parts(const graph& graph)
 {
     PartCount count = {get_vector_num(graph.subgraph_list), 0};
-    for (int p = 0; p < count.parts; p++)
+    for (int p = 0; p < count.parts; ++p)
         if (get_ir_graph_subgraph(&graph, p)->device != find_default_device())
-            count.accelerator_parts++;
+            ++count.accelerator_parts;
     return count;
 }
 
@@ -98,13 +98,13 @@ void check_counts(const Dag& dag, const PartCount& found, Tally* tally)
     tally->below_levels += found.parts < levels.parts;
     if (dag.size() <= kBruteForceNodes) {
         expect(count_by_brute_force(dag));
-        tally->brute_force++;
+        ++tally->brute_force;
     }
     if (dag.kind_num == 2) {
         expect(count_by_parity(dag));
-        tally->parity++;
+        ++tally->parity;
     }
-    tally->graphs++;
+    ++tally->graphs;
     tally->most_nodes = std::max(tally->most_nodes, dag.size());
     tally->most_parts = std::max(tally->most_parts, found.parts);
 }
@@ -124,7 +124,7 @@ void check_split(const Dag& dag, DagSplitter& splitter, Tally* tally)
 TEST(SplitOracle, FiveHundredRandomGraphs)
 {
     Tally tally;
-    for (int kind_num = 2; kind_num <= 4; kind_num++) {
+    for (int kind_num = 2; kind_num <= 4; ++kind_num) {
         DagSplitter splitter(kind_num);
         for (unsigned seed = kind_num - 2; seed < 500; seed += 3) {
             SCOPED_TRACE("seed " + std::to_string(seed));
@@ -141,9 +141,9 @@ TEST(SplitOracle, FiveHundredRandomGraphs)
 TEST(SplitOracle, SmallGraphsAgainstBruteForce)
 {
     Tally tally;
-    for (int kind_num = 2; kind_num <= 4; kind_num++) {
+    for (int kind_num = 2; kind_num <= 4; ++kind_num) {
         DagSplitter splitter(kind_num);
-        for (unsigned seed = 1000; seed < 1200; seed++) {
+        for (unsigned seed = 1000; seed < 1200; ++seed) {
             SCOPED_TRACE("seed " + std::to_string(seed));
             const int node_num = 1 + static_cast<int>(seed % kBruteForceNodes);
             check_split(make_random_dag(seed, node_num, kind_num), splitter, &tally);
@@ -171,8 +171,8 @@ void check_orders(const Dag& dag, DagSplitter& splitter, int order_num)
     std::vector<int> order(dag.kind.size());
     std::iota(order.begin(), order.end(), 0);
     std::mt19937 random(7);
-    for (int i = 0; i < order_num; i++) {
-        for (size_t left = order.size(); left > 1; left--)
+    for (int i = 0; i < order_num; ++i) {
+        for (size_t left = order.size(); left > 1; --left)
             std::swap(order[left - 1], order[random() % left]);
         const SplitGraph other = splitter.split(dag, order);
         ASSERT_NE(other.execution, nullptr) << tengine_error_message();
@@ -184,11 +184,11 @@ TEST(SplitOracle, NumberingDoesNotMatter)
 {
     constexpr int kOrders = 100;
     int graphs = 0;
-    for (int kind_num = 2; kind_num <= 4; kind_num++) {
+    for (int kind_num = 2; kind_num <= 4; ++kind_num) {
         DagSplitter splitter(kind_num);
         for (const int node_num : {12, 40, 90}) {
             check_orders(make_random_dag(2000 + node_num, node_num, kind_num), splitter, kOrders);
-            graphs++;
+            ++graphs;
         }
     }
     std::printf("numbering: %d orders of each of %d graphs\n", kOrders, graphs);
@@ -208,7 +208,7 @@ struct BareGraph
         : value(create_ir_graph(nullptr), destroy_ir_graph)
     {
         add_dag(value.get(), dag, create_ir_tensor(value.get(), "x", TENGINE_DT_FP32));
-        for (int i = 0; i < dag.size(); i++)
+        for (int i = 0; i < dag.size(); ++i)
             value->node_list[i]->device = splitter.at(dag.kind[i]);
     }
     std::unique_ptr<graph, void (*)(graph*)> value;
@@ -235,7 +235,7 @@ void check_large(const char* what, const Dag& dag)
 // Sizes at which the search cannot look at everything, and the longest chains.
 TEST(SplitOracle, LargeGraphs)
 {
-    for (unsigned seed = 3000; seed < 3004; seed++) {
+    for (unsigned seed = 3000; seed < 3004; ++seed) {
         check_large("random", make_random_dag(seed, 20000, 2));
         check_large("random", make_random_dag(seed, 5000, 4));
     }

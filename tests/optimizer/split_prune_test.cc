@@ -36,7 +36,7 @@ class SplitPrune : public testing::Test
         const std::unique_ptr<graph, void (*)(graph*)> made(make_execution_graph(source.get()),
                                                             destroy_ir_graph);
         EXPECT_NE(made, nullptr) << tengine_error_message();
-        for (int i = 0; made && i < made->node_num; i++)
+        for (int i = 0; made && i < made->node_num; ++i)
             placed[made->node_list[i]->name] = made->node_list[i]->device->name;
         if (made) placed[""] = std::to_string(get_vector_num(made->subgraph_list));
         return placed;
@@ -50,7 +50,7 @@ class SplitPrune : public testing::Test
                                                             destroy_ir_graph);
         EXPECT_NE(made, nullptr) << tengine_error_message();
         struct device* const device = find_default_device();
-        for (int i = 0; made && i < made->node_num; i++) {
+        for (int i = 0; made && i < made->node_num; ++i) {
             const struct node* const node = made->node_list[i];
             EXPECT_EQ(device->allocator->estimate(device, node, &ms[node->name]), TENGINE_OK);
         }
@@ -68,7 +68,7 @@ TEST_F(SplitPrune, ALongRowOfPartsThatDoNotPayIsAskedForOnce)
     IrBuilder source(context_.get());
     std::string last = "x";
     source.input(last, {64});
-    for (int i = 0; i < kPairs; i++) {
+    for (int i = 0; i < kPairs; ++i) {
         const std::string name = std::to_string(i);
         source.add("Relu", {last}, {"relu" + name});
         source.add("Exp", {"relu" + name}, {last = "exp" + name});
@@ -120,7 +120,7 @@ TEST_F(SplitPrune, TheOrderOfNodesDoesNotMatter)
     }
     std::map<std::string, std::string> first;
     std::mt19937 random(7);
-    for (int round = 0; round < 10; round++) {
+    for (int round = 0; round < 10; ++round) {
         IrBuilder source(context_.get());
         add_products(order, &source);
         const auto placed = split(source);

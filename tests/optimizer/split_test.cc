@@ -117,8 +117,8 @@ TEST(Split, BranchesOfOneDeviceShareAPart)
     EXPECT_EQ(get_ir_graph_subgraph(graph.get(), 0)->node_num, 2);
     EXPECT_EQ(get_ir_graph_subgraph(graph.get(), 2)->node_num, 2);
     EXPECT_EQ(get_ir_graph_subgraph(graph.get(), 2)->input_wait_count, 2);
-    for (int i = 0; i < graph->node_num; i++)
-        for (int k = 0; k < graph->node_list[i]->input_num; k++) {
+    for (int i = 0; i < graph->node_num; ++i)
+        for (int k = 0; k < graph->node_list[i]->input_num; ++k) {
             const tensor* input = get_ir_node_input(graph->node_list[i], k);
             if (input->producer >= 0) {
                 EXPECT_LE(graph->node_list[input->producer]->subgraph_idx,
@@ -209,7 +209,7 @@ TEST(Split, ResultDoesNotDependOnNumbering)
     Context context;
     context.add(a);
     std::vector<int> sizes[2];
-    for (int reversed = 0; reversed < 2; reversed++) {
+    for (int reversed = 0; reversed < 2; ++reversed) {
         IrBuilder source(context.value);
         source.input("x", {2});
         const std::vector<std::vector<std::string>> nodes = {{"Relu", "x", "", "a"},
@@ -217,7 +217,7 @@ TEST(Split, ResultDoesNotDependOnNumbering)
                                                              {"Relu", "b", "", "c"},
                                                              {"Exp", "x", "", "d"},
                                                              {"Add", "c", "d", "e"}};
-        for (size_t i = 0; i < nodes.size(); i++) {
+        for (size_t i = 0; i < nodes.size(); ++i) {
             const auto& row = nodes[reversed ? nodes.size() - 1 - i : i];
             if (row[2].empty())
                 source.add(row[0], {row[1]}, {row[3]});
@@ -226,7 +226,7 @@ TEST(Split, ResultDoesNotDependOnNumbering)
         }
         source.outputs({"e"});
         const GraphOwner graph = split(source);
-        for (int i = 0; i < parts(graph); i++)
+        for (int i = 0; i < parts(graph); ++i)
             sizes[reversed].push_back(get_ir_graph_subgraph(graph.get(), i)->node_num);
     }
     EXPECT_EQ(sizes[0], sizes[1]);

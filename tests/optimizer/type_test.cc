@@ -79,7 +79,7 @@ TEST(Types, AnOutputIsWhatTheModelDeclares)
         source.outputs({"y"});
         set_ir_tensor_data_type(source.find("y"), real ? TENGINE_DT_FP32 : TENGINE_DT_INT64);
         const GraphOwner graph(make_execution_graph(source.get()), destroy_ir_graph);
-        EXPECT_EQ(graph == nullptr, real);
+        EXPECT_EQ(!graph, real);
         if (!real) continue;
         EXPECT_EQ(tengine_error_code(), TENGINE_EGRAPH);
         EXPECT_STREQ(tengine_error_message(),

@@ -86,7 +86,7 @@ std::vector<std::string> includes_of(const std::string& text)
 std::string judge_include(const std::string& path, const std::string& include, bool is_sibling)
 {
     const Room* room = room_of(path);
-    if (room == nullptr || is_sibling || starts_with(include, "tengine/")) return "";
+    if (!room || is_sibling || starts_with(include, "tengine/")) return "";
     if (include.find("../") != std::string::npos) return "leaves its folder with ..";
     if (!is_our_folder(include)) return "";
     const std::string own = own_folder(path);

@@ -90,6 +90,38 @@ TEST(TextRules, NamingADeviceIsRecognised)
         EXPECT_FALSE(std::regex_search(code, naming)) << code;
 }
 
+// What is said in one of two ways (CONTRIBUTING.md, "One hand"): the other one. The copy of a
+// device that was written for Tengine is as it was.
+const std::regex kOtherHand(
+    "==\\s+(NULL|nullptr)\\b|; \\w+\\+\\+\\)|"
+    "[^}] ir_(tensor|node|graph|subgraph|interface|allocator)_t\\b");
+
+TEST(TextRules, OneHandWroteIt)
+{
+    for (const char* folder : {"include", "source", "tools", "examples", "benchmark", "tests"}) {
+        for (const SourceFile& file : code_below(folder)) {
+            if (starts_with(file.path, "tests/integration/original_device/toynpu")) continue;
+            std::smatch match;
+            const std::string code = strip_comments(join_lines(file.lines));
+            EXPECT_FALSE(std::regex_search(code, match, kOtherHand))
+                << file.path << ": " << match.str();
+        }
+    }
+}
+
+TEST(TextRules, TheOtherHandIsRecognised)
+{
+    for (const char* code : {"if (a == "
+                             "nullptr)",
+                             "for (; i < 3; i"
+                             "++) {",
+                             "const ir_"
+                             "node_t* node"})
+        EXPECT_TRUE(std::regex_search(code, kOtherHand)) << code;
+    for (const char* code : {"if ((a = f()) != NULL)", "next = i++;", "} ir_node_t;"})
+        EXPECT_FALSE(std::regex_search(code, kOtherHand)) << code;
+}
+
 TEST(TextRules, CommentsAreStrippedAndStringsStay)
 {
     EXPECT_EQ(strip_comments("a // b\nc /* d\n */ e"), "a     \nc     \n    e");

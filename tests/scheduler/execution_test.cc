@@ -58,7 +58,7 @@ TEST_F(ExecutionTest, RunsPartsInOrder)
     ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK) << tengine_error_message();
     EXPECT_EQ(source()->status, GRAPH_STAT_READY);
     EXPECT_EQ(*static_cast<const int*>(device_.last_options), 42);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; ++i)
         ASSERT_EQ(run_ir_graph(source(), 1), TENGINE_OK);
     EXPECT_EQ(device_.pre_runs, 2);
     EXPECT_EQ(device_.runs, 6);
@@ -232,7 +232,7 @@ TEST(Execution, ShapesThatDependOnDataChangeFromRunToRun)
         set_ir_tensor_data(source.find("x"), data.data(), false);
         ASSERT_EQ(run_ir_graph(source.get(), 1), TENGINE_OK) << tengine_error_message();
         std::vector<int64_t> expected;
-        for (int i = 0; i < 6; i++)
+        for (int i = 0; i < 6; ++i)
             if (data[i] != 0) expected.push_back(-i);
         const tensor* negated = source.find("negated");
         ASSERT_EQ(negated->dim_num, 2);

@@ -24,7 +24,7 @@ class FaultTest : public testing::Test
         ASSERT_EQ(session_.run(), TENGINE_OK) << tengine_error_message();
         EXPECT_EQ(session_.read("r"), (Floats{0, 0, 1, 2}));
         const Floats results = session_.read("y");
-        for (size_t i = 0; i < results.size(); i++)
+        for (size_t i = 0; i < results.size(); ++i)
             EXPECT_FLOAT_EQ(results[i], three_steps_of(static_cast<float>(i) - 1));
     }
 
@@ -37,7 +37,7 @@ TEST_F(FaultTest, TheDefaultDeviceDoesARunThatFails)
     const LogCapture log;
     device_.script.fail_run = 3;  // the first part's second
     ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; ++i)
         expect_right_results();
     EXPECT_EQ(device_.runs, 2 + 2 + 1);
     EXPECT_EQ(log.count("told to fail"), 1) << "reported once";

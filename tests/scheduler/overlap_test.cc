@@ -49,7 +49,7 @@ void run_all(Session& session, int frames)
     session.set("pipeline.frames", std::to_string(frames).c_str());
     session.feed("x", {1, -2});
     ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
-    for (int i = 0; i < kRuns + frames; i++) {
+    for (int i = 0; i < kRuns + frames; ++i) {
         const int waited = i < frames ? 1 : session.wait();
         ASSERT_EQ(waited, 1) << tengine_error_message();
         const int begun = i < kRuns ? session.run(0) : TENGINE_OK;

@@ -38,7 +38,7 @@ class PipelineTest : public testing::Test
         const Floats inputs = {first, first + 1, -first, first / 2};
         const Floats results = session_.read("y");
         ASSERT_EQ(results.size(), inputs.size());
-        for (size_t i = 0; i < inputs.size(); i++)
+        for (size_t i = 0; i < inputs.size(); ++i)
             EXPECT_FLOAT_EQ(results[i], three_steps_of(inputs[i])) << "run " << number;
         EXPECT_EQ(session_.read("r")[1], first + 1);
     }
@@ -46,7 +46,7 @@ class PipelineTest : public testing::Test
     // Keeps `limit` runs under way for `number` runs.
     void run_many(int number, int limit)
     {
-        for (int i = 0; i < number + limit; i++) {
+        for (int i = 0; i < number + limit; ++i) {
             if (i >= limit) {
                 ASSERT_EQ(session_.wait(), 1) << tengine_error_message();
                 expect_results_of(i - limit);
@@ -93,7 +93,7 @@ TEST_F(PipelineTest, ADeviceHasTheNextPartInItsQueue)
     };
     device_.on_async_wait = [&](subgraph*, int) {
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        begun--;
+        --begun;
         return 1;
     };
     prepare("3");
@@ -149,9 +149,9 @@ TEST_F(PipelineTest, ResultsAreCopiedIntoTheUsersBuffers)
 {
     prepare("3");
     Floats buffers[3] = {Floats(4), Floats(4), Floats(4)};
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; ++i)
         begin(i);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; ++i) {
         set_ir_tensor_data(session_.at("y"), buffers[i].data(), false);
         ASSERT_EQ(session_.wait(), 1);
         expect_results_of(i);
@@ -178,7 +178,7 @@ TEST_F(PipelineTest, ARunThatFailsIsTheOnlyOne)
     session_.set("pipeline.frames", "4");
     ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
     product.script.fail_run = 6;
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 12; ++i) {
         if (i >= 4) {
             const int number = i - 4;
             if (number == 5) {
@@ -193,7 +193,7 @@ TEST_F(PipelineTest, ARunThatFailsIsTheOnlyOne)
         session_.feed("x", Floats(4, static_cast<float>(i)));
         ASSERT_EQ(session_.run(0), TENGINE_OK) << tengine_error_message();
     }
-    for (int i = 8; i < 12; i++) {
+    for (int i = 8; i < 12; ++i) {
         ASSERT_EQ(session_.wait(), 1) << tengine_error_message();
         EXPECT_EQ(session_.read("y")[0], static_cast<float>(i));
     }
@@ -232,7 +232,7 @@ TEST_F(PipelineTest, AFailureToStartIsOneOfTheRun)
 TEST_F(PipelineTest, TheEndWaitsForRunsUnderWay)
 {
     prepare("8");
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 8; ++i)
         begin(i);
     EXPECT_EQ(session_.postrun(), TENGINE_OK);
     EXPECT_EQ(session_.source()->status, GRAPH_STAT_DONE);
@@ -251,18 +251,18 @@ TEST_F(PipelineTest, ShapesThatDependOnDataTravelWithTheirRun)
     ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
     const auto feed = [&](int number) {
         Floats data(4, -1);
-        for (int i = 0; i < number % 5; i++)
+        for (int i = 0; i < number % 5; ++i)
             data[static_cast<size_t>(i)] = 1;
         session_.feed("x", data);
         ASSERT_EQ(session_.run(0), TENGINE_OK) << tengine_error_message();
     };
-    for (int i = 0; i < 33; i++) {
+    for (int i = 0; i < 33; ++i) {
         if (i >= 3) {
             const int64_t expected = (i - 3) % 5;
             ASSERT_EQ(session_.wait(), 1) << tengine_error_message();
             const tensor* negated = session_.at("negated");
             ASSERT_EQ(negated->elem_num, expected);
-            for (int64_t k = 0; k < expected; k++)
+            for (int64_t k = 0; k < expected; ++k)
                 EXPECT_EQ(negated->i64[k], -k);
         }
         if (i < 30) feed(i);

@@ -22,7 +22,7 @@ class PrepareTest : public testing::Test
     {
         session_.builder().input("x", {2});
         std::string last = "x";
-        for (int i = 1; i <= kLength; i++) {
+        for (int i = 1; i <= kLength; ++i) {
             const std::string next = "t" + std::to_string(i);
             session_.builder().add(i % 2 ? "Neg" : "Abs", {last}, {next});
             last = next;
@@ -46,11 +46,11 @@ class PrepareTest : public testing::Test
 
 TEST_F(PrepareTest, PartsAreHalvedUntilTheDeviceCompilesThem)
 {
-    for (int most = 1; most <= kLength; most++) {
+    for (int most = 1; most <= kLength; ++most) {
         device_.script.max_nodes = most;
         ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
         int nodes = 0;
-        for (int i = 0; i < part_num(); i++) {
+        for (int i = 0; i < part_num(); ++i) {
             EXPECT_EQ(session_.part(i)->device, device_.get());
             EXPECT_LE(session_.part(i)->node_num, most);
             nodes += session_.part(i)->node_num;
@@ -64,7 +64,7 @@ TEST_F(PrepareTest, NodesTheDeviceCannotCompileGoToTheDefaultDevice)
 {
     device_.script.cannot_compile = "Abs";
     ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
-    for (int i = 0; i < session_.execution()->node_num; i++) {
+    for (int i = 0; i < session_.execution()->node_num; ++i) {
         const node* node = session_.execution()->node_list[i];
         const bool refused = std::string(get_ir_node_op(node)) == "Abs";
         EXPECT_EQ(node->device, refused ? find_default_device() : device_.get()) << node->name;

@@ -28,7 +28,7 @@ class Trial
         std::vector<std::string> values = {"x"};
         builder.input("x", {kSize});
         const int length = 5 + static_cast<int>(random() % 25);
-        for (int i = 0; i < length; i++) {
+        for (int i = 0; i < length; ++i) {
             static const char* const ops[] = {"Neg", "Abs", "Relu", "Sigmoid", "Add"};
             const std::string op = ops[random() % 5];
             std::vector<std::string> inputs = {values[random() % values.size()]};
@@ -59,7 +59,7 @@ class Trial
     {
         std::vector<Floats> results;
         EXPECT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
-        for (int i = 0; i < kRuns + frames; i++) {
+        for (int i = 0; i < kRuns + frames; ++i) {
             if (frames > 0 && i >= frames) {
                 EXPECT_EQ(session.wait(), 1) << tengine_error_message();
                 read(session, &results);
@@ -78,7 +78,7 @@ class Trial
     static Floats make_input(int run)
     {
         Floats input(kSize);
-        for (int i = 0; i < kSize; i++)
+        for (int i = 0; i < kSize; ++i)
             input[static_cast<size_t>(i)] = static_cast<float>((run * 7 + i * 3) % 11 - 5) / 4;
         return input;
     }
@@ -96,7 +96,7 @@ class Trial
 TEST(RandomFault, ResultsAreAlwaysRight)
 {
     const LogCapture log;
-    for (unsigned seed = 0; seed < 60; seed++) {
+    for (unsigned seed = 0; seed < 60; ++seed) {
         SCOPED_TRACE(seed);
         Trial trial(seed);
         Session alone({});
@@ -112,7 +112,7 @@ TEST(RandomFault, ResultsAreAlwaysRight)
         const int frames = trial.pick(4);
         session.set("scheduler", frames > 0 ? "pipeline" : "sync");
         if (frames > 0) session.set("pipeline.frames", std::to_string(frames).c_str());
-        for (int round = 0; round < 2; round++)
+        for (int round = 0; round < 2; ++round)
             ASSERT_EQ(trial.run(session, frames), expected) << "round " << round;
     }
     EXPECT_GT(log.count("told to fail; CPU runs the part"), 0);

@@ -20,14 +20,14 @@ class CountingScheduler
         table_.name = "counting";
         table_.prerun = [](scheduler*, graph*) { return ++preruns * 0; };
         table_.run = [](scheduler*, graph* graph, int) {
-            runs++;
-            for (int i = 0; i < get_vector_num(graph->subgraph_list); i++)
+            ++runs;
+            for (int i = 0; i < get_vector_num(graph->subgraph_list); ++i)
                 TENGINE_RETURN_IF_ERROR(run_ir_subgraph(get_ir_graph_subgraph(graph, i)));
             return int{TENGINE_OK};
         };
         table_.wait = [](scheduler*, graph*) { return 1; };
         table_.postrun = [](scheduler*, graph*) { return ++postruns * 0; };
-        table_.release = [](scheduler*) { releases++; };
+        table_.release = [](scheduler*) { ++releases; };
         preruns = runs = postruns = releases = 0;
         EXPECT_EQ(register_scheduler(&table_), TENGINE_OK) << tengine_error_message();
     }
@@ -98,7 +98,7 @@ TEST(SchedulerChoice, TheContextsOptionGoesBeforeTheDevices)
     EXPECT_EQ(chosen, &own) << "of the first device";
     session.set("scheduler", "counting");
     ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; ++i)
         ASSERT_EQ(session.run(), TENGINE_OK) << tengine_error_message();
     EXPECT_FLOAT_EQ(session.read("y")[3], three_steps_of(4));
     ASSERT_EQ(session.postrun(), TENGINE_OK);
@@ -138,7 +138,7 @@ int run_first_two_at_once(scheduler*, graph* graph, int)
     const int mine = run_ir_subgraph(get_ir_graph_subgraph(graph, 1));
     other.join();
     if (status < 0 || mine < 0) return TENGINE_EDEVICE;
-    for (int i = 2; i < get_vector_num(graph->subgraph_list); i++)
+    for (int i = 2; i < get_vector_num(graph->subgraph_list); ++i)
         TENGINE_RETURN_IF_ERROR(run_ir_subgraph(get_ir_graph_subgraph(graph, i)));
     return TENGINE_OK;
 }
@@ -161,7 +161,7 @@ TEST(SchedulerContract, PartsThatDoNotNeedEachOtherMayRunAtOnce)
     session.set("scheduler", "two at once");
     ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
     EXPECT_EQ(get_vector_num(session.execution()->subgraph_list), 3);
-    for (int i = 0; i < 50; i++) {
+    for (int i = 0; i < 50; ++i) {
         session.feed("x", {-1, 0, static_cast<float>(i)});
         ASSERT_EQ(session.run(), TENGINE_OK) << tengine_error_message();
         EXPECT_EQ(session.read("y"), (Floats{2, 0, 0}));
@@ -181,7 +181,7 @@ struct Background
         status = 0;
         thread = std::thread([graph] {
             int result = 1;
-            for (int i = 0; i < get_vector_num(graph->subgraph_list) && result == 1; i++)
+            for (int i = 0; i < get_vector_num(graph->subgraph_list) && result == 1; ++i)
                 if (run_ir_subgraph(get_ir_graph_subgraph(graph, i)) < 0) result = TENGINE_EDEVICE;
             status = result;
         });

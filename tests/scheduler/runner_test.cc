@@ -18,7 +18,7 @@ using namespace tengine::test;
 
 int allocate_list(graph* part, const int32_t* tensors, int number)
 {
-    for (int i = 0; i < number; i++)
+    for (int i = 0; i < number; ++i)
         TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(part->tensor_list[tensors[i]]));
     return TENGINE_OK;
 }
@@ -40,7 +40,7 @@ TEST(Runner, ADeviceMayHaveMemoryOfItsOwnAtTheBorders)
         ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
         Floats mine(4);
         set_ir_tensor_data(session.at("y"), mine.data(), false);
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 3; ++i) {
             session.feed("x", Floats(4, static_cast<float>(i)));
             ASSERT_EQ(session.run(), TENGINE_OK) << tengine_error_message();
             EXPECT_FLOAT_EQ(mine[3], three_steps_of(static_cast<float>(i)));
@@ -53,7 +53,7 @@ TEST(Runner, ADeviceMayHaveMemoryOfItsOwnAtTheBorders)
 int split_into_nodes(graph* graph)
 {
     device* device = find_device_via_name("A");
-    for (int i = 0; i < graph->node_num; i++) {
+    for (int i = 0; i < graph->node_num; ++i) {
         subgraph* part = create_ir_subgraph(graph, device);
         if (!part) return TENGINE_ENOMEM;
         part->node_list = static_cast<int32_t*>(alloc_memory(sizeof(int32_t)));
@@ -92,7 +92,7 @@ TEST_P(DynamicTest, ShapesAndDataTravelTogether)
     ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
     ASSERT_EQ(get_vector_num(session.execution()->subgraph_list), 3);
     device.script.fail_run = 8;  // the second part of the third run
-    for (int number = 0; number <= 6; number++) {
+    for (int number = 0; number <= 6; ++number) {
         Floats data(6, 0);
         std::fill(data.begin(), data.begin() + number, 1.0f);
         session.feed("x", data);
@@ -100,7 +100,7 @@ TEST_P(DynamicTest, ShapesAndDataTravelTogether)
         for (const char* name : {"negated", "again"}) {
             const tensor* result = session.at(name);
             ASSERT_EQ(result->elem_num, number) << name;
-            for (int i = 0; i < number; i++)
+            for (int i = 0; i < number; ++i)
                 EXPECT_EQ(result->i64[i], name[0] == 'n' ? -i : i);
         }
     }
@@ -124,7 +124,7 @@ TEST(Runner, AHungCallHasItsOwnInputsWhateverTheirShape)
     session.set("run.watchdog_ms", "500");
     ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
     session.feed("x", {1, 0, 1, 0, 1, 0});
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; ++i)
         ASSERT_EQ(session.run(), TENGINE_OK) << tengine_error_message();
     EXPECT_EQ(session.at("again")->i64[2], 4);
     EXPECT_EQ(device.hanging, 1);

@@ -15,7 +15,7 @@ int64_t VirtualClock::begin(int device, int64_t duration)
     Device& spans = devices_[static_cast<size_t>(device)];
     const int64_t begin = spans.empty() ? now_ : std::max(now_, spans.back().end);
     spans.push_back({begin, begin + duration});
-    event_num_++;
+    ++event_num_;
     changed_.notify_all();
     return begin + duration;
 }
@@ -39,14 +39,14 @@ int64_t VirtualClock::find_next_end() const
 void VirtualClock::sleep_until(int64_t time)
 {
     std::unique_lock<std::mutex> lock(mutex_);
-    event_num_++;
+    ++event_num_;
     changed_.notify_all();
     while (now_ < time) {
         const int64_t seen = event_num_;
         const auto has_news = [&] { return event_num_ != seen || now_ >= time; };
         if (!is_everybody_busy() && changed_.wait_for(lock, kQuiet, has_news)) continue;
         now_ = find_next_end();
-        event_num_++;
+        ++event_num_;
         changed_.notify_all();
     }
 }

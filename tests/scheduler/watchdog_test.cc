@@ -31,7 +31,7 @@ class WatchdogTest : public testing::Test
         session_.feed("x", {first, first + 1, first + 2, first + 3});
         ASSERT_EQ(session_.run(), TENGINE_OK) << tengine_error_message();
         const Floats results = session_.read("y");
-        for (size_t i = 0; i < results.size(); i++)
+        for (size_t i = 0; i < results.size(); ++i)
             EXPECT_FLOAT_EQ(results[i], three_steps_of(first + static_cast<float>(i)));
     }
 
@@ -42,7 +42,7 @@ class WatchdogTest : public testing::Test
 TEST_F(WatchdogTest, RunsThatReturnInTimeAreAsAlways)
 {
     ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
-    for (int i = 0; i < 20; i++)
+    for (int i = 0; i < 20; ++i)
         expect_right_results(static_cast<float>(i));
     EXPECT_EQ(device_.runs, 40);
     EXPECT_EQ(session_.part(0)->redo_num, 0);
@@ -58,7 +58,7 @@ TEST_F(WatchdogTest, ARunThatHangsIsDoneByTheDefaultDevice)
     device_.script.hang_ms = -1;
     device_.script.hang_run = 3;
     ASSERT_EQ(session_.prerun(), TENGINE_OK);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; ++i)
         expect_right_results(static_cast<float>(i));
     EXPECT_EQ(device_.hanging, 1);
     EXPECT_EQ(wait_hung_calls(0), 1);
@@ -66,7 +66,7 @@ TEST_F(WatchdogTest, ARunThatHangsIsDoneByTheDefaultDevice)
     EXPECT_EQ(log.count("run of part 0 (1 nodes): it did not return within 500 ms"), 1);
     // The call returns while the graph goes on.
     device_.release_hangs();
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; ++i)
         expect_right_results(static_cast<float>(-i));
     EXPECT_EQ(wait_hung_calls(10000), 0);
     expect_right_results(1);
@@ -111,7 +111,7 @@ TEST_F(WatchdogTest, WhereNothingMayFallBackEveryRunSaysWhatHung)
     device_.script.hang_ms = -1;
     ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
     session_.feed("x", {1, 2, 3, 4});
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; ++i) {
         EXPECT_EQ(session_.run(), TENGINE_EDEVICE);
         EXPECT_STREQ(tengine_error_message(),
                      "device 'A', run of part 0 (1 nodes): it did not return within 500 ms; CPU "
@@ -171,7 +171,7 @@ TEST_F(WatchdogTest, ThePipelineIsWatchedToo)
     device_.script.hang_ms = -1;
     device_.script.hang_run = 4;
     ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 5; ++i)
         expect_right_results(static_cast<float>(i));
     EXPECT_EQ(device_.hanging, 1);
     EXPECT_EQ(device_.async_runs, 0);

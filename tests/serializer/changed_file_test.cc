@@ -97,7 +97,7 @@ bool feed(graph_t graph)
 {
     const tensor_t x = get_graph_input_tensor(graph, 0, 0);
     std::vector<float> values(16);
-    for (size_t i = 0; i < values.size(); i++)
+    for (size_t i = 0; i < values.size(); ++i)
         values[i] = static_cast<float>(i) + 1;
     const int bytes = static_cast<int>(values.size() * sizeof(float));
     return x && set_tensor_data(x, values.data(), bytes) == 0;
@@ -202,7 +202,7 @@ TEST_F(ChangedFileTest, SizesStayWhatTheyWere)
             add_int(m.ints("parts", {1, 3}).node("Split", {"x", "parts"}, {"y", "z"}), "axis", 2);
         },
     };
-    for (size_t i = 0; i < models.size(); i++) {
+    for (size_t i = 0; i < models.size(); ++i) {
         SCOPED_TRACE("model " + std::to_string(i));
         Model model;
         models[i](model);
@@ -213,7 +213,7 @@ TEST_F(ChangedFileTest, SizesStayWhatTheyWere)
 TEST_F(ChangedFileTest, PositionsStayWhatTheyWere)
 {
     std::vector<int64_t> rows(100);
-    for (size_t i = 0; i < rows.size(); i++)
+    for (size_t i = 0; i < rows.size(); ++i)
         rows[i] = static_cast<int64_t>(i % 4);
     Model gather;
     gather.ints("rows", rows);
@@ -237,7 +237,7 @@ TEST_F(ChangedFileTest, PositionsStayWhatTheyWere)
 TEST_F(ChangedFileTest, ChoicesByValue)
 {
     std::vector<float> regions;
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 8; ++i)
         regions.insert(regions.end(), {0, 0, 0, 3, 3});
     Model pool;
     pool.floats("regions", {8, 5}, regions);
@@ -260,7 +260,7 @@ class Writer
   public:
     Writer(fs::path path, std::vector<std::string> patterns)
         : thread_([this, path = std::move(path), patterns = std::move(patterns)] {
-              for (size_t i = 0; !stop_; i++)
+              for (size_t i = 0; !stop_; ++i)
                   std::fstream(path, std::ios::in | std::ios::out | std::ios::binary)
                       << patterns[i % patterns.size()];
           })
@@ -286,7 +286,7 @@ TEST_F(ChangedFileTest, ValuesThatChangeWhileTheyAreLookedAt)
 {
     constexpr int kNumber = 1 << 14;
     std::vector<float> rising(kNumber), falling(kNumber), few(kNumber, 0);
-    for (size_t i = 0; i < rising.size(); i++) {
+    for (size_t i = 0; i < rising.size(); ++i) {
         rising[i] = static_cast<float>(i + 1);
         falling[i] = -rising[i];
     }
@@ -303,7 +303,7 @@ TEST_F(ChangedFileTest, ValuesThatChangeWhileTheyAreLookedAt)
         const fs::path path = model.write(folder);
         const Writer writer(folder.path / "data.bin",
                             {as_bytes(rising), as_bytes(few), as_bytes(falling)});
-        for (int i = 0; i < 20; i++)
+        for (int i = 0; i < 20; ++i)
             EXPECT_EQ(run("onnx", path, nothing, nothing).failure, "");
     }
 }

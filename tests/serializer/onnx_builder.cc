@@ -177,7 +177,7 @@ const struct node* Loaded::node(const char* name) const
 std::vector<std::string> Loaded::node_names() const
 {
     std::vector<std::string> names;
-    for (int i = 0; i < graph->node_num; i++)
+    for (int i = 0; i < graph->node_num; ++i)
         names.push_back(graph->node_list[i]->name);
     return names;
 }

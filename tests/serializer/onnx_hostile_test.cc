@@ -21,7 +21,7 @@ std::string nested_attribute(int depth)
             length += static_cast<char>((rest & 0x7f) | (rest > 0x7f ? 0x80 : 0));
         bytes = tag + length + bytes;
     };
-    for (int i = 0; i < depth; i++) {
+    for (int i = 0; i < depth; ++i) {
         wrap('\x32');
         wrap('\x2a');
         wrap('\x0a');
@@ -109,7 +109,7 @@ TEST_F(OnnxHostileTest, ManyInputsTakeLinearTime)
 {
     OnnxBuilder builder = small_model();
     auto* node = builder.add_node("Sum", {}, {"z"}, "sum");
-    for (int i = 0; i < 300000; i++)
+    for (int i = 0; i < 300000; ++i)
         node->add_input("x");
     expect_status_and_sentence(Loaded(builder));
 }
@@ -154,7 +154,7 @@ TEST_F(OnnxHostileTest, NothingIsPrinted)
 TEST_F(OnnxHostileTest, EveryTruncation)
 {
     const std::string bytes = conv_model().encode();
-    for (size_t length = 1; length < bytes.size(); length++) {
+    for (size_t length = 1; length < bytes.size(); ++length) {
         const std::string part = bytes.substr(0, length);
         const Loaded loaded(part);
         // Cut after a whole top-level field the rest is well formed, but never complete.
@@ -166,7 +166,7 @@ TEST_F(OnnxHostileTest, EveryTruncation)
 TEST_F(OnnxHostileTest, EveryByteChanged)
 {
     const std::string bytes = conv_model().encode();
-    for (size_t position = 0; position < bytes.size(); position++) {
+    for (size_t position = 0; position < bytes.size(); ++position) {
         for (const int mask : {0x01, 0x08, 0x80, 0xff}) {
             std::string changed = bytes;
             changed[position] = static_cast<char>(changed[position] ^ mask);
@@ -179,9 +179,9 @@ TEST_F(OnnxHostileTest, RandomDamage)
 {
     const std::string bytes = conv_model().encode();
     std::mt19937 random(20240607);
-    for (int round = 0; round < 3000; round++) {
+    for (int round = 0; round < 3000; ++round) {
         std::string changed = bytes;
-        for (int i = random() % 8; i >= 0; i--)
+        for (int i = random() % 8; i >= 0; --i)
             changed[random() % changed.size()] = static_cast<char>(random());
         if (random() % 4 == 0) changed.erase(random() % changed.size(), random() % 16);
         if (random() % 4 == 0) changed.insert(random() % changed.size(), random() % 16, '\x7f');

@@ -41,7 +41,7 @@ bool reset_peak()
 // One constant of floats, whose bytes begin at a multiple of 4 in the file or one byte behind it.
 std::string encode_large_model(bool aligned)
 {
-    for (size_t length = 1;; length++) {
+    for (size_t length = 1;; ++length) {
         OnnxBuilder builder;
         const std::string name(length, 'w');
         builder.add_output(name);

@@ -81,7 +81,7 @@ TEST_F(OnnxOperatorTest, AllUnsupportedOperatorsAreListed)
     auto* import = builder.model.add_opset_import();
     import->set_domain("com.microsoft");
     import->set_version(3);
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < 7; ++i)
         builder.add_node("Fancy", {"x"}, {}, "fancy" + std::to_string(i))
             ->set_domain("com.microsoft");
     builder.add_node("NotAnOperator", {"x"}, {}, "other");
@@ -128,15 +128,15 @@ TEST_F(OnnxOperatorTest, OperatorsOfUnknownDomainsAreGeneric)
 TEST_F(OnnxOperatorTest, LongListsDropNodesThenOperators)
 {
     OnnxBuilder builder = small_model();
-    for (int i = 0; i < 20; i++)
-        for (int k = 0; k < 10; k++)
+    for (int i = 0; i < 20; ++i)
+        for (int k = 0; k < 10; ++k)
             builder.add_node("Missing" + std::to_string(i), {"x"}, {},
                              "a_rather_long_name" + std::to_string(i * 10 + k));
     expect_failure(
         Loaded(builder), TENGINE_EOPERATOR,
         {"20 operators", "Missing0 (opset 13: 10 nodes)", "Missing19 (opset 13: 10 nodes)"});
 
-    for (int i = 20; i < 500; i++)
+    for (int i = 20; i < 500; ++i)
         builder.add_node("Missing" + std::to_string(i), {"x"}, {});
     const Loaded loaded(builder);
     expect_failure(loaded, TENGINE_EOPERATOR, {"500 operators", "Missing0 ", " more"});

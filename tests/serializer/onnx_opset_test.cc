@@ -26,7 +26,7 @@ constexpr int kOldestStamp = 7;
 std::map<std::string, std::vector<const method*>> onnx_rows()
 {
     std::map<std::string, std::vector<const method*>> rows;
-    for (int i = 0; i < get_op_method_count(); i++) {
+    for (int i = 0; i < get_op_method_count(); ++i) {
         const method* row = find_op_method_via_index(i);
         if (!row->domain) rows[row->name].push_back(row);
     }
@@ -81,7 +81,7 @@ TEST_F(OnnxOpsetTest, EveryOperatorWithEveryStamp)
 {
     int loaded = 0, refused = 0;
     for (const auto& [op, rows] : onnx_rows())
-        for (int opset = kOldestStamp; opset <= NEWEST_KNOWN_OPSET; opset++)
+        for (int opset = kOldestStamp; opset <= NEWEST_KNOWN_OPSET; ++opset)
             ++(check_stamp(op, opset, rows) ? loaded : refused);
     std::printf("%zu operators of ONNX with stamps %d to %d: %d load, %d are refused\n",
                 onnx_rows().size(), kOldestStamp, NEWEST_KNOWN_OPSET, loaded, refused);
@@ -94,7 +94,7 @@ TEST_F(OnnxOpsetTest, EveryOperatorWithEveryStamp)
 TEST_F(OnnxOpsetTest, RangesHaveNoGaps)
 {
     for (const auto& [op, rows] : onnx_rows()) {
-        for (size_t i = 0; i + 1 < rows.size(); i++)
+        for (size_t i = 0; i + 1 < rows.size(); ++i)
             EXPECT_EQ(rows[i]->until + 1, rows[i + 1]->version) << op;
         EXPECT_EQ(rows.back()->until != 0, rows.back()->ended_by != nullptr) << op;
     }
@@ -187,7 +187,7 @@ TEST_F(OnnxOpsetTest, StampsOfTheHistory)
         const auto known = rows.find(op);
         if (known == rows.end()) continue;
         const int last = known->second.back()->until;
-        for (int opset = kOldestStamp; opset <= 26; opset++) {
+        for (int opset = kOldestStamp; opset <= 26; ++opset) {
             const bool means_ours = opset >= changes.front().opset && (last == 0 || opset <= last);
             EXPECT_EQ(check_stamp(op, opset, known->second), means_ours) << op << " " << opset;
             ++(means_ours ? loaded : refused);

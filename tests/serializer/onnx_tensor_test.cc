@@ -238,7 +238,7 @@ TEST_F(OnnxTensorTest, HostileDimensionsAllocateNothing)
         weight->add_dims(dim);
     expect_failure(Loaded(builder), TENGINE_EFORMAT, {"overflows"});
     weight->clear_dims();
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < 9; ++i)
         weight->add_dims(1);
     expect_failure(Loaded(builder), TENGINE_ELIMIT, {"9 dimensions"});
 }

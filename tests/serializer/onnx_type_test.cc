@@ -22,7 +22,7 @@ class OnnxTypes : public SerializerTest
         GraphPointer made;
         if (loaded.status < 0 || copy_to_execution_graph(*loaded.graph, &made) < 0) return;
         if (lower_graph(*made) < 0 || tidy_graph(*made) < 0) return;
-        for (int i = 0; i < made->node_num; i++)
+        for (int i = 0; i < made->node_num; ++i)
             if (!compare(*made->node_list[i])) return;
     }
 
@@ -34,13 +34,13 @@ class OnnxTypes : public SerializerTest
         if (node.op.method->tengine || settle_moved_inputs(node) < 0) return false;
         if (infer_node_types(&node) < 0) return false;
         std::vector<int> types;
-        for (int i = 0; i < node.output_num; i++) {
+        for (int i = 0; i < node.output_num; ++i) {
             const tensor* output = get_ir_node_output(&node, i);
             types.push_back(output ? output->data_type : TENGINE_DT_UNKNOWN);
         }
         const int status = infer_node(&node);
         if (status != TENGINE_OK) return status == OP_SHAPE_LATER;
-        for (int i = 0; i < node.output_num; i++) {
+        for (int i = 0; i < node.output_num; ++i) {
             const tensor* output = get_ir_node_output(&node, i);
             if (!output) continue;
             EXPECT_EQ(types[static_cast<size_t>(i)], output->data_type)
@@ -66,7 +66,7 @@ TEST_F(OnnxTypes, RulesWithAndWithoutShapesAgree)
         "LpPool",         "MelWeightMatrix", "Multinomial",      "NonMaxSuppression",
         "NonZero",        "OneHot",          "RandomNormalLike", "TopK",
         "Unique"};
-    for (int i = 0; i < get_op_method_count(); i++) {
+    for (int i = 0; i < get_op_method_count(); ++i) {
         const method& row = *find_op_method_via_index(i);
         if (row.tengine || row.domain || !row.types || left_out.count(row.name)) continue;
         EXPECT_TRUE(compared_.count(row.name)) << row.name << " was not compared";

@@ -21,7 +21,7 @@ using OnnxViewTest = SerializerTest;
 constexpr int kPayloadSize = 320;
 const std::string kPayload = [] {
     std::string text;
-    for (int i = 0; text.size() < kPayloadSize; i++)
+    for (int i = 0; text.size() < kPayloadSize; ++i)
         text += std::to_string(i);
     return text.substr(0, kPayloadSize);
 }();
@@ -85,7 +85,7 @@ TEST_F(OnnxViewTest, AlignedValuesStayInTheFile)
                                      {onnx::TensorProto::FLOAT16, 2},
                                      {onnx::TensorProto::INT8, 1}}) {
         size_t views = 0;
-        for (size_t length = 1; length <= 8; length++) {
+        for (size_t length = 1; length <= 8; ++length) {
             OnnxBuilder builder;
             const std::string name(length, 'w');
             add_weight(&builder, name, type, static_cast<int64_t>(kPayload.size() / size))

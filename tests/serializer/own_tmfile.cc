@@ -34,7 +34,7 @@ struct tensor* add_weights(SyntheticGraph* made, const std::string& name, int ch
 {
     struct tensor* weights = made->add_constant(name.c_str(), {channels, 3, 3, 3}, TENGINE_DT_INT8);
     std::vector<float> scales;
-    for (int i = 0; i < channels; i++)
+    for (int i = 0; i < channels; ++i)
         scales.push_back(0.25f / static_cast<float>(i + 1));
     const std::vector<int> zero_points(scales.size(), 0);
     EXPECT_EQ(

@@ -48,7 +48,7 @@ struct tensor* SyntheticGraph::add_constant(const char* name, std::vector<int> d
     EXPECT_EQ(set_ir_tensor_data_type(tensor, data_type), 0);
     EXPECT_EQ(set_ir_tensor_shape(tensor, dims.data(), static_cast<int>(dims.size())), 0);
     EXPECT_EQ(allocate_ir_tensor(tensor), 0);
-    for (size_t i = 0; i < get_ir_tensor_bytes(tensor); i++)
+    for (size_t i = 0; i < get_ir_tensor_bytes(tensor); ++i)
         tensor->u8[i] = static_cast<uint8_t>(i * 7 + 1);
     return tensor;
 }
@@ -113,7 +113,7 @@ int set_random(struct node* node, const op_field_t& field, std::mt19937& random)
 std::vector<const ir_method_t*> list_written_operators()
 {
     std::vector<const ir_method_t*> methods;
-    for (int i = 0; i < get_op_method_count(); i++) {
+    for (int i = 0; i < get_op_method_count(); ++i) {
         const ir_method_t* method = find_op_method_via_index(i);
         if (!method->tengine || method->tengine->id < 0 || method->tengine->type == 33 ||
             method->tengine->type == 14)
@@ -126,7 +126,7 @@ std::vector<const ir_method_t*> list_written_operators()
 int set_random_fields(struct node* node, std::mt19937& random)
 {
     const ir_method_t& method = *node->op.method;
-    for (int i = 0; i < method.field_num; i++)
+    for (int i = 0; i < method.field_num; ++i)
         if (method.fields[i].file_kind != OP_FILE_NOT)
             TENGINE_RETURN_IF_ERROR(set_random(node, method.fields[i], random));
     return 0;

@@ -78,16 +78,16 @@ int set_some(struct node* node, const op_field_t& field)
 TEST_F(TmfileExtensionTest, EveryOperatorWithAllAttributes)
 {
     int rows = 0;
-    for (int i = 0; i < get_op_method_count(); i++) {
+    for (int i = 0; i < get_op_method_count(); ++i) {
         const ir_method_t* method = find_op_method_via_index(i);
         if (method->tengine) continue;
         const std::string domain = method->domain ? method->domain : "";
         const std::string name = (domain.empty() ? "" : domain + ".") + method->name;
         SCOPED_TRACE(name + " of opset " + std::to_string(method->version));
-        rows++;
+        ++rows;
         ExtensionGraph made(name.c_str(), method->version);
         made.expect_round_trip();
-        for (int k = 0; k < method->field_num; k++) {
+        for (int k = 0; k < method->field_num; ++k) {
             const op_field_t& field = method->fields[k];
             if (find_op_field(method, field.name, method->version) != &field) continue;
             ASSERT_EQ(set_some(made.node, field), 0) << tengine_error_message();

@@ -40,7 +40,7 @@ class TmfileHostileTest : public TmfileTest
     {
         const long before = measure_live_memory().bytes;
         reset_peak_memory();
-        loads++;
+        ++loads;
         {
             const LoadedTmfile loaded(bytes);
             accepted += loaded.status == 0;
@@ -106,7 +106,7 @@ TEST_P(TmfileDamageTest, EveryByteOfTheFirst4096Flipped)
 TEST_P(TmfileDamageTest, BytesAtTheEndFlipped)
 {
     const size_t begin = bytes.size() - std::min<size_t>(bytes.size(), 512);
-    for (size_t i = begin; i < bytes.size(); i++) {
+    for (size_t i = begin; i < bytes.size(); ++i) {
         std::string changed = bytes;
         changed[i] = static_cast<char>(changed[i] ^ 0xff);
         try_load(changed);
@@ -125,9 +125,9 @@ TEST_P(TmfileDamageTest, EveryTruncationInSteps)
 TEST_P(TmfileDamageTest, RandomDamage)
 {
     std::mt19937 random(5);
-    for (int round = 0; round < 500; round++) {
+    for (int round = 0; round < 500; ++round) {
         std::string changed = bytes;
-        for (int i = 0; i <= static_cast<int>(random() % 8); i++) {
+        for (int i = 0; i <= static_cast<int>(random() % 8); ++i) {
             const size_t place = random() % (changed.size() / 4) * 4;
             const uint32_t values[] = {0, 1, 0xffffffff, 0x7fffffff,
                                        static_cast<uint32_t>(random() % changed.size())};
@@ -273,7 +273,7 @@ TEST_F(TmfileHostileTest, OneListForAllNodesIsBounded)
 {
     RawModel model = single_model(23, {0, 0, 0, 0});
     model.nodes[1].vectors[2] = Words(100000, 1);
-    for (int i = 0; i < 300; i++)
+    for (int i = 0; i < 300; ++i)
         model.add_node("n" + std::to_string(i), 23, {0}, {0, 0, 0, 0});
     std::string bytes = model.encode();
     // Where the first node's list is: its record starts with the offset's two words of zero.
@@ -286,7 +286,7 @@ TEST_F(TmfileHostileTest, OneListForAllNodesIsBounded)
         const char op[] = {1, 0, 0, 0, 23, 0, 0, 0};
         if (bytes.compare(i, 16, empty) != 0 || std::memcmp(&bytes[i + 16], op, 8) != 0) continue;
         std::memcpy(&bytes[i + 8], &place, 4);
-        patched_nodes++;
+        ++patched_nodes;
     }
     ASSERT_EQ(patched_nodes, 300u);
     try_load(bytes);
@@ -297,7 +297,7 @@ TEST_F(TmfileHostileTest, OneListForAllNodesIsBounded)
 TEST(TmfileBudget, GrowsWithTheFile)
 {
     tmfile::Budget budget(size_t{512} << 20);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; ++i)
         ASSERT_EQ(budget.charge(uint64_t{1} << 30), TENGINE_OK) << i;
     EXPECT_EQ(budget.charge(uint64_t{2} << 30), TENGINE_ELIMIT);
     EXPECT_EQ(budget.charge(uint64_t{1} << 29), TENGINE_OK);

@@ -58,7 +58,7 @@ class Bytes
     }
     void put(size_t at, uint32_t value)
     {
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < 4; ++i)
             text_[at + static_cast<size_t>(i)] = static_cast<char>(value >> (8 * i));
     }
     std::string take() { return std::move(text_); }
@@ -98,7 +98,7 @@ uint32_t write_tensor(Bytes& bytes, const RawTensor& tensor, uint32_t id)
 Words write_buffers(Bytes& bytes, const RawModel& model)
 {
     Words offsets;
-    for (size_t i = 0; i < model.buffers.size(); i++) {
+    for (size_t i = 0; i < model.buffers.size(); ++i) {
         const auto missing = model.missing.find(i);
         if (missing != model.missing.end()) {
             offsets.push_back(bytes.add({missing->second, 0}));
@@ -128,7 +128,7 @@ uint32_t write_parts(Bytes& bytes, const RawModel& model)
 std::string hex(const void* data, size_t size)
 {
     std::ostringstream text;
-    for (size_t i = 0; i < size; i++)
+    for (size_t i = 0; i < size; ++i)
         text << std::hex << int{static_cast<const uint8_t*>(data)[i]} << ' ';
     return text.str();
 }
@@ -141,7 +141,7 @@ std::string describe_values(const void* data, size_t size)
     if (size == 0 || (*begin == 0 && std::memcmp(begin, begin + 1, size - 1) == 0)) return "zero";
     if (size <= 64) return hex(data, size);
     uint64_t hash = 14695981039346656037u;
-    for (size_t i = 0; i < size; i++)
+    for (size_t i = 0; i < size; ++i)
         hash = (hash ^ static_cast<uint8_t>(begin[i])) * 1099511628211u;
     return std::to_string(hash);
 }
@@ -173,14 +173,14 @@ void describe_param(std::ostream& text, const op_field_t& field, const void* mem
         }
         case OP_FIELD_STRINGS: {
             const auto& list = *static_cast<const struct op_strings*>(memory);
-            for (int i = 0; i < list.num; i++)
+            for (int i = 0; i < list.num; ++i)
                 text << list.values[i] << '|';
             break;
         }
         default: {
             const auto& value = *static_cast<const struct op_tensor*>(memory);
             text << value.data_type << ':' << value.dim_num << ':';
-            for (int i = 0; i < value.dim_num; i++)
+            for (int i = 0; i < value.dim_num; ++i)
                 text << value.dims[i] << ',';
             if (value.dim_num >= 0) text << describe_values(value.data, value.size);
         }
@@ -192,11 +192,11 @@ void describe_node(std::ostream& text, const struct node* node)
     const ir_method_t& method = *node->op.method;
     text << "node " << node->index << ' ' << node->name << ' ' << get_ir_node_domain(node) << '.'
          << method.name << " opset " << node->op.version << " type " << int{node->node_type};
-    for (int i = 0; i < node->input_num; i++)
+    for (int i = 0; i < node->input_num; ++i)
         text << " <" << node->input_tensors[i];
-    for (int i = 0; i < node->output_num; i++)
+    for (int i = 0; i < node->output_num; ++i)
         text << " >" << node->output_tensors[i];
-    for (int i = 0; i < method.field_num; i++)
+    for (int i = 0; i < method.field_num; ++i)
         if (find_op_field(&method, method.fields[i].name, node->op.version) == &method.fields[i])
             describe_param(text, method.fields[i],
                            static_cast<const char*>(node->op.param_mem) + method.fields[i].offset);
@@ -208,9 +208,9 @@ void describe_tensor(std::ostream& text, const struct tensor* tensor)
     text << "tensor " << tensor->index << ' ' << tensor->name << " type "
          << int{tensor->tensor_type} << ' ' << get_data_type_name(tensor->data_type);
     if (!tensor->shape_set) text << " [?]";
-    for (int i = 0; tensor->shape_set && i < tensor->dim_num; i++)
+    for (int i = 0; tensor->shape_set && i < tensor->dim_num; ++i)
         text << (i ? ',' : '[') << tensor->dims[i];
-    for (int i = 0; i < tensor->quant_param_num; i++) {
+    for (int i = 0; i < tensor->quant_param_num; ++i) {
         const bool single = tensor->quant_param_num == 1;
         text << " scale " << hex(single ? &tensor->scale : tensor->scale_list + i, sizeof(float))
              << (single ? tensor->zero_point : tensor->zp_list[i]);
@@ -223,7 +223,7 @@ void describe_tensor(std::ostream& text, const struct tensor* tensor)
 void describe_list(std::ostream& text, const char* what, const int32_t* list, int number)
 {
     text << what;
-    for (int i = 0; i < number; i++)
+    for (int i = 0; i < number; ++i)
         text << ' ' << list[i];
     text << '\n';
 }
@@ -379,9 +379,9 @@ std::string describe_graph(const struct graph* graph)
     std::ostringstream text;
     text << "graph '" << graph->name << "' from " << int{graph->model_format} << " layouts "
          << int{graph->graph_layout} << int{graph->model_layout} << '\n';
-    for (int i = 0; i < graph->node_num; i++)
+    for (int i = 0; i < graph->node_num; ++i)
         describe_node(text, graph->node_list[i]);
-    for (int i = 0; i < graph->tensor_num; i++)
+    for (int i = 0; i < graph->tensor_num; ++i)
         describe_tensor(text, graph->tensor_list[i]);
     describe_list(text, "input nodes", graph->input_nodes, graph->input_num);
     describe_list(text, "output nodes", graph->output_nodes, graph->output_num);

@@ -37,7 +37,7 @@ TEST_F(TmfileNhwcTest, ShapesAndConstants)
 {
     RawModel model = nhwc_model(21, {});
     std::vector<float> values(2 * 3 * 4 * 5);
-    for (size_t i = 0; i < values.size(); i++)
+    for (size_t i = 0; i < values.size(); ++i)
         values[i] = static_cast<float>(i);
     model.add_constant("w", {2, 3, 4, 5}, values);
     model.add_constant("list", {2, 3}, {0, 1, 2, 3, 4, 5});
@@ -48,10 +48,10 @@ TEST_F(TmfileNhwcTest, ShapesAndConstants)
     EXPECT_EQ(loaded.graph->model_layout, TENGINE_LAYOUT_NHWC);
     const struct tensor* w = loaded.tensor("w");
     EXPECT_EQ(std::vector<int>(w->dims, w->dims + 4), (std::vector<int>{2, 5, 3, 4}));
-    for (int n = 0; n < 2; n++)
-        for (int c = 0; c < 5; c++)
-            for (int y = 0; y < 3; y++)
-                for (int x = 0; x < 4; x++)
+    for (int n = 0; n < 2; ++n)
+        for (int c = 0; c < 5; ++c)
+            for (int y = 0; y < 3; ++y)
+                for (int x = 0; x < 4; ++x)
                     EXPECT_EQ(w->f32[((n * 5 + c) * 3 + y) * 4 + x],
                               values[static_cast<size_t>(((n * 3 + y) * 4 + x) * 5 + c)]);
     EXPECT_EQ(loaded.tensor("list")->f32[4], 4);
@@ -65,7 +65,7 @@ TEST_F(TmfileNhwcTest, DepthwiseWeights)
 {
     RawModel model = nhwc_model(21, {});
     std::vector<float> values(3 * 2 * 4);
-    for (size_t i = 0; i < values.size(); i++)
+    for (size_t i = 0; i < values.size(); ++i)
         values[i] = static_cast<float>(i);
     model.add_constant("w", {3, 2, 4, 1}, values);
     model.outputs = {1};
@@ -73,8 +73,8 @@ TEST_F(TmfileNhwcTest, DepthwiseWeights)
     ASSERT_EQ(loaded.status, 0) << loaded.message;
     const struct tensor* w = loaded.tensor("w");
     EXPECT_EQ(std::vector<int>(w->dims, w->dims + 4), (std::vector<int>{3, 1, 2, 4}));
-    for (int out = 0; out < 3; out++)
-        for (int place = 0; place < 8; place++)
+    for (int out = 0; out < 3; ++out)
+        for (int place = 0; place < 8; ++place)
             EXPECT_EQ(w->f32[out * 8 + place], values[static_cast<size_t>(place * 3 + out)]);
     expect_round_trip(loaded);
 }
@@ -120,7 +120,7 @@ TEST_F(TmfileNhwcTest, PadAndStridedSlice)
     const char* const names[] = {"pad_0_h", "pad_0_w", "pad_1_h", "pad_1_w",
                                  "pad_2_h", "pad_2_w", "pad_3_h", "pad_3_w"};
     const int expected[] = {1, 2, 7, 8, 3, 4, 5, 6};
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 8; ++i)
         EXPECT_EQ(get_ir_node_int(pad.node("y"), names[i], -9), expected[i]) << names[i];
     EXPECT_EQ(get_ir_node_float(pad.node("y"), "value", 0), 0.5f);
     expect_round_trip(pad);

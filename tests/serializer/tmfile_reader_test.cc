@@ -192,7 +192,7 @@ TEST_F(TmfileReaderTest, NamesAreMadeUnique)
     const LoadedTmfile loaded(model);
     ASSERT_EQ(loaded.status, 0) << loaded.message;
     std::vector<std::string> nodes, tensors;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 5; ++i) {
         nodes.push_back(loaded.graph->node_list[i]->name);
         tensors.push_back(loaded.graph->tensor_list[i]->name);
     }
@@ -371,7 +371,7 @@ void expect_counts(const LoadedTmfile& loaded, const Sample& sample)
     EXPECT_EQ(loaded.graph->node_num, sample.nodes);
     EXPECT_EQ(loaded.graph->tensor_num, sample.tensors);
     std::map<int, int> operators;
-    for (int i = 0; i < loaded.graph->node_num; i++)
+    for (int i = 0; i < loaded.graph->node_num; ++i)
         operators[loaded.graph->node_list[i]->op.method->tengine->id]++;
     EXPECT_EQ(operators[4], sample.constants);
     EXPECT_EQ(operators[12], loaded.graph->input_num);

@@ -139,7 +139,7 @@ struct Row
 
 const ir_method_t* find_row(int number)
 {
-    for (int i = 0; i < get_op_method_count(); i++) {
+    for (int i = 0; i < get_op_method_count(); ++i) {
         const ir_method_t* method = find_op_method_via_index(i);
         if (method->tengine && method->tengine->id == number) return method;
     }
@@ -172,7 +172,7 @@ std::vector<Row> describe_all()
 {
     const std::vector<NamedTest> tests = all_tests();
     std::vector<Row> rows;
-    for (int number = 0; number <= kLastNumber; number++)
+    for (int number = 0; number <= kLastNumber; ++number)
         rows.push_back(describe(number, tests));
     return rows;
 }
@@ -231,7 +231,7 @@ TEST_F(TmfileTable, EveryNumberIsLoadedAndRun)
         EXPECT_TRUE(row.is_loaded) << row.number << ' ' << row.name;
         EXPECT_TRUE(row.is_part_of_format || !row.run_test.empty())
             << row.number << ": no test runs " << row.name;
-        shown++;
+        ++shown;
     }
     EXPECT_EQ(shown, kLastNumber);
 }

@@ -72,7 +72,7 @@ TEST_F(TmfileWriterTest, EveryOperatorWithAnyParameters)
     const std::vector<const ir_method_t*> operators = list_written_operators();
     for (const ir_method_t* method : operators) {
         SCOPED_TRACE(method->name);
-        for (int round = 0; round < 20; round++) {
+        for (int round = 0; round < 20; ++round) {
             SyntheticGraph made;
             struct node* input = made.add_input();
             struct node* node =
@@ -89,17 +89,17 @@ TEST_F(TmfileWriterTest, EveryOperatorWithAnyParameters)
 // No two fields of a row lie on one another, and none beyond its record.
 TEST_F(TmfileWriterTest, FieldsOfEveryRecordHaveTheirPlace)
 {
-    for (int i = 0; i < get_op_method_count(); i++) {
+    for (int i = 0; i < get_op_method_count(); ++i) {
         const ir_method_t* method = find_op_method_via_index(i);
         if (!method->tengine) continue;
         std::vector<bool> taken(method->tengine->size);
-        for (int k = 0; k < method->field_num; k++) {
+        for (int k = 0; k < method->field_num; ++k) {
             const op_field_t& field = method->fields[k];
             if (field.file_kind == OP_FILE_NOT) continue;
             const bool is_strided = field.file_kind == OP_FILE_STRIDED;
             const size_t width = field.file_kind == OP_FILE_BYTE ? 1 : 4;
-            for (size_t word = 0; word < (is_strided ? 4 : 1); word++)
-                for (size_t byte = 0; byte < width; byte++) {
+            for (size_t word = 0; word < (is_strided ? 4 : 1); ++word)
+                for (size_t byte = 0; byte < width; ++byte) {
                     const size_t place = field.file_offset + word * OP_FILE_STRIDE + byte;
                     ASSERT_LT(place, taken.size()) << method->name << '.' << field.name;
                     EXPECT_FALSE(taken[place]) << method->name << '.' << field.name;
@@ -115,7 +115,7 @@ TEST_F(TmfileWriterTest, TensorsOfAllKinds)
 {
     SyntheticGraph made;
     struct node* input = made.add_input();
-    for (int type = TENGINE_DT_FP32; type <= TENGINE_DT_UINT64; type++)
+    for (int type = TENGINE_DT_FP32; type <= TENGINE_DT_UINT64; ++type)
         made.add_constant(("c" + std::to_string(type)).c_str(), {2, 3}, type);
     made.add_constant("scalar", {}, TENGINE_DT_FP32);
     made.add_constant("empty", {0, 4}, TENGINE_DT_FP32);
@@ -155,7 +155,7 @@ TEST_F(TmfileWriterTest, ConstantsAreAlignedInTheFile)
     EXPECT_EQ(word_at(bytes, subgraph + 36), 0u);
     const uint32_t buffers = word_at(bytes, subgraph + 28);
     ASSERT_EQ(word_at(bytes, buffers), 3u);
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 3; ++i) {
         const uint32_t buffer = word_at(bytes, buffers + 4 + 4 * i);
         EXPECT_EQ(word_at(bytes, buffer), 5u);
         EXPECT_EQ(word_at(bytes, buffer + 4) % 64, 0u);

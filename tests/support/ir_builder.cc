@@ -65,9 +65,9 @@ node* IrBuilder::add(const std::string& op, std::vector<std::string> inputs,
         tensor* known = find(name);
         return known ? known : create_ir_tensor(graph_, name.c_str(), type);
     };
-    for (size_t i = 0; i < inputs.size(); i++)
+    for (size_t i = 0; i < inputs.size(); ++i)
         EXPECT_EQ(set_ir_node_input_tensor(made, static_cast<int>(i), at(inputs[i])), TENGINE_OK);
-    for (size_t i = 0; i < outputs.size(); i++)
+    for (size_t i = 0; i < outputs.size(); ++i)
         EXPECT_EQ(set_ir_node_output_tensor(made, static_cast<int>(i), at(outputs[i])), TENGINE_OK);
     return made;
 }

@@ -68,7 +68,7 @@ void TestDevice::use_optimizer()
 {
     optimizer_.split_graph = split;
     optimizer_.optimize_graph = [](graph*, int) {
-        optimizations++;
+        ++optimizations;
         return int{TENGINE_OK};
     };
     scripted_.device.optimizer = &optimizer_;

@@ -18,7 +18,7 @@ std::map<std::string, Histogram> calibrate(graph_t graph, const std::vector<std:
         network.run(sample);
         for (const std::string& tensor : tensors) {
             const FloatView view = network.view(tensor);
-            if (view.values == nullptr || view.number == 0) continue;
+            if (!view.values || view.number == 0) continue;
             if (!histograms[tensor].add(view.values, view.number))
                 throw Failure("sample " + std::to_string(i) + ": tensor '" + tensor +
                               "' has values that are not finite, which have no range");

@@ -69,8 +69,8 @@ void add_labelled(const FloatView& expected, const FloatView& actual, const Labe
 void add_output(const std::string& name, const FloatView& expected, const FloatView& actual,
                 Comparison* comparison)
 {
-    if (expected.values == nullptr || expected.number == 0) return;
-    if (actual.shape != expected.shape || actual.values == nullptr)
+    if (!expected.values || expected.number == 0) return;
+    if (actual.shape != expected.shape || !actual.values)
         throw Failure("output '" + name + "' has the shape " + shape_text(actual.shape) +
                       " after quantisation, before " + shape_text(expected.shape));
     const bool is_first = comparison->outputs.empty() || comparison->outputs.count(name) != 0;
@@ -141,7 +141,7 @@ Comparison compare_models(graph_t in_float, const QuantizedModel& quantized,
         for (const std::string& name : outputs) {
             const FloatView view = expected.view(name);
             add_output(name, view, actual.view(name), &comparison);
-            if (view.values == nullptr || !is_first) continue;
+            if (!view.values || !is_first) continue;
             is_first = false;
             if (!labels.empty())
                 add_labelled(view, actual.view(name), labels, samples.number, &comparison.accuracy);

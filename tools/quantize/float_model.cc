@@ -30,7 +30,7 @@ Conversation& conversation_of(void* user)
 int get_range(void* user, const char* tensor, double* low, double* high)
 {
     Conversation& conversation = conversation_of(user);
-    if (conversation.asked != nullptr) {
+    if (conversation.asked) {
         conversation.asked->emplace_back(tensor);
         return 1;
     }
@@ -84,12 +84,12 @@ GraphPointer quantize_graph(graph_t graph, const std::string& path, Conversation
     how.take_tensor = take_tensor;
     how.take_kept = take_kept;
     GraphPointer made(tengine_graph_quantize(graph, &how));
-    if (made == nullptr && get_tengine_errno() == TENGINE_ENOENT) {
+    if (!made && get_tengine_errno() == TENGINE_ENOENT) {
         const std::string sentence = get_tengine_error();
         throw Failure("--keep-float" + sentence.substr(sentence.find(':')) +
                       "; `tengine inspect` lists their names");
     }
-    if (made == nullptr) fail_api(path);
+    if (!made) fail_api(path);
     return made;
 }
 
@@ -128,7 +128,7 @@ bool writes_bytes(node_t node)
 {
     for (int i = 0; i < get_node_output_number(node); ++i) {
         tensor_t output = get_node_output_tensor(node, i);
-        const int type = output == nullptr ? TENGINE_DT_FP32 : get_tensor_data_type(output);
+        const int type = !output ? TENGINE_DT_FP32 : get_tensor_data_type(output);
         float scale = 0;
         int zero_point = 0;
         if ((type == TENGINE_DT_INT8 || type == TENGINE_DT_UINT8) &&
@@ -144,7 +144,7 @@ void set_input_shapes(graph_t graph, const std::vector<Tensor>& inputs)
 {
     for (const Tensor& input : inputs) {
         tensor_t tensor = get_graph_tensor(graph, input.name.c_str());
-        if (tensor == nullptr ||
+        if (!tensor ||
             set_tensor_shape(tensor, input.shape.data(), static_cast<int>(input.shape.size())) < 0)
             fail_api("input '" + input.name + "'");
     }
@@ -153,14 +153,13 @@ void set_input_shapes(graph_t graph, const std::vector<Tensor>& inputs)
 FloatModel::FloatModel(const std::string& path, const std::vector<Tensor>& inputs) : path_(path)
 {
     context_.reset(create_context("quantize", 0));
-    if (context_ == nullptr) fail_api("context");
+    if (!context_) fail_api("context");
     const char* format = format_of(path);
-    graph_.reset(create_graph(context_.get(), format != nullptr ? format : "onnx", path.c_str()));
-    if (graph_ == nullptr) fail_api(path);
+    graph_.reset(create_graph(context_.get(), format ? format : "onnx", path.c_str()));
+    if (!graph_) fail_api(path);
     refuse_quantized();
     // An ONNX model keeps the dimensions that it leaves open.
-    if (format != nullptr && std::strcmp(format, "tengine") == 0)
-        set_input_shapes(graph_.get(), inputs);
+    if (format && std::strcmp(format, "tengine") == 0) set_input_shapes(graph_.get(), inputs);
 }
 
 // Quantising twice would only lose more.

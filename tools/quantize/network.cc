@@ -17,7 +17,7 @@ bool writes_one_of(node_t node, const std::set<std::string>& tensors)
 {
     for (int i = 0; i < get_node_output_number(node); ++i) {
         tensor_t output = get_node_output_tensor(node, i);
-        if (output != nullptr && tensors.count(get_tensor_name(output)) != 0) return true;
+        if (output && tensors.count(get_tensor_name(output)) != 0) return true;
     }
     return false;
 }
@@ -68,7 +68,7 @@ void Network::run(const Sample& sample)
     static std::byte nothing[1];
     for (const Tensor& tensor : sample) {
         tensor_t input = get_graph_tensor(graph_, tensor.name.c_str());
-        if (input == nullptr) fail_api(kSubject);
+        if (!input) fail_api(kSubject);
         const std::vector<int>& shape = tensor.shape;
         // The library only reads the buffer of an input.
         void* bytes = tensor.bytes.empty() ? nothing : const_cast<std::byte*>(tensor.bytes.data());
@@ -87,14 +87,14 @@ void Network::run(const Sample& sample)
 FloatView Network::view(const std::string& name) const
 {
     tensor_t tensor = get_graph_tensor(graph_, name.c_str());
-    if (tensor == nullptr) fail_api(kSubject);
+    if (!tensor) fail_api(kSubject);
     const Tensor described = describe_tensor(tensor);
     FloatView view;
     view.shape = described.shape;
     if (described.data_type != TENGINE_DT_FP32) return view;
     view.number = described.element_number();
     view.values = static_cast<const float*>(get_tensor_buffer(tensor));
-    if (view.values == nullptr) fail_api("tensor '" + name + "'");
+    if (!view.values) fail_api("tensor '" + name + "'");
     return view;
 }
 

@@ -69,7 +69,7 @@ QuantizeReport make_report(const CommandOptions& options)
 void write_model(graph_t graph, const std::vector<Tensor>& inputs, const std::string& path)
 {
     const char* format = format_of(path);
-    if (format == nullptr) format = "onnx";
+    if (!format) format = "onnx";
     if (std::strcmp(format, "tengine") == 0) set_input_shapes(graph, inputs);
     if (save_graph(graph, format, path.c_str()) < 0) fail_api(path);
 }

@@ -30,7 +30,7 @@ constexpr TypeName kTypeNames[] = {
 
 int parse_type(const std::string& text)
 {
-    if (text.size() < 2 || std::strchr("<=|", text[0]) == nullptr)
+    if (text.size() < 2 || !std::strchr("<=|", text[0]))
         throw Failure("element type '" + text + "' is not little-endian");
     for (const TypeName& name : kTypeNames) {
         if (text.substr(1) == name.text) return name.data_type;

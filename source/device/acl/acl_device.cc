@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Arm Compute Library as a device: the ir_device_t around Builder (what it can do) and Plan (a
-// compiled part). docs/acl.md says what it takes.
+// The Arm Compute Library as a device: the struct device around Builder (what it can do) and Plan
+// (a compiled part). docs/acl.md says what it takes.
 #include "tengine/compat/tengine/acl_device.h"
 
 #include <cstring>
@@ -18,7 +18,7 @@
 namespace tengine::acl {
 namespace {
 
-extern ir_device_t acl_device;
+extern struct device acl_device;
 
 template <class Body>
 int guard(const char* what, const Body& body)
@@ -185,9 +185,9 @@ int optimize_graph(graph* graph, int run_precision)
 
 // ---- the device ----
 
-ir_interface_t make_interface()
+struct interface make_interface()
 {
-    ir_interface_t table = {};
+    struct interface table = {};
     table.init = init;
     table.pre_run = pre_run;
     table.run = run;
@@ -202,18 +202,19 @@ ir_interface_t make_interface()
     return table;
 }
 
-ir_allocator_t make_allocator()
+struct allocator make_allocator()
 {
-    ir_allocator_t table = {};
+    struct allocator table = {};
     table.describe = describe;
     table.inspect = inspect;
     return table;
 }
 
-ir_interface_t acl_interface = make_interface();
-ir_allocator_t acl_allocator = make_allocator();
+struct interface acl_interface = make_interface();
+struct allocator acl_allocator = make_allocator();
 ir_optimizer_t acl_optimizer = {nullptr, optimize_graph};
-ir_device_t acl_device = {"ACL", &acl_interface, &acl_allocator, &acl_optimizer, nullptr, nullptr};
+struct device acl_device = {"ACL",          &acl_interface, &acl_allocator,
+                            &acl_optimizer, nullptr,        nullptr};
 
 }  // namespace
 }  // namespace tengine::acl

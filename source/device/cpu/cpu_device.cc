@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU device: the ir_device_t around KernelList (what it can do) and Plan (a compiled part).
+// The CPU device: the struct device around KernelList (what it can do) and Plan (a compiled part).
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -104,7 +104,7 @@ int describe(struct device* device, struct vector* allowed_ops, struct vector*,
         [&]() -> int {
             for (int type : kernels_of(device).operators())
                 if (push_vector_data(allowed_ops, &type) < 0) throw std::bad_alloc();
-            for (int type = TENGINE_DT_FP32; type <= TENGINE_DT_UINT64; type++)
+            for (int type = TENGINE_DT_FP32; type <= TENGINE_DT_UINT64; ++type)
                 if (push_vector_data(precision, &type) < 0) throw std::bad_alloc();
             return TENGINE_OK;
         },
@@ -128,9 +128,9 @@ int estimate(struct device* device, const node* node, double* out_ms)
     return TENGINE_OK;
 }
 
-ir_interface_t make_interface()
+struct interface make_interface()
 {
-    ir_interface_t table = {};
+    struct interface table = {};
     table.init = init;
     table.pre_run = pre_run;
     table.run = run;
@@ -143,18 +143,18 @@ ir_interface_t make_interface()
     return table;
 }
 
-ir_allocator_t make_allocator()
+struct allocator make_allocator()
 {
-    ir_allocator_t table = {};
+    struct allocator table = {};
     table.describe = describe;
     table.inspect = inspect;
     table.estimate = estimate;
     return table;
 }
 
-ir_interface_t cpu_interface = make_interface();
-ir_allocator_t cpu_allocator = make_allocator();
-ir_device_t cpu_device = {"CPU", &cpu_interface, &cpu_allocator, nullptr, nullptr, nullptr};
+struct interface cpu_interface = make_interface();
+struct allocator cpu_allocator = make_allocator();
+struct device cpu_device = {"CPU", &cpu_interface, &cpu_allocator, nullptr, nullptr, nullptr};
 
 }  // namespace
 }  // namespace tengine::cpu

@@ -93,9 +93,9 @@ double count_elements(const tensor* value)
 double count_bytes(const node& node)
 {
     size_t bytes = 0;
-    for (int i = 0; i < node.input_num; i++)
+    for (int i = 0; i < node.input_num; ++i)
         if (const tensor* input = get_ir_node_input(&node, i)) bytes += get_ir_tensor_bytes(input);
-    for (int i = 0; i < node.output_num; i++)
+    for (int i = 0; i < node.output_num; ++i)
         if (const tensor* output = get_ir_node_output(&node, i))
             bytes += get_ir_tensor_bytes(output);
     return static_cast<double>(bytes);
@@ -107,7 +107,7 @@ double count_taps(const node& node)
     int axes = 0;
     const int64_t* kernel_shape = get_ir_node_ints(&node, "kernel_shape", &axes);
     double taps = count_elements(get_ir_node_output(&node, 0));
-    for (int i = 0; i < axes; i++)
+    for (int i = 0; i < axes; ++i)
         taps *= static_cast<double>(kernel_shape[i]);
     return taps;
 }

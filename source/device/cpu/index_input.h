@@ -34,7 +34,7 @@ inline int check_index(const node* node, const tensor* indices, int64_t position
 // check_index() for a whole tensor of indices into one axis.
 inline int check_indices(const node* node, const tensor* indices, int64_t size)
 {
-    for (int64_t i = 0; i < indices->elem_num; i++)
+    for (int64_t i = 0; i < indices->elem_num; ++i)
         TENGINE_RETURN_IF_ERROR(check_index(node, indices, i, size));
     return TENGINE_OK;
 }

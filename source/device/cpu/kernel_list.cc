@@ -13,7 +13,7 @@ namespace {
 
 const char* const* find_order(const char* op)
 {
-    for (const Implementations* row = implementations; row->op; row++)
+    for (const Implementations* row = implementations; row->op; ++row)
         if (!std::strcmp(row->op, op)) return row->names;
     return nullptr;
 }
@@ -24,7 +24,7 @@ int rank(const char* const* order, const Kernel& kernel)
     int place = 0;
     while (place < Implementations::kMost &&
            (!order[place] || std::strcmp(order[place], kernel.name)))
-        place++;
+        ++place;
     return place;
 }
 
@@ -50,9 +50,9 @@ int sort_kernels(Vector<const Kernel*>& kernels)
 int KernelList::fill()
 {
     by_type_.clear();
-    for (int t = 0; t < kernel_table_num; t++) {
+    for (int t = 0; t < kernel_table_num; ++t) {
         const KernelTable& table = *kernel_tables[t];
-        for (size_t i = 0; i < table.row_num; i++) {
+        for (size_t i = 0; i < table.row_num; ++i) {
             const Kernel& kernel = table.rows[i];
             const int type = get_op_type_by_name(kernel.op);
             if (type < 0)

@@ -76,7 +76,7 @@ int time_runs(const Kernel& kernel, KernelContext& context, double* out_ns)
     TENGINE_RETURN_IF_ERROR(kernel.run(context));
     const uint64_t begin = get_time_ns();
     uint64_t start = begin, best = UINT64_MAX;
-    for (int run = 0; run < kFewestRuns || start - begin < kLongEnoughNs; run++) {
+    for (int run = 0; run < kFewestRuns || start - begin < kLongEnoughNs; ++run) {
         TENGINE_RETURN_IF_ERROR(kernel.run(context));
         const uint64_t end = get_time_ns();
         best = std::min(best, end - start);

@@ -30,7 +30,7 @@ void copy_row(const Dimension& row, const T* source, T* target)
     } else if (row.target_stride == 1 && row.source_stride == 0) {
         std::fill_n(target, row.size, *source);
     } else {
-        for (int64_t i = 0; i < row.size; i++)
+        for (int64_t i = 0; i < row.size; ++i)
             target[i * row.target_stride] = source[i * row.source_stride];
     }
 }
@@ -41,10 +41,10 @@ void copy_strip(const Dimension& column, const Dimension& row, const T* source, 
 {
     for (int64_t begin = 0; begin < row.size; begin += kTile) {
         const int64_t end = std::min(begin + kTile, row.size);
-        for (int64_t c = 0; c < column.size; c++) {
+        for (int64_t c = 0; c < column.size; ++c) {
             const T* from = source + c;
             T* to = target + c * column.target_stride;
-            for (int64_t r = begin; r < end; r++)
+            for (int64_t r = begin; r < end; ++r)
                 to[r] = from[r * row.source_stride];
         }
     }
@@ -56,7 +56,7 @@ class Cursor
   public:
     Cursor(const Dimension* dims, int rank, int64_t position) : dims_(dims), rank_(rank)
     {
-        for (int i = rank - 1; i >= 0; i--) {
+        for (int i = rank - 1; i >= 0; --i) {
             index_[i] = position % dims[i].size;
             position /= dims[i].size;
             source += index_[i] * dims[i].source_stride;
@@ -65,7 +65,7 @@ class Cursor
     }
     void next()
     {
-        for (int i = rank_ - 1; i >= 0; i--) {
+        for (int i = rank_ - 1; i >= 0; --i) {
             source += dims_[i].source_stride;
             target += dims_[i].target_stride;
             if (++index_[i] < dims_[i].size) return;
@@ -90,7 +90,7 @@ class Cursor
 int64_t count_elements(const Dimension* dims, int rank)
 {
     int64_t count = 1;
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; i < rank; ++i)
         count *= dims[i].size;
     return count;
 }
@@ -102,7 +102,7 @@ void for_each_index(thread_pool_t* pool, const Dimension* dims, int rank, int64_
 {
     parallel_for(pool, count_elements(dims, rank), grain, [&](int64_t begin, int64_t end, int) {
         Cursor cursor(dims, rank, begin);
-        for (int64_t i = begin; i < end; i++, cursor.next())
+        for (int64_t i = begin; i < end; ++i, cursor.next())
             body(cursor);
     });
 }
@@ -136,7 +136,7 @@ int find_transposed(const Dimension* dims, int rank)
 {
     const Dimension& row = dims[rank - 1];
     if (row.target_stride != 1 || row.source_stride == 1 || row.source_stride == 0) return -1;
-    for (int i = rank - 2; i >= 0; i--)
+    for (int i = rank - 2; i >= 0; --i)
         if (dims[i].source_stride == 1) return i;
     return -1;
 }
@@ -165,7 +165,7 @@ void StridedCopy::run(thread_pool_t* pool, int element_size, const void* source,
     const int transposed = rank_ > 0 ? find_transposed(dims_, rank_) : -1;
     Dimension outer[kMaxRank];
     int outer_rank = 0;
-    for (int i = 0; i < rank_ - 1; i++)
+    for (int i = 0; i < rank_ - 1; ++i)
         if (i != transposed) outer[outer_rank++] = dims_[i];
 
     (void)dispatch_size(element_size, [&](auto type) {
@@ -183,7 +183,7 @@ void StridedCopy::run(thread_pool_t* pool, int element_size, const void* source,
 void fill_dense_strides(const int dims[], int rank, int64_t* out_strides)
 {
     int64_t stride = 1;
-    for (int i = rank - 1; i >= 0; i--) {
+    for (int i = rank - 1; i >= 0; --i) {
         out_strides[i] = stride;
         stride *= dims[i];
     }

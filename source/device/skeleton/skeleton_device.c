@@ -30,7 +30,7 @@ static int skeleton_describe(struct device* device, struct vector* allowed_ops,
 {
     (void)device;
     (void)blocked_ops;
-    for (const struct skeleton_kernel* kernel = skeleton_kernels; kernel->op != NULL; ++kernel)
+    for (const struct skeleton_kernel* kernel = skeleton_kernels; kernel->op; ++kernel)
         TENGINE_RETURN_IF_ERROR(push_op_names(allowed_ops, &kernel->op, 1));
 
     const size_t number = sizeof skeleton_precisions / sizeof skeleton_precisions[0];
@@ -76,7 +76,7 @@ static int skeleton_release_graph(struct device* device, void* device_graph)
 
 static int find_kernel(const struct node* node, struct skeleton_step* out_step)
 {
-    for (const struct skeleton_kernel* kernel = skeleton_kernels; kernel->op != NULL; ++kernel) {
+    for (const struct skeleton_kernel* kernel = skeleton_kernels; kernel->op; ++kernel) {
         if (get_op_type("", kernel->op) == node->op.type) {
             *out_step = (struct skeleton_step){node, kernel->run};
             return TENGINE_OK;
@@ -100,7 +100,7 @@ static int allocate_inner_tensors(const struct subgraph* subgraph, const struct 
 {
     for (int i = 0; i < node->output_num; ++i) {
         struct tensor* tensor = get_ir_node_output(node, i);
-        if (tensor != NULL && !is_border(subgraph, tensor->index))
+        if (tensor && !is_border(subgraph, tensor->index))
             TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(tensor));
     }
     return TENGINE_OK;
@@ -119,7 +119,7 @@ static int skeleton_pre_run(struct device* device, struct subgraph* subgraph, vo
 
     const size_t steps_size = (size_t)subgraph->node_num * sizeof(struct skeleton_step);
     struct skeleton_graph* compiled = malloc(sizeof *compiled + steps_size);
-    if (compiled == NULL)
+    if (!compiled)
         return tengine_error_set(TENGINE_ENOMEM, "SKELETON: no memory for %d steps",
                                  (int)subgraph->node_num);
     subgraph->device_graph = compiled;

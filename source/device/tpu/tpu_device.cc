@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated TPU as a device: the ir_device_t around the compiler (what it can do) and the
+// The simulated TPU as a device: the struct device around the compiler (what it can do) and the
 // driver (a compiled part).
 #include <new>
 
@@ -11,7 +11,7 @@
 namespace tengine::tpu {
 namespace {
 
-extern ir_device_t tpu_device;
+extern struct device tpu_device;
 
 template <class Body>
 int guard(const char* what, const Body& body)
@@ -156,9 +156,9 @@ int estimate(device* device, const node* node, double* out_ms)
 
 // ---- the device ----
 
-ir_interface_t make_interface()
+struct interface make_interface()
 {
-    ir_interface_t table = {};
+    struct interface table = {};
     table.init = init;
     table.pre_run = pre_run;
     table.run = run;
@@ -175,18 +175,18 @@ ir_interface_t make_interface()
     return table;
 }
 
-ir_allocator_t make_allocator()
+struct allocator make_allocator()
 {
-    ir_allocator_t table = {};
+    struct allocator table = {};
     table.describe = describe;
     table.inspect = inspect;
     table.estimate = estimate;
     return table;
 }
 
-ir_interface_t tpu_interface = make_interface();
-ir_allocator_t tpu_allocator = make_allocator();
-ir_device_t tpu_device = {"TPU", &tpu_interface, &tpu_allocator, nullptr, nullptr, nullptr};
+struct interface tpu_interface = make_interface();
+struct allocator tpu_allocator = make_allocator();
+struct device tpu_device = {"TPU", &tpu_interface, &tpu_allocator, nullptr, nullptr, nullptr};
 
 }  // namespace
 }  // namespace tengine::tpu

@@ -14,7 +14,7 @@
 const char* get_kernel_name(const ir_custom_kernel_t* kernel)
 {
     const char* name = kernel->ops->kernel_name;
-    return name != NULL && *name != '\0' ? name : "unnamed";
+    return name && *name != '\0' ? name : "unnamed";
 }
 
 static bool is_generic(const struct node* node)
@@ -39,24 +39,24 @@ static bool is_for_operator(const struct node* node, const char* wanted)
     char full[256];
     snprintf(full, sizeof full, "%s.%s", get_ir_node_domain(node), op);
     return strcmp(wanted, op) == 0 || strcmp(wanted, get_ir_node_op(node)) == 0 ||
-           strcmp(wanted, full) == 0 || (bare != NULL && strcmp(wanted, bare + 1) == 0);
+           strcmp(wanted, full) == 0 || (bare && strcmp(wanted, bare + 1) == 0);
 }
 
 static int check_ops(const struct node* node, const struct custom_kernel_ops* ops)
 {
-    const char* name = ops->kernel_name != NULL ? ops->kernel_name : "unnamed";
-    if (node->custom_kernel != NULL)
+    const char* name = ops->kernel_name ? ops->kernel_name : "unnamed";
+    if (node->custom_kernel)
         return fail_node(node, TENGINE_EEXIST,
                          "has the custom kernel '%s' already; remove_custom_kernel takes it off",
                          get_kernel_name(node->custom_kernel));
     if (node->output_num == 0 && node->input_num == 0)
         return fail_node(node, TENGINE_EINVAL, "is not connected, so there is nothing to compute");
-    if (node->op.method->tengine != NULL && (node->op.method->traits & OP_LEGACY) &&
-        node->op.method->lower == NULL)
+    if (node->op.method->tengine && (node->op.method->traits & OP_LEGACY) &&
+        !node->op.method->lower)
         return fail_node(node, TENGINE_EINVAL, "computes nothing a custom kernel could do");
-    if (ops->run == NULL)
+    if (!ops->run)
         return fail_node(node, TENGINE_EINVAL, "custom kernel '%s' has no function run", name);
-    if (ops->op != NULL && *ops->op != '\0' && !is_for_operator(node, ops->op))
+    if (ops->op && *ops->op != '\0' && !is_for_operator(node, ops->op))
         return fail_node(node, TENGINE_EINVAL,
                          "custom kernel '%s' is for operator '%s', the node is a '%s'", name,
                          ops->op, get_source_op(node));
@@ -67,7 +67,7 @@ int add_custom_kernel(struct node* node, struct custom_kernel_ops* ops)
 {
     TENGINE_RETURN_IF_ERROR(check_ops(node, ops));
     ir_custom_kernel_t* kernel = alloc_memory(sizeof *kernel);
-    if (kernel == NULL) return fail_node(node, TENGINE_ENOMEM, "no memory for a custom kernel");
+    if (!kernel) return fail_node(node, TENGINE_ENOMEM, "no memory for a custom kernel");
     kernel->ops = ops;
     kernel->node = node;
     node->custom_kernel = kernel;
@@ -78,7 +78,7 @@ int remove_node_kernel(struct node* node)
 {
     ir_custom_kernel_t* kernel = node->custom_kernel;
     const int status = finish_custom_kernel(kernel);
-    if (kernel->ops->release != NULL) kernel->ops->release(kernel->ops);
+    if (kernel->ops->release) kernel->ops->release(kernel->ops);
     node->custom_kernel = NULL;
     free_memory(kernel);
     return status;
@@ -109,7 +109,7 @@ typedef int (*kernel_call_t)(struct custom_kernel_ops* ops, struct custom_kernel
 // A function that is not there succeeds.
 static int call(ir_custom_kernel_t* kernel, const char* function, kernel_call_t entry)
 {
-    if (entry == NULL) return TENGINE_OK;
+    if (!entry) return TENGINE_OK;
     const ir_kernel_tensors_t* tensors = &kernel->tensors;
     tengine_error_clear();
     const int returned = entry(kernel->ops, tensors->inputs, tensors->input_num, tensors->outputs,
@@ -120,7 +120,7 @@ static int call(ir_custom_kernel_t* kernel, const char* function, kernel_call_t 
 static int call_prerun(ir_custom_kernel_t* kernel, bool dynamic_shape)
 {
     const struct custom_kernel_ops* ops = kernel->ops;
-    if (ops->prerun == NULL) return TENGINE_OK;
+    if (!ops->prerun) return TENGINE_OK;
     const ir_kernel_tensors_t* tensors = &kernel->tensors;
     tengine_error_clear();
     const int returned = ops->prerun(kernel->ops, tensors->inputs, tensors->input_num,
@@ -151,7 +151,7 @@ static int take_shape(struct node* node, int index, const int* shape)
 {
     struct tensor* output = get_ir_node_output(node, index);
     int rank = 0;
-    if (output == NULL) return TENGINE_OK;
+    if (!output) return TENGINE_OK;
     for (; rank < MAX_SHAPE_DIM_NUM && shape[rank] != 0; ++rank)
         if (shape[rank] < 0)
             return tengine_error_set(TENGINE_ERANGE,
@@ -167,8 +167,8 @@ static int call_infer_shape(struct node* node, kernel_shape_t* shapes, int** lis
     struct custom_kernel_ops* ops = node->custom_kernel->ops;
     for (int i = 0; i < node->input_num; ++i) {
         const struct tensor* input = get_ir_node_input(node, i);
-        if (input != NULL) memcpy(shapes[i], input->dims, sizeof *input->dims * input->dim_num);
-        lists[i] = input == NULL ? NULL : shapes[i];
+        if (input) memcpy(shapes[i], input->dims, sizeof *input->dims * input->dim_num);
+        lists[i] = !input ? NULL : shapes[i];
     }
     for (int i = node->input_num; i < node->input_num + node->output_num; ++i)
         lists[i] = shapes[i];
@@ -187,9 +187,8 @@ int infer_custom_shapes(struct node* node)
     const size_t number = (size_t)node->input_num + (size_t)node->output_num;
     kernel_shape_t* shapes = alloc_memory(sizeof *shapes * number);
     int** lists = alloc_memory(sizeof *lists * number);
-    const int status = shapes != NULL && lists != NULL
-                           ? call_infer_shape(node, shapes, lists)
-                           : fail_node(node, TENGINE_ENOMEM, "no memory for shapes");
+    const int status = shapes && lists ? call_infer_shape(node, shapes, lists)
+                                       : fail_node(node, TENGINE_ENOMEM, "no memory for shapes");
     free_memory(shapes);
     free_memory(lists);
     return status;
@@ -214,7 +213,7 @@ int bind_custom_kernel(const struct node* node)
     ir_custom_kernel_t* kernel = node->custom_kernel;
     struct custom_kernel_ops* ops = kernel->ops;
     ir_kernel_tensors_t tensors = {0};
-    if (ops->bind == NULL) return TENGINE_OK;
+    if (!ops->bind) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(make_kernel_tensors(node, &tensors));
     tengine_error_clear();
     const int returned =
@@ -253,7 +252,7 @@ int attach_custom_kernel(const struct node* node)
                                        : KERNEL_TENSORS_OTHER;
     // Only constants can have changed when the shapes have not, and not from run to run.
     const bool keeps = change == KERNEL_TENSORS_SAME && node->dynamic_shape;
-    const bool reshapes = change == KERNEL_TENSORS_RESHAPED && kernel->ops->reshape != NULL;
+    const bool reshapes = change == KERNEL_TENSORS_RESHAPED && kernel->ops->reshape;
     int status = TENGINE_OK;
     if (keeps || reshapes)
         take_tensors(kernel, &tensors);
@@ -280,7 +279,7 @@ int run_custom_kernel(const struct node* node)
 static int ask_in_place(const struct node* node, int output)
 {
     struct custom_kernel_ops* ops = node->custom_kernel->ops;
-    const int input = ops->inplace_info == NULL ? -1 : ops->inplace_info(ops, output);
+    const int input = !ops->inplace_info ? -1 : ops->inplace_info(ops, output);
     return input < node->input_num ? input : -1;
 }
 

@@ -33,7 +33,7 @@ static int copy_quantisation(const struct node* node, const struct tensor* from,
     if (number == 0) return TENGINE_OK;
     slot->tensor.scale = alloc_memory(sizeof(float) * (size_t)number);
     slot->tensor.zero_point = alloc_memory(sizeof(int) * (size_t)number);
-    if (slot->tensor.scale == NULL || slot->tensor.zero_point == NULL)
+    if (!slot->tensor.scale || !slot->tensor.zero_point)
         return fail_node(node, TENGINE_ENOMEM, "no memory for %d scales", number);
     slot->quant_number = number;
     return get_ir_tensor_quantization_parameter(from, slot->tensor.scale, slot->tensor.zero_point,
@@ -66,14 +66,14 @@ int make_kernel_tensors(const struct node* node, ir_kernel_tensors_t* out_tensor
                                          .inputs = alloc_memory(sizeof(void*) * number),
                                          .input_num = node->input_num,
                                          .output_num = node->output_num};
-    int status = out_tensors->slots != NULL && out_tensors->inputs != NULL
+    int status = out_tensors->slots && out_tensors->inputs
                      ? TENGINE_OK
                      : fail_node(node, TENGINE_ENOMEM, "no memory for %zu tensors", number);
     for (int i = 0; i < node->input_num + node->output_num && status == TENGINE_OK; ++i) {
         const struct tensor* tensor = i < node->input_num
                                           ? get_ir_node_input(node, i)
                                           : get_ir_node_output(node, i - node->input_num);
-        if (tensor == NULL) continue;
+        if (!tensor) continue;
         out_tensors->inputs[i] = &out_tensors->slots[i].tensor;
         status = fill_slot(node, tensor, &out_tensors->slots[i]);
     }
@@ -86,7 +86,7 @@ int make_kernel_tensors(const struct node* node, ir_kernel_tensors_t* out_tensor
 
 void free_kernel_tensors(ir_kernel_tensors_t* tensors)
 {
-    for (int i = 0; tensors->slots != NULL && i < tensors->input_num + tensors->output_num; ++i) {
+    for (int i = 0; tensors->slots && i < tensors->input_num + tensors->output_num; ++i) {
         free_memory(tensors->slots[i].tensor.scale);
         free_memory(tensors->slots[i].tensor.zero_point);
     }
@@ -120,8 +120,8 @@ kernel_change_t compare_kernel_tensors(const ir_kernel_tensors_t* before,
     for (int i = 0; i < after->input_num + after->output_num; ++i) {
         const struct custom_kernel_tensor* old = before->inputs[i];
         const struct custom_kernel_tensor* now = after->inputs[i];
-        if (old == NULL && now == NULL) continue;
-        if (old == NULL || now == NULL || !is_same_kind(old, now)) return KERNEL_TENSORS_OTHER;
+        if (!old && !now) continue;
+        if (!old || !now || !is_same_kind(old, now)) return KERNEL_TENSORS_OTHER;
         if (!has_same_dims(old, now)) change = KERNEL_TENSORS_RESHAPED;
     }
     return change;
@@ -130,14 +130,13 @@ kernel_change_t compare_kernel_tensors(const ir_kernel_tensors_t* before,
 void set_kernel_data(const struct node* node, ir_kernel_tensors_t* tensors)
 {
     for (int i = 0; i < tensors->input_num; ++i)
-        if (tensors->inputs[i] != NULL) tensors->inputs[i]->data = get_ir_node_input(node, i)->data;
+        if (tensors->inputs[i]) tensors->inputs[i]->data = get_ir_node_input(node, i)->data;
     for (int i = 0; i < tensors->output_num; ++i)
-        if (tensors->outputs[i] != NULL)
-            tensors->outputs[i]->data = get_ir_node_output(node, i)->data;
+        if (tensors->outputs[i]) tensors->outputs[i]->data = get_ir_node_output(node, i)->data;
 }
 
 void clear_kernel_data(ir_kernel_tensors_t* tensors)
 {
     for (int i = 0; i < tensors->input_num + tensors->output_num; ++i)
-        if (tensors->inputs[i] != NULL) tensors->inputs[i]->data = NULL;
+        if (tensors->inputs[i]) tensors->inputs[i]->data = NULL;
 }

@@ -46,7 +46,7 @@ static int infer_clip(struct node* node)
     TENGINE_RETURN_IF_ERROR(require_same_types(node, 0, 2));
     for (int i = 1; i <= 2; ++i) {
         const struct tensor* bound = get_ir_node_input(node, i);
-        if (bound != NULL && bound->elem_num != 1) {
+        if (bound && bound->elem_num != 1) {
             return fail_node(node, TENGINE_EINVAL, "%s has %lld elements, it must be a scalar",
                              i == 1 ? "min" : "max", (long long)bound->elem_num);
         }
@@ -75,7 +75,7 @@ static int infer_prelu(struct node* node)
 static int lower_prelu(struct graph* graph, struct node* node)
 {
     const struct tensor* slope = get_ir_node_input(node, 1);
-    const bool shared = slope != NULL && slope->shape_set && slope->elem_num == 1;
+    const bool shared = slope && slope->shape_set && slope->elem_num == 1;
     if (!shared) TENGINE_RETURN_IF_ERROR(align_second_input(graph, node, 1));
     return change_node_method(node, "PRelu");
 }

@@ -50,7 +50,7 @@ static int infer_constant(struct node* node)
     int64_t scalar;
     TENGINE_RETURN_IF_ERROR(read_constant(node, &value, &scalar));
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < value.dim_num; i++)
+    for (int i = 0; i < value.dim_num; ++i)
         dims[i] = value.dims[i];
     return set_node_output(node, 0, value.data_type, dims, value.dim_num);
 }
@@ -153,7 +153,7 @@ static int infer_range(struct node* node)
     TENGINE_RETURN_IF_ERROR(require_same_types(node, 0, 2));
     const struct tensor* inputs[3];
     bool known = true;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; ++i) {
         inputs[i] = get_ir_node_input(node, i);
         if (inputs[i]->elem_num != 1)
             return fail_node(node, TENGINE_EINVAL,

@@ -29,11 +29,11 @@ static int infer_gather(struct node* node)
     TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, data->dim_num, &axis));
     int64_t dims[2 * MAX_SHAPE_DIM_NUM];
     int rank = 0;
-    for (int i = 0; i < axis; i++)
+    for (int i = 0; i < axis; ++i)
         dims[rank++] = data->dims[i];
-    for (int i = 0; i < indices->dim_num; i++)
+    for (int i = 0; i < indices->dim_num; ++i)
         dims[rank++] = indices->dims[i];
-    for (int i = axis + 1; i < data->dim_num; i++)
+    for (int i = axis + 1; i < data->dim_num; ++i)
         dims[rank++] = data->dims[i];
     return set_node_output(node, 0, data->data_type, dims, rank);
 }
@@ -51,7 +51,7 @@ static int check_element_indices(const struct node* node, int axis_parameter)
     if (indices->dim_num != data->dim_num)
         return fail_node(node, TENGINE_EINVAL, "indices have %d dimensions, data has %d",
                          indices->dim_num, data->dim_num);
-    for (int i = 0; i < data->dim_num; i++)
+    for (int i = 0; i < data->dim_num; ++i)
         if (i != axis && indices->dims[i] > data->dims[i])
             return fail_node(node, TENGINE_EINVAL, "dimension %d of indices is %d, data has %d", i,
                              indices->dims[i], data->dims[i]);
@@ -81,7 +81,7 @@ static int check_updates(const struct node* node, const int64_t dims[], int rank
     if (updates->dim_num != rank)
         return fail_node(node, TENGINE_EINVAL, "updates have %d dimensions, %d are needed",
                          updates->dim_num, rank);
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; i < rank; ++i)
         if (updates->dims[i] != dims[i])
             return fail_node(node, TENGINE_EINVAL, "dimension %d of updates is %d, %lld is needed",
                              i, updates->dims[i], (long long)dims[i]);
@@ -94,7 +94,7 @@ static int infer_scatter_elements(struct node* node)
     const struct tensor* indices = get_ir_node_input(node, 1);
     TENGINE_RETURN_IF_ERROR(check_element_indices(node, param->axis));
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < indices->dim_num; i++)
+    for (int i = 0; i < indices->dim_num; ++i)
         dims[i] = indices->dims[i];
     TENGINE_RETURN_IF_ERROR(check_updates(node, dims, indices->dim_num));
     return set_node_output_like(node, 0, get_ir_node_input(node, 0), -1);
@@ -126,9 +126,9 @@ static int join_tuple_shape(const struct node* node, int skip, int64_t dims[2 * 
         return fail_node(node, TENGINE_EINVAL, "index tuples have %d values, 1 to %d are possible",
                          length, data->dim_num - skip);
     int rank = 0;
-    for (int i = 0; i < indices->dim_num - 1; i++)
+    for (int i = 0; i < indices->dim_num - 1; ++i)
         dims[rank++] = indices->dims[i];
-    for (int i = skip + length; i < data->dim_num; i++)
+    for (int i = skip + length; i < data->dim_num; ++i)
         dims[rank++] = data->dims[i];
     return rank;
 }
@@ -142,7 +142,7 @@ static int infer_gather_nd(struct node* node)
         return fail_node(node, TENGINE_EINVAL,
                          "batch_dims is %d; data has %d dimensions, indices have %d", batch_dims,
                          data->dim_num, indices->dim_num);
-    for (int i = 0; i < batch_dims; i++)
+    for (int i = 0; i < batch_dims; ++i)
         if (data->dims[i] != indices->dims[i])
             return fail_node(node, TENGINE_EINVAL,
                              "batch dimension %d is %d in data, %d in indices", i, data->dims[i],

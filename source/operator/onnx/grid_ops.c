@@ -24,7 +24,7 @@ static int infer_grid_sample(struct node* node)
         return fail_node(node, TENGINE_EDTYPE, "grid is %s, a float type is needed",
                          get_data_type_name(type));
     int64_t dims[MAX_SHAPE_DIM_NUM] = {input->dims[0], input->dims[1]};
-    for (int i = 2; i < rank; i++) {
+    for (int i = 2; i < rank; ++i) {
         dims[i] = grid->dims[i - 1];
         if (input->dims[i] == 0 && grid->elem_num > 0)
             return fail_node(node, TENGINE_EINVAL, "X is empty, there is nothing to sample");

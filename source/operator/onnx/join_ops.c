@@ -14,7 +14,7 @@ static int check_concat_input(const struct node* node, int index, const struct t
     if (input->dim_num != first->dim_num)
         return fail_node(node, TENGINE_EINVAL, "input %d has %d dimensions, input 0 has %d", index,
                          input->dim_num, first->dim_num);
-    for (int i = 0; i < first->dim_num; i++)
+    for (int i = 0; i < first->dim_num; ++i)
         if (i != axis && input->dims[i] != first->dims[i])
             return fail_node(node, TENGINE_EINVAL,
                              "dimension %d of input %d is %d, that of input 0 is %d", i, index,
@@ -30,10 +30,10 @@ static int infer_concat(struct node* node)
     TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, first->dim_num, &axis));
     TENGINE_RETURN_IF_ERROR(require_same_types(node, 0, node->input_num - 1));
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < first->dim_num; i++)
+    for (int i = 0; i < first->dim_num; ++i)
         dims[i] = first->dims[i];
     dims[axis] = 0;
-    for (int i = 0; i < node->input_num; i++) {
+    for (int i = 0; i < node->input_num; ++i) {
         const struct tensor* input = get_ir_node_input(node, i);
         TENGINE_RETURN_IF_ERROR(check_concat_input(node, i, input, axis));
         dims[axis] += input->dims[axis];
@@ -54,7 +54,7 @@ static int set_split_output(struct node* node, int index, int axis, int64_t size
 {
     const struct tensor* input = get_ir_node_input(node, 0);
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < input->dim_num; i++)
+    for (int i = 0; i < input->dim_num; ++i)
         dims[i] = i == axis ? size : input->dims[i];
     return set_node_output(node, index, input->data_type, dims, input->dim_num);
 }
@@ -66,7 +66,7 @@ static int split_as_listed(struct node* node, int axis, const int64_t sizes[], i
         return fail_node(node, TENGINE_EINVAL, "split has %d sizes for %d outputs", size_num,
                          node->output_num);
     int64_t sum = 0;
-    for (int i = 0; i < size_num; i++) {
+    for (int i = 0; i < size_num; ++i) {
         if (sizes[i] < 0 || sizes[i] > length)
             return fail_node(node, TENGINE_EINVAL, "split[%d] is %lld, axis %d has %d elements", i,
                              (long long)sizes[i], axis, length);
@@ -94,7 +94,7 @@ static int split_equally(struct node* node, int axis)
                          axis, parts);
     const int64_t size = ((int64_t)length + parts - 1) / parts;
     int64_t left = length;
-    for (int i = 0; i < parts; i++) {
+    for (int i = 0; i < parts; ++i) {
         const int64_t part = left < size ? left : size;
         TENGINE_RETURN_IF_ERROR(set_split_output(node, i, axis, part));
         left -= part;

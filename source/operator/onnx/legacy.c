@@ -10,8 +10,7 @@
 struct tensor* create_int_constant(struct graph* graph, const int64_t* values, int num)
 {
     struct tensor* tensor = create_ir_tensor(graph, NULL, TENGINE_DT_INT64);
-    if (tensor == NULL || set_ir_tensor_shape(tensor, &num, 1) < 0 ||
-        allocate_ir_tensor(tensor) < 0) {
+    if (!tensor || set_ir_tensor_shape(tensor, &num, 1) < 0 || allocate_ir_tensor(tensor) < 0) {
         return NULL;
     }
     tensor->tensor_type = TENSOR_TYPE_CONST;
@@ -23,12 +22,12 @@ struct node* append_lowered_node(struct graph* graph, const struct node* origin,
                                  struct tensor* inputs[], int input_num)
 {
     struct node* node = create_op_node(graph, NULL, op, origin->name);
-    if (node == NULL) return NULL;
+    if (!node) return NULL;
     for (int i = 0; i < input_num; ++i) {
-        if (inputs[i] == NULL || set_ir_node_input_tensor(node, i, inputs[i]) < 0) return NULL;
+        if (!inputs[i] || set_ir_node_input_tensor(node, i, inputs[i]) < 0) return NULL;
     }
     struct tensor* output = create_ir_tensor(graph, NULL, TENGINE_DT_UNKNOWN);
-    if (output == NULL || set_ir_node_output_tensor(node, 0, output) < 0) return NULL;
+    if (!output || set_ir_node_output_tensor(node, 0, output) < 0) return NULL;
     return node;
 }
 
@@ -36,7 +35,7 @@ int align_second_input(struct graph* graph, struct node* node, int axis)
 {
     const struct tensor* first = get_ir_node_input(node, 0);
     struct tensor* second = get_ir_node_input(node, 1);
-    if (first == NULL || second == NULL || !first->shape_set || !second->shape_set) {
+    if (!first || !second || !first->shape_set || !second->shape_set) {
         return fail_node(node, TENGINE_ENOTSUP,
                          "broadcasting along axis %d needs the ranks of both inputs in the model "
                          "(opset 7 and newer do not)",
@@ -54,6 +53,6 @@ int align_second_input(struct graph* graph, struct node* node, int axis)
         axes[i] = second->dim_num + i;
     struct tensor* inputs[] = {second, create_int_constant(graph, axes, missing)};
     struct node* unsqueeze = append_lowered_node(graph, node, "Unsqueeze", inputs, 2);
-    if (unsqueeze == NULL) return tengine_error_code();
+    if (!unsqueeze) return tengine_error_code();
     return set_ir_node_input_tensor(node, 1, get_ir_node_output(unsqueeze, 0));
 }

@@ -23,10 +23,10 @@ static int check_loss_shapes(const struct node* node)
         return fail_node(node, TENGINE_EINVAL, "dimension %d of the targets is %d, scores have %d",
                          i, target->dims[i], wanted);
     }
-    if (weight != NULL && (weight->dim_num != 1 || weight->dims[0] != scores->dims[1])) {
+    if (weight && (weight->dim_num != 1 || weight->dims[0] != scores->dims[1])) {
         return fail_node(node, TENGINE_EINVAL, "weights must have the shape [%d]", scores->dims[1]);
     }
-    if (weight != NULL && weight->data_type != scores->data_type) {
+    if (weight && weight->data_type != scores->data_type) {
         return fail_node(node, TENGINE_EDTYPE, "weights are %s, scores %s",
                          get_data_type_name(weight->data_type),
                          get_data_type_name(scores->data_type));

@@ -30,7 +30,7 @@ static int read_resize_axes(const struct node* node, int out_axes[MAX_SHAPE_DIM_
         return fail_node(node, TENGINE_EINVAL, "axes has %d values for %d dimensions",
                          param->axes.num, rank);
     unsigned seen = 0;
-    for (int i = 0; i < *out_num; i++) {
+    for (int i = 0; i < *out_num; ++i) {
         out_axes[i] = i;
         if (param->axes.num)
             TENGINE_RETURN_IF_ERROR(
@@ -54,9 +54,9 @@ static int read_roi(const struct node* node, const int axes[], int axis_num,
     if (roi_num != 2 * axis_num)
         return fail_node(node, TENGINE_EINVAL, "roi has %d values for %d axes, two each are needed",
                          roi_num, axis_num);
-    for (int i = 0; i < roi_num; i++)
+    for (int i = 0; i < roi_num; ++i)
         if (!isfinite(roi[i])) return fail_node(node, TENGINE_ERANGE, "roi[%d] is not finite", i);
-    for (int i = 0; i < axis_num; i++) {
+    for (int i = 0; i < axis_num; ++i) {
         out_axes[axes[i]].roi_begin = roi[i];
         out_axes[axes[i]].roi_end = roi[axis_num + i];
     }
@@ -67,7 +67,7 @@ static int apply_scales(const struct node* node, const int axes[], int axis_num,
                         const float scales[], struct resize_axis out_axes[])
 {
     const struct tensor* input = get_ir_node_input(node, 0);
-    for (int i = 0; i < axis_num; i++) {
+    for (int i = 0; i < axis_num; ++i) {
         struct resize_axis* axis = &out_axes[axes[i]];
         const int dim = input->dims[axes[i]];
         if (!(scales[i] > 0) || !isfinite(scales[i]))
@@ -91,7 +91,7 @@ static double common_scale(const struct tensor* input, const int axes[], int axi
                            const int64_t sizes[], bool smallest)
 {
     double scale = 0;
-    for (int i = 0; i < axis_num; i++) {
+    for (int i = 0; i < axis_num; ++i) {
         const double own = (double)sizes[i] / input->dims[axes[i]];
         if (i == 0 || (smallest ? own < scale : own > scale)) scale = own;
     }
@@ -103,14 +103,14 @@ static int apply_sizes(const struct node* node, const int axes[], int axis_num,
 {
     const struct resize_param* param = node->op.param_mem;
     const struct tensor* input = get_ir_node_input(node, 0);
-    for (int i = 0; i < axis_num; i++)
+    for (int i = 0; i < axis_num; ++i)
         if (sizes[i] < 0 || sizes[i] > INT_MAX || (input->dims[axes[i]] == 0 && sizes[i] > 0))
             return fail_node(node, TENGINE_ERANGE, "axis %d of %d elements resized to %lld",
                              axes[i], input->dims[axes[i]], (long long)sizes[i]);
     const bool stretch = strcmp(param->keep_aspect_ratio_policy, "stretch") == 0;
     const bool not_larger = strcmp(param->keep_aspect_ratio_policy, "not_larger") == 0;
     const double common = stretch ? 0 : common_scale(input, axes, axis_num, sizes, not_larger);
-    for (int i = 0; i < axis_num; i++) {
+    for (int i = 0; i < axis_num; ++i) {
         const int dim = input->dims[axes[i]];
         if (dim == 0) continue;
         struct resize_axis* axis = &out_axes[axes[i]];
@@ -127,7 +127,7 @@ static int apply_sizes(const struct node* node, const int axes[], int axis_num,
 int resolve_resize(const struct node* node, struct resize_axis out_axes[MAX_SHAPE_DIM_NUM])
 {
     const struct tensor* input = get_ir_node_input(node, 0);
-    for (int i = 0; i < input->dim_num; i++)
+    for (int i = 0; i < input->dim_num; ++i)
         out_axes[i] = (struct resize_axis){
             .scale = 1, .length = input->dims[i], .size = input->dims[i], .roi_end = 1};
     int axes[MAX_SHAPE_DIM_NUM];
@@ -154,13 +154,13 @@ int resolve_resize(const struct node* node, struct resize_axis out_axes[MAX_SHAP
                        : apply_sizes(node, axes, axis_num, sizes, out_axes);
     TENGINE_RETURN_IF_ERROR(status);
     const struct resize_param* param = node->op.param_mem;
-    for (int i = 0; i < input->dim_num; i++)
+    for (int i = 0; i < input->dim_num; ++i)
         // A filter longer than the axis would take memory without bound.
         if (param->antialias && out_axes[i].size > 0 && out_axes[i].scale * input->dims[i] < 0.5)
             return fail_node(node, TENGINE_ERANGE,
                              "axis %d of %d elements antialiased with scale %g", i, input->dims[i],
                              out_axes[i].scale);
-    for (int i = 0; i < input->dim_num; i++)
+    for (int i = 0; i < input->dim_num; ++i)
         out_axes[i].identity = out_axes[i].size == input->dims[i] && out_axes[i].scale == 1 &&
                                out_axes[i].roi_begin == 0 && out_axes[i].roi_end == 1;
     return TENGINE_OK;
@@ -178,7 +178,7 @@ static int infer_resize(struct node* node)
     const int status = resolve_resize(node, axes);
     if (status != TENGINE_OK) return status;
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < input->dim_num; i++)
+    for (int i = 0; i < input->dim_num; ++i)
         dims[i] = axes[i].size;
     return set_node_output(node, 0, input->data_type, dims, input->dim_num);
 }

@@ -24,10 +24,10 @@ static int infer_compress(struct node* node)
                          (long long)length);
     if (!condition->data && condition->elem_num > 0) return OP_SHAPE_LATER;
     int64_t kept = 0;
-    for (int64_t i = 0; i < condition->elem_num; i++)
+    for (int64_t i = 0; i < condition->elem_num; ++i)
         kept += condition->u8[i] != 0;
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < input->dim_num; i++)
+    for (int i = 0; i < input->dim_num; ++i)
         dims[i] = input->dims[i];
     dims[axis] = kept;
     return set_node_output(node, 0, input->data_type, dims, flat ? 1 : input->dim_num);
@@ -59,7 +59,7 @@ static int infer_unique(struct node* node)
     if (param->axis != SELECT_AXIS_ABSENT)
         TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, input->dim_num, &axis));
     TENGINE_RETURN_IF_ERROR(set_output_type(node, 0, input->data_type));
-    for (int i = 1; i < 4; i++)
+    for (int i = 1; i < 4; ++i)
         TENGINE_RETURN_IF_ERROR(set_output_type(node, i, TENGINE_DT_INT64));
     return OP_SHAPE_LATER;
 }
@@ -158,7 +158,7 @@ static int infer_one_hot(struct node* node)
         return fail_node(node, TENGINE_ERANGE, "depth is %g (%s)", length,
                          get_data_type_name(depth->data_type));
     int64_t dims[MAX_SHAPE_DIM_NUM + 1];
-    for (int i = 0, from = 0; i <= indices->dim_num; i++)
+    for (int i = 0, from = 0; i <= indices->dim_num; ++i)
         dims[i] = i == axis ? (int64_t)length : indices->dims[from++];
     return set_node_output(node, 0, values->data_type, dims, indices->dim_num + 1);
 }

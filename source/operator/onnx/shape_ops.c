@@ -14,7 +14,7 @@ static int resolve_reshape(const struct node* node, int64_t dims[], int rank)
     const struct tensor* data = get_ir_node_input(node, 0);
     int free_axis = -1;
     int64_t known = 1;
-    for (int i = 0; i < rank; i++) {
+    for (int i = 0; i < rank; ++i) {
         if (dims[i] == 0 && !param->allowzero) {
             if (i >= data->dim_num)
                 return fail_node(node, TENGINE_EINVAL,
@@ -79,7 +79,7 @@ static int read_axes(const struct node* node, int rank, const int64_t axes[], in
                      unsigned* out_set)
 {
     *out_set = 0;
-    for (int i = 0; i < axis_num; i++) {
+    for (int i = 0; i < axis_num; ++i) {
         int axis;
         TENGINE_RETURN_IF_ERROR(normalize_axis(node, axes[i], rank, &axis));
         if (*out_set >> axis & 1u)
@@ -99,10 +99,10 @@ static int infer_squeeze(struct node* node)
     unsigned squeezed = 0;
     TENGINE_RETURN_IF_ERROR(read_axes(node, data->dim_num, axes, axis_num, &squeezed));
 
-    const bool all = get_ir_node_input(node, 1) == NULL;
+    const bool all = !get_ir_node_input(node, 1);
     int64_t dims[MAX_SHAPE_DIM_NUM];
     int rank = 0;
-    for (int i = 0; i < data->dim_num; i++) {
+    for (int i = 0; i < data->dim_num; ++i) {
         const bool named = squeezed >> i & 1u;
         if (named && data->dims[i] != 1)
             return fail_node(node, TENGINE_EINVAL, "axis %d has %d elements, it must have 1", i,
@@ -127,7 +127,7 @@ static int infer_unsqueeze(struct node* node)
     TENGINE_RETURN_IF_ERROR(read_axes(node, rank, axes, axis_num, &added));
 
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0, from = 0; i < rank; i++)
+    for (int i = 0, from = 0; i < rank; ++i)
         dims[i] = added >> i & 1u ? 1 : data->dims[from++];
     return set_node_output(node, 0, data->data_type, dims, rank);
 }
@@ -167,7 +167,7 @@ static int infer_expand(struct node* node)
     int rank = 0;
     const int status = read_int_input(node, 1, dims, MAX_SHAPE_DIM_NUM, &rank);
     if (status != TENGINE_OK) return status;
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; i < rank; ++i)
         if (dims[i] < 0)
             return fail_node(node, TENGINE_EINVAL, "shape[%d] is %lld", i, (long long)dims[i]);
     TENGINE_RETURN_IF_ERROR(broadcast_with(node, dims, &rank, input));

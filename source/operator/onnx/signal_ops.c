@@ -102,7 +102,7 @@ static int infer_dft(struct node* node)
     const int status = read_dft_size(node, &size);
     if (status != TENGINE_OK) return status;
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < input->dim_num; i++)
+    for (int i = 0; i < input->dim_num; ++i)
         dims[i] = i == size.axis ? size.bins : input->dims[i];
     dims[input->dim_num - 1] = size.components;
     return set_node_output(node, 0, input->data_type, dims, input->dim_num);
@@ -216,7 +216,7 @@ static int infer_mel_weight_matrix(struct node* node)
     const struct mel_weight_matrix_param* param = node->op.param_mem;
     int type;
     TENGINE_RETURN_IF_ERROR(find_output_type(node, param->output_datatype, &type));
-    for (int i = 0; i < node->input_num; i++) {
+    for (int i = 0; i < node->input_num; ++i) {
         const struct tensor* input = get_ir_node_input(node, i);
         const uint32_t types = i < 3 ? TYPE_BIT(INT32) | TYPE_BIT(INT64) : TYPES_FLOAT;
         TENGINE_RETURN_IF_ERROR(require_type(node, i, types));

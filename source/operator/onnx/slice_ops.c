@@ -23,12 +23,12 @@ static int read_optional_axes(const struct node* node, int index, int count,
     const int status = read_int_input(node, index, axes, MAX_SHAPE_DIM_NUM, &axis_num);
     if (status != TENGINE_OK) return status;
     if (!get_ir_node_input(node, index))
-        for (axis_num = 0; axis_num < rank && axis_num < count; axis_num++)
+        for (axis_num = 0; axis_num < rank && axis_num < count; ++axis_num)
             axes[axis_num] = axis_num;
     if (axis_num != count)
         return fail_node(node, TENGINE_EINVAL, "there are %d values for %d axes", count, axis_num);
     unsigned seen = 0;
-    for (int i = 0; i < axis_num; i++) {
+    for (int i = 0; i < axis_num; ++i) {
         TENGINE_RETURN_IF_ERROR(normalize_axis(node, axes[i], rank, &out_axes[i]));
         if (seen >> out_axes[i] & 1u)
             return fail_node(node, TENGINE_EINVAL, "axes names axis %d twice", out_axes[i]);
@@ -76,7 +76,7 @@ static int read_slice_lists(const struct node* node, struct slice_lists* out_lis
     status = read_int_input(node, 4, out_lists->steps, MAX_SHAPE_DIM_NUM, &step_num);
     if (status != TENGINE_OK) return status;
     if (!get_ir_node_input(node, 4))
-        for (step_num = 0; step_num < out_lists->num; step_num++)
+        for (step_num = 0; step_num < out_lists->num; ++step_num)
             out_lists->steps[step_num] = 1;
     if (end_num != out_lists->num || step_num != out_lists->num)
         return fail_node(node, TENGINE_EINVAL, "there are %d starts, %d ends and %d steps",
@@ -94,9 +94,9 @@ int resolve_slice(const struct node* node, struct slice_range out_ranges[MAX_SHA
     status = read_optional_axes(node, 3, lists.num, axes);
     if (status != TENGINE_OK) return status;
 
-    for (int i = 0; i < data->dim_num; i++)
+    for (int i = 0; i < data->dim_num; ++i)
         out_ranges[i] = (struct slice_range){.start = 0, .step = 1, .length = data->dims[i]};
-    for (int i = 0; i < lists.num; i++) {
+    for (int i = 0; i < lists.num; ++i) {
         if (lists.steps[i] == 0) return fail_node(node, TENGINE_EINVAL, "steps[%d] is 0", i);
         out_ranges[axes[i]] =
             make_range(lists.starts[i], lists.ends[i], lists.steps[i], data->dims[axes[i]]);
@@ -111,7 +111,7 @@ static int infer_slice(struct node* node)
     const int status = resolve_slice(node, ranges);
     if (status != TENGINE_OK) return status;
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < data->dim_num; i++)
+    for (int i = 0; i < data->dim_num; ++i)
         dims[i] = ranges[i].length;
     return set_node_output(node, 0, data->data_type, dims, data->dim_num);
 }
@@ -146,7 +146,7 @@ int resolve_pads(const struct node* node, int64_t out_before[MAX_SHAPE_DIM_NUM],
                          get_ir_node_input(node, 0)->dim_num);
     memset(out_before, 0, sizeof(int64_t) * MAX_SHAPE_DIM_NUM);
     memset(out_after, 0, sizeof(int64_t) * MAX_SHAPE_DIM_NUM);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; ++i) {
         const int64_t before = pads[i];
         const int64_t after = pads[count + i];
         if (before < -INT_MAX || before > INT_MAX || after < -INT_MAX || after > INT_MAX)
@@ -175,7 +175,7 @@ static int infer_pad(struct node* node)
     if (status != TENGINE_OK) return status;
     const bool constant = strcmp(param->mode, "constant") == 0;
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < data->dim_num; i++) {
+    for (int i = 0; i < data->dim_num; ++i) {
         // What is left when negative pads have cut.
         const int64_t kept =
             data->dims[i] + (before[i] < 0 ? before[i] : 0) + (after[i] < 0 ? after[i] : 0);
@@ -212,7 +212,7 @@ static int infer_tile(struct node* node)
         return fail_node(node, TENGINE_EINVAL, "there are %d repeats for %d dimensions", repeat_num,
                          input->dim_num);
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < repeat_num; i++)
+    for (int i = 0; i < repeat_num; ++i)
         if (repeats[i] < 0 || __builtin_mul_overflow(repeats[i], input->dims[i], &dims[i]))
             return fail_node(node, TENGINE_ERANGE, "repeats[%d] is %lld", i, (long long)repeats[i]);
     return set_node_output(node, 0, input->data_type, dims, input->dim_num);

@@ -24,12 +24,12 @@ static int surround_with_flatten(struct graph* graph, struct node* node, int axi
     struct node* shape = append_lowered_node(graph, node, "Shape", &input, 1);
     struct node* flatten = append_lowered_node(graph, node, "Flatten", &input, 1);
     struct tensor* flat = create_ir_tensor(graph, NULL, input->data_type);
-    if (shape == NULL || flatten == NULL || flat == NULL) return tengine_error_code();
+    if (!shape || !flatten || !flat) return tengine_error_code();
     TENGINE_RETURN_IF_ERROR(set_node_int(flatten, "axis", axis));
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, 0, get_ir_node_output(flatten, 0)));
     TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(node, 0, flat));
     struct node* reshape = create_op_node(graph, NULL, "Reshape", node->name);
-    if (reshape == NULL) return tengine_error_code();
+    if (!reshape) return tengine_error_code();
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(reshape, 0, flat));
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(reshape, 1, get_ir_node_output(shape, 0)));
     TENGINE_RETURN_IF_ERROR(set_node_int(reshape, "allowzero", 1));
@@ -43,7 +43,7 @@ static int lower_softmax(struct graph* graph, struct node* node)
     const int axis = ((const struct softmax_param*)node->op.param_mem)->axis;
     const struct tensor* input = get_ir_node_input(node, 0);
     const struct tensor* output = get_ir_node_output(node, 0);
-    if (input == NULL || output == NULL) {
+    if (!input || !output) {
         return fail_node(node, TENGINE_EGRAPH, "input or output is not connected");
     }
     const bool is_last = axis == -1 || (input->shape_set && axis == input->dim_num - 1);

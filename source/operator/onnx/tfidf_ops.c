@@ -26,7 +26,7 @@ static int check_pool(const struct node* node, const struct tfidf_param* param)
     if (param->ngram_counts.num > 0 && param->ngram_counts.values[0] != 0)
         return fail_node(node, TENGINE_EINVAL, "ngram_counts begins with %lld, it must be 0",
                          (long long)param->ngram_counts.values[0]);
-    for (int length = 1; length <= param->ngram_counts.num; length++) {
+    for (int length = 1; length <= param->ngram_counts.num; ++length) {
         const int64_t end = get_ngram_end(param, length);
         if (end < begin || end > param->pool_int64s.num || (end - begin) % length != 0)
             return fail_node(node, TENGINE_EINVAL,
@@ -54,7 +54,7 @@ static int check_weights(const struct node* node, const struct tfidf_param* para
 static int find_width(const struct node* node, const struct op_ints* indexes, int64_t* out_width)
 {
     *out_width = 0;
-    for (int i = 0; i < indexes->num; i++) {
+    for (int i = 0; i < indexes->num; ++i) {
         const int64_t index = indexes->values[i];
         if (index < 0 || index >= INT_MAX)
             return fail_node(node, TENGINE_ERANGE,

@@ -16,7 +16,7 @@ static int infer_transpose(struct node* node)
                          param->perm.num, rank);
     int64_t dims[MAX_SHAPE_DIM_NUM];
     unsigned seen = 0;
-    for (int i = 0; i < rank; i++) {
+    for (int i = 0; i < rank; ++i) {
         const int64_t from = param->perm.num ? param->perm.values[i] : rank - 1 - i;
         if (from < 0 || from >= rank || (seen >> from & 1u))
             return fail_node(node, TENGINE_EINVAL,

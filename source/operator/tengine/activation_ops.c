@@ -244,7 +244,7 @@ static int lower_prelu(struct graph* graph, struct node* node)
                          "%lld slopes for %d channels; it takes one, or one for each",
                          (long long)slope->elem_num, channels);
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < input->dim_num; i++)
+    for (int i = 0; i < input->dim_num; ++i)
         dims[i] = i == axis ? slope->elem_num : 1;
     emitter_t emit = start_emitting(graph, node);
     // Quantised models have slopes of fp16, which become the input's type.
@@ -257,7 +257,7 @@ static int lower_prelu(struct graph* graph, struct node* node)
 static bool is_slope_per_channel(const struct tensor* input, const struct tensor* slope)
 {
     const int shift = input->dim_num - slope->dim_num;
-    for (int i = 0; i < slope->dim_num; i++)
+    for (int i = 0; i < slope->dim_num; ++i)
         if (slope->dims[i] != 1 && i + shift != find_channel_axis(input)) return false;
     return true;
 }

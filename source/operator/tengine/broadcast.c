@@ -27,7 +27,7 @@ static void set_matched_shape(tm_operands_t* operands, const struct tensor* larg
 {
     const int planes = find_planes(large);
     operands->dim_num = large->dim_num;
-    for (int i = 0; i < large->dim_num; i++) {
+    for (int i = 0; i < large->dim_num; ++i) {
         const bool kept = operands->match == TM_MATCH_SAME ||
                           (operands->match == TM_MATCH_CHANNEL && i < planes) ||
                           (operands->match == TM_MATCH_PLANE && i >= planes) ||
@@ -50,7 +50,7 @@ static bool has_matched_shape(const struct tensor* tensor, const tm_operands_t* 
 {
     const int shift = operands->dim_num - tensor->dim_num;
     if (shift < 0) return false;
-    for (int i = 0; i < operands->dim_num; i++)
+    for (int i = 0; i < operands->dim_num; ++i)
         if (operands->dims[i] != (i < shift ? 1 : tensor->dims[i - shift])) return false;
     return true;
 }
@@ -61,14 +61,14 @@ static bool is_same_but_for_ones(const struct tensor* first, const struct tensor
     const struct tensor* longer = first->dim_num >= second->dim_num ? first : second;
     const struct tensor* shorter = longer == first ? second : first;
     const int shift = longer->dim_num - shorter->dim_num;
-    for (int i = 0; i < longer->dim_num; i++)
+    for (int i = 0; i < longer->dim_num; ++i)
         if (longer->dims[i] != (i < shift ? 1 : shorter->dims[i - shift])) return false;
     return true;
 }
 
 void emit_tm_operands(emitter_t* emit, struct tensor* out_operands[2])
 {
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; ++i)
         out_operands[i] = get_ir_node_input(emit->origin, i);
     const tm_operands_t operands = match_tm_operands(out_operands[0], out_operands[1]);
     struct tensor** small = &out_operands[operands.swapped ? 0 : 1];

@@ -172,7 +172,7 @@ static struct tensor* emit_skip(emitter_t* emit, struct tensor* input, spatial_a
 {
     if (emit->status < 0 || (axes[0].pad_begin >= 0 && axes[1].pad_begin >= 0)) return input;
     int64_t starts[2];
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; ++i) {
         starts[i] = axes[i].pad_begin < 0 ? -axes[i].pad_begin : 0;
         if (axes[i].pad_begin < 0) axes[i].pad_begin = 0;
     }
@@ -239,7 +239,7 @@ static int lower_conv(struct graph* graph, struct node* node)
          param->dilation_w, flat ? 0 : param->pad_w0, flat ? 0 : param->pad_w1}};
     const int channels = input->dims[1];
     check_group(&emit, param->group, channels, param->output_channel);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; ++i) {
         if (axes[i].kernel == 1) axes[i].dilation = 1;
         check_axis(&emit, &axes[i]);
         resolve_pads(&emit, &axes[i]);
@@ -268,7 +268,7 @@ static void check_deconv_pads(emitter_t* emit, const struct tm_deconv_param* par
 {
     const int pads[] = {param->pad_h0, param->pad_w0,        param->pad_h1,
                         param->pad_w1, param->output_pad_h0, param->output_pad_w0};
-    for (int i = 0; i < (int)(sizeof pads / sizeof pads[0]); i++)
+    for (int i = 0; i < (int)(sizeof pads / sizeof pads[0]); ++i)
         if (pads[i] < 0)
             fail_emitting(emit, TENGINE_EINVAL, "one of its pads is %d, 0 or more expected",
                           pads[i]);
@@ -329,7 +329,7 @@ static void raise_window(emitter_t* emit, const struct window_axis axes[2])
     static const char* const names[2][5] = {
         {"kernel_h", "stride_h", "dilation_h", "pad_h0", "pad_h1"},
         {"kernel_w", "stride_w", "dilation_w", "pad_w0", "pad_w1"}};
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; ++i) {
         emit_attr_int(emit, names[i][0], axes[i].kernel);
         emit_attr_int(emit, names[i][1], axes[i].stride);
         emit_attr_int(emit, names[i][2], axes[i].dilation);

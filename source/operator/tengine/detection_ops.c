@@ -10,7 +10,7 @@
 
 static int require_floats(const struct node* node)
 {
-    for (int i = 0; i < node->input_num; i++)
+    for (int i = 0; i < node->input_num; ++i)
         TENGINE_RETURN_IF_ERROR(require_type(node, i, TYPE_BIT(FP32)));
     return TENGINE_OK;
 }
@@ -50,7 +50,7 @@ static int require_at_least(const struct node* node, const char* name, int value
 static int require_positive(const struct node* node, const char* name,
                             const struct op_floats* values, float maximum)
 {
-    for (int i = 0; i < values->num; i++)
+    for (int i = 0; i < values->num; ++i)
         if (!(values->values[i] > 0 && values->values[i] <= maximum))
             return fail_node(node, TENGINE_ERANGE,
                              "%s[%d] is %g, allowed are numbers above 0 to %g", name, i,
@@ -138,7 +138,7 @@ static int infer_detection_output(struct node* node)
     const struct tm_detection_output_param* param = node->op.param_mem;
     const struct tensor* priors = get_ir_node_input(node, 2);
     TENGINE_RETURN_IF_ERROR(require_floats(node));
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; ++i)
         TENGINE_RETURN_IF_ERROR(require_one_image(node, i));
     if (priors->dim_num < 3 || priors->dims[1] != 2 || priors->dims[2] % 4 != 0 ||
         priors->elem_num != 2 * (int64_t)priors->dims[2])
@@ -285,7 +285,7 @@ int64_t count_anchors(const struct tm_rpn_param* param)
 void make_anchor(const struct tm_rpn_param* param, int64_t index, float out_corners[4])
 {
     if (!has_enumeration(param)) {
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < 4; ++i)
             out_corners[i] = param->anchors_.values[index * 4 + i];
         return;
     }
@@ -328,7 +328,7 @@ static int infer_rpn(struct node* node)
     const struct tensor* deltas = get_ir_node_input(node, 1);
     TENGINE_RETURN_IF_ERROR(require_floats(node));
     TENGINE_RETURN_IF_ERROR(check_anchors(node, param));
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; ++i) {
         TENGINE_RETURN_IF_ERROR(require_rank(node, i, 4));
         TENGINE_RETURN_IF_ERROR(require_one_image(node, i));
     }

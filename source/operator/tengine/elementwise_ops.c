@@ -132,7 +132,7 @@ static int find_eltwise_type(const char* op)
     static const int types[] = {ELTWISE_PROD, ELTWISE_SUM, ELTWISE_SUB, ELTWISE_DIV, ELTWISE_POW};
     int i = 0;
     while (strcmp(eltwise_types[types[i]].op, op) != 0)
-        i++;
+        ++i;
     return types[i];
 }
 
@@ -240,7 +240,7 @@ static struct tensor* emit_like_first(emitter_t* emit, int index)
     struct tensor* input = get_ir_node_input(emit->origin, index);
     int64_t dims[MAX_SHAPE_DIM_NUM];
     if (have_same_shape(first, input)) return input;
-    for (int axis = 0; axis < first->dim_num; axis++)
+    for (int axis = 0; axis < first->dim_num; ++axis)
         dims[axis] = first->dims[axis];
     return emit_reshape(emit, input, dims, first->dim_num);
 }
@@ -249,7 +249,7 @@ static int lower_variadic(struct graph* graph, struct node* node)
 {
     const struct tensor* first = get_ir_node_input(node, 0);
     emitter_t emit = start_emitting(graph, node);
-    for (int n = 1; n < node->input_num; n++) {
+    for (int n = 1; n < node->input_num; ++n) {
         const struct tensor* input = get_ir_node_input(node, n);
         if (!input || input->elem_num != first->elem_num)
             return fail_node(node, TENGINE_EINVAL,
@@ -259,9 +259,9 @@ static int lower_variadic(struct graph* graph, struct node* node)
     }
     int i = 0;
     while (strcmp(variadic_ops[i].tengine, get_ir_node_op(node)) != 0)
-        i++;
+        ++i;
     begin_op(&emit, variadic_ops[i].onnx, 0);
-    for (int n = 0; n < node->input_num; n++)
+    for (int n = 0; n < node->input_num; ++n)
         emit_input(&emit, get_ir_node_input(node, n));
     return finish_emitting(&emit, 1, end_op(&emit));
 }
@@ -270,7 +270,7 @@ static int raise_variadic(struct graph* graph, struct node* node)
 {
     int i = 0;
     while (strcmp(variadic_ops[i].onnx, get_ir_node_op(node)) != 0)
-        i++;
+        ++i;
     if (!have_inputs_output_shape(node))
         return refuse_raising(node,
                               "its inputs have different shapes, Tengine's %s takes equal "

@@ -74,7 +74,7 @@ static void begin_with(emitter_t* emit, const char* op, int input_num, va_list i
     }
     emit->op->source_index = emit->origin->source_index;
     emit->op->keep_float = emit->origin->keep_float;
-    for (int i = 0; i < input_num; i++)
+    for (int i = 0; i < input_num; ++i)
         note(emit, set_ir_node_input_tensor(emit->op, i, va_arg(inputs, struct tensor*)));
 }
 
@@ -133,11 +133,11 @@ static struct tensor* add_result(emitter_t* emit, int index)
 
 void end_op_with(emitter_t* emit, struct tensor* out_results[], int result_num)
 {
-    for (int i = 0; i < result_num; i++)
+    for (int i = 0; i < result_num; ++i)
         out_results[i] = NULL;
     if (emit->status < 0) return;
     const int least = emit->op->op.method->min_output;
-    for (int i = 0; i < result_num || i < least; i++) {
+    for (int i = 0; i < result_num || i < least; ++i) {
         struct tensor* result = add_result(emit, i);
         if (i < result_num) out_results[i] = result;
     }
@@ -234,7 +234,7 @@ struct tensor* emit_cast(emitter_t* emit, struct tensor* input, int data_type)
 
 static int find_output(const struct node* node, const struct tensor* tensor)
 {
-    for (int i = 0; i < node->output_num; i++)
+    for (int i = 0; i < node->output_num; ++i)
         if (node->output_tensors[i] == tensor->index) return i;
     return -1;
 }
@@ -283,7 +283,7 @@ static int hand_name_on(emitter_t* emit, const struct tensor* result)
 int finish_emitting_list(emitter_t* emit, struct tensor* const results[], int result_num)
 {
     struct tensor* first = get_ir_node_output(emit->origin, 0);
-    for (int i = 0; i < result_num && emit->status == TENGINE_OK; i++)
+    for (int i = 0; i < result_num && emit->status == TENGINE_OK; ++i)
         note(emit, take_place(emit, i, results[i]));
     if (emit->status == TENGINE_OK) note(emit, hand_name_on(emit, first));
     if (emit->status == TENGINE_OK) destroy_ir_node(emit->graph, emit->origin);
@@ -297,7 +297,7 @@ int finish_emitting(emitter_t* emit, int result_num, ...)
         return fail_emitting(emit, TENGINE_EINTERNAL, "%d results in one call", result_num);
     va_list list;
     va_start(list, result_num);
-    for (int i = 0; i < result_num; i++)
+    for (int i = 0; i < result_num; ++i)
         results[i] = va_arg(list, struct tensor*);
     va_end(list);
     return finish_emitting_list(emit, results, result_num);
@@ -307,7 +307,7 @@ int rewrite_as(struct graph* graph, struct node* node, const char* op)
 {
     emitter_t emit = start_emitting(graph, node);
     begin_op(&emit, op, 0);
-    for (int i = 0; i < node->input_num; i++)
+    for (int i = 0; i < node->input_num; ++i)
         emit_input(&emit, get_ir_node_input(node, i));
     return finish_emitting(&emit, 1, end_op(&emit));
 }

@@ -240,7 +240,7 @@ static int find_dense_shape(const struct node* node, int64_t out_dims[2], int* o
                          "its indices have %d dimensions, the last of %d; a list, or rows of %d "
                          "are accepted",
                          indices->dim_num, indices->dims[indices->dim_num - 1], *out_num);
-    for (int i = 0; i < *out_num; i++)
+    for (int i = 0; i < *out_num; ++i)
         if (out_dims[i] < 1)
             return fail_node(node, TENGINE_ERANGE,
                              "output_shape_size%d is %lld, it must be positive", i,

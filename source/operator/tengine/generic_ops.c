@@ -46,7 +46,7 @@ static int infer_generic(struct node* node)
 
 static int infer_custom(struct node* node)
 {
-    if (node->custom_kernel == NULL || node->custom_kernel->ops->infer_shape == NULL)
+    if (!node->custom_kernel || !node->custom_kernel->ops->infer_shape)
         return fail_node(node, TENGINE_EOPERATOR, "has no custom kernel that tells its shapes");
     return infer_custom_shapes(node);
 }

@@ -49,7 +49,7 @@ static int lower_concat(struct graph* graph, struct node* node)
     axis = find_concat_axis(graph, axis, first->dim_num);
     emitter_t emit = start_emitting(graph, node);
     begin_op(&emit, "Concat", 1, first);
-    for (int i = 1; i < node->input_num; i++)
+    for (int i = 1; i < node->input_num; ++i)
         emit_input(&emit, get_ir_node_input(node, i));
     emit_attr_int(&emit, "axis", axis);
     return finish_emitting(&emit, 1, end_op(&emit));
@@ -62,7 +62,7 @@ static int raise_concat(struct graph* graph, struct node* node)
     if (axis < 0) axis += first->dim_num;
     emitter_t emit = start_emitting(graph, node);
     begin_op(&emit, "tengine.Concat", 1, first);
-    for (int i = 1; i < node->input_num; i++)
+    for (int i = 1; i < node->input_num; ++i)
         emit_input(&emit, get_ir_node_input(node, i));
     emit_attr_int(&emit, "axis", axis);
     return finish_emitting(&emit, 1, end_op(&emit));
@@ -75,7 +75,7 @@ static int finish_with_copies(emitter_t* emit, struct tensor* input, int num)
 {
     struct tensor** copies = alloc_memory(sizeof *copies * (size_t)num);
     if (!copies) return fail_emitting(emit, TENGINE_ENOMEM, "no memory for %d copies", num);
-    for (int i = 0; i < num; i++)
+    for (int i = 0; i < num; ++i)
         copies[i] =
             get_ir_node_output(emit->origin, i) ? emit_op(emit, "Identity", 1, input) : NULL;
     const int status = finish_emitting_list(emit, copies, num);
@@ -90,7 +90,7 @@ static int check_sizes(const struct node* node, const struct op_ints* sizes, int
     if (sizes->num != node->output_num)
         return fail_node(node, TENGINE_EINVAL, "split_sizes_ has %d values for %d outputs",
                          sizes->num, node->output_num);
-    for (int i = 0; i < sizes->num; i++)
+    for (int i = 0; i < sizes->num; ++i)
         if (sizes->values[i] < 0 || __builtin_add_overflow(sum, sizes->values[i], &sum))
             return fail_node(node, TENGINE_ERANGE, "split_sizes_ has %lld at place %d",
                              (long long)sizes->values[i], i);
@@ -111,7 +111,7 @@ static int finish_with_equal_parts(emitter_t* emit, struct tensor* input, int ax
                              param->split_dim, num, size);
     int64_t* sizes = alloc_memory(sizeof *sizes * (size_t)num);
     if (!sizes) return fail_emitting(emit, TENGINE_ENOMEM, "no memory for %d sizes", num);
-    for (int i = 0; i < num; i++)
+    for (int i = 0; i < num; ++i)
         sizes[i] = size / num;
     const int status = finish_with_parts(emit, input, axis, sizes, num);
     free_memory(sizes);
@@ -138,14 +138,14 @@ static int raise_split(struct graph* graph, struct node* node)
     int axis;
     TENGINE_RETURN_IF_ERROR(
         normalize_axis(node, get_ir_node_int(node, "axis", 0), input->dim_num, &axis));
-    for (int i = 0; i < num; i++)
+    for (int i = 0; i < num; ++i)
         if (!get_ir_node_output(node, i)) return refuse_raising(node, "its output %d is absent", i);
     struct tensor** parts = alloc_memory(sizeof *parts * (size_t)num);
     int64_t* sizes = alloc_memory(sizeof *sizes * (size_t)num);
     emitter_t emit = start_emitting(graph, node);
     if (!parts || !sizes) fail_emitting(&emit, TENGINE_ENOMEM, "no memory for %d parts", num);
     if (emit.status == TENGINE_OK) {
-        for (int i = 0; i < num; i++)
+        for (int i = 0; i < num; ++i)
             sizes[i] = get_ir_node_output(node, i)->dims[axis];
         begin_op(&emit, "tengine.Split", 1, input);
         emit_attr_int(&emit, "axis", axis);

@@ -58,7 +58,7 @@ static int lower_logical(struct graph* graph, struct node* node)
     emitter_t emit = start_emitting(graph, node);
     struct tensor* operands[2];
     emit_tm_operands(&emit, operands);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; ++i)
         operands[i] = emit_cast(&emit, operands[i], TENGINE_DT_BOOL);
     struct tensor* truth = emit_op(&emit, logicals[type], 2, operands[0], operands[1]);
     return finish_emitting(&emit, 1, emit_cast(&emit, truth, TENGINE_DT_FP32));
@@ -70,12 +70,12 @@ static int lower_where(struct graph* graph, struct node* node)
     struct tensor* inputs[3];
     int64_t dims[MAX_SHAPE_DIM_NUM];
     emitter_t emit = start_emitting(graph, node);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; ++i)
         inputs[i] = get_ir_node_input(node, i);
     const struct tensor* condition = inputs[0];
-    for (int i = 0; i < condition->dim_num; i++)
+    for (int i = 0; i < condition->dim_num; ++i)
         dims[i] = condition->dims[i];
-    for (int i = 1; i < 3; i++) {
+    for (int i = 1; i < 3; ++i) {
         if (inputs[i]->elem_num != condition->elem_num)
             return fail_node(node, TENGINE_EINVAL,
                              "input %d has %lld elements, the condition has %lld; they must be as "
@@ -98,14 +98,14 @@ static int raise_where(struct graph* graph, struct node* node)
 
 static int find_comparison(const char* op)
 {
-    for (int type = 0; type < COUNT(comparisons); type++)
+    for (int type = 0; type < COUNT(comparisons); ++type)
         if (strcmp(comparisons[type].op, op) == 0) return type;
     return -1;
 }
 
 static int find_logical(const char* op)
 {
-    for (int type = 0; type < COUNT(logicals); type++)
+    for (int type = 0; type < COUNT(logicals); ++type)
         if (strcmp(logicals[type], op) == 0) return type;
     return -1;
 }
@@ -127,7 +127,7 @@ struct logic_region
 
 static bool add_to_region(struct logic_region* region, const struct node* node)
 {
-    for (int i = 0; i < region->node_num; i++)
+    for (int i = 0; i < region->node_num; ++i)
         if (region->nodes[i] == node) return true;
     if (region->node_num == REGION_CAPACITY) return false;
     region->nodes[region->node_num++] = node;
@@ -144,7 +144,7 @@ static bool is_logic(const struct node* node)
 static bool add_producers(struct logic_region* region, const struct node* node)
 {
     if (find_logical(get_ir_node_op(node)) < 0) return true;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; ++i) {
         const struct node* producer =
             get_ir_graph_node(node->graph, get_ir_node_input(node, i)->producer);
         if (!is_logic(producer) || !add_to_region(region, producer)) return false;
@@ -157,7 +157,7 @@ static bool add_consumers(struct logic_region* region, const struct node* node)
 {
     const struct tensor* output = get_ir_node_output(node, 0);
     if (!output || is_ir_graph_output(node->graph, output->index)) return false;
-    for (int i = 0; i < output->consumer_num; i++) {
+    for (int i = 0; i < output->consumer_num; ++i) {
         const struct node* consumer = get_ir_graph_node(node->graph, output->consumer[i]);
         const bool ends = strcmp(get_ir_node_op(consumer), "Cast") == 0;
         if (!ends && !(is_logic(consumer) && find_comparison(get_ir_node_op(consumer)) < 0))
@@ -191,7 +191,7 @@ static bool is_combined(struct node* node, tm_operands_t* out_operands)
 static bool is_region_raised(struct node* node)
 {
     struct logic_region region = {.nodes = {node}, .node_num = 1};
-    for (int i = 0; i < region.node_num; i++) {
+    for (int i = 0; i < region.node_num; ++i) {
         struct node* member = get_ir_graph_node(node->graph, region.nodes[i]->index);
         tm_operands_t operands;
         if (is_raised_logic(member)) continue;

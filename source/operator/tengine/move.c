@@ -13,7 +13,7 @@ struct tensor* emit_cuts(emitter_t* emit, struct tensor* input, const struct axi
     if (num == 0) return input;
     int64_t begins[MAX_SHAPE_DIM_NUM], ends[MAX_SHAPE_DIM_NUM];
     int64_t axes[MAX_SHAPE_DIM_NUM], steps[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < num; i++) {
+    for (int i = 0; i < num; ++i) {
         begins[i] = cuts[i].begin;
         ends[i] = cuts[i].end;
         axes[i] = cuts[i].axis;
@@ -44,7 +44,7 @@ struct tensor* emit_indices(emitter_t* emit, struct tensor* input)
 
 int read_dims(const struct tensor* tensor, int64_t out_dims[MAX_SHAPE_DIM_NUM])
 {
-    for (int i = 0; i < tensor->dim_num; i++)
+    for (int i = 0; i < tensor->dim_num; ++i)
         out_dims[i] = tensor->dims[i];
     return tensor->dim_num;
 }
@@ -52,7 +52,7 @@ int read_dims(const struct tensor* tensor, int64_t out_dims[MAX_SHAPE_DIM_NUM])
 int check_order(const struct node* node, const char* name, const int64_t order[], int num)
 {
     unsigned seen = 0;
-    for (int i = 0; i < num; i++) {
+    for (int i = 0; i < num; ++i) {
         if (order[i] < 0 || order[i] >= num || seen >> order[i] & 1u)
             return fail_node(node, TENGINE_ERANGE,
                              "%s has %lld at place %d; each of 0 to %d is needed once", name,
@@ -89,7 +89,7 @@ static int32_t narrow(int64_t value)
 struct tensor* emit_int32s(emitter_t* emit, const int64_t* values, int num)
 {
     struct tensor* constant = add_int32s(emit, &num, 1);
-    for (int i = 0; constant && i < num; i++)
+    for (int i = 0; constant && i < num; ++i)
         constant->i32[i] = narrow(values[i]);
     return constant;
 }
@@ -106,12 +106,12 @@ struct tensor* emit_narrowed(emitter_t* emit, struct tensor* input, int wrap)
     const bool integers =
         input->data_type == TENGINE_DT_INT64 || input->data_type == TENGINE_DT_INT32;
     if (!integers || input->tensor_type != TENSOR_TYPE_CONST || !input->data) return input;
-    for (int64_t i = 0; i < input->elem_num; i++) {
+    for (int64_t i = 0; i < input->elem_num; ++i) {
         const int64_t value = read_wrapped(input, i, wrap);
         if (value != narrow(value)) return input;
     }
     struct tensor* constant = add_int32s(emit, input->dims, input->dim_num);
-    for (int64_t i = 0; constant && i < input->elem_num; i++)
+    for (int64_t i = 0; constant && i < input->elem_num; ++i)
         constant->i32[i] = narrow(read_wrapped(input, i, wrap));
     return constant;
 }

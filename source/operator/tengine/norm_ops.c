@@ -145,7 +145,7 @@ static int lower_scale(struct graph* graph, struct node* node)
                                emit_channel_scale(&emit, input, scale, shift, input->dims[1]));
     }
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < input->dim_num; i++)
+    for (int i = 0; i < input->dim_num; ++i)
         dims[i] = i >= first && i < last ? input->dims[i] : 1;
     struct tensor* scale = emit_operand(&emit, 1, "gamma", dims, input->dim_num);
     struct tensor* shift = emit_operand(&emit, 2, "beta", dims, input->dim_num);
@@ -161,7 +161,7 @@ static int lower_bias(struct graph* graph, struct node* node)
     require_rank(&emit, 2, MAX_SHAPE_DIM_NUM);
     if (emit.status < 0) return emit.status;
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < input->dim_num; i++)
+    for (int i = 0; i < input->dim_num; ++i)
         dims[i] = i == 1 ? input->dims[1] : 1;
     struct tensor* bias = emit_operand(&emit, 1, "bias", dims, input->dim_num);
     return finish_emitting(&emit, 1, emit_op(&emit, "Add", 2, input, bias));

@@ -11,7 +11,7 @@ static void fail_operand(emitter_t* emit, const struct tensor* operand, const ch
                          const int64_t dims[], int dim_num)
 {
     text_t expected = {0};
-    for (int i = 0; i < dim_num; i++)
+    for (int i = 0; i < dim_num; ++i)
         append_text(&expected, "%s%lld", i > 0 ? " x " : "", (long long)dims[i]);
     fail_emitting(emit, TENGINE_EINVAL, "%s '%s' has %lld elements, %s expected", what,
                   operand->name, (long long)operand->elem_num,
@@ -22,7 +22,7 @@ static void fail_operand(emitter_t* emit, const struct tensor* operand, const ch
 static bool has_count(const struct tensor* tensor, const int64_t dims[], int dim_num)
 {
     int64_t num = 1;
-    for (int i = 0; i < dim_num; i++)
+    for (int i = 0; i < dim_num; ++i)
         if (dims[i] < 0 || __builtin_mul_overflow(num, dims[i], &num)) return false;
     return num == tensor->elem_num;
 }
@@ -30,7 +30,7 @@ static bool has_count(const struct tensor* tensor, const int64_t dims[], int dim
 static bool has_dims(const struct tensor* tensor, const int64_t dims[], int dim_num)
 {
     bool same = tensor->dim_num == dim_num;
-    for (int i = 0; same && i < dim_num; i++)
+    for (int i = 0; same && i < dim_num; ++i)
         same = tensor->dims[i] == dims[i];
     return same;
 }
@@ -76,7 +76,7 @@ struct tensor* emit_repeated(emitter_t* emit, float value, int num)
         fail_emitting(emit, TENGINE_ENOMEM, "no memory for %d floats", num);
         return NULL;
     }
-    for (int i = 0; i < num; i++)
+    for (int i = 0; i < num; ++i)
         values[i] = value;
     struct tensor* list = emit_floats(emit, values, num);
     free_memory(values);
@@ -129,7 +129,7 @@ bool has_plane_elements(struct node* node)
 bool has_full_planes(struct node* node)
 {
     const struct tensor* input = get_ir_node_input(node, 0);
-    for (int i = 2; i < input->dim_num; i++)
+    for (int i = 2; i < input->dim_num; ++i)
         if (input->dims[i] == 0) {
             refuse_raising(node, "its input has no elements along axis %d", i);
             return false;

@@ -162,7 +162,7 @@ static int lower_swap_axis(struct graph* graph, struct node* node)
     TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->dim_0, rank, &first));
     TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->dim_1, rank, &second));
     int64_t order[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; i < rank; ++i)
         order[i] = i == first ? second : i == second ? first : i;
     return finish_transposed(graph, node, "dim", order);
 }
@@ -177,7 +177,7 @@ static int raise_transpose(struct graph* graph, struct node* node)
     int num;
     const int64_t* perm = get_ir_node_ints(node, "perm", &num);
     int64_t order[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; i < rank; ++i)
         order[i] = num == rank ? (perm[i] < 0 ? perm[i] + rank : perm[i]) : rank - 1 - i;
     emitter_t emit = start_emitting(graph, node);
     if (rank != 4 || order[0] != 0 || order[1] != 2 || order[2] != 3)

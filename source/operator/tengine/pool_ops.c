@@ -87,7 +87,7 @@ static int64_t count_outputs(const pool_axis_t* axis, int64_t pad, int flavor)
     if (flavor == FLAVOR_DARKNET) return 1 + (slack + pad) / axis->stride;
     if (flavor != FLAVOR_CEIL) return 1 + (slack + 2 * pad) / axis->stride;
     int64_t output = 2 + (slack + 2 * pad - 1) / axis->stride;
-    if (pad > 0 && (output - 1) * axis->stride >= axis->input + pad) output--;
+    if (pad > 0 && (output - 1) * axis->stride >= axis->input + pad) --output;
     return output;
 }
 
@@ -276,7 +276,7 @@ static bool is_said_by(const raised_pool_t* pool, const struct window_axis* want
     resolve_axis(&axis, pad, flavor);
     if (axis.output != wanted->output || axis.pad != wanted->pad_begin || !meets_input(&axis))
         return false;
-    for (int64_t i = 0; pool->is_average && i < axis.output; i++)
+    for (int64_t i = 0; pool->is_average && i < axis.output; ++i)
         if (count_averaged(&axis, i, flavor) !=
             count_averaged_here(wanted, i, pool->counts_padding))
             return false;
@@ -289,7 +289,7 @@ static bool find_pad(const raised_pool_t* pool, const struct window_axis* axis, 
 {
     const int64_t before = axis->pad_begin;
     const int64_t candidates[] = {same ? -1 : before, 2 * before, 2 * before + 1};
-    for (int i = 0; i < (same ? 1 : 3); i++) {
+    for (int i = 0; i < (same ? 1 : 3); ++i) {
         *out_pad = candidates[i];
         if (candidates[i] <= INT32_MAX && is_said_by(pool, axis, *out_pad, flavor)) return true;
     }
@@ -304,7 +304,7 @@ static bool find_flavor(const struct node* node, const raised_pool_t* pool, int*
     const bool is_same = strncmp(get_ir_node_text(node, "auto_pad", ""), "SAME", 4) == 0;
     const int flavors[] = {ceils ? FLAVOR_CEIL : FLAVOR_FLOOR, ceils ? FLAVOR_FLOOR : FLAVOR_CEIL,
                            FLAVOR_COUNT_PADDING, FLAVOR_DARKNET};
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; ++i) {
         const bool same = is_same == (i < 4);
         *out_flavor = flavors[i % 4];
         if (find_pad(pool, &pool->window.axes[0], *out_flavor, same, &out_pads[0]) &&
@@ -323,7 +323,7 @@ static bool is_plane_kernel(const struct window* window)
 
 static bool takes_one_plane(const struct window* window)
 {
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; ++i)
         if (window->axes[i].output != 1 || window->axes[i].pad_begin != 0) return false;
     return true;
 }
@@ -391,7 +391,7 @@ static int raise_pool(struct graph* graph, struct node* node)
                           .counts_padding = get_ir_node_int(node, "count_include_pad", 0) != 0};
     TENGINE_RETURN_IF_ERROR(resolve_pool_window(node, &pool.window));
     if (rank == 3) pool.window.axes[1] = one_element_axis;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; ++i)
         if (pool.window.axes[i].dilation != 1)
             return refuse_raising(node, "Tengine's Pooling has no dilation, this one %d",
                                   pool.window.axes[i].dilation);

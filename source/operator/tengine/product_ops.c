@@ -79,8 +79,8 @@ static struct tensor* emit_transposed(emitter_t* emit, const struct tensor* matr
         fail_emitting(emit, TENGINE_EINTERNAL, "its weight cannot be transposed");
         return NULL;
     }
-    for (int r = 0; r < rows; r++)
-        for (int c = 0; c < columns; c++)
+    for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < columns; ++c)
             made->f32[(int64_t)c * rows + r] = matrix->f32[(int64_t)r * columns + c];
     return made;
 }
@@ -174,7 +174,7 @@ static int raise_matmul(struct graph* graph, struct node* node)
         return refuse_raising(
             node, "Tengine's Matmul takes operands of one rank, 2 to 4, these have %d and %d",
             a->dim_num, b->dim_num);
-    for (int i = 0; i < a->dim_num - 2; i++)
+    for (int i = 0; i < a->dim_num - 2; ++i)
         if (a->dims[i] != b->dims[i])
             return refuse_raising(node,
                                   "Tengine's Matmul does not broadcast, axis %d has %d and %d", i,

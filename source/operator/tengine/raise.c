@@ -33,7 +33,7 @@ int read_raised_ints(const struct node* node, int index, int64_t* out_values, in
 const char* print_raised_shape(const struct tensor* tensor, char out_text[RAISED_SHAPE_SIZE])
 {
     int length = snprintf(out_text, RAISED_SHAPE_SIZE, "[");
-    for (int i = 0; i < tensor->dim_num && length < RAISED_SHAPE_SIZE; i++)
+    for (int i = 0; i < tensor->dim_num && length < RAISED_SHAPE_SIZE; ++i)
         length += snprintf(out_text + length, (size_t)(RAISED_SHAPE_SIZE - length),
                            i ? ",%d" : "%d", tensor->dims[i]);
     if (length < RAISED_SHAPE_SIZE)
@@ -50,7 +50,7 @@ bool have_same_shape(const struct tensor* first, const struct tensor* second)
 bool have_inputs_output_shape(const struct node* node)
 {
     const struct tensor* output = get_ir_node_output(node, 0);
-    for (int i = 0; i < node->input_num; i++) {
+    for (int i = 0; i < node->input_num; ++i) {
         const struct tensor* input = get_ir_node_input(node, i);
         if (!input || !have_same_shape(input, output)) return false;
     }
@@ -73,7 +73,7 @@ bool is_type_free(const struct node* node, int index)
     const struct tensor* output = get_ir_node_output(node, index);
     if (!output) return true;
     if (is_ir_graph_output(node->graph, output->index)) return false;
-    for (int i = 0; i < output->consumer_num; i++)
+    for (int i = 0; i < output->consumer_num; ++i)
         if (strcmp(get_ir_node_op(get_ir_graph_node(node->graph, output->consumer[i])), "Cast") !=
             0)
             return false;

@@ -115,10 +115,10 @@ static bool fits(const struct layer* layer, enum slot slot, const struct tensor*
 static int sort_inputs(const struct node* node, struct layer* layer)
 {
     int slot = SLOT_B;
-    for (int i = SLOT_B; i < node->input_num; i++) {
+    for (int i = SLOT_B; i < node->input_num; ++i) {
         struct tensor* tensor = get_ir_node_input(node, i);
         while (tensor && slot < SLOT_NUM && !fits(layer, (enum slot)slot, tensor))
-            slot++;
+            ++slot;
         if (slot >= SLOT_NUM)
             return fail_node(node, TENGINE_EINVAL,
                              "input %d, '%s', is neither a bias, lengths, a state nor peepholes of "
@@ -134,7 +134,7 @@ static int sort_inputs(const struct node* node, struct layer* layer)
 static int check_layer(const struct node* node, int hidden)
 {
     const struct tensor* x = get_ir_node_input(node, 0);
-    for (int i = 0; i < node->input_num; i++)
+    for (int i = 0; i < node->input_num; ++i)
         TENGINE_RETURN_IF_ERROR(require_type(node, i, TYPE_BIT(FP32) | TYPE_BIT(INT32)));
     if (x->dim_num != 3)
         return fail_node(node, TENGINE_EINVAL,
@@ -175,7 +175,7 @@ static struct tensor* emit_in_shape(emitter_t* emit, struct tensor* tensor, cons
 {
     if (!tensor) return NULL;
     bool same = tensor->dim_num == num;
-    for (int i = 0; i < num && same; i++)
+    for (int i = 0; i < num && same; ++i)
         same = tensor->dims[i] == dims[i];
     return same ? tensor : emit_reshape(emit, tensor, dims, num);
 }
@@ -385,7 +385,7 @@ static int raise_layer(struct graph* graph, struct node* node, const char* op)
     const struct tensor* recurrence = get_ir_node_input(node, SLOT_R);
     emitter_t emit = start_emitting(graph, node);
     begin_op(&emit, op, 0);
-    for (int slot = 0; slot < node->input_num; slot++)
+    for (int slot = 0; slot < node->input_num; ++slot)
         if (get_ir_node_input(node, slot)) emit_input(&emit, get_ir_node_input(node, slot));
     emit_attr_int(&emit, "hidden_size", recurrence->dims[2]);
     emit_attr_int(&emit, "input_size", get_ir_node_input(node, SLOT_X)->dims[2]);

@@ -98,7 +98,7 @@ static int lower_reduction(struct graph* graph, struct node* node)
         return fail_node(node, TENGINE_EINVAL,
                          "type %d is unknown; they are 0 (sum) to 10 (log of sum of exponentials)",
                          param->type);
-    for (int i = 0; i < REDUCTION_DIMS; i++) {
+    for (int i = 0; i < REDUCTION_DIMS; ++i) {
         int axis;
         if (dims[i] == UNUSED_DIM) continue;
         TENGINE_RETURN_IF_ERROR(
@@ -122,9 +122,9 @@ static bool read_reduced(struct node* node, bool out_reduced[MAX_SHAPE_DIM_NUM])
                                      : "it reduces nothing, Tengine's Reduction without axes all");
         return false;
     }
-    for (int i = 0; i < MAX_SHAPE_DIM_NUM; i++)
+    for (int i = 0; i < MAX_SHAPE_DIM_NUM; ++i)
         out_reduced[i] = num == 0 && i < input->dim_num;
-    for (int i = 0; i < num; i++) {
+    for (int i = 0; i < num; ++i) {
         int axis;
         if (normalize_axis(node, axes[i], input->dim_num, &axis) < 0) return false;
         out_reduced[axis] = true;
@@ -153,7 +153,7 @@ static struct tensor* emit_tm_reduction(emitter_t* emit, int type,
     struct tensor* input = get_ir_node_input(emit->origin, 0);
     int num = 0;
     begin_op(emit, "tengine.Reduction", 1, input);
-    for (int i = 0; i < input->dim_num; i++)
+    for (int i = 0; i < input->dim_num; ++i)
         if (reduced[i]) emit_attr_int(emit, names[num++], i);
     emit_attr_int(emit, "type", type);
     emit_attr_int(emit, "keepdim", keep);
@@ -166,7 +166,7 @@ static int raise_reduction(struct graph* graph, struct node* node)
     if (!is_reduction_expressible(node) || !read_reduced(node, reduced)) return OP_NOT_RAISED;
     int type = 0;
     while (strcmp(reductions[type], get_ir_node_op(node)) != 0)
-        type++;
+        ++type;
     const bool keep = get_ir_node_int(node, "keepdims", 1) != 0;
     emitter_t emit = start_emitting(graph, node);
     return finish_emitting(&emit, 1, emit_tm_reduction(&emit, type, reduced, keep));
@@ -195,8 +195,8 @@ static int find_first_reduced(const struct tensor* input, const bool reduced[MAX
 {
     int axis = 0;
     while (axis < input->dim_num && !reduced[axis])
-        axis++;
-    for (int i = axis; i < input->dim_num; i++)
+        ++axis;
+    for (int i = axis; i < input->dim_num; ++i)
         if (!reduced[i]) return -1;
     return axis < input->dim_num ? axis : -1;
 }

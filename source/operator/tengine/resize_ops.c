@@ -212,7 +212,7 @@ static int64_t find_nearest(const struct node* node, const struct resize_axis* a
 static bool is_nearest_equal(const struct node* node, const struct resize_axis* axis, int64_t size)
 {
     const float scale = (float)axis->size / (float)size;
-    for (int64_t i = 0; !axis->identity && i < axis->size; i++) {
+    for (int64_t i = 0; !axis->identity && i < axis->size; ++i) {
         int64_t place = (int64_t)((float)i / scale);
         if (place > size - 1) place = size - 1;
         if (find_nearest(node, axis, size, i) != place) return false;

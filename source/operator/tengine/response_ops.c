@@ -230,7 +230,7 @@ static void mark_axes(struct node* node, int rank, bool out_marks[])
         axes = usual;
         num = 3;
     }
-    for (int i = 0; i < num; i++) {
+    for (int i = 0; i < num; ++i) {
         const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
         if (axis >= 0 && axis < rank) out_marks[axis] = true;
     }

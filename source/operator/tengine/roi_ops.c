@@ -106,7 +106,7 @@ static struct tensor* emit_target_grid(emitter_t* emit, int64_t height, int64_t 
                       (long long)width);
         return NULL;
     }
-    for (int64_t i = 0; i < points; i++) {
+    for (int64_t i = 0; i < points; ++i) {
         values[i] = grid_coordinate(i % width, width);
         values[points + i] = grid_coordinate(i / width, height);
         values[2 * points + i] = 1;

@@ -221,7 +221,7 @@ static int push_parts(struct new_shape* shape, int64_t first, int64_t second)
 // become one, −4 one becomes the two that follow.
 static int read_new_shape(struct new_shape* shape, const int64_t values[], int num)
 {
-    for (int i = 0; i < num; i++) {
+    for (int i = 0; i < num; ++i) {
         int status;
         if (values[i] == 0) {
             status = push_same(shape);
@@ -236,7 +236,7 @@ static int read_new_shape(struct new_shape* shape, const int64_t values[], int n
             status = push_parts(shape, values[i + 1], values[i + 2]);
             i += 2;
         } else {
-            shape->taken++;
+            ++shape->taken;
             status = push_dim(shape, values[i]);
         }
         TENGINE_RETURN_IF_ERROR(status);
@@ -249,7 +249,7 @@ static int close_shape(struct new_shape* shape, int64_t elem_num)
 {
     int64_t product = 1;
     bool fits = true;
-    for (int i = 0; fits && i < shape->num; i++)
+    for (int i = 0; fits && i < shape->num; ++i)
         fits = i == shape->inferred || !__builtin_mul_overflow(product, shape->dims[i], &product);
     if (shape->inferred >= 0) {
         fits = fits && product > 0 && elem_num % product == 0;
@@ -265,7 +265,7 @@ static int close_shape(struct new_shape* shape, int64_t elem_num)
 
 static void reverse_list(int64_t values[], int num)
 {
-    for (int i = 0; i < num / 2; i++) {
+    for (int i = 0; i < num / 2; ++i) {
         const int64_t kept = values[i];
         values[i] = values[num - 1 - i];
         values[num - 1 - i] = kept;
@@ -336,7 +336,7 @@ static int raise_reshape(struct graph* graph, struct node* node)
     if (num < 0) return refuse_raising(node, "its shape is not a constant");
     if (num == 0) return refuse_raising(node, "its output is a scalar");
     const bool zeros_are_sizes = get_ir_node_int(node, "allowzero", 0) != 0;
-    for (int i = 0; i < num; i++)
+    for (int i = 0; i < num; ++i)
         if (dims[i] == 0 && zeros_are_sizes)
             return refuse_raising(node, "its output has no elements");
     emitter_t emit = start_emitting(graph, node);
@@ -357,7 +357,7 @@ static int lower_squeeze(struct graph* graph, struct node* node)
     const int named[] = {param->dim_0, param->dim_1, param->dim_2, param->dim_3};
     unsigned chosen = 0;
     bool all = true;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; ++i) {
         if (named[i] == -2) continue;
         all = false;
         int axis;
@@ -369,7 +369,7 @@ static int lower_squeeze(struct graph* graph, struct node* node)
     }
     int64_t dims[MAX_SHAPE_DIM_NUM];
     int num = 0;
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; i < rank; ++i)
         if (input->dims[i] != 1 || !(all || chosen >> i & 1u)) dims[num++] = input->dims[i];
     emitter_t emit = start_emitting(graph, node);
     return finish_emitting(&emit, 1, emit_reshape(&emit, input, dims, num));
@@ -391,14 +391,14 @@ static int raise_squeeze(struct graph* graph, struct node* node)
         if (num == 0) return raise_as_reshape(graph, node);
     }
     if (output->dim_num == 0) return refuse_raising(node, "its output is a scalar");
-    for (int i = 0; i < num; i++) {
+    for (int i = 0; i < num; ++i) {
         if (axes[i] < 0) axes[i] += input->dim_num;
         places[axes[i]] = true;
         if (axes[i] > 3) return raise_as_reshape(graph, node);
     }
     emitter_t emit = start_emitting(graph, node);
     begin_op(&emit, "tengine.Squeeze", 1, get_ir_node_input(node, 0));
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; ++i)
         if (places[i]) emit_attr_int(&emit, names[i], nhwc_axis[i]);
     return finish_emitting(&emit, 1, end_op(&emit));
 }
@@ -415,7 +415,7 @@ static int lower_to_longer(struct graph* graph, struct node* node, const int64_t
                          "%d more dimensions for an input with %d; %d is most", num, input->dim_num,
                          MAX_SHAPE_DIM_NUM);
     unsigned added = 0;
-    for (int i = 0; i < num; i++) {
+    for (int i = 0; i < num; ++i) {
         if (places[i] < 0 || places[i] >= rank || added >> places[i] & 1u)
             return fail_node(node, TENGINE_ERANGE,
                              "new axis %lld of an output with %d dimensions; each of 0 to %d is "
@@ -424,7 +424,7 @@ static int lower_to_longer(struct graph* graph, struct node* node, const int64_t
         added |= 1u << places[i];
     }
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0, from = 0; i < rank; i++)
+    for (int i = 0, from = 0; i < rank; ++i)
         dims[i] = added >> i & 1u ? 1 : input->dims[from++];
     emitter_t emit = start_emitting(graph, node);
     return finish_emitting(&emit, 1, emit_reshape(&emit, input, dims, rank));
@@ -441,7 +441,7 @@ static int lower_unsqueeze(struct graph* graph, struct node* node)
     if (num == 0 || num > MAX_SHAPE_DIM_NUM)
         return fail_node(node, TENGINE_EINVAL, "axises has %d values, 1 to %d expected", num,
                          MAX_SHAPE_DIM_NUM);
-    for (int i = 0; i < num; i++) {
+    for (int i = 0; i < num; ++i) {
         places[i] = param->axises.values[i];
         if (places[i] < 0) places[i] += num == 1 ? rank : rank + num;
     }
@@ -462,7 +462,7 @@ static int raise_unsqueeze(struct graph* graph, struct node* node)
     const int num = read_raised_ints(node, 1, axes, MAX_SHAPE_DIM_NUM);
     if (num < 0) return refuse_raising(node, "its axes are not constants");
     if (num == 0) return refuse_raising(node, "it adds no axis");
-    for (int i = 0; i < num; i++)
+    for (int i = 0; i < num; ++i)
         if (axes[i] < 0) axes[i] += get_ir_node_output(node, 0)->dim_num;
     emitter_t emit = start_emitting(graph, node);
     begin_op(&emit, "tengine.Unsqueeze", 1, get_ir_node_input(node, 0));
@@ -498,7 +498,7 @@ static int read_list(const struct node* node, const char* name, const struct op_
     if (*out_num == 0 || *out_num > MAX_SHAPE_DIM_NUM)
         return fail_node(node, TENGINE_EINVAL, "%s has %d values, 1 to %d expected", name, *out_num,
                          MAX_SHAPE_DIM_NUM);
-    for (int i = 0; i < *out_num; i++)
+    for (int i = 0; i < *out_num; ++i)
         if (out_values[i] < minimum)
             return fail_node(node, TENGINE_ERANGE,
                              "%s has %lld at place %d, it must be at least %d", name,
@@ -539,7 +539,7 @@ static int lower_tile(struct graph* graph, struct node* node)
     int num;
     TENGINE_RETURN_IF_ERROR(read_list(node, "reps", &param->reps, 0, given, &num));
     const int rank = input->dim_num > num ? input->dim_num : num;
-    for (int i = 0; i < rank; i++) {
+    for (int i = 0; i < rank; ++i) {
         const int from_end = rank - i;
         repeats[i] = from_end <= num ? given[num - from_end] : 1;
         dims[i] = from_end <= input->dim_num ? input->dims[input->dim_num - from_end] : 1;

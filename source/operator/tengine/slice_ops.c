@@ -129,7 +129,7 @@ static int find_part_sizes(const struct node* node, int axis, int64_t sizes[])
         return fail_node(node, TENGINE_EINVAL, "slice_point_ has %d values for %d outputs",
                          points->num, num);
     int64_t before = 0;
-    for (int i = 0; i < num; i++) {
+    for (int i = 0; i < num; ++i) {
         const int64_t point = points->num == 0 ? before + size / num
                               : i < num - 1    ? points->values[i]
                                                : size;
@@ -178,7 +178,7 @@ static int lower_tensorflow_slice(emitter_t* emit, struct tensor* input)
                              "begin_ has %d values and size_ %d, the input has %d dimensions",
                              param->begin_.num, param->size_.num, rank);
     struct axis_cut cuts[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < rank; i++) {
+    for (int i = 0; i < rank; ++i) {
         const int64_t begin = param->begin_.values[i];
         const int64_t size = param->size_.values[i];
         const int64_t left = begin < 0 ? -1 : input->dims[i] - begin;
@@ -227,7 +227,7 @@ static struct tensor* raise_one_axis(emitter_t* emit, struct tensor* input, int6
 {
     const bool direct = rank == 4 || (range->step == 1 && (rank == 3 || (rank == 2 && axis == 1)));
     int64_t four[] = {1, dims[axis], 1, 1};
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; i < rank; ++i)
         if (i != axis) four[i < axis ? 0 : 2] *= dims[i];
     dims[axis] = range->length;
     if (direct) return raise_range(emit, input, axis, range);
@@ -240,7 +240,7 @@ static struct tensor* raise_strided(emitter_t* emit, struct tensor* input,
                                     const struct slice_range ranges[])
 {
     int64_t begins[4], ends[4], strides[4];
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; ++i) {
         begins[i] = ranges[i].start;
         strides[i] = ranges[i].step;
         ends[i] = ranges[i].start + (ranges[i].length - 1) * ranges[i].step + 1 - input->dims[i];
@@ -256,7 +256,7 @@ static struct tensor* raise_strided(emitter_t* emit, struct tensor* input,
 static int straighten(struct node* node, struct slice_range ranges[], bool turned[])
 {
     const struct tensor* input = get_ir_node_input(node, 0);
-    for (int i = 0; i < input->dim_num; i++) {
+    for (int i = 0; i < input->dim_num; ++i) {
         struct slice_range* range = &ranges[i];
         turned[i] = range->step < 0 && range->length > 1;
         if (range->length == 0) return refuse_raising(node, "it takes nothing of axis %d", i);
@@ -280,12 +280,12 @@ static struct tensor* raise_cuts(emitter_t* emit, struct tensor* input,
     bool is_cut[MAX_SHAPE_DIM_NUM] = {false};
     int cut_num = 0;
     read_dims(input, dims);
-    for (int i = 0; i < rank; i++) {
+    for (int i = 0; i < rank; ++i) {
         is_cut[i] = ranges[i].length != dims[i];
         cut_num += is_cut[i];
     }
     if (rank == 4 && cut_num > 1 && !is_cut[0]) return raise_strided(emit, input, ranges);
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; i < rank; ++i)
         if (is_cut[i] || (cut_num == 0 && !keep_none && i == rank - 1))
             input = raise_one_axis(emit, input, dims, rank, i, &ranges[i]);
     return input;
@@ -302,11 +302,11 @@ static int raise_slice(struct graph* graph, struct node* node)
     const int status = straighten(node, ranges, turned);
     if (status != TENGINE_OK) return status;
     const int rank = input->dim_num;
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; i < rank; ++i)
         any_turned = any_turned || turned[i];
     emitter_t emit = start_emitting(graph, node);
     input = raise_cuts(&emit, input, ranges, any_turned);
-    for (int64_t i = 0; i < rank; i++)
+    for (int64_t i = 0; i < rank; ++i)
         if (turned[i])
             input = emit_op(&emit, "tengine.Reverse", 2, input, emit_int32s(&emit, &i, 1));
     return finish_emitting(&emit, 1, input);
@@ -348,7 +348,7 @@ static int check_strided_slice(const struct node* node)
         return fail_node(node, TENGINE_ENOTSUP,
                          "new_axis_mask is %d and ellipsis_mask %d, 0 is accepted",
                          param->new_axis_mask, param->ellipsis_mask);
-    for (int i = 0; i < rank; i++) {
+    for (int i = 0; i < rank; ++i) {
         const int64_t begin = param->begin.values[i];
         if (param->stride.values[i] == 0)
             return fail_node(node, TENGINE_ERANGE, "stride is 0 on axis %d", i);
@@ -364,14 +364,14 @@ static int lower_strided_slice(struct graph* graph, struct node* node)
     struct tensor* input = get_ir_node_input(node, 0);
     TENGINE_RETURN_IF_ERROR(check_strided_slice(node));
     struct axis_cut cuts[4];
-    for (int i = 0; i < input->dim_num; i++)
+    for (int i = 0; i < input->dim_num; ++i)
         cuts[i] = find_strided_cut(param, i);
     emitter_t emit = start_emitting(graph, node);
     struct tensor* result = emit_cuts(&emit, input, cuts, input->dim_num);
     if (emit.status < 0 || !param->shrink_axis_mask) return finish_emitting(&emit, 1, result);
     int64_t dims[4];
     int num = 0;
-    for (int i = 0; i < result->dim_num; i++) {
+    for (int i = 0; i < result->dim_num; ++i) {
         if (!(param->shrink_axis_mask >> i & 1))
             dims[num++] = result->dims[i];
         else if (result->dims[i] != 1)
@@ -405,7 +405,7 @@ static int find_caffe_crop(const struct node* node, struct axis_cut cuts[], int*
     const int64_t offsets[] = {0, param->offset_c, param->offset_h, param->offset_w};
     int axis;
     TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, 4, &axis));
-    for (int i = axis; i < 4; i++)
+    for (int i = axis; i < 4; ++i)
         TENGINE_RETURN_IF_ERROR(add_crop(node, cuts, num, i, offsets[i], reference->dims[i]));
     return TENGINE_OK;
 }
@@ -462,7 +462,7 @@ static int read_borders(const struct node* node, int64_t before[4], int64_t afte
                               {param->pad_2_h, param->pad_2_w},
                               {param->pad_3_h, param->pad_3_w}};
     const int rank = get_ir_node_input(node, 0)->dim_num;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; ++i) {
         before[i] = borders[i][0] == -1 ? 0 : borders[i][0];
         after[i] = borders[i][1] == -1 ? 0 : borders[i][1];
         if (before[i] < 0 || after[i] < 0)
@@ -488,7 +488,7 @@ static int lower_pad(struct graph* graph, struct node* node)
         return fail_node(node, TENGINE_ERANGE,
                          "mode is %d; 0 constant, 1 edge and 2 reflect are accepted", param->mode);
     int64_t pads[2 * MAX_SHAPE_DIM_NUM] = {0};
-    for (int i = 0; i < rank && i < 4; i++) {
+    for (int i = 0; i < rank && i < 4; ++i) {
         pads[i] = before[i];
         pads[rank + i] = after[i];
     }
@@ -503,7 +503,7 @@ static int lower_pad(struct graph* graph, struct node* node)
 static int check_original_pads(struct node* node, int mode, float value, const int64_t before[],
                                const int64_t after[])
 {
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; ++i)
         if (before[i] < 0 || after[i] < 0)
             return refuse_raising(node, "it cuts %lld and %lld elements of axis %d",
                                   (long long)-before[i], (long long)-after[i], i);
@@ -523,7 +523,7 @@ static int raise_pad(struct graph* graph, struct node* node)
     const char* mode_name = get_ir_node_text(node, "mode", "constant");
     int mode = 0;
     while (mode < 3 && strcmp(mode_name, pad_modes[mode]) != 0)
-        mode++;
+        ++mode;
     if (mode == 3) return refuse_raising(node, "its mode is '%s'", mode_name);
     if (input->dim_num != 4)
         return refuse_raising(node, "its input has %d dimensions, not 4", input->dim_num);
@@ -537,7 +537,7 @@ static int raise_pad(struct graph* graph, struct node* node)
     if (status != TENGINE_OK) return status;
     emitter_t emit = start_emitting(graph, node);
     begin_op(&emit, "tengine.Pad", 1, get_ir_node_input(node, 0));
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; ++i) {
         emit_attr_int(&emit, names[i][0], before[i]);
         emit_attr_int(&emit, names[i][1], after[i]);
     }

@@ -76,7 +76,7 @@ static int raise_unary(struct graph* graph, struct node* node)
     int type = 0;
     if (!has_tengine_type(node)) return OP_NOT_RAISED;
     while (strcmp(unary_ops[type], get_ir_node_op(node)) != 0)
-        type++;
+        ++type;
     emitter_t emit = start_emitting(graph, node);
     return finish_emitting(&emit, 1, emit_tm_unary(&emit, type, get_ir_node_input(node, 0)));
 }
@@ -114,7 +114,7 @@ static int lower_zeros_like(struct graph* graph, struct node* node)
 {
     const struct tensor* input = get_ir_node_input(node, 0);
     int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < input->dim_num; i++)
+    for (int i = 0; i < input->dim_num; ++i)
         dims[i] = input->dims[i];
     emitter_t emit = start_emitting(graph, node);
     struct tensor* zeros =

@@ -13,7 +13,7 @@
 namespace tengine {
 namespace {
 
-int check_parameters(const ir_tensor_t& tensor)
+int check_parameters(const struct tensor& tensor)
 {
     const int axis = tensor.quant_axis;
     if (tensor.quant_param_num > 1 && tensor.shape_set &&
@@ -22,7 +22,7 @@ int check_parameters(const ir_tensor_t& tensor)
                                  "tensor '%s' has %d scales, but dimension %d has %d elements",
                                  tensor.name, tensor.quant_param_num, axis,
                                  axis < tensor.dim_num ? tensor.dims[axis] : 0);
-    for (int i = 0; i < tensor.quant_param_num; i++)
+    for (int i = 0; i < tensor.quant_param_num; ++i)
         if (!std::isfinite(scales_of(tensor)[i]) || scales_of(tensor)[i] <= 0)
             return tengine_error_set(TENGINE_EINVAL,
                                      "tensor '%s' has the scale %g; it must be positive",
@@ -30,9 +30,9 @@ int check_parameters(const ir_tensor_t& tensor)
     return TENGINE_OK;
 }
 
-ir_tensor_t* add_constant(graph& graph, const String& name, int data_type, int number)
+struct tensor* add_constant(graph& graph, const String& name, int data_type, int number)
 {
-    ir_tensor_t* constant = create_ir_tensor(&graph, name.c_str(), data_type);
+    struct tensor* constant = create_ir_tensor(&graph, name.c_str(), data_type);
     if (!constant) return nullptr;
     constant->tensor_type = TENSOR_TYPE_CONST;
     const int rank = number == 1 ? 0 : 1;
@@ -42,9 +42,9 @@ ir_tensor_t* add_constant(graph& graph, const String& name, int data_type, int n
 }
 
 template <class T>
-int write_zero_points(const ir_tensor_t& tensor, ir_tensor_t& constant)
+int write_zero_points(const struct tensor& tensor, struct tensor& constant)
 {
-    for (int i = 0; i < tensor.quant_param_num; i++) {
+    for (int i = 0; i < tensor.quant_param_num; ++i) {
         const int value = zero_points_of(tensor)[i];
         if (value < std::numeric_limits<T>::lowest() || value > std::numeric_limits<T>::max())
             return tengine_error_set(TENGINE_ERANGE, "tensor '%s' of %s has the zero point %d",
@@ -54,7 +54,7 @@ int write_zero_points(const ir_tensor_t& tensor, ir_tensor_t& constant)
     return TENGINE_OK;
 }
 
-int fill_zero_points(const ir_tensor_t& tensor, ir_tensor_t& constant)
+int fill_zero_points(const struct tensor& tensor, struct tensor& constant)
 {
     switch (tensor.data_type) {
         case TENGINE_DT_INT8:
@@ -68,7 +68,7 @@ int fill_zero_points(const ir_tensor_t& tensor, ir_tensor_t& constant)
     }
 }
 
-bool is_same_quantization(const ir_tensor_t& a, const ir_tensor_t& b)
+bool is_same_quantization(const struct tensor& a, const struct tensor& b)
 {
     return a.data_type == b.data_type && a.quant_param_num == 1 && b.quant_param_num == 1 &&
            a.scale == b.scale && a.zero_point == b.zero_point;
@@ -76,8 +76,8 @@ bool is_same_quantization(const ir_tensor_t& a, const ir_tensor_t& b)
 
 int free_clamped(const node& clamp)
 {
-    ir_tensor_t* tensor = find_clamped(clamp);
-    const ir_tensor_t* result = get_ir_node_output(&clamp, 0);
+    struct tensor* tensor = find_clamped(clamp);
+    const struct tensor* result = get_ir_node_output(&clamp, 0);
     if (!tensor || !result || !is_quantized(*result) || !is_same_quantization(*tensor, *result))
         return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(tensor, TENGINE_DT_FP32));
@@ -92,9 +92,9 @@ class Speller
     int run()
     {
         const int given = graph_.node_num;
-        for (int i = 0; i < given; i++)
+        for (int i = 0; i < given; ++i)
             TENGINE_RETURN_IF_ERROR(free_clamped(*graph_.node_list[i]));
-        for (int i = 0; i < given; i++)
+        for (int i = 0; i < given; ++i)
             if (speaks_tengine(graph_.node_list[i]))
                 TENGINE_RETURN_IF_ERROR(spell(*graph_.node_list[i]));
         return TENGINE_OK;
@@ -103,15 +103,15 @@ class Speller
   private:
     int spell(node& node)
     {
-        for (int i = 0; i < node.input_num; i++) {
-            ir_tensor_t* input = get_ir_node_input(&node, i);
+        for (int i = 0; i < node.input_num; ++i) {
+            struct tensor* input = get_ir_node_input(&node, i);
             if (!input || !is_quantized(*input)) continue;
-            ir_tensor_t* value = nullptr;
+            struct tensor* value = nullptr;
             TENGINE_RETURN_IF_ERROR(find_value(node, *input, &value));
             TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(&node, i, value));
         }
-        for (int i = 0; i < node.output_num; i++) {
-            ir_tensor_t* output = get_ir_node_output(&node, i);
+        for (int i = 0; i < node.output_num; ++i) {
+            struct tensor* output = get_ir_node_output(&node, i);
             if (output && is_quantized(*output))
                 TENGINE_RETURN_IF_ERROR(quantise(node, i, *output));
         }
@@ -119,9 +119,9 @@ class Speller
     }
 
     // What a quantised tensor stands for, in float; one DequantizeLinear for all its readers.
-    int find_value(const node& reader, ir_tensor_t& tensor, ir_tensor_t** out_value)
+    int find_value(const node& reader, struct tensor& tensor, struct tensor** out_value)
     {
-        ir_tensor_t*& value = values_[static_cast<size_t>(tensor.index)];
+        struct tensor*& value = values_[static_cast<size_t>(tensor.index)];
         if (!value) {
             value = create_ir_tensor(&graph_, (String(tensor.name) + "_float").c_str(),
                                      TENGINE_DT_FP32);
@@ -132,9 +132,9 @@ class Speller
         return TENGINE_OK;
     }
 
-    int quantise(node& producer, int index, ir_tensor_t& tensor)
+    int quantise(node& producer, int index, struct tensor& tensor)
     {
-        ir_tensor_t* value =
+        struct tensor* value =
             create_ir_tensor(&graph_, (String(tensor.name) + "_value").c_str(), TENGINE_DT_FP32);
         if (!value) return tengine_error_code();
         TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(&producer, index, nullptr));
@@ -142,15 +142,15 @@ class Speller
         return add_linear(producer, "QuantizeLinear", tensor, *value, tensor);
     }
 
-    int add_linear(const node& origin, const char* op, const ir_tensor_t& quantised,
-                   ir_tensor_t& from, ir_tensor_t& to)
+    int add_linear(const node& origin, const char* op, const struct tensor& quantised,
+                   struct tensor& from, struct tensor& to)
     {
         TENGINE_RETURN_IF_ERROR(check_parameters(quantised));
         const String name = quantised.name;
         const int number = quantised.quant_param_num;
         node* made = create_op_node(&graph_, (name + "_" + op).c_str(), op, origin.name);
-        ir_tensor_t* scale = add_constant(graph_, name + "_scale", TENGINE_DT_FP32, number);
-        ir_tensor_t* zero_point =
+        struct tensor* scale = add_constant(graph_, name + "_scale", TENGINE_DT_FP32, number);
+        struct tensor* zero_point =
             add_constant(graph_, name + "_zero_point", quantised.data_type, number);
         if (!made || !scale || !zero_point) return tengine_error_code();
         std::copy_n(scales_of(quantised), number, scale->f32);
@@ -163,7 +163,7 @@ class Speller
     }
 
     graph& graph_;
-    Vector<ir_tensor_t*> values_;  // by the index of the quantised tensor
+    Vector<struct tensor*> values_;  // by the index of the quantised tensor
 };
 
 bool has_tengine_nodes(const graph& graph)

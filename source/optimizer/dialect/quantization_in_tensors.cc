@@ -12,14 +12,14 @@
 namespace tengine {
 namespace {
 
-bool is_read_by_tengine_only(const graph& graph, const ir_tensor_t& tensor)
+bool is_read_by_tengine_only(const graph& graph, const struct tensor& tensor)
 {
     const auto reads = [&](int32_t index) { return speaks_tengine(graph.node_list[index]); };
     return tensor.consumer_num > 0 && !is_ir_graph_output(&graph, tensor.index) &&
            std::all_of(tensor.consumer, tensor.consumer + tensor.consumer_num, reads);
 }
 
-int read_zero_point(const ir_tensor_t* zero_point, int index)
+int read_zero_point(const struct tensor* zero_point, int index)
 {
     if (!zero_point) return 0;
     const int i = zero_point->elem_num == 1 ? 0 : index;
@@ -41,10 +41,10 @@ struct Parameters
 
 // What a QuantizeLinear or DequantizeLinear of `bytes` says, as far as a tensor can have it:
 // constant scales for the whole or for the slices of dimension 0.
-bool read_parameters(const node& linear, const ir_tensor_t& bytes, Parameters* out_parameters)
+bool read_parameters(const node& linear, const struct tensor& bytes, Parameters* out_parameters)
 {
-    const ir_tensor_t* scale = get_ir_node_input(&linear, 1);
-    const ir_tensor_t* zero_point = get_ir_node_input(&linear, 2);
+    const struct tensor* scale = get_ir_node_input(&linear, 1);
+    const struct tensor* zero_point = get_ir_node_input(&linear, 2);
     const int type = bytes.data_type;
     if (type != TENGINE_DT_INT8 && type != TENGINE_DT_UINT8 && type != TENGINE_DT_INT32)
         return false;
@@ -56,14 +56,14 @@ bool read_parameters(const node& linear, const ir_tensor_t& bytes, Parameters* o
         const int64_t axis = get_ir_node_int(&linear, "axis", 1);
         if ((axis < 0 ? axis + bytes.dim_num : axis) != 0 || bytes.dims[0] != number) return false;
     }
-    for (int i = 0; i < number; i++) {
+    for (int i = 0; i < number; ++i) {
         out_parameters->scales.push_back(scale->f32[i]);
         out_parameters->zero_points.push_back(read_zero_point(zero_point, i));
     }
     return true;
 }
 
-bool has_parameters(const ir_tensor_t& tensor, const Parameters& parameters)
+bool has_parameters(const struct tensor& tensor, const Parameters& parameters)
 {
     const auto number = static_cast<size_t>(tensor.quant_param_num);
     return number == parameters.scales.size() &&
@@ -72,7 +72,7 @@ bool has_parameters(const ir_tensor_t& tensor, const Parameters& parameters)
                       zero_points_of(tensor));
 }
 
-int give_parameters(ir_tensor_t& tensor, const Parameters& parameters)
+int give_parameters(struct tensor& tensor, const Parameters& parameters)
 {
     tensor.quant_axis = 0;
     return set_ir_tensor_quantization_parameter(&tensor, parameters.scales.data(),
@@ -81,12 +81,12 @@ int give_parameters(ir_tensor_t& tensor, const Parameters& parameters)
 }
 
 // Whether a tensor can be said to be quantised so: it is not yet, or already in this way.
-bool can_have(const ir_tensor_t& tensor, const Parameters& parameters)
+bool can_have(const struct tensor& tensor, const Parameters& parameters)
 {
     return tensor.quant_param_num == 0 || has_parameters(tensor, parameters);
 }
 
-int rename(ir_tensor_t& tensor, const ir_tensor_t& like)
+int rename(struct tensor& tensor, const struct tensor& like)
 {
     char* name = duplicate_string(like.name);
     if (!name) return tengine_error_set(TENGINE_ENOMEM, "no memory for a name");
@@ -97,8 +97,8 @@ int rename(ir_tensor_t& tensor, const ir_tensor_t& like)
 
 int absorb_dequantise(graph& graph, node& linear)
 {
-    ir_tensor_t* bytes = get_ir_node_input(&linear, 0);
-    ir_tensor_t* value = get_ir_node_output(&linear, 0);
+    struct tensor* bytes = get_ir_node_input(&linear, 0);
+    struct tensor* value = get_ir_node_output(&linear, 0);
     Parameters parameters;
     if (!read_parameters(linear, *bytes, &parameters) || !can_have(*bytes, parameters))
         return TENGINE_OK;
@@ -114,7 +114,7 @@ int absorb_dequantise(graph& graph, node& linear)
     return TENGINE_OK;
 }
 
-bool is_input(const graph& graph, const ir_tensor_t& tensor)
+bool is_input(const graph& graph, const struct tensor& tensor)
 {
     return tensor.tensor_type == TENSOR_TYPE_INPUT && tensor.producer < 0 &&
            std::find(graph.input_tensors, graph.input_tensors + graph.input_tensor_num,
@@ -122,7 +122,7 @@ bool is_input(const graph& graph, const ir_tensor_t& tensor)
 }
 
 // The program feeds `bytes` in the place of `value`.
-int replace_input(graph& graph, ir_tensor_t& value, ir_tensor_t& bytes)
+int replace_input(graph& graph, struct tensor& value, struct tensor& bytes)
 {
     std::replace(graph.input_tensors, graph.input_tensors + graph.input_tensor_num, value.index,
                  bytes.index);
@@ -133,8 +133,8 @@ int replace_input(graph& graph, ir_tensor_t& value, ir_tensor_t& bytes)
 
 int absorb_quantise(graph& graph, node& linear)
 {
-    ir_tensor_t* value = get_ir_node_input(&linear, 0);
-    ir_tensor_t* bytes = get_ir_node_output(&linear, 0);
+    struct tensor* value = get_ir_node_input(&linear, 0);
+    struct tensor* bytes = get_ir_node_output(&linear, 0);
     Parameters parameters;
     if (value->consumer_num != 1 || is_ir_graph_output(&graph, value->index) ||
         !read_parameters(linear, *bytes, &parameters) || !can_have(*bytes, parameters))
@@ -147,14 +147,14 @@ int absorb_quantise(graph& graph, node& linear)
     if (begins) return replace_input(graph, *value, *bytes);
     int place = 0;
     while (producer->output_tensors[place] != value->index)
-        place++;
+        ++place;
     return set_ir_node_output_tensor(producer, place, bytes);
 }
 
 int quantise_clamped(const node& clamp)
 {
-    ir_tensor_t* tensor = find_clamped(clamp);
-    const ir_tensor_t* result = get_ir_node_output(&clamp, 0);
+    struct tensor* tensor = find_clamped(clamp);
+    const struct tensor* result = get_ir_node_output(&clamp, 0);
     if (!tensor || !result || !is_quantized(*result) || result->quant_param_num != 1 ||
         tensor->data_type != TENGINE_DT_FP32)
         return TENGINE_OK;
@@ -174,10 +174,10 @@ int say_quantization_in_tensors(graph& graph)
         {"DequantizeLinear", absorb_dequantise},
     };
     for (const auto& [op, absorb] : kSteps)
-        for (int i = 0; i < graph.node_num; i++)
+        for (int i = 0; i < graph.node_num; ++i)
             if (is_op(graph.node_list[i], op))
                 TENGINE_RETURN_IF_ERROR(absorb(graph, *graph.node_list[i]));
-    for (int i = 0; i < graph.node_num; i++)
+    for (int i = 0; i < graph.node_num; ++i)
         if (graph.node_list[i]) TENGINE_RETURN_IF_ERROR(quantise_clamped(*graph.node_list[i]));
     return TENGINE_OK;
 }

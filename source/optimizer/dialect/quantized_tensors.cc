@@ -23,27 +23,27 @@ bool speaks_tengine(const node* node)
     return node && node->op.method->tengine && node->op.method->lower;
 }
 
-bool is_quantized(const ir_tensor_t& tensor)
+bool is_quantized(const struct tensor& tensor)
 {
     const int type = tensor.data_type;
     return tensor.quant_param_num > 0 && (type == TENGINE_DT_INT8 || type == TENGINE_DT_UINT8 ||
                                           type == TENGINE_DT_INT16 || type == TENGINE_DT_INT32);
 }
 
-const float* scales_of(const ir_tensor_t& tensor)
+const float* scales_of(const struct tensor& tensor)
 {
     return tensor.quant_param_num == 1 ? &tensor.scale : tensor.scale_list;
 }
 
-const int* zero_points_of(const ir_tensor_t& tensor)
+const int* zero_points_of(const struct tensor& tensor)
 {
     return tensor.quant_param_num == 1 ? &tensor.zero_point : tensor.zp_list;
 }
 
-ir_tensor_t* find_clamped(const node& node)
+struct tensor* find_clamped(const node& node)
 {
     if (!is_clamp(node)) return nullptr;
-    ir_tensor_t* tensor = get_ir_node_input(&node, 0);
+    struct tensor* tensor = get_ir_node_input(&node, 0);
     if (!tensor || tensor->consumer_num != 1 || is_ir_graph_output(node.graph, tensor->index) ||
         !speaks_tengine(get_ir_graph_node(node.graph, tensor->producer)))
         return nullptr;

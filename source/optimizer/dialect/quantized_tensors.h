@@ -22,15 +22,15 @@ int say_quantization_in_tensors(graph& graph);
 // A Tengine node that is one only until it is lowered, or since it was raised.
 bool speaks_tengine(const node* node);
 
-bool is_quantized(const ir_tensor_t& tensor);
-const float* scales_of(const ir_tensor_t& tensor);
-const int* zero_points_of(const ir_tensor_t& tensor);
+bool is_quantized(const struct tensor& tensor);
+const float* scales_of(const struct tensor& tensor);
+const int* zero_points_of(const struct tensor& tensor);
 
 // What a clamp (ReLU, ReLU6, ReLU1, Clip) reads, when a Tengine node computes it for nobody else;
 // null otherwise. Before a clamp, rounding to the steps of its result changes nothing, because it
 // is monotone: Q(clamp(x)) = Q(clamp(DQ(Q(x)))) for any x and one Q. So what goes into it can be
 // said to be quantised like its result, which Tengine Lite needs of every tensor, or to be in
 // float, which lets a device clamp where it requantises.
-ir_tensor_t* find_clamped(const node& node);
+struct tensor* find_clamped(const node& node);
 
 }  // namespace tengine

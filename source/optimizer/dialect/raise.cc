@@ -26,9 +26,9 @@ bool is_listed(std::string_view words, std::string_view name)
 }
 
 // The first tensor of the node whose shape depends on data: Tengine's operators have none such.
-const ir_tensor_t* find_unknown_shape(const node& node)
+const struct tensor* find_unknown_shape(const node& node)
 {
-    const ir_tensor_t* unknown = find_ir_unknown_input(&node);
+    const struct tensor* unknown = find_ir_unknown_input(&node);
     return unknown ? unknown : find_ir_unknown_output(&node);
 }
 
@@ -36,9 +36,9 @@ const ir_tensor_t* find_unknown_shape(const node& node)
 int try_rows(graph& graph, node& node)
 {
     const String op = get_ir_node_op(&node);
-    if (const ir_tensor_t* unknown = find_unknown_shape(node))
+    if (const struct tensor* unknown = find_unknown_shape(node))
         return refuse_raising(&node, "the shape of '%s' is known at run time only", unknown->name);
-    for (int i = 0; i < get_op_method_count(); i++) {
+    for (int i = 0; i < get_op_method_count(); ++i) {
         const method* row = find_op_method_via_index(i);
         if (!row->raise || !is_listed(row->raised_from, op)) continue;
         const int status = row->raise(&graph, &node);
@@ -70,7 +70,7 @@ bool is_quantization(const node& node)
 int raise_graph(graph& graph)
 {
     const int given = graph.node_num;
-    for (int i = 0; i < given; i++) {
+    for (int i = 0; i < given; ++i) {
         node& node = *graph.node_list[i];
         // What is quantised becomes part of the tensors later.
         if (*get_ir_node_domain(&node) || is_quantization(node)) continue;

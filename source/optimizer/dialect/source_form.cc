@@ -16,7 +16,7 @@ class Namer
   public:
     explicit Namer(const graph& graph)
     {
-        for (int i = 0; i < graph.node_num; i++)
+        for (int i = 0; i < graph.node_num; ++i)
             taken_.insert(graph.node_list[i]->name);
     }
 
@@ -31,7 +31,7 @@ class Namer
     UnorderedSet<String> taken_;
 };
 
-int add_source_node(graph& graph, Namer& namer, const char* op, ir_tensor_t& tensor)
+int add_source_node(graph& graph, Namer& namer, const char* op, struct tensor& tensor)
 {
     const String name = namer.choose(tensor.name);
     node* made = create_ir_node(&graph, name.c_str(), get_op_type("tengine", op), 0);
@@ -41,11 +41,11 @@ int add_source_node(graph& graph, Namer& namer, const char* op, ir_tensor_t& ten
 
 int add_source_nodes(graph& graph, Namer& namer)
 {
-    for (int i = 0; i < graph.input_tensor_num; i++)
+    for (int i = 0; i < graph.input_tensor_num; ++i)
         TENGINE_RETURN_IF_ERROR(
             add_source_node(graph, namer, "InputOp", *graph.tensor_list[graph.input_tensors[i]]));
-    for (int i = 0; i < graph.tensor_num; i++) {
-        ir_tensor_t& tensor = *graph.tensor_list[i];
+    for (int i = 0; i < graph.tensor_num; ++i) {
+        struct tensor& tensor = *graph.tensor_list[i];
         if (tensor.tensor_type == TENSOR_TYPE_CONST && tensor.producer < 0)
             TENGINE_RETURN_IF_ERROR(add_source_node(graph, namer, "Const", tensor));
     }
@@ -53,13 +53,13 @@ int add_source_nodes(graph& graph, Namer& namer)
 }
 
 // Whether a node can stand in the list of output nodes for its tensor alone.
-bool stands_for(const node* producer, const ir_tensor_t& tensor)
+bool stands_for(const node* producer, const struct tensor& tensor)
 {
     if (!producer || producer->output_num != 1) return false;
     return tensor.tensor_type != TENSOR_TYPE_INPUT && tensor.tensor_type != TENSOR_TYPE_CONST;
 }
 
-int exchange_names(ir_tensor_t& copy, ir_tensor_t& original)
+int exchange_names(struct tensor& copy, struct tensor& original)
 {
     std::swap(copy.name, original.name);
     return TENGINE_OK;
@@ -68,9 +68,9 @@ int exchange_names(ir_tensor_t& copy, ir_tensor_t& original)
 // One of several results, an input or a constant goes out through a node of its own.
 int give_own_node(graph& graph, Namer& namer, int place)
 {
-    ir_tensor_t& tensor = *graph.tensor_list[graph.output_tensors[place]];
+    struct tensor& tensor = *graph.tensor_list[graph.output_tensors[place]];
     if (stands_for(get_ir_graph_node(&graph, tensor.producer), tensor)) return TENGINE_OK;
-    ir_tensor_t* copy =
+    struct tensor* copy =
         create_ir_tensor(&graph, (String(tensor.name) + "_inner").c_str(), tensor.data_type);
     const String name = namer.choose(tensor.name);
     const bool known = is_ir_tensor_shape_known(&tensor);
@@ -87,7 +87,7 @@ int give_own_node(graph& graph, Namer& namer, int place)
 
 int give_own_nodes(graph& graph, Namer& namer)
 {
-    for (int i = 0; i < graph.output_tensor_num; i++)
+    for (int i = 0; i < graph.output_tensor_num; ++i)
         TENGINE_RETURN_IF_ERROR(give_own_node(graph, namer, i));
     return TENGINE_OK;
 }
@@ -95,7 +95,7 @@ int give_own_nodes(graph& graph, Namer& namer)
 Vector<int32_t> list_producers(const graph& graph, const int32_t* tensors, int number)
 {
     Vector<int32_t> nodes;
-    for (int i = 0; i < number; i++)
+    for (int i = 0; i < number; ++i)
         nodes.push_back(graph.tensor_list[tensors[i]]->producer);
     return nodes;
 }

@@ -8,7 +8,7 @@
 namespace tengine {
 namespace {
 
-int copy_quantisation(const ir_tensor_t& from, ir_tensor_t& to)
+int copy_quantisation(const struct tensor& from, struct tensor& to)
 {
     to.quant_axis = from.quant_axis;
     if (from.quant_param_num == 0) return TENGINE_OK;
@@ -20,9 +20,9 @@ int copy_quantisation(const ir_tensor_t& from, ir_tensor_t& to)
 
 }  // namespace
 
-int copy_tensor_head(const ir_tensor_t& from, graph& target, ir_tensor_t** out_tensor)
+int copy_tensor_head(const struct tensor& from, graph& target, struct tensor** out_tensor)
 {
-    ir_tensor_t* to = create_ir_tensor(&target, from.name, from.data_type);
+    struct tensor* to = create_ir_tensor(&target, from.name, from.data_type);
     if (!to) return tengine_error_code();
     to->source_index = from.index;
     to->tensor_type = from.tensor_type;

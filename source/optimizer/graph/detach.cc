@@ -16,7 +16,7 @@ namespace {
 class Detacher
 {
   public:
-    Detacher(const ir_subgraph_t& part, graph& target, bool copy_constants)
+    Detacher(const struct subgraph& part, graph& target, bool copy_constants)
         : part_(part), source_(*part.graph), target_(target), copy_constants_(copy_constants)
     {
     }
@@ -30,19 +30,19 @@ class Detacher
         target_.run_options = source_.run_options;
         target_.graph_layout = source_.graph_layout;
         target_.model_layout = source_.model_layout;
-        for (int i = 0; i < part_.node_num; i++)
+        for (int i = 0; i < part_.node_num; ++i)
             TENGINE_RETURN_IF_ERROR(add_node(*source_.node_list[part_.node_list[i]]));
         TENGINE_RETURN_IF_ERROR(set_borders());
         return TENGINE_OK;
     }
 
     // The one subgraph, of all nodes.
-    int add_subgraph(device* device, ir_subgraph_t** out_subgraph)
+    int add_subgraph(device* device, struct subgraph** out_subgraph)
     {
-        ir_subgraph_t* made = create_ir_subgraph(&target_, device);
+        struct subgraph* made = create_ir_subgraph(&target_, device);
         if (!made) return tengine_error_set(TENGINE_ENOMEM, "no memory for a part");
         Vector<int32_t> nodes;
-        for (int i = 0; i < target_.node_num; i++) {
+        for (int i = 0; i < target_.node_num; ++i) {
             nodes.push_back(i);
             target_.node_list[i]->subgraph_idx = 0;
             target_.node_list[i]->device = device;
@@ -59,12 +59,12 @@ class Detacher
     {
         node* to = nullptr;
         TENGINE_RETURN_IF_ERROR(copy_node_head(from, target_, &to));
-        for (int i = 0; i < from.input_num; i++) {
+        for (int i = 0; i < from.input_num; ++i) {
             tensor* input = nullptr;
             TENGINE_RETURN_IF_ERROR(use_tensor(get_ir_node_input(&from, i), &input));
             TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(to, i, input));
         }
-        for (int i = 0; i < from.output_num; i++) {
+        for (int i = 0; i < from.output_num; ++i) {
             tensor* output = nullptr;
             TENGINE_RETURN_IF_ERROR(use_tensor(get_ir_node_output(&from, i), &output));
             TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(to, i, output));
@@ -107,7 +107,7 @@ class Detacher
     Vector<int32_t> translate(const int32_t* tensors, int number) const
     {
         Vector<int32_t> translated;
-        for (int i = 0; i < number; i++)
+        for (int i = 0; i < number; ++i)
             translated.push_back(index_.at(tensors[i]));
         return translated;
     }
@@ -124,15 +124,15 @@ class Detacher
                                           static_cast<int>(outputs.size()));
     }
 
-    const ir_subgraph_t& part_;
+    const struct subgraph& part_;
     const graph& source_;
     graph& target_;
     const bool copy_constants_;
     UnorderedMap<int32_t, int32_t> index_;  // of a tensor's copy, by its own index
 };
 
-int detach(const ir_subgraph_t& part, device* device, bool copy_constants,
-           ir_subgraph_t** out_subgraph)
+int detach(const struct subgraph& part, device* device, bool copy_constants,
+           struct subgraph** out_subgraph)
 {
     GraphPointer target(create_ir_graph(part.graph->attribute->context));
     if (!target) return tengine_error_code();

@@ -20,8 +20,8 @@ bool is_source_only(const node& node)
 // The user gives what such a node would compute, and maybe nothing of what it would read.
 bool is_fed_by_user(const node& node)
 {
-    for (int i = 0; i < node.output_num; i++) {
-        const ir_tensor_t* output = get_ir_node_output(&node, i);
+    for (int i = 0; i < node.output_num; ++i) {
+        const struct tensor* output = get_ir_node_output(&node, i);
         if (output && output->tensor_type == TENSOR_TYPE_INPUT) return true;
     }
     return false;
@@ -30,9 +30,9 @@ bool is_fed_by_user(const node& node)
 // Shapes and types are taken over where the user or the file decides them; those that ONNX's
 // operators compute are inferred anew. Custom kernels may stand where an operator has no rule, and
 // then what the file or the user says of types is all there is.
-int copy_tensor(const graph& source, const ir_tensor_t& from, graph& target)
+int copy_tensor(const graph& source, const struct tensor& from, graph& target)
 {
-    ir_tensor_t* to = nullptr;
+    struct tensor* to = nullptr;
     TENGINE_RETURN_IF_ERROR(copy_tensor_head(from, target, &to));
     if (is_computed_by_onnx(source, from) && !has_willing_kernel(*source.node_list[from.producer]))
         forget_ir_tensor_type(to);
@@ -53,10 +53,10 @@ int copy_node(const node& from, graph& target)
     node* to = nullptr;
     TENGINE_RETURN_IF_ERROR(has_willing_kernel(from) ? add_custom_node(from, target, &to)
                                                      : copy_node_head(from, target, &to));
-    for (int i = 0; i < from.input_num; i++)
+    for (int i = 0; i < from.input_num; ++i)
         TENGINE_RETURN_IF_ERROR(
             set_ir_node_input_tensor(to, i, get_ir_graph_tensor(&target, from.input_tensors[i])));
-    for (int i = 0; i < from.output_num; i++)
+    for (int i = 0; i < from.output_num; ++i)
         TENGINE_RETURN_IF_ERROR(
             set_ir_node_output_tensor(to, i, get_ir_graph_tensor(&target, from.output_tensors[i])));
     return TENGINE_OK;
@@ -65,8 +65,8 @@ int copy_node(const node& from, graph& target)
 // Everything a node reads must come from somewhere.
 int check_sources(const graph& graph)
 {
-    for (int i = 0; i < graph.tensor_num; i++) {
-        const ir_tensor_t* tensor = graph.tensor_list[i];
+    for (int i = 0; i < graph.tensor_num; ++i) {
+        const struct tensor* tensor = graph.tensor_list[i];
         const bool read = tensor->consumer_num > 0 || is_ir_graph_output(&graph, i);
         if (!read || tensor->producer >= 0 || tensor->tensor_type == TENSOR_TYPE_CONST ||
             tensor->tensor_type == TENSOR_TYPE_INPUT)
@@ -89,9 +89,9 @@ int copy_contents(const graph& source, graph& target)
     target.device = source.device;
     target.source = &source;
     TENGINE_RETURN_IF_ERROR(set_ir_graph_name(&target, source.name));
-    for (int i = 0; i < source.tensor_num; i++)
+    for (int i = 0; i < source.tensor_num; ++i)
         TENGINE_RETURN_IF_ERROR(copy_tensor(source, *source.tensor_list[i], target));
-    for (int i = 0; i < source.node_num; i++)
+    for (int i = 0; i < source.node_num; ++i)
         if (!is_source_only(*source.node_list[i]) && !is_fed_by_user(*source.node_list[i]))
             TENGINE_RETURN_IF_ERROR(copy_node(*source.node_list[i], target));
     TENGINE_RETURN_IF_ERROR(
@@ -105,7 +105,7 @@ int copy_contents(const graph& source, graph& target)
 int64_t count_own_constants(const graph& source)
 {
     int64_t bytes = 0;
-    for (int i = 0; i < source.tensor_num; i++)
+    for (int i = 0; i < source.tensor_num; ++i)
         if (source.tensor_list[i]->free_host_mem)
             bytes += static_cast<int64_t>(get_ir_tensor_bytes(source.tensor_list[i]));
     return bytes;
@@ -113,7 +113,7 @@ int64_t count_own_constants(const graph& source)
 
 }  // namespace
 
-bool is_computed_by_onnx(const graph& source, const ir_tensor_t& tensor)
+bool is_computed_by_onnx(const graph& source, const struct tensor& tensor)
 {
     if (tensor.tensor_type != TENSOR_TYPE_VAR || tensor.producer < 0) return false;
     return !source.node_list[tensor.producer]->op.method->tengine;

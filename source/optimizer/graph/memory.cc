@@ -16,20 +16,20 @@
 namespace tengine {
 namespace {
 
-bool is_planned(const graph& graph, const ir_tensor_t& tensor)
+bool is_planned(const graph& graph, const struct tensor& tensor)
 {
     if (tensor.producer < 0 || !is_ir_tensor_shape_known(&tensor)) return false;
     return tensor.subgraph_num > 0 || is_ir_graph_output(&graph, tensor.index);
 }
 
-memory_block_t make_block(const graph& graph, const ir_tensor_t& tensor)
+memory_block_t make_block(const graph& graph, const struct tensor& tensor)
 {
     memory_block_t block = {};
     // A tensor of no elements still gets an address of its own.
     block.size = std::max<size_t>(get_ir_tensor_bytes(&tensor), 1);
     block.first_use = graph.node_list[tensor.producer]->subgraph_idx;
     block.last_use = block.first_use;
-    for (int i = 0; i < tensor.subgraph_num; i++)
+    for (int i = 0; i < tensor.subgraph_num; ++i)
         block.last_use = std::max(block.last_use, tensor.subgraph_list[i]);
     if (is_ir_graph_output(&graph, tensor.index) || graph.run_options.concurrent) {
         block.first_use = 0;
@@ -40,10 +40,10 @@ memory_block_t make_block(const graph& graph, const ir_tensor_t& tensor)
 
 int plan_border_memory(graph& graph)
 {
-    Vector<ir_tensor_t*> tensors;
+    Vector<struct tensor*> tensors;
     Vector<memory_block_t> blocks;
-    for (int i = 0; i < graph.tensor_num; i++) {
-        ir_tensor_t* tensor = graph.tensor_list[i];
+    for (int i = 0; i < graph.tensor_num; ++i) {
+        struct tensor* tensor = graph.tensor_list[i];
         if (!is_planned(graph, *tensor)) continue;
         tensors.push_back(tensor);
         blocks.push_back(make_block(graph, *tensor));
@@ -57,7 +57,7 @@ int plan_border_memory(graph& graph)
     graph.plan_bytes = total;
     if (!graph.plan)
         return tengine_error_set(TENGINE_ENOMEM, "no memory for %zu bytes between parts", total);
-    for (size_t i = 0; i < tensors.size(); i++) {
+    for (size_t i = 0; i < tensors.size(); ++i) {
         tensors[i]->data = static_cast<char*>(graph.plan) + blocks[i].offset;
         tensors[i]->internal_allocated = 1;
     }

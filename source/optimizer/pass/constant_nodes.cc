@@ -10,7 +10,7 @@ namespace {
 bool stands_for_constant(const node& node)
 {
     if (is_op(&node, "Constant")) return true;
-    const ir_tensor_t* input = get_ir_node_input(&node, 0);
+    const struct tensor* input = get_ir_node_input(&node, 0);
     return is_op(&node, "Identity") && input && input->tensor_type == TENSOR_TYPE_CONST;
 }
 
@@ -18,7 +18,7 @@ bool stands_for_constant(const node& node)
 
 int fold_constant_nodes(graph& graph)
 {
-    for (int i = 0; i < graph.node_num; i++) {
+    for (int i = 0; i < graph.node_num; ++i) {
         if (!stands_for_constant(*graph.node_list[i])) continue;
         TENGINE_RETURN_IF_ERROR(infer_node(graph.node_list[i]));
         TENGINE_RETURN_IF_ERROR(evaluate_node(*graph.node_list[i]));

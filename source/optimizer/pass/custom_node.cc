@@ -18,11 +18,11 @@ namespace tengine {
 namespace {
 
 // Operators compute on floats; what is quantised is such a float to them.
-int add_scratch_tensor(const ir_tensor_t& from, graph& scratch, ir_tensor_t** out_tensor)
+int add_scratch_tensor(const struct tensor& from, graph& scratch, struct tensor** out_tensor)
 {
     const bool shared = from.tensor_type == TENSOR_TYPE_CONST && !is_quantized(from);
-    ir_tensor_t* made = create_ir_tensor(&scratch, from.name,
-                                         is_quantized(from) ? TENGINE_DT_FP32 : from.data_type);
+    struct tensor* made = create_ir_tensor(&scratch, from.name,
+                                           is_quantized(from) ? TENGINE_DT_FP32 : from.data_type);
     if (!made) return tengine_error_code();
     made->layout = from.layout;
     made->tensor_type = shared ? TENSOR_TYPE_CONST : TENSOR_TYPE_INPUT;
@@ -33,10 +33,10 @@ int add_scratch_tensor(const ir_tensor_t& from, graph& scratch, ir_tensor_t** ou
 
 int add_scratch_inputs(const node& from, node& to, Vector<int32_t>* out_inputs)
 {
-    for (int i = 0; i < from.input_num; i++) {
-        const ir_tensor_t* input = get_ir_node_input(&from, i);
+    for (int i = 0; i < from.input_num; ++i) {
+        const struct tensor* input = get_ir_node_input(&from, i);
         if (!input) continue;
-        ir_tensor_t* made = nullptr;
+        struct tensor* made = nullptr;
         TENGINE_RETURN_IF_ERROR(add_scratch_tensor(*input, *to.graph, &made));
         if (input->shape_set)
             TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(made, input->dims, input->dim_num));
@@ -48,10 +48,10 @@ int add_scratch_inputs(const node& from, node& to, Vector<int32_t>* out_inputs)
 
 int add_scratch_outputs(const node& from, node& to, Vector<int32_t>* out_outputs)
 {
-    for (int i = 0; i < from.output_num; i++) {
-        const ir_tensor_t* output = get_ir_node_output(&from, i);
+    for (int i = 0; i < from.output_num; ++i) {
+        const struct tensor* output = get_ir_node_output(&from, i);
         if (!output) continue;
-        ir_tensor_t* made = create_ir_tensor(to.graph, output->name, TENGINE_DT_UNKNOWN);
+        struct tensor* made = create_ir_tensor(to.graph, output->name, TENGINE_DT_UNKNOWN);
         if (!made) return tengine_error_code();
         TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(&to, i, made));
         out_outputs->push_back(made->index);
@@ -83,10 +83,10 @@ int take_outputs(const graph& scratch, node& custom)
 {
     int place = 0;
     bool known = true;
-    for (int i = 0; i < custom.output_num; i++) {
-        ir_tensor_t* output = get_ir_node_output(&custom, i);
+    for (int i = 0; i < custom.output_num; ++i) {
+        struct tensor* output = get_ir_node_output(&custom, i);
         if (!output) continue;
-        const ir_tensor_t* inferred = scratch.tensor_list[scratch.output_tensors[place++]];
+        const struct tensor* inferred = scratch.tensor_list[scratch.output_tensors[place++]];
         if (!is_quantized(*output))
             TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(output, inferred->data_type));
         known = known && is_ir_tensor_shape_known(inferred);
@@ -115,8 +115,8 @@ int require_infer_shape(const node& node, bool is_known_operator)
 
 int require_known_types(const node& node)
 {
-    for (int i = 0; i < node.output_num; i++) {
-        const ir_tensor_t* output = get_ir_node_output(&node, i);
+    for (int i = 0; i < node.output_num; ++i) {
+        const struct tensor* output = get_ir_node_output(&node, i);
         if (!output || output->data_type != TENGINE_DT_UNKNOWN) continue;
         return tengine_error_set(
             TENGINE_EDTYPE,
@@ -132,7 +132,7 @@ int infer_outputs(node& node)
 {
     const struct node& source = *node.custom_kernel->node;
     const bool is_known = !(source.op.method->traits & OP_OPEN);
-    const bool tells_shapes = node.custom_kernel->ops->infer_shape != nullptr;
+    const bool tells_shapes = node.custom_kernel->ops->infer_shape;
     const int status = is_known ? infer_by_operator(node, source) : OP_SHAPE_LATER;
     if (!tells_shapes)
         return status == OP_SHAPE_LATER ? require_infer_shape(node, is_known) : status;
@@ -144,7 +144,7 @@ int infer_outputs(node& node)
 template <class Visit>
 void visit_kernels(const graph& source, Visit visit)
 {
-    for (int i = 0; i < source.node_num; i++)
+    for (int i = 0; i < source.node_num; ++i)
         if (ir_custom_kernel_t* kernel = source.node_list[i]->custom_kernel) visit(*kernel);
 }
 

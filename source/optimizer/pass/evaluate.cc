@@ -11,7 +11,7 @@ namespace {
 // A part of one node that lives on the stack of evaluate_node().
 struct SingleNodePart
 {
-    ir_subgraph_t subgraph;
+    struct subgraph subgraph;
     int32_t node_index;
 
     SingleNodePart(node& node, device* device) : subgraph(), node_index(node.index)
@@ -27,7 +27,7 @@ struct SingleNodePart
     }
 };
 
-int run_part(ir_subgraph_t& part)
+int run_part(struct subgraph& part)
 {
     device* device = part.device;
     int status = device->interface->pre_run(device, &part, nullptr);
@@ -42,8 +42,8 @@ int run_part(ir_subgraph_t& part)
 
 int allocate_outputs(node& node)
 {
-    for (int i = 0; i < node.output_num; i++) {
-        ir_tensor_t* tensor = get_ir_node_output(&node, i);
+    for (int i = 0; i < node.output_num; ++i) {
+        struct tensor* tensor = get_ir_node_output(&node, i);
         if (tensor && is_ir_tensor_shape_known(tensor))
             TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(tensor));
     }
@@ -62,8 +62,8 @@ int evaluate_node(node& node)
     const int status = run_part(part.subgraph);
     graph.run_options = options;
     TENGINE_RETURN_IF_ERROR(status);
-    for (int i = 0; i < node.output_num; i++)
-        if (ir_tensor_t* tensor = get_ir_node_output(&node, i))
+    for (int i = 0; i < node.output_num; ++i)
+        if (struct tensor* tensor = get_ir_node_output(&node, i))
             tensor->tensor_type = TENSOR_TYPE_CONST;
     destroy_ir_node(&graph, &node);
     return TENGINE_OK;

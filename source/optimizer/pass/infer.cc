@@ -22,7 +22,7 @@ namespace {
 
 int require_known_inputs(const node& node)
 {
-    const ir_tensor_t* unknown = find_ir_unknown_input(&node);
+    const struct tensor* unknown = find_ir_unknown_input(&node);
     if (!unknown) return TENGINE_OK;
     return fail_node(&node, TENGINE_ENOTSUP,
                      "the shape of its input '%s' is known at run time only; Tengine's operators "
@@ -32,8 +32,8 @@ int require_known_inputs(const node& node)
 
 bool are_inputs_constant(const node& node)
 {
-    for (int i = 0; i < node.input_num; i++) {
-        const ir_tensor_t* tensor = get_ir_node_input(&node, i);
+    for (int i = 0; i < node.input_num; ++i) {
+        const struct tensor* tensor = get_ir_node_input(&node, i);
         if (tensor && tensor->tensor_type != TENSOR_TYPE_CONST) return false;
     }
     return true;
@@ -48,10 +48,10 @@ int64_t measure_fold_budget(const graph& graph)
     const double wanted = get_ir_context_number(graph.attribute->context, "memory.fold_mb");
     if (wanted > 0) return static_cast<int64_t>(wanted * kMegabyte);
     int64_t constants = 0;
-    for (int i = 0; i < graph.tensor_num; i++)
+    for (int i = 0; i < graph.tensor_num; ++i)
         if (graph.tensor_list[i]->tensor_type == TENSOR_TYPE_CONST)
             constants += static_cast<int64_t>(get_ir_tensor_bytes(graph.tensor_list[i]));
-    for (int i = 0; i < graph.node_num; i++)
+    for (int i = 0; i < graph.node_num; ++i)
         constants += static_cast<int64_t>(get_node_tensor_bytes(graph.node_list[i]));
     return 16 * constants + 64 * kMegabyte;
 }
@@ -59,8 +59,8 @@ int64_t measure_fold_budget(const graph& graph)
 int64_t count_output_bytes(const node& node)
 {
     int64_t bytes = 0;
-    for (int i = 0; i < node.output_num; i++)
-        if (const ir_tensor_t* tensor = get_ir_node_output(&node, i))
+    for (int i = 0; i < node.output_num; ++i)
+        if (const struct tensor* tensor = get_ir_node_output(&node, i))
             bytes += static_cast<int64_t>(get_ir_tensor_bytes(tensor));
     return bytes;
 }
@@ -75,7 +75,7 @@ class Walk
     {
         const int given = graph.node_num;
         budget_ = measure_fold_budget(graph);
-        for (int i = 0; i < given; i++) {
+        for (int i = 0; i < given; ++i) {
             TENGINE_RETURN_IF_ERROR(check_ir_cancelled(&graph));
             TENGINE_RETURN_IF_ERROR(arrive(graph, *graph.node_list[i]));
         }
@@ -107,7 +107,7 @@ class Walk
         TENGINE_RETURN_IF_ERROR(require_known_inputs(node));
         const int first = graph.node_num;
         TENGINE_RETURN_IF_ERROR(method.lower(&graph, &node));
-        for (int i = first; i < graph.node_num; i++)
+        for (int i = first; i < graph.node_num; ++i)
             TENGINE_RETURN_IF_ERROR(visit(*graph.node_list[i]));
         return TENGINE_OK;
     }
@@ -159,8 +159,8 @@ int settle_shapes(graph& graph)
 {
     release_vector(graph.settled_shapes);
     graph.settled_shapes = create_vector(sizeof(ir_settled_shape_t), nullptr);
-    for (int i = 0; i < graph.tensor_num; i++) {
-        const ir_tensor_t* tensor = graph.tensor_list[i];
+    for (int i = 0; i < graph.tensor_num; ++i) {
+        const struct tensor* tensor = graph.tensor_list[i];
         if (!tensor || tensor->source_index < 0 || !is_ir_tensor_shape_known(tensor)) continue;
         ir_settled_shape_t settled = {tensor->source_index, tensor->dim_num, {}};
         std::copy_n(tensor->dims, tensor->dim_num, settled.dims);
@@ -174,8 +174,8 @@ int settle_shapes(graph& graph)
 int check_declared_type(const graph& graph, int index)
 {
     const struct graph& source = *graph.source;
-    const ir_tensor_t& declared = *source.tensor_list[source.output_tensors[index]];
-    const ir_tensor_t& made = *graph.tensor_list[graph.output_tensors[index]];
+    const struct tensor& declared = *source.tensor_list[source.output_tensors[index]];
+    const struct tensor& made = *graph.tensor_list[graph.output_tensors[index]];
     if (!is_computed_by_onnx(source, declared) || declared.data_type == TENGINE_DT_UNKNOWN ||
         made.data_type == declared.data_type)
         return TENGINE_OK;
@@ -186,7 +186,7 @@ int check_declared_type(const graph& graph, int index)
 
 int check_declared_types(const graph& graph)
 {
-    for (int i = 0; graph.source && i < graph.output_tensor_num; i++)
+    for (int i = 0; graph.source && i < graph.output_tensor_num; ++i)
         TENGINE_RETURN_IF_ERROR(check_declared_type(graph, i));
     return TENGINE_OK;
 }
@@ -206,8 +206,8 @@ bool is_integer_run(const graph& graph)
 
 int infer_graph(graph& graph)
 {
-    for (int i = 0; i < graph.input_tensor_num; i++) {
-        const ir_tensor_t* input = graph.tensor_list[graph.input_tensors[i]];
+    for (int i = 0; i < graph.input_tensor_num; ++i) {
+        const struct tensor* input = graph.tensor_list[graph.input_tensors[i]];
         if (!is_ir_tensor_shape_known(input))
             return tengine_error_set(TENGINE_EINVAL,
                                      "input '%s' has no complete shape; give it one with "

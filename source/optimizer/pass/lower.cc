@@ -25,7 +25,7 @@ int add_constant(node& node, const op_field_t& field, int data_type, const T* va
                  bool scalar)
 {
     const String name = String(node.name) + "." + field.name;
-    ir_tensor_t* constant = create_ir_tensor(node.graph, name.c_str(), data_type);
+    struct tensor* constant = create_ir_tensor(node.graph, name.c_str(), data_type);
     if (!constant) return tengine_error_code();
     constant->tensor_type = TENSOR_TYPE_CONST;
     TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(constant, &count, scalar ? 0 : 1));
@@ -64,7 +64,7 @@ int move_attribute(node& node, const op_field_t& field)
 int move_attributes(node& node)
 {
     const method& method = *node.op.method;
-    for (int i = 0; i < method.field_num; i++)
+    for (int i = 0; i < method.field_num; ++i)
         if (is_moved(method.fields[i], node))
             TENGINE_RETURN_IF_ERROR(move_attribute(node, method.fields[i]));
     node.op.version = method.until ? method.until : NEWEST_KNOWN_OPSET;
@@ -72,7 +72,7 @@ int move_attributes(node& node)
 }
 
 // Converts a scalar float constant in place.
-int convert_scalar(ir_tensor_t& tensor, int data_type)
+int convert_scalar(struct tensor& tensor, int data_type)
 {
     const float value = *tensor.f32;
     TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(&tensor, data_type));
@@ -97,10 +97,10 @@ int convert_scalar(ir_tensor_t& tensor, int data_type)
 // nobody reads.
 int complete_outputs(node& node)
 {
-    for (int i = 0; i < node.output_num && i < node.op.method->min_output; i++) {
+    for (int i = 0; i < node.output_num && i < node.op.method->min_output; ++i) {
         if (get_ir_node_output(&node, i)) continue;
         const String name = String(node.name) + ".output_" + to_string(i);
-        ir_tensor_t* tensor = create_ir_tensor(node.graph, name.c_str(), TENGINE_DT_UNKNOWN);
+        struct tensor* tensor = create_ir_tensor(node.graph, name.c_str(), TENGINE_DT_UNKNOWN);
         if (!tensor) return tengine_error_code();
         TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(&node, i, tensor));
     }
@@ -112,11 +112,11 @@ int complete_outputs(node& node)
 int settle_moved_inputs(node& node)
 {
     const method& method = *node.op.method;
-    const ir_tensor_t* first = get_ir_node_input(&node, 0);
-    for (int i = 0; first && i < method.field_num; i++) {
+    const struct tensor* first = get_ir_node_input(&node, 0);
+    for (int i = 0; first && i < method.field_num; ++i) {
         const op_field_t& field = method.fields[i];
         if (field.moved_as != OP_MOVED_LIKE_INPUT) continue;
-        ir_tensor_t* moved = get_ir_node_input(&node, field.moved_input);
+        struct tensor* moved = get_ir_node_input(&node, field.moved_input);
         const bool ours = moved && moved->tensor_type == TENSOR_TYPE_CONST &&
                           moved->source_index < 0 && moved->consumer_num == 1;
         if (ours && moved->data_type == TENGINE_DT_FP32 && first->data_type != TENGINE_DT_FP32)
@@ -128,7 +128,7 @@ int settle_moved_inputs(node& node)
 int lower_graph(graph& graph)
 {
     // A lower function may append nodes, which are lowered in their turn.
-    for (int i = 0; i < graph.node_num; i++) {
+    for (int i = 0; i < graph.node_num; ++i) {
         node* node = graph.node_list[i];
         if (!node) continue;
         const method* method = node->op.method;
@@ -136,7 +136,7 @@ int lower_graph(graph& graph)
         TENGINE_RETURN_IF_ERROR(method->lower ? method->lower(&graph, node)
                                               : move_attributes(*node));
     }
-    for (int i = 0; i < graph.node_num; i++) {
+    for (int i = 0; i < graph.node_num; ++i) {
         node* node = graph.node_list[i];
         if (!node) continue;
         TENGINE_RETURN_IF_ERROR(check_node(node));

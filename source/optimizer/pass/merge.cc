@@ -13,14 +13,14 @@
 namespace tengine {
 namespace {
 
-bool is_float_constant(const ir_tensor_t* tensor)
+bool is_float_constant(const struct tensor* tensor)
 {
     return tensor && tensor->tensor_type == TENSOR_TYPE_CONST && tensor->data &&
            tensor->data_type == TENGINE_DT_FP32;
 }
 
 // The node that writes `tensor`, if nobody else reads it.
-node* only_producer(const graph& graph, const ir_tensor_t* tensor)
+node* only_producer(const graph& graph, const struct tensor* tensor)
 {
     if (!tensor || tensor->consumer_num != 1 || is_ir_graph_output(&graph, tensor->index))
         return nullptr;
@@ -32,16 +32,16 @@ bool can_merge_batch_norm(const node& norm, const node* conv)
     if (!is_op(&norm, "BatchNormalization") || !is_op(conv, "Conv")) return false;
     if (get_ir_node_int(&norm, "training_mode", 0) != 0) return false;
     if (!has_constant_statistics(norm)) return false;
-    const ir_tensor_t* bias = get_ir_node_input(conv, 2);
-    const ir_tensor_t* weight = get_ir_node_input(conv, 1);
+    const struct tensor* bias = get_ir_node_input(conv, 2);
+    const struct tensor* weight = get_ir_node_input(conv, 1);
     const int64_t channels = get_ir_node_input(&norm, 1)->elem_num;
     return is_float_constant(weight) && weight->dim_num > 2 && weight->dims[0] == channels &&
            channels > 0 && (!bias || (is_float_constant(bias) && bias->elem_num == channels));
 }
 
-ir_tensor_t* add_float_constant(graph& graph, const String& name, const int* dims, int rank)
+struct tensor* add_float_constant(graph& graph, const String& name, const int* dims, int rank)
 {
-    ir_tensor_t* tensor = create_ir_tensor(&graph, name.c_str(), TENGINE_DT_FP32);
+    struct tensor* tensor = create_ir_tensor(&graph, name.c_str(), TENGINE_DT_FP32);
     if (!tensor || set_ir_tensor_shape(tensor, dims, rank) < 0 || allocate_ir_tensor(tensor) < 0)
         return nullptr;
     tensor->tensor_type = TENSOR_TYPE_CONST;
@@ -52,26 +52,26 @@ ir_tensor_t* add_float_constant(graph& graph, const String& name, const int* dim
 // bias * factor + offset.
 int merge_batch_norm(graph& graph, node& norm, node& conv)
 {
-    const ir_tensor_t* weight = get_ir_node_input(&conv, 1);
-    const ir_tensor_t* bias = get_ir_node_input(&conv, 2);
+    const struct tensor* weight = get_ir_node_input(&conv, 1);
+    const struct tensor* bias = get_ir_node_input(&conv, 2);
     const Vector<ChannelAffine> affine = read_batch_norm(norm);
     const int channels = weight->dims[0];
     const int64_t per_channel = weight->elem_num / channels;
-    ir_tensor_t* new_weight =
+    struct tensor* new_weight =
         add_float_constant(graph, String(weight->name) + "_folded", weight->dims, weight->dim_num);
-    ir_tensor_t* new_bias =
+    struct tensor* new_bias =
         add_float_constant(graph, String(conv.name) + "_bias_folded", &channels, 1);
     if (!new_weight || !new_bias) return tengine_error_code();
-    for (int c = 0; c < channels; c++) {
+    for (int c = 0; c < channels; ++c) {
         const auto [factor, offset] = affine[static_cast<size_t>(c)];
-        for (int64_t i = c * per_channel; i < (c + 1) * per_channel; i++)
+        for (int64_t i = c * per_channel; i < (c + 1) * per_channel; ++i)
             new_weight->f32[i] = static_cast<float>(weight->f32[i] * factor);
         const double old_bias = bias ? bias->f32[c] : 0.0;
         new_bias->f32[c] = static_cast<float>(old_bias * factor + offset);
     }
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(&conv, 1, new_weight));
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(&conv, 2, new_bias));
-    ir_tensor_t* output = get_ir_node_output(&norm, 0);
+    struct tensor* output = get_ir_node_output(&norm, 0);
     destroy_ir_node(&graph, &norm);
     return set_ir_node_output_tensor(&conv, 0, output);
 }
@@ -81,18 +81,18 @@ bool read_mergeable_pads(const node* pad, Vector<int64_t>* out_pads)
 {
     if (!is_op(pad, "Pad") || std::strcmp(get_ir_node_text(pad, "mode", "constant"), "constant"))
         return false;
-    const ir_tensor_t* pads = get_ir_node_input(pad, 1);
-    const ir_tensor_t* value = get_ir_node_input(pad, 2);
-    const ir_tensor_t* data = get_ir_node_input(pad, 0);
+    const struct tensor* pads = get_ir_node_input(pad, 1);
+    const struct tensor* value = get_ir_node_input(pad, 2);
+    const struct tensor* data = get_ir_node_input(pad, 0);
     if (!pads || pads->tensor_type != TENSOR_TYPE_CONST || get_ir_node_input(pad, 3)) return false;
     if (value && !(is_float_constant(value) && *value->f32 == 0.0f)) return false;
     const int rank = data->dim_num;
     if (rank < 3 || pads->elem_num != 2 * rank) return false;
-    for (int i = 0; i < 2 * rank; i++)
+    for (int i = 0; i < 2 * rank; ++i)
         if (pads->i64[i] < 0 || (i % rank < 2 && pads->i64[i] != 0)) return false;
     out_pads->clear();
-    for (int end = 0; end < 2; end++)
-        for (int axis = 2; axis < rank; axis++)
+    for (int end = 0; end < 2; ++end)
+        for (int axis = 2; axis < rank; ++axis)
             out_pads->push_back(pads->i64[end * rank + axis]);
     return true;
 }
@@ -101,7 +101,7 @@ int merge_pad(graph& graph, node& pad, node& conv, Vector<int64_t> pads)
 {
     int number;
     const int64_t* own = get_ir_node_ints(&conv, "pads", &number);
-    for (int i = 0; i < number && i < static_cast<int>(pads.size()); i++)
+    for (int i = 0; i < number && i < static_cast<int>(pads.size()); ++i)
         pads[i] += own[i];
     TENGINE_RETURN_IF_ERROR(
         set_node_ints(&conv, "pads", pads.data(), static_cast<int>(pads.size())));
@@ -114,8 +114,8 @@ int merge_pad(graph& graph, node& pad, node& conv, Vector<int64_t> pads)
 
 bool has_constant_statistics(const node& norm)
 {
-    for (int i = 1; i <= 4; i++) {
-        const ir_tensor_t* input = get_ir_node_input(&norm, i);
+    for (int i = 1; i <= 4; ++i) {
+        const struct tensor* input = get_ir_node_input(&norm, i);
         if (!is_float_constant(input) || input->elem_num != get_ir_node_input(&norm, 1)->elem_num)
             return false;
     }
@@ -124,13 +124,13 @@ bool has_constant_statistics(const node& norm)
 
 Vector<ChannelAffine> read_batch_norm(const node& norm)
 {
-    const ir_tensor_t* scale = get_ir_node_input(&norm, 1);
+    const struct tensor* scale = get_ir_node_input(&norm, 1);
     const float* bias = get_ir_node_input(&norm, 2)->f32;
     const float* mean = get_ir_node_input(&norm, 3)->f32;
     const float* variance = get_ir_node_input(&norm, 4)->f32;
     const double epsilon = get_ir_node_float(&norm, "epsilon", 1e-5f);
     Vector<ChannelAffine> affine;
-    for (int64_t c = 0; c < scale->elem_num; c++) {
+    for (int64_t c = 0; c < scale->elem_num; ++c) {
         const double factor = scale->f32[c] / std::sqrt(variance[c] + epsilon);
         affine.push_back({factor, bias[c] - mean[c] * factor});
     }
@@ -139,7 +139,7 @@ Vector<ChannelAffine> read_batch_norm(const node& norm)
 
 int merge_batch_norms(graph& graph)
 {
-    for (int i = 0; i < graph.node_num; i++) {
+    for (int i = 0; i < graph.node_num; ++i) {
         node* norm = graph.node_list[i];
         if (!norm) continue;
         node* conv = only_producer(graph, get_ir_node_input(norm, 0));
@@ -152,7 +152,7 @@ int merge_batch_norms(graph& graph)
 int merge_pads(graph& graph)
 {
     Vector<int64_t> pads;
-    for (int i = 0; i < graph.node_num; i++) {
+    for (int i = 0; i < graph.node_num; ++i) {
         node* conv = graph.node_list[i];
         if (!is_op(conv, "Conv") ||
             std::strcmp(get_ir_node_text(conv, "auto_pad", "NOTSET"), "NOTSET") != 0)

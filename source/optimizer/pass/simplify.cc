@@ -12,11 +12,11 @@ namespace {
 
 bool is_output_used(const node& node, int index)
 {
-    const ir_tensor_t* tensor = get_ir_node_output(&node, index);
+    const struct tensor* tensor = get_ir_node_output(&node, index);
     return tensor && (tensor->consumer_num > 0 || is_ir_graph_output(node.graph, tensor->index));
 }
 
-bool has_same_shape(const ir_tensor_t& a, const ir_tensor_t& b)
+bool has_same_shape(const struct tensor& a, const struct tensor& b)
 {
     return is_ir_tensor_shape_known(&a) && is_ir_tensor_shape_known(&b) && a.dim_num == b.dim_num &&
            std::memcmp(a.dims, b.dims, sizeof(int) * a.dim_num) == 0;
@@ -26,12 +26,12 @@ bool keeps_order(const node& transpose)
 {
     int rank;
     const int64_t* order = get_ir_node_ints(&transpose, "perm", &rank);
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; i < rank; ++i)
         if (order[i] != i) return false;
     return rank > 0;
 }
 
-bool is_zero_constant(const ir_tensor_t* tensor)
+bool is_zero_constant(const struct tensor* tensor)
 {
     if (tensor->tensor_type != TENSOR_TYPE_CONST || !tensor->data) return false;
     const auto* bytes = static_cast<const char*>(tensor->data);
@@ -42,13 +42,13 @@ bool is_zero_constant(const ir_tensor_t* tensor)
 // Drops nothing: not in training mode, or with ratio 0; and nobody asks for the mask.
 bool keeps_everything(const node& dropout)
 {
-    const ir_tensor_t* ratio = get_ir_node_input(&dropout, 1);
-    const ir_tensor_t* training = get_ir_node_input(&dropout, 2);
+    const struct tensor* ratio = get_ir_node_input(&dropout, 1);
+    const struct tensor* training = get_ir_node_input(&dropout, 2);
     return !is_output_used(dropout, 1) &&
            (!training || is_zero_constant(training) || (ratio && is_zero_constant(ratio)));
 }
 
-bool does_nothing(const node& node, const ir_tensor_t& input, const ir_tensor_t& output)
+bool does_nothing(const node& node, const struct tensor& input, const struct tensor& output)
 {
     if (is_op(&node, "Identity")) return true;
     if (is_op(&node, "Dropout")) return keeps_everything(node);
@@ -69,10 +69,10 @@ bool is_op(const node* node, const char* name)
 
 int remove_no_ops(graph& graph)
 {
-    for (int i = 0; i < graph.node_num; i++) {
+    for (int i = 0; i < graph.node_num; ++i) {
         node& node = *graph.node_list[i];
-        ir_tensor_t* input = get_ir_node_input(&node, 0);
-        ir_tensor_t* output = get_ir_node_output(&node, 0);
+        struct tensor* input = get_ir_node_input(&node, 0);
+        struct tensor* output = get_ir_node_output(&node, 0);
         // A graph output keeps its own tensor, whose name and memory the user knows.
         if (!input || !output || is_ir_graph_output(&graph, output->index)) continue;
         if (!does_nothing(node, *input, *output)) continue;

@@ -26,12 +26,12 @@ IntVector make_int_vector()
 template <class Visit>
 bool for_all_tensors(const node& node, Visit visit)
 {
-    for (int i = 0; i < node.input_num; i++) {
-        const ir_tensor_t* tensor = get_ir_node_input(&node, i);
+    for (int i = 0; i < node.input_num; ++i) {
+        const struct tensor* tensor = get_ir_node_input(&node, i);
         if (tensor && !visit(*tensor)) return false;
     }
-    for (int i = 0; i < node.output_num; i++) {
-        const ir_tensor_t* tensor = get_ir_node_output(&node, i);
+    for (int i = 0; i < node.output_num; ++i) {
+        const struct tensor* tensor = get_ir_node_output(&node, i);
         if (tensor && !visit(*tensor)) return false;
     }
     return true;
@@ -40,7 +40,7 @@ bool for_all_tensors(const node& node, Visit visit)
 // Constants are parameters (a Reshape's target is int64 on every device): inspect() judges them.
 bool has_listed_types(const IntVector& precision, const node& node, ir_verdict_t* out_verdict)
 {
-    return for_all_tensors(node, [&](const ir_tensor_t& tensor) {
+    return for_all_tensors(node, [&](const struct tensor& tensor) {
         if (tensor.tensor_type == TENSOR_TYPE_CONST) return true;
         if (is_in_int_list(precision.get(), tensor.data_type)) return true;
         const char* type = get_data_type_name(tensor.data_type);
@@ -52,7 +52,7 @@ bool has_listed_types(const IntVector& precision, const node& node, ir_verdict_t
 
 bool has_known_shapes(const node& node, ir_verdict_t* out_verdict)
 {
-    return for_all_tensors(node, [&](const ir_tensor_t& tensor) {
+    return for_all_tensors(node, [&](const struct tensor& tensor) {
         if (is_ir_tensor_shape_known(&tensor)) return true;
         refuse_ir_node(out_verdict, IR_REASON_SHAPE, tensor.name, "",
                        "the shape of '%s' is known at run time only", tensor.name);
@@ -129,7 +129,7 @@ Vector<device*> list_graph_devices(const graph& graph)
     };
     if (graph.device) add(graph.device);
     const ir_context_t* context = graph.attribute->context;
-    for (int i = 0; context && i < get_vector_num(context->devices); i++) {
+    for (int i = 0; context && i < get_vector_num(context->devices); ++i) {
         const auto* entry = static_cast<ir_context_device_t*>(get_vector_data(context->devices, i));
         if (entry->device != find_default_device()) add(entry->device);
     }
@@ -148,7 +148,7 @@ int Candidates::list(const graph& graph, Candidates* out_candidates)
 int Candidates::check_wishes(const graph& graph) const
 {
     const vector_t* wishes = graph.source ? graph.source->affinity : nullptr;
-    for (int i = 0; wishes && i < get_vector_num(wishes); i++) {
+    for (int i = 0; wishes && i < get_vector_num(wishes); ++i) {
         const auto* wish = static_cast<ir_affinity_t*>(get_vector_data(wishes, i));
         const bool excludes = *wish->devices == '!';
         const bool fits =
@@ -169,7 +169,7 @@ size_t Candidates::index_of(const struct device* device) const
 {
     size_t index = 0;
     while (index < size() && candidates_[index].device != device)
-        index++;
+        ++index;
     return index;
 }
 
@@ -214,7 +214,7 @@ int Candidates::place(node& node, size_t begin) const
 {
     node.device = nullptr;
     node.predicted_ns = -1;
-    for (size_t i = begin; i < size(); i++) {
+    for (size_t i = begin; i < size(); ++i) {
         const ir_verdict_t verdict = ask(candidates_[i], node);
         if (verdict.verdict == IR_VERDICT_YES) {
             node.device = candidates_[i].device;
@@ -227,7 +227,7 @@ int Candidates::place(node& node, size_t begin) const
 
 bool Candidates::has_other(const node& node) const
 {
-    for (size_t i = index_of(node.device) + 1; i < size(); i++)
+    for (size_t i = index_of(node.device) + 1; i < size(); ++i)
         if (ask(candidates_[i], node).verdict == IR_VERDICT_YES) return true;
     return false;
 }
@@ -245,7 +245,7 @@ struct device* find_best_device(const struct graph* graph)
 {
     if (graph->device) return graph->device;
     const ir_context_t* context = graph->attribute->context;
-    for (int i = 0; context && i < get_vector_num(context->devices); i++) {
+    for (int i = 0; context && i < get_vector_num(context->devices); ++i) {
         const auto* entry = static_cast<ir_context_device_t*>(get_vector_data(context->devices, i));
         if (entry->device != find_default_device()) return entry->device;
     }

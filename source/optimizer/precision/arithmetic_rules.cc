@@ -20,7 +20,7 @@ bool adapt_type(Fuser& fuser, const node& node, int data_type, Operand* operand)
     const Quantization to = {operand->by.scale, operand->by.zero_point + shift, data_type, nullptr,
                              nullptr};
     *operand = {fuser.requantize(*operand, to, node), to};
-    return operand->bytes != nullptr;
+    return operand->bytes;
 }
 
 struct Binary
@@ -34,7 +34,7 @@ bool prepare(Fuser& fuser, const node& node, Binary* out_binary)
     Result& y = out_binary->y;
     if (!fuser.find_result(node, 0, &y)) return false;
     Operand* operands[] = {&out_binary->a, &out_binary->b};
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; ++i)
         if (!fuser.make_operand(get_ir_node_input(&node, i), y, operands[i]) ||
             !adapt_type(fuser, node, y.by.data_type, operands[i]))
             return false;
@@ -80,7 +80,7 @@ bool reduces_space(const node& node)
         axis_num != rank - 2)
         return false;
     unsigned reduced = 0;
-    for (int i = 0; i < axis_num; i++)
+    for (int i = 0; i < axis_num; ++i)
         reduced |= 1u << (axes[i] < 0 ? axes[i] + rank : axes[i]);
     return reduced == (1u << rank) - 4;
 }

@@ -44,7 +44,7 @@ bool computes_in_float(const node& node)
 {
     bool reads = false, writes = false;
     if (node.op.method->traits & OP_RANDOM) return false;
-    for (int i = 0; i < node.input_num; i++) {
+    for (int i = 0; i < node.input_num; ++i) {
         const tensor* input = get_ir_node_input(&node, i);
         if (!input) continue;
         const int type = input->data_type;
@@ -53,7 +53,7 @@ bool computes_in_float(const node& node)
         reads = reads || (type == TENGINE_DT_FP32 && !is_parameter(node, i) &&
                           input->tensor_type != TENSOR_TYPE_CONST);
     }
-    for (int i = 0; i < node.output_num; i++) {
+    for (int i = 0; i < node.output_num; ++i) {
         const tensor* output = get_ir_node_output(&node, i);
         writes = writes || (output && output->data_type == TENGINE_DT_FP32);
     }
@@ -72,7 +72,7 @@ Converter::Converter(struct graph& graph, const struct device* device, const Can
                      int data_type)
     : rewriter_(graph, device, candidates), data_type_(data_type)
 {
-    for (int i = 0; i < graph.tensor_num; i++) {
+    for (int i = 0; i < graph.tensor_num; ++i) {
         tensor* tensor = graph.tensor_list[i];
         if (tensor && tensor->tensor_type == TENSOR_TYPE_CONST && tensor->source_index >= 0 &&
             tensor->data_type == data_type)
@@ -100,7 +100,7 @@ tensor* Converter::narrow_constant(const tensor& value)
     if (tensor* known = find_copy(value)) return known;
     Vector<uint16_t> halves(static_cast<size_t>(value.elem_num));
     const auto convert = data_type_ == TENGINE_DT_FP16 ? fp32_to_fp16 : fp32_to_bf16;
-    for (size_t i = 0; i < halves.size(); i++)
+    for (size_t i = 0; i < halves.size(); ++i)
         halves[i] = convert(value.f32[i]);
     tensor* made = rewriter_.add_constant(name_of(value), data_type_,
                                           {value.dims, value.dims + value.dim_num}, halves.data());
@@ -117,7 +117,7 @@ tensor* Converter::find_narrow(const tensor& value) const
         tensor* origin = get_ir_node_input(producer, 0);
         if (origin->data_type == data_type_) return origin;
     }
-    for (int i = 0; i < value.consumer_num; i++) {
+    for (int i = 0; i < value.consumer_num; ++i) {
         const node* reader = get_ir_graph_node(&graph, value.consumer[i]);
         if (!is_op(reader, "Cast")) continue;
         tensor* result = get_ir_node_output(reader, 0);
@@ -138,7 +138,7 @@ tensor* Converter::narrow(tensor* value)
 // Only what stays may be used again.
 void Converter::remember_copies(const node& origin, const node& made)
 {
-    for (int i = 0; i < origin.input_num; i++) {
+    for (int i = 0; i < origin.input_num; ++i) {
         const tensor* wide = get_ir_node_input(&origin, i);
         tensor* narrow = get_ir_node_input(&made, i);
         if (wide && wide != narrow && wide->tensor_type == TENSOR_TYPE_CONST)
@@ -152,12 +152,12 @@ void Converter::remember_copies(const node& origin, const node& made)
 bool Converter::widen_outputs(node& origin, node& made)
 {
     Vector<tensor*> wide, narrow;
-    for (int i = 0; i < origin.output_num; i++) {
+    for (int i = 0; i < origin.output_num; ++i) {
         wide.push_back(get_ir_node_output(&origin, i));
         narrow.push_back(get_ir_node_output(&made, i));
     }
     destroy_ir_node(&rewriter_.graph(), &origin);
-    for (size_t i = 0; i < wide.size(); i++) {
+    for (size_t i = 0; i < wide.size(); ++i) {
         if (!wide[i]) continue;
         int status = TENGINE_OK;
         if (wide[i]->data_type == narrow[i]->data_type) {
@@ -182,18 +182,18 @@ bool Converter::convert(node& node)
                        {},
                        {},
                        &node};
-    for (int i = 0; i < node.input_num; i++) {
+    for (int i = 0; i < node.input_num; ++i) {
         tensor* input = get_ir_node_input(&node, i);
         draft.inputs.push_back(is_parameter(node, i) ? input : narrow(input));
         if (input && !draft.inputs.back()) return false;
     }
-    for (int i = 0; i < node.output_num; i++) {
+    for (int i = 0; i < node.output_num; ++i) {
         const tensor* output = get_ir_node_output(&node, i);
         draft.outputs.push_back(output ? name_of(*output) : "");
     }
     struct node* made = rewriter_.add_device_node(draft);
     if (!made) return false;
-    for (int i = 0; i < node.output_num; i++) {
+    for (int i = 0; i < node.output_num; ++i) {
         const tensor* wide = get_ir_node_output(&node, i);
         const tensor* narrow = get_ir_node_output(made, i);
         if (!wide) continue;
@@ -207,7 +207,7 @@ bool Converter::convert(node& node)
 int Converter::run()
 {
     const int node_num = rewriter_.graph().node_num;  // what is added needs no look
-    for (int i = 0; i < node_num; i++) {
+    for (int i = 0; i < node_num; ++i) {
         node* node = rewriter_.graph().node_list[i];
         if (!node || node->keep_float || node->dynamic_shape || is_border(*node) ||
             !computes_in_float(*node))

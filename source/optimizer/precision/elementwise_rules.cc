@@ -45,7 +45,7 @@ bool trace(const Fuser& fuser, const node& node, Function* function)
     Vector<const struct node*>& nodes = function->formula.nodes;
     if (std::find(nodes.begin(), nodes.end(), &node) != nodes.end()) return true;
     if (++function->visits > kMostNodes) return false;
-    for (int i = 0; i < node.input_num; i++) {
+    for (int i = 0; i < node.input_num; ++i) {
         tensor* input = get_ir_node_input(&node, i);
         if (!input) continue;
         if (input->tensor_type == TENSOR_TYPE_CONST) {

@@ -45,7 +45,7 @@ const Expression* Expressions::find(int node) const
 void Expressions::trace_sources()
 {
     sources_.clear();
-    for (int i = 0; i < graph_.node_num; i++) {
+    for (int i = 0; i < graph_.node_num; ++i) {
         const node& node = *graph_.node_list[i];
         if (node.keep_float || !get_ir_node_output(&node, 0) || !is_elementwise(node) ||
             belongs_to_another(node))
@@ -61,14 +61,14 @@ tensor* Expressions::find_source(const node& node) const
     tensor* source = nullptr;
     int number = 0;
     bool is_composed = false;
-    for (int i = 0; i < node.input_num; i++) {
+    for (int i = 0; i < node.input_num; ++i) {
         tensor* input = get_ir_node_input(&node, i);
         if (!input || (is_constant(*input) && input->elem_num == 1)) continue;
         tensor* own = source_of(input);
         if (is_constant(*input) || (number > 0 && own != source)) return nullptr;
         is_composed = is_composed || own != input;
         source = own;
-        number++;
+        ++number;
     }
     return number > 1 && !is_composed ? nullptr : source;
 }
@@ -122,7 +122,7 @@ void Expressions::collect(int last)
     while (!open.empty()) {
         const node& node = *graph_.node_list[open.back()];
         open.pop_back();
-        for (int i = 0; i < node.input_num; i++) {
+        for (int i = 0; i < node.input_num; ++i) {
             tensor* input = get_ir_node_input(&node, i);
             if (!input || source_of(input) == input) continue;
             if (found.insert(input->producer).second) open.push_back(input->producer);

@@ -14,7 +14,7 @@ namespace {
 Vector<node*> list_consumers(const graph& graph, const tensor& value)
 {
     Vector<node*> consumers;
-    for (int i = 0; i < value.consumer_num; i++) {
+    for (int i = 0; i < value.consumer_num; ++i) {
         node* consumer = get_ir_graph_node(&graph, value.consumer[i]);
         if (std::find(consumers.begin(), consumers.end(), consumer) == consumers.end())
             consumers.push_back(consumer);
@@ -39,7 +39,7 @@ bool is_clamp(const node& node)
 {
     if (is_op(&node, "Relu")) return true;
     if (!is_op(&node, "Clip")) return false;
-    for (int i = 1; i < node.input_num; i++) {
+    for (int i = 1; i < node.input_num; ++i) {
         const tensor* bound = get_ir_node_input(&node, i);
         if (bound && bound->tensor_type != TENSOR_TYPE_CONST) return false;
     }
@@ -202,7 +202,7 @@ tensor* Fuser::hand_over(Result& result, tensor* bytes)
     node* writer = producer_of(graph(), bytes);
     int index = 0;
     while (get_ir_node_output(writer, index) != bytes)
-        index++;
+        ++index;
     rewriter_.fail(replace_ir_tensor_uses(&graph(), bytes, quantized));
     rewriter_.fail(set_ir_node_output_tensor(writer, index, quantized));
     return quantized;
@@ -245,18 +245,18 @@ tensor* Fuser::clamp(const Result& result, tensor* bytes)
 
 bool Fuser::finish(node& origin, Vector<Result>& results, Vector<tensor*> bytes)
 {
-    for (size_t i = 0; i < results.size(); i++) {
+    for (size_t i = 0; i < results.size(); ++i) {
         bytes[i] = clamp(results[i], bytes[i]);
         if (!bytes[i] || !can_hand_over(results[i], *bytes[i])) return false;
     }
     if (rewriter_.status() < 0) return false;
-    for (size_t i = 0; i < results.size(); i++) {
+    for (size_t i = 0; i < results.size(); ++i) {
         bytes[i] = hand_over(results[i], bytes[i]);
         share_bytes(results[i], bytes[i]);
         if (results[i].clamp) destroy_ir_node(&graph(), results[i].clamp);
     }
     destroy_ir_node(&graph(), &origin);
-    for (size_t i = 0; i < results.size(); i++)
+    for (size_t i = 0; i < results.size(); ++i)
         serve_float_readers(results[i], bytes[i]);
     return rewriter_.status() >= 0;
 }
@@ -285,7 +285,7 @@ bool Fuser::rewrite(node& node)
 int Fuser::run()
 {
     const int node_num = graph().node_num;  // what is added needs no look
-    for (int i = 0; i < node_num; i++) {
+    for (int i = 0; i < node_num; ++i) {
         node* node = graph().node_list[i];
         if (!node || node->keep_float || node->dynamic_shape) continue;
         rewriter_.begin();

@@ -63,7 +63,7 @@ class TableMaker
                            {},
                            {"value"},
                            &operation};
-        for (int i = 0; i < operation.input_num; i++) {
+        for (int i = 0; i < operation.input_num; ++i) {
             const tensor* input = get_ir_node_input(&operation, i);
             const auto known = values_.find(input);
             tensor* used = known != values_.end() ? known->second : nullptr;
@@ -94,7 +94,7 @@ int make_table(const graph& graph, const Formula& formula, const Quantization& f
 
 bool is_identity(const ByteTable& table)
 {
-    for (size_t i = 0; i < table.size(); i++)
+    for (size_t i = 0; i < table.size(); ++i)
         if (table[i] != i) return false;
     return true;
 }

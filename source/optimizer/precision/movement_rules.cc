@@ -22,7 +22,7 @@ bool is_used(const node& node, int index)
 Vector<tensor*> list_inputs(const node& node)
 {
     Vector<tensor*> inputs;
-    for (int i = 0; i < node.input_num; i++)
+    for (int i = 0; i < node.input_num; ++i)
         inputs.push_back(get_ir_node_input(&node, i));
     return inputs;
 }
@@ -31,7 +31,7 @@ Vector<tensor*> list_inputs(const node& node)
 bool find_results(Fuser& fuser, const node& node, const Quantization& by,
                   Vector<Result>* out_results)
 {
-    for (int i = 0; i < node.output_num; i++) {
+    for (int i = 0; i < node.output_num; ++i) {
         Result result;
         if (!is_used(node, i)) {
             result.value = get_ir_node_output(&node, i);
@@ -66,7 +66,7 @@ bool move(Fuser& fuser, node& node, const Operand& x, NodeDraft draft)
     const struct node* made = fuser.rewriter().add_device_node(draft);
     if (!made) return false;
     Vector<tensor*> bytes;
-    for (size_t i = 0; i < results.size(); i++) {
+    for (size_t i = 0; i < results.size(); ++i) {
         tensor* moved = get_ir_node_output(made, static_cast<int>(i));
         if (moved->data_type != x.by.data_type) return false;
         bytes.push_back(fuser.requantize({moved, x.by}, results[i].by, node));
@@ -82,14 +82,14 @@ int64_t find_moved_axis(const node& node, int64_t from)
     const int rank = get_ir_node_input(&node, 0)->dim_num;
     if (!is_op(&node, "Transpose")) return -1;
     if (from < 0) from += rank;
-    for (int i = 0; i < number; i++)
+    for (int i = 0; i < number; ++i)
         if (order[i] == from) return i;
     return number == 0 ? rank - 1 - from : -1;
 }
 
 bool has_constants_behind(const node& node)
 {
-    for (int i = 1; i < node.input_num; i++) {
+    for (int i = 1; i < node.input_num; ++i) {
         const tensor* input = get_ir_node_input(&node, i);
         if (input && (input->tensor_type != TENSOR_TYPE_CONST || !input->data)) return false;
     }
@@ -196,7 +196,7 @@ bool fuse_concat(Fuser& fuser, node& node)
     if (!has_result && (!fuser.find_operand(get_ir_node_input(&node, 0), &first) ||
                         !fuser.find_moved_result(node, 0, first.by, &y)))
         return false;
-    for (int i = 0; i < node.input_num; i++) {
+    for (int i = 0; i < node.input_num; ++i) {
         Operand x;
         tensor* value = get_ir_node_input(&node, i);
         if (!value) return false;

@@ -57,7 +57,7 @@ bool Fuser::quantize_constant(const tensor& value, Operand* out_operand)
     const float* values = value.f32;
     if (value.data_type != TENGINE_DT_FP32 || !values || value.elem_num == 0) return false;
     float low = 0, high = 0;
-    for (int64_t i = 0; i < value.elem_num; i++) {
+    for (int64_t i = 0; i < value.elem_num; ++i) {
         if (!std::isfinite(values[i])) return false;
         low = std::min(low, values[i]);
         high = std::max(high, values[i]);
@@ -65,12 +65,12 @@ bool Fuser::quantize_constant(const tensor& value, Operand* out_operand)
     Quantization& by = out_operand->by;
     if (!read_calibration(value, data_type_, &by)) by = cover_range(low, high, data_type_);
     Vector<uint8_t> bytes;
-    for (int64_t i = 0; i < value.elem_num; i++)
+    for (int64_t i = 0; i < value.elem_num; ++i)
         bytes.push_back(quantize_value(values[i], by));
     out_operand->bytes =
         rewriter_.add_constant(String(value.name) + "_quantized", data_type_,
                                {value.dims, value.dims + value.dim_num}, bytes.data());
-    return out_operand->bytes != nullptr;
+    return out_operand->bytes;
 }
 
 void Fuser::append(Operand& operand, Vector<tensor*>* inputs)

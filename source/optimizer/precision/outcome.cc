@@ -24,7 +24,7 @@ bool is_integer_node(const node& node)
 {
     if (is_op(&node, "QuantizeLinear") || is_op(&node, "Cast")) return false;
     bool reads_bytes = false;
-    for (int i = 0; i < node.input_num; i++) {
+    for (int i = 0; i < node.input_num; ++i) {
         const tensor* input = get_ir_node_input(&node, i);
         reads_bytes = reads_bytes || (is_computed(input) && is_byte(input->data_type));
     }
@@ -42,25 +42,25 @@ struct Outcome
 Outcome count(const graph& graph)
 {
     Outcome outcome;
-    for (int i = 0; i < graph.node_num; i++) {
+    for (int i = 0; i < graph.node_num; ++i) {
         const node& node = *graph.node_list[i];
         const tensor* result = get_ir_node_output(&node, 0);
         Quantization by;
         if (is_op(&node, "QuantizeLinear") || is_op(&node, "DequantizeLinear")) {
             if (is_computed(get_ir_node_input(&node, 0)) && read_quantization(node, &by))
-                outcome.scales++;
+                ++outcome.scales;
         } else if (is_integer_node(node)) {
-            outcome.integer_nodes++;
+            ++outcome.integer_nodes;
         } else if (result && result->data_type == TENGINE_DT_FP32 && !node.custom_kernel) {
-            outcome.float_nodes++;
+            ++outcome.float_nodes;
             outcome.kept_nodes += node.keep_float ? 1 : 0;
         }
     }
-    for (int i = 0; i < graph.tensor_num; i++) {
+    for (int i = 0; i < graph.tensor_num; ++i) {
         Quantization by;
         if (is_computed(graph.tensor_list[i]) &&
             read_calibration(*graph.tensor_list[i], TENGINE_DT_INT8, &by))
-            outcome.scales++;
+            ++outcome.scales;
     }
     return outcome;
 }
@@ -117,7 +117,7 @@ device* find_integer_device(const graph& graph)
             device->allocator->describe(device, allowed.get(), blocked.get(), types.get()) < 0)
             return false;
         bool takes_bytes = false;
-        for (int i = 0; i < get_vector_num(types.get()); i++) {
+        for (int i = 0; i < get_vector_num(types.get()); ++i) {
             const int type = *static_cast<const int*>(get_vector_data(types.get(), i));
             if (type == TENGINE_DT_FP32) return false;
             takes_bytes = takes_bytes || is_byte(type);

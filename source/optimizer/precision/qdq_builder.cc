@@ -28,7 +28,7 @@ tensor* QdqBuilder::add_tensor(const String& name, int data_type)
 
 void QdqBuilder::connect(node& made, const Vector<tensor*>& inputs, tensor* output)
 {
-    for (size_t i = 0; i < inputs.size(); i++)
+    for (size_t i = 0; i < inputs.size(); ++i)
         if (inputs[i]) fail(set_ir_node_input_tensor(&made, static_cast<int>(i), inputs[i]));
     if (output) fail(set_ir_node_output_tensor(&made, 0, output));
 }
@@ -93,7 +93,7 @@ tensor* QdqBuilder::add_constant_operand(const String& name, const Quantization&
                                          const tensor& value)
 {
     Vector<uint8_t> bytes;
-    for (int64_t i = 0; i < value.elem_num; i++)
+    for (int64_t i = 0; i < value.elem_num; ++i)
         bytes.push_back(quantize_value(value.f32[i], by));
     tensor* stored =
         add_constant(name + "_quantized", TENGINE_DT_INT8, dims_of(value), bytes.data());
@@ -114,7 +114,7 @@ tensor* QdqBuilder::add_bias(const String& name, const Vector<float>& scales, in
                              const tensor& bias)
 {
     Vector<int32_t> words;
-    for (int64_t i = 0; i < bias.elem_num; i++) {
+    for (int64_t i = 0; i < bias.elem_num; ++i) {
         const float scale = scales[scales.size() == 1 ? 0 : static_cast<size_t>(i)];
         const double word = std::nearbyint(double{bias.f32[i]} / scale);
         words.push_back(static_cast<int32_t>(float_to_index(word, INT32_MIN, INT32_MAX)));

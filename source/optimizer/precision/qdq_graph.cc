@@ -20,7 +20,7 @@ constexpr int kFirstPerChannelOpset = 13;  // gives it an axis
 // The version of ONNX's own operators; that of the newest where there are none.
 int opset_of(const graph& graph)
 {
-    for (int i = 0; i < graph.node_num; i++) {
+    for (int i = 0; i < graph.node_num; ++i) {
         const node& node = *graph.node_list[i];
         if (!*get_ir_node_domain(&node) && !node.op.method->tengine) return node.op.version;
     }
@@ -94,7 +94,7 @@ class Writer
             mark(unit);
         copy_tensors();
         add_inputs();
-        for (int i = 0; i < base_.node_num; i++)
+        for (int i = 0; i < base_.node_num; ++i)
             write_node(*base_.node_list[i]);
         TENGINE_RETURN_IF_ERROR(builder_.status());
         TENGINE_RETURN_IF_ERROR(set_borders());
@@ -142,11 +142,11 @@ class Writer
         };
         std::for_each_n(base_.input_tensors, base_.input_tensor_num, name);
         std::for_each_n(base_.output_tensors, base_.output_tensor_num, name);
-        for (int i = 0; i < base_.tensor_num; i++)
+        for (int i = 0; i < base_.tensor_num; ++i)
             name(i);
-        for (int i = 0; i < base_.tensor_num; i++)
+        for (int i = 0; i < base_.tensor_num; ++i)
             at_index(i).copy = copy_tensor(*base_.tensor_list[i]);
-        for (int i = 0; i < base_.node_num; i++)
+        for (int i = 0; i < base_.node_num; ++i)
             builder_.node_names().choose(base_.node_list[i]->name);
     }
 
@@ -172,14 +172,14 @@ class Writer
             builder_.fail(set_ir_tensor_data_type(&to, declared->data_type));
         if (!declared->dim_names) return;
         const char* names[MAX_SHAPE_DIM_NUM];
-        for (int i = 0; i < to.dim_num; i++)
+        for (int i = 0; i < to.dim_num; ++i)
             names[i] = get_ir_tensor_dim_name(declared, i);
         builder_.fail(set_ir_tensor_dim_names(&to, names, to.dim_num));
     }
 
     void add_inputs()
     {
-        for (int i = 0; i < base_.input_tensor_num; i++) {
+        for (int i = 0; i < base_.input_tensor_num; ++i) {
             const Target& input = at_index(base_.input_tensors[i]);
             const String name = builder_.node_names().choose(input.name);
             node* made =
@@ -187,7 +187,7 @@ class Writer
             builder_.fail(made ? set_ir_node_output_tensor(made, 0, input.copy)
                                : tengine_error_code());
         }
-        for (int i = 0; i < base_.input_tensor_num; i++) {
+        for (int i = 0; i < base_.input_tensor_num; ++i) {
             const tensor& input = *base_.tensor_list[base_.input_tensors[i]];
             if (quantization_of(input).is_quantized) add_pair(input, copy_of(&input));
         }
@@ -233,7 +233,7 @@ class Writer
                                 unit->role == QuantizedRole::kWeighted &&
                                 is_constant(get_ir_node_input(&from, 1));
         Vector<tensor*> inputs;
-        for (int i = 0; i < from.input_num; i++) {
+        for (int i = 0; i < from.input_num; ++i) {
             tensor* input = get_ir_node_input(&from, i);
             const bool is_data = unit && std::find(unit->inputs.begin(), unit->inputs.end(),
                                                    input) != unit->inputs.end();
@@ -251,7 +251,7 @@ class Writer
     void connect_outputs(const node& from, node& to)
     {
         Vector<std::pair<const tensor*, tensor*>> paired;
-        for (int i = 0; i < from.output_num; i++) {
+        for (int i = 0; i < from.output_num; ++i) {
             const tensor* output = get_ir_node_output(&from, i);
             if (!output) continue;
             tensor* made = copy_of(output);
@@ -303,7 +303,7 @@ class Writer
     Vector<int32_t> copies_of(const int32_t* tensors, int number)
     {
         Vector<int32_t> copied;
-        for (int i = 0; i < number; i++)
+        for (int i = 0; i < number; ++i)
             copied.push_back(at_index(tensors[i]).copy->index);
         return copied;
     }
@@ -341,7 +341,7 @@ class Writer
     // Constants that are still read get their data, the others go.
     int settle_constants()
     {
-        for (int i = 0; i < base_.tensor_num; i++) {
+        for (int i = 0; i < base_.tensor_num; ++i) {
             tensor* copy = at_index(i).copy;
             if (!is_constant(copy)) continue;
             if (copy->consumer_num == 0 && !is_ir_graph_output(&target(), copy->index)) {

@@ -9,11 +9,11 @@ namespace {
 
 int keep_nodes_in_float(graph& base, const tengine_quantization& how)
 {
-    for (int i = 0; i < how.keep_float_number; i++)
+    for (int i = 0; i < how.keep_float_number; ++i)
         if (!keep_nodes(base, how.keep_float[i]))
             return tengine_error_set(TENGINE_ENOENT, "keep_float: no node fits '%.200s'",
                                      how.keep_float[i]);
-    for (int i = 0; how.take_kept && i < base.node_num; i++)
+    for (int i = 0; how.take_kept && i < base.node_num; ++i)
         if (base.node_list[i]->keep_float) how.take_kept(how.user, base.node_list[i]->name);
     return TENGINE_OK;
 }

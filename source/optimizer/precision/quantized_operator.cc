@@ -24,7 +24,7 @@ bool reduces_last_axes(const node& mean)
     std::sort(axes.begin(), axes.end());
     const auto rank = static_cast<int64_t>(axes.size());
     if (rank < 2) return false;
-    for (size_t i = 1; i < axes.size(); i++)
+    for (size_t i = 1; i < axes.size(); ++i)
         if (axes[i] != axes[i - 1] + 1) return false;
     return axes[0] == 2 || axes[0] == -rank;
 }
@@ -70,7 +70,7 @@ Vector<tensor*> list_data_inputs(const node& node, const QuantizedOperator& op)
     const int number =
         op.data_inputs == 0 ? node.input_num : std::min(op.data_inputs, node.input_num);
     Vector<tensor*> inputs;
-    for (int i = 0; i < number; i++)
+    for (int i = 0; i < number; ++i)
         inputs.push_back(get_ir_node_input(&node, i));
     return inputs;
 }
@@ -79,7 +79,7 @@ Vector<tensor*> list_data_outputs(const node& node)
 {
     Vector<tensor*> outputs;
     const int number = is_op(&node, "Split") ? node.output_num : 1;
-    for (int i = 0; i < number; i++)
+    for (int i = 0; i < number; ++i)
         outputs.push_back(get_ir_node_output(&node, i));
     return outputs;
 }

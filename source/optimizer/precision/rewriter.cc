@@ -21,10 +21,10 @@ void Rewriter::begin()
 
 void Rewriter::take_back()
 {
-    for (int i = first_node_; i < graph_.node_num; i++)
+    for (int i = first_node_; i < graph_.node_num; ++i)
         destroy_ir_node(&graph_, graph_.node_list[i]);
     graph_.node_num = first_node_;
-    for (int i = first_tensor_; i < graph_.tensor_num; i++)
+    for (int i = first_tensor_; i < graph_.tensor_num; ++i)
         destroy_ir_tensor(&graph_, graph_.tensor_list[i]);
     graph_.tensor_num = first_tensor_;
 }
@@ -54,10 +54,10 @@ tensor* Rewriter::add_constant(const String& name, int data_type, const Vector<i
 bool Rewriter::connect(node& made, const NodeDraft& draft)
 {
     int status = TENGINE_OK;
-    for (size_t i = 0; i < draft.inputs.size() && status >= 0; i++)
+    for (size_t i = 0; i < draft.inputs.size() && status >= 0; ++i)
         if (draft.inputs[i])
             status = set_ir_node_input_tensor(&made, static_cast<int>(i), draft.inputs[i]);
-    for (size_t i = 0; i < draft.outputs.size() && status >= 0; i++) {
+    for (size_t i = 0; i < draft.outputs.size() && status >= 0; ++i) {
         tensor* output = add_tensor(draft.outputs[i], TENGINE_DT_FP32);
         if (!output) return false;
         status = set_ir_node_output_tensor(&made, static_cast<int>(i), output);

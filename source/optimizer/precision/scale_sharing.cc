@@ -15,7 +15,7 @@ class Classes
   public:
     explicit Classes(int number) : parents_(static_cast<size_t>(number))
     {
-        for (size_t i = 0; i < parents_.size(); i++)
+        for (size_t i = 0; i < parents_.size(); ++i)
             parents_[i] = static_cast<int>(i);
     }
 
@@ -38,7 +38,7 @@ int find_range(const tensor& value, const Ranges& ranges, Range* out_range)
         *out_range = ranges.at(value);
         return TENGINE_OK;
     }
-    for (int64_t i = 0; i < value.elem_num; i++) {
+    for (int64_t i = 0; i < value.elem_num; ++i) {
         const float element = value.f32[i];
         if (!std::isfinite(element))
             return tengine_error_set(TENGINE_EINVAL, "constant '%s' has values that are not finite",
@@ -61,7 +61,7 @@ class Sharer
 
     int add(const QuantizedUnit& unit, const Ranges& ranges)
     {
-        for (size_t i = 0; i < unit.inputs.size(); i++) {
+        for (size_t i = 0; i < unit.inputs.size(); ++i) {
             const bool is_weight = unit.role == QuantizedRole::kWeighted && i == 1 &&
                                    unit.inputs[i]->tensor_type == TENSOR_TYPE_CONST;
             if (!is_weight) TENGINE_RETURN_IF_ERROR(add(*unit.inputs[i], unit, ranges));
@@ -75,11 +75,11 @@ class Sharer
     {
         Vector<Range> shared(tensors_.size());
         Vector<TensorQuantization> quantizations(tensors_.size());
-        for (size_t i = 0; i < tensors_.size(); i++) {
+        for (size_t i = 0; i < tensors_.size(); ++i) {
             Range& whole = shared[root(i)];
             whole = {std::min(whole.low, tensors_[i].low), std::max(whole.high, tensors_[i].high)};
         }
-        for (size_t i = 0; i < tensors_.size(); i++) {
+        for (size_t i = 0; i < tensors_.size(); ++i) {
             const Range& whole = shared[root(i)];
             if (is_used_[i])
                 quantizations[i] = {true, cover_range(whole.low, whole.high, TENGINE_DT_INT8)};

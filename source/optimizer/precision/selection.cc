@@ -26,7 +26,7 @@ class Selector
 
     Vector<QuantizedUnit> select()
     {
-        for (int i = 0; i < graph_.node_num; i++) {
+        for (int i = 0; i < graph_.node_num; ++i) {
             const QuantizedOperator* op = find_quantized_operator(*graph_.node_list[i]);
             if (const Expression* expression = expressions_.find(i))
                 add({QuantizedRole::kFunction, expression->nodes, {expression->source}, {}});

@@ -26,7 +26,7 @@ bool complete(Fuser& fuser, int slices, tensor* bias, Product* out_product)
 {
     Product& product = *out_product;
     const float unit = product.x.by.scale;
-    for (int64_t i = 0; i < product.weight.scales->elem_num; i++)
+    for (int64_t i = 0; i < product.weight.scales->elem_num; ++i)
         if (!is_multiplier(unit * product.weight.scale(i) / product.y.by.scale)) return false;
     if (!make_bias(fuser, bias, slices, product.weight, unit, &product.bias)) return false;
     fuser.append(product.x, &product.inputs);
@@ -110,7 +110,7 @@ tensor* find_addend(const node& sum, const tensor* product)
 // The MatMul by a matrix in front of a sum, which alone reads it.
 node* find_matmul(const Fuser& fuser, const node& sum)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; ++i) {
         const tensor* value = get_ir_node_input(&sum, i);
         node* matmul = producer_of(fuser.graph(), value);
         if (is_op(matmul, "MatMul") && value->consumer_num == 1 && !matmul->keep_float &&

@@ -23,7 +23,7 @@ bool are_scales(const node& linear, const tensor& bytes, int axis)
 {
     const tensor* scale = get_ir_node_input(&linear, 1);
     if (!is_constant(scale, TENGINE_DT_FP32) || scale->dim_num > 1) return false;
-    for (int64_t i = 0; i < scale->elem_num; i++)
+    for (int64_t i = 0; i < scale->elem_num; ++i)
         if (!std::isfinite(scale->f32[i]) || scale->f32[i] <= 0) return false;
     if (scale->elem_num == 1) return true;
     int64_t given = get_ir_node_int(&linear, "axis", 1);
@@ -42,7 +42,7 @@ bool read_weight(Fuser& fuser, const node& linear, int axis, Weight* out_weight)
         zero_points = fuser.rewriter().add_constant(String(bytes->name) + "_zero_point",
                                                     bytes->data_type, {}, &zero);
     *out_weight = {bytes, get_ir_node_input(&linear, 1), zero_points};
-    return zero_points != nullptr;
+    return zero_points;
 }
 
 // How the elements of a tensor belong to the slices of an axis.
@@ -63,11 +63,11 @@ Vector<float> choose_scales(const tensor& weight, const Slices& slices, const te
                             double unit)
 {
     Vector<double> scales(static_cast<size_t>(slices.number), 0.0);
-    for (int64_t i = 0; i < weight.elem_num; i++) {
+    for (int64_t i = 0; i < weight.elem_num; ++i) {
         double& scale = scales[slices.of(i)];
         scale = std::max(scale, std::fabs(double{weight.f32[i]}) / kLargestWeight);
     }
-    for (int64_t i = 0; bias && bias->data && i < bias->elem_num; i++) {
+    for (int64_t i = 0; bias && bias->data && i < bias->elem_num; ++i) {
         double& scale = scales[static_cast<size_t>(i % slices.number)];
         scale = std::max(scale, std::fabs(double{bias->f32[i]}) / (kLargestBias * unit));
     }
@@ -94,9 +94,9 @@ bool read_bias(const graph& graph, const tensor& bias, Vector<double>* out_value
         !are_scales(*linear, *words, words->dim_num - 1))
         return false;
     const tensor* scale = get_ir_node_input(linear, 1);
-    for (int64_t i = 0; zero_point && i < zero_point->elem_num; i++)
+    for (int64_t i = 0; zero_point && i < zero_point->elem_num; ++i)
         if (!is_constant(zero_point, TENGINE_DT_INT32) || zero_point->i32[i] != 0) return false;
-    for (int64_t i = 0; i < words->elem_num; i++)
+    for (int64_t i = 0; i < words->elem_num; ++i)
         out_values->push_back(double(words->i32[i]) *
                               scale->f32[scale->elem_num > 1 ? i % scale->elem_num : 0]);
     return true;
@@ -111,7 +111,7 @@ tensor* find_words(const graph& graph, const tensor& bias, int number, const Wei
     tensor* words = get_ir_node_input(linear, 0);
     const tensor* scale = get_ir_node_input(linear, 1);
     if (words->dim_num != 1 || words->elem_num != number) return nullptr;
-    for (int i = 0; i < number; i++) {
+    for (int i = 0; i < number; ++i) {
         const float wanted = unit * static_cast<float>(weight.scale(i));
         if (scale->f32[scale->elem_num > 1 ? i : 0] != wanted) return nullptr;
     }
@@ -133,7 +133,7 @@ WeightBytes quantize_weight_values(const tensor& weight, int axis, const tensor*
 {
     const Slices slices(weight, axis);
     WeightBytes quantized = {choose_scales(weight, slices, bias, unit), {}};
-    for (int64_t i = 0; i < weight.elem_num; i++) {
+    for (int64_t i = 0; i < weight.elem_num; ++i) {
         const float quotient = weight.f32[i] / quantized.scales[slices.of(i)];
         quantized.bytes.push_back(static_cast<int8_t>(
             float_to_index(std::nearbyint(double{quotient}), -kLargestWeight, kLargestWeight)));
@@ -144,7 +144,7 @@ WeightBytes quantize_weight_values(const tensor& weight, int axis, const tensor*
 bool quantize_weight(Fuser& fuser, const tensor& weight, int axis, const tensor* bias, double unit,
                      Weight* out_weight)
 {
-    for (int64_t i = 0; i < weight.elem_num; i++)
+    for (int64_t i = 0; i < weight.elem_num; ++i)
         if (!std::isfinite(weight.f32[i])) return false;
     if (weight.elem_num == 0) return false;
     const auto [scales, bytes] = quantize_weight_values(weight, axis, bias, unit);
@@ -190,7 +190,7 @@ bool make_bias(Fuser& fuser, tensor* bias, int number, const Weight& weight, flo
     const bool is_list = bias->dim_num > 0 && bias->dims[bias->dim_num - 1] == number;
     if (values.size() != 1 && !(is_list && bias->elem_num == number)) return false;
     Vector<int32_t> words;
-    for (int i = 0; i < number; i++) {
+    for (int i = 0; i < number; ++i) {
         const double value = values[values.size() == 1 ? 0 : static_cast<size_t>(i)];
         const double word = std::nearbyint(value / (double{unit} * weight.scale(i)));
         if (!(std::fabs(word) <= INT32_MAX)) return false;

@@ -19,7 +19,7 @@ namespace {
 
 bool fits_any(const char* nodes, const graph& graph)
 {
-    for (int i = 0; i < graph.node_num; i++)
+    for (int i = 0; i < graph.node_num; ++i)
         if (fits_ir_node(nodes, graph.node_list[i])) return true;
     return false;
 }
@@ -52,7 +52,7 @@ using TensorMap = UnorderedMap<String, tensor*>;
 TensorMap map_tensors(const graph& graph)
 {
     TensorMap tensors;
-    for (int i = 0; i < graph.tensor_num; i++)
+    for (int i = 0; i < graph.tensor_num; ++i)
         if (graph.tensor_list[i]->source_index >= 0)
             tensors.emplace(graph.tensor_list[i]->name, graph.tensor_list[i]);
     return tensors;
@@ -85,7 +85,7 @@ int apply_table(graph& graph, const char* path)
     UnorderedMap<String, bool> found;
     for (const KeptNode& row : table.nodes)
         found[row.name] = false;
-    for (int i = 0; i < graph.node_num; i++) {
+    for (int i = 0; i < graph.node_num; ++i) {
         const auto row = found.find(graph.node_list[i]->name);
         if (row == found.end()) continue;
         graph.node_list[i]->keep_float = 1;
@@ -103,7 +103,7 @@ int check_calibration(const graph& graph)
 {
     const bool is_signed = graph.run_options.precision == TENGINE_MODE_INT8;
     const int lowest = is_signed ? -128 : 0;
-    for (int i = 0; i < graph.tensor_num; i++) {
+    for (int i = 0; i < graph.tensor_num; ++i) {
         const tensor& tensor = *graph.tensor_list[i];
         if (tensor.data_type != TENGINE_DT_FP32 || tensor.quant_param_num != 1) continue;
         if (!std::isfinite(tensor.scale) || tensor.scale <= 0)
@@ -125,8 +125,8 @@ int check_calibration(const graph& graph)
 // The precision of the first quantised tensor that is computed; a model has only one.
 int precision_of(const graph& graph)
 {
-    for (int i = 0; i < graph.tensor_num; i++) {
-        const ir_tensor_t& tensor = *graph.tensor_list[i];
+    for (int i = 0; i < graph.tensor_num; ++i) {
+        const struct tensor& tensor = *graph.tensor_list[i];
         if (tensor.tensor_type == TENSOR_TYPE_CONST || !is_quantized(tensor)) continue;
         if (tensor.data_type == TENGINE_DT_INT8) return TENGINE_MODE_INT8;
         if (tensor.data_type == TENGINE_DT_UINT8) return TENGINE_MODE_UINT8;
@@ -139,7 +139,7 @@ int precision_of(const graph& graph)
 bool keep_nodes(graph& graph, const char* nodes)
 {
     bool found = graph.source && fits_any(nodes, *graph.source);
-    for (int i = 0; i < graph.node_num; i++) {
+    for (int i = 0; i < graph.node_num; ++i) {
         node& node = *graph.node_list[i];
         const struct node* source =
             graph.source ? get_ir_graph_node(graph.source, node.source_index) : nullptr;

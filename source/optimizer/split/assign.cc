@@ -11,7 +11,7 @@ int fail_unplaced(const Vector<const node*>& nodes)
 {
     constexpr size_t kMostNamed = 8;
     String sentence;
-    for (size_t i = 0; i < nodes.size() && i < kMostNamed; i++) {
+    for (size_t i = 0; i < nodes.size() && i < kMostNamed; ++i) {
         const node& node = *nodes[i];
         sentence += String(i ? "; " : "") + get_ir_node_op(&node) + " '" + node.name + "'";
         if (node.refusal_num > 0)
@@ -26,7 +26,7 @@ int fail_unplaced(const Vector<const node*>& nodes)
 int assign_devices(graph& graph, const Candidates& candidates)
 {
     Vector<const node*> unplaced;
-    for (int i = 0; i < graph.node_num; i++) {
+    for (int i = 0; i < graph.node_num; ++i) {
         node& node = *graph.node_list[i];
         TENGINE_RETURN_IF_ERROR(candidates.place(node, 0));
         if (!node.device) unplaced.push_back(&node);

@@ -31,7 +31,7 @@ BatchState::BatchState(const BatchGraph& graph)
       waits_(graph.wait_num),
       ready_(graph.kind_num)
 {
-    for (size_t i = 0; i < waits_.size(); i++)
+    for (size_t i = 0; i < waits_.size(); ++i)
         if (waits_[i] == 0) ready_[graph.kind[i]].push_back(static_cast<int>(i));
 }
 
@@ -39,7 +39,7 @@ Vector<int> BatchState::run(int kind)
 {
     Vector<int> batch = std::move(ready_[kind]);
     ready_[kind].clear();
-    for (size_t i = 0; i < batch.size(); i++) {  // grows
+    for (size_t i = 0; i < batch.size(); ++i) {  // grows
         const int node = batch[i];
         done_[node / 64] |= uint64_t{1} << (node % 64);
         for (const int consumer : graph_->consumers[node]) {
@@ -54,7 +54,7 @@ Vector<int> BatchState::run(int kind)
 
 bool BatchState::covers(const BatchState& other) const
 {
-    for (size_t i = 0; i < done_.size(); i++)
+    for (size_t i = 0; i < done_.size(); ++i)
         if (other.done_[i] & ~done_[i]) return false;
     return true;
 }
@@ -119,7 +119,7 @@ Vector<Path> extend(Vector<Path> paths, const BatchGraph& graph, const Vector<in
     Vector<Path> extended;
     for (Path& path : paths) {
         Vector<int> ready;
-        for (int kind = 0; kind < graph.kind_num; kind++)
+        for (int kind = 0; kind < graph.kind_num; ++kind)
             if (path.state.has_ready(kind)) ready.push_back(kind);
         for (const int kind : ready) {
             extended.push_back(kind == ready.back() ? std::move(path) : path);
@@ -149,7 +149,7 @@ Path run_by_levels(const BatchGraph& graph, const Vector<int>& chains)
 {
     Vector<std::pair<int, int>> batches;
     Vector<int> level(graph.kind.size());
-    for (size_t i = 0; i < level.size(); i++) {
+    for (size_t i = 0; i < level.size(); ++i) {
         batches.emplace_back(level[i], graph.kind[i]);
         for (const int next : graph.consumers[i])
             level[next] = std::max(level[next], level[i] + (graph.kind[next] != graph.kind[i]));
@@ -181,7 +181,7 @@ Vector<int> find_batches(const BatchGraph& graph)
     const auto width = static_cast<size_t>(choose_width(graph, most));
     if (most == 0 || width == 0) return by_levels.kinds;
     Vector<Path> paths = {{BatchState(graph), {}, 0, 0}};
-    for (size_t length = 0; length < most; length++) {
+    for (size_t length = 0; length < most; ++length) {
         paths = select(extend(std::move(paths), graph, chains), width);
         const Path& best = paths.front();  // when one is done, the cheapest that is
         if (best.chain > 0) continue;

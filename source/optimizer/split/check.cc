@@ -21,7 +21,7 @@ String quote(const graph& graph, int node)
 
 bool is_registered(const device* device)
 {
-    for (int i = 0; i < get_device_count(); i++)
+    for (int i = 0; i < get_device_count(); ++i)
         if (find_device_via_index(i) == device) return true;
     return false;
 }
@@ -29,8 +29,8 @@ bool is_registered(const device* device)
 // A part that is in the list twice leaves it, so that it is freed once.
 int check_listed_once(const graph& graph, const char* author)
 {
-    Map<const ir_subgraph_t*, int> places;
-    for (int p = 0; p < get_vector_num(graph.subgraph_list); p++) {
+    Map<const struct subgraph*, int> places;
+    for (int p = 0; p < get_vector_num(graph.subgraph_list); ++p) {
         const auto [place, is_new] = places.emplace(get_ir_graph_subgraph(&graph, p), p);
         if (is_new || !place->first) continue;
         remove_vector_via_index(graph.subgraph_list, p);
@@ -42,7 +42,7 @@ int check_listed_once(const graph& graph, const char* author)
 
 int check_part(const graph& graph, int index, const char* author)
 {
-    const ir_subgraph_t* part = get_ir_graph_subgraph(&graph, index);
+    const struct subgraph* part = get_ir_graph_subgraph(&graph, index);
     if (!part) return tengine_error_set(TENGINE_EGRAPH, "%s: part %d is NULL", author, index);
     // The pointer may point anywhere when it is none of ours.
     if (!is_registered(part->device))
@@ -51,7 +51,7 @@ int check_part(const graph& graph, int index, const char* author)
     if (part->node_num <= 0 || !part->node_list)
         return tengine_error_set(TENGINE_EGRAPH, "%s: part %d (%s) has no nodes", author, index,
                                  part->device->name);
-    for (int i = 0; i < part->node_num; i++)
+    for (int i = 0; i < part->node_num; ++i)
         if (part->node_list[i] < 0 || part->node_list[i] >= graph.node_num)
             return tengine_error_set(
                 TENGINE_EGRAPH, "%s: part %d (%s) has node %d; the graph has nodes 0 to %d", author,
@@ -62,11 +62,11 @@ int check_part(const graph& graph, int index, const char* author)
 // Numbers the part and tells its nodes; they get the graph's order, which can be executed.
 int claim_nodes(graph& graph, int index, const char* author)
 {
-    ir_subgraph_t* part = get_ir_graph_subgraph(&graph, index);
+    struct subgraph* part = get_ir_graph_subgraph(&graph, index);
     part->graph = &graph;
     part->index = index;
     std::sort(part->node_list, part->node_list + part->node_num);
-    for (int i = 0; i < part->node_num; i++) {
+    for (int i = 0; i < part->node_num; ++i) {
         node& node = *graph.node_list[part->node_list[i]];
         if (node.subgraph_idx == index)
             return tengine_error_set(TENGINE_EGRAPH, "%s: node '%s' is twice in part %d (%s)",
@@ -87,7 +87,7 @@ int check_all_claimed(const graph& graph, const char* author)
     constexpr int kMostNamed = 8;
     String names;
     int missing = 0;
-    for (int i = 0; i < graph.node_num; i++) {
+    for (int i = 0; i < graph.node_num; ++i) {
         if (graph.node_list[i]->subgraph_idx >= 0) continue;
         if (missing++ < kMostNamed) names += (names.empty() ? "" : ", ") + quote(graph, i);
     }
@@ -108,10 +108,10 @@ using Edges = Vector<Vector<Edge>>;  // by the part they come from
 Edges list_edges(const graph& graph)
 {
     Edges edges(get_vector_num(graph.subgraph_list));
-    for (int i = 0; i < graph.node_num; i++) {
+    for (int i = 0; i < graph.node_num; ++i) {
         const node& node = *graph.node_list[i];
-        for (int k = 0; k < node.input_num; k++) {
-            const ir_tensor_t* tensor = get_ir_node_input(&node, k);
+        for (int k = 0; k < node.input_num; ++k) {
+            const struct tensor* tensor = get_ir_node_input(&node, k);
             if (!tensor || tensor->producer < 0) continue;
             const int from = graph.node_list[tensor->producer]->subgraph_idx;
             if (from != node.subgraph_idx)
@@ -128,9 +128,9 @@ Vector<int> order_parts(const Edges& edges)
     Vector<int> waits(edges.size());
     for (const auto& leaving : edges)
         for (const Edge& edge : leaving)
-            waits[edge.to]++;
+            ++waits[edge.to];
     std::priority_queue<int, Vector<int>, std::greater<int>> ready;
-    for (size_t part = 0; part < waits.size(); part++)
+    for (size_t part = 0; part < waits.size(); ++part)
         if (waits[part] == 0) ready.push(static_cast<int>(part));
     Vector<int> order;
     while (!ready.empty()) {
@@ -147,7 +147,7 @@ Vector<Edge> find_cycle(const Edges& edges, int start)
 {
     Vector<const Edge*> reached_by(edges.size());
     Vector<int> reached = {start};
-    for (size_t i = 0; i < reached.size() && !reached_by[start]; i++)
+    for (size_t i = 0; i < reached.size() && !reached_by[start]; ++i)
         for (const Edge& edge : edges[reached[i]]) {
             if (reached_by[edge.to]) continue;
             reached_by[edge.to] = &edge;
@@ -165,7 +165,7 @@ Vector<Edge> find_cycle(const Edges& edges, int start)
 Vector<Edge> find_shortest_cycle(const Edges& edges)
 {
     Vector<Edge> shortest;
-    for (size_t part = 0; part < edges.size() && shortest.size() != 2; part++) {
+    for (size_t part = 0; part < edges.size() && shortest.size() != 2; ++part) {
         Vector<Edge> cycle = find_cycle(edges, static_cast<int>(part));
         if (!cycle.empty() && (shortest.empty() || cycle.size() < shortest.size()))
             shortest = std::move(cycle);
@@ -176,7 +176,7 @@ Vector<Edge> find_shortest_cycle(const Edges& edges)
 int fail_cycle(const graph& graph, const Vector<Edge>& cycle, const char* author)
 {
     String parts, nodes;
-    for (size_t i = 0; i < cycle.size(); i++) {
+    for (size_t i = 0; i < cycle.size(); ++i) {
         const Edge& edge = cycle[i];
         if (i > 0) parts += i + 1 < cycle.size() ? ", " : " and ";
         parts += "part " + to_string(edge.from) + " (" +
@@ -191,13 +191,13 @@ int fail_cycle(const graph& graph, const Vector<Edge>& cycle, const char* author
 
 void reorder_parts(graph& graph, const Vector<int>& order)
 {
-    Vector<ir_subgraph_t*> parts;
+    Vector<struct subgraph*> parts;
     for (const int old : order)
         parts.push_back(get_ir_graph_subgraph(&graph, old));
-    for (size_t p = 0; p < parts.size(); p++) {
+    for (size_t p = 0; p < parts.size(); ++p) {
         parts[p]->index = static_cast<int>(p);
         set_vector_data(graph.subgraph_list, parts[p]->index, &parts[p]);
-        for (int i = 0; i < parts[p]->node_num; i++)
+        for (int i = 0; i < parts[p]->node_num; ++i)
             graph.node_list[parts[p]->node_list[i]]->subgraph_idx = parts[p]->index;
     }
 }
@@ -208,11 +208,11 @@ int check_parts(graph& graph, const char* author)
 {
     TENGINE_RETURN_IF_ERROR(check_listed_once(graph, author));
     const int part_num = get_vector_num(graph.subgraph_list);
-    for (int p = 0; p < part_num; p++)
+    for (int p = 0; p < part_num; ++p)
         TENGINE_RETURN_IF_ERROR(check_part(graph, p, author));
-    for (int i = 0; i < graph.node_num; i++)
+    for (int i = 0; i < graph.node_num; ++i)
         graph.node_list[i]->subgraph_idx = -1;
-    for (int p = 0; p < part_num; p++)
+    for (int p = 0; p < part_num; ++p)
         TENGINE_RETURN_IF_ERROR(claim_nodes(graph, p, author));
     TENGINE_RETURN_IF_ERROR(check_all_claimed(graph, author));
     const Edges edges = list_edges(graph);

@@ -20,7 +20,7 @@ Fallen count_fallen(const graph& graph)
 {
     Fallen fallen;
     double macs = 0, all_macs = 0;
-    for (int i = 0; i < graph.node_num; i++) {
+    for (int i = 0; i < graph.node_num; ++i) {
         const node& node = *graph.node_list[i];
         const auto node_macs = static_cast<double>(get_ir_node_macs(&node));
         all_macs += node_macs;
@@ -44,7 +44,7 @@ int check_fallback(const graph& graph)
     if (fallen.nodes == 0 || (!none && fallen.macs <= most)) return TENGINE_OK;
     const node& node = *fallen.first;
     String why;
-    for (int i = 0; i < node.refusal_num; i++)
+    for (int i = 0; i < node.refusal_num; ++i)
         why += String("; ") + node.refusal_list[i].device->name + ": " +
                node.refusal_list[i].verdict.message;
     return tengine_error_set(

@@ -16,7 +16,7 @@ namespace {
 Vector<device*> list_devices(const graph& graph)
 {
     Vector<device*> devices;
-    for (int i = 0; i < graph.node_num; i++)
+    for (int i = 0; i < graph.node_num; ++i)
         devices.push_back(graph.node_list[i]->device);
     const auto comes_before = [](const device* a, const device* b) {
         const bool a_is_default = a == find_default_device();
@@ -39,14 +39,14 @@ BatchGraph make_batch_graph(const graph& graph, const Vector<device*>& devices)
     made.kind_num = static_cast<int>(devices.size());
     made.default_kind = position(find_default_device());
     made.consumers.resize(graph.node_num);
-    for (int i = 0; i < graph.node_num; i++) {
+    for (int i = 0; i < graph.node_num; ++i) {
         const node& node = *graph.node_list[i];
         made.kind.push_back(position(node.device));
         made.wait_num.push_back(0);
-        for (int k = 0; k < node.input_num; k++) {
-            const ir_tensor_t* tensor = get_ir_node_input(&node, k);
+        for (int k = 0; k < node.input_num; ++k) {
+            const struct tensor* tensor = get_ir_node_input(&node, k);
             if (!tensor || tensor->producer < 0) continue;
-            made.wait_num[i]++;
+            ++made.wait_num[i];
             made.consumers[tensor->producer].push_back(i);
         }
     }
@@ -56,7 +56,7 @@ BatchGraph make_batch_graph(const graph& graph, const Vector<device*>& devices)
 int append_part(graph& graph, device* device, Vector<int> nodes)
 {
     std::sort(nodes.begin(), nodes.end());
-    ir_subgraph_t* part = create_ir_subgraph(&graph, device);
+    struct subgraph* part = create_ir_subgraph(&graph, device);
     if (!part) return tengine_error_set(TENGINE_ENOMEM, "no memory for a part");
     TENGINE_RETURN_IF_ERROR(
         set_ir_subgraph_nodes(part, nodes.data(), static_cast<int>(nodes.size())));

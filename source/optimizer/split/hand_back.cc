@@ -9,13 +9,13 @@
 namespace tengine {
 namespace {
 
-void warn_bad_index(const ir_subgraph_t& part, const char* what, int index)
+void warn_bad_index(const struct subgraph& part, const char* what, int index)
 {
     TLOG_WARNING("device '%s' hands back %s %d, which part %d (%d nodes) does not have: ignored",
                  part.device->name, what, index, part.index, part.node_num);
 }
 
-bool is_in(const ir_subgraph_t& part, const node* node)
+bool is_in(const struct subgraph& part, const node* node)
 {
     return node && node->subgraph_idx == part.index;
 }
@@ -26,17 +26,17 @@ int read(const vector_t* list, int i)
 }
 
 // Indices of the nodes the device does not want after all.
-Set<int> collect(const ir_subgraph_t& part, const vector_t* tensors, const vector_t* nodes)
+Set<int> collect(const struct subgraph& part, const vector_t* tensors, const vector_t* nodes)
 {
     Set<int> handed_back;
-    for (int i = 0; i < get_vector_num(nodes); i++) {
+    for (int i = 0; i < get_vector_num(nodes); ++i) {
         if (is_in(part, get_ir_graph_node(part.graph, read(nodes, i))))
             handed_back.insert(read(nodes, i));
         else
             warn_bad_index(part, "node", read(nodes, i));
     }
-    for (int i = 0; i < get_vector_num(tensors); i++) {
-        const ir_tensor_t* tensor = get_ir_graph_tensor(part.graph, read(tensors, i));
+    for (int i = 0; i < get_vector_num(tensors); ++i) {
+        const struct tensor* tensor = get_ir_graph_tensor(part.graph, read(tensors, i));
         if (tensor && is_in(part, get_ir_graph_node(part.graph, tensor->producer)))
             handed_back.insert(tensor->producer);
         else
@@ -46,7 +46,7 @@ Set<int> collect(const ir_subgraph_t& part, const vector_t* tensors, const vecto
 }
 
 // What the device hands back and why; all of the part when its evaluation fails.
-int evaluate(ir_subgraph_t& part, Set<int>* out_nodes, ir_verdict_t* out_verdict)
+int evaluate(struct subgraph& part, Set<int>* out_nodes, ir_verdict_t* out_verdict)
 {
     device* device = part.device;
     const IntVector tensors(create_vector(sizeof(int), nullptr));
@@ -74,8 +74,8 @@ int hand_back_nodes(graph& graph, const Candidates& candidates, bool* out_moved)
 {
     *out_moved = false;
     Vector<const node*> unplaced;
-    for (int i = 0; i < get_vector_num(graph.subgraph_list); i++) {
-        ir_subgraph_t* part = get_ir_graph_subgraph(&graph, i);
+    for (int i = 0; i < get_vector_num(graph.subgraph_list); ++i) {
+        struct subgraph* part = get_ir_graph_subgraph(&graph, i);
         if (part->device == find_default_device() || !part->device->allocator->evaluation) continue;
         Set<int> handed_back;
         ir_verdict_t verdict = {};

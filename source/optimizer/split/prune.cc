@@ -25,7 +25,7 @@ struct Balance
 
 struct Loser
 {
-    ir_subgraph_t* part;
+    struct subgraph* part;
     Balance balance;
 };
 
@@ -69,18 +69,18 @@ class Predictions
 
 // Whether the part may be given up: its device states its times, the user did not ask for it, and
 // somebody else takes each node.
-bool weigh(const Candidates& candidates, const ir_subgraph_t& part, Predictions& predictions,
+bool weigh(const Candidates& candidates, const struct subgraph& part, Predictions& predictions,
            Balance* out_balance)
 {
     const graph& graph = *part.graph;
     *out_balance = {};
-    for (int i = 0; i < part.node_num; i++) {
+    for (int i = 0; i < part.node_num; ++i) {
         const node& node = *graph.node_list[part.node_list[i]];
         if (!predictions.add(node, out_balance) || is_pinned(node)) return false;
     }
     out_balance->moving = predict_move(graph, part.bytes_in + part.bytes_out);
     if (out_balance->saving() > 0) return false;
-    for (int i = 0; i < part.node_num; i++)
+    for (int i = 0; i < part.node_num; ++i)
         if (!candidates.has_other(*graph.node_list[part.node_list[i]])) return false;
     return true;
 }
@@ -91,8 +91,8 @@ Vector<Loser> find_losers(const graph& graph, const Candidates& candidates,
 {
     constexpr size_t kShare = 8;
     Vector<Loser> losers;
-    for (int i = 0; i < get_vector_num(graph.subgraph_list); i++) {
-        ir_subgraph_t* part = get_ir_graph_subgraph(&graph, i);
+    for (int i = 0; i < get_vector_num(graph.subgraph_list); ++i) {
+        struct subgraph* part = get_ir_graph_subgraph(&graph, i);
         Balance balance;
         if (part->device != find_default_device() &&
             weigh(candidates, *part, predictions, &balance))
@@ -136,7 +136,7 @@ int prune_parts(graph& graph, const Candidates& candidates)
         Vector<const node*> unplaced;  // whose next device said yes before and no now
         for (const Loser& loser : losers) {
             const ir_verdict_t verdict = explain(loser);
-            for (int i = 0; i < loser.part->node_num; i++) {
+            for (int i = 0; i < loser.part->node_num; ++i) {
                 node& node = *graph.node_list[loser.part->node_list[i]];
                 TENGINE_RETURN_IF_ERROR(candidates.move_on(node, verdict));
                 if (!node.device) unplaced.push_back(&node);

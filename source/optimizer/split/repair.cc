@@ -19,10 +19,10 @@ constexpr char kNoMemory[] = "no memory to repair a split";
 // Tells parts from `first` on and their nodes where they are in the list.
 void renumber(graph& graph, int first)
 {
-    for (int p = first; p < get_vector_num(graph.subgraph_list); p++) {
-        ir_subgraph_t* part = get_ir_graph_subgraph(&graph, p);
+    for (int p = first; p < get_vector_num(graph.subgraph_list); ++p) {
+        struct subgraph* part = get_ir_graph_subgraph(&graph, p);
         part->index = p;
-        for (int i = 0; i < part->node_num; i++)
+        for (int i = 0; i < part->node_num; ++i)
             graph.node_list[part->node_list[i]]->subgraph_idx = p;
     }
 }
@@ -30,16 +30,16 @@ void renumber(graph& graph, int first)
 // Moves the last part of the list to `index`.
 void move_last_part(graph& graph, int index)
 {
-    auto** parts = static_cast<ir_subgraph_t**>(get_vector_data(graph.subgraph_list, 0));
+    auto** parts = static_cast<struct subgraph**>(get_vector_data(graph.subgraph_list, 0));
     const int number = get_vector_num(graph.subgraph_list);
     std::rotate(parts + index, parts + number - 1, parts + number);
 }
 
 int halve(graph& graph, int index)
 {
-    ir_subgraph_t* first = get_ir_graph_subgraph(&graph, index);
+    struct subgraph* first = get_ir_graph_subgraph(&graph, index);
     const int kept = first->node_num / 2;
-    ir_subgraph_t* second = create_ir_subgraph(&graph, first->device);
+    struct subgraph* second = create_ir_subgraph(&graph, first->device);
     if (!second) return tengine_error_set(TENGINE_ENOMEM, "no memory to halve part %d", index);
     TENGINE_RETURN_IF_ERROR(
         set_ir_subgraph_nodes(second, first->node_list + kept, first->node_num - kept));
@@ -52,13 +52,13 @@ int halve(graph& graph, int index)
 
 int redirect(graph& graph, int index, int reason, const char* message)
 {
-    ir_subgraph_t* part = get_ir_graph_subgraph(&graph, index);
+    struct subgraph* part = get_ir_graph_subgraph(&graph, index);
     Candidates candidates;
     TENGINE_RETURN_IF_ERROR(Candidates::list(graph, &candidates));
     ir_verdict_t verdict = {};
     refuse_ir_node(&verdict, reason, "", "", "%s", message);
     Vector<const node*> unplaced;
-    for (int i = 0; i < part->node_num; i++) {
+    for (int i = 0; i < part->node_num; ++i) {
         node& node = *graph.node_list[part->node_list[i]];
         TENGINE_RETURN_IF_ERROR(add_ir_node_refusal(&node, part->device, &verdict));
         TENGINE_RETURN_IF_ERROR(candidates.place(node, candidates.size() - 1));
@@ -70,11 +70,11 @@ int redirect(graph& graph, int index, int reason, const char* message)
 }
 
 // The part takes the nodes of those behind it that the default device runs, which are dropped.
-int absorb_followers(graph& graph, ir_subgraph_t* part)
+int absorb_followers(graph& graph, struct subgraph* part)
 {
     Vector<int32_t> nodes(part->node_list, part->node_list + part->node_num);
     const int next = part->index + 1;
-    for (ir_subgraph_t* follower = get_ir_graph_subgraph(&graph, next);
+    for (struct subgraph* follower = get_ir_graph_subgraph(&graph, next);
          follower && follower->device == part->device;
          follower = get_ir_graph_subgraph(&graph, next)) {
         nodes.insert(nodes.end(), follower->node_list, follower->node_list + follower->node_num);
@@ -86,8 +86,8 @@ int absorb_followers(graph& graph, ir_subgraph_t* part)
 
 int join_default_parts(graph& graph)
 {
-    for (int p = 0; p < get_vector_num(graph.subgraph_list); p++) {
-        ir_subgraph_t* part = get_ir_graph_subgraph(&graph, p);
+    for (int p = 0; p < get_vector_num(graph.subgraph_list); ++p) {
+        struct subgraph* part = get_ir_graph_subgraph(&graph, p);
         part->index = p;
         if (part->device == find_default_device())
             TENGINE_RETURN_IF_ERROR(absorb_followers(graph, part));

@@ -42,7 +42,7 @@ Vector<Share> list_shares(const graph& graph)
     for (const device* device : list_graph_devices(graph))
         if (device != find_default_device()) add(device);
     // A device's own split may bring in others.
-    for (int i = 0; i < get_vector_num(graph.subgraph_list); i++) {
+    for (int i = 0; i < get_vector_num(graph.subgraph_list); ++i) {
         const device* device = get_ir_graph_subgraph(&graph, i)->device;
         if (device != find_default_device()) add(device);
     }
@@ -87,12 +87,12 @@ void add_part(const subgraph& part, Vector<Share>* shares)
 {
     Share& share = *std::find_if(shares->begin(), shares->end(),
                                  [&](const Share& entry) { return entry.taker == part.device; });
-    share.parts++;
+    ++share.parts;
     share.nodes += part.node_num;
-    for (int i = 0; i < part.node_num; i++) {
+    for (int i = 0; i < part.node_num; ++i) {
         const node& node = *get_ir_graph_node(part.graph, part.node_list[i]);
         share.macs += get_ir_node_macs(&node);
-        for (int r = 0; r < node.refusal_num; r++)
+        for (int r = 0; r < node.refusal_num; ++r)
             share.reasons[reason_text(node, node.refusal_list[r])]++;
     }
 }
@@ -121,7 +121,7 @@ String reasons_text(const Share& share, size_t most)
         reasons.emplace_back(-nodes, text);
     std::sort(reasons.begin(), reasons.end());
     String list;
-    for (size_t i = 0; i < std::min(most, reasons.size()); i++)
+    for (size_t i = 0; i < std::min(most, reasons.size()); ++i)
         list += (i ? ", " : "") + reasons[i].second + " (" + to_string(-reasons[i].first) + ")";
     if (reasons.size() > most) {
         const int rest = static_cast<int>(reasons.size() - most);
@@ -194,12 +194,12 @@ String node_text(const node& node)
 
 void log_nodes(const graph& graph)
 {
-    for (int i = 0; i < graph.node_num; i++) {
+    for (int i = 0; i < graph.node_num; ++i) {
         const node& node = *graph.node_list[i];
         const subgraph& part = *get_ir_graph_subgraph(&graph, node.subgraph_idx);
         String text =
             String(part.device->name) + ", part " + to_string(part.index) + ": " + node_text(node);
-        for (int r = 0; r < node.refusal_num; r++)
+        for (int r = 0; r < node.refusal_num; ++r)
             text += String(r ? "; " : ", because ") + node.refusal_list[r].device->name + ": " +
                     node.refusal_list[r].verdict.message;
         TLOG_NOTICE("%s", text.c_str());
@@ -211,7 +211,7 @@ void report(const graph& graph)
     const String wanted = get_ir_context_option(graph.attribute->context, "split.report");
     Vector<Share> shares = list_shares(graph);
     if (wanted == "none" || shares.size() == 1) return;
-    for (int i = 0; i < get_vector_num(graph.subgraph_list); i++)
+    for (int i = 0; i < get_vector_num(graph.subgraph_list); ++i)
         add_part(*get_ir_graph_subgraph(&graph, i), &shares);
     log_graph(graph, shares);
     if (wanted == "full") log_nodes(graph);

@@ -42,7 +42,7 @@ int split_by_devices(graph& graph)
 // What a device's own split did not give to the device has no refusal from the steps above.
 int explain_own_split(graph& graph, struct device* author)
 {
-    for (int i = 0; i < graph.node_num; i++) {
+    for (int i = 0; i < graph.node_num; ++i) {
         node& node = *graph.node_list[i];
         if (node.device == author || node.refusal_num > 0) continue;
         ir_verdict_t verdict = {};
@@ -62,7 +62,7 @@ int heed_wishes(graph& graph)
     TENGINE_RETURN_IF_ERROR(Candidates::list(graph, &candidates));
     Vector<const node*> unplaced;
     bool moved = false;
-    for (int i = 0; i < graph.node_num; i++) {
+    for (int i = 0; i < graph.node_num; ++i) {
         node& node = *graph.node_list[i];
         if (!is_misplaced(node)) continue;
         node.refusal_num = 0;  // every device is asked anew

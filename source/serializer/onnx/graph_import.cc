@@ -103,7 +103,7 @@ void GraphImport::name_nodes()
         const bool is_free = !name.empty() && taken.insert(name).second;
         node_names_.push_back(is_free ? name : "");
     }
-    for (size_t i = 0; i < node_names_.size(); i++) {
+    for (size_t i = 0; i < node_names_.size(); ++i) {
         if (!node_names_[i].empty()) continue;
         const NodeProto& node = graph.node(static_cast<int>(i));
         std::string name = node.name().c_str();
@@ -203,7 +203,7 @@ int GraphImport::add_input(const ValueInfoProto& input)
 // Before any node is made, because the nodes of a file may come in any order.
 int GraphImport::declare_node_outputs()
 {
-    for (int i = 0; i < model_->graph.node_size(); i++) {
+    for (int i = 0; i < model_->graph.node_size(); ++i) {
         const NodeProto& node = model_->graph.node(i);
         for (const std::string& name : node.output()) {
             if (name.empty()) continue;
@@ -218,7 +218,7 @@ int GraphImport::declare_node_outputs()
 
 int GraphImport::add_nodes()
 {
-    for (int i = 0; i < model_->graph.node_size(); i++) {
+    for (int i = 0; i < model_->graph.node_size(); ++i) {
         NodeProto& proto = *model_->graph.mutable_node(i);
         const OperatorId& id = operators_[static_cast<size_t>(i)];
         struct node* node = create_ir_node(graph_, node_names_[static_cast<size_t>(i)].c_str(),
@@ -245,7 +245,7 @@ int GraphImport::describe_unknown(struct node* node, const NodeProto& proto) con
 int GraphImport::declare_unknown_outputs()
 {
     std::unordered_set<int> unknown;
-    for (int i = 0; i < graph_->node_num; i++) {
+    for (int i = 0; i < graph_->node_num; ++i) {
         const struct node* node = graph_->node_list[i];
         const bool is_open = (node->op.method->traits & OP_OPEN) != 0;
         if (is_open) unknown.insert(node->output_tensors, node->output_tensors + node->output_num);
@@ -268,7 +268,7 @@ int GraphImport::declare_unknown_outputs()
 int GraphImport::connect_node(struct node* node, const NodeProto& proto)
 {
     // Last ones first, so that the node's lists grow once.
-    for (int i = proto.input_size() - 1; i >= 0; i--) {
+    for (int i = proto.input_size() - 1; i >= 0; --i) {
         if (proto.input(i).empty()) continue;
         const auto tensor = tensors_.find(proto.input(i));
         if (tensor == tensors_.end())
@@ -280,7 +280,7 @@ int GraphImport::connect_node(struct node* node, const NodeProto& proto)
         TENGINE_RETURN_IF_ERROR(
             set_ir_node_input_tensor(node, i, get_ir_graph_tensor(graph_, tensor->second)));
     }
-    for (int i = proto.output_size() - 1; i >= 0; i--) {
+    for (int i = proto.output_size() - 1; i >= 0; --i) {
         if (proto.output(i).empty()) continue;
         struct tensor* tensor = get_ir_graph_tensor(graph_, tensors_.at(proto.output(i)));
         TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(node, i, tensor));

@@ -6,7 +6,7 @@ namespace {
 
 bool is_input(const graph& graph, const std::string& name)
 {
-    for (int i = 0; i < graph.input_tensor_num; i++)
+    for (int i = 0; i < graph.input_tensor_num; ++i)
         if (name == graph.tensor_list[graph.input_tensors[i]]->name) return true;
     return false;
 }
@@ -30,7 +30,7 @@ std::shared_ptr<const ModelFrame> make_model_frame(const OnnxModel& model,
     auto frame = std::make_shared<ModelFrame>();
     frame->model = model.header;
     copy_graph(model.graph, graph, frame->model.mutable_graph());
-    for (int i = 0; i < model.graph.node_size(); i++) {
+    for (int i = 0; i < model.graph.node_size(); ++i) {
         std::vector<std::string>& names = frame->attributes[node_names[static_cast<size_t>(i)]];
         for (const auto& attribute : model.graph.node(i).attribute())
             names.push_back(attribute.name());

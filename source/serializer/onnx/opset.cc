@@ -35,7 +35,7 @@ bool is_border(const std::string& domain, const std::string& type)
 bool is_known_domain(const std::string& domain)
 {
     if (domain.empty() || domain == "com.microsoft" || domain == "tengine") return true;
-    for (int i = 0; i < get_op_method_count(); i++) {
+    for (int i = 0; i < get_op_method_count(); ++i) {
         const char* known = find_op_method_via_index(i)->domain;
         if (domain == (known ? known : "")) return true;
     }
@@ -106,7 +106,7 @@ std::string describe_other_opset(int type, int version)
     }
     int first = version;
     while (!find_op_method(type, first))
-        first++;
+        ++first;
     return ", known from opset " + std::to_string(first) + " on";
 }
 
@@ -157,7 +157,7 @@ int resolve_operators(const ::onnx::GraphProto& graph, const Opsets& opsets,
 {
     std::vector<Missing> missing;
     std::map<std::pair<std::string, std::string>, size_t> index;  // in `missing`
-    for (int i = 0; i < graph.node_size(); i++) {
+    for (int i = 0; i < graph.node_size(); ++i) {
         const auto& node = graph.node(i);
         const std::string domain = normal_domain(node.domain());
         const auto opset = opsets.find(domain);

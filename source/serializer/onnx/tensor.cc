@@ -116,7 +116,7 @@ int TensorReader::measure()
         return tengine_error_set(TENGINE_ELIMIT, "%s: %d dimensions, at most %d are supported",
                                  owner_.c_str(), proto_.dims_size(), MAX_SHAPE_DIM_NUM);
     elements_ = 1;
-    for (int i = 0; i < proto_.dims_size(); i++) {
+    for (int i = 0; i < proto_.dims_size(); ++i) {
         const int64_t dim = proto_.dims(i);
         if (dim < 0 || dim > INT_MAX)
             return tengine_error_set(TENGINE_EFORMAT, "%s: dimension %d is %lld, not in 0..%d",

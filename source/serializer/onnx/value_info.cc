@@ -56,7 +56,7 @@ int read_value_info(const ValueInfoProto& value, const std::string& owner,
         return tengine_error_set(TENGINE_ELIMIT, "%s: %d dimensions, at most %d are supported",
                                  owner.c_str(), dims.size(), MAX_SHAPE_DIM_NUM);
     out_declared->dim_num = dims.size();
-    for (int i = 0; i < dims.size(); i++) {
+    for (int i = 0; i < dims.size(); ++i) {
         // Some exporters write a negative size for one that is not known.
         const int64_t dim = dims[i].has_dim_value() ? dims[i].dim_value() : -1;
         if (dim > INT_MAX)

@@ -39,7 +39,7 @@ void fill_tensor(int data_type, const int dims[], int dim_num, const void* data,
                  TensorProto* proto)
 {
     proto->set_data_type(get_onnx_type(data_type));
-    for (int i = 0; i < dim_num; i++)
+    for (int i = 0; i < dim_num; ++i)
         proto->add_dims(dims[i]);
     proto->set_raw_data(data, size);
 }
@@ -63,21 +63,21 @@ void fill_attribute(const op_field_t& field, const void* memory, AttributeProto*
         case OP_FIELD_INTS: {
             const auto& list = *static_cast<const op_ints*>(memory);
             proto->set_type(AttributeProto::INTS);
-            for (int i = 0; i < list.num; i++)
+            for (int i = 0; i < list.num; ++i)
                 proto->add_ints(list.values[i]);
             return;
         }
         case OP_FIELD_FLOATS: {
             const auto& list = *static_cast<const op_floats*>(memory);
             proto->set_type(AttributeProto::FLOATS);
-            for (int i = 0; i < list.num; i++)
+            for (int i = 0; i < list.num; ++i)
                 proto->add_floats(list.values[i]);
             return;
         }
         case OP_FIELD_STRINGS: {
             const auto& list = *static_cast<const op_strings*>(memory);
             proto->set_type(AttributeProto::STRINGS);
-            for (int i = 0; i < list.num; i++)
+            for (int i = 0; i < list.num; ++i)
                 proto->add_strings(list.values[i]);
             return;
         }
@@ -131,7 +131,7 @@ int opset_of(const node& node)
     if (node.op.version != NEWEST_KNOWN_OPSET) return node.op.version;
     const method& method = *node.op.method;
     int opset = std::max(kOpsetOfIrVersion, method.version);
-    for (int i = 0; i < method.field_num; i++)
+    for (int i = 0; i < method.field_num; ++i)
         if (is_set(node, method.fields[i])) opset = std::max(opset, int{method.fields[i].since});
     return opset;
 }
@@ -150,9 +150,9 @@ class GraphExport
         begin_model();
         name_tensors();
         GraphProto* proto = model_->mutable_graph();
-        for (int i = 0; i < graph_.tensor_num; i++)
+        for (int i = 0; i < graph_.tensor_num; ++i)
             add_constant(*graph_.tensor_list[i], proto);
-        for (int i = 0; i < graph_.node_num; i++)
+        for (int i = 0; i < graph_.node_num; ++i)
             if (!stands_for_value(*graph_.node_list[i]))
                 TENGINE_RETURN_IF_ERROR(add_node(*graph_.node_list[i], proto->add_node()));
         describe_borders(proto);
@@ -177,7 +177,7 @@ class GraphExport
     int check_size() const
     {
         size_t bytes = 0;
-        for (int i = 0; i < graph_.tensor_num; i++)
+        for (int i = 0; i < graph_.tensor_num; ++i)
             if (graph_.tensor_list[i]->tensor_type == TENSOR_TYPE_CONST)
                 bytes += get_ir_tensor_bytes(graph_.tensor_list[i]);
         if (bytes <= INT_MAX - (size_t{64} << 20)) return TENGINE_OK;
@@ -202,13 +202,13 @@ class GraphExport
         };
         std::for_each_n(graph_.input_tensors, graph_.input_tensor_num, name);
         std::for_each_n(graph_.output_tensors, graph_.output_tensor_num, name);
-        for (int i = 0; i < graph_.tensor_num; i++)
+        for (int i = 0; i < graph_.tensor_num; ++i)
             name(i);
     }
 
     const std::string& name_of(int index) const { return names_[static_cast<size_t>(index)]; }
 
-    void add_constant(const ir_tensor_t& tensor, GraphProto* proto) const
+    void add_constant(const struct tensor& tensor, GraphProto* proto) const
     {
         if (tensor.tensor_type != TENSOR_TYPE_CONST) return;
         TensorProto* constant = proto->add_initializer();
@@ -228,9 +228,9 @@ class GraphExport
         proto->set_name(node.name);
         proto->set_op_type(name.op);
         if (!name.domain.empty()) proto->set_domain(name.domain);
-        for (int i = 0; i < node.input_num; i++)
+        for (int i = 0; i < node.input_num; ++i)
             proto->add_input(node.input_tensors[i] < 0 ? "" : name_of(node.input_tensors[i]));
-        for (int i = 0; i < node.output_num; i++)
+        for (int i = 0; i < node.output_num; ++i)
             proto->add_output(node.output_tensors[i] < 0 ? "" : name_of(node.output_tensors[i]));
         add_attributes(node, proto);
         return TENGINE_OK;
@@ -255,7 +255,7 @@ class GraphExport
         }
         // Of an unknown operator only what was added to the row is the file's.
         const int first = is_unknown(node) ? find_op_method(node.op.type, 0)->field_num : 0;
-        for (int i = first; i < method.field_num; i++) {
+        for (int i = first; i < method.field_num; ++i) {
             const op_field_t& field = method.fields[i];
             if (is_set(node, field) && !listed.count(&field)) add_attribute(node, field, proto);
         }
@@ -263,14 +263,14 @@ class GraphExport
 
     void describe(int index, ::onnx::ValueInfoProto* proto) const
     {
-        const ir_tensor_t& tensor = *graph_.tensor_list[index];
+        const struct tensor& tensor = *graph_.tensor_list[index];
         proto->set_name(name_of(index));
         if (tensor.data_type == TENGINE_DT_UNKNOWN) return;
         auto* type = proto->mutable_type()->mutable_tensor_type();
         type->set_elem_type(get_onnx_type(tensor.data_type));
         if (!tensor.shape_set) return;
         type->mutable_shape();
-        for (int i = 0; i < tensor.dim_num; i++) {
+        for (int i = 0; i < tensor.dim_num; ++i) {
             auto* dim = type->mutable_shape()->add_dim();
             if (tensor.dims[i] >= 0) dim->set_dim_value(tensor.dims[i]);
         }
@@ -282,20 +282,20 @@ class GraphExport
     {
         const auto& declared = model_->graph().input();
         if (!frame_ || declared.size() != graph_.input_tensor_num) return false;
-        for (int i = 0; i < declared.size(); i++)
+        for (int i = 0; i < declared.size(); ++i)
             if (!is_declared(*graph_.tensor_list[graph_.input_tensors[i]], declared.Get(i)))
                 return false;
         return true;
     }
 
-    static bool is_declared(const ir_tensor_t& tensor, const ::onnx::ValueInfoProto& declared)
+    static bool is_declared(const struct tensor& tensor, const ::onnx::ValueInfoProto& declared)
     {
         const auto& type = declared.type().tensor_type();
         if (declared.name() != tensor.name || type.elem_type() != get_onnx_type(tensor.data_type) ||
             type.has_shape() != (tensor.shape_set != 0) ||
             type.shape().dim_size() != tensor.dim_num)
             return false;
-        for (int i = 0; i < tensor.dim_num; i++) {
+        for (int i = 0; i < tensor.dim_num; ++i) {
             const auto& dim = type.shape().dim(i);
             const bool is_open = !dim.has_dim_value() || dim.dim_value() < 0;
             if (tensor.dims[i] != (is_open ? -1 : dim.dim_value())) return false;
@@ -310,10 +310,10 @@ class GraphExport
         if (!keeps_shapes) {
             proto->clear_input();
             proto->clear_value_info();
-            for (int i = 0; i < graph_.input_tensor_num; i++)
+            for (int i = 0; i < graph_.input_tensor_num; ++i)
                 describe(graph_.input_tensors[i], proto->add_input());
         }
-        for (int i = 0; i < graph_.output_tensor_num; i++) {
+        for (int i = 0; i < graph_.output_tensor_num; ++i) {
             const auto* declared = keeps_shapes ? find_output(graph_.output_tensors[i]) : nullptr;
             if (declared)
                 *proto->add_output() = *declared;

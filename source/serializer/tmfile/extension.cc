@@ -54,7 +54,7 @@ int read_list(const Attribute& attribute, Vector<Value>* out_values)
     TENGINE_RETURN_IF_ERROR(
         attribute.reading.budget.charge(uint64_t{list.count()} * sizeof(Value)));
     out_values->resize(list.count());
-    for (uint32_t i = 0; i < list.count(); i++)
+    for (uint32_t i = 0; i < list.count(); ++i)
         (*out_values)[i] = list.get<Value>(i);
     return TENGINE_OK;
 }
@@ -116,7 +116,7 @@ int read_tensor(const Attribute& attribute)
     value.data = const_cast<char*>(bytes);
     uint64_t expected = static_cast<uint64_t>(get_data_type_size(record.data_type));
     bool is_possible = expected > 0 && dims.count() <= MAX_SHAPE_DIM_NUM;
-    for (uint32_t i = 0; is_possible && i < dims.count(); i++) {
+    for (uint32_t i = 0; is_possible && i < dims.count(); ++i) {
         value.dims[i] = dims.get<int32_t>(i);
         is_possible =
             value.dims[i] >= 0 &&
@@ -162,7 +162,7 @@ uint32_t write_texts(FileBuilder& builder, const void* memory)
 {
     const auto& list = *static_cast<const struct op_strings*>(memory);
     Vector<uint32_t> offsets;
-    for (int i = 0; i < list.num; i++)
+    for (int i = 0; i < list.num; ++i)
         offsets.push_back(builder.add_string(list.values[i]));
     return builder.add_vector(offsets);
 }
@@ -248,7 +248,7 @@ int read_attributes(Reading& reading, struct node* node, uint32_t attributes)
     VectorView list;
     TENGINE_RETURN_IF_ERROR(reading.file.read_vector(
         attributes, sizeof(uint32_t), quote(node->name) + "'s list of attributes", &list));
-    for (uint32_t i = 0; i < list.count(); i++)
+    for (uint32_t i = 0; i < list.count(); ++i)
         TENGINE_RETURN_IF_ERROR(read_attribute(reading, node, list[i]));
     return TENGINE_OK;
 }
@@ -263,7 +263,7 @@ uint32_t write_attributes(FileBuilder& builder, const struct node& node)
 {
     const ir_method_t& method = *node.op.method;
     Vector<uint32_t> offsets;
-    for (int i = 0; i < method.field_num; i++) {
+    for (int i = 0; i < method.field_num; ++i) {
         const op_field_t& field = method.fields[i];
         const void* memory = static_cast<const char*>(node.op.param_mem) + field.offset;
         if (find_op_field(&method, field.name, node.op.version) != &field) continue;

@@ -20,7 +20,7 @@ enum class Direction
 template <class Word>
 void permute(Word* words, int size, Direction direction)
 {
-    for (int i = 0; i < size; i++) {
+    for (int i = 0; i < size; ++i) {
         Word* group[] = {words + i, words + size + i, words + 2 * size + i, words + 3 * size + i};
         const Word second = *group[1];
         const Word third = *group[2];
@@ -44,10 +44,10 @@ void permute_values(const struct tensor* tensor, const char* from, char* to, Dir
     const int* dims = tensor->dims;
     const size_t size = tensor->elem_size;
     int64_t place = 0;
-    for (int64_t a = 0; a < dims[0]; a++)
-        for (int64_t b = 0; b < dims[1]; b++)
-            for (int64_t y = 0; y < dims[2]; y++)
-                for (int64_t x = 0; x < dims[3]; x++, place++) {
+    for (int64_t a = 0; a < dims[0]; ++a)
+        for (int64_t b = 0; b < dims[1]; ++b)
+            for (int64_t y = 0; y < dims[2]; ++y)
+                for (int64_t x = 0; x < dims[3]; ++x, ++place) {
                     const int64_t other = file_place(dims, a, b, y, x);
                     if (direction == Direction::kFromNhwc)
                         std::memcpy(to + place * size, from + other * size, size);

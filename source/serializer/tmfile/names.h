@@ -55,7 +55,7 @@ TENGINE_MUST_USE int read_named_records(Reading& reading, uint32_t list_offset, 
     VectorView list;
     TENGINE_RETURN_IF_ERROR(reading.file.read_vector(list_offset, sizeof(uint32_t),
                                                      "the list of " + kind + "s", &list));
-    for (uint32_t i = 0; i < list.count(); i++) {
+    for (uint32_t i = 0; i < list.count(); ++i) {
         const String what = kind + " " + to_string(i);
         TENGINE_RETURN_IF_ERROR(reading.budget.charge(bytes + sizeof(Record)));
         Record record;

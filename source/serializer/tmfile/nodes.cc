@@ -43,8 +43,8 @@ class NodeReader
 int NodeReader::run()
 {
     TENGINE_RETURN_IF_ERROR(read_named_records(reading_, reading_.subgraph.nodes, "node",
-                                               sizeof(ir_node_t), &names_, &records_));
-    for (uint32_t i = 0; i < records_.size(); i++)
+                                               sizeof(struct node), &names_, &records_));
+    for (uint32_t i = 0; i < records_.size(); ++i)
         TENGINE_RETURN_IF_ERROR(add_node(i));
     return check_inputs();
 }
@@ -159,7 +159,7 @@ int NodeReader::connect_output(struct node* node, const VectorView& list, uint32
 int NodeReader::check_inputs() const
 {
     for (const struct node* node : nodes_)
-        for (int i = 0; i < node->input_num; i++) {
+        for (int i = 0; i < node->input_num; ++i) {
             const struct tensor* tensor = get_ir_node_input(node, i);
             if (tensor && tensor->producer < 0 && tensor->tensor_type != TENSOR_TYPE_CONST)
                 return fail_node(node, TENGINE_EGRAPH, "nothing writes its input %d, tensor '%s'",

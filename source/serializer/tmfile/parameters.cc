@@ -66,7 +66,7 @@ int read_old_reshape(struct node* node, const op_field_t& field, const Record& r
 {
     int64_t dims[kOldReshapeDims];
     int number = 0;
-    for (int i = 0; i < kOldReshapeDims; i++) {
+    for (int i = 0; i < kOldReshapeDims; ++i) {
         const int32_t dim = record.get<int32_t>(static_cast<size_t>(i) * sizeof(int32_t));
         if (dim != -2 && dim != 0) dims[number++] = dim;
     }
@@ -111,7 +111,7 @@ int ParameterReader::run(uint32_t param, uint32_t operator_offset)
     if (reading_.has_nhwc_parameters())
         words_from_nhwc(static_cast<uint32_t>(method_.tengine->id), record_.words(),
                         record_.word_num());
-    for (int i = 0; i < method_.field_num; i++) {
+    for (int i = 0; i < method_.field_num; ++i) {
         const op_field_t& field = method_.fields[i];
         const bool is_list = field.file_kind == OP_FILE_OFFSET;
         if (is_old_reshape && is_list)
@@ -148,7 +148,7 @@ int ParameterReader::read_ints(const op_field_t& field, uint32_t offset)
     TENGINE_RETURN_IF_ERROR(reading_.file.read_vector(offset, sizeof(int32_t), what_, &list));
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(uint64_t{list.count()} * sizeof(int64_t)));
     Vector<int64_t> values(list.count());
-    for (uint32_t i = 0; i < list.count(); i++)
+    for (uint32_t i = 0; i < list.count(); ++i)
         values[i] = list.get<int32_t>(i);
     const int number = static_cast<int>(values.size());
     if (is_reshape(node_) && reading_.has_nhwc_parameters())
@@ -164,7 +164,7 @@ int ParameterReader::read_floats(const op_field_t& field, uint32_t offset, size_
     const size_t number = list.count() * group;
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(uint64_t{list.count()} * group * sizeof(float)));
     Vector<float> values(number);
-    for (size_t i = 0; i < number; i++)
+    for (size_t i = 0; i < number; ++i)
         values[i] = list.get<float>(static_cast<uint32_t>(i));
     return set_node_floats(node_, field.name, values.data(), static_cast<int>(number));
 }
@@ -180,7 +180,7 @@ int ParameterReader::read_text(const op_field_t& field, uint32_t offset)
 int ParameterReader::read_strided(const op_field_t& field)
 {
     int64_t values[kStridedWords];
-    for (int i = 0; i < kStridedWords; i++)
+    for (int i = 0; i < kStridedWords; ++i)
         values[i] =
             record_.get<int32_t>(field.file_offset + static_cast<size_t>(i) * OP_FILE_STRIDE);
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(sizeof(values)));
@@ -215,7 +215,7 @@ int ParameterWriter::run(uint32_t* out_offset)
     const ir_method_t& method = *node_.op.method;
     record_.available = method.tengine->size;
     if (record_.available == 0) return TENGINE_OK;
-    for (int i = 0; i < method.field_num; i++)
+    for (int i = 0; i < method.field_num; ++i)
         if (method.fields[i].file_kind != OP_FILE_NOT)
             TENGINE_RETURN_IF_ERROR(write_field(method.fields[i]));
     if (is_nhwc_)
@@ -284,7 +284,7 @@ int ParameterWriter::write_ints(const op_field_t& field, const struct op_ints& l
     if (words.size() != kStridedWords)
         return fail_node(&node_, TENGINE_ERANGE, "'%s' has %zu numbers, a tmfile has %d",
                          field.name, words.size(), kStridedWords);
-    for (size_t i = 0; i < words.size(); i++)
+    for (size_t i = 0; i < words.size(); ++i)
         record_.set(field.file_offset + i * OP_FILE_STRIDE, words[i]);
     return TENGINE_OK;
 }
@@ -316,7 +316,7 @@ uint32_t todays_number(const OperatorRecord& record)
 
 const ir_method_t* find_method(uint32_t operator_number)
 {
-    for (int i = 0; i < get_op_method_count(); i++) {
+    for (int i = 0; i < get_op_method_count(); ++i) {
         const ir_method_t* method = find_op_method_via_index(i);
         if (method->tengine && method->tengine->id >= 0 &&
             static_cast<uint32_t>(method->tengine->id) == operator_number)

@@ -20,7 +20,7 @@ struct Part
 
 int check_indices(const VectorView& list, size_t limit, const String& what)
 {
-    for (uint32_t i = 0; i < list.count(); i++)
+    for (uint32_t i = 0; i < list.count(); ++i)
         if (list[i] >= limit)
             return tengine_error_set(TENGINE_EFORMAT, "%s names number %u, there are %zu",
                                      what.c_str(), list[i], limit);
@@ -59,7 +59,7 @@ int add_wishes(const Reading& reading, const Vector<struct node*>& nodes, const 
             quote(part.device).c_str(), part.nodes.count());
         return TENGINE_OK;
     }
-    for (uint32_t i = 0; i < part.nodes.count(); i++) {
+    for (uint32_t i = 0; i < part.nodes.count(); ++i) {
         const struct node* node = nodes[part.nodes[i]];
         if (node->input_num == 0) continue;  // inputs and constants run nowhere
         TENGINE_RETURN_IF_ERROR(
@@ -80,7 +80,7 @@ int add_part_wishes(const Reading& reading, const Vector<struct node*>& nodes)
                                  "the model has several subgraphs, but no parts that say what they "
                                  "are");
     uint64_t wishes = 0;
-    for (uint32_t i = 0; i < list.count(); i++) {
+    for (uint32_t i = 0; i < list.count(); ++i) {
         Part part;
         TENGINE_RETURN_IF_ERROR(read_part(reading, list[i], "part " + to_string(i), &part));
         wishes += part.nodes.count();

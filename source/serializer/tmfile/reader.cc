@@ -71,7 +71,7 @@ int read_border(const Reading& reading, uint32_t offset, const char* what,
     VectorView list;
     const String where = String("the list of ") + what + " nodes";
     TENGINE_RETURN_IF_ERROR(reading.file.read_vector(offset, sizeof(uint32_t), where, &list));
-    for (uint32_t i = 0; i < list.count(); i++) {
+    for (uint32_t i = 0; i < list.count(); ++i) {
         if (list[i] >= nodes.size())
             return tengine_error_set(TENGINE_EFORMAT, "%s names node %u, there are %zu",
                                      where.c_str(), list[i], nodes.size());

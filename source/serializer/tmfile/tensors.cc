@@ -50,8 +50,8 @@ int TensorReader::run()
     TENGINE_RETURN_IF_ERROR(file_.read_vector(reading_.subgraph.buffers, sizeof(uint32_t),
                                               "the list of buffers", &buffers_));
     TENGINE_RETURN_IF_ERROR(read_named_records(reading_, reading_.subgraph.tensors, "tensor",
-                                               sizeof(ir_tensor_t), &names_, &records_));
-    for (uint32_t i = 0; i < records_.size(); i++)
+                                               sizeof(struct tensor), &names_, &records_));
+    for (uint32_t i = 0; i < records_.size(); ++i)
         TENGINE_RETURN_IF_ERROR(add_tensor(i));
     return add_missing_values();
 }
@@ -90,7 +90,7 @@ int TensorReader::set_shape(struct tensor* tensor, const TensorRecord& record)
         return tengine_error_set(TENGINE_ERANGE, "%s has %u dimensions, 0 to %d are allowed",
                                  label(tensor).c_str(), list.count(), MAX_SHAPE_DIM_NUM);
     int dims[MAX_SHAPE_DIM_NUM];
-    for (uint32_t i = 0; i < list.count(); i++)
+    for (uint32_t i = 0; i < list.count(); ++i)
         dims[i] = list.get<int32_t>(i);
     if (reading_.has_nhwc_shapes() && list.count() == 4) dims_from_nhwc(dims);
     return set_ir_tensor_shape(tensor, dims, static_cast<int>(list.count()));
@@ -105,7 +105,7 @@ int TensorReader::set_quantisation(struct tensor* tensor, const TensorRecord& re
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(uint64_t{list.count()} * 16));
     Vector<float> scales;
     Vector<int> zero_points;
-    for (uint32_t i = 0; i < list.count(); i++) {
+    for (uint32_t i = 0; i < list.count(); ++i) {
         QuantRecord quant;
         TENGINE_RETURN_IF_ERROR(file_.read(list[i], what, &quant));
         scales.push_back(quant.scale);

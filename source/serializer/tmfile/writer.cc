@@ -55,7 +55,7 @@ template <class Item, class Write>
 int ModelWriter::write_list(Item* const* items, int number, Write write, uint32_t* out_vector)
 {
     Vector<uint32_t> offsets(static_cast<size_t>(number));
-    for (int i = 0; i < number; i++) {
+    for (int i = 0; i < number; ++i) {
         TENGINE_RETURN_IF_ERROR((this->*write)(*items[i], &offsets[static_cast<size_t>(i)]));
         if (builder_.is_too_large()) return fail_too_large();
     }
@@ -177,7 +177,7 @@ int ModelWriter::write_quantisation(const struct tensor& tensor, uint32_t* out_o
                                  "along dimension 0",
                                  tensor.name, tensor.quant_axis);
     Vector<uint32_t> offsets;
-    for (int i = 0; i < number; i++) {
+    for (int i = 0; i < number; ++i) {
         QuantRecord record = {};
         record.scale = number == 1 ? tensor.scale : tensor.scale_list[i];
         record.zero_point = number == 1 ? tensor.zero_point : tensor.zp_list[i];

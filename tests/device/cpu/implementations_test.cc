@@ -40,7 +40,7 @@ TEST(ImplementationsTest, EveryNameIsThatOfAKernel)
 {
     const std::string text = read_sources("kernel") + read_sources("reference");
     std::set<std::string> operators;
-    for (const Implementations* row = implementations; row->op; row++) {
+    for (const Implementations* row = implementations; row->op; ++row) {
         EXPECT_TRUE(operators.insert(row->op).second) << row->op << " is there twice";
         EXPECT_GT(names_of(*row).size(), 1u) << row->op;
         for (const std::string& name : names_of(*row))
@@ -55,7 +55,7 @@ TEST(ImplementationsTest, KernelsAreAskedInThisOrder)
     KernelList kernels;
     ASSERT_EQ(kernels.fill(), TENGINE_OK) << tengine_error_message();
     int compared = 0;
-    for (const Implementations* row = implementations; row->op; row++) {
+    for (const Implementations* row = implementations; row->op; ++row) {
         const int type = get_op_type_by_name(row->op);
         if (type < 0) continue;  // not part of this build
         std::vector<std::string> asked;
@@ -66,7 +66,7 @@ TEST(ImplementationsTest, KernelsAreAskedInThisOrder)
             if (std::find(asked.begin(), asked.end(), name) != asked.end())
                 expected.push_back(name);
         EXPECT_EQ(asked, expected) << row->op;
-        compared++;
+        ++compared;
     }
     EXPECT_GT(compared, 0);
 }

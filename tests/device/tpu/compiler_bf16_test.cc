@@ -97,7 +97,7 @@ void expect_near(const std::function<std::string(Bf16Model&)>& make, double term
     const Halves ours = run_on("TPU", build), reference = run_on("CPU", build);
     ASSERT_EQ(ours.size(), reference.size());
     const double sum_error = terms * terms * std::ldexp(1.0, -24);
-    for (size_t i = 0; i < ours.size(); i++) {
+    for (size_t i = 0; i < ours.size(); ++i) {
         const double expected = bf16_to_fp32(reference[i]);
         EXPECT_NEAR(bf16_to_fp32(ours[i]), expected,
                     roundings * std::ldexp(std::abs(expected) + terms / 64 * (roundings - 1), -8) +

@@ -284,7 +284,7 @@ TEST(TpuCompiler, ResidualNetwork)
     expect_same([](QuantizedModel& model) {
         std::string x = model.conv(model.input({2, 3, 20, 20}), 3, window(16, 7, 2, 3));
         x = model.max_pool(x, 3, 2, 1);
-        for (int block = 0; block < 3; block++) {
+        for (int block = 0; block < 3; ++block) {
             std::string y = model.conv(x, 16, window(8, 1, 1, 0));
             y = model.conv(model.lookup(y), 8, window(8, 3, 1, 1));
             y = model.conv(y, 8, window(16, 1, 1, 0));
@@ -299,7 +299,7 @@ TEST(TpuCompiler, MobileNetwork)
 {
     expect_same([](QuantizedModel& model) {
         std::string x = model.conv(model.input({1, 3, 18, 18}), 3, window(12, 3, 2, 1));
-        for (int block = 0; block < 2; block++) {
+        for (int block = 0; block < 2; ++block) {
             std::string y = model.lookup(model.conv(x, 12, window(48, 1, 1, 0)));
             ConvOptions depthwise = window(48, 3, 1, 1);
             depthwise.group = 48;

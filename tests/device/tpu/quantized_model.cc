@@ -37,7 +37,7 @@ int QuantizedModel::random(int low, int high)
 std::string QuantizedModel::scales(int number, float typical)
 {
     std::vector<float> values;
-    for (int i = 0; i < number; i++)
+    for (int i = 0; i < number; ++i)
         values.push_back(typical * static_cast<float>(random(50, 200)) / 100);
     const std::string name = next("scale");
     builder_.floats(name, number == 1 ? std::vector<int>{} : std::vector<int>{number}, values);
@@ -92,7 +92,7 @@ std::string QuantizedModel::ints(const std::vector<int64_t>& values)
 std::string QuantizedModel::bias(int number)
 {
     std::vector<int32_t> values;
-    for (int i = 0; i < number; i++)
+    for (int i = 0; i < number; ++i)
         values.push_back(random(-5000, 5000));
     const std::string name = next("bias");
     builder_.constant(name, {number}, values, TENGINE_DT_INT32);

@@ -31,7 +31,7 @@ class RandomNetwork
         const std::vector<int> dims = {pick(1, 2), pick(1, 20), pick(4, 14), pick(4, 14)};
         known_.push_back({model_.input(dims), dims});
         const int steps = pick(3, 14);
-        for (int i = 0; i < steps; i++)
+        for (int i = 0; i < steps; ++i)
             known_.push_back(grow(
                 known_[static_cast<size_t>(pick(std::max(0, static_cast<int>(known_.size()) - 4),
                                                 static_cast<int>(known_.size()) - 1))]));
@@ -175,14 +175,14 @@ void expect_bits_of_cpu(const Build& build, const std::string& machine, unsigned
             << on_tpu.refusals();
     }
     const graph* made = on_tpu.execution();
-    for (int i = 0; i < get_vector_num(made->subgraph_list); i++)
+    for (int i = 0; i < get_vector_num(made->subgraph_list); ++i)
         EXPECT_EQ(get_ir_graph_subgraph(made, i)->redo_num, 0);
     EXPECT_EQ(on_tpu.outputs(), on_cpu.outputs());
 }
 
 TEST(TpuRandomNetwork, HasTheBitsOfTheCpu)
 {
-    for (unsigned seed = 1; seed <= 150 && !testing::Test::HasFailure(); seed++) {
+    for (unsigned seed = 1; seed <= 150 && !testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         expect_bits_of_cpu([seed](test::IrBuilder& builder) { RandomNetwork(builder, seed); },
                            random_machine(seed), seed);

@@ -25,7 +25,7 @@ static graph_t prepare(context_t context, const char* model, float* pixels)
 {
     const int shape[] = {1, 1, 8, 8};
     graph_t graph = create_graph(context, "onnx", model);
-    if (graph == NULL) return NULL;
+    if (!graph) return NULL;
     tensor_t input = get_graph_input_tensor(graph, 0, 0);
     if (set_tensor_shape(input, shape, 4) < 0 ||
         set_tensor_buffer(input, pixels, kInputs * (int)sizeof *pixels) < 0 ||
@@ -44,7 +44,7 @@ static int run(graph_t graph, float* out_values)
 // The devices in the order given; `devices` is taken apart.
 static int add_devices(context_t context, char* devices)
 {
-    for (char* name = strtok(devices, ","); name != NULL; name = strtok(NULL, ",")) {
+    for (char* name = strtok(devices, ","); name; name = strtok(NULL, ",")) {
         if (set_context_device(context, name, NULL, 0) < 0) return -1;
     }
     return 0;
@@ -54,7 +54,7 @@ static int set_options(context_t context, char** arguments, int number)
 {
     for (int i = 0; i < number; ++i) {
         char* const value = strchr(arguments[i], '=');
-        if (value == NULL) continue;
+        if (!value) continue;
         *value = '\0';
         if (tengine_context_set_option(context, arguments[i], value + 1) < 0) return -1;
         *value = '=';
@@ -97,15 +97,15 @@ int main(int argc, char** argv)
 
     if (init_tengine() < 0) return fail("init_tengine") != 0;
     context_t context = create_context("placement", 0);
-    if (context == NULL || add_devices(context, argv[2]) < 0) return fail(argv[2]) != 0;
+    if (!context || add_devices(context, argv[2]) < 0) return fail(argv[2]) != 0;
     if (set_options(context, argv + 3, argc - 3) < 0) return fail("options") != 0;
     graph_t graph = prepare(context, argv[1], pixels);
     graph_t reference = prepare(NULL, argv[1], pixels);
-    if (graph == NULL || reference == NULL) return fail(argv[1]) != 0;
+    if (!graph || !reference) return fail(argv[1]) != 0;
     if (run(reference, expected) < 0) return fail("run on the CPU") != 0;
 
     for (int i = 3; i < argc; ++i) {
-        if (strchr(argv[i], '=') == NULL && count_nodes_on(graph, argv[2], argv[i]) <= 0) {
+        if (!strchr(argv[i], '=') && count_nodes_on(graph, argv[2], argv[i]) <= 0) {
             fprintf(stderr, "not every %s is on %s\n", argv[i], argv[2]);
             return 1;
         }

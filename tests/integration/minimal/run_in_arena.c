@@ -64,7 +64,7 @@ static int run(const char* model, FILE* images, FILE* labels)
                                                    : set_tensor_buffer(input, bytes, sizeof bytes);
         if (status < 0 || run_graph(graph, 1) < 0) return fail("run_graph");
         right += decide(get_tensor_buffer(output)) == label;
-        number++;
+        ++number;
     }
     printf("%s: %d of %d right, input in type %d", model, right, number, type);
     destroy_graph(graph);

@@ -19,7 +19,7 @@ Floats apply(const char* op, const Floats& values, const char* parameter = nullp
     ConstantGraph graph;
     graph.input("x", {static_cast<int>(values.size())}, values);
     node* made = graph.add(op, {"x"});
-    if (parameter != nullptr) {
+    if (parameter) {
         EXPECT_EQ(set_node_float(made, parameter, setting), 0);
     }
     return numbers_of(graph.evaluate());

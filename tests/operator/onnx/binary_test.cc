@@ -22,7 +22,7 @@ std::vector<T> apply(const char* op, const std::vector<T>& a, const std::vector<
     graph.input("a", {static_cast<int>(a.size())}, a);
     graph.input("b", {static_cast<int>(b.size())}, b);
     node* made = graph.add(op, {"a", "b"});
-    if (parameter != nullptr) {
+    if (parameter) {
         EXPECT_EQ(set_node_int(made, parameter, 1), 0);
     }
     return values_of<T>(graph.evaluate());

@@ -15,13 +15,13 @@ graph* ConstantGraph::prepare(const std::string& output)
 
 const tensor* ConstantGraph::evaluate(const std::string& name)
 {
-    if (prepare(name) == nullptr) {
+    if (!prepare(name)) {
         ADD_FAILURE() << tengine_error_message();
         return nullptr;
     }
     const tensor* value = find_tensor(execution_, name);
     EXPECT_NE(value, nullptr);
-    if (value != nullptr && value->elem_num > 0) {
+    if (value && value->elem_num > 0) {
         EXPECT_NE(value->data, nullptr) << name << " is not constant";
     }
     return value;
@@ -37,7 +37,7 @@ void ConstantGraph::expect_failure(int code, const std::string& part)
 
 std::vector<int> dims_of(const tensor* value)
 {
-    if (value == nullptr) return {-1};
+    if (!value) return {-1};
     return {value->dims, value->dims + value->dim_num};
 }
 
@@ -46,7 +46,7 @@ std::vector<float> numbers_of(const tensor* value)
     using namespace cpu;
     using Types = TypeList<float, Half, BFloat16, double, uint8_t>;
     std::vector<float> numbers;
-    if (value == nullptr) return numbers;
+    if (!value) return numbers;
     const int type = value->data_type == TENGINE_DT_BOOL ? TENGINE_DT_UINT8 : value->data_type;
     const int status = dispatch_type(Types{}, type, [&](auto tag) {
         const auto* data = static_cast<const typename decltype(tag)::type*>(value->data);

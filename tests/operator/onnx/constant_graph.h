@@ -59,7 +59,7 @@ std::vector<int> dims_of(const tensor* value);
 template <class T>
 std::vector<T> values_of(const tensor* value)
 {
-    if (value == nullptr) return {};
+    if (!value) return {};
     EXPECT_EQ(value->data_type, cpu::data_type_of<T>());
     const T* data = static_cast<const T*>(value->data);
     return {data, data + value->elem_num};

@@ -108,7 +108,7 @@ TEST(Random, MultinomialFollowsLogarithms)
     ASSERT_EQ(dims_of(output), (Dims{1, 10000}));
     int counts[3] = {};
     for (const int32_t drawn : values_of<int32_t>(output))
-        counts[drawn]++;
+        ++counts[drawn];
     EXPECT_NEAR(counts[0], 7500, 300);
     EXPECT_EQ(counts[1], 0);
 }

@@ -27,9 +27,9 @@ void check_transpose(Dims dims, std::vector<int64_t> perm)
     ASSERT_EQ(result.size(), values.size());
     const int strides[] = {dims[1] * dims[2], dims[2], 1};
     size_t position = 0;
-    for (int i = 0; i < dims[perm[0]]; i++)
-        for (int j = 0; j < dims[perm[1]]; j++)
-            for (int k = 0; k < dims[perm[2]]; k++)
+    for (int i = 0; i < dims[perm[0]]; ++i)
+        for (int j = 0; j < dims[perm[1]]; ++j)
+            for (int k = 0; k < dims[perm[2]]; ++k)
                 ASSERT_EQ(result[position++],
                           values[static_cast<size_t>(i * strides[perm[0]] + j * strides[perm[1]] +
                                                      k * strides[perm[2]])]);

@@ -196,9 +196,9 @@ Array prelu(const Array& input, const std::vector<double>& slopes)
     const size_t channels =
         static_cast<size_t>(input.dims.size() > 1 ? input.dims[1] : input.dims[0]);
     size_t plane = 1;
-    for (size_t i = 2; i < input.dims.size(); i++)
+    for (size_t i = 2; i < input.dims.size(); ++i)
         plane *= static_cast<size_t>(input.dims[i]);
-    for (size_t i = 0; i < made.values.size(); i++) {
+    for (size_t i = 0; i < made.values.size(); ++i) {
         const double slope = slopes.size() == 1 ? slopes[0] : slopes[i / plane % channels];
         if (made.values[i] < 0) made.values[i] *= slope;
     }

@@ -37,15 +37,15 @@ void try_case(const method& row, uint64_t seed, Counts* counts)
 {
     RandomCase subject(row, seed, true);
     log_case(subject);
-    counts->cases++;
+    ++counts->cases;
     tengine_error_clear();
     const int64_t cost = measure_run(subject.get());
     if (cost < 0) return expect_sentence(subject, "prepare");
-    counts->prepared++;
+    ++counts->prepared;
     if (cost > kLargestRun) return;
     tengine_error_clear();
     if (run_once(subject.get(), seed, true) < 0) return expect_sentence(subject, "run");
-    counts->run++;
+    ++counts->run;
 }
 
 bool is_subject(const method& row)
@@ -60,11 +60,11 @@ TEST(AnyField, IsRunOrRefused)
     const QuietLog quiet;
     const CaseRange range = get_case_range(150);
     Counts sum;
-    for (int i = 0; i < get_op_method_count(); i++) {
+    for (int i = 0; i < get_op_method_count(); ++i) {
         const method& row = *find_op_method_via_index(i);
         if (!is_subject(row)) continue;
         Counts counts;
-        for (uint64_t seed = range.first; seed < range.end; seed++)
+        for (uint64_t seed = range.first; seed < range.end; ++seed)
             try_case(row, seed, &counts);
         if (std::getenv("TENGINE_RANDOM_CASES"))
             std::printf("%s: %d prepared, %d run\n", row.name, counts.prepared, counts.run);

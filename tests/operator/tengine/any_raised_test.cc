@@ -40,7 +40,7 @@ struct Counts
 std::set<std::string> list_raised_operators()
 {
     std::set<std::string> names;
-    for (int i = 0; i < get_op_method_count(); i++) {
+    for (int i = 0; i < get_op_method_count(); ++i) {
         const method& row = *find_op_method_via_index(i);
         if (!row.raised_from) continue;
         std::stringstream list(row.raised_from);
@@ -52,7 +52,7 @@ std::set<std::string> list_raised_operators()
 
 bool has_tengine(const graph* graph)
 {
-    for (int i = 0; i < graph->node_num; i++) {
+    for (int i = 0; i < graph->node_num; ++i) {
         const node* node = graph->node_list[i];
         if (node->op.method->tengine && node->input_num > 0) return true;
     }
@@ -86,7 +86,7 @@ void expect_same_results(graph* raised, graph* plain, const method& row, bool ha
                          const std::string& what)
 {
     ASSERT_EQ(raised->output_tensor_num, plain->output_tensor_num) << what;
-    for (int i = 0; i < plain->output_tensor_num; i++) {
+    for (int i = 0; i < plain->output_tensor_num; ++i) {
         const tensor* result = raised->tensor_list[raised->output_tensors[i]];
         const tensor* expected = plain->tensor_list[plain->output_tensors[i]];
         EXPECT_EQ(std::vector<int>(result->dims, result->dims + result->dim_num),
@@ -98,7 +98,7 @@ void expect_same_results(graph* raised, graph* plain, const method& row, bool ha
         const double tolerance = get_tolerance(row.name, expected->data_type);
         const std::vector<double> values = read_tensor(result);
         const std::vector<double> wanted = read_tensor(expected);
-        for (size_t k = 0; k < values.size(); k++)
+        for (size_t k = 0; k < values.size(); ++k)
             if (!is_close(values[k], wanted[k], tolerance)) {
                 ADD_FAILURE() << what << "\n  output " << i << '[' << k << "]: " << values[k]
                               << " instead of " << wanted[k];
@@ -114,19 +114,19 @@ void try_case(const method& row, uint64_t seed, bool is_wild, Counts* counts)
     tengine_error_clear();
     const int64_t cost = measure_run(subject.get());
     if (cost < 0 || cost > kLargestRun) return;
-    counts->prepared++;
+    ++counts->prepared;
     graph* saved = nullptr;
     tengine_error_clear();
     const int status = create_saved_graph(subject.get(), "tengine", &saved);
     const std::unique_ptr<graph, GraphEnd> owner(saved);
     EXPECT_EQ(status, TENGINE_OK) << subject.describe() << "\n  " << tengine_error_message();
     if (!saved || !has_tengine(saved)) return;
-    counts->raised++;
+    ++counts->raised;
     if (run_once(subject.get(), seed, is_wild) < 0) return;
     const int raised_status = run_once(saved, seed, is_wild);
     EXPECT_EQ(raised_status, TENGINE_OK) << subject.describe() << "\n  " << tengine_error_message();
     if (raised_status < 0) return;
-    counts->compared++;
+    ++counts->compared;
     expect_same_results(saved, subject.get(), row, !is_wild, subject.describe());
 }
 
@@ -136,7 +136,7 @@ void try_operator(const std::string& name, int usual, bool is_wild, Counts* sum)
     ASSERT_NE(row, nullptr) << name;
     const CaseRange range = get_case_range(usual);
     Counts counts;
-    for (uint64_t seed = range.first; seed < range.end; seed++)
+    for (uint64_t seed = range.first; seed < range.end; ++seed)
         try_case(*row, seed, is_wild, &counts);
     if (std::getenv("TENGINE_RANDOM_CASES"))
         std::printf("%s: %d prepared, %d raised, %d compared\n", name.c_str(), counts.prepared,

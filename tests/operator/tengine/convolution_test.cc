@@ -33,14 +33,14 @@ Array convolve(const Array& x, const Array& weight, const Array* bias, const Pla
 {
     const int out_channels = weight.dims[0], in_group = weight.dims[1];
     Array y{{x.dims[0], out_channels, plane.h.output, plane.w.output}, {}};
-    for (int n = 0; n < x.dims[0]; n++)
-        for (int m = 0; m < out_channels; m++)
-            for (int h = 0; h < plane.h.output; h++)
-                for (int w = 0; w < plane.w.output; w++) {
+    for (int n = 0; n < x.dims[0]; ++n)
+        for (int m = 0; m < out_channels; ++m)
+            for (int h = 0; h < plane.h.output; ++h)
+                for (int w = 0; w < plane.w.output; ++w) {
                     double sum = bias ? bias->values[static_cast<size_t>(m)] : 0;
-                    for (int c = 0; c < in_group; c++)
-                        for (int i = 0; i < plane.h.kernel; i++)
-                            for (int j = 0; j < plane.w.kernel; j++)
+                    for (int c = 0; c < in_group; ++c)
+                        for (int i = 0; i < plane.h.kernel; ++i)
+                            for (int j = 0; j < plane.w.kernel; ++j)
                                 sum += at(weight, m, c, i, j) *
                                        at(x, n, m / (out_channels / group) * in_group + c,
                                           h * plane.h.stride - plane.h.pad + i * plane.h.dilation,
@@ -315,13 +315,13 @@ Array deconvolve(const Array& x, const Array& weight, const Array* bias, const D
         return y
             .values[static_cast<size_t>(((n * param.output_channels + m) * out_h + h) * out_w + w)];
     };
-    for (int n = 0; n < x.dims[0]; n++)
-        for (int c = 0; c < x.dims[1]; c++)
-            for (int m = 0; m < out_group; m++)
-                for (int h = 0; h < x.dims[2]; h++)
-                    for (int w = 0; w < x.dims[3]; w++)
-                        for (int i = 0; i < plane.h.kernel; i++)
-                            for (int j = 0; j < plane.w.kernel; j++) {
+    for (int n = 0; n < x.dims[0]; ++n)
+        for (int c = 0; c < x.dims[1]; ++c)
+            for (int m = 0; m < out_group; ++m)
+                for (int h = 0; h < x.dims[2]; ++h)
+                    for (int w = 0; w < x.dims[3]; ++w)
+                        for (int i = 0; i < plane.h.kernel; ++i)
+                            for (int j = 0; j < plane.w.kernel; ++j) {
                                 const int oh =
                                     h * plane.h.stride - plane.h.pad + i * plane.h.dilation;
                                 const int ow =
@@ -330,10 +330,10 @@ Array deconvolve(const Array& x, const Array& weight, const Array* bias, const D
                                 element(n, c / in_group * out_group + m, oh, ow) +=
                                     at(x, n, c, h, w) * at(weight, c, m, i, j);
                             }
-    for (int n = 0; bias && n < x.dims[0]; n++)
-        for (int m = 0; m < param.output_channels; m++)
-            for (int h = 0; h < out_h; h++)
-                for (int w = 0; w < out_w; w++)
+    for (int n = 0; bias && n < x.dims[0]; ++n)
+        for (int m = 0; m < param.output_channels; ++m)
+            for (int h = 0; h < out_h; ++h)
+                for (int w = 0; w < out_w; ++w)
                     element(n, m, h, w) += bias->values[static_cast<size_t>(m)];
     return y;
 }
@@ -377,7 +377,7 @@ TEST(DeconvolutionActivation, HasItsOwnNumbers)
     const Array bias = make_array({2}, 3);
     const Array y = deconvolve(x, weight, &bias, param);
     const double high[] = {1e9, 1, 6, 1e9, 1e9, 1e9, 6};
-    for (int activation = 0; activation <= 6; activation++) {
+    for (int activation = 0; activation <= 6; ++activation) {
         TengineCase test("tengine.Deconvolution");
         test.input(x).constant(weight).constant(bias).attr("num_output", 2);
         set_plane(test, param.plane, 1, 1);

@@ -23,7 +23,7 @@ Array with_variances(const std::vector<Corners>& priors)
     Array made{{1, 2, static_cast<int>(priors.size() * 4), 1}, {}};
     for (const Corners& p : priors)
         made.values.insert(made.values.end(), {p.x0, p.y0, p.x1, p.y1});
-    for (size_t i = 0; i < priors.size(); i++)
+    for (size_t i = 0; i < priors.size(); ++i)
         made.values.insert(made.values.end(), {0.1, 0.1, 0.2, 0.2});
     return made;
 }
@@ -77,7 +77,7 @@ TEST(DetectionOutput, ManyBoxes)
     const int num = 150, classes = 4;
     std::vector<Corners> boxes;
     const Array places = random_array({num, 4}, 11);
-    for (int i = 0; i < num; i++) {
+    for (int i = 0; i < num; ++i) {
         const double* r = &places.values[static_cast<size_t>(i * 4)];
         boxes.push_back(
             {r[0] * 0.7, r[1] * 0.7, r[0] * 0.7 + 0.1 + r[2] * 0.2, r[1] * 0.7 + 0.1 + r[3] * 0.2});
@@ -138,17 +138,17 @@ TEST(Region, LogisticAndSoftmaxWhereYoloHasThem)
     const Array input = make_array({images, boxes * entries, 2, 3}, 2, 3);
     Array expected = input;
     const auto logistic = [](double x) { return 1 / (1 + std::exp(-x)); };
-    for (int box = 0; box < images * boxes; box++)
-        for (int cell = 0; cell < cells; cell++) {
+    for (int box = 0; box < images * boxes; ++box)
+        for (int cell = 0; cell < cells; ++cell) {
             const auto at = [&](int entry) -> double& {
                 return expected.values[static_cast<size_t>((box * entries + entry) * cells + cell)];
             };
             for (const int entry : {0, 1, 4})
                 at(entry) = logistic(at(entry));
             double sum = 0;
-            for (int i = 5; i < entries; i++)
+            for (int i = 5; i < entries; ++i)
                 sum += std::exp(at(i));
-            for (int i = 5; i < entries; i++)
+            for (int i = 5; i < entries; ++i)
                 at(i) = std::exp(at(i)) / sum;
         }
     TengineCase made("tengine.Region");
@@ -189,8 +189,8 @@ struct PostProcessCase : TengineCase
 Array planar(const Array& rows)
 {
     Array made{{1, rows.dims[2], rows.dims[1]}, rows.values};
-    for (int b = 0; b < rows.dims[1]; b++)
-        for (int i = 0; i < rows.dims[2]; i++)
+    for (int b = 0; b < rows.dims[1]; ++b)
+        for (int i = 0; i < rows.dims[2]; ++i)
             made.values[static_cast<size_t>(i * rows.dims[1] + b)] =
                 rows.values[static_cast<size_t>(b * rows.dims[2] + i)];
     return made;
@@ -224,9 +224,9 @@ std::vector<Detection> naive_postprocess(const Array& deltas, const Array& score
                                          const PostProcess& limits)
 {
     std::vector<Detection> all;
-    for (int label = 1; label <= classes; label++) {
+    for (int label = 1; label <= classes; ++label) {
         std::vector<Detection> found;
-        for (int i = 0; i < deltas.dims[1]; i++) {
+        for (int i = 0; i < deltas.dims[1]; ++i) {
             const double* d = &deltas.values[static_cast<size_t>(i * 4)];
             const double* a = &anchors.values[static_cast<size_t>(i * 4)];
             const double y = a[0] + d[0] / 10 * a[2], x = a[1] + d[1] / 10 * a[3];
@@ -268,7 +268,7 @@ TEST(DetectionPostProcess, ManyBoxesInBothOrders)
     const Array deltas = make_array({1, num, 4}, 4, 2);
     const Array scores = random_array({1, num, classes + 1}, 6);
     Array anchors = random_array({num, 4}, 8);
-    for (size_t i = 0; i < anchors.values.size(); i++)
+    for (size_t i = 0; i < anchors.values.size(); ++i)
         if (i % 4 >= 2) anchors.values[i] = 0.1 + anchors.values[i] * 0.3;
     for (const PostProcess limits :
          {PostProcess{10, 0.6, 0.3}, PostProcess{400, 0.5, 0.45}, PostProcess{30, 0.05, 0.3}}) {
@@ -293,7 +293,7 @@ TEST(DetectionPostProcess, TwiceTheDetectionsAreLookedAt)
 {
     for (const int overlapping : {3, 4}) {
         Array scores{{1, 5, 2}, {0, 0.9, 0, 0.8, 0, 0.75, 0, 0.7, 0, 0.6}}, anchors{{5, 4}, {}};
-        for (int i = 0; i < 5; i++)
+        for (int i = 0; i < 5; ++i)
             anchors.values.insert(anchors.values.end(),
                                   {i < overlapping ? 0.2 : 0.8, 0.5, 0.2, 0.2});
         PostProcessCase made({{1, 5, 4}, std::vector<double>(20)}, scores, anchors, 1);

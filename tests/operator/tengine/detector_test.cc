@@ -57,7 +57,7 @@ class Detector
             ADD_FAILURE() << tengine_error_message();
             return {};
         }
-        for (size_t i = 0; i < fed_.size(); i++) {
+        for (size_t i = 0; i < fed_.size(); ++i) {
             tensor* target = graph->tensor_list[graph->input_tensors[i]];
             EXPECT_EQ(allocate_ir_tensor(target), TENGINE_OK);
             std::copy(fed_[i].values.begin(), fed_[i].values.end(), target->f32);
@@ -94,11 +94,11 @@ struct Conv
     {
         const int channels = x.dims[1], height = x.dims[2] / kernel, width = x.dims[3] / kernel;
         Array made{{1, weight.dims[0], height, width}, {}};
-        for (int o = 0; o < weight.dims[0]; o++)
-            for (int y = 0; y < height; y++)
-                for (int z = 0; z < width; z++) {
+        for (int o = 0; o < weight.dims[0]; ++o)
+            for (int y = 0; y < height; ++y)
+                for (int z = 0; z < width; ++z) {
                     double sum = bias.values[static_cast<size_t>(o)];
-                    for (int i = 0; i < channels * kernel * kernel; i++) {
+                    for (int i = 0; i < channels * kernel * kernel; ++i) {
                         const int c = i / (kernel * kernel), ky = i / kernel % kernel;
                         const int row = y * kernel + ky, column = z * kernel + i % kernel;
                         sum +=
@@ -127,8 +127,8 @@ std::vector<double> by_cells(const Array& x)
 {
     const int cells = x.dims[2] * x.dims[3];
     std::vector<double> made;
-    for (int cell = 0; cell < cells; cell++)
-        for (int c = 0; c < x.dims[1]; c++)
+    for (int cell = 0; cell < cells; ++cell)
+        for (int c = 0; c < x.dims[1]; ++c)
             made.push_back(x.values[static_cast<size_t>(c * cells + cell)]);
     return made;
 }
@@ -137,9 +137,9 @@ void softmax_rows(std::vector<double>& values, size_t columns)
 {
     for (size_t start = 0; start < values.size(); start += columns) {
         double sum = 0;
-        for (size_t i = 0; i < columns; i++)
+        for (size_t i = 0; i < columns; ++i)
             sum += values[start + i] = std::exp(values[start + i]);
-        for (size_t i = 0; i < columns; i++)
+        for (size_t i = 0; i < columns; ++i)
             values[start + i] /= sum;
     }
 }
@@ -261,8 +261,8 @@ double maximum_of(const Array& map, int channel, const Corners& box, int by, int
         return p >= first + bin * size / bins && p < first + ((bin + 1) * size + bins - 1) / bins;
     };
     double maximum = -1e30;
-    for (int y = 0; y < map.dims[2]; y++)
-        for (int x = 0; x < map.dims[3]; x++)
+    for (int y = 0; y < map.dims[2]; ++y)
+        for (int x = 0; x < map.dims[3]; ++x)
             if (covers(edge(box.y0), edge(box.y1), by, y) &&
                 covers(edge(box.x0), edge(box.x1), bx, x))
                 maximum = std::max(
@@ -303,9 +303,9 @@ TEST(Detector, FasterRcnnProposalsArePooledAndClassified)
     ASSERT_EQ(proposals.size(), 12U);
     std::vector<double> expected;
     for (const Detection& proposal : proposals)
-        for (int o = 0; o < outputs; o++) {
+        for (int o = 0; o < outputs; ++o) {
             double sum = 0;
-            for (int i = 0; i < channels * bins * bins; i++)
+            for (int i = 0; i < channels * bins * bins; ++i)
                 sum += weight.values[static_cast<size_t>(o * channels * bins * bins + i)] *
                        maximum_of(map, i / (bins * bins), proposal.box, i / bins % bins, i % bins,
                                   bins);
@@ -314,7 +314,7 @@ TEST(Detector, FasterRcnnProposalsArePooledAndClassified)
     const Array result = detector.run("classes");
     ASSERT_EQ(result.values.size(), expected.size());
     EXPECT_EQ(result.dims[0], 12);
-    for (size_t i = 0; i < expected.size(); i++)
+    for (size_t i = 0; i < expected.size(); ++i)
         EXPECT_NEAR(result.values[i], expected[i], 1e-4) << i;
 }
 

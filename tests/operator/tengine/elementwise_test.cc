@@ -62,7 +62,7 @@ Array input_of_unary(int type)
 
 TEST(TengineUnary, EveryType)
 {
-    for (int type = 0; type < 17; type++) {
+    for (int type = 0; type < 17; ++type) {
         SCOPED_TRACE(type);
         const Array input = input_of_unary(type);
         TengineCase unary("tengine.Unary");
@@ -243,7 +243,7 @@ Array combine(const Array& large, const Array& small, const Meeting& meeting,
               const Binary& function, bool swapped)
 {
     Array made = large;
-    for (size_t i = 0; i < made.values.size(); i++) {
+    for (size_t i = 0; i < made.values.size(); ++i) {
         const double other = small.values[meeting.place(i)];
         made.values[i] =
             swapped ? function(other, large.values[i]) : function(large.values[i], other);
@@ -413,7 +413,7 @@ TEST(TengineEltwise, RaisingKeepsTheNumbers)
     std::mt19937 random(5);
     const auto below = [&](int limit) { return static_cast<int>(random() % limit); };
     int raised = 0;
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < 300; ++round) {
         Dims large(static_cast<size_t>(1 + below(5)));
         for (int& dim : large)
             dim = 1 + below(4);
@@ -444,8 +444,8 @@ TEST(TengineVariadic, OneByOne)
                             make_array({6, 5}, 3)};
     const auto fold = [&](const Binary& function) {
         Array made = inputs[0];
-        for (size_t n = 1; n < 3; n++)
-            for (size_t i = 0; i < made.values.size(); i++)
+        for (size_t n = 1; n < 3; ++n)
+            for (size_t i = 0; i < made.values.size(); ++i)
                 made.values[i] = function(made.values[i], inputs[n].values[i]);
         return made;
     };
@@ -482,7 +482,7 @@ TEST(TengineVariadic, SquaredDifference)
     const Array first = make_array({2, 3, 5}, 1);
     const Array second = make_array({2, 3, 5}, 8);
     Array expected = first;
-    for (size_t i = 0; i < expected.values.size(); i++)
+    for (size_t i = 0; i < expected.values.size(); ++i)
         expected.values[i] = std::pow(first.values[i] - second.values[i], 2);
     TengineCase op("tengine.SquaredDifference");
     expect_close(op.input(first).input(second).run_one(), expected);

@@ -77,7 +77,7 @@ TEST(TengineGather, IsRaised)
 {
     const std::string wrapped = "tengine.Reshape tengine.Gather tengine.Reshape";
     std::mt19937 random(2);
-    for (int round = 0; round < 24; round++) {
+    for (int round = 0; round < 24; ++round) {
         std::vector<int> dims(1 + random() % 4);
         for (int& dim : dims)
             dim = 1 + static_cast<int>(random() % 4);
@@ -87,7 +87,7 @@ TEST(TengineGather, IsRaised)
             dim = 1 + static_cast<int>(random() % 3);
         std::vector<double> indices;
         const int size = dims[static_cast<size_t>(axis)];
-        for (int64_t i = 0; i < count_elements(index_dims); i++)
+        for (int64_t i = 0; i < count_elements(index_dims); ++i)
             indices.push_back(static_cast<int>(random() % (2u * static_cast<unsigned>(size))) -
                               size);
         TengineCase made("Gather");
@@ -112,7 +112,7 @@ TEST(TengineScatter, PlacesElements)
         const Array updates = make_array({2, 3}, 9);
         const std::vector<double> places = {0, 1, 2, 2, 0, -1};
         Array expected = x;
-        for (int i = 0; i < 6; i++) {
+        for (int i = 0; i < 6; ++i) {
             Place place = {i / 3, i % 3};
             const size_t along = axis == 0 ? 0 : 1;
             const int index = static_cast<int>(places[static_cast<size_t>(i)]);
@@ -132,7 +132,7 @@ TEST(TengineScatter, PlacesRows)
     const Array x = make_array({3, 4});
     const Array updates = make_array({2, 4}, 9);
     Array expected = x;
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 4; ++i) {
         expected.values[8 + i] = updates.values[i];
         expected.values[i] = updates.values[4 + i];
     }

@@ -52,7 +52,7 @@ class HostileField : public testing::TestWithParam<Subject>
     {
         const Subject& subject = GetParam();
         test.input(make_array(subject.input));
-        for (size_t i = 0; i < subject.constants.size(); i++)
+        for (size_t i = 0; i < subject.constants.size(); ++i)
             test.constant(make_array(subject.constants[i], static_cast<int>(i)));
         for (const auto& [name, value] : subject.fields)
             test.attr(name, value);
@@ -84,12 +84,12 @@ TEST_P(HostileField, NeverBreaks)
     fill(valid);
     EXPECT_TRUE(valid.is_lowered()) << tengine_error_message();
     const method& row = *valid.get_node()->op.method;
-    for (int i = 0; i < row.field_num; i++) {
+    for (int i = 0; i < row.field_num; ++i) {
         const op_field_t& field = row.fields[i];
         for (const int value :
              {kLeast, -65536, -3, -2, -1, 0, 1, 2, 3, 7, 16, 17, 18, 65536, kMost})
             try_values(field, 0, field, value);
-        for (int k = i + 1; k < row.field_num; k++)
+        for (int k = i + 1; k < row.field_num; ++k)
             for (const int value : {kLeast, -1, 0, 2, kMost})
                 for (const int other : {kLeast, -1, 0, 2, kMost})
                     try_values(field, value, row.fields[k], other);

@@ -22,7 +22,7 @@ void expect_parts(const std::vector<Array>& results, const Array& x, size_t axis
                   const std::vector<int>& sizes)
 {
     ASSERT_EQ(results.size(), sizes.size());
-    for (size_t i = 0, begin = 0; i < sizes.size(); i++) {
+    for (size_t i = 0, begin = 0; i < sizes.size(); ++i) {
         expect_close(results[i], part(x, axis, static_cast<int>(begin), sizes[i]), 0);
         begin += static_cast<size_t>(sizes[i]);
     }
@@ -45,7 +45,7 @@ TEST(TengineConcat, NamesAxesOfNhwcModels)
     const std::pair<std::vector<int>, std::vector<size_t>> cases[] = {
         {{2, 2, 4, 2}, {0, 2, 3, 1}}, {{2, 4, 2}, {0, 2, 1}}, {{2, 2}, {0, 1}}};
     for (const auto& [dims, axes] : cases)
-        for (size_t named = 0; named < axes.size(); named++) {
+        for (size_t named = 0; named < axes.size(); ++named) {
             const Array whole = make_array(dims);
             const int half = whole.dims[axes[named]] / 2;
             TengineCase made("tengine.Concat");

@@ -33,7 +33,7 @@ Array digits(std::vector<int> dims, int seed)
 Array relate(const Array& first, const Array& second, size_t step, const Relation& relation)
 {
     Array made = first;
-    for (size_t i = 0; i < made.values.size(); i++)
+    for (size_t i = 0; i < made.values.size(); ++i)
         made.values[i] = relation(first.values[i], second.values[i / step % second.values.size()]);
     return made;
 }
@@ -41,7 +41,7 @@ Array relate(const Array& first, const Array& second, size_t step, const Relatio
 TEST(TengineComparison, EveryType)
 {
     const Array first = digits({2, 3, 5, 7}, 1);
-    for (int type = 0; type < 6; type++) {
+    for (int type = 0; type < 6; ++type) {
         SCOPED_TRACE(type);
         const auto check = [&](const Array& second, size_t step) {
             TengineCase op("tengine.Comparison");
@@ -77,7 +77,7 @@ TEST(TengineLogical, AndOr)
     const Array first = digits({2, 3, 5}, 1);
     const Relation relations[] = {[](double a, double b) { return a != 0 && b != 0; },
                                   [](double a, double b) { return a != 0 || b != 0; }};
-    for (int type = 0; type < 2; type++) {
+    for (int type = 0; type < 2; ++type) {
         for (const Array& second : {digits({2, 3, 5}, 4), Array{{1}, {-0.5}}, Array{{1}, {0}}}) {
             TengineCase op("tengine.Logical");
             const Array result = op.input(first).input(second).attr("type", type).run_one();
@@ -96,7 +96,7 @@ TEST(TengineWhere, OneByOne)
     const Array a = make_array({2, 3, 5}, 5);
     const Array b = make_array({6, 5}, 8);
     Array expected = condition;
-    for (size_t i = 0; i < expected.values.size(); i++)
+    for (size_t i = 0; i < expected.values.size(); ++i)
         expected.values[i] = condition.values[i] != 0 ? a.values[i] : b.values[i];
     TengineCase op("tengine.Where");
     expect_close(op.input(condition).input(a).input(b).run_one(), expected, 0);
@@ -137,7 +137,7 @@ GraphPointer raise(const IrBuilder& builder)
 std::string list_ops(const graph& graph)
 {
     std::string ops;
-    for (int i = 0; i < graph.node_num; i++) {
+    for (int i = 0; i < graph.node_num; ++i) {
         const node* node = graph.node_list[i];
         const bool tengine = *get_ir_node_domain(node) != 0;
         EXPECT_TRUE(!tengine || get_ir_node_output(node, 0)->data_type == TENGINE_DT_FP32);

@@ -14,7 +14,7 @@ using Place = std::vector<int>;
 inline int64_t flat_place(const std::vector<int>& dims, const Place& place)
 {
     int64_t flat = 0;
-    for (size_t i = 0; i < dims.size(); i++)
+    for (size_t i = 0; i < dims.size(); ++i)
         flat = flat * dims[i] + place[i];
     return flat;
 }
@@ -30,7 +30,7 @@ Array build(const std::vector<int>& dims, F value_of, int data_type = TENGINE_DT
 {
     Array made{dims, {}, data_type};
     const int64_t num = count_elements(dims);
-    for (int64_t flat = 0; flat < num; flat++) {
+    for (int64_t flat = 0; flat < num; ++flat) {
         Place place(dims.size());
         for (size_t i = dims.size(), rest = static_cast<size_t>(flat); i-- > 0;) {
             place[i] = static_cast<int>(rest % static_cast<size_t>(dims[i]));
@@ -55,7 +55,7 @@ inline Array transposed(const Array& array, const std::vector<int>& order)
         dims.push_back(array.dims[static_cast<size_t>(axis)]);
     return build(dims, [&](const Place& place) {
         Place from(place.size());
-        for (size_t i = 0; i < order.size(); i++)
+        for (size_t i = 0; i < order.size(); ++i)
             from[static_cast<size_t>(order[i])] = place[i];
         return at(array, from);
     });

@@ -42,11 +42,11 @@ std::vector<Detection> suppress(std::vector<Detection> left, const TooMuch& too_
     std::vector<Detection> taken;
     while (!left.empty()) {
         size_t best = 0;
-        for (size_t i = 1; i < left.size(); i++)
+        for (size_t i = 1; i < left.size(); ++i)
             if (left[i].score > left[best].score) best = i;
         taken.push_back(left[best]);
         std::vector<Detection> rest;
-        for (size_t i = 0; i < left.size(); i++)
+        for (size_t i = 0; i < left.size(); ++i)
             if (i != best && !too_much(overlap(taken.back().box, left[i].box)))
                 rest.push_back(left[i]);
         left = rest;
@@ -78,15 +78,15 @@ inline Array naive_prior_box(int rows, int columns, double step, double offset, 
 {
     const int numbers = rows * columns * static_cast<int>(widths.size()) * 4;
     Array made{{1, 2, numbers, 1}, {}};
-    for (int y = 0; y < rows; y++)
-        for (int x = 0; x < columns; x++)
-            for (size_t i = 0; i < widths.size(); i++)
+    for (int y = 0; y < rows; ++y)
+        for (int x = 0; x < columns; ++x)
+            for (size_t i = 0; i < widths.size(); ++i)
                 for (const double value :
                      {(x + offset) * step - widths[i] / 2, (y + offset) * step - heights[i] / 2,
                       (x + offset) * step + widths[i] / 2, (y + offset) * step + heights[i] / 2})
                     made.values.push_back(clip ? std::clamp(value / image, 0.0, 1.0)
                                                : value / image);
-    for (int i = 0; i < numbers; i++)
+    for (int i = 0; i < numbers; ++i)
         made.values.push_back(i % 4 < 2 ? 0.1 : 0.2);
     return made;
 }
@@ -106,9 +106,9 @@ inline std::vector<Detection> naive_detection_output(const Array& deltas, const 
     const size_t num = deltas.values.size() / 4;
     const size_t per_class = limits.per_class < 0 ? num : static_cast<size_t>(limits.per_class);
     std::vector<Detection> all;
-    for (int label = 1; label < classes; label++) {
+    for (int label = 1; label < classes; ++label) {
         std::vector<Detection> found;
-        for (size_t i = 0; i < num; i++) {
+        for (size_t i = 0; i < num; ++i) {
             const double* d = &deltas.values[i * 4];
             const double* p = &priors.values[i * 4];
             const double* v = p + num * 4;
@@ -150,9 +150,9 @@ inline std::vector<Detection> naive_candidates(const Array& scores, const Array&
 {
     const int rows = deltas.dims[2], columns = deltas.dims[3];
     std::vector<Detection> all;
-    for (int y = 0; y < rows; y++)
-        for (int x = 0; x < columns; x++)
-            for (int a = 0; a < 3; a++) {
+    for (int y = 0; y < rows; ++y)
+        for (int x = 0; x < columns; ++x)
+            for (int a = 0; a < 3; ++a) {
                 const auto at = [&](const Array& map, int channel) {
                     return map.values[static_cast<size_t>((channel * rows + y) * columns + x)];
                 };
@@ -192,7 +192,7 @@ inline std::vector<Detection> naive_proposals(std::vector<Detection> all, size_t
 inline Array box_rows(const std::vector<Detection>& boxes, size_t rows)
 {
     Array made{{1, static_cast<int>(rows), 4, 1}, {}};
-    for (size_t i = 0; i < rows; i++) {
+    for (size_t i = 0; i < rows; ++i) {
         const Corners& c = boxes[std::min(i, boxes.size() - 1)].box;
         made.values.insert(made.values.end(), {c.x0, c.y0, c.x1, c.y1});
     }

@@ -23,7 +23,7 @@ int channel_of(const Dims& dims, size_t element)
 template <class Body>
 Array map_channels(Array x, const Body& body)
 {
-    for (size_t i = 0; i < x.values.size(); i++)
+    for (size_t i = 0; i < x.values.size(); ++i)
         x.values[i] = body(x.values[i], static_cast<size_t>(channel_of(x.dims, i)));
     return x;
 }
@@ -102,13 +102,13 @@ TEST(BatchNormalizeErrors, NameWhatIsWrong)
     for (const int wrong : {1, 2, 3, 4}) {
         TengineCase test("tengine.BatchNormalize");
         test.input(make_array({1, 3, 2, 2}));
-        for (int i = 1; i <= 4; i++)
+        for (int i = 1; i <= 4; ++i)
             test.constant(make_positive({i == wrong ? 4 : 3}, i));
         test.expect_failure(TENGINE_EINVAL, "has 4 elements, 3 expected");
     }
     TengineCase rank("tengine.BatchNormalize");
     rank.input(make_array({3}));
-    for (int i = 1; i <= 4; i++)
+    for (int i = 1; i <= 4; ++i)
         rank.constant(make_positive({3}, i));
     rank.expect_failure(TENGINE_EINVAL, "rank 1, 2 to 8 expected");
 }
@@ -118,7 +118,7 @@ TEST(BatchNormalizeRaised, KeepsTheNumbers)
     const auto build = [](TengineCase& test, Dims dims) {
         const int channels = dims[1];
         test.input(make_array(std::move(dims), 1));
-        for (int i = 1; i <= 4; i++)
+        for (int i = 1; i <= 4; ++i)
             test.constant(make_positive({channels}, i));
     };
     TengineCase test("BatchNormalization");
@@ -174,9 +174,9 @@ TEST(Scale, MultipliesTheAxesItNames)
         for (const bool shifted : {true, false}) {
             const Array gamma = make_array(item.gamma, 2), beta = make_array(item.gamma, 3);
             Array expected = x;
-            for (size_t i = 0; i < x.values.size(); i++) {
+            for (size_t i = 0; i < x.values.size(); ++i) {
                 size_t at = 0, rest = i, step = x.values.size();
-                for (size_t d = 0; d < 4; d++) {
+                for (size_t d = 0; d < 4; ++d) {
                     step /= static_cast<size_t>(x.dims[d]);
                     const size_t place = rest / step;
                     rest %= step;
@@ -232,13 +232,13 @@ Array normalize_rows(Array x, size_t length, double eps, const Body& body)
 {
     for (size_t start = 0; start < x.values.size(); start += length) {
         double sum = 0, squares = 0;
-        for (size_t i = 0; i < length; i++)
+        for (size_t i = 0; i < length; ++i)
             sum += x.values[start + i];
         const double mean = sum / static_cast<double>(length);
-        for (size_t i = 0; i < length; i++)
+        for (size_t i = 0; i < length; ++i)
             squares += (x.values[start + i] - mean) * (x.values[start + i] - mean);
         const double deviation = std::sqrt(squares / static_cast<double>(length) + eps);
-        for (size_t i = 0; i < length; i++)
+        for (size_t i = 0; i < length; ++i)
             x.values[start + i] = body((x.values[start + i] - mean) / deviation, start / length, i);
     }
     return x;
@@ -336,13 +336,13 @@ Array respond(const Array& x, int size, bool within, double alpha, double beta, 
     const int reach = size / 2;
     const double count = within ? size * size : size;
     Array y{x.dims, {}};
-    for (int n = 0; n < x.dims[0]; n++)
-        for (int c = 0; c < x.dims[1]; c++)
-            for (int h = 0; h < x.dims[2]; h++)
-                for (int w = 0; w < x.dims[3]; w++) {
+    for (int n = 0; n < x.dims[0]; ++n)
+        for (int c = 0; c < x.dims[1]; ++c)
+            for (int h = 0; h < x.dims[2]; ++h)
+                for (int w = 0; w < x.dims[3]; ++w) {
                     double squares = 0;
-                    for (int i = -reach; i <= reach; i++)
-                        for (int j = within ? -reach : 0; j <= (within ? reach : 0); j++) {
+                    for (int i = -reach; i <= reach; ++i)
+                        for (int j = within ? -reach : 0; j <= (within ? reach : 0); ++j) {
                             const double near = within ? element(x, n, c, h + i, w + j)
                                                        : element(x, n, c + i, h, w);
                             squares += near * near;
@@ -408,14 +408,14 @@ TEST(LrnRaised, KeepsTheNumbers)
 Array divide_by_length(const Array& x, bool across, const std::vector<double>& scale)
 {
     Array y{x.dims, {}};
-    for (int n = 0; n < x.dims[0]; n++)
-        for (int c = 0; c < x.dims[1]; c++)
-            for (int h = 0; h < x.dims[2]; h++)
-                for (int w = 0; w < x.dims[3]; w++) {
+    for (int n = 0; n < x.dims[0]; ++n)
+        for (int c = 0; c < x.dims[1]; ++c)
+            for (int h = 0; h < x.dims[2]; ++h)
+                for (int w = 0; w < x.dims[3]; ++w) {
                     double squares = 0;
-                    for (int i = 0; i < x.dims[1]; i++)
-                        for (int j = 0; j < x.dims[2]; j++)
-                            for (int k = 0; k < x.dims[3]; k++) {
+                    for (int i = 0; i < x.dims[1]; ++i)
+                        for (int j = 0; j < x.dims[2]; ++j)
+                            for (int k = 0; k < x.dims[3]; ++k) {
                                 if (!across && (j != h || k != w)) continue;
                                 squares += element(x, n, i, j, k) * element(x, n, i, j, k);
                             }
@@ -490,12 +490,12 @@ Array normalize_images(Array x, bool across, bool divides, double eps)
     const size_t length = x.values.size() / images;
     for (size_t start = 0; start < x.values.size(); start += length) {
         double sum = 0, squares = 0;
-        for (size_t i = start; i < start + length; i++) {
+        for (size_t i = start; i < start + length; ++i) {
             sum += x.values[i];
             squares += x.values[i] * x.values[i];
         }
         const double count = static_cast<double>(length);
-        for (size_t i = start; i < start + length; i++) {
+        for (size_t i = start; i < start + length; ++i) {
             x.values[i] -= sum / count;
             if (divides) x.values[i] /= std::sqrt(squares / count) + eps;
         }

@@ -13,7 +13,7 @@ using Ints = std::vector<int64_t>;
 TengineCase& set_order(TengineCase& made, const std::vector<int>& order)
 {
     static const char* const names[] = {"order0", "order1", "order2", "order3"};
-    for (size_t i = 0; i < order.size(); i++)
+    for (size_t i = 0; i < order.size(); ++i)
         made.attr(names[i], order[i]);
     return made;
 }
@@ -90,7 +90,7 @@ TEST(TengineTranspose, RefusesWhatIsNoOrder)
 TEST(TengineTranspose, IsRaised)
 {
     std::mt19937 random(3);
-    for (int round = 0; round < 24; round++) {
+    for (int round = 0; round < 24; ++round) {
         std::vector<int> dims(1 + random() % 6);
         for (int& dim : dims)
             dim = 1 + static_cast<int>(random() % 3);
@@ -237,10 +237,10 @@ Array reorganised(const Array& x, int stride)
     const int out_c = c / (stride * stride);
     Array made{{x.dims[0], c * stride * stride, h / stride, w / stride}, x.values};
     size_t place = 0;
-    for (int b = 0; b < x.dims[0]; b++)
-        for (int k = 0; k < c; k++)
-            for (int j = 0; j < h; j++)
-                for (int i = 0; i < w; i++) {
+    for (int b = 0; b < x.dims[0]; ++b)
+        for (int k = 0; k < c; ++k)
+            for (int j = 0; j < h; ++j)
+                for (int i = 0; i < w; ++i) {
                     const int column = i * stride + k / out_c % stride;
                     const int row = j * stride + k / out_c / stride;
                     const int from =
@@ -355,7 +355,7 @@ TEST(TengineBatches, RefuseHostileFields)
 TEST(TengineReverse, TurnsOneAxisRound)
 {
     const Array x = make_array({2, 3, 4, 5});
-    for (int axis = -4; axis < 4; axis++) {
+    for (int axis = -4; axis < 4; ++axis) {
         const auto turned = static_cast<size_t>(axis < 0 ? axis + 4 : axis);
         const Array expected = build(x.dims, [&](Place place) {
             place[turned] = x.dims[turned] - 1 - place[turned];

@@ -35,17 +35,17 @@ Array pool(const Array& x, const Axis& h, const Axis& w, bool average, bool coun
 {
     const int in_h = x.dims[2], in_w = x.dims[3];
     Array y{{x.dims[0], x.dims[1], h.output, w.output}, {}};
-    for (int plane = 0; plane < x.dims[0] * x.dims[1]; plane++)
-        for (int oh = 0; oh < h.output; oh++)
-            for (int ow = 0; ow < w.output; ow++) {
+    for (int plane = 0; plane < x.dims[0] * x.dims[1]; ++plane)
+        for (int oh = 0; oh < h.output; ++oh)
+            for (int ow = 0; ow < w.output; ++ow) {
                 const int top = oh * h.stride - h.before, left = ow * w.stride - w.before;
                 double sum = 0, maximum = -1e30;
                 int met = 0;
-                for (int i = std::max(top, 0); i < std::min(top + h.kernel, in_h); i++)
-                    for (int j = std::max(left, 0); j < std::min(left + w.kernel, in_w); j++) {
+                for (int i = std::max(top, 0); i < std::min(top + h.kernel, in_h); ++i)
+                    for (int j = std::max(left, 0); j < std::min(left + w.kernel, in_w); ++j) {
                         sum += at(x, plane, i, j);
                         maximum = std::max(maximum, at(x, plane, i, j));
-                        met++;
+                        ++met;
                     }
                 const int counted = (std::min(top + h.kernel, in_h + h.before) - top) *
                                     (std::min(left + w.kernel, in_w + w.before) - left);
@@ -193,10 +193,10 @@ TEST(PoolingRaised, KeepsTheNumbersOfAllSmallWindows)
 {
     int raised = 0, refused = 0;
     for (const char* op : {"MaxPool", "AveragePool"})
-        for (int kernel = 1; kernel <= 4; kernel++)
-            for (int stride = 1; stride <= 3; stride++)
-                for (int before = 0; before < kernel; before++)
-                    for (int after = 0; after < kernel; after++)
+        for (int kernel = 1; kernel <= 4; ++kernel)
+            for (int stride = 1; stride <= 3; ++stride)
+                for (int before = 0; before < kernel; ++before)
+                    for (int after = 0; after < kernel; ++after)
                         for (const int flags : {0, 1, 2, 3}) {
                             if (op[0] == 'M' && (flags & 2)) continue;
                             TengineCase test(op);

@@ -74,7 +74,7 @@ TEST(PriorBox, OneVarianceStandsForAllAndNoneForCaffesDefault)
         made.attr("min_size", std::vector<float>{4});
         if (given != 0.1f) made.attr("variance", std::vector<float>{given});
         const Array result = made.run_one();
-        for (size_t i = 4; i < 8; i++)
+        for (size_t i = 4; i < 8; ++i)
             EXPECT_FLOAT_EQ(static_cast<float>(result.values[i]), given);
     }
 }
@@ -119,10 +119,10 @@ TEST(Rpn, TheNineAnchorsOfFasterRcnn)
     param.anchor_scales = {3, scales};
     param.basesize = 16;
     ASSERT_EQ(count_anchors(&param), 9);
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i < 9; ++i) {
         float corners[4];
         make_anchor(&param, i, corners);
-        for (int j = 0; j < 4; j++)
+        for (int j = 0; j < 4; ++j)
             EXPECT_EQ(corners[j], published[i][j]) << "anchor " << i << " corner " << j;
     }
 }

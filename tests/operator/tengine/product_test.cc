@@ -13,10 +13,10 @@ std::vector<double> connect(const Array& x, const Array& weight, const Array* bi
     const int rows = x.dims[0];
     const size_t length = x.values.size() / static_cast<size_t>(rows);
     std::vector<double> y;
-    for (size_t m = 0; m < static_cast<size_t>(rows); m++)
-        for (size_t n = 0; n < static_cast<size_t>(outputs); n++) {
+    for (size_t m = 0; m < static_cast<size_t>(rows); ++m)
+        for (size_t n = 0; n < static_cast<size_t>(outputs); ++n) {
             double sum = bias ? bias->values[n] : 0;
-            for (size_t k = 0; k < length; k++)
+            for (size_t k = 0; k < length; ++k)
                 sum += x.values[m * length + k] * weight.values[n * length + k];
             y.push_back(sum);
         }
@@ -108,10 +108,10 @@ TEST(Gemm, HasFactorsAndTransposes)
     const Array b = make_array({7, 3}, 2);  // transposed: 3 x 7
     const Array c = make_array({7}, 3);
     Array expected{{2, 7}, {}};
-    for (size_t m = 0; m < 2; m++)
-        for (size_t n = 0; n < 7; n++) {
+    for (size_t m = 0; m < 2; ++m)
+        for (size_t n = 0; n < 7; ++n) {
             double sum = 0;
-            for (size_t k = 0; k < 3; k++)
+            for (size_t k = 0; k < 3; ++k)
                 sum += a.values[k * 2 + m] * b.values[n * 3 + k];
             expected.values.push_back(0.5 * sum - 2 * c.values[n]);
         }
@@ -182,11 +182,11 @@ TEST_P(Matmul, MultipliesStacks)
     y_dims.insert(y_dims.end(), {3, 13});
     const Array a = make_array(a_dims, 1), b = make_array(b_dims, 2);
     Array expected{y_dims, {}};
-    for (size_t s = 0; s < static_cast<size_t>(count_elements(stack)); s++)
-        for (size_t m = 0; m < 3; m++)
-            for (size_t n = 0; n < 13; n++) {
+    for (size_t s = 0; s < static_cast<size_t>(count_elements(stack)); ++s)
+        for (size_t m = 0; m < 3; ++m)
+            for (size_t n = 0; n < 13; ++n) {
                 double sum = 0;
-                for (size_t k = 0; k < 7; k++)
+                for (size_t k = 0; k < 7; ++k)
                     sum += a.values[(s * 3 + m) * 7 + k] * b.values[(s * 7 + k) * 13 + n];
                 expected.values.push_back(sum);
             }

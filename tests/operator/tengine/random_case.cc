@@ -74,7 +74,7 @@ void print_shape(std::ostream& out, const tensor* tensor)
 {
     out << ' ' << get_data_type_name(tensor->data_type)
         << (tensor->tensor_type == TENSOR_TYPE_CONST ? "!" : "") << '[';
-    for (int i = 0; i < tensor->dim_num; i++)
+    for (int i = 0; i < tensor->dim_num; ++i)
         out << (i ? "," : "") << tensor->dims[i];
     out << ']';
     if (tensor->quant_param_num > 0) out << 'q' << tensor->quant_param_num;
@@ -193,7 +193,7 @@ void RandomCase::add_outputs()
     const int64_t number =
         is_any ? dice_.between(1, 5) : dice_.between(std::min(row_.min_output, most), most);
     std::vector<int32_t> outputs = {node_->output_tensors[0]};
-    for (int i = 1; i < number; i++) {
+    for (int i = 1; i < number; ++i) {
         tensor* output = create_ir_tensor(builder_.get(), nullptr, TENGINE_DT_FP32);
         EXPECT_EQ(set_ir_node_output_tensor(node_, i, output), TENGINE_OK);
         outputs.push_back(output->index);
@@ -212,7 +212,7 @@ void RandomCase::add_inputs()
     const bool is_any = is_wild_ && dice_.is_one_in(10);
     const int64_t number =
         is_any ? dice_.between(0, 8) : dice_.between(std::min(row_.min_input, most), most);
-    for (size_t i = 0; i < static_cast<size_t>(number); i++) {
+    for (size_t i = 0; i < static_cast<size_t>(number); ++i) {
         char kind = kinds[std::min(i, kinds.size() - 1)];
         if (static_cast<int>(i) >= row_.min_input && dice_.is_one_in(4)) kind = '-';
         if (is_wild_ && dice_.is_one_in(20)) kind = dice_.pick<char>({'-', 'x', 'i', 'c'});
@@ -261,7 +261,7 @@ std::vector<int> RandomCase::any_shape()
     if (!dice_.is_one_in(5)) {
         const int64_t rank = dice_.is_one_in(3) ? dice_.between(2, 5) : 4;
         std::vector<int> dims;
-        for (int64_t i = 0; i < rank; i++)
+        for (int64_t i = 0; i < rank; ++i)
             dims.push_back(static_cast<int>(i == 0 ? dice_.between(1, 2) : dice_.between(1, 6)));
         return dims;
     }
@@ -286,7 +286,7 @@ std::vector<int> RandomCase::shape_of_weight(char kind)
     const auto small = [this] { return static_cast<int>(dice_.between(1, 3)); };
     std::vector<int> dims = {small(), dice_.is_one_in(3) ? 1 : channels};
     if (kind == 'v') dims = {channels, small()};
-    for (size_t i = 2; i < base_.size(); i++)
+    for (size_t i = 2; i < base_.size(); ++i)
         dims.push_back(small());
     return dims;
 }
@@ -369,7 +369,7 @@ void RandomCase::quantize(tensor* target)
             : std::max<int64_t>(1, dice_.is_one_in(3) ? dice_.between(1, 5) : channels));
     std::vector<float> scales(number);
     std::vector<int> zero_points(number);
-    for (size_t i = 0; i < number; i++) {
+    for (size_t i = 0; i < number; ++i) {
         scales[i] = dice_.is_one_in(20) ? dice_.pick<float>({0, -1, kNan, kInfinite, 1e38f, 1e-45f})
                                         : 0.03125f;
         zero_points[i] = dice_.is_one_in(20) ? dice_.pick<int>({kLeast, kMost, -1, 300})
@@ -408,7 +408,7 @@ void RandomCase::set_fields(int rarely)
     if (is_recurrent && !dice_.is_one_in(8) &&
         find_op_field(&row_, "hidden_size", row_.version) != nullptr)
         set_node_int(node_, "hidden_size", kHidden);
-    for (int i = 0; i < row_.field_num; i++)
+    for (int i = 0; i < row_.field_num; ++i)
         if (row_.fields[i].required || dice_.is_one_in(rarely)) set_field(row_.fields[i]);
 }
 
@@ -453,7 +453,7 @@ std::string RandomCase::describe() const
 {
     std::ostringstream out;
     out << row_.name << ' ' << seed_ << ':';
-    for (int i = 0; i < node_->input_num; i++)
+    for (int i = 0; i < node_->input_num; ++i)
         if (const tensor* input = get_ir_node_input(node_, i))
             print_shape(out, input);
         else
@@ -473,7 +473,7 @@ void fill_tensor(tensor* target, uint64_t seed, bool is_wild)
     Dice dice(seed * 7919 + 1);
     cpu::dispatch_type(cpu::NumberTypes{}, get_storage_type(target->data_type), [&](auto tag) {
         using T = typename decltype(tag)::type;
-        for (int64_t i = 0; i < target->elem_num; i++) {
+        for (int64_t i = 0; i < target->elem_num; ++i) {
             const double value = draw_number(dice, is_wild);
             static_cast<T*>(target->data)[i] =
                 target->data_type == TENGINE_DT_BOOL ? convert<T>(value > 0) : convert<T>(value);
@@ -487,7 +487,7 @@ std::vector<double> read_tensor(const tensor* from)
     std::vector<double> values;
     cpu::dispatch_type(cpu::NumberTypes{}, get_storage_type(from->data_type), [&](auto tag) {
         const auto* data = static_cast<const typename decltype(tag)::type*>(from->data);
-        for (int64_t i = 0; i < from->elem_num; i++)
+        for (int64_t i = 0; i < from->elem_num; ++i)
             values.push_back(static_cast<double>(data[i]));
         return TENGINE_OK;
     });
@@ -500,7 +500,7 @@ int run_once(graph* source, uint64_t seed, bool is_wild)
     options.num_thread = 1;
     const int status = prerun_ir_graph(source, &options);
     if (status < 0) return status;
-    for (int i = 0; i < source->input_tensor_num; i++) {
+    for (int i = 0; i < source->input_tensor_num; ++i) {
         tensor* input = source->tensor_list[source->input_tensors[i]];
         if (!input->data) {
             EXPECT_EQ(allocate_ir_tensor(input), TENGINE_OK);

@@ -44,7 +44,7 @@ struct Layer
     {
         const int row = gate * size.hidden + j;
         double sum = bias ? b.values[static_cast<size_t>(row)] : 0;
-        for (int i = 0; i < size.input; i++)
+        for (int i = 0; i < size.input; ++i)
             sum += w.values[static_cast<size_t>(row * size.input + i)] *
                    x.values[static_cast<size_t>((step * size.batch + n) * size.input + i)];
         return sum;
@@ -53,7 +53,7 @@ struct Layer
     {
         const int row = gate * size.hidden + j;
         double sum = bias ? b.values[static_cast<size_t>(gates * size.hidden + row)] : 0;
-        for (int i = 0; i < size.hidden; i++)
+        for (int i = 0; i < size.hidden; ++i)
             sum += r.values[static_cast<size_t>(row * size.hidden + i)] *
                    state[static_cast<size_t>(i)];
         return sum;
@@ -73,14 +73,14 @@ Array unroll(const Layer& layer, bool has_state, const Step& step)
     const Sizes& s = layer.size;
     Array out{{s.sequence, 1, s.batch, s.hidden}, {}};
     out.values.resize(static_cast<size_t>(s.sequence * s.batch * s.hidden));
-    for (int n = 0; n < s.batch; n++) {
+    for (int n = 0; n < s.batch; ++n) {
         const auto first = [&](const Array& initial) {
             if (!has_state) return std::vector<double>(static_cast<size_t>(s.hidden));
             const auto begin = initial.values.begin() + n * s.hidden;
             return std::vector<double>(begin, begin + s.hidden);
         };
         std::vector<double> hidden = first(layer.h), cell = first(layer.c);
-        for (int t = 0; t < s.sequence; t++) {
+        for (int t = 0; t < s.sequence; ++t) {
             step(t, n, hidden, cell);
             std::copy(hidden.begin(), hidden.end(),
                       out.values.begin() + (t * s.batch + n) * s.hidden);
@@ -93,7 +93,7 @@ Array naive_lstm(const Layer& layer, const Options& with)
 {
     return unroll(layer, with.state, [&](int t, int n, auto& hidden, auto& cell) {
         const std::vector<double> old = hidden;
-        for (int j = 0; j < layer.size.hidden; j++) {
+        for (int j = 0; j < layer.size.hidden; ++j) {
             const auto gate = [&](int index, int peephole, double seen) {
                 const double peep =
                     with.peepholes && peephole >= 0
@@ -120,9 +120,9 @@ Array naive_gru(const Layer& layer, const Options& with)
                            layer.hidden_part(old, index, j, with.bias));
         };
         std::vector<double> reset(old);
-        for (size_t i = 0; i < reset.size(); i++)
+        for (size_t i = 0; i < reset.size(); ++i)
             reset[i] *= gate(1, static_cast<int>(i));
-        for (int j = 0; j < layer.size.hidden; j++) {
+        for (int j = 0; j < layer.size.hidden; ++j) {
             const double product = with.after_product
                                        ? gate(1, j) * layer.hidden_part(old, 2, j, with.bias)
                                        : layer.hidden_part(reset, 2, j, with.bias);
@@ -194,9 +194,9 @@ TEST(Lstm, ShorterSequencesEndInZeroes)
     const Layer layer(kSizes, 4);
     Array expected = naive_lstm(layer, {true});
     const std::vector<int> lengths = {4, 1, 3};
-    for (int t = 0; t < 4; t++)
-        for (int n = 0; n < 3; n++)
-            for (int j = 0; j < 2 && t >= lengths[static_cast<size_t>(n)]; j++)
+    for (int t = 0; t < 4; ++t)
+        for (int n = 0; n < 3; ++n)
+            for (int j = 0; j < 2 && t >= lengths[static_cast<size_t>(n)]; ++j)
                 expected.values[static_cast<size_t>((t * 3 + n) * 2 + j)] = 0;
     LayerCase made("tengine.Lstm", layer);
     made.constant(layer.b).constant({{3}, {4, 1, 3}, TENGINE_DT_INT32});
@@ -236,8 +236,8 @@ TEST(Lstm, TwoDirections)
     const Array result = LayerCase("tengine.Lstm", both).run_one();
     const Array expected = naive_lstm(forward, {});
     ASSERT_EQ(result.dims, (std::vector<int>{4, 2, 3, 2}));
-    for (int t = 0; t < 4; t++)
-        for (int i = 0; i < 6; i++)
+    for (int t = 0; t < 4; ++t)
+        for (int i = 0; i < 6; ++i)
             EXPECT_NEAR(result.values[static_cast<size_t>(t * 12 + i)],
                         expected.values[static_cast<size_t>(t * 6 + i)], 1e-5);
 }
@@ -358,12 +358,12 @@ struct Simple
     Array run(int output_len, bool biased, std::vector<double> state) const
     {
         std::vector<double> all;
-        for (int t = 0; t < 4; t++) {
+        for (int t = 0; t < 4; ++t) {
             const std::vector<double> old = state;
-            for (int n = 0; n < 3; n++)
-                for (int j = 0; j < 2; j++) {
+            for (int n = 0; n < 3; ++n)
+                for (int j = 0; j < 2; ++j) {
                     double sum = biased ? bias.values[static_cast<size_t>(j)] : 0;
-                    for (int i = 0; i < 7; i++)
+                    for (int i = 0; i < 7; ++i)
                         sum += kernel.values[static_cast<size_t>(i * 2 + j)] *
                                (i < 5 ? x.values[static_cast<size_t>((t * 3 + n) * 5 + i)]
                                       : old[static_cast<size_t>(n * 2 + i - 5)]);

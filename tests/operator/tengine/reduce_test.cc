@@ -83,7 +83,7 @@ Array reduce(const Array& input, const std::vector<int>& axes, bool keep,
     };
     Array made;
     size_t groups = 1;
-    for (int axis = 0; axis < rank; axis++) {
+    for (int axis = 0; axis < rank; ++axis) {
         if (!is_reduced(axis)) groups *= static_cast<size_t>(input.dims[axis]);
         if (!is_reduced(axis))
             made.dims.push_back(input.dims[axis]);
@@ -92,11 +92,11 @@ Array reduce(const Array& input, const std::vector<int>& axes, bool keep,
     }
     if (made.dims.empty()) made.dims = {1};
     std::vector<Values> members(groups);
-    for (size_t i = 0; i < input.values.size(); i++) {
+    for (size_t i = 0; i < input.values.size(); ++i) {
         size_t rest = i;
         size_t group = 0;
         size_t step = 1;
-        for (int axis = rank - 1; axis >= 0; axis--) {
+        for (int axis = rank - 1; axis >= 0; --axis) {
             const size_t dim = static_cast<size_t>(input.dims[axis]);
             if (!is_reduced(axis)) {
                 group += rest % dim * step;
@@ -122,14 +122,14 @@ Array positive_array(const Dims& dims, int seed)
 void set_axes(TengineCase& op, const std::vector<int>& axes)
 {
     const char* const names[] = {"dim_0", "dim_1", "dim_2", "dim_3"};
-    for (size_t i = 0; i < axes.size(); i++)
+    for (size_t i = 0; i < axes.size(); ++i)
         op.attr(names[i], axes[i]);
 }
 
 TEST(TengineReduction, EveryTypeAndSetOfAxes)
 {
     const std::vector<int> sets[] = {{}, {0}, {1}, {3}, {2, 3}, {3, 1}, {0, 2, 3}, {0, 1, 2, 3}};
-    for (int type = 0; type < 11; type++) {
+    for (int type = 0; type < 11; ++type) {
         const Array input =
             type == 9 ? positive_array({2, 3, 5, 4}, type) : make_array({2, 3, 5, 4}, type);
         for (const std::vector<int>& axes : sets) {
@@ -179,14 +179,14 @@ TEST(TengineReduction, Raised)
 {
     std::mt19937 random(3);
     for (const Type& type : kTypes) {
-        for (int round = 0; round < 8; round++) {
+        for (int round = 0; round < 8; ++round) {
             SCOPED_TRACE(std::string(type.onnx) + " " + std::to_string(round));
             const int rank = 2 + round % 3;
             Dims dims(static_cast<size_t>(rank));
             for (int& dim : dims)
                 dim = 1 + static_cast<int>(random() % 5);
             std::vector<int> axes;
-            for (int axis = 1; axis < rank; axis++)
+            for (int axis = 1; axis < rank; ++axis)
                 if (random() % 2) axes.push_back(random() % 2 ? axis : axis - rank);
             if (axes.empty()) axes.push_back(0);
             TengineCase op(type.onnx);
@@ -214,9 +214,9 @@ TEST(TengineReduceL2, ReducesAllFromItsAxisOn)
 {
     const Array input = make_array({2, 3, 5, 4}, 1);
     const auto norm = [](const Values& v) { return std::sqrt(total(v, square)); };
-    for (int axis = -4; axis < 4; axis++) {
+    for (int axis = -4; axis < 4; ++axis) {
         std::vector<int> axes;
-        for (int i = (axis + 4) % 4; i < 4; i++)
+        for (int i = (axis + 4) % 4; i < 4; ++i)
             axes.push_back(i);
         for (const bool keep : {false, true}) {
             TengineCase op("tengine.ReduceL2");
@@ -282,11 +282,11 @@ TEST(TengineTopk, LargestFirst)
         ASSERT_EQ(results.size(), 2u);
         EXPECT_EQ(results[0].dims, (Dims{3, k}));
         EXPECT_EQ(results[1].data_type, TENGINE_DT_INT32);
-        for (int row = 0; row < 3; row++) {
+        for (int row = 0; row < 3; ++row) {
             Values sorted(input.values.begin() + row * 7, input.values.begin() + row * 7 + 7);
             const Values given = sorted;
             std::sort(sorted.begin(), sorted.end(), std::greater<>());
-            for (int i = 0; i < k; i++) {
+            for (int i = 0; i < k; ++i) {
                 const size_t place = static_cast<size_t>(row * k + i);
                 EXPECT_EQ(results[0].values[place], sorted[static_cast<size_t>(i)]);
                 EXPECT_EQ(given[static_cast<size_t>(results[1].values[place])],

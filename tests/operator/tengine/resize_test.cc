@@ -77,8 +77,8 @@ Array bicubic(const Array& x, int height, int width)
     return build({x.dims[0], x.dims[1], height, width}, [&](const Place& p) {
         const double row = (p[2] + 0.5) * step_h - 0.5, column = (p[3] + 0.5) * step_w - 0.5;
         double sum = 0;
-        for (int i = -1; i <= 2; i++)
-            for (int j = -1; j <= 2; j++) {
+        for (int i = -1; i <= 2; ++i)
+            for (int j = -1; j <= 2; ++j) {
                 const int r = static_cast<int>(std::floor(row)) + i;
                 const int c = static_cast<int>(std::floor(column)) + j;
                 sum += cubic_weight(row - r) * cubic_weight(column - c) *
@@ -155,7 +155,7 @@ TEST(TengineInterp, FollowsSizesWithoutScales)
         const Array expected[] = {nearest(x, c.height, c.width, scale_h, scale_w),
                                   half_pixel(x, c.height, c.width, c.height / 6.0, c.width / 7.0),
                                   bicubic(x, c.height, c.width), aligned(x, c.height, c.width)};
-        for (int type = 1; type <= 4; type++) {
+        for (int type = 1; type <= 4; ++type) {
             SCOPED_TRACE(type);
             TengineCase made("tengine.Interp");
             made.input(x).attr("resize_type", type).attr("height_scale", 0.0);
@@ -174,7 +174,7 @@ TEST(TengineInterp, ScalesWinAndSizesFollow)
         const Array expected[] = {scaled_nearest(x, scale, 1.5f),
                                   half_pixel(x, height, width, height / 10.0, width / 7.0),
                                   bicubic(x, height, width), aligned(x, height, width)};
-        for (int type = 1; type <= 4; type++) {
+        for (int type = 1; type <= 4; ++type) {
             SCOPED_TRACE(type);
             TengineCase made("tengine.Interp");
             made.input(x)

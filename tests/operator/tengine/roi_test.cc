@@ -39,10 +39,10 @@ template <class Value>
 Array fill(int regions, int channels, const Pool& pool, const Value& value)
 {
     Array made{{regions, channels, pool.height, pool.width}, {}};
-    for (int r = 0; r < regions; r++)
-        for (int c = 0; c < channels; c++)
-            for (int y = 0; y < pool.height; y++)
-                for (int x = 0; x < pool.width; x++)
+    for (int r = 0; r < regions; ++r)
+        for (int c = 0; c < channels; ++c)
+            for (int y = 0; y < pool.height; ++y)
+                for (int x = 0; x < pool.width; ++x)
                     made.values.push_back(value(r, c, y, x));
     return made;
 }
@@ -58,7 +58,7 @@ std::vector<int> covered(int first, int last, int index, int bins, int limit)
 {
     const int size = std::max(last - first + 1, 1);
     std::vector<int> pixels;
-    for (int p = 0; p < limit; p++)
+    for (int p = 0; p < limit; ++p)
         if (p >= first + index * size / bins && p < first + ((index + 1) * size + bins - 1) / bins)
             pixels.push_back(p);
     return pixels;
@@ -150,8 +150,8 @@ struct RoialignCase : TengineCase
 Array ramp(int height, int width)
 {
     Array made{{1, 1, height, width}, {}};
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++)
+    for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x)
             made.values.push_back(3 * x + 10 * y);
     return made;
 }
@@ -225,7 +225,7 @@ TEST(Psroipooling, EachBinHasAChannelOfItsOwn)
         const double* corner = &regions.values[static_cast<size_t>(region * 4)];
         const double start = corner[axis] / 8, size = (corner[axis + 2] + 1) / 8 - start;
         std::vector<int> pixels;
-        for (int p = 0; p < limit; p++)
+        for (int p = 0; p < limit; ++p)
             if (p + 1 > start + index * size / bins + 1e-6 &&
                 p < start + (index + 1) * size / bins - 1e-6)
                 pixels.push_back(p);
@@ -237,7 +237,7 @@ TEST(Psroipooling, EachBinHasAChannelOfItsOwn)
         for (const int row : touched(r, 1, y, pool.height, 9))
             for (const int column : touched(r, 0, x, pool.width, 10)) {
                 sum += pixel(image, (c * pool.height + y) * pool.width + x, row, column);
-                count++;
+                ++count;
             }
         return count > 0 ? sum / count : 0;
     });
@@ -297,10 +297,10 @@ TEST(SpatialTransformer, SamplesWhereTheTransformationPoints)
     const Array theta{{2, 6}, {0.7, -0.3, 0.2, 0.4, 0.9, -0.5, 1.3, 0.1, -0.4, -0.2, 1.1, 0.3}};
     const int height = 4, width = 7;
     Array expected{{2, 2, height, width}, {}};
-    for (int n = 0; n < 2; n++)
-        for (int c = 0; c < 2; c++)
-            for (int i = 0; i < height; i++)
-                for (int j = 0; j < width; j++) {
+    for (int n = 0; n < 2; ++n)
+        for (int c = 0; c < 2; ++c)
+            for (int i = 0; i < height; ++i)
+                for (int j = 0; j < width; ++j) {
                     const double* t = &theta.values[static_cast<size_t>(n * 6)];
                     const double u = -1 + 2.0 * j / (width - 1), v = -1 + 2.0 * i / (height - 1);
                     const double x = (t[0] * u + t[1] * v + t[2] + 1) * 5 / 2;

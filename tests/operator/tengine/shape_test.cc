@@ -180,7 +180,7 @@ TEST(TengineReshape, IsRaised)
 TengineCase& set_dims(TengineCase& made, const std::vector<int>& dims)
 {
     static const char* const names[] = {"dim_0", "dim_1", "dim_2", "dim_3"};
-    for (size_t i = 0; i < dims.size(); i++)
+    for (size_t i = 0; i < dims.size(); ++i)
         made.attr(names[i], dims[i]);
     return made;
 }
@@ -309,7 +309,7 @@ Array expanded(const Array& x, const Dims& dims)
 {
     return build(dims, [&](const Place& place) {
         Place from(place.end() - static_cast<std::ptrdiff_t>(x.dims.size()), place.end());
-        for (size_t i = 0; i < from.size(); i++)
+        for (size_t i = 0; i < from.size(); ++i)
             from[i] = x.dims[i] == 1 ? 0 : from[i];
         return at(x, from);
     });
@@ -319,7 +319,7 @@ Array tiled(const Array& x, const Dims& dims)
 {
     return build(dims, [&](const Place& place) {
         Place from(place.end() - static_cast<std::ptrdiff_t>(x.dims.size()), place.end());
-        for (size_t i = 0; i < from.size(); i++)
+        for (size_t i = 0; i < from.size(); ++i)
             from[i] %= x.dims[i];
         return at(x, from);
     });
@@ -420,7 +420,7 @@ TEST(TengineShapeOps, GiveTheSameAfterRaising)
     const auto draw = [&](int low, int high) {
         return static_cast<int>(random() % static_cast<unsigned>(high - low + 1)) + low;
     };
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < 40; ++round) {
         Dims dims(static_cast<size_t>(draw(1, 5)));
         for (int& dim : dims)
             dim = draw(1, 4);
@@ -434,7 +434,7 @@ TEST(TengineShapeOps, GiveTheSameAfterRaising)
         unsqueeze.input(x).constant(int_list({static_cast<double>(draw(-rank - 1, rank))}));
         unsqueeze.expect_raised("tengine.Unsqueeze", 0);
         std::vector<double> repeats;
-        for (int i = 0; i < rank; i++)
+        for (int i = 0; i < rank; ++i)
             repeats.push_back(draw(1, 3));
         TengineCase("Tile").input(x).constant(int_list(repeats)).expect_raised("tengine.Tile", 0);
     }

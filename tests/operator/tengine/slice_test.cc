@@ -20,7 +20,7 @@ Array sliced(const Array& x, const std::vector<Range>& ranges)
     for (const Range& range : ranges)
         dims.push_back(range.length);
     return build(dims, [&](Place place) {
-        for (size_t i = 0; i < place.size(); i++)
+        for (size_t i = 0; i < place.size(); ++i)
             place[i] = ranges[i].begin + place[i] * ranges[i].step;
         return at(x, place);
     });
@@ -46,7 +46,7 @@ TEST(TengineSlice, OfCaffeWithoutPointsCutsEqualParts)
     TengineCase made("tengine.Slice", 0, 3);
     const std::vector<Array> results = made.input(x).attr("iscaffe", 1).attr("axis", -1).run();
     ASSERT_EQ(results.size(), 3u);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; ++i)
         expect_close(results[static_cast<size_t>(i)], sliced(x, {{0, 2}, {0, 7}, {i, 1}}), 0);
 }
 
@@ -172,11 +172,11 @@ TEST(TengineSlice, GivesTheSameAfterRaising)
     const auto draw = [&](int low, int high) {
         return static_cast<int>(random() % static_cast<unsigned>(high - low + 1)) + low;
     };
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < 40; ++round) {
         std::vector<int> dims;
         std::vector<double> begins, ends, axes, steps;
         const int rank = draw(1, 5);
-        for (int i = 0; i < rank; i++) {
+        for (int i = 0; i < rank; ++i) {
             dims.push_back(draw(1, 6));
             if (draw(0, 1)) continue;
             begins.push_back(draw(0, dims.back() - 1));
@@ -346,10 +346,10 @@ int find_padded(int mode, int place, int size)
 Array padded(const Array& x, const std::vector<int>& borders, int mode, double value)
 {
     std::vector<int> dims;
-    for (size_t i = 0; i < x.dims.size(); i++)
+    for (size_t i = 0; i < x.dims.size(); ++i)
         dims.push_back(x.dims[i] + borders[2 * i] + borders[2 * i + 1]);
     return build(dims, [&](Place place) {
-        for (size_t i = 0; i < place.size(); i++) {
+        for (size_t i = 0; i < place.size(); ++i) {
             place[i] = find_padded(mode, place[i] - borders[2 * i], x.dims[i]);
             if (place[i] < 0) return value;
         }
@@ -360,12 +360,12 @@ Array padded(const Array& x, const std::vector<int>& borders, int mode, double v
 TEST(TenginePad, PadsInThreeModes)
 {
     const Array x = make_array({2, 3, 4, 5});
-    for (int mode = 0; mode < 3; mode++)
+    for (int mode = 0; mode < 3; ++mode)
         for (const std::vector<int>& borders :
              {std::vector<int>{0, 0, 0, 0, 1, 2, 3, 4}, {1, 0, 0, 2, 3, 0, 0, 1}}) {
             TengineCase made("tengine.Pad");
             made.input(x).attr("mode", mode).attr("value", 2.5);
-            for (size_t i = 0; i < 8; i++)
+            for (size_t i = 0; i < 8; ++i)
                 made.attr(kBorders[i], borders[i]);
             expect_close(made.run_one(), padded(x, borders, mode, 2.5), 0);
         }

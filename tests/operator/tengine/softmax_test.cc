@@ -17,11 +17,11 @@ Array softmax(const Array& x, int axis, bool logarithm)
     const size_t length = static_cast<size_t>(x.dims[first]);
     Array y = x;
     for (size_t start = 0; start < x.values.size(); start += length * inner)
-        for (size_t i = 0; i < inner; i++) {
+        for (size_t i = 0; i < inner; ++i) {
             double sum = 0;
-            for (size_t k = 0; k < length; k++)
+            for (size_t k = 0; k < length; ++k)
                 sum += std::exp(x.values[start + k * inner + i]);
-            for (size_t k = 0; k < length; k++) {
+            for (size_t k = 0; k < length; ++k) {
                 const size_t at = start + k * inner + i;
                 y.values[at] = std::exp(x.values[at]) / sum;
                 if (logarithm) y.values[at] = std::log(y.values[at]);
@@ -48,7 +48,7 @@ TEST_P(Softmax, GoesAlongItsAxis)
     for (const Dims& dims : {Dims{13}, Dims{1, 7}, Dims{2, 7, 1, 13}, Dims{3, 1, 5}}) {
         const Array x = make_array(dims, 1, 4);
         const int rank = static_cast<int>(dims.size());
-        for (int axis = -rank; axis < rank; axis++) {
+        for (int axis = -rank; axis < rank; ++axis) {
             TengineCase test(tengine_name());
             test.input(x).attr("axis", axis);
             expect_close(test.run_one(),

@@ -27,7 +27,7 @@ void write(const Array& value, tensor* target)
     cpu::dispatch_type(cpu::NumberTypes{}, storage_type(value.data_type), [&](auto tag) {
         using T = typename decltype(tag)::type;
         using Step = std::conditional_t<cpu::is_half<T>, float, T>;
-        for (size_t i = 0; i < value.values.size(); i++)
+        for (size_t i = 0; i < value.values.size(); ++i)
             static_cast<T*>(target->data)[i] = static_cast<T>(static_cast<Step>(value.values[i]));
         return TENGINE_OK;
     });
@@ -38,7 +38,7 @@ Array read(const tensor* from)
     Array value{{from->dims, from->dims + from->dim_num}, {}, from->data_type};
     cpu::dispatch_type(cpu::NumberTypes{}, storage_type(from->data_type), [&](auto tag) {
         const auto* data = static_cast<const typename decltype(tag)::type*>(from->data);
-        for (int64_t i = 0; i < from->elem_num; i++)
+        for (int64_t i = 0; i < from->elem_num; ++i)
             value.values.push_back(static_cast<double>(data[i]));
         return TENGINE_OK;
     });
@@ -65,7 +65,7 @@ std::vector<Array> run_graph(graph* graph, const std::vector<Array>& fed)
         ADD_FAILURE() << tengine_error_message();
         return {};
     }
-    for (size_t i = 0; i < fed.size(); i++) {
+    for (size_t i = 0; i < fed.size(); ++i) {
         tensor* input = graph->tensor_list[graph->input_tensors[i]];
         EXPECT_EQ(allocate_ir_tensor(input), TENGINE_OK);
         write(fed[i], input);
@@ -75,7 +75,7 @@ std::vector<Array> run_graph(graph* graph, const std::vector<Array>& fed)
         return {};
     }
     std::vector<Array> results;
-    for (int i = 0; i < graph->output_tensor_num; i++)
+    for (int i = 0; i < graph->output_tensor_num; ++i)
         results.push_back(read(graph->tensor_list[graph->output_tensors[i]]));
     return results;
 }
@@ -83,7 +83,7 @@ std::vector<Array> run_graph(graph* graph, const std::vector<Array>& fed)
 std::string list_ops(const graph* graph)
 {
     std::string list;
-    for (int i = 0; i < graph->node_num; i++) {
+    for (int i = 0; i < graph->node_num; ++i) {
         const std::string domain = get_ir_node_domain(graph->node_list[i]);
         if (!list.empty()) list += ' ';
         if (!domain.empty()) list += domain + '.';
@@ -101,7 +101,7 @@ bool lists_op(const char* list, const std::string& op)
 int raise_node(graph* graph, node* node, std::string* out_refusal)
 {
     const std::string op = get_ir_node_op(node);
-    for (int i = 0; i < get_op_method_count(); i++) {
+    for (int i = 0; i < get_op_method_count(); ++i) {
         const method* row = find_op_method_via_index(i);
         if (!row->raised_from || !lists_op(row->raised_from, op)) continue;
         const int status = row->raise(graph, node);
@@ -117,7 +117,7 @@ Array make_array(std::vector<int> dims, int seed, double scale)
 {
     Array made;
     made.values.resize(static_cast<size_t>(count_elements(dims)));
-    for (size_t i = 0; i < made.values.size(); i++)
+    for (size_t i = 0; i < made.values.size(); ++i)
         made.values[i] = static_cast<float>(std::sin(seed + 1.7 * static_cast<double>(i)) * scale);
     made.dims = std::move(dims);
     return made;
@@ -135,7 +135,7 @@ void expect_close(const Array& result, const Array& expected, double tolerance)
 {
     ASSERT_EQ(result.dims, expected.dims);
     ASSERT_EQ(result.values.size(), expected.values.size());
-    for (size_t i = 0; i < expected.values.size(); i++)
+    for (size_t i = 0; i < expected.values.size(); ++i)
         ASSERT_NEAR(result.values[i], expected.values[i],
                     tolerance * (1 + std::fabs(expected.values[i])))
             << "element " << i;
@@ -149,7 +149,7 @@ void TengineCase::GraphEnd::operator()(graph* graph) const
 
 TengineCase::TengineCase(const std::string& op, int opset, int output_num)
 {
-    for (int i = 0; i < output_num; i++)
+    for (int i = 0; i < output_num; ++i)
         output_names_.push_back("y" + std::to_string(i));
     node_ = builder_.add(op, {}, output_names_, opset);
     std::vector<int32_t> tensors(node_->output_tensors, node_->output_tensors + output_num);
@@ -255,7 +255,7 @@ bool TengineCase::is_lowered()
 {
     tengine_error_clear();
     graph* execution = make_execution_graph(builder_.get());
-    const bool made = execution != nullptr;
+    const bool made = execution;
     destroy_ir_graph(execution);
     return made;
 }
@@ -281,7 +281,7 @@ bool TengineCase::raise()
     if (status == TENGINE_OK) status = infer_graph(*made);
     if (status == TENGINE_OK) status = tidy_graph(*made);
     const int given = status == TENGINE_OK ? made->node_num : 0;
-    for (int i = 0; i < given && status >= 0; i++)
+    for (int i = 0; i < given && status >= 0; ++i)
         status = raise_node(made, made->node_list[i], &refusal_);
     if (status >= 0) status = tidy_graph(*made);
     EXPECT_EQ(status, TENGINE_OK) << tengine_error_message();
@@ -299,7 +299,7 @@ double TengineCase::raised_attr(const std::string& name) const
 {
     const node* first = raised_->node_list[0];
     const op_field_t* field = find_op_field(first->op.method, name.c_str(), first->op.version);
-    if (field == nullptr) {
+    if (!field) {
         ADD_FAILURE() << get_ir_node_op(first) << " has no attribute " << name;
         return 0;
     }
@@ -322,7 +322,7 @@ Array TengineCase::expect_raised(const std::string& ops, double tolerance)
     const std::vector<Array> raised = run_raised();
     EXPECT_EQ(raised_ops_, ops) << refusal_;
     EXPECT_EQ(plain.size(), raised.size());
-    for (size_t i = 0; i < plain.size() && i < raised.size(); i++)
+    for (size_t i = 0; i < plain.size() && i < raised.size(); ++i)
         expect_close(raised[i], plain[i], tolerance);
     return raised.empty() ? Array{} : raised[0];
 }

@@ -22,7 +22,7 @@ std::string output_of(const std::string& command)
 {
     std::string output;
     FILE* stream = popen(command.c_str(), "r");
-    if (stream == nullptr) return output;
+    if (!stream) return output;
     char buffer[4096];
     for (size_t size; (size = std::fread(buffer, 1, sizeof buffer, stream)) > 0;)
         output.append(buffer, size);

@@ -94,7 +94,7 @@ unsigned read_script_options(struct device* device, const struct graph* graph, s
     unsigned members = 0;
     for (size_t i = 0; i < SCRIPT_KEY_NUM; ++i) {
         const char* value = get_ir_device_option(graph, device, script_keys[i].key);
-        if (value != NULL && parse_value(&script_keys[i], value, script)) members |= 1u << i;
+        if (value && parse_value(&script_keys[i], value, script)) members |= 1u << i;
     }
     return members;
 }
@@ -111,7 +111,7 @@ void overlay_script(script_t* script, const script_t* options, unsigned members)
 bool is_in_script_list(const char* list, const char* word)
 {
     const size_t length = strlen(word);
-    for (const char* item = list; item != NULL && *item != '\0';) {
+    for (const char* item = list; item && *item != '\0';) {
         const size_t item_length = strcspn(item, ",");
         if (item_length == length && memcmp(item, word, length) == 0) return true;
         item += item_length + (item[item_length] == ',');
@@ -121,7 +121,7 @@ bool is_in_script_list(const char* list, const char* word)
 
 int push_script_list(const char* list, struct vector* ops)
 {
-    for (const char* item = list; item != NULL && *item != '\0';) {
+    for (const char* item = list; item && *item != '\0';) {
         char name[64];
         const char* const names[] = {name};
         const size_t length = strcspn(item, ",");
@@ -140,7 +140,7 @@ static void print_attribute(const struct node* node, const char* name, char* tex
     const char* word = get_ir_node_text(node, name, NULL);
     const int64_t whole = get_ir_node_int(node, name, INT64_MIN);
     text[0] = '\0';
-    if (word != NULL) snprintf(text, size, "%s", word);
+    if (word) snprintf(text, size, "%s", word);
     if (whole != INT64_MIN) snprintf(text, size, "%lld", (long long)whole);
     for (int i = 0; i < number; ++i) {
         const size_t used = strlen(text);

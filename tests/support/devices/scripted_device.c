@@ -25,7 +25,7 @@ static int describe_all(struct vector* allowed_ops, struct vector* blocked_ops)
 {
     struct device* host = find_default_device();
     struct vector* precision = create_vector(sizeof(int), NULL);
-    if (precision == NULL) return tengine_error_set(TENGINE_ENOMEM, "no memory for a list");
+    if (!precision) return tengine_error_set(TENGINE_ENOMEM, "no memory for a list");
     const int status = host->allocator->describe(host, allowed_ops, blocked_ops, precision);
     release_vector(precision);
     return status;
@@ -45,8 +45,8 @@ static int inspect(struct device* device, const struct node* node, ir_verdict_t*
 {
     scripted_device_t* const scripted = self(device);
     const script_t script = script_of(device, node->graph);
-    scripted->inspects++;
-    if (scripted->hooks.inspect != NULL) {
+    ++scripted->inspects;
+    if (scripted->hooks.inspect) {
         TENGINE_RETURN_IF_ERROR(
             scripted->hooks.inspect(scripted->hooks.privacy, node, out_verdict));
         if (out_verdict->verdict != IR_VERDICT_YES) return TENGINE_OK;
@@ -55,7 +55,7 @@ static int inspect(struct device* device, const struct node* node, ir_verdict_t*
     if (scripted->lists_all && !is_in_script_list(script.operators, get_ir_node_op(node)))
         refuse_ir_node(out_verdict, IR_REASON_OPERATOR, "", get_ir_node_op(node),
                        "the device has no %s", get_ir_node_op(node));
-    else if (script.refuse != NULL)
+    else if (script.refuse)
         refuse_by_attribute(node, script.refuse, out_verdict);
     return TENGINE_OK;
 }
@@ -66,7 +66,7 @@ static int estimate(struct device* device, const struct node* node, double* out_
     struct device* host = find_default_device();
     double host_ms = 0;
     self(device)->estimates++;
-    if (script.estimate_percent != 0 && host->allocator->estimate != NULL)
+    if (script.estimate_percent != 0 && host->allocator->estimate)
         TENGINE_RETURN_IF_ERROR(host->allocator->estimate(host, node, &host_ms));
     *out_ms = script.estimate_ms +
               script.estimate_ns_per_mac * 1e-6 * (double)get_ir_node_macs(node) +
@@ -140,7 +140,7 @@ static int release_graph(struct device* device, void* device_graph)
     scripted_graph_t* const compiled = device_graph;
     struct device* host = find_default_device();
     self(device)->releases++;
-    const int status = compiled == NULL || compiled->inner == NULL
+    const int status = !compiled || !compiled->inner
                            ? TENGINE_OK
                            : host->interface->release_graph(host, compiled->inner);
     free(compiled);
@@ -163,15 +163,14 @@ static int pre_run(struct device* device, struct subgraph* part, void* options)
     struct device* host = find_default_device();
     script_t script = scripted->script;
     const unsigned set = read_script_options(device, part->graph, &script);
-    scripted->pre_runs++;
-    if (scripted->hooks.pre_run != NULL)
-        scripted->hooks.pre_run(scripted->hooks.privacy, part, options);
+    ++scripted->pre_runs;
+    if (scripted->hooks.pre_run) scripted->hooks.pre_run(scripted->hooks.privacy, part, options);
     const int status = check_part(&script, part);
     if (status != TENGINE_OK) return status;
 
     scripted_graph_t* compiled = part->device_graph;
-    if (compiled == NULL) compiled = calloc(1, sizeof *compiled);
-    if (compiled == NULL) return tengine_error_set(TENGINE_ENOMEM, "no memory for a part");
+    if (!compiled) compiled = calloc(1, sizeof *compiled);
+    if (!compiled) return tengine_error_set(TENGINE_ENOMEM, "no memory for a part");
     compiled->options = script;
     compiled->options_set = set;
     part->device_graph = compiled->inner;
@@ -185,10 +184,10 @@ static void hang(scripted_device_t* scripted, int milliseconds)
 {
     const struct timespec millisecond = {0, 1000000};
     const int releases = scripted->hang_releases;
-    scripted->hanging++;
+    ++scripted->hanging;
     for (int i = 0; i != milliseconds && scripted->hang_releases == releases; ++i)
         thrd_sleep(&millisecond, NULL);
-    scripted->hanging--;
+    --scripted->hanging;
 }
 
 static int run_part(struct device* device, struct subgraph* part,
@@ -199,7 +198,7 @@ static int run_part(struct device* device, struct subgraph* part,
     script_t script = scripted->script;
     overlay_script(&script, &compiled->options, compiled->options_set);
     const int number = ++scripted->runs;
-    const int status = hook != NULL ? hook(scripted->hooks.privacy, part) : TENGINE_OK;
+    const int status = hook ? hook(scripted->hooks.privacy, part) : TENGINE_OK;
     if (status != TENGINE_OK) return status;
     if (script.fail_all_runs || number == script.fail_run) return fail(&script, "told to fail");
     if (script.hang_ms != 0 && (script.hang_run == 0 || script.hang_run == number))
@@ -222,14 +221,14 @@ static int async_wait(struct device* device, struct subgraph* part, int try_wait
 {
     const script_hooks_t* const hooks = &self(device)->hooks;
     self(device)->async_waits++;
-    return hooks->async_wait != NULL ? hooks->async_wait(hooks->privacy, part, try_wait) : 1;
+    return hooks->async_wait ? hooks->async_wait(hooks->privacy, part, try_wait) : 1;
 }
 
 static int post_run(struct device* device, struct subgraph* part)
 {
     self(device)->post_runs++;
-    return part->device_graph == NULL ? TENGINE_OK
-                                      : call_host(find_default_device()->interface->post_run, part);
+    return !part->device_graph ? TENGINE_OK
+                               : call_host(find_default_device()->interface->post_run, part);
 }
 
 static int measure(struct device* device, struct subgraph* part, int64_t* out_node_ns)
@@ -237,7 +236,7 @@ static int measure(struct device* device, struct subgraph* part, int64_t* out_no
     (void)device;
     scripted_graph_t* const compiled = part->device_graph;
     struct device* host = find_default_device();
-    if (host->interface->measure == NULL)
+    if (!host->interface->measure)
         return tengine_error_set(TENGINE_ENOTSUP, "the default device measures nothing");
     part->device_graph = compiled->inner;
     const int status = host->interface->measure(host, part, out_node_ns);
@@ -321,5 +320,5 @@ void enable_scripted_cancel(scripted_device_t* device)
 
 void release_scripted_hangs(scripted_device_t* device)
 {
-    device->hang_releases++;
+    ++device->hang_releases;
 }

@@ -75,7 +75,7 @@ int64_t all_targets()
 int64_t target_at(int index)
 {
     int64_t targets = all_targets();
-    for (int i = 0; i < index; i++)
+    for (int i = 0; i < index; ++i)
         targets &= targets - 1;
     return targets & -targets;
 }

@@ -19,7 +19,7 @@ class ArenaPlanner
 
     int plan(ArenaPlan* out_plan)
     {
-        for (size_t i = 0; i < steps_.size(); i++) {
+        for (size_t i = 0; i < steps_.size(); ++i) {
             extend_inputs(static_cast<int>(i));
             add_outputs(static_cast<int>(i));
         }
@@ -34,7 +34,7 @@ class ArenaPlanner
     void extend_inputs(int step)
     {
         const node& node = *steps_[step].context.node;
-        for (int i = 0; i < node.input_num; i++) {
+        for (int i = 0; i < node.input_num; ++i) {
             const auto found = block_of_.find(get_ir_node_input(&node, i));
             if (found != block_of_.end()) blocks_[found->second].last_use = step;
         }
@@ -43,7 +43,7 @@ class ArenaPlanner
     void add_outputs(int step)
     {
         const node& node = *steps_[step].context.node;
-        for (int i = 0; i < node.output_num; i++) {
+        for (int i = 0; i < node.output_num; ++i) {
             tensor* output = get_ir_node_output(&node, i);
             if (!output || !is_ir_tensor_shape_known(output) || steps_[step].dynamic) continue;
             if (border_.count(output->index)) continue;

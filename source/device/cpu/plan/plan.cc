@@ -34,7 +34,7 @@ void Plan::add_steps(const subgraph& part)
     steps_.reserve(static_cast<size_t>(part.node_num));
     if (part.graph->run_options.profile)
         times_.assign(static_cast<size_t>(part.node_num), int64_t{-1});
-    for (int i = 0; i < part.node_num; i++) {
+    for (int i = 0; i < part.node_num; ++i) {
         Step& step = steps_.emplace_back();
         step.context.node = part.graph->node_list[part.node_list[i]];
         step.context.pool = pool_.get();

@@ -40,7 +40,7 @@ int Plan::run_step(Step& step)
 int Plan::run_profiled()
 {
     uint64_t start = get_time_ns();
-    for (size_t i = 0; i < steps_.size(); i++) {
+    for (size_t i = 0; i < steps_.size(); ++i) {
         TENGINE_RETURN_IF_ERROR(run_step(steps_[i]));
         const uint64_t end = get_time_ns();
         times_[i] = static_cast<int64_t>(end - start);
@@ -61,7 +61,7 @@ int Plan::run_dynamic(Step& step)
     const bool self_shaped = (node.op.method->traits & OP_SELF_SHAPED) != 0;
     if (status == OP_SHAPE_LATER && !self_shaped)
         return fail_node(&node, TENGINE_EINTERNAL, "its shape is not known even at run time");
-    for (int i = 0; i < node.output_num && !self_shaped; i++)
+    for (int i = 0; i < node.output_num && !self_shaped; ++i)
         if (tensor* output = get_ir_node_output(&node, i))
             TENGINE_RETURN_IF_ERROR(allocate_result(node, *output));
     step.context.scratch_size = 0;

@@ -21,7 +21,7 @@ void Step::release_state()
 bool has_elements(const node& node)
 {
     if (node.custom_kernel || (node.op.method->traits & OP_SELF_SHAPED) != 0) return true;
-    for (int i = 0; i < node.output_num; i++) {
+    for (int i = 0; i < node.output_num; ++i) {
         const tensor* output = get_ir_node_output(&node, i);
         if (output && output->elem_num > 0) return true;
     }

@@ -43,7 +43,7 @@ int run_range(KernelContext& context)
         const Sum start = static_cast<Sum>(*static_cast<const T*>(context.input(0)->data));
         const Sum delta = static_cast<Sum>(*static_cast<const T*>(context.input(2)->data));
         T* to = static_cast<T*>(output->data);
-        for (int64_t i = 0; i < output->elem_num; i++)
+        for (int64_t i = 0; i < output->elem_num; ++i)
             to[i] = static_cast<T>(start + static_cast<Sum>(i) * delta);
         return TENGINE_OK;
     });
@@ -60,7 +60,7 @@ int run_eye_like(KernelContext& context)
     return dispatch_type(AllTypes{}, output->data_type, [&](auto type) {
         using T = typename decltype(type)::type;
         T* to = static_cast<T*>(output->data);
-        for (int64_t row = std::max<int64_t>(0, -k); row < std::min(row_num, column_num - k); row++)
+        for (int64_t row = std::max<int64_t>(0, -k); row < std::min(row_num, column_num - k); ++row)
             to[row * column_num + row + k] = static_cast<T>(1);
         return TENGINE_OK;
     });

@@ -46,9 +46,9 @@ Vector<ScoredBox> detect(const KernelContext& context)
         return overlap(taken, box, 0) > param.nms_threshold;
     };
     Vector<ScoredBox> detections, candidates;
-    for (int label = 1; label < param.num_classes; label++) {
+    for (int label = 1; label < param.num_classes; ++label) {
         candidates.clear();
-        for (size_t i = 0; i < boxes.size(); i++) {
+        for (size_t i = 0; i < boxes.size(); ++i) {
             const float score =
                 scores[i * static_cast<size_t>(param.num_classes) + static_cast<size_t>(label)];
             if (!(score > param.confidence_threshold)) continue;

@@ -49,7 +49,7 @@ Vector<ScoredBox> decode_all(const KernelContext& context, const postprocess_lay
     const float* scales = context.param<tm_detection_postprocess_param>().scales.values;
     Vector<ScoredBox> boxes;
     boxes.reserve(static_cast<size_t>(layout.box_num));
-    for (int64_t i = 0; i < layout.box_num; i++)
+    for (int64_t i = 0; i < layout.box_num; ++i)
         boxes.push_back(decode(deltas, i, anchors + i * 4, scales));
     return boxes;
 }
@@ -66,9 +66,9 @@ Vector<ScoredBox> detect(const KernelContext& context)
         return overlap(taken, box, 0) > param.nms_iou_threshold;
     };
     Vector<ScoredBox> detections, candidates;
-    for (int64_t label = 1; label < class_num; label++) {
+    for (int64_t label = 1; label < class_num; ++label) {
         candidates.clear();
-        for (size_t i = 0; i < boxes.size(); i++) {
+        for (size_t i = 0; i < boxes.size(); ++i) {
             const float score = scores.at(static_cast<int64_t>(i), label);
             if (!(score >= param.nms_score_threshold)) continue;
             candidates.push_back(boxes[i]);
@@ -101,7 +101,7 @@ int run_detection_postprocess(KernelContext& context)
         float* labels = clear_output(context, 1);
         float* scores = clear_output(context, 2);
         float* count = clear_output(context, 3);
-        for (size_t i = 0; i < detections.size(); i++) {
+        for (size_t i = 0; i < detections.size(); ++i) {
             const ScoredBox& box = detections[i];
             const float values[] = {box.x0, box.y0, box.x1, box.y1};
             if (corners) std::copy_n(values, 4, corners + i * 4);

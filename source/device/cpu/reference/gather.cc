@@ -32,13 +32,13 @@ int run_gather(KernelContext& context)
                  [&](int64_t begin, int64_t end, int) {
                      int64_t outer = begin / indices->elem_num;
                      int64_t position = begin % indices->elem_num;
-                     for (int64_t i = begin; i < end; i++) {
+                     for (int64_t i = begin; i < end; ++i) {
                          const int64_t index = read_index(indices, position, size);
                          std::memcpy(output->u8 + i * row, data->u8 + (outer * size + index) * row,
                                      static_cast<size_t>(row));
                          if (++position == indices->elem_num) {
                              position = 0;
-                             outer++;
+                             ++outer;
                          }
                      }
                  });
@@ -60,13 +60,13 @@ void for_each_place(const tensor* data, const tensor* indices, int axis, const B
     int index[MAX_SHAPE_DIM_NUM] = {};
     for (int64_t begin = 0; begin < indices->elem_num; begin += row_size) {
         int64_t base = 0;
-        for (int i = 0; i < last; i++)
+        for (int i = 0; i < last; ++i)
             if (i != axis) base += index[i] * strides[i];
-        for (int64_t i = 0; i < row_size; i++) {
+        for (int64_t i = 0; i < row_size; ++i) {
             const int64_t chosen = read_index(indices, begin + i, data->dims[axis]);
             body(base + i * last_stride + chosen * strides[axis], begin + i);
         }
-        for (int i = last - 1; i >= 0 && ++index[i] == indices->dims[i]; i--)
+        for (int i = last - 1; i >= 0 && ++index[i] == indices->dims[i]; --i)
             index[i] = 0;
     }
 }
@@ -202,7 +202,7 @@ struct Tuples
 
     int check(const node* node) const
     {
-        for (int64_t i = 0; i < indices->elem_num; i++) {
+        for (int64_t i = 0; i < indices->elem_num; ++i) {
             const int axis = batch_dims + static_cast<int>(i % length);
             TENGINE_RETURN_IF_ERROR(check_index(node, indices, i, data->dims[axis]));
         }
@@ -212,7 +212,7 @@ struct Tuples
     {
         int64_t sum = 0;
         if (batch_dims > 0) sum = tuple / num_per_batch * strides[batch_dims - 1];
-        for (int i = 0; i < length; i++) {
+        for (int i = 0; i < length; ++i) {
             const int axis = batch_dims + i;
             sum += read_index(indices, tuple * length + i, data->dims[axis]) * strides[axis];
         }
@@ -230,7 +230,7 @@ int run_gather_nd(KernelContext& context)
     const int64_t row = tuples.slice() * data->elem_size;
     parallel_for(context.pool, tuples.num, std::max<int64_t>(kGrain / row, 1),
                  [&](int64_t begin, int64_t end, int) {
-                     for (int64_t i = begin; i < end; i++)
+                     for (int64_t i = begin; i < end; ++i)
                          std::memcpy(output->u8 + i * row,
                                      data->u8 + tuples.offset(i) * data->elem_size,
                                      static_cast<size_t>(row));
@@ -248,9 +248,9 @@ int run_scatter_nd(KernelContext& context)
         const T* updates = static_cast<const T*>(context.input(2)->data);
         T* output = static_cast<T*>(context.output(0)->data);
         const int64_t slice = tuples.slice();
-        for (int64_t i = 0; i < tuples.num; i++) {
+        for (int64_t i = 0; i < tuples.num; ++i) {
             T* to = output + tuples.offset(i);
-            for (int64_t k = 0; k < slice; k++)
+            for (int64_t k = 0; k < slice; ++k)
                 to[k] = operation.combine(to[k], updates[i * slice + k]);
         }
         return TENGINE_OK;

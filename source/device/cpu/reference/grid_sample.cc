@@ -111,7 +111,7 @@ AxisTaps find_taps(const Settings& settings, double value, int size)
     const bool cubic = settings.mode == Mode::kCubic;
     taps.num = cubic ? 4 : 2;
     const double first = std::floor(x) - (cubic ? 1 : 0);
-    for (int t = 0; t < taps.num; t++) {
+    for (int t = 0; t < taps.num; ++t) {
         const double distance = std::fabs(first + t - x);
         taps.positions[t] = find_position(settings, first + t, size);
         taps.weights[t] = cubic ? cubic_weight(distance, kCubicSlope) : 1 - distance;
@@ -142,7 +142,7 @@ class Sampler
         : dim_num_(input->dim_num - 2)
     {
         fill_dense_strides(input->dims + 2, dim_num_, strides_);
-        for (int i = 0; i < dim_num_; i++) {
+        for (int i = 0; i < dim_num_; ++i) {
             // The grid's last value is for the first spatial dimension.
             const double value = read_grid(grid, position * dim_num_ + dim_num_ - 1 - i);
             axes_[i] = find_taps(settings, value, input->dims[i + 2]);
@@ -155,10 +155,10 @@ class Sampler
     {
         if (tap_num_ == 1) return read_single(image);
         double sum = 0;
-        for (int tap = 0; tap < tap_num_; tap++) {
+        for (int tap = 0; tap < tap_num_; ++tap) {
             int64_t offset = 0;
             double weight = 1;
-            for (int i = dim_num_ - 1, rest = tap; i >= 0; i--) {
+            for (int i = dim_num_ - 1, rest = tap; i >= 0; --i) {
                 const AxisTaps& axis = axes_[i];
                 const int chosen = rest % axis.num;
                 rest /= axis.num;
@@ -177,7 +177,7 @@ class Sampler
     T read_single(const T* image) const
     {
         int64_t offset = 0;
-        for (int i = 0; i < dim_num_; i++) {
+        for (int i = 0; i < dim_num_; ++i) {
             if (axes_[i].positions[0] < 0) return T{};
             offset += axes_[i].positions[0] * strides_[i];
         }
@@ -204,10 +204,10 @@ void sample_all(KernelContext& context)
     T* to = static_cast<T*>(output->data);
     parallel_for(
         context.pool, input->dims[0] * point_num, 256, [&](int64_t begin, int64_t end, int) {
-            for (int64_t i = begin; i < end; i++) {
+            for (int64_t i = begin; i < end; ++i) {
                 const Sampler sampler(settings, input, grid, i);
                 const int64_t first = i / point_num * channel_num;
-                for (int64_t c = first; c < first + channel_num; c++)
+                for (int64_t c = first; c < first + channel_num; ++c)
                     to[c * point_num + i % point_num] = sampler.sample(from + c * image_size);
             }
         });

@@ -41,7 +41,7 @@ int run_concat(KernelContext& context)
     const int axis = context.param<concat_param>().axis;
     const int place = axis < 0 ? axis + output->dim_num : axis;
     int64_t begin = 0;
-    for (int i = 0; i < context.input_num(); i++) {
+    for (int i = 0; i < context.input_num(); ++i) {
         const tensor* input = context.input(i);
         copy_part(context.pool, Direction::kIntoWhole, output, input, place, begin);
         begin += input->dims[place];
@@ -67,7 +67,7 @@ int run_split(KernelContext& context)
     const int axis = context.param<split_param>().axis;
     const int place = axis < 0 ? axis + input->dim_num : axis;
     int64_t begin = 0;
-    for (int i = 0; i < context.output_num(); i++) {
+    for (int i = 0; i < context.output_num(); ++i) {
         if (const tensor* output = context.output(i))
             copy_part(context.pool, Direction::kOutOfWhole, input, output, place, begin);
         begin += part_size(context, i, input->dims[place]);

@@ -69,7 +69,7 @@ void find_candidates(const float* scores, int64_t box_num, const Limits& limits,
                      Vector<int64_t>& out_candidates)
 {
     out_candidates.clear();
-    for (int64_t i = 0; i < box_num; i++)
+    for (int64_t i = 0; i < box_num; ++i)
         if (limits.admits(scores[i])) out_candidates.push_back(i);
     const auto is_better = [&](int64_t left, int64_t right) {
         return scores[left] != scores[right] ? scores[left] > scores[right] : left < right;
@@ -103,7 +103,7 @@ Vector<int64_t> select_boxes(const KernelContext& context)
     const int64_t box_num = scores->dims[2];
     const Limits limits(context);
     Vector<int64_t> selected, candidates, taken;
-    for (int64_t i = 0; i < scores->dims[0] * class_num; i++) {
+    for (int64_t i = 0; i < scores->dims[0] * class_num; ++i) {
         const int64_t batch = i / class_num;
         find_candidates(scores->f32 + i * box_num, box_num, limits, candidates);
         suppress(boxes->f32 + batch * box_num * 4, center, candidates, limits, taken);

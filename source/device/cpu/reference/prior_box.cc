@@ -40,14 +40,14 @@ class Writer
     {
         center_x_ = (static_cast<float>(x) + param_.offset) * image_.step_x;
         center_y_ = (static_cast<float>(y) + param_.offset) * image_.step_y;
-        for (int s = 0; s < param_.min_size.num; s++) {
+        for (int s = 0; s < param_.min_size.num; ++s) {
             const double size = std::trunc(param_.min_size.values[s]);
             write_box(size, size);
             if (param_.max_size.num > 0) {
                 const double between = std::sqrt(size * std::trunc(param_.max_size.values[s]));
                 write_box(between, between);
             }
-            for (int r = 0; r < param_.aspect_ratio.num; r++) {
+            for (int r = 0; r < param_.aspect_ratio.num; ++r) {
                 const double root = std::sqrt(static_cast<double>(param_.aspect_ratio.values[r]));
                 write_box(size * root, size / root);
                 if (param_.flip) write_box(size / root, size * root);
@@ -91,13 +91,13 @@ int run_prior_box(KernelContext& context)
     const tensor& output = *context.output(0);
     const int64_t numbers = output.dims[2];
     const Image image(param, feature, *context.input(1));
-    for (int n = 0; n < output.dims[0]; n++) {
+    for (int n = 0; n < output.dims[0]; ++n) {
         float* boxes = output.f32 + n * 2 * numbers;
         Writer writer(param, image, boxes);
-        for (int y = 0; y < feature.dims[2]; y++)
-            for (int x = 0; x < feature.dims[3]; x++)
+        for (int y = 0; y < feature.dims[2]; ++y)
+            for (int x = 0; x < feature.dims[3]; ++x)
                 writer.write_cell(x, y);
-        for (int64_t i = 0; i < numbers; i++)
+        for (int64_t i = 0; i < numbers; ++i)
             boxes[numbers + i] = variance_of(param.variance, static_cast<int>(i % 4));
     }
     return TENGINE_OK;

@@ -48,8 +48,8 @@ class Decoder
     Vector<ScoredBox> decode_all() const
     {
         Vector<ScoredBox> boxes;
-        for (int64_t cell = 0; cell < cells_; cell++)
-            for (int64_t anchor = 0; anchor < anchor_num_; anchor++)
+        for (int64_t cell = 0; cell < cells_; ++cell)
+            for (int64_t anchor = 0; anchor < anchor_num_; ++anchor)
                 decode(cell, anchor, boxes);
         return boxes;
     }

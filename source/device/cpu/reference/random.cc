@@ -54,7 +54,7 @@ int fill_output(const KernelContext& context, const Draw& draw)
     return dispatch_type(FloatTypes{}, output->data_type, [&](auto type) {
         using T = typename decltype(type)::type;
         T* to = static_cast<T*>(output->data);
-        for (int64_t i = 0; i < output->elem_num; i++)
+        for (int64_t i = 0; i < output->elem_num; ++i)
             to[i] = static_cast<T>(static_cast<compute_t<T>>(draw(generator)));
         return TENGINE_OK;
     });
@@ -98,7 +98,7 @@ int run_bernoulli(KernelContext& context)
     return dispatch_type(AllTypes{}, output->data_type, [&](auto type) {
         using T = typename decltype(type)::type;
         T* to = static_cast<T*>(output->data);
-        for (int64_t i = 0; i < output->elem_num; i++)
+        for (int64_t i = 0; i < output->elem_num; ++i)
             to[i] = static_cast<T>(generator.uniform() < read_float(input, i) ? 1 : 0);
         return TENGINE_OK;
     });
@@ -111,10 +111,10 @@ void sum_probabilities(const tensor* input, int64_t batch, double* out_sums)
     const int64_t class_num = input->dims[1];
     const int64_t begin = batch * class_num;
     double greatest = read_float(input, begin);
-    for (int64_t i = 1; i < class_num; i++)
+    for (int64_t i = 1; i < class_num; ++i)
         greatest = std::max(greatest, read_float(input, begin + i));
     double sum = 0;
-    for (int64_t i = 0; i < class_num; i++) {
+    for (int64_t i = 0; i < class_num; ++i) {
         sum += std::exp(read_float(input, begin + i) - greatest);
         out_sums[i] = sum;
     }
@@ -128,7 +128,7 @@ int run_multinomial(KernelContext& context)
     const int64_t sample_num = output->dims[1];
     double* const sums = static_cast<double*>(context.scratch);
     Generator generator(context);
-    for (int64_t i = 0; i < output->elem_num; i++) {
+    for (int64_t i = 0; i < output->elem_num; ++i) {
         if (i % sample_num == 0) sum_probabilities(input, i / sample_num, sums);
         const double threshold = generator.uniform() * sums[class_num - 1];
         const int64_t chosen = std::upper_bound(sums, sums + class_num, threshold) - sums;

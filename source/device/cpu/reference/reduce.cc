@@ -207,7 +207,7 @@ bool is_noop(const KernelContext& context)
 {
     const tensor* axes = context.input(1);
     return context.param<reduce_param>().noop_with_empty_axes != 0 &&
-           (axes == nullptr || axes->elem_num == 0);
+           (!axes || axes->elem_num == 0);
 }
 
 template <template <class> class Reducer, class Types>

@@ -22,12 +22,12 @@ void apply_logistic(const float* from, float* to, int64_t num)
 void apply_softmax(const float* from, float* to, int num, int64_t stride)
 {
     float largest = from[0];
-    for (int i = 1; i < num; i++)
+    for (int i = 1; i < num; ++i)
         largest = std::max(largest, from[i * stride]);
     float sum = 0;
-    for (int i = 0; i < num; i++)
+    for (int i = 0; i < num; ++i)
         sum += to[i * stride] = std::exp(from[i * stride] - largest);
-    for (int i = 0; i < num; i++)
+    for (int i = 0; i < num; ++i)
         to[i * stride] /= sum;
 }
 
@@ -48,7 +48,7 @@ int run_region(KernelContext& context)
             apply_logistic(in, out, 2 * cells);
             std::copy(in + 2 * cells, in + objectness, out + 2 * cells);
             apply_logistic(in + objectness, out + objectness, cells);
-            for (int64_t cell = 0; cell < cells; cell++)
+            for (int64_t cell = 0; cell < cells; ++cell)
                 apply_softmax(in + classes + cell, out + classes + cell, param.num_classes, cells);
         }
     };

@@ -49,8 +49,8 @@ void fill_output(const KernelContext& context, const Pool& pool)
     const auto fill_planes = [&](int64_t begin, int64_t end, int) {
         for (int64_t i = begin; i < end; ++i) {
             float* out = output->f32 + i * rows * columns;
-            for (int y = 0; y < rows; y++)
-                for (int x = 0; x < columns; x++)
+            for (int y = 0; y < rows; ++y)
+                for (int x = 0; x < columns; ++x)
                     *out++ = pool(regions + i / channels * 4, static_cast<int>(i % channels), y, x);
         }
     };
@@ -78,8 +78,8 @@ float find_maximum(const Plane& plane, const Range& rows, const Range& columns)
 {
     if (rows.empty() || columns.empty()) return 0;
     float maximum = plane.data[int64_t{rows.begin} * plane.width + columns.begin];
-    for (int y = rows.begin; y < rows.end; y++)
-        for (int x = columns.begin; x < columns.end; x++)
+    for (int y = rows.begin; y < rows.end; ++y)
+        for (int x = columns.begin; x < columns.end; ++x)
             maximum = std::max(maximum, plane.data[int64_t{y} * plane.width + x]);
     return maximum;
 }
@@ -137,8 +137,8 @@ float sample(const Plane& plane, float y, float x)
 float find_aligned_mean(const Plane& plane, const AlignedBin& rows, const AlignedBin& columns)
 {
     float sum = 0;
-    for (int y = 0; y < rows.samples; y++)
-        for (int x = 0; x < columns.samples; x++)
+    for (int y = 0; y < rows.samples; ++y)
+        for (int x = 0; x < columns.samples; ++x)
             sum += sample(plane, rows.position(y), columns.position(x));
     const float count = static_cast<float>(rows.samples) * static_cast<float>(columns.samples);
     return count > 0 ? sum / count : 0;
@@ -173,8 +173,8 @@ float find_mean(const Plane& plane, const Range& rows, const Range& columns)
 {
     if (rows.empty() || columns.empty()) return 0;
     float sum = 0;
-    for (int y = rows.begin; y < rows.end; y++)
-        for (int x = columns.begin; x < columns.end; x++)
+    for (int y = rows.begin; y < rows.end; ++y)
+        for (int x = columns.begin; x < columns.end; ++x)
             sum += plane.data[int64_t{y} * plane.width + x];
     return sum / (static_cast<float>(rows.size()) * static_cast<float>(columns.size()));
 }

@@ -66,13 +66,13 @@ void fill_taps(const resize_param& param, const resize_axis& axis, int64_t input
 {
     const double shrink = filter_scale(param, axis);
     const int64_t reach = taps.taps / 2;
-    for (int64_t i = 0; i < axis.size; i++) {
+    for (int64_t i = 0; i < axis.size; ++i) {
         const double source = limit(find_source<double>(param, axis, input_size, i), input_size);
         const double before = std::floor(source);
         int64_t* positions = taps.positions + i * taps.taps;
         C* weights = taps.weights + i * taps.taps;
         double sum = 0;
-        for (int64_t t = 0; t < taps.taps; t++) {
+        for (int64_t t = 0; t < taps.taps; ++t) {
             const int64_t position = static_cast<int64_t>(before) - reach + 1 + t;
             const bool inside = position >= 0 && position < input_size;
             const double distance = std::fabs(static_cast<double>(position) - source) * shrink;
@@ -84,7 +84,7 @@ void fill_taps(const resize_param& param, const resize_axis& axis, int64_t input
         }
         // Exactly 1 already for the plain filters.
         if (shrink < 1 || param.exclude_outside)
-            for (int64_t t = 0; t < taps.taps; t++)
+            for (int64_t t = 0; t < taps.taps; ++t)
                 weights[t] = static_cast<C>(weights[t] / (sum == 0 ? 1 : sum));
     }
 }
@@ -100,9 +100,9 @@ template <int kTaps, class C>
 void resize_row(const Taps<C>& taps, int64_t size, const C* from, C* to)
 {
     const int64_t num = kTaps ? kTaps : taps.taps;
-    for (int64_t i = 0; i < size; i++) {
+    for (int64_t i = 0; i < size; ++i) {
         C sum = 0;
-        for (int64_t t = 0; t < num; t++)
+        for (int64_t t = 0; t < num; ++t)
             sum += taps.weights[i * num + t] * from[taps.positions[i * num + t]];
         to[i] = sum;
     }
@@ -112,14 +112,14 @@ void resize_row(const Taps<C>& taps, int64_t size, const C* from, C* to)
 template <class C>
 void mix_rows(const Taps<C>& taps, int64_t i, int64_t inner, const C* from, C* to)
 {
-    for (int64_t t = 0; t < taps.taps; t++) {
+    for (int64_t t = 0; t < taps.taps; ++t) {
         const C weight = taps.weights[i * taps.taps + t];
         const C* row = from + taps.positions[i * taps.taps + t] * inner;
         if (t == 0)
-            for (int64_t k = 0; k < inner; k++)
+            for (int64_t k = 0; k < inner; ++k)
                 to[k] = weight * row[k];
         else
-            for (int64_t k = 0; k < inner; k++)
+            for (int64_t k = 0; k < inner; ++k)
                 to[k] += weight * row[k];
     }
 }
@@ -133,14 +133,14 @@ void run_pass(thread_pool_t* pool, const Pass& pass, const Taps<C>& taps, const 
                                           : resize_row<0, C>;
         const int64_t grain = std::max<int64_t>(kGrain / (pass.output_size * taps.taps), 1);
         parallel_for(pool, pass.outer, grain, [&](int64_t begin, int64_t end, int) {
-            for (int64_t i = begin; i < end; i++)
+            for (int64_t i = begin; i < end; ++i)
                 row(taps, pass.output_size, from + i * pass.input_size, to + i * pass.output_size);
         });
         return;
     }
     const int64_t grain = std::max<int64_t>(kGrain / (pass.inner * taps.taps), 1);
     parallel_for(pool, pass.outer * pass.output_size, grain, [&](int64_t begin, int64_t end, int) {
-        for (int64_t i = begin; i < end; i++)
+        for (int64_t i = begin; i < end; ++i)
             mix_rows(taps, i % pass.output_size, pass.inner,
                      from + i / pass.output_size * pass.input_size * pass.inner,
                      to + i * pass.inner);
@@ -162,9 +162,9 @@ struct Layout
         int64_t most_taps = 0;
         int64_t elements = input->elem_num;
         int64_t largest = same_type ? 0 : elements;
-        for (int i = 0; i < input->dim_num; i++)
+        for (int i = 0; i < input->dim_num; ++i)
             pass_num += !axes[i].identity;
-        for (int i = input->dim_num - 1, pass = 1; i >= 0; i--) {
+        for (int i = input->dim_num - 1, pass = 1; i >= 0; --i) {
             if (axes[i].identity) continue;
             most_taps = std::max(most_taps, axes[i].size * tap_num(param, axes[i]));
             elements = elements / std::max(input->dims[i], 1) * axes[i].size;
@@ -185,14 +185,14 @@ void fill_outside(const resize_param& param, const resize_axis axes[], const ten
                   const tensor* output)
 {
     const T value = from_sample<T>(param.extrapolation_value);
-    for (int axis = 0; axis < output->dim_num; axis++) {
+    for (int axis = 0; axis < output->dim_num; ++axis) {
         if (axes[axis].identity) continue;
         const int64_t outer = multiply_dims(output, 0, axis);
         const int64_t inner = multiply_dims(output, axis + 1, output->dim_num);
-        for (int64_t i = 0; i < axes[axis].size; i++) {
+        for (int64_t i = 0; i < axes[axis].size; ++i) {
             const double source = find_source<double>(param, axes[axis], input->dims[axis], i);
             if (!is_outside(param, source, input->dims[axis])) continue;
-            for (int64_t o = 0; o < outer; o++)
+            for (int64_t o = 0; o < outer; ++o)
                 std::fill_n(static_cast<T*>(output->data) + (o * axes[axis].size + i) * inner,
                             inner, value);
         }
@@ -225,7 +225,7 @@ const C* run_passes(KernelContext& context, const resize_axis axes[])
         std::copy_n(static_cast<const T*>(input->data), input->elem_num, buffers[0]);
     }
     Pass pass{input->elem_num, 1, 1, 1};
-    for (int i = input->dim_num - 1, left = layout.pass_num; i >= 0; i--) {
+    for (int i = input->dim_num - 1, left = layout.pass_num; i >= 0; --i) {
         pass.outer /= input->dims[i];
         pass.input_size = input->dims[i];
         pass.output_size = axes[i].size;

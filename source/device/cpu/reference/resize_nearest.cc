@@ -38,7 +38,7 @@ constexpr int64_t kOutside = -1;
 void fill_offsets(const resize_param& param, const resize_axis& axis, int64_t input_size,
                   int64_t stride, int64_t* out_offsets)
 {
-    for (int64_t i = 0; i < axis.size; i++) {
+    for (int64_t i = 0; i < axis.size; ++i) {
         const float source = find_source<float>(param, axis, input_size, i);
         const int64_t position =
             axis.identity ? i : round_source(param.nearest_mode, limit(source, input_size));
@@ -51,7 +51,7 @@ void fill_offsets(const resize_param& param, const resize_axis& axis, int64_t in
 // The last axis that is resized; axis 0 when none is.
 int find_last_resized(const resize_axis axes[], int rank)
 {
-    for (int i = rank - 1; i > 0; i--)
+    for (int i = rank - 1; i > 0; --i)
         if (!axes[i].identity) return i;
     return 0;
 }
@@ -67,17 +67,17 @@ void copy_nearest(KernelContext& context, const int64_t* const offsets[], int ro
     const int64_t row_num = multiply_dims(output, 0, row_axis);
     parallel_for(context.pool, row_num, std::max<int64_t>(kGrain / (row * inner), 1),
                  [&](int64_t begin, int64_t end, int) {
-                     for (int64_t r = begin; r < end; r++) {
+                     for (int64_t r = begin; r < end; ++r) {
                          int64_t base = 0;
                          bool row_outside = false;
-                         for (int64_t axis = row_axis - 1, rest = r; axis >= 0; axis--) {
+                         for (int64_t axis = row_axis - 1, rest = r; axis >= 0; --axis) {
                              const int64_t offset = offsets[axis][rest % output->dims[axis]];
                              row_outside = row_outside || offset == kOutside;
                              base += offset;
                              rest /= output->dims[axis];
                          }
                          T* target = to + r * row * inner;
-                         for (int64_t i = 0; i < row; i++, target += inner) {
+                         for (int64_t i = 0; i < row; ++i, target += inner) {
                              const int64_t offset = offsets[row_axis][i];
                              if (row_outside || offset == kOutside)
                                  std::fill_n(target, inner, outside);
@@ -101,7 +101,7 @@ int run_nearest(KernelContext& context)
     fill_dense_strides(input->dims, input->dim_num, strides);
     const int64_t* offsets[MAX_SHAPE_DIM_NUM];
     int64_t* next = static_cast<int64_t*>(context.scratch);
-    for (int i = 0; i < input->dim_num; i++) {
+    for (int i = 0; i < input->dim_num; ++i) {
         fill_offsets(param, axes[i], input->dims[i], strides[i], next);
         offsets[i] = next;
         next += axes[i].size;
@@ -126,7 +126,7 @@ int prepare_nearest(KernelContext& context)
 {
     resize_axis axes[MAX_SHAPE_DIM_NUM];
     TENGINE_RETURN_IF_ERROR(resolve_resize(context.node, axes));
-    for (int i = 0; i < context.input(0)->dim_num; i++)
+    for (int i = 0; i < context.input(0)->dim_num; ++i)
         context.scratch_size += static_cast<uint64_t>(axes[i].size) * sizeof(int64_t);
     return TENGINE_OK;
 }

@@ -50,8 +50,8 @@ int run_compress(KernelContext& context)
     const size_t item_size = static_cast<size_t>(items.inner) * input->elem_size;
     if (context.output(0)->elem_num == 0) return TENGINE_OK;
     uint8_t* to = context.output(0)->u8;
-    for (int64_t o = 0; o < items.outer; o++) {
-        for (int64_t i = 0; i < condition->elem_num; i++) {
+    for (int64_t o = 0; o < items.outer; ++o) {
+        for (int64_t i = 0; i < condition->elem_num; ++i) {
             if (!condition->u8[i]) continue;
             std::memcpy(to, input->u8 + (o * items.length + i) * item_size, item_size);
             to += item_size;
@@ -81,14 +81,14 @@ int run_non_zero(KernelContext& context)
         int64_t* to = context.output(0)->i64;
         // No more than were counted: the values may lie in a mapped file.
         int64_t found = 0;
-        for (int64_t i = 0; i < input->elem_num && found < count; i++) {
+        for (int64_t i = 0; i < input->elem_num && found < count; ++i) {
             if (!is_non_zero(from[i])) continue;
             int64_t rest = i;
-            for (int axis = input->dim_num - 1; axis >= 0; axis--) {
+            for (int axis = input->dim_num - 1; axis >= 0; --axis) {
                 to[axis * count + found] = rest % input->dims[axis];
                 rest /= input->dims[axis];
             }
-            found++;
+            ++found;
         }
         return TENGINE_OK;
     });
@@ -111,9 +111,9 @@ int compare(T left_value, T right_value)
 template <class T>
 int compare_items(const T* data, const Items& items, int64_t left, int64_t right)
 {
-    for (int64_t o = 0; o < items.outer; o++) {
+    for (int64_t o = 0; o < items.outer; ++o) {
         const T* block = data + o * items.length * items.inner;
-        for (int64_t i = 0; i < items.inner; i++) {
+        for (int64_t i = 0; i < items.inner; ++i) {
             const int order =
                 compare(block[left * items.inner + i], block[right * items.inner + i]);
             if (order != 0) return order;
@@ -151,7 +151,7 @@ struct Groups
 template <class T>
 void sort_items(const T* data, const Items& items, Groups& groups)
 {
-    for (int64_t i = 0; i < items.length; i++)
+    for (int64_t i = 0; i < items.length; ++i)
         groups.order[i] = i;
     int64_t* end = groups.order + items.length;
     std::partial_sort(groups.order, end, end, [&](int64_t left, int64_t right) {
@@ -164,7 +164,7 @@ template <class T>
 void group_items(const T* data, const Items& items, Groups& groups)
 {
     sort_items(data, items, groups);
-    for (int64_t i = 0; i < items.length; i++) {
+    for (int64_t i = 0; i < items.length; ++i) {
         const int64_t item = groups.order[i];
         const bool new_group =
             i == 0 || compare_items(data, items, groups.first[groups.num - 1], item) != 0;
@@ -172,7 +172,7 @@ void group_items(const T* data, const Items& items, Groups& groups)
             groups.first[groups.num] = item;
             groups.count[groups.num++] = 0;
         }
-        groups.count[groups.num - 1]++;
+        ++groups.count[groups.num - 1];
         groups.group_of[item] = groups.num - 1;
     }
 }
@@ -181,11 +181,11 @@ void group_items(const T* data, const Items& items, Groups& groups)
 void place_groups(const Items& items, bool sorted, Groups& groups)
 {
     int64_t next = 0;
-    for (int64_t item = 0; item < items.length && !sorted; item++) {
+    for (int64_t item = 0; item < items.length && !sorted; ++item) {
         const int64_t group = groups.group_of[item];
         if (groups.first[group] == item) groups.place[group] = next++;
     }
-    for (int64_t group = 0; group < groups.num && sorted; group++)
+    for (int64_t group = 0; group < groups.num && sorted; ++group)
         groups.place[group] = group;
 }
 
@@ -209,8 +209,8 @@ void write_unique_items(const KernelContext& context, const Items& items, const 
     const tensor* output = context.output(0);
     const size_t item_size = static_cast<size_t>(items.inner) * input->elem_size;
     if (!output || output->elem_num == 0) return;
-    for (int64_t o = 0; o < items.outer; o++)
-        for (int64_t group = 0; group < groups.num; group++)
+    for (int64_t o = 0; o < items.outer; ++o)
+        for (int64_t group = 0; group < groups.num; ++group)
             std::memcpy(output->u8 + (o * groups.num + groups.place[group]) * item_size,
                         input->u8 + (o * items.length + groups.first[group]) * item_size,
                         item_size);
@@ -221,11 +221,11 @@ void write_unique_lists(const KernelContext& context, const Items& items, const 
     const tensor* indices = context.output(1);
     const tensor* inverse = context.output(2);
     const tensor* counts = context.output(3);
-    for (int64_t group = 0; group < groups.num; group++) {
+    for (int64_t group = 0; group < groups.num; ++group) {
         if (indices) indices->i64[groups.place[group]] = groups.first[group];
         if (counts) counts->i64[groups.place[group]] = groups.count[group];
     }
-    for (int64_t item = 0; item < items.length && inverse; item++)
+    for (int64_t item = 0; item < items.length && inverse; ++item)
         inverse->i64[item] = groups.place[groups.group_of[item]];
 }
 
@@ -285,7 +285,7 @@ int run_one_hot(KernelContext& context)
         const T* values = static_cast<const T*>(context.input(2)->data);
         T* to = static_cast<T*>(output->data);
         std::fill_n(to, output->elem_num, values[0]);
-        for (int64_t i = 0; i < indices->elem_num; i++) {
+        for (int64_t i = 0; i < indices->elem_num; ++i) {
             int64_t index = read_any_index(indices, i);
             if (index < -depth || index >= depth) continue;
             if (index < 0) index += depth;

@@ -47,7 +47,7 @@ int run_expand(KernelContext& context)
     fill_dense_strides(output->dims, output->dim_num, to);
     const int shift = output->dim_num - input->dim_num;
     StridedCopy copy;
-    for (int i = 0; i < output->dim_num; i++) {
+    for (int i = 0; i < output->dim_num; ++i) {
         const bool repeated = i < shift || input->dims[i - shift] == 1;
         copy.add(output->dims[i], repeated ? 0 : from[i - shift], to[i]);
     }
@@ -62,7 +62,7 @@ int run_shape(KernelContext& context)
     int start = context.param<shape_param>().start;
     if (start < 0) start += input->dim_num;
     if (start < 0) start = 0;
-    for (int i = 0; i < output->elem_num; i++)
+    for (int i = 0; i < output->elem_num; ++i)
         output->i64[i] = input->dims[start + i];
     return TENGINE_OK;
 }

@@ -30,7 +30,7 @@ int run_slice(KernelContext& context)
     fill_dense_strides(output->dims, output->dim_num, to);
     int64_t first = 0;
     StridedCopy copy;
-    for (int i = 0; i < input->dim_num; i++) {
+    for (int i = 0; i < input->dim_num; ++i) {
         first += ranges[i].start * from[i];
         copy.add(ranges[i].length, ranges[i].step * from[i], to[i]);
     }
@@ -70,7 +70,7 @@ void copy_interior(thread_pool_t* pool, const tensor* input, const tensor* outpu
     int64_t source = 0;
     int64_t target = 0;
     StridedCopy copy;
-    for (int i = 0; i < input->dim_num; i++) {
+    for (int i = 0; i < input->dim_num; ++i) {
         if (interior.size[i] == 0) return;
         source += interior.skip[i] * from[i];
         target += interior.begin[i] * to[i];
@@ -103,14 +103,14 @@ void copy_border(thread_pool_t* pool, const char* mode, const tensor* output,
     fill_dense_strides(output->dims, output->dim_num, strides);
     int64_t first = 0;
     StridedCopy copy;
-    for (int i = 0; i < axis; i++) {
+    for (int i = 0; i < axis; ++i) {
         first += interior.begin[i] * strides[i];
         copy.add(interior.size[i], strides[i], strides[i]);
     }
     copy.add(strides[axis], 1, 1);
     const int64_t begin = interior.begin[axis];
     const int64_t size = interior.size[axis];
-    for (int64_t i = 0; i < output->dims[axis]; i++) {
+    for (int64_t i = 0; i < output->dims[axis]; ++i) {
         if (i == begin) i += size;  // the interior is there
         if (i == output->dims[axis]) break;
         const int64_t source = begin + find_border_source(mode, i - begin, size);
@@ -128,7 +128,7 @@ int run_pad(KernelContext& context)
     int64_t after[MAX_SHAPE_DIM_NUM];
     TENGINE_RETURN_IF_ERROR(resolve_pads(context.node, before, after));
     Interior interior;
-    for (int i = 0; i < input->dim_num; i++) {
+    for (int i = 0; i < input->dim_num; ++i) {
         interior.begin[i] = std::max<int64_t>(before[i], 0);
         interior.skip[i] = std::max<int64_t>(-before[i], 0);
         interior.size[i] = input->dims[i] - interior.skip[i] - std::max<int64_t>(-after[i], 0);
@@ -137,7 +137,7 @@ int run_pad(KernelContext& context)
     const bool constant = std::strcmp(mode, "constant") == 0;
     if (constant) fill(output, context.input(2));
     copy_interior(context.pool, input, output, interior);
-    for (int axis = input->dim_num - 1; axis >= 0 && !constant; axis--)
+    for (int axis = input->dim_num - 1; axis >= 0 && !constant; --axis)
         copy_border(context.pool, mode, output, interior, axis);
     return TENGINE_OK;
 }
@@ -154,7 +154,7 @@ int run_tile(KernelContext& context)
     fill_dense_strides(input->dims, input->dim_num, from);
     fill_dense_strides(output->dims, output->dim_num, to);
     StridedCopy copy;
-    for (int i = 0; i < input->dim_num; i++) {
+    for (int i = 0; i < input->dim_num; ++i) {
         copy.add(output->dims[i] / input->dims[i], 0, input->dims[i] * to[i]);
         copy.add(input->dims[i], from[i], to[i]);
     }
@@ -176,7 +176,7 @@ int run_reverse_sequence(KernelContext& context)
     const int64_t batch_stride = strides[param.batch_axis];
     const int64_t time_stride = strides[param.time_axis];
     const int64_t time_num = input->dims[param.time_axis];
-    for (int64_t batch = 0; batch < input->dims[param.batch_axis]; batch++) {
+    for (int64_t batch = 0; batch < input->dims[param.batch_axis]; ++batch) {
         const int64_t length = context.input(1)->i64[batch];
         if (length < 0 || length > time_num)
             return fail_node(context.node, TENGINE_ERANGE,
@@ -216,7 +216,7 @@ int run_trilu(KernelContext& context)
     const int64_t grain = std::max<int64_t>(16384 / column_num, 1);
     parallel_for(
         context.pool, input->elem_num / column_num, grain, [&](int64_t begin, int64_t end, int) {
-            for (int64_t row = begin; row < end; row++) {
+            for (int64_t row = begin; row < end; ++row) {
                 const int64_t diagonal = row % row_num + k;
                 // Columns first..last-1 are kept.
                 const int64_t first = upper ? std::clamp<int64_t>(diagonal, 0, column_num) : 0;

@@ -16,14 +16,14 @@ void permute(KernelContext& context, const int dims[], const int perm[], int ran
     const tensor* output = context.output(0);
     if (output->elem_num == 0) return;
     int target_dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; i < rank; ++i)
         target_dims[i] = dims[perm[i]];
     int64_t from[MAX_SHAPE_DIM_NUM];
     int64_t to[MAX_SHAPE_DIM_NUM];
     fill_dense_strides(dims, rank, from);
     fill_dense_strides(target_dims, rank, to);
     StridedCopy copy;
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; i < rank; ++i)
         copy.add(target_dims[i], from[perm[i]], to[i]);
     copy.run(context.pool, output->elem_size, context.input(0)->data, output->data);
 }
@@ -33,7 +33,7 @@ int run_transpose(KernelContext& context)
     const tensor* input = context.input(0);
     const op_ints& given = context.param<transpose_param>().perm;
     int perm[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < input->dim_num; i++)
+    for (int i = 0; i < input->dim_num; ++i)
         perm[i] = given.num ? static_cast<int>(given.values[i]) : input->dim_num - 1 - i;
     permute(context, input->dims, perm, input->dim_num);
     return TENGINE_OK;

@@ -31,7 +31,7 @@ int read_part(const subgraph& part, NetworkBuilder* builder)
 {
     builder->set_inputs(tensors_of(part.input_tensor_list, part.input_num));
     builder->set_outputs(tensors_of(part.output_tensor_list, part.output_num));
-    for (int i = 0; i < part.node_num; i++) {
+    for (int i = 0; i < part.node_num; ++i) {
         const node& node = *get_ir_graph_node(part.graph, part.node_list[i]);
         ir_verdict_t verdict = {};
         builder->set_node(i);
@@ -74,11 +74,11 @@ class Compilation
                 blobs_.back().push_back(layer->pack(emitter_));
         }
         TENGINE_RETURN_IF_ERROR(place_in_host(builder));
-        for (size_t i = 0; i < plan_.stages.size(); i++)
+        for (size_t i = 0; i < plan_.stages.size(); ++i)
             emit_stage(network_, plan_, i, blobs_[i], &emitter_);
         emitter_.finish();
         program_.fingerprint = fingerprint_of(config_);
-        for (int i = 0; i < part_.node_num; i++)
+        for (int i = 0; i < part_.node_num; ++i)
             program_.nodes.emplace_back(get_ir_graph_node(part_.graph, part_.node_list[i])->name);
         return TENGINE_OK;
     }
@@ -119,7 +119,7 @@ void Compilation::add_binding(NetworkBuilder& builder, int tensor_index, bool is
 // share memory where their lives do not meet.
 int Compilation::place_in_host(NetworkBuilder& builder)
 {
-    for (size_t i = 0; i < network_.values.size(); i++) {
+    for (size_t i = 0; i < network_.values.size(); ++i) {
         const Value& value = network_.values[i];
         if (value.is_constant)
             plan_.homes[i].host = emitter_.add_constant(value.data.data(), value.data.size());
@@ -133,7 +133,7 @@ int Compilation::place_in_host(NetworkBuilder& builder)
         add_binding(builder, index, true);
 
     std::map<int, memory_block_t> lives;
-    for (size_t s = 0; s < plan_.stages.size(); s++) {
+    for (size_t s = 0; s < plan_.stages.size(); ++s) {
         const Stage& stage = plan_.stages[s];
         const auto touch = [&](const Ref& ref) {
             const Value& value = network_.values[static_cast<size_t>(ref.value)];

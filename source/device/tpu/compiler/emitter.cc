@@ -19,7 +19,7 @@ void set_grid(Instruction* instruction, const Grid& grid)
     instruction->outer = static_cast<uint16_t>(grid.outer.count);
     instruction->inner = static_cast<uint16_t>(grid.inner.count);
     Operand* operands[] = {&instruction->a, &instruction->b, &instruction->d};
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; ++i) {
         operands[i]->pitch_outer = static_cast<uint32_t>(grid.outer.pitch[i]);
         operands[i]->pitch_inner = static_cast<uint32_t>(grid.inner.pitch[i]);
     }
@@ -177,17 +177,17 @@ void Emitter::finish()
             while (fetch.tiles < most && fetched < takes_.size() && takes_[fetched].tile == next &&
                    takes_[fetched].wide == wide) {
                 next += tile_bytes * (wide ? 2 : 1);
-                fetch.tiles++;
-                fetched++;
+                ++fetch.tiles;
+                ++fetched;
             }
             made.push_back(fetch);
         }
     };
-    for (size_t i = 0; i < program_->instructions.size(); i++) {
+    for (size_t i = 0; i < program_->instructions.size(); ++i) {
         const bool takes = taken < takes_.size() && takes_[taken].instruction == i;
         if (takes && fetched - taken <= capacity / 2) top_up();
         made.push_back(program_->instructions[i]);
-        if (takes) taken++;
+        if (takes) ++taken;
     }
     Instruction halt;
     halt.opcode = Opcode::kHalt;

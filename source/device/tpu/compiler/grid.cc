@@ -10,7 +10,7 @@ constexpr int64_t kLongestLoop = UINT16_MAX;
 
 bool is_one_loop(const Loop& outer, const Loop& inner)
 {
-    for (size_t i = 0; i < outer.pitch.size(); i++)
+    for (size_t i = 0; i < outer.pitch.size(); ++i)
         if (outer.pitch[i] != inner.count * inner.pitch[i]) return false;
     return outer.count * inner.count <= kLongestLoop;
 }
@@ -40,9 +40,9 @@ void emit_from(const std::vector<Loop>& loops, size_t depth, Grid grid,
         emit(grid);
         return;
     }
-    for (int64_t i = 0; i < loops[depth].count; i++) {
+    for (int64_t i = 0; i < loops[depth].count; ++i) {
         Grid turn = grid;
-        for (size_t k = 0; k < grid.offset.size(); k++)
+        for (size_t k = 0; k < grid.offset.size(); ++k)
             turn.offset[k] += i * loops[depth].pitch[k];
         emit_from(loops, depth + 1, turn, emit);
     }
@@ -61,7 +61,7 @@ bool split_long_loop(const std::vector<Loop>& loops, const Grid& grid,
     for (int64_t done = 0; done < long_loop->count; done += kLongestLoop) {
         rest[index].count = std::min(kLongestLoop, long_loop->count - done);
         part(rest, at);
-        for (size_t k = 0; k < at.offset.size(); k++)
+        for (size_t k = 0; k < at.offset.size(); ++k)
             at.offset[k] += kLongestLoop * long_loop->pitch[k];
     }
     return true;
@@ -88,7 +88,7 @@ int64_t fold_into_vector(std::vector<Loop>& loops, int64_t length, int element_b
 {
     while (!loops.empty()) {
         const Loop& loop = loops.back();
-        for (size_t i = 0; i < operands.size(); i++)
+        for (size_t i = 0; i < operands.size(); ++i)
             if (loop.count > 1 && operands[i] && loop.pitch[i] != length * element_bytes)
                 return length;
         length *= loop.count;

@@ -10,7 +10,7 @@ Shape shape_of(const tensor& tensor)
     if (rank == 4) return {tensor.dims[0], tensor.dims[2], tensor.dims[3], tensor.dims[1]};
     if (rank >= 1) shape.c = tensor.dims[rank - 1];
     if (rank >= 2) shape.h = tensor.dims[rank - 2];
-    for (int i = 0; i + 2 < rank; i++)
+    for (int i = 0; i + 2 < rank; ++i)
         shape.n *= tensor.dims[i];
     return shape;
 }

@@ -71,8 +71,8 @@ void MoveLayer::emit_piece(Emitter& emitter, const Work& work, const Piece& piec
               {columns, {input.pixel * piece.step[2], 0, result.pixel}}});
         return;
     }
-    for (int row = box.y0; row < box.y1; row++)
-        for (int turn = 0; turn < piece.repeat[2]; turn++)
+    for (int row = box.y0; row < box.y1; ++row)
+        for (int turn = 0; turn < piece.repeat[2]; ++turn)
             emit(row, piece.begin[2] + turn,
                  {images,
                   {columns / piece.repeat[2],
@@ -107,7 +107,7 @@ int64_t ReorderLayer::simplify()
     axes = merged;
     const size_t innermost = !axes.empty() && axes.back().from == 1 && axes.back().to == 1;
     int64_t instructions = 1;
-    for (size_t i = 0; i + 2 + innermost < axes.size(); i++)
+    for (size_t i = 0; i + 2 + innermost < axes.size(); ++i)
         instructions *= axes[i].count;
     return instructions;
 }

@@ -21,9 +21,9 @@ std::vector<uint8_t> store_constant(const tensor& tensor)
     const Shape shape = shape_of(tensor);
     const size_t plane = static_cast<size_t>(shape.h) * static_cast<size_t>(shape.w);
     const auto channels = static_cast<size_t>(shape.c);
-    for (size_t n = 0; n < static_cast<size_t>(shape.n); n++)
-        for (size_t c = 0; c < channels; c++)
-            for (size_t i = 0; i < plane; i++)
+    for (size_t n = 0; n < static_cast<size_t>(shape.n); ++n)
+        for (size_t c = 0; c < channels; ++c)
+            for (size_t i = 0; i < plane; ++i)
                 std::memcpy(bytes.data() + ((n * plane + i) * channels + c) * element,
                             data + ((n * channels + c) * plane + i) * element, element);
     return bytes;
@@ -93,9 +93,9 @@ std::vector<int> NetworkBuilder::count_readers() const
     std::vector<int> readers(network_.values.size());
     for (const auto& layer : network_.layers)
         for (const Ref& input : layer->inputs)
-            readers[static_cast<size_t>(input.value)]++;
-    for (size_t i = 0; i < readers.size(); i++)
-        if (network_.values[i].is_output) readers[i]++;
+            ++readers[static_cast<size_t>(input.value)];
+    for (size_t i = 0; i < readers.size(); ++i)
+        if (network_.values[i].is_output) ++readers[i];
     return readers;
 }
 

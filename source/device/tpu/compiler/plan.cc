@@ -89,11 +89,11 @@ void Planner::note_read(const Layer& layer, size_t input, int stage)
 void Planner::trace_lives()
 {
     lives_.resize(network_.values.size());
-    for (size_t i = 0; i < network_.values.size(); i++) {
+    for (size_t i = 0; i < network_.values.size(); ++i) {
         const Value& value = network_.values[i];
         if (value.is_input || value.is_output || value.is_constant) lives_[i].may_stay = false;
     }
-    for (size_t s = 0; s < plan_.stages.size(); s++) {
+    for (size_t s = 0; s < plan_.stages.size(); ++s) {
         const Stage& stage = plan_.stages[s];
         for (const Source& source : stage.sources)
             note_read(*stage.layers[source.layer], source.input, static_cast<int>(s));
@@ -168,7 +168,7 @@ int64_t Planner::room_beside(int stage, int64_t address, int64_t bytes) const
 bool Planner::find_address(const Life& life, int64_t bytes, int64_t* out_address) const
 {
     std::vector<int64_t> candidates, needs;
-    for (int stage = life.first; stage <= life.last; stage++) {
+    for (int stage = life.first; stage <= life.last; ++stage) {
         needs.push_back(wanted(stage));
         for (const Gap& gap : gaps_at(stage)) {
             candidates.push_back(gap.begin);
@@ -181,7 +181,7 @@ bool Planner::find_address(const Life& life, int64_t bytes, int64_t* out_address
     for (int64_t address : candidates) {
         if (address < 0 || address + bytes > buffer_) continue;
         int64_t left = 0;
-        for (int stage = life.first; left >= 0 && stage <= life.last; stage++) {
+        for (int stage = life.first; left >= 0 && stage <= life.last; ++stage) {
             const int64_t room = room_beside(stage, address, bytes);
             const bool fits = room >= needs[static_cast<size_t>(stage - life.first)];
             left = fits ? left + room : -1;
@@ -207,7 +207,7 @@ bool Planner::try_to_keep(size_t value)
         return false;
     }
     home.address = static_cast<uint32_t>(address);
-    for (int stage = life.first; stage <= life.last; stage++) {
+    for (int stage = life.first; stage <= life.last; ++stage) {
         auto& list = residents_[static_cast<size_t>(stage)];
         list.push_back(value);
         std::sort(list.begin(), list.end(), [this](size_t a, size_t b) {
@@ -234,7 +234,7 @@ void Planner::flatten_stage(Stage* stage)
 
 int Planner::cut_stages()
 {
-    for (size_t s = 0; s < plan_.stages.size(); s++) {
+    for (size_t s = 0; s < plan_.stages.size(); ++s) {
         Stage& stage = plan_.stages[s];
         flatten_stage(&stage);
         const Gap gap = largest_gap(static_cast<int>(s));
@@ -260,7 +260,7 @@ int Planner::run()
     residents_.resize(plan_.stages.size());
     trace_lives();
     std::vector<size_t> order;
-    for (size_t i = 0; i < lives_.size(); i++)
+    for (size_t i = 0; i < lives_.size(); ++i)
         if (lives_[i].may_stay && lives_[i].first >= 0 && lives_[i].last > lives_[i].first)
             order.push_back(i);
     std::stable_sort(order.begin(), order.end(), [this](size_t a, size_t b) {

@@ -23,7 +23,7 @@ int taps_with_padding(const window_axis& axis, int position)
 std::vector<PoolLayer::Region> PoolLayer::split(const window_axis& axis, int begin, int end) const
 {
     std::vector<Region> regions;
-    for (int position = begin; position < end; position++) {
+    for (int position = begin; position < end; ++position) {
         int first, last;
         clip_window_taps(&axis, position, &first, &last);
         const int taps = last - first;

@@ -33,9 +33,9 @@ std::vector<ProductLayer::Patch> ProductLayer::make_patches(const Box& box) cons
     const int row_parts = parts_of(box.rows(), std::max(1, limit / width));
     const int column_parts = parts_of(width, limit);
     std::vector<Patch> patches;
-    for (int n = 0; n < image_parts; n++)
-        for (int row = 0; row < row_parts; row++)
-            for (int column = 0; column < column_parts; column++) {
+    for (int n = 0; n < image_parts; ++n)
+        for (int row = 0; row < row_parts; ++row)
+            for (int column = 0; column < column_parts; ++column) {
                 Patch patch;
                 patch.box.n0 = part_begin(box.n0, box.images(), image_parts, n);
                 patch.box.n1 = part_begin(box.n0, box.images(), image_parts, n + 1);
@@ -127,7 +127,7 @@ void ProductLayer::emit_turn(Emitter& emitter, const Work& work, const Block& bl
     }
     emit_products(emitter, work, block, patch, sums);
     emit_activation(emitter, work, block, patch, sums, at);
-    turn_++;
+    ++turn_;
 }
 
 // A block of one tile keeps it for all patches; with several, each patch fetches them anyway, and

@@ -43,7 +43,7 @@ void ProductLayer::set_up()
     const int group_inputs = inputs[0].shape.c / group;
     blocks_.clear();
     if (group_outputs >= config_.columns || group == 1) {
-        for (int g = 0; g < group; g++)
+        for (int g = 0; g < group; ++g)
             for (int first = 0; first < group_outputs; first += config_.columns)
                 make_block(g * group_outputs + first,
                            std::min(config_.columns, group_outputs - first));
@@ -64,8 +64,8 @@ void ProductLayer::make_block(int first, int number)
     const bool merges_columns = channels == inputs[0].shape.c && (x.dilation == 1 || x.kernel == 1);
     const int run = merges_columns ? channels * x.kernel : channels;
     Block block{first, number, {}};
-    for (int ky = 0; ky < y.kernel; ky++)
-        for (int kx = 0; kx < (merges_columns ? 1 : x.kernel); kx++)
+    for (int ky = 0; ky < y.kernel; ++ky)
+        for (int kx = 0; kx < (merges_columns ? 1 : x.kernel); ++kx)
             for (int k = 0; k < run; k += config_.rows)
                 block.pieces.push_back({ky, kx, channel + k, std::min(config_.rows, run - k)});
     blocks_.push_back(std::move(block));
@@ -81,10 +81,10 @@ void ProductLayer::find_width()
         const int lowest = (is_signed ? INT8_MIN : 0) - zero;
         const int highest = (is_signed ? INT8_MAX : UINT8_MAX) - zero;
         if (lowest >= INT8_MIN && highest <= INT8_MAX) continue;
-        for (int o = 0; o < output.shape.c && !is_wide_; o++)
-            for (int ky = 0; ky < y.kernel && !is_wide_; ky++)
-                for (int kx = 0; kx < x.kernel && !is_wide_; kx++)
-                    for (int c = 0; c < inputs[0].shape.c / group && !is_wide_; c++) {
+        for (int o = 0; o < output.shape.c && !is_wide_; ++o)
+            for (int ky = 0; ky < y.kernel && !is_wide_; ++ky)
+                for (int kx = 0; kx < x.kernel && !is_wide_; ++kx)
+                    for (int c = 0; c < inputs[0].shape.c / group && !is_wide_; ++c) {
                         const int value = weights.at(o, ky, kx, c);
                         is_wide_ = value < INT8_MIN || value > INT8_MAX;
                     }
@@ -164,11 +164,11 @@ std::vector<uint8_t> ProductLayer::make_tile(const Block& block, const Piece& pi
     const int bytes = is_wide_ ? 2 : 1;
     std::vector<uint8_t> tile(static_cast<size_t>(config_.rows) *
                               static_cast<size_t>(config_.columns) * static_cast<size_t>(bytes));
-    for (int k = 0; k < piece.length; k++) {
+    for (int k = 0; k < piece.length; ++k) {
         const int kx = piece.x + (piece.channel + k) / inputs[0].shape.c;
         const int channel = (piece.channel + k) % inputs[0].shape.c;
         uint8_t* row = tile.data() + int64_t{k} * config_.columns * bytes;
-        for (int c = 0; c < block.number; c++) {
+        for (int c = 0; c < block.number; ++c) {
             const int output_channel = block.first + c;
             if (output_channel / group_outputs != channel / group_inputs) continue;
             const int value = weights.at(output_channel, piece.y, kx, channel % group_inputs);
@@ -184,11 +184,11 @@ void ProductLayer::finish_parameters()
 {
     if (is_float || input_zero == 0) return;
     const int zero = signed_input ? static_cast<int8_t>(input_zero) : input_zero;
-    for (int o = 0; o < output.shape.c; o++) {
+    for (int o = 0; o < output.shape.c; ++o) {
         uint32_t sum = 0;
-        for (int ky = 0; ky < y.kernel; ky++)
-            for (int kx = 0; kx < x.kernel; kx++)
-                for (int c = 0; c < inputs[0].shape.c / group; c++)
+        for (int ky = 0; ky < y.kernel; ++ky)
+            for (int kx = 0; kx < x.kernel; ++kx)
+                for (int c = 0; c < inputs[0].shape.c / group; ++c)
                     sum += static_cast<uint32_t>(weights.at(o, ky, kx, c));
         int32_t& bias = parameters[static_cast<size_t>(o)].bias;
         bias =

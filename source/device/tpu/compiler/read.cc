@@ -138,9 +138,9 @@ bool read_node(const NodeReader& reader)
 {
     if (reader.of.dynamic_shape)
         return reader.refuse(IR_REASON_SHAPE, "", "", "shapes must be known before the run");
-    for (int i = 0; i < reader.of.input_num; i++)
+    for (int i = 0; i < reader.of.input_num; ++i)
         if (!check_tensor(reader, reader.input(i))) return false;
-    for (int i = 0; i < reader.of.output_num; i++)
+    for (int i = 0; i < reader.of.output_num; ++i)
         if (!check_tensor(reader, reader.output(i))) return false;
     const std::string name = full_name(reader.of);
     for (const Row& row : kRows)

@@ -18,7 +18,7 @@ Shape aligned_shape(const tensor& operand, int rank)
 {
     tensor padded = operand;
     const int shift = rank - operand.dim_num;
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; i < rank; ++i)
         padded.dims[i] = i < shift ? 1 : operand.dims[i - shift];
     padded.dim_num = static_cast<uint8_t>(rank);
     return shape_of(padded);
@@ -35,8 +35,8 @@ Ref read_operand(const NodeReader& reader, const tensor& operand, const Shape& r
         widened.c = result.c;
         std::vector<uint8_t> bytes;
         const auto* data = static_cast<const uint8_t*>(operand.data);
-        for (int64_t i = 0; i < shape.elements(); i++)
-            for (int c = 0; c < result.c; c++)
+        for (int64_t i = 0; i < shape.elements(); ++i)
+            for (int c = 0; c < result.c; ++c)
                 bytes.insert(bytes.end(), data + static_cast<size_t>(i) * element,
                              data + static_cast<size_t>(i + 1) * element);
         return reader.network.constant(std::move(bytes), widened, operand.elem_size);
@@ -46,7 +46,7 @@ Ref read_operand(const NodeReader& reader, const tensor& operand, const Shape& r
     if (is_constant && operand.dim_num != reader.output()->dim_num) {
         tensor padded = operand;
         const int rank = reader.output()->dim_num;
-        for (int i = 0; i < rank; i++)
+        for (int i = 0; i < rank; ++i)
             padded.dims[i] =
                 i < rank - operand.dim_num ? 1 : operand.dims[i - (rank - operand.dim_num)];
         padded.dim_num = static_cast<uint8_t>(rank);
@@ -161,7 +161,7 @@ bool read_clamp(const NodeReader& reader)
     const bool is_clip = !std::strcmp(get_ir_node_op(&reader.of), "Clip");
     layer->low = is_clip ? -std::numeric_limits<float>::infinity() : 0;
     layer->high = std::numeric_limits<float>::infinity();
-    for (int i = 1; is_clip && i <= 2; i++) {
+    for (int i = 1; is_clip && i <= 2; ++i) {
         const tensor* limit = reader.input(i);
         if (!limit) continue;
         if (!reader.constant(i, "a limit")) return false;

@@ -69,7 +69,7 @@ bool read_concat(const NodeReader& reader)
         return false;
     Move layer = make_move(reader, output);
     int offset = 0;
-    for (int i = 0; i < reader.of.input_num; i++) {
+    for (int i = 0; i < reader.of.input_num; ++i) {
         const Ref input = reader.network.ref(*reader.input(i));
         Piece piece = whole_of(input.shape, i);
         piece.begin[place] += offset;
@@ -90,7 +90,7 @@ bool read_split(const NodeReader& reader)
         !find_place(reader, normalized(get_ir_node_int(&reader.of, "axis", 0), rank), rank, &place))
         return false;
     int offset = 0;
-    for (int i = 0; i < reader.of.output_num; i++) {
+    for (int i = 0; i < reader.of.output_num; ++i) {
         const tensor* output = reader.output(i);
         if (!output)
             return reader.refuse(IR_REASON_ATTRIBUTE, "outputs", "", "output %d is absent", i);
@@ -110,14 +110,14 @@ bool read_slice(const NodeReader& reader)
     const int rank = reader.input(0)->dim_num;
     slice_range ranges[MAX_SHAPE_DIM_NUM];
     if (!check_type(reader)) return false;
-    for (int i = 1; i < reader.of.input_num; i++)
+    for (int i = 1; i < reader.of.input_num; ++i)
         if (!reader.constant(i, "where to cut")) return false;
     if (resolve_slice(&reader.of, ranges) != TENGINE_OK)
         return reader.refuse(IR_REASON_ATTRIBUTE, "", "", "%s", tengine_error_message());
     Move layer = make_move(reader, reader.output());
     layer->inputs = {reader.network.ref(*reader.input(0))};
     Piece piece = whole_of(layer->output.shape, 0);
-    for (int axis = 0; axis < rank; axis++) {
+    for (int axis = 0; axis < rank; ++axis) {
         const slice_range& range = ranges[axis];
         if (range.start == 0 && range.length == reader.input(0)->dims[axis]) continue;
         size_t place;
@@ -145,7 +145,7 @@ bool read_pad(const NodeReader& reader)
     if (!check_type(reader)) return false;
     if (std::strcmp(mode, "constant") != 0)
         return reader.refuse(IR_REASON_ATTRIBUTE, "mode", mode, "only 'constant' is possible");
-    for (int i = 1; i < reader.of.input_num; i++)
+    for (int i = 1; i < reader.of.input_num; ++i)
         if (!reader.constant(i, "padding")) return false;
     if (resolve_pads(&reader.of, before, after) != TENGINE_OK)
         return reader.refuse(IR_REASON_ATTRIBUTE, "", "", "%s", tengine_error_message());
@@ -156,7 +156,7 @@ bool read_pad(const NodeReader& reader)
         return reader.refuse(IR_REASON_ATTRIBUTE, "constant_value", "", "only 0 is possible");
     layer->fill = value ? value->u8[0] : 0;
     Piece piece = whole_of(layer->inputs[0].shape, 0);
-    for (int axis = 0; axis < input->dim_num; axis++) {
+    for (int axis = 0; axis < input->dim_num; ++axis) {
         if (before[axis] == 0 && after[axis] == 0) continue;
         size_t place;
         if (before[axis] < 0 || after[axis] < 0)
@@ -179,7 +179,7 @@ bool read_resize(const NodeReader& reader)
     };
     resize_axis axes[MAX_SHAPE_DIM_NUM];
     if (!check_type(reader)) return false;
-    for (int i = 1; i < reader.of.input_num; i++)
+    for (int i = 1; i < reader.of.input_num; ++i)
         if (!reader.constant(i, "a size")) return false;
     if (!is(param->mode, "nearest"))
         return reader.refuse(IR_REASON_ATTRIBUTE, "mode", param->mode, "only nearest is possible");
@@ -198,7 +198,7 @@ bool read_resize(const NodeReader& reader)
     Move layer = make_move(reader, reader.output());
     layer->inputs = {reader.network.ref(*reader.input(0))};
     Piece piece = whole_of(layer->output.shape, 0);
-    for (int axis = 0; axis < reader.input(0)->dim_num; axis++) {
+    for (int axis = 0; axis < reader.input(0)->dim_num; ++axis) {
         const int length = reader.input(0)->dims[axis];
         if (axes[axis].size == length && axes[axis].scale == 1) continue;
         const auto factor = static_cast<int>(axes[axis].size / length);

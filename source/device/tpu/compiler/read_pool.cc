@@ -28,7 +28,7 @@ bool check_rank(const NodeReader& reader)
 // An output position that sees nothing but padding has no window.
 bool check_axis(const NodeReader& reader, const window_axis& axis)
 {
-    for (int position = 0; position < axis.output; position++) {
+    for (int position = 0; position < axis.output; ++position) {
         int first, last;
         clip_window_taps(&axis, position, &first, &last);
         if (first == last)

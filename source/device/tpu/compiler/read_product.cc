@@ -34,7 +34,7 @@ bool read_bias(const NodeReader& reader, int index, int channels, ProductLayer* 
         return reader.refuse(IR_REASON_SHAPE, bias->name, "",
                              "a bias of %lld values for %d columns; one for each is possible",
                              static_cast<long long>(bias->elem_num), channels);
-    for (size_t i = 0; i < layer->parameters.size(); i++) {
+    for (size_t i = 0; i < layer->parameters.size(); ++i) {
         const size_t from = bias->elem_num == 1 ? 0 : i;
         layer->parameters[i].bias =
             bias->data_type == TENGINE_DT_BF16
@@ -50,13 +50,13 @@ bool check_sums(const NodeReader& reader, const ProductLayer& layer, int largest
     const int64_t channels = layer.inputs[0].shape.c / layer.group;
     const int64_t products = channels * layer.y.kernel * layer.x.kernel;
     const int64_t most = std::numeric_limits<int32_t>::max();
-    for (size_t o = 0; o < layer.parameters.size(); o++) {
+    for (size_t o = 0; o < layer.parameters.size(); ++o) {
         const int64_t bias = std::abs(int64_t{layer.parameters[o].bias});
         if (products * 255 * 255 + bias <= most) continue;
         int64_t weights = 0;
-        for (int ky = 0; ky < layer.y.kernel; ky++)
-            for (int kx = 0; kx < layer.x.kernel; kx++)
-                for (int c = 0; c < channels; c++)
+        for (int ky = 0; ky < layer.y.kernel; ++ky)
+            for (int kx = 0; kx < layer.x.kernel; ++kx)
+                for (int c = 0; c < channels; ++c)
                     weights += std::abs(layer.weights.at(static_cast<int>(o), ky, kx, c));
         if (weights * largest_input + bias > most)
             return reader.refuse(IR_REASON_SHAPE, "weight", "",
@@ -72,7 +72,7 @@ bool read_multipliers(const NodeReader& reader, const ProductInputs& at, double 
                       double y_scale, ProductLayer* layer)
 {
     const tensor* scales = reader.input(at.w + 1);
-    for (size_t o = 0; o < layer->parameters.size(); o++) {
+    for (size_t o = 0; o < layer->parameters.size(); ++o) {
         const double w_scale = scales->f32[scales->elem_num > 1 ? o : 0];
         const double real = at.alpha * x_scale * w_scale / y_scale;
         ir_multiplier_t multiplier = {};
@@ -115,7 +115,7 @@ bool add_product(const NodeReader& reader, Product layer)
 std::vector<int> zeros_of(const tensor* zero)
 {
     std::vector<int> zeros;
-    for (int64_t i = 0; i < (zero ? zero->elem_num : 1); i++)
+    for (int64_t i = 0; i < (zero ? zero->elem_num : 1); ++i)
         zeros.push_back(zero_of(zero, i));
     return zeros;
 }
@@ -154,7 +154,7 @@ bool check_weights(const NodeReader& reader, int index, int channels)
     if (!reader.constant(index, "the weight") || !reader.constant(index + 1, "a scale") ||
         !reader.constant(index + 2, "a zero point"))
         return false;
-    for (int i = 1; i <= 2; i++) {
+    for (int i = 1; i <= 2; ++i) {
         const tensor* values = reader.input(index + i);
         if (values && values->elem_num != 1 && values->elem_num != channels)
             return reader.refuse(IR_REASON_SHAPE, values->name, "",

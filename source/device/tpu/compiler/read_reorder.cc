@@ -25,7 +25,7 @@ std::array<int64_t, MAX_SHAPE_DIM_NUM> strides_of(const tensor& tensor)
         return strides;
     }
     int64_t stride = 1;
-    for (int i = rank - 1; i >= 0; i--) {
+    for (int i = rank - 1; i >= 0; --i) {
         strides[static_cast<size_t>(i)] = stride;
         stride *= tensor.dims[i];
     }
@@ -126,7 +126,7 @@ bool read_transpose(const NodeReader& reader)
     const int rank = input->dim_num;
     // In the order in which the result lies.
     std::vector<int> order;
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; i < rank; ++i)
         order.push_back(rank != 4 ? i : i == 0 ? 0 : i == 3 ? 1 : i + 1);
     std::vector<ReorderLayer::Axis> axes;
     for (int axis : order) {

@@ -17,7 +17,7 @@ std::vector<int> count_readers(const Network& network)
     std::vector<int> readers(network.values.size());
     for (const auto& layer : network.layers)
         for (const Ref& input : layer->inputs)
-            readers[static_cast<size_t>(input.value)]++;
+            ++readers[static_cast<size_t>(input.value)];
     return readers;
 }
 
@@ -35,15 +35,15 @@ bool may_follow(const Network& network, const std::vector<int>& readers,
     const Stage& front = stages[static_cast<size_t>(stage)];
     if (front.output().shape != chain.shape || chain.shape != layer.output.shape) return false;
     if (front.layers[0]->is_whole()) return false;
-    for (size_t i = 0; i < layer.inputs.size(); i++)
+    for (size_t i = 0; i < layer.inputs.size(); ++i)
         if (i != input && maker[static_cast<size_t>(layer.inputs[i].value)] >= stage) return false;
     return true;
 }
 
 void list_sources(Stage* stage)
 {
-    for (size_t layer = 0; layer < stage->layers.size(); layer++)
-        for (size_t input = 0; input < stage->layers[layer]->inputs.size(); input++)
+    for (size_t layer = 0; layer < stage->layers.size(); ++layer)
+        for (size_t input = 0; input < stage->layers[layer]->inputs.size(); ++input)
             if (layer == 0 || input != stage->chained[layer])
                 stage->sources.push_back({layer, input});
 }
@@ -162,7 +162,7 @@ std::vector<Stage> make_stages(const Network& network)
     for (const auto& layer : network.layers) {
         int best = -1;
         size_t chain = 0;
-        for (size_t input = 0; input < layer->inputs.size(); input++) {
+        for (size_t input = 0; input < layer->inputs.size(); ++input) {
             const int stage = maker[static_cast<size_t>(layer->inputs[input].value)];
             if (stage > best && may_follow(network, readers, maker, *layer, input, stages)) {
                 best = stage;

@@ -38,10 +38,10 @@ class StageEmitter
         emitter_.tag(stage_.layers[0]->node);
         load_blobs();
         fill_result_frame();
-        for (size_t source = 0; source < bands_.size(); source++)
+        for (size_t source = 0; source < bands_.size(); ++source)
             fill_band_sides(source);
         fetch(0);
-        for (size_t i = 0; i < chunks_.size(); i++) {
+        for (size_t i = 0; i < chunks_.size(); ++i) {
             if (doubled_ && i + 1 < chunks_.size()) fetch(i + 1);
             compute(i);
             write(i);
@@ -93,9 +93,9 @@ class StageEmitter
 
 void StageEmitter::load_blobs()
 {
-    for (size_t layer = 0; layer < stage_.layers.size(); layer++) {
+    for (size_t layer = 0; layer < stage_.layers.size(); ++layer) {
         const std::vector<size_t> sizes = stage_.layers[layer]->blobs();
-        for (size_t i = 0; i < sizes.size(); i++)
+        for (size_t i = 0; i < sizes.size(); ++i)
             if (sizes[i] > 0 && blobs_[layer][i] != kLoadedLater)
                 emitter_.read_host(blobs_[layer][i],
                                    static_cast<uint32_t>(begin_ + scratch_.blobs[layer][i]), {},
@@ -132,7 +132,7 @@ void StageEmitter::fill_band_sides(size_t source)
     const Ref& ref = stage_.input(of);
     const Place place = place_of(ref.shape, frame, layer_of(of).element_bytes);
     const uint8_t value = layer_of(of).frame_value(static_cast<int>(of.input));
-    for (size_t slot = 0; slot < (doubled_ ? 2u : 1u); slot++) {
+    for (size_t slot = 0; slot < (doubled_ ? 2u : 1u); ++slot) {
         const int64_t address = begin_ + band.address[slot];
         const std::vector<Loop> rows = {{band.bytes / place.row, {0, 0, place.row}}};
         emitter_.fill(static_cast<uint32_t>(address), rows, frame.left * place.pixel, value);
@@ -143,7 +143,7 @@ void StageEmitter::fill_band_sides(size_t source)
 
 void StageEmitter::fetch(size_t chunk)
 {
-    for (size_t source = 0; source < bands_.size(); source++)
+    for (size_t source = 0; source < bands_.size(); ++source)
         if (scratch_.sources[source].bytes > 0) fetch_band(source, chunk);
 }
 
@@ -235,7 +235,7 @@ Work StageEmitter::work_of(size_t layer, size_t chunk) const
         work.blobs.push_back(static_cast<uint32_t>(begin_ + address));
     work.inputs.assign(stage_.layers[layer]->inputs.size(), work.output);
     work.sampled.assign(work.inputs.size(), false);
-    for (size_t source = 0; source < stage_.sources.size(); source++)
+    for (size_t source = 0; source < stage_.sources.size(); ++source)
         if (const Source& of = stage_.sources[source]; of.layer == layer) {
             work.inputs[of.input] = source_place(source, chunk);
             work.sampled[of.input] = scratch_.sources[source].bytes > 0 &&
@@ -246,7 +246,7 @@ Work StageEmitter::work_of(size_t layer, size_t chunk) const
 
 void StageEmitter::compute(size_t chunk)
 {
-    for (size_t layer = 0; layer < stage_.layers.size(); layer++) {
+    for (size_t layer = 0; layer < stage_.layers.size(); ++layer) {
         emitter_.tag(stage_.layers[layer]->node);
         stage_.layers[layer]->emit(emitter_, work_of(layer, chunk));
     }

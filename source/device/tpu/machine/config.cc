@@ -160,7 +160,7 @@ int load_config(const std::string& name_or_path, Config* out_config)
     return guarded(
         [&]() -> int {
             const Config* preset = find_preset(name_or_path.empty() ? "edge" : name_or_path);
-            if (preset != nullptr) {
+            if (preset) {
                 *out_config = *preset;
                 return TENGINE_OK;
             }

@@ -114,7 +114,7 @@ int read_string(const Json& object, const char* name, const std::string& where,
 int start_from_base(const std::string& base, const std::string& where, Config* out_config)
 {
     const Config* preset = find_preset(base);
-    if (preset == nullptr)
+    if (!preset)
         return tengine_error_set(TENGINE_ENOENT, "%s: there is no base '%.80s'; accepted are %s",
                                  where.c_str(), base.c_str(), preset_names().c_str());
     *out_config = *preset;

@@ -34,7 +34,7 @@ void encode_instruction(const Instruction& instruction, uint8_t out[kInstruction
     put(instruction.flags, 2, out + 1);
     const Form* form = find_form(instruction.opcode, instruction.flags);
     uint8_t* place = out + 3;
-    for (int f = 0; form != nullptr && f < form->field_num; ++f) {
+    for (int f = 0; form && f < form->field_num; ++f) {
         const Field& field = form->fields[f];
         for (int m = 0; m < field.member_num; ++m) {
             put(get_member(instruction, field.members[m]), field.members[m].bytes, place);
@@ -49,7 +49,7 @@ int decode_instruction(const uint8_t bytes[kInstructionBytes], Instruction* out_
     decoded.opcode = static_cast<Opcode>(bytes[0]);
     decoded.flags = static_cast<uint16_t>(get(bytes + 1, 2));
     const Form* form = find_form(decoded.opcode, decoded.flags);
-    if (form == nullptr)
+    if (!form)
         return tengine_error_set(TENGINE_EFORMAT, "%d is no opcode; they are 0 to %d",
                                  int{bytes[0]}, kOpcodeNum - 1);
     TENGINE_RETURN_IF_ERROR(check_flags(*form, decoded.flags));
@@ -74,7 +74,7 @@ int decode_instruction(const uint8_t bytes[kInstructionBytes], Instruction* out_
 const char* opcode_name(Opcode opcode)
 {
     const Form* form = find_form(opcode, 0);
-    return form != nullptr ? form->name : nullptr;
+    return form ? form->name : nullptr;
 }
 
 }  // namespace tengine::tpu

@@ -168,7 +168,7 @@ const Form* find_if(uint16_t flags, Predicate is_meant)
     const Form* found = nullptr;
     for (const Form& form : kForms) {
         if (!is_meant(form)) continue;
-        if (found == nullptr || (form.required_flags & flags & kFloat) != 0) found = &form;
+        if (!found || (form.required_flags & flags & kFloat) != 0) found = &form;
     }
     return found;
 }

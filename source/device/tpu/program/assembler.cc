@@ -184,7 +184,7 @@ int Assembler::read_string(size_t index, std::string* out_text)
 
 int Assembler::read_bytes()
 {
-    if (data_ == nullptr) return fail(".bytes must follow .weights or .constants", "");
+    if (!data_) return fail(".bytes must follow .weights or .constants", "");
     for (size_t t = 1; t < tokens_.size(); ++t) {
         const std::string_view digits = tokens_[t].text;
         if (digits.size() % 2 != 0) return fail("an odd number of digits:", digits);
@@ -200,7 +200,7 @@ int Assembler::read_bytes()
 int Assembler::read_zeros()
 {
     uint64_t number = 0;
-    if (data_ == nullptr) return fail(".zeros must follow .weights or .constants", "");
+    if (!data_) return fail(".zeros must follow .weights or .constants", "");
     TENGINE_RETURN_IF_ERROR(read_number(&number));
     if (number > kMaxDataBytes - data_->size()) return fail("too many bytes:", tokens_[1].text);
     data_->resize(data_->size() + number);
@@ -217,7 +217,7 @@ int Assembler::read_instruction()
         }
     }
     const Form* form = find_form(name.c_str(), instruction.flags);
-    if (form == nullptr) return fail("unknown instruction", name);
+    if (!form) return fail("unknown instruction", name);
     instruction.opcode = form->opcode;
     if (check_flags(*form, instruction.flags) < 0)
         return fail(std::string(tengine_error_message()).c_str(), "");

@@ -89,7 +89,7 @@ void append_field(const Instruction& instruction, const Field& field, std::strin
 void append_instruction(const Program& program, const Instruction& instruction, std::string* text)
 {
     const Form* form = find_form(instruction.opcode, instruction.flags);
-    if (form == nullptr) {
+    if (!form) {
         text->append("opcode_" + std::to_string(static_cast<int>(instruction.opcode)) + "\n");
         return;
     }

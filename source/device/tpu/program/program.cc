@@ -64,7 +64,7 @@ class Reader
     {
         uint64_t number = 0;
         const uint8_t* taken = get_bytes(bytes);
-        for (int i = 0; taken != nullptr && i < bytes; ++i)
+        for (int i = 0; taken && i < bytes; ++i)
             number |= static_cast<uint64_t>(taken[i]) << (8 * i);
         return number;
     }
@@ -184,7 +184,7 @@ int read_instructions(const uint8_t* bytes, uint64_t number, Program* program)
 int check_magic(Reader* reader, size_t size)
 {
     const uint8_t* magic = reader->get_bytes(sizeof kMagic);
-    if (magic == nullptr || std::memcmp(magic, kMagic, sizeof kMagic) != 0)
+    if (!magic || std::memcmp(magic, kMagic, sizeof kMagic) != 0)
         return tengine_error_set(TENGINE_EFORMAT,
                                  "it is no TPU program: it does not begin with TGTPU");
     if (size < kHeaderBytes + SHA256_BYTES)

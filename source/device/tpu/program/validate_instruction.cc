@@ -49,7 +49,7 @@ int InstructionValidator::fail(const char* format, ...) const
     va_end(arguments);
     const char* name = opcode_name(at_->opcode);
     return tengine_error_set(TENGINE_EINVAL, "TPU program: instruction %zu (%s): %s", index_,
-                             name != nullptr ? name : "no opcode", reason);
+                             name ? name : "no opcode", reason);
 }
 
 int InstructionValidator::check(size_t index)
@@ -57,7 +57,7 @@ int InstructionValidator::check(size_t index)
     index_ = index;
     at_ = &program_.instructions[index];
     const Form* form = find_form(at_->opcode, at_->flags);
-    if (form == nullptr) return fail("%d is no opcode", static_cast<int>(at_->opcode));
+    if (!form) return fail("%d is no opcode", static_cast<int>(at_->opcode));
     if (check_flags(*form, at_->flags) < 0)
         return fail("%s", std::string(tengine_error_message()).c_str());
     TENGINE_RETURN_IF_ERROR(check_fields(*form));

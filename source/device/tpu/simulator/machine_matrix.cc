@@ -145,7 +145,7 @@ int MatrixUnit::multiply(const Instruction& in, MachineMemory* memory)
         has_integer_tile_ = has_float_tile_ = false;
     }
     const bool is_float = (in.flags & kFloat) != 0;
-    if (tile_.data == nullptr || (is_float && !tile_.is_wide))
+    if (!tile_.data || (is_float && !tile_.is_wide))
         return tengine_error_set(TENGINE_EDEVICE, "the array has no %stile for a product",
                                  is_float ? "bf16 " : "");
     if (is_float) {

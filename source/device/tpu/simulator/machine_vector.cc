@@ -171,7 +171,7 @@ void VectorUnit::activate_integers(const Instruction& in, MachineMemory* memory)
                 requantize_ir_sum(static_cast<int32_t>(sum), {parameter.factor, parameter.shift},
                                   range.zero_point, range.lowest, range.highest));
         }
-        if (table != nullptr)
+        if (table)
             for (uint32_t c = 0; c < in.length; ++c)
                 d[c] = table[d[c]];
         sums += memory->columns;

@@ -51,7 +51,7 @@ toynpu_net* toynpu_create(void)
 
 void toynpu_destroy(toynpu_net* net)
 {
-    for (int i = 0; net != NULL && i < net->tensor_num; ++i)
+    for (int i = 0; net && i < net->tensor_num; ++i)
         free(net->tensors[i].values);
     free(net);
 }
@@ -62,8 +62,8 @@ int toynpu_add_tensor(toynpu_net* net, const int shape[4], const float* values)
     struct tensor* tensor = &net->tensors[net->tensor_num];
     memcpy(tensor->shape, shape, sizeof tensor->shape);
     tensor->values = calloc((size_t)size_of(tensor), sizeof(float));
-    if (tensor->values == NULL) return -1;
-    if (values != NULL) toynpu_write(net, net->tensor_num, values);
+    if (!tensor->values) return -1;
+    if (values) toynpu_write(net, net->tensor_num, values);
     return net->tensor_num++;
 }
 

@@ -66,13 +66,13 @@ static int describe(struct device* device, struct vector* allowed_ops, struct ve
     return push_op_names(allowed_ops, names, 2) < 0 ? -1 : push_vector_data(precision, &fp32);
 }
 
-static ir_interface_t interface = {.init = init,
-                                   .pre_run = pre_run,
-                                   .run = run,
-                                   .post_run = post_run,
-                                   .release_device = release_device};
-static ir_allocator_t allocator = {.describe = describe};
-static ir_device_t shout_device = {
+static struct interface interface = {.init = init,
+                                     .pre_run = pre_run,
+                                     .run = run,
+                                     .post_run = post_run,
+                                     .release_device = release_device};
+static struct allocator allocator = {.describe = describe};
+static struct device shout_device = {
     .name = "SHOUT", .interface = &interface, .allocator = &allocator};
 
 int shout_init(void)
