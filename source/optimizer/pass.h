@@ -90,7 +90,7 @@ int raise_graph(graph& graph);
 // are all that its output nodes write, as tmfiles have it; else they are tensors.
 int give_source_form(graph& graph, bool outputs_are_nodes);
 
-// precision/wishes.cc: the precision of a quantised model, where the run asks for none; what the
+// precision/options.cc: the precision of a quantised model, where the run asks for none; what the
 // context's options precision.* say of nodes and tensors.
 void take_model_precision(graph& graph);
 int heed_precision_wishes(graph& graph);
