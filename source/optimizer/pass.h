@@ -88,12 +88,12 @@ int remove_dead_code(graph& graph);
 int raise_graph(graph& graph);
 // dialect/source_form.cc: nodes for inputs and constants. `outputs_are_nodes`: the graph's outputs
 // are all that its output nodes write, as tmfiles have it; else they are tensors.
-int give_source_form(graph& graph, bool outputs_are_nodes);
+int to_source_form(graph& graph, bool outputs_are_nodes);
 
 // precision/options.cc: the precision of a quantised model, where the run asks for none; what the
 // context's options precision.* say of nodes and tensors.
 void take_model_precision(graph& graph);
-int heed_precision_wishes(graph& graph);
+int apply_precision_options(graph& graph);
 // The nodes that `nodes` fits (graph/affinity.h) stay in float. Whether it fits any; the model's
 // node may have gone into another.
 bool keep_nodes(graph& graph, const char* nodes);

@@ -50,7 +50,7 @@ struct Pass
 };
 
 constexpr Pass kPasses[] = {
-    {"quantized_tensors", say_quantization_in_nodes},
+    {"quantized_tensors", insert_qdq_nodes},
     {"lower", lower_graph},
     {"dead_code", remove_dead_code},
     {"infer", infer_graph},
@@ -58,7 +58,7 @@ constexpr Pass kPasses[] = {
     {"merge_pads", merge_pads},
     {"merge_batch_norms", merge_batch_norms},
     {"clean", remove_dead_code},
-    {"wishes", heed_precision_wishes},
+    {"precision_options", apply_precision_options},
     {"optimize", optimize_by_devices},
     {"fold", fold_graph},
     {"split", split_graph},
@@ -87,7 +87,7 @@ int run_passes(graph& graph, const Pass (&passes)[number])
 }
 
 // Says which passes there are when TG_DUMP names none of them.
-void check_dump_wish();
+void check_dump_name();
 
 // A graph for a run or a file: a copy of `source` after all `passes`.
 template <size_t number>
@@ -95,7 +95,7 @@ int create(const graph& source, const ir_run_options_t& options, const Pass (&pa
            graph** out_graph)
 {
     GraphPointer target;
-    check_dump_wish();
+    check_dump_name();
     TENGINE_RETURN_IF_ERROR(copy_to_execution_graph(source, &target));
     target->run_options = options;
     TENGINE_RETURN_IF_ERROR(run_passes(*target, passes));
@@ -122,12 +122,12 @@ int create_for_run(const graph& source, const ir_run_options_t& options, graph**
 
 int take_tengine_form(graph& graph)
 {
-    return give_source_form(graph, true);
+    return to_source_form(graph, true);
 }
 
 int take_onnx_form(graph& graph)
 {
-    return give_source_form(graph, false);
+    return to_source_form(graph, false);
 }
 
 constexpr Pass kTenginePasses[] = {
@@ -139,13 +139,13 @@ constexpr Pass kTenginePasses[] = {
     {"merge_batch_norms", merge_batch_norms},
     {"clean", remove_dead_code},
     {"raise", raise_graph},
-    {"quantized_tensors", say_quantization_in_tensors},
+    {"quantized_tensors", fold_qdq_nodes},
     {"clean", remove_dead_code},
     {"source_form", take_tengine_form},
 };
 
 constexpr Pass kOnnxPasses[] = {
-    {"quantized_tensors", say_quantization_in_nodes},
+    {"quantized_tensors", insert_qdq_nodes},
     {"lower", lower_graph},
     {"dead_code", remove_dead_code},
     {"infer", infer_graph},
@@ -164,7 +164,7 @@ constexpr Pass kFloatOnnxPasses[] = {
 };
 
 constexpr Pass kFloatTenginePasses[] = {
-    {"quantized_tensors", say_quantization_in_nodes},
+    {"quantized_tensors", insert_qdq_nodes},
     {"lower", lower_graph},
     {"dead_code", remove_dead_code},
     {"infer", infer_graph},
@@ -220,7 +220,7 @@ Vector<String> list_pass_names()
     return names;
 }
 
-void check_dump_wish()
+void check_dump_name()
 {
     const char* wanted = wanted_dump();
     if (!wanted || std::strcmp(wanted, "all") == 0) return;
@@ -230,7 +230,8 @@ void check_dump_wish()
         known += name + ", ";
     }
     log_at_any_level([&] {
-        TLOG_WARNING("TG_DUMP=%.40s is no pass; there are %sand all", wanted, known.c_str());
+        TLOG_WARNING("TG_DUMP: invalid pass '%.40s': expected one of %sor all", wanted,
+                     known.c_str());
     });
 }
 

@@ -20,7 +20,7 @@ int fail_absent()
 // Nodes between DequantizeLinear and QuantizeLinear compute in float.
 void take_model_precision(graph&) {}
 
-int heed_precision_wishes(graph& graph)
+int apply_precision_options(graph& graph)
 {
     return graph.run_options.precision == TENGINE_MODE_FP32 ? TENGINE_OK : fail_absent();
 }

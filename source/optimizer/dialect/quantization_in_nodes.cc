@@ -173,7 +173,7 @@ bool has_tengine_nodes(const graph& graph)
 
 }  // namespace
 
-int say_quantization_in_nodes(graph& graph)
+int insert_qdq_nodes(graph& graph)
 {
     if (!has_tengine_nodes(graph)) return TENGINE_OK;
     take_model_precision(graph);

@@ -164,7 +164,7 @@ int quantise_clamped(const node& clamp)
 
 }  // namespace
 
-int say_quantization_in_tensors(graph& graph)
+int fold_qdq_nodes(graph& graph)
 {
     using Absorb = int (*)(struct graph&, node&);
     // What goes to the program comes last: it needs to be Tengine's result by then.

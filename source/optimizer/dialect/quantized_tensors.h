@@ -10,12 +10,12 @@ namespace tengine {
 
 // quantization_in_nodes.cc: Tengine's way to ONNX's, for all Tengine nodes that are to be lowered.
 // A run that asks for no precision of its own then has that of the model.
-int say_quantization_in_nodes(graph& graph);
+int insert_qdq_nodes(graph& graph);
 
 // quantization_in_tensors.cc: ONNX's way to Tengine's, around Tengine nodes: QuantizeLinear behind
 // one, and behind an input of the graph that nobody else reads, DequantizeLinear before one. Others
 // stay.
-int say_quantization_in_tensors(graph& graph);
+int fold_qdq_nodes(graph& graph);
 
 // ---- what both need ----
 

@@ -114,7 +114,7 @@ int set_node_lists(graph& graph)
 
 }  // namespace
 
-int give_source_form(graph& graph, bool outputs_are_nodes)
+int to_source_form(graph& graph, bool outputs_are_nodes)
 {
     Namer namer(graph);
     TENGINE_RETURN_IF_ERROR(add_source_nodes(graph, namer));

@@ -156,7 +156,7 @@ void take_model_precision(graph& graph)
         graph.run_options.precision = precision_of(graph);
 }
 
-int heed_precision_wishes(graph& graph)
+int apply_precision_options(graph& graph)
 {
     if (graph.run_options.precision == TENGINE_MODE_FP32) return TENGINE_OK;
     const ir_context_t* context = graph.attribute->context;
