@@ -48,7 +48,8 @@ std::vector<Measurement> measure_all(const BenchOptions& options)
 void bench(const BenchOptions& options)
 {
     if (options.measure.profile && options.measure.frames > 1)
-        throw Misuse("--profile needs runs that do not overlap; it does not go with --frames");
+        throw Misuse(
+            "--profile cannot be combined with --frames: it needs runs that do not overlap");
     check_output_path("--json", options.json);
     catch_interrupt();
     const std::vector<Measurement> measurements = measure_all(options);
@@ -73,14 +74,15 @@ void add_run_options(Command* command, BenchOptions* options)
         .excludes(runs)
         .in_range(0.001, double{kMostSeconds})
         .value_name("S");
-    command->add_option("--warmup", &options->measure.warmup, "Runs before these")
+    command
+        ->add_option("--warmup", &options->measure.warmup, "Warm-up runs before the measured ones")
         .shows_default()
         .in_range(0, kMostRuns)
         .value_name("N");
     command
         ->add_option("--frames", &options->measure.frames,
-                     "Runs under way at the same time, for the throughput of several devices: "
-                     "with the scheduler pipeline")
+                     "Runs in flight at the same time, to measure the throughput of several "
+                     "devices; uses the pipeline scheduler")
         .shows_default()
         .in_range(1, kMostFrames)
         .value_name("N");
@@ -89,15 +91,15 @@ void add_run_options(Command* command, BenchOptions* options)
 void add_report_options(Command* command, BenchOptions* options)
 {
     command->add_flag("--profile", &options->measure.profile,
-                      "Show by operator and by node where the time goes");
-    command->add_option("--top", &options->top, "Slowest nodes to print of a profile")
+                      "Show the time spent in each operator and node");
+    command->add_option("--top", &options->top, "Number of slowest nodes that the profile lists")
         .shows_default()
         .in_range(1, kMostRuns)
         .value_name("N");
     command
-        ->add_option("--json", &options->json, "File to write the report to; - : standard output")
+        ->add_option("--json", &options->json, "File to write the report to; - for standard output")
         .value_name("FILE");
-    command->add_flag("--quiet", &options->quiet, "Do not show how far it is");
+    command->add_flag("--quiet", &options->quiet, "Do not show progress");
 }
 
 }  // namespace
@@ -105,12 +107,12 @@ void add_report_options(Command* command, BenchOptions* options)
 void add_bench_command(CommandLine* line)
 {
     const auto options = std::make_shared<BenchOptions>();
-    Command command = line->add_command("bench", "Measure the time and memory of models");
+    Command command = line->add_command("bench", "Measure the speed and memory use of models");
     command.add_option("MODEL", &options->models, "Model files, such as net.onnx").required();
     command
         .add_option("--threads", &options->threads,
-                    "Numbers of threads, separated by commas: one measurement for each; "
-                    "0: one thread for each core")
+                    "Thread counts, separated by commas, measured one after the other; 0: one "
+                    "thread for each core")
         .separated_by_commas()
         .in_range(0, kMostThreads)
         .value_name("LIST");

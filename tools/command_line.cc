@@ -120,10 +120,10 @@ std::string describe_extra(const CLI::App& app)
     const std::string option_name = word.substr(0, word.find('='));
     const std::string nearest = nearest_word(is_option ? option_name : word, known);
     const std::string what = is_option ? "option" : parsed.empty() ? "command" : "argument";
-    std::string text = "there is no " + what + " '" + word + "'";
-    if (what == "argument") text = "nothing takes the argument '" + word + "'";
+    std::string text = "unknown " + what + " '" + word + "'";
+    if (what == "argument") text = "unexpected argument '" + word + "'";
     if (!nearest.empty()) return text + "; did you mean " + nearest + "?";
-    return what == "command" ? text + "; there are " + joined(known, ", ") : text;
+    return what == "command" ? text + "; expected " + joined(known, ", ") : text;
 }
 
 }  // namespace
@@ -249,7 +249,7 @@ void CommandLine::run(int argc, char** argv)
         throw Misuse(error.what());
     }
     if (app_->get_subcommands().empty())
-        throw Misuse("a command is missing: " + joined(command_names(*app_), " or "));
+        throw Misuse("missing command: expected " + joined(command_names(*app_), " or "));
 }
 
 }  // namespace tengine::tools

@@ -39,7 +39,7 @@ void add_convert_command(CommandLine* line)
     const auto options = std::make_shared<ConvertOptions>();
     Command command = line->add_command("convert", "Write a model in another format");
     command.add_option("IN", &options->from, "Model file").required();
-    command.add_option("OUT", &options->to, "File to write; its ending names the format")
+    command.add_option("OUT", &options->to, "Output file; its extension selects the format")
         .required();
     add_shape_option(&command, &options->common);
     command.set_work([options] { convert(*options); });

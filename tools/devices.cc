@@ -106,7 +106,7 @@ void list_devices(const std::string& json)
     const std::vector<Option> options = describe_options();
     if (json != "-") {
         print_devices(devices);
-        std::printf("\noptions (--option), with what they are when not given\n");
+        std::printf("\noptions (--option) and their defaults\n");
         print_options(options);
         for (const Device& device : devices)
             print_options(device.options);
@@ -131,8 +131,9 @@ void add_devices_command(CommandLine* line)
 {
     const auto json = std::make_shared<std::string>();
     Command command = line->add_command(
-        "devices", "List the devices, what they take, the CPU's features, and options");
-    command.add_option("--json", json.get(), "File to write the list to; - : standard output")
+        "devices",
+        "List the devices with their types and operators, the CPU's features, and the options");
+    command.add_option("--json", json.get(), "File to write the list to; - for standard output")
         .value_name("FILE");
     command.set_work([json] { list_devices(*json); });
 }

@@ -20,9 +20,8 @@ double parse_bound(const std::string& number, const std::string& text)
     char* end = nullptr;
     const double value = std::strtod(number.c_str(), &end);
     if (number.empty() || *end != '\0' || !(value >= 0) || std::isinf(value))
-        throw Failure(
-            "--tolerance '" + text +
-            "' is not RELATIVE[,ABSOLUTE], two numbers of 0 or more such as 0.001,0.00001");
+        throw Failure("invalid --tolerance '" + text +
+                      "': expected RELATIVE[,ABSOLUTE], numbers of 0 or more, e.g. 0.001,0.00001");
     return value;
 }
 
@@ -112,10 +111,10 @@ Agreement compare(const Tensor& output, const Tensor& expected, const Tolerance&
 {
     const bool are_real = is_floating(output.data_type) && is_floating(expected.data_type);
     if (!are_real && output.data_type != expected.data_type)
-        return {false, std::string("it is ") + tengine_data_type_get_name(output.data_type) +
-                           ", expected is " + tengine_data_type_get_name(expected.data_type)};
+        return {false, std::string("its type is ") + tengine_data_type_get_name(output.data_type) +
+                           ", expected " + tengine_data_type_get_name(expected.data_type)};
     if (output.shape != expected.shape)
-        return {false, "its shape is " + shape_text(output.shape) + ", expected is " +
+        return {false, "its shape is " + shape_text(output.shape) + ", expected " +
                            shape_text(expected.shape)};
     const size_t number = output.element_number();
     if (number == 0) return {true, "both are empty"};

@@ -17,7 +17,7 @@ void copy_channels(const std::vector<float>& values, const char* option, float o
 {
     if (values.size() != 1 && values.size() != 3)
         throw Failure(std::string(option) + " has " + std::to_string(values.size()) +
-                      " numbers, wanted are 1 or 3");
+                      " numbers, expected 1 or 3");
     for (size_t c = 0; c < 3; ++c)
         out_values[c] = values[values.size() == 1 ? 0 : c];
 }

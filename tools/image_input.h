@@ -22,7 +22,7 @@ bool is_picture(const std::string& content);
 
 // The picture (PNG, JPEG, BMP, PGM, PPM) resized to an input of this type and shape, which must be
 // fp32 and 1x<1 or 3>xHxW. Where the shape has -1 the batch is 1, and height and width are the
-// picture's own. Throws Failure: another type or shape, a file that is no picture.
+// picture's own. Throws Failure: another type or shape, a file that is not a picture.
 Tensor decode_picture(const std::string& content, int data_type, const std::vector<int>& shape,
                       const ImageValues& values);
 

@@ -27,14 +27,14 @@ Tensor find_array(const std::string& content, const std::string& name)
         names.push_back(array.name);
     }
     if (arrays.size() == 1) return std::move(arrays[0]);
-    throw Failure("it has no array '" + name + "'; its arrays are " + quoted_list(names));
+    throw Failure("the file has no array '" + name + "'; its arrays are " + quoted_list(names));
 }
 
 Tensor make_raw(const std::string& content, const WantedTensor& wanted)
 {
     if (!wanted.has_rank || std::count(wanted.shape.begin(), wanted.shape.end(), -1) > 1)
-        throw Failure("raw elements need a shape, which '" + wanted.name +
-                      "' has not; --shape gives it");
+        throw Failure("raw elements need a complete shape: set that of '" + wanted.name +
+                      "' with --shape");
     return decode_raw(content, wanted.data_type, wanted.shape);
 }
 
@@ -49,7 +49,7 @@ Tensor decode(const std::string& path, const std::string& content, const WantedT
         return make_raw(content, wanted);
     if (!is_picture(content))
         throw Failure(
-            "it is neither a tensor (.npy, .pb, .npz, .bin) nor a picture (PNG, JPEG, "
+            "unknown format: expected a tensor (.npy, .pb, .npz, .bin) or a picture (PNG, JPEG, "
             "BMP, PGM, PPM)");
     return decode_picture(content, wanted.picture_type, wanted.shape, image_values);
 }

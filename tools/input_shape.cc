@@ -15,12 +15,12 @@ namespace {
 int parse_extent(const std::string& extent, const std::string& text)
 {
     if (extent.empty() || extent.find_first_not_of("0123456789") != std::string::npos)
-        throw Failure("'" + text + "' is no shape; one looks like 1x3x224x224 or scalar");
+        throw Failure("invalid shape '" + text + "': expected e.g. 1x3x224x224 or scalar");
     int64_t value = 0;
     for (const char digit : extent) {
         value = value * 10 + (digit - '0');
         if (value > INT_MAX)
-            throw Failure("the shape '" + text + "' is too large: a dimension is at most " +
+            throw Failure("invalid shape '" + text + "': a dimension is at most " +
                           std::to_string(INT_MAX));
     }
     return static_cast<int>(value);

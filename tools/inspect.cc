@@ -86,8 +86,8 @@ void print_totals(const Report& report)
                 count_text(static_cast<double>(report.parameters)).c_str(), constants.c_str());
     std::printf("MACs        %s\n", count_text(static_cast<double>(report.macs)).c_str());
     std::printf("threads     %d\n", report.threads);
-    std::printf("memory      %s constants, %s planned for what is computed\n", constants.c_str(),
-                bytes_text(static_cast<double>(report.arena_bytes)).c_str());
+    std::printf("memory      %s constants, %s planned for intermediate results\n",
+                constants.c_str(), bytes_text(static_cast<double>(report.arena_bytes)).c_str());
 }
 
 void print_operators(const Report& report)
@@ -130,7 +130,7 @@ void print_parts(const Report& report)
 // One cell: every device that came first and did not get the node, with its sentence.
 std::string reason_text(const PlacedNode& node)
 {
-    if (node.refused.empty()) return "first in the list to take it";
+    if (node.refused.empty()) return "first device in the list that takes it";
     std::string text;
     for (const Refusal& refusal : node.refused)
         text += (text.empty() ? "" : "; ") + refusal.device + ": " + refusal.message;
@@ -151,10 +151,10 @@ std::vector<std::pair<std::string, std::vector<std::string>>> list_reasons(const
     return list;
 }
 
-// Below the nodes, where there is no room beside them.
+// Below the nodes, when they do not fit beside them.
 void print_reasons(const Report& report, size_t width)
 {
-    std::printf("\nwhy there\n");
+    std::printf("\nreasons\n");
     for (const auto& [reason, nodes] : list_reasons(report)) {
         std::vector<std::string> names;
         for (const std::string& name : nodes)
@@ -175,7 +175,7 @@ void print_nodes(const Report& report)
     const TableStyle style = table_style(report);
     const auto reasons = list_reasons(report);
     Rows explained = rows;
-    explained[0].push_back("why there");
+    explained[0].push_back("reason");
     for (size_t i = 0; i < report.nodes.size(); ++i)
         explained[i + 1].push_back(reason_text(report.nodes[i]));
     const bool fits = style.width == 0 || width_of(table_text(explained)) <= style.width;
@@ -185,8 +185,7 @@ void print_nodes(const Report& report)
     }
     std::printf("\n%s", table_text(rows, style).c_str());
     if (reasons.size() > 1) print_reasons(report, style.width);
-    if (reasons.size() == 1)
-        std::printf("\nwhy there: %s, all of them\n", reasons[0].first.c_str());
+    if (reasons.size() == 1) std::printf("\nreason: %s (all nodes)\n", reasons[0].first.c_str());
 }
 
 void print_report(const Report& report)
@@ -208,8 +207,8 @@ void print_model(const Report& report, const std::string& missing)
         std::printf("output      %s\n", output.name.c_str());
     const std::string constants = bytes_text(static_cast<double>(report.constant_bytes));
     std::printf(
-        "parameters  %s in %s\nMACs        ?\nmemory      %s constants, ? planned for what "
-        "is computed\n",
+        "parameters  %s in %s\nMACs        ?\nmemory      %s constants, ? planned for intermediate "
+        "results\n",
         count_text(static_cast<double>(report.parameters)).c_str(), constants.c_str(),
         constants.c_str());
     print_operators(report);
@@ -258,15 +257,16 @@ void add_inspect_command(CommandLine* line)
     command.add_option("MODEL", &options->model, "Model file, such as net.onnx").required();
     add_placement_options(&command, &options->common);
     add_threads_option(&command, &options->threads);
-    command.add_option("--json", &options->json, "File to write the report to; - : standard output")
+    command
+        .add_option("--json", &options->json, "File to write the report to; - for standard output")
         .value_name("FILE");
     command
         .add_option("--dot", &options->dot,
-                    "File to draw the placement to, for Graphviz; - : standard output")
+                    "File to write the placement to, as a Graphviz graph; - for standard output")
         .value_name("FILE");
     command.add_flag("--operators", &options->operators,
-                     "Print only the operators that a library for this model needs, one a line, "
-                     "for its CMake option TENGINE_OPERATORS_FROM");
+                     "Print only the operators that this model needs, one per line, for the CMake "
+                     "option TENGINE_OPERATORS_FROM");
     command.set_work([options] { inspect(*options); });
 }
 

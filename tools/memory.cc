@@ -20,7 +20,7 @@ DeviceMemory read_device_memory(graph_t graph, int index)
 std::string unknown_text(int parts)
 {
     if (parts == 0) return "";
-    return "and what is not known of " + std::to_string(parts) + (parts == 1 ? " part" : " parts");
+    return "unknown for " + std::to_string(parts) + (parts == 1 ? " part" : " parts");
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ std::string memory_text(const GraphMemory& memory, size_t width)
     if (memory.borrowed > 0)
         add("constants in the program's memory", memory.borrowed, "not in the total");
     add("constants", memory.owned);
-    add("constants made by the preparation", memory.derived);
+    add("constants computed by prerun", memory.derived);
     add("inputs and results", memory.values);
     add("between parts", memory.borders);
     for (const DeviceMemory& device : memory.devices) {

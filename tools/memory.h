@@ -36,7 +36,7 @@ struct GraphMemory
 // Now. Throws Failure.
 GraphMemory read_graph_memory(graph_t graph);
 
-// The fields that docs/report.md has under `memory`, but for `constants` and `arena`.
+// The fields that docs/report.md has under `memory`, except `constants` and `arena`.
 Json to_json(const GraphMemory& memory);
 
 // A table with a line for each kind of memory there is, and the total; `width` as in TableStyle.

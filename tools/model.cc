@@ -38,9 +38,10 @@ bool is_only_first_free(const DeclaredShape& shape)
 void say_first_is_one(const std::string& path, const DeclaredShape& shape)
 {
     static std::set<std::string> said;
-    const std::string line =
-        path + ": input '" + shape.input + "' is " + declared_text(shape) + ", taken as " +
-        wanted_shape_text(shape).substr(shape.input.size() + 1) + "; --shape sets it";
+    const std::string line = path + ": input '" + shape.input + "' is declared as " +
+                             declared_text(shape) + ", run as " +
+                             wanted_shape_text(shape).substr(shape.input.size() + 1) +
+                             "; set it with --shape";
     if (said.insert(line).second) std::fprintf(stderr, "tengine: %s\n", line.c_str());
 }
 
@@ -126,8 +127,8 @@ Model::Model(const std::string& path, const ModelOptions& options) : path_(path)
     const char* format = format_of(path);
     graph_.reset(create_graph(context_.get(), format ? format : "onnx", path.c_str()));
     if (!graph_ && !format)
-        throw Failure("'" + path + "' is of no known model format, which are " +
-                      format_endings("and") + "; as ONNX: " + get_tengine_error());
+        throw Failure("'" + path + "' has an unknown model format: expected " +
+                      format_endings("or") + "; read as ONNX: " + get_tengine_error());
     if (!graph_) fail_api(path);
     const std::vector<std::string> names = input_names(graph());
     shapes_ = name_values("--shape", options_.shapes, names, "input");
@@ -179,9 +180,9 @@ std::vector<int> Model::settle_shape(const DeclaredShape& declared) const
     if (given != shapes_.end()) return parse_shape(given->second);
     if (!is_free(declared)) return declared.dims;
     if (!is_only_first_free(declared))
-        throw Failure(path_ + ": its input '" + declared.input + "' takes " +
-                      declared_text(declared) + "; say which with " + missing_shapes() +
-                      (declared.has_rank ? ", a number for each ?" : ", for example"));
+        throw Failure(path_ + ": input '" + declared.input + "' is declared as " +
+                      declared_text(declared) + "; set it with " + missing_shapes() +
+                      (declared.has_rank ? ", with a number for each ?" : ", for example"));
     if (options_.says_guess) say_first_is_one(path_, declared);
     std::vector<int> shape = declared.dims;
     shape[0] = 1;
@@ -201,7 +202,7 @@ Tensor Model::read_input(tensor_t input, const DeclaredShape& declared, const st
     wanted.has_rank = is_given || declared.has_rank;
     Tensor tensor = read_input_file(file, wanted, options_.image_values);
     if (is_given && tensor.shape != wanted.shape)
-        throw Failure("input '" + declared.input + "': --shape says " + shape_text(wanted.shape) +
+        throw Failure("input '" + declared.input + "': --shape is " + shape_text(wanted.shape) +
                       ", '" + file + "' holds " + shape_text(tensor.shape));
     return quantise(input, tensor);
 }
@@ -248,7 +249,8 @@ void Model::set_inputs()
 void Model::prepare(int threads)
 {
     const size_t cores = options_.cores & get_cluster_affinity_mask(options_.cluster);
-    if (options_.cores != 0 && cores == 0) throw Failure("the --cluster has none of the --cores");
+    if (options_.cores != 0 && cores == 0)
+        throw Failure("--cores: none of them belongs to --cluster");
     if (threads <= 0) threads = static_cast<int>(std::bitset<64>(cores).count());
     const options_t options = {threads, options_.cluster, options_.precision, cores};
     if (prerun_graph_multithread(graph(), options) < 0) fail_api(path_);

@@ -28,7 +28,7 @@ int parse_precision(const std::string& text)
 {
     const auto precision = kPrecisions.find(text);
     if (precision == kPrecisions.end())
-        throw Misuse("--precision: '" + text + "' is none of " + precision_names());
+        throw Misuse("invalid --precision '" + text + "': expected one of " + precision_names());
     return precision->second;
 }
 
@@ -63,12 +63,12 @@ size_t parse_cores(const std::string& text)
     for (std::string range; std::getline(list, range, ',');) {
         const size_t cores = parse_core_range(range);
         if (cores == 0)
-            throw Misuse("--cores: '" + range +
-                         "' is no core and no range of cores, such as 0 or 2-3");
+            throw Misuse("invalid --cores '" + range +
+                         "': expected a core or a range of cores, e.g. 0 or 2-3");
         mask |= cores;
     }
     if ((mask & get_cluster_affinity_mask(TENGINE_CLUSTER_ALL)) != mask)
-        throw Misuse("--cores: '" + text + "' has cores that this program may not use");
+        throw Misuse("--cores: '" + text + "' names cores that this process may not use");
     return mask;
 }
 
@@ -77,14 +77,14 @@ std::string judge_pair(const std::string& text, const char* form)
 {
     const size_t equals = text.find('=');
     const bool is_pair = equals != std::string::npos && equals > 0;
-    return is_pair ? "" : "'" + text + "' is not " + form;
+    return is_pair ? "" : "invalid value '" + text + "': expected " + form;
 }
 
 void add_context_options(Command* command, ModelOptions* options)
 {
     command
         ->add_option("--option", &options->options,
-                     "Option by key, such as split.prune=0, or of a device, NAME.KEY=VALUE; may be "
+                     "Option, e.g. split.prune=0, or option of a device, NAME.KEY=VALUE; may be "
                      "repeated. `tengine devices` lists the keys")
         .value_name("KEY=VALUE")
         .repeatable()
@@ -92,8 +92,8 @@ void add_context_options(Command* command, ModelOptions* options)
     command
         ->add_option(
             "--affinity", &options->affinities,
-            "Devices for some nodes: conv*=TPU,CPU for these only, op:Softmax=!TPU for any "
-            "but this; may be repeated, the last that fits a node counts")
+            "Devices that nodes may run on: conv*=TPU,CPU allows only these, op:Softmax=!TPU "
+            "allows all but this one; may be repeated, the last match for a node counts")
         .value_name("NODES=DEVICES")
         .repeatable()
         .checked_by([](const std::string& text) { return judge_pair(text, "NODES=DEVICES"); });
@@ -103,7 +103,7 @@ void add_context_options(Command* command, ModelOptions* options)
 
 void add_threads_option(Command* command, int* threads)
 {
-    command->add_option("--threads", threads, "Threads; 0: one for each core")
+    command->add_option("--threads", threads, "Thread count; 0: one for each core")
         .shows_default()
         .in_range(0, kMostThreads)
         .value_name("N");
@@ -111,25 +111,22 @@ void add_threads_option(Command* command, int* threads)
 
 void add_core_options(Command* command, ModelOptions* options)
 {
-    command
-        ->add_option("--cluster", &options->cluster,
-                     "Cores to use: all, big, medium or little ones")
+    command->add_option("--cluster", &options->cluster, "Cluster of cores to use")
         .one_of(kClusters)
         .value_name("C");
     command
         ->add_option(
             "--cores", [options](const std::string& text) { options->cores = parse_cores(text); },
-            "Of these the cores with such numbers, as in 0,2-3")
+            "Use only these cores of the cluster, e.g. 0,2-3")
         .value_name("LIST");
 }
 
 void add_shape_option(Command* command, ModelOptions* options)
 {
     command
-        ->add_option(
-            "--shape", &options->shapes,
-            "Shape of an input, such as image=1x3x224x224; may be repeated. A model with one "
-            "input needs no NAME=")
+        ->add_option("--shape", &options->shapes,
+                     "Shape of an input, e.g. image=1x3x224x224; may be repeated. NAME= may be "
+                     "omitted if the model has one input")
         .value_name("[NAME=]SHAPE")
         .repeatable();
 }
@@ -146,7 +143,7 @@ void add_placement_options(Command* command, ModelOptions* options)
         ->add_option(
             "--precision",
             [options](const std::string& text) { options->precision = parse_precision(text); },
-            "Numbers to compute with, where a device takes them: " + precision_names() +
+            "Precision to compute in, where a device supports it: " + precision_names() +
                 ". int8 and uint8 need a quantised model or --option precision.table=FILE")
         .value_name("P");
     add_shape_option(command, options);
@@ -156,13 +153,13 @@ void add_picture_options(Command* command, ImageValues* values)
 {
     command
         ->add_option("--mean", &values->mean,
-                     "Of a picture, is subtracted from each pixel (0 to 255): a number or R,G,B")
+                     "Value subtracted from each pixel (0 to 255) of a picture: a number or R,G,B")
         .separated_by_commas()
         .value_name("R,G,B");
     command
         ->add_option("--scale", &values->scale,
-                     "Of a picture, what that is then multiplied by: a number or R,G,B; "
-                     "without it 1/255")
+                     "Factor that each pixel of a picture is then multiplied by: a number or "
+                     "R,G,B. Default: 1/255")
         .separated_by_commas()
         .value_name("R,G,B");
 }
@@ -170,16 +167,16 @@ void add_picture_options(Command* command, ImageValues* values)
 void add_input_options(Command* command, ModelOptions* options)
 {
     command
-        ->add_option(
-            "--input", &options->inputs,
-            "File for an input: .npy, .npz, ONNX tensor .pb, raw elements .bin, or a picture (PNG, "
-            "JPEG, BMP, PGM, PPM); - is standard input, .npy, .npz, a picture or else raw; may be "
-            "repeated. A model with one input needs no NAME=, an .npz with an array for each input "
-            "neither. A quantised input takes real numbers too. Without it: random numbers")
+        ->add_option("--input", &options->inputs,
+                     "Input file: .npy, .npz, ONNX tensor .pb, raw elements .bin, or a picture "
+                     "(PNG, JPEG, BMP, PGM, PPM); - for standard input: .npy, .npz, a picture, or "
+                     "raw elements; may be repeated. NAME= may be omitted if the model has one "
+                     "input, and for an .npz with an array for each input. A quantised input also "
+                     "takes real numbers. Default: random numbers")
         .value_name("[NAME=]FILE")
         .repeatable();
     add_picture_options(command, &options->image_values);
-    command->add_option("--seed", &options->seed, "Seed of the random numbers").value_name("N");
+    command->add_option("--seed", &options->seed, "Seed for random numbers").value_name("N");
 }
 
 }  // namespace tengine::tools

@@ -54,7 +54,7 @@ std::map<std::string, std::string> name_values(const std::string& option,
             files_for_all.push_back(argument);
         } else {
             throw Failure(option + " '" + argument + "' names no " + role +
-                          " of the model; these are " + quoted_list(names));
+                          " of the model: expected " + quoted_list(names));
         }
     }
     const std::map<std::string, std::string> named = values;

@@ -17,14 +17,14 @@ void check_output_path(const std::string& option, const std::string& path)
         throw Failure(option + " '" + path + "' cannot be written: " + reason);
     };
     std::error_code error;
-    if (fs::is_directory(path, error)) fail("it is a folder; a file is wanted");
+    if (fs::is_directory(path, error)) fail("it is a folder, expected a file");
     const fs::path parent = fs::path(path).parent_path();
     const std::string folder = parent.empty() ? "." : parent.string();
-    if (!fs::is_directory(folder, error)) fail("there is no folder '" + folder + "'");
+    if (!fs::is_directory(folder, error)) fail("folder '" + folder + "' does not exist");
     if (access(folder.c_str(), W_OK) != 0)
-        fail("the folder '" + folder + "' may not be written to");
+        fail("no permission to write to folder '" + folder + "'");
     if (fs::exists(path, error) && access(path.c_str(), W_OK) != 0)
-        fail("the file may not be written to");
+        fail("no permission to write to the file");
 }
 
 }  // namespace tengine::tools

@@ -94,7 +94,7 @@ std::vector<std::string> read_labels(const std::string& path)
         if (!line.empty() && line.back() == '\r') line.pop_back();
         labels.push_back(line);
     }
-    if (labels.empty()) throw Failure("'" + path + "' has no labels; wanted is one on each line");
+    if (labels.empty()) throw Failure("'" + path + "' has no labels: expected one per line");
     return labels;
 }
 

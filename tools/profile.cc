@@ -224,7 +224,7 @@ std::string profile_text(const Profile& profile, int top)
         operators_text(profile) + "\n" + nodes_text(profile, static_cast<size_t>(top));
     if (!profile.untimed.empty())
         text += std::to_string(profile.untimed.size()) +
-                " nodes have no time: their device does not tell\n";
+                " nodes have no time: their device does not report it\n";
     return text;
 }
 

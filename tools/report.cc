@@ -54,7 +54,7 @@ void add_totals(graph_t graph, Report* report)
     }
 }
 
-// The nodes that stand for inputs and constants are no work and not counted.
+// Nodes that stand for inputs and constants do no work and are not counted.
 bool is_work(node_t node)
 {
     const std::string op = get_node_op(node);

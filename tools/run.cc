@@ -69,7 +69,7 @@ std::vector<std::string> write_outputs(const std::string& folder,
     std::vector<std::string> paths;
     std::error_code error;
     fs::create_directories(folder, error);
-    if (error) throw Failure("'" + folder + "' cannot be made: " + error.message());
+    if (error) throw Failure("'" + folder + "' cannot be created: " + error.message());
     std::set<std::string> taken;
     for (const Tensor& output : outputs) {
         std::string name = file_name(output.name);
@@ -89,8 +89,8 @@ void check_ranking(const RunOptions& options, const std::vector<std::string>& la
     const bool has_row = std::any_of(outputs.begin(), outputs.end(), is_row);
     if ((!labels.empty() || options.top) && !has_row)
         throw Failure(
-            "--labels and --top are for an output that is one row of real numbers, which "
-            "this model has not");
+            "--labels and --top need an output that is one row of real numbers; this model has "
+            "none");
     for (const Tensor& output : outputs) {
         if (!labels.empty() && is_row(output) && labels.size() != output.element_number())
             throw Failure("'" + options.labels + "' has " + std::to_string(labels.size()) +
@@ -175,7 +175,7 @@ void fail_if_different(const std::vector<Comparison>& comparisons)
     int number = 0;
     for (const Comparison& comparison : comparisons) {
         if (comparison.agreement.agrees || ++number > 1) continue;
-        text = "output '" + comparison.output->name + "' is not as in '" + comparison.file +
+        text = "output '" + comparison.output->name + "' differs from '" + comparison.file +
                "': " + comparison.agreement.text;
     }
     if (number > 1) text += "; " + std::to_string(number - 1) + " more differ";
@@ -217,28 +217,26 @@ void add_output_options(Command* command, RunOptions* options)
         .value_name("DIR");
     command
         ->add_option("--labels", &options->labels,
-                     "File with a name for each number of an output that is one row, one a line")
+                     "File with names for the numbers of an output that is one row, one per line")
         .value_name("FILE");
     command
         ->add_option("--top", &options->top,
-                     "How many of the largest numbers of such an output to print [5]")
+                     "How many of the largest numbers of such an output to print. Default: 5")
         .in_range(1, kMostRanked)
         .value_name("K");
     const CommandOption expect =
         command
             ->add_option(
                 "--expect", &options->expected,
-                "File that an output is compared with, of the kinds of --input; may be "
-                "repeated. A model with one output needs no NAME=. Where they differ the exit "
-                "status is 1")
+                "File to compare an output with, in any format of --input; may be repeated. NAME= "
+                "may be omitted if the model has one output. The exit status is 1 if they differ")
             .value_name("[NAME=]FILE")
             .repeatable();
     command
         ->add_option("--tolerance", &options->tolerance,
-                     "By how much a number may differ from the expected one: a share of that, and "
-                     "what is added to it; one number is for both. Without it what the arithmetic "
-                     "allows: 0.001,0.00001 in fp32, 0.01 in fp16, 0.05 in bf16, 0.1 in int8; "
-                     "integers have to be the same")
+                     "Allowed difference from the expected number: relative to it, plus absolute; "
+                     "one number sets both. The default depends on the precision: 0.001,0.00001 in "
+                     "fp32, 0.01 in fp16, 0.05 in bf16, 0.1 in int8; integers must be equal")
         .value_name("RELATIVE[,ABSOLUTE]")
         .needs(expect);
 }
@@ -254,10 +252,10 @@ void add_run_command(CommandLine* line)
     add_output_options(&command, options.get());
     command
         .add_option("--json", &options->json,
-                    "File to write the placement to, with the times of this run; - : standard "
-                    "output, and then nothing else goes there")
+                    "File to write the placement to, with the times of this run; - for standard "
+                    "output, which then carries nothing else")
         .value_name("FILE");
-    command.add_flag("--memory", &options->memory, "Print what the model holds in memory, too");
+    command.add_flag("--memory", &options->memory, "Also print the memory that the model holds");
     add_placement_options(&command, &options->common);
     add_threads_option(&command, &options->threads);
     command.set_work([options] { run(*options); });

@@ -64,7 +64,7 @@ TEST(BenchOption, FramesOverlap)
     const Finished finished =
         run({"bench", data_file("digits.onnx"), "--frames", "2", "--profile"});
     EXPECT_EQ(finished.status, 2);
-    EXPECT_THAT(finished.errors, HasSubstr("it does not go with --frames"));
+    EXPECT_THAT(finished.errors, HasSubstr("cannot be combined with --frames"));
 }
 
 TEST(BenchOption, CoresAreChosen)
@@ -78,7 +78,8 @@ TEST(BenchOption, CoresAreChosen)
         EXPECT_EQ(finished.status, 2) << value;
         return finished.errors;
     };
-    EXPECT_THAT(message("--cores", "a"), HasSubstr("'a' is no core and no range of cores"));
+    EXPECT_THAT(message("--cores", "a"),
+                HasSubstr("invalid --cores 'a': expected a core or a range of cores"));
     EXPECT_THAT(message("--cores", "3-1"), HasSubstr("'3-1'"));
     EXPECT_THAT(message("--cores", "0-99"), HasSubstr("'0-99'"));
     EXPECT_THAT(message("--cluster", "tiny"), HasSubstr("tiny"));
@@ -107,7 +108,7 @@ TEST(BenchOption, AFileThatCannotBeWrittenIsToldBeforeTheRuns)
     const Finished finished =
         run({"bench", model, "--runs", "1000000", "--json", "/nowhere/bench.json"});
     EXPECT_EQ(finished.status, 1);
-    EXPECT_THAT(finished.errors, HasSubstr("there is no folder '/nowhere'"));
+    EXPECT_THAT(finished.errors, HasSubstr("folder '/nowhere' does not exist"));
 }
 
 // ---- --profile ----

@@ -163,7 +163,7 @@ TEST_F(ConvertMisuse, TheCommandLineIsWrong)
     expect_error({}, 2, "IN is required");
     expect_error({digits_}, 2, "OUT is required");
     expect_error({digits_, out_ + "/a.tmfile", "--shape", "picture=1x1x8x8"}, 1,
-                 "--shape 'picture=1x1x8x8' names no input of the model; these are 'image'");
+                 "--shape 'picture=1x1x8x8' names no input of the model: expected 'image'");
     expect_error({digits_, out_ + "/a.tmfile", "--shape", "image=1x1x9x9x9"}, 1, "/stem/Conv");
     expect_error({digits_, out_ + "/a.bin"}, 1,
                  "/a.bin': the file name must end in .onnx or .tmfile");

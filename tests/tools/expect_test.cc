@@ -64,8 +64,8 @@ TEST(Comparison, IntegersAreExact)
 TEST(Comparison, TypeAndShapeCount)
 {
     Tensor integers = tools::make_tensor(TENGINE_DT_INT32, {1, 1});
-    EXPECT_EQ(compare(floats({1}), integers, {}).text, "it is fp32, expected is int32");
-    EXPECT_EQ(compare(floats({1}), floats({1, 2}), {}).text, "its shape is 1x1, expected is 1x2");
+    EXPECT_EQ(compare(floats({1}), integers, {}).text, "its type is fp32, expected int32");
+    EXPECT_EQ(compare(floats({1}), floats({1, 2}), {}).text, "its shape is 1x1, expected 1x2");
     Tensor wide = tools::make_tensor(TENGINE_DT_FP64, {1, 1});
     EXPECT_TRUE(compare(floats({0}), wide, {}).agrees);
 }
@@ -130,7 +130,7 @@ TEST_F(Expect, WhatDiffersEndsWithStatusOne)
         if (json[0] != '\0') words.insert(words.end(), {"--json", json});
         const Finished finished = run(words);
         EXPECT_EQ(finished.status, 1);
-        EXPECT_THAT(finished.errors, HasSubstr("output 'probabilities' is not as in '" + changed));
+        EXPECT_THAT(finished.errors, HasSubstr("output 'probabilities' differs from '" + changed));
         EXPECT_THAT(
             finished.errors,
             HasSubstr("1 of 10 numbers differ, the largest difference is 0.0078125 at [0,3]"));
@@ -145,9 +145,9 @@ TEST_F(Expect, WhatIsWrongIsSaid)
 {
     EXPECT_THAT(run(with({"--expect", "y=" + file_})).errors,
                 HasSubstr("--expect 'y=" + file_ +
-                          "' names no output of the model; these are 'probabilities'"));
+                          "' names no output of the model: expected 'probabilities'"));
     EXPECT_THAT(run(with({"--expect", file_, "--tolerance", "little"})).errors,
-                HasSubstr("--tolerance 'little' is not RELATIVE[,ABSOLUTE]"));
+                HasSubstr("invalid --tolerance 'little': expected RELATIVE[,ABSOLUTE]"));
     EXPECT_THAT(run(with({"--tolerance", "0.1"})).errors,
                 HasSubstr("--tolerance requires --expect"));
 }
@@ -168,7 +168,7 @@ TEST_F(Expect, TheLargestHaveLabels)
     EXPECT_THAT(run(with({"--labels", labels})).errors,
                 HasSubstr("has 2 labels, the output 'probabilities' has 10 numbers"));
     EXPECT_THAT(run({"run", data_file("digits.onnx"), "--shape", "2x1x8x8", "--top", "2"}).errors,
-                HasSubstr("--labels and --top are for an output that is one row"));
+                HasSubstr("--labels and --top need an output that is one row"));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr char kMissing[] = "say which with --shape x=1x3x?x?, a number for each ?";
+constexpr char kMissing[] = "set it with --shape x=1x3x?x?, with a number for each ?";
 
 class FreeShape : public testing::Test
 {
@@ -59,7 +59,7 @@ TEST_F(FreeShape, EveryCommandThatNeedsTheShapeSaysHowToGiveIt)
 {
     const std::string model = write_model({"", "", "height", "width"});
     const std::string words =
-        std::string("its input 'x' takes 1 x 3 x height x width; ") + kMissing;
+        std::string("input 'x' is declared as 1 x 3 x height x width; ") + kMissing;
     expect_refusal({"run", model}, words);
     expect_refusal({"bench", model, "--runs", "1"}, words);
     expect_refusal({"convert", model, folder_ + "/net.tmfile"}, words);
@@ -81,7 +81,7 @@ TEST_F(FreeShape, InspectWorksWithoutIt)
     const Finished shaped = run({"inspect", model, "--shape", "x=2x3x4x4"});
     EXPECT_THAT(shaped.output,
                 AllOf(StartsWith("input       x  2x3x4x4  fp32  (batch x 3 x height x width)\n"),
-                      HasSubstr("why there"), Not(HasSubstr("--shape"))));
+                      HasSubstr("reason"), Not(HasSubstr("--shape"))));
     expect_refusal({"inspect", model, "--operators"}, "--shape x=1x3x?x?");
     expect_refusal({"inspect", model, "--dot", "-"}, "--shape x=1x3x?x?");
 }
@@ -104,7 +104,8 @@ TEST_F(FreeShape, JsonHasTheNames)
 TEST_F(FreeShape, AFirstDimensionAloneIsOneAndThatIsSaid)
 {
     const std::string model = write_model({"batch", "", "", ""});
-    const std::string words = "input 'x' is batch x 3 x 8 x 8, taken as 1x3x8x8; --shape sets it\n";
+    const std::string words =
+        "input 'x' is declared as batch x 3 x 8 x 8, run as 1x3x8x8; set it with --shape\n";
     const Finished finished = run({"run", model});
     EXPECT_EQ(finished.status, 0);
     EXPECT_EQ(finished.errors, "tengine: " + model + ": " + words);
@@ -131,7 +132,7 @@ TEST_F(FreeShape, AFileSettlesIt)
 TEST_F(FreeShape, DimensionsWithoutNames)
 {
     const std::string model = write_model({"batch", "", "?", "width"});
-    EXPECT_THAT(run({"run", model}).errors, HasSubstr("takes batch x 3 x ? x width"));
+    EXPECT_THAT(run({"run", model}).errors, HasSubstr("is declared as batch x 3 x ? x width"));
 }
 
 TEST_F(FreeShape, AnInputOfNoRank)
@@ -139,7 +140,7 @@ TEST_F(FreeShape, AnInputOfNoRank)
     const std::string model = write_without_shape();
     expect_refusal(
         {"run", model},
-        "its input 'x' takes any shape; say which with --shape x=1x3x224x224, for example");
+        "input 'x' is declared as any shape; set it with --shape x=1x3x224x224, for example");
     EXPECT_THAT(run({"inspect", model}).output, StartsWith("input       x  any shape  fp32\n"));
     EXPECT_EQ(run({"run", model, "--shape", "5"}).status, 0);
 }
@@ -166,7 +167,7 @@ TEST_F(FreeShape, ATmfileWithoutShapes)
     EXPECT_EQ(cleared, 2);
     tools::write_file(model, bytes);
     expect_refusal({"run", model},
-                   "its input 'x' takes any shape; say which with --shape x=1x3x224x224");
+                   "input 'x' is declared as any shape; set it with --shape x=1x3x224x224");
     EXPECT_THAT(run({"inspect", model}).output, StartsWith("input       x  any shape  fp32\n"));
     EXPECT_EQ(run({"run", model, "--shape", "1x3x2x2"}).status, 0);
 }

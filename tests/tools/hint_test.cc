@@ -70,8 +70,8 @@ TEST(Hint, EveryListedPassCanBeDumped)
 TEST(Hint, OneReasonForAllNodesIsToldOnce)
 {
     const std::string text = run({"inspect", data_file("digits.onnx")}).output;
-    EXPECT_THAT(text, HasSubstr("\nwhy there: first in the list to take it, all of them\n"));
-    EXPECT_EQ(text.find("first in the list"), text.rfind("first in the list"));
+    EXPECT_THAT(text, HasSubstr("\nreason: first device in the list that takes it (all nodes)\n"));
+    EXPECT_EQ(text.find("first device in the list"), text.rfind("first device in the list"));
 }
 
 class AcceleratorHint : public testing::Test

@@ -93,7 +93,7 @@ TEST_F(InputFile, AnArrayIsFoundByItsName)
     second.name = "b";
     EXPECT_EQ(output_of(save("one.npz", encode_npz({first}))), expected_);
     EXPECT_THAT(failure_of(save("two.npz", encode_npz({first, second}))),
-                HasSubstr("it has no array 'image'; its arrays are 'a', 'b'"));
+                HasSubstr("the file has no array 'image'; its arrays are 'a', 'b'"));
 }
 
 TEST_F(InputFile, TheShapeOptionAndTheFileMustAgree)
@@ -101,7 +101,7 @@ TEST_F(InputFile, TheShapeOptionAndTheFileMustAgree)
     const Finished finished = run({"run", data_file("digits.onnx"), "--shape", "image=2x1x8x8",
                                    "--input", "image=" + folder_ + "/image.npy"});
     EXPECT_EQ(finished.status, 1);
-    EXPECT_THAT(finished.errors, HasSubstr("input 'image': --shape says 2x1x8x8, '" + folder_ +
+    EXPECT_THAT(finished.errors, HasSubstr("input 'image': --shape is 2x1x8x8, '" + folder_ +
                                            "/image.npy' holds 1x1x8x8\n"));
 }
 
@@ -116,14 +116,13 @@ TEST_F(InputFile, IsGivenOnce)
 
 TEST_F(InputFile, FoldersAndUnknownKindsAreNamed)
 {
-    EXPECT_THAT(failure_of(folder_), HasSubstr("is a folder, wanted is a file"));
-    EXPECT_THAT(
-        failure_of(data_file("digits.json")),
-        HasSubstr("it is neither a tensor (.npy, .pb, .npz, .bin) nor a picture (PNG, JPEG, "
-                  "BMP, PGM, PPM)"));
+    EXPECT_THAT(failure_of(folder_), HasSubstr("is a folder, expected a file"));
+    EXPECT_THAT(failure_of(data_file("digits.json")),
+                HasSubstr("unknown format: expected a tensor (.npy, .pb, .npz, .bin) or a picture "
+                          "(PNG, JPEG, BMP, PGM, PPM)"));
     const Finished model = run({"run", folder_});
     EXPECT_EQ(model.status, 1);
-    EXPECT_THAT(model.errors, HasSubstr("is a folder, wanted is a file"));
+    EXPECT_THAT(model.errors, HasSubstr("is a folder, expected a file"));
 }
 
 TEST_F(InputFile, ACutPictureIsRefused)

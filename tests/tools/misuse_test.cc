@@ -27,13 +27,14 @@ void expect_error(const std::vector<std::string>& arguments, int status, const s
 TEST(Misuse, TheCommandLineIsWrong)
 {
     const std::string model = data_file("digits.onnx");
-    expect_error({}, 2, "a command is missing: run, bench, inspect, devices, quantize or convert");
-    expect_error({"frobnicate"}, 2,
-                 "there is no command 'frobnicate'; there are run, bench, inspect, devices, "
-                 "quantize, convert");
-    expect_error({"bnech", model}, 2, "there is no command 'bnech'; did you mean bench?");
+    expect_error({}, 2,
+                 "missing command: expected run, bench, inspect, devices, quantize or convert");
+    expect_error(
+        {"frobnicate"}, 2,
+        "unknown command 'frobnicate'; expected run, bench, inspect, devices, quantize, convert");
+    expect_error({"bnech", model}, 2, "unknown command 'bnech'; did you mean bench?");
     expect_error({"run", model, "--trheads", "2"}, 2,
-                 "there is no option '--trheads'; did you mean --threads?");
+                 "unknown option '--trheads'; did you mean --threads?");
     expect_error({"run", model, "--presision=int8"}, 2, "did you mean --precision?");
     expect_error({"run"}, 2, "MODEL is required");
     expect_error({"run", model, "--frobnicate"}, 2, "--frobnicate");
@@ -43,7 +44,7 @@ TEST(Misuse, TheCommandLineIsWrong)
     expect_error({"run", model, "--threads", "-1"}, 2, "-1");
     for (const std::string precision : {"fp8", "hybrid-int8"})
         expect_error({"run", model, "--precision", precision}, 2,
-                     "'" + precision + "' is none of bf16, fp16, fp32, int8, uint8");
+                     "'" + precision + "': expected one of bf16, fp16, fp32, int8, uint8");
     expect_error({"bench", model, "--runs", "0"}, 2, "0 not in range");
     expect_error({"bench", model, "--threads", "1,x"}, 2, "x not in range");
 }
@@ -54,7 +55,7 @@ TEST(Misuse, TheModelIsWrong)
     expect_error({"bench", "no.onnx"}, 1, "no.onnx");
     expect_error(
         {"inspect", data_file("digits.json")}, 1,
-        "digits.json' is of no known model format, which are .onnx and .tmfile; as ONNX: ");
+        "digits.json' has an unknown model format: expected .onnx or .tmfile; read as ONNX: ");
 }
 
 TEST(Misuse, AnOptionDoesNotFitTheModel)
@@ -62,18 +63,19 @@ TEST(Misuse, AnOptionDoesNotFitTheModel)
     const std::string model = data_file("digits.onnx");
     expect_error({"run", model, "--device", "NOPE"}, 1, "'NOPE'");
     expect_error({"run", model, "--input", "picture=a.npy"}, 1,
-                 "--input 'picture=a.npy' names no input of the model; these are 'image'");
+                 "--input 'picture=a.npy' names no input of the model: expected 'image'");
     expect_error({"run", model, "--shape", "picture=1x1x8x8"}, 1, "names no input");
-    expect_error({"run", model, "--shape", "image"}, 1, "'image' is no shape");
+    expect_error({"run", model, "--shape", "image"}, 1,
+                 "invalid shape 'image': expected e.g. 1x3x224x224 or scalar");
     expect_error({"run", model, "--shape", "1x1x8x8", "--shape", "image=2x1x8x8"}, 1,
                  "--shape is given twice for the input 'image': '1x1x8x8' and '2x1x8x8'");
-    expect_error({"run", model, "--shape", "image=1x-1"}, 1, "'1x-1' is no shape");
-    expect_error({"run", model, "--shape", "image=1x1x8x"}, 1, "is no shape");
+    expect_error({"run", model, "--shape", "image=1x-1"}, 1, "invalid shape '1x-1'");
+    expect_error({"run", model, "--shape", "image=1x1x8x"}, 1, "invalid shape '1x1x8x'");
     expect_error({"run", model, "--shape", "image=99999x99999x9x9"}, 1, "bytes");
     expect_error({"run", model, "--shape", "image=2000000000x1x8x8"}, 1,
                  "the shape 2000000000x1x8x8 is too large: a tensor has at most 2147483647 bytes");
     expect_error({"run", model, "--shape", "image=99999999999x1x8x8"}, 1,
-                 "the shape '99999999999x1x8x8' is too large: a dimension is at most 2147483647");
+                 "invalid shape '99999999999x1x8x8': a dimension is at most 2147483647");
     expect_error({"run", model, "--shape", "image=1x2x8x8"}, 1, "Conv");
 }
 
@@ -88,9 +90,9 @@ TEST(Misuse, AFileIsWrong)
                  "the model takes fp32");
     const std::string image = "image=" + data_file("digit_0_000.png");
     expect_error({"run", model, "--input", image, "--output", "/proc/none"}, 1,
-                 "'/proc/none' cannot be made");
+                 "'/proc/none' cannot be created");
     expect_error({"bench", model, "--input", image, "--runs", "1", "--json", folder}, 1,
-                 "' cannot be written: it is a folder; a file is wanted");
+                 "' cannot be written: it is a folder, expected a file");
     expect_error(
         {"run", model, "--mean", "1,2", "--input", "image=" + data_file("digit_0_000.png")}, 1,
         "--mean has 2 numbers");

@@ -45,8 +45,8 @@ TEST(NpzFile, DamagedFilesAreRefused)
         std::string content = good;
         return content.replace(at, bytes.size(), bytes);
     };
-    expect_refused("", "no .npz file");
-    expect_refused("PK", "no .npz file");
+    expect_refused("", "not an .npz file");
+    expect_refused("PK", "not an .npz file");
     expect_refused(with(directory + 10, "\x08"), "'a.npy': it is compressed");
     expect_refused(with(directory + 8, "\x01"), "encrypted");
     expect_refused(with(directory + 16, "xxxx"), "checksum");

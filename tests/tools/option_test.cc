@@ -60,8 +60,9 @@ TEST(OptionArgument, WhatIsWrongIsSaid)
         expect_failure(run_with(command, {"--option", "pipeline.frames=65"}), 1, {"1 to 64"});
         expect_failure(run_with(command, {"--option", "scheduler=none"}), 1, {"'none'", "sync"});
         expect_failure(run_with(command, {"--option", "split.prune"}), 2,
-                       {"--option", "'split.prune' is not KEY=VALUE"});
-        expect_failure(run_with(command, {"--option", "=0"}), 2, {"'=0' is not KEY=VALUE"});
+                       {"--option", "invalid value 'split.prune': expected KEY=VALUE"});
+        expect_failure(run_with(command, {"--option", "=0"}), 2,
+                       {"invalid value '=0': expected KEY=VALUE"});
         expect_failure(run_with(command, {"--option"}), 2, {"--option"});
     }
 }
@@ -133,7 +134,8 @@ TEST(AffinityArgument, WhatIsWrongIsSaid)
         expect_failure(run_with(command, {"--affinity", "*="}), 1, {"empty"});
         expect_failure(run_with(command, {"--affinity", "*=CPU,!CPU"}), 1, {"mixes"});
         expect_failure(run_with(command, {"--affinity", "a=b=CPU"}), 1, {"'a=b'"});
-        expect_failure(run_with(command, {"--affinity", "CPU"}), 2, {"'CPU' is not NODES=DEVICES"});
+        expect_failure(run_with(command, {"--affinity", "CPU"}), 2,
+                       {"invalid value 'CPU': expected NODES=DEVICES"});
     }
 }
 

@@ -54,9 +54,9 @@ TEST_F(QuantizeCheck, EveryOutputIsCheckedBeforeTheWork)
         std::vector<std::string> words = {"no.onnx", "--random", "1", option};
         if (option != std::string("--output")) words.insert(words.end() - 1, {"-o", out_});
         words.push_back("/nowhere/file");
-        expect_refusal(words, std::string(option) +
-                                  " '/nowhere/file' cannot be written: there is "
-                                  "no folder '/nowhere'");
+        expect_refusal(words,
+                       std::string(option) +
+                           " '/nowhere/file' cannot be written: folder '/nowhere' does not exist");
         words.back() = folder_;
         expect_refusal(words, "it is a folder");
     }
@@ -67,12 +67,13 @@ TEST_F(QuantizeCheck, WhatMayNotBeWrittenIsTold)
     if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
     const std::string file = write_text("old.table", "");
     std::filesystem::permissions(file, std::filesystem::perms::owner_read);
-    expect_refusal({"no.onnx", "--random", "1", "--table", file}, "may not be written to");
+    expect_refusal({"no.onnx", "--random", "1", "--table", file},
+                   "no permission to write to folder");
 }
 
 TEST_F(QuantizeCheck, SamplesComeFromOnePlace)
 {
-    expect_refusal({model_, "-o", out_}, "one of --data and --random is needed");
+    expect_refusal({model_, "-o", out_}, "--data or --random is required");
     expect_refusal({model_, "-o", out_, "--data", folder_, "--random", "2"},
                    "--data excludes --random");
 }
@@ -82,7 +83,7 @@ TEST_F(QuantizeCheck, AQuantisedModelIsRefused)
     const std::string once = folder_ + "/once.onnx";
     ASSERT_EQ(run({"quantize", model_, "--random", "2", "-o", once}).status, 0);
     expect_refusal({once, "--random", "2", "-o", out_}, "the model is quantised already: ");
-    expect_refusal({once, "--random", "2", "-o", out_}, "give the float model it was made of");
+    expect_refusal({once, "--random", "2", "-o", out_}, "give the float model it was made from");
 }
 
 TEST_F(QuantizeCheck, LabelsGiveTheAccuracyOfBothModels)
@@ -110,11 +111,13 @@ TEST_F(QuantizeCheck, LabelsThatFitNoSampleAreRefused)
         expect_refusal(words, message);
     };
     refusal(data_file("heldout_labels.npy"), "382 labels for 4 samples");
-    refusal(write_text("words.txt", "1\ntwo\n3\n4\n"), "line 2: 'two' is not one number");
+    refusal(write_text("words.txt", "1\ntwo\n3\n4\n"),
+            "line 2: invalid label 'two': expected one number");
     refusal(write_text("empty.txt", ""), "0 labels for 4 samples");
     refusal(write_text("eight.txt", "1\n2\n3\n4\n5\n6\n7\n8\n"), "8 labels for 4 rows of scores");
     refusal(folder_ + "/none.txt", "none.txt");
-    expect_refusal({model_, "--random", "4", "-o", out_, "--labels", "x"}, "--labels belong to");
+    expect_refusal({model_, "--random", "4", "-o", out_, "--labels", "x"},
+                   "--labels cannot be combined with --random");
 }
 
 }  // namespace

@@ -170,8 +170,8 @@ TEST_F(QuantizeMisuse, TheCommandLineIsWrong)
                  "101 not in range");
     expect_error({model_, "--random", "0", "-o", out_}, 2, "0 not in range");
     expect_error({model_, "--data", images, "--method", "max"}, 1,
-                 "'max' is none of minmax, percentile, kl, mse");
-    expect_error({model_}, 1, "one of --data and --random is needed");
+                 "'max': expected one of minmax, percentile, kl, mse");
+    expect_error({model_}, 1, "--data or --random is required");
     expect_error({model_, "--data", images, "--random", "1"}, 2, "--data excludes --random");
     expect_error({model_, "--data", images, "--keep-float", "no*"}, 1,
                  "--keep-float: no node fits 'no*'");
@@ -180,7 +180,7 @@ TEST_F(QuantizeMisuse, TheCommandLineIsWrong)
 
 TEST_F(QuantizeMisuse, TheDataIsWrong)
 {
-    expect_error({model_, "--data", folder_ + "/none"}, 1, "neither a folder nor an .npz file");
+    expect_error({model_, "--data", folder_ + "/none"}, 1, "expected a folder or an .npz file");
     expect_error({model_, "--data", folder_ + "/none.npz"}, 1, "none.npz");
     expect_error({model_, "--data", "image=" + folder_ + "/none"}, 1, "cannot be read");
     const std::string empty = folder_ + "/empty";
@@ -190,14 +190,14 @@ TEST_F(QuantizeMisuse, TheDataIsWrong)
     wrong.name = "image";
     const std::string npz = folder_ + "/wrong.npz";
     tools::write_file(npz, encode_npz({wrong}));
-    expect_error({model_, "--data", npz}, 1, "has the shape 2x8x8, which is no list of samples");
+    expect_error({model_, "--data", npz}, 1, "has shape 2x8x8, expected samples");
     wrong = tools::make_tensor(TENGINE_DT_INT8, {1, 1, 8, 8});
     tools::write_file(npz, encode_npz({wrong}));
     expect_error({model_, "--data", npz}, 1, "holds int8, the input 'image' takes fp32");
     tools::write_file(npz, encode_npz({wrong, wrong}));
     expect_error({model_, "--data", npz}, 1, "no array for the input 'image'");
     tools::write_file(npz, "PK");
-    expect_error({model_, "--data", npz}, 1, "this is no .npz file");
+    expect_error({model_, "--data", npz}, 1, "not an .npz file");
 }
 
 TEST_F(QuantizeMisuse, TheModelIsWrong)
@@ -206,7 +206,7 @@ TEST_F(QuantizeMisuse, TheModelIsWrong)
     ModelMaker nothing({1, 4});
     nothing.node("Softmax", {"x"}, "y");
     expect_error({nothing.write(folder_), "--random", "1"}, 1,
-                 "there is nothing to quantise: no node is one that int8 is for");
+                 "there is nothing to quantise: no node has an int8 form");
     ModelMaker old({1, 4}, 9);
     old.node("Relu", {"x"}, "y");
     expect_error({old.write(folder_), "--random", "1"}, 1, "the model is of opset 9");

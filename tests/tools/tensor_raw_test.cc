@@ -62,11 +62,11 @@ TEST(RawTensor, AnotherSizeIsRefused)
 TEST(ReadFile, WhatIsNoFileIsNamed)
 {
     const std::string folder = program::scratch_folder();
-    EXPECT_EQ(file_failure(folder), "'" + folder + "': is a folder, wanted is a file");
+    EXPECT_EQ(file_failure(folder), "'" + folder + "': is a folder, expected a file");
     const std::string pipe = folder + "/pipe";
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
     EXPECT_EQ(file_failure(pipe),
-              "'" + pipe + "': is a pipe or a device, wanted is a file, or - for standard input");
+              "'" + pipe + "': is a pipe or a device, expected a file, or - for standard input");
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ void add_output(const std::string& name, const FloatView& expected, const FloatV
 {
     if (!expected.values || expected.number == 0) return;
     if (actual.shape != expected.shape || !actual.values)
-        throw Failure("output '" + name + "' has the shape " + shape_text(actual.shape) +
+        throw Failure("output '" + name + "' has shape " + shape_text(actual.shape) +
                       " after quantisation, before " + shape_text(expected.shape));
     const bool is_first = comparison->outputs.empty() || comparison->outputs.count(name) != 0;
     if (is_first && comparison->outputs.size() <= 1) comparison->decisions.add(expected, actual);

@@ -173,7 +173,7 @@ void FloatModel::refuse_quantized() const
     throw Failure(path_ + ": the model is quantised already: " + std::to_string(found.size()) +
                   " of its " + std::to_string(nodes.size()) + " nodes, such as " +
                   get_node_op(found[0]) + " '" + get_node_name(found[0]) +
-                  "'; give the float model it was made of");
+                  "'; give the float model it was made from");
 }
 
 std::vector<std::string> FloatModel::tensors_to_calibrate(QuantizationRequest request) const

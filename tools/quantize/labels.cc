@@ -13,7 +13,7 @@ Labels read_array(const std::string& path)
 {
     const Tensor array = read_tensor(path);
     if (is_floating(array.data_type))
-        throw Failure("--labels '" + path + "' holds real numbers; classes are integers");
+        throw Failure("--labels '" + path + "' holds real numbers, expected integers");
     Labels labels;
     for (size_t i = 0; i < array.element_number(); ++i)
         labels.push_back(static_cast<int64_t>(get_element(array, i)));
@@ -30,7 +30,7 @@ Labels read_lines(const std::string& path)
         std::string rest;
         if (!(numbers >> label) || numbers >> rest)
             throw Failure("--labels '" + path + "', line " + std::to_string(labels.size() + 1) +
-                          ": '" + line.substr(0, 40) + "' is not one number");
+                          ": invalid label '" + line.substr(0, 40) + "': expected one number");
         labels.push_back(label);
     }
     return labels;

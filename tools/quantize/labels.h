@@ -12,8 +12,8 @@ namespace tengine::tools {
 using Labels = std::vector<int64_t>;
 
 // One class, counted from 0, for each row of scores, in the order of the samples: an array of
-// integers (.npy), or a text file with a number a line. Throws Failure: what is no number, and a
-// number of labels that is no multiple of that of the samples.
+// integers (.npy), or a text file with a number a line. Throws Failure: a line that is not a
+// number, and a label count that is not a multiple of the sample count.
 Labels read_labels(const std::string& path, size_t samples);
 
 }  // namespace tengine::tools

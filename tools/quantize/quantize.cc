@@ -109,7 +109,7 @@ void quantize(CommandOptions options)
     if (options.output.empty() && options.table.empty())
         throw Misuse("--output or --table is required");
     if (!options.labels.empty() && options.data.random != 0)
-        throw Misuse("--labels belong to --data; --random has none");
+        throw Misuse("--labels cannot be combined with --random: random samples have no labels");
     check_output_path("--output", options.output);
     check_output_path("--table", options.table);
     check_output_path("--json", options.json);
@@ -123,22 +123,22 @@ void add_data_options(Command* command, CommandOptions* options)
 {
     const CommandOption data =
         command
-            ->add_option(
-                "--data", &options->data.data,
-                "Samples: a folder with a file for each, or one NAME=DIR for each input; or "
-                "an .npz file with an array for each input")
+            ->add_option("--data", &options->data.data,
+                         "Samples: a folder with one file per sample (NAME=DIR for each input), or "
+                         "an .npz file with an array for each input")
             .value_name("[NAME=]DIR|FILE.npz")
             .repeatable();
     command
         ->add_option("--random", &options->data.random,
-                     "That many samples of random numbers instead, for a first look")
+                     "Use this many random samples instead, for a first look")
         .in_range(1, kMostSamples)
         .excludes(data)
         .value_name("N");
     command
-        ->add_option("--labels", &options->labels,
-                     "Right classes for --data, from 0, one for each sample: integers as .npy, or "
-                     "text with a number a line. The accuracy before and after is then told")
+        ->add_option(
+            "--labels", &options->labels,
+            "Correct classes of the --data samples, from 0: integers as .npy, or text with one "
+            "number per line. The report then includes the accuracy before and after")
         .value_name("FILE");
     command->add_option("--seed", &options->data.seed, "Seed of the random numbers")
         .value_name("N");
@@ -154,12 +154,12 @@ void add_range_options(Command* command, CommandOptions* options)
 {
     command
         ->add_option("--method", &options->method,
-                     "What the ranges cover: minmax, percentile, kl or mse")
+                     "Method that chooses the ranges: minmax, percentile, kl or mse")
         .shows_default()
         .value_name("M");
     command
         ->add_option("--percentile", &options->quantize.percentile,
-                     "Percent of the values that --method percentile covers")
+                     "Percentage of the values that --method percentile covers")
         .shows_default()
         .in_range(50.0, 100.0)
         .value_name("P");
@@ -171,10 +171,9 @@ void add_range_options(Command* command, CommandOptions* options)
         .value_name("NAME")
         .repeatable();
     command
-        ->add_option(
-            "--max-drop", &options->quantize.max_drop,
-            "Percent of samples that may be decided otherwise than in float; as many nodes as "
-            "needed stay in float")
+        ->add_option("--max-drop", &options->quantize.max_drop,
+                     "Percentage of samples whose decision may differ from float; as many nodes as "
+                     "needed stay in float")
         .in_range(0.0, 100.0)
         .value_name("X");
 }
@@ -184,25 +183,25 @@ void add_range_options(Command* command, CommandOptions* options)
 void add_quantize_command(CommandLine* line)
 {
     const auto options = std::make_shared<CommandOptions>();
-    Command command = line->add_command("quantize", "Make an int8 model of a float one");
+    Command command = line->add_command("quantize", "Quantise a float model to int8");
     command.add_option("MODEL", &options->model, "Model in fp32, .onnx or .tmfile").required();
     command
         .add_option("-o,--output", &options->output,
                     "File to write the model to: a tmfile if it ends in .tmfile, else ONNX")
         .value_name("OUT");
     command
-        .add_option("--table", &options->table,
-                    "File to write the scales and zero points to, for running the float model "
-                    "itself in int8")
+        .add_option(
+            "--table", &options->table,
+            "File to write scales and zero points to, to run the float model itself in int8")
         .value_name("FILE");
     add_data_options(&command, options.get());
     add_range_options(&command, options.get());
     command
-        .add_option("--json", &options->json,
-                    "File to write the report to; - : standard output, and then nothing else "
-                    "goes there")
+        .add_option(
+            "--json", &options->json,
+            "File to write the report to; - for standard output, which then carries nothing else")
         .value_name("FILE");
-    command.add_flag("--quiet", &options->quiet, "Do not show how far it is");
+    command.add_flag("--quiet", &options->quiet, "Do not show progress");
     add_threads_option(&command, &options->quantize.threads);
     command.set_work([options] { quantize(*options); });
 }

@@ -25,7 +25,7 @@ Quantizer::Quantizer(const FloatModel& model, const SampleSet& samples,
     layers_ = std::move(quantized.layers);
     if (layers_.empty())
         throw Failure("there is nothing to quantise: " +
-                      std::string(kept_.empty() ? "no node is one that int8 is for"
+                      std::string(kept_.empty() ? "no node has an int8 form"
                                                 : "--keep-float keeps every node in float"));
 }
 

@@ -153,7 +153,7 @@ RangeMethod parse_range_method(const std::string& name)
         if (name == known.name) return known.method;
         names += (names.empty() ? "" : ", ") + std::string(known.name);
     }
-    throw Failure("'" + name + "' is none of " + names);
+    throw Failure("'" + name + "': expected one of " + names);
 }
 
 Range choose_range(const Histogram& histogram, RangeMethod method, double percentile)

@@ -71,9 +71,9 @@ std::vector<std::string> find_folders(const std::vector<std::string>& data,
         if (folder.empty() && data.size() == 1 && fs::is_directory(data[0]))
             folder = inputs.size() == 1 ? data[0] : (fs::path(data[0]) / input.name).string();
         if (folder.empty() && data.size() == 1 && inputs.size() == 1)
-            throw Failure("--data '" + data[0] + "' is neither a folder nor an .npz file");
+            throw Failure("--data '" + data[0] + "': expected a folder or an .npz file");
         if (folder.empty())
-            throw Failure("--data names no folder for the input '" + input.name + "'; wanted is " +
+            throw Failure("--data names no folder for the input '" + input.name + "': expected " +
                           input.name + "=DIR");
         folders.push_back(folder);
     }
@@ -125,7 +125,7 @@ const Tensor& find_array(const std::vector<Tensor>& arrays, const Tensor& input,
     std::string names;
     for (const Tensor& array : arrays)
         names += (names.empty() ? "'" : ", '") + array.name + "'";
-    throw Failure("no array for the input '" + input.name + "'; these are " + names);
+    throw Failure("no array for the input '" + input.name + "'; the file has " + names);
 }
 
 // How many rows of the array are one sample.
@@ -135,9 +135,10 @@ int rows_of_sample(const Tensor& array, const Tensor& input, const std::string& 
     const bool fits = array.shape.size() == input.shape.size() && !array.shape.empty();
     const int rows = input.shape.empty() ? 1 : std::max(1, input.shape[0]);
     if (!fits || array.shape[0] < rows || array.shape[0] % rows != 0)
-        throw Failure("'" + path + "': the array '" + array.name + "' has the shape " +
-                      shape_text(array.shape) + ", which is no list of samples for the input '" +
-                      input.name + "' of shape " + shape_text(input.shape));
+        throw Failure("'" + path + "': the array '" + array.name + "' has shape " +
+                      shape_text(array.shape) +
+                      ", expected samples along its first dimension for the input '" + input.name +
+                      "' of shape " + shape_text(input.shape));
     return rows;
 }
 
@@ -187,7 +188,7 @@ SampleSet open_samples(const DataOptions& options, const std::vector<Tensor>& in
 {
     if (inputs.empty()) throw Failure("the model has no inputs");
     if (options.data.empty() && options.random == 0)
-        throw Failure("one of --data and --random is needed: the ranges come from running samples");
+        throw Failure("--data or --random is required: ranges come from running samples");
     if (options.random != 0)
         return {static_cast<size_t>(options.random), [inputs, seed = options.seed](size_t index) {
                     return make_random(inputs, seed, index);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the programs of this folder fail: somebody throws, main() prints one line. The library itself
+// How the programs of this folder fail: the code throws, main() prints one line. The library itself
 // never throws.
 #pragma once
 

@@ -154,10 +154,10 @@ HeaderPlace find_header(const std::string& content)
 {
     const size_t version_end = kMagicSize + 2;
     if (content.size() < version_end + 4 || content.compare(0, kMagicSize, kMagic) != 0)
-        throw Failure("this is no .npy file");
+        throw Failure("not an .npy file");
     const int version = static_cast<unsigned char>(content[kMagicSize]);
     if (version < 1 || version > 3)
-        throw Failure(".npy version " + std::to_string(version) + ", known are 1 to 3");
+        throw Failure(".npy version " + std::to_string(version) + ", expected 1 to 3");
     const size_t length_bytes = version == 1 ? 2 : 4;
     HeaderPlace place;
     place.begin = version_end + length_bytes;

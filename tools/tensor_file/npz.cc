@@ -61,7 +61,7 @@ size_t find_end(const Bytes& bytes)
         const size_t at = bytes.size() - kEndSize - comment;
         if (bytes.number(at, 4) == kEndMagic && bytes.number(at + 20, 2) == comment) return at;
     }
-    throw Failure("this is no .npz file");
+    throw Failure("not an .npz file");
 }
 
 struct Entry
@@ -107,9 +107,10 @@ Tensor read_array(const Bytes& bytes, const Entry& entry)
     if (entry.method != 0)
         throw Failure("it is compressed; write the file with numpy.savez, which does not compress");
     if (entry.size == kInZip64 || entry.offset == kInZip64)
-        throw Failure("it is in the zip64 form, for files of 4 GB and more, which is not read");
+        throw Failure(
+            "it is in the zip64 format, for files of 4 GB and more, which is not supported");
     if (entry.size != entry.compressed) throw Failure("its sizes contradict each other");
-    if (bytes.number(entry.offset, 4) != kEntryMagic) throw Failure("it is not where it should be");
+    if (bytes.number(entry.offset, 4) != kEntryMagic) throw Failure("its header is missing");
     const size_t begin = entry.offset + kEntrySize + bytes.number(entry.offset + size_t{26}, 2) +
                          bytes.number(entry.offset + size_t{28}, 2);
     const std::string data = bytes.text(begin, entry.size);

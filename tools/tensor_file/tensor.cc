@@ -90,7 +90,7 @@ std::string whole_shape_text(const std::vector<int64_t>& shape)
 
 [[noreturn]] void fail_data_type(int data_type)
 {
-    throw Failure("data type " + std::to_string(data_type) + " is not known");
+    throw Failure("unknown data type " + std::to_string(data_type));
 }
 
 }  // namespace
@@ -109,14 +109,14 @@ Tensor make_tensor(int data_type, const std::vector<int64_t>& shape)
     if (element_size <= 0) fail_data_type(data_type);
     if (shape.size() > MAX_SHAPE_DIM_NUM)
         throw Failure("a tensor has " + std::to_string(shape.size()) +
-                      " dimensions, accepted are " + std::to_string(MAX_SHAPE_DIM_NUM));
+                      " dimensions, expected at most " + std::to_string(MAX_SHAPE_DIM_NUM));
     Tensor tensor;
     tensor.data_type = data_type;
     uint64_t bytes = static_cast<uint64_t>(element_size);
     for (const int64_t extent : shape) {
         if (extent < 0 || extent > INT_MAX)
             throw Failure("a tensor has the dimension " + std::to_string(extent) +
-                          ", accepted are 0 to " + std::to_string(INT_MAX));
+                          ", expected 0 to " + std::to_string(INT_MAX));
         tensor.shape.push_back(static_cast<int>(extent));
         // Both factors are below 2^31, and a product that passes is again.
         bytes *= static_cast<uint64_t>(extent);

@@ -39,7 +39,7 @@ const Format& format_of(const std::string& path)
     for (const Format& format : kFormats) {
         if (has_ending(path, format.ending)) return format;
     }
-    throw Failure("'" + path + "' has none of the endings of tensor files: .npy, .pb");
+    throw Failure("'" + path + "': expected a tensor file, .npy or .pb");
 }
 
 [[noreturn]] void fail_file(const std::string& path, const std::string& reason)
@@ -62,14 +62,14 @@ bool has_ending(const std::string& path, const std::string& ending)
            path.compare(path.size() - ending.size(), ending.size(), ending) == 0;
 }
 
-// Opening a pipe that nobody writes to would wait for ever.
+// Opening a pipe without a writer would block forever.
 void check_is_file(const std::string& path)
 {
     std::error_code error;
     const std::filesystem::file_status status = std::filesystem::status(path, error);
-    if (std::filesystem::is_directory(status)) fail_file(path, "is a folder, wanted is a file");
+    if (std::filesystem::is_directory(status)) fail_file(path, "is a folder, expected a file");
     if (std::filesystem::is_other(status))
-        fail_file(path, "is a pipe or a device, wanted is a file, or - for standard input");
+        fail_file(path, "is a pipe or a device, expected a file, or - for standard input");
 }
 
 std::string read_file(const std::string& path)

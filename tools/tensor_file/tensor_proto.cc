@@ -75,7 +75,7 @@ const ElementType& find_element_type(const TensorProto& proto)
 Tensor decode_tensor_proto(const std::string& content)
 {
     TensorProto proto;
-    if (!proto.ParseFromString(content)) throw Failure("this is no ONNX TensorProto");
+    if (!proto.ParseFromString(content)) throw Failure("not an ONNX TensorProto");
     if (proto.data_location() == TensorProto::EXTERNAL || proto.has_segment())
         throw Failure("its elements are in another file");
     const ElementType& type = find_element_type(proto);
