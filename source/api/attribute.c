@@ -179,7 +179,7 @@ static int fail_unknown_attribute(const struct node* node, const char* function,
             append_text(&known, "%s%s", known.length > 0 ? ", " : "", field->name);
     }
     const int status = tengine_error_set(
-        TENGINE_ENOENT, "%s: %s '%s' has no attribute '%s'; it has: %s", function,
+        TENGINE_ENOENT, "%s: %s '%s' has no attribute '%s': expected %s", function,
         get_ir_node_op(node), node->name, name, known.length > 0 ? known.data : "none");
     free_text(&known);
     return status;
@@ -208,8 +208,8 @@ static int find_type(const struct node* node, const char* function, const op_fie
         if (strcmp((*out_type)->name, type_name) == 0 && (int)(*out_type)->kind == field->kind)
             return TENGINE_OK;
     }
-    return tengine_error_set(TENGINE_EINVAL, "%s: %s '%s': attribute '%s' is %s, not %s", function,
-                             get_ir_node_op(node), node->name, field->name,
+    return tengine_error_set(TENGINE_EINVAL, "%s: %s '%s': attribute '%s' has type %s, not %s",
+                             function, get_ir_node_op(node), node->name, field->name,
                              get_attribute_type_name(field), type_name);
 }
 
@@ -252,8 +252,9 @@ static int get_attribute(const struct node* node, const char* function, const op
 {
     TENGINE_RETURN_IF_ERROR(check_pointer(buf, function, "the value"));
     if (!type->get)
-        return tengine_error_set(TENGINE_ENOTSUP, "%s: attribute '%s' is a tensor, to be set only",
-                                 function, field->name);
+        return tengine_error_set(TENGINE_ENOTSUP,
+                                 "%s: attribute '%s' is a tensor, which can only be set", function,
+                                 field->name);
     const void* member = get_attribute_member(node, field);
     const int64_t terminator = field->kind == OP_FIELD_STRING;
     const int64_t needed = ((int64_t)count_elements(field, member) + terminator) * type->size;
@@ -340,7 +341,7 @@ static int find_new_kind(const char* function, const char* type_name, op_field_k
         }
         append_text(&known, "%s%s", i > 0 ? ", " : "", attribute_types[i].name);
     }
-    const int status = tengine_error_set(TENGINE_EINVAL, "%s: there is no type '%s'; there are %s",
+    const int status = tengine_error_set(TENGINE_EINVAL, "%s: unknown type '%s': expected %s",
                                          function, type_name, known.data ? known.data : "none");
     free_text(&known);
     return status;

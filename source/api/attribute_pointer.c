@@ -51,9 +51,9 @@ static int keep_lent(api_graph_t* owner, const lent_t* lent)
 static int fail_value_attribute(const struct node* node, const char* function,
                                 const op_field_t* field)
 {
-    return tengine_error_set(TENGINE_EINVAL, "%s: %s '%s': attribute '%s' is %s, not a pointer",
-                             function, get_ir_node_op(node), node->name, field->name,
-                             get_attribute_type_name(field));
+    return tengine_error_set(
+        TENGINE_EINVAL, "%s: %s '%s': attribute '%s' has type %s, not a pointer type", function,
+        get_ir_node_op(node), node->name, field->name, get_attribute_type_name(field));
 }
 
 static int find_length(const struct node* node, const char* function, const op_field_t* field,
@@ -61,17 +61,16 @@ static int find_length(const struct node* node, const char* function, const op_f
 {
     if (!field->length)
         return tengine_error_set(TENGINE_EINVAL,
-                                 "%s: %s '%s': no attribute tells the length of '%s'; give it with "
+                                 "%s: %s '%s': no attribute holds the length of '%s'; set it with "
                                  "set_node_attr_generic as \"%s\"",
                                  function, get_ir_node_op(node), node->name, field->name,
                                  get_attribute_type_name(field));
     *out_number = (int)get_ir_node_int(node, field->length, 0);
     if (*out_number > 0) return TENGINE_OK;
-    return tengine_error_set(TENGINE_EINVAL,
-                             "%s: %s '%s': attribute '%s' is %d; it says how many elements '%s' "
-                             "has, and must be set before",
-                             function, get_ir_node_op(node), node->name, field->length, *out_number,
-                             field->name);
+    return tengine_error_set(
+        TENGINE_EINVAL,
+        "%s: %s '%s': attribute '%s' is %d; it is the element count of '%s' and must be set first",
+        function, get_ir_node_op(node), node->name, field->length, *out_number, field->name);
 }
 
 static int set_list(struct node* node, const op_field_t* field, const void* values, int number)
@@ -89,15 +88,15 @@ static int set_vector(struct node* node, const char* function, const op_field_t*
                           ? vector->elem_size == word
                           : vector->elem_size > 0 && vector->elem_size % word == 0;
     if (!fits)
-        return tengine_error_set(TENGINE_EINVAL,
-                                 "%s: %s '%s': attribute '%s' is a vector of %s, its elements "
-                                 "cannot have %d bytes",
-                                 function, get_ir_node_op(node), node->name, field->name,
-                                 field->kind == OP_FIELD_INTS ? "int" : "float", vector->elem_size);
+        return tengine_error_set(
+            TENGINE_EINVAL,
+            "%s: %s '%s': attribute '%s' is a vector of %s, not of elements of %d bytes", function,
+            get_ir_node_op(node), node->name, field->name,
+            field->kind == OP_FIELD_INTS ? "int" : "float", vector->elem_size);
     const int64_t number = (int64_t)get_vector_num(vector) * (vector->elem_size / word);
     if (number > INT32_MAX / word)
-        return tengine_error_set(TENGINE_ERANGE, "%s: attribute '%s': %lld elements", function,
-                                 field->name, (long long)number);
+        return tengine_error_set(TENGINE_ERANGE, "%s: attribute '%s': %lld elements are too many",
+                                 function, field->name, (long long)number);
     return set_list(node, field, get_vector_data(vector, 0), (int)number);
 }
 

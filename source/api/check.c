@@ -51,7 +51,7 @@ int find_named_device(const char* name, size_t length, const char* function,
         }
         append_text(&names, "%s%s", i > 0 ? ", " : "", known);
     }
-    tengine_error_set(TENGINE_ENOENT, "%s: there is no device '%.*s'; there are %s", function,
+    tengine_error_set(TENGINE_ENOENT, "%s: unknown device '%.*s': expected %s", function,
                       length < 100 ? (int)length : 100, name, names.data ? names.data : "none");
     free_text(&names);
     return TENGINE_ENOENT;
@@ -67,15 +67,16 @@ int require_device(const char* name, const char* function, const char* parameter
 int check_index(int index, int number, const char* function, const char* what)
 {
     if (index >= 0 && index < number) return TENGINE_OK;
-    return tengine_error_set(TENGINE_ERANGE, "%s: index %d, but there are %d %s", function, index,
-                             number, what);
+    return tengine_error_set(TENGINE_ERANGE, "%s: index %d is out of range: there are %d %s",
+                             function, index, number, what);
 }
 
 int check_layout(int layout, const char* function)
 {
     if (layout == TENGINE_LAYOUT_NCHW || layout == TENGINE_LAYOUT_NHWC) return TENGINE_OK;
-    return tengine_error_set(TENGINE_EINVAL, "%s: layout %d is neither NCHW (%d) nor NHWC (%d)",
-                             function, layout, TENGINE_LAYOUT_NCHW, TENGINE_LAYOUT_NHWC);
+    return tengine_error_set(TENGINE_EINVAL,
+                             "%s: invalid layout %d: expected NCHW (%d) or NHWC (%d)", function,
+                             layout, TENGINE_LAYOUT_NCHW, TENGINE_LAYOUT_NHWC);
 }
 
 int check_idle(const api_graph_t* graph, const char* function)
@@ -99,6 +100,6 @@ int end_change(api_graph_t* graph, int status)
 
 int fail_not_supported(const char* function, const char* what)
 {
-    return tengine_error_set(TENGINE_ENOTSUP, "%s: %s not supported in this version", function,
+    return tengine_error_set(TENGINE_ENOTSUP, "%s: %s not supported by this version", function,
                              what);
 }

@@ -83,13 +83,12 @@ static int check_device_option(struct device* device, const char* key, const cha
         return tengine_error_set(TENGINE_ENOENT, "%s: device '%s' has no options by key", function,
                                  device->name);
     if (key[0] == '\0')
-        return tengine_error_set(TENGINE_ENOENT, "%s: no key stands behind '%s.'", function,
-                                 device->name);
+        return tengine_error_set(TENGINE_ENOENT, "%s: no key after '%s.'", function, device->name);
     tengine_error_clear();
     const int status = device->interface->check_option(device, key, value);
     if (status == TENGINE_OK || (status < 0 && tengine_error_code() == status)) return status;
     return tengine_error_set(status < 0 ? status : TENGINE_EDEVICE,
-                             "%s: device '%s' refuses option '%.100s' with value '%.100s' (%d)",
+                             "%s: device '%s' rejected option '%.100s' with value '%.100s' (%d)",
                              function, device->name, key, value, status);
 }
 
@@ -133,10 +132,10 @@ const char* tengine_context_get_option(context_t context, const char* key)
 
 static int fail_no_attributes(const char* function)
 {
-    return tengine_error_set(TENGINE_ENOTSUP,
-                             "%s: a context has no attributes; its options are set by key, with "
-                             "tengine_context_set_option",
-                             function);
+    return tengine_error_set(
+        TENGINE_ENOTSUP,
+        "%s: a context has no attributes; set its options with tengine_context_set_option",
+        function);
 }
 
 int set_context_attr(context_t context, const char* attr_name, const void* val, int val_size)

@@ -65,8 +65,8 @@ static int check_precision(struct graph* graph, const char* function, int precis
     if (precision != TENGINE_MODE_HYBRID_INT8) return TENGINE_OK;
     postrun_ir_graph(graph);
     return tengine_error_set(TENGINE_ENOTSUP,
-                             "%s: the precision TENGINE_MODE_HYBRID_INT8 is not supported; "
-                             "TENGINE_MODE_FP32, FP16, BF16, INT8 and UINT8 are",
+                             "%s: the precision TENGINE_MODE_HYBRID_INT8 is not supported: "
+                             "expected TENGINE_MODE_FP32, FP16, BF16, INT8 or UINT8",
                              function);
 }
 
@@ -147,7 +147,8 @@ static void end_run(api_graph_t* graph, int status)
 static int check_runnable(const api_graph_t* graph, int block, const char* function)
 {
     if (graph->running)
-        return tengine_error_set(TENGINE_ESTATE, "%s: called by a hook of the graph", function);
+        return tengine_error_set(TENGINE_ESTATE, "%s: must not be called by a hook of the graph",
+                                 function);
     if (!graph->graph->execution)
         return tengine_error_set(TENGINE_ESTATE, "%s: call prerun_graph first", function);
     if (graph->changed)
@@ -185,8 +186,8 @@ int wait_graph(graph_t graph, int try_wait)
     api_graph_t* target = find_graph(graph, __func__);
     if (!target) return api_failure();
     if (!target->has_run)
-        return api_result(
-            tengine_error_set(TENGINE_ESTATE, "%s: nothing was run since prerun_graph", __func__));
+        return api_result(tengine_error_set(TENGINE_ESTATE,
+                                            "%s: no run was started since prerun_graph", __func__));
     if (target->running) return 0;
     if (target->graph->status == GRAPH_STAT_RUNNING) return wait_for_oldest(target, try_wait);
     if (target->failure.code == 0) return 1;
@@ -217,8 +218,9 @@ int set_graph_event_hook(graph_t graph, int event, event_handler_t cb_func, void
     api_graph_t* target = find_graph(graph, __func__);
     if (!target || check_idle(target, __func__) < 0) return api_failure();
     if (event < 0 || event >= GRAPH_EVENT_NUMBER)
-        return api_result(tengine_error_set(TENGINE_EINVAL, "%s: event %d is not one of 0..%d",
-                                            __func__, event, GRAPH_EVENT_NUMBER - 1));
+        return api_result(tengine_error_set(TENGINE_EINVAL,
+                                            "%s: invalid event %d: expected 0 to %d", __func__,
+                                            event, GRAPH_EVENT_NUMBER - 1));
     target->hooks[event].function = cb_func;
     target->hooks[event].argument = cb_arg;
     return 0;
@@ -234,9 +236,9 @@ int set_graph_thread(graph_t graph, int cluster, int threads)
     api_graph_t* target = find_graph(graph, __func__);
     if (!target || check_idle(target, __func__) < 0) return api_failure();
     if (cluster < TENGINE_CLUSTER_ALL || cluster > TENGINE_CLUSTER_LITTLE)
-        return api_result(tengine_error_set(TENGINE_EINVAL, "%s: cluster %d is not one of %d..%d",
-                                            __func__, cluster, TENGINE_CLUSTER_ALL,
-                                            TENGINE_CLUSTER_LITTLE));
+        return api_result(tengine_error_set(TENGINE_EINVAL,
+                                            "%s: invalid cluster %d: expected %d to %d", __func__,
+                                            cluster, TENGINE_CLUSTER_ALL, TENGINE_CLUSTER_LITTLE));
     target->thread.cluster = cluster;
     target->thread.num_thread = threads;
     return 0;

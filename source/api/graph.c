@@ -55,8 +55,8 @@ static int fail_unknown_format(const char* format)
         snprintf(known + used, sizeof known - used, "%s'%s'", i == 0 ? "" : ", ",
                  serializer->get_name(serializer));
     }
-    return tengine_error_set(
-        TENGINE_ENOENT, "create_graph: there is no model format '%s'; there are %s", format, known);
+    return tengine_error_set(TENGINE_ENOENT, "create_graph: unknown model format '%s': expected %s",
+                             format, known);
 }
 
 static int find_format(const char* format, model_source_t* source)
@@ -124,7 +124,7 @@ static void release_graph(api_graph_t* graph)
     postrun_ir_graph(target);
     release_graph_kernels(target);
     unload_graph(target);
-    // Out of the table first: nobody can get at it while it is taken apart.
+    // Out of the table first, so that no other thread can reach it while it is destroyed.
     const bool last = remove_graph_handles(graph);
     release_lent_memory(graph);
     destroy_ir_graph(target);
@@ -222,7 +222,7 @@ static int find_named_node(const struct graph* graph, const char* function, cons
     TENGINE_RETURN_IF_ERROR(check_name(name, function, "a node name"));
     *out_index = get_ir_node_index_from_name(graph, name);
     if (*out_index < 0)
-        return tengine_error_set(TENGINE_ENOENT, "%s: there is no node '%s'", function, name);
+        return tengine_error_set(TENGINE_ENOENT, "%s: the graph has no node '%s'", function, name);
     for (int i = 0; i < earlier_number; ++i)
         if (earlier[i] == *out_index)
             return tengine_error_set(TENGINE_EINVAL, "%s: node '%s' is named twice", function,
@@ -237,7 +237,7 @@ static int replace_node_list(struct graph* graph, const char* function, const ch
 {
     TENGINE_RETURN_IF_ERROR(check_pointer(names, function, "the list of names"));
     if (number <= 0)
-        return tengine_error_set(TENGINE_EINVAL, "%s: %d nodes, at least 1 is needed", function,
+        return tengine_error_set(TENGINE_EINVAL, "%s: %d nodes, at least 1 expected", function,
                                  number);
     int32_t* nodes = alloc_memory(sizeof *nodes * (size_t)number);
     if (!nodes) return tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);

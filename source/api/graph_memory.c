@@ -122,8 +122,8 @@ static int check_call(const api_graph_t* graph, const void* out_memory, size_t s
     TENGINE_RETURN_IF_ERROR(check_pointer(out_memory, function, "out_memory"));
     if (size == 0)
         return tengine_error_set(
-            TENGINE_EINVAL, "%s: size is 0; it must be that of the struct out_memory points to",
-            function);
+            TENGINE_EINVAL,
+            "%s: size is 0: expected the size of the struct that out_memory points to", function);
     return check_idle(graph, function);
 }
 

@@ -172,9 +172,9 @@ static int fail_handle(const void* handle, handle_kind_t wanted, const entry_t* 
         return tengine_error_set(TENGINE_EHANDLE, "%s: the %s handle is NULL", function, name);
     if (!entry->live)
         return tengine_error_set(TENGINE_EHANDLE,
-                                 "%s: %p is no live handle; a %s is wanted (was it destroyed?)",
+                                 "%s: invalid handle %p: expected a %s (was it destroyed?)",
                                  function, handle, name);
-    return tengine_error_set(TENGINE_EHANDLE, "%s: the handle is a %s, a %s is wanted", function,
+    return tengine_error_set(TENGINE_EHANDLE, "%s: the handle is a %s, expected a %s", function,
                              kind_names[entry->kind], name);
 }
 

@@ -53,7 +53,7 @@ TENGINE_MUST_USE int check_initialised(const char* function);
 // is there already. TENGINE_ENOMEM.
 TENGINE_MUST_USE int add_handle(void* object, handle_kind_t kind, api_graph_t* owner);
 
-// Take out a context; a graph with all that dies with it. True when nobody has the context any
+// Take out a context; a graph with all that dies with it. True when the context is not used any
 // more, neither the program nor a graph, and the caller is the one to destroy it.
 TENGINE_MUST_USE bool remove_context_handle(const struct context* context);
 TENGINE_MUST_USE bool remove_graph_handles(const api_graph_t* graph);

@@ -130,7 +130,7 @@ int tengine_device_get_data_type(const char* device, int index)
     return status < 0 ? api_failure() : type;
 }
 
-// The device's own entry; NULL behind the last.
+// The device's own entry; NULL after the last.
 static const ir_device_option_t* read_option(struct device* device, int index)
 {
     return device->interface->option ? device->interface->option(device, index) : NULL;
@@ -316,7 +316,7 @@ int tengine_data_type_get_size(int data_type)
     const int size = get_data_type_size(data_type);
     if (size > 0) return size;
     return api_result(
-        tengine_error_set(TENGINE_EDTYPE, "%s: there is no data type %d", __func__, data_type));
+        tengine_error_set(TENGINE_EDTYPE, "%s: unknown data type %d", __func__, data_type));
 }
 
 const char* tengine_data_type_get_name(int data_type)

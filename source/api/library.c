@@ -26,9 +26,9 @@ static bool is_calling_hooks(const void* object, const api_graph_t* owner, const
 static int check_releasable(void)
 {
     if (has_handle(HANDLE_GRAPH, is_calling_hooks, NULL))
-        return tengine_error_set(TENGINE_ESTATE,
-                                 "release_tengine: called by a hook of a graph that is running; "
-                                 "the library stays up");
+        return tengine_error_set(
+            TENGINE_ESTATE,
+            "release_tengine: called by a hook of a running graph; the library stays initialised");
     return TENGINE_OK;
 }
 
@@ -45,7 +45,7 @@ void release_tengine(void)
     if (hung_num > 0) {
         api_result(tengine_error_set(
             TENGINE_ESTATE,
-            "release_tengine: %d calls of devices have not returned; the library stays up",
+            "release_tengine: %d calls of devices have not returned; the library stays initialised",
             hung_num));
         return;
     }

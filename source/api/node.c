@@ -22,11 +22,11 @@ static int check_new_node(const struct graph* graph, const char* function, const
     TENGINE_RETURN_IF_ERROR(check_name(node_name, function, "node_name"));
     TENGINE_RETURN_IF_ERROR(check_name(op_name, function, "op_name"));
     if (get_ir_node_index_from_name(graph, node_name) >= 0)
-        return tengine_error_set(TENGINE_EEXIST, "%s: there is a node '%s' already", function,
+        return tengine_error_set(TENGINE_EEXIST, "%s: a node '%s' already exists", function,
                                  node_name);
     if (find_op_type(op_name) < 0 && is_build_selective()) return fail_left_out(node_name, op_name);
     if (find_op_type(op_name) < 0)
-        return tengine_error_set(TENGINE_EOPERATOR, "%s: node '%s': there is no operator '%s'",
+        return tengine_error_set(TENGINE_EOPERATOR, "%s: node '%s': unknown operator '%s'",
                                  function, node_name, op_name);
     return TENGINE_OK;
 }
@@ -49,7 +49,7 @@ node_t get_graph_node(graph_t graph, const char* node_name)
     if (!target || check_name(node_name, __func__, "node_name") < 0) return api_pointer(NULL);
     const int index = get_ir_node_index_from_name(target->graph, node_name);
     if (index < 0) {
-        tengine_error_set(TENGINE_ENOENT, "%s: there is no node '%s'", __func__, node_name);
+        tengine_error_set(TENGINE_ENOENT, "%s: the graph has no node '%s'", __func__, node_name);
         return api_pointer(NULL);
     }
     return api_pointer(give_node(get_ir_graph_node(target->graph, index), target));
@@ -120,7 +120,7 @@ int get_node_output_number(node_t node)
     return !target ? api_failure() : target->output_num;
 }
 
-// That an optional one is left out is an answer, which nobody wants to see in the log.
+// That an optional one is left out is an answer, not a failure to log.
 static tensor_t give_connected(struct tensor* tensor, api_graph_t* owner, const char* function,
                                const struct node* node, const char* what, int index)
 {
@@ -169,7 +169,7 @@ static int check_same_graph(const api_graph_t* node_owner, const api_graph_t* te
                             const char* function)
 {
     if (node_owner == tensor_owner) return TENGINE_OK;
-    return tengine_error_set(TENGINE_EINVAL, "%s: node and tensor are of different graphs",
+    return tengine_error_set(TENGINE_EINVAL, "%s: node and tensor belong to different graphs",
                              function);
 }
 
@@ -193,10 +193,10 @@ static int check_output(const struct node* node, const char* function, int index
     TENGINE_RETURN_IF_ERROR(
         check_port(node, function, "outputs", index, node->op.method->max_output));
     if (tensor_type < TENSOR_TYPE_VAR || tensor_type > TENSOR_TYPE_DEP)
-        return tengine_error_set(TENGINE_EINVAL, "%s: tensor type %d is not one of %d..%d",
+        return tengine_error_set(TENGINE_EINVAL, "%s: invalid tensor type %d: expected %d to %d",
                                  function, tensor_type, TENSOR_TYPE_VAR, TENSOR_TYPE_DEP);
     if (tensor->producer >= 0 && get_ir_node_output(node, index) != tensor)
-        return tengine_error_set(TENGINE_EEXIST, "%s: tensor '%s' is written by node '%s' already",
+        return tengine_error_set(TENGINE_EEXIST, "%s: tensor '%s' is already written by node '%s'",
                                  function, tensor->name,
                                  get_ir_graph_node(node->graph, tensor->producer)->name);
     return TENGINE_OK;

@@ -19,8 +19,7 @@ static int find_writer(const char* format, struct serializer** out_serializer)
 {
     *out_serializer = find_serializer_via_name(format);
     if (!*out_serializer)
-        return tengine_error_set(TENGINE_ENOENT, "save_graph: there is no model format '%s'",
-                                 format);
+        return tengine_error_set(TENGINE_ENOENT, "save_graph: unknown model format '%s'", format);
     if ((*out_serializer)->save_model != NULL) return TENGINE_OK;
     return tengine_error_set(TENGINE_ENOTSUP, "save_graph: models of format '%s' can only be read",
                              format);

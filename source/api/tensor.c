@@ -13,12 +13,12 @@ tensor_t create_graph_tensor(graph_t graph, const char* tensor_name, int data_ty
         check_idle(target, __func__) < 0)
         return api_pointer(NULL);
     if (get_ir_tensor_index_from_name(target->graph, tensor_name) >= 0) {
-        tengine_error_set(TENGINE_EEXIST, "%s: there is a tensor '%s' already", __func__,
+        tengine_error_set(TENGINE_EEXIST, "%s: a tensor '%s' already exists", __func__,
                           tensor_name);
         return api_pointer(NULL);
     }
     if (data_type == TENGINE_DT_UNKNOWN) {
-        tengine_error_set(TENGINE_EDTYPE, "%s: tensor '%s' needs a type; %d is none", __func__,
+        tengine_error_set(TENGINE_EDTYPE, "%s: tensor '%s': invalid data type %d", __func__,
                           tensor_name, data_type);
         return NULL;
     }
@@ -34,7 +34,8 @@ tensor_t get_graph_tensor(graph_t graph, const char* tensor_name)
     if (!target || check_name(tensor_name, __func__, "tensor_name") < 0) return api_pointer(NULL);
     const int index = get_ir_tensor_index_from_name(target->graph, tensor_name);
     if (index < 0) {
-        tengine_error_set(TENGINE_ENOENT, "%s: there is no tensor '%s'", __func__, tensor_name);
+        tengine_error_set(TENGINE_ENOENT, "%s: the graph has no tensor '%s'", __func__,
+                          tensor_name);
         return api_pointer(NULL);
     }
     return api_pointer(give_tensor(get_ir_graph_tensor(target->graph, index), target));
@@ -62,8 +63,8 @@ int get_tensor_shape(tensor_t tensor, int dims[], int dim_number)
     if (!target || check_pointer(dims, __func__, "dims") < 0) return api_failure();
     if (dim_number < target->dim_num)
         return api_result(tengine_error_set(
-            TENGINE_ERANGE, "%s: tensor '%s' has %d dimensions, room is given for %d", __func__,
-            target->name, target->dim_num, dim_number));
+            TENGINE_ERANGE, "%s: tensor '%s' has %d dimensions, the buffer has room for %d",
+            __func__, target->name, target->dim_num, dim_number));
     memcpy(dims, target->dims, sizeof *dims * target->dim_num);
     return target->dim_num;
 }
@@ -72,12 +73,13 @@ static int check_shape(const struct tensor* tensor, const char* function, const 
                        int dim_number)
 {
     if (dim_number < 0 || dim_number > MAX_SHAPE_DIM_NUM)
-        return tengine_error_set(TENGINE_ERANGE, "%s: tensor '%s': %d dimensions, 0 to %d can be",
+        return tengine_error_set(TENGINE_ERANGE, "%s: tensor '%s': %d dimensions, expected 0 to %d",
                                  function, tensor->name, dim_number, MAX_SHAPE_DIM_NUM);
     if (dim_number > 0) TENGINE_RETURN_IF_ERROR(check_pointer(dims, function, "dims"));
     for (int i = 0; i < dim_number; ++i)
         if (dims[i] < 0)
-            return tengine_error_set(TENGINE_ERANGE, "%s: tensor '%s': dimension %d is %d",
+            return tengine_error_set(TENGINE_ERANGE,
+                                     "%s: tensor '%s': dimension %d is %d, expected 0 or more",
                                      function, tensor->name, i, dims[i]);
     return TENGINE_OK;
 }
@@ -124,9 +126,9 @@ int get_tensor_buffer_size(tensor_t tensor)
 static int fail_without_data(const api_graph_t* owner, const struct tensor* tensor,
                              const char* function)
 {
-    const char* reason = "it is neither input, constant nor output, so its memory is shared";
+    const char* reason = "it is not an input, constant or output, so its memory is shared";
     if (is_fed(tensor))
-        reason = "none was given";
+        reason = "none was set";
     else if (is_ir_graph_output(owner->graph, tensor->index))
         reason = "call prerun_graph first";
     return tengine_error_set(TENGINE_ESTATE, "%s: tensor '%s' has no data: %s", function,
@@ -148,7 +150,7 @@ static int check_buffer(const api_graph_t* owner, const struct tensor* tensor, c
     const size_t needed = !buffer ? 0 : get_ir_tensor_bytes(tensor);
     if (!is_fed(tensor) && !is_ir_graph_output(owner->graph, tensor->index))
         return tengine_error_set(TENGINE_EINVAL,
-                                 "%s: tensor '%s' is neither input, constant nor output", function,
+                                 "%s: tensor '%s' is not an input, constant or output", function,
                                  tensor->name);
     if (buffer && !is_ir_tensor_shape_known(tensor))
         return tengine_error_set(TENGINE_EINVAL, "%s: the shape of tensor '%s' is not known yet",
@@ -157,10 +159,9 @@ static int check_buffer(const api_graph_t* owner, const struct tensor* tensor, c
         return tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s' takes %zu bytes, not %d",
                                  function, tensor->name, needed, size);
     if ((uintptr_t)buffer % tensor->elem_size != 0)
-        return tengine_error_set(TENGINE_EINVAL,
-                                 "%s: tensor '%s': address %p is not aligned to its elements of "
-                                 "%d bytes",
-                                 function, tensor->name, buffer, tensor->elem_size);
+        return tengine_error_set(
+            TENGINE_EINVAL, "%s: tensor '%s': address %p is not aligned to elements of %d bytes",
+            function, tensor->name, buffer, tensor->elem_size);
     return TENGINE_OK;
 }
 
@@ -193,9 +194,9 @@ int get_tensor_data(tensor_t tensor, void* output_data, int data_size)
     if (!target->data) return api_result(fail_without_data(owner, target, __func__));
     const size_t bytes = get_ir_tensor_bytes(target);
     if (data_size < 0 || (size_t)data_size < bytes)
-        return api_result(tengine_error_set(TENGINE_ERANGE,
-                                            "%s: tensor '%s' has %zu bytes, room is given for %d",
-                                            __func__, target->name, bytes, data_size));
+        return api_result(tengine_error_set(
+            TENGINE_ERANGE, "%s: tensor '%s' has %zu bytes, the buffer has room for %d", __func__,
+            target->name, bytes, data_size));
     memcpy(output_data, target->data, bytes);
     return 0;
 }
@@ -205,7 +206,7 @@ static int check_new_data(const struct tensor* tensor, const char* function, con
 {
     TENGINE_RETURN_IF_ERROR(check_pointer(data, function, "input_data"));
     if (!is_fed(tensor))
-        return tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s' is neither input nor constant",
+        return tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s' is not an input or constant",
                                  function, tensor->name);
     if (!is_ir_tensor_shape_known(tensor))
         return tengine_error_set(TENGINE_EINVAL, "%s: the shape of tensor '%s' is not known yet",

@@ -86,10 +86,9 @@ int set_memory_arena(void* memory, size_t size)
     size_t used, peak;
     get_memory_use(&used, &peak);
     if (used > 0)
-        return tengine_error_set(TENGINE_ESTATE,
-                                 "%zu bytes of the arena are in use; it can be changed when all "
-                                 "have been given back",
-                                 used);
+        return tengine_error_set(
+            TENGINE_ESTATE,
+            "%zu bytes of the arena are in use; it can be changed once all are freed", used);
     forget_memory_shortage();
     if (!memory && size == 0) {
         arena = (arena_t){0};
@@ -97,8 +96,8 @@ int set_memory_arena(void* memory, size_t size)
     }
     if (!memory || size < ARENA_LEAST_BYTES)
         return tengine_error_set(TENGINE_EINVAL,
-                                 "an arena of %zu bytes at %p; wanted at least %d bytes, or NULL "
-                                 "and 0 for the heap",
+                                 "invalid arena of %zu bytes at %p: expected at least %d bytes, or "
+                                 "NULL and 0 for the heap",
                                  size, memory, (int)ARENA_LEAST_BYTES);
     start_arena(&arena, memory, size);
     return TENGINE_OK;
@@ -120,7 +119,8 @@ bool describe_memory_shortage(char* text, size_t size)
     const size_t free_bytes = total - (size_t)arena.used * ARENA_GRAIN;
     const size_t largest = get_largest_arena_block(&arena);
     pthread_mutex_unlock(&arena_mutex);
-    snprintf(text, size, "the arena has %zu of %zu bytes free, %zu in one piece; %zu were wanted",
+    snprintf(text, size,
+             "the arena has %zu of %zu bytes free, %zu in one piece; %zu were requested",
              free_bytes, total, largest, refused_size);
     return true;
 }

@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-// In front of every block, and behind the last one.
+// In front of every block, and after the last one.
 typedef struct header
 {
     uint32_t previous;   // grains of the block before; 0 for the first
-    uint32_t used : 1;   // always in the header behind the last block
+    uint32_t used : 1;   // always in the header after the last block
     uint32_t size : 31;  // grains, this header's place at the end of the last one not included
 } header_t;
 

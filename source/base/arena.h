@@ -7,7 +7,8 @@
 // takes constant time, except that the last list is walked when all else is used up.
 //
 // Sizes are counted in grains of a cache line. The header of a block is the end of the grain before
-// it, so that every block begins at a cache line and shares none with another but for that header.
+// it, so that every block begins at a cache line and shares none with another block, except for
+// that header.
 #pragma once
 
 #include <stdbool.h>

@@ -26,7 +26,7 @@ static double measure_copy(void* to, const void* from)
     for (int i = 0; i < COPY_NUM; ++i) {
         const uint64_t start = get_time_ns();
         memcpy(to, from, COPY_BYTES);
-        // The compiler must believe that somebody reads the copy.
+        // Keeps the compiler from dropping the copy.
         __asm__ volatile("" : : "r"(to) : "memory");
         const uint64_t ns = get_time_ns() - start;
         if (ns < best_ns) best_ns = ns;
@@ -41,7 +41,7 @@ static double measure_bandwidth(void)
     void* to = alloc_memory(COPY_BYTES);
     double measured = 0;
     if (from && to) {
-        // Pages nobody has written are all the same one.
+        // Pages that were never written are all the same one.
         memset(from, 1, COPY_BYTES);
         measured = measure_copy(to, from);
         if (measured < lowest_bandwidth) measured = lowest_bandwidth;

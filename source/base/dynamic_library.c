@@ -13,7 +13,7 @@ int open_dynamic_library(const char* file_name, dynamic_library_t** out_library)
 {
     *out_library = NULL;
     return tengine_error_set(TENGINE_ENOTSUP,
-                             "%s: this build loads no libraries (CMake option TENGINE_MINIMAL)",
+                             "%s: this build cannot load libraries (CMake option TENGINE_MINIMAL)",
                              file_name);
 }
 
@@ -27,7 +27,7 @@ int find_dynamic_function(dynamic_library_t* library, const char* name,
 {
     (void)library;
     *out_function = NULL;
-    return tengine_error_set(TENGINE_ENOENT, "%s: there are no libraries", name);
+    return tengine_error_set(TENGINE_ENOENT, "%s: this system has no dynamic libraries", name);
 }
 
 #else
@@ -38,7 +38,7 @@ int find_dynamic_function(dynamic_library_t* library, const char* name,
 static const char* explain(void)
 {
     const char* sentence = dlerror();
-    return sentence ? sentence : "the loader does not say why";
+    return sentence ? sentence : "unknown error of the loader";
 }
 
 int open_dynamic_library(const char* file_name, dynamic_library_t** out_library)

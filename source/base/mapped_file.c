@@ -27,8 +27,8 @@ static int find_size(int descriptor, const char* path, size_t* out_size)
         return tengine_error_set(TENGINE_EIO, "'%s' is not a regular file", path);
     if (info.st_size == 0) return tengine_error_set(TENGINE_EFORMAT, "'%s' is empty", path);
     if ((uintmax_t)info.st_size > SIZE_MAX)
-        return tengine_error_set(TENGINE_ELIMIT, "'%s' has %lld bytes, more than can be mapped",
-                                 path, (long long)info.st_size);
+        return tengine_error_set(TENGINE_ELIMIT, "'%s' has %lld bytes, too many to map", path,
+                                 (long long)info.st_size);
     *out_size = (size_t)info.st_size;
     return TENGINE_OK;
 }
@@ -48,7 +48,7 @@ int map_open_file(int descriptor, const char* path, bool writable, mapped_file_t
 
 static int open_file(const char* path, int* out_descriptor)
 {
-    // O_NONBLOCK: opening a pipe that nobody writes to must not wait.
+    // O_NONBLOCK: opening a pipe without a writer must not block.
     *out_descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (*out_descriptor >= 0) return TENGINE_OK;
     return tengine_error_set(TENGINE_EIO, "cannot open '%s': %s", path, strerror(errno));
@@ -89,8 +89,8 @@ static int read_bytes(int descriptor, const char* path, const mapped_file_t* tar
         if (count < 0) return fail_reading(path);
         if (count == 0)
             return tengine_error_set(TENGINE_EIO,
-                                     "cannot read '%s': it was cut short, to %zu of %zu bytes",
-                                     path, done, target->size);
+                                     "cannot read '%s': it was truncated to %zu of %zu bytes", path,
+                                     done, target->size);
         done += (size_t)count;
     }
     return TENGINE_OK;

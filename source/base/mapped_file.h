@@ -21,9 +21,8 @@ typedef struct mapped_file
     size_t size;
 } mapped_file_t;
 
-// Maps a whole file. `writable`: the bytes may be changed, which nobody else sees; else they are
-// read only. TENGINE_EIO when it cannot be read or is not a regular file, TENGINE_EFORMAT when it
-// is empty.
+// Maps a whole file. `writable`: the bytes may be changed privately; else they are read only.
+// TENGINE_EIO when it cannot be read or is not a regular file, TENGINE_EFORMAT when it is empty.
 TENGINE_MUST_USE int map_file(const char* path, bool writable, mapped_file_t* out_file);
 
 // The same for a file that is open for reading, and stays so; `path` is for sentences.
@@ -46,7 +45,7 @@ static inline bool is_in_mapped_file(const mapped_file_t* file, const void* addr
     return (uintptr_t)address - (uintptr_t)file->bytes < file->size;
 }
 
-// Tells the system that these bytes of a mapped file, which nobody has changed, will not be read
+// Tells the system that these bytes of a mapped file, which were not changed, will not be read
 // again soon, so that a large file does not stay in memory beside what is made of it.
 void drop_mapped_bytes(const char* bytes, size_t size);
 

@@ -133,10 +133,10 @@ typedef struct gap_list
 {
     gap_t* gaps;  // room for one more than there are blocks
     int64_t number;
-    size_t total;  // the arena so far: behind it everything is free
+    size_t total;  // the arena so far: everything after it is free
 } gap_list_t;
 
-// The index of the first gap that begins behind `offset`.
+// The index of the first gap that begins after `offset`.
 static int64_t find_gap(const gap_list_t* list, size_t offset)
 {
     int64_t low = 0;
@@ -179,7 +179,7 @@ static void free_stretch(gap_list_t* list, gap_t freed)
         insert_gap(list, next, freed);
 }
 
-// The smallest gap that is large enough, or what is behind everything.
+// The smallest gap that is large enough, or the end of the arena.
 static size_t take_stretch(gap_list_t* list, size_t size)
 {
     int64_t best = -1;
@@ -260,8 +260,8 @@ int plan_memory(memory_block_t* blocks, int64_t block_num, size_t alignment, siz
     if (!out_total || block_num < 0 || (!blocks && block_num > 0) || alignment == 0 ||
         (alignment & (alignment - 1)) != 0) {
         return tengine_error_set(TENGINE_EINVAL,
-                                 "memory plan: NULL, %lld blocks or alignment %zu; wanted >= 0 "
-                                 "blocks and a power of two",
+                                 "memory plan: NULL, %lld blocks or alignment %zu: expected 0 or "
+                                 "more blocks and a power of two",
                                  (long long)block_num, alignment);
     }
     TENGINE_RETURN_IF_ERROR(check_blocks(blocks, block_num, alignment));

@@ -66,8 +66,8 @@ static bool step_to(char path[PATH_MAX], const char* name)
     return true;
 }
 
-// Leaves in `path` the file behind all links, and in `out_info` what there is; false with errno
-// when there is nothing (ENOENT) or it cannot be told.
+// Leaves in `path` the file that all links lead to, and in `out_info` what there is; false with
+// errno when there is nothing (ENOENT) or it cannot be told.
 static bool follow_links(char path[PATH_MAX], struct stat* out_info)
 {
     for (int i = 0; i < MOST_LINKS; ++i) {
@@ -102,7 +102,7 @@ static int find_target(const char* path, target_t* out_target)
     return faccessat(AT_FDCWD, out_target->path, W_OK, AT_EACCESS) == 0 ? TENGINE_OK : fail(path);
 }
 
-// A file in the target's folder that was not there before, and that nobody can have made a link of:
+// A file in the target's folder that was not there before, and that cannot be somebody's link:
 // O_EXCL takes neither. Its descriptor, or -1 with errno.
 static int create_unfinished(const target_t* target, char out_path[PATH_MAX + 64])
 {

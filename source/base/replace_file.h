@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing a whole file so that nobody ever sees half of it.
+// Replaces a whole file atomically: a reader never sees half of it.
 #pragma once
 
 #include <stddef.h>

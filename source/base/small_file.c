@@ -31,7 +31,7 @@ static int check_file(int descriptor, const char* path, const char* what, size_t
                                  path);
     if ((uintmax_t)info.st_size > most)
         return tengine_error_set(TENGINE_ELIMIT,
-                                 "cannot read %s '%s': it has %lld bytes, and accepted are %zu",
+                                 "cannot read %s '%s': it has %lld bytes, expected at most %zu",
                                  what, path, (long long)info.st_size, most);
     *out_size = (size_t)info.st_size;
     return TENGINE_OK;
@@ -72,7 +72,7 @@ static int read_open_file(int descriptor, const char* path, const char* what, si
 int read_small_file(const char* path, const char* what, size_t most, char** out_bytes,
                     size_t* out_size)
 {
-    // O_NONBLOCK: opening a pipe that nobody writes to must not wait.
+    // O_NONBLOCK: opening a pipe without a writer must not block.
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) return fail(path, what);
     const int status = read_open_file(descriptor, path, what, most, out_bytes, out_size);

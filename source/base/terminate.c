@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Minimal builds with GCC: what a program does when nobody catches a C++ exception. libstdc++'s own
+// Minimal builds with GCC: what a program does with an uncaught C++ exception. libstdc++'s own
 // handler, which this one stands for, would print the exception's readable name, and what it needs
 // for that is 50 kB.
 #include <stdlib.h>

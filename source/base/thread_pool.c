@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thread pool. The contract is in thread_pool.h.
 //
-// A loop is cut into chunks that an atomic counter hands out. Nobody waits for a worker to come:
-// the caller works through the chunks itself, and whichever worker is awake joins in. At the end
-// the caller closes the loop to newcomers and waits only for those who have joined. So a sleeping
-// or descheduled worker costs speed, never progress.
+// A loop is cut into chunks that an atomic counter hands out. No thread waits for a worker to
+// arrive: the caller works through the chunks itself, and whichever worker is awake joins in. At
+// the end the caller closes the loop to newcomers and waits only for those who have joined. So a
+// sleeping or descheduled worker costs speed, never progress.
 #define _GNU_SOURCE
 #include "base/thread_pool.h"
 
@@ -196,7 +196,7 @@ static void* work(void* argument)
     uint64_t seen = 0;
     // The same mask fails for all workers alike: one of them reports it.
     if (pool->cpu_mask != 0 && !pin_this_thread(pool->cpu_mask) && self->number == 1) {
-        TLOG_WARNING("thread pool: cannot pin threads to core mask 0x%llx, they stay unpinned",
+        TLOG_WARNING("thread pool: cannot pin threads to core mask 0x%llx; they stay unpinned",
                      (unsigned long long)pool->cpu_mask);
     }
     while (!atomic_load(&pool->stopping)) {
@@ -295,7 +295,7 @@ static void stop_workers(thread_pool_t* pool, int last)
     pthread_mutex_destroy(&pool->mutex);
 }
 
-// After fork() the child has neither the threads nor a mutex and conditions that nobody uses.
+// After fork() the child has neither the threads nor a mutex and conditions that no thread uses.
 static void stop_pool(thread_pool_t* pool, int last)
 {
     if (pool->process == getpid()) stop_workers(pool, last);
@@ -332,7 +332,7 @@ int create_thread_pool(int thread_num, uint64_t cpu_mask, thread_pool_t** out_po
     if (!out_pool) return tengine_error_set(TENGINE_EINVAL, "thread pool: out_pool is NULL");
     *out_pool = NULL;
     if (thread_num < 1 || thread_num > THREAD_POOL_LIMIT) {
-        return tengine_error_set(TENGINE_ERANGE, "thread pool: %d threads, wanted 1 to %d",
+        return tengine_error_set(TENGINE_ERANGE, "thread pool: %d threads, expected 1 to %d",
                                  thread_num, THREAD_POOL_LIMIT);
     }
     thread_pool_t* pool = alloc_pool(thread_num, cpu_mask);

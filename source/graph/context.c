@@ -59,7 +59,7 @@ int add_ir_context_device(ir_context_t* context, struct device* device, const vo
                           size_t option_size)
 {
     if (find_ir_context_device(context, device))
-        return tengine_error_set(TENGINE_EEXIST, "context '%s' has device '%s' already",
+        return tengine_error_set(TENGINE_EEXIST, "context '%s' already has device '%s'",
                                  context->name, device->name);
     ir_context_device_t entry = {.device = device};
     if (options && option_size > 0) {

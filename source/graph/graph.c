@@ -9,7 +9,7 @@
 #include "graph/graph_pool.h"
 #include "graph/subgraph.h"
 
-// Ends at the first piece that there is no memory for, of which the error tells.
+// Ends at the first piece without memory, which the error names.
 static bool allocate_pieces(struct graph* graph)
 {
     graph->name = duplicate_string("");
@@ -79,11 +79,12 @@ static int replace_index_list(const char* what, const int32_t* from, int number,
                               int32_t** list, int32_t* out_number)
 {
     if (number < 0 || (number > 0 && !from))
-        return tengine_error_set(TENGINE_EINVAL, "a list of %d %s is not possible", number, what);
+        return tengine_error_set(TENGINE_EINVAL, "invalid list of %d %s", number, what);
     for (int i = 0; i < number; ++i)
         if (from[i] < 0 || from[i] >= limit)
-            return tengine_error_set(TENGINE_ERANGE, "%s: index %d is not in 0..%d", what, from[i],
-                                     limit - 1);
+            return tengine_error_set(TENGINE_ERANGE,
+                                     "%s: index %d is out of range: expected 0 to %d", what,
+                                     from[i], limit - 1);
     int32_t* copy = alloc_memory(sizeof(*copy) * (size_t)number);
     if (!copy) return tengine_error_set(TENGINE_ENOMEM, "no memory for %d %s", number, what);
     if (number) memcpy(copy, from, sizeof(*copy) * (size_t)number);

@@ -74,7 +74,7 @@ bool is_ir_graph_output(const struct graph* graph, int tensor_index);
 void replace_ir_graph_output(struct graph* graph, int place, struct tensor* tensor);
 
 // Appends to a list of `number` indices. Its room is the next power of two and so need not be
-// stored. False when there is no memory.
+// stored. False when memory runs out.
 TENGINE_MUST_USE bool push_ir_index(int32_t** list, int32_t number, int32_t value);
 
 // set_ir_tensor_consumer() by the node that reads the tensor as its input `input`.

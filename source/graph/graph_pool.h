@@ -11,8 +11,8 @@ extern "C" {
 #endif
 
 // What graph.pool points to: without threads until a part asks for them. A new one belongs to one
-// graph; NULL when there is no memory. It ends with the last graph and the last part that hold it,
-// for a part whose device hangs may outlive the execution graph.
+// graph; NULL when memory runs out. It ends with the last graph and the last part that hold it, for
+// a part whose device hangs may outlive the execution graph.
 struct graph_pool* create_graph_pool(void);
 void release_graph_pool(struct graph_pool* held);  // NULL is allowed
 

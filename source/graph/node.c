@@ -76,8 +76,8 @@ static int check_place(const struct node* node, const char* what, int index)
 {
     const int most = 1 << 20;
     if (index >= 0 && index < most) return TENGINE_OK;
-    return tengine_error_set(TENGINE_ERANGE, "node '%s': %s %d is not in 0..%d", node->name, what,
-                             index, most - 1);
+    return tengine_error_set(TENGINE_ERANGE, "node '%s': %s %d is out of range: expected 0 to %d",
+                             node->name, what, index, most - 1);
 }
 
 // Makes room for entry `index`; new entries are absent.
@@ -117,7 +117,8 @@ int set_ir_node_output_tensor(struct node* node, int output_idx, struct tensor* 
 {
     if (tensor && tensor->producer >= 0 && tensor->producer != node->index)
         return tengine_error_set(
-            TENGINE_EGRAPH, "tensor '%s' is written by node '%s' already, so node '%s' cannot",
+            TENGINE_EGRAPH,
+            "tensor '%s' is already written by node '%s', so node '%s' cannot write it",
             tensor->name, node->graph->node_list[tensor->producer]->name, node->name);
     TENGINE_RETURN_IF_ERROR(grow_outputs(node, output_idx));
     struct tensor* old = get_ir_node_output(node, output_idx);

@@ -14,19 +14,18 @@ static const ir_option_t option_table[] = {
     {.key = "split.prune",
      .initial = "1",
      .choices = "0 1",
-     .help = "1: a part whose device saves less time than moving its tensors costs goes to the "
-             "next device; 0: devices keep all they take"},
+     .help = "1: a part that costs more to move to its device than it saves there goes to the next "
+             "device; 0: devices keep all nodes they take"},
     {.key = "split.report",
      .initial = "line",
      .choices = "none line full",
-     .help = "what prerun_graph logs of who got what: nothing, one line, or a line for every node "
-             "with the reasons"},
+     .help = "what prerun_graph logs about the placement: nothing, one line, or a line for each "
+             "node with the reasons"},
     {.key = "split.bandwidth",
      .initial = "0",
      .lowest = 0,
      .highest = 1e6,
-     .help = "GB/s at which tensors move between host and devices, for predictions; 0: as measured "
-             "on this machine"},
+     .help = "GB/s between host and devices, for predictions; 0: as measured on this machine"},
     {.key = "split.fail_on_fallback",
      .initial = "0",
      .choices = "0 1",
@@ -36,18 +35,18 @@ static const ir_option_t option_table[] = {
      .initial = "100",
      .lowest = 0,
      .highest = 100,
-     .help = "percent of the multiply-accumulates that may fall back to the CPU; more is a failure "
-             "as with split.fail_on_fallback"},
+     .help = "percentage of the multiply-accumulates that may fall back to the CPU; more fails as "
+             "with split.fail_on_fallback"},
     {.key = "precision.float",
      .initial = "refuse",
      .choices = "refuse allow",
-     .help = "what prerun_graph does with a float model without scales in an int8 or uint8 run: "
-             "refuse it, or allow it to run in float, with a warning"},
+     .help = "what an int8 or uint8 run does with a float model without scales: refuse it, or run "
+             "it in float with a warning"},
     {.key = "precision.keep_float",
      .initial = "",
      .choices = "",
-     .help = "nodes that stay in the model's types whatever precision a run has: names, patterns "
-             "with * and ?, or op:<operator>, separated by commas"},
+     .help = "nodes that stay in the model's types in every precision: names, patterns with * and "
+             "?, or op:<operator>, separated by commas"},
     {.key = "precision.table",
      .initial = "",
      .choices = "",
@@ -55,44 +54,42 @@ static const ir_option_t option_table[] = {
     {.key = "scheduler",
      .initial = "",
      .choices = "",
-     .help = "name of what walks the parts, such as sync or pipeline; empty: the first device's "
-             "own, else sync"},
+     .help = "scheduler that runs the parts, e.g. sync or pipeline; empty: that of the first "
+             "device that has one, else sync"},
     {.key = "pipeline.frames",
      .initial = "2",
      .lowest = 1,
      .highest = 64,
      .whole = true,
-     .help = "runs that can be under way at once with scheduler=pipeline"},
+     .help = "runs that can be in flight at once with scheduler=pipeline"},
     {.key = "memory.limit_mb",
      .initial = "0",
      .lowest = 0,
      .highest = 1 << 24,
-     .help =
-         "most MiB that a prepared graph may hold, beside constants that stay in files and what "
-         "the program lends; more is a failure of prerun_graph or the run; 0: any"},
+     .help = "MiB that a prepared graph may hold, apart from constants in mapped files and memory "
+             "of the program; more fails prerun_graph or the run; 0: no limit"},
     {.key = "memory.fold_mb",
      .initial = "0",
      .lowest = 0,
      .highest = 1 << 24,
-     .help = "most MiB of constants that prerun_graph computes from those of the model; what is "
-             "beyond is computed in every run; 0: 16 times the model's constants and 64"},
+     .help = "MiB of constants that prerun_graph may compute from those of the model; the rest is "
+             "computed in every run; 0: 64 plus 16 times the model's constants"},
     {.key = "run.watchdog_ms",
      .initial = "0",
      .lowest = 0,
      .highest = 86400000,
      .whole = true,
-     .help = "milliseconds after which a device that has not finished its part is given up and the "
-             "CPU does it; 0: never"},
+     .help = "milliseconds after which the CPU takes over from a device that has not finished its "
+             "part; 0: never"},
     {.key = "run.profile",
      .initial = "0",
      .choices = "0 1",
-     .help = "1: devices measure the time of every node"},
+     .help = "1: devices measure the time of each node"},
     {.key = "model.map",
      .initial = "1",
      .choices = "0 1",
-     .help =
-         "0: create_graph reads the model's files instead of mapping them, so that nothing that "
-         "becomes of them later can harm the graph"},
+     .help = "0: create_graph reads the model's files instead of mapping them, so that later "
+             "changes to them cannot harm the graph"},
     {.key = "model.refuse_hard_links",
      .initial = "0",
      .choices = "0 1",
@@ -126,9 +123,8 @@ int fail_ir_option(const ir_context_t* context, const char* key)
         const ir_context_device_t* entry = get_vector_data(context->devices, i);
         append_text(&known, ", %s.<key>", entry->device->name);
     }
-    const int status =
-        tengine_error_set(TENGINE_ENOENT, "there is no option '%.100s'; there are %s", key,
-                          known.data ? known.data : "others");
+    const int status = tengine_error_set(TENGINE_ENOENT, "unknown option '%.100s': expected %s",
+                                         key, known.data ? known.data : "others");
     free_text(&known);
     return status;
 }
@@ -192,11 +188,12 @@ static int check_number(const ir_option_t* option, const char* value)
     double number;
     if (!read_number(value, &number) || (option->whole && floor(number) != number))
         return tengine_error_set(
-            TENGINE_EINVAL, "option %s: '%.100s' is not a %snumber; it may be %.15g to %.15g",
+            TENGINE_EINVAL,
+            "option %s: invalid value '%.100s': expected a %snumber from %.15g to %.15g",
             option->key, value, option->whole ? "whole " : "", option->lowest, option->highest);
     if (number < option->lowest || number > option->highest)
         return tengine_error_set(TENGINE_ERANGE,
-                                 "option %s: %.100s is outside its range, %.15g to %.15g",
+                                 "option %s: %.100s is out of range: expected %.15g to %.15g",
                                  option->key, value, option->lowest, option->highest);
     return TENGINE_OK;
 }
@@ -207,8 +204,9 @@ static int check_value(const ir_option_t* option, const char* value)
         return tengine_error_set(TENGINE_EINVAL, "option %s: the value is NULL", option->key);
     if (!option->choices) return check_number(option, value);
     if (option->choices[0] == '\0' || is_choice(option->choices, value)) return TENGINE_OK;
-    return tengine_error_set(TENGINE_EINVAL, "option %s: '%.100s' is none of its values: %s",
-                             option->key, value, option->choices);
+    return tengine_error_set(TENGINE_EINVAL,
+                             "option %s: invalid value '%.100s': expected one of %s", option->key,
+                             value, option->choices);
 }
 
 int set_ir_context_option(ir_context_t* context, const char* key, const char* value)

@@ -36,8 +36,8 @@ const char* get_ir_context_option(const ir_context_t* context, const char* key);
 // The same for an option that is a number or whose choices are numbers.
 double get_ir_context_number(const ir_context_t* context, const char* key);
 
-// The entry of the device that "<device>.<key>" is for, and *out_key, what stands behind its name:
-// that of the first dot in front of which a device's name ends. NULL when there is none.
+// The entry of the device that "<device>.<key>" is for, and *out_key, what follows its name: that
+// of the first dot in front of which a device's name ends. NULL when there is none.
 ir_context_device_t* find_ir_option_device(const ir_context_t* context, const char* key,
                                            const char** out_key);
 // ENOENT when `device` is not in the context. The value is copied and not looked at. What was set

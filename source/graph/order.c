@@ -69,7 +69,7 @@ static int fail_cycle(const struct graph* graph, const int32_t* waits)
         if (waits[i] > 0)
             append_text(&names, "%s'%s'", shown++ ? ", " : "", graph->node_list[i]->name);
     const int status =
-        tengine_error_set(TENGINE_EGRAPH, "the graph has a cycle; nodes on or behind it: %s",
+        tengine_error_set(TENGINE_EGRAPH, "the graph has a cycle; nodes on or after it: %s",
                           names.data ? names.data : "");
     free_text(&names);
     return status;

@@ -49,8 +49,8 @@ int check_ir_memory(const struct graph* graph, int64_t bytes, const char* what)
     const int64_t limit = graph->memory_limit;
     if (limit == 0 || bytes <= limit - graph->memory_claimed) return TENGINE_OK;
     return tengine_error_set(TENGINE_ELIMIT,
-                             "graph '%s': %lld bytes for %s beside the %lld it holds are more than "
-                             "the %lld that memory.limit_mb allows",
+                             "graph '%s': %lld bytes for %s and the %lld it holds exceed the %lld "
+                             "that memory.limit_mb allows",
                              graph->name, (long long)bytes, what, (long long)graph->memory_claimed,
                              (long long)limit);
 }

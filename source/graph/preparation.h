@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-// Preparing a source graph lies between these two; a wish to cancel that came before is forgotten.
+// These two enclose the preparation of a source graph; an earlier request to cancel is dropped.
 void begin_ir_preparation(struct graph* source);
 void end_ir_preparation(struct graph* source);
 

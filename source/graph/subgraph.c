@@ -110,7 +110,7 @@ static int list_outputs(struct subgraph* part, const struct node* node)
     return TENGINE_OK;
 }
 
-// One entry per use; drop_repeated_inputs() comes behind.
+// One entry per use; drop_repeated_inputs() follows.
 static int list_inputs(struct subgraph* part, const struct node* node)
 {
     for (int i = 0; i < node->input_num; ++i) {

@@ -48,7 +48,7 @@ const char* get_data_type_name(int data_type)
 struct tensor* create_ir_tensor(struct graph* graph, const char* tensor_name, int data_type)
 {
     if (!is_data_type(data_type) && data_type != TENGINE_DT_UNKNOWN) {
-        tengine_error_set(TENGINE_EDTYPE, "tensor '%s': data type %d is not one of 0..%d",
+        tengine_error_set(TENGINE_EDTYPE, "tensor '%s': invalid data type %d: expected 0 to %d",
                           tensor_name ? tensor_name : "", data_type, TENGINE_DT_UINT64);
         return NULL;
     }
@@ -130,7 +130,7 @@ void destroy_ir_tensor(struct graph* graph, struct tensor* tensor)
 int set_ir_tensor_shape(struct tensor* tensor, const int dims[], int dim_number)
 {
     if (dim_number < 0 || dim_number > MAX_SHAPE_DIM_NUM)
-        return tengine_error_set(TENGINE_ERANGE, "tensor '%s': %d dimensions, 0 to %d are allowed",
+        return tengine_error_set(TENGINE_ERANGE, "tensor '%s': %d dimensions, expected 0 to %d",
                                  tensor->name, dim_number, MAX_SHAPE_DIM_NUM);
     // The product leaves out zeroes, so that no partial product of dims can overflow later.
     int64_t product = 1;
@@ -138,14 +138,16 @@ int set_ir_tensor_shape(struct tensor* tensor, const int dims[], int dim_number)
     bool empty = false;
     for (int i = 0; i < dim_number; ++i) {
         if (dims[i] < -1)
-            return tengine_error_set(TENGINE_ERANGE, "tensor '%s': dimension %d is %d",
+            return tengine_error_set(TENGINE_ERANGE,
+                                     "tensor '%s': dimension %d is %d, expected 0 or more",
                                      tensor->name, i, dims[i]);
         if (dims[i] <= 0) {
             empty = true;
         } else if (__builtin_mul_overflow(product, (int64_t)dims[i], &product) || product > most) {
             return tengine_error_set(
                 TENGINE_ERANGE,
-                "tensor '%s': its %d dimensions make more than " MAX_TENSOR_BYTES_TEXT " bytes",
+                "tensor '%s': its %d dimensions make more elements than " MAX_TENSOR_BYTES_TEXT
+                " bytes",
                 tensor->name, dim_number);
         }
     }
@@ -156,7 +158,7 @@ int set_ir_tensor_shape(struct tensor* tensor, const int dims[], int dim_number)
     return TENGINE_OK;
 }
 
-// One text behind the other, each ended by 0, and then so many zeroes that every dimension has one.
+// One text after the other, each ended by 0, and then so many zeroes that every dimension has one.
 int set_ir_tensor_dim_names(struct tensor* tensor, const char* const names[], int number)
 {
     size_t bytes = MAX_SHAPE_DIM_NUM;
@@ -186,7 +188,8 @@ const char* get_ir_tensor_dim_name(const struct tensor* tensor, int dim)
 int set_ir_tensor_data_type(struct tensor* tensor, int data_type)
 {
     if (!is_data_type(data_type))
-        return tengine_error_set(TENGINE_EDTYPE, "tensor '%s': data type %d is not one of 0..%d",
+        return tengine_error_set(TENGINE_EDTYPE,
+                                 "tensor '%s': invalid data type %d: expected 0 to %d",
                                  tensor->name, data_type, TENGINE_DT_UINT64);
     const int elem_size = get_data_type_size(data_type);
     if (tensor->elem_num > MAX_TENSOR_BYTES / elem_size)
@@ -268,7 +271,8 @@ int get_ir_tensor_quantization_parameter(const struct tensor* tensor, float* sca
 {
     const int stored = tensor->quant_param_num;
     if (number < stored)
-        return tengine_error_set(TENGINE_ERANGE, "tensor '%s' has %d scales, room is given for %d",
+        return tengine_error_set(TENGINE_ERANGE,
+                                 "tensor '%s' has %d scales, the buffer has room for %d",
                                  tensor->name, stored, number);
     for (int i = 0; i < stored; ++i) {
         scale[i] = stored == 1 ? tensor->scale : tensor->scale_list[i];

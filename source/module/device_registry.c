@@ -53,7 +53,7 @@ static int check_device(const struct device* device)
             return tengine_error_set(TENGINE_EINVAL, "device '%s' lacks %s", device->name,
                                      needed[i].name);
     if (find_device_via_name(device->name))
-        return tengine_error_set(TENGINE_EEXIST, "a device '%s' is registered already",
+        return tengine_error_set(TENGINE_EEXIST, "a device '%s' is already registered",
                                  device->name);
     return TENGINE_OK;
 }
@@ -105,8 +105,7 @@ int unregister_device(struct device* device)
 int set_first_device(const char* name)
 {
     struct device* device = find_device_via_name(name);
-    if (!device)
-        return tengine_error_set(TENGINE_ENOENT, "there is no device '%s'", name ? name : "");
+    if (!device) return tengine_error_set(TENGINE_ENOENT, "unknown device '%s'", name ? name : "");
     first_device = device;
     return TENGINE_OK;
 }

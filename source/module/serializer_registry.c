@@ -43,7 +43,7 @@ int register_serializer(struct serializer* serializer)
         return tengine_error_set(TENGINE_EINVAL, "a serializer needs a name");
     const char* name = serializer->get_name(serializer);
     if (find_serializer_via_name(name))
-        return tengine_error_set(TENGINE_EEXIST, "a serializer '%s' is registered already", name);
+        return tengine_error_set(TENGINE_EEXIST, "a serializer '%s' is already registered", name);
     if (!serializers) serializers = create_vector(sizeof(struct serializer*), NULL);
     if (!serializers || push_vector_data(serializers, &serializer) < 0)
         return tengine_error_set(TENGINE_ENOMEM, "no memory to register serializer '%s'", name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's wishes for nodes: texts, what they fit, and the rules of a graph.
+// The user's affinities: texts, which nodes they fit, and the rules of a graph.
 #include "operator/affinity.h"
 
 #include <string.h>
@@ -24,8 +24,8 @@ static const char* next_character(const char* text)
 // take as well. So the time is at most the product of the lengths.
 static bool fits_pattern(const char* pattern, const char* text)
 {
-    const char* star = NULL;   // the pattern behind the last *
-    const char* taken = NULL;  // where the text goes on behind what that * has taken
+    const char* star = NULL;   // the pattern after the last *
+    const char* taken = NULL;  // where the text goes on after what that * has taken
     while (*text) {
         if (*pattern == '*') {
             star = ++pattern;
@@ -186,7 +186,7 @@ const char* find_ir_node_affinity(const struct graph* graph, const struct node* 
     return NULL;
 }
 
-const char* find_ir_node_wish(const struct node* node)
+const char* find_ir_execution_affinity(const struct node* node)
 {
     const struct graph* source = node->graph->source;
     if (!source) return NULL;

@@ -33,7 +33,7 @@ int add_ir_graph_affinity(struct graph* graph, const char* nodes, const char* de
 const char* find_ir_node_affinity(const struct graph* graph, const struct node* node,
                                   const struct node* source);
 // The same for a node of an execution graph, from the rules of the graph it was made of.
-const char* find_ir_node_wish(const struct node* node);
+const char* find_ir_execution_affinity(const struct node* node);
 // Whether a devices text lets `device` have the node, and whether it asks for it by name (a text
 // with ! never does).
 bool allows_ir_affinity(const char* devices, const char* device);

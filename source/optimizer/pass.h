@@ -60,7 +60,7 @@ int settle_moved_inputs(node& node);
 int infer_graph(graph& graph);
 // The walk alone: inputs of unknown shape leave shapes unknown, and types where nothing else tells.
 int infer_nodes(graph& graph);
-// What infer_graph() left to devices: weights that nobody wanted as bytes.
+// What infer_graph() left to devices: weights that no device took as bytes.
 int fold_graph(graph& graph);
 // Whether the run's precision is TENGINE_MODE_INT8 or TENGINE_MODE_UINT8.
 bool is_integer_run(const graph& graph);
@@ -74,7 +74,7 @@ bool is_op(const node* node, const char* name);
 
 // pass/simplify.cc: nodes that do nothing.
 int remove_no_ops(graph& graph);
-// pass/merge.cc: BatchNormalization into the Conv before it; Pad into the Conv behind it.
+// pass/merge.cc: BatchNormalization into the Conv before it; Pad into the Conv after it.
 int merge_batch_norms(graph& graph);
 int merge_pads(graph& graph);
 // pass/constant_nodes.cc: Constant, and Identity of a constant, in a graph whose operators are

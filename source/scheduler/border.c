@@ -60,11 +60,10 @@ static int take_value(const ir_border_t* border, ir_frame_value_t* value)
 {
     struct tensor* tensor = border->tensor;
     if (!is_ir_tensor_shape_known(tensor) || (!tensor->data && tensor->elem_num > 0))
-        return tengine_error_set(TENGINE_EDEVICE, "it left output '%s' without shape or data",
-                                 tensor->name);
+        return tengine_error_set(TENGINE_EDEVICE, "output '%s' has no shape or data", tensor->name);
     if (border->dynamic) return take_ir_value(value, tensor);
     if (get_ir_tensor_bytes(tensor) != border->bytes)
-        return tengine_error_set(TENGINE_EDEVICE, "it gave output '%s' %zu bytes instead of %zu",
+        return tengine_error_set(TENGINE_EDEVICE, "output '%s' has %zu bytes, expected %zu",
                                  tensor->name, get_ir_tensor_bytes(tensor), border->bytes);
     if (tensor->data != value->data && border->bytes > 0)
         memcpy(value->data, tensor->data, border->bytes);

@@ -43,7 +43,7 @@ static int check_border(const struct tensor* now, const struct tensor* planned)
     const bool same = has_same_ir_shape(now, planned);
     if (same && now->data_type == planned->data_type) return TENGINE_OK;
     return tengine_error_set(TENGINE_EDEVICE,
-                             "it gave '%s', which crosses the border of the part, another %s",
+                             "'%s', which crosses the border of the part, has changed its %s",
                              planned->name, same ? "type" : "shape");
 }
 

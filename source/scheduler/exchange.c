@@ -85,15 +85,15 @@ void show_ir_outputs(struct graph* source, const struct graph* execution, const 
 static int bind_input(const struct tensor* given, const struct tensor* input, ir_frame_t* frame)
 {
     if (!has_same_ir_shape(given, input) || given->data_type != input->data_type)
-        return tengine_error_set(TENGINE_ESTATE,
-                                 "input '%s' has another shape or type than at prerun; call "
-                                 "prerun_graph again",
-                                 given->name);
+        return tengine_error_set(
+            TENGINE_ESTATE,
+            "input '%s' has changed its shape or type since prerun; call prerun_graph again",
+            given->name);
     if (!given->data && given->elem_num > 0)
-        return tengine_error_set(TENGINE_EINVAL,
-                                 "input '%s' has no data; give it %zu bytes with "
-                                 "set_tensor_buffer or set_tensor_data",
-                                 given->name, get_ir_tensor_bytes(given));
+        return tengine_error_set(
+            TENGINE_EINVAL,
+            "input '%s' has no data; set %zu bytes with set_tensor_buffer or set_tensor_data",
+            given->name, get_ir_tensor_bytes(given));
     ir_frame_value_t* value = &frame->values[input->index];
     if (!frame->memory)
         value->data = given->data;

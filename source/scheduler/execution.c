@@ -72,8 +72,8 @@ static int fail_unprepared(const struct graph* source)
 static int fail_lost(const struct graph* source)
 {
     return tengine_error_set(TENGINE_ESTATE,
-                             "graph '%s' was prepared before fork(), and the threads it runs on "
-                             "stayed in the parent process; call prerun_graph again",
+                             "graph '%s' was prepared before fork(), and its threads stayed in the "
+                             "parent process; call prerun_graph again",
                              source->name);
 }
 
@@ -85,11 +85,11 @@ int check_ir_graph_run(const struct graph* source, int block)
     const int number = count_ir_runs(session);
     if (number > 0 && block)
         return tengine_error_set(TENGINE_ESTATE,
-                                 "graph '%s' is running; call wait_graph for the %d runs under way",
+                                 "graph '%s' is running; call wait_graph for the %d runs in flight",
                                  source->name, number);
     if (number >= limit_ir_runs(session))
         return tengine_error_set(TENGINE_ELIMIT,
-                                 "graph '%s': %d runs are under way; call wait_graph", source->name,
+                                 "graph '%s': %d runs are in flight; call wait_graph", source->name,
                                  number);
     return TENGINE_OK;
 }

@@ -25,7 +25,7 @@ typedef struct frame
 {
     ir_frame_value_t* values;  // one for each tensor of the execution graph
     int32_t value_num;
-    // Memory of its own, laid out like graph->plan, with room for copies of the inputs behind it.
+    // Memory of its own, laid out like graph->plan, with room for copies of the inputs after it.
     // NULL: the frame works in graph->plan and in the user's buffers.
     void* memory;
     size_t memory_bytes;  // its size

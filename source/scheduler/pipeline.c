@@ -3,7 +3,7 @@
 // while one device works on a run another works on the run before. Each thread takes, of the oldest
 // run first, a part of its device whose inputs are there. It follows that every part sees the runs
 // in their order. Results are handed out in that order too; a run that fails is over with the parts
-// it has begun, and does not touch those behind it.
+// it has begun, and does not touch those after it.
 #include <pthread.h>
 
 #include "base/alloc.h"
@@ -252,7 +252,7 @@ static void release_pipeline(pipeline_t* pipeline)
     free_memory(pipeline);
 }
 
-// Ends the threads; then nobody needs the locks.
+// Ends the threads, after which the locks are unused.
 static void stop_workers(pipeline_t* pipeline)
 {
     pthread_mutex_lock(&pipeline->mutex);

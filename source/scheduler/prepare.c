@@ -16,10 +16,10 @@ static int repair(struct graph* execution, int index)
     ir_failure_t failure;
     keep_ir_failure(&failure);
     if (part->node_num > 1) {
-        TLOG_INFO("%s; trying halves of it", failure.message);
+        TLOG_INFO("%s; trying again with halves of the part", failure.message);
         return halve_ir_subgraph(execution, index);
     }
-    TLOG_INFO("%s; %s gets the node", failure.message, find_default_device()->name);
+    TLOG_INFO("%s; the node goes to %s", failure.message, find_default_device()->name);
     return redirect_ir_subgraph(execution, index, IR_REASON_COMPILE, failure.message);
 }
 

@@ -50,7 +50,7 @@ static int check_scheduler(const struct scheduler* scheduler)
         return tengine_error_set(TENGINE_EINVAL, "scheduler '%s' lacks %s", scheduler->name,
                                  scheduler->run ? "wait" : "run");
     if (find_scheduler_via_name(scheduler->name))
-        return tengine_error_set(TENGINE_EEXIST, "a scheduler '%s' is registered already",
+        return tengine_error_set(TENGINE_EEXIST, "a scheduler '%s' is already registered",
                                  scheduler->name);
     return TENGINE_OK;
 }
@@ -94,7 +94,7 @@ int require_ir_scheduler(const char* name, struct scheduler** out_scheduler)
     text_t names = {0};
     for (int i = 0; i < get_scheduler_count(); ++i)
         append_text(&names, "%s%s", i > 0 ? ", " : "", find_scheduler_via_index(i)->name);
-    tengine_error_set(TENGINE_ENOENT, "there is no scheduler '%.100s'; there are %s", name,
+    tengine_error_set(TENGINE_ENOENT, "unknown scheduler '%.100s': expected %s", name,
                       names.data ? names.data : "");
     free_text(&names);
     return TENGINE_ENOENT;

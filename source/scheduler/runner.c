@@ -179,9 +179,10 @@ static void give_up_device(ir_runner_t* runner)
 // The sentence stays with the runner: after a call that hangs there is nothing to try again.
 static int fail_for_good(ir_runner_t* runner)
 {
-    tengine_error_set(tengine_error_code(),
-                      "%s; %s must not take over (split.fail_on_fallback, split.max_fallback_macs)",
-                      tengine_error_message(), find_default_device()->name);
+    tengine_error_set(
+        tengine_error_code(),
+        "%s; falling back to %s is not allowed (split.fail_on_fallback, split.max_fallback_macs)",
+        tengine_error_message(), find_default_device()->name);
     keep_ir_failure(&runner->cause);
     return runner->cause.code;
 }
@@ -198,7 +199,7 @@ static int take_over(ir_runner_t* runner, ir_frame_t* frame)
                  find_default_device()->name);
     give_up_device(runner);
     if (compile_for_default(runner) < 0)
-        return tengine_error_set(runner->cause.code, "%s; and then %s", runner->cause.message,
+        return tengine_error_set(runner->cause.code, "%s; then: %s", runner->cause.message,
                                  tengine_error_message());
     return attempt(runner, frame);
 }

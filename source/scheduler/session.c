@@ -17,12 +17,12 @@ ir_session_t* get_ir_session(const struct graph* execution)
 // MACs of a node, unless the user has himself given it to the default device.
 static double count_macs(const struct node* node)
 {
-    const char* wish = find_ir_node_wish(node);
-    if (wish && names_ir_affinity(wish, find_default_device()->name)) return 0;
+    const char* affinity = find_ir_execution_affinity(node);
+    if (affinity && names_ir_affinity(affinity, find_default_device()->name)) return 0;
     return (double)get_ir_node_macs(node);
 }
 
-// The wishes of the user may change after prerun, so they are looked at once.
+// Affinities may change after prerun, so they are read once.
 static int read_limits(ir_session_t* session, const struct graph* graph)
 {
     const struct context* context = graph->attribute->context;

@@ -35,7 +35,7 @@ typedef struct session
     double* part_macs;  // of each part, as far as they would count
 } ir_session_t;
 
-// `execution` is split for good. What a failure leaves behind close_ir_session() frees.
+// `execution` is split for good. close_ir_session() frees what a failure leaves.
 int open_ir_session(struct graph* execution, struct scheduler* scheduler);
 void close_ir_session(struct graph* execution);
 

@@ -144,7 +144,7 @@ int call_ir_watch(ir_watch_t* watch, bool* out_hung)
         cancel_ir_compiled(watch->compiled);
         // From here on the thread may free the watch.
         pthread_mutex_unlock(&watch->mutex);
-        return tengine_error_set(TENGINE_EDEVICE, "it did not return within %d ms", timeout_ms);
+        return tengine_error_set(TENGINE_EDEVICE, "no return within %d ms", timeout_ms);
     }
     const int status = watch->status;
     if (status != 0 && watch->failure.code != 0) raise_ir_failure(&watch->failure);
@@ -157,7 +157,8 @@ void destroy_ir_watch(ir_watch_t* watch)
 {
     if (!watch) return;
     if (watch->process != getpid()) {
-        // A child: nobody is there to end, and the condition has a waiter that never leaves.
+        // A child process: the thread does not exist, and the condition has a waiter that never
+        // leaves.
         free_memory(watch);
         return;
     }

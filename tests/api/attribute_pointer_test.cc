@@ -170,7 +170,8 @@ TEST_F(AttributePointerTest, WrongUseIsAnError)
     int* pointer = &value;
     int* nothing = nullptr;
     EXPECT_EQ(set_node_attr_pointer(conv, "group", &pointer), -1);
-    EXPECT_NE(std::string(get_tengine_error()).find("is int, not a pointer"), std::string::npos);
+    EXPECT_NE(std::string(get_tengine_error()).find("has type int, not a pointer type"),
+              std::string::npos);
     EXPECT_TRUE(failed_with(TENGINE_EINVAL));
     EXPECT_EQ(get_node_attr_pointer(conv, "group", &pointer), -1);
     EXPECT_TRUE(failed_with(TENGINE_EINVAL));

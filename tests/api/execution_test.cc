@@ -289,7 +289,7 @@ TEST_F(ExecutionTest, StatusFollowsTheStates)
     EXPECT_TRUE(failed_with(TENGINE_ESTATE));
     ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
     EXPECT_EQ(get_graph_exec_status(graph_), GRAPH_STAT_READY);
-    EXPECT_EQ(wait_graph(graph_, 1), -1) << "nothing was run";
+    EXPECT_EQ(wait_graph(graph_, 1), -1) << "no run was started";
     EXPECT_TRUE(failed_with(TENGINE_ESTATE));
     ASSERT_TRUE(write_floats(x_, {1, 2, 3, 4}));
     for (int block : {1, 0}) {

@@ -303,13 +303,13 @@ TEST_F(AllocWithArena, RefusalsAreToldOnceInNumbers)
     EXPECT_EQ(tengine_error_set(TENGINE_ENOMEM, "no memory for x"), TENGINE_ENOMEM);
     const std::string sentence = tengine_error_message();
     EXPECT_EQ(sentence,
-              "no memory for x: the arena has 65472 of 65472 bytes free, 65464 in one "
-              "piece; 1048576 were wanted");
+              "no memory for x: the arena has 65472 of 65472 bytes free, 65464 in one piece; "
+              "1048576 were requested");
     tengine_error_set(TENGINE_ENOMEM, "node 1: %s", sentence.c_str());
     EXPECT_EQ(tengine_error_message(), "node 1: " + sentence);
     tengine_error_set(TENGINE_ENOMEM, "%s", std::string(2000, 'a').c_str());
     EXPECT_NE(std::strstr(tengine_error_message(), "aaa: the arena has"), nullptr);
-    EXPECT_NE(std::strstr(tengine_error_message(), "1048576 were wanted"), nullptr);
+    EXPECT_NE(std::strstr(tengine_error_message(), "1048576 were requested"), nullptr);
     tengine_error_set(TENGINE_EINVAL, "no memory meant");
     EXPECT_STREQ(tengine_error_message(), "no memory meant");
 }

@@ -50,7 +50,7 @@ TEST(SmallFile, IsReadWhole)
         EXPECT_EQ(content, written);
     }
     std::ofstream(path, std::ios::binary) << "123456";
-    expect_refused(path, TENGINE_ELIMIT, "it has 6 bytes, and accepted are 5");
+    expect_refused(path, TENGINE_ELIMIT, "it has 6 bytes, expected at most 5");
     unlink(path.c_str());
     expect_refused(path, TENGINE_EIO, "No such file or directory");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzz target: any text as wishes for the devices of nodes, a line each: "<nodes>=<devices>", for a
+// Fuzz target: any text as affinities of nodes, a line each: "<nodes>=<devices>", for a
 // small graph that is then prepared.
 #include <cstddef>
 #include <cstdint>

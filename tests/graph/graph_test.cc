@@ -74,7 +74,7 @@ TEST_F(GraphTest, ATensorHasOneProducer)
     struct node* second = node("second", {}, {});
     EXPECT_EQ(set_ir_node_output_tensor(second, 0, a), TENGINE_EGRAPH);
     EXPECT_STREQ(tengine_error_message(),
-                 "tensor 'a' is written by node 'first' already, so node 'second' cannot");
+                 "tensor 'a' is already written by node 'first', so node 'second' cannot write it");
 }
 
 TEST_F(GraphTest, CompactingRenumbersEverything)
@@ -133,7 +133,7 @@ TEST_F(GraphTest, ACycleIsAnErrorWithNames)
     node("two", {a}, {b});
     EXPECT_EQ(sort_ir_graph(graph_), TENGINE_EGRAPH);
     EXPECT_STREQ(tengine_error_message(),
-                 "the graph has a cycle; nodes on or behind it: 'one', 'two'");
+                 "the graph has a cycle; nodes on or after it: 'one', 'two'");
 }
 
 TEST_F(GraphTest, SortsRandomGraphs)

@@ -168,7 +168,7 @@ TEST_F(Option, NumbersHaveARange)
 TEST_F(Option, WhatIsCountedIsWhole)
 {
     EXPECT_EQ(set("pipeline.frames", "2.5"), TENGINE_EINVAL);
-    EXPECT_THAT(tengine_error_message(), HasSubstr("not a whole number; it may be 1 to 64"));
+    EXPECT_THAT(tengine_error_message(), HasSubstr("expected a whole number from 1 to 64"));
     EXPECT_EQ(set("pipeline.frames", "3.0"), TENGINE_OK);
     EXPECT_EQ(number("pipeline.frames"), 3);
 }
@@ -230,7 +230,7 @@ TEST_F(DeviceOption, KeysNameTheirDeviceUpToADot)
     EXPECT_EQ(key, "k");
     EXPECT_EQ(owner("A.", &key), &first_);
     EXPECT_EQ(key, "");
-    EXPECT_EQ(owner("A.b.k", &key), &first_) << "the first dot behind a device counts";
+    EXPECT_EQ(owner("A.b.k", &key), &first_) << "the first dot after a device counts";
     EXPECT_EQ(key, "b.k");
     ASSERT_EQ(remove_ir_context_device(context_.get(), &first_), TENGINE_OK);
     EXPECT_EQ(owner("A.b.k.l", &key), &dotted_);

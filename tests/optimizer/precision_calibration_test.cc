@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float models that are computed in integers by calibration, and the wishes that go with it.
+// Float models that are computed in integers by calibration, and the options for it.
 #include <unistd.h>
 
 #include <algorithm>
@@ -114,7 +114,7 @@ TEST_P(KeepTest, KeepsNodesInFloat)
               "DequantizeLinear Exp");
 }
 
-INSTANTIATE_TEST_SUITE_P(Wishes, KeepTest, testing::Values("r", "op:Relu", " r , y", "op:R*u"));
+INSTANTIATE_TEST_SUITE_P(Nodes, KeepTest, testing::Values("r", "op:Relu", " r , y", "op:R*u"));
 
 TEST(PrecisionOptions, APatternThatFitsNothingIsAWarning)
 {

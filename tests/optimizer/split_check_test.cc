@@ -131,7 +131,7 @@ TEST_F(SplitCheck, AnOrderThatCanBeExecutedStays)
     EXPECT_EQ(names_of(*graph, 0), std::vector<std::string>{"n5"});
 }
 
-TEST_F(SplitCheck, TheWishesOfTheUserGoBeforeIt)
+TEST_F(SplitCheck, AffinitiesTakePrecedence)
 {
     ASSERT_EQ(add_ir_graph_affinity(source_.get(), "n2", "CPU"), TENGINE_OK);
     const GraphOwner graph = split({{a_.get(), {"n1", "n2", "n3", "n4", "n5"}}});
@@ -144,7 +144,7 @@ TEST_F(SplitCheck, TheWishesOfTheUserGoBeforeIt)
     EXPECT_EQ(moved->refusal_list[0].verdict.code, IR_REASON_AFFINITY);
 }
 
-TEST_F(SplitCheck, AWishForADeviceThatTheGraphLacksIsAnError)
+TEST_F(SplitCheck, AnAffinityToADeviceThatTheGraphLacksIsAnError)
 {
     ASSERT_EQ(add_ir_graph_affinity(source_.get(), "n2", "B"), TENGINE_OK);
     EXPECT_EQ(split({{a_.get(), {"n1", "n2", "n3", "n4", "n5"}}}), nullptr);
@@ -155,7 +155,7 @@ TEST_F(SplitCheck, ACycleIsAnError)
 {
     EXPECT_EQ(fail({{a_.get(), {"n1", "n3"}}, {host_, {"n2", "n4", "n5"}}}),
               std::string("part 0 (A) and part 1 (") + host_->name +
-                  ") need each other: 'n1' -> 'n2' -> 'n3'");
+                  ") depend on each other: 'n1' -> 'n2' -> 'n3'");
 }
 
 // n1 -> n2 and n3 -> n4 hold the parts together, but n2 -> n3 is inside a part.
@@ -163,7 +163,7 @@ TEST_F(SplitCheck, ACycleMayGoThroughTheInsideOfAPart)
 {
     EXPECT_EQ(fail({{host_, {"n5"}}, {host_, {"n1", "n4"}}, {a_.get(), {"n2", "n3"}}}),
               std::string("part 1 (") + host_->name +
-                  ") and part 2 (A) need each other: 'n1' -> 'n2', 'n3' -> 'n4'");
+                  ") and part 2 (A) depend on each other: 'n1' -> 'n2', 'n3' -> 'n4'");
 }
 
 TEST_F(SplitCheck, TheShortestCycleIsNamed)
@@ -174,10 +174,10 @@ TEST_F(SplitCheck, TheShortestCycleIsNamed)
         fail(
             {{a_.get(), {"n1", "n6"}}, {host_, {"n2"}}, {a_.get(), {"n3"}}, {host_, {"n4", "n5"}}}),
         std::string("part 0 (A), part 1 (") + host_->name + "), part 2 (A) and part 3 (" +
-            host_->name + ") need each other: 'n1' -> 'n2' -> 'n3' -> 'n4' -> 'n6'");
+            host_->name + ") depend on each other: 'n1' -> 'n2' -> 'n3' -> 'n4' -> 'n6'");
     EXPECT_EQ(fail({{a_.get(), {"n1", "n6"}}, {host_, {"n2", "n4"}}, {a_.get(), {"n3", "n5"}}}),
               std::string("part 0 (A) and part 1 (") + host_->name +
-                  ") need each other: 'n1' -> 'n2', 'n4' -> 'n6'");
+                  ") depend on each other: 'n1' -> 'n2', 'n4' -> 'n6'");
 }
 
 TEST_F(SplitCheck, EveryNodeMustBeInOnePart)
@@ -189,7 +189,7 @@ TEST_F(SplitCheck, EveryNodeMustBeInOnePart)
               "node 'n2' is in part 0 (A) and in part 1 (" + host + ")");
     EXPECT_EQ(fail({{a_.get(), {"n1", "n2", "n3", "n4", "n1", "n5"}}}),
               "node 'n1' is twice in part 0 (A)");
-    EXPECT_EQ(fail({{a_.get(), {"n1", "nobody"}}}),
+    EXPECT_EQ(fail({{a_.get(), {"n1", "missing"}}}),
               "part 0 (A) has node -1; the graph has nodes 0 to 4");
 }
 
@@ -208,8 +208,7 @@ TEST_F(SplitCheck, APartThatIsNullOrListedTwiceIsAnError)
     a_.split = split_in_disorder;
     a_.use_optimizer();
     EXPECT_EQ(fail({}), "part 0 is NULL");
-    EXPECT_EQ(fail({{host_, {"n1", "n2", "n3", "n4", "n5"}}}),
-              "part 0 is in the list again as part 1");
+    EXPECT_EQ(fail({{host_, {"n1", "n2", "n3", "n4", "n5"}}}), "part 0 is listed again as part 1");
 }
 
 }  // namespace

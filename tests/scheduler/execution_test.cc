@@ -171,8 +171,8 @@ TEST_F(ExecutionTest, AFailingRunIsReportedWhereNothingMayFallBack)
     device_.script.status = -7;
     EXPECT_EQ(run_ir_graph(source(), 1), TENGINE_EDEVICE);
     EXPECT_STREQ(tengine_error_message(),
-                 "device 'A', run of part 0 (1 nodes): it returned -7; CPU must not take over "
-                 "(split.fail_on_fallback, split.max_fallback_macs)");
+                 "device 'A', run of part 0 (1 nodes): it returned -7; falling back to CPU is not "
+                 "allowed (split.fail_on_fallback, split.max_fallback_macs)");
     EXPECT_EQ(source()->status, GRAPH_STAT_ERROR);
     device_.fail_run = false;
     EXPECT_EQ(run_ir_graph(source(), 1), TENGINE_OK);

@@ -115,7 +115,7 @@ TEST_F(FaultTest, AnOutputOfAnotherSizeIsAFailure)
         return lengthen(part->graph, part->output_tensor_list[0]);
     };
     expect_right_results();
-    EXPECT_EQ(log.count("it gave output 'r' 4000 bytes instead of 16"), 1);
+    EXPECT_EQ(log.count("output 'r' has 4000 bytes, expected 16"), 1);
 }
 
 // x @ w on A has all multiply-accumulates.
@@ -135,8 +135,8 @@ TEST(Fault, FallingBackStopsAtTheShareOfMacsThatIsAllowed)
     device.fail_run = true;
     EXPECT_EQ(session.run(), TENGINE_EDEVICE);
     EXPECT_STREQ(tengine_error_message(),
-                 "device 'A', run of part 0 (1 nodes): told to fail; CPU must not take over "
-                 "(split.fail_on_fallback, split.max_fallback_macs)");
+                 "device 'A', run of part 0 (1 nodes): told to fail; falling back to CPU is not "
+                 "allowed (split.fail_on_fallback, split.max_fallback_macs)");
     EXPECT_EQ(session.source()->status, GRAPH_STAT_ERROR);
     EXPECT_EQ(session.run(), TENGINE_EDEVICE) << "the device is asked each time";
     EXPECT_EQ(device.runs, 2);

@@ -109,7 +109,7 @@ TEST_F(PipelineTest, AsManyRunsAsThereAreFramesMayBeUnderWay)
     begin(1);
     EXPECT_EQ(session_.source()->status, GRAPH_STAT_RUNNING);
     EXPECT_EQ(session_.run(0), TENGINE_ELIMIT);
-    EXPECT_TRUE(says("2 runs are under way; call wait_graph"));
+    EXPECT_TRUE(says("2 runs are in flight; call wait_graph"));
     EXPECT_EQ(session_.run(1), TENGINE_ESTATE);
     EXPECT_EQ(session_.prerun(), TENGINE_ESTATE);
     EXPECT_TRUE(may_feed_ir_graph(session_.source()));

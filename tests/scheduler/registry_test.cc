@@ -107,12 +107,12 @@ TEST(SchedulerChoice, TheContextsOptionGoesBeforeTheDevices)
     EXPECT_EQ(CountingScheduler::postruns, 1);
     session.set("scheduler", "nope");
     EXPECT_EQ(session.prerun(), TENGINE_ENOENT);
-    EXPECT_TRUE(says("there is no scheduler 'nope'; there are sync, pipeline, counting"));
+    EXPECT_TRUE(says("unknown scheduler 'nope': expected sync, pipeline, counting"));
     session.set("scheduler", "");
     ASSERT_EQ(session.prerun(), TENGINE_OK);
 }
 
-TEST(SchedulerChoice, WithoutWishesItIsTheSynchronousOne)
+TEST(SchedulerChoice, TheDefaultIsTheSynchronousOne)
 {
     Session session({});
     scheduler* chosen = nullptr;
@@ -218,7 +218,7 @@ TEST(SchedulerContract, ARunMayBeLeftUnderWay)
         ASSERT_EQ(session.run(0), TENGINE_OK);
         EXPECT_EQ(session.source()->status, GRAPH_STAT_RUNNING);
         EXPECT_EQ(session.run(0), TENGINE_ELIMIT);
-        EXPECT_TRUE(says("1 runs are under way; call wait_graph"));
+        EXPECT_TRUE(says("1 runs are in flight; call wait_graph"));
         EXPECT_EQ(session.run(1), TENGINE_ESTATE);
         EXPECT_EQ(session.prerun(), TENGINE_ESTATE);
         EXPECT_FALSE(may_feed_ir_graph(session.source())) << "the run reads the user's memory";

@@ -63,7 +63,7 @@ TEST_F(WatchdogTest, ARunThatHangsIsDoneByTheDefaultDevice)
     EXPECT_EQ(device_.hanging, 1);
     EXPECT_EQ(wait_hung_calls(0), 1);
     EXPECT_EQ(session_.part(0)->redo_num, 2);
-    EXPECT_EQ(log.count("run of part 0 (1 nodes): it did not return within 500 ms"), 1);
+    EXPECT_EQ(log.count("run of part 0 (1 nodes): no return within 500 ms"), 1);
     // The call returns while the graph goes on.
     device_.release_hangs();
     for (int i = 0; i < 3; ++i)
@@ -114,8 +114,8 @@ TEST_F(WatchdogTest, WhereNothingMayFallBackEveryRunSaysWhatHung)
     for (int i = 0; i < 2; ++i) {
         EXPECT_EQ(session_.run(), TENGINE_EDEVICE);
         EXPECT_STREQ(tengine_error_message(),
-                     "device 'A', run of part 0 (1 nodes): it did not return within 500 ms; CPU "
-                     "must not take over (split.fail_on_fallback, split.max_fallback_macs)");
+                     "device 'A', run of part 0 (1 nodes): no return within 500 ms; falling back "
+                     "to CPU is not allowed (split.fail_on_fallback, split.max_fallback_macs)");
     }
     ASSERT_EQ(session_.postrun(), TENGINE_OK);
     device_.release_hangs();

@@ -324,7 +324,7 @@ TEST_F(TmfileReaderTest, MissingValuesAreBounded)
 
 // ---- several subgraphs ----
 
-TEST_F(TmfileReaderTest, PartsBecomeWishes)
+TEST_F(TmfileReaderTest, PartsBecomeAffinities)
 {
     RawModel model = single_model(21, {});
     model.add_node("z", 21, {1});
@@ -336,12 +336,12 @@ TEST_F(TmfileReaderTest, PartsBecomeWishes)
     ASSERT_EQ(loaded.status, 0) << loaded.message;
     EXPECT_NE(warning.find("'NPU'"), std::string::npos);
     EXPECT_EQ(warning.find("'NPU'"), warning.rfind("'NPU'")) << "once: " << warning;
-    const auto wish = [&](const char* name) {
+    const auto affinity = [&](const char* name) {
         return find_ir_node_affinity(loaded.graph, loaded.node(name), nullptr);
     };
-    ASSERT_NE(wish("y"), nullptr);
-    EXPECT_STREQ(wish("y"), "CPU");
-    EXPECT_EQ(wish("z"), nullptr);
+    ASSERT_NE(affinity("y"), nullptr);
+    EXPECT_STREQ(affinity("y"), "CPU");
+    EXPECT_EQ(affinity("z"), nullptr);
     model.parts[0].nodes = {9};
     expect_failure(LoadedTmfile(model), TENGINE_EFORMAT, {"part 0", "9"});
     model.parts[0].nodes = {1};

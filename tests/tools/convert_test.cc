@@ -104,7 +104,7 @@ TEST_F(Convert, ANodeThatTengineDoesNotHaveIsNamed)
     EXPECT_EQ(finished.status, 0);
     EXPECT_THAT(finished.errors,
                 AllOf(HasSubstr("Tengine Lite cannot load the file"), HasSubstr("Erf"),
-                      HasSubstr("'erf'"), HasSubstr("Tengine has no such operator")));
+                      HasSubstr("'erf'"), HasSubstr("Tengine has no equivalent operator")));
     EXPECT_EQ(finished.errors.find('\n') + 1, finished.errors.size()) << finished.errors;
     EXPECT_THAT(finished.output, EndsWith("net.tmfile written\n"));
     const std::string expected = result(model, "y", {"--seed", "3"});

@@ -12,8 +12,8 @@ namespace tengine {
 // A run that asks for no precision of its own then has that of the model.
 int insert_qdq_nodes(graph& graph);
 
-// quantization_in_tensors.cc: ONNX's way to Tengine's, around Tengine nodes: QuantizeLinear behind
-// one, and behind an input of the graph that nobody else reads, DequantizeLinear before one. Others
+// quantization_in_tensors.cc: ONNX's way to Tengine's, around Tengine nodes: QuantizeLinear after
+// one, or after an input of the graph without other readers; DequantizeLinear before one. Others
 // stay.
 int fold_qdq_nodes(graph& graph);
 
@@ -26,11 +26,11 @@ bool is_quantized(const struct tensor& tensor);
 const float* scales_of(const struct tensor& tensor);
 const int* zero_points_of(const struct tensor& tensor);
 
-// What a clamp (ReLU, ReLU6, ReLU1, Clip) reads, when a Tengine node computes it for nobody else;
-// null otherwise. Before a clamp, rounding to the steps of its result changes nothing, because it
-// is monotone: Q(clamp(x)) = Q(clamp(DQ(Q(x)))) for any x and one Q. So what goes into it can be
-// said to be quantised like its result, which Tengine Lite needs of every tensor, or to be in
-// float, which lets a device clamp where it requantises.
+// What a clamp (ReLU, ReLU6, ReLU1, Clip) reads, when a Tengine node computes it and nothing else
+// reads it; null otherwise. Before a clamp, rounding to the steps of its result changes nothing,
+// because it is monotone: Q(clamp(x)) = Q(clamp(DQ(Q(x)))) for any x and one Q. So what goes into
+// it can be said to be quantised like its result, which Tengine Lite needs of every tensor, or to
+// be in float, which lets a device clamp where it requantises.
 struct tensor* find_clamped(const node& node);
 
 }  // namespace tengine

@@ -37,7 +37,7 @@ int try_rows(graph& graph, node& node)
 {
     const String op = get_ir_node_op(&node);
     if (const struct tensor* unknown = find_unknown_shape(node))
-        return refuse_raising(&node, "the shape of '%s' is known at run time only", unknown->name);
+        return refuse_raising(&node, "the shape of '%s' is known only at run time", unknown->name);
     for (int i = 0; i < get_op_method_count(); ++i) {
         const method* row = find_op_method_via_index(i);
         if (!row->raise || !is_listed(row->raised_from, op)) continue;
@@ -53,8 +53,8 @@ int raise_node(graph& graph, node& node)
     const int status = try_rows(graph, node);
     if (status != OP_NOT_RAISED) return status;
     // The last of the rows that could have taken it says why not.
-    if (tengine_error_code() == 0) refuse_raising(&node, "Tengine has no such operator");
-    TLOG_WARNING("Tengine Lite cannot load the file, a node stays ONNX's: %s",
+    if (tengine_error_code() == 0) refuse_raising(&node, "Tengine has no equivalent operator");
+    TLOG_WARNING("Tengine Lite cannot load the file, it contains an ONNX node: %s",
                  tengine_error_message());
     tengine_error_clear();
     return TENGINE_OK;

@@ -28,7 +28,7 @@ bool is_fed_by_user(const node& node)
 }
 
 // Shapes and types are taken over where the user or the file decides them; those that ONNX's
-// operators compute are inferred anew. Custom kernels may stand where an operator has no rule, and
+// operators compute are inferred again. Custom kernels may stand where an operator has no rule, and
 // then what the file or the user says of types is all there is.
 int copy_tensor(const graph& source, const struct tensor& from, graph& target)
 {
@@ -73,10 +73,10 @@ int check_sources(const graph& graph)
             continue;
         const char* reader = tensor->consumer_num > 0 ? graph.node_list[tensor->consumer[0]]->name
                                                       : "the graph's output list";
-        return tengine_error_set(TENGINE_EGRAPH,
-                                 "tensor '%s', read by '%s', is written by no node and is neither "
-                                 "an input nor a constant",
-                                 tensor->name, reader);
+        return tengine_error_set(
+            TENGINE_EGRAPH,
+            "tensor '%s', read by '%s', is not an input, a constant or a node's output",
+            tensor->name, reader);
     }
     return TENGINE_OK;
 }
@@ -123,7 +123,7 @@ int copy_to_execution_graph(const graph& source, GraphPointer* out_graph)
 {
     if (source.output_tensor_num == 0)
         return tengine_error_set(TENGINE_EGRAPH,
-                                 "graph '%s' has no outputs; name them with set_graph_output_node",
+                                 "graph '%s' has no outputs; set them with set_graph_output_node",
                                  source.name);
     GraphPointer target(create_ir_graph(source.attribute->context));
     if (!target) return tengine_error_code();

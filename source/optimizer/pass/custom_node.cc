@@ -110,7 +110,7 @@ int require_infer_shape(const node& node, bool is_known_operator)
     return tengine_error_set(
         TENGINE_ENOTSUP, "%s '%s': custom kernel '%s' needs the function infer_shape, for %s",
         get_source_op(kernel.node), node.name, get_kernel_name(&kernel),
-        is_known_operator ? "the shapes are known at run time only" : "the operator is not known");
+        is_known_operator ? "the shapes are known only at run time" : "the operator is unknown");
 }
 
 int require_known_types(const node& node)
@@ -118,11 +118,10 @@ int require_known_types(const node& node)
     for (int i = 0; i < node.output_num; ++i) {
         const struct tensor* output = get_ir_node_output(&node, i);
         if (!output || output->data_type != TENGINE_DT_UNKNOWN) continue;
-        return tengine_error_set(
-            TENGINE_EDTYPE,
-            "%s '%s': nothing tells the type of its output '%s': neither the model nor a rule of "
-            "the operator; give it one with set_tensor_data_type",
-            get_source_op(node.custom_kernel->node), node.name, output->name);
+        return tengine_error_set(TENGINE_EDTYPE,
+                                 "%s '%s': neither the model nor the operator defines the type of "
+                                 "its output '%s'; set it with set_tensor_data_type",
+                                 get_source_op(node.custom_kernel->node), node.name, output->name);
     }
     return TENGINE_OK;
 }

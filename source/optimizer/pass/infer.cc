@@ -25,8 +25,8 @@ int require_known_inputs(const node& node)
     const struct tensor* unknown = find_ir_unknown_input(&node);
     if (!unknown) return TENGINE_OK;
     return fail_node(&node, TENGINE_ENOTSUP,
-                     "the shape of its input '%s' is known at run time only; Tengine's operators "
-                     "need it before",
+                     "the shape of its input '%s' is known only at run time; Tengine's operators "
+                     "need it earlier",
                      unknown->name);
 }
 
@@ -81,9 +81,8 @@ class Walk
         }
         if (left_num_ > 0)
             TLOG_NOTICE(
-                "graph '%s': %d nodes whose inputs are constant are computed in every run, "
-                "the first %s; their results, %lld MiB, are more than the option "
-                "memory.fold_mb allows",
+                "graph '%s': %d nodes whose inputs are constant are computed in every run, the "
+                "first %s; their results, %lld MiB, exceed the option memory.fold_mb",
                 graph.name, left_num_, first_left_.c_str(),
                 static_cast<long long>(left_bytes_ / kMegabyte));
         return TENGINE_OK;
@@ -209,10 +208,10 @@ int infer_graph(graph& graph)
     for (int i = 0; i < graph.input_tensor_num; ++i) {
         const struct tensor* input = graph.tensor_list[graph.input_tensors[i]];
         if (!is_ir_tensor_shape_known(input))
-            return tengine_error_set(TENGINE_EINVAL,
-                                     "input '%s' has no complete shape; give it one with "
-                                     "set_tensor_shape before prerun",
-                                     input->name);
+            return tengine_error_set(
+                TENGINE_EINVAL,
+                "input '%s' has no complete shape; set it with set_tensor_shape before prerun",
+                input->name);
     }
     TENGINE_RETURN_IF_ERROR(infer_nodes(graph));
     TENGINE_RETURN_IF_ERROR(check_declared_types(graph));

@@ -94,7 +94,7 @@ int convert_scalar(struct tensor& tensor, int data_type)
 }
 
 // Kernels write every output that is not optional; one that the model leaves out gets a tensor
-// nobody reads.
+// no node reads.
 int complete_outputs(node& node)
 {
     for (int i = 0; i < node.output_num && i < node.op.method->min_output; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges neighbours of a convolution into it: BatchNormalization behind it into weights and bias,
+// Merges neighbours of a convolution into it: BatchNormalization after it into weights and bias,
 // zero padding before it into its pads.
 #include <cmath>
 #include <cstring>
@@ -19,7 +19,7 @@ bool is_float_constant(const struct tensor* tensor)
            tensor->data_type == TENGINE_DT_FP32;
 }
 
-// The node that writes `tensor`, if nobody else reads it.
+// The node that writes `tensor`, if that has no other reader.
 node* only_producer(const graph& graph, const struct tensor* tensor)
 {
     if (!tensor || tensor->consumer_num != 1 || is_ir_graph_output(&graph, tensor->index))
@@ -48,7 +48,7 @@ struct tensor* add_float_constant(graph& graph, const String& name, const int* d
     return tensor;
 }
 
-// Behind a BatchNormalization, channel c of a convolution has weights times factor and a bias of
+// After a BatchNormalization, channel c of a convolution has weights times factor and a bias of
 // bias * factor + offset.
 int merge_batch_norm(graph& graph, node& norm, node& conv)
 {

@@ -39,7 +39,7 @@ bool is_zero_constant(const struct tensor* tensor)
     return std::all_of(bytes, end, [](char byte) { return byte == 0; });
 }
 
-// Drops nothing: not in training mode, or with ratio 0; and nobody asks for the mask.
+// Drops nothing: not in training mode, or with ratio 0; and the mask is not read.
 bool keeps_everything(const node& dropout)
 {
     const struct tensor* ratio = get_ir_node_input(&dropout, 1);

@@ -45,7 +45,7 @@ bool has_listed_types(const IntVector& precision, const node& node, ir_verdict_t
         if (is_in_int_list(precision.get(), tensor.data_type)) return true;
         const char* type = get_data_type_name(tensor.data_type);
         refuse_ir_node(out_verdict, IR_REASON_DATA_TYPE, tensor.name, type,
-                       "'%s' is %s, which the device does not take", tensor.name, type);
+                       "'%s' is %s, which the device does not support", tensor.name, type);
         return false;
     });
 }
@@ -55,7 +55,7 @@ bool has_known_shapes(const node& node, ir_verdict_t* out_verdict)
     return for_all_tensors(node, [&](const struct tensor& tensor) {
         if (is_ir_tensor_shape_known(&tensor)) return true;
         refuse_ir_node(out_verdict, IR_REASON_SHAPE, tensor.name, "",
-                       "the shape of '%s' is known at run time only", tensor.name);
+                       "the shape of '%s' is known only at run time", tensor.name);
         return false;
     });
 }
@@ -65,7 +65,7 @@ void ask_inspect(struct device* device, const node& node, ir_verdict_t* out_verd
     if (!device->allocator->inspect) return;
     tengine_error_clear();
     const int status = device->allocator->inspect(device, &node, out_verdict);
-    // Where memory is short, that is what the program must hear: it is no judgement of the node.
+    // Running out of memory says nothing about the node, so it is reported as it is.
     if (status != 0 && tengine_error_code() == TENGINE_ENOMEM) throw std::bad_alloc();
     if (status != 0) {
         const String cause = tengine_error_message();
@@ -76,7 +76,7 @@ void ask_inspect(struct device* device, const node& node, ir_verdict_t* out_verd
                out_verdict->verdict > IR_VERDICT_NOT_WORTH) {
         const String value = to_string(out_verdict->verdict);
         refuse_ir_node(out_verdict, IR_REASON_DEVICE, "verdict", value.c_str(),
-                       "inspect answered with verdict %s, which there is not", value.c_str());
+                       "inspect returned invalid verdict %s", value.c_str());
     }
     // A device may have filled the texts to the last byte.
     out_verdict->attribute[sizeof(out_verdict->attribute) - 1] = '\0';
@@ -94,14 +94,15 @@ String describe_failure(int status)
 
 bool is_pinned(const node& node)
 {
-    const char* wish = find_ir_node_wish(&node);
-    return wish && names_ir_affinity(wish, node.device->name);
+    const char* affinity = find_ir_execution_affinity(&node);
+    return affinity && names_ir_affinity(affinity, node.device->name);
 }
 
 bool is_misplaced(const node& node)
 {
-    const char* wish = node.device == find_default_device() ? nullptr : find_ir_node_wish(&node);
-    return wish && !allows_ir_affinity(wish, node.device->name);
+    const char* affinity =
+        node.device == find_default_device() ? nullptr : find_ir_execution_affinity(&node);
+    return affinity && !allows_ir_affinity(affinity, node.device->name);
 }
 
 int Candidates::add(struct device* device)
@@ -141,26 +142,26 @@ int Candidates::list(const graph& graph, Candidates* out_candidates)
 {
     for (device* device : list_graph_devices(graph))
         TENGINE_RETURN_IF_ERROR(out_candidates->add(device));
-    return out_candidates->check_wishes(graph);
+    return out_candidates->check_affinities(graph);
 }
 
-// A wish for a device that the graph does not have would send its nodes to the default device.
-int Candidates::check_wishes(const graph& graph) const
+// An affinity to a device that the graph does not have would send its nodes to the default device.
+int Candidates::check_affinities(const graph& graph) const
 {
-    const vector_t* wishes = graph.source ? graph.source->affinity : nullptr;
-    for (int i = 0; wishes && i < get_vector_num(wishes); ++i) {
-        const auto* wish = static_cast<ir_affinity_t*>(get_vector_data(wishes, i));
-        const bool excludes = *wish->devices == '!';
+    const vector_t* affinities = graph.source ? graph.source->affinity : nullptr;
+    for (int i = 0; affinities && i < get_vector_num(affinities); ++i) {
+        const auto* affinity = static_cast<ir_affinity_t*>(get_vector_data(affinities, i));
+        const bool excludes = *affinity->devices == '!';
         const bool fits =
             excludes ||
             std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& candidate) {
-                return allows_ir_affinity(wish->devices, candidate.device->name);
+                return allows_ir_affinity(affinity->devices, candidate.device->name);
             });
         if (!fits)
-            return tengine_error_set(TENGINE_ENOENT,
-                                     "nodes '%s' shall run on '%s', but the graph has no such "
-                                     "device; add it to the context",
-                                     wish->nodes, wish->devices);
+            return tengine_error_set(
+                TENGINE_ENOENT,
+                "affinity of nodes '%s': the graph has no device '%s'; add it to the context",
+                affinity->nodes, affinity->devices);
     }
     return TENGINE_OK;
 }
@@ -179,9 +180,10 @@ ir_verdict_t Candidates::ask(const Candidate& candidate, const node& node) const
     struct device* device = candidate.device;
     const bool is_default = device == find_default_device();
     const char* op = get_ir_node_op(&node);
-    const char* wish = find_ir_node_wish(&node);
-    if (!is_default && wish && !allows_ir_affinity(wish, device->name)) {
-        refuse_ir_node(&verdict, IR_REASON_AFFINITY, "", wish, "the user's wish is '%s'", wish);
+    const char* affinity = find_ir_execution_affinity(&node);
+    if (!is_default && affinity && !allows_ir_affinity(affinity, device->name)) {
+        refuse_ir_node(&verdict, IR_REASON_AFFINITY, "", affinity, "excluded by affinity '%s'",
+                       affinity);
         return verdict;
     }
     if (candidate.failure.verdict != IR_VERDICT_YES) return candidate.failure;

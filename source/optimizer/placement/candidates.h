@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which devices may take a node: the user's wishes, what describe() lists, what inspect() says.
+// Which devices may take a node: the user's affinities, what describe() lists, what inspect() says.
 // The split asks it where nodes go, precision what a device computes in which type.
 #pragma once
 
@@ -25,8 +25,7 @@ Vector<device*> list_graph_devices(const graph& graph);
 class Candidates
 {
   public:
-    // Those of list_graph_devices(). ENOENT when a wish of the user names a device that is not
-    // among them.
+    // Those of list_graph_devices(). ENOENT when an affinity names a device that is not among them.
     static int list(const graph& graph, Candidates* out_candidates);
 
     size_t size() const { return candidates_.size(); }
@@ -40,7 +39,7 @@ class Candidates
     // Gives the node to the first candidate from `begin` on that takes it: node.device, and a
     // refusal for each that does not. node.device is null when none does.
     int place(node& node, size_t begin) const;
-    // Whether a candidate behind the node's present device takes it.
+    // Whether a candidate after the node's present device takes it.
     bool has_other(const node& node) const;
     // Gives the node to the next candidate that takes it, with a refusal of the present one.
     int move_on(node& node, const ir_verdict_t& refusal) const;
@@ -53,7 +52,7 @@ class Candidates
         ir_verdict_t failure;  // a refusal of everything, when describe() failed
     };
     int add(struct device* device);
-    int check_wishes(const graph& graph) const;
+    int check_affinities(const graph& graph) const;
     ir_verdict_t ask(const Candidate& candidate, const node& node) const;
     size_t index_of(const struct device* device) const;
 
@@ -63,7 +62,7 @@ class Candidates
 // After a device's entry failed: the sentence it recorded, or else its status.
 String describe_failure(int status);
 
-// Whether the user's wish (ir_affinity_t) names the node's device, and whether it rules it out
+// Whether the user's affinity (ir_affinity_t) names the node's device, and whether it excludes it
 //.
 bool is_pinned(const node& node);
 bool is_misplaced(const node& node);

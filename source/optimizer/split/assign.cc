@@ -19,7 +19,7 @@ int fail_unplaced(const Vector<const node*>& nodes)
     }
     if (nodes.size() > kMostNamed)
         sentence += "; and " + to_string(nodes.size() - kMostNamed) + " more";
-    return tengine_error_set(TENGINE_EOPERATOR, "no device takes %zu node(s): %s", nodes.size(),
+    return tengine_error_set(TENGINE_EOPERATOR, "no device supports %zu node(s): %s", nodes.size(),
                              sentence.c_str());
 }
 

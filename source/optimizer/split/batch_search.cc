@@ -95,7 +95,7 @@ struct Path
     }
 };
 
-// Most batches on a way from the node to the end: those the nodes behind it take at least.
+// Most batches on a way from the node to the end: at least those of the nodes after it.
 Vector<int> measure_chains(const BatchGraph& graph)
 {
     Vector<int> chain(graph.kind.size(), 1);

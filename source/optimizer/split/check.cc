@@ -34,8 +34,8 @@ int check_listed_once(const graph& graph, const char* author)
         const auto [place, is_new] = places.emplace(get_ir_graph_subgraph(&graph, p), p);
         if (is_new || !place->first) continue;
         remove_vector_via_index(graph.subgraph_list, p);
-        return tengine_error_set(TENGINE_EGRAPH, "%s: part %d is in the list again as part %d",
-                                 author, place->second, p);
+        return tengine_error_set(TENGINE_EGRAPH, "%s: part %d is listed again as part %d", author,
+                                 place->second, p);
     }
     return TENGINE_OK;
 }
@@ -122,7 +122,7 @@ Edges list_edges(const graph& graph)
 }
 
 // Parts in an order of execution that stays close to the present one (Kahn's algorithm, smallest
-// index first); those on or behind a cycle are left out.
+// index first); those on or after a cycle are left out.
 Vector<int> order_parts(const Edges& edges)
 {
     Vector<int> waits(edges.size());
@@ -185,8 +185,8 @@ int fail_cycle(const graph& graph, const Vector<Edge>& cycle, const char* author
         if (!goes_on) nodes += (i > 0 ? ", " : "") + quote(graph, edge.producer);
         nodes += " -> " + quote(graph, edge.consumer);
     }
-    return tengine_error_set(TENGINE_EGRAPH, "%s: %s need each other: %s", author, parts.c_str(),
-                             nodes.c_str());
+    return tengine_error_set(TENGINE_EGRAPH, "%s: %s depend on each other: %s", author,
+                             parts.c_str(), nodes.c_str());
 }
 
 void reorder_parts(graph& graph, const Vector<int>& order)

@@ -49,7 +49,8 @@ int check_fallback(const graph& graph)
                node.refusal_list[i].verdict.message;
     return tengine_error_set(
         TENGINE_EFALLBACK,
-        "%d of %d nodes with %.4g %% of the MACs would run on %s, but %s; the first is %s '%s'%s",
+        "%d of %d nodes with %.4g %% of the MACs would fall back to %s, but %s; the first is %s "
+        "'%s'%s",
         fallen.nodes, graph.node_num, fallen.macs, find_default_device()->name,
         none ? "split.fail_on_fallback allows none"
              : ("split.max_fallback_macs allows " +

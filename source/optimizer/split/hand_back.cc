@@ -11,7 +11,7 @@ namespace {
 
 void warn_bad_index(const struct subgraph& part, const char* what, int index)
 {
-    TLOG_WARNING("device '%s' hands back %s %d, which part %d (%d nodes) does not have: ignored",
+    TLOG_WARNING("device '%s' hands back %s %d, which part %d (%d nodes) does not have; ignored",
                  part.device->name, what, index, part.index, part.node_num);
 }
 
@@ -63,7 +63,8 @@ int evaluate(struct subgraph& part, Set<int>* out_nodes, ir_verdict_t* out_verdi
         return TENGINE_OK;
     }
     refuse_ir_node(out_verdict, IR_REASON_HANDBACK, "", "",
-                   "the device handed it back on seeing the whole part (%d nodes)", part.node_num);
+                   "the device handed it back after seeing the whole part (%d nodes)",
+                   part.node_num);
     *out_nodes = collect(part, tensors.get(), nodes.get());
     return TENGINE_OK;
 }

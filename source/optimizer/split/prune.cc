@@ -2,7 +2,7 @@
 // Gives up parts that do not pay: what the device saves against the default device must be more
 // than moving the part's inputs and outputs costs. Those that pay least go first, the worst eighth
 // at a time and all that pay just as little with it, so that the result does not depend on
-// numbering; what is left is grouped and judged anew, since neighbours may have become one.
+// numbering; what is left is grouped and judged again, since neighbours may have become one.
 #include <algorithm>
 #include <cstdio>
 
@@ -68,7 +68,7 @@ class Predictions
 };
 
 // Whether the part may be given up: its device states its times, the user did not ask for it, and
-// somebody else takes each node.
+// another device takes each node.
 bool weigh(const Candidates& candidates, const struct subgraph& part, Predictions& predictions,
            Balance* out_balance)
 {

@@ -69,7 +69,7 @@ int redirect(graph& graph, int index, int reason, const char* message)
     return check_fallback(graph);
 }
 
-// The part takes the nodes of those behind it that the default device runs, which are dropped.
+// The part takes the nodes of the parts after it that the default device runs, which are dropped.
 int absorb_followers(graph& graph, struct subgraph* part)
 {
     Vector<int32_t> nodes(part->node_list, part->node_list + part->node_num);

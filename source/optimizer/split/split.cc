@@ -5,8 +5,8 @@
 //   prune      parts that do not pay go to the next device
 //   hand_back  devices look at their whole parts and may hand nodes back
 // until nothing moves any more; then the partition is checked. A graph's first device may bring a
-// split of its own, which is checked as well and must heed the user's wishes. What goes wrong
-// later, when parts are compiled, is mended by repair.cc.
+// split of its own, which is checked as well and must respect the user's affinities. What goes
+// wrong later, when parts are compiled, is mended by repair.cc.
 #include "optimizer/split/split.h"
 
 #include "base/containers.hpp"
@@ -46,17 +46,17 @@ int explain_own_split(graph& graph, struct device* author)
         node& node = *graph.node_list[i];
         if (node.device == author || node.refusal_num > 0) continue;
         ir_verdict_t verdict = {};
-        refuse_ir_node(&verdict, IR_REASON_HANDBACK, "", "", "its own split left the node to %s",
-                       node.device->name);
+        refuse_ir_node(&verdict, IR_REASON_HANDBACK, "", "",
+                       "the device's own split left the node to %s", node.device->name);
         TENGINE_RETURN_IF_ERROR(add_ir_node_refusal(&node, author, &verdict));
     }
     return TENGINE_OK;
 }
 
-// The user's wishes go before a device's own split, which does not know them: what it gave to a
-// device that they rule out moves to the first that takes it, and parts are made anew. Leaves parts
+// Affinities take precedence over a device's own split, which does not know them: a node on a
+// device that they exclude moves to the first that takes it, and parts are made again. Leaves parts
 // connected.
-int heed_wishes(graph& graph)
+int apply_affinities(graph& graph)
 {
     Candidates candidates;
     TENGINE_RETURN_IF_ERROR(Candidates::list(graph, &candidates));
@@ -65,7 +65,7 @@ int heed_wishes(graph& graph)
     for (int i = 0; i < graph.node_num; ++i) {
         node& node = *graph.node_list[i];
         if (!is_misplaced(node)) continue;
-        node.refusal_num = 0;  // every device is asked anew
+        node.refusal_num = 0;  // every device is asked again
         TENGINE_RETURN_IF_ERROR(candidates.place(node, 0));
         if (!node.device) unplaced.push_back(&node);
         moved = true;
@@ -85,7 +85,7 @@ int split_by_author(graph& graph, struct device* author)
     }
     const String name = String("device '") + author->name + "', split_graph";
     TENGINE_RETURN_IF_ERROR(check_parts(graph, name.c_str()));
-    TENGINE_RETURN_IF_ERROR(heed_wishes(graph));
+    TENGINE_RETURN_IF_ERROR(apply_affinities(graph));
     return explain_own_split(graph, author);
 }
 

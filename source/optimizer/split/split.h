@@ -11,7 +11,7 @@
 
 namespace tengine {
 
-// assign.cc: every node to its first candidate. EOPERATOR names all that nobody takes.
+// assign.cc: every node to its first candidate. EOPERATOR names all nodes that no device takes.
 int assign_devices(graph& graph, const Candidates& candidates);
 int fail_unplaced(const Vector<const node*>& nodes);
 
@@ -31,9 +31,9 @@ int64_t predict_move(const graph& graph, int64_t bytes);
 int prune_parts(graph& graph, const Candidates& candidates);
 int hand_back_nodes(graph& graph, const Candidates& candidates, bool* out_moved);
 
-// check.cc: every node in exactly one part, node.device that of its part, every part behind those
-// it needs. Brings parts into such an order when there is one. EGRAPH names `author` (whose split
-// it is) and the parts and nodes of a cycle.
+// check.cc: every node in exactly one part, node.device that of its part, every part after those it
+// needs. Brings parts into such an order when there is one. EGRAPH names `author` (whose split it
+// is) and the parts and nodes of a cycle.
 int check_parts(graph& graph, const char* author);
 
 // fallback.cc: EFALLBACK when more runs on the default device than the context's options allow.

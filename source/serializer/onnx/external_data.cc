@@ -181,7 +181,7 @@ int ExternalData::read(void* out_values, size_t bytes, const std::string& owner)
         if (count <= 0)
             return tengine_error_set(TENGINE_EIO, "%s: cannot read external data %s: %s",
                                      owner.c_str(), quote_name(location_).c_str(),
-                                     count < 0 ? strerror(errno) : "it was cut short");
+                                     count < 0 ? strerror(errno) : "it was truncated");
         done += static_cast<size_t>(count);
     }
     return TENGINE_OK;

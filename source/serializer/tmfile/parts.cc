@@ -50,7 +50,7 @@ int read_part(const Reading& reading, uint32_t offset, const String& what, Part*
     return TENGINE_OK;
 }
 
-int add_wishes(const Reading& reading, const Vector<struct node*>& nodes, const Part& part)
+int add_affinities(const Reading& reading, const Vector<struct node*>& nodes, const Part& part)
 {
     if (!find_device_via_name(part.device.c_str())) {
         TLOG_WARNING(
@@ -70,7 +70,7 @@ int add_wishes(const Reading& reading, const Vector<struct node*>& nodes, const 
 
 }  // namespace
 
-int add_part_wishes(const Reading& reading, const Vector<struct node*>& nodes)
+int add_part_affinities(const Reading& reading, const Vector<struct node*>& nodes)
 {
     VectorView list;
     TENGINE_RETURN_IF_ERROR(reading.file.read_vector(reading.subgraph.parts, sizeof(uint32_t),
@@ -79,18 +79,18 @@ int add_part_wishes(const Reading& reading, const Vector<struct node*>& nodes)
         return tengine_error_set(TENGINE_EFORMAT,
                                  "the model has several subgraphs, but no parts that say what they "
                                  "are");
-    uint64_t wishes = 0;
+    uint64_t rules = 0;
     for (uint32_t i = 0; i < list.count(); ++i) {
         Part part;
         TENGINE_RETURN_IF_ERROR(read_part(reading, list[i], "part " + to_string(i), &part));
-        wishes += part.nodes.count();
-        if (wishes * nodes.size() > kMaxComparisons)
+        rules += part.nodes.count();
+        if (rules * nodes.size() > kMaxComparisons)
             return tengine_error_set(
                 TENGINE_ELIMIT,
                 "the parts of the model name %llu nodes of %zu, too many to be "
                 "true",
-                static_cast<unsigned long long>(wishes), nodes.size());
-        TENGINE_RETURN_IF_ERROR(add_wishes(reading, nodes, part));
+                static_cast<unsigned long long>(rules), nodes.size());
+        TENGINE_RETURN_IF_ERROR(add_affinities(reading, nodes, part));
     }
     return TENGINE_OK;
 }

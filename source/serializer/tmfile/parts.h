@@ -7,8 +7,8 @@
 
 namespace tengine::tmfile {
 
-// What the parts of the file say becomes wishes (operator/affinity.h). The split itself is ours.
+// The devices of the parts become affinities (operator/affinity.h). The split itself is ours.
 // Devices that are not there are warned of. `nodes`: in the file's order.
-TENGINE_MUST_USE int add_part_wishes(const Reading& reading, const Vector<struct node*>& nodes);
+TENGINE_MUST_USE int add_part_affinities(const Reading& reading, const Vector<struct node*>& nodes);
 
 }  // namespace tengine::tmfile

@@ -128,7 +128,7 @@ int read_model(struct graph* graph, Image* image)
     // Outputs first: a node that is both, an input handed through, stays marked as input.
     TENGINE_RETURN_IF_ERROR(set_outputs(reading, nodes));
     TENGINE_RETURN_IF_ERROR(set_inputs(reading, nodes));
-    return is_split ? add_part_wishes(reading, nodes) : TENGINE_OK;
+    return is_split ? add_part_affinities(reading, nodes) : TENGINE_OK;
 }
 
 }  // namespace tengine::tmfile

@@ -103,11 +103,11 @@ TEST_F(PluginTest, StaysWhileItsDeviceIsInUse)
     EXPECT_TRUE(fails_with(TENGINE_ESTATE, "a graph uses"));
     EXPECT_EQ(run(graph), (std::vector<float>{1003, 1004}));
     destroy_graph(graph);
-    const graph_t wishful = build(nullptr);
-    ASSERT_EQ(set_graph_device(wishful, "SHOUT"), 0);
+    const graph_t pinned = build(nullptr);
+    ASSERT_EQ(set_graph_device(pinned, "SHOUT"), 0);
     EXPECT_EQ(unload_tengine_plugin("shout", "shout_release"), -1);
     EXPECT_TRUE(fails_with(TENGINE_ESTATE, "a graph uses"));
-    destroy_graph(wishful);
+    destroy_graph(pinned);
     EXPECT_EQ(unload_tengine_plugin("shout", "shout_release"), 0) << get_tengine_error();
 }
 
