@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The room optimizer: from source graph to execution graph with parts, by the fixed list of passes
+// The room optimizer: from source graph to execution graph with parts, by fixed lists of passes
 // (pipeline.cc). It leaves the source graph as it is, and asks devices through their tables only:
 // no pass knows one by name. Inside it is C++; this header is what rooms above see.
 #pragma once

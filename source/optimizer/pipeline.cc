@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one list of passes, in order, and the way to look at what they do: TG_DUMP=<pass> (or "all")
+// The lists of passes, in order, and the way to look at what they do: TG_DUMP=<pass> (or "all")
 // logs the graph before and after that pass, whatever the log level.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 #include "base/containers.hpp"
 #include "base/guard.hpp"
@@ -49,7 +50,24 @@ struct Pass
     int (*run)(graph& graph);
 };
 
-constexpr Pass kPasses[] = {
+// A view of one of the lists below.
+class PassList
+{
+  public:
+    template <size_t number>
+    constexpr PassList(const Pass (&passes)[number]) : begin_(passes), end_(passes + number)
+    {
+    }
+    const Pass* begin() const { return begin_; }
+    const Pass* end() const { return end_; }
+
+  private:
+    const Pass* begin_;
+    const Pass* end_;
+};
+
+// The model in ONNX's operators of the newest opset, and what is better on every device.
+constexpr Pass kFloatPasses[] = {
     {"quantized_tensors", insert_qdq_nodes},
     {"lower", lower_graph},
     {"dead_code", remove_dead_code},
@@ -58,6 +76,10 @@ constexpr Pass kPasses[] = {
     {"merge_pads", merge_pads},
     {"merge_batch_norms", merge_batch_norms},
     {"clean", remove_dead_code},
+};
+
+// What the devices of a run make of it.
+constexpr Pass kDevicePasses[] = {
     {"precision_options", apply_precision_options},
     {"optimize", optimize_by_devices},
     {"fold", fold_graph},
@@ -75,10 +97,8 @@ int run_and_tidy(const Pass& pass, graph& graph)
     return get_vector_num(graph.subgraph_list) > 0 ? TENGINE_OK : tidy_graph(graph);
 }
 
-template <size_t number>
-int run_passes(graph& graph, const Pass (&passes)[number])
+int run_passes(graph& graph, const PassList& passes)
 {
-    TENGINE_RETURN_IF_ERROR(sort_ir_graph(&graph));
     for (const Pass& pass : passes) {
         const auto run = [&pass](struct graph& subject) { return run_and_tidy(pass, subject); };
         TENGINE_RETURN_IF_ERROR(run_pass(graph, pass.name, run));
@@ -89,16 +109,17 @@ int run_passes(graph& graph, const Pass (&passes)[number])
 // Says which passes there are when TG_DUMP names none of them.
 void check_dump_name();
 
-// A graph for a run or a file: a copy of `source` after all `passes`.
-template <size_t number>
-int create(const graph& source, const ir_run_options_t& options, const Pass (&passes)[number],
-           graph** out_graph)
+// A graph for a run or a file: a copy of `source` after all passes of the lists.
+int create(const graph& source, const ir_run_options_t& options,
+           std::initializer_list<PassList> lists, graph** out_graph)
 {
     GraphPointer target;
     check_dump_name();
     TENGINE_RETURN_IF_ERROR(copy_to_execution_graph(source, &target));
     target->run_options = options;
-    TENGINE_RETURN_IF_ERROR(run_passes(*target, passes));
+    TENGINE_RETURN_IF_ERROR(sort_ir_graph(target.get()));
+    for (const PassList& passes : lists)
+        TENGINE_RETURN_IF_ERROR(run_passes(*target, passes));
     *out_graph = target.release();
     return TENGINE_OK;
 }
@@ -110,7 +131,7 @@ int create_for_run(const graph& source, const ir_run_options_t& options, graph**
     accept_kernels(source);
     for (;;) {
         const int willing = count_willing_kernels(source);
-        const int status = create(source, options, kPasses, out_graph);
+        const int status = create(source, options, {kFloatPasses, kDevicePasses}, out_graph);
         if (count_willing_kernels(source) == willing) return status;
         if (status < 0) continue;
         destroy_ir_graph(*out_graph);
@@ -156,20 +177,9 @@ constexpr Pass kOnnxPasses[] = {
 
 // ---- graphs that are quantised ----
 
-// The operators stay in the opset of the model.
+// The operators stay in the opset of the model. Tengine's operators need kFloatPasses instead.
 constexpr Pass kFloatOnnxPasses[] = {
     {"constants", fold_constant_nodes},
-    {"merge_batch_norms", merge_batch_norms},
-    {"clean", remove_dead_code},
-};
-
-constexpr Pass kFloatTenginePasses[] = {
-    {"quantized_tensors", insert_qdq_nodes},
-    {"lower", lower_graph},
-    {"dead_code", remove_dead_code},
-    {"infer", infer_graph},
-    {"no_ops", remove_no_ops},
-    {"merge_pads", merge_pads},
     {"merge_batch_norms", merge_batch_norms},
     {"clean", remove_dead_code},
 };
@@ -207,16 +217,17 @@ Vector<String> list_pass_names()
     const auto add = [&names](const char* name) {
         if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     };
-    for (const Pass& pass : kPasses)
-        add(pass.name);
+    const auto add_list = [&add](const PassList& passes) {
+        for (const Pass& pass : passes)
+            add(pass.name);
+    };
+    add_list(kFloatPasses);
+    add_list(kDevicePasses);
     for (const char* step : kSplitSteps)
         add(step);
-    for (const Pass& pass : kTenginePasses)
-        add(pass.name);
-    for (const Pass& pass : kOnnxPasses)
-        add(pass.name);
-    for (const Pass& pass : kFloatOnnxPasses)
-        add(pass.name);
+    add_list(kTenginePasses);
+    add_list(kOnnxPasses);
+    add_list(kFloatOnnxPasses);
     return names;
 }
 
@@ -252,8 +263,8 @@ int create_saved(const graph& source, bool tengine, graph** out_graph)
     options.num_thread = 1;
     options.precision = TENGINE_MODE_INT8;
     refuse_kernels(source);
-    return tengine ? create(source, options, kTenginePasses, out_graph)
-                   : create(source, options, kOnnxPasses, out_graph);
+    return tengine ? create(source, options, {kTenginePasses}, out_graph)
+                   : create(source, options, {kOnnxPasses}, out_graph);
 }
 
 int create_quantized(const graph& source, const tengine_quantization& how, graph** out_graph)
@@ -263,8 +274,8 @@ int create_quantized(const graph& source, const tengine_quantization& how, graph
     graph* made = nullptr;
     refuse_kernels(source);
     TENGINE_RETURN_IF_ERROR(has_operators_of_tengine(source)
-                                ? create(source, options, kFloatTenginePasses, &made)
-                                : create(source, options, kFloatOnnxPasses, &made));
+                                ? create(source, options, {kFloatPasses}, &made)
+                                : create(source, options, {kFloatOnnxPasses}, &made));
     const GraphPointer base(made);
     return quantize_float_graph(*base, how, out_graph);
 }
