@@ -24,17 +24,22 @@ class TypedDevice
         describe_ = device.get()->allocator->describe;
         device.get()->allocator->describe = [](::device* self, vector* allowed, vector* blocked,
                                                vector* types) {
+            ++describes_;
             for (const int type : {TENGINE_DT_INT8, TENGINE_DT_UINT8, TENGINE_DT_BF16})
                 EXPECT_EQ(push_vector_data(types, &type), 0);
             return describe_(self, allowed, blocked, types);
         };
     }
+    // Calls of describe() on all typed devices so far; the entry has no state of its own.
+    static int describes() { return describes_; }
     TestDevice device;
 
   private:
+    static int describes_;
     static int (*describe_)(::device*, vector*, vector*, vector*);
 };
 
+int TypedDevice::describes_ = 0;
 int (*TypedDevice::describe_)(::device*, vector*, vector*, vector*) = nullptr;
 
 // x -> Add a -> Mul m -> Tanh y, all quantised.
@@ -88,7 +93,10 @@ TEST(PrecisionDevice, APrecisionIsAppliedOnDemand)
     TypedDevice a({"Add"});
     ir_optimizer_t own = {};
     own.optimize_graph = [](graph* graph, int) {
-        return apply_ir_precision(graph, find_device_via_name("A"), kBf16);
+        const int before = TypedDevice::describes();
+        const int status = apply_ir_precision(graph, find_device_via_name("A"), kBf16);
+        EXPECT_EQ(TypedDevice::describes() - before, 1);
+        return status;
     };
     a.device.get()->optimizer = &own;
     PrecisionGraph graph({a.device.get()});

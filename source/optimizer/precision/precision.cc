@@ -17,10 +17,8 @@ int list_candidates(const graph& graph, const device* device, Candidates* out_ca
 }
 
 template <class Rewriting>
-int rewrite(graph& graph, device* device, int data_type)
+int rewrite(graph& graph, const device* device, const Candidates& candidates, int data_type)
 {
-    Candidates candidates;
-    TENGINE_RETURN_IF_ERROR(list_candidates(graph, device, &candidates));
     TENGINE_RETURN_IF_ERROR(Rewriting(graph, device, candidates, data_type).run());
     tengine_error_clear();  // refusals along the way
     TENGINE_RETURN_IF_ERROR(tidy_graph(graph));
@@ -36,11 +34,15 @@ int fail_data_type(const char* function, int data_type, const char* accepted)
 }
 
 template <class Rewriting>
-int rewrite_or_fail(graph* graph, device* device, int data_type)
+int rewrite_or_fail(graph* graph, const device* device, int data_type)
 {
-    return guarded([&] { return rewrite<Rewriting>(*graph, device, data_type); },
-                   "no memory to rewrite graph '%s' in %s", graph->name,
-                   get_data_type_name(data_type));
+    return guarded(
+        [&]() -> int {
+            Candidates candidates;
+            TENGINE_RETURN_IF_ERROR(list_candidates(*graph, device, &candidates));
+            return rewrite<Rewriting>(*graph, device, candidates, data_type);
+        },
+        "no memory to rewrite graph '%s' in %s", graph->name, get_data_type_name(data_type));
 }
 
 // That of the bytes or halves a run in `precision` computes with; -1 when it computes in fp32.
@@ -60,15 +62,15 @@ int data_type_of(int precision)
     }
 }
 
-int apply_precision(graph& graph, device* device, int precision)
+int apply_precision(graph& graph, const device* device, int precision)
 {
     const int data_type = data_type_of(precision);
     if (data_type < 0) return TENGINE_OK;
     Candidates candidates;
     TENGINE_RETURN_IF_ERROR(list_candidates(graph, device, &candidates));
     if (!candidates.lists(device, data_type)) return TENGINE_OK;
-    return is_byte(data_type) ? rewrite<Fuser>(graph, device, data_type)
-                              : rewrite<Converter>(graph, device, data_type);
+    return is_byte(data_type) ? rewrite<Fuser>(graph, device, candidates, data_type)
+                              : rewrite<Converter>(graph, device, candidates, data_type);
 }
 
 }  // namespace
