@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several devices: each gets what it takes in the run's precision, and the result is the same.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/log.h"
@@ -12,6 +13,8 @@
 namespace {
 
 using namespace tengine::test;
+using testing::HasSubstr;
+using testing::Not;
 
 constexpr int kInt8 = TENGINE_MODE_INT8, kBf16 = TENGINE_MODE_BF16;
 
@@ -112,6 +115,17 @@ TEST(PrecisionDevice, APrecisionIsAppliedOnDemand)
               TENGINE_ENOENT);
 }
 
+// What is logged while the graph is prepared.
+std::string log_of(PrecisionGraph& graph, int precision)
+{
+    static std::string log;
+    log.clear();
+    set_log_sink([](const char* line) { log += line; });
+    EXPECT_EQ(graph.prepare(precision), TENGINE_OK) << tengine_error_message();
+    set_log_sink(nullptr);
+    return log;
+}
+
 // A quantised model beside a device for bytes, run without saying so.
 TEST(PrecisionDevice, AFloatRunThatADeviceForBytesHasNoPartInIsHintedAt)
 {
@@ -122,28 +136,31 @@ TEST(PrecisionDevice, AFloatRunThatADeviceForBytesHasNoPartInIsHintedAt)
         EXPECT_EQ(push_vector_data(types, &type), 0);
         return push_op_names(allowed, &name, 1);
     };
-    static std::string log;
-    const auto log_of = [&](PrecisionGraph& graph, int precision) {
-        log.clear();
-        set_log_sink([](const char* line) { log += line; });
-        EXPECT_EQ(graph.prepare(precision), TENGINE_OK) << tengine_error_message();
-        set_log_sink(nullptr);
-        return log;
-    };
     PrecisionGraph shared({a.get()}), alone, in_float({a.get()});
     add_net(shared);
     add_net(alone);
-    EXPECT_NE(log_of(shared, TENGINE_MODE_FP32)
-                  .find("is quantised, but runs in float, which A does not take: run it in the "
-                        "precision int8"),
-              std::string::npos)
-        << log;
-    EXPECT_EQ(log_of(shared, kInt8).find("runs in float"), std::string::npos) << log;
+    EXPECT_THAT(log_of(shared, TENGINE_MODE_FP32),
+                HasSubstr("is quantised, but runs in float, which A does not take: run it in the "
+                          "precision int8"));
+    EXPECT_THAT(log_of(shared, kInt8), Not(HasSubstr("runs in float")));
     EXPECT_EQ(log_of(alone, TENGINE_MODE_FP32), "");
     in_float.input("x", {1, 4}, {-1, -0.2f, 0.5f, 1});
     in_float.builder().add("Add", {"x", "x"}, {"y"});
     in_float.builder().outputs({"y"});
-    EXPECT_EQ(log_of(in_float, TENGINE_MODE_FP32).find("runs in float"), std::string::npos) << log;
+    EXPECT_THAT(log_of(in_float, TENGINE_MODE_FP32), Not(HasSubstr("runs in float")));
+}
+
+TEST(PrecisionDevice, ADeviceThatFailsToDescribeItselfIsNotHintedAt)
+{
+    TestDevice a("A");
+    a.get()->allocator->describe = [](::device*, vector*, vector*, vector* types) {
+        const int type = TENGINE_DT_INT8;
+        EXPECT_EQ(push_vector_data(types, &type), 0);
+        return -7;
+    };
+    PrecisionGraph graph({a.get()});
+    add_net(graph);
+    EXPECT_THAT(log_of(graph, TENGINE_MODE_FP32), Not(HasSubstr("runs in float")));
 }
 
 TEST(PrecisionDevice, ARefusedCandidateLeavesNoTrace)

@@ -203,7 +203,8 @@ ir_verdict_t Candidates::ask(const Candidate& candidate, const node& node) const
 bool Candidates::lists(const struct device* device, int data_type) const
 {
     const size_t index = index_of(device);
-    return index < size() && is_in_int_list(candidates_[index].precision.get(), data_type);
+    if (index == size() || candidates_[index].failure.verdict != IR_VERDICT_YES) return false;
+    return is_in_int_list(candidates_[index].precision.get(), data_type);
 }
 
 bool Candidates::takes(const struct device* device, const node& node) const

@@ -32,6 +32,7 @@ class Candidates
     device* at(size_t index) const { return candidates_[index].device; }
     bool has(const struct device* device) const { return index_of(device) < size(); }
     // Whether the device, one of the candidates, lists the data type among those it computes in.
+    // False when it failed to describe itself.
     bool lists(const struct device* device, int data_type) const;
     // Whether the device, one of the candidates, takes the node.
     bool takes(const struct device* device, const node& node) const;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Says so when a run in int8 or uint8 would be one in float after all, or the other way round: by
 // the result alone nobody would notice.
-#include <algorithm>
 #include <cstring>
 
 #include "graph/graph.h"
@@ -106,50 +105,42 @@ void warn_of_float_run(const graph& graph, const Outcome& outcome)
 
 // The best device of the graph that computes in bytes and not in fp32; null when there is none, or
 // none that says what it takes.
-device* find_integer_device(const graph& graph)
+int find_integer_device(const graph& graph, const device** out_device)
 {
-    Vector<device*> devices = list_graph_devices(graph);
-    const auto takes_only_bytes = [](device* device) {
-        const IntVector allowed(create_vector(sizeof(int), nullptr));
-        const IntVector blocked(create_vector(sizeof(int), nullptr));
-        const IntVector types(create_vector(sizeof(int), nullptr));
-        if (!allowed || !blocked || !types ||
-            device->allocator->describe(device, allowed.get(), blocked.get(), types.get()) < 0)
-            return false;
-        bool takes_bytes = false;
-        for (int i = 0; i < get_vector_num(types.get()); ++i) {
-            const int type = *static_cast<const int*>(get_vector_data(types.get(), i));
-            if (type == TENGINE_DT_FP32) return false;
-            takes_bytes = takes_bytes || is_byte(type);
-        }
-        return takes_bytes;
-    };
-    const auto found = std::find_if(devices.begin(), devices.end(), takes_only_bytes);
-    return found == devices.end() ? nullptr : *found;
+    *out_device = nullptr;
+    Candidates candidates;
+    TENGINE_RETURN_IF_ERROR(Candidates::list(graph, &candidates));
+    for (size_t i = 0; i < candidates.size() && !*out_device; ++i) {
+        const device* device = candidates.at(i);
+        const bool takes_bytes =
+            candidates.lists(device, TENGINE_DT_INT8) || candidates.lists(device, TENGINE_DT_UINT8);
+        if (takes_bytes && !candidates.lists(device, TENGINE_DT_FP32)) *out_device = device;
+    }
+    return TENGINE_OK;
 }
 
 // A model in QDQ form that is run as it is written leaves such a device nothing.
-void hint_at_integer_run(const graph& graph)
+int hint_at_integer_run(const graph& graph)
 {
-    if (graph.run_options.precision != TENGINE_MODE_FP32) return;
+    if (graph.run_options.precision != TENGINE_MODE_FP32) return TENGINE_OK;
     const Outcome outcome = count(graph);
-    if (outcome.scales == 0 || outcome.integer_nodes > 0 || outcome.float_nodes == 0) return;
-    const device* device = find_integer_device(graph);
+    if (outcome.scales == 0 || outcome.integer_nodes > 0 || outcome.float_nodes == 0)
+        return TENGINE_OK;
+    const device* device;
+    TENGINE_RETURN_IF_ERROR(find_integer_device(graph, &device));
     if (device)
         TLOG_WARNING(
             "graph '%s' is quantised, but runs in float, which %s does not take: run it in the "
             "precision int8 (`--precision int8`, TENGINE_MODE_INT8)",
             graph.name, device->name);
+    return TENGINE_OK;
 }
 
 }  // namespace
 
 int check_precision(graph& graph)
 {
-    if (!is_integer_run(graph)) {
-        hint_at_integer_run(graph);
-        return TENGINE_OK;
-    }
+    if (!is_integer_run(graph)) return hint_at_integer_run(graph);
     const Outcome outcome = count(graph);
     if (outcome.integer_nodes > 0 || outcome.float_nodes == 0) return TENGINE_OK;
     if (outcome.scales == 0) return refuse_float_model(graph);
