@@ -6,30 +6,11 @@
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/registry.h"
+#include "optimizer/graph/namer.h"
 #include "optimizer/pass.h"
 
 namespace tengine {
 namespace {
-
-class Namer
-{
-  public:
-    explicit Namer(const graph& graph)
-    {
-        for (int i = 0; i < graph.node_num; ++i)
-            taken_.insert(graph.node_list[i]->name);
-    }
-
-    String choose(String name)
-    {
-        while (!taken_.insert(name).second)
-            name += "_";
-        return name;
-    }
-
-  private:
-    UnorderedSet<String> taken_;
-};
 
 int add_source_node(graph& graph, Namer& namer, const char* op, struct tensor& tensor)
 {
@@ -116,7 +97,9 @@ int set_node_lists(graph& graph)
 
 int to_source_form(graph& graph, bool outputs_are_nodes)
 {
-    Namer namer(graph);
+    Namer namer;
+    for (int i = 0; i < graph.node_num; ++i)
+        namer.take(graph.node_list[i]->name);
     TENGINE_RETURN_IF_ERROR(add_source_nodes(graph, namer));
     if (outputs_are_nodes) TENGINE_RETURN_IF_ERROR(give_own_nodes(graph, namer));
     TENGINE_RETURN_IF_ERROR(tidy_graph(graph));

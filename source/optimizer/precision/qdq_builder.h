@@ -3,25 +3,10 @@
 // DequantizeLinear reads. The first failure stays; after it functions do nothing and return null.
 #pragma once
 
+#include "optimizer/graph/namer.h"
 #include "optimizer/precision/weights.h"
 
 namespace tengine {
-
-// Names that nothing else in the graph has.
-class Namer
-{
-  public:
-    // `name`, with a _ behind it as often as it is taken.
-    String choose(String name)
-    {
-        while (!taken_.insert(name).second)
-            name += "_";
-        return name;
-    }
-
-  private:
-    Set<String> taken_;
-};
 
 class QdqBuilder
 {
