@@ -2,6 +2,10 @@
 // The intermediate representation that devices and serializers see: tensor, node, graph, subgraph.
 // Names follow Tengine Lite; widths are enlarged. The contract of a device is in device.h.
 //
+// Members are part of the device ABI (docs/compatibility.md): they keep their place, and there will
+// be no new ones, since a structure is made by the core and read by devices that may be newer. What
+// comes later is a function. `core` points to what is the core's own and nobody else's.
+//
 // Two graphs live side by side. The source graph is what the file (or the user) says and is never
 // rewritten. prerun makes an execution graph from it, which speaks ONNX only: its nodes are
 // operators of the newest opset, its constants are tensors of type TENSOR_TYPE_CONST, and it has
@@ -24,15 +28,11 @@ extern "C" {
 #endif
 
 struct context;
-struct custom_kernel;
 struct dev_mem;
 struct device;
 struct graph;
-struct graph_pool;
-struct ir_refusal;
 struct method;
 struct node;
-struct serializer;
 
 // Role of a node in its graph (node.node_type).
 #define TE_NODE_TYPE_INTERMEDIATE 0
@@ -82,11 +82,7 @@ typedef struct tensor
     struct dev_mem* dev_mem;  // never read; kept so that devices of Tengine Lite compile
     int32_t* subgraph_list;   // subgraphs that read or write it
     int32_t subgraph_num;
-    int32_t source_index;      // execution graph: the source graph's tensor it stands for, or -1
-    int32_t* consumer_input;   // the core's own: which of its inputs consumer[i] reads with, or -1
-    int32_t graph_output_num;  // how often it is in graph.output_tensors
-    char* dim_names;  // what the model calls dimensions of an input, see set_ir_tensor_dim_names();
-                      // NULL: nothing
+    struct ir_tensor_core* core;
 } ir_tensor_t;
 
 typedef struct op
@@ -111,18 +107,11 @@ typedef struct node
     int32_t* input_tensors;   // tensor indices; -1: an optional input that is absent
     int32_t* output_tensors;  // tensor indices; -1: an optional output that nobody wants
     int32_t subgraph_idx;     // subgraph that runs it; -1 before the split
-    int32_t source_index;     // execution graph: the source graph's node it stands for, or -1
     char* name;               // never NULL
-    ir_op_t op;
     struct graph* graph;
-    struct ir_refusal* refusal_list;  // devices asked before the one that took it, and why not
-    int32_t refusal_num;
     struct device* device;  // that runs it; NULL before the split
-    int64_t predicted_ns;   // time of one run there; -1: nobody has asked yet
-    int64_t measured_ns;    // time of the last run; -1: not known
-    uint8_t keep_float;     // the user wants it computed in the types that the model has
-    struct custom_kernel* custom_kernel;  // the program's own kernel, or NULL; the source node's
-    int32_t* input_places;  // the core's own: where the node is among the consumers of each input
+    struct ir_node_core* core;
+    ir_op_t op;
 } ir_node_t;
 
 typedef struct subgraph
@@ -139,13 +128,9 @@ typedef struct subgraph
     int32_t* output_tensor_list;  // written here, read elsewhere or an output of the graph
     struct graph* graph;
     struct device* device;
-    void* device_graph;   // what the device made of it in pre_run
-    size_t plan_bytes;    // memory pre_run planned inside the part, for reports
-    int64_t bytes_in;     // of the inputs, as far as their shapes are known
-    int64_t bytes_out;    // of the outputs
-    int64_t measured_ns;  // time of the last run; -1: not known
-    int64_t redo_num;     // runs since prerun that the default device did in the device's place
-    void* runner;         // the scheduler room's own, see scheduler/runner.h
+    void* device_graph;  // what the device made of it in pre_run
+    size_t plan_bytes;   // memory pre_run planned inside the part, for reports
+    struct ir_subgraph_core* core;
 } ir_subgraph_t;
 
 // How the user asked this graph to be run; devices may read it in pre_run.
@@ -184,33 +169,17 @@ typedef struct graph
     int32_t output_num;
     int32_t input_tensor_num;
     int32_t output_tensor_num;
-    int32_t tensor_capacity;
-    int32_t node_capacity;
     int8_t graph_layout;  // TENGINE_LAYOUT_*
     int8_t model_layout;
     int8_t model_format;
-    uint8_t status;  // GRAPH_STAT_*
-    char* name;      // never NULL
-    struct serializer* serializer;
-    void* serializer_privacy;
+    uint8_t status;         // GRAPH_STAT_*
+    char* name;             // never NULL
     struct device* device;  // what set_graph_device() asked for, or NULL
-    void* device_privacy;
+    void* device_privacy;   // never read; kept so that devices of Tengine Lite compile
     struct attribute* attribute;
-    struct vector* subgraph_list;  // of struct subgraph*
-    ir_run_options_t run_options;
-    struct graph* execution;     // source graph: what prerun made of it, or NULL
-    const struct graph* source;  // execution graph: what it was made of, else NULL
-    void* plan;                  // execution graph: memory between subgraphs, see optimizer
-    size_t plan_bytes;           // its size
-    struct vector* affinity;     // of ir_affinity_t, see operator/affinity.h; NULL: no wishes
-    // The core's own, see graph/graph_pool.h. An execution graph and its parts have one.
-    struct graph_pool* pool;
-    void* session;  // execution graph: the scheduler room's own
-    // Execution graph: of ir_settled_shape_t (graph/graph.h), or NULL.
-    struct vector* settled_shapes;
-    int preparation;         // source graph: see graph/preparation.h
-    int64_t memory_limit;    // execution graph and parts: most bytes to be held; 0: any
-    int64_t memory_claimed;  // and what is held as far as it has been counted
+    struct vector* subgraph_list;         // of struct subgraph*
+    const ir_run_options_t* run_options;  // never NULL
+    struct ir_graph_core* core;
 } ir_graph_t;
 
 // ---- graph ----

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/check.h"
+#include "graph/core.h"
 #include "operator/custom/custom_kernel.h"
 #include "scheduler/failure.h"
 #include "scheduler/scheduler.h"
@@ -16,7 +17,7 @@ int finish_graph_kernels(const struct graph* graph)
 {
     ir_failure_t first_failure = {0};
     for (int i = 0; i < graph->node_num; ++i) {
-        ir_custom_kernel_t* kernel = graph->node_list[i]->custom_kernel;
+        ir_custom_kernel_t* kernel = graph->node_list[i]->core->custom_kernel;
         if (kernel && finish_custom_kernel(kernel) < 0 && first_failure.code == 0)
             keep_ir_failure(&first_failure);
     }
@@ -26,7 +27,7 @@ int finish_graph_kernels(const struct graph* graph)
 void release_graph_kernels(const struct graph* graph)
 {
     for (int i = 0; i < graph->node_num; ++i)
-        if (graph->node_list[i]->custom_kernel && remove_node_kernel(graph->node_list[i]) < 0)
+        if (graph->node_list[i]->core->custom_kernel && remove_node_kernel(graph->node_list[i]) < 0)
             TLOG_WARNING("destroy_graph: %s", tengine_error_message());
 }
 
@@ -66,7 +67,7 @@ int remove_custom_kernel(node_t node, const char* dev_name)
     struct node* target = find_node(node, __func__, &owner);
     if (!target || check_kernel_device(dev_name, __func__) < 0 || check_idle(owner, __func__) < 0)
         return api_failure();
-    if (!target->custom_kernel)
+    if (!target->core->custom_kernel)
         return api_result(tengine_error_set(TENGINE_ENOENT, "%s: node '%s' has no custom kernel",
                                             __func__, target->name));
     return end_change(owner, remove_kernel(owner, target));

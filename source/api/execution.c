@@ -72,9 +72,9 @@ static int check_precision(struct graph* graph, const char* function, int precis
 
 static int check_inputs(struct graph* graph, const char* function)
 {
-    const struct tensor* unlisted = find_unlisted_input(graph->execution);
+    const struct tensor* unlisted = find_unlisted_input(graph->core->execution);
     if (!unlisted) return TENGINE_OK;
-    const char* name = get_ir_graph_tensor(graph, unlisted->source_index)->name;
+    const char* name = get_ir_graph_tensor(graph, unlisted->core->source_index)->name;
     postrun_ir_graph(graph);
     return tengine_error_set(TENGINE_EGRAPH,
                              "%s: tensor '%s' is an input, but no node that set_graph_input_node "
@@ -149,7 +149,7 @@ static int check_runnable(const api_graph_t* graph, int block, const char* funct
     if (graph->running)
         return tengine_error_set(TENGINE_ESTATE, "%s: must not be called by a hook of the graph",
                                  function);
-    if (!graph->graph->execution)
+    if (!graph->graph->core->execution)
         return tengine_error_set(TENGINE_ESTATE, "%s: call prerun_graph first", function);
     if (graph->changed)
         return tengine_error_set(TENGINE_ESTATE,

@@ -91,7 +91,7 @@ static int read_source(const char* format, const char* file_name, va_list argume
 static int load_graph(struct graph* graph, const model_source_t* source, va_list arguments)
 {
     struct serializer* serializer = source->serializer;
-    graph->serializer = serializer;
+    graph->core->serializer = serializer;
     if (source->kind == SOURCE_FILE)
         return serializer->load_model(serializer, graph, source->place, arguments);
     if (!serializer->load_block)
@@ -112,9 +112,9 @@ static struct context* create_own_context(void)
 
 static void unload_graph(struct graph* graph)
 {
-    struct serializer* serializer = graph->serializer;
+    struct serializer* serializer = graph->core->serializer;
     if (serializer && serializer->unload_graph)
-        serializer->unload_graph(serializer, graph, graph->serializer_privacy,
+        serializer->unload_graph(serializer, graph, graph->core->serializer_privacy,
                                  graph->device_privacy);
 }
 
@@ -162,7 +162,7 @@ static api_graph_t* create_empty_graph(struct context* context)
 
 static int inherit_format(const struct graph* parent, struct graph* graph)
 {
-    struct serializer* serializer = parent->serializer;
+    struct serializer* serializer = parent->core->serializer;
     if (!serializer || !serializer->inherit) return TENGINE_OK;
     return serializer->inherit(serializer, parent, graph);
 }

@@ -105,7 +105,7 @@ static void count_execution(const struct graph* execution, struct tengine_graph_
     stats->subgraph_number = get_vector_num(execution->subgraph_list);
     for (int i = 0; i < execution->node_num; ++i)
         stats->mac_number += get_ir_node_macs(execution->node_list[i]);
-    stats->arena_bytes = (int64_t)execution->plan_bytes;
+    stats->arena_bytes = (int64_t)execution->core->plan_bytes;
     for (int i = 0; i < stats->subgraph_number; ++i)
         stats->arena_bytes += (int64_t)get_ir_graph_subgraph(execution, i)->plan_bytes;
 }
@@ -116,7 +116,7 @@ int tengine_graph_get_stats(graph_t graph, struct tengine_graph_stats* out_stats
     if (!target || check_pointer(out_stats, __func__, "out_stats") < 0) return api_failure();
     memset(out_stats, 0, sizeof *out_stats);
     count_model(target->graph, out_stats);
-    if (target->graph->execution) count_execution(target->graph->execution, out_stats);
+    if (target->graph->core->execution) count_execution(target->graph->core->execution, out_stats);
     return 0;
 }
 
@@ -128,10 +128,10 @@ static const struct graph* find_execution(graph_t graph, const char* function,
 {
     api_graph_t* owner = find_graph(graph, function);
     if (!owner || check_idle(owner, function) < 0) return NULL;
-    if (!owner->graph->execution)
+    if (!owner->graph->core->execution)
         tengine_error_set(TENGINE_ESTATE, "%s: call prerun_graph first", function);
     if (out_owner) *out_owner = owner;
-    return owner->graph->execution;
+    return owner->graph->core->execution;
 }
 
 int tengine_graph_get_execution_node_number(graph_t graph)
@@ -157,7 +157,7 @@ static double milliseconds(int64_t nanoseconds)
 // A custom kernel's node is shown as the operator that it stands for.
 static void describe_custom_kernel(const struct node* node, struct tengine_execution_node* out_node)
 {
-    const ir_custom_kernel_t* kernel = node->custom_kernel;
+    const ir_custom_kernel_t* kernel = node->core->custom_kernel;
     out_node->kernel = !kernel ? "" : get_kernel_name(kernel);
     if (!kernel) return;
     out_node->op = get_source_op(kernel->node);
@@ -178,10 +178,10 @@ int tengine_graph_get_execution_node(graph_t graph, int index,
         .device = part->device->name,
         .subgraph = node->subgraph_idx,
         .mac_number = get_ir_node_macs(node),
-        .source = give_node(get_ir_graph_node(owner->graph, node->source_index), owner),
-        .refusal_number = node->refusal_num,
+        .source = give_node(get_ir_graph_node(owner->graph, node->core->source_index), owner),
+        .refusal_number = node->core->refusal_num,
         .predicted_ms = milliseconds(predict_ir_node(node)),
-        .measured_ms = milliseconds(node->measured_ns),
+        .measured_ms = milliseconds(node->core->measured_ns),
         .input_number = node->input_num,
     };
     describe_custom_kernel(node, out_node);
@@ -206,9 +206,9 @@ int tengine_graph_get_refusal(graph_t graph, int node_index, int refusal_index,
 {
     const struct node* node = find_execution_node(graph, node_index, __func__, NULL);
     if (!node || check_pointer(out_refusal, __func__, "out_refusal") < 0 ||
-        check_index(refusal_index, node->refusal_num, __func__, "refusals") < 0)
+        check_index(refusal_index, node->core->refusal_num, __func__, "refusals") < 0)
         return api_failure();
-    const ir_refusal_t* refusal = &node->refusal_list[refusal_index];
+    const ir_refusal_t* refusal = &node->core->refusal_list[refusal_index];
     *out_refusal = (struct tengine_refusal){
         .device = refusal->device->name,
         .reason = get_reason_word(refusal->verdict.code),
@@ -279,10 +279,10 @@ int tengine_graph_get_subgraph(graph_t graph, int index, struct tengine_subgraph
         .node_number = part->node_num,
         .input_number = part->input_num,
         .output_number = part->output_num,
-        .bytes_in = part->bytes_in,
-        .bytes_out = part->bytes_out,
-        .measured_ms = milliseconds(part->measured_ns),
-        .redo_number = part->redo_num,
+        .bytes_in = part->core->bytes_in,
+        .bytes_out = part->core->bytes_out,
+        .measured_ms = milliseconds(part->core->measured_ns),
+        .redo_number = part->core->redo_num,
     };
     add_nodes(part, out_subgraph);
     return 0;
@@ -330,5 +330,5 @@ const char* tengine_graph_get_scheduler(graph_t graph)
 int tengine_graph_get_thread_number(graph_t graph)
 {
     const struct graph* execution = find_execution(graph, __func__, NULL);
-    return !execution ? api_failure() : execution->run_options.num_thread;
+    return !execution ? api_failure() : execution->run_options->num_thread;
 }

@@ -4,6 +4,7 @@
 
 #include "api/check.h"
 #include "base/sort.h"
+#include "graph/core.h"
 #include "operator/param.h"
 #include "scheduler/memory.h"
 #include "serializer/serializer.h"
@@ -21,7 +22,7 @@ typedef struct span
 
 static ir_data_place_t locate(const struct graph* graph, const void* data)
 {
-    const struct serializer* serializer = graph->serializer;
+    const struct serializer* serializer = graph->core->serializer;
     if (!serializer || !serializer->locate_data) return IR_DATA_PROGRAM;
     return serializer->locate_data(serializer, graph, data);
 }
@@ -141,7 +142,7 @@ int get_graph_memory(graph_t graph, struct tengine_graph_memory* out_memory, siz
     struct tengine_graph_memory memory = {0};
     if (count_constants(target->graph, &memory) < 0 || count_devices(target->graph, &memory) < 0)
         return api_failure();
-    const struct graph* execution = target->graph->execution;
+    const struct graph* execution = target->graph->core->execution;
     if (execution) {
         memory.derived_bytes = count_ir_derived_constants(execution);
         memory.border_bytes = count_ir_border_memory(execution);

@@ -4,6 +4,7 @@
 
 #include "api/check.h"
 #include "graph/context.h"
+#include "graph/core.h"
 #include "module/module.h"
 #include "operator/selection.h"
 #include "optimizer/optimizer.h"
@@ -84,10 +85,10 @@ const char* get_node_op(node_t node)
 // The device of the first execution node that stands for the source node; NULL when there is none.
 static const struct device* find_placement(const struct node* node)
 {
-    const struct graph* execution = node->graph->execution;
+    const struct graph* execution = node->graph->core->execution;
     for (int i = 0; execution && i < execution->node_num; ++i) {
         const struct node* candidate = execution->node_list[i];
-        if (candidate->source_index != node->index) continue;
+        if (candidate->core->source_index != node->index) continue;
         const struct subgraph* part = get_ir_graph_subgraph(execution, candidate->subgraph_idx);
         if (part) return part->device;
     }

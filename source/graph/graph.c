@@ -9,6 +9,13 @@
 #include "graph/graph_pool.h"
 #include "graph/subgraph.h"
 
+// The public part and the core's own are one piece of memory.
+struct graph_piece
+{
+    struct graph graph;
+    ir_graph_core_t core;
+};
+
 // Ends at the first piece without memory, which the error names.
 static bool allocate_pieces(struct graph* graph)
 {
@@ -18,14 +25,19 @@ static bool allocate_pieces(struct graph* graph)
     if (!graph->attribute) return false;
     graph->subgraph_list = create_vector(sizeof(struct subgraph*), NULL);
     if (!graph->subgraph_list) return false;
-    graph->pool = create_graph_pool();
-    return graph->pool;
+    graph->core->pool = create_graph_pool();
+    return graph->core->pool;
 }
 
 struct graph* create_ir_graph(struct context* context)
 {
-    struct graph* graph = alloc_memory(sizeof(*graph));
-    if (!graph || !allocate_pieces(graph)) {
+    struct graph_piece* piece = alloc_memory(sizeof(*piece));
+    struct graph* graph = piece ? &piece->graph : NULL;
+    if (piece) {
+        graph->core = &piece->core;
+        graph->run_options = &piece->core.run_options;
+    }
+    if (!piece || !allocate_pieces(graph)) {
         destroy_ir_graph(graph);
         tengine_error_set(TENGINE_ENOMEM, "no memory for a graph");
         return NULL;
@@ -46,7 +58,7 @@ int set_ir_graph_name(struct graph* graph, const char* name)
 void destroy_ir_graph(struct graph* graph)
 {
     if (!graph) return;
-    if (graph->execution) destroy_ir_graph(graph->execution);
+    if (graph->core->execution) destroy_ir_graph(graph->core->execution);
     if (graph->subgraph_list) {
         release_ir_subgraph_list(graph);
         release_vector(graph->subgraph_list);
@@ -67,10 +79,10 @@ void destroy_ir_graph(struct graph* graph)
     free_memory(graph->output_nodes);
     free_memory(graph->input_tensors);
     free_memory(graph->output_tensors);
-    free_memory(graph->plan);
-    release_vector(graph->settled_shapes);
-    release_vector(graph->affinity);
-    release_graph_pool(graph->pool);
+    free_memory(graph->core->plan);
+    release_vector(graph->core->settled_shapes);
+    release_vector(graph->core->affinity);
+    release_graph_pool(graph->core->pool);
     free_memory(graph->name);
     free_memory(graph);
 }
@@ -103,7 +115,7 @@ int set_ir_graph_input_tensor(struct graph* graph, const int32_t tensors[], int 
 static void count_outputs(struct graph* graph, int change)
 {
     for (int i = 0; i < graph->output_tensor_num; ++i)
-        graph->tensor_list[graph->output_tensors[i]]->graph_output_num += change;
+        graph->tensor_list[graph->output_tensors[i]]->core->graph_output_num += change;
 }
 
 int set_ir_graph_output_tensor(struct graph* graph, const int32_t tensors[], int number)
@@ -226,7 +238,7 @@ struct subgraph* get_ir_graph_subgraph(const struct graph* graph, int index)
 
 bool is_ir_graph_output(const struct graph* graph, int tensor_index)
 {
-    return graph->tensor_list[tensor_index]->graph_output_num > 0;
+    return graph->tensor_list[tensor_index]->core->graph_output_num > 0;
 }
 
 static bool is_computing(const struct node* node)
@@ -248,18 +260,19 @@ int replace_ir_tensor_uses(struct graph* graph, struct tensor* from, struct tens
     while (from->consumer_num > 0) {
         const int last = from->consumer_num - 1;
         struct node* node = graph->node_list[from->consumer[last]];
-        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, from->consumer_input[last], to));
+        TENGINE_RETURN_IF_ERROR(
+            set_ir_node_input_tensor(node, from->core->consumer_input[last], to));
     }
-    for (int i = 0; i < graph->output_tensor_num && from->graph_output_num > 0; ++i)
+    for (int i = 0; i < graph->output_tensor_num && from->core->graph_output_num > 0; ++i)
         if (graph->output_tensors[i] == from->index) replace_ir_graph_output(graph, i, to);
     return TENGINE_OK;
 }
 
 void replace_ir_graph_output(struct graph* graph, int place, struct tensor* tensor)
 {
-    graph->tensor_list[graph->output_tensors[place]]->graph_output_num--;
+    graph->tensor_list[graph->output_tensors[place]]->core->graph_output_num--;
     graph->output_tensors[place] = tensor->index;
-    ++tensor->graph_output_num;
+    ++tensor->core->graph_output_num;
 }
 
 static void renumber(int32_t* list, int number, const int32_t* new_index)

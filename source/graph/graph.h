@@ -6,7 +6,7 @@
 // A removed node or tensor leaves a NULL in its list until compact_ir_graph().
 #pragma once
 
-#include "tengine/ir.h"
+#include "graph/core.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
+#include "graph/core.h"
 #include "tengine/error.h"
 
 struct graph_pool
@@ -43,17 +44,17 @@ void release_graph_pool(struct graph_pool* held)
 
 void join_graph_pool(struct graph* part, const struct graph* execution)
 {
-    hold(execution->pool);
-    release_graph_pool(part->pool);
-    part->pool = execution->pool;
+    hold(execution->core->pool);
+    release_graph_pool(part->core->pool);
+    part->core->pool = execution->core->pool;
 }
 
 int share_graph_pool(const struct graph* graph, thread_pool_t** out_pool)
 {
     *out_pool = NULL;
-    const ir_run_options_t* options = &graph->run_options;
+    const ir_run_options_t* options = graph->run_options;
     if (options->num_thread <= 1) return TENGINE_OK;
-    struct graph_pool* shared = graph->pool;
+    struct graph_pool* shared = graph->core->pool;
     int status = TENGINE_OK;
     pthread_mutex_lock(&shared->mutex);
     if (shared->part_num == 0)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/thread_pool.h"
+#include "graph/core.h"
 #include "tengine/ir.h"
 
 #ifdef __cplusplus
@@ -46,7 +47,7 @@ TENGINE_MUST_USE inline int share_graph_pool(const graph& graph, GraphPool* out_
 {
     thread_pool_t* pool = nullptr;
     const int status = share_graph_pool(&graph, &pool);
-    *out_pool = GraphPool(pool, {graph.pool});
+    *out_pool = GraphPool(pool, {graph.core->pool});
     return status;
 }
 

@@ -8,20 +8,29 @@
 #include "graph/graph.h"
 #include "tengine/device.h"
 
+// The public part and the core's own are one piece of memory.
+struct node_piece
+{
+    struct node node;
+    ir_node_core_t core;
+};
+
 struct node* append_ir_node(struct graph* graph, const char* name)
 {
-    if (graph->node_num == graph->node_capacity) {
-        const int32_t capacity = get_ir_list_capacity(graph->node_capacity);
-        if (capacity == graph->node_capacity) goto out_of_memory;
+    if (graph->node_num == graph->core->node_capacity) {
+        const int32_t capacity = get_ir_list_capacity(graph->core->node_capacity);
+        if (capacity == graph->core->node_capacity) goto out_of_memory;
         struct node** list =
-            resize_memory(graph->node_list, sizeof(*list) * (size_t)graph->node_capacity,
+            resize_memory(graph->node_list, sizeof(*list) * (size_t)graph->core->node_capacity,
                           sizeof(*list) * (size_t)capacity);
         if (!list) goto out_of_memory;
         graph->node_list = list;
-        graph->node_capacity = capacity;
+        graph->core->node_capacity = capacity;
     }
-    struct node* node = alloc_memory(sizeof(*node));
-    if (!node) goto out_of_memory;
+    struct node_piece* piece = alloc_memory(sizeof(*piece));
+    if (!piece) goto out_of_memory;
+    struct node* node = &piece->node;
+    node->core = &piece->core;
     node->name = duplicate_string(name);
     if (!node->name) {
         free_memory(node);
@@ -29,7 +38,7 @@ struct node* append_ir_node(struct graph* graph, const char* name)
     }
     node->index = graph->node_num;
     node->subgraph_idx = -1;
-    node->source_index = -1;
+    node->core->source_index = -1;
     node->graph = graph;
     graph->node_list[graph->node_num++] = node;
     return node;
@@ -45,12 +54,13 @@ static void remove_consumer(const struct node* node, int index)
 {
     struct tensor* tensor = get_ir_node_input(node, index);
     if (!tensor || tensor->consumer_num == 0) return;
-    const int32_t place = node->input_places[index];
+    const int32_t place = node->core->input_places[index];
     const int32_t last = --tensor->consumer_num;
-    const int32_t input = tensor->consumer_input[last];
+    const int32_t input = tensor->core->consumer_input[last];
     tensor->consumer[place] = tensor->consumer[last];
-    tensor->consumer_input[place] = input;
-    if (input >= 0) node->graph->node_list[tensor->consumer[place]]->input_places[input] = place;
+    tensor->core->consumer_input[place] = input;
+    if (input >= 0)
+        node->graph->node_list[tensor->consumer[place]]->core->input_places[input] = place;
 }
 
 void destroy_ir_node(struct graph* graph, struct node* node)
@@ -64,9 +74,9 @@ void destroy_ir_node(struct graph* graph, struct node* node)
     }
     if (node->op.release) node->op.release(&node->op);
     free_memory(node->input_tensors);
-    free_memory(node->input_places);
+    free_memory(node->core->input_places);
     free_memory(node->output_tensors);
-    free_memory(node->refusal_list);
+    free_memory(node->core->refusal_list);
     free_memory(node->name);
     graph->node_list[node->index] = NULL;
     free_memory(node);
@@ -86,7 +96,7 @@ static int grow_inputs(struct node* node, int index)
     TENGINE_RETURN_IF_ERROR(check_place(node, "input", index));
     for (; node->input_num <= index; ++node->input_num)
         if (!push_ir_index(&node->input_tensors, node->input_num, -1) ||
-            !push_ir_index(&node->input_places, node->input_num, -1))
+            !push_ir_index(&node->core->input_places, node->input_num, -1))
             return tengine_error_set(TENGINE_ENOMEM, "node '%s': no memory for input %d",
                                      node->name, index);
     return TENGINE_OK;
@@ -109,7 +119,7 @@ int set_ir_node_input_tensor(struct node* node, int input_idx, struct tensor* te
     if (tensor) TENGINE_RETURN_IF_ERROR(add_ir_consumer(tensor, node->index, input_idx));
     remove_consumer(node, input_idx);
     node->input_tensors[input_idx] = tensor ? tensor->index : -1;
-    if (tensor) node->input_places[input_idx] = tensor->consumer_num - 1;
+    if (tensor) node->core->input_places[input_idx] = tensor->consumer_num - 1;
     return TENGINE_OK;
 }
 
@@ -149,12 +159,13 @@ int get_ir_node_index_from_name(const struct graph* graph, const char* node_name
 
 int add_ir_node_refusal(struct node* node, struct device* device, const struct ir_verdict* verdict)
 {
-    const size_t bytes = sizeof(ir_refusal_t) * (size_t)node->refusal_num;
-    ir_refusal_t* list = resize_memory(node->refusal_list, bytes, bytes + sizeof(ir_refusal_t));
+    const size_t bytes = sizeof(ir_refusal_t) * (size_t)node->core->refusal_num;
+    ir_refusal_t* list =
+        resize_memory(node->core->refusal_list, bytes, bytes + sizeof(ir_refusal_t));
     if (!list)
         return tengine_error_set(TENGINE_ENOMEM, "node '%s': no memory for a refusal", node->name);
-    list[node->refusal_num++] = (ir_refusal_t){device, *verdict};
-    node->refusal_list = list;
+    list[node->core->refusal_num++] = (ir_refusal_t){device, *verdict};
+    node->core->refusal_list = list;
     return TENGINE_OK;
 }
 

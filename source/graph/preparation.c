@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/preparation.h"
 
+#include "graph/core.h"
 #include "graph/option.h"
 
 enum
@@ -12,26 +13,26 @@ enum
 
 void begin_ir_preparation(struct graph* source)
 {
-    __atomic_store_n(&source->preparation, PREPARING, __ATOMIC_RELAXED);
+    __atomic_store_n(&source->core->preparation, PREPARING, __ATOMIC_RELAXED);
 }
 
 void end_ir_preparation(struct graph* source)
 {
-    __atomic_store_n(&source->preparation, IDLE, __ATOMIC_RELAXED);
+    __atomic_store_n(&source->core->preparation, IDLE, __ATOMIC_RELAXED);
 }
 
 bool cancel_ir_preparation(struct graph* source)
 {
     int expected = PREPARING;
-    return __atomic_compare_exchange_n(&source->preparation, &expected, CANCELLED, false,
+    return __atomic_compare_exchange_n(&source->core->preparation, &expected, CANCELLED, false,
                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
            expected == CANCELLED;
 }
 
 int check_ir_cancelled(const struct graph* execution)
 {
-    const struct graph* source = execution->source;
-    if (!source || __atomic_load_n(&source->preparation, __ATOMIC_RELAXED) != CANCELLED)
+    const struct graph* source = execution->core->source;
+    if (!source || __atomic_load_n(&source->core->preparation, __ATOMIC_RELAXED) != CANCELLED)
         return TENGINE_OK;
     return tengine_error_set(TENGINE_ECANCELED, "the preparation of graph '%s' was cancelled",
                              source->name);
@@ -41,23 +42,23 @@ void limit_ir_memory(struct graph* execution)
 {
     const double megabytes =
         get_ir_context_number(execution->attribute->context, "memory.limit_mb");
-    execution->memory_limit = (int64_t)(megabytes * 1024 * 1024);
+    execution->core->memory_limit = (int64_t)(megabytes * 1024 * 1024);
 }
 
 int check_ir_memory(const struct graph* graph, int64_t bytes, const char* what)
 {
-    const int64_t limit = graph->memory_limit;
-    if (limit == 0 || bytes <= limit - graph->memory_claimed) return TENGINE_OK;
+    const int64_t limit = graph->core->memory_limit;
+    if (limit == 0 || bytes <= limit - graph->core->memory_claimed) return TENGINE_OK;
     return tengine_error_set(TENGINE_ELIMIT,
                              "graph '%s': %lld bytes for %s and the %lld it holds exceed the %lld "
                              "that memory.limit_mb allows",
-                             graph->name, (long long)bytes, what, (long long)graph->memory_claimed,
+                             graph->name, (long long)bytes, what, (long long)graph->core->memory_claimed,
                              (long long)limit);
 }
 
 int claim_ir_memory(struct graph* execution, int64_t bytes, const char* what)
 {
     TENGINE_RETURN_IF_ERROR(check_ir_memory(execution, bytes, what));
-    execution->memory_claimed += bytes;
+    execution->core->memory_claimed += bytes;
     return TENGINE_OK;
 }

@@ -16,11 +16,20 @@ void init_ir_subgraph(struct graph* graph, struct subgraph* subgraph, int index)
     subgraph->index = index;
 }
 
+// The public part and the core's own are one piece of memory.
+struct subgraph_piece
+{
+    struct subgraph subgraph;
+    ir_subgraph_core_t core;
+};
+
 struct subgraph* create_ir_subgraph(struct graph* graph, struct device* device)
 {
-    struct subgraph* subgraph = alloc_memory(sizeof(*subgraph));
-    if (!subgraph) return NULL;
+    struct subgraph_piece* piece = alloc_memory(sizeof(*piece));
+    if (!piece) return NULL;
+    struct subgraph* subgraph = &piece->subgraph;
     init_ir_subgraph(graph, subgraph, get_vector_num(graph->subgraph_list));
+    subgraph->core = &piece->core;
     subgraph->device = device;
     if (push_vector_data(graph->subgraph_list, &subgraph) < 0) {
         free_memory(subgraph);
@@ -87,8 +96,8 @@ static int64_t sum_bytes(const struct graph* graph, const int32_t* tensors, int 
 
 static void sum_border_bytes(struct subgraph* part)
 {
-    part->bytes_in = sum_bytes(part->graph, part->input_tensor_list, part->input_num);
-    part->bytes_out = sum_bytes(part->graph, part->output_tensor_list, part->output_num);
+    part->core->bytes_in = sum_bytes(part->graph, part->input_tensor_list, part->input_num);
+    part->core->bytes_out = sum_bytes(part->graph, part->output_tensor_list, part->output_num);
 }
 
 static bool is_needed_outside(const struct subgraph* part, const struct tensor* tensor)

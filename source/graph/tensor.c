@@ -45,6 +45,13 @@ const char* get_data_type_name(int data_type)
     return is_data_type(data_type) ? data_types[data_type].name : "unknown";
 }
 
+// The public part and the core's own are one piece of memory.
+struct tensor_piece
+{
+    struct tensor tensor;
+    ir_tensor_core_t core;
+};
+
 struct tensor* create_ir_tensor(struct graph* graph, const char* tensor_name, int data_type)
 {
     if (!is_data_type(data_type) && data_type != TENGINE_DT_UNKNOWN) {
@@ -52,23 +59,25 @@ struct tensor* create_ir_tensor(struct graph* graph, const char* tensor_name, in
                           tensor_name ? tensor_name : "", data_type, TENGINE_DT_UINT64);
         return NULL;
     }
-    if (graph->tensor_num == graph->tensor_capacity) {
-        const int32_t capacity = get_ir_list_capacity(graph->tensor_capacity);
-        if (capacity == graph->tensor_capacity) goto out_of_memory;
+    if (graph->tensor_num == graph->core->tensor_capacity) {
+        const int32_t capacity = get_ir_list_capacity(graph->core->tensor_capacity);
+        if (capacity == graph->core->tensor_capacity) goto out_of_memory;
         struct tensor** list =
-            resize_memory(graph->tensor_list, sizeof(*list) * (size_t)graph->tensor_capacity,
+            resize_memory(graph->tensor_list, sizeof(*list) * (size_t)graph->core->tensor_capacity,
                           sizeof(*list) * (size_t)capacity);
         if (!list) goto out_of_memory;
         graph->tensor_list = list;
-        graph->tensor_capacity = capacity;
+        graph->core->tensor_capacity = capacity;
     }
     char made_up[32];
     if (!tensor_name || !*tensor_name) {
         snprintf(made_up, sizeof(made_up), "tensor_%d", graph->tensor_num);
         tensor_name = made_up;
     }
-    struct tensor* tensor = alloc_memory(sizeof(*tensor));
-    if (!tensor) goto out_of_memory;
+    struct tensor_piece* piece = alloc_memory(sizeof(*piece));
+    if (!piece) goto out_of_memory;
+    struct tensor* tensor = &piece->tensor;
+    tensor->core = &piece->core;
     tensor->name = duplicate_string(tensor_name);
     if (!tensor->name) {
         free_memory(tensor);
@@ -76,7 +85,7 @@ struct tensor* create_ir_tensor(struct graph* graph, const char* tensor_name, in
     }
     tensor->index = graph->tensor_num;
     tensor->producer = -1;
-    tensor->source_index = -1;
+    tensor->core->source_index = -1;
     tensor->tensor_type = TENSOR_TYPE_VAR;
     tensor->layout = (uint8_t)graph->graph_layout;
     tensor->data_type = (uint8_t)data_type;
@@ -119,9 +128,9 @@ void destroy_ir_tensor(struct graph* graph, struct tensor* tensor)
     release_ir_tensor_data(tensor);
     release_quant_params(tensor);
     free_memory(tensor->consumer);
-    free_memory(tensor->consumer_input);
+    free_memory(tensor->core->consumer_input);
     free_memory(tensor->subgraph_list);
-    free_memory(tensor->dim_names);
+    free_memory(tensor->core->dim_names);
     free_memory(tensor->name);
     graph->tensor_list[tensor->index] = NULL;
     free_memory(tensor);
@@ -171,15 +180,15 @@ int set_ir_tensor_dim_names(struct tensor* tensor, const char* const names[], in
     char* end = texts;
     for (int i = 0; i < number; ++i, end += strlen(end) + 1)
         memcpy(end, names[i], strlen(names[i]));
-    free_memory(tensor->dim_names);
-    tensor->dim_names = texts;
+    free_memory(tensor->core->dim_names);
+    tensor->core->dim_names = texts;
     return TENGINE_OK;
 }
 
 const char* get_ir_tensor_dim_name(const struct tensor* tensor, int dim)
 {
-    if (!tensor->dim_names || dim < 0 || dim >= MAX_SHAPE_DIM_NUM) return "";
-    const char* name = tensor->dim_names;
+    if (!tensor->core->dim_names || dim < 0 || dim >= MAX_SHAPE_DIM_NUM) return "";
+    const char* name = tensor->core->dim_names;
     for (int i = 0; i < dim; ++i)
         name += strlen(name) + 1;
     return name;
@@ -296,7 +305,7 @@ bool push_ir_index(int32_t** list, int32_t number, int32_t value)
 int add_ir_consumer(struct tensor* tensor, int node_index, int input)
 {
     if (!push_ir_index(&tensor->consumer, tensor->consumer_num, node_index) ||
-        !push_ir_index(&tensor->consumer_input, tensor->consumer_num, input))
+        !push_ir_index(&tensor->core->consumer_input, tensor->consumer_num, input))
         return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': no memory for a consumer",
                                  tensor->name);
     ++tensor->consumer_num;

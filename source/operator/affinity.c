@@ -170,16 +170,16 @@ int add_ir_graph_affinity(struct graph* graph, const char* nodes, const char* de
                                  "affinity: none of the %d nodes of '%.100s' fits '%.200s', which "
                                  "may be a name, a pattern with * and ?, or op:<operator>",
                                  count_ir_computing_nodes(graph), graph->name, nodes);
-    TENGINE_RETURN_IF_ERROR(append_rule(&graph->affinity, nodes, devices));
-    remove_overruled(graph->affinity);
+    TENGINE_RETURN_IF_ERROR(append_rule(&graph->core->affinity, nodes, devices));
+    remove_overruled(graph->core->affinity);
     return TENGINE_OK;
 }
 
 const char* find_ir_node_affinity(const struct graph* graph, const struct node* node,
                                   const struct node* source)
 {
-    for (int i = get_vector_num(graph->affinity) - 1; i >= 0; --i) {
-        const ir_affinity_t* rule = get_vector_data(graph->affinity, i);
+    for (int i = get_vector_num(graph->core->affinity) - 1; i >= 0; --i) {
+        const ir_affinity_t* rule = get_vector_data(graph->core->affinity, i);
         if (fits_ir_node(rule->nodes, node) || (source && fits_ir_node(rule->nodes, source)))
             return rule->devices;
     }
@@ -188,7 +188,7 @@ const char* find_ir_node_affinity(const struct graph* graph, const struct node* 
 
 const char* find_ir_execution_affinity(const struct node* node)
 {
-    const struct graph* source = node->graph->source;
+    const struct graph* source = node->graph->core->source;
     if (!source) return NULL;
-    return find_ir_node_affinity(source, node, get_ir_graph_node(source, node->source_index));
+    return find_ir_node_affinity(source, node, get_ir_graph_node(source, node->core->source_index));
 }

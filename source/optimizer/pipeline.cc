@@ -24,7 +24,7 @@ namespace {
 
 int optimize_for(graph& graph, struct device& device)
 {
-    const int precision = graph.run_options.precision;
+    const int precision = graph.run_options->precision;
     if (!device.optimizer || !device.optimizer->optimize_graph)
         return apply_ir_precision(&graph, &device, precision);
     tengine_error_clear();
@@ -116,7 +116,7 @@ int create(const graph& source, const ir_run_options_t& options,
     GraphPointer target;
     check_dump_name();
     TENGINE_RETURN_IF_ERROR(copy_to_execution_graph(source, &target));
-    target->run_options = options;
+    target->core->run_options = options;
     TENGINE_RETURN_IF_ERROR(sort_ir_graph(target.get()));
     for (const PassList& passes : lists)
         TENGINE_RETURN_IF_ERROR(run_passes(*target, passes));

@@ -22,7 +22,7 @@ void take_model_precision(graph&) {}
 
 int apply_precision_options(graph& graph)
 {
-    return graph.run_options.precision == TENGINE_MODE_FP32 ? TENGINE_OK : fail_absent();
+    return graph.run_options->precision == TENGINE_MODE_FP32 ? TENGINE_OK : fail_absent();
 }
 
 int quantize_float_graph(graph&, const tengine_quantization&, graph**)

@@ -48,11 +48,12 @@ int put_ir_values(const struct subgraph* compiled, const ir_border_t* borders,
 {
     const ir_border_t* border = borders;
     for (int i = 0; i < compiled->input_num; ++i, ++border)
-        TENGINE_RETURN_IF_ERROR(put_value(border, &frame->values[border->tensor->source_index]));
+        TENGINE_RETURN_IF_ERROR(
+            put_value(border, &frame->values[border->tensor->core->source_index]));
     for (int i = 0; i < compiled->output_num; ++i, ++border)
         if (!border->dynamic && !border->copied)
-            set_ir_tensor_data(border->tensor, frame->values[border->tensor->source_index].data,
-                               false);
+            set_ir_tensor_data(border->tensor,
+                               frame->values[border->tensor->core->source_index].data, false);
     return TENGINE_OK;
 }
 
@@ -74,6 +75,7 @@ int take_ir_values(const struct subgraph* compiled, const ir_border_t* borders, 
 {
     const ir_border_t* border = borders + compiled->input_num;
     for (int i = 0; i < compiled->output_num; ++i, ++border)
-        TENGINE_RETURN_IF_ERROR(take_value(border, &frame->values[border->tensor->source_index]));
+        TENGINE_RETURN_IF_ERROR(
+            take_value(border, &frame->values[border->tensor->core->source_index]));
     return TENGINE_OK;
 }

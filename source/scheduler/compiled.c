@@ -52,7 +52,8 @@ static int check_border_list(const struct graph* compiled, const int32_t* tensor
 {
     for (int i = 0; i < number; ++i) {
         const struct tensor* tensor = compiled->tensor_list[tensors[i]];
-        TENGINE_RETURN_IF_ERROR(check_border(tensor, planned->tensor_list[tensor->source_index]));
+        TENGINE_RETURN_IF_ERROR(
+            check_border(tensor, planned->tensor_list[tensor->core->source_index]));
     }
     return TENGINE_OK;
 }
@@ -92,7 +93,7 @@ static int fill(ir_compiled_t* compiled, const struct subgraph* part, struct dev
     compiled->isolated = isolated;
     TENGINE_RETURN_IF_ERROR(detach_ir_subgraph(part, device, isolated, &compiled->subgraph));
     if (isolated) TENGINE_RETURN_IF_ERROR(isolate(compiled->subgraph));
-    if (!part->graph->run_options.profile) return TENGINE_OK;
+    if (!part->graph->run_options->profile) return TENGINE_OK;
     compiled->node_ns = alloc_memory(sizeof *compiled->node_ns * (size_t)part->node_num);
     return compiled->node_ns ? TENGINE_OK
                              : tengine_error_set(TENGINE_ENOMEM, "no memory for a profile");

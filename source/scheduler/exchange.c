@@ -66,9 +66,9 @@ static const struct tensor* output_of(const struct graph* execution, int index)
 
 int publish_ir_shapes(struct graph* source, const struct graph* execution, const ir_frame_t* frame)
 {
-    TENGINE_RETURN_IF_ERROR(publish_settled_shapes(source, execution->settled_shapes));
+    TENGINE_RETURN_IF_ERROR(publish_settled_shapes(source, execution->core->settled_shapes));
     for (int i = 0; i < execution->tensor_num; ++i) {
-        const int index = execution->tensor_list[i]->source_index;
+        const int index = execution->tensor_list[i]->core->source_index;
         if (index >= 0)
             TENGINE_RETURN_IF_ERROR(publish_shape(source->tensor_list[index], &frame->values[i]));
     }

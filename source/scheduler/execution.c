@@ -28,10 +28,10 @@ static int compile(struct graph* execution, struct scheduler* scheduler)
 // Results are shown where the last frame has them, which is the last one that runs will use.
 static int show_outputs(struct graph* source)
 {
-    const ir_session_t* session = get_ir_session(source->execution);
+    const ir_session_t* session = get_ir_session(source->core->execution);
     const ir_frame_t* frame = &session->frames[session->frame_num - 1];
-    TENGINE_RETURN_IF_ERROR(publish_ir_shapes(source, source->execution, frame));
-    show_ir_outputs(source, source->execution, frame);
+    TENGINE_RETURN_IF_ERROR(publish_ir_shapes(source, source->core->execution, frame));
+    show_ir_outputs(source, source->core->execution, frame);
     return TENGINE_OK;
 }
 
@@ -46,8 +46,8 @@ int prerun_ir_graph(struct graph* source, const ir_run_options_t* wanted)
     options.concurrent = scheduler->concurrent;
     if (get_ir_context_number(source->attribute->context, "run.profile") != 0) options.profile = 1;
     begin_ir_preparation(source);
-    int status = create_execution_graph(source, &options, &source->execution);
-    if (status == TENGINE_OK) status = compile(source->execution, scheduler);
+    int status = create_execution_graph(source, &options, &source->core->execution);
+    if (status == TENGINE_OK) status = compile(source->core->execution, scheduler);
     end_ir_preparation(source);
     if (status == TENGINE_OK) status = show_outputs(source);
     if (status < 0) {
@@ -56,7 +56,7 @@ int prerun_ir_graph(struct graph* source, const ir_run_options_t* wanted)
         postrun_ir_graph(source);
         return raise_ir_failure(&failure);
     }
-    report_ir_split(source->execution);
+    report_ir_split(source->core->execution);
     source->status = GRAPH_STAT_READY;
     return TENGINE_OK;
 }
@@ -79,8 +79,8 @@ static int fail_lost(const struct graph* source)
 
 int check_ir_graph_run(const struct graph* source, int block)
 {
-    if (!source->execution) return fail_unprepared(source);
-    const ir_session_t* session = get_ir_session(source->execution);
+    if (!source->core->execution) return fail_unprepared(source);
+    const ir_session_t* session = get_ir_session(source->core->execution);
     if (has_lost_ir_threads(session)) return fail_lost(source);
     const int number = count_ir_runs(session);
     if (number > 0 && block)
@@ -96,7 +96,7 @@ int check_ir_graph_run(const struct graph* source, int block)
 
 static void settle_status(struct graph* source, int status)
 {
-    if (count_ir_runs(get_ir_session(source->execution)) > 0)
+    if (count_ir_runs(get_ir_session(source->core->execution)) > 0)
         source->status = GRAPH_STAT_RUNNING;
     else
         source->status = status < 0 ? GRAPH_STAT_ERROR : GRAPH_STAT_READY;
@@ -105,7 +105,7 @@ static void settle_status(struct graph* source, int status)
 // The oldest run under way has ended with `status`, whose failure has been recorded.
 static int end_run(struct graph* source, int status)
 {
-    struct graph* execution = source->execution;
+    struct graph* execution = source->core->execution;
     ir_session_t* session = get_ir_session(execution);
     const ir_frame_t* frame = get_ir_run_frame(session, session->finished++);
     ir_failure_t failure = {0};
@@ -123,14 +123,14 @@ static int end_run(struct graph* source, int status)
 // The parent process goes on with the oldest run under way; here it is over.
 static int lose_run(struct graph* source)
 {
-    get_ir_session(source->execution)->finished++;
+    get_ir_session(source->core->execution)->finished++;
     settle_status(source, TENGINE_ESTATE);
     return fail_lost(source);
 }
 
 static int begin_run(struct graph* source, int block)
 {
-    struct graph* execution = source->execution;
+    struct graph* execution = source->core->execution;
     ir_session_t* session = get_ir_session(execution);
     ir_frame_t* frame = get_ir_run_frame(session, session->started);
     TENGINE_RETURN_IF_ERROR(bind_ir_inputs(source, execution, frame));
@@ -145,7 +145,7 @@ static int begin_run(struct graph* source, int block)
 int run_ir_graph(struct graph* source, int block)
 {
     TENGINE_RETURN_IF_ERROR(check_ir_graph_run(source, block));
-    ir_session_t* session = get_ir_session(source->execution);
+    ir_session_t* session = get_ir_session(source->core->execution);
     const int64_t started = session->started;
     const int status = begin_run(source, block);
     if (session->started == started) return status;  // not even begun
@@ -156,14 +156,14 @@ int run_ir_graph(struct graph* source, int block)
 
 int wait_ir_graph(struct graph* source, int try_wait)
 {
-    if (!source->execution) return fail_unprepared(source);
-    ir_session_t* session = get_ir_session(source->execution);
+    if (!source->core->execution) return fail_unprepared(source);
+    ir_session_t* session = get_ir_session(source->core->execution);
     struct scheduler* scheduler = session->scheduler;
     if (count_ir_runs(session) == 0) return 1;
     if (has_lost_ir_threads(session)) return lose_run(source);
     const bool trying = try_wait && scheduler->try_wait;
-    const int status = trying ? scheduler->try_wait(scheduler, source->execution)
-                              : scheduler->wait(scheduler, source->execution);
+    const int status = trying ? scheduler->try_wait(scheduler, source->core->execution)
+                              : scheduler->wait(scheduler, source->core->execution);
     if (trying && status == 0) return 0;
     TENGINE_RETURN_IF_ERROR(end_run(source, status));
     return 1;
@@ -171,8 +171,8 @@ int wait_ir_graph(struct graph* source, int try_wait)
 
 bool may_feed_ir_graph(const struct graph* source)
 {
-    if (!source->execution) return true;
-    const ir_session_t* session = get_ir_session(source->execution);
+    if (!source->core->execution) return true;
+    const ir_session_t* session = get_ir_session(source->core->execution);
     return count_ir_runs(session) == 0 || session->frames[0].memory;
 }
 
@@ -180,7 +180,7 @@ bool may_feed_ir_graph(const struct graph* source)
 
 int postrun_ir_graph(struct graph* source)
 {
-    struct graph* execution = source->execution;
+    struct graph* execution = source->core->execution;
     if (!execution) return TENGINE_OK;
     const ir_session_t* session = get_ir_session(execution);
     while (session && count_ir_runs(session) > 0)
@@ -192,7 +192,7 @@ int postrun_ir_graph(struct graph* source)
     withdraw_ir_outputs(source);
     close_ir_session(execution);
     destroy_ir_graph(execution);
-    source->execution = NULL;
+    source->core->execution = NULL;
     source->status = GRAPH_STAT_DONE;
     return status < 0 ? status : closed;
 }

@@ -23,7 +23,7 @@ static void place_values(ir_frame_t* frame, const struct graph* execution)
         copy_shape(value, tensor);
         value->home = tensor->data;
         if (frame->memory && tensor->producer >= 0 && tensor->data) {
-            const ptrdiff_t offset = (char*)tensor->data - (char*)execution->plan;
+            const ptrdiff_t offset = (char*)tensor->data - (char*)execution->core->plan;
             value->home = (char*)frame->memory + offset;
         }
         value->data = value->home;
@@ -34,7 +34,7 @@ static void place_values(ir_frame_t* frame, const struct graph* execution)
 static int measure_memory(const struct graph* execution, size_t* out_bytes)
 {
     size_t bytes = 0;
-    bool fits = checked_align(execution->plan_bytes, ALLOC_ALIGNMENT, &bytes);
+    bool fits = checked_align(execution->core->plan_bytes, ALLOC_ALIGNMENT, &bytes);
     for (int i = 0; fits && i < execution->input_tensor_num; ++i) {
         const struct tensor* input = execution->tensor_list[execution->input_tensors[i]];
         fits = checked_add(bytes, get_ir_tensor_bytes(input), &bytes) &&
@@ -47,7 +47,7 @@ static int measure_memory(const struct graph* execution, size_t* out_bytes)
 
 static void place_inputs(ir_frame_t* frame, const struct graph* execution)
 {
-    size_t offset = execution->plan_bytes;
+    size_t offset = execution->core->plan_bytes;
     for (int i = 0; i < execution->input_tensor_num; ++i) {
         const struct tensor* input = execution->tensor_list[execution->input_tensors[i]];
         checked_align(offset, ALLOC_ALIGNMENT, &offset);

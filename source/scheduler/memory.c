@@ -90,7 +90,7 @@ static int add_graph_devices(const struct graph* source, struct vector* list)
 int count_ir_device_memory(const struct graph* source, struct vector* out_devices)
 {
     TENGINE_RETURN_IF_ERROR(add_graph_devices(source, out_devices));
-    const struct graph* execution = source->execution;
+    const struct graph* execution = source->core->execution;
     for (int i = 0; execution && i < get_vector_num(execution->subgraph_list); ++i) {
         struct subgraph* compiled = get_ir_compiled_part(get_ir_graph_subgraph(execution, i));
         if (!compiled) continue;
@@ -110,7 +110,7 @@ int64_t count_ir_derived_constants(const struct graph* execution)
 int64_t count_ir_border_memory(const struct graph* execution)
 {
     const ir_session_t* session = get_ir_session(execution);
-    size_t bytes = execution->plan_bytes;
+    size_t bytes = execution->core->plan_bytes;
     for (int i = 0; session && i < session->frame_num; ++i)
         bytes += session->frames[i].memory_bytes;
     return (int64_t)bytes;

@@ -45,7 +45,7 @@ static int compile_for_devices(struct graph* execution)
 static int claim_part(struct graph* execution, const struct subgraph* part)
 {
     int64_t bytes = 0;
-    if (execution->memory_limit == 0) return TENGINE_OK;  // devices need not be asked
+    if (execution->core->memory_limit == 0) return TENGINE_OK;  // devices need not be asked
     TENGINE_RETURN_IF_ERROR(count_ir_part_memory(part, &bytes));
     return claim_ir_memory(execution, bytes, part->device->name);
 }
@@ -57,12 +57,12 @@ int prepare_ir_parts(struct graph* execution)
         TENGINE_RETURN_IF_ERROR(check_ir_cancelled(execution));
         struct subgraph* part = get_ir_graph_subgraph(execution, i);
         bool refused;
-        if (!part->runner) TENGINE_RETURN_IF_ERROR(open_ir_runner(part, &refused));
+        if (!part->core->runner) TENGINE_RETURN_IF_ERROR(open_ir_runner(part, &refused));
         TENGINE_RETURN_IF_ERROR(claim_part(execution, part));
-        part->measured_ns = -1;
+        part->core->measured_ns = -1;
     }
     for (int i = 0; i < execution->node_num; ++i)
-        execution->node_list[i]->measured_ns = -1;
+        execution->node_list[i]->core->measured_ns = -1;
     return TENGINE_OK;
 }
 

@@ -91,15 +91,15 @@ int open_ir_runner(struct subgraph* part, bool* out_refused)
         release_runner(runner);
         return raise_ir_failure(&failure);
     }
-    part->runner = runner;
+    part->core->runner = runner;
     return TENGINE_OK;
 }
 
 int close_ir_runner(struct subgraph* part)
 {
-    ir_runner_t* runner = part->runner;
+    ir_runner_t* runner = part->core->runner;
     if (!runner) return TENGINE_OK;
-    part->runner = NULL;
+    part->core->runner = NULL;
     return release_runner(runner);
 }
 
@@ -206,14 +206,14 @@ static int take_over(ir_runner_t* runner, ir_frame_t* frame)
 
 int run_ir_part(struct subgraph* part, ir_frame_t* frame)
 {
-    ir_runner_t* runner = part->runner;
+    ir_runner_t* runner = part->core->runner;
     if (!runner->compiled) return raise_ir_failure(&runner->cause);
     return attempt(runner, frame) < 0 ? take_over(runner, frame) : TENGINE_OK;
 }
 
 void start_ir_part(struct subgraph* part, ir_frame_t* frame)
 {
-    ir_runner_t* runner = part->runner;
+    ir_runner_t* runner = part->core->runner;
     runner->started = false;
     if (!runner->compiled || runner->watch || !can_start_ir_compiled(runner->compiled)) return;
     runner->started = true;
@@ -233,7 +233,7 @@ static int wait_for_end(ir_runner_t* runner)
 
 int finish_ir_part(struct subgraph* part, ir_frame_t* frame)
 {
-    ir_runner_t* runner = part->runner;
+    ir_runner_t* runner = part->core->runner;
     if (!runner->started) return run_ir_part(part, frame);
     runner->started = false;
     const struct device* device = runner->compiled->subgraph->device;
@@ -244,7 +244,7 @@ int finish_ir_part(struct subgraph* part, ir_frame_t* frame)
 int run_ir_subgraph(struct subgraph* part)
 {
     const ir_session_t* session = get_ir_session(part->graph);
-    if (!session || !part->runner)
+    if (!session || !part->core->runner)
         return tengine_error_set(TENGINE_ESTATE, "part %d is not prepared", part->index);
     return run_ir_part(part, get_ir_run_frame(session, session->started - 1));
 }
@@ -260,7 +260,7 @@ static int publish_device(struct subgraph* part, const ir_failure_t* cause)
     for (int i = 0; i < part->node_num; ++i) {
         struct node* node = part->graph->node_list[part->node_list[i]];
         node->device = part->device;
-        node->predicted_ns = -1;
+        node->core->predicted_ns = -1;
         TENGINE_RETURN_IF_ERROR(add_ir_node_refusal(node, device, &verdict));
     }
     return TENGINE_OK;
@@ -268,27 +268,27 @@ static int publish_device(struct subgraph* part, const ir_failure_t* cause)
 
 struct subgraph* get_ir_compiled_part(const struct subgraph* part)
 {
-    const ir_runner_t* runner = part->runner;
+    const ir_runner_t* runner = part->core->runner;
     return runner->compiled ? runner->compiled->subgraph : NULL;
 }
 
 int count_ir_part(struct subgraph* part, struct vector* out_counters)
 {
-    const ir_runner_t* runner = part->runner;
-    if (part->measured_ns < 0 || !runner->compiled) return TENGINE_OK;
+    const ir_runner_t* runner = part->core->runner;
+    if (part->core->measured_ns < 0 || !runner->compiled) return TENGINE_OK;
     return count_ir_compiled(runner->compiled, out_counters);
 }
 
 int publish_ir_runner(struct subgraph* part)
 {
-    ir_runner_t* runner = part->runner;
+    ir_runner_t* runner = part->core->runner;
     pthread_mutex_lock(&runner->mutex);
     const bool has_news = runner->has_news;
     runner->has_news = false;
-    part->measured_ns = runner->run_ns;
-    part->redo_num = runner->redo_num;
+    part->core->measured_ns = runner->run_ns;
+    part->core->redo_num = runner->redo_num;
     for (int i = 0; runner->node_ns && i < part->node_num; ++i)
-        part->graph->node_list[part->node_list[i]]->measured_ns = runner->node_ns[i];
+        part->graph->node_list[part->node_list[i]]->core->measured_ns = runner->node_ns[i];
     pthread_mutex_unlock(&runner->mutex);
     return has_news ? publish_device(part, &runner->cause) : TENGINE_OK;
 }

@@ -11,7 +11,7 @@
 
 ir_session_t* get_ir_session(const struct graph* execution)
 {
-    return execution->session;
+    return execution->core->session;
 }
 
 // MACs of a node, unless the user has himself given it to the default device.
@@ -43,7 +43,7 @@ static int read_limits(ir_session_t* session, const struct graph* graph)
 
 static bool needs_threads(const struct graph* execution, const struct scheduler* scheduler)
 {
-    return execution->run_options.num_thread > 1 || scheduler->concurrent ||
+    return execution->run_options->num_thread > 1 || scheduler->concurrent ||
            get_ir_context_number(execution->attribute->context, "run.watchdog_ms") > 0;
 }
 
@@ -57,7 +57,7 @@ int open_ir_session(struct graph* execution, struct scheduler* scheduler)
     }
     session->scheduler = scheduler;
     if (needs_threads(execution, scheduler)) session->process = getpid();
-    execution->session = session;
+    execution->core->session = session;
     return read_limits(session, execution);
 }
 
@@ -72,18 +72,18 @@ static void release_frames(ir_session_t* session)
 
 void close_ir_session(struct graph* execution)
 {
-    ir_session_t* session = execution->session;
+    ir_session_t* session = execution->core->session;
     if (!session) return;
     release_frames(session);
     free_memory(session->part_macs);
     pthread_mutex_destroy(&session->mutex);
     free_memory(session);
-    execution->session = NULL;
+    execution->core->session = NULL;
 }
 
 static int add_frame(struct graph* execution, bool own_memory)
 {
-    ir_session_t* session = execution->session;
+    ir_session_t* session = execution->core->session;
     ir_frame_t* frame = &session->frames[session->frame_num];
     TENGINE_RETURN_IF_ERROR(create_ir_frame(execution, own_memory, frame));
     const int status =
@@ -94,7 +94,7 @@ static int add_frame(struct graph* execution, bool own_memory)
 
 int make_ir_frames(struct graph* execution, int frame_num, bool own_memory)
 {
-    ir_session_t* session = execution->session;
+    ir_session_t* session = execution->core->session;
     release_frames(session);
     session->frames = alloc_memory(sizeof *session->frames * (size_t)frame_num);
     if (!session->frames)

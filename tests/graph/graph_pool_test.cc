@@ -8,6 +8,8 @@
 #include <iterator>
 #include <thread>
 
+#include "graph/core.h"
+
 namespace tengine {
 namespace {
 
@@ -20,7 +22,7 @@ using OwnedGraph = std::unique_ptr<graph, GraphDeleter>;
 OwnedGraph make_graph(int thread_num, graph* whole = nullptr)
 {
     OwnedGraph made(create_ir_graph(nullptr));
-    made->run_options.num_thread = thread_num;
+    made->core->run_options.num_thread = thread_num;
     if (whole) join_graph_pool(made.get(), whole);
     return made;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/core.h"
 #include "support/ir_builder.h"
 #include "tengine/vector.h"
 
@@ -45,8 +46,8 @@ class Affinity : public testing::Test
     // Names of the nodes that `nodes` fits.
     std::vector<std::string> fitted(const char* nodes)
     {
-        release_vector(builder_.get()->affinity);
-        builder_.get()->affinity = nullptr;
+        release_vector(builder_.get()->core->affinity);
+        builder_.get()->core->affinity = nullptr;
         std::vector<std::string> names;
         if (add(nodes, "A") != TENGINE_OK) return names;
         for (int i = 0; i < builder_.get()->node_num; ++i) {
@@ -112,14 +113,14 @@ TEST_F(Affinity, TheLastRuleThatFitsCounts)
     EXPECT_EQ(of("x"), "!A");
     ASSERT_EQ(add("*", "C"), TENGINE_OK);
     EXPECT_EQ(of("conv_1"), "C");
-    EXPECT_EQ(get_vector_num(builder_.get()->affinity), 3) << "the same nodes: one rule";
+    EXPECT_EQ(get_vector_num(builder_.get()->core->affinity), 3) << "the same nodes: one rule";
 }
 
 TEST_F(Affinity, TheSameNodesAgainMayBeGivenByTheRulesOwnText)
 {
     ASSERT_EQ(add("conv*", "A"), TENGINE_OK);
     const auto* rule =
-        static_cast<const ir_affinity_t*>(get_vector_data(builder_.get()->affinity, 0));
+        static_cast<const ir_affinity_t*>(get_vector_data(builder_.get()->core->affinity, 0));
     ASSERT_EQ(add_ir_graph_affinity(builder_.get(), rule->nodes, rule->devices), TENGINE_OK);
     EXPECT_EQ(of("conv_1"), "A");
 }
@@ -153,7 +154,7 @@ TEST_F(Affinity, WrongTextsAreRefusedAndLeaveTheRules)
     EXPECT_THAT(tengine_error_message(), HasSubstr("none of the 5 nodes"));
     EXPECT_THAT(tengine_error_message(), HasSubstr("'none*'"));
     EXPECT_EQ(of("conv_1"), "A");
-    EXPECT_EQ(get_vector_num(builder_.get()->affinity), 1);
+    EXPECT_EQ(get_vector_num(builder_.get()->core->affinity), 1);
 }
 
 TEST(AffinityDevices, AListAllowsThoseItHas)

@@ -52,7 +52,7 @@ TEST(Passes, TheSourceGraphIsNotChanged)
     EXPECT_EQ(graph->node_num, 2);  // no InputOp, no Identity
     EXPECT_FALSE(source.find("y")->shape_set);
     EXPECT_EQ(find_tensor(graph.get(), "w")->data, weight);  // shared, not copied
-    EXPECT_EQ(find_node(graph.get(), "y")->source_index, find_node(source.get(), "y")->index);
+    EXPECT_EQ(find_node(graph.get(), "y")->core->source_index, find_node(source.get(), "y")->index);
 }
 
 TEST(Passes, DeadNodesGo)

@@ -41,7 +41,8 @@ TEST(PrecisionConvert, BordersAreCastOnceAndPairsCancel)
         EXPECT_GT(steps_between(made, expected, unit), 0);
         EXPECT_EQ(get_ir_node_output(graph.find("g"), 0)->data_type, type);
         EXPECT_EQ(graph.builder().find("y")->data_type, TENGINE_DT_FP32);
-        EXPECT_EQ(graph.find("r")->source_index, find_node(graph.builder().get(), "r")->index);
+        EXPECT_EQ(graph.find("r")->core->source_index,
+                  find_node(graph.builder().get(), "r")->index);
     }
 }
 

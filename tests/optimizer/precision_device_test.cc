@@ -108,10 +108,10 @@ TEST(PrecisionDevice, APrecisionIsAppliedOnDemand)
     graph.builder().outputs({"y"});
     graph.run(TENGINE_MODE_FP32);
     EXPECT_EQ(graph.operators(), "Cast Add Cast");
-    EXPECT_EQ(apply_ir_precision(graph.builder().get()->execution, a.device.get(), kInt8),
+    EXPECT_EQ(apply_ir_precision(graph.builder().get()->core->execution, a.device.get(), kInt8),
               TENGINE_OK);
     TestDevice stranger("B");
-    EXPECT_EQ(apply_ir_precision(graph.builder().get()->execution, stranger.get(), kInt8),
+    EXPECT_EQ(apply_ir_precision(graph.builder().get()->core->execution, stranger.get(), kInt8),
               TENGINE_ENOENT);
 }
 
@@ -212,7 +212,7 @@ TEST(PrecisionDevice, OtherTypesAndDevicesAreErrors)
     PrecisionGraph graph;
     add_net(graph);
     ASSERT_EQ(graph.prepare(TENGINE_MODE_FP32), TENGINE_OK);
-    struct graph* execution = graph.builder().get()->execution;
+    struct graph* execution = graph.builder().get()->core->execution;
     EXPECT_EQ(quantize_ir_graph(execution, find_default_device(), TENGINE_DT_FP16), TENGINE_EDTYPE);
     EXPECT_TRUE(says("fp16; it may be int8 or uint8"));
     EXPECT_EQ(convert_ir_graph(execution, find_default_device(), TENGINE_DT_INT8), TENGINE_EDTYPE);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "graph/context.h"
+#include "graph/core.h"
 #include "operator/param.h"
 #include "scheduler/scheduler.h"
 #include "support/ir_builder.h"
@@ -50,7 +51,7 @@ class PrecisionGraph
     // Prepares, runs, and reads an output of any of the types of this.
     Floats run(int precision, const std::string& output = "y");
 
-    const graph* execution() { return builder_->get()->execution; }
+    const graph* execution() { return builder_->get()->core->execution; }
     // The operators of the execution graph in its order, with blanks between.
     std::string operators();
     const node* find(const std::string& name) { return find_node(execution(), name); }

@@ -40,7 +40,7 @@ TEST(PrecisionWeighted, AConvBecomesOneIntegerNode)
     EXPECT_EQ(graph.operators(), "QuantizeLinear QLinearConv DequantizeLinear Identity");
     const node* conv = graph.find("c");
     ASSERT_NE(conv, nullptr) << "keeps its name";
-    EXPECT_EQ(conv->source_index, find_node(graph.builder().get(), "c")->index);
+    EXPECT_EQ(conv->core->source_index, find_node(graph.builder().get(), "c")->index);
     EXPECT_STREQ(get_ir_node_input(conv, 0)->name, "x_q");
     EXPECT_EQ(get_ir_node_input(conv, 3)->data, graph.builder().find("w")->data) << "shared";
     EXPECT_EQ(get_ir_node_input(conv, 8)->data, graph.builder().find("b")->data) << "as it is";

@@ -85,7 +85,7 @@ TEST_F(QuantizedTensorsTest, AModelOfIntegersIsComputedInIntegers)
     build();
     const Graph made(make_execution_graph(builder_.get()));
     ASSERT_NE(made, nullptr) << tengine_error_message();
-    EXPECT_EQ(made->run_options.precision, TENGINE_MODE_UINT8);
+    EXPECT_EQ(made->run_options->precision, TENGINE_MODE_UINT8);
     EXPECT_EQ(count_ops(*made, "QLinearConv"), 1);
     EXPECT_EQ(made->node_num, 1);
 }

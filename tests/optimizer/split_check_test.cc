@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/context.h"
+#include "graph/core.h"
 #include "graph/subgraph.h"
 #include "operator/affinity.h"
 #include "support/ir_builder.h"
@@ -140,8 +141,8 @@ TEST_F(SplitCheck, AffinitiesTakePrecedence)
     EXPECT_EQ(names_of(*graph, 1), std::vector<std::string>{"n2"});
     const node* moved = graph->node_list[get_ir_node_index_from_name(graph.get(), "n2")];
     EXPECT_EQ(moved->device, host_);
-    ASSERT_EQ(moved->refusal_num, 1);
-    EXPECT_EQ(moved->refusal_list[0].verdict.code, IR_REASON_AFFINITY);
+    ASSERT_EQ(moved->core->refusal_num, 1);
+    EXPECT_EQ(moved->core->refusal_list[0].verdict.code, IR_REASON_AFFINITY);
 }
 
 TEST_F(SplitCheck, AnAffinityToADeviceThatTheGraphLacksIsAnError)

@@ -66,7 +66,7 @@ class SplitFaultTest : public testing::Test
     // Before a device of the test goes away.
     void close() { source_.reset(); }
 
-    graph* execution() { return source_->get()->execution; }
+    graph* execution() { return source_->get()->core->execution; }
     std::string device_of(const char* node) { return find_node(execution(), node)->device->name; }
     // Names of the devices of all nodes in order.
     std::string devices()
@@ -80,9 +80,9 @@ class SplitFaultTest : public testing::Test
     ir_verdict_t refusal(const char* node_name, TestDevice& device)
     {
         const node* found = find_node(execution(), node_name);
-        for (int i = 0; i < found->refusal_num; ++i)
-            if (found->refusal_list[i].device == device.get())
-                return found->refusal_list[i].verdict;
+        for (int i = 0; i < found->core->refusal_num; ++i)
+            if (found->core->refusal_list[i].device == device.get())
+                return found->core->refusal_list[i].verdict;
         return {};
     }
     int code(const char* node_name) { return refusal(node_name, a_).code; }

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "graph/context.h"
+#include "graph/core.h"
 #include "graph/option.h"
 #include "optimizer/optimizer.h"
 #include "support/ir_builder.h"
@@ -249,8 +250,8 @@ TEST_F(SplitReport, EveryReasonHasItsWords)
                                                         destroy_ir_graph);
     ASSERT_NE(made, nullptr) << tengine_error_message();
     for (const Case& entry : cases) {
-        refuse_ir_node(&made->node_list[0]->refusal_list[0].verdict, entry.code, entry.attribute,
-                       entry.value, "a sentence");
+        refuse_ir_node(&made->node_list[0]->core->refusal_list[0].verdict, entry.code,
+                       entry.attribute, entry.value, "a sentence");
         const auto logged = report(made.get());
         ASSERT_EQ(logged.size(), 1u);
         EXPECT_THAT(logged[0], EndsWith(std::string(", because ") + entry.words));

@@ -62,7 +62,7 @@ TEST(Split, WithoutOtherDevicesThereIsOnePart)
     EXPECT_STREQ(graph->tensor_list[part->input_tensor_list[0]]->name, "x");
     EXPECT_STREQ(graph->tensor_list[part->output_tensor_list[0]]->name, "y");
     EXPECT_EQ(part->input_wait_count, 0);
-    EXPECT_EQ(graph->node_list[0]->refusal_num, 0);
+    EXPECT_EQ(graph->node_list[0]->core->refusal_num, 0);
 }
 
 TEST(Split, AGraphWithoutNodesHasNoParts)
@@ -91,10 +91,10 @@ TEST(Split, NodesGoToTheFirstDeviceThatTakesThem)
     EXPECT_STREQ(device_of(graph, "e"), "B");
     EXPECT_EQ(parts(graph), 3);
     const node* neg = find_node(graph.get(), "n");
-    ASSERT_EQ(neg->refusal_num, 2);
-    EXPECT_EQ(neg->refusal_list[0].device, a.get());
-    EXPECT_EQ(neg->refusal_list[0].verdict.code, IR_REASON_OPERATOR);
-    EXPECT_STREQ(neg->refusal_list[1].verdict.message, "the device has no Neg");
+    ASSERT_EQ(neg->core->refusal_num, 2);
+    EXPECT_EQ(neg->core->refusal_list[0].device, a.get());
+    EXPECT_EQ(neg->core->refusal_list[0].verdict.code, IR_REASON_OPERATOR);
+    EXPECT_STREQ(neg->core->refusal_list[1].verdict.message, "the device has no Neg");
 }
 
 // x -> Relu -> Exp -> Relu and x -> Relu, joined: what is ready together runs together.
@@ -143,7 +143,7 @@ TEST(Split, ARefusalSendsTheNodeOn)
     const GraphOwner graph = split(source);
     EXPECT_STREQ(device_of(graph, "first"), "A");
     EXPECT_EQ(find_node(graph.get(), "second")->subgraph_idx, 1);
-    const ir_verdict_t& verdict = find_node(graph.get(), "second")->refusal_list[0].verdict;
+    const ir_verdict_t& verdict = find_node(graph.get(), "second")->core->refusal_list[0].verdict;
     EXPECT_STREQ(verdict.message, "not that one");
     EXPECT_EQ(verdict.code, IR_REASON_ATTRIBUTE);
 }
@@ -167,9 +167,9 @@ TEST(Split, ListedTypesDecideWithAndWithoutInspect)
         EXPECT_STREQ(device_of(graph, "nx"), "A");
         EXPECT_STREQ(device_of(graph, "rx"), "A");  // its int64 target is a constant
         const node* integer = find_node(graph.get(), "ni");
-        ASSERT_EQ(integer->refusal_num, 1);
-        EXPECT_EQ(integer->refusal_list[0].verdict.code, IR_REASON_DATA_TYPE);
-        EXPECT_STREQ(integer->refusal_list[0].verdict.value, "int32");
+        ASSERT_EQ(integer->core->refusal_num, 1);
+        EXPECT_EQ(integer->core->refusal_list[0].verdict.code, IR_REASON_DATA_TYPE);
+        EXPECT_STREQ(integer->core->refusal_list[0].verdict.value, "int32");
     }
 }
 
@@ -185,8 +185,8 @@ TEST(Split, ShapesKnownAtRunTimeOnlyStayOnTheDefaultDevice)
     const GraphOwner graph = split(source);
     const node* node = find_node(graph.get(), "where");
     EXPECT_TRUE(node->dynamic_shape);
-    ASSERT_EQ(node->refusal_num, 1);
-    EXPECT_EQ(node->refusal_list[0].verdict.code, IR_REASON_SHAPE);
+    ASSERT_EQ(node->core->refusal_num, 1);
+    EXPECT_EQ(node->core->refusal_list[0].verdict.code, IR_REASON_SHAPE);
 }
 
 TEST(Split, TheGraphsOwnDeviceComesFirst)

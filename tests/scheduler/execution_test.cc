@@ -131,11 +131,11 @@ TEST_F(ExecutionTest, WhatADeviceCannotCompileRunsOnTheDefaultDevice)
     ASSERT_EQ(run_ir_graph(source(), 1), TENGINE_OK);
     EXPECT_EQ(device_.runs, 0);
     EXPECT_FLOAT_EQ(at("y")->f32[2], -2.7182817f);
-    const node* relu = find_node(source()->execution, "r");
+    const node* relu = find_node(source()->core->execution, "r");
     EXPECT_EQ(relu->device, find_default_device());
-    ASSERT_EQ(relu->refusal_num, 1);
-    EXPECT_EQ(relu->refusal_list[0].verdict.code, IR_REASON_COMPILE);
-    EXPECT_STREQ(relu->refusal_list[0].verdict.message,
+    ASSERT_EQ(relu->core->refusal_num, 1);
+    EXPECT_EQ(relu->core->refusal_list[0].verdict.code, IR_REASON_COMPILE);
+    EXPECT_STREQ(relu->core->refusal_list[0].verdict.message,
                  "device 'A', pre_run of part 0 (1 nodes): told to fail");
     // The next prerun tries the device again.
     device_.fail_pre_run = false;
@@ -155,7 +155,7 @@ TEST_F(ExecutionTest, AFailingPreRunLeavesTheGraphUnpreparedWhereNothingMayFallB
                   .find("device 'A', pre_run of part 0 (1 nodes): told to fail"),
               std::string::npos)
         << tengine_error_message();
-    EXPECT_EQ(source()->execution, nullptr);
+    EXPECT_EQ(source()->core->execution, nullptr);
     device_.fail_pre_run = false;
     ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK) << tengine_error_message();
     EXPECT_EQ(run_ir_graph(source(), 1), TENGINE_OK);

@@ -42,18 +42,18 @@ TEST_F(FaultTest, TheDefaultDeviceDoesARunThatFails)
     EXPECT_EQ(device_.runs, 2 + 2 + 1);
     EXPECT_EQ(log.count("told to fail"), 1) << "reported once";
     EXPECT_EQ(log.count("device 'A', run of part 0 (1 nodes): told to fail; CPU runs the part"), 1);
-    EXPECT_EQ(session_.part(0)->redo_num, 2) << "then counted";
-    EXPECT_EQ(session_.part(2)->redo_num, 0);
+    EXPECT_EQ(session_.part(0)->core->redo_num, 2) << "then counted";
+    EXPECT_EQ(session_.part(2)->core->redo_num, 0);
     EXPECT_EQ(session_.part(0)->device, find_default_device());
     EXPECT_EQ(session_.part(2)->device, device_.get());
-    EXPECT_GE(session_.part(0)->measured_ns, 0);
+    EXPECT_GE(session_.part(0)->core->measured_ns, 0);
     const node* relu = find_node(session_.execution(), "r");
     EXPECT_EQ(relu->device, find_default_device());
-    EXPECT_EQ(relu->predicted_ns, -1) << "was that of the other device";
-    ASSERT_EQ(relu->refusal_num, 1);
-    EXPECT_EQ(relu->refusal_list[0].device, device_.get());
-    EXPECT_EQ(relu->refusal_list[0].verdict.code, IR_REASON_RUN);
-    EXPECT_STREQ(relu->refusal_list[0].verdict.message,
+    EXPECT_EQ(relu->core->predicted_ns, -1) << "was that of the other device";
+    ASSERT_EQ(relu->core->refusal_num, 1);
+    EXPECT_EQ(relu->core->refusal_list[0].device, device_.get());
+    EXPECT_EQ(relu->core->refusal_list[0].verdict.code, IR_REASON_RUN);
+    EXPECT_STREQ(relu->core->refusal_list[0].verdict.message,
                  "device 'A', run of part 0 (1 nodes): told to fail");
 }
 
@@ -71,7 +71,7 @@ TEST_F(FaultTest, TheNextPrerunTriesTheDeviceAgain)
     ASSERT_EQ(session_.prerun(), TENGINE_OK);
     expect_right_results();
     EXPECT_EQ(device_.runs, 4);
-    EXPECT_EQ(session_.part(0)->redo_num, 0);
+    EXPECT_EQ(session_.part(0)->core->redo_num, 0);
     EXPECT_EQ(session_.part(0)->device, device_.get());
 }
 
@@ -83,9 +83,9 @@ TEST_F(FaultTest, AnyStatusButZeroIsAFailure)
         device_.script.status = status;
         ASSERT_EQ(session_.prerun(), TENGINE_OK);
         expect_right_results();
-        EXPECT_EQ(session_.part(0)->redo_num, 1) << status;
+        EXPECT_EQ(session_.part(0)->core->redo_num, 1) << status;
         const node* relu = find_node(session_.execution(), "r");
-        EXPECT_EQ(std::string(relu->refusal_list[0].verdict.message),
+        EXPECT_EQ(std::string(relu->core->refusal_list[0].verdict.message),
                   "device 'A', run of part 0 (1 nodes): it returned " + std::to_string(status));
     }
     device_.fail_run = false;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/context.h"
+#include "graph/core.h"
 #include "scheduler/scheduler.h"
 #include "support/ir_builder.h"
 #include "support/test_device.h"
@@ -42,7 +43,7 @@ class Session
     // Graph operators, all of shape `dims`: input "x", then add().
     IrBuilder& builder() { return *builder_; }
     graph* source() { return builder_->get(); }
-    const graph* execution() { return source()->execution; }
+    const graph* execution() { return source()->core->execution; }
     tensor* at(const std::string& name) { return builder_->find(name); }
     subgraph* part(int index) { return get_ir_graph_subgraph(execution(), index); }
 

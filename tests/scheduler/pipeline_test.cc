@@ -216,7 +216,7 @@ TEST_F(PipelineTest, TheDefaultDeviceDoesARunThatFails)
     prepare("4");
     run_many(20, 4);
     EXPECT_EQ(log.count("told to fail"), 1);
-    EXPECT_GT(session_.part(0)->redo_num + session_.part(2)->redo_num, 0);
+    EXPECT_GT(session_.part(0)->core->redo_num + session_.part(2)->core->redo_num, 0);
 }
 
 TEST_F(PipelineTest, AFailureToStartIsOneOfTheRun)

@@ -68,7 +68,7 @@ TEST_F(PrepareTest, NodesTheDeviceCannotCompileGoToTheDefaultDevice)
         const node* node = session_.execution()->node_list[i];
         const bool refused = std::string(get_ir_node_op(node)) == "Abs";
         EXPECT_EQ(node->device, refused ? find_default_device() : device_.get()) << node->name;
-        EXPECT_EQ(node->refusal_num, refused ? 1 : 0) << node->name;
+        EXPECT_EQ(node->core->refusal_num, refused ? 1 : 0) << node->name;
     }
     expect_right_results();
 }
@@ -118,8 +118,8 @@ TEST_F(PrepareTest, ADeviceThatReshapesABorderDoesNotCompileThePart)
         ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
         ASSERT_EQ(part_num(), 1);
         EXPECT_EQ(session_.part(0)->device, find_default_device());
-        ASSERT_EQ(session_.execution()->node_list[0]->refusal_num, 1);
-        EXPECT_THAT(session_.execution()->node_list[0]->refusal_list[0].verdict.message,
+        ASSERT_EQ(session_.execution()->node_list[0]->core->refusal_num, 1);
+        EXPECT_THAT(session_.execution()->node_list[0]->core->refusal_list[0].verdict.message,
                     testing::HasSubstr("crosses the border of the part, has changed its shape"));
         expect_right_results();
     }

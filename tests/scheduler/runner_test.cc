@@ -104,7 +104,7 @@ TEST_P(DynamicTest, ShapesAndDataTravelTogether)
                 EXPECT_EQ(result->i64[i], name[0] == 'n' ? -i : i);
         }
     }
-    EXPECT_EQ(session.part(1)->redo_num, 5);
+    EXPECT_EQ(session.part(1)->core->redo_num, 5);
     EXPECT_EQ(log.count("told to fail"), 1);
 }
 
@@ -153,24 +153,24 @@ TEST(Runner, TimesOfNodesAreTakenOnDemand)
     session.feed("x", {1, 2});
     ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
     const node* const* nodes = session.execution()->node_list;
-    EXPECT_EQ(session.part(0)->measured_ns, -1);
+    EXPECT_EQ(session.part(0)->core->measured_ns, -1);
     ASSERT_EQ(session.run(), TENGINE_OK);
-    EXPECT_GT(session.part(0)->measured_ns, 0) << "always";
-    EXPECT_EQ(nodes[0]->measured_ns, -1) << "on demand only";
+    EXPECT_GT(session.part(0)->core->measured_ns, 0) << "always";
+    EXPECT_EQ(nodes[0]->core->measured_ns, -1) << "on demand only";
 
     session.set("run.profile", "1");
     ASSERT_EQ(session.prerun(), TENGINE_OK);
     nodes = session.execution()->node_list;
-    EXPECT_EQ(nodes[1]->measured_ns, -1);
+    EXPECT_EQ(nodes[1]->core->measured_ns, -1);
     ASSERT_EQ(session.run(), TENGINE_OK);
-    EXPECT_EQ(nodes[0]->measured_ns, 10);
-    EXPECT_EQ(nodes[1]->measured_ns, 11);
+    EXPECT_EQ(nodes[0]->core->measured_ns, 10);
+    EXPECT_EQ(nodes[1]->core->measured_ns, 11);
     device.get()->interface->measure = [](struct device*, subgraph*, int64_t*) { return -1; };
     ASSERT_EQ(session.run(), TENGINE_OK) << "a device that cannot tell has not failed";
-    EXPECT_EQ(nodes[0]->measured_ns, -1);
+    EXPECT_EQ(nodes[0]->core->measured_ns, -1);
     device.get()->interface->measure = nullptr;
     ASSERT_EQ(session.run(), TENGINE_OK);
-    EXPECT_EQ(nodes[1]->measured_ns, -1);
+    EXPECT_EQ(nodes[1]->core->measured_ns, -1);
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST_F(WatchdogTest, RunsThatReturnInTimeAreAsAlways)
     for (int i = 0; i < 20; ++i)
         expect_right_results(static_cast<float>(i));
     EXPECT_EQ(device_.runs, 40);
-    EXPECT_EQ(session_.part(0)->redo_num, 0);
+    EXPECT_EQ(session_.part(0)->core->redo_num, 0);
     ASSERT_EQ(session_.postrun(), TENGINE_OK);
     EXPECT_EQ(device_.post_runs, 2);
     EXPECT_EQ(device_.releases, 2);
@@ -62,7 +62,7 @@ TEST_F(WatchdogTest, ARunThatHangsIsDoneByTheDefaultDevice)
         expect_right_results(static_cast<float>(i));
     EXPECT_EQ(device_.hanging, 1);
     EXPECT_EQ(wait_hung_calls(0), 1);
-    EXPECT_EQ(session_.part(0)->redo_num, 2);
+    EXPECT_EQ(session_.part(0)->core->redo_num, 2);
     EXPECT_EQ(log.count("run of part 0 (1 nodes): no return within 500 ms"), 1);
     // The call returns while the graph goes on.
     device_.release_hangs();

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <numeric>
 
+#include "graph/core.h"
 #include "module/module.h"
 #include "serializer/serializer.h"
 
@@ -160,7 +161,8 @@ Loaded::Loaded(const std::filesystem::path& file, struct context* context)
 
 Loaded::~Loaded()
 {
-    onnx_serializer()->unload_graph(onnx_serializer(), graph, graph->serializer_privacy, nullptr);
+    onnx_serializer()->unload_graph(onnx_serializer(), graph, graph->core->serializer_privacy,
+                                    nullptr);
     destroy_ir_graph(graph);
 }
 

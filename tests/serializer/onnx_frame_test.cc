@@ -53,7 +53,7 @@ struct Copy
     }
     ~Copy()
     {
-        onnx->unload_graph(onnx, graph, graph->serializer_privacy, nullptr);
+        onnx->unload_graph(onnx, graph, graph->core->serializer_privacy, nullptr);
         destroy_ir_graph(graph);
     }
     Copy(const Copy&) = delete;

@@ -2,6 +2,7 @@
 // What a well-formed model becomes, and how an ill-formed graph is refused.
 #include <cstring>
 
+#include "graph/core.h"
 #include "serializer/onnx_builder.h"
 #include "tengine/defines.h"
 
@@ -16,7 +17,7 @@ TEST_F(OnnxGraphTest, SmallModelHasInputNodeAndOutput)
     ASSERT_EQ(loaded.status, 0) << loaded.message;
     const struct graph* graph = loaded.graph;
     EXPECT_STREQ(graph->name, "test");
-    EXPECT_NE(graph->serializer, nullptr);
+    EXPECT_NE(graph->core->serializer, nullptr);
     EXPECT_EQ(loaded.node_names(), (std::vector<std::string>{"x", "relu"}));
     ASSERT_EQ(graph->input_num, 1);
     ASSERT_EQ(graph->input_tensor_num, 1);

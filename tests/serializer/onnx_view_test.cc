@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 
+#include "graph/core.h"
 #include "graph/option.h"
 #include "serializer/onnx_builder.h"
 #include "serializer/serializer.h"
@@ -30,7 +31,7 @@ const std::string kPayload = [] {
 bool is_view(const Loaded& loaded, const char* name)
 {
     const struct tensor* tensor = loaded.tensor(name);
-    const serializer_t* serializer = loaded.graph->serializer;
+    const serializer_t* serializer = loaded.graph->core->serializer;
     const bool mapped =
         serializer->locate_data(serializer, loaded.graph, tensor->data) == IR_DATA_MAPPED;
     EXPECT_NE(mapped, tensor->free_host_mem != 0) << name;

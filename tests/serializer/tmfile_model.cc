@@ -349,9 +349,9 @@ void LoadedTmfile::load(const std::string* bytes, const char* file)
 
 LoadedTmfile::~LoadedTmfile()
 {
-    if (graph && graph->serializer)
-        graph->serializer->unload_graph(graph->serializer, graph, graph->serializer_privacy,
-                                        nullptr);
+    if (graph && graph->core->serializer)
+        graph->core->serializer->unload_graph(graph->core->serializer, graph,
+                                              graph->core->serializer_privacy, nullptr);
     destroy_ir_graph(graph);
     std::free(block_);
 }

@@ -19,8 +19,9 @@ std::string list_refusals(const struct graph& execution)
     std::string text;
     for (int i = 0; i < execution.node_num; ++i) {
         const node& node = *execution.node_list[i];
-        for (int k = 0; k < node.refusal_num; ++k)
-            text += std::string(node.name) + ": " + node.refusal_list[k].verdict.message + "\n";
+        for (int k = 0; k < node.core->refusal_num; ++k)
+            text +=
+                std::string(node.name) + ": " + node.core->refusal_list[k].verdict.message + "\n";
     }
     return text;
 }

@@ -106,7 +106,7 @@ int Plan::create(const subgraph& part, const Settings& settings, std::unique_ptr
     TENGINE_RETURN_IF_ERROR(plan->build(part, settings));
     plan->place();
     plan->prepare();
-    if (part.graph->run_options.profile)
+    if (part.graph->run_options->profile)
         plan->times_.assign(static_cast<size_t>(part.node_num), int64_t{-1});
     plan->count_compiled(heap_before);
     *out_plan = std::move(plan);

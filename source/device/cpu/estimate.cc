@@ -147,7 +147,7 @@ double estimate_ms(const KernelList& kernels, const node& node)
     if (node.dynamic_shape) return 0;
     const Cost* cost = find_cost(get_ir_node_op(&node));
     if (cost && cost->is_view) return kOverheadNs * 1e-6;
-    const int threads = std::clamp(node.graph->run_options.num_thread, 1, get_cpu_count());
+    const int threads = std::clamp(node.graph->run_options->num_thread, 1, get_cpu_count());
     const double compute = compute_ns(measure_machine(kernels), kernels, node, cost) / threads;
     // A copy reads and writes every byte.
     const double memory = count_bytes(node) / (2 * get_copy_bandwidth()) * 1e9;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graph/core.h"
 #include "operator/custom/kernel_tensors.h"
 #include "operator/infer.h"
 #include "operator/param.h"
@@ -45,10 +46,10 @@ static bool is_for_operator(const struct node* node, const char* wanted)
 static int check_ops(const struct node* node, const struct custom_kernel_ops* ops)
 {
     const char* name = ops->kernel_name ? ops->kernel_name : "unnamed";
-    if (node->custom_kernel)
+    if (node->core->custom_kernel)
         return fail_node(node, TENGINE_EEXIST,
                          "has the custom kernel '%s' already; remove_custom_kernel takes it off",
-                         get_kernel_name(node->custom_kernel));
+                         get_kernel_name(node->core->custom_kernel));
     if (node->output_num == 0 && node->input_num == 0)
         return fail_node(node, TENGINE_EINVAL, "is not connected, so there is nothing to compute");
     if (node->op.method->tengine && (node->op.method->traits & OP_LEGACY) &&
@@ -70,16 +71,16 @@ int add_custom_kernel(struct node* node, struct custom_kernel_ops* ops)
     if (!kernel) return fail_node(node, TENGINE_ENOMEM, "no memory for a custom kernel");
     kernel->ops = ops;
     kernel->node = node;
-    node->custom_kernel = kernel;
+    node->core->custom_kernel = kernel;
     return TENGINE_OK;
 }
 
 int remove_node_kernel(struct node* node)
 {
-    ir_custom_kernel_t* kernel = node->custom_kernel;
+    ir_custom_kernel_t* kernel = node->core->custom_kernel;
     const int status = finish_custom_kernel(kernel);
     if (kernel->ops->release) kernel->ops->release(kernel->ops);
-    node->custom_kernel = NULL;
+    node->core->custom_kernel = NULL;
     free_memory(kernel);
     return status;
 }
@@ -157,14 +158,15 @@ static int take_shape(struct node* node, int index, const int* shape)
             return tengine_error_set(TENGINE_ERANGE,
                                      "%s '%s': infer_shape of custom kernel '%s' gave output %d "
                                      "the dimension %d",
-                                     get_source_op(node->custom_kernel->node), node->name,
-                                     get_kernel_name(node->custom_kernel), index, shape[rank]);
+                                     get_source_op(node->core->custom_kernel->node), node->name,
+                                     get_kernel_name(node->core->custom_kernel), index,
+                                     shape[rank]);
     return set_ir_tensor_shape(output, shape, rank);
 }
 
 static int call_infer_shape(struct node* node, kernel_shape_t* shapes, int** lists)
 {
-    struct custom_kernel_ops* ops = node->custom_kernel->ops;
+    struct custom_kernel_ops* ops = node->core->custom_kernel->ops;
     for (int i = 0; i < node->input_num; ++i) {
         const struct tensor* input = get_ir_node_input(node, i);
         if (input) memcpy(shapes[i], input->dims, sizeof *input->dims * input->dim_num);
@@ -176,7 +178,7 @@ static int call_infer_shape(struct node* node, kernel_shape_t* shapes, int** lis
     const int returned =
         ops->infer_shape(ops, (const int**)lists, node->input_num, lists + node->input_num,
                          node->output_num, node->graph->graph_layout);
-    if (returned != 0) return fail_call(node->custom_kernel, "infer_shape", returned, "");
+    if (returned != 0) return fail_call(node->core->custom_kernel, "infer_shape", returned, "");
     for (int i = 0; i < node->output_num; ++i)
         TENGINE_RETURN_IF_ERROR(take_shape(node, i, shapes[node->input_num + i]));
     return TENGINE_OK;
@@ -210,7 +212,7 @@ static int refuse_node(ir_custom_kernel_t* kernel, int returned)
 
 int bind_custom_kernel(const struct node* node)
 {
-    ir_custom_kernel_t* kernel = node->custom_kernel;
+    ir_custom_kernel_t* kernel = node->core->custom_kernel;
     struct custom_kernel_ops* ops = kernel->ops;
     ir_kernel_tensors_t tensors = {0};
     if (!ops->bind) return TENGINE_OK;
@@ -244,7 +246,7 @@ static int prepare_anew(ir_custom_kernel_t* kernel, const ir_kernel_tensors_t* t
 
 int attach_custom_kernel(const struct node* node)
 {
-    ir_custom_kernel_t* kernel = node->custom_kernel;
+    ir_custom_kernel_t* kernel = node->core->custom_kernel;
     ir_kernel_tensors_t tensors = {0};
     TENGINE_RETURN_IF_ERROR(make_kernel_tensors(node, &tensors));
     const kernel_change_t change = kernel->prepared
@@ -271,14 +273,14 @@ void detach_custom_kernel(ir_custom_kernel_t* kernel)
 
 int run_custom_kernel(const struct node* node)
 {
-    ir_custom_kernel_t* kernel = node->custom_kernel;
+    ir_custom_kernel_t* kernel = node->core->custom_kernel;
     set_kernel_data(node, &kernel->tensors);
     return call(kernel, "run", kernel->ops->run);
 }
 
 static int ask_in_place(const struct node* node, int output)
 {
-    struct custom_kernel_ops* ops = node->custom_kernel->ops;
+    struct custom_kernel_ops* ops = node->core->custom_kernel->ops;
     const int input = !ops->inplace_info ? -1 : ops->inplace_info(ops, output);
     return input < node->input_num ? input : -1;
 }

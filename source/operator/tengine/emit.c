@@ -72,8 +72,8 @@ static void begin_with(emitter_t* emit, const char* op, int input_num, va_list i
         note_missing(emit);
         return;
     }
-    emit->op->source_index = emit->origin->source_index;
-    emit->op->keep_float = emit->origin->keep_float;
+    emit->op->core->source_index = emit->origin->core->source_index;
+    emit->op->core->keep_float = emit->origin->core->keep_float;
     for (int i = 0; i < input_num; ++i)
         note(emit, set_ir_node_input_tensor(emit->op, i, va_arg(inputs, struct tensor*)));
 }
@@ -260,7 +260,7 @@ static int take_place(emitter_t* emit, int index, struct tensor* result)
     if (!target || !result) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(emit->origin, index, NULL));
     // A tensor that was there before, or has been given for another output, is copied.
-    if (result->producer < emit->first_node || result->source_index >= 0) {
+    if (result->producer < emit->first_node || result->core->source_index >= 0) {
         result = emit_op(emit, emit->origin->op.method->tengine ? "Identity" : "tengine.Noop", 1,
                          result);
         TENGINE_RETURN_IF_ERROR(emit->status);

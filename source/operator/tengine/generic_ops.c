@@ -2,6 +2,7 @@
 // Operators whose meaning is the program's own: Generic, in source graphs, stands for one that is
 // not known here; Custom, in execution graphs, for any node that has a custom kernel
 // (operator/custom_kernel.h).
+#include "graph/core.h"
 #include "operator/custom/custom_kernel.h"
 #include "operator/infer.h"
 
@@ -46,7 +47,7 @@ static int infer_generic(struct node* node)
 
 static int infer_custom(struct node* node)
 {
-    if (!node->custom_kernel || !node->custom_kernel->ops->infer_shape)
+    if (!node->core->custom_kernel || !node->core->custom_kernel->ops->infer_shape)
         return fail_node(node, TENGINE_EOPERATOR, "has no custom kernel that tells its shapes");
     return infer_custom_shapes(node);
 }

@@ -25,9 +25,9 @@ class Detacher
     {
         TENGINE_RETURN_IF_ERROR(set_ir_graph_name(&target_, source_.name));
         join_graph_pool(&target_, &source_);
-        target_.memory_limit = source_.memory_limit;
-        target_.memory_claimed = source_.memory_claimed;
-        target_.run_options = source_.run_options;
+        target_.core->memory_limit = source_.core->memory_limit;
+        target_.core->memory_claimed = source_.core->memory_claimed;
+        target_.core->run_options = *source_.run_options;
         target_.graph_layout = source_.graph_layout;
         target_.model_layout = source_.model_layout;
         for (int i = 0; i < part_.node_num; ++i)
@@ -71,7 +71,7 @@ class Detacher
         }
         to->op.same_shape = from.op.same_shape;
         to->dynamic_shape = from.dynamic_shape;
-        to->custom_kernel = from.custom_kernel;
+        to->core->custom_kernel = from.core->custom_kernel;
         return TENGINE_OK;
     }
 

@@ -87,7 +87,7 @@ int copy_contents(const graph& source, graph& target)
     target.model_layout = source.model_layout;
     target.model_format = source.model_format;
     target.device = source.device;
-    target.source = &source;
+    target.core->source = &source;
     TENGINE_RETURN_IF_ERROR(set_ir_graph_name(&target, source.name));
     for (int i = 0; i < source.tensor_num; ++i)
         TENGINE_RETURN_IF_ERROR(copy_tensor(source, *source.tensor_list[i], target));

@@ -31,7 +31,7 @@ memory_block_t make_block(const graph& graph, const struct tensor& tensor)
     block.last_use = block.first_use;
     for (int i = 0; i < tensor.subgraph_num; ++i)
         block.last_use = std::max(block.last_use, tensor.subgraph_list[i]);
-    if (is_ir_graph_output(&graph, tensor.index) || graph.run_options.concurrent) {
+    if (is_ir_graph_output(&graph, tensor.index) || graph.run_options->concurrent) {
         block.first_use = 0;
         block.last_use = std::numeric_limits<int32_t>::max();
     }
@@ -53,12 +53,12 @@ int plan_border_memory(graph& graph)
         plan_memory(blocks.data(), static_cast<int64_t>(blocks.size()), ALLOC_ALIGNMENT, &total));
     TENGINE_RETURN_IF_ERROR(
         claim_ir_memory(&graph, static_cast<int64_t>(total), "tensors between parts"));
-    graph.plan = alloc_memory(total);
-    graph.plan_bytes = total;
-    if (!graph.plan)
+    graph.core->plan = alloc_memory(total);
+    graph.core->plan_bytes = total;
+    if (!graph.core->plan)
         return tengine_error_set(TENGINE_ENOMEM, "no memory for %zu bytes between parts", total);
     for (size_t i = 0; i < tensors.size(); ++i) {
-        tensors[i]->data = static_cast<char*>(graph.plan) + blocks[i].offset;
+        tensors[i]->data = static_cast<char*>(graph.core->plan) + blocks[i].offset;
         tensors[i]->internal_allocated = 1;
     }
     return TENGINE_OK;

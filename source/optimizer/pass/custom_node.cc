@@ -65,7 +65,7 @@ int fill_scratch(const node& custom, const node& source, graph& scratch)
     Vector<int32_t> inputs, outputs;
     scratch.graph_layout = custom.graph->graph_layout;
     scratch.model_layout = custom.graph->model_layout;
-    scratch.run_options.num_thread = 1;
+    scratch.core->run_options.num_thread = 1;
     TENGINE_RETURN_IF_ERROR(copy_node_head(source, scratch, &made));
     TENGINE_RETURN_IF_ERROR(add_scratch_inputs(custom, *made, &inputs));
     TENGINE_RETURN_IF_ERROR(add_scratch_outputs(custom, *made, &outputs));
@@ -106,7 +106,7 @@ int infer_by_operator(node& custom, const node& source)
 
 int require_infer_shape(const node& node, bool is_known_operator)
 {
-    const ir_custom_kernel_t& kernel = *node.custom_kernel;
+    const ir_custom_kernel_t& kernel = *node.core->custom_kernel;
     return tengine_error_set(
         TENGINE_ENOTSUP, "%s '%s': custom kernel '%s' needs the function infer_shape, for %s",
         get_source_op(kernel.node), node.name, get_kernel_name(&kernel),
@@ -121,7 +121,7 @@ int require_known_types(const node& node)
         return tengine_error_set(TENGINE_EDTYPE,
                                  "%s '%s': neither the model nor the operator defines the type of "
                                  "its output '%s'; set it with set_tensor_data_type",
-                                 get_source_op(node.custom_kernel->node), node.name, output->name);
+                                 get_source_op(node.core->custom_kernel->node), node.name, output->name);
     }
     return TENGINE_OK;
 }
@@ -129,9 +129,9 @@ int require_known_types(const node& node)
 // With a kernel that tells shapes, the operator's rule is asked for types only, and may fail.
 int infer_outputs(node& node)
 {
-    const struct node& source = *node.custom_kernel->node;
+    const struct node& source = *node.core->custom_kernel->node;
     const bool is_known = !(source.op.method->traits & OP_OPEN);
-    const bool tells_shapes = node.custom_kernel->ops->infer_shape;
+    const bool tells_shapes = node.core->custom_kernel->ops->infer_shape;
     const int status = is_known ? infer_by_operator(node, source) : OP_SHAPE_LATER;
     if (!tells_shapes)
         return status == OP_SHAPE_LATER ? require_infer_shape(node, is_known) : status;
@@ -144,14 +144,14 @@ template <class Visit>
 void visit_kernels(const graph& source, Visit visit)
 {
     for (int i = 0; i < source.node_num; ++i)
-        if (ir_custom_kernel_t* kernel = source.node_list[i]->custom_kernel) visit(*kernel);
+        if (ir_custom_kernel_t* kernel = source.node_list[i]->core->custom_kernel) visit(*kernel);
 }
 
 }  // namespace
 
 bool has_willing_kernel(const node& source)
 {
-    return source.custom_kernel && !source.custom_kernel->refused;
+    return source.core->custom_kernel && !source.core->custom_kernel->refused;
 }
 
 int count_willing_kernels(const graph& source)
@@ -176,9 +176,9 @@ int add_custom_node(const node& source, graph& target, node** out_node)
     node* made = create_op_node(&target, source.name, "tengine.Custom", source.name);
     if (!made) return tengine_error_code();
     const char* op = get_source_op(&source);
-    const char* kernel = get_kernel_name(source.custom_kernel);
-    made->source_index = source.index;
-    made->custom_kernel = source.custom_kernel;
+    const char* kernel = get_kernel_name(source.core->custom_kernel);
+    made->core->source_index = source.index;
+    made->core->custom_kernel = source.core->custom_kernel;
     *out_node = made;
     TENGINE_RETURN_IF_ERROR(set_node_text(made, "op", op, std::strlen(op)));
     return set_node_text(made, "kernel", kernel, std::strlen(kernel));

@@ -12,11 +12,13 @@ namespace {
 struct SingleNodePart
 {
     struct subgraph subgraph;
+    ir_subgraph_core_t core;
     int32_t node_index;
 
-    SingleNodePart(node& node, device* device) : subgraph(), node_index(node.index)
+    SingleNodePart(node& node, device* device) : subgraph(), core(), node_index(node.index)
     {
         init_ir_subgraph(node.graph, &subgraph, 0);
+        subgraph.core = &core;
         subgraph.device = device;
         subgraph.node_list = &node_index;
         subgraph.node_num = 1;
@@ -56,11 +58,11 @@ int evaluate_node(node& node)
 {
     graph& graph = *node.graph;
     TENGINE_RETURN_IF_ERROR(allocate_outputs(node));
-    const ir_run_options_t options = graph.run_options;
-    graph.run_options.num_thread = 1;  // a pool is not worth its start for one node
+    const ir_run_options_t options = *graph.run_options;
+    graph.core->run_options.num_thread = 1;  // a pool is not worth its start for one node
     SingleNodePart part(node, find_default_device());
     const int status = run_part(part.subgraph);
-    graph.run_options = options;
+    graph.core->run_options = options;
     TENGINE_RETURN_IF_ERROR(status);
     for (int i = 0; i < node.output_num; ++i)
         if (struct tensor* tensor = get_ir_node_output(&node, i))

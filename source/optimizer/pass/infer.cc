@@ -100,7 +100,7 @@ class Walk
     // What a Tengine node becomes depends on shapes, so it is lowered here.
     int arrive(graph& graph, node& node)
     {
-        if (node.custom_kernel) return visit_custom(node);
+        if (node.core->custom_kernel) return visit_custom(node);
         const method& method = *node.op.method;
         if (!method.tengine || !method.lower) return visit(node);
         TENGINE_RETURN_IF_ERROR(require_known_inputs(node));
@@ -156,14 +156,15 @@ class Walk
 // tensors have shapes all the same.
 int settle_shapes(graph& graph)
 {
-    release_vector(graph.settled_shapes);
-    graph.settled_shapes = create_vector(sizeof(ir_settled_shape_t), nullptr);
+    release_vector(graph.core->settled_shapes);
+    graph.core->settled_shapes = create_vector(sizeof(ir_settled_shape_t), nullptr);
     for (int i = 0; i < graph.tensor_num; ++i) {
         const struct tensor* tensor = graph.tensor_list[i];
-        if (!tensor || tensor->source_index < 0 || !is_ir_tensor_shape_known(tensor)) continue;
-        ir_settled_shape_t settled = {tensor->source_index, tensor->dim_num, {}};
+        if (!tensor || tensor->core->source_index < 0 || !is_ir_tensor_shape_known(tensor))
+            continue;
+        ir_settled_shape_t settled = {tensor->core->source_index, tensor->dim_num, {}};
         std::copy_n(tensor->dims, tensor->dim_num, settled.dims);
-        if (push_vector_data(graph.settled_shapes, &settled) < 0)
+        if (push_vector_data(graph.core->settled_shapes, &settled) < 0)
             return tengine_error_set(TENGINE_ENOMEM, "no memory for the shape of tensor '%s'",
                                      tensor->name);
     }
@@ -172,7 +173,7 @@ int settle_shapes(graph& graph)
 
 int check_declared_type(const graph& graph, int index)
 {
-    const struct graph& source = *graph.source;
+    const struct graph& source = *graph.core->source;
     const struct tensor& declared = *source.tensor_list[source.output_tensors[index]];
     const struct tensor& made = *graph.tensor_list[graph.output_tensors[index]];
     if (!is_computed_by_onnx(source, declared) || declared.data_type == TENGINE_DT_UNKNOWN ||
@@ -185,7 +186,7 @@ int check_declared_type(const graph& graph, int index)
 
 int check_declared_types(const graph& graph)
 {
-    for (int i = 0; graph.source && i < graph.output_tensor_num; ++i)
+    for (int i = 0; graph.core->source && i < graph.output_tensor_num; ++i)
         TENGINE_RETURN_IF_ERROR(check_declared_type(graph, i));
     return TENGINE_OK;
 }
@@ -199,7 +200,7 @@ int infer_nodes(graph& graph)
 
 bool is_integer_run(const graph& graph)
 {
-    const int precision = graph.run_options.precision;
+    const int precision = graph.run_options->precision;
     return precision == TENGINE_MODE_INT8 || precision == TENGINE_MODE_UINT8;
 }
 

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/containers.hpp"
 #include "base/half.h"
+#include "graph/core.h"
 #include "operator/infer.h"
 #include "operator/param.h"
 #include "optimizer/pass.h"
@@ -118,7 +119,7 @@ int settle_moved_inputs(node& node)
         if (field.moved_as != OP_MOVED_LIKE_INPUT) continue;
         struct tensor* moved = get_ir_node_input(&node, field.moved_input);
         const bool ours = moved && moved->tensor_type == TENSOR_TYPE_CONST &&
-                          moved->source_index < 0 && moved->consumer_num == 1;
+                          moved->core->source_index < 0 && moved->consumer_num == 1;
         if (ours && moved->data_type == TENGINE_DT_FP32 && first->data_type != TENGINE_DT_FP32)
             TENGINE_RETURN_IF_ERROR(convert_scalar(*moved, first->data_type));
     }

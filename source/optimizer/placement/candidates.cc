@@ -148,7 +148,7 @@ int Candidates::list(const graph& graph, Candidates* out_candidates)
 // An affinity to a device that the graph does not have would send its nodes to the default device.
 int Candidates::check_affinities(const graph& graph) const
 {
-    const vector_t* affinities = graph.source ? graph.source->affinity : nullptr;
+    const vector_t* affinities = graph.core->source ? graph.core->source->core->affinity : nullptr;
     for (int i = 0; affinities && i < get_vector_num(affinities); ++i) {
         const auto* affinity = static_cast<ir_affinity_t*>(get_vector_data(affinities, i));
         const bool excludes = *affinity->devices == '!';
@@ -216,7 +216,7 @@ bool Candidates::takes(const struct device* device, const node& node) const
 int Candidates::place(node& node, size_t begin) const
 {
     node.device = nullptr;
-    node.predicted_ns = -1;
+    node.core->predicted_ns = -1;
     for (size_t i = begin; i < size(); ++i) {
         const ir_verdict_t verdict = ask(candidates_[i], node);
         if (verdict.verdict == IR_VERDICT_YES) {

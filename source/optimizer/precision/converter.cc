@@ -74,9 +74,9 @@ Converter::Converter(struct graph& graph, const struct device* device, const Can
 {
     for (int i = 0; i < graph.tensor_num; ++i) {
         tensor* tensor = graph.tensor_list[i];
-        if (tensor && tensor->tensor_type == TENSOR_TYPE_CONST && tensor->source_index >= 0 &&
+        if (tensor && tensor->tensor_type == TENSOR_TYPE_CONST && tensor->core->source_index >= 0 &&
             tensor->data_type == data_type)
-            model_copies_[tensor->source_index] = tensor;
+            model_copies_[tensor->core->source_index] = tensor;
     }
 }
 
@@ -91,7 +91,7 @@ tensor* Converter::find_copy(const tensor& value) const
 {
     const auto copy = copies_.find(value.index);
     if (copy != copies_.end()) return copy->second;
-    const auto known = model_copies_.find(value.source_index);
+    const auto known = model_copies_.find(value.core->source_index);
     return known == model_copies_.end() ? nullptr : known->second;
 }
 
@@ -104,7 +104,7 @@ tensor* Converter::narrow_constant(const tensor& value)
         halves[i] = convert(value.f32[i]);
     tensor* made = rewriter_.add_constant(name_of(value), data_type_,
                                           {value.dims, value.dims + value.dim_num}, halves.data());
-    if (made) made->source_index = value.source_index;
+    if (made) made->core->source_index = value.core->source_index;
     return made;
 }
 
@@ -178,7 +178,7 @@ bool Converter::convert(node& node)
     NodeDraft draft = {get_ir_node_domain(&node),
                        get_ir_node_op(&node),
                        node.name,
-                       node.source_index,
+                       node.core->source_index,
                        {},
                        {},
                        &node};
@@ -209,7 +209,7 @@ int Converter::run()
     const int node_num = rewriter_.graph().node_num;  // what is added needs no look
     for (int i = 0; i < node_num; ++i) {
         node* node = rewriter_.graph().node_list[i];
-        if (!node || node->keep_float || node->dynamic_shape || is_border(*node) ||
+        if (!node || node->core->keep_float || node->dynamic_shape || is_border(*node) ||
             !computes_in_float(*node))
             continue;
         rewriter_.begin();

@@ -54,8 +54,8 @@ bool trace(const Fuser& fuser, const node& node, Function* function)
         }
         if (is_source(fuser, input, function)) continue;
         const struct node* before = producer_of(fuser.graph(), input);
-        if (!before || before->keep_float || before->dynamic_shape || !is_elementwise(*before) ||
-            !trace(fuser, *before, function))
+        if (!before || before->core->keep_float || before->dynamic_shape ||
+            !is_elementwise(*before) || !trace(fuser, *before, function))
             return false;
     }
     nodes.push_back(&node);

@@ -47,7 +47,7 @@ void Expressions::trace_sources()
     sources_.clear();
     for (int i = 0; i < graph_.node_num; ++i) {
         const node& node = *graph_.node_list[i];
-        if (node.keep_float || !get_ir_node_output(&node, 0) || !is_elementwise(node) ||
+        if (node.core->keep_float || !get_ir_node_output(&node, 0) || !is_elementwise(node) ||
             belongs_to_another(node))
             continue;
         if (tensor* source = find_source(node)) sources_[i] = source;

@@ -78,7 +78,7 @@ bool Fuser::find_result(const node& node, int index, Result* out_result) const
     if (find_direct_result(value, out_result)) return true;
     if (value->consumer_num != 1 || is_ir_graph_output(&graph(), value->index)) return false;
     struct node* clamp = get_ir_graph_node(&graph(), value->consumer[0]);
-    if (!is_clamp(*clamp) || clamp->keep_float || get_ir_node_input(clamp, 0) != value ||
+    if (!is_clamp(*clamp) || clamp->core->keep_float || get_ir_node_input(clamp, 0) != value ||
         !find_direct_result(get_ir_node_output(clamp, 0), out_result))
         return false;
     out_result->clamp = clamp;
@@ -92,7 +92,7 @@ bool Fuser::is_wanted_in_bytes(const tensor& value, int depth) const
     constexpr int kFarthest = 8;
     Result result;
     for (const node* consumer : list_consumers(graph(), value)) {
-        if (!find_fuse_rule(*consumer) || consumer->keep_float) continue;
+        if (!find_fuse_rule(*consumer) || consumer->core->keep_float) continue;
         if (find_result(*consumer, 0, &result)) return true;
         const tensor* next = get_ir_node_output(consumer, 0);
         const bool passes_on = is_movement(*consumer) || is_op(consumer, "MatMul");
@@ -118,7 +118,7 @@ tensor* Fuser::add(const char* domain, const char* op, const node& origin,
                    const Vector<tensor*>& inputs, const Result& result, int group)
 {
     NodeDraft draft = {domain,      op,
-                       origin.name, origin.source_index,
+                       origin.name, origin.core->source_index,
                        inputs,      {String(result.value->name) + "_quantized"},
                        &origin};
     if (group > 0) draft.ints = {{"group", group}};
@@ -138,7 +138,7 @@ tensor* Fuser::look_up(const Operand& operand, const Quantization& to, const For
     return rewriter_.add_device_tensor({"tengine",
                                         "Lookup",
                                         name,
-                                        origin.source_index,
+                                        origin.core->source_index,
                                         {operand.bytes, constant},
                                         {name + "_quantized"}});
 }
@@ -162,7 +162,7 @@ tensor* Fuser::find_shaped(tensor* bytes, const Vector<int>& dims)
     return rewriter_.add_device_tensor({"tengine",
                                         "Lookup",
                                         before->name,
-                                        before->source_index,
+                                        before->core->source_index,
                                         {get_ir_node_input(shape, 0), get_ir_node_input(before, 1)},
                                         {String(bytes->name) + "_before"}});
 }
@@ -176,7 +176,7 @@ tensor* Fuser::reshape(tensor* bytes, const Vector<int>& dims, const node& origi
     tensor* shape = rewriter_.add_constant(name + "_shape", TENGINE_DT_INT64,
                                            {static_cast<int>(list.size())}, list.data());
     return rewriter_.add_device_tensor(
-        {"", "Reshape", name, origin.source_index, {bytes, shape}, {name + "d"}});
+        {"", "Reshape", name, origin.core->source_index, {bytes, shape}, {name + "d"}});
 }
 
 // ---- replacing ----
@@ -287,7 +287,7 @@ int Fuser::run()
     const int node_num = graph().node_num;  // what is added needs no look
     for (int i = 0; i < node_num; ++i) {
         node* node = graph().node_list[i];
-        if (!node || node->keep_float || node->dynamic_shape) continue;
+        if (!node || node->core->keep_float || node->dynamic_shape) continue;
         rewriter_.begin();
         if (!rewrite(*node)) rewriter_.take_back();
         TENGINE_RETURN_IF_ERROR(rewriter_.status());

@@ -88,7 +88,7 @@ int make_table(const graph& graph, const Formula& formula, const Quantization& f
 {
     GraphPointer scratch(create_ir_graph(graph.attribute->context));
     if (!scratch) return tengine_error_code();
-    scratch->run_options = graph.run_options;
+    scratch->core->run_options = *graph.run_options;
     return TableMaker(*scratch).run(formula, from, to, out_table);
 }
 

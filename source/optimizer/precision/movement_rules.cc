@@ -50,7 +50,7 @@ NodeDraft draft_like(const node& node, const Vector<tensor*>& inputs)
     return {get_ir_node_domain(&node),
             get_ir_node_op(&node),
             node.name,
-            node.source_index,
+            node.core->source_index,
             inputs,
             {},
             &node};

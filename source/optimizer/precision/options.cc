@@ -53,7 +53,7 @@ TensorMap map_tensors(const graph& graph)
 {
     TensorMap tensors;
     for (int i = 0; i < graph.tensor_num; ++i)
-        if (graph.tensor_list[i]->source_index >= 0)
+        if (graph.tensor_list[i]->core->source_index >= 0)
             tensors.emplace(graph.tensor_list[i]->name, graph.tensor_list[i]);
     return tensors;
 }
@@ -64,13 +64,13 @@ int calibrate(const TensorMap& tensors, const graph& graph, const char* path,
     const auto found = tensors.find(row.name);
     if (found == tensors.end()) {
         // The passes before this may have dropped it together with its node.
-        const bool known =
-            graph.source && get_ir_tensor_index_from_name(graph.source, row.name.c_str()) >= 0;
+        const bool known = graph.core->source &&
+                           get_ir_tensor_index_from_name(graph.core->source, row.name.c_str()) >= 0;
         return known ? TENGINE_OK : fail_line(path, row, "is not in the model");
     }
     if (found->second->data_type != TENGINE_DT_FP32)
         return fail_line(path, row, "is not fp32 in the model");
-    const int shift = graph.run_options.precision == TENGINE_MODE_UINT8 ? 128 : 0;
+    const int shift = graph.run_options->precision == TENGINE_MODE_UINT8 ? 128 : 0;
     const int zero_point = row.zero_point + shift;
     return set_ir_tensor_quantization_parameter(found->second, &row.scale, &zero_point, 1);
 }
@@ -88,7 +88,7 @@ int apply_table(graph& graph, const char* path)
     for (int i = 0; i < graph.node_num; ++i) {
         const auto row = found.find(graph.node_list[i]->name);
         if (row == found.end()) continue;
-        graph.node_list[i]->keep_float = 1;
+        graph.node_list[i]->core->keep_float = 1;
         row->second = true;
     }
     for (const KeptNode& row : table.nodes)
@@ -101,7 +101,7 @@ int apply_table(graph& graph, const char* path)
 // What a program set with set_tensor_quant_param is for the type of this run.
 int check_calibration(const graph& graph)
 {
-    const bool is_signed = graph.run_options.precision == TENGINE_MODE_INT8;
+    const bool is_signed = graph.run_options->precision == TENGINE_MODE_INT8;
     const int lowest = is_signed ? -128 : 0;
     for (int i = 0; i < graph.tensor_num; ++i) {
         const tensor& tensor = *graph.tensor_list[i];
@@ -138,13 +138,14 @@ int precision_of(const graph& graph)
 
 bool keep_nodes(graph& graph, const char* nodes)
 {
-    bool found = graph.source && fits_any(nodes, *graph.source);
+    bool found = graph.core->source && fits_any(nodes, *graph.core->source);
     for (int i = 0; i < graph.node_num; ++i) {
         node& node = *graph.node_list[i];
         const struct node* source =
-            graph.source ? get_ir_graph_node(graph.source, node.source_index) : nullptr;
+            graph.core->source ? get_ir_graph_node(graph.core->source, node.core->source_index)
+                               : nullptr;
         if (!fits_ir_node(nodes, &node) && !(source && fits_ir_node(nodes, source))) continue;
-        node.keep_float = 1;
+        node.core->keep_float = 1;
         found = true;
     }
     return found;
@@ -152,13 +153,13 @@ bool keep_nodes(graph& graph, const char* nodes)
 
 void take_model_precision(graph& graph)
 {
-    if (graph.run_options.precision == TENGINE_MODE_FP32)
-        graph.run_options.precision = precision_of(graph);
+    if (graph.run_options->precision == TENGINE_MODE_FP32)
+        graph.core->run_options.precision = precision_of(graph);
 }
 
 int apply_precision_options(graph& graph)
 {
-    if (graph.run_options.precision == TENGINE_MODE_FP32) return TENGINE_OK;
+    if (graph.run_options->precision == TENGINE_MODE_FP32) return TENGINE_OK;
     const ir_context_t* context = graph.attribute->context;
     keep_listed(graph, get_ir_context_option(context, "precision.keep_float"));
     if (!is_integer_run(graph)) return TENGINE_OK;

@@ -50,9 +50,9 @@ Outcome count(const graph& graph)
                 ++outcome.scales;
         } else if (is_integer_node(node)) {
             ++outcome.integer_nodes;
-        } else if (result && result->data_type == TENGINE_DT_FP32 && !node.custom_kernel) {
+        } else if (result && result->data_type == TENGINE_DT_FP32 && !node.core->custom_kernel) {
             ++outcome.float_nodes;
-            outcome.kept_nodes += node.keep_float ? 1 : 0;
+            outcome.kept_nodes += node.core->keep_float ? 1 : 0;
         }
     }
     for (int i = 0; i < graph.tensor_num; ++i) {
@@ -66,7 +66,7 @@ Outcome count(const graph& graph)
 
 const char* name_of_type(const graph& graph)
 {
-    return graph.run_options.precision == TENGINE_MODE_INT8 ? "int8" : "uint8";
+    return graph.run_options->precision == TENGINE_MODE_INT8 ? "int8" : "uint8";
 }
 
 // A model that says nowhere how its values stand in bytes.
@@ -122,7 +122,7 @@ int find_integer_device(const graph& graph, const device** out_device)
 // A model in QDQ form that is run as it is written leaves such a device nothing.
 int hint_at_integer_run(const graph& graph)
 {
-    if (graph.run_options.precision != TENGINE_MODE_FP32) return TENGINE_OK;
+    if (graph.run_options->precision != TENGINE_MODE_FP32) return TENGINE_OK;
     const Outcome outcome = count(graph);
     if (outcome.scales == 0 || outcome.integer_nodes > 0 || outcome.float_nodes == 0)
         return TENGINE_OK;

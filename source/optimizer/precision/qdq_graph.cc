@@ -166,11 +166,11 @@ class Writer
     // What the model says of a tensor, which the base does not repeat.
     void take_declaration(const tensor& from, tensor& to)
     {
-        const tensor* declared = get_ir_graph_tensor(base_.source, from.source_index);
+        const tensor* declared = get_ir_graph_tensor(base_.core->source, from.core->source_index);
         if (!declared) return;
         if (from.data_type == TENGINE_DT_UNKNOWN && declared->data_type != TENGINE_DT_UNKNOWN)
             builder_.fail(set_ir_tensor_data_type(&to, declared->data_type));
-        if (!declared->dim_names) return;
+        if (!declared->core->dim_names) return;
         const char* names[MAX_SHAPE_DIM_NUM];
         for (int i = 0; i < to.dim_num; ++i)
             names[i] = get_ir_tensor_dim_name(declared, i);
@@ -243,7 +243,7 @@ class Writer
         node* to = nullptr;
         if (builder_.status() == TENGINE_OK) builder_.fail(copy_node_head(from, target(), &to));
         if (builder_.status() < 0) return;
-        to->source_index = -1;
+        to->core->source_index = -1;
         builder_.connect(*to, inputs, nullptr);
         connect_outputs(from, *to);
     }

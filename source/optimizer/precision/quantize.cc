@@ -14,7 +14,7 @@ int keep_nodes_in_float(graph& base, const tengine_quantization& how)
             return tengine_error_set(TENGINE_ENOENT, "keep_float: no node fits '%.200s'",
                                      how.keep_float[i]);
     for (int i = 0; how.take_kept && i < base.node_num; ++i)
-        if (base.node_list[i]->keep_float) how.take_kept(how.user, base.node_list[i]->name);
+        if (base.node_list[i]->core->keep_float) how.take_kept(how.user, base.node_list[i]->name);
     return TENGINE_OK;
 }
 

@@ -85,7 +85,7 @@ node* Rewriter::create(const NodeDraft& draft)
         fail(tengine_error_code());
         return nullptr;
     }
-    made->source_index = draft.source_index;
+    made->core->source_index = draft.source_index;
     set_attributes(*made, draft);
     return connect(*made, draft) && status_ == TENGINE_OK ? made : nullptr;
 }

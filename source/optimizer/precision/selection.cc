@@ -58,8 +58,9 @@ class Selector
     void add(QuantizedUnit unit)
     {
         unit.outputs = list_data_outputs(node_at(unit.nodes.back()));
-        const bool is_kept = std::any_of(unit.nodes.begin(), unit.nodes.end(),
-                                         [this](int node) { return node_at(node).keep_float; });
+        const bool is_kept = std::any_of(unit.nodes.begin(), unit.nodes.end(), [this](int node) {
+            return node_at(node).core->keep_float;
+        });
         if (is_kept || !has_data(unit) || !is_worth(unit) || !is_chosen(unit)) return;
         quantized_.insert(unit.outputs.begin(), unit.outputs.end());
         units_.push_back(std::move(unit));

@@ -113,7 +113,7 @@ node* find_matmul(const Fuser& fuser, const node& sum)
     for (int i = 0; i < 2; ++i) {
         const tensor* value = get_ir_node_input(&sum, i);
         node* matmul = producer_of(fuser.graph(), value);
-        if (is_op(matmul, "MatMul") && value->consumer_num == 1 && !matmul->keep_float &&
+        if (is_op(matmul, "MatMul") && value->consumer_num == 1 && !matmul->core->keep_float &&
             is_matrix(get_ir_node_input(matmul, 1)) &&
             !is_ir_graph_output(&fuser.graph(), value->index))
             return matmul;

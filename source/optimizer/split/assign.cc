@@ -2,6 +2,7 @@
 // The first step of the split: each node to the first device of the list that takes it.
 
 #include "base/containers.hpp"
+#include "graph/core.h"
 #include "optimizer/split/split.h"
 
 namespace tengine {
@@ -14,8 +15,9 @@ int fail_unplaced(const Vector<const node*>& nodes)
     for (size_t i = 0; i < nodes.size() && i < kMostNamed; ++i) {
         const node& node = *nodes[i];
         sentence += String(i ? "; " : "") + get_ir_node_op(&node) + " '" + node.name + "'";
-        if (node.refusal_num > 0)
-            sentence += String(": ") + node.refusal_list[node.refusal_num - 1].verdict.message;
+        if (node.core->refusal_num > 0)
+            sentence +=
+                String(": ") + node.core->refusal_list[node.core->refusal_num - 1].verdict.message;
     }
     if (nodes.size() > kMostNamed)
         sentence += "; and " + to_string(nodes.size() - kMostNamed) + " more";

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/containers.hpp"
+#include "graph/core.h"
 #include "graph/subgraph.h"
 #include "optimizer/split/split.h"
 
@@ -76,7 +77,7 @@ int claim_nodes(graph& graph, int index, const char* author)
                 TENGINE_EGRAPH, "%s: node '%s' is in part %d (%s) and in part %d (%s)", author,
                 node.name, node.subgraph_idx, node.device->name, index, part->device->name);
         node.subgraph_idx = index;
-        if (node.device != part->device) node.predicted_ns = -1;
+        if (node.device != part->device) node.core->predicted_ns = -1;
         node.device = part->device;
     }
     return TENGINE_OK;

@@ -6,6 +6,7 @@
 
 #include "base/bandwidth.h"
 #include "graph/context.h"
+#include "graph/core.h"
 #include "graph/option.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/split/split.h"
@@ -58,10 +59,10 @@ int64_t predict_ir_node(struct node* node)
 {
     bool known = false;
     try {
-        if (node->predicted_ns < 0)
-            node->predicted_ns = tengine::predict_node(*node->device, *node, &known);
+        if (node->core->predicted_ns < 0)
+            node->core->predicted_ns = tengine::predict_node(*node->device, *node, &known);
     } catch (const std::bad_alloc&) {
         return 0;  // for a report, which can do without
     }
-    return node->predicted_ns;
+    return node->core->predicted_ns;
 }

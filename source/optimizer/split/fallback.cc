@@ -3,6 +3,7 @@
 // graph has another device and the user did not ask for the default device himself.
 
 #include "base/containers.hpp"
+#include "graph/core.h"
 #include "graph/option.h"
 #include "optimizer/split/split.h"
 
@@ -44,9 +45,9 @@ int check_fallback(const graph& graph)
     if (fallen.nodes == 0 || (!none && fallen.macs <= most)) return TENGINE_OK;
     const node& node = *fallen.first;
     String why;
-    for (int i = 0; i < node.refusal_num; ++i)
-        why += String("; ") + node.refusal_list[i].device->name + ": " +
-               node.refusal_list[i].verdict.message;
+    for (int i = 0; i < node.core->refusal_num; ++i)
+        why += String("; ") + node.core->refusal_list[i].device->name + ": " +
+               node.core->refusal_list[i].verdict.message;
     return tengine_error_set(
         TENGINE_EFALLBACK,
         "%d of %d nodes with %.4g %% of the MACs would fall back to %s, but %s; the first is %s "

@@ -8,6 +8,7 @@
 
 #include "base/containers.hpp"
 #include "graph/context.h"
+#include "graph/core.h"
 #include "graph/option.h"
 #include "optimizer/split/split.h"
 
@@ -78,7 +79,7 @@ bool weigh(const Candidates& candidates, const struct subgraph& part, Prediction
         const node& node = *graph.node_list[part.node_list[i]];
         if (!predictions.add(node, out_balance) || is_pinned(node)) return false;
     }
-    out_balance->moving = predict_move(graph, part.bytes_in + part.bytes_out);
+    out_balance->moving = predict_move(graph, part.core->bytes_in + part.core->bytes_out);
     if (out_balance->saving() > 0) return false;
     for (int i = 0; i < part.node_num; ++i)
         if (!candidates.has_other(*graph.node_list[part.node_list[i]])) return false;
@@ -118,7 +119,7 @@ ir_verdict_t explain(const Loser& loser)
                    "its part (%d nodes) would take %.4g ms there and %.4g ms to move %lld bytes, "
                    "against %.4g ms on %s",
                    loser.part->node_num, ms(loser.balance.on_device), ms(loser.balance.moving),
-                   static_cast<long long>(loser.part->bytes_in + loser.part->bytes_out),
+                   static_cast<long long>(loser.part->core->bytes_in + loser.part->core->bytes_out),
                    ms(loser.balance.on_default), find_default_device()->name);
     verdict.verdict = IR_VERDICT_NOT_WORTH;
     return verdict;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/containers.hpp"
+#include "graph/core.h"
 #include "graph/option.h"
 #include "operator/custom/custom_kernel.h"
 #include "optimizer/optimizer.h"
@@ -92,8 +93,8 @@ void add_part(const subgraph& part, Vector<Share>* shares)
     for (int i = 0; i < part.node_num; ++i) {
         const node& node = *get_ir_graph_node(part.graph, part.node_list[i]);
         share.macs += get_ir_node_macs(&node);
-        for (int r = 0; r < node.refusal_num; ++r)
-            share.reasons[reason_text(node, node.refusal_list[r])]++;
+        for (int r = 0; r < node.core->refusal_num; ++r)
+            share.reasons[reason_text(node, node.core->refusal_list[r])]++;
     }
 }
 
@@ -186,7 +187,7 @@ void log_graph(const graph& graph, const Vector<Share>& shares)
 // "Conv 'conv1'", "Conv 'conv1' (custom kernel 'mine')".
 String node_text(const node& node)
 {
-    const ir_custom_kernel_t* kernel = node.custom_kernel;
+    const ir_custom_kernel_t* kernel = node.core->custom_kernel;
     const char* op = kernel ? get_source_op(kernel->node) : get_ir_node_op(&node);
     const String text = String(op) + " '" + node.name + "'";
     return kernel ? text + " (custom kernel '" + get_kernel_name(kernel) + "')" : text;
@@ -199,9 +200,9 @@ void log_nodes(const graph& graph)
         const subgraph& part = *get_ir_graph_subgraph(&graph, node.subgraph_idx);
         String text =
             String(part.device->name) + ", part " + to_string(part.index) + ": " + node_text(node);
-        for (int r = 0; r < node.refusal_num; ++r)
-            text += String(r ? "; " : ", because ") + node.refusal_list[r].device->name + ": " +
-                    node.refusal_list[r].verdict.message;
+        for (int r = 0; r < node.core->refusal_num; ++r)
+            text += String(r ? "; " : ", because ") + node.core->refusal_list[r].device->name +
+                    ": " + node.core->refusal_list[r].verdict.message;
         TLOG_NOTICE("%s", text.c_str());
     }
 }

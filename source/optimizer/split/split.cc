@@ -44,7 +44,7 @@ int explain_own_split(graph& graph, struct device* author)
 {
     for (int i = 0; i < graph.node_num; ++i) {
         node& node = *graph.node_list[i];
-        if (node.device == author || node.refusal_num > 0) continue;
+        if (node.device == author || node.core->refusal_num > 0) continue;
         ir_verdict_t verdict = {};
         refuse_ir_node(&verdict, IR_REASON_HANDBACK, "", "",
                        "the device's own split left the node to %s", node.device->name);
@@ -65,7 +65,7 @@ int apply_affinities(graph& graph)
     for (int i = 0; i < graph.node_num; ++i) {
         node& node = *graph.node_list[i];
         if (!is_misplaced(node)) continue;
-        node.refusal_num = 0;  // every device is asked again
+        node.core->refusal_num = 0;  // every device is asked again
         TENGINE_RETURN_IF_ERROR(candidates.place(node, 0));
         if (!node.device) unplaced.push_back(&node);
         moved = true;

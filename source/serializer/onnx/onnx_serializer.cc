@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The model format "onnx" as the serializer registry sees it. The work starts in model.cc.
 #include "base/guard.hpp"
+#include "graph/core.h"
 #include "graph/option.h"
 #include "module/module.h"
 #include "serializer/onnx/model.h"
@@ -37,7 +38,7 @@ struct Origin
 
 const Origin* origin_of(const struct graph* graph)
 {
-    return static_cast<const Origin*>(graph->serializer_privacy);
+    return static_cast<const Origin*>(graph->core->serializer_privacy);
 }
 
 // The graph's, even when loading fails.
@@ -45,8 +46,8 @@ Origin* make_origin(struct serializer* serializer, struct graph* graph,
                     tengine::FileOptions options)
 {
     auto* origin = new Origin(options);
-    graph->serializer = serializer;
-    graph->serializer_privacy = origin;
+    graph->core->serializer = serializer;
+    graph->core->serializer_privacy = origin;
     return origin;
 }
 
@@ -81,7 +82,7 @@ int load_mem(struct serializer* serializer, struct graph* graph, const void* add
 int unload_graph(struct serializer*, struct graph* graph, void* privacy, void*)
 {
     delete static_cast<Origin*>(privacy);
-    graph->serializer_privacy = nullptr;
+    graph->core->serializer_privacy = nullptr;
     return TENGINE_OK;
 }
 
@@ -94,7 +95,7 @@ ir_data_place_t locate_data(const struct serializer*, const struct graph* graph,
 int save_model(struct serializer* serializer, const struct graph* graph, const char* file_name)
 {
     return guard([=] {
-        const Origin* origin = graph->serializer == serializer ? origin_of(graph) : nullptr;
+        const Origin* origin = graph->core->serializer == serializer ? origin_of(graph) : nullptr;
         const bool has_frame = origin && origin->is_copy;
         return tengine::save_onnx_file(*graph, has_frame ? origin->frame.get() : nullptr,
                                        file_name);

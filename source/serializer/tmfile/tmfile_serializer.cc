@@ -7,6 +7,7 @@
 #include "base/containers.hpp"
 #include "base/guard.hpp"
 #include "base/replace_file.h"
+#include "graph/core.h"
 #include "graph/option.h"
 #include "module/module.h"
 #include "operator/operator.h"
@@ -37,8 +38,8 @@ int guard(const char* what, const Work& work)
 // The image becomes the graph's even when loading fails: constants may lie in it already.
 int read_image(struct serializer* serializer, struct graph* graph, std::unique_ptr<Image> image)
 {
-    graph->serializer = serializer;
-    graph->serializer_privacy = image.get();
+    graph->core->serializer = serializer;
+    graph->core->serializer_privacy = image.get();
     return read_model(graph, image.release());
 }
 
@@ -87,13 +88,13 @@ int load_mem(struct serializer* serializer, struct graph* graph, const void* add
 int unload_graph(struct serializer*, struct graph* graph, void* privacy, void*)
 {
     delete static_cast<Image*>(privacy);
-    graph->serializer_privacy = nullptr;
+    graph->core->serializer_privacy = nullptr;
     return TENGINE_OK;
 }
 
 ir_data_place_t locate_data(const struct serializer*, const struct graph* graph, const void* data)
 {
-    return static_cast<const Image*>(graph->serializer_privacy)->locate(data);
+    return static_cast<const Image*>(graph->core->serializer_privacy)->locate(data);
 }
 
 #if TENGINE_CAN_WRITE_TMFILE
@@ -128,8 +129,8 @@ serializer_t tmfile_serializer = make_serializer();
 
 const Image* find_image(const struct graph& graph)
 {
-    if (graph.serializer != &tmfile_serializer) return nullptr;
-    return static_cast<const Image*>(graph.serializer_privacy);
+    if (graph.core->serializer != &tmfile_serializer) return nullptr;
+    return static_cast<const Image*>(graph.core->serializer_privacy);
 }
 
 }  // namespace tengine::tmfile

@@ -26,7 +26,7 @@ class EstimateTest : public testing::Test
     EstimateTest()
     {
         EXPECT_EQ(kernels_.fill(), TENGINE_OK);
-        source_.get()->run_options.num_thread = 1;
+        source_.get()->core->run_options.num_thread = 1;
     }
 
     // A node of which all inputs are fed; its estimate in ms.
@@ -69,7 +69,7 @@ TEST_F(EstimateTest, MoreWorkTakesLonger)
 TEST_F(EstimateTest, ThreadsShareArithmetic)
 {
     const double one = estimate("MatMul", {{512, 512}, {512, 512}});
-    source_.get()->run_options.num_thread = 1000;  // more than there are cores does not help
+    source_.get()->core->run_options.num_thread = 1000;  // more than there are cores does not help
     const double many = estimate("MatMul", {{512, 512}, {512, 512}});
     EXPECT_LE(many, one);
     EXPECT_GT(many, one / 1000);
@@ -127,11 +127,11 @@ TEST(Measure, ARunWithProfileTellsTheTimeOfEveryNode)
         options.profile = profile;
         ASSERT_EQ(prerun_ir_graph(source.get(), &options), TENGINE_OK) << tengine_error_message();
         ASSERT_EQ(run_ir_graph(source.get(), 1), TENGINE_OK) << tengine_error_message();
-        const graph* execution = source.get()->execution;
+        const graph* execution = source.get()->core->execution;
         for (int i = 0; i < execution->node_num; ++i) {
             node* node = execution->node_list[i];
             EXPECT_GT(predict_ir_node(node), 0) << node->name;
-            EXPECT_EQ(node->measured_ns >= 0, profile) << node->name;
+            EXPECT_EQ(node->core->measured_ns >= 0, profile) << node->name;
         }
         EXPECT_EQ(postrun_ir_graph(source.get()), TENGINE_OK);
     }

@@ -119,7 +119,7 @@ void expect_same_bits(const Build& build, const OptionValues& options, unsigned 
         ASSERT_EQ(run->run(), TENGINE_OK) << tengine_error_message();
     }
     EXPECT_EQ(on_tpu.nodes_on("CPU"), 0) << on_tpu.refusals();
-    EXPECT_EQ(get_ir_graph_subgraph(on_tpu.execution(), 0)->redo_num, 0);
+    EXPECT_EQ(get_ir_graph_subgraph(on_tpu.execution(), 0)->core->redo_num, 0);
     const Bytes ours = on_tpu.outputs(), wanted = on_cpu.outputs();
     ASSERT_EQ(ours.size(), wanted.size());
     const auto first = std::mismatch(ours.begin(), ours.end(), wanted.begin()).first;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/context.h"
+#include "graph/core.h"
 #include "support/ir_builder.h"
 #include "support/placement.h"
 
@@ -40,7 +41,7 @@ class DeviceRun
     // All outputs, one behind the other.
     Bytes outputs();
     graph* source() { return builder_->get(); }
-    const graph* execution() { return source()->execution; }
+    const graph* execution() { return source()->core->execution; }
     // Nodes that the device runs, of those that there are.
     int nodes_on(const std::string& device) { return test::count_nodes_on(*execution(), device); }
     // "name: reason" of every refusal, a line for each.

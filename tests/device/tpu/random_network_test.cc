@@ -10,6 +10,7 @@
 
 #include "device/tpu/device_run.h"
 #include "device/tpu/quantized_model.h"
+#include "graph/core.h"
 
 namespace tengine::tpu {
 namespace {
@@ -176,7 +177,7 @@ void expect_bits_of_cpu(const Build& build, const std::string& machine, unsigned
     }
     const graph* made = on_tpu.execution();
     for (int i = 0; i < get_vector_num(made->subgraph_list); ++i)
-        EXPECT_EQ(get_ir_graph_subgraph(made, i)->redo_num, 0);
+        EXPECT_EQ(get_ir_graph_subgraph(made, i)->core->redo_num, 0);
     EXPECT_EQ(on_tpu.outputs(), on_cpu.outputs());
 }
 

@@ -263,7 +263,7 @@ bool TengineCase::is_lowered()
 std::string TengineCase::ops() const
 {
     const graph* source = const_cast<IrBuilder&>(builder_).get();
-    return source->execution ? list_ops(source->execution) : "";
+    return source->core->execution ? list_ops(source->core->execution) : "";
 }
 
 // The way of a writer: ONNX of the newest opset, shapes known, constants folded, node by node.

@@ -32,7 +32,7 @@ Plan::~Plan()
 void Plan::add_steps(const subgraph& part)
 {
     steps_.reserve(static_cast<size_t>(part.node_num));
-    if (part.graph->run_options.profile)
+    if (part.graph->run_options->profile)
         times_.assign(static_cast<size_t>(part.node_num), int64_t{-1});
     for (int i = 0; i < part.node_num; ++i) {
         Step& step = steps_.emplace_back();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cpu/plan/step.h"
 
+#include "graph/core.h"
+
 namespace tengine::cpu {
 
 Step::Step(Step&& other) noexcept
@@ -20,7 +22,7 @@ void Step::release_state()
 
 bool has_elements(const node& node)
 {
-    if (node.custom_kernel || (node.op.method->traits & OP_SELF_SHAPED) != 0) return true;
+    if (node.core->custom_kernel || (node.op.method->traits & OP_SELF_SHAPED) != 0) return true;
     for (int i = 0; i < node.output_num; ++i) {
         const tensor* output = get_ir_node_output(&node, i);
         if (output && output->elem_num > 0) return true;

@@ -3,6 +3,7 @@
 #include "operator/custom/custom_kernel.h"
 
 #include "device/cpu/kernel_table.h"
+#include "graph/core.h"
 
 namespace tengine::cpu {
 namespace {
@@ -15,7 +16,7 @@ void detach(void* state)
 int prepare(KernelContext& context)
 {
     TENGINE_RETURN_IF_ERROR(attach_custom_kernel(context.node));
-    context.state = context.node->custom_kernel;
+    context.state = context.node->core->custom_kernel;
     context.free_state = detach;
     return TENGINE_OK;
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the core keeps of graphs, nodes, tensors and parts beyond the public ir.h: `core` of each
+// points here. Devices outside the tree do not see these structures, which may change at any time.
+#pragma once
+
+#include "tengine/ir.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct custom_kernel;
+struct graph_pool;
+struct ir_refusal;
+struct serializer;
+
+typedef struct ir_tensor_core
+{
+    int32_t source_index;      // execution graph: the source graph's tensor it stands for, or -1
+    int32_t graph_output_num;  // how often it is in graph.output_tensors
+    int32_t* consumer_input;   // which of its inputs consumer[i] reads with, or -1
+    char* dim_names;  // what the model calls dimensions of an input, see set_ir_tensor_dim_names();
+                      // NULL: nothing
+} ir_tensor_core_t;
+
+typedef struct ir_node_core
+{
+    int32_t source_index;                 // execution graph: the source graph's node, or -1
+    int32_t refusal_num;                  // devices asked before the one that took it, and why not
+    struct ir_refusal* refusal_list;      // of them
+    int64_t predicted_ns;                 // time of one run on its device; -1: nobody has asked yet
+    int64_t measured_ns;                  // time of the last run; -1: not known
+    struct custom_kernel* custom_kernel;  // the program's own kernel, or NULL; the source node's
+    int32_t* input_places;                // where the node is among the consumers of each input
+    bool keep_float;  // the user wants it computed in the types that the model has
+} ir_node_core_t;
+
+typedef struct ir_subgraph_core
+{
+    int64_t bytes_in;     // of the inputs, as far as their shapes are known
+    int64_t bytes_out;    // of the outputs
+    int64_t measured_ns;  // time of the last run; -1: not known
+    int64_t redo_num;     // runs since prerun that the default device did in the device's place
+    void* runner;         // the scheduler room's own, see scheduler/runner.h
+} ir_subgraph_core_t;
+
+typedef struct ir_graph_core
+{
+    int32_t tensor_capacity;
+    int32_t node_capacity;
+    struct serializer* serializer;
+    void* serializer_privacy;
+    ir_run_options_t run_options;
+    struct graph* execution;     // source graph: what prerun made of it, or NULL
+    const struct graph* source;  // execution graph: what it was made of, else NULL
+    void* plan;                  // execution graph: memory between subgraphs, see optimizer
+    size_t plan_bytes;           // its size
+    struct vector* affinity;     // of ir_affinity_t, see operator/affinity.h; NULL: none
+    struct graph_pool* pool;  // see graph/graph_pool.h; an execution graph and its parts have one
+    void* session;            // execution graph: the scheduler room's own
+    // Execution graph: of ir_settled_shape_t (graph/graph.h), or NULL.
+    struct vector* settled_shapes;
+    int preparation;         // source graph: see graph/preparation.h
+    int64_t memory_limit;    // execution graph and parts: most bytes to be held; 0: any
+    int64_t memory_claimed;  // and what is held as far as it has been counted
+} ir_graph_core_t;
+
+#ifdef __cplusplus
+}
+#endif
