@@ -3,6 +3,7 @@
 #include "command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <set>
 
 #include "text.h"
@@ -229,6 +230,22 @@ CommandLine::~CommandLine() = default;
 Command CommandLine::add_command(const std::string& name, const std::string& help)
 {
     return Command(app_->add_subcommand(name, help));
+}
+
+void CommandLine::add_common_option(const std::string& name, const std::string& value_name,
+                                    const std::function<void(const std::string&)>& target,
+                                    const std::string& help)
+{
+    for (CLI::App* command : app_->get_subcommands(nullptr))
+        command
+            ->add_option_function<std::vector<std::string>>(
+                name,
+                [target](const std::vector<std::string>& values) {
+                    std::for_each(values.begin(), values.end(), target);
+                },
+                help)
+            ->type_name(value_name)
+            ->allow_extra_args(false);
 }
 
 CommandDescription CommandLine::describe() const

@@ -120,6 +120,12 @@ class CommandLine
 
     Command add_command(const std::string& name, const std::string& help);
 
+    // An option that every command added so far takes, as often as the user likes. The target is
+    // called before the command does its work.
+    void add_common_option(const std::string& name, const std::string& value_name,
+                           const std::function<void(const std::string&)>& target,
+                           const std::string& help);
+
     // What --help knows.
     CommandDescription describe() const;
 

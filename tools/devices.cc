@@ -71,9 +71,28 @@ void print_options(const std::vector<Option>& options)
                     paragraph_text(words_of(option.help), 4).c_str());
 }
 
+struct Plugin
+{
+    std::string name;
+    std::string version;
+    std::string file;
+};
+
+std::vector<Plugin> describe_plugins()
+{
+    std::vector<Plugin> plugins;
+    for (int i = 0; i < get_tengine_plugin_number(); ++i)
+        plugins.push_back({get_tengine_plugin_name(i), tengine_plugin_get_version(i),
+                           tengine_plugin_get_file(i)});
+    return plugins;
+}
+
 void print_devices(const std::vector<Device>& devices)
 {
     std::printf("CPU features  %s\n", tengine_cpu_get_features());
+    for (const Plugin& plugin : describe_plugins())
+        std::printf("plug-in       %s %s, %s\n", plugin.name.c_str(), plugin.version.c_str(),
+                    plugin.file.c_str());
     for (const Device& device : devices) {
         std::printf("\ndevice %s\n", device.name.c_str());
         if (!device.features.empty()) std::printf("  runs on %s\n", device.features.c_str());
@@ -119,8 +138,13 @@ void list_devices(const std::string& json)
                         {"types", device.data_types},
                         {"operators", device.operators},
                         {"options", to_json(device.options)}});
+    Json plugins = Json::array();
+    for (const Plugin& plugin : describe_plugins())
+        plugins.push_back(
+            {{"name", plugin.name}, {"version", plugin.version}, {"file", plugin.file}});
     write_json(json, {{"version", 1},
                       {"cpu_features", tengine_cpu_get_features()},
+                      {"plugins", plugins},
                       {"devices", list},
                       {"options", to_json(options)}});
 }

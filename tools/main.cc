@@ -50,6 +50,14 @@ struct Library
     Library& operator=(const Library&) = delete;
 };
 
+// A folder without a plug-in is a mistake of the user.
+void load_plugins(const std::string& path)
+{
+    const int loaded = tengine_plugin_load(path.c_str());
+    if (loaded < 0) throw Failure(get_tengine_error());
+    if (loaded == 0) throw Failure("--plugin: there is no plug-in in the folder " + path);
+}
+
 std::string version_text()
 {
     const std::string commit = TENGINE_COMMIT;
@@ -66,6 +74,9 @@ int run(int argc, char** argv)
     add_quantize_command(&line);
     add_convert_command(&line);
     add_manual_command(&line);
+    line.add_common_option("--plugin", "FILE|DIR", load_plugins,
+                           "Load the plug-in in this file, or those in this folder; may be "
+                           "repeated. TENGINE_PLUGIN_PATH lists those of every command");
 
     const Library library;
     try {

@@ -60,7 +60,7 @@
 #include "tengine/defines.h"
 #include "tengine/error.h"
 #include "tengine/memory.h"
-#include "tengine/plugin.h"
+#include "tengine/plugin_loader.h"
 
 // Names of Tengine Lite's header, for programs that use them.
 #define DLLEXPORT TENGINE_API

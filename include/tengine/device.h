@@ -4,8 +4,9 @@
 // it and source/device/skeleton is what one copies. Graph objects are in ir.h.
 //
 // Every entry returns 0 or a negative TENGINE_E... code after tengine_error_set(). Entries marked
-// (optional) may be NULL; the core then does what is said there. New members are only ever added
-// at the end of a table, so that designated initialisers keep compiling.
+// (optional) may be NULL; the core then does what is said there. Tables of functions grow at their
+// end only, so that designated initialisers keep compiling, and a device that was compiled against
+// shorter ones keeps working: docs/compatibility.md.
 #pragma once
 
 #include "tengine/ir.h"
@@ -17,6 +18,34 @@ extern "C" {
 
 struct device;
 struct scheduler;
+
+// ---- the device ABI ----
+
+// Another major version is refused at registration. A minor version adds to the end of tables.
+#define IR_ABI_MAJOR 1
+#define IR_ABI_MINOR 0
+
+// What a device was compiled against: the version, and the bytes of the tables that it fills.
+typedef struct ir_abi
+{
+    uint16_t major;
+    uint16_t minor;
+    uint16_t device_size;     // never changes: devices embed it
+    uint16_t scheduler_size;  // never changes, for the same reason
+    uint16_t interface_size;
+    uint16_t allocator_size;
+    uint16_t optimizer_size;
+    uint16_t reserved;  // 0
+} ir_abi_t;
+
+// That of the file that this stands in, as an initialiser.
+#define IR_ABI                                                                              \
+    {                                                                                       \
+        IR_ABI_MAJOR, IR_ABI_MINOR, sizeof(struct device), sizeof(struct scheduler),        \
+            sizeof(struct interface), sizeof(struct allocator), sizeof(struct optimizer), 0 \
+    }
+
+// ---- what a device says of a node ----
 
 // What a device says of one node (allocator.inspect).
 #define IR_VERDICT_YES 0
@@ -65,6 +94,8 @@ typedef struct ir_verdict
     char attribute[32];  // the parameter or tensor in question, "" if none
     char value[32];      // its value
     char message[160];   // one sentence
+    int group;           // with YES: nodes of different groups share no part; 0: with any
+    int reserved[7];     // 0
 } ir_verdict_t;
 
 // A device that did not take a node (node.refusal_list).
@@ -187,6 +218,11 @@ typedef struct allocator
     // saves less time than the moving costs goes to the next device. NULL: predicted from MACs and
     // bytes for reports, and the device keeps every part.
     int (*estimate)(struct device* device, const struct node* node, double* out_ms);
+    // (optional) A look at the whole graph, once in each preparation, before the first inspect: the
+    // place to read options and to find patterns of several nodes. What it finds is the device's
+    // own, in `privacy`, until the next survey of a graph on the same thread. Shapes and types are
+    // known as far as they do not depend on data. A failure fails prerun_graph.
+    int (*survey)(struct device* device, const struct graph* graph);
 } ir_allocator_t;
 
 typedef struct optimizer
@@ -244,10 +280,17 @@ TENGINE_API void init_ir_device(struct device* device, const char* name);
 // What is unregistered must not be in use any more: a device by a context's list or a prepared
 // graph, a scheduler by a prepared graph.
 
-// Calls interface->init; the device must outlive its registration. TENGINE_EEXIST for a name that
-// is taken, TENGINE_EINVAL when name, interface, allocator or an entry not marked (optional) is
-// missing.
-TENGINE_API int register_device(struct device* device);
+// Calls interface->init; the device and its tables, which must be complete by then, must outlive
+// its registration. While it lasts, `interface`, `allocator` and `optimizer` may point to copies
+// that are as long as the library knows them. TENGINE_EEXIST for a name that is taken,
+// TENGINE_EINVAL when name, interface, allocator or an entry not marked (optional) is missing,
+// TENGINE_EVERSION for another major version of the ABI.
+TENGINE_API int register_ir_device(struct device* device, const ir_abi_t* abi);
+static inline int register_device(struct device* device)
+{
+    static const ir_abi_t abi = IR_ABI;
+    return register_ir_device(device, &abi);
+}
 TENGINE_API int unregister_device(struct device* device);
 // At file scope: defines register_<name>_device() and unregister_<name>_device(), which the
 // generated registration calls; `name` is that of the folder. A device that does more there writes
@@ -274,8 +317,14 @@ TENGINE_API int get_device_count(void);
 
 // Schedulers that a context's option "scheduler" can name, beside the built-in ones; the scheduler
 // must outlive its registration. TENGINE_EEXIST for a name that is taken, TENGINE_EINVAL when name,
-// run or wait is missing, TENGINE_ENOENT when it is not registered.
-TENGINE_API int register_scheduler(struct scheduler* scheduler);
+// run or wait is missing, TENGINE_ENOENT when it is not registered, TENGINE_EVERSION as above.
+// release_tengine unregisters those that are left.
+TENGINE_API int register_ir_scheduler(struct scheduler* scheduler, const ir_abi_t* abi);
+static inline int register_scheduler(struct scheduler* scheduler)
+{
+    static const ir_abi_t abi = IR_ABI;
+    return register_ir_scheduler(scheduler, &abi);
+}
 TENGINE_API int unregister_scheduler(struct scheduler* scheduler);
 TENGINE_API struct scheduler* find_scheduler_via_name(const char* name);
 TENGINE_API struct scheduler* find_scheduler_via_index(int index);

@@ -29,6 +29,7 @@ extern "C" {
     X(TENGINE_EOPERATOR, -41, "operator is not supported")               \
     X(TENGINE_EDTYPE, -42, "data type is not supported")                 \
     X(TENGINE_EFALLBACK, -43, "more would fall back than is allowed")    \
+    X(TENGINE_EVERSION, -44, "compiled for another version")             \
     /* out of resources */                                               \
     X(TENGINE_ENOMEM, -60, "out of memory")                              \
     X(TENGINE_ELIMIT, -61, "a limit is exceeded")                        \

@@ -1,36 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plug-ins: shared libraries that bring devices and schedulers. Part of c_api.h, whose rules for
-// results and errors hold here too. Not while graphs run on other threads.
+// What a plug-in is: a shared library that exports one function, tengine_plugin(), which the macro
+// below writes. Plug-ins bring devices and schedulers; how a program finds and loads them is in
+// plugin_loader.h, and what stays compatible in docs/compatibility.md. A plug-in is not linked with
+// the library: it finds its functions in the process that loads it.
+//
+//     static int init(void) { return register_device(&npu_device); }
+//     TENGINE_PLUGIN("npu", "1.4.2", init, NULL);
+//
+// CMake's tengine_add_plugin() makes one from the folder of a device.
 #pragma once
 
-#include "tengine/export.h"
+#include "tengine/device.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// Loads a shared library (a path, or a name from the system's search path) and calls its function
-// `init_func_name`, an `int (*)(void)`, which registers devices and schedulers through device.h;
-// NULL calls nothing. Its symbols are resolved at once and seen by nobody else. When loading fails
-// nothing it had registered stays. Fails with TENGINE_EINVAL (a name is NULL or empty),
-// TENGINE_EEXIST (there is a plug-in of this name), TENGINE_EIO (the file, with the loader's
-// sentence), TENGINE_ENOENT (no such function), and when the function returns a negative number,
-// with what it has recorded or TENGINE_EDEVICE.
-TENGINE_API int load_tengine_plugin(const char* plugin_name, const char* file_name,
-                                    const char* init_func_name);
+typedef struct tengine_plugin
+{
+    uint32_t size;        // of this structure where the plug-in was compiled; it grows at its end
+    ir_abi_t abi;         // what the plug-in was compiled against
+    const char* name;     // of the plug-in, by which it is unloaded
+    const char* version;  // its own, as text; "" if it has none
+    // Registers what the plug-in brings. A negative result, with what tengine_error_set() recorded,
+    // keeps the plug-in out, and what it had registered goes.
+    int (*init)(void);
+    // (optional) Undoes init, when the plug-in is unloaded and at release_tengine. What it leaves
+    // registered is unregistered.
+    int (*release)(void);
+} tengine_plugin_t;
 
-// Calls the plug-in's function `rel_func_name`, also `int (*)(void)`, NULL for none, unregisters
-// what is then still there of its devices and schedulers, and closes the library. release_tengine
-// does so for all plug-ins, without calling functions of theirs. Fails with TENGINE_EINVAL (NULL),
-// TENGINE_ENOENT (no such plug-in or function), TENGINE_ESTATE (a context lists one of its devices,
-// a graph uses one, or a call of one has not come back), and as above when the function returns a
-// negative number; the plug-in then stays.
-TENGINE_API int unload_tengine_plugin(const char* plugin_name, const char* rel_func_name);
-
-// Number of plug-ins, and the name of one, in the order of loading, valid until it is unloaded; the
-// latter fails with TENGINE_ERANGE.
-TENGINE_API int get_tengine_plugin_number(void);
-TENGINE_API const char* get_tengine_plugin_name(int idx);
+// At file scope, once in a plug-in. The strings are constants.
+#define TENGINE_PLUGIN(plugin_name, plugin_version, init_function, release_function) \
+    TENGINE_C_LINKAGE TENGINE_API const tengine_plugin_t* tengine_plugin(void);      \
+    TENGINE_C_LINKAGE TENGINE_API const tengine_plugin_t* tengine_plugin(void)       \
+    {                                                                                \
+        static const tengine_plugin_t plugin = {                                     \
+            sizeof(tengine_plugin_t), IR_ABI,        plugin_name,                    \
+            plugin_version,           init_function, release_function};              \
+        return &plugin;                                                              \
+    }                                                                                \
+    struct tengine_plugin
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 #include "api/plugin.h"
 #include "base/alloc.h"
 #include "module/module.h"
+#include "scheduler/scheduler.h"
 #include "scheduler/watchdog.h"
 #include "tengine/version.h"
 
@@ -14,7 +15,10 @@ enum
 
 int init_tengine(void)
 {
-    return api_result(init_modules());
+    if (are_modules_initialised()) return 0;
+    const int status = init_modules();
+    if (status == TENGINE_OK) load_environment_plugins();
+    return api_result(status);
 }
 
 static bool is_calling_hooks(const void* object, const api_graph_t* owner, const void* unused)
@@ -50,6 +54,7 @@ void release_tengine(void)
         return;
     }
     release_plugins();
+    release_schedulers();
     release_modules();
 }
 

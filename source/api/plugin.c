@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // C API, group Plug-ins: shared libraries whose init function registers devices and schedulers
 // through device.h. What is registered while it runs is the plug-in's, and must be gone before its
-// code is.
+// code is. Folders of plug-ins are in plugin_path.c.
 #include "api/plugin.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,13 +12,19 @@
 #include "base/alloc.h"
 #include "base/dynamic_library.h"
 #include "graph/context.h"
+#include "graph/core.h"
+#include "module/abi.h"
 #include "scheduler/session.h"
 #include "scheduler/watchdog.h"
 #include "tengine/log.h"
+#include "tengine/plugin.h"
 
 typedef struct plugin
 {
     char* name;
+    char* version;
+    char* file;
+    int (*release)(void);  // the plug-in's own, or NULL
     dynamic_library_t* library;
     struct vector* devices;     // of struct device*, that it has registered
     struct vector* schedulers;  // of struct scheduler*
@@ -89,6 +96,8 @@ static void free_plugin(plugin_t* plugin)
     release_vector(plugin->schedulers);
     close_dynamic_library(plugin->library);
     free_memory(plugin->name);
+    free_memory(plugin->version);
+    free_memory(plugin->file);
     memset(plugin, 0, sizeof *plugin);
 }
 
@@ -109,8 +118,8 @@ static bool mentions_device(const struct graph* execution, const plugin_t* plugi
     for (int i = 0; i < execution->node_num; ++i) {
         const struct node* node = execution->node_list[i];
         if (is_listed(plugin->devices, node->device)) return true;
-        for (int k = 0; k < node->refusal_num; ++k)
-            if (is_listed(plugin->devices, node->refusal_list[k].device)) return true;
+        for (int k = 0; k < node->core->refusal_num; ++k)
+            if (is_listed(plugin->devices, node->core->refusal_list[k].device)) return true;
     }
     return false;
 }
@@ -127,9 +136,9 @@ static bool is_graph_using(const void* object, const api_graph_t* owner, const v
     const plugin_t* plugin = argument;
     if (is_listed(plugin->devices, graph->device) || lists_device(owner->context, plugin))
         return true;
-    if (!graph->execution) return false;
-    return mentions_device(graph->execution, plugin) ||
-           is_listed(plugin->schedulers, get_ir_session(graph->execution)->scheduler);
+    if (!graph->core->execution) return false;
+    return mentions_device(graph->core->execution, plugin) ||
+           is_listed(plugin->schedulers, get_ir_session(graph->core->execution)->scheduler);
 }
 
 static int check_unused(const plugin_t* plugin, const char* function)
@@ -164,13 +173,10 @@ static int fail_plugin(const char* function, const char* name)
     return tengine_error_set(code, "%s: plug-in '%s': %s", function, name, cause);
 }
 
-// Calls a function of the plug-in by name; none for NULL.
-static int call_plugin(const plugin_t* plugin, const char* function, const char* entry_name)
+static int call_plugin(const plugin_t* plugin, const char* function, const char* entry_name,
+                       int (*entry)(void))
 {
-    dynamic_function_t entry;
-    if (!entry_name) return TENGINE_OK;
-    if (find_dynamic_function(plugin->library, entry_name, &entry) < 0)
-        return fail_plugin(function, plugin->name);
+    if (!entry) return TENGINE_OK;
     tengine_error_clear();
     const int status = entry();
     if (status >= 0) return TENGINE_OK;
@@ -179,12 +185,26 @@ static int call_plugin(const plugin_t* plugin, const char* function, const char*
                              plugin->name, entry_name, status);
 }
 
-static int start_plugin(plugin_t* plugin, const char* function, const char* init_name)
+// The function of the plug-in that has this name, or that stands in for NULL.
+static int find_entry(const plugin_t* plugin, const char* function, const char* name,
+                      int (*otherwise)(void), int (**out_entry)(void))
+{
+    dynamic_function_t found;
+    *out_entry = otherwise;
+    if (!name) return TENGINE_OK;
+    if (find_dynamic_function(plugin->library, name, &found) < 0)
+        return fail_plugin(function, plugin->name);
+    *out_entry = (int (*)(void))found;
+    return TENGINE_OK;
+}
+
+static int start_plugin(plugin_t* plugin, const char* function, const char* init_name,
+                        int (*init)(void))
 {
     struct vector* devices = list_registered(find_device, NULL);
     struct vector* schedulers = list_registered(find_scheduler, NULL);
     int status = devices && schedulers
-                     ? call_plugin(plugin, function, init_name)
+                     ? call_plugin(plugin, function, init_name, init)
                      : tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
     plugin->devices = list_registered(find_device, devices);
     plugin->schedulers = list_registered(find_scheduler, schedulers);
@@ -196,34 +216,92 @@ static int start_plugin(plugin_t* plugin, const char* function, const char* init
 }
 
 // On failure nothing of it stays, whatever it had registered before.
-static int load_plugin(const char* name, const char* file_name, const char* init_name,
+static int enter_plugin(plugin_t* plugin, const char* function, const char* init_name,
+                        int (*init)(void))
+{
+    int status = start_plugin(plugin, function, init_name, init);
+    if (status == TENGINE_OK && push_vector_data(plugins, plugin) < 0)
+        status = tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
+    if (status < 0) unregister_all(plugin);
+    return status;
+}
+
+// What the library says of itself (plugin.h), NULL when it says nothing.
+static int read_entry(const plugin_t* plugin, const tengine_plugin_t** out_entry)
+{
+    dynamic_function_t function;
+    *out_entry = NULL;
+    if (find_dynamic_function(plugin->library, "tengine_plugin", &function) < 0)
+        return TENGINE_ENOENT;
+    const tengine_plugin_t* entry = ((const tengine_plugin_t* (*)(void))function)();
+    if (!entry || entry->size < offsetof(tengine_plugin_t, release) || !entry->name ||
+        !*entry->name || !entry->init)
+        return tengine_error_set(TENGINE_EINVAL,
+                                 "what tengine_plugin() returns lacks a name or a function init");
+    TENGINE_RETURN_IF_ERROR(check_ir_abi("plug-in", entry->name, &entry->abi));
+    *out_entry = entry;
+    return TENGINE_OK;
+}
+
+static bool describe_plugin(plugin_t* plugin, const char* name, const char* file,
+                            const tengine_plugin_t* entry)
+{
+    const bool has_release = entry && entry->size >= sizeof *entry;
+    if (has_release) plugin->release = entry->release;
+    plugin->name = duplicate_string(name);
+    plugin->version = duplicate_string(entry && entry->version ? entry->version : "");
+    plugin->file = duplicate_string(file);
+    if (!plugins) plugins = create_vector(sizeof *plugin, NULL);
+    return plugin->name && plugin->version && plugin->file && plugins;
+}
+
+static int check_new_name(const char* name, const char* function)
+{
+    if (find_plugin(name) < 0) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EEXIST, "%s: a plug-in '%s' is loaded already", function,
+                             name);
+}
+
+// `name` NULL: the library must say what it is.
+static int load_library(plugin_t* plugin, const char* name, const char* file, const char* init_name,
+                        const char* function)
+{
+    const tengine_plugin_t* entry;
+    int (*init)(void);
+    if (open_dynamic_library(file, &plugin->library) < 0)
+        return fail_plugin(function, name ? name : file);
+    const int status = read_entry(plugin, &entry);
+    if (status < 0 && !(status == TENGINE_ENOENT && name))
+        return fail_plugin(function, name ? name : file);
+    if (!name) name = entry->name;
+    TENGINE_RETURN_IF_ERROR(check_new_name(name, function));
+    if (!describe_plugin(plugin, name, file, entry))
+        return tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
+    TENGINE_RETURN_IF_ERROR(
+        find_entry(plugin, function, init_name, entry ? entry->init : NULL, &init));
+    return enter_plugin(plugin, function, init_name ? init_name : "init", init);
+}
+
+static int load_plugin(const char* name, const char* file, const char* init_name,
                        const char* function)
 {
-    plugin_t plugin = {.name = duplicate_string(name)};
-    if (!plugins) plugins = create_vector(sizeof plugin, NULL);
-    if (!plugin.name || !plugins) {
-        free_memory(plugin.name);
-        return tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
-    }
-    int status = open_dynamic_library(file_name, &plugin.library);
-    if (status < 0) status = fail_plugin(function, name);
-    if (status == TENGINE_OK) status = start_plugin(&plugin, function, init_name);
-    if (status == TENGINE_OK && push_vector_data(plugins, &plugin) < 0)
-        status = tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
-    if (status == TENGINE_OK) return TENGINE_OK;
-    unregister_all(&plugin);
-    free_plugin(&plugin);
+    plugin_t plugin = {0};
+    const int status = load_library(&plugin, name, file, init_name, function);
+    if (status < 0) free_plugin(&plugin);
     return status;
+}
+
+int load_plugin_file(const char* path, const char* function)
+{
+    return load_plugin(NULL, path, NULL, function);
 }
 
 int load_tengine_plugin(const char* plugin_name, const char* file_name, const char* init_func_name)
 {
     if (check_initialised(__func__) < 0 || check_name(plugin_name, __func__, "plugin_name") < 0 ||
-        check_name(file_name, __func__, "file_name") < 0)
+        check_name(file_name, __func__, "file_name") < 0 ||
+        check_new_name(plugin_name, __func__) < 0)
         return api_failure();
-    if (find_plugin(plugin_name) >= 0)
-        return api_result(tengine_error_set(TENGINE_EEXIST, "%s: there is a plug-in '%s' already",
-                                            __func__, plugin_name));
     return api_result(load_plugin(plugin_name, file_name, init_func_name, __func__));
 }
 
@@ -242,8 +320,13 @@ static void drop_plugin(int index)
 
 void release_plugins(void)
 {
-    while (get_vector_num(plugins) > 0)
-        drop_plugin(get_vector_num(plugins) - 1);
+    while (get_vector_num(plugins) > 0) {
+        const int last = get_vector_num(plugins) - 1;
+        const plugin_t* plugin = get_vector_data(plugins, last);
+        if (call_plugin(plugin, "release_tengine", "release", plugin->release) < 0)
+            TLOG_WARNING("%s", tengine_error_message());
+        drop_plugin(last);
+    }
     release_vector(plugins);
     plugins = NULL;
 }
@@ -257,7 +340,10 @@ int unload_tengine_plugin(const char* plugin_name, const char* rel_func_name)
         return api_result(tengine_error_set(TENGINE_ENOENT, "%s: there is no plug-in '%s'",
                                             __func__, plugin_name));
     const plugin_t* plugin = get_vector_data(plugins, index);
-    if (check_unused(plugin, __func__) < 0 || call_plugin(plugin, __func__, rel_func_name) < 0)
+    int (*release)(void);
+    if (check_unused(plugin, __func__) < 0 ||
+        find_entry(plugin, __func__, rel_func_name, plugin->release, &release) < 0 ||
+        call_plugin(plugin, __func__, rel_func_name ? rel_func_name : "release", release) < 0)
         return api_failure();
     drop_plugin(index);
     return 0;
@@ -268,10 +354,28 @@ int get_tengine_plugin_number(void)
     return check_initialised(__func__) < 0 ? api_failure() : get_vector_num(plugins);
 }
 
+static const plugin_t* find_plugin_via_index(int index, const char* function)
+{
+    if (check_initialised(function) < 0 ||
+        check_index(index, get_vector_num(plugins), function, "plug-ins") < 0)
+        return api_pointer(NULL);
+    return get_vector_data(plugins, index);
+}
+
 const char* get_tengine_plugin_name(int idx)
 {
-    if (check_initialised(__func__) < 0 ||
-        check_index(idx, get_vector_num(plugins), __func__, "plug-ins") < 0)
-        return api_pointer(NULL);
-    return ((const plugin_t*)get_vector_data(plugins, idx))->name;
+    const plugin_t* plugin = find_plugin_via_index(idx, __func__);
+    return plugin ? plugin->name : NULL;
+}
+
+const char* tengine_plugin_get_version(int idx)
+{
+    const plugin_t* plugin = find_plugin_via_index(idx, __func__);
+    return plugin ? plugin->version : NULL;
+}
+
+const char* tengine_plugin_get_file(int idx)
+{
+    const plugin_t* plugin = find_plugin_via_index(idx, __func__);
+    return plugin ? plugin->file : NULL;
 }

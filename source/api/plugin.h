@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plug-ins at the end of the library's life.
+// Plug-ins at the start and the end of the library's life, and what plugin.c and plugin_path.c
+// share.
 #pragma once
 
 #ifdef __cplusplus
@@ -9,6 +10,12 @@ extern "C" {
 // Unregisters what plug-ins have registered and closes them, the last one first. No context and no
 // graph is there any more.
 void release_plugins(void);
+
+// Loads what TENGINE_PLUGIN_PATH lists; what fails is logged.
+void load_environment_plugins(void);
+
+// Loads the plug-in in a shared library; the sentence of a failure begins with `function`.
+int load_plugin_file(const char* path, const char* function);
 
 #ifdef __cplusplus
 }

@@ -1,10 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices known to the process, in the order of registration.
+// Devices known to the process, in the order of registration, and the tables of those that were
+// compiled against shorter ones.
+#include <stddef.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "module/abi.h"
 #include "module/module.h"
 
-static struct vector* devices;  // of struct device*
+// Tables as long as the library knows them.
+struct full_tables
+{
+    struct interface interface;
+    struct allocator allocator;
+    struct optimizer optimizer;
+};
+
+typedef struct registered_device
+{
+    struct device* device;
+    struct device own;         // what the device pointed to before
+    struct full_tables* full;  // what it points to now; NULL: its tables are long enough
+} registered_device_t;
+
+static struct vector* devices;  // of registered_device_t
 static struct device* first_device;
 
 int get_device_count(void)
@@ -14,8 +33,8 @@ int get_device_count(void)
 
 struct device* find_device_via_index(int index)
 {
-    struct device** entry = devices ? get_vector_data(devices, index) : NULL;
-    return entry ? *entry : NULL;
+    const registered_device_t* entry = devices ? get_vector_data(devices, index) : NULL;
+    return entry ? entry->device : NULL;
 }
 
 struct device* find_device_via_name(const char* name)
@@ -58,45 +77,122 @@ static int check_device(const struct device* device)
     return TENGINE_OK;
 }
 
+// ---- tables that are shorter than today's ----
+
+static int check_tables(const struct device* device, const ir_abi_t* abi)
+{
+    TENGINE_RETURN_IF_ERROR(check_ir_abi("device", device->name, abi));
+    // The contract of Tengine Lite, before anything was added to it.
+    if (abi->interface_size >= offsetof(struct interface, save) &&
+        abi->allocator_size >= offsetof(struct allocator, inspect) &&
+        abi->optimizer_size >= sizeof(struct optimizer))
+        return TENGINE_OK;
+    return tengine_error_set(
+        TENGINE_EINVAL, "device '%s': its tables have %u, %u and %u bytes, which is too few",
+        device->name, abi->interface_size, abi->allocator_size, abi->optimizer_size);
+}
+
+static void copy_table(void* to, size_t to_size, const void* from, size_t from_size)
+{
+    memcpy(to, from, from_size < to_size ? from_size : to_size);
+}
+
+// Lets the device point to tables of full length, in which what it does not know is NULL.
+static int lengthen_tables(registered_device_t* entry, const ir_abi_t* abi)
+{
+    if (abi->interface_size >= sizeof(struct interface) &&
+        abi->allocator_size >= sizeof(struct allocator) &&
+        abi->optimizer_size >= sizeof(struct optimizer))
+        return TENGINE_OK;
+    struct device* device = entry->device;
+    struct full_tables* full = alloc_memory(sizeof *full);
+    if (!full)
+        return tengine_error_set(TENGINE_ENOMEM, "no memory to register device '%s'", device->name);
+    copy_table(&full->interface, sizeof full->interface, device->interface, abi->interface_size);
+    copy_table(&full->allocator, sizeof full->allocator, device->allocator, abi->allocator_size);
+    if (device->optimizer)
+        copy_table(&full->optimizer, sizeof full->optimizer, device->optimizer,
+                   abi->optimizer_size);
+    entry->full = full;
+    device->interface = &full->interface;
+    device->allocator = &full->allocator;
+    if (device->optimizer) device->optimizer = &full->optimizer;
+    return TENGINE_OK;
+}
+
+static void give_back_tables(registered_device_t* entry)
+{
+    if (!entry->full) return;
+    entry->device->interface = entry->own.interface;
+    entry->device->allocator = entry->own.allocator;
+    entry->device->optimizer = entry->own.optimizer;
+    free_memory(entry->full);
+}
+
+// ---- registration ----
+
 // The registry's entry of a device, NULL when it has none.
-static struct device** find_entry(const struct device* device)
+static registered_device_t* find_entry(const struct device* device)
 {
     for (int i = 0; i < get_device_count(); ++i) {
-        struct device** entry = get_vector_data(devices, i);
-        if (*entry == device) return entry;
+        registered_device_t* entry = get_vector_data(devices, i);
+        if (entry->device == device) return entry;
     }
     return NULL;
 }
 
-int register_device(struct device* device)
+static int start_device(struct device* device)
 {
-    TENGINE_RETURN_IF_ERROR(check_device(device));
-    if (!devices) devices = create_vector(sizeof(struct device*), NULL);
-    if (!devices) return tengine_error_set(TENGINE_ENOMEM, "no memory for the device registry");
     tengine_error_clear();
     const int status = device->interface->init(device);
-    if (status < 0) {
-        if (tengine_error_code() == 0)
-            tengine_error_set(TENGINE_EDEVICE, "device '%s': init returned %d", device->name,
-                              status);
-        return tengine_error_code();
-    }
-    if (push_vector_data(devices, &device) == 0) return TENGINE_OK;
+    if (status >= 0) return TENGINE_OK;
+    if (tengine_error_code() == 0)
+        tengine_error_set(TENGINE_EDEVICE, "device '%s': init returned %d", device->name, status);
+    return tengine_error_code();
+}
+
+static int enter_device(const registered_device_t* entry)
+{
+    struct device* device = entry->device;
+    if (!devices) devices = create_vector(sizeof *entry, NULL);
+    if (!devices) return tengine_error_set(TENGINE_ENOMEM, "no memory for the device registry");
+    TENGINE_RETURN_IF_ERROR(start_device(device));
+    if (push_vector_data(devices, entry) == 0) return TENGINE_OK;
     device->interface->release_device(device);
     return tengine_error_set(TENGINE_ENOMEM, "no memory to register device '%s'", device->name);
 }
 
+int register_ir_device(struct device* device, const ir_abi_t* abi)
+{
+    TENGINE_RETURN_IF_ERROR(check_device(device));
+    TENGINE_RETURN_IF_ERROR(check_tables(device, abi));
+    registered_device_t entry = {.device = device, .own = *device};
+    TENGINE_RETURN_IF_ERROR(lengthen_tables(&entry, abi));
+    const int status = enter_device(&entry);
+    if (status < 0) give_back_tables(&entry);
+    return status;
+}
+
+static void leave_device(struct device* device)
+{
+    remove_vector_via_pointer(devices, find_entry(device));
+    if (first_device == device) first_device = NULL;
+    if (get_vector_num(devices) > 0) return;
+    release_vector(devices);
+    devices = NULL;
+}
+
 int unregister_device(struct device* device)
 {
-    if (remove_vector_via_pointer(devices, find_entry(device)) < 0)
+    const registered_device_t* found = find_entry(device);
+    if (!found)
         return tengine_error_set(TENGINE_ENOENT, "device '%s' is not registered",
                                  device && device->name ? device->name : "");
-    if (first_device == device) first_device = NULL;
-    if (get_vector_num(devices) == 0) {
-        release_vector(devices);
-        devices = NULL;
-    }
-    if (device->interface->release_device(device) < 0)
+    registered_device_t entry = *found;
+    leave_device(device);
+    const int status = device->interface->release_device(device);
+    give_back_tables(&entry);
+    if (status < 0)
         return tengine_error_set(TENGINE_EDEVICE, "device '%s': release_device failed",
                                  device->name);
     return TENGINE_OK;

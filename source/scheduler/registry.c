@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "graph/option.h"
+#include "module/abi.h"
 #include "module/module.h"
 #include "optimizer/optimizer.h"
 #include "scheduler/scheduler.h"
@@ -55,9 +56,10 @@ static int check_scheduler(const struct scheduler* scheduler)
     return TENGINE_OK;
 }
 
-int register_scheduler(struct scheduler* scheduler)
+int register_ir_scheduler(struct scheduler* scheduler, const ir_abi_t* abi)
 {
     TENGINE_RETURN_IF_ERROR(check_scheduler(scheduler));
+    TENGINE_RETURN_IF_ERROR(check_ir_abi("scheduler", scheduler->name, abi));
     if (!registered) registered = create_vector(sizeof(struct scheduler*), NULL);
     if (!registered || push_vector_data(registered, &scheduler) < 0)
         return tengine_error_set(TENGINE_ENOMEM, "no memory to register scheduler '%s'",
@@ -85,6 +87,12 @@ int unregister_scheduler(struct scheduler* scheduler)
     }
     if (scheduler->release) scheduler->release(scheduler);
     return TENGINE_OK;
+}
+
+void release_schedulers(void)
+{
+    while (get_vector_num(registered) > 0)
+        unregister_scheduler(*(struct scheduler**)get_vector_data(registered, 0));
 }
 
 int require_ir_scheduler(const char* name, struct scheduler** out_scheduler)

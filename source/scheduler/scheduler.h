@@ -47,6 +47,9 @@ int require_ir_scheduler(const char* name, struct scheduler** out_scheduler);
 // The one the context names, else that of the first device, else the synchronous one.
 int choose_ir_scheduler(const struct graph* source, struct scheduler** out_scheduler);
 
+// Unregisters the schedulers that are still registered; the built-in ones stay.
+void release_schedulers(void);
+
 // The built-in schedulers (sync.c, pipeline.c).
 struct scheduler* get_sync_scheduler(void);
 struct scheduler* get_pipeline_scheduler(void);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "module/module.h"
 
+#include <cstddef>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <string>
 
@@ -71,6 +73,92 @@ TEST(Module, AFailingInitKeepsTheDeviceOut)
     EXPECT_EQ(register_device(&device), TENGINE_EDEVICE);
     EXPECT_STREQ(tengine_error_message(), "device 'failing': init returned -5");
     EXPECT_EQ(find_device_via_name("failing"), nullptr);
+}
+
+// ---- devices that were compiled against other headers ----
+
+// A device whose tables end early; what follows in memory is not the table's.
+class ShortDevice
+{
+  public:
+    explicit ShortDevice(const char* name) : abi_(IR_ABI), whole_("whole"), device_(*whole_.get())
+    {
+        interface_ = *device_.interface;
+        allocator_ = *device_.allocator;
+        std::memset(reinterpret_cast<char*>(&interface_) + offsetof(struct interface, save), 0x5a,
+                    sizeof interface_ - offsetof(struct interface, save));
+        std::memset(reinterpret_cast<char*>(&allocator_) + offsetof(struct allocator, inspect),
+                    0x5a, sizeof allocator_ - offsetof(struct allocator, inspect));
+        device_.name = name;
+        device_.interface = &interface_;
+        device_.allocator = &allocator_;
+        abi_.interface_size = offsetof(struct interface, save);
+        abi_.allocator_size = offsetof(struct allocator, inspect);
+    }
+
+    ir_abi_t abi_;
+    TestDevice whole_;
+    struct device device_;
+    struct interface interface_;
+    struct allocator allocator_;
+};
+
+TEST(DeviceAbi, ShorterTablesAreFilledUp)
+{
+    ShortDevice old("old");
+    ASSERT_EQ(register_ir_device(&old.device_, &old.abi_), TENGINE_OK) << tengine_error_message();
+    EXPECT_EQ(old.device_.interface->run, old.interface_.run);
+    EXPECT_FALSE(old.device_.interface->save);
+    EXPECT_FALSE(old.device_.interface->option);
+    EXPECT_FALSE(old.device_.allocator->inspect);
+    EXPECT_FALSE(old.device_.allocator->survey);
+    EXPECT_EQ(find_device_via_name("old"), &old.device_);
+    ASSERT_EQ(unregister_device(&old.device_), TENGINE_OK);
+    EXPECT_EQ(old.device_.interface, &old.interface_);
+    EXPECT_EQ(old.device_.allocator, &old.allocator_);
+}
+
+TEST(DeviceAbi, ALaterMinorVersionIsTaken)
+{
+    ShortDevice later("later");
+    later.abi_ = IR_ABI;
+    later.abi_.minor += 3;
+    later.abi_.interface_size += 8;
+    later.device_ = *later.whole_.get();
+    later.device_.name = "later";
+    ASSERT_EQ(register_ir_device(&later.device_, &later.abi_), TENGINE_OK);
+    EXPECT_EQ(unregister_device(&later.device_), TENGINE_OK);
+}
+
+TEST(DeviceAbi, AnotherMajorVersionIsRefusedWithBothVersions)
+{
+    ShortDevice other("other");
+    other.abi_.major = IR_ABI_MAJOR + 1;
+    other.abi_.minor = 7;
+    EXPECT_EQ(register_ir_device(&other.device_, &other.abi_), TENGINE_EVERSION);
+    EXPECT_STREQ(tengine_error_message(),
+                 "device 'other' was compiled for device ABI 2.7; this library has 1.0");
+    EXPECT_EQ(other.device_.interface, &other.interface_);
+    EXPECT_FALSE(find_device_via_name("other"));
+}
+
+TEST(DeviceAbi, TablesShorterThanTheFirstOnesAreRefused)
+{
+    ShortDevice tiny("tiny");
+    tiny.abi_.interface_size = 8;
+    EXPECT_EQ(register_ir_device(&tiny.device_, &tiny.abi_), TENGINE_EINVAL);
+    ShortDevice strange("strange");
+    ++strange.abi_.device_size;
+    EXPECT_EQ(register_ir_device(&strange.device_, &strange.abi_), TENGINE_EVERSION);
+    EXPECT_EQ(register_ir_device(&strange.device_, nullptr), TENGINE_EINVAL);
+}
+
+TEST(DeviceAbi, AFailingInitGivesTheTablesBack)
+{
+    ShortDevice failing("failing");
+    failing.interface_.init = [](struct device*) { return -5; };
+    EXPECT_EQ(register_ir_device(&failing.device_, &failing.abi_), TENGINE_EDEVICE);
+    EXPECT_EQ(failing.device_.interface, &failing.interface_);
 }
 
 TEST(Module, TheFirstDeviceCanBeChosen)

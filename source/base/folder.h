@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is in a folder.
+#pragma once
+
+#include <stdbool.h>
+
+#include "tengine/vector.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+bool is_folder(const char* path);
+
+// The paths of the entries of the folder whose names end with `ending`, without those whose names
+// begin with a dot, sorted: a vector of char*, which release_vector() frees. TENGINE_EIO with the
+// system's reason.
+int list_folder(const char* path, const char* ending, struct vector** out_paths);
+
+#ifdef __cplusplus
+}
+#endif
