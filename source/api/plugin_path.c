@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // C API, group Plug-ins: where plug-ins are found, a file, a folder, or what the environment lists.
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/check.h"
@@ -43,15 +42,22 @@ int tengine_plugin_load(const char* path)
     return loaded < 0 ? api_result(loaded) : loaded;
 }
 
+static void load_or_skip(const char* path)
+{
+    if (load_path(path, "TENGINE_PLUGIN_PATH") < 0)
+        TLOG_ERR("skipped %s: %s", path, tengine_error_message());
+}
+
 void load_environment_plugins(void)
 {
     const char* list = get_trusted_environment("TENGINE_PLUGIN_PATH");
     char* copy = list ? duplicate_string(list) : NULL;
-    char* rest = copy;
-    for (char* path = copy ? strtok_r(copy, ":", &rest) : NULL; path;
-         path = strtok_r(NULL, ":", &rest))
-        if (load_path(path, "TENGINE_PLUGIN_PATH") < 0)
-            TLOG_ERR("skipped %s: %s", path, tengine_error_message());
+    for (char* path = copy; path;) {
+        char* colon = strchr(path, ':');
+        if (colon) *colon = '\0';
+        if (*path) load_or_skip(path);
+        path = colon ? colon + 1 : NULL;
+    }
     free_memory(copy);
     tengine_error_clear();
 }
