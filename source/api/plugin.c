@@ -173,6 +173,16 @@ static int fail_plugin(const char* function, const char* name)
     return tengine_error_set(code, "%s: plug-in '%s': %s", function, name, cause);
 }
 
+// The same before the plug-in's name is known; the loader's sentences have the file already.
+static int fail_file(const char* function, const char* file)
+{
+    char cause[512];
+    const int code = tengine_error_code();
+    snprintf(cause, sizeof cause, "%s", tengine_error_message());
+    return tengine_error_set(code, "%s: %s%s%s", function, file ? file : "", file ? ": " : "",
+                             cause);
+}
+
 static int call_plugin(const plugin_t* plugin, const char* function, const char* entry_name,
                        int (*entry)(void))
 {
@@ -232,7 +242,7 @@ static int read_entry(const plugin_t* plugin, const tengine_plugin_t** out_entry
     dynamic_function_t function;
     *out_entry = NULL;
     if (find_dynamic_function(plugin->library, "tengine_plugin", &function) < 0)
-        return TENGINE_ENOENT;
+        return tengine_error_set(TENGINE_ENOENT, "it does not export tengine_plugin()");
     const tengine_plugin_t* entry = ((const tengine_plugin_t* (*)(void))function)();
     if (!entry || entry->size < offsetof(tengine_plugin_t, release) || !entry->name ||
         !*entry->name || !entry->init)
@@ -268,11 +278,9 @@ static int load_library(plugin_t* plugin, const char* name, const char* file, co
 {
     const tengine_plugin_t* entry;
     int (*init)(void);
-    if (open_dynamic_library(file, &plugin->library) < 0)
-        return fail_plugin(function, name ? name : file);
+    if (open_dynamic_library(file, &plugin->library) < 0) return fail_file(function, NULL);
     const int status = read_entry(plugin, &entry);
-    if (status < 0 && !(status == TENGINE_ENOENT && name))
-        return fail_plugin(function, name ? name : file);
+    if (status < 0 && !(status == TENGINE_ENOENT && name)) return fail_file(function, file);
     if (!name) name = entry->name;
     TENGINE_RETURN_IF_ERROR(check_new_name(name, function));
     if (!describe_plugin(plugin, name, file, entry))

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one contract of everything that can run a network: struct device (ir_device_t). A device is a
+// folder with <name>_device.{c,cc} that registers one of these; docs/add-a-device.md walks through
+// it and source/device/skeleton is what one copies. Graph objects are in ir.h.
+//
+// Every entry returns 0 or a negative TENGINE_E... code after tengine_error_set(). Entries marked
+// (optional) may be NULL; the core then does what is said there. Tables of functions grow at their
+// end only, so that designated initialisers keep compiling, and a device that was compiled against
+// shorter ones keeps working: docs/compatibility.md.
+#pragma once
+
+#include "tengine/ir.h"
+#include "tengine/log.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct device;
+struct scheduler;
+
+// ---- the device ABI ----
+
+// Another major version is refused at registration. A minor version adds to the end of tables.
+#define IR_ABI_MAJOR 1
+#define IR_ABI_MINOR 0
+
+// What a device was compiled against: the version, and the bytes of the tables that it fills.
+typedef struct ir_abi
+{
+    uint16_t major;
+    uint16_t minor;
+    uint16_t device_size;     // never changes: devices embed it
+    uint16_t scheduler_size;  // never changes, for the same reason
+    uint16_t interface_size;
+    uint16_t allocator_size;
+    uint16_t optimizer_size;
+    uint16_t reserved;  // 0
+} ir_abi_t;
+
+// That of the file that this stands in, as an initialiser.
+#define IR_ABI                                                                              \
+    {                                                                                       \
+        IR_ABI_MAJOR, IR_ABI_MINOR, sizeof(struct device), sizeof(struct scheduler),        \
+            sizeof(struct interface), sizeof(struct allocator), sizeof(struct optimizer), 0 \
+    }
+
+// ---- what a device says of a node ----
+
+// What a device says of one node (allocator.inspect).
+#define IR_VERDICT_YES 0
+#define IR_VERDICT_NO 1         // cannot
+#define IR_VERDICT_NOT_WORTH 2  // could, but another device should
+
+// Why not (ir_verdict_t.code): X(name, value, word, phrase), values never reused. Reports say the
+// word, and the log the phrase, in which {device}, {operator}, {attribute} and {value} are those of
+// the node.
+#define IR_REASON_LIST(X)                                                  \
+    X(IR_REASON_NONE, 0, "none", "{device} refused")                       \
+    /* the operator is not in the device's list */                         \
+    X(IR_REASON_OPERATOR, 1, "operator", "{device} has no {operator}")     \
+    /* the type of an input or output */                                   \
+    X(IR_REASON_DATA_TYPE, 2, "data type", "{device} refuses {value}")     \
+    /* the value of a parameter */                                         \
+    X(IR_REASON_ATTRIBUTE, 3, "attribute", "{device} refuses {attribute}") \
+    /* rank, size or a shape known at run time only */                     \
+    X(IR_REASON_SHAPE, 4, "shape", "{device} refuses shapes")              \
+    /* an input that must be constant is not, or the other way round */    \
+    X(IR_REASON_CONSTANT, 5, "constant", "{device} wants other constants") \
+    /* it would not pay */                                                 \
+    X(IR_REASON_COST, 6, "cost", "{device} would not pay")                 \
+    /* the user wants the node elsewhere */                                \
+    X(IR_REASON_AFFINITY, 7, "affinity", "affinity rules out {device}")    \
+    /* the device's evaluation() handed it back */                         \
+    X(IR_REASON_HANDBACK, 8, "handback", "{device} handed back")           \
+    /* the device's pre_run() failed */                                    \
+    X(IR_REASON_COMPILE, 9, "compile", "{device} failed to compile")       \
+    /* the device's run() failed, or did not return in time */             \
+    X(IR_REASON_RUN, 10, "run", "{device} failed to run")                  \
+    /* the device failed to answer */                                      \
+    X(IR_REASON_DEVICE, 11, "device", "{device} failed to answer")
+
+enum ir_reason
+{
+#define IR_REASON_ENUM(name, value, word, phrase) name = value,
+    IR_REASON_LIST(IR_REASON_ENUM)
+#undef IR_REASON_ENUM
+};
+
+typedef struct ir_verdict
+{
+    int verdict;         // IR_VERDICT_*
+    int code;            // IR_REASON_*
+    char attribute[32];  // the parameter or tensor in question, "" if none
+    char value[32];      // its value
+    char message[160];   // one sentence
+    int group;           // with YES: nodes of different groups share no part; 0: with any
+    int reserved[7];     // 0
+} ir_verdict_t;
+
+// A device that did not take a node (node.refusal_list).
+typedef struct ir_refusal
+{
+    struct device* device;
+    ir_verdict_t verdict;
+} ir_refusal_t;
+
+// Fills `verdict` with a refusal; the message is formatted, `attribute` and `value` may be "".
+TENGINE_API void refuse_ir_node(ir_verdict_t* verdict, int code, const char* attribute,
+                                const char* value, const char* format, ...) TENGINE_PRINTF(5, 6);
+
+// What a device counted in a run (interface.count): bytes moved, cycles of a unit, energy.
+typedef struct ir_counter
+{
+    char name[48];  // "weight stall"
+    char unit[16];  // "cycles", "B", "%", "pJ"; "" for a plain number
+    double value;
+} ir_counter_t;
+
+// An option by key of a device (interface.option).
+typedef struct ir_device_option
+{
+    const char* key;      // without the device's name and the dot
+    const char* initial;  // what it is when it is not set, as text
+    const char* help;     // what it does and what it may be, in one sentence
+} ir_device_option_t;
+
+// What a compiled part holds of the process's memory (interface.memory), in bytes. What is the
+// core's is not counted: constants, tensors at the part's borders, tensors that own their memory.
+typedef struct ir_part_memory
+{
+    int64_t compiled;  // packed weights, programs: from pre_run until release_graph
+    int64_t arena;     // tensors inside the part, and scratch
+} ir_part_memory_t;
+
+typedef struct interface
+{
+    // Once, at registration. A failure is reported with the device's name and stops init_tengine.
+    int (*init)(struct device* device);
+    // Allocates, converts layouts, compiles; keeps its work in subgraph->device_graph. After
+    // post_run it may come again with new shapes and then finds the old device_graph. (In this
+    // version every prerun makes new parts, whose device_graph is NULL.)
+    // `subgraph` is the one part of a graph of its own, subgraph->graph, whose inputs and outputs
+    // are the part's. `options`: the context's copy of this device's option struct, or NULL.
+    // On a failure the part is halved and tried again; single nodes go to the default device.
+    int (*pre_run)(struct device* device, struct subgraph* subgraph, void* options);
+    // Reads tensor->data of the subgraph's inputs and writes tensor->data of its outputs, which
+    // is set unless the shape is known at run time only: then the device sets the shape and
+    // calls allocate_ir_tensor(). `data` may be another from run to run. Anything but 0 is a
+    // failure: the part is then run on the default device, from now on until the next prerun.
+    int (*run)(struct device* device, struct subgraph* subgraph);
+    // Clears what belongs to a run; leaves device_graph.
+    int (*post_run)(struct device* device, struct subgraph* subgraph);
+    // (optional, both or none) Start a run and return; then async_wait: 1 finished, 0 not yet
+    // (try_wait only), negative failed. A subgraph has one run at a time, but several subgraphs of
+    // the device may be under way. All calls for one graph come from one thread. The pipeline
+    // scheduler calls them, the sync scheduler does not.
+    int (*async_run)(struct device* device, struct subgraph* subgraph);
+    int (*async_wait)(struct device* device, struct subgraph* subgraph, int try_wait);
+    // (optional) Frees device_graph when the graph is destroyed or the part is gone.
+    int (*release_graph)(struct device* device, void* device_graph);
+    // Once, at unregistration.
+    int (*release_device)(struct device* device);
+    // (optional) The compiled subgraph to bytes and back. `out_data` is allocated with
+    // alloc_memory() and owned by the caller. Not called in this version.
+    int (*save)(struct device* device, struct subgraph* subgraph, void** out_data,
+                size_t* out_size);
+    int (*load)(struct device* device, struct subgraph* subgraph, const void* data, size_t size);
+    // (optional) One line on what the device runs on and chose there ("AVX3; OpenBLAS SkylakeX"),
+    // for reports. Lives as long as the device.
+    const char* (*features)(struct device* device);
+    // (optional) Whether the device has an option `key` and it may have `value`: TENGINE_ENOENT or
+    // TENGINE_EINVAL with a sentence that says what would be accepted. Nothing is stored: inspect
+    // and pre_run ask get_ir_device_option(). NULL: the device has no options by key.
+    int (*check_option)(struct device* device, const char* key, const char* value);
+    // (optional) After a run with run_options.profile: the time each node took in it, in ns, in the
+    // order of subgraph->node_list; -1 where it cannot tell.
+    int (*measure)(struct device* device, struct subgraph* subgraph, int64_t* out_node_ns);
+    // (optional) What the device counted in the last run: appends ir_counter_t. Called between
+    // runs, when somebody wants to know. A device that is simulated counts what it took by its own
+    // clock as "time" in "ms", and measure() is by that clock too: reports then do not take the
+    // time of run() for its own.
+    int (*count)(struct device* device, struct subgraph* subgraph, struct vector* out_counters);
+    // (optional) The run that is under way was given up (option run.watchdog_ms): it should return
+    // soon, whatever it returns. Once, from another thread than run's.
+    void (*cancel)(struct device* device, struct subgraph* subgraph);
+    // (optional) What the part holds now; called between runs. `out_memory` comes in as zeroes.
+    // NULL: reports show subgraph->plan_bytes as the arena and say that the rest is not known.
+    int (*memory)(struct device* device, struct subgraph* subgraph, ir_part_memory_t* out_memory);
+    // (optional) The options that check_option() knows, for lists of them: the one at `index`, from
+    // 0 on; NULL behind the last. It lives as long as the device.
+    const ir_device_option_t* (*option)(struct device* device, int index);
+} ir_interface_t;
+
+typedef struct allocator
+{
+    // Appends operator ids (int, from get_op_type) to allowed_ops and blocked_ops, and
+    // TENGINE_DT_* (int) to precision. An operator in neither list is not taken.
+    int (*describe)(struct device* device, struct vector* allowed_ops, struct vector* blocked_ops,
+                    struct vector* precision);
+    // (optional) A look at a whole part before it is compiled: appends to `nodes` the indices of
+    // those it hands back, and to `tensors` those of tensors whose writers it hands back (int, of
+    // subgraph->graph). The nodes go to the next device that takes them.
+    int (*evaluation)(struct device* device, struct subgraph* subgraph, struct vector* tensors,
+                      struct vector* nodes);
+    // (optional) Memory of the subgraph's border tensors; NULL: the core plans it in host memory.
+    int (*allocate)(struct device* device, struct subgraph* subgraph);
+    int (*release)(struct device* device, struct subgraph* subgraph);
+    // (optional) Judges one node whose operator `describe` lists, whose computed tensors have types
+    // in `precision` and whose shapes are known: parameters, constants, sizes. The default device
+    // is asked about every node it lists. NULL: takes them all. `out_verdict` comes in as YES.
+    // Anything but 0 is a refusal too, but for a TENGINE_ENOMEM that was recorded, here and in
+    // describe, evaluation and estimate: it says nothing of the node, so prerun_graph fails with
+    // it.
+    int (*inspect)(struct device* device, const struct node* node, ir_verdict_t* out_verdict);
+    // (optional) Predicted time of one run of the node in ms, without moving its tensors to the
+    // device and back; node->graph->run_options says with how many threads. A part whose device
+    // saves less time than the moving costs goes to the next device. NULL: predicted from MACs and
+    // bytes for reports, and the device keeps every part.
+    int (*estimate)(struct device* device, const struct node* node, double* out_ms);
+    // (optional) A look at the whole graph, once in each preparation, before the first inspect: the
+    // place to read options and to find patterns of several nodes. What it finds is the device's
+    // own, in `privacy`, until the next survey of a graph on the same thread. Shapes and types are
+    // known as far as they do not depend on data. A failure fails prerun_graph.
+    int (*survey)(struct device* device, const struct graph* graph);
+} ir_allocator_t;
+
+typedef struct optimizer
+{
+    // (optional) Fills graph->subgraph_list, with every node in one part and no two parts that
+    // need each other; it is checked. Called for the graph's first device. Nodes that the user's
+    // affinity wants elsewhere are moved there afterwards, and parts are then made anew.
+    // NULL: split_graph_node_to_sub_graph().
+    int (*split_graph)(struct graph* ir_graph);
+    // (optional) Rewrites what the device wants to compute in a precision (TENGINE_MODE_*), before
+    // the graph is split; nodes with keep_float stay. Devices are called in the context's order,
+    // the default device last, and all see the whole graph: nodes by indices in topological order,
+    // constants without a producer. What a device leaves may have gaps and disorder.
+    // NULL: apply_ir_precision().
+    int (*optimize_graph)(struct graph* ir_graph, int precision);
+} ir_optimizer_t;
+
+// Walks the subgraphs of an execution graph, which the core has compiled. run_ir_subgraph() is what
+// it does with each.
+typedef struct scheduler
+{
+    const char* name;
+    // (optional) Once the parts are compiled; graph->attribute->scheduler_privacy is its own.
+    int (*prerun)(struct scheduler* scheduler, struct graph* graph);
+    // block 0: return at once where the scheduler can; else as block 1.
+    int (*run)(struct scheduler* scheduler, struct graph* graph, int block);
+    // Waits for the oldest run under way: 1 done, also when none is under way; negative: it failed.
+    int (*wait)(struct scheduler* scheduler, struct graph* graph);
+    // (optional) Undoes prerun; waits for what is under way.
+    int (*postrun)(struct scheduler* scheduler, struct graph* graph);
+    // (optional) At unregistration.
+    void (*release)(struct scheduler* scheduler);
+    // (optional) As wait, but returns 0 when the run has not finished. NULL: run() never leaves
+    // one under way.
+    int (*try_wait)(struct scheduler* scheduler, struct graph* graph);
+    // Nonzero: parts may run at the same time, so tensors between them share no memory.
+    int concurrent;
+} ir_scheduler_t;
+
+typedef struct device
+{
+    const char* name;
+    struct interface* interface;
+    struct allocator* allocator;
+    struct optimizer* optimizer;  // (optional)
+    // (optional) Walks graphs whose first device this is, unless the context names a scheduler.
+    struct scheduler* scheduler;
+    void* privacy;  // the device's own state
+} ir_device_t;
+
+// Clears all members and sets the name (not copied).
+TENGINE_API void init_ir_device(struct device* device, const char* name);
+
+// ---- registries; not while graphs run on other threads ----
+// What is unregistered must not be in use any more: a device by a context's list or a prepared
+// graph, a scheduler by a prepared graph.
+
+// Calls interface->init; the device and its tables, which must be complete by then, must outlive
+// its registration. While it lasts, `interface`, `allocator` and `optimizer` may point to copies
+// that are as long as the library knows them. TENGINE_EEXIST for a name that is taken,
+// TENGINE_EINVAL when name, interface, allocator or an entry not marked (optional) is missing,
+// TENGINE_EVERSION for another major version of the ABI.
+TENGINE_API int register_ir_device(struct device* device, const ir_abi_t* abi);
+static inline int register_device(struct device* device)
+{
+    static const ir_abi_t abi = IR_ABI;
+    return register_ir_device(device, &abi);
+}
+TENGINE_API int unregister_device(struct device* device);
+// At file scope: defines register_<name>_device() and unregister_<name>_device(), which the
+// generated registration calls; `name` is that of the folder. A device that does more there writes
+// the two functions itself.
+#define TENGINE_DEFINE_DEVICE(name, pointer) TENGINE_DEFINE_REGISTRATION(name, device, pointer)
+// The same for anything with a register_<kind>() and an unregister_<kind>().
+#define TENGINE_DEFINE_REGISTRATION(name, kind, pointer)    \
+    TENGINE_C_LINKAGE int register_##name##_##kind(void);   \
+    TENGINE_C_LINKAGE int unregister_##name##_##kind(void); \
+    TENGINE_C_LINKAGE int register_##name##_##kind(void)    \
+    {                                                       \
+        return register_##kind(pointer);                    \
+    }                                                       \
+    TENGINE_C_LINKAGE int unregister_##name##_##kind(void)  \
+    {                                                       \
+        return unregister_##kind(pointer);                  \
+    }                                                       \
+    struct kind
+
+TENGINE_API struct device* find_device_via_name(const char* name);
+TENGINE_API struct device* find_device_via_index(int index);
+TENGINE_API struct device* find_default_device(void);
+TENGINE_API int get_device_count(void);
+
+// Schedulers that a context's option "scheduler" can name, beside the built-in ones; the scheduler
+// must outlive its registration. TENGINE_EEXIST for a name that is taken, TENGINE_EINVAL when name,
+// run or wait is missing, TENGINE_ENOENT when it is not registered, TENGINE_EVERSION as above.
+// release_tengine unregisters those that are left.
+TENGINE_API int register_ir_scheduler(struct scheduler* scheduler, const ir_abi_t* abi);
+static inline int register_scheduler(struct scheduler* scheduler)
+{
+    static const ir_abi_t abi = IR_ABI;
+    return register_ir_scheduler(scheduler, &abi);
+}
+TENGINE_API int unregister_scheduler(struct scheduler* scheduler);
+TENGINE_API struct scheduler* find_scheduler_via_name(const char* name);
+TENGINE_API struct scheduler* find_scheduler_via_index(int index);
+TENGINE_API int get_scheduler_count(void);
+
+// ---- what the core does for devices and schedulers ----
+
+// The default split of an execution graph, for a device's split_graph that only wants to do
+// something before or after it. Fills graph->subgraph_list.
+TENGINE_API int split_graph_node_to_sub_graph(struct graph* graph);
+
+// For a device's own split_graph: a new part of `device` at the end of graph->subgraph_list, NULL
+// when out of memory; and the nodes of a part, by their indices in the graph, which are copied.
+TENGINE_API struct subgraph* create_ir_subgraph(struct graph* graph, struct device* device);
+TENGINE_API int set_ir_subgraph_nodes(struct subgraph* subgraph, const int32_t nodes[], int number);
+
+// What the core does for a device without optimize_graph: where describe() lists the data type of
+// `precision`, the nodes that the device takes in it become such, by quantize_ir_graph() for
+// TENGINE_MODE_INT8 and _UINT8 and by convert_ir_graph() for _FP16 and _BF16. Else nothing.
+TENGINE_API int apply_ir_precision(struct graph* graph, struct device* device, int precision);
+// For optimize_graph: float nodes whose operands and results are quantised become integer nodes
+// that give the same bytes (docs/precision.md): QLinearConv, QLinearMatMul, com.microsoft.QGemm,
+// .QLinearAdd, .QLinearMul, .QLinearAveragePool, .QLinearGlobalAveragePool, tengine.Lookup, and
+// what moves values on bytes. Each candidate is built, and stays when the device takes it:
+// describe, inspect, and the user's affinity. Tensors are quantised by QuantizeLinear and
+// DequantizeLinear, or by calibration: then `data_type`, TENGINE_DT_INT8 or TENGINE_DT_UINT8, is
+// that of their bytes. Names stay; indices change. TENGINE_ENOENT: the graph does not have the
+// device.
+TENGINE_API int quantize_ir_graph(struct graph* graph, struct device* device, int data_type);
+// The same for floats: fp32 nodes that the device takes in `data_type`, TENGINE_DT_FP16 or
+// TENGINE_DT_BF16, become such, with one Cast for each tensor where others read or write it.
+// Constants are converted once. Inputs and outputs of the graph keep their types.
+TENGINE_API int convert_ir_graph(struct graph* graph, struct device* device, int data_type);
+
+// The value the graph's context has for `key` of the device, as text; NULL when it was not set. For
+// the entries up to pre_run; a run that is late may outlive the context.
+TENGINE_API const char* get_ir_device_option(const struct graph* graph, const struct device* device,
+                                             const char* key);
+
+// For schedulers: runs one part of an execution graph on its device, once the parts that write its
+// inputs have run. Watches the time and goes over to the default device as the context's options
+// say; a failure is one that this could not mend. Parts that do not need each other may be run on
+// different threads at once.
+TENGINE_API int run_ir_subgraph(struct subgraph* subgraph);
+
+// Id of an operator, for describe(); -1 when there is none. `domain` "" is ONNX.
+TENGINE_API int get_op_type(const char* domain, const char* name);
+TENGINE_API const char* find_op_name(int type);
+// Appends the ids of operators by name, for describe(); unknown names are an error, but for builds
+// with selected operators, which pass over what they do not have. Those of other domains than ONNX
+// have theirs before the name: "com.microsoft.QGemm".
+TENGINE_API int push_op_names(struct vector* ops, const char* const names[], int number);
+
+#ifdef __cplusplus
+}
+#endif

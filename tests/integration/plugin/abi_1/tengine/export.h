@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Visibility and compiler-check attributes of the public headers.
+#pragma once
+
+#if defined(_MSC_VER)
+#define TENGINE_API __declspec(dllexport)
+#define TENGINE_PRINTF(format_index, first_argument)
+#define TENGINE_MUST_USE
+#elif defined(__GNUC__)
+#define TENGINE_API __attribute__((visibility("default")))
+#define TENGINE_PRINTF(format_index, first_argument) \
+    __attribute__((format(printf, format_index, first_argument)))
+#define TENGINE_MUST_USE __attribute__((warn_unused_result))
+#else
+#define TENGINE_API
+#define TENGINE_PRINTF(format_index, first_argument)
+#define TENGINE_MUST_USE
+#endif
+
+// A function that C calls by its name, defined in C or C++.
+#if defined(__cplusplus)
+#define TENGINE_C_LINKAGE extern "C"
+#else
+#define TENGINE_C_LINKAGE
+#endif
+
+// C99 has no unnamed unions; compilers that have them there are told that it is meant.
+#if defined(__GNUC__)
+#define TENGINE_EXTENSION __extension__
+#else
+#define TENGINE_EXTENSION
+#endif
