@@ -15,7 +15,8 @@ function(tengine_install_library)
     write_basic_package_version_file(${PROJECT_BINARY_DIR}/TengineConfigVersion.cmake
         COMPATIBILITY SameMajorVersion)
     install(FILES ${PROJECT_BINARY_DIR}/TengineConfig.cmake
-            ${PROJECT_BINARY_DIR}/TengineConfigVersion.cmake DESTINATION ${package_dir})
+            ${PROJECT_BINARY_DIR}/TengineConfigVersion.cmake
+            ${PROJECT_SOURCE_DIR}/cmake/TenginePlugin.cmake DESTINATION ${package_dir})
     tengine_write_pkg_config()
     install(FILES ${PROJECT_BINARY_DIR}/tengine.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
     set(pages README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md)

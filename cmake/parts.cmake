@@ -17,6 +17,13 @@ macro(tengine_add_device name)
     tengine_set_part_variables(${name} DEVICE ${ARGN})
 endmacro()
 
+# tengine_add_plugin(<name> [VERSION …] SOURCES … …): the same for a folder that can also be built by
+# itself, as a plug-in (TenginePlugin.cmake, which is installed, has the other half).
+macro(tengine_add_plugin name)
+    cmake_parse_arguments(plugin "" "VERSION" "" ${ARGN})
+    tengine_set_part_variables(${name} DEVICE ${plugin_UNPARSED_ARGUMENTS})
+endmacro()
+
 macro(tengine_add_serializer name)
     tengine_set_part_variables(${name} SERIALIZER ${ARGN})
 endmacro()
@@ -70,6 +77,15 @@ endfunction()
 # tengine_add_parts(<kind> <folder> [<external part>…]) builds every part below <folder> and the
 # external ones, and generates their registrations; the default device comes last.
 function(tengine_add_parts kind folder)
+    # Which compiler it is, as folders of Tengine Lite ask.
+    foreach(compiler IN ITEMS GNU:GCC Clang:CLANG MSVC:MSVC)
+        string(REPLACE ":" ";" compiler ${compiler})
+        list(POP_FRONT compiler id)
+        set(TENGINE_COMPILER_${compiler} OFF)
+        if(CMAKE_CXX_COMPILER_ID MATCHES ${id})
+            set(TENGINE_COMPILER_${compiler} ON)
+        endif()
+    endforeach()
     file(GLOB lists CONFIGURE_DEPENDS ${folder}/*/CMakeLists.txt)
     set(directories "")
     foreach(file IN LISTS lists ARGN)
@@ -179,6 +195,10 @@ function(tengine_build_part kind name directory)
     if(NOT in_tree)
         set(compat ${PROJECT_SOURCE_DIR}/include/tengine/compat)
         target_include_directories(${target} PRIVATE ${compat} ${compat}/inside)
+        # Tables are filled by designated initialisers, in C++ as well, and members that were added
+        # to their end are left out.
+        target_compile_options(${target} PRIVATE -Wno-missing-field-initializers
+                               $<$<COMPILE_LANGUAGE:CXX>:-Wno-c++20-extensions>)
     endif()
     target_compile_definitions(${target} PRIVATE ${COMPILER_DEFINES})
     target_compile_options(${target} PRIVATE ${COMPILER_OPTIONS})
