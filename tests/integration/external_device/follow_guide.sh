@@ -1,35 +1,38 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Does what docs/add-a-device.md says, block by block, and checks after each form of the device that
-# a model runs through it: follow_guide.sh <source tree> <work folder> <cache settings>
+# a model runs through it:
+#     follow_guide.sh <source tree> <work folder> <cache settings> <build folder to install>
 # Compilers, archiver and emulator are in the environment.
 set -eu
 TENGINE=$1
 work=$2
 settings=$3
+PREFIX=$work/prefix
 here=$TENGINE/tests/integration/external_device
 
 # A build of an earlier run is kept, all else is made anew.
 mkdir -p "$work/build"
 cd "$work"
-rm -rf blocks npu probe
+rm -rf blocks npu probe prefix reference
 mkdir blocks
+cmake --install "$4" --prefix "$PREFIX" >/dev/null
 [ -e build/CMakeCache.txt ] || cp "$settings" build/CMakeCache.txt
 
 # The guide's fenced blocks as files, in order, with the language as extension.
 awk '/^```/ { inside = !inside; if (inside) file = sprintf("blocks/%02d.%s", ++n, substr($0, 4)); next }
      inside { print > file }' "$TENGINE/docs/add-a-device.md"
 
-# Puts the C block with the table where the skeleton's empty one is, any other in front of the tables
-# of entries.
+# Puts the C block with the table where the skeleton's empty one is, one with kernels in front of it,
+# any other in front of the tables of entries.
 insert_code() {
     place='^static struct interface npu_interface'
-    grep -q '^static const struct npu_kernel npu_kernels' "$1" &&
-        place='^static const struct npu_kernel npu_kernels'
-    awk -v block="$1" -v place="$place" '
+    table='^static const struct npu_kernel npu_kernels'
+    grep -q '^static int run_' "$1" && place=$table
+    awk -v block="$1" -v place="$place" -v skips="$(grep -c "$table" "$1")" '
         $0 ~ place {
             while ((getline line < block) > 0) print line
-            skip = place ~ /kernels$/
+            skip = skips
         }
         !skip { print }
         /^};/ { skip = 0 }' npu/npu_device.c >npu_device.new
@@ -43,16 +46,22 @@ check_device() {
     $EMULATOR ./placement "$TENGINE/examples/data/digits.onnx" "$@" split.prune=0
 }
 
+# A toolchain file confines the search for packages to root directories.
+where=CMAKE_PREFIX_PATH
+[ -z "${CMAKE_TOOLCHAIN_FILE-}" ] || where=CMAKE_FIND_ROOT_PATH
+
 for block in blocks/*; do
     echo "== $block"
     case $block in
         *.sh)
             sed 's/^/+ /' "$block"
-            sed "s|^build/bin/|$EMULATOR &|" "$block" >block
+            sed "s|^build/bin/|$EMULATOR &|; s|^\"\$PREFIX/bin/|$EMULATOR &|
+                 s|-DCMAKE_PREFIX_PATH=|-D$where=|" "$block" >block
             . ./block
             ;;
         *.c) insert_code "$block" ;;
         *.cmake) check_device NPU Relu && cp "$block" npu/CMakeLists.txt ;;
+        *.text) ;;
         *) echo "the guide has a block that is not known here" && exit 1 ;;
     esac
 done

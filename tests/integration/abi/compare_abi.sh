@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Compares what the public headers declare with the baseline: the signatures of all functions that
+# the library exports, and the layout of every structure that these and a plug-in use. Tables of
+# functions may grow at their end. (docs/compatibility.md says what else may change.)
+#     compare_abi.sh <source tree> <folder of generated headers> <libtengine.so> <work folder>
+#                    [--update]
+# With --update the baseline becomes what the headers declare: after an addition, not to hide a break.
+set -eu
+source=$1
+generated=$2
+library=$3
+work=$4
+here=$source/tests/integration/abi
+
+mkdir -p "$work"
+cd "$work"
+{
+    for header in c_api inspect quantize file memory plugin fixed_point custom_op; do
+        [ ! -e "$source/include/tengine/$header.h" ] || echo "#include \"tengine/$header.h\""
+    done
+    nm -D --defined-only "$library" | awk '$2 == "T" { print "__typeof__(" $3 ")* abi_of_" $3 ";" }'
+    echo "struct device abi_device;"
+    echo "struct tengine_plugin abi_plugin;"
+    echo "enum tengine_error abi_error;"
+    echo "enum ir_reason abi_reason;"
+} >probe.c
+${CC:-cc} -g -O0 -shared -fPIC -I "$source/include" -I "$generated" probe.c -o probe.so
+if [ "${5-}" = --update ]; then
+    abidw --no-corpus-path --no-comp-dir-path --no-show-locs --out-file "$here/baseline.xml" probe.so
+    exit
+fi
+if ! abidiff --no-added-syms --suppressions "$here/growth.ini" "$here/baseline.xml" probe.so; then
+    echo "compare_abi.sh: the ABI is not that of $here/baseline.xml" >&2
+    exit 1
+fi
