@@ -174,9 +174,9 @@ static bool read_number(const char* text, double* out_number)
         has_digits = has_digits || end > begin;
     }
     if ((*end == 'e' || *end == 'E') && end[1] != '\0' && strchr("+-0123456789", end[1])) {
-        char* behind;
-        exponent += (double)strtol(end + 1, &behind, 10);
-        end = behind;
+        char* rest;
+        exponent += (double)strtol(end + 1, &rest, 10);
+        end = rest;
     }
     number = exponent < 0 ? number / power_of_ten(-exponent) : number * power_of_ten(exponent);
     *out_number = negative ? -number : number;

@@ -155,8 +155,7 @@ int set_ir_tensor_shape(struct tensor* tensor, const int dims[], int dim_number)
         } else if (__builtin_mul_overflow(product, (int64_t)dims[i], &product) || product > most) {
             return tengine_error_set(
                 TENGINE_ERANGE,
-                "tensor '%s': its %d dimensions make more elements than " MAX_TENSOR_BYTES_TEXT
-                " bytes",
+                "tensor '%s': its %d dimensions make more than " MAX_TENSOR_BYTES_TEXT " bytes",
                 tensor->name, dim_number);
         }
     }

@@ -97,10 +97,10 @@ int add_node_field(struct node* node, const char* name, op_field_kind_t kind)
 {
     const ir_method_t* method = node->op.method;
     if (find_op_field(method, name, 0))
-        return fail_node(node, TENGINE_EEXIST, "has an attribute '%s'", name);
+        return fail_node(node, TENGINE_EEXIST, "already has an attribute '%s'", name);
     if (!(method->traits & OP_OPEN))
         return fail_node(node, TENGINE_ENOTSUP,
-                         "has the attributes of its operator; '%s' cannot be added", name);
+                         "has only the attributes of its operator; '%s' cannot be added", name);
     const size_t most = MOST_PARAM_BYTES - sizeof(struct op_tensor) - MEMBER_ALIGNMENT;
     if (method->param_size > most)
         return fail_node(node, TENGINE_ELIMIT, "has %d attributes, no room for '%s'",

@@ -114,13 +114,13 @@ static int check_devices(const char* devices)
     while (next_ir_affinity_device(&cursor, &name, &length)) {
         if (length == 0)
             return tengine_error_set(TENGINE_EINVAL,
-                                     "affinity: an empty device name in '%.200s'; \"A,B\" are the "
-                                     "devices that may have the nodes, \"!A,B\" those that may not",
+                                     "affinity: empty device name in '%.200s': expected e.g. "
+                                     "\"A,B\" (only these devices) or \"!A,B\" (all but these)",
                                      devices);
         if (name > devices && name[-1] == '!' && !excludes(devices))
             return tengine_error_set(TENGINE_EINVAL,
-                                     "affinity: '%.200s' mixes devices with and without !, which "
-                                     "stands at the front and counts for all",
+                                     "affinity: '%.200s' mixes devices with and without '!': "
+                                     "expected one '!' at the front, for all of them",
                                      devices);
     }
     return TENGINE_OK;
@@ -159,16 +159,16 @@ static void remove_overruled(struct vector* rules)
 int add_ir_graph_affinity(struct graph* graph, const char* nodes, const char* devices)
 {
     if (!nodes || nodes[0] == '\0')
-        return tengine_error_set(TENGINE_EINVAL,
-                                 "affinity: the nodes are %s; give a name, a pattern with * and ?, "
-                                 "or op:<operator>",
-                                 nodes ? "empty" : "NULL");
+        return tengine_error_set(
+            TENGINE_EINVAL,
+            "affinity: the nodes are %s: expected a name, a pattern with * and ?, or op:<operator>",
+            nodes ? "empty" : "NULL");
     if (!devices) return tengine_error_set(TENGINE_EINVAL, "affinity: the devices are NULL");
     TENGINE_RETURN_IF_ERROR(check_devices(devices));
     if (!fits_any_node(nodes, graph))
         return tengine_error_set(TENGINE_ENOENT,
-                                 "affinity: none of the %d nodes of '%.100s' fits '%.200s', which "
-                                 "may be a name, a pattern with * and ?, or op:<operator>",
+                                 "affinity: none of the %d nodes of '%.100s' matches '%.200s': "
+                                 "expected a name, a pattern with * and ?, or op:<operator>",
                                  count_ir_computing_nodes(graph), graph->name, nodes);
     TENGINE_RETURN_IF_ERROR(append_rule(&graph->core->affinity, nodes, devices));
     remove_overruled(graph->core->affinity);

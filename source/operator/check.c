@@ -28,7 +28,8 @@ static int check_count(const struct node* node, const char* what, int number, in
 {
     if (number >= minimum && (maximum < 0 || number <= maximum)) return TENGINE_OK;
     if (maximum < 0)
-        return fail_node(node, TENGINE_EGRAPH, "%d %s, at least %d needed", number, what, minimum);
+        return fail_node(node, TENGINE_EGRAPH, "%d %s, expected at least %d", number, what,
+                         minimum);
     return fail_node(node, TENGINE_EGRAPH, "%d %s, opset %d takes %d to %d", number, what,
                      node->op.version, minimum, maximum);
 }
@@ -52,7 +53,7 @@ int check_node(const struct node* node)
     const int needed = method->max_input < 0 ? node->input_num : method->min_input;
     for (int i = 0; i < needed; ++i)
         if (node->input_tensors[i] < 0)
-            return fail_node(node, TENGINE_EGRAPH, "input %d is absent but not optional", i);
+            return fail_node(node, TENGINE_EGRAPH, "input %d is missing", i);
     for (int i = 0; i < method->field_num; ++i) {
         const op_field_t* field = &method->fields[i];
         if (!field->required || field != find_op_field(method, field->name, node->op.version))

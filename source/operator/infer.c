@@ -41,7 +41,7 @@ int set_node_output(struct node* node, int index, int data_type, const int64_t d
     int narrow[MAX_SHAPE_DIM_NUM];
     if (dim_num > MAX_SHAPE_DIM_NUM)
         return fail_node(node, TENGINE_ERANGE,
-                         "output %d would have %d dimensions, %d are possible", index, dim_num,
+                         "output %d would have %d dimensions, expected at most %d", index, dim_num,
                          MAX_SHAPE_DIM_NUM);
     for (int i = 0; i < dim_num; ++i) {
         if (dims[i] < 0 || dims[i] > INT_MAX)
@@ -65,8 +65,8 @@ int set_node_output_like(struct node* node, int index, const struct tensor* tens
 int normalize_axis(const struct node* node, int64_t axis, int rank, int* out_axis)
 {
     if (axis < -rank || axis >= rank)
-        return fail_node(node, TENGINE_ERANGE, "axis %lld is not in %d..%d", (long long)axis, -rank,
-                         rank - 1);
+        return fail_node(node, TENGINE_ERANGE, "axis %lld is out of range: expected %d to %d",
+                         (long long)axis, -rank, rank - 1);
     *out_axis = (int)(axis < 0 ? axis + rank : axis);
     return TENGINE_OK;
 }
@@ -106,7 +106,7 @@ static int open_list_input(const struct node* node, int index, int capacity,
     if (!tensor->data && !(is_ir_tensor_shape_known(tensor) && tensor->elem_num == 0))
         return OP_SHAPE_LATER;
     if (tensor->elem_num > capacity)
-        return fail_node(node, TENGINE_ERANGE, "input '%s' has %lld values, at most %d make sense",
+        return fail_node(node, TENGINE_ERANGE, "input '%s' has %lld values, expected at most %d",
                          tensor->name, (long long)tensor->elem_num, capacity);
     *out_tensor = tensor;
     return TENGINE_OK;
@@ -125,7 +125,7 @@ static int read_list_input(const struct node* node, int list_input, int capacity
     if (status != TENGINE_OK || !tensor) return status;
     for (int i = 0; i < (int)tensor->elem_num; ++i)
         if (!read_value(tensor, i, out_values))
-            return fail_node(node, TENGINE_EDTYPE, "input '%s' is %s, %s is needed", tensor->name,
+            return fail_node(node, TENGINE_EDTYPE, "input '%s' is %s, expected %s", tensor->name,
                              get_data_type_name(tensor->data_type), accepted);
     *out_num = (int)tensor->elem_num;
     return TENGINE_OK;

@@ -30,7 +30,7 @@ struct node* create_ir_node(struct graph* graph, const char* node_name, int op_t
     const ir_method_t* method = find_op_method(op_type, op_version);
     if (!method) {
         const char* op_name = find_op_name(op_type);
-        tengine_error_set(TENGINE_EOPERATOR, "node '%s': no operator %d (%s) of opset %d",
+        tengine_error_set(TENGINE_EOPERATOR, "node '%s': unknown operator %d (%s) of opset %d",
                           node_name ? node_name : "", op_type, op_name ? op_name : "unknown",
                           op_version);
         return NULL;
@@ -68,7 +68,7 @@ int change_node_method(struct node* node, const char* full_name)
     const ir_method_t* method = find_op_method(type, 0);
     if (!method && is_build_selective()) return fail_left_out(node->name, full_name);
     if (!method)
-        return tengine_error_set(TENGINE_EINTERNAL, "node '%s': no operator '%s'", node->name,
+        return tengine_error_set(TENGINE_EINTERNAL, "node '%s': unknown operator '%s'", node->name,
                                  full_name);
     ir_op_t old = node->op;
     ir_op_t op = {0};

@@ -162,7 +162,7 @@ typedef struct method
     // inputs are known. 0, OP_SHAPE_LATER or an error. NULL: output 0 is like input 0.
     int (*infer_shape)(struct node* node);
     // The types of the outputs alone, for a node whose shapes depend on data: a word an output, of
-    // which the last holds for all behind it. A word is a choice of
+    // the last of which holds for all after it. A word is a choice of
     //     2        the type of input 2, when it is there
     //     @to      what the attribute says: ONNX's number of a type, if it is not 0; the type of a
     //              tensor, if it is given
@@ -211,8 +211,8 @@ typedef struct method
     ROW_IF(OP_IS_SELECTED(com_microsoft_##op), .domain = "com.microsoft", .name = #op, __VA_ARGS__)
 
 // TENGINE_ROW(Softmax, 72, 28, 4, ...): one of Tengine's, its number in the API and in files and
-// the bytes of its record. NAMED_ROW: one whose name is no identifier. OWN_ROW: an operator of the
-// domain that Tengine does not have.
+// the bytes of its record. NAMED_ROW: one whose name is not an identifier. OWN_ROW: an operator of
+// the domain that Tengine does not have.
 #define TENGINE_ROW(op, op_type, file_id, bytes, ...) \
     NAMED_ROW(op, #op, op_type, file_id, bytes, __VA_ARGS__)
 #define NAMED_ROW(op, op_name, op_type, number, bytes, ...)                                  \

@@ -212,7 +212,7 @@ static int fail_absent(const struct node* node, const char* name)
     const int version = node->op.version;
     const op_field_t* other = find_op_field(node->op.method, name, 0);
     if (other && version < other->since)
-        return fail_node(node, TENGINE_ENOENT, "has no attribute '%s' in opset %d, only since %d",
+        return fail_node(node, TENGINE_ENOENT, "has no attribute '%s' in opset %d, only from %d on",
                          name, version, other->since);
     if (other)
         return fail_node(node, TENGINE_ENOENT, "has no attribute '%s' in opset %d, only up to %d",
@@ -238,8 +238,8 @@ static int check_range(const struct node* node, const op_field_t* field, double 
     // A range with only one end given has its other end open.
     const double maximum = field->maximum != 0 || field->minimum < 0 ? field->maximum : DBL_MAX;
     if (!ranged || (value >= field->minimum && value <= maximum)) return TENGINE_OK;
-    return fail_node(node, TENGINE_ERANGE, "attribute '%s' is %g, allowed are %g to %g",
-                     field->name, value, field->minimum, maximum);
+    return fail_node(node, TENGINE_ERANGE, "attribute '%s' is %g, expected %g to %g", field->name,
+                     value, field->minimum, maximum);
 }
 
 int set_node_int(struct node* node, const char* name, int64_t value)
@@ -288,7 +288,7 @@ int set_node_text(struct node* node, const char* name, const char* value, size_t
     if (!copy) return no_memory(node, name);
     if (length) memcpy(copy, value, length);
     if (field->choices && !is_choice(field->choices, copy)) {
-        const int status = fail_node(node, TENGINE_ERANGE, "attribute '%s' is '%s', allowed are %s",
+        const int status = fail_node(node, TENGINE_ERANGE, "attribute '%s' is '%s', expected %s",
                                      name, copy, field->choices);
         free_memory(copy);
         return status;

@@ -63,7 +63,7 @@ static int compare_types(const registered_method_t* a, const registered_method_t
 typedef struct letters
 {
     const char* next;
-    const char* name;  // what follows the dot, NULL behind it
+    const char* name;  // what follows the dot, NULL after it
 } letters_t;
 
 static letters_t letters_of(const registered_method_t* entry)
@@ -214,7 +214,7 @@ static int check_method(int type, const char* name, const ir_method_t* method)
     for (int i = 0; (other = find_row(type, i)) != NULL; ++i)
         if (ranges_overlap(other, method))
             return tengine_error_set(TENGINE_EEXIST,
-                                     "operator '%s': opsets %d..%d are described already", name,
+                                     "operator '%s': opsets %d..%d are already described", name,
                                      method->version, method_until(method));
     return TENGINE_OK;
 }
@@ -265,8 +265,7 @@ int push_op_names(struct vector* ops, const char* const names[], int number)
         int type = get_op_type_by_name(names[i]);
         if (type < 0 && is_build_selective()) continue;
         if (type < 0)
-            return tengine_error_set(TENGINE_EOPERATOR, "'%s' is not an operator known here",
-                                     names[i]);
+            return tengine_error_set(TENGINE_EOPERATOR, "unknown operator '%s'", names[i]);
         if (push_vector_data(ops, &type) < 0)
             return tengine_error_set(TENGINE_ENOMEM, "no memory for a list of operators");
     }

@@ -29,8 +29,8 @@ const char* find_left_out_operator(int file_id)
 
 int fail_left_out(const char* node_name, const char* operator_name)
 {
-    return tengine_error_set(TENGINE_EOPERATOR,
-                             "operator '%s' of node '%s' is not part of this build; see the CMake "
-                             "option TENGINE_OPERATORS",
-                             operator_name, node_name);
+    return tengine_error_set(
+        TENGINE_EOPERATOR,
+        "operator '%s' of node '%s' is not part of this build (CMake option TENGINE_OPERATORS)",
+        operator_name, node_name);
 }

@@ -37,7 +37,7 @@ static int find_chosen_type(const struct node* node, const char* choice)
     return input ? input->data_type : NOT_APPLICABLE;
 }
 
-// The type that the choices at `*rule` make; `*rule` then stands behind them.
+// The type that the choices at `*rule` make; `*rule` then points after them.
 static int read_word(const struct node* node, const char** rule)
 {
     int type = NOT_APPLICABLE;
@@ -62,8 +62,7 @@ int infer_node_types(struct node* node)
         struct tensor* output = get_ir_node_output(node, i);
         if (!output) continue;
         if (type == NOT_APPLICABLE)
-            return fail_node(node, TENGINE_EDTYPE,
-                             "the type of output %d is not one that is supported", i);
+            return fail_node(node, TENGINE_EDTYPE, "the type of output %d is not supported", i);
         TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(output, type));
     }
     return TENGINE_OK;

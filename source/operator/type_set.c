@@ -17,6 +17,6 @@ int require_type(const struct node* node, int index, uint32_t types)
         if (types >> type & 1u)
             length += (size_t)snprintf(names + length, sizeof(names) - length, " %s",
                                        get_data_type_name(type));
-    return fail_node(node, TENGINE_EDTYPE, "input %d '%s' is %s; possible:%s", index, tensor->name,
-                     get_data_type_name(tensor->data_type), names);
+    return fail_node(node, TENGINE_EDTYPE, "input %d '%s' is %s, expected one of:%s", index,
+                     tensor->name, get_data_type_name(tensor->data_type), names);
 }

@@ -46,7 +46,7 @@ typedef struct serializer
     int (*release)(struct serializer* serializer);
     // (optional) Writes a graph in source form (a node for every input and constant), whose
     // operators are those of `dialect`: "" ONNX's, "tengine" Tengine's. A file that cannot be
-    // written whole is not left behind.
+    // written whole is removed.
     int (*save_model)(struct serializer* serializer, const struct graph* ir_graph,
                       const char* fname);
     const char* dialect;

@@ -9,7 +9,7 @@ bool can_count_allocations();
 long count_allocations();
 
 // The call of malloc or its kin whose number from now on this is, by any thread, fails as it does
-// without memory, and with `lasting` all behind it; 0: none does.
+// without memory, and with `lasting` all after it; 0: none does.
 void fail_allocation(long number, bool lasting = false);
 
 // Blocks that are allocated and not freed, and the bytes the allocator set aside for them.

@@ -129,7 +129,7 @@ class AllocationFailureTest : public ApiTest
         return worked;
     }
 
-    // At most `most` of the allocations, evenly spread, fail: each alone, or with all behind it.
+    // At most `most` of the allocations, evenly spread, fail: each alone, or with all after it.
     void expect_clean_failures(const Use& use, bool lasting, long most)
     {
         input_.assign(4096, 0.5f);

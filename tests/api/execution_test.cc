@@ -194,7 +194,7 @@ TEST_F(ExecutionTest, PrerunNamesWhatIsWrong)
     EXPECT_TRUE(failed_with(TENGINE_EGRAPH));
     EXPECT_EQ(run_graph(graph_, 1), -1);
     EXPECT_TRUE(failed_with(TENGINE_ESTATE));
-    // An input nobody writes.
+    // An input that is never written.
     const tensor_t nowhere = create_graph_tensor(graph_, "nowhere", TENGINE_DT_FP32);
     ASSERT_EQ(set_node_input_tensor(add, 1, nowhere), 0);
     EXPECT_EQ(prerun_graph(graph_), -1);

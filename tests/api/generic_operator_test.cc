@@ -31,9 +31,9 @@ TEST_F(GenericOperatorTest, AnUnknownOperatorNeedsAKernel)
     ASSERT_NE(net, nullptr) << get_tengine_error();
     EXPECT_EQ(prerun_graph(net), -1);
     EXPECT_EQ(get_tengine_errno(), TENGINE_EOPERATOR);
-    EXPECT_EQ(last_error(),
-              "operator 'com.example.Mix' of node 'mix' is not known here; give it a kernel with "
-              "set_custom_kernel");
+    EXPECT_EQ(
+        last_error(),
+        "operator 'com.example.Mix' of node 'mix' is unknown; set a kernel with set_custom_kernel");
     const node_t mix = get_graph_node(net, "mix");
     ASSERT_EQ(set_custom_kernel(mix, "CPU", &kernel.ops), 0);
     EXPECT_EQ(prerun_graph(net), -1);
@@ -49,7 +49,7 @@ TEST_F(GenericOperatorTest, AnUnknownOperatorNeedsAKernel)
     tengine_execution_node placed;
     ASSERT_EQ(tengine_graph_get_execution_node(net, 0, &placed), 0);
     EXPECT_STREQ(placed.op, "com.example.Mix");
-    // Nobody else could take it.
+    // No other device could take it.
     kernel.results["bind"] = -1;
     EXPECT_EQ(prerun_graph(net), -1);
     EXPECT_NE(last_error().find("com.example.Mix 'mix': bind"), std::string::npos);

@@ -371,7 +371,7 @@ static const char* cut_end(graph_t graph)
     return NULL;
 }
 
-// "relu" is fed by the program; nobody asks for "data".
+// "relu" is fed by the program; "data" is not read.
 static const char* cut_beginning(graph_t graph)
 {
     static float activations[16];

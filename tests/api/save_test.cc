@@ -172,7 +172,7 @@ TEST_F(SaveTest, FailuresAreToldAndLeaveNothing)
     EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
-// A file that is there stays when it cannot be written anew.
+// A file that is there stays when it cannot be written again.
 TEST_F(SaveTest, AnOldFileSurvivesAFailure)
 {
     const std::string file = path("old.onnx");

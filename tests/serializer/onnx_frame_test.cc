@@ -19,7 +19,7 @@ OnnxBuilder documented_model()
 {
     OnnxBuilder builder;
     builder.model.set_ir_version(3);
-    builder.model.set_producer_name("somebody");
+    builder.model.set_producer_name("producer");
     builder.model.set_doc_string("under a licence");
     auto* opset = builder.model.add_opset_import();
     opset->set_domain("com.example");

@@ -20,7 +20,7 @@ constexpr bool kCountsOurs = false;
 constexpr bool kCountsOurs = true;
 #endif
 
-// A line of /proc/self/status ("VmRSS"), in bytes; 0 where there is no such file.
+// A line of /proc/self/status ("VmRSS"), in bytes; 0 without such a file.
 size_t read_status(const std::string& name)
 {
     std::ifstream file("/proc/self/status");
@@ -38,7 +38,7 @@ bool reset_peak()
     return file.good();
 }
 
-// One constant of floats, whose bytes begin at a multiple of 4 in the file or one byte behind it.
+// One constant of floats, whose bytes begin at a multiple of 4 in the file or one byte after it.
 std::string encode_large_model(bool aligned)
 {
     for (size_t length = 1;; ++length) {

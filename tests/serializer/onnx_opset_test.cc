@@ -103,7 +103,8 @@ TEST_F(OnnxOpsetTest, RangesHaveNoGaps)
 TEST_F(OnnxOpsetTest, NoOperatorIsBlamedForAnOpsetNobodyKnows)
 {
     const Loaded loaded(stamped_model("Relu", NEWEST_KNOWN_OPSET + 1));
-    expect_failure(loaded, TENGINE_ENOTSUP, {"the model is of opset 29", "up to opset 28"});
+    expect_failure(loaded, TENGINE_ENOTSUP,
+                   {"the model has opset 29", "newest supported one is 28"});
     EXPECT_EQ(loaded.message.find("Relu"), std::string::npos) << loaded.message;
 }
 

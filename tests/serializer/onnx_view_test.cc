@@ -170,10 +170,10 @@ TEST_F(OnnxViewTest, ConstantsDoNotShareBytes)
     refer(add_weight(&builder, "from before", onnx::TensorProto::FLOAT, 30), "weights.bin", "80");
     refer(add_weight(&builder, "into", onnx::TensorProto::FLOAT, 30), "weights.bin", "200");
     refer(add_weight(&builder, "before", onnx::TensorProto::FLOAT, 40), "weights.bin", "0");
-    refer(add_weight(&builder, "behind", onnx::TensorProto::FLOAT, 20), "weights.bin", "240");
+    refer(add_weight(&builder, "after", onnx::TensorProto::FLOAT, 20), "weights.bin", "240");
     const Loaded loaded(folder.write("model.onnx", builder.encode()));
     ASSERT_EQ(loaded.status, 0) << loaded.message;
-    for (const char* name : {"late", "before", "behind"})
+    for (const char* name : {"late", "before", "after"})
         EXPECT_TRUE(is_view(loaded, name)) << name;
     for (const char* name : {"tied", "from before", "into"})
         EXPECT_FALSE(is_view(loaded, name)) << name;

@@ -30,7 +30,7 @@ class SyntheticGraph
     struct graph* graph;
 };
 
-// Tengine's operators that a file may hold, but for those of inputs and constants.
+// Tengine's operators that a file may hold, except those of inputs and constants.
 std::vector<const ir_method_t*> list_written_operators();
 
 // Gives every field that stands in files a value that its row allows; a status.

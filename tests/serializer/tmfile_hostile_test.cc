@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that are no tmfile, or one that was made to harm: loading ends with a status and a
+// Bytes that are not a tmfile, or one that was made to harm: loading ends with a status and a
 // sentence, reads nothing outside the bytes, and takes a small multiple of the file's size in
 // memory. The address sanitizer makes this file worth its time.
 #include <algorithm>
@@ -170,7 +170,8 @@ TEST_F(TmfileHostileTest, OffsetsOutsideTheFile)
     for (const uint32_t value : {0xfffffffcu, 0x7ffffffcu, 1u << 20})
         expect_failure(LoadedTmfile(patched(model, 8, value)), TENGINE_EFORMAT,
                        {"list of subgraphs", "ends at"});
-    expect_failure(LoadedTmfile(patched(model, 8, 13)), TENGINE_EFORMAT, {"multiples of 4"});
+    expect_failure(LoadedTmfile(patched(model, 8, 13)), TENGINE_EFORMAT,
+                   {"expected a multiple of 4"});
     expect_failure(LoadedTmfile(patched(model, 8, 0)), TENGINE_EFORMAT, {"no subgraph"});
     // The header as a list: its first word is 2, the second, garbage, is an offset.
     expect_failure(LoadedTmfile(patched(model, 12, 0xfffffff0)), TENGINE_EFORMAT, {"name"});
@@ -180,7 +181,7 @@ TEST_F(TmfileHostileTest, IndicesOutsideTheirLists)
 {
     RawModel model = single_model(21, {});
     model.nodes[1].inputs = {9};
-    expect_failure(LoadedTmfile(model), TENGINE_EFORMAT, {"'y'", "tensor 9", "there are 2"});
+    expect_failure(LoadedTmfile(model), TENGINE_EFORMAT, {"'y'", "tensor 9", "the model has 2"});
     model.nodes[1].inputs = {0};
     model.nodes[1].outputs = {2};
     expect_failure(LoadedTmfile(model), TENGINE_EFORMAT, {"output 0", "tensor 2"});
@@ -221,7 +222,7 @@ TEST_F(TmfileHostileTest, TensorsThatContradictThemselves)
     model.tensors[2].type = 5;
     expect_failure(LoadedTmfile(model), TENGINE_EFORMAT, {"type 5"});
     model.tensors[2].type = TENSOR_TYPE_VAR;
-    expect_failure(LoadedTmfile(model), TENGINE_EGRAPH, {"not of the type of constants"});
+    expect_failure(LoadedTmfile(model), TENGINE_EGRAPH, {"does not have the type of constants"});
 }
 
 TEST_F(TmfileHostileTest, GraphsThatAreNone)
@@ -238,7 +239,7 @@ TEST_F(TmfileHostileTest, GraphsThatAreNone)
     model = single_model(21, {});
     model.tensors.push_back({"loose", {1}});
     model.nodes[1].inputs = {2};
-    expect_failure(LoadedTmfile(model), TENGINE_EGRAPH, {"nothing writes", "'loose'"});
+    expect_failure(LoadedTmfile(model), TENGINE_EGRAPH, {"no node writes", "'loose'"});
     expect_failure(LoadedTmfile(single_model(5, {})), TENGINE_EFORMAT, {"no parameters", "56"});
 }
 

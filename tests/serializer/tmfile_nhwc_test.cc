@@ -149,7 +149,8 @@ TEST_F(TmfileNhwcTest, Reshape)
     const LoadedTmfile two(reshape({1, 7}));
     EXPECT_EQ(ints_of(two, "re_shape"), (std::vector<int64_t>{1, 7}));
     expect_round_trip(two);
-    expect_failure(LoadedTmfile(reshape({1, 2, 3, 4, 5})), TENGINE_ENOTSUP, {"'y'", "5 dims"});
+    expect_failure(LoadedTmfile(reshape({1, 2, 3, 4, 5})), TENGINE_ENOTSUP,
+                   {"'y'", "5 dimensions"});
 }
 
 }  // namespace

@@ -288,7 +288,8 @@ TEST_F(TmfileReaderTest, MissingValuesAreZeroAndWarnedOfOnce)
     const LoadedTmfile loaded(model);
     set_log_sink(nullptr);
     ASSERT_EQ(loaded.status, 0) << loaded.message;
-    EXPECT_EQ(warning, "a model in memory has no values for 2 of its constants; they are zero");
+    EXPECT_EQ(warning,
+              "a model in memory has no values for 2 of its constants; they are set to zero");
     struct tensor* v = loaded.tensor("v");
     EXPECT_EQ(v->f32[v->elem_num - 1], 0);
     EXPECT_EQ(values_of(loaded.tensor("w")), (std::vector<float>{0, 0, 0}));
@@ -308,7 +309,7 @@ TEST_F(TmfileReaderTest, TheWarningOfMissingValuesNamesTheFile)
     set_log_sink([](const char* line) { warning += line; });
     const LoadedTmfile loaded{std::filesystem::path(path)};
     set_log_sink(nullptr);
-    EXPECT_EQ(warning, "'" + path + "' has no values for 1 of its constants; they are zero");
+    EXPECT_EQ(warning, "'" + path + "' has no values for 1 of its constants; they are set to zero");
     std::filesystem::remove(path);
 }
 

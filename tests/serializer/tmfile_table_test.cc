@@ -242,7 +242,7 @@ TEST_F(TmfileTable, ThePageIsUpToDate)
     const char* is_wanted = std::getenv("TENGINE_WRITE_TABLE");
     if (is_wanted && *is_wanted == '1') std::ofstream(kPage) << page;
     EXPECT_EQ(read_bytes(kPage), page)
-        << "make it anew: TENGINE_WRITE_TABLE=1 serializer_test --gtest_filter='TmfileTable.*'";
+        << "make it again: TENGINE_WRITE_TABLE=1 serializer_test --gtest_filter='TmfileTable.*'";
 }
 
 }  // namespace

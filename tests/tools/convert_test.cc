@@ -149,7 +149,7 @@ class ConvertMisuse : public Convert
         EXPECT_EQ(finished.errors.find('\n') + 1, finished.errors.size()) << finished.errors;
         EXPECT_EQ(finished.output, "") << words;
         for (const auto& entry : std::filesystem::directory_iterator(out_))
-            ADD_FAILURE() << entry.path() << " is left behind: " << words;
+            ADD_FAILURE() << entry.path() << " is left: " << words;
     }
 
     void SetUp() override { std::filesystem::create_directory(out_); }

@@ -31,7 +31,7 @@ TEST(Hint, NodesAreCountedTheSameEverywhere)
     const std::string model = data_file("digits.onnx");
     EXPECT_THAT(run({"inspect", model}).output, HasSubstr("\n21 nodes by operator"));
     EXPECT_THAT(run({"inspect", model, "--affinity", "none*=CPU"}).errors,
-                HasSubstr("none of the 21 nodes of 'digits' fits 'none*'"));
+                HasSubstr("none of the 21 nodes of 'digits' matches 'none*'"));
 }
 
 TEST(Hint, AnUnknownPassToDumpListsThoseThereAre)

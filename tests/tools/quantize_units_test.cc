@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes `tengine quantize` takes together, so that there are no pairs between them, and which
-// it leaves in float.
+// Which nodes `tengine quantize` takes together, without pairs between them, and which it leaves in
+// float.
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

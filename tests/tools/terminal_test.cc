@@ -75,7 +75,7 @@ TEST(Terminal, DevicesHaveColoursUnlessNoColorIsSet)
     const std::string plain = run_on_terminal(words, {}).output;
     ASSERT_EQ(unsetenv("NO_COLOR"), 0);
     EXPECT_THAT(plain, Not(HasSubstr(kColour)));
-    // Predictions differ a little: the machine's speed is measured anew.
+    // Predictions differ a little: the machine's speed is measured again.
     const std::regex figures("[0-9.]+");
     EXPECT_EQ(std::regex_replace(without_colours(coloured), figures, ""),
               std::regex_replace(plain, figures, ""));

@@ -118,7 +118,7 @@ int inspect(struct device* device, const node* node, ir_verdict_t* out_verdict)
     const tensor* input = get_ir_node_input(node, 0);
     const char* type = input ? get_data_type_name(input->data_type) : "";
     refuse_ir_node(out_verdict, IR_REASON_DATA_TYPE, input ? input->name : "", type,
-                   "no %s kernel takes %s with these parameters", get_ir_node_op(node), type);
+                   "no %s kernel supports %s with these parameters", get_ir_node_op(node), type);
     return TENGINE_OK;
 }
 

@@ -26,7 +26,8 @@ inline int check_index(const node* node, const tensor* indices, int64_t position
 {
     const int64_t index = read_index(indices, position);
     if (index >= -size && index < size) return TENGINE_OK;
-    return fail_node(node, TENGINE_ERANGE, "index %lld at position %lld is not in %lld..%lld",
+    return fail_node(node, TENGINE_ERANGE,
+                     "index %lld at position %lld is out of range: expected %lld to %lld",
                      static_cast<long long>(index), static_cast<long long>(position),
                      static_cast<long long>(-size), static_cast<long long>(size - 1));
 }

@@ -35,10 +35,10 @@ int sort_kernels(Vector<const Kernel*>& kernels)
     const char* const* order = find_order(op);
     for (const Kernel* kernel : kernels)
         if (!order || rank(order, *kernel) == Implementations::kMost)
-            return tengine_error_set(TENGINE_EINTERNAL,
-                                     "implementation '%s' of %s has no place in the CPU device's "
-                                     "list of implementations",
-                                     kernel->name, op);
+            return tengine_error_set(
+                TENGINE_EINTERNAL,
+                "implementation '%s' of %s is missing in the CPU device's list of implementations",
+                kernel->name, op);
     std::sort(kernels.begin(), kernels.end(), [order](const Kernel* a, const Kernel* b) {
         return rank(order, *a) < rank(order, *b);
     });

@@ -48,13 +48,14 @@ static int check_ops(const struct node* node, const struct custom_kernel_ops* op
     const char* name = ops->kernel_name ? ops->kernel_name : "unnamed";
     if (node->core->custom_kernel)
         return fail_node(node, TENGINE_EEXIST,
-                         "has the custom kernel '%s' already; remove_custom_kernel takes it off",
+                         "already has the custom kernel '%s'; remove_custom_kernel removes it",
                          get_kernel_name(node->core->custom_kernel));
     if (node->output_num == 0 && node->input_num == 0)
         return fail_node(node, TENGINE_EINVAL, "is not connected, so there is nothing to compute");
     if (node->op.method->tengine && (node->op.method->traits & OP_LEGACY) &&
         !node->op.method->lower)
-        return fail_node(node, TENGINE_EINVAL, "computes nothing a custom kernel could do");
+        return fail_node(node, TENGINE_EINVAL,
+                         "computes nothing that a custom kernel could replace");
     if (!ops->run)
         return fail_node(node, TENGINE_EINVAL, "custom kernel '%s' has no function run", name);
     if (ops->op && *ops->op != '\0' && !is_for_operator(node, ops->op))
@@ -145,7 +146,7 @@ int finish_custom_kernel(ir_custom_kernel_t* kernel)
 
 // ---- shapes ----
 
-// Room for the 0 behind eight dimensions.
+// Room for the 0 after eight dimensions.
 typedef int kernel_shape_t[MAX_SHAPE_DIM_NUM + 1];
 
 static int take_shape(struct node* node, int index, const int* shape)
@@ -202,8 +203,7 @@ static int refuse_node(ir_custom_kernel_t* kernel, int returned)
 {
     if (kernel->ops->force) return fail_call(kernel, "bind", returned, "");
     if (is_generic(kernel->node))
-        return fail_call(kernel, "bind", returned,
-                         ", and there is no other kernel for this operator");
+        return fail_call(kernel, "bind", returned, ", and this operator has no other kernel");
     kernel->refused = true;
     TLOG_NOTICE("%s '%s': bind of custom kernel '%s' returned %d; the built-in operator runs",
                 get_source_op(kernel->node), kernel->node->name, get_kernel_name(kernel), returned);

@@ -4,7 +4,7 @@
 // refer to it.
 //
 // A kernel that a plan lets go of stays prepared until the next plan takes it, which may then
-// reshape it, or until finish_custom_kernel(). Failures are the function's own, behind the names of
+// reshape it, or until finish_custom_kernel(). Failures are the function's own, after the names of
 // node, function and kernel (tengine/custom_kernel.h says more).
 #pragma once
 
@@ -56,7 +56,7 @@ const char* get_source_op(const struct node* node);
 int infer_custom_shapes(struct node* node);
 
 // Asks bind. A kernel that refuses gets `refused`; that is a failure when it is forced, or when
-// there is no other kernel.
+// the operator has no other kernel.
 int bind_custom_kernel(const struct node* node);
 
 // Prepares the kernel for the node's tensors, by prerun or reshape.

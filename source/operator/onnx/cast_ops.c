@@ -9,11 +9,10 @@ static int infer_cast(struct node* node)
     const struct cast_param* param = node->op.param_mem;
     const int data_type = get_data_type_of_onnx(param->to);
     if (data_type < 0) {
-        return fail_node(
-            node, TENGINE_EDTYPE,
-            "to is %d (%s), which is not supported; bool, integers of 8 to 64 bits and "
-            "floats of 16 to 64 bits are",
-            param->to, get_onnx_type_name(param->to));
+        return fail_node(node, TENGINE_EDTYPE,
+                         "to is %d (%s), which is not supported: expected bool, an integer of 8 to "
+                         "64 bits or a float of 16 to 64 bits",
+                         param->to, get_onnx_type_name(param->to));
     }
     return set_node_output_like(node, 0, get_ir_node_input(node, 0), data_type);
 }

@@ -39,7 +39,7 @@ int read_constant(const struct node* node, struct op_tensor* out_value, int64_t*
         *out_value = make_list(TENGINE_DT_INT64, 1, out_scalar);
         out_value->dim_num = 0;
     } else {
-        return fail_node(node, TENGINE_EINVAL, "no value is given");
+        return fail_node(node, TENGINE_EINVAL, "it has no value");
     }
     return TENGINE_OK;
 }
@@ -93,7 +93,7 @@ static const op_field_t constant_of_shape_fields[] = {
 
 // ---- Range ----
 
-// max(ceil((limit - start) / delta), 0); -1 when that is no number of elements.
+// max(ceil((limit - start) / delta), 0); -1 when that is not a valid element count.
 static int64_t count_float_range(double start, double limit, double delta)
 {
     const double count = ceil((limit - start) / delta);

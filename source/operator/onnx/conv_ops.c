@@ -60,7 +60,7 @@ static int check_ranks(const struct node* node, const struct tensor* input,
 {
     if (input->dim_num < 3 || input->dim_num != weight->dim_num)
         return fail_node(node, TENGINE_EINVAL,
-                         "input has rank %d and weight rank %d; equal ranks of 3 or more expected",
+                         "input has rank %d and weight rank %d, expected equal ranks of 3 or more",
                          input->dim_num, weight->dim_num);
     return TENGINE_OK;
 }
@@ -70,7 +70,7 @@ static int check_vector(const struct node* node, int index, const char* what, in
 {
     const struct tensor* vector = get_ir_node_input(node, index);
     if (!vector || (vector->dim_num == 1 && vector->dims[0] == num)) return TENGINE_OK;
-    return fail_node(node, TENGINE_EINVAL, "%s has rank %d and %lld values, a list of %d expected",
+    return fail_node(node, TENGINE_EINVAL, "%s has rank %d and %lld values, expected a list of %d",
                      what, vector->dim_num, (long long)vector->elem_num, num);
 }
 

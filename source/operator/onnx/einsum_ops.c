@@ -161,7 +161,7 @@ static int parse_output(struct parser* parser)
         seen[token] = true;
         parser->output[parser->output_rank++] = token;
     }
-    return token == TOKEN_END ? TENGINE_OK : fail_equation(parser, "what follows '->' is no term");
+    return token == TOKEN_END ? TENGINE_OK : fail_equation(parser, "invalid term after '->'");
 }
 
 static int parse_equation(struct parser* parser)
@@ -174,7 +174,7 @@ static int parse_equation(struct parser* parser)
     }
     if (token == TOKEN_ARROW) return parse_output(parser);
     if (token == TOKEN_COMMA) return fail_equation(parser, "more terms than inputs");
-    if (token == TOKEN_BAD) return fail_equation(parser, "letters, ',', '...' and '->' expected");
+    if (token == TOKEN_BAD) return fail_equation(parser, "expected letters, ',', '...' and '->'");
     infer_output(parser);
     return TENGINE_OK;
 }
@@ -191,7 +191,7 @@ int plan_einsum(const struct node* node, struct einsum_plan* out_plan)
 {
     const struct einsum_param* param = node->op.param_mem;
     if (node->input_num > EINSUM_MAX_INPUTS)
-        return fail_node(node, TENGINE_ELIMIT, "%d inputs, %d are possible", node->input_num,
+        return fail_node(node, TENGINE_ELIMIT, "%d inputs, expected at most %d", node->input_num,
                          EINSUM_MAX_INPUTS);
     struct parser parser = {.node = node, .cursor = param->equation};
     for (int i = 0; i < EINSUM_MAX_LABELS; ++i)
@@ -216,7 +216,7 @@ static int infer_einsum(struct node* node)
     TENGINE_RETURN_IF_ERROR(require_same_types(node, 0, node->input_num - 1));
     for (int i = 0; i < node->input_num; ++i)
         if (!get_ir_node_input(node, i))
-            return fail_node(node, TENGINE_EINVAL, "input %d is absent", i);
+            return fail_node(node, TENGINE_EINVAL, "input %d is missing", i);
     struct einsum_plan plan;
     TENGINE_RETURN_IF_ERROR(plan_einsum(node, &plan));
     return set_node_output(node, 0, get_ir_node_input(node, 0)->data_type, plan.sizes,

@@ -13,7 +13,7 @@ static int require_indices(const struct node* node)
     const struct tensor* indices = get_ir_node_input(node, 1);
     if (indices->data_type == TENGINE_DT_INT32 || indices->data_type == TENGINE_DT_INT64)
         return TENGINE_OK;
-    return fail_node(node, TENGINE_EDTYPE, "indices are %s, int32 or int64 is needed",
+    return fail_node(node, TENGINE_EDTYPE, "indices are %s, expected int32 or int64",
                      get_data_type_name(indices->data_type));
 }
 
@@ -79,11 +79,11 @@ static int check_updates(const struct node* node, const int64_t dims[], int rank
         return fail_node(node, TENGINE_EDTYPE, "reduction '%s' is not defined for bool",
                          param->reduction);
     if (updates->dim_num != rank)
-        return fail_node(node, TENGINE_EINVAL, "updates have %d dimensions, %d are needed",
+        return fail_node(node, TENGINE_EINVAL, "updates have %d dimensions, expected %d",
                          updates->dim_num, rank);
     for (int i = 0; i < rank; ++i)
         if (updates->dims[i] != dims[i])
-            return fail_node(node, TENGINE_EINVAL, "dimension %d of updates is %d, %lld is needed",
+            return fail_node(node, TENGINE_EINVAL, "dimension %d of updates is %d, expected %lld",
                              i, updates->dims[i], (long long)dims[i]);
     return TENGINE_OK;
 }
@@ -123,7 +123,7 @@ static int join_tuple_shape(const struct node* node, int skip, int64_t dims[2 * 
         return fail_node(node, TENGINE_EINVAL, "data and indices must have a dimension");
     const int length = indices->dims[indices->dim_num - 1];
     if (length < 1 || length > data->dim_num - skip)
-        return fail_node(node, TENGINE_EINVAL, "index tuples have %d values, 1 to %d are possible",
+        return fail_node(node, TENGINE_EINVAL, "index tuples have %d values, expected 1 to %d",
                          length, data->dim_num - skip);
     int rank = 0;
     for (int i = 0; i < indices->dim_num - 1; ++i)
@@ -189,7 +189,7 @@ static const ir_method_t* const rows[] = {
     OP_ROW(GatherND, .version = 11, .min_input = 2, .max_input = 2, .min_output = 1,
            .max_output = 1, OP_FIELDS(gather_nd_fields),
            .param_size = sizeof(struct gather_nd_param), .infer_shape = infer_gather_nd),
-    OP_ROW(Scatter, .version = 9, .until = 10, .ended_by = "ScatterElements took its place",
+    OP_ROW(Scatter, .version = 9, .until = 10, .ended_by = "replaced by ScatterElements",
            .min_input = 3, .max_input = 3, .min_output = 1, .max_output = 1,
            OP_FIELDS(gather_fields), .param_size = sizeof(struct gather_param), .traits = OP_LEGACY,
            .lower = lower_scatter),

@@ -39,7 +39,7 @@ int resolve_gemm_shape(const struct node* node, int b_index, int addend_index, b
     const struct tensor* a = get_ir_node_input(node, 0);
     const struct tensor* b = get_ir_node_input(node, b_index);
     if (a->dim_num != 2 || b->dim_num != 2)
-        return fail_node(node, TENGINE_EINVAL, "A has rank %d and B rank %d, matrices expected",
+        return fail_node(node, TENGINE_EINVAL, "A has rank %d and B rank %d, expected matrices",
                          a->dim_num, b->dim_num);
     out_shape->m = a->dims[transposed_a ? 1 : 0];
     out_shape->k = a->dims[transposed_a ? 0 : 1];
@@ -86,7 +86,7 @@ int resolve_matmul_shape(const struct node* node, int a_index, int b_index,
     const struct tensor* a = get_ir_node_input(node, a_index);
     const struct tensor* b = get_ir_node_input(node, b_index);
     if (a->dim_num < 1 || b->dim_num < 1)
-        return fail_node(node, TENGINE_EINVAL, "a scalar cannot be multiplied");
+        return fail_node(node, TENGINE_EINVAL, "an input is a scalar, expected at least a vector");
     const int rows_of_b = b->dims[b->dim_num >= 2 ? b->dim_num - 2 : 0];
     out_shape->m = a->dim_num >= 2 ? a->dims[a->dim_num - 2] : 1;
     out_shape->k = a->dims[a->dim_num - 1];
@@ -107,7 +107,7 @@ int resolve_matmul_shape(const struct node* node, int a_index, int b_index,
     for (int i = 0; i < rank; ++i) {
         out_shape->batch_dims[i] = (int)out_shape->output_dims[i];
         if (__builtin_mul_overflow(out_shape->batch, out_shape->output_dims[i], &out_shape->batch))
-            return fail_node(node, TENGINE_ERANGE, "the stack has too many matrices");
+            return fail_node(node, TENGINE_ERANGE, "there are too many matrices");
     }
     fill_stack_strides(a, rank, out_shape->a_strides);
     fill_stack_strides(b, rank, out_shape->b_strides);
@@ -139,7 +139,7 @@ static int check_slices(const struct node* node, int index, int64_t slices, int6
     if (!tensor || tensor->elem_num == 1 || tensor->elem_num == slices ||
         (tensor->dim_num > 1 && tensor->elem_num == slices * batch))
         return TENGINE_OK;
-    return fail_node(node, TENGINE_EINVAL, "input %d '%s' has %lld values, 1 or %lld expected",
+    return fail_node(node, TENGINE_EINVAL, "input %d '%s' has %lld values, expected 1 or %lld",
                      index, tensor->name, (long long)tensor->elem_num, (long long)slices);
 }
 
@@ -218,7 +218,8 @@ static int infer_det(struct node* node)
     const int rank = input->dim_num;
     TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_FLOAT));
     if (rank < 2 || input->dims[rank - 1] != input->dims[rank - 2])
-        return fail_node(node, TENGINE_EINVAL, "square matrices expected, input has rank %d", rank);
+        return fail_node(node, TENGINE_EINVAL, "the input has rank %d, expected square matrices",
+                         rank);
     int64_t dims[MAX_SHAPE_DIM_NUM];
     for (int i = 0; i < rank - 2; ++i)
         dims[i] = input->dims[i];

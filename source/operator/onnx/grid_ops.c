@@ -21,7 +21,7 @@ static int infer_grid_sample(struct node* node)
     const int type = grid->data_type;
     if (type != TENGINE_DT_FP32 && type != TENGINE_DT_FP16 && type != TENGINE_DT_BF16 &&
         type != TENGINE_DT_FP64)
-        return fail_node(node, TENGINE_EDTYPE, "grid is %s, a float type is needed",
+        return fail_node(node, TENGINE_EDTYPE, "grid is %s, expected a float type",
                          get_data_type_name(type));
     int64_t dims[MAX_SHAPE_DIM_NUM] = {input->dims[0], input->dims[1]};
     for (int i = 2; i < rank; ++i) {

@@ -10,7 +10,7 @@ static int check_concat_input(const struct node* node, int index, const struct t
                               int axis)
 {
     const struct tensor* first = get_ir_node_input(node, 0);
-    if (!input) return fail_node(node, TENGINE_EINVAL, "input %d is absent", index);
+    if (!input) return fail_node(node, TENGINE_EINVAL, "input %d is missing", index);
     if (input->dim_num != first->dim_num)
         return fail_node(node, TENGINE_EINVAL, "input %d has %d dimensions, input 0 has %d", index,
                          input->dim_num, first->dim_num);
@@ -90,8 +90,8 @@ static int split_equally(struct node* node, int axis)
                          param->num_outputs, parts);
     if (param->num_outputs == 0 && length % parts != 0)
         return fail_node(node, TENGINE_EINVAL,
-                         "%d elements of axis %d do not make %d equal parts; give split", length,
-                         axis, parts);
+                         "%d elements of axis %d do not divide into %d equal parts; set split",
+                         length, axis, parts);
     const int64_t size = ((int64_t)length + parts - 1) / parts;
     int64_t left = length;
     for (int i = 0; i < parts; ++i) {

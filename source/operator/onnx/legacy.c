@@ -44,7 +44,7 @@ int align_second_input(struct graph* graph, struct node* node, int axis)
     const int missing = first->dim_num - axis - second->dim_num;
     if (missing < 0) {
         return fail_node(node, TENGINE_EINVAL,
-                         "input 1 of rank %d at axis %d does not fit into input 0 of rank %d",
+                         "input 1 of rank %d at axis %d does not broadcast to input 0 of rank %d",
                          second->dim_num, axis, first->dim_num);
     }
     if (missing == 0) return TENGINE_OK;

@@ -13,8 +13,8 @@ static int check_loss_shapes(const struct node* node)
     const struct tensor* weight = get_ir_node_input(node, 2);
     if (scores->dim_num < 2 || target->dim_num != scores->dim_num - 1) {
         return fail_node(node, TENGINE_EINVAL,
-                         "scores have %d dimensions and targets %d; needed are at least 2 and one "
-                         "less than the scores",
+                         "scores have %d dimensions, expected at least 2; targets have %d, "
+                         "expected one less than the scores",
                          scores->dim_num, target->dim_num);
     }
     for (int i = 0; i < target->dim_num; ++i) {

@@ -50,7 +50,7 @@ static int check_rank(const struct node* node, int minimum)
 {
     const int rank = get_ir_node_input(node, 0)->dim_num;
     if (rank >= minimum) return TENGINE_OK;
-    return fail_node(node, TENGINE_EINVAL, "input has rank %d, at least %d expected", rank,
+    return fail_node(node, TENGINE_EINVAL, "input has rank %d, expected at least %d", rank,
                      minimum);
 }
 
@@ -59,7 +59,7 @@ static int check_list(const struct node* node, int index, int num)
     const struct tensor* list = get_ir_node_input(node, index);
     if (list->dim_num == 1 && list->dims[0] == num) return TENGINE_OK;
     return fail_node(node, TENGINE_EINVAL,
-                     "input %d '%s' has rank %d and %lld values, a list of %d expected", index,
+                     "input %d '%s' has rank %d and %lld values, expected a list of %d", index,
                      list->name, list->dim_num, (long long)list->elem_num, num);
 }
 
@@ -70,7 +70,7 @@ static int set_statistics(struct node* node, int channels)
     for (int index = 1; index < node->output_num; ++index) {
         if (!get_ir_node_output(node, index)) continue;
         if (!param->training_mode)
-            return fail_node(node, TENGINE_EINVAL, "output %d exists in training_mode only", index);
+            return fail_node(node, TENGINE_EINVAL, "output %d exists only in training_mode", index);
         if (index > 2)
             return fail_node(node, TENGINE_ENOTSUP,
                              "output %d, the saved statistics of old opsets, is not supported",
@@ -212,7 +212,8 @@ static int infer_layer_norm(struct node* node)
     const int stash_type = get_data_type_of_onnx(param->stash_type);
     if (stash_type != TENGINE_DT_FP32 && stash_type != TENGINE_DT_BF16)
         return fail_node(node, TENGINE_EDTYPE,
-                         "stash_type %d is neither float (1) nor bfloat16 (16)", param->stash_type);
+                         "invalid stash_type %d: expected float (1) or bfloat16 (16)",
+                         param->stash_type);
     int64_t dims[MAX_SHAPE_DIM_NUM];
     for (int i = 0; i < input->dim_num; ++i)
         dims[i] = i < axis ? input->dims[i] : 1;

@@ -13,7 +13,7 @@ static int infer_top_k(struct node* node)
     int num;
     const int status = read_int_input(node, 1, &k, 1, &num);
     if (status != TENGINE_OK) return status;
-    if (num != 1) return fail_node(node, TENGINE_EINVAL, "K has no element, it must have one");
+    if (num != 1) return fail_node(node, TENGINE_EINVAL, "K has no element, expected one");
     if (k < 0 || k > input->dims[axis]) {
         return fail_node(node, TENGINE_ERANGE, "K is %lld, axis %d has %d elements", (long long)k,
                          axis, input->dims[axis]);

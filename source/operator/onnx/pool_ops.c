@@ -94,7 +94,7 @@ static int set_global_output(struct node* node, int data_type)
 {
     const struct tensor* input = get_ir_node_input(node, 0);
     if (input->dim_num < 2)
-        return fail_node(node, TENGINE_EINVAL, "input has rank %d, at least 2 expected",
+        return fail_node(node, TENGINE_EINVAL, "input has rank %d, expected at least 2",
                          input->dim_num);
     int64_t dims[MAX_SHAPE_DIM_NUM] = {input->dims[0], input->dims[1]};
     for (int i = 2; i < input->dim_num; ++i)
@@ -124,7 +124,7 @@ static int check_averaged(const struct node* node, int64_t count)
 {
     const int64_t most = INT32_MAX / UINT8_MAX;
     if (count <= most) return TENGINE_OK;
-    return fail_node(node, TENGINE_ERANGE, "an average of %lld values, at most %lld are possible",
+    return fail_node(node, TENGINE_ERANGE, "an average of %lld values, expected at most %lld",
                      (long long)count, (long long)most);
 }
 
@@ -175,7 +175,7 @@ static int infer_max_unpool(struct node* node)
     if (!get_ir_node_input(node, 2))
         return set_window_output(node, 0, input->data_type, input, input->dims[1], &window);
     if (dim_num != input->dim_num)
-        return fail_node(node, TENGINE_EINVAL, "output_shape has %d values, %d expected", dim_num,
+        return fail_node(node, TENGINE_EINVAL, "output_shape has %d values, expected %d", dim_num,
                          input->dim_num);
     return set_node_output(node, 0, input->data_type, dims, dim_num);
 }

@@ -18,7 +18,7 @@ static int append_dequantize(struct graph* graph, const struct node* node, int i
     struct tensor* inputs[] = {get_ir_node_input(node, index), get_ir_node_input(node, index + 1),
                                get_ir_node_input(node, index + 2)};
     if (!inputs[0] || !inputs[1])
-        return fail_node(node, TENGINE_EGRAPH, "input %d is absent but not optional",
+        return fail_node(node, TENGINE_EGRAPH, "input %d is missing",
                          inputs[0] ? index + 1 : index);
     struct node* made =
         append_lowered_node(graph, node, "DequantizeLinear", inputs, inputs[2] ? 3 : 2);
@@ -28,7 +28,7 @@ static int append_dequantize(struct graph* graph, const struct node* node, int i
 }
 
 // A zero point 0 for a result without one. It has the type of the node's tensor `value`, which a
-// zero point behind it or the model itself must tell.
+// zero point after it or the model itself must tell.
 static int append_zero_point(struct graph* graph, const struct node* node, int value,
                              struct tensor** out_tensor)
 {
@@ -36,7 +36,7 @@ static int append_zero_point(struct graph* graph, const struct node* node, int v
     if (!known) known = get_ir_node_input(node, value);
     if (known->data_type != TENGINE_DT_INT8 && known->data_type != TENGINE_DT_UINT8)
         return fail_node(node, TENGINE_ENOTSUP,
-                         "neither a zero point nor the model says whether '%s' is int8 or uint8",
+                         "'%s' may be int8 or uint8: neither a zero point nor the model defines it",
                          known->name);
     *out_tensor = create_ir_tensor(graph, NULL, known->data_type);
     if (!*out_tensor) return tengine_error_code();
@@ -47,7 +47,7 @@ static int append_zero_point(struct graph* graph, const struct node* node, int v
     return TENGINE_OK;
 }
 
-// Puts a QuantizeLinear with the scale at input `index` and the zero point behind it between the
+// Puts a QuantizeLinear with the scale at input `index` and the zero point after it between the
 // node and its result. `value` is an input of the result's type.
 static int append_quantize(struct graph* graph, struct node* node, int index, int value)
 {
@@ -55,8 +55,8 @@ static int append_quantize(struct graph* graph, struct node* node, int index, in
     struct tensor* scale = get_ir_node_input(node, index);
     struct tensor* zero_point = get_ir_node_input(node, index + 1);
     if (!result || !scale)
-        return fail_node(node, TENGINE_EGRAPH, "its result or the scale of it, input %d, is absent",
-                         index);
+        return fail_node(node, TENGINE_EGRAPH,
+                         "its result or the scale of its result, input %d, is missing", index);
     if (!zero_point) TENGINE_RETURN_IF_ERROR(append_zero_point(graph, node, value, &zero_point));
     struct tensor* real = create_ir_tensor(graph, NULL, TENGINE_DT_UNKNOWN);
     struct node* made = create_op_node(graph, NULL, "QuantizeLinear", node->name);
@@ -101,8 +101,7 @@ static int lower_softmax(struct graph* graph, struct node* node)
     const struct qlinear_softmax_param* param = node->op.param_mem;
     if (param->opset < 13)
         return fail_node(node, TENGINE_ENOTSUP,
-                         "its meaning is that of Softmax in opset %d, 13 or newer is supported",
-                         param->opset);
+                         "it behaves as Softmax of opset %d, expected 13 or newer", param->opset);
     return lower_unary(graph, node, "Softmax");
 }
 
@@ -124,10 +123,10 @@ static int lower_concat(struct graph* graph, struct node* node)
 {
     const int number = (node->input_num - 2) / 3;
     if (number < 1 || node->input_num != 2 + 3 * number)
-        return fail_node(node, TENGINE_EGRAPH, "%d inputs, 2 and 3 for each part expected",
+        return fail_node(node, TENGINE_EGRAPH, "%d inputs, expected 2 and 3 for each part",
                          node->input_num);
     TENGINE_RETURN_IF_ERROR(append_quantize(graph, node, 0, 2));
-    // Part i is behind input i, so what is still to be read is not overwritten.
+    // Part i lies after input i, so unread data is not overwritten.
     for (int i = 0; i < number; ++i) {
         struct tensor* part = NULL;
         TENGINE_RETURN_IF_ERROR(append_dequantize(graph, node, 2 + 3 * i, &part));

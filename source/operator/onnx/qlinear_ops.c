@@ -47,9 +47,9 @@ static int infer_qgemm(struct node* node)
     const struct qgemm_param* param = node->op.param_mem;
     if (!get_ir_node_input(node, 7))
         return fail_node(node, TENGINE_ENOTSUP,
-                         "y_scale is absent: a result in float is not supported");
+                         "y_scale is missing: a float result is not supported");
     if (!(param->alpha > 0))
-        return fail_node(node, TENGINE_ERANGE, "alpha is %g, a positive number expected",
+        return fail_node(node, TENGINE_ERANGE, "alpha is %g, expected a positive number",
                          (double)param->alpha);
     TENGINE_RETURN_IF_ERROR(require_quantized(node, 0));
     TENGINE_RETURN_IF_ERROR(require_quantized(node, 3));
@@ -77,7 +77,7 @@ static int infer_lookup(struct node* node)
     TENGINE_RETURN_IF_ERROR(require_type(node, 1, TYPES_BYTE));
     if (table->dim_num != 1 || table->dims[0] != LOOKUP_TABLE_SIZE)
         return fail_node(node, TENGINE_EINVAL,
-                         "the table has rank %d and %lld values, a list of %d expected",
+                         "the table has rank %d and %lld values, expected a list of %d",
                          table->dim_num, (long long)table->elem_num, LOOKUP_TABLE_SIZE);
     return set_node_output_like(node, 0, get_ir_node_input(node, 0), table->data_type);
 }

@@ -60,7 +60,7 @@ static int check_scale(const struct node* node)
     TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, input->dim_num, &axis));
     if (param->block_size > 0) return check_blocks(node, axis);
     if (scale->dim_num == 1 && scale->dims[0] == input->dims[axis]) return TENGINE_OK;
-    return fail_node(node, TENGINE_EINVAL, "scale has rank %d and %lld values, 1 or %d expected",
+    return fail_node(node, TENGINE_EINVAL, "scale has rank %d and %lld values, expected 1 or %d",
                      scale->dim_num, (long long)scale->elem_num, input->dims[axis]);
 }
 

@@ -10,7 +10,7 @@
 static int require_presence(const struct node* node, int index)
 {
     if (get_ir_node_input(node, index)) return TENGINE_OK;
-    return fail_node(node, TENGINE_EGRAPH, "input %d is absent but not optional", index);
+    return fail_node(node, TENGINE_EGRAPH, "input %d is missing", index);
 }
 
 int require_quantized(const struct node* node, int index)
@@ -30,12 +30,11 @@ static int check_number(const struct node* node, int index, int slices)
         return TENGINE_OK;
     if (slices == 1)
         return fail_node(node, TENGINE_EINVAL,
-                         "input %d '%s' has rank %d and %lld values, 1 value "
-                         "expected",
-                         index, tensor->name, tensor->dim_num, (long long)tensor->elem_num);
+                         "input %d '%s' has rank %d and %lld values, expected 1 value", index,
+                         tensor->name, tensor->dim_num, (long long)tensor->elem_num);
     return fail_node(node, TENGINE_EINVAL,
-                     "input %d '%s' has rank %d and %lld values, 1 or a list of %d expected", index,
-                     tensor->name, tensor->dim_num, (long long)tensor->elem_num, slices);
+                     "input %d '%s' has rank %d and %lld values, expected 1 value or a list of %d",
+                     index, tensor->name, tensor->dim_num, (long long)tensor->elem_num, slices);
 }
 
 int check_scale_values(const struct node* node, int index, bool divides)
@@ -44,9 +43,9 @@ int check_scale_values(const struct node* node, int index, bool divides)
     for (int64_t i = 0; scale->data && i < scale->elem_num; ++i) {
         const float value = scale->f32[i];
         if (isfinite(value) && (divides ? value > 0 : value >= 0)) continue;
-        return fail_node(node, TENGINE_ERANGE, "value %lld of scale '%s' is %g, %s expected",
+        return fail_node(node, TENGINE_ERANGE, "value %lld of scale '%s' is %g, expected %s",
                          (long long)i, scale->name, (double)value,
-                         divides ? "a positive number" : "a number that is not negative");
+                         divides ? "a positive number" : "a number of 0 or more");
     }
     return TENGINE_OK;
 }

@@ -16,11 +16,11 @@ extern "C" {
 // the last may be absent, which means 0. Says nothing about shapes.
 TENGINE_MUST_USE int require_quantized(const struct node* node, int index);
 
-// Scale `index` and the zero point behind it, which may be absent, hold one value or a list of
+// Scale `index` and the zero point after it, which may be absent, hold one value or a list of
 // `slices`; what is known of the scale is finite and not negative.
 TENGINE_MUST_USE int check_quantization(const struct node* node, int index, int slices);
 
-// Scale `index` and the zero point behind it, which may be absent, are those of a result: one
+// Scale `index` and the zero point after it, which may be absent, are those of a result: one
 // float32 value, positive where it is known, and one int8 or uint8.
 TENGINE_MUST_USE int check_result_quantization(const struct node* node, int index);
 

@@ -27,7 +27,7 @@ static bool is_float_type(int data_type)
 static int require_float_type(const struct node* node, const char* what, int data_type)
 {
     if (is_float_type(data_type)) return TENGINE_OK;
-    return fail_node(node, TENGINE_EDTYPE, "%s is %s, a float type is needed", what,
+    return fail_node(node, TENGINE_EDTYPE, "%s is %s, expected a float type", what,
                      get_data_type_name(data_type));
 }
 
@@ -65,7 +65,7 @@ static int infer_multinomial(struct node* node)
     TENGINE_RETURN_IF_ERROR(find_output_type(node, &type));
     TENGINE_RETURN_IF_ERROR(require_float_type(node, "the input", input->data_type));
     if (type != TENGINE_DT_INT32 && type != TENGINE_DT_INT64)
-        return fail_node(node, TENGINE_EDTYPE, "the output is %s, int32 or int64 is possible",
+        return fail_node(node, TENGINE_EDTYPE, "the output is %s, expected int32 or int64",
                          get_data_type_name(type));
     if (input->dim_num != 2 || input->dims[1] < 1)
         return fail_node(node, TENGINE_EINVAL,

@@ -83,7 +83,7 @@ static int find_activation(const struct node* node, const char* name,
         *out_activation = (enum recurrent_activation)i;
         return TENGINE_OK;
     }
-    return fail_node(node, TENGINE_EINVAL, "activation '%s' is unknown", name);
+    return fail_node(node, TENGINE_EINVAL, "unknown activation '%s'", name);
 }
 
 // Alphas and betas are taken from their lists by those functions, in order, that have them.
@@ -94,7 +94,7 @@ static int resolve_functions(const struct node* node, const struct cell_kind* ce
     const int needed = cell->function_num * shape->directions;
     const int given = param->activations.num;
     if (given != 0 && given < needed)
-        return fail_node(node, TENGINE_EINVAL, "%d activations given, %d needed", given, needed);
+        return fail_node(node, TENGINE_EINVAL, "%d activations, expected %d", given, needed);
     int alpha = 0;
     int beta = 0;
     for (int i = 0; i < needed; ++i) {
@@ -122,7 +122,7 @@ int resolve_recurrent_shape(const struct node* node, struct recurrent_shape* out
     const struct tensor* input = get_ir_node_input(node, 0);
     const struct tensor* recurrence = get_ir_node_input(node, 2);
     if (input->dim_num != 3 || recurrence->dim_num != 3)
-        return fail_node(node, TENGINE_EINVAL, "X has rank %d and R rank %d, 3 and 3 expected",
+        return fail_node(node, TENGINE_EINVAL, "X has rank %d and R rank %d, expected 3 and 3",
                          input->dim_num, recurrence->dim_num);
     out_shape->sequence = input->dims[param->layout ? 1 : 0];
     out_shape->batch = input->dims[param->layout ? 0 : 1];
@@ -144,11 +144,11 @@ static int check_input(const struct node* node, int index, const char* what, int
     const struct tensor* tensor = get_ir_node_input(node, index);
     if (!tensor) return TENGINE_OK;
     if (tensor->dim_num != dim_num)
-        return fail_node(node, TENGINE_EINVAL, "%s has rank %d, %d expected", what, tensor->dim_num,
+        return fail_node(node, TENGINE_EINVAL, "%s has rank %d, expected %d", what, tensor->dim_num,
                          dim_num);
     for (int i = 0; i < dim_num; ++i)
         if (tensor->dims[i] != dims[i])
-            return fail_node(node, TENGINE_EINVAL, "dimension %d of %s is %d, %lld expected", i,
+            return fail_node(node, TENGINE_EINVAL, "dimension %d of %s is %d, expected %lld", i,
                              what, tensor->dims[i], (long long)dims[i]);
     return TENGINE_OK;
 }

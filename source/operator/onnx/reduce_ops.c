@@ -54,7 +54,7 @@ static int infer_mvn(struct node* node)
     const struct tensor* input = get_ir_node_input(node, 0);
     if (param->axes.num == 0 && input->dim_num < 4) {
         return fail_node(node, TENGINE_EINVAL,
-                         "input has %d dimensions, the default axes 0, 2, 3 need 4",
+                         "input has %d dimensions, expected 4 for the default axes 0, 2, 3",
                          input->dim_num);
     }
     for (int i = 0; i < param->axes.num; ++i) {

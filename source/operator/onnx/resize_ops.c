@@ -52,8 +52,8 @@ static int read_roi(const struct node* node, const int axes[], int axis_num,
     const int status = read_float_input(node, ROI_INPUT, roi, OP_MOST_FLOATS, &roi_num);
     if (status != TENGINE_OK) return status;
     if (roi_num != 2 * axis_num)
-        return fail_node(node, TENGINE_EINVAL, "roi has %d values for %d axes, two each are needed",
-                         roi_num, axis_num);
+        return fail_node(node, TENGINE_EINVAL,
+                         "roi has %d values for %d axes, expected two for each", roi_num, axis_num);
     for (int i = 0; i < roi_num; ++i)
         if (!isfinite(roi[i])) return fail_node(node, TENGINE_ERANGE, "roi[%d] is not finite", i);
     for (int i = 0; i < axis_num; ++i) {
@@ -145,7 +145,7 @@ int resolve_resize(const struct node* node, struct resize_axis out_axes[MAX_SHAP
     status = read_int_input(node, SIZES_INPUT, sizes, MAX_SHAPE_DIM_NUM, &size_num);
     if (status != TENGINE_OK) return status;
     if ((scale_num == 0) == (size_num == 0) && axis_num > 0)
-        return fail_node(node, TENGINE_EINVAL, "one of scales and sizes must be given");
+        return fail_node(node, TENGINE_EINVAL, "exactly one of scales and sizes is required");
     if ((scale_num ? scale_num : size_num) != axis_num)
         return fail_node(node, TENGINE_EINVAL, "there are %d %s for %d axes",
                          scale_num ? scale_num : size_num, scale_num ? "scales" : "sizes",
@@ -217,7 +217,7 @@ static int lower_scales_input(struct graph* graph, struct node* node)
 {
     (void)graph;
     struct tensor* scales = get_ir_node_input(node, 1);
-    if (!scales) return fail_node(node, TENGINE_EINVAL, "input 1, scales, is absent");
+    if (!scales) return fail_node(node, TENGINE_EINVAL, "input 1, scales, is missing");
     return lower_to_resize(node, scales);
 }
 
@@ -254,7 +254,7 @@ static const ir_method_t* const rows[] = {
            .max_output = 1, OP_FIELDS(scales_attribute_fields),
            .param_size = sizeof(struct upsample_param), .traits = OP_LEGACY,
            .lower = lower_scales_attribute),
-    OP_ROW(Upsample, .version = 9, .until = 9, .ended_by = "Resize took its place", .min_input = 2,
+    OP_ROW(Upsample, .version = 9, .until = 9, .ended_by = "replaced by Resize", .min_input = 2,
            .max_input = 2, .min_output = 1, .max_output = 1, OP_FIELDS(scales_input_fields),
            .param_size = sizeof(struct upsample_param), .traits = OP_LEGACY,
            .lower = lower_scales_input),

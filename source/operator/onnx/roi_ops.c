@@ -30,10 +30,10 @@ static int infer_regions(struct node* node, int columns, int64_t height, int64_t
     TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_FLOAT));
     TENGINE_RETURN_IF_ERROR(require_same_types(node, 0, 1));
     if (input->dim_num != 4)
-        return fail_node(node, TENGINE_EINVAL, "input has rank %d, 4 expected", input->dim_num);
+        return fail_node(node, TENGINE_EINVAL, "input has rank %d, expected 4", input->dim_num);
     if (regions->dim_num != 2 || regions->dims[1] != columns)
         return fail_node(node, TENGINE_EINVAL,
-                         "regions have rank %d and %lld numbers, rows of %d expected",
+                         "regions have rank %d and %lld numbers, expected rows of %d",
                          regions->dim_num, (long long)regions->elem_num, columns);
     const int64_t dims[] = {regions->dims[0], input->dims[1], height, width};
     return set_node_output(node, 0, input->data_type, dims, 4);
@@ -43,7 +43,7 @@ static int infer_roi_pool(struct node* node)
 {
     const struct roi_pool_param* param = node->op.param_mem;
     if (param->pooled_shape.num != 2)
-        return fail_node(node, TENGINE_EINVAL, "pooled_shape has %d values, 2 expected",
+        return fail_node(node, TENGINE_EINVAL, "pooled_shape has %d values, expected 2",
                          param->pooled_shape.num);
     return infer_regions(node, 5, param->pooled_shape.values[0], param->pooled_shape.values[1]);
 }

@@ -84,7 +84,7 @@ static int infer_non_max_suppression(struct node* node)
     const struct tensor* scores = get_ir_node_input(node, 1);
     TENGINE_RETURN_IF_ERROR(require_same_types(node, 0, 1));
     if (boxes->data_type != TENGINE_DT_FP32)
-        return fail_node(node, TENGINE_EDTYPE, "boxes are %s, fp32 is needed",
+        return fail_node(node, TENGINE_EDTYPE, "boxes are %s, expected fp32",
                          get_data_type_name(boxes->data_type));
     if (boxes->dim_num != 3 || boxes->dims[2] != 4)
         return fail_node(node, TENGINE_EINVAL, "boxes must have shape [batches, boxes, 4]");

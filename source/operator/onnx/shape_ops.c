@@ -121,8 +121,8 @@ static int infer_unsqueeze(struct node* node)
     if (status != TENGINE_OK) return status;
     const int rank = data->dim_num + axis_num;
     if (rank > MAX_SHAPE_DIM_NUM)
-        return fail_node(node, TENGINE_ELIMIT, "the output has %d dimensions, %d are allowed", rank,
-                         MAX_SHAPE_DIM_NUM);
+        return fail_node(node, TENGINE_ELIMIT, "the output has %d dimensions, expected at most %d",
+                         rank, MAX_SHAPE_DIM_NUM);
     unsigned added = 0;
     TENGINE_RETURN_IF_ERROR(read_axes(node, rank, axes, axis_num, &added));
 

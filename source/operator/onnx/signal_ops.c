@@ -23,7 +23,7 @@ static int read_size_input(const struct node* node, int index, const char* name,
     const int status = read_int_input(node, index, out_value, 1, &num);
     if (status != TENGINE_OK) return status;
     if (*out_value < minimum || *out_value > INT_MAX)
-        return fail_node(node, TENGINE_ERANGE, "%s is %lld, %lld to %d are possible", name,
+        return fail_node(node, TENGINE_ERANGE, "%s is %lld, expected %lld to %d", name,
                          (long long)*out_value, (long long)minimum, INT_MAX);
     return TENGINE_OK;
 }
@@ -36,7 +36,7 @@ static int check_samples(const struct node* node, const struct tensor* signal, i
     const int components = signal->dims[signal->dim_num - 1];
     if (components != 1 && components != 2)
         return fail_node(node, TENGINE_EINVAL,
-                         "the last dimension of the input is %d; 1 (real) or 2 (complex) is needed",
+                         "the last dimension of the input is %d, expected 1 (real) or 2 (complex)",
                          components);
     if (needed == 0 || components == needed) return TENGINE_OK;
     return fail_node(node, TENGINE_EINVAL, "onesided needs a %s input, this one is %s",
@@ -75,7 +75,7 @@ int read_dft_size(const struct node* node, struct dft_size* out_size)
     const struct dft_param* param = node->op.param_mem;
     const struct tensor* input = get_ir_node_input(node, 0);
     if (input->dim_num < 2)
-        return fail_node(node, TENGINE_EINVAL, "the input has %d dimensions, at least 2 are needed",
+        return fail_node(node, TENGINE_EINVAL, "the input has %d dimensions, expected at least 2",
                          input->dim_num);
     // One side of a spectrum is that of a real signal: which the inverse gives.
     const bool to_real = param->onesided && param->inverse;
@@ -146,7 +146,7 @@ static int read_frame_length(const struct node* node, int64_t* out_length)
     const int status = read_size_input(node, STFT_LENGTH, "frame_length", 1, window, out_length);
     if (status != TENGINE_OK) return status;
     if (*out_length < 0)
-        return fail_node(node, TENGINE_EINVAL, "neither a window nor frame_length is given");
+        return fail_node(node, TENGINE_EINVAL, "a window or frame_length is required");
     if (*out_length == 0) return fail_node(node, TENGINE_EINVAL, "the window is empty");
     if (window >= 0 && window != *out_length)
         return fail_node(node, TENGINE_EINVAL, "the window has %lld samples, frame_length is %lld",
@@ -196,8 +196,7 @@ static int find_output_type(const struct node* node, int onnx_type, int* out_typ
     *out_type = get_data_type_of_onnx(onnx_type);
     if (*out_type >= 0 && (TYPES_NUMBER >> *out_type & 1u)) return TENGINE_OK;
     return fail_node(node, TENGINE_EDTYPE,
-                     "output_datatype is %d, which is not a type of numbers that is supported",
-                     onnx_type);
+                     "output_datatype is %d, which is not a supported type of numbers", onnx_type);
 }
 
 static int infer_window_function(struct node* node)

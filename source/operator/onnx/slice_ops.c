@@ -135,7 +135,7 @@ int resolve_pads(const struct node* node, int64_t out_before[MAX_SHAPE_DIM_NUM],
     int status = read_int_input(node, 1, pads, 2 * MAX_SHAPE_DIM_NUM, &pad_num);
     if (status != TENGINE_OK) return status;
     if (pad_num % 2 != 0)
-        return fail_node(node, TENGINE_EINVAL, "pads has %d values, two per axis are needed",
+        return fail_node(node, TENGINE_EINVAL, "pads has %d values, expected two per axis",
                          pad_num);
     int axes[MAX_SHAPE_DIM_NUM];
     const int count = pad_num / 2;
@@ -227,8 +227,7 @@ static int infer_reverse_sequence(struct node* node)
     const struct tensor* lengths = get_ir_node_input(node, 1);
     if (input->dim_num < 2 || param->batch_axis == param->time_axis)
         return fail_node(node, TENGINE_EINVAL,
-                         "%d dimensions, batch_axis %d, time_axis %d; two "
-                         "different axes are needed",
+                         "%d dimensions, batch_axis %d, time_axis %d: expected two different axes",
                          input->dim_num, param->batch_axis, param->time_axis);
     if (lengths->dim_num != 1 || lengths->dims[0] != input->dims[param->batch_axis] ||
         lengths->data_type != TENGINE_DT_INT64)
@@ -249,7 +248,7 @@ static int infer_trilu(struct node* node)
     const struct tensor* input = get_ir_node_input(node, 0);
     const struct tensor* k = get_ir_node_input(node, 1);
     if (input->dim_num < 2)
-        return fail_node(node, TENGINE_EINVAL, "the input has %d dimensions, at least 2 are needed",
+        return fail_node(node, TENGINE_EINVAL, "the input has %d dimensions, expected at least 2",
                          input->dim_num);
     if (k && (k->elem_num != 1 || k->data_type != TENGINE_DT_INT64))
         return fail_node(node, TENGINE_EINVAL, "k has %lld elements of %s, it must be one int64",

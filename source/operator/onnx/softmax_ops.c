@@ -15,7 +15,7 @@ static int infer_softmax(struct node* node)
     return set_node_output_like(node, 0, input, -1);
 }
 
-// Puts Flatten before the node and a Reshape to the old shape behind it. Both vanish again when it
+// Puts Flatten before the node and a Reshape to the old shape after it. Both vanish again when it
 // turns out that the input has two dimensions.
 static int surround_with_flatten(struct graph* graph, struct node* node, int axis)
 {

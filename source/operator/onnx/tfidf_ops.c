@@ -14,7 +14,7 @@ static int check_gram_lengths(const struct node* node, const struct tfidf_param*
         param->max_gram_length <= param->ngram_counts.num)
         return TENGINE_OK;
     return fail_node(node, TENGINE_EINVAL,
-                     "n-grams of length %d to %d are asked for, ngram_counts has lengths 1 to %d",
+                     "n-grams of length %d to %d are requested, ngram_counts has lengths 1 to %d",
                      param->min_gram_length, param->max_gram_length, param->ngram_counts.num);
 }
 
@@ -57,9 +57,8 @@ static int find_width(const struct node* node, const struct op_ints* indexes, in
     for (int i = 0; i < indexes->num; ++i) {
         const int64_t index = indexes->values[i];
         if (index < 0 || index >= INT_MAX)
-            return fail_node(node, TENGINE_ERANGE,
-                             "ngram_indexes[%d] is %lld, 0 to %d are possible", i, (long long)index,
-                             INT_MAX - 1);
+            return fail_node(node, TENGINE_ERANGE, "ngram_indexes[%d] is %lld, expected 0 to %d", i,
+                             (long long)index, INT_MAX - 1);
         if (index >= *out_width) *out_width = index + 1;
     }
     return TENGINE_OK;

@@ -48,8 +48,9 @@ static int infer_depth_to_space(struct node* node)
     const struct tensor* input = get_ir_node_input(node, 0);
     const int64_t block = ((const struct block_param*)node->op.param_mem)->blocksize;
     if (input->dims[1] % (block * block) != 0)
-        return fail_node(node, TENGINE_EINVAL, "%d channels do not make blocks of %lld x %lld",
-                         input->dims[1], (long long)block, (long long)block);
+        return fail_node(node, TENGINE_EINVAL,
+                         "%d channels do not divide into blocks of %lld x %lld", input->dims[1],
+                         (long long)block, (long long)block);
     const int64_t dims[] = {input->dims[0], input->dims[1] / (block * block),
                             input->dims[2] * block, input->dims[3] * block};
     return set_node_output(node, 0, input->data_type, dims, 4);
@@ -62,12 +63,12 @@ static int infer_space_to_depth(struct node* node)
     const int64_t block = ((const struct block_param*)node->op.param_mem)->blocksize;
     if (input->dims[2] % block != 0 || input->dims[3] % block != 0)
         return fail_node(node, TENGINE_EINVAL,
-                         "an image of %d x %d does not make blocks of %lld "
-                         "x %lld",
+                         "an image of %d x %d does not divide into blocks of %lld x %lld",
                          input->dims[2], input->dims[3], (long long)block, (long long)block);
     int64_t channels;
     if (__builtin_mul_overflow(input->dims[1], block * block, &channels))
-        return fail_node(node, TENGINE_ERANGE, "blocksize is %lld", (long long)block);
+        return fail_node(node, TENGINE_ERANGE, "blocksize is %lld, expected 1 or more",
+                         (long long)block);
     const int64_t dims[] = {input->dims[0], channels, input->dims[2] / block,
                             input->dims[3] / block};
     return set_node_output(node, 0, input->data_type, dims, 4);

@@ -14,7 +14,7 @@ static int check_list(const struct node* node, const char* name, const struct op
                       int num, int64_t minimum)
 {
     if (list->num != 0 && list->num != num)
-        return fail_node(node, TENGINE_EINVAL, "%s has %d values, %d expected", name, list->num,
+        return fail_node(node, TENGINE_EINVAL, "%s has %d values, expected %d", name, list->num,
                          num);
     for (int i = 0; i < list->num; ++i)
         if (list->values[i] < minimum || list->values[i] > INT32_MAX)
@@ -35,7 +35,7 @@ static int read_axes(const struct node* node, const struct window_param* param,
 {
     const int num = input->dim_num - 2;
     if (num < 1)
-        return fail_node(node, TENGINE_EINVAL, "input has rank %d, at least 3 expected",
+        return fail_node(node, TENGINE_EINVAL, "input has rank %d, expected at least 3",
                          input->dim_num);
     TENGINE_RETURN_IF_ERROR(check_list(node, "kernel_shape", &param->kernel_shape, num, 1));
     TENGINE_RETURN_IF_ERROR(check_list(node, "strides", &param->strides, num, 1));

@@ -204,7 +204,7 @@ static int raise_clip(struct graph* graph, struct node* node)
 {
     float minimum, maximum;
     if (!read_bound(node, 1, -INFINITY, &minimum) || !read_bound(node, 2, INFINITY, &maximum))
-        return refuse_raising(node, "a bound is no constant float, as Tengine's Clip wants it");
+        return refuse_raising(node, "a bound is not a constant float, as Tengine's Clip needs it");
     const bool relu1 = minimum == -1 && maximum == 1;
     if (!relu1 && !(minimum == 0 && maximum == 6))
         return rewrite_with(graph, node, "tengine.Clip", "max", maximum, "min", minimum);
@@ -241,7 +241,7 @@ static int lower_prelu(struct graph* graph, struct node* node)
     const int channels = input->dim_num > 0 ? input->dims[axis] : 1;
     if (slope->elem_num != 1 && slope->elem_num != channels)
         return fail_node(node, TENGINE_EINVAL,
-                         "%lld slopes for %d channels; it takes one, or one for each",
+                         "%lld slopes for %d channels, expected one, or one for each",
                          (long long)slope->elem_num, channels);
     int64_t dims[MAX_SHAPE_DIM_NUM];
     for (int i = 0; i < input->dim_num; ++i)

@@ -45,7 +45,7 @@ tm_operands_t match_tm_operands(const struct tensor* first, const struct tensor*
     return operands;
 }
 
-// Whether the tensor's dimensions are `dims` but for missing leading ones.
+// Whether the tensor's dimensions are `dims`, except for missing leading ones.
 static bool has_matched_shape(const struct tensor* tensor, const tm_operands_t* operands)
 {
     const int shift = operands->dim_num - tensor->dim_num;
@@ -55,7 +55,8 @@ static bool has_matched_shape(const struct tensor* tensor, const tm_operands_t* 
     return true;
 }
 
-// Whether numpy's broadcasting leaves the number of elements as it is: equal shapes but for ones.
+// Whether numpy's broadcasting leaves the number of elements as it is: equal shapes, except for
+// ones.
 static bool is_same_but_for_ones(const struct tensor* first, const struct tensor* second)
 {
     const struct tensor* longer = first->dim_num >= second->dim_num ? first : second;
@@ -99,7 +100,7 @@ bool do_tm_operands_fit(struct node* node, tm_operands_t* out_operands)
         has_matched_shape(inputs[operands.swapped ? 0 : 1], &operands))
         return true;
     char texts[2][RAISED_SHAPE_SIZE];
-    refuse_raising(node, "operands of shape %s and %s are not combined so in Tengine",
+    refuse_raising(node, "Tengine does not broadcast operands of shape %s and %s",
                    print_raised_shape(inputs[0], texts[0]),
                    print_raised_shape(inputs[1], texts[1]));
     return false;

@@ -112,7 +112,7 @@ static int64_t kernel_extent(const spatial_axis_t* axis)
 static void require_positive(emitter_t* emit, const char* what, const char* axis, int64_t value)
 {
     if (value < 1)
-        fail_emitting(emit, TENGINE_EINVAL, "%s_%s is %lld, at least 1 expected", what, axis,
+        fail_emitting(emit, TENGINE_EINVAL, "%s_%s is %lld, expected at least 1", what, axis,
                       (long long)value);
 }
 
@@ -161,7 +161,7 @@ static void resolve_pads(emitter_t* emit, spatial_axis_t* axis)
         pad_same(axis);
     else if (axis->pad_begin < 0 || axis->pad_end < 0)
         fail_emitting(emit, TENGINE_EINVAL,
-                      "its pads of axis %s are %lld and %lld; 0 or more, -1 or -2 expected",
+                      "its pads of axis %s are %lld and %lld, expected 0 or more, -1 or -2",
                       axis->name, (long long)axis->pad_begin, (long long)axis->pad_end);
     else
         pad_explicitly(emit, axis);
@@ -202,7 +202,7 @@ static void check_group(emitter_t* emit, int group, int input_channels, int outp
                       "%d input and %d output channels do not divide into %d groups",
                       input_channels, output_channels, group);
     if (output_channels < 1)
-        fail_emitting(emit, TENGINE_EINVAL, "it has %d output channels, at least 1 expected",
+        fail_emitting(emit, TENGINE_EINVAL, "it has %d output channels, expected at least 1",
                       output_channels);
 }
 
@@ -270,7 +270,7 @@ static void check_deconv_pads(emitter_t* emit, const struct tm_deconv_param* par
                         param->pad_w1, param->output_pad_h0, param->output_pad_w0};
     for (int i = 0; i < (int)(sizeof pads / sizeof pads[0]); ++i)
         if (pads[i] < 0)
-            fail_emitting(emit, TENGINE_EINVAL, "one of its pads is %d, 0 or more expected",
+            fail_emitting(emit, TENGINE_EINVAL, "one of its pads is %d, expected 0 or more",
                           pads[i]);
 }
 
@@ -309,7 +309,7 @@ static bool may_be_raised(struct node* node)
 {
     const struct tensor* input = get_ir_node_input(node, 0);
     if (input->dim_num > 4) {
-        refuse_raising(node, "Tengine's convolutions have 2 spatial axes, this one %d",
+        refuse_raising(node, "Tengine's convolutions have 2 spatial axes, this one has %d",
                        input->dim_num - 2);
         return false;
     }

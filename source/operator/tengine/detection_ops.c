@@ -19,7 +19,7 @@ static int require_rank(const struct node* node, int index, int rank)
 {
     const struct tensor* tensor = get_ir_node_input(node, index);
     if (tensor->dim_num == rank) return TENGINE_OK;
-    return fail_node(node, TENGINE_EINVAL, "'%s' has rank %d, %d is needed", tensor->name,
+    return fail_node(node, TENGINE_EINVAL, "'%s' has rank %d, expected %d", tensor->name,
                      tensor->dim_num, rank);
 }
 
@@ -28,7 +28,7 @@ static int require_one_image(const struct node* node, int index)
 {
     const struct tensor* tensor = get_ir_node_input(node, index);
     if (tensor->dim_num > 0 && tensor->dims[0] == 1) return TENGINE_OK;
-    return fail_node(node, TENGINE_ENOTSUP, "'%s' has a batch of %d images, 1 is possible",
+    return fail_node(node, TENGINE_ENOTSUP, "'%s' has a batch of %d images, expected 1",
                      tensor->name, tensor->dim_num > 0 ? tensor->dims[0] : 0);
 }
 
@@ -36,14 +36,14 @@ static int require_elements(const struct node* node, int index, int64_t num)
 {
     const struct tensor* tensor = get_ir_node_input(node, index);
     if (tensor->elem_num == num) return TENGINE_OK;
-    return fail_node(node, TENGINE_EINVAL, "'%s' has %lld elements, %lld expected", tensor->name,
+    return fail_node(node, TENGINE_EINVAL, "'%s' has %lld elements, expected %lld", tensor->name,
                      (long long)tensor->elem_num, (long long)num);
 }
 
 static int require_at_least(const struct node* node, const char* name, int value, int minimum)
 {
     if (value >= minimum) return TENGINE_OK;
-    return fail_node(node, TENGINE_ERANGE, "%s is %d, at least %d is needed", name, value, minimum);
+    return fail_node(node, TENGINE_ERANGE, "%s is %d, expected at least %d", name, value, minimum);
 }
 
 // Every value is above 0 and at most `maximum`.
@@ -53,7 +53,7 @@ static int require_positive(const struct node* node, const char* name,
     for (int i = 0; i < values->num; ++i)
         if (!(values->values[i] > 0 && values->values[i] <= maximum))
             return fail_node(node, TENGINE_ERANGE,
-                             "%s[%d] is %g, allowed are numbers above 0 to %g", name, i,
+                             "%s[%d] is %g, expected a number above 0, at most %g", name, i,
                              values->values[i], maximum);
     return TENGINE_OK;
 }
@@ -75,13 +75,13 @@ static int check_prior_lists(const struct node* node, const struct tm_priorbox_p
     if (param->min_size.num < 1 || param->min_size.num > MAX_LIST ||
         param->aspect_ratio.num > MAX_LIST)
         return fail_node(node, TENGINE_ERANGE,
-                         "%d min_size and %d aspect_ratio values, allowed are 1 to %d and 0 to %d",
+                         "%d min_size and %d aspect_ratio values, expected 1 to %d and 0 to %d",
                          param->min_size.num, param->aspect_ratio.num, MAX_LIST, MAX_LIST);
     if (param->max_size.num != 0 && param->max_size.num != param->min_size.num)
         return fail_node(node, TENGINE_EINVAL, "%d max_size values for %d of min_size",
                          param->max_size.num, param->min_size.num);
     if (param->variance.num != 0 && param->variance.num != 1 && param->variance.num != 4)
-        return fail_node(node, TENGINE_EINVAL, "%d variance values, allowed are none, 1 and 4",
+        return fail_node(node, TENGINE_EINVAL, "%d variance values, expected none, 1 or 4",
                          param->variance.num);
     TENGINE_RETURN_IF_ERROR(require_positive(node, "min_size", &param->min_size, MAX_PIXELS));
     TENGINE_RETURN_IF_ERROR(require_positive(node, "max_size", &param->max_size, MAX_PIXELS));
@@ -143,7 +143,7 @@ static int infer_detection_output(struct node* node)
     if (priors->dim_num < 3 || priors->dims[1] != 2 || priors->dims[2] % 4 != 0 ||
         priors->elem_num != 2 * (int64_t)priors->dims[2])
         return fail_node(node, TENGINE_EINVAL,
-                         "prior boxes have %lld elements, [1, 2, boxes * 4, 1] is needed",
+                         "prior boxes have %lld elements, expected [1, 2, boxes * 4, 1]",
                          (long long)priors->elem_num);
     TENGINE_RETURN_IF_ERROR(require_at_least(node, "num_classes", param->num_classes, 1));
     TENGINE_RETURN_IF_ERROR(require_elements(node, 0, priors->dims[2]));
@@ -216,10 +216,10 @@ int resolve_postprocess_layout(const struct node* node, struct postprocess_layou
         *out_layout = (struct postprocess_layout){across, false};
         if (is_matrix(boxes, across, 4) && is_matrix(scores, across, classes)) return TENGINE_OK;
     }
-    return fail_node(node, TENGINE_EINVAL,
-                     "boxes have %lld and scores %lld elements, [1, 4, boxes] and [1, %lld, boxes] "
-                     "are needed",
-                     (long long)boxes->elem_num, (long long)scores->elem_num, (long long)classes);
+    return fail_node(
+        node, TENGINE_EINVAL,
+        "boxes have %lld and scores %lld elements, expected [1, 4, boxes] and [1, %lld, boxes]",
+        (long long)boxes->elem_num, (long long)scores->elem_num, (long long)classes);
 }
 
 static int check_postprocess(const struct node* node,
@@ -231,7 +231,7 @@ static int check_postprocess(const struct node* node,
         require_at_least(node, "max_classes_per_detection", param->max_classes_per_detection, 1));
     TENGINE_RETURN_IF_ERROR(require_at_least(node, "num_classes", param->num_classes, 1));
     if (param->scales.num != 4)
-        return fail_node(node, TENGINE_EINVAL, "%d scales, 4 expected: y, x, height, width",
+        return fail_node(node, TENGINE_EINVAL, "%d scales, expected 4: y, x, height, width",
                          param->scales.num);
     return require_positive(node, "scales", &param->scales, INFINITY);
 }
@@ -307,7 +307,7 @@ static int check_anchors(const struct node* node, const struct tm_rpn_param* par
     if (param->ratios.num > MAX_LIST || param->anchor_scales.num > MAX_LIST ||
         param->anchors_.num % 4 != 0 || count_anchors(param) == 0)
         return fail_node(node, TENGINE_EINVAL,
-                         "%d ratios, %d anchor_scales and %d corners of anchors make no anchors",
+                         "%d ratios, %d anchor_scales and %d corners of anchors define no anchors",
                          param->ratios.num, param->anchor_scales.num, param->anchors_.num);
     TENGINE_RETURN_IF_ERROR(require_positive(node, "ratios", &param->ratios, MAX_PIXELS));
     return require_positive(node, "anchor_scales", &param->anchor_scales, MAX_PIXELS);
@@ -337,13 +337,13 @@ static int infer_rpn(struct node* node)
     if (scores->dims[1] != 2 * anchors || deltas->dims[1] != 4 * anchors ||
         scores->dims[2] != deltas->dims[2] || scores->dims[3] != deltas->dims[3])
         return fail_node(node, TENGINE_EINVAL,
-                         "scores are %dx%dx%d and deltas %dx%dx%d, %lld anchors need %lld and %lld "
+                         "scores are %dx%dx%d and deltas %dx%dx%d; %lld anchors need %lld and %lld "
                          "channels of one size",
                          scores->dims[1], scores->dims[2], scores->dims[3], deltas->dims[1],
                          deltas->dims[2], deltas->dims[3], (long long)anchors,
                          (long long)(2 * anchors), (long long)(4 * anchors));
     if (get_ir_node_input(node, 2)->elem_num < 3)
-        return fail_node(node, TENGINE_EINVAL, "image info has %lld numbers, 3 are needed",
+        return fail_node(node, TENGINE_EINVAL, "image info has %lld numbers, expected 3",
                          (long long)get_ir_node_input(node, 2)->elem_num);
     const int64_t boxes = limit(limit(anchors * cells, param->per_nms_topn), param->post_nms_topn);
     return set_node_output(node, 0, TENGINE_DT_FP32, (int64_t[]){1, boxes, 4, 1}, 4);

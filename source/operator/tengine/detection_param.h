@@ -27,7 +27,7 @@ struct tm_priorbox_param
     int image_w;
     float step_h;  // 0: image / feature map
     float step_w;
-    int num_priors;  // a cache, as out_dim, feature_* and image_size: computed anew, never read
+    int num_priors;  // a cache, as out_dim, feature_* and image_size: recomputed, never read
     float offset;
     int feature_h;
     int feature_w;
@@ -76,7 +76,7 @@ struct tm_rpn_param
     int per_nms_topn;   // boxes before suppression; <= 0: all
     int post_nms_topn;  // boxes after it; <= 0: all
     float nms_thresh;
-    struct op_floats anchors_;  // x0 y0 x1 y1 of each; used when there are no ratios or scales
+    struct op_floats anchors_;  // x0 y0 x1 y1 of each; used without ratios or scales
 };
 
 // Prior boxes of one cell of the feature map.

@@ -71,15 +71,14 @@ static int check_eltwise(struct node* node)
 {
     const int type = ((const struct tm_eltwise_param*)node->op.param_mem)->type;
     if (type < 0 || type >= COUNT(eltwise_types) || eltwise_types[type].kind == ELTWISE_UNKNOWN)
-        return fail_node(node, TENGINE_EINVAL, "type %d is unknown; they are 0 to 17 without 9",
-                         type);
+        return fail_node(node, TENGINE_EINVAL, "unknown type %d: expected 0 to 17, except 9", type);
     const struct tensor* second = get_ir_node_input(node, 1);
     const enum eltwise_kind kind = eltwise_types[type].kind;
     if ((kind == ELTWISE_BINARY || kind == ELTWISE_SCALAR) && !second)
-        return fail_node(node, TENGINE_EINVAL, "type %d takes two inputs, it has one", type);
+        return fail_node(node, TENGINE_EINVAL, "type %d needs two inputs, it has one", type);
     if (kind == ELTWISE_SCALAR && second->elem_num != 1)
         return fail_node(node, TENGINE_EINVAL,
-                         "type %d takes a second input of one element, it has %lld", type,
+                         "type %d needs a second input of one element, it has %lld", type,
                          (long long)second->elem_num);
     return TENGINE_OK;
 }
@@ -215,11 +214,9 @@ static int lower_squared_difference(struct graph* graph, struct node* node)
     struct tensor* inputs[2] = {get_ir_node_input(node, 0), get_ir_node_input(node, 1)};
     char texts[2][RAISED_SHAPE_SIZE];
     if (!have_same_shape(inputs[0], inputs[1]))
-        return fail_node(node, TENGINE_EINVAL,
-                         "its inputs have shapes %s and %s; it takes equal "
-                         "ones",
-                         print_raised_shape(inputs[0], texts[0]),
-                         print_raised_shape(inputs[1], texts[1]));
+        return fail_node(
+            node, TENGINE_EINVAL, "its inputs have shapes %s and %s, expected equal ones",
+            print_raised_shape(inputs[0], texts[0]), print_raised_shape(inputs[1], texts[1]));
     emitter_t emit = start_emitting(graph, node);
     struct tensor* difference = emit_op(&emit, "Sub", 2, inputs[0], inputs[1]);
     return finish_emitting(&emit, 1, emit_tm_function(&emit, "Square", difference));
@@ -253,8 +250,8 @@ static int lower_variadic(struct graph* graph, struct node* node)
         const struct tensor* input = get_ir_node_input(node, n);
         if (!input || input->elem_num != first->elem_num)
             return fail_node(node, TENGINE_EINVAL,
-                             "input %d has %lld elements, input 0 has %lld; they must be as many",
-                             n, input ? (long long)input->elem_num : 0, (long long)first->elem_num);
+                             "input %d has %lld elements, input 0 has %lld, expected as many", n,
+                             input ? (long long)input->elem_num : 0, (long long)first->elem_num);
         TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, n, emit_like_first(&emit, n)));
     }
     int i = 0;
@@ -273,8 +270,7 @@ static int raise_variadic(struct graph* graph, struct node* node)
         ++i;
     if (!have_inputs_output_shape(node))
         return refuse_raising(node,
-                              "its inputs have different shapes, Tengine's %s takes equal "
-                              "ones",
+                              "its inputs have different shapes, Tengine's %s needs equal ones",
                               variadic_ops[i].tengine);
     if (!has_tengine_type(node)) return OP_NOT_RAISED;
     char op[32];

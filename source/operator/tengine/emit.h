@@ -65,7 +65,7 @@ struct tensor* emit_transpose(emitter_t* emit, struct tensor* input, const int64
                               int num);
 struct tensor* emit_cast(emitter_t* emit, struct tensor* input, int data_type);
 
-// The tensors given (result_num of them, one per output of the origin; NULL: an output nobody
+// The tensors given (result_num of them, one per output of the origin; NULL: an output nothing
 // wants) take the place of the origin's outputs, under these outputs' names, and the origin goes.
 // No tensor may be given twice.
 // Returns the emitter's status; after a failure the graph can only be destroyed.

@@ -102,7 +102,7 @@ static int lower_gather(struct graph* graph, struct node* node)
     struct tensor* data = get_ir_node_input(node, 0);
     struct tensor* indices = get_ir_node_input(node, 1);
     if (!indices && !param->is_onnx)
-        return fail_node(node, TENGINE_EINVAL, "its indices (input 1) are absent");
+        return fail_node(node, TENGINE_EINVAL, "its indices (input 1) are missing");
     int axis;
     TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, data->dim_num, &axis));
     emitter_t emit = start_emitting(graph, node);
@@ -236,10 +236,10 @@ static int find_dense_shape(const struct node* node, int64_t out_dims[2], int* o
     out_dims[1] = param->output_shape_size1;
     *out_num = matrix ? 2 : 1;
     if (indices->dim_num > 2 || (indices->dim_num == 2 && indices->dims[1] != *out_num))
-        return fail_node(node, TENGINE_EINVAL,
-                         "its indices have %d dimensions, the last of %d; a list, or rows of %d "
-                         "are accepted",
-                         indices->dim_num, indices->dims[indices->dim_num - 1], *out_num);
+        return fail_node(
+            node, TENGINE_EINVAL,
+            "its indices have %d dimensions, the last of %d, expected a list or rows of %d",
+            indices->dim_num, indices->dims[indices->dim_num - 1], *out_num);
     for (int i = 0; i < *out_num; ++i)
         if (out_dims[i] < 1)
             return fail_node(node, TENGINE_ERANGE,

@@ -106,8 +106,8 @@ static int finish_with_equal_parts(emitter_t* emit, struct tensor* input, int ax
     const int size = input->dims[axis];
     if (param->split_dim != num || size % num != 0)
         return fail_emitting(emit, TENGINE_EINVAL,
-                             "split_dim is %d for %d outputs and an axis of %d; they must be the "
-                             "same number, a divisor of the axis",
+                             "split_dim is %d for %d outputs and an axis of %d, expected the "
+                             "output count, a divisor of the axis",
                              param->split_dim, num, size);
     int64_t* sizes = alloc_memory(sizeof *sizes * (size_t)num);
     if (!sizes) return fail_emitting(emit, TENGINE_ENOMEM, "no memory for %d sizes", num);
@@ -139,7 +139,8 @@ static int raise_split(struct graph* graph, struct node* node)
     TENGINE_RETURN_IF_ERROR(
         normalize_axis(node, get_ir_node_int(node, "axis", 0), input->dim_num, &axis));
     for (int i = 0; i < num; ++i)
-        if (!get_ir_node_output(node, i)) return refuse_raising(node, "its output %d is absent", i);
+        if (!get_ir_node_output(node, i))
+            return refuse_raising(node, "its output %d is missing", i);
     struct tensor** parts = alloc_memory(sizeof *parts * (size_t)num);
     int64_t* sizes = alloc_memory(sizeof *sizes * (size_t)num);
     emitter_t emit = start_emitting(graph, node);

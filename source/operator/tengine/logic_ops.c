@@ -40,7 +40,7 @@ static int lower_comparison(struct graph* graph, struct node* node)
     const int type = get_type(node);
     if (type < 0 || type >= COUNT(comparisons))
         return fail_node(node, TENGINE_EINVAL,
-                         "type %d is unknown; they are 0 (equal) to 5 (less or equal)", type);
+                         "unknown type %d: expected 0 (equal) to 5 (less or equal)", type);
     emitter_t emit = start_emitting(graph, node);
     struct tensor* operands[2];
     emit_tm_operands(&emit, operands);
@@ -53,8 +53,7 @@ static int lower_logical(struct graph* graph, struct node* node)
 {
     const int type = get_type(node);
     if (type < 0 || type >= COUNT(logicals))
-        return fail_node(node, TENGINE_EINVAL, "type %d is unknown; they are 0 (and) and 1 (or)",
-                         type);
+        return fail_node(node, TENGINE_EINVAL, "unknown type %d: expected 0 (and) or 1 (or)", type);
     emitter_t emit = start_emitting(graph, node);
     struct tensor* operands[2];
     emit_tm_operands(&emit, operands);
@@ -78,8 +77,7 @@ static int lower_where(struct graph* graph, struct node* node)
     for (int i = 1; i < 3; ++i) {
         if (inputs[i]->elem_num != condition->elem_num)
             return fail_node(node, TENGINE_EINVAL,
-                             "input %d has %lld elements, the condition has %lld; they must be as "
-                             "many",
+                             "input %d has %lld elements, the condition has %lld, expected as many",
                              i, (long long)inputs[i]->elem_num, (long long)condition->elem_num);
         if (!have_same_shape(inputs[i], condition))
             inputs[i] = emit_reshape(&emit, inputs[i], dims, condition->dim_num);
@@ -91,7 +89,7 @@ static int lower_where(struct graph* graph, struct node* node)
 static int raise_where(struct graph* graph, struct node* node)
 {
     (void)graph;
-    return refuse_raising(node, "Tengine's readers take Where for ReLU1");
+    return refuse_raising(node, "Tengine Lite reads Where as ReLU1");
 }
 
 // ---- raising ----
@@ -172,7 +170,7 @@ static bool is_combined(struct node* node, tm_operands_t* out_operands)
 {
     const int data_type = get_ir_node_input(node, 0)->data_type;
     if (data_type > TENGINE_DT_INT16 && find_comparison(get_ir_node_op(node)) >= 0) {
-        refuse_raising(node, "it compares %s, a type that Tengine has not",
+        refuse_raising(node, "it compares %s, a type that Tengine does not have",
                        get_data_type_name(data_type));
         return false;
     }
@@ -197,7 +195,7 @@ static bool is_region_raised(struct node* node)
         if (is_raised_logic(member)) continue;
         if (!is_combined(member, &operands)) return false;
         if (!add_producers(&region, member) || !add_consumers(&region, member)) {
-            refuse_raising(node, "its result is used as a boolean, Tengine's are floats");
+            refuse_raising(node, "its result is used as a boolean, Tengine's is a float");
             return false;
         }
     }

@@ -55,7 +55,7 @@ int check_order(const struct node* node, const char* name, const int64_t order[]
     for (int i = 0; i < num; ++i) {
         if (order[i] < 0 || order[i] >= num || seen >> order[i] & 1u)
             return fail_node(node, TENGINE_ERANGE,
-                             "%s has %lld at place %d; each of 0 to %d is needed once", name,
+                             "%s has %lld at index %d, expected each of 0 to %d once", name,
                              (long long)order[i], i, num - 1);
         seen |= 1u << order[i];
     }

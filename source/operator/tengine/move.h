@@ -44,7 +44,8 @@ int check_order(const struct node* node, const char* name, const int64_t order[]
 void emit_attr_list(emitter_t* emit, const char* name, const char* length, const int64_t* values,
                     int num);
 // Constants of int32, for files of Tengine's know no int64. A list; and an integer tensor's values,
-// `wrap` being added to negative ones: as they are when it is no constant or not all of them fit.
+// `wrap` being added to negative ones: as they are when it is not a constant or not all of them
+// fit.
 struct tensor* emit_int32s(emitter_t* emit, const int64_t* values, int num);
 struct tensor* emit_narrowed(emitter_t* emit, struct tensor* input, int wrap);
 // Tengine's Reshape to dimensions that are all given and positive; its Transpose.

@@ -126,7 +126,7 @@ static bool find_scaled_axes(emitter_t* emit, const struct tm_scale_param* param
         *out_last = *out_first + (param->num_axes == -1 ? axes_left : param->num_axes);
         return true;
     }
-    fail_emitting(emit, TENGINE_EINVAL, "num_axes is %d; from axis %d on there are %d",
+    fail_emitting(emit, TENGINE_EINVAL, "num_axes is %d, from axis %d on there are %d",
                   param->num_axes, *out_first, axes_left);
     return false;
 }
@@ -219,13 +219,13 @@ static int raise_layer_norm(struct graph* graph, struct node* node)
     TENGINE_RETURN_IF_ERROR(
         normalize_axis(node, get_ir_node_int(node, "axis", -1), input->dim_num, &axis));
     if (axis != input->dim_num - 1)
-        return refuse_raising(node, "Tengine's LayerNorm has the last axis only, this is axis %d",
-                              axis);
+        return refuse_raising(
+            node, "Tengine's LayerNorm normalises only the last axis, this is axis %d", axis);
     if (is_output_read(node, 1) || is_output_read(node, 2))
-        return refuse_raising(node, "Tengine's LayerNorm does not give mean and deviation");
+        return refuse_raising(node, "Tengine's LayerNorm does not output mean and deviation");
     const int length = input->dims[axis];
     if (gamma->elem_num != length || (beta && beta->elem_num != length))
-        return refuse_raising(node, "Tengine's LayerNorm takes scale and bias of %d elements",
+        return refuse_raising(node, "Tengine's LayerNorm needs scale and bias of %d elements",
                               length);
     emitter_t emit = start_emitting(graph, node);
     if (!beta) beta = emit_repeated(&emit, 0, length);

@@ -13,7 +13,7 @@ static void fail_operand(emitter_t* emit, const struct tensor* operand, const ch
     text_t expected = {0};
     for (int i = 0; i < dim_num; ++i)
         append_text(&expected, "%s%lld", i > 0 ? " x " : "", (long long)dims[i]);
-    fail_emitting(emit, TENGINE_EINVAL, "%s '%s' has %lld elements, %s expected", what,
+    fail_emitting(emit, TENGINE_EINVAL, "%s '%s' has %lld elements, expected %s", what,
                   operand->name, (long long)operand->elem_num,
                   expected.data ? expected.data : "others");
     free_text(&expected);
@@ -67,7 +67,7 @@ struct tensor* emit_repeated(emitter_t* emit, float value, int num)
 {
     if (emit->status < 0) return NULL;
     if (num > MAX_REPEATED) {
-        fail_emitting(emit, TENGINE_ERANGE, "it has %d channels, at most %d are possible", num,
+        fail_emitting(emit, TENGINE_ERANGE, "it has %d channels, expected at most %d", num,
                       MAX_REPEATED);
         return NULL;
     }
@@ -109,9 +109,9 @@ void require_rank(emitter_t* emit, int minimum, int maximum)
     const int rank = get_ir_node_input(emit->origin, 0)->dim_num;
     if (rank >= minimum && rank <= maximum) return;
     if (minimum == maximum)
-        fail_emitting(emit, TENGINE_EINVAL, "its input has rank %d, %d expected", rank, minimum);
+        fail_emitting(emit, TENGINE_EINVAL, "its input has rank %d, expected %d", rank, minimum);
     else
-        fail_emitting(emit, TENGINE_EINVAL, "its input has rank %d, %d to %d expected", rank,
+        fail_emitting(emit, TENGINE_EINVAL, "its input has rank %d, expected %d to %d", rank,
                       minimum, maximum);
 }
 
@@ -121,7 +121,7 @@ bool has_plane_elements(struct node* node)
 {
     const struct tensor* input = get_ir_node_input(node, 0);
     if (input->dim_num == 4 || (input->dim_num >= 2 && input->elem_num > 0)) return true;
-    refuse_raising(node, "its input, of rank %d and with %lld elements, is no batch of planes",
+    refuse_raising(node, "its input, of rank %d and with %lld elements, is not a batch of planes",
                    input->dim_num, (long long)input->elem_num);
     return false;
 }

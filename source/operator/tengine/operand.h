@@ -12,7 +12,7 @@ extern "C" {
 
 // Input `index` of the origin (`what` in messages) in the shape `dims` and the data type of input
 // 0. Files give weights other shapes, and fp16 beside float data; only the number of elements is
-// fixed. NULL, which is no failure, when the input is absent.
+// fixed. NULL, which is not a failure, when the input is absent.
 struct tensor* emit_operand(emitter_t* emit, int index, const char* what, const int64_t dims[],
                             int dim_num);
 // The same as a list of `num` elements.

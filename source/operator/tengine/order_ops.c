@@ -135,8 +135,8 @@ static int lower_permute(struct graph* graph, struct node* node)
     const int64_t order[] = {param->order0, param->order1, param->order2, param->order3};
     const int rank = get_ir_node_input(node, 0)->dim_num;
     if (rank > 4)
-        return fail_node(node, TENGINE_EINVAL,
-                         "the input has %d dimensions, at most 4 are accepted", rank);
+        return fail_node(node, TENGINE_EINVAL, "the input has %d dimensions, expected at most 4",
+                         rank);
     return finish_transposed(graph, node, "order", order);
 }
 
@@ -203,7 +203,7 @@ static int lower_shuffle_channel(struct graph* graph, struct node* node)
     const int group = param->group;
     if (group < 1 || channels % group != 0)
         return fail_node(node, TENGINE_ERANGE,
-                         "group is %d; a positive divisor of the %d channels is accepted", group,
+                         "group is %d, expected a positive divisor of the %d channels", group,
                          channels);
     static const int64_t order[] = {0, 2, 1, 3};
     int64_t dims[MAX_SHAPE_DIM_NUM];
@@ -221,13 +221,13 @@ static int lower_shuffle_channel(struct graph* graph, struct node* node)
 static int check_block(const struct node* node, const char* name, int size)
 {
     if (size >= 1 && size <= 32768) return TENGINE_OK;
-    return fail_node(node, TENGINE_ERANGE, "%s is %d, 1 to 32768 is accepted", name, size);
+    return fail_node(node, TENGINE_ERANGE, "%s is %d, expected 1 to 32768", name, size);
 }
 
 static int check_multiple(const struct node* node, const char* what, int64_t size, int64_t divisor)
 {
     if (size % divisor == 0) return TENGINE_OK;
-    return fail_node(node, TENGINE_EINVAL, "%s is %lld, a multiple of %lld is accepted", what,
+    return fail_node(node, TENGINE_EINVAL, "%s is %lld, expected a multiple of %lld", what,
                      (long long)size, (long long)divisor);
 }
 
@@ -434,7 +434,7 @@ static int lower_reverse(struct graph* graph, struct node* node)
     const int status = read_int_input(node, 1, axes, MAX_SHAPE_DIM_NUM, &num);
     if (status < 0) return status;
     if (status > 0)
-        return fail_node(node, TENGINE_ENOTSUP, "its axis (input 1) is known at run time only");
+        return fail_node(node, TENGINE_ENOTSUP, "its axis (input 1) is known only at run time");
     if (num == 0) return fail_node(node, TENGINE_EINVAL, "its axis (input 1) is empty");
     int axis;
     TENGINE_RETURN_IF_ERROR(normalize_axis(node, axes[0], input->dim_num, &axis));

@@ -118,14 +118,14 @@ static bool meets_input(const pool_axis_t* axis)
            (axis->output - 1) * axis->stride - axis->pad < axis->input;
 }
 
-// What the last window needs behind the input.
+// What the last window needs after the input.
 static int64_t get_pad_end(const pool_axis_t* axis)
 {
     const int64_t end = count_covered(axis) - axis->input - axis->pad;
     return end > 0 ? end : 0;
 }
 
-// What an average divides by: all but a plain Pooling count padding, as much of it behind the
+// What an average divides by: all but a plain Pooling count padding, as much of it after the
 // input as before. Only the part of the window at output `position`.
 static int64_t count_averaged(const pool_axis_t* axis, int64_t position, int flavor)
 {
@@ -162,7 +162,7 @@ static void check_axis(emitter_t* emit, const char* name, const pool_axis_t* axi
 static void require_positive(emitter_t* emit, const char* what, int value)
 {
     if (value < 1)
-        fail_emitting(emit, TENGINE_EINVAL, "%s is %d, at least 1 expected", what, value);
+        fail_emitting(emit, TENGINE_EINVAL, "%s is %d, expected at least 1", what, value);
 }
 
 static void check_sizes(emitter_t* emit, int kernel_h, int kernel_w, int stride_h, int stride_w)
@@ -230,7 +230,7 @@ static int lower_pool(struct graph* graph, struct node* node)
     emitter_t emit = start_emitting(graph, node);
     require_rank(&emit, 4, 4);
     if (param->pool_method != METHOD_MAX && param->pool_method != METHOD_AVERAGE)
-        fail_emitting(&emit, TENGINE_EINVAL, "pool_method is %d; 0 (max) or 1 (average) expected",
+        fail_emitting(&emit, TENGINE_EINVAL, "pool_method is %d, expected 0 (max) or 1 (average)",
                       param->pool_method);
     if (emit.status < 0) return emit.status;
     if (is_global(param, input))
@@ -335,10 +335,10 @@ static int raise_window_pool(struct graph* graph, struct node* node, const raise
     int64_t pads[2] = {0, 0};
     if (is_plane_kernel(&pool->window)) {
         if (!takes_one_plane(&pool->window))
-            return refuse_raising(node,
-                                  "Tengine pools the whole plane when the kernel is as large as "
-                                  "the input, %d x %d",
-                                  h->input, w->input);
+            return refuse_raising(
+                node,
+                "Tengine pools the whole plane where the kernel is as large as the input, %d x %d",
+                h->input, w->input);
     } else if (!find_flavor(node, pool, &flavor, pads)) {
         return refuse_raising(node,
                               "no caffe_flavor of Tengine's Pooling has these windows (input %d x "
@@ -384,7 +384,8 @@ static int raise_pool(struct graph* graph, struct node* node)
     if (!has_full_planes(node)) return OP_NOT_RAISED;
     if (strncmp(op, "Global", strlen("Global")) == 0) return raise_global_pool(graph, node);
     if (rank > 4)
-        return refuse_raising(node, "Tengine's Pooling has 2 spatial axes, this one %d", rank - 2);
+        return refuse_raising(node, "Tengine's Pooling has 2 spatial axes, this one has %d",
+                              rank - 2);
     if (is_output_read(node, 1))
         return refuse_raising(node, "Tengine's Pooling does not give indices");
     raised_pool_t pool = {.is_average = strcmp(op, "AveragePool") == 0,
@@ -393,7 +394,7 @@ static int raise_pool(struct graph* graph, struct node* node)
     if (rank == 3) pool.window.axes[1] = one_element_axis;
     for (int i = 0; i < 2; ++i)
         if (pool.window.axes[i].dilation != 1)
-            return refuse_raising(node, "Tengine's Pooling has no dilation, this one %d",
+            return refuse_raising(node, "Tengine's Pooling has no dilation, this one has %d",
                                   pool.window.axes[i].dilation);
     return raise_window_pool(graph, node, &pool);
 }
@@ -420,7 +421,7 @@ static int lower_l2pool(struct graph* graph, struct node* node)
     require_rank(&emit, 4, 4);
     if (param->paddingType < 0 || param->paddingType > 2)
         fail_emitting(&emit, TENGINE_EINVAL,
-                      "paddingType is %d; 0 (none), 1 (same) or 2 (valid) expected",
+                      "paddingType is %d, expected 0 (none), 1 (same) or 2 (valid)",
                       param->paddingType);
     check_sizes(&emit, param->kernel_h, param->kernel_w, param->stride_h, param->stride_w);
     if (emit.status < 0) return emit.status;

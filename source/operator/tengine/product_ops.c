@@ -39,7 +39,7 @@ static int lower_fc(struct graph* graph, struct node* node)
     emitter_t emit = start_emitting(graph, node);
     require_rank(&emit, 2, 4);
     if (param->num_output < 1)
-        fail_emitting(&emit, TENGINE_EINVAL, "num_output is %d, at least 1 expected",
+        fail_emitting(&emit, TENGINE_EINVAL, "num_output is %d, expected at least 1",
                       param->num_output);
     if (emit.status < 0) return emit.status;
     const int rank = input->dim_num;
@@ -94,13 +94,13 @@ static int raise_fc(struct graph* graph, struct node* node)
         return refuse_raising(node, "FullyConnected does not transpose its data");
     if (get_ir_node_float(node, "alpha", 1) != 1 ||
         (bias && get_ir_node_float(node, "beta", 1) != 1))
-        return refuse_raising(node, "FullyConnected has neither alpha nor beta");
+        return refuse_raising(node, "FullyConnected has no alpha or beta");
     if (bias && !is_column_bias(bias, columns))
         return refuse_raising(node, "FullyConnected adds one value per column, '%s' has %lld",
                               bias->name, (long long)bias->elem_num);
     const bool transposed = get_ir_node_int(node, "transB", 0) != 0;
     if (!transposed && !is_plain_constant(weight))
-        return refuse_raising(node, "'%s' is no float constant that could be transposed",
+        return refuse_raising(node, "'%s' is not a float constant that could be transposed",
                               weight->name);
     emitter_t emit = start_emitting(graph, node);
     if (!transposed) weight = emit_transposed(&emit, weight);
@@ -172,7 +172,7 @@ static int raise_matmul(struct graph* graph, struct node* node)
         return raise_matmul_to_fc(graph, node);
     if (a->dim_num != b->dim_num || a->dim_num < 2 || a->dim_num > 4)
         return refuse_raising(
-            node, "Tengine's Matmul takes operands of one rank, 2 to 4, these have %d and %d",
+            node, "Tengine's Matmul needs operands of equal rank, 2 to 4, these have %d and %d",
             a->dim_num, b->dim_num);
     for (int i = 0; i < a->dim_num - 2; ++i)
         if (a->dims[i] != b->dims[i])

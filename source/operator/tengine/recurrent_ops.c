@@ -121,8 +121,8 @@ static int sort_inputs(const struct node* node, struct layer* layer)
             ++slot;
         if (slot >= SLOT_NUM)
             return fail_node(node, TENGINE_EINVAL,
-                             "input %d, '%s', is neither a bias, lengths, a state nor peepholes of "
-                             "%lld directions, a batch of %lld and %lld hidden values",
+                             "input %d, '%s', is not a bias, lengths, a state or peepholes of %lld "
+                             "directions, a batch of %lld and %lld hidden values",
                              i, tensor ? tensor->name : "", (long long)layer->directions,
                              (long long)layer->batch, (long long)layer->hidden);
         layer->slots[slot++] = tensor;
@@ -138,9 +138,9 @@ static int check_layer(const struct node* node, int hidden)
         TENGINE_RETURN_IF_ERROR(require_type(node, i, TYPE_BIT(FP32) | TYPE_BIT(INT32)));
     if (x->dim_num != 3)
         return fail_node(node, TENGINE_EINVAL,
-                         "input has rank %d, sequence x batch x values is needed", x->dim_num);
+                         "input has rank %d, expected sequence x batch x values", x->dim_num);
     if (hidden < 1 || hidden > MAX_HIDDEN)
-        return fail_node(node, TENGINE_ERANGE, "hidden_size is %d, allowed are 1 to %d", hidden,
+        return fail_node(node, TENGINE_ERANGE, "hidden_size is %d, expected 1 to %d", hidden,
                          MAX_HIDDEN);
     return TENGINE_OK;
 }
@@ -161,11 +161,11 @@ static int measure_layer(const struct node* node, int gates, int hidden, struct 
     out_layer->directions = has_elements(recurrence, 2 * rows * hidden) ? 2 : 1;
     if (!has_elements(recurrence, out_layer->directions * rows * hidden) ||
         !has_elements(weight, out_layer->directions * rows * x->dims[2]))
-        return fail_node(node, TENGINE_EINVAL,
-                         "weights have %lld and %lld elements, %lld x %d and %lld x %d, or twice "
-                         "that, expected",
-                         (long long)weight->elem_num, (long long)recurrence->elem_num,
-                         (long long)rows, x->dims[2], (long long)rows, hidden);
+        return fail_node(
+            node, TENGINE_EINVAL,
+            "weights have %lld and %lld elements, expected %lld x %d and %lld x %d, or twice that",
+            (long long)weight->elem_num, (long long)recurrence->elem_num, (long long)rows,
+            x->dims[2], (long long)rows, hidden);
     return sort_inputs(node, out_layer);
 }
 
@@ -271,12 +271,12 @@ static int find_rnn_inputs(const struct node* node, struct rnn_inputs* out_input
     *out_inputs = (struct rnn_inputs){.bias = state_only ? NULL : third,
                                       .hidden = state_only ? third : fourth};
     if (out_inputs->bias && !has_elements(out_inputs->bias, param->hidden_size))
-        return fail_node(node, TENGINE_EINVAL, "bias has %lld elements, %d expected",
+        return fail_node(node, TENGINE_EINVAL, "bias has %lld elements, expected %d",
                          (long long)out_inputs->bias->elem_num, param->hidden_size);
     if (out_inputs->hidden && !has_elements(out_inputs->hidden, param->hidden_size) &&
         !has_elements(out_inputs->hidden, batch * param->hidden_size))
         return fail_node(node, TENGINE_EINVAL,
-                         "initial state has %lld elements, %d or %lld expected",
+                         "initial state has %lld elements, expected %d or %lld",
                          (long long)out_inputs->hidden->elem_num, param->hidden_size,
                          (long long)(batch * param->hidden_size));
     return TENGINE_OK;
@@ -290,10 +290,10 @@ static int check_rnn(const struct node* node, struct rnn_inputs* out_inputs)
     TENGINE_RETURN_IF_ERROR(check_layer(node, param->hidden_size));
     if (!has_elements(kernel, ((int64_t)x->dims[2] + param->hidden_size) * param->hidden_size))
         return fail_node(node, TENGINE_EINVAL,
-                         "kernel has %lld elements, (%d input + %d hidden) x hidden expected",
+                         "kernel has %lld elements, expected (%d input + %d hidden) x hidden",
                          (long long)kernel->elem_num, x->dims[2], param->hidden_size);
     if (param->output_len < 1 || param->output_len > x->dims[0])
-        return fail_node(node, TENGINE_ERANGE, "output_len is %d, allowed are 1 to %d",
+        return fail_node(node, TENGINE_ERANGE, "output_len is %d, expected 1 to %d",
                          param->output_len, x->dims[0]);
     return find_rnn_inputs(node, out_inputs);
 }
@@ -366,7 +366,7 @@ static bool has_default(const struct node* node, const char* name)
 // Why the node is more than Tengine's layer can be; NULL when it is not.
 static const char* find_obstacle(const struct node* node)
 {
-    if (!has_default(node, "direction")) return "it does not run forward only";
+    if (!has_default(node, "direction")) return "its direction is not forward";
     if (!has_default(node, "activations")) return "its activations are not the default ones";
     if (!has_default(node, "clip") || !has_default(node, "input_forget"))
         return "it clips or couples gates";
@@ -398,7 +398,7 @@ static int raise_lstm(struct graph* graph, struct node* node)
     const char* obstacle = find_obstacle(node);
     if (obstacle) return refuse_raising(node, "%s", obstacle);
     if (raised_slot(node, SLOT_CELL) && !raised_slot(node, SLOT_HIDDEN))
-        return refuse_raising(node, "it has an initial cell state only");
+        return refuse_raising(node, "it has only an initial cell state");
     return raise_layer(graph, node, "tengine.Lstm");
 }
 
@@ -409,8 +409,8 @@ static int raise_gru(struct graph* graph, struct node* node)
     const bool linear = get_ir_node_int(node, "linear_before_reset", 0) != 0;
     if (linear != (raised_slot(node, SLOT_HIDDEN) != NULL))
         return refuse_raising(node,
-                              "linear_before_reset is %d, Tengine's Gru has it when there is an "
-                              "initial state and only then",
+                              "linear_before_reset is %d, Tengine's Gru has it exactly when there "
+                              "is an initial state",
                               linear);
     return raise_layer(graph, node, "tengine.Gru");
 }

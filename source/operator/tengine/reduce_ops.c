@@ -96,7 +96,7 @@ static int lower_reduction(struct graph* graph, struct node* node)
     int num = 0;
     if (param->type < 0 || param->type >= REDUCTION_NUM)
         return fail_node(node, TENGINE_EINVAL,
-                         "type %d is unknown; they are 0 (sum) to 10 (log of sum of exponentials)",
+                         "unknown type %d: expected 0 (sum) to 10 (log of sum of exponentials)",
                          param->type);
     for (int i = 0; i < REDUCTION_DIMS; ++i) {
         int axis;
@@ -118,8 +118,9 @@ static bool read_reduced(struct node* node, bool out_reduced[MAX_SHAPE_DIM_NUM])
     const int num =
         get_ir_node_input(node, 1) ? read_raised_ints(node, 1, axes, MAX_SHAPE_DIM_NUM) : 0;
     if (num < 0 || (num == 0 && get_ir_node_int(node, "noop_with_empty_axes", 0))) {
-        refuse_raising(node, num < 0 ? "its axes are no constant of at most 8 integers"
-                                     : "it reduces nothing, Tengine's Reduction without axes all");
+        refuse_raising(
+            node, num < 0 ? "its axes are not a constant of at most 8 integers"
+                          : "it reduces nothing, Tengine's Reduction without axes reduces all");
         return false;
     }
     for (int i = 0; i < MAX_SHAPE_DIM_NUM; ++i)
@@ -140,7 +141,7 @@ static bool is_reduction_expressible(struct node* node)
         return false;
     }
     if (get_ir_node_output(node, 0)->dim_num == 0) {
-        refuse_raising(node, "its result has no dimension, Tengine's has one at least");
+        refuse_raising(node, "its result has no dimension, Tengine's has at least one");
         return false;
     }
     return has_tengine_type(node);
@@ -211,7 +212,7 @@ static int raise_reduce_l2(struct graph* graph, struct node* node)
     const bool in_two_steps = axis < 0 || !keep;
     const int data_type = get_ir_node_input(node, 0)->data_type;
     if (in_two_steps && data_type != TENGINE_DT_FP32 && data_type != TENGINE_DT_FP16)
-        return refuse_raising(node, "Tengine's square root is of floats, not %s",
+        return refuse_raising(node, "Tengine's square root takes floats, not %s",
                               get_data_type_name(data_type));
     emitter_t emit = start_emitting(graph, node);
     if (in_two_steps) {
@@ -255,7 +256,7 @@ static int raise_arg(struct graph* graph, struct node* node)
     if (get_ir_node_int(node, "select_last_index", 0))
         return refuse_raising(node, "of equal values it takes the last, Tengine the first");
     if (get_ir_node_output(node, 0)->dim_num == 0)
-        return refuse_raising(node, "its result has no dimension, Tengine's has one at least");
+        return refuse_raising(node, "its result has no dimension, Tengine's has at least one");
     if (!is_type_free(node, 0)) return refuse_positions(node);
     TENGINE_RETURN_IF_ERROR(normalize_axis(node, get_ir_node_int(node, "axis", 0),
                                            get_ir_node_input(node, 0)->dim_num, &axis));
@@ -293,7 +294,8 @@ static int raise_topk(struct graph* graph, struct node* node)
                               dim_num - 1);
     if (!get_ir_node_int(node, "largest", 1))
         return refuse_raising(node, "it takes the smallest, Tengine's Topkv2 the largest");
-    if (read_raised_ints(node, 1, &k, 1) != 1) return refuse_raising(node, "its K is no constant");
+    if (read_raised_ints(node, 1, &k, 1) != 1)
+        return refuse_raising(node, "its K is not a constant");
     if (!is_type_free(node, 1)) return refuse_positions(node);
     if (!has_tengine_type(node)) return OP_NOT_RAISED;
     TENGINE_RETURN_IF_ERROR(set_positions_type(node, 1));
@@ -318,7 +320,7 @@ static int lower_accuracy(struct graph* graph, struct node* node)
     if (scores->dim_num == 0 || scores->dims[axis] == 0 ||
         labels->elem_num != scores->elem_num / scores->dims[axis])
         return fail_node(node, TENGINE_EINVAL,
-                         "%lld labels for %lld scores; it takes a label for each group of classes, "
+                         "%lld labels for %lld scores, expected a label for each group of classes, "
                          "which are dimension 1",
                          (long long)labels->elem_num, (long long)scores->elem_num);
     const int64_t place_num = labels->elem_num;

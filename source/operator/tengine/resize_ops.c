@@ -154,7 +154,7 @@ static int scale_length(const struct node* node, const char* name, int length, f
 }
 
 // Scales that are given win. Where they lead decides the sizes; places between follow the sizes,
-// but for nearest, which follows the scales.
+// except for nearest, which follows the scales.
 static int lower_interp(struct graph* graph, struct node* node)
 {
     const struct tm_interp_param* param = node->op.param_mem;
@@ -162,8 +162,8 @@ static int lower_interp(struct graph* graph, struct node* node)
     const struct resize_kind* kind = find_interp_kind(param->resize_type);
     if (!kind)
         return fail_node(node, TENGINE_ERANGE,
-                         "resize_type is %d; 1 nearest, 2 bilinear, 3 bicubic and 4 bilinear with "
-                         "aligned corners are accepted",
+                         "resize_type is %d, expected 1 nearest, 2 bilinear, 3 bicubic or 4 "
+                         "bilinear with aligned corners",
                          param->resize_type);
     emitter_t emit = start_emitting(graph, node);
     int64_t sizes[] = {param->output_height, param->output_width};
@@ -246,7 +246,7 @@ static int raise_resize(struct graph* graph, struct node* node)
     if (input->dim_num != 4)
         return refuse_raising(node, "its input has %d dimensions, not 4", input->dim_num);
     if (resolve_resize(node, axes) != TENGINE_OK)
-        return refuse_raising(node, "its scales or sizes are known at run time only");
+        return refuse_raising(node, "its scales or sizes are known only at run time");
     if (!axes[0].identity || !axes[1].identity)
         return refuse_raising(node, "it resizes batches or channels");
     if (get_ir_node_output(node, 0)->elem_num == 0 || get_ir_node_int(node, "antialias", 0))
@@ -254,7 +254,7 @@ static int raise_resize(struct graph* graph, struct node* node)
     const int type = find_raised_type(node, axes);
     if (type == 0)
         return refuse_raising(
-            node, "mode %s with coordinates %s, rounding %s and scales %g, %g has no equal",
+            node, "mode %s with coordinates %s, rounding %s and scales %g, %g has no equivalent",
             get_ir_node_text(node, "mode", "nearest"),
             get_ir_node_text(node, "coordinate_transformation_mode", "half_pixel"),
             get_ir_node_text(node, "nearest_mode", "round_prefer_floor"), axes[2].scale,

@@ -77,7 +77,8 @@ static struct tensor* emit_lrn_within(emitter_t* emit, struct tensor* input,
     const int64_t pad = (size - 1) / 2;
     require_rank(emit, 4, 4);
     if (size % 2 == 0)
-        fail_emitting(emit, TENGINE_EINVAL, "local_size within a channel is %lld, odd expected",
+        fail_emitting(emit, TENGINE_EINVAL,
+                      "local_size within a channel is %lld, expected an odd number",
                       (long long)size);
     begin_op(emit, "AveragePool", 1, emit_op(emit, "Mul", 2, input, input));
     emit_attr_ints(emit, "kernel_shape", (const int64_t[]){size, size}, 2);
@@ -96,7 +97,7 @@ static int lower_lrn(struct graph* graph, struct node* node)
     struct tensor* input = get_ir_node_input(node, 0);
     emitter_t emit = start_emitting(graph, node);
     if (param->local_size < 1)
-        return fail_emitting(&emit, TENGINE_EINVAL, "local_size is %d, at least 1 expected",
+        return fail_emitting(&emit, TENGINE_EINVAL, "local_size is %d, expected at least 1",
                              param->local_size);
     struct tensor* output = NULL;
     if (param->norm_region == REGION_ACROSS_CHANNELS)
@@ -105,7 +106,7 @@ static int lower_lrn(struct graph* graph, struct node* node)
         output = emit_lrn_within(&emit, input, param);
     else
         fail_emitting(&emit, TENGINE_EINVAL,
-                      "norm_region is %d; 0 (across channels) or 1 (within a channel) expected",
+                      "norm_region is %d, expected 0 (across channels) or 1 (within a channel)",
                       param->norm_region);
     return finish_emitting(&emit, 1, output);
 }
@@ -115,8 +116,8 @@ static int raise_lrn(struct graph* graph, struct node* node)
     const int64_t size = get_ir_node_int(node, "size", 1);
     if (!has_plane_elements(node)) return OP_NOT_RAISED;
     if (size % 2 == 0)
-        return refuse_raising(
-            node, "size %d is even, for which Tengine's LRN takes one channel more", (int)size);
+        return refuse_raising(node, "size %d is even, where Tengine's LRN takes one channel more",
+                              (int)size);
     emitter_t emit = start_emitting(graph, node);
     begin_op(&emit, "tengine.Lrn", 1, raise_to_plane(&emit, get_ir_node_input(node, 0)));
     emit_attr_int(&emit, "local_size", size);
@@ -174,7 +175,7 @@ static int raise_l2_normalization(struct graph* graph, struct node* node)
 {
     struct tensor* input = get_ir_node_input(node, 0);
     if (!is_unit_length_of_channels(node) || input->elem_num != input->dims[1])
-        return refuse_raising(node, "Tengine's L2Normalization takes one vector along axis 1");
+        return refuse_raising(node, "Tengine's L2Normalization normalises one vector along axis 1");
     return rewrite_as(graph, node, "tengine.L2Normalization");
 }
 

@@ -16,13 +16,13 @@ static int infer_regions(struct node* node, int64_t channels, int height, int wi
     TENGINE_RETURN_IF_ERROR(require_type(node, 1, TYPE_BIT(FP32)));
     if (input->dim_num != 4 || input->dims[0] != 1)
         return fail_node(node, TENGINE_ENOTSUP,
-                         "'%s' has rank %d and a batch of %d, rank 4 and 1 image are needed",
+                         "'%s' has rank %d and a batch of %d, expected rank 4 and 1 image",
                          input->name, input->dim_num, input->dim_num > 0 ? input->dims[0] : 0);
     if (regions->elem_num % 4 != 0)
         return fail_node(node, TENGINE_EINVAL, "'%s' has %lld numbers, a region has 4",
                          regions->name, (long long)regions->elem_num);
     if (height < 1 || width < 1)
-        return fail_node(node, TENGINE_ERANGE, "regions become %dx%d, at least 1x1 is needed",
+        return fail_node(node, TENGINE_ERANGE, "regions become %dx%d, expected at least 1x1",
                          height, width);
     const int64_t dims[] = {regions->elem_num / 4, channels, height, width};
     return set_node_output(node, 0, TENGINE_DT_FP32, dims, 4);
@@ -55,7 +55,7 @@ static int infer_psroi_pooling(struct node* node)
     const int64_t channels = count_channels(node);
     if (channels % bins != 0 || channels / bins != param->output_dim)
         return fail_node(node, TENGINE_EINVAL,
-                         "input has %lld channels, %d of output for each of %dx%d bins expected",
+                         "input has %lld channels, expected %d of output for each of %dx%d bins",
                          (long long)channels, param->output_dim, param->pooled_h, param->pooled_w);
     return TENGINE_OK;
 }
@@ -71,21 +71,21 @@ static int check_transformer(const struct node* node)
     const struct tensor* input = get_ir_node_input(node, 0);
     const struct op_ints* shape = &param->target_shape;
     if (param->sampler_type != 1 || param->transformer_type != 0)
-        return fail_node(node, TENGINE_ENOTSUP,
-                         "sampler_type %d and transformer_type %d, 1 (bilinear) and 0 (affine) are "
-                         "there",
-                         param->sampler_type, param->transformer_type);
+        return fail_node(
+            node, TENGINE_ENOTSUP,
+            "sampler_type %d and transformer_type %d, expected 1 (bilinear) and 0 (affine)",
+            param->sampler_type, param->transformer_type);
     if (shape->num != 2 || shape->values[0] < 1 || shape->values[1] < 1 ||
         shape->values[0] > INT32_MAX || shape->values[1] > INT32_MAX ||
         shape->values[0] * shape->values[1] > MAX_GRID_POINTS)
         return fail_node(node, TENGINE_ERANGE,
-                         "target_shape has %d values (%lld, %lld), a height and a width are needed",
+                         "target_shape has %d values (%lld, %lld), expected a height and a width",
                          shape->num, shape->num > 0 ? (long long)shape->values[0] : 0,
                          shape->num > 1 ? (long long)shape->values[1] : 0);
     if (input->dim_num != 4)
-        return fail_node(node, TENGINE_EINVAL, "input has rank %d, 4 is needed", input->dim_num);
+        return fail_node(node, TENGINE_EINVAL, "input has rank %d, expected 4", input->dim_num);
     if (get_ir_node_input(node, 1)->elem_num != (int64_t)6 * input->dims[0])
-        return fail_node(node, TENGINE_EINVAL, "%lld numbers transform %d images, 6 each expected",
+        return fail_node(node, TENGINE_EINVAL, "%lld numbers transform %d images, expected 6 each",
                          (long long)get_ir_node_input(node, 1)->elem_num, input->dims[0]);
     return TENGINE_OK;
 }

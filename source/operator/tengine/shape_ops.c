@@ -154,11 +154,11 @@ static int push_dim(struct new_shape* shape, int64_t dim)
                          MAX_SHAPE_DIM_NUM);
     if (dim < -1)
         return fail_node(shape->node, TENGINE_ERANGE,
-                         "re_shape has %lld; sizes and -4 to 0 are accepted", (long long)dim);
+                         "re_shape has %lld, expected a size or -4 to 0", (long long)dim);
     if (dim == -1) {
         if (shape->inferred >= 0)
             return fail_node(shape->node, TENGINE_EINVAL,
-                             "re_shape leaves dimensions %d and %d open; one can be computed",
+                             "re_shape leaves dimensions %d and %d open, expected at most one",
                              shape->inferred, shape->num);
         shape->inferred = shape->num;
     }
@@ -170,7 +170,7 @@ static int take_dim(struct new_shape* shape, int64_t* out_dim)
 {
     if (shape->taken >= shape->given_num)
         return fail_node(shape->node, TENGINE_EINVAL,
-                         "re_shape asks for dimension %d of an input with %d", shape->taken,
+                         "re_shape refers to dimension %d of an input with %d", shape->taken,
                          shape->given_num);
     *out_dim = shape->given[shape->taken++];
     return TENGINE_OK;
@@ -282,7 +282,7 @@ static int resolve_reshape(struct new_shape* shape)
     int64_t values[MAX_RESHAPE_VALUES];
     int64_t given[MAX_SHAPE_DIM_NUM];
     if (num == 0 || num > MAX_RESHAPE_VALUES)
-        return fail_node(shape->node, TENGINE_EINVAL, "re_shape has %d values, 1 to %d expected",
+        return fail_node(shape->node, TENGINE_EINVAL, "re_shape has %d values, expected 1 to %d",
                          num, MAX_RESHAPE_VALUES);
     memcpy(values, param->re_shape.values, sizeof *values * (size_t)num);
     shape->given = given;
@@ -412,14 +412,14 @@ static int lower_to_longer(struct graph* graph, struct node* node, const int64_t
     const int rank = input->dim_num + num;
     if (rank > MAX_SHAPE_DIM_NUM)
         return fail_node(node, TENGINE_ERANGE,
-                         "%d more dimensions for an input with %d; %d is most", num, input->dim_num,
-                         MAX_SHAPE_DIM_NUM);
+                         "%d more dimensions for an input with %d, expected at most %d in all", num,
+                         input->dim_num, MAX_SHAPE_DIM_NUM);
     unsigned added = 0;
     for (int i = 0; i < num; ++i) {
         if (places[i] < 0 || places[i] >= rank || added >> places[i] & 1u)
             return fail_node(node, TENGINE_ERANGE,
-                             "new axis %lld of an output with %d dimensions; each of 0 to %d is "
-                             "accepted once",
+                             "new axis %lld of an output with %d dimensions, expected each of 0 to "
+                             "%d at most once",
                              (long long)places[i], rank, rank - 1);
         added |= 1u << places[i];
     }
@@ -439,7 +439,7 @@ static int lower_unsqueeze(struct graph* graph, struct node* node)
     const int num = param->axises.num;
     int64_t places[MAX_SHAPE_DIM_NUM];
     if (num == 0 || num > MAX_SHAPE_DIM_NUM)
-        return fail_node(node, TENGINE_EINVAL, "axises has %d values, 1 to %d expected", num,
+        return fail_node(node, TENGINE_EINVAL, "axises has %d values, expected 1 to %d", num,
                          MAX_SHAPE_DIM_NUM);
     for (int i = 0; i < num; ++i) {
         places[i] = param->axises.values[i];
@@ -491,18 +491,17 @@ static int read_list(const struct node* node, const char* name, const struct op_
         const int status = read_int_input(node, 1, out_values, MAX_SHAPE_DIM_NUM, out_num);
         if (status < 0) return status;
         if (status > 0)
-            return fail_node(node, TENGINE_ENOTSUP, "%s is known at run time only", name);
+            return fail_node(node, TENGINE_ENOTSUP, "%s is known only at run time", name);
     } else if (list->num <= MAX_SHAPE_DIM_NUM) {
         memcpy(out_values, list->values, sizeof *out_values * (size_t)list->num);
     }
     if (*out_num == 0 || *out_num > MAX_SHAPE_DIM_NUM)
-        return fail_node(node, TENGINE_EINVAL, "%s has %d values, 1 to %d expected", name, *out_num,
+        return fail_node(node, TENGINE_EINVAL, "%s has %d values, expected 1 to %d", name, *out_num,
                          MAX_SHAPE_DIM_NUM);
     for (int i = 0; i < *out_num; ++i)
         if (out_values[i] < minimum)
-            return fail_node(node, TENGINE_ERANGE,
-                             "%s has %lld at place %d, it must be at least %d", name,
-                             (long long)out_values[i], i, minimum);
+            return fail_node(node, TENGINE_ERANGE, "%s has %lld at index %d, expected at least %d",
+                             name, (long long)out_values[i], i, minimum);
     return TENGINE_OK;
 }
 

@@ -49,7 +49,7 @@ struct tm_crop_param
     int flag;  // 0: caffe, 1: mxnet
 };
 
-// pad_<axis>_h is before, pad_<axis>_w behind.
+// pad_<axis>_h is before, pad_<axis>_w after.
 struct tm_pad_param
 {
     int mode;
@@ -135,7 +135,7 @@ static int find_part_sizes(const struct node* node, int axis, int64_t sizes[])
                                                : size;
         if (point < before || point > size)
             return fail_node(node, TENGINE_ERANGE,
-                             "slice_point_ has %lld at place %d; %lld to %d is accepted there",
+                             "slice_point_ has %lld at index %d, expected %lld to %d",
                              (long long)point, i, (long long)before, size);
         sizes[i] = point - before;
         before = point;
@@ -184,7 +184,7 @@ static int lower_tensorflow_slice(emitter_t* emit, struct tensor* input)
         const int64_t left = begin < 0 ? -1 : input->dims[i] - begin;
         if (left < 0 || size < -1 || size > left)
             return fail_emitting(emit, TENGINE_ERANGE,
-                                 "begin_ %lld and size_ %lld leave axis %d, which has %d elements",
+                                 "begin_ %lld and size_ %lld exceed axis %d, which has %d elements",
                                  (long long)begin, (long long)size, i, input->dims[i]);
         cuts[i] = (struct axis_cut){
             .axis = i, .begin = begin, .end = begin + (size == -1 ? left : size), .step = 1};
@@ -198,7 +198,7 @@ static int lower_slice(struct graph* graph, struct node* node)
     struct tensor* input = get_ir_node_input(node, 0);
     emitter_t emit = start_emitting(graph, node);
     if (!param->iscaffe && node->output_num > 1)
-        return fail_node(node, TENGINE_EINVAL, "%d outputs; only caffe's flavour has several",
+        return fail_node(node, TENGINE_EINVAL, "%d outputs, only caffe's flavour may have several",
                          node->output_num);
     if (!param->iscaffe && !param->ismxnet && !param->isonnx)
         return lower_tensorflow_slice(&emit, input);
@@ -263,9 +263,9 @@ static int straighten(struct node* node, struct slice_range ranges[], bool turne
         if (range->length == 1) range->step = 1;
         if (!turned[i]) continue;
         if (input->dim_num != 4)
-            return refuse_raising(node,
-                                  "its step on axis %d is %lld, its input has not 4 dimensions", i,
-                                  (long long)range->step);
+            return refuse_raising(
+                node, "its step on axis %d is %lld, its input does not have 4 dimensions", i,
+                (long long)range->step);
         range->start += (range->length - 1) * range->step;
         range->step = -range->step;
     }
@@ -298,7 +298,7 @@ static int raise_slice(struct graph* graph, struct node* node)
     bool turned[MAX_SHAPE_DIM_NUM];
     bool any_turned = false;
     if (resolve_slice(node, ranges) != TENGINE_OK)
-        return refuse_raising(node, "its bounds are known at run time only");
+        return refuse_raising(node, "its bounds are known only at run time");
     const int status = straighten(node, ranges, turned);
     if (status != TENGINE_OK) return status;
     const int rank = input->dim_num;
@@ -342,11 +342,11 @@ static int check_strided_slice(const struct node* node)
     if (rank > 4 || num < rank || param->end.num != num || param->stride.num != num)
         return fail_node(node, TENGINE_EINVAL,
                          "begin has %d values, end %d and stride %d, the input has %d dimensions; "
-                         "as many of each as dimensions, at most 4, are accepted",
+                         "expected one of each for each dimension, at most 4",
                          num, param->end.num, param->stride.num, rank);
     if (param->new_axis_mask || param->ellipsis_mask)
         return fail_node(node, TENGINE_ENOTSUP,
-                         "new_axis_mask is %d and ellipsis_mask %d, 0 is accepted",
+                         "new_axis_mask is %d and ellipsis_mask %d, expected 0",
                          param->new_axis_mask, param->ellipsis_mask);
     for (int i = 0; i < rank; ++i) {
         const int64_t begin = param->begin.values[i];
@@ -436,10 +436,10 @@ static int lower_crop(struct graph* graph, struct node* node)
     if (emit.status < 0) return emit.status;
     if (param->flag < 0 || param->flag > 1 ||
         (param->flag == 1 && param->num_args != 1 && param->num_args != 2))
-        return fail_node(node, TENGINE_ERANGE,
-                         "flag is %d and num_args %d; flag 0, or flag 1 with 1 or 2 arguments, is "
-                         "accepted",
-                         param->flag, param->num_args);
+        return fail_node(
+            node, TENGINE_ERANGE,
+            "flag is %d and num_args %d, expected flag 0, or flag 1 with 1 or 2 arguments",
+            param->flag, param->num_args);
     if ((param->flag == 0 || param->num_args == 2) && (!reference || reference->dim_num != 4))
         return fail_node(node, TENGINE_EINVAL, "its reference (input 1) must have 4 dimensions");
     struct axis_cut cuts[4];
@@ -486,7 +486,7 @@ static int lower_pad(struct graph* graph, struct node* node)
     TENGINE_RETURN_IF_ERROR(read_borders(node, before, after));
     if (param->mode < 0 || param->mode > 2)
         return fail_node(node, TENGINE_ERANGE,
-                         "mode is %d; 0 constant, 1 edge and 2 reflect are accepted", param->mode);
+                         "mode is %d, expected 0 (constant), 1 (edge) or 2 (reflect)", param->mode);
     int64_t pads[2 * MAX_SHAPE_DIM_NUM] = {0};
     for (int i = 0; i < rank && i < 4; ++i) {
         pads[i] = before[i];
@@ -509,7 +509,7 @@ static int check_original_pads(struct node* node, int mode, float value, const i
                                   (long long)-before[i], (long long)-after[i], i);
     if (before[0] || after[0]) return refuse_raising(node, "it pads batches");
     if ((before[1] || after[1]) && (mode != 0 || value != 0))
-        return refuse_raising(node, "it pads channels with other values than 0");
+        return refuse_raising(node, "it pads channels with values other than 0");
     return TENGINE_OK;
 }
 
@@ -529,7 +529,7 @@ static int raise_pad(struct graph* graph, struct node* node)
         return refuse_raising(node, "its input has %d dimensions, not 4", input->dim_num);
     int64_t before[MAX_SHAPE_DIM_NUM], after[MAX_SHAPE_DIM_NUM];
     if (resolve_pads(node, before, after) != TENGINE_OK)
-        return refuse_raising(node, "its borders are known at run time only");
+        return refuse_raising(node, "its borders are known only at run time");
     float value = 0;
     if (get_ir_node_input(node, 2) && !read_raised_float(node, 2, &value))
         return refuse_raising(node, "its value is not a constant");

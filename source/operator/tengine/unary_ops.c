@@ -41,7 +41,7 @@ static struct tensor* emit_rsqrt(emitter_t* emit, struct tensor* input)
     return emit_op(emit, "Reciprocal", 1, emit_op(emit, "Sqrt", 1, input));
 }
 
-// Unary's types. "Square" and "Rsqrt" are no operators of ONNX.
+// Unary's types. "Square" and "Rsqrt" are not operators of ONNX.
 static const char* const unary_ops[] = {"Abs",   "Neg",  "Floor", "Ceil",       "Square", "Sqrt",
                                         "Rsqrt", "Exp",  "Log",   "Sin",        "Cos",    "Tan",
                                         "Asin",  "Acos", "Atan",  "Reciprocal", "Tanh"};
@@ -57,7 +57,7 @@ static int lower_unary(struct graph* graph, struct node* node)
 {
     const int type = ((const struct tm_unary_param*)node->op.param_mem)->type;
     if (type < 0 || type >= COUNT(unary_ops))
-        return fail_node(node, TENGINE_EINVAL, "type %d is unknown; they are 0 (abs) to 16 (tanh)",
+        return fail_node(node, TENGINE_EINVAL, "unknown type %d: expected 0 (abs) to 16 (tanh)",
                          type);
     emitter_t emit = start_emitting(graph, node);
     return finish_emitting(&emit, 1,
@@ -105,9 +105,7 @@ static int lower_round(struct graph* graph, struct node* node)
 static int raise_round(struct graph* graph, struct node* node)
 {
     (void)graph;
-    return refuse_raising(node,
-                          "halves go to the even number, Tengine's Round lets them go away "
-                          "from zero");
+    return refuse_raising(node, "it rounds halves to even, Tengine's Round away from zero");
 }
 
 static int lower_zeros_like(struct graph* graph, struct node* node)
@@ -146,7 +144,7 @@ static int lower_cast(struct graph* graph, struct node* node)
     const int type = find_cast_type(node);
     if (type < 0 || get_onnx_type(type) == 0)
         return fail_node(node, TENGINE_EINVAL,
-                         "type_to %d (type_from %d) is no data type; TENGINE_DT_* are 0 to %d",
+                         "invalid data type type_to %d (type_from %d): expected 0 to %d",
                          param->type_to, param->type_from, TENGINE_DT_UINT64);
     emitter_t emit = start_emitting(graph, node);
     return finish_emitting(&emit, 1, emit_cast(&emit, get_ir_node_input(node, 0), type));
@@ -171,7 +169,7 @@ static int raise_cast(struct graph* graph, struct node* node)
 static int raise_dropout(struct graph* graph, struct node* node)
 {
     if (get_ir_node_input(node, 2))
-        return refuse_raising(node, "it has a training_mode, Tengine's Dropout only copies");
+        return refuse_raising(node, "it is in training_mode, Tengine's Dropout only copies");
     if (get_ir_node_output(node, 1))
         return refuse_raising(node, "its mask is used, Tengine's Dropout has none");
     if (!has_tengine_type(node)) return OP_NOT_RAISED;

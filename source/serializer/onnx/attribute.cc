@@ -135,7 +135,7 @@ int set_attribute(const Target& target, const AttributeProto& attribute)
 {
     if (attribute.has_ref_attr_name())
         return tengine_error_set(
-            TENGINE_EFORMAT, "%s refers to attribute %s of a function, outside of one",
+            TENGINE_EFORMAT, "%s refers to attribute %s of a function, but is not in one",
             target.owner.c_str(), quote_name(attribute.ref_attr_name()).c_str());
     const AttributeKind* kind = find_kind(attribute);
     if (!kind)

@@ -75,8 +75,8 @@ int resolve(const std::string& folder, const std::string& location, const std::s
     const int code = TENGINE_EFORMAT;
     if (!stays_below(location))
         return tengine_error_set(code,
-                                 "%s: external data location %s is refused; it must be a path "
-                                 "below the model's folder, without '..'",
+                                 "%s: external data location %s is refused: expected a path below "
+                                 "the model's folder, without '..'",
                                  owner.c_str(), quote_name(location).c_str());
     std::error_code error;
     const fs::path base = fs::canonical(folder, error);
@@ -86,10 +86,10 @@ int resolve(const std::string& folder, const std::string& location, const std::s
                                  quote_name(location).c_str(), error.message().c_str());
     const auto parts = std::mismatch(base.begin(), base.end(), out_path->begin(), out_path->end());
     if (parts.first == base.end()) return TENGINE_OK;
-    return tengine_error_set(code,
-                             "%s: external data location %s is refused; a symbolic link leads out "
-                             "of the model's folder",
-                             owner.c_str(), quote_name(location).c_str());
+    return tengine_error_set(
+        code,
+        "%s: external data location %s is refused: a symbolic link leads out of the model's folder",
+        owner.c_str(), quote_name(location).c_str());
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ int ExternalData::open_file(const std::string& location, const std::string& owne
     if (info.st_nlink > 1 && files_->options().refuse_hard_links) {
         close();
         return tengine_error_set(TENGINE_EFORMAT,
-                                 "%s: external data %s is refused; the file has %llu names (hard "
+                                 "%s: external data %s is refused: the file has %llu names (hard "
                                  "links), and the option model.refuse_hard_links allows one",
                                  owner.c_str(), quote_name(location).c_str(),
                                  static_cast<unsigned long long>(info.st_nlink));
@@ -140,16 +140,17 @@ int ExternalData::open(const ::onnx::TensorProto& tensor, size_t bytes, const st
 {
     if (folder_.empty())
         return tengine_error_set(TENGINE_ENOTSUP,
-                                 "%s: its values are external data, which a model in memory "
-                                 "cannot have; load the model from its file",
+                                 "%s: its values are external data, which a model in memory cannot "
+                                 "have: load the model from its file",
                                  owner.c_str());
     Place place;
     TENGINE_RETURN_IF_ERROR(read_place(tensor, bytes, owner, &place));
     TENGINE_RETURN_IF_ERROR(open_file(place.location, owner));
     if (place.offset > size_ || bytes > size_ - place.offset)
         return tengine_error_set(
-            TENGINE_EFORMAT, "%s: %zu bytes at offset %llu of external data %s, which has %llu",
-            owner.c_str(), bytes, static_cast<unsigned long long>(place.offset),
+            TENGINE_EFORMAT,
+            "%s: %zu bytes at offset %llu of external data %s, which has %llu bytes", owner.c_str(),
+            bytes, static_cast<unsigned long long>(place.offset),
             quote_name(place.location).c_str(), static_cast<unsigned long long>(size_));
     offset_ = place.offset;
     bytes_ = bytes;

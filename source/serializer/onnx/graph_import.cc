@@ -75,12 +75,11 @@ int GraphImport::check_features() const
 {
     if (model_->header.functions_size() > 0) {
         const auto& function = model_->header.functions(0);
-        return tengine_error_set(TENGINE_ENOTSUP,
-                                 "the model defines %d functions of its own, the first %s of "
-                                 "domain %s; they are not supported",
-                                 model_->header.functions_size(),
-                                 quote_name(function.name()).c_str(),
-                                 quote_name(function.domain()).c_str());
+        return tengine_error_set(
+            TENGINE_ENOTSUP,
+            "the model defines %d functions, which are not supported; the first is %s of domain %s",
+            model_->header.functions_size(), quote_name(function.name()).c_str(),
+            quote_name(function.domain()).c_str());
     }
     if (model_->graph.sparse_initializer_size() > 0)
         return tengine_error_set(
@@ -127,7 +126,7 @@ int GraphImport::declare(const std::string& name, int data_type, const std::stri
         const char* role = other->tensor_type == TENSOR_TYPE_CONST   ? "an initializer"
                            : other->tensor_type == TENSOR_TYPE_INPUT ? "a graph input"
                                                                      : "the output of a node";
-        return tengine_error_set(TENGINE_EGRAPH, "%s: tensor name %s is taken, by %s",
+        return tengine_error_set(TENGINE_EGRAPH, "%s: tensor name %s is already taken by %s",
                                  owner.c_str(), quote_name(name).c_str(), role);
     }
     *out_tensor = create_ir_tensor(graph_, name.c_str(), data_type);
@@ -272,11 +271,11 @@ int GraphImport::connect_node(struct node* node, const NodeProto& proto)
         if (proto.input(i).empty()) continue;
         const auto tensor = tensors_.find(proto.input(i));
         if (tensor == tensors_.end())
-            return tengine_error_set(TENGINE_EGRAPH,
-                                     "%s: input %d, %s, is neither a graph input nor an "
-                                     "initializer nor the output of a node",
-                                     node_label(proto.op_type(), node->name).c_str(), i,
-                                     quote_name(proto.input(i)).c_str());
+            return tengine_error_set(
+                TENGINE_EGRAPH,
+                "%s: input %d, %s, is not a graph input, an initializer or the output of a node",
+                node_label(proto.op_type(), node->name).c_str(), i,
+                quote_name(proto.input(i)).c_str());
         TENGINE_RETURN_IF_ERROR(
             set_ir_node_input_tensor(node, i, get_ir_graph_tensor(graph_, tensor->second)));
     }
@@ -308,10 +307,9 @@ int GraphImport::find_outputs(std::vector<int32_t>* out_tensors) const
         const std::string owner = "graph output " + quote_name(output.name());
         const auto known = tensors_.find(output.name());
         if (known == tensors_.end())
-            return tengine_error_set(TENGINE_EGRAPH,
-                                     "%s is neither a graph input nor an initializer nor the "
-                                     "output of a node",
-                                     owner.c_str());
+            return tengine_error_set(
+                TENGINE_EGRAPH, "%s is not a graph input, an initializer or the output of a node",
+                owner.c_str());
         TENGINE_RETURN_IF_ERROR(
             take_declared_type(output, owner, graph_->tensor_list[known->second]));
         out_tensors->push_back(known->second);

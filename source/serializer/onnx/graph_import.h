@@ -35,8 +35,8 @@ class GraphImport
     {
     }
 
-    // Fails with TENGINE_EGRAPH (names taken twice, nobody produces an input, a cycle) and with
-    // what the parts fail with. Errors of the cheap checks come before weights are copied.
+    // Fails with TENGINE_EGRAPH (names taken twice, an input that no node produces, a cycle) and
+    // with what the parts fail with. Errors of the cheap checks come before weights are copied.
     TENGINE_MUST_USE int run();
 
     // After run(): what the nodes are called, in the model's order.

@@ -21,7 +21,7 @@ int check_header(const ::onnx::ModelProto& header)
         return tengine_error_set(TENGINE_EFORMAT, "not an ONNX model: it has no IR version");
     if (header.ir_version() < kOldestIrVersion || header.ir_version() > kNewestIrVersion)
         return tengine_error_set(
-            TENGINE_ENOTSUP, "ONNX IR version %lld is not supported, %lld to %lld are",
+            TENGINE_ENOTSUP, "ONNX IR version %lld is not supported: expected %lld to %lld",
             static_cast<long long>(header.ir_version()), static_cast<long long>(kOldestIrVersion),
             static_cast<long long>(kNewestIrVersion));
     return TENGINE_OK;
@@ -68,8 +68,8 @@ int load_onnx_file(struct graph* graph, const std::string& path, ModelFiles* fil
     const Bytes bytes(file->bytes.bytes, file->bytes.size);
     if (bytes.size() > INT_MAX)
         return tengine_error_set(TENGINE_ELIMIT,
-                                 "'%s' has %zu bytes; protobuf, and so an ONNX file, ends at %d: "
-                                 "save the weights as external data",
+                                 "'%s' has %zu bytes; an ONNX file (protobuf) has at most %d: save "
+                                 "the weights as external data",
                                  path.c_str(), bytes.size(), INT_MAX);
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     ExternalData external(folder.empty() ? "." : folder.string(), files);

@@ -14,7 +14,7 @@ struct ModelFile
 {
     mapped_file_t bytes = {nullptr, 0};
     bool is_mapped = true;           // else a copy that goes when the model is loaded
-    std::map<size_t, size_t> views;  // where constants lie in it: first byte, first byte behind
+    std::map<size_t, size_t> views;  // where constants lie in it: first byte, first byte after
 
     // Takes these bytes for a constant. False when another has some of them, so that programs may
     // write to each without changing the other, and for files that are not mapped.
@@ -39,7 +39,7 @@ class ModelFiles
     FileOptions options() const { return options_; }
 
     // Maps an open file, unless one of this name is mapped already. Programs may write to its
-    // bytes, as to those of any constant, which nobody else sees. Fails as map_open_file() does.
+    // bytes, as to those of any constant, which stay private. Fails as map_open_file() does.
     // *out_file lives until unmap_unviewed() or as long as this.
     TENGINE_MUST_USE int map(int descriptor, const std::string& path, ModelFile** out_file);
     // The model itself, mapped or read as the options say.

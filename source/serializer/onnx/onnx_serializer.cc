@@ -69,10 +69,9 @@ int load_mem(struct serializer* serializer, struct graph* graph, const void* add
              va_list)
 {
     if (!address || size <= 0)
-        return tengine_error_set(TENGINE_EINVAL,
-                                 "an ONNX model in memory needs an address and a size above 0; "
-                                 "the size is %d",
-                                 size);
+        return tengine_error_set(
+            TENGINE_EINVAL,
+            "an ONNX model in memory needs an address and a size above 0, the size is %d", size);
     const tengine::Bytes bytes(static_cast<const char*>(address), static_cast<size_t>(size));
     return guard([=] {
         return tengine::load_onnx_bytes(graph, bytes, &make_origin(serializer, graph, {})->frame);

@@ -127,8 +127,8 @@ int check_is_known(const std::string& domain, int version)
 {
     if (!domain.empty() || version <= NEWEST_KNOWN_OPSET) return TENGINE_OK;
     return tengine_error_set(TENGINE_ENOTSUP,
-                             "the model is of opset %d; what operators mean is known here up to "
-                             "opset %d: export it for that one or an older one",
+                             "the model has opset %d, the newest supported one is %d: export the "
+                             "model for that one or an older one",
                              version, NEWEST_KNOWN_OPSET);
 }
 
@@ -139,14 +139,13 @@ int collect_opsets(const ::onnx::ModelProto& model, Opsets* out_opsets)
     for (const auto& import : model.opset_import()) {
         const std::string domain = normal_domain(import.domain());
         if (import.version() < 1 || import.version() > INT_MAX)
-            return tengine_error_set(TENGINE_EFORMAT, "domain %s is imported in version %lld",
-                                     quote_name(domain).c_str(),
-                                     static_cast<long long>(import.version()));
+            return tengine_error_set(
+                TENGINE_EFORMAT, "domain %s is imported with invalid version %lld",
+                quote_name(domain).c_str(), static_cast<long long>(import.version()));
         const int version = static_cast<int>(import.version());
         const auto [entry, is_new] = out_opsets->emplace(domain, version);
         if (!is_new && entry->second != version)
-            return tengine_error_set(TENGINE_EFORMAT,
-                                     "domain %s is imported in version %d and in version %d",
+            return tengine_error_set(TENGINE_EFORMAT, "domain %s is imported in versions %d and %d",
                                      quote_name(domain).c_str(), entry->second, version);
     }
     return TENGINE_OK;

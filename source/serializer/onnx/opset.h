@@ -19,7 +19,7 @@ struct OperatorId
 {
     int type;         // as get_op_type() gives it
     int version;      // the opset the node is written for
-    bool is_unknown;  // of a domain nobody here knows: it becomes a node "Generic"
+    bool is_unknown;  // of an unknown domain: it becomes a node "Generic"
 };
 
 // TENGINE_EFORMAT for a domain imported in two versions or a version that is none.

@@ -93,7 +93,7 @@ int convert_element_type(int onnx_type, const std::string& owner, int* out_data_
     const ElementType* type = find_element_type(onnx_type);
     if (!type)
         return tengine_error_set(TENGINE_EDTYPE,
-                                 "%s: element type %d (%s) is not supported; accepted are float32, "
+                                 "%s: element type %d (%s) is not supported: expected float32, "
                                  "float16, bfloat16, float64, int8 to int64, uint8 to uint64, bool",
                                  owner.c_str(), onnx_type, get_onnx_type_name(onnx_type));
     *out_data_type = type->data_type;
@@ -119,7 +119,7 @@ int TensorReader::measure()
     for (int i = 0; i < proto_.dims_size(); ++i) {
         const int64_t dim = proto_.dims(i);
         if (dim < 0 || dim > INT_MAX)
-            return tengine_error_set(TENGINE_EFORMAT, "%s: dimension %d is %lld, not in 0..%d",
+            return tengine_error_set(TENGINE_EFORMAT, "%s: dimension %d is %lld, expected 0 to %d",
                                      owner_.c_str(), i, static_cast<long long>(dim), INT_MAX);
         dims_[i] = static_cast<int>(dim);
         if (!checked_multiply(elements_, static_cast<size_t>(dim), &elements_))
@@ -182,7 +182,7 @@ int TensorReader::read(void* out_values) const
     } else {
         const size_t done = find_element_type(proto_.data_type())->copy(proto_, out_values);
         if (done != elements_)
-            return tengine_error_set(TENGINE_EFORMAT, "%s: value %zu is out of the range of %s",
+            return tengine_error_set(TENGINE_EFORMAT, "%s: value %zu is out of range for %s",
                                      owner_.c_str(), done, get_onnx_type_name(proto_.data_type()));
     }
     if (data_type_ == TENGINE_DT_BOOL) {

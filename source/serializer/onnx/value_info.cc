@@ -60,7 +60,7 @@ int read_value_info(const ValueInfoProto& value, const std::string& owner,
         // Some exporters write a negative size for one that is not known.
         const int64_t dim = dims[i].has_dim_value() ? dims[i].dim_value() : -1;
         if (dim > INT_MAX)
-            return tengine_error_set(TENGINE_EFORMAT, "%s: dimension %d is %lld, not in 0..%d",
+            return tengine_error_set(TENGINE_EFORMAT, "%s: dimension %d is %lld, expected 0 to %d",
                                      owner.c_str(), i, static_cast<long long>(dim), INT_MAX);
         out_declared->dims[i] = dim < 0 ? -1 : static_cast<int>(dim);
         out_declared->names[i] = dims[i].has_dim_param() ? dims[i].dim_param().c_str() : "";

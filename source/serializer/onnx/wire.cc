@@ -76,7 +76,7 @@ int merge(const Encoded& part, google::protobuf::MessageLite* message)
         return TENGINE_OK;
     return tengine_error_set(TENGINE_EFORMAT,
                              "not an ONNX model, or damaged between bytes %zu and %zu: a message "
-                             "there is cut short, ill-formed or nested deeper than %d levels",
+                             "there is truncated, malformed or nested deeper than %d levels",
                              part.offset, part.offset + part.bytes.size(),
                              google::protobuf::io::CodedInputStream::GetDefaultRecursionLimit());
 }
@@ -102,7 +102,7 @@ int split_message(const Encoded& encoded, int number, google::protobuf::MessageL
             !cursor.read_value(tag & 7, &value))
             return tengine_error_set(TENGINE_EFORMAT,
                                      "not an ONNX model, or damaged: the field at byte %zu is "
-                                     "ill-formed or reaches beyond byte %zu, the end",
+                                     "malformed or reaches beyond the end at byte %zu",
                                      encoded.offset + begin, encoded.offset + encoded.bytes.size());
         if (tag != wanted) continue;
         // Merging piece by piece is what protobuf defines the concatenation of messages to mean.

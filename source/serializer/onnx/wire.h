@@ -13,7 +13,7 @@
 
 namespace tengine {
 
-// Bytes that somebody else owns.
+// Bytes, not owned.
 using Bytes = std::string_view;
 
 // An encoded message and where it begins in the file, for messages.

@@ -181,10 +181,10 @@ class GraphExport
             if (graph_.tensor_list[i]->tensor_type == TENSOR_TYPE_CONST)
                 bytes += get_ir_tensor_bytes(graph_.tensor_list[i]);
         if (bytes <= INT_MAX - (size_t{64} << 20)) return TENGINE_OK;
-        return tengine_error_set(TENGINE_ELIMIT,
-                                 "the weights of graph '%s' have %zu bytes; protobuf, and so an "
-                                 "ONNX file, ends at %d",
-                                 graph_.name, bytes, INT_MAX);
+        return tengine_error_set(
+            TENGINE_ELIMIT,
+            "the weights of graph '%s' have %zu bytes; an ONNX file (protobuf) has at most %d",
+            graph_.name, bytes, INT_MAX);
     }
 
     // Names say what is connected, so no two tensors share one; inputs and outputs keep theirs.
@@ -221,7 +221,7 @@ class GraphExport
     {
         if (node.op.method->tengine && node.op.method->lower)
             return fail_node(&node, TENGINE_ENOTSUP,
-                             "is Tengine's operator, which ONNX does not have");
+                             "is an operator of Tengine without an ONNX equivalent");
         const OperatorName name = operator_name_of(node);
         int& opset = opsets_[name.domain];
         opset = std::max(opset, opset_of(node));

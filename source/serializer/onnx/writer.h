@@ -14,8 +14,8 @@ namespace tengine {
 struct ModelFrame;
 
 // TENGINE_ELIMIT when the file would be larger than a protobuf message can be, TENGINE_EIO when it
-// cannot be written; nothing is left behind then. `frame` is that of the model the graph was made
-// of, or null.
+// cannot be written; no file is left then. `frame` is that of the model the graph was made of, or
+// null.
 TENGINE_MUST_USE int save_onnx_file(const struct graph& graph, const ModelFrame* frame,
                                     const char* path);
 

@@ -123,11 +123,10 @@ int read_tensor(const Attribute& attribute)
             !__builtin_mul_overflow(expected, static_cast<uint64_t>(value.dims[i]), &expected);
     }
     if (!is_possible || expected != buffer.size)
-        return tengine_error_set(TENGINE_EFORMAT,
-                                 "%s has %u bytes, which its data type %d and %u dimensions do not "
-                                 "give",
-                                 attribute.what.c_str(), buffer.size, record.data_type,
-                                 dims.count());
+        return tengine_error_set(
+            TENGINE_EFORMAT,
+            "%s has %u bytes, which do not match its data type %d and %u dimensions",
+            attribute.what.c_str(), buffer.size, record.data_type, dims.count());
     return set_node_tensor(attribute.node, attribute.name.c_str(), &value);
 }
 
@@ -210,8 +209,8 @@ int read_attribute(Reading& reading, struct node* node, uint32_t offset)
         if (type == known.name)
             return known.read(
                 {reading, node, String(name), owner + " " + quote(name), record.value});
-    return tengine_error_set(TENGINE_EFORMAT, "%s %s is of type %s, which is not known here",
-                             owner.c_str(), quote(name).c_str(), quote(type).c_str());
+    return tengine_error_set(TENGINE_EFORMAT, "%s %s has the unknown type %s", owner.c_str(),
+                             quote(name).c_str(), quote(type).c_str());
 }
 
 uint32_t write_attribute(FileBuilder& builder, const op_field_t& field, const void* memory)
@@ -237,9 +236,7 @@ int find_extension(const Reading& reading, const OperatorRecord& record, const S
         return fail_left_out(node_name.c_str(), String(name).c_str());
     const int version = record.version <= INT16_MAX ? static_cast<int>(record.version) : -1;
     if (*out_type >= 0 && version > 0 && find_op_method(*out_type, version)) return TENGINE_OK;
-    return tengine_error_set(TENGINE_EOPERATOR,
-                             "%s has the operator %s of opset %u, which is not "
-                             "known here",
+    return tengine_error_set(TENGINE_EOPERATOR, "%s has the unknown operator %s of opset %u",
                              what.c_str(), quote(name).c_str(), record.version);
 }
 

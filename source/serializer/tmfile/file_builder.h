@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a tmfile as they grow: records, strings and vectors, one behind the other. Gaps are
-// zero, and nothing depends on memory that nobody wrote.
+// The bytes of a tmfile as they grow: records, strings and vectors, one after the other. Gaps are
+// zero, and nothing depends on uninitialised memory.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,7 @@ int FileView::read_words(uint32_t offset, size_t size, const String& what, void*
 {
     if (offset == 0) return tengine_error_set(TENGINE_EFORMAT, "%s is missing", what.c_str());
     if (offset % sizeof(uint32_t) != 0)
-        return tengine_error_set(TENGINE_EFORMAT,
-                                 "%s lies at byte %u; records start at multiples of 4",
+        return tengine_error_set(TENGINE_EFORMAT, "%s is at byte %u, expected a multiple of 4",
                                  what.c_str(), offset);
     if (offset > size_ || size > size_ - offset)
         return tengine_error_set(TENGINE_EFORMAT,
@@ -65,7 +64,7 @@ int Budget::charge(uint64_t bytes)
     if (bytes > left_ || cost > left_)
         return tengine_error_set(TENGINE_ELIMIT,
                                  "the model would take many times its own size in memory: its "
-                                 "records are used again and again");
+                                 "records are used repeatedly");
     left_ -= cost;
     return TENGINE_OK;
 }

@@ -21,7 +21,7 @@ class Image : public Allocated
     TENGINE_MUST_USE int map(const char* path);
     // The whole file in memory of its own, with the same right to write.
     TENGINE_MUST_USE int read(const char* path);
-    // Somebody else's bytes; they are only read.
+    // Bytes of the caller; they are only read.
     void view(const void* bytes, size_t size);
     // From now on the bytes of view() are freed with the image, by free_memory().
     void own() { owned_ = true; }

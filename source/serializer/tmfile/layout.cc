@@ -94,7 +94,7 @@ int permute_reshape(const struct node* node, int64_t* dims, int number, Directio
 {
     if (number > 4)
         return fail_node(node, TENGINE_ENOTSUP,
-                         "a shape of %d dims in a model in NHWC; up to 4 have a layout", number);
+                         "a shape of %d dimensions in an NHWC model, expected at most 4", number);
     if (number == 3) std::swap(dims[1], dims[2]);
     if (number == 4) permute(dims, 1, direction);
     return TENGINE_OK;

@@ -64,8 +64,7 @@ int NodeReader::find_operator(const OperatorRecord& record, const String& name, 
     const char* left_out = method ? nullptr : find_left_out_operator(static_cast<int>(number));
     if (left_out) return fail_left_out(name.c_str(), left_out);
     if (!method)
-        return tengine_error_set(TENGINE_EOPERATOR,
-                                 "%s has the operator number %u, which is not known here",
+        return tengine_error_set(TENGINE_EOPERATOR, "%s has the unknown operator number %u",
                                  what.c_str(), record.type);
     *out_type = types_[number] = get_op_type(method->domain, method->name);
     return TENGINE_OK;
@@ -116,8 +115,8 @@ int check_index(const struct node* node, const char* what, uint32_t place, uint3
 {
     const auto number = static_cast<uint32_t>(node->graph->tensor_num);
     if (index < number) return TENGINE_OK;
-    return fail_node(node, TENGINE_EFORMAT, "%s %u is tensor %u, there are %u", what, place, index,
-                     number);
+    return fail_node(node, TENGINE_EFORMAT, "%s %u is tensor %u, the model has %u", what, place,
+                     index, number);
 }
 
 int NodeReader::connect_inputs(struct node* node, const VectorView& list)
@@ -144,11 +143,11 @@ int NodeReader::connect_output(struct node* node, const VectorView& list, uint32
     TENGINE_RETURN_IF_ERROR(check_index(node, "output", place, list[place]));
     struct tensor* tensor = get_ir_graph_tensor(reading_.graph, static_cast<int>(list[place]));
     if (tensor->producer == node->index)
-        return fail_node(node, TENGINE_EGRAPH, "tensor '%s' is its output twice", tensor->name);
+        return fail_node(node, TENGINE_EGRAPH, "it writes tensor '%s' twice", tensor->name);
     const bool is_constant_node = has_number(node, kConst);
     if ((tensor->tensor_type == TENSOR_TYPE_CONST) != is_constant_node)
         return fail_node(node, TENGINE_EGRAPH,
-                         is_constant_node ? "its tensor '%s' is not of the type of constants"
+                         is_constant_node ? "its tensor '%s' does not have the type of constants"
                                           : "it writes the constant '%s'",
                          tensor->name);
     if (has_number(node, kInputOp)) tensor->tensor_type = TENSOR_TYPE_INPUT;
@@ -162,7 +161,7 @@ int NodeReader::check_inputs() const
         for (int i = 0; i < node->input_num; ++i) {
             const struct tensor* tensor = get_ir_node_input(node, i);
             if (tensor && tensor->producer < 0 && tensor->tensor_type != TENSOR_TYPE_CONST)
-                return fail_node(node, TENGINE_EGRAPH, "nothing writes its input %d, tensor '%s'",
+                return fail_node(node, TENGINE_EGRAPH, "no node writes its input %d, tensor '%s'",
                                  i, tensor->name);
         }
     return TENGINE_OK;

@@ -246,8 +246,8 @@ int ParameterWriter::write_field(const op_field_t& field)
             return TENGINE_OK;
         }
         default:
-            return fail_node(&node_, TENGINE_EINTERNAL, "parameter '%s' has no form in a tmfile",
-                             field.name);
+            return fail_node(&node_, TENGINE_EINTERNAL,
+                             "parameter '%s' cannot be stored in a tmfile", field.name);
     }
 }
 
@@ -258,7 +258,7 @@ int ParameterWriter::write_int(const op_field_t& field, int value)
         return TENGINE_OK;
     }
     if (value < 0 || value > UINT8_MAX)
-        return fail_node(&node_, TENGINE_ERANGE, "'%s' is %d, a tmfile has a byte for it",
+        return fail_node(&node_, TENGINE_ERANGE, "'%s' is %d, a tmfile stores it in a byte",
                          field.name, value);
     record_.set(field.file_offset, static_cast<uint8_t>(value));
     return TENGINE_OK;
@@ -273,7 +273,7 @@ int ParameterWriter::write_ints(const op_field_t& field, const struct op_ints& l
     Vector<int32_t> words;
     for (const int64_t value : values) {
         if (value < INT32_MIN || value > INT32_MAX)
-            return fail_node(&node_, TENGINE_ERANGE, "'%s' has %lld, a tmfile has 32 bits for it",
+            return fail_node(&node_, TENGINE_ERANGE, "'%s' has %lld, a tmfile stores it in 32 bits",
                              field.name, static_cast<long long>(value));
         words.push_back(static_cast<int32_t>(value));
     }
@@ -282,7 +282,7 @@ int ParameterWriter::write_ints(const op_field_t& field, const struct op_ints& l
         return TENGINE_OK;
     }
     if (words.size() != kStridedWords)
-        return fail_node(&node_, TENGINE_ERANGE, "'%s' has %zu numbers, a tmfile has %d",
+        return fail_node(&node_, TENGINE_ERANGE, "'%s' has %zu numbers, a tmfile stores %d",
                          field.name, words.size(), kStridedWords);
     for (size_t i = 0; i < words.size(); ++i)
         record_.set(field.file_offset + i * OP_FILE_STRIDE, words[i]);
@@ -295,7 +295,7 @@ int ParameterWriter::write_floats(const op_field_t& field, const struct op_float
     if (list.num == 0) return TENGINE_OK;
     const auto number = static_cast<size_t>(list.num);
     if (number % group != 0)
-        return fail_node(&node_, TENGINE_ERANGE, "'%s' has %zu numbers, groups of %zu are needed",
+        return fail_node(&node_, TENGINE_ERANGE, "'%s' has %zu numbers, expected a multiple of %zu",
                          field.name, number, group);
     const uint32_t offset = builder_.add(static_cast<uint32_t>(number / group));
     builder_.add_aligned(list.values, number * sizeof(float), sizeof(uint32_t));

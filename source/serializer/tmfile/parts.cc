@@ -22,7 +22,7 @@ int check_indices(const VectorView& list, size_t limit, const String& what)
 {
     for (uint32_t i = 0; i < list.count(); ++i)
         if (list[i] >= limit)
-            return tengine_error_set(TENGINE_EFORMAT, "%s names number %u, there are %zu",
+            return tengine_error_set(TENGINE_EFORMAT, "%s contains index %u, there are %zu",
                                      what.c_str(), list[i], limit);
     return TENGINE_OK;
 }
@@ -54,8 +54,8 @@ int add_affinities(const Reading& reading, const Vector<struct node*>& nodes, co
 {
     if (!find_device_via_name(part.device.c_str())) {
         TLOG_WARNING(
-            "the model was split for the device %s, which is not there; its %u nodes go "
-            "where the split here puts them",
+            "the model was split for the device %s, which does not exist; its %u nodes are placed "
+            "by this split",
             quote(part.device).c_str(), part.nodes.count());
         return TENGINE_OK;
     }
@@ -77,8 +77,7 @@ int add_part_affinities(const Reading& reading, const Vector<struct node*>& node
                                                      "the list of parts", &list));
     if (list.count() == 0)
         return tengine_error_set(TENGINE_EFORMAT,
-                                 "the model has several subgraphs, but no parts that say what they "
-                                 "are");
+                                 "the model has several subgraphs, but no list of parts");
     uint64_t rules = 0;
     for (uint32_t i = 0; i < list.count(); ++i) {
         Part part;
@@ -87,8 +86,7 @@ int add_part_affinities(const Reading& reading, const Vector<struct node*>& node
         if (rules * nodes.size() > kMaxComparisons)
             return tengine_error_set(
                 TENGINE_ELIMIT,
-                "the parts of the model name %llu nodes of %zu, too many to be "
-                "true",
+                "the parts of the model name %llu nodes of %zu, which is implausible",
                 static_cast<unsigned long long>(rules), nodes.size());
         TENGINE_RETURN_IF_ERROR(add_affinities(reading, nodes, part));
     }

@@ -17,15 +17,15 @@ int check_header(const Reading& reading, HeaderRecord* out_header)
 {
     if (reading.file.size() < sizeof(HeaderRecord))
         return tengine_error_set(TENGINE_EFORMAT,
-                                 "not a tmfile: it has %zu bytes, a header has %zu",
+                                 "not a tmfile: it has %zu bytes, expected a header of %zu",
                                  reading.file.size(), sizeof(HeaderRecord));
     if (reading.file.size() > UINT32_MAX)
-        return tengine_error_set(TENGINE_ELIMIT, "a tmfile ends at 4 GiB, this has %zu bytes",
+        return tengine_error_set(TENGINE_ELIMIT, "a tmfile has at most 4 GiB, this has %zu bytes",
                                  reading.file.size());
     std::memcpy(out_header, reading.image->bytes(), sizeof(*out_header));
     if (out_header->main_version == kMainVersion) return TENGINE_OK;
     return tengine_error_set(TENGINE_EFORMAT,
-                             "not a tmfile of version %d: the first two bytes say version %d",
+                             "not a tmfile of version %d: the first two bytes are version %d",
                              kMainVersion, out_header->main_version);
 }
 
@@ -73,7 +73,7 @@ int read_border(const Reading& reading, uint32_t offset, const char* what,
     TENGINE_RETURN_IF_ERROR(reading.file.read_vector(offset, sizeof(uint32_t), where, &list));
     for (uint32_t i = 0; i < list.count(); ++i) {
         if (list[i] >= nodes.size())
-            return tengine_error_set(TENGINE_EFORMAT, "%s names node %u, there are %zu",
+            return tengine_error_set(TENGINE_EFORMAT, "%s contains node %u, there are %zu",
                                      where.c_str(), list[i], nodes.size());
         out_nodes->push_back(nodes[list[i]]->index);
     }
@@ -81,7 +81,7 @@ int read_border(const Reading& reading, uint32_t offset, const char* what,
     std::sort(sorted.begin(), sorted.end());
     const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
     if (twice == sorted.end()) return TENGINE_OK;
-    return tengine_error_set(TENGINE_EGRAPH, "%s names node %s twice", where.c_str(),
+    return tengine_error_set(TENGINE_EGRAPH, "%s contains node %s twice", where.c_str(),
                              quote(reading.graph->node_list[*twice]->name).c_str());
 }
 

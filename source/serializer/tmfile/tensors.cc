@@ -73,7 +73,7 @@ int TensorReader::add_tensor(uint32_t index)
 int TensorReader::set_role(struct tensor* tensor, const TensorRecord& record) const
 {
     if (record.type < TENSOR_TYPE_UNKNOWN || record.type > TENSOR_TYPE_DEP)
-        return tengine_error_set(TENGINE_EFORMAT, "%s is of type %d, expected 0 to 4",
+        return tengine_error_set(TENGINE_EFORMAT, "%s has type %d, expected 0 to 4",
                                  label(tensor).c_str(), record.type);
     tensor->tensor_type =
         static_cast<uint8_t>(record.type == TENSOR_TYPE_UNKNOWN ? TENSOR_TYPE_VAR : record.type);
@@ -87,7 +87,7 @@ int TensorReader::set_shape(struct tensor* tensor, const TensorRecord& record)
     TENGINE_RETURN_IF_ERROR(
         file_.read_vector(record.dims, sizeof(int32_t), "the shape of " + label(tensor), &list));
     if (list.count() > MAX_SHAPE_DIM_NUM)
-        return tengine_error_set(TENGINE_ERANGE, "%s has %u dimensions, 0 to %d are allowed",
+        return tengine_error_set(TENGINE_ERANGE, "%s has %u dimensions, expected 0 to %d",
                                  label(tensor).c_str(), list.count(), MAX_SHAPE_DIM_NUM);
     int dims[MAX_SHAPE_DIM_NUM];
     for (uint32_t i = 0; i < list.count(); ++i)
@@ -185,7 +185,7 @@ int TensorReader::add_missing_values()
         place += missing_bytes(tensor);
     }
     const String& path = reading_.image->path();
-    TLOG_WARNING("%s has no values for %zu of its constants; they are zero",
+    TLOG_WARNING("%s has no values for %zu of its constants; they are set to zero",
                  path.empty() ? "a model in memory" : ("'" + path + "'").c_str(), missing_.size());
     return TENGINE_OK;
 }

@@ -59,10 +59,9 @@ int load_block(struct serializer* serializer, struct graph* graph, void* block, 
                bool owned)
 {
     if (!block || size <= 0)
-        return tengine_error_set(TENGINE_EINVAL,
-                                 "a tmfile in memory needs an address and a size above 0; the size "
-                                 "is %d",
-                                 size);
+        return tengine_error_set(
+            TENGINE_EINVAL,
+            "a tmfile in memory needs an address and a size above 0, the size is %d", size);
     return guard("load", [=]() -> int {
         std::unique_ptr<Image> image(new Image);
         Image* made = image.get();

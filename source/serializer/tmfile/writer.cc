@@ -21,7 +21,8 @@ namespace {
 
 int fail_too_large()
 {
-    return tengine_error_set(TENGINE_ELIMIT, "the model is larger than 4 GiB, where a tmfile ends");
+    return tengine_error_set(TENGINE_ELIMIT,
+                             "the model is larger than 4 GiB, the limit of a tmfile");
 }
 
 class ModelWriter
@@ -128,8 +129,8 @@ int ModelWriter::write_operator(const struct node& node, OperatorRecord* out_rec
         return TENGINE_OK;
     }
     if (tengine->id < 0)
-        return fail_node(&node, TENGINE_EOPERATOR, "Tengine's operator %s has no number in tmfiles",
-                         get_ir_node_op(&node));
+        return fail_node(&node, TENGINE_EOPERATOR,
+                         "operator %s of Tengine has no number in tmfiles", get_ir_node_op(&node));
     out_record->type = static_cast<uint32_t>(tengine->id);
     out_record->version = 1;
     return write_parameters(builder_, node, is_nhwc_, &out_record->param);
@@ -172,10 +173,10 @@ int ModelWriter::write_quantisation(const struct tensor& tensor, uint32_t* out_o
     const int number = tensor.quant_param_num;
     if (number == 0) return TENGINE_OK;
     if (number > 1 && tensor.quant_axis != 0)
-        return tengine_error_set(TENGINE_ENOTSUP,
-                                 "tensor '%s' has scales along dimension %d, a tmfile has them "
-                                 "along dimension 0",
-                                 tensor.name, tensor.quant_axis);
+        return tengine_error_set(
+            TENGINE_ENOTSUP,
+            "tensor '%s' has scales along dimension %d, a tmfile stores them along dimension 0",
+            tensor.name, tensor.quant_axis);
     Vector<uint32_t> offsets;
     for (int i = 0; i < number; ++i) {
         QuantRecord record = {};

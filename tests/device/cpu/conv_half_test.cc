@@ -71,7 +71,7 @@ class HalfNode
                     values->f16[i] = fp32_to_fp16(next());
     }
 
-    // Of each sum, but for the bias.
+    // Of each sum, except the bias.
     double terms() const { return terms_; }
 
     std::vector<const Kernel*> kernels() const { return cpu::list_runnable_kernels(*node_); }

@@ -52,7 +52,8 @@ TEST(ScratchSize, BeyondAllAddressesIsRefused)
         GTEST_SKIP() << "this build has no vector kernel of it";
     const ir_run_options_t options = {};
     EXPECT_EQ(prerun_ir_graph(builder.get(), &options), TENGINE_ELIMIT) << tengine_error_message();
-    EXPECT_NE(std::strstr(tengine_error_message(), "more memory than there are addresses"), nullptr)
+    EXPECT_NE(std::strstr(tengine_error_message(), "more memory than the address space has"),
+              nullptr)
         << tengine_error_message();
 }
 

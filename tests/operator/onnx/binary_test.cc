@@ -254,7 +254,7 @@ TEST(Variadic, NoneMayBeLeftOut)
     ConstantGraph graph;
     graph.input<float>("a", {1}, {1});
     graph.add("Sum", {"a", "", "a"});
-    graph.expect_failure(TENGINE_EGRAPH, "input 1 is absent");
+    graph.expect_failure(TENGINE_EGRAPH, "input 1 is missing");
 }
 
 TEST(Variadic, NanWins)

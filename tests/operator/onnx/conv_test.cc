@@ -261,8 +261,18 @@ TEST(Conv, RefusesWhatDoesNotFit)
 {
     constexpr int64_t kHuge = INT32_MAX;
     const Refusal refusals[] = {
-        {"strides", {1}, {1, 3, 8, 8}, {4, 3, 3, 3}, TENGINE_EINVAL, "strides has 1 values, 2"},
-        {"pads", {1, 1}, {1, 3, 8, 8}, {4, 3, 3, 3}, TENGINE_EINVAL, "pads has 2 values, 4"},
+        {"strides",
+         {1},
+         {1, 3, 8, 8},
+         {4, 3, 3, 3},
+         TENGINE_EINVAL,
+         "strides has 1 values, expected 2"},
+        {"pads",
+         {1, 1},
+         {1, 3, 8, 8},
+         {4, 3, 3, 3},
+         TENGINE_EINVAL,
+         "pads has 2 values, expected 4"},
         {"kernel_shape", {3, 5}, {1, 3, 8, 8}, {4, 3, 3, 3}, TENGINE_EINVAL, "kernel_shape says 5"},
         {"strides", {1, 1}, {1, 3, 2, 8}, {4, 3, 3, 3}, TENGINE_EINVAL, "no window of extent 3"},
         {"dilations", {kHuge, 1}, {1, 3, 8, 8}, {4, 3, 3, 3}, TENGINE_EINVAL, "no window"},
@@ -287,7 +297,7 @@ TEST(Conv, RefusesOtherTypes)
     graph.input<int32_t>("x", {1, 1, 2}, {1, 2});
     graph.input<int32_t>("w", {1, 1, 1}, {1});
     graph.add("Conv", {"x", "w"});
-    graph.expect_failure(TENGINE_EDTYPE, "is int32; possible: fp32 fp16");
+    graph.expect_failure(TENGINE_EDTYPE, "is int32, expected one of: fp32 fp16");
 }
 
 TEST(ConvTranspose, OutputShapeMayExceedWhatIsCovered)

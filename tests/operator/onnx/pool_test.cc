@@ -220,7 +220,7 @@ TEST(MaxPool, RefusesWhatDoesNotFit)
         graph.expect_failure(TENGINE_EINVAL, part);
     };
     refuse({5, 5}, "strides", {1, 1}, "no window of extent 5 fits an input of 4");
-    refuse({2}, "strides", {1, 1}, "kernel_shape has 1 values, 2 expected");
+    refuse({2}, "strides", {1, 1}, "kernel_shape has 1 values, expected 2");
     refuse({2, 2}, "dilations", {1}, "dilations has 1 values");
 }
 

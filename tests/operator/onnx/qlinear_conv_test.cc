@@ -158,10 +158,12 @@ TEST(QLinearConv, RefusesWhatDoesNotFit)
         graph.add("QLinearConv", inputs);
         graph.expect_failure(code, part);
     };
-    refuse(4, "infinite", TENGINE_ERANGE, "value 1 of scale 'infinite' is inf, a number that is");
-    refuse(4, "two", TENGINE_EINVAL, "'two' has rank 1 and 2 values, 1 or a list of 3 expected");
-    refuse(6, "none", TENGINE_ERANGE, "scale 'none' is 0, a positive number expected");
-    refuse(2, "other", TENGINE_EDTYPE, "input 2 'other' is uint8; possible: int8");
+    refuse(4, "infinite", TENGINE_ERANGE,
+           "value 1 of scale 'infinite' is inf, expected a number of 0 or more");
+    refuse(4, "two", TENGINE_EINVAL,
+           "'two' has rank 1 and 2 values, expected 1 value or a list of 3");
+    refuse(6, "none", TENGINE_ERANGE, "scale 'none' is 0, expected a positive number");
+    refuse(2, "other", TENGINE_EDTYPE, "input 2 'other' is uint8, expected one of: int8");
 }
 
 template <class A, class B, class Y>

@@ -119,13 +119,13 @@ TEST(QGemm, RefusesWhatDoesNotFit)
         set_node_float(graph.add(kGemm, inputs), "alpha", alpha);
         graph.expect_failure(code, part);
     };
-    refuse(7, "", 1, TENGINE_ENOTSUP, "y_scale is absent: a result in float is not supported");
-    refuse(7, "y_scale", -1, TENGINE_ERANGE, "alpha is -1, a positive number expected");
-    refuse(4, "two", 1, TENGINE_EINVAL, "2 values, 1 or a list of 3 expected");
-    refuse(1, "two", 1, TENGINE_EINVAL, "2 values, 1 value expected");
-    refuse(0, "list", 1, TENGINE_EINVAL, "A has rank 1 and B rank 2, matrices expected");
+    refuse(7, "", 1, TENGINE_ENOTSUP, "y_scale is missing: a float result is not supported");
+    refuse(7, "y_scale", -1, TENGINE_ERANGE, "alpha is -1, expected a positive number");
+    refuse(4, "two", 1, TENGINE_EINVAL, "2 values, expected 1 value or a list of 3");
+    refuse(1, "two", 1, TENGINE_EINVAL, "2 values, expected 1 value");
+    refuse(0, "list", 1, TENGINE_EINVAL, "A has rank 1 and B rank 2, expected matrices");
     refuse(6, "c", 1, TENGINE_EINVAL, "does not broadcast to 1 x 3");
-    refuse(6, "y_scale", 1, TENGINE_EDTYPE, "possible: int32");
+    refuse(6, "y_scale", 1, TENGINE_EDTYPE, "expected one of: int32");
 }
 
 TEST(QGemm, MultiplyAccumulates)

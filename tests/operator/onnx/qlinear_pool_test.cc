@@ -113,7 +113,7 @@ TEST(QLinearAveragePool, RefusesWhatDoesNotFit)
         graph.expect_failure(code, part);
     };
     refuse("channels_last", 1, {2, 2}, TENGINE_ENOTSUP, "channels_last is 1");
-    refuse("ceil_mode", 0, {2}, TENGINE_EINVAL, "kernel_shape has 1 values, 2 expected");
+    refuse("ceil_mode", 0, {2}, TENGINE_EINVAL, "kernel_shape has 1 values, expected 2");
     refuse("ceil_mode", 0, {9, 9}, TENGINE_EINVAL, "no window of extent 9");
 }
 

@@ -90,7 +90,7 @@ TEST(QuantizeLinear, RefusesWhatDoesNotFit)
     scales.input<float>("x", {2, 2}, {1, 2, 3, 4});
     scales.input<float>("scale", {3}, {1, 2, 3});
     scales.add("QuantizeLinear", {"x", "scale"});
-    scales.expect_failure(TENGINE_EINVAL, "3 values, 1 or 2 expected");
+    scales.expect_failure(TENGINE_EINVAL, "3 values, expected 1 or 2");
 
     ConstantGraph zeroes;
     zeroes.input<float>("x", {2}, {1, 2});

@@ -181,7 +181,7 @@ TEST_P(Recurrent, RefusesLengthsBeyondTheSequence)
     graph.input("r", {1, rows, 1}, noise(rows, 1));
     graph.input<int32_t>("lengths", {1}, {2});
     graph.add(GetParam().op, {"x", "w", "r", "", "lengths"});
-    graph.expect_failure(TENGINE_ERANGE, "sequence_lens[0] is 2, allowed are 0 to 1");
+    graph.expect_failure(TENGINE_ERANGE, "sequence_lens[0] is 2, expected 0 to 1");
 }
 
 // One cell, one step, from state h = 0.5 (and c = 0.25): inputs and recurrence weigh 1 per gate.
@@ -310,8 +310,8 @@ TEST(Rnn, RefusesWhatDoesNotFit)
         graph.expect_failure(TENGINE_EINVAL, part);
     };
     refuse({1, 3, 2}, 4, {}, "hidden_size is 4, R has 3 columns");
-    refuse({1, 3, 1}, 3, {}, "dimension 2 of W is 1, 2 expected");
-    refuse({1, 3, 2}, 3, {"Cosine"}, "activation 'Cosine' is unknown");
+    refuse({1, 3, 1}, 3, {}, "dimension 2 of W is 1, expected 2");
+    refuse({1, 3, 2}, 3, {"Cosine"}, "unknown activation 'Cosine'");
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TYPED_TEST(Roi, MaximumOfBins)
 {
     ConstantGraph graph;
     graph.input("x", {2, 1, 4, 4}, two_images<TypeParam>());
-    // The second is outside but for one corner, in the other image.
+    // The second is outside except for one corner, in the other image.
     graph.input("regions", {2, 5}, as<TypeParam>({0, 0, 0, 6, 6, 1, 6, 6, 20, 20}));
     node* node = graph.add("MaxRoiPool", {"x", "regions"});
     const int64_t shape[] = {2, 2};
@@ -79,7 +79,7 @@ TEST(RoiAlign, RefusesImagesThatAreNot)
     graph.input<float>("regions", {1, 4}, {0, 0, 1, 1});
     graph.input<int64_t>("images", {1}, {2});
     graph.add("RoiAlign", {"x", "regions", "images"});
-    graph.expect_failure(TENGINE_ERANGE, "region 0 is in image 2, there are 2");
+    graph.expect_failure(TENGINE_ERANGE, "region 0 is in image 2, expected an index below 2");
 }
 
 TEST(RoiAlign, HostileRegions)
@@ -183,7 +183,7 @@ TEST(RoiAlign, RefusesMoreSamplesThanItCanTake)
     node* node = graph.add("RoiAlign", {"x", "regions", "images"});
     EXPECT_EQ(set_node_int(node, "sampling_ratio", 1025), TENGINE_ERANGE);
     EXPECT_STREQ(tengine_error_message(),
-                 "RoiAlign 'y': attribute 'sampling_ratio' is 1025, allowed are 0 to 1024");
+                 "RoiAlign 'y': attribute 'sampling_ratio' is 1025, expected 0 to 1024");
 }
 
 TEST(MaxRoiPool, RefusesImagesThatAreNot)

@@ -71,7 +71,7 @@ TEST(DepthToSpace, RejectsChannelsThatMakeNoBlocks)
     ConstantGraph graph;
     graph.input<float>("x", {1, 2, 1, 1}, {1, 2});
     set_node_int(graph.add("DepthToSpace", {"x"}), "blocksize", 2);
-    graph.expect_failure(TENGINE_EINVAL, "2 channels do not make blocks of 2 x 2");
+    graph.expect_failure(TENGINE_EINVAL, "2 channels do not divide into blocks of 2 x 2");
 }
 
 TEST(SpaceToDepth, UndoesDepthToSpace)

@@ -169,7 +169,7 @@ TEST(TengineActivation, ClipRaisedByItsBounds)
     EXPECT_EQ(low_only.raised_attr("max"), infinity);
 
     TengineCase fed("Clip");
-    fed.input(input).input(number(0)).expect_refusal("a bound is no constant float");
+    fed.input(input).input(number(0)).expect_refusal("a bound is not a constant float");
 }
 
 TEST(TengineActivation, GeluByTanhIsNotRaised)

@@ -50,7 +50,7 @@ void try_case(const method& row, uint64_t seed, Counts* counts)
 
 bool is_subject(const method& row)
 {
-    // InputOp and Const are no computation.
+    // InputOp and Const compute nothing.
     return row.tengine && row.max_input != 0 && is_operator_wanted(row.name);
 }
 

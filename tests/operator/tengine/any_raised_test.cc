@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every ONNX operator that Tengine's are made of, with inputs and attributes that nobody chose: the
+// Every ONNX operator that Tengine's are made of, with inputs and attributes chosen at random: the
 // graph goes into Tengine's dialect, and computes what it did before. random_case.h says how to
 // have more cases.
 #include <cmath>
@@ -93,7 +93,7 @@ void expect_same_results(graph* raised, graph* plain, const method& row, bool ha
                   std::vector<int>(expected->dims, expected->dims + expected->dim_num))
             << what;
         if (result->elem_num != expected->elem_num) continue;
-        // Sums of what overflows or is no number may differ.
+        // Sums of what overflows or is not a number may differ.
         if (!has_sane_data && !is_movement(row.name)) continue;
         const double tolerance = get_tolerance(row.name, expected->data_type);
         const std::vector<double> values = read_tensor(result);

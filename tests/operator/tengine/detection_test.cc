@@ -120,10 +120,10 @@ TEST(DetectionOutput, RefusesShapesThatDoNotFit)
                          const std::string& part) {
         DetectionOutputCase(d, s, p, classes).expect_failure(code, part);
     };
-    fail(make_array({1, 7}), scores, priors, 3, TENGINE_EINVAL, "7 elements, 8 expected");
-    fail(deltas, scores, priors, 4, TENGINE_EINVAL, "6 elements, 8 expected");
+    fail(make_array({1, 7}), scores, priors, 3, TENGINE_EINVAL, "7 elements, expected 8");
+    fail(deltas, scores, priors, 4, TENGINE_EINVAL, "6 elements, expected 8");
     fail(deltas, scores, priors, 0, TENGINE_ERANGE, "num_classes is 0");
-    fail(deltas, scores, priors, 2147483647, TENGINE_EINVAL, "4294967294 expected");
+    fail(deltas, scores, priors, 2147483647, TENGINE_EINVAL, "expected 4294967294");
     fail(deltas, scores, make_array({1, 1, 16, 1}), 3, TENGINE_EINVAL, "prior boxes");
     fail(deltas, scores, make_array({1, 2, 6, 1}), 3, TENGINE_EINVAL, "prior boxes");
     fail(deltas, scores, make_array({16}), 3, TENGINE_ENOTSUP, "batch");
@@ -336,7 +336,7 @@ TEST(DetectionPostProcess, RefusesParametersThatDoNotFit)
     few.attr("scales", std::vector<float>{1, 1});
     few.expect_failure(TENGINE_EINVAL, "2 scales");
     PostProcessCase(boxes, scores, make_array({5, 4}), 2)
-        .expect_failure(TENGINE_EINVAL, "20 elements, 24 expected");
+        .expect_failure(TENGINE_EINVAL, "20 elements, expected 24");
     PostProcessCase(make_array({24}), scores, anchors, 2).expect_failure(TENGINE_EINVAL, "24");
 }
 

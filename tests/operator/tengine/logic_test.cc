@@ -68,7 +68,7 @@ TEST(TengineComparison, UnknownType)
     for (const int type : {-1, 6}) {
         TengineCase op("tengine.Comparison");
         op.input(digits({2}, 1)).input(digits({2}, 1)).attr("type", type);
-        op.expect_failure(TENGINE_EINVAL, "type " + std::to_string(type) + " is unknown");
+        op.expect_failure(TENGINE_EINVAL, "unknown type " + std::to_string(type));
     }
 }
 
@@ -87,7 +87,7 @@ TEST(TengineLogical, AndOr)
     }
     TengineCase unknown("tengine.Logical");
     unknown.input(first).input(first).attr("type", 2);
-    unknown.expect_failure(TENGINE_EINVAL, "type 2 is unknown");
+    unknown.expect_failure(TENGINE_EINVAL, "unknown type 2");
 }
 
 TEST(TengineWhere, OneByOne)
@@ -105,7 +105,7 @@ TEST(TengineWhere, OneByOne)
     apart.expect_failure(TENGINE_EINVAL, "input 2 has 1 elements, the condition has 30");
     TengineCase onnx("Where");
     onnx.input({{2}, {0, 1}, TENGINE_DT_BOOL}).input(make_array({2})).input(make_array({2}));
-    onnx.expect_refusal("Tengine's readers take Where for ReLU1");
+    onnx.expect_refusal("Tengine Lite reads Where as ReLU1");
 }
 
 TEST(TengineLogic, BooleansThatLeaveAreNotRaised)

@@ -41,8 +41,8 @@ TEST(TenginePermute, RefusesWhatIsNoOrder)
 {
     for (const auto& [order, part] :
          {std::pair<std::vector<int>, std::string>{{0, 0, 1, 2}, "0 at"},
-          {{0, 1, 2, 4}, "4 at place 3"},
-          {{-1, 1, 2, 3}, "-1 at place 0"}}) {
+          {{0, 1, 2, 4}, "4 at index 3"},
+          {{-1, 1, 2, 3}, "-1 at index 0"}}) {
         TengineCase made("tengine.Permute");
         made.input(make_array({1, 2, 2, 2}));
         set_order(made, order).expect_failure(TENGINE_ERANGE, part);
@@ -80,7 +80,7 @@ TEST(TengineTranspose, RefusesWhatIsNoOrder)
     TengineCase("tengine.Transpose")
         .input(x)
         .attr("tr_shape", Ints{1, 1})
-        .expect_failure(TENGINE_ERANGE, "1 at place 1");
+        .expect_failure(TENGINE_ERANGE, "1 at index 1");
     TengineCase("tengine.Transpose")
         .input(x)
         .attr("tr_shape", Ints{0, INT64_MAX})

@@ -157,11 +157,11 @@ TEST(PoolingErrors, NameWhatIsWrong)
         const char* sentence;
     };
     for (const Wrong& wrong :
-         {Wrong{"pool_method", 2, "pool_method is 2; 0 (max) or 1 (average)"},
-          Wrong{"kernel_h", 0, "kernel_h is 0, at least 1"},
-          Wrong{"kernel_w", -1, "kernel_w is -1, at least 1"},
-          Wrong{"stride_h", 0, "stride_h is 0, at least 1"},
-          Wrong{"stride_w", -2147483647 - 1, "stride_w is -2147483648, at least 1"},
+         {Wrong{"pool_method", 2, "pool_method is 2, expected 0 (max) or 1 (average)"},
+          Wrong{"kernel_h", 0, "kernel_h is 0, expected at least 1"},
+          Wrong{"kernel_w", -1, "kernel_w is -1, expected at least 1"},
+          Wrong{"stride_h", 0, "stride_h is 0, expected at least 1"},
+          Wrong{"stride_w", -2147483647 - 1, "stride_w is -2147483648, expected at least 1"},
           Wrong{"kernel_w", 2147483647, "a kernel of 2147483647 does not fit an input of 7"},
           Wrong{"kernel_h", 11, "axis h: a kernel of 11 does not fit an input of 7"},
           Wrong{"pad_h0", 2,
@@ -183,7 +183,7 @@ TEST(PoolingErrors, NameWhatIsWrong)
     empty.expect_failure(TENGINE_EINVAL, "no elements along axis h");
     TengineCase rank("tengine.Pooling");
     rank.input(make_array({2, 7, 7}));
-    rank.expect_failure(TENGINE_EINVAL, "rank 3, 4 expected");
+    rank.expect_failure(TENGINE_EINVAL, "rank 3, expected 4");
 }
 
 // ---- raising ----
@@ -286,11 +286,11 @@ TEST(PoolingRaised, IsRefusedWithAReason)
         if (!list.empty()) test.attr(list, std::move(values));
         test.expect_refusal(reason);
     };
-    refuse("MaxPool", "has 2 spatial axes, this one 3", {1, 2, 3, 3, 3}, {1, 1, 1}, "", {}, 1);
-    refuse("GlobalMaxPool", "is no batch of planes", {1, 0, 3}, {}, "", {}, 1);
+    refuse("MaxPool", "has 2 spatial axes, this one has 3", {1, 2, 3, 3, 3}, {1, 1, 1}, "", {}, 1);
+    refuse("GlobalMaxPool", "is not a batch of planes", {1, 0, 3}, {}, "", {}, 1);
     refuse("MaxPool", "does not give indices", {1, 2, 7, 7}, {3, 3}, "", {}, 2);
-    refuse("MaxPool", "no dilation, this one 2", {1, 2, 7, 7}, {3, 3}, "dilations", {1, 2}, 1);
-    refuse("MaxPool", "pools the whole plane when the kernel is as large as the input, 3 x 3",
+    refuse("MaxPool", "no dilation, this one has 2", {1, 2, 7, 7}, {3, 3}, "dilations", {1, 2}, 1);
+    refuse("MaxPool", "pools the whole plane where the kernel is as large as the input, 3 x 3",
            {1, 2, 3, 3}, {3, 3}, "pads", {1, 1, 1, 1}, 1);
     refuse("MaxPool", "no caffe_flavor of Tengine's Pooling has these windows (input 7 x 7",
            {1, 2, 7, 7}, {3, 3}, "pads", {2, 2, 0, 0}, 1);
@@ -331,13 +331,13 @@ TEST(L2PoolErrors, NameWhatIsWrong)
         test.attr("stride_h", 2).attr("stride_w", 2).attr(field, value);
         test.expect_failure(TENGINE_EINVAL, sentence);
     };
-    fail("stride_h", 0, "stride_h is 0, at least 1");
-    fail("kernel_w", 0, "kernel_w is 0, at least 1");
+    fail("stride_h", 0, "stride_h is 0, expected at least 1");
+    fail("kernel_w", 0, "kernel_w is 0, expected at least 1");
     fail("kernel_w", 9, "axis w: a kernel of 9 does not fit an input of 7");
-    fail("paddingType", 3, "paddingType is 3; 0 (none), 1 (same) or 2 (valid)");
+    fail("paddingType", 3, "paddingType is 3, expected 0 (none), 1 (same) or 2 (valid)");
     TengineCase rank("tengine.L2Pool");
     rank.input(make_array({2, 7, 7}));
-    rank.expect_failure(TENGINE_EINVAL, "rank 3, 4 expected");
+    rank.expect_failure(TENGINE_EINVAL, "rank 3, expected 4");
 }
 
 }  // namespace

@@ -76,13 +76,15 @@ TEST(FullyConnectedErrors, NameWhatIsWrong)
         return test;
     };
     build(4, {3, 7}, {2, 7}, 0)
-        ->expect_failure(TENGINE_EINVAL, "weight 'c1' has 21 elements, 4 x 7 expected");
-    build(3, {3, 7}, {2, 8}, 0)->expect_failure(TENGINE_EINVAL, "21 elements, 3 x 8 expected");
-    build(3, {3, 7}, {2, 7}, 4)->expect_failure(TENGINE_EINVAL, "bias 'c2' has 4 elements, 3");
-    build(0, {3, 7}, {2, 7}, 0)->expect_failure(TENGINE_EINVAL, "num_output is 0, at least 1");
+        ->expect_failure(TENGINE_EINVAL, "weight 'c1' has 21 elements, expected 4 x 7");
+    build(3, {3, 7}, {2, 8}, 0)->expect_failure(TENGINE_EINVAL, "21 elements, expected 3 x 8");
+    build(3, {3, 7}, {2, 7}, 4)
+        ->expect_failure(TENGINE_EINVAL, "bias 'c2' has 4 elements, expected 3");
+    build(0, {3, 7}, {2, 7}, 0)
+        ->expect_failure(TENGINE_EINVAL, "num_output is 0, expected at least 1");
     build(-3, {3, 7}, {2, 7}, 0)->expect_failure(TENGINE_EINVAL, "num_output is -3");
-    build(3, {3, 7}, {7}, 0)->expect_failure(TENGINE_EINVAL, "rank 1, 2 to 4 expected");
-    build(3, {3, 7}, {1, 1, 1, 1, 7}, 0)->expect_failure(TENGINE_EINVAL, "rank 5, 2 to 4");
+    build(3, {3, 7}, {7}, 0)->expect_failure(TENGINE_EINVAL, "rank 1, expected 2 to 4");
+    build(3, {3, 7}, {1, 1, 1, 1, 7}, 0)->expect_failure(TENGINE_EINVAL, "rank 5, expected 2 to 4");
 }
 
 TEST(FullyConnectedRaised, TransposesAConstantWeight)
@@ -221,7 +223,7 @@ TEST(MatmulRaised, IsRefusedWhereItBroadcasts)
 {
     TengineCase ranks("MatMul");
     ranks.input(make_array({2, 3, 4})).input(make_array({4, 5}));
-    ranks.expect_refusal("operands of one rank, 2 to 4, these have 3 and 2");
+    ranks.expect_refusal("operands of equal rank, 2 to 4, these have 3 and 2");
     TengineCase stacks("MatMul");
     stacks.input(make_array({2, 3, 4})).input(make_array({1, 4, 5}));
     stacks.expect_refusal("does not broadcast, axis 0 has 2 and 1");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node with inputs and attributes that nobody chose: what a hostile file or a careless program
+// One node with inputs and attributes chosen at random: what a hostile file or a careless program
 // may hand over. A case is made by its seed alone, so a failure can be had again.
 #pragma once
 

@@ -265,7 +265,7 @@ TEST(Lstm, RefusesInputsThatDoNotFit)
         .expect_failure(TENGINE_ERANGE, "2147483647");
     LayerCase("tengine.Lstm", layer)
         .constant(make_array({1, 7}))
-        .expect_failure(TENGINE_EINVAL, "neither a bias");
+        .expect_failure(TENGINE_EINVAL, "is not a bias");
     TengineCase flat("tengine.Lstm");
     flat.input(make_array({4, 5})).constant(layer.w).constant(layer.r).attr("hidden_size", 2);
     flat.expect_failure(TENGINE_EINVAL, "rank 2");
@@ -288,12 +288,14 @@ TEST(Lstm, Raised)
 TEST(Lstm, NotRaised)
 {
     const Layer layer(kSizes, 4);
-    LayerCase("LSTM", layer).attr("direction", "reverse").expect_refusal("forward only");
+    LayerCase("LSTM", layer)
+        .attr("direction", "reverse")
+        .expect_refusal("direction is not forward");
     LayerCase("LSTM", layer).attr("clip", 1.5).expect_refusal("clips");
     LayerCase("LSTM", layer).attr("input_forget", 1).expect_refusal("couples");
     LayerCase("LSTM", layer, 2).expect_refusal("last state");
     LayerCase cell("LSTM", layer);
-    cell.absent().absent().absent().constant(layer.c).expect_refusal("cell state only");
+    cell.absent().absent().absent().constant(layer.c).expect_refusal("only an initial cell state");
 }
 
 // ---- Gru ----

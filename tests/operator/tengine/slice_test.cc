@@ -60,9 +60,9 @@ TEST(TengineSlice, OfCaffeRefusesOtherPoints)
     };
     expect({}, TENGINE_EINVAL, "axis of 7 does not divide into 3");
     expect({3}, TENGINE_EINVAL, "1 values for 3 outputs");
-    expect({4, 3}, TENGINE_ERANGE, "3 at place 1; 4 to 7");
-    expect({-1, 3}, TENGINE_ERANGE, "-1 at place 0");
-    expect({1, 8}, TENGINE_ERANGE, "8 at place 1");
+    expect({4, 3}, TENGINE_ERANGE, "3 at index 1, expected 4 to 7");
+    expect({-1, 3}, TENGINE_ERANGE, "-1 at index 0");
+    expect({1, 8}, TENGINE_ERANGE, "8 at index 1");
 }
 
 // A range of one axis in the two flavours that have it.
@@ -125,7 +125,7 @@ TEST(TengineSlice, OfTensorflowTakesSizes)
     };
     expect({0, 0}, {1, 1}, TENGINE_EINVAL, "begin_ has 2 values");
     expect({0, 0, 0}, {1, 1}, TENGINE_EINVAL, "size_ 2");
-    expect({0, 4, 0}, {1, 4, 1}, TENGINE_ERANGE, "4 and size_ 4 leave axis 1");
+    expect({0, 4, 0}, {1, 4, 1}, TENGINE_ERANGE, "4 and size_ 4 exceed axis 1");
     expect({0, -1, 0}, {1, 1, 1}, TENGINE_ERANGE, "-1");
     expect({0, 0, 0}, {1, 1, -2}, TENGINE_ERANGE, "-2");
     expect({0, INT64_MIN, 0}, {1, -1, 1}, TENGINE_ERANGE, "-9223372036854775808");

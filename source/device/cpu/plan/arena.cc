@@ -97,8 +97,8 @@ int plan_arena(const subgraph& part, const Vector<Step>& steps, ArenaPlan* out_p
     if (!checked_align(plan.bytes, ALLOC_ALIGNMENT, &plan.scratch_offset) ||
         scratch_bytes > SIZE_MAX ||
         !checked_add(plan.scratch_offset, static_cast<size_t>(scratch_bytes), &plan.bytes))
-        return tengine_error_set(TENGINE_ELIMIT,
-                                 "part %d needs more memory than there are addresses", part.index);
+        return tengine_error_set(
+            TENGINE_ELIMIT, "part %d needs more memory than the address space has", part.index);
     return TENGINE_OK;
 }
 

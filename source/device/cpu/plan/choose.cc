@@ -8,7 +8,7 @@ int choose_kernel(const KernelList& kernels, Step& step)
 {
     step.kernel = kernels.pick(*step.context.node);
     if (step.kernel) return TENGINE_OK;
-    return fail_node(step.context.node, TENGINE_EDTYPE, "no kernel takes its types and shapes");
+    return fail_node(step.context.node, TENGINE_EDTYPE, "no kernel supports its types and shapes");
 }
 
 }  // namespace tengine::cpu

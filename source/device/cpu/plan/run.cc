@@ -60,7 +60,7 @@ int Plan::run_dynamic(Step& step)
     TENGINE_RETURN_IF_ERROR(status);
     const bool self_shaped = (node.op.method->traits & OP_SELF_SHAPED) != 0;
     if (status == OP_SHAPE_LATER && !self_shaped)
-        return fail_node(&node, TENGINE_EINTERNAL, "its shape is not known even at run time");
+        return fail_node(&node, TENGINE_EINTERNAL, "its shape is unknown even at run time");
     for (int i = 0; i < node.output_num && !self_shaped; ++i)
         if (tensor* output = get_ir_node_output(&node, i))
             TENGINE_RETURN_IF_ERROR(allocate_result(node, *output));

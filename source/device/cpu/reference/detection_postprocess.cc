@@ -84,7 +84,7 @@ Vector<ScoredBox> detect(const KernelContext& context)
     return detections;
 }
 
-// Output `index` with zeroes; null when nobody wants it.
+// Output `index` with zeroes; null when it is not read.
 float* clear_output(const KernelContext& context, int index)
 {
     const tensor* output = index < context.output_num() ? context.output(index) : nullptr;

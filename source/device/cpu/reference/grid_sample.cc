@@ -166,7 +166,7 @@ class Sampler
                 offset += std::max<int64_t>(axis.positions[chosen], 0) * strides_[i];
                 weight *= axis.weights[chosen];
             }
-            // Not multiplied, lest an infinity nobody looks at become a NaN.
+            // Not multiplied, so that an unused infinity does not become a NaN.
             if (weight != 0) sum += weight * static_cast<double>(image[offset]);
         }
         return from_sample<T>(static_cast<sample_t<T>>(sum));

@@ -49,7 +49,7 @@ int run_concat(KernelContext& context)
     return TENGINE_OK;
 }
 
-// An output nobody wants has no tensor to tell its size, so sizes come from the parameters.
+// An output that is not read has no tensor with its size, so sizes come from the parameters.
 int64_t part_size(const KernelContext& context, int index, int64_t length)
 {
     if (const tensor* output = context.output(index)) {

@@ -63,7 +63,7 @@ int check_targets(const KernelContext& context, int64_t classes)
         const int64_t value = static_cast<const Target*>(target->data)[i];
         if ((value >= 0 && value < classes) || value == ignored) continue;
         return fail_node(context.node, TENGINE_ERANGE,
-                         "target %lld is none of the %lld classes, which count from 0",
+                         "target %lld is out of range: expected one of %lld classes, from 0",
                          static_cast<long long>(value), static_cast<long long>(classes));
     }
     return TENGINE_OK;

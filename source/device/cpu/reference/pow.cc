@@ -10,7 +10,7 @@ namespace {
 
 using BaseTypes = TypeList<float, Half, BFloat16, double, int32_t, int64_t>;
 
-// By repeated squaring, modulo 2^bits. A negative power is 0 but for the bases 1 and -1, as the
+// By repeated squaring, modulo 2^bits. A negative power is 0 except for the bases 1 and -1, as the
 // division is rounded towards zero; that of 0 is 0 as well.
 template <class T>
 T integer_power(T base, int64_t exponent)

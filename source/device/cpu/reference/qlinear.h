@@ -19,7 +19,7 @@ using ByteTypes = TypeList<int8_t, uint8_t>;
 // So many products of two centred bytes fit an int32.
 inline constexpr int64_t kMostNarrowProducts = std::numeric_limits<int32_t>::max() / (255 * 255);
 
-// Scale and zero point of a whole tensor, whose inputs are at `index` and behind it.
+// Scale and zero point of a whole tensor, whose inputs are at `index` and after it.
 struct Quantization
 {
     double scale;
@@ -41,7 +41,7 @@ inline int make_multipliers(const KernelContext& context, const double* reals, i
     while (wrong < number - 1 && reals[wrong] >= 0 && reals[wrong] < 2147483647.0)
         ++wrong;
     return fail_node(context.node, TENGINE_ERANGE,
-                     "its scales make a factor of %g, 0 to 2^31 is possible", reals[wrong]);
+                     "its scales make a factor of %g, expected 0 to 2^31", reals[wrong]);
 }
 
 // Multipliers of a product of x, its scale at input `x_index`, with weights, theirs at input 4,

@@ -21,7 +21,7 @@ class QuantizedMean
 
     static Sum start() { return 0; }
     Sum add(Sum sum, Sum value) const { return sum + value - x_.zero_point; }
-    // Windows of one count follow each other, but for those at the borders. One that lies in the
+    // Windows of one count follow each other, except for those at the borders. One that lies in the
     // padding alone has the mean 0.
     uint8_t finish(Sum sum, int64_t count)
     {

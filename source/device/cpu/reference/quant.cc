@@ -20,7 +20,7 @@ struct Slices
 {
     int64_t size = kChunk;  // elements of a stretch
     int64_t number = 1;     // along the axis
-    int64_t inner = 1;      // that lie side by side behind the axis, each with a scale of its own
+    int64_t inner = 1;      // that lie side by side after the axis, each with a scale of its own
     int64_t block = 1;      // along the axis share a scale
     int64_t scales = 0;     // of each index before the axis; 0: all share theirs
 

@@ -271,7 +271,7 @@ int check_lengths(const KernelContext& context, const recurrent_shape& shape)
     for (int i = 0; lengths && i < shape.batch; ++i)
         if (lengths->i32[i] < 0 || lengths->i32[i] > shape.sequence)
             return fail_node(context.node, TENGINE_ERANGE,
-                             "sequence_lens[%d] is %d, allowed are 0 to %d", i, lengths->i32[i],
+                             "sequence_lens[%d] is %d, expected 0 to %d", i, lengths->i32[i],
                              shape.sequence);
     return TENGINE_OK;
 }

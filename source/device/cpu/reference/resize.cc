@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resize in modes linear and cubic, which are separable: one pass per resized axis, last axis
-// first, each output position a weighted sum of a few taps. The tables of taps are made anew in
+// first, each output position a weighted sum of a few taps. The tables of taps are made again in
 // each run, as they are small beside the image and scratch memory is shared. Mode nearest is in
 // resize_nearest.cc.
 #include <algorithm>

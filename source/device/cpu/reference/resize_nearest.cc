@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resize in mode nearest, which picks elements: each axis has a table of source positions, made
-// anew in each run, as it is small and scratch memory is shared. The other modes are in resize.cc.
+// again in each run, as it is small and scratch memory is shared. The other modes are in resize.cc.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

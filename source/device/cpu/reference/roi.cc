@@ -57,7 +57,8 @@ int check_image(const KernelContext& context, int64_t region, double image)
 {
     const int images = context.input(0)->dims[0];
     if (image >= 0 && image < images) return TENGINE_OK;
-    return fail_node(context.node, TENGINE_ERANGE, "region %lld is in image %g, there are %d",
+    return fail_node(context.node, TENGINE_ERANGE,
+                     "region %lld is in image %g, expected an index below %d",
                      static_cast<long long>(region), image, images);
 }
 

@@ -180,9 +180,8 @@ int run_reverse_sequence(KernelContext& context)
         const int64_t length = context.input(1)->i64[batch];
         if (length < 0 || length > time_num)
             return fail_node(context.node, TENGINE_ERANGE,
-                             "sequence_lens[%d] is %lld, 0 to %d are accepted",
-                             static_cast<int>(batch), static_cast<long long>(length),
-                             static_cast<int>(time_num));
+                             "sequence_lens[%d] is %lld, expected 0 to %d", static_cast<int>(batch),
+                             static_cast<long long>(length), static_cast<int>(time_num));
         StridedCopy reversed;
         reversed.add(length, -time_stride, time_stride);
         reversed.add(inner, 1, 1);

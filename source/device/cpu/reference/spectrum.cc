@@ -107,7 +107,7 @@ int read_mel_scale(const KernelContext& context, MelScale* out_scale)
     }
     if (!(low >= 0 && low <= high && std::isfinite(high))) {
         return fail_node(context.node, TENGINE_ERANGE,
-                         "the edges are %g and %g Hz, 0 <= lower <= upper is needed",
+                         "the edges are %g and %g Hz, expected 0 <= lower <= upper",
                          static_cast<double>(low), static_cast<double>(high));
     }
     // The specification's example divides by the number of corners, not of the gaps between them.
