@@ -142,7 +142,7 @@ int inspect(device* device, const node* node, ir_verdict_t* out_verdict)
     return guard("judge a node", [&]() -> int {
         if (node->dynamic_shape) {
             refuse_ir_node(out_verdict, IR_REASON_SHAPE, "", "",
-                           "a shape is known at run time only");
+                           "a shape is known only at run time");
             return TENGINE_OK;
         }
         Settings settings;
@@ -164,13 +164,13 @@ int find_precision(const graph& graph, int precision, int* out_precision)
     if (!entry || !entry->options) return TENGINE_OK;
     acl_option options;
     if (entry->option_size < sizeof options)
-        return tengine_error_set(TENGINE_EINVAL, "struct acl_option has %zu bytes, not %zu",
+        return tengine_error_set(TENGINE_EINVAL, "struct acl_option has %zu bytes, expected %zu",
                                  sizeof options, entry->option_size);
     std::memcpy(&options, entry->options, sizeof options);
     if (options.precision < TENGINE_MODE_FP32 || options.precision > TENGINE_MODE_INT8)
         return tengine_error_set(TENGINE_EINVAL,
-                                 "acl_option has the precision %d; ACL has those of "
-                                 "TENGINE_MODE_FP32 (%d) to TENGINE_MODE_INT8 (%d)",
+                                 "acl_option has invalid precision %d: expected TENGINE_MODE_FP32 "
+                                 "(%d) to TENGINE_MODE_INT8 (%d)",
                                  options.precision, TENGINE_MODE_FP32, TENGINE_MODE_INT8);
     if (precision == TENGINE_MODE_FP32) *out_precision = options.precision;
     return TENGINE_OK;

@@ -56,8 +56,8 @@ bool Builder::refuse_by(const char* function, const std::string& reason)
 bool Builder::refuse_value(const char* attribute, int64_t value, const char* accepted)
 {
     const std::string text = std::to_string(value);
-    return refuse(IR_REASON_ATTRIBUTE, attribute, text.c_str(), "ACL has no %s of %s; it has %s",
-                  attribute, text.c_str(), accepted);
+    return refuse(IR_REASON_ATTRIBUTE, attribute, text.c_str(),
+                  "ACL does not support %s %s: expected %s", attribute, text.c_str(), accepted);
 }
 
 bool Builder::is_constant(int index) const
@@ -76,8 +76,9 @@ bool Builder::check_rank(const tensor& tensor)
 {
     if (tensor.dim_num <= kMaxRank) return true;
     const std::string rank = std::to_string(tensor.dim_num);
-    return refuse(IR_REASON_SHAPE, tensor.name, rank.c_str(), "'%s' has %s dimensions; ACL has %d",
-                  tensor.name, rank.c_str(), kMaxRank);
+    return refuse(IR_REASON_SHAPE, tensor.name, rank.c_str(),
+                  "'%s' has %s dimensions, expected at most %d", tensor.name, rank.c_str(),
+                  kMaxRank);
 }
 
 bool Builder::check_shapes()
@@ -98,17 +99,17 @@ bool Builder::check_shapes()
 bool Builder::can_have(const tensor* tensor)
 {
     if (!tensor)
-        return refuse(IR_REASON_ATTRIBUTE, "", "", "an input or output that ACL needs is absent");
+        return refuse(IR_REASON_ATTRIBUTE, "", "", "an input or output that ACL needs is missing");
     const char* type = get_data_type_name(tensor->data_type);
     if (to_acl_type(tensor->data_type) == DataType::UNKNOWN)
-        return refuse(IR_REASON_DATA_TYPE, tensor->name, type, "ACL does not have the type %s",
+        return refuse(IR_REASON_DATA_TYPE, tensor->name, type, "ACL does not support the type %s",
                       type);
     if (!check_rank(*tensor)) return false;
     // ACL counts bytes in 32 bits, and padding comes on top.
     const size_t bytes = get_ir_tensor_bytes(tensor);
     if (bytes == 0 || bytes > INT32_MAX / 4)
         return refuse(IR_REASON_SHAPE, tensor->name, std::to_string(bytes).c_str(),
-                      "'%s' has %zu bytes; ACL takes 1 to %d", tensor->name, bytes, INT32_MAX / 4);
+                      "'%s' has %zu bytes, expected 1 to %d", tensor->name, bytes, INT32_MAX / 4);
     return true;
 }
 

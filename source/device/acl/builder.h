@@ -17,7 +17,7 @@ using arm_compute::ActivationLayerInfo;
 class Builder
 {
   public:
-    // `activation`: a node behind this one that may be computed with it, or NULL.
+    // `activation`: a node after this one that may be computed with it, or NULL.
     Builder(const node& node, const Settings& settings, const struct node* activation, Plan* plan,
             ir_verdict_t* verdict)
         : of_(node), settings_(settings), activation_(activation), plan_(*plan), verdict_(verdict)
@@ -48,8 +48,8 @@ class Builder
     ITensor* constant(const std::vector<float>& values, DataType type = DataType::F32);
     ITensor* temporary(const TensorInfo& info);
 
-    // The activation behind the node, for a function that can do it; disabled when there is none.
-    // Then output() is that of the activation. To be asked before output().
+    // The activation after the node, for a function that can do it; disabled without one. Then
+    // output() is that of the activation. To be asked before output().
     ActivationLayerInfo take_activation();
 
     // Adds a function: configure() with these arguments, where ITensor* stand for tensors and

@@ -49,7 +49,8 @@ bool build_node(Builder& builder)
     if (row) return builder.check_shapes() && row->build(builder);
     const char* name = get_data_type_name(type);
     return builder.refuse(IR_REASON_DATA_TYPE, input ? input->name : "", name,
-                          "ACL has no %s of %s here", get_ir_node_op(&builder.of()), name);
+                          "ACL does not support %s of %s here", get_ir_node_op(&builder.of()),
+                          name);
 }
 
 void judge_node(const node& node, const Settings& settings, ir_verdict_t* verdict)

@@ -152,14 +152,14 @@ int Plan::build_node(const node& node, const Settings& settings)
     return TENGINE_OK;
 }
 
-// The activation that the node's functions can do as well: nobody else reads what is in front of
-// it. It is marked as done.
+// The activation that the node's functions can do as well: nothing else reads what is before it. It
+// is marked as done.
 const node* Plan::find_activation(const node& node, const Settings& settings)
 {
     const tensor* output = get_ir_node_output(&node, 0);
     if (!output || output->consumer_num != 1 || roles_.count(output->index) != 0) return nullptr;
-    const int behind = output->consumer[0];
-    const struct node* candidate = get_ir_graph_node(node.graph, behind);
+    const int reader = output->consumer[0];
+    const struct node* candidate = get_ir_graph_node(node.graph, reader);
     ActivationLayerInfo info;
     if (!candidate || !read_activation(*candidate, &info)) return nullptr;
     Plan question;
@@ -167,7 +167,7 @@ const node* Plan::find_activation(const node& node, const Settings& settings)
     Builder builder(node, settings, candidate, &question, &verdict);
     if (!acl::build_node(builder) || !builder.finish() || !builder.took_activation())
         return nullptr;
-    fused_[static_cast<size_t>(behind)] = true;
+    fused_[static_cast<size_t>(reader)] = true;
     return candidate;
 }
 

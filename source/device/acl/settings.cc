@@ -26,13 +26,13 @@ int set_option(const std::string& key, const std::string& value, Settings* setti
         known += std::string(known.empty() ? "" : ", ") + candidate.option.key;
         if (key != candidate.option.key) continue;
         if (value != "0" && value != "1")
-            return tengine_error_set(TENGINE_EINVAL, "%s: '%.100s' is neither 0 nor 1",
+            return tengine_error_set(TENGINE_EINVAL, "%s: invalid value '%.100s': expected 0 or 1",
                                      candidate.option.key, value.c_str());
         settings->*candidate.value = value == "1";
         return TENGINE_OK;
     }
-    return tengine_error_set(TENGINE_ENOENT, "ACL has no option '%.100s'; it has %s", key.c_str(),
-                             known.c_str());
+    return tengine_error_set(TENGINE_ENOENT, "ACL: unknown option '%.100s': expected %s",
+                             key.c_str(), known.c_str());
 }
 
 const ir_device_option_t* get_option(int index)

@@ -25,7 +25,8 @@ int check_bindings(const subgraph& part, const Program& program)
     const size_t number =
         static_cast<size_t>(part.input_num) + static_cast<size_t>(part.output_num);
     if (program.bindings.size() == number) return TENGINE_OK;
-    return tengine_error_set(TENGINE_EINTERNAL, "the program has %zu inputs and outputs, not %zu",
+    return tengine_error_set(TENGINE_EINTERNAL,
+                             "the program has %zu inputs and outputs, expected %zu",
                              program.bindings.size(), number);
 }
 

@@ -29,7 +29,7 @@ struct Options
 // TENGINE_ENOENT for a key there is not, TENGINE_EINVAL or what load_config() says for a value; the
 // sentence says what would be accepted.
 int set_option(const std::string& key, const std::string& value, Options* options);
-// Of a list of all of them; null behind the last.
+// Of a list of all of them; null after the last.
 const ir_device_option_t* get_option(int index);
 // What the graph's context has for `device`; edge and no faults where it has nothing.
 int read_options(const graph& graph, const device& device, Options* out_options);
@@ -44,7 +44,7 @@ class Driver
 
     // One run on the data of the part's tensors.
     int run(const subgraph& part);
-    // Ends the run under way; for another thread than that one's. There is no other run behind it.
+    // Ends the run under way; called by another thread. No other run follows it.
     void cancel() { cancelled_ = true; }
 
     const Config& config() const { return options_.config; }

@@ -39,7 +39,7 @@ constexpr FaultName kFaults[] = {
     {"bit_flip", &Faults::bit_flip},
 };
 
-// "dma@12"; "" or "none" is no fault.
+// "dma@12"; "" or "none": no fault.
 int set_fault(const std::string& value, Options* options)
 {
     options->faults = {};
@@ -54,10 +54,11 @@ int set_fault(const std::string& value, Options* options)
         options->faults.*fault.at = std::strtoll(digits.c_str(), nullptr, 10);
         return TENGINE_OK;
     }
-    return tengine_error_set(TENGINE_EINVAL,
-                             "fault: '%s' is none of bad_opcode@N, dma@N, hang@N (instruction N, "
-                             "from 0), bit_flip@N (bit N of the program's file), none",
-                             value.c_str());
+    return tengine_error_set(
+        TENGINE_EINVAL,
+        "invalid fault '%s': expected bad_opcode@N, dma@N, hang@N (instruction N, from 0), "
+        "bit_flip@N (bit N of the program's file) or none",
+        value.c_str());
 }
 
 struct Key
@@ -67,10 +68,12 @@ struct Key
 };
 
 constexpr Key kKeys[] = {
-    {{"config", "edge", "the machine: tpu-v1, edge, scale32, or a JSON file of one"}, set_config},
-    {{"save_program", "", "folder to which the program of each part is written; empty: none"},
+    {{"config", "edge", "machine: tpu-v1, edge, scale32, or a JSON file"}, set_config},
+    {{"save_program", "", "folder for the program of each part; empty: programs are not written"},
      set_save_program},
-    {{"fault", "none", "bad_opcode@N, dma@N or hang@N in instruction N, bit_flip@N in the program"},
+    {{"fault", "none",
+      "injected fault: bad_opcode@N, dma@N or hang@N in instruction N, bit_flip@N in bit N of the "
+      "program; empty: none"},
      set_fault},
 };
 
@@ -83,7 +86,7 @@ int set_option(const std::string& key, const std::string& value, Options* option
         if (key == candidate.option.key) return candidate.set(value, options);
         known += std::string(known.empty() ? "" : ", ") + candidate.option.key;
     }
-    return tengine_error_set(TENGINE_ENOENT, "the TPU has no option '%.100s'; it has %s",
+    return tengine_error_set(TENGINE_ENOENT, "TPU: unknown option '%.100s': expected %s",
                              key.c_str(), known.c_str());
 }
 

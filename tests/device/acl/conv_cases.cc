@@ -91,13 +91,13 @@ void add_conv_cases(std::vector<NodeCase>& cases)
     transposed({1, 7, 33}, {7, 5, 4}, {{2}, {1, 1}});
     cases.back().refusal = "weights->dimension(width_idx) != weights->dimension(height_idx)";
     transposed({1, 4, 9, 9}, {4, 2, 3, 3}, {{}, {}, {}, 2});
-    cases.back().refusal = "ACL has no group of 2";
+    cases.back().refusal = "ACL does not support group 2";
     transposed({1, 4, 9, 9}, {4, 2, 3, 3}, {{}, {}, {2, 2}});
-    cases.back().refusal = "ACL has no dilations of 2";
+    cases.back().refusal = "ACL does not support dilations 2";
     transposed({1, 1, 5, 5}, {1, 1, 1, 1}, {{}, {1, 1, 1, 1}});
-    cases.back().refusal = "ACL has no pads of 1";
+    cases.back().refusal = "ACL does not support pads 1";
     transposed({1, 2, 4, 4}, {2, 3, 2, 2}, {{3, 3}, {2, 2, 2, 2}});
-    cases.back().refusal = "ACL has no pads of 2";
+    cases.back().refusal = "ACL does not support pads 2";
     transposed({1, 8, 17, 13}, {8, 9, 4, 4}, {{2, 2}, {1, 1, 1, 1}});
     transposed({1, 8, 17, 13}, {8, 9, 2, 2}, {{2, 2}});
     transposed({1, 4, 9, 7}, {4, 5, 3, 3}, {{2, 2}, {0, 0, 1, 1}});

@@ -107,7 +107,7 @@ TEST(AclDevice, ResultsMayBeReadInside)
     });
 }
 
-// Activations are computed with the node before them where ACL can, and only where nobody else
+// Activations are computed with the node before them where ACL can, and only where no other node
 // wants that node's result.
 TEST(AclDevice, ActivationsBehindOtherNodes)
 {
@@ -223,9 +223,9 @@ TEST(AclDevice, BadOptionStructsAreRefused)
     const acl_option good = {nullptr, TENGINE_MODE_FP32}, bad = {nullptr, 77};
     EXPECT_EQ(prerun_with(good, sizeof good), TENGINE_OK);
     EXPECT_EQ(prerun_with(good, 4), TENGINE_EINVAL);
-    EXPECT_TRUE(says("bytes, not 4")) << tengine_error_message();
+    EXPECT_TRUE(says("bytes, expected 4")) << tengine_error_message();
     EXPECT_EQ(prerun_with(bad, sizeof bad), TENGINE_EINVAL);
-    EXPECT_TRUE(says("the precision 77; ACL has")) << tengine_error_message();
+    EXPECT_TRUE(says("invalid precision 77: expected")) << tengine_error_message();
 }
 
 // A product in bytes goes to the TPU, absolute values, which that does not have, to ACL, and what

@@ -87,7 +87,7 @@ TEST_F(AclMemory, OfTensorsInside)
     EXPECT_EQ(count(run).held.arena, 0) << "before the preparation";
     ASSERT_EQ(run.prerun(), TENGINE_OK) << tengine_error_message();
     ASSERT_EQ(run.nodes_on("ACL"), 3) << run.refusals();
-    // a and b, a megabyte each, are alive at the same time. There are no weights.
+    // a and b, a megabyte each, are alive at the same time. The graph has no weights.
     const ir_device_memory_t memory = count(run);
     EXPECT_GE(memory.held.arena, 2 * kMegabyte);
     EXPECT_LE(memory.held.arena, 2 * kMegabyte + kSmall);

@@ -69,8 +69,8 @@ bool moves_elements(const std::string& op);
 
 // Bound of a node's error in units of the last place of its largest result. None for what moves
 // elements, chooses among them, or rounds once. Sums of n products in another order differ by n
-// units of the last place of the sum of their sizes at most; four more are for what comes behind
-// the sum.
+// units of the last place of the sum of their sizes at most; four more are for what comes after the
+// sum.
 int64_t error_units(const node& node);
 
 // Runs the case in this type, TENGINE_DT_FP32, FP16, INT8 or UINT8, on ACL and on the reference.

@@ -111,11 +111,11 @@ void add_refusals(std::vector<QuantizedCase>& cases)
     cases.push_back(make_conv(conv));
     conv.w_zero = 128;
     conv.gain = 1e8F;
-    conv.refusal = "ACL has 32 bits for them";
+    conv.refusal = "ACL computes them in 32 bits";
     cases.push_back(make_conv(conv));
     conv = list_shapes()[7];
     conv.gain = 0.02F;
-    conv.refusal = "ACL takes those below";
+    conv.refusal = "ACL treats factors below";
     cases.push_back(make_conv(conv));
     conv = {{1, 3, 5, 5, 5}, {2, 3, 3, 3, 3}, {1, 1, 1}, {0, 0, 0, 0, 0, 0}, {1, 1, 1}};
     conv.refusal = "a window over 3 axes";

@@ -6,7 +6,7 @@ namespace {
 
 const char* rounding_refusal()
 {
-    return sizeof(void*) > 4 ? "" : "cuts results off instead of rounding";
+    return sizeof(void*) > 4 ? "" : "truncates results instead of rounding";
 }
 
 void add_pair(std::vector<QuantizedCase>& cases, const std::string& op, const QuantizedInput& a,
@@ -75,10 +75,10 @@ void add_quantized_elementwise_cases(std::vector<QuantizedCase>& cases)
     }
     cases.push_back({"DequantizeLinear",
                      {fed_bytes({2, 3, 5}), scales({0.1F, 0.2F, 0.3F}), zero_points({1, 2, 3})}});
-    cases.back().refusal = "must be one scale";
+    cases.back().refusal = "has several scales";
     cases.push_back(
         {"QuantizeLinear", {fed_floats({7}), scales({0.01F}), zero_points({1}, TENGINE_DT_INT16)}});
-    cases.back().refusal = "int16, which the device does not take";
+    cases.back().refusal = "int16, which the device does not support";
     add_clamps(cases);
 }
 

@@ -74,7 +74,7 @@ void add_matmuls(std::vector<QuantizedCase>& cases)
     QuantizedCase by_row = make_gemm(gemm);
     by_row.inputs[1] = scales({0.04F, 0.05F, 0.04F, 0.05F, 0.04F, 0.05F, 0.06F});
     by_row.inputs[2] = zero_points({1, 2, 3, 4, 5, 6, 7});
-    by_row.refusal = "must be one scale";
+    by_row.refusal = "has several scales";
     cases.push_back(by_row);
     QuantizedCase stack = make_gemm(gemm);
     stack.inputs[0].dims = {2, 7, 13};
@@ -129,14 +129,14 @@ void add_quantized_gemm_cases(std::vector<QuantizedCase>& cases)
     gemm.refusal = "C has a value for each element";
     cases.push_back(make_gemm(gemm));
     gemm.addend = {7, 1};
-    gemm.refusal = "adds one for each column";
+    gemm.refusal = "expected one for each column";
     cases.push_back(make_gemm(gemm));
     gemm = {{13, 13}, 13, 13};
     gemm.addend = {13, 1};
     gemm.refusal = "C has a value for each row";
     cases.push_back(make_gemm(gemm));
     gemm.addend = {};
-    gemm.refusal = "ACL has no transA of 1";
+    gemm.refusal = "ACL does not support transA 1";
     cases.push_back(make_gemm(gemm));
     cases.back().integers.push_back({"transA", 1});
     add_matmuls(cases);

@@ -13,9 +13,9 @@ namespace {
 
 // Both round an exact value to one of its two neighbours, so bytes differ by one step at most.
 constexpr double kMostSteps = 1;
-// ACL rounds sums twice, with n bits between that it shifts away behind the first time: the second
+// ACL rounds sums twice, with n bits between that it shifts away after the first time: the second
 // time goes wrong where the exact value lies within 2^-(n+1) steps of the middle of two bytes. The
-// factors of the cases have 7 bits and more, but for the few that saturate.
+// factors of the cases have 7 bits and more, except the few that saturate.
 constexpr double kDifferingShare = 1.0 / 128;
 
 std::vector<std::string> list_names()

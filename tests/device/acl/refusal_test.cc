@@ -30,7 +30,7 @@ void expect_refusal(const QuantizedCase& quantized_case)
 }
 
 const std::vector<int> kHigh = {2, 1, 1, 2, 1, 3, 4, 5};
-constexpr const char* kHighRefusal = "8 dimensions; ACL has 6";
+constexpr const char* kHighRefusal = "8 dimensions, expected at most 6";
 
 TEST(AclRefusal, OfHighRanks)
 {
@@ -120,27 +120,29 @@ NodeCase resize(const std::vector<std::pair<std::string, std::string>>& texts, c
 TEST(AclRefusal, OfResizeNamesTheCause)
 {
     const char* rule = "coordinate_transformation_mode";
+    expect_refusal(resize({{"mode", "cubic"}},
+                          "ACL does not support mode 'cubic' here: expected nearest, linear"));
     expect_refusal(
-        resize({{"mode", "cubic"}}, "ACL has no mode 'cubic' here; it has nearest, linear"));
-    expect_refusal(resize({{"mode", "linear"}, {rule, "pytorch_half_pixel"}},
-                          "ACL has no coordinate_transformation_mode 'pytorch_half_pixel' here; it "
-                          "has half_pixel, asymmetric, align_corners"));
-    expect_refusal(resize({{"mode", "nearest"}, {rule, "asymmetric"}},
-                          "ACL has no nearest_mode 'round_prefer_floor' here; it has floor"));
+        resize({{"mode", "linear"}, {rule, "pytorch_half_pixel"}},
+               "ACL does not support coordinate_transformation_mode 'pytorch_half_pixel' here: "
+               "expected half_pixel, asymmetric, align_corners"));
+    expect_refusal(
+        resize({{"mode", "nearest"}, {rule, "asymmetric"}},
+               "ACL does not support nearest_mode 'round_prefer_floor' here: expected floor"));
     NodeCase channels = resize({{"mode", "nearest"}, {rule, "asymmetric"}}, "");
     channels.inputs[3] = ints({1, 4, 6, 8});
-    channels.refusal = "axis 1 has the scale 2.000000; ACL resizes rows and columns";
+    channels.refusal = "axis 1 has scale 2.000000; ACL resizes only rows and columns";
     expect_refusal(channels);
     channels.inputs[3] = absent();
     channels.inputs[2] = list({1, 1, 2, 1.3F});
-    channels.refusal = "axis 3 has the scale 1.300000 and the size 5; ACL's scale is the quotient";
+    channels.refusal = "axis 3 has scale 1.300000 and size 5; ACL's scale is the quotient";
     expect_refusal(channels);
 }
 
 TEST(AclRefusal, OfScalesHasTheScale)
 {
     for (const auto& [scale, text] : std::vector<std::pair<float, const char*>>{
-             {0.0F, "a scale of 0;"}, {-0.5F, "a scale of -0.5;"}}) {
+             {0.0F, "a scale of 0,"}, {-0.5F, "a scale of -0.5,"}}) {
         QuantizedCase made = {"DequantizeLinear", {fed_bytes({7}), scales({scale})}};
         made.refusal = text;
         expect_refusal(made);

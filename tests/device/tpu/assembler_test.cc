@@ -99,7 +99,7 @@ TEST(Assembler, ErrorsNameTheLine)
 {
     EXPECT_THAT(refusal("frobnicate"), HasSubstr("unknown instruction 'frobnicate'"));
     EXPECT_THAT(refusal(".frobnicate"), HasSubstr("unknown directive '.frobnicate'"));
-    EXPECT_THAT(refusal("\"copy\""), HasSubstr("neither instruction nor directive"));
+    EXPECT_THAT(refusal("\"copy\""), HasSubstr("expected an instruction or a directive"));
     EXPECT_THAT(refusal("copy fast"), HasSubstr("unknown flag 'fast'"));
     EXPECT_THAT(refusal("copy next_tile"), HasSubstr("copy cannot have the flag next_tile"));
     EXPECT_THAT(refusal("matrix_multiply float"), HasSubstr("needs the flag wide_weights"));
@@ -122,13 +122,13 @@ TEST(Assembler, ErrorsNameTheLine)
     EXPECT_THAT(refusal(".host"), HasSubstr("one number must follow '.host'"));
     EXPECT_THAT(refusal(".host -1"), HasSubstr("one number must follow"));
     EXPECT_THAT(refusal(".node a"), HasSubstr("a name in quotes must follow"));
-    EXPECT_THAT(refusal(".node \"a"), HasSubstr("a string has no end"));
-    EXPECT_THAT(refusal(".node \"a\\"), HasSubstr("a string has no end"));
-    EXPECT_THAT(refusal(".node \"a\\\""), HasSubstr("a string has no end"));
+    EXPECT_THAT(refusal(".node \"a"), HasSubstr("unterminated string"));
+    EXPECT_THAT(refusal(".node \"a\\"), HasSubstr("unterminated string"));
+    EXPECT_THAT(refusal(".node \"a\\\""), HasSubstr("unterminated string"));
     EXPECT_THAT(refusal(".node \"a\\x1\""), HasSubstr("two hexadecimal digits"));
     EXPECT_THAT(refusal(".node \"a\" \"b\""), HasSubstr("more than one name"));
     EXPECT_THAT(refusal(".weights 1"), HasSubstr("nothing may follow"));
-    EXPECT_THAT(refusal(".version 1"), HasSubstr(".version comes twice"));
+    EXPECT_THAT(refusal(".version 1"), HasSubstr("duplicate .version"));
     EXPECT_THAT(refusal(".input \"x\" int8 1x2"), HasSubstr("expected: name, type"));
     EXPECT_THAT(refusal(".input \"x\" fp32 1x2 at=0"), HasSubstr("unknown data type 'fp32'"));
     EXPECT_THAT(refusal(".input \"x\" int8 1x at=0"), HasSubstr("no dimensions: '1x'"));

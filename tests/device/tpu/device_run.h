@@ -38,7 +38,7 @@ class DeviceRun
     void feed_all(unsigned seed);
     int run();
 
-    // All outputs, one behind the other.
+    // All outputs, one after the other.
     Bytes outputs();
     graph* source() { return builder_->get(); }
     const graph* execution() { return source()->core->execution; }

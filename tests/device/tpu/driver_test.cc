@@ -35,7 +35,8 @@ TEST(TpuOptions, WhatIsWrongIsSaidWithWhatWouldBeRight)
         EXPECT_THAT(tengine_error_message(), HasSubstr(value));
     }
     EXPECT_EQ(set_option("speed", "9", &options), TENGINE_ENOENT);
-    EXPECT_THAT(tengine_error_message(), HasSubstr("'speed'; it has config, save_program, fault"));
+    EXPECT_THAT(tengine_error_message(),
+                HasSubstr("'speed': expected config, save_program, fault"));
     EXPECT_LT(set_option("config", "tpu-v99", &options), 0);
     EXPECT_THAT(tengine_error_message(), HasSubstr("tpu-v99"));
     EXPECT_EQ(set_option("save_program", "/nowhere/at/all", &options), TENGINE_ENOENT);

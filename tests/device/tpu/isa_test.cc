@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The encoding: every opcode and form there and back, bytes that are no instruction, and the one
-// layout that files rely on.
+// The encoding: every opcode and form there and back, bytes that are not an instruction, and the
+// one layout that files rely on.
 #include "device/tpu/machine/isa.h"
 
 #include <cstring>
@@ -126,7 +126,7 @@ TEST(Isa, WhatIsNoInstruction)
     for (int opcode = kOpcodeNum; opcode < 256; ++opcode) {
         bytes[0] = static_cast<uint8_t>(opcode);
         EXPECT_EQ(decode_instruction(bytes, &read), TENGINE_EFORMAT);
-        EXPECT_THAT(tengine_error_message(), HasSubstr(std::to_string(opcode) + " is no opcode"));
+        EXPECT_THAT(tengine_error_message(), HasSubstr("invalid opcode " + std::to_string(opcode)));
     }
     bytes[0] = static_cast<uint8_t>(Opcode::kCopy);
     bytes[1] = kNextTile;
@@ -138,7 +138,7 @@ TEST(Isa, WhatIsNoInstruction)
     bytes[2] = 0;
     bytes[kInstructionBytes - 1] = 1;
     EXPECT_EQ(decode_instruction(bytes, &read), TENGINE_EFORMAT);
-    EXPECT_THAT(tengine_error_message(), HasSubstr("byte 63 lies behind its members"));
+    EXPECT_THAT(tengine_error_message(), HasSubstr("byte 63, after its members"));
 }
 
 TEST(Isa, FlagsOfFloatForms)

@@ -404,7 +404,7 @@ TEST_F(MachineFault, BadOpcode)
     Faults faults;
     faults.bad_opcode_at = 1;
     EXPECT_EQ(run(faults), TENGINE_EDEVICE);
-    EXPECT_STREQ(tengine_error_message(), "instruction 1: opcode 255 is no opcode");
+    EXPECT_STREQ(tengine_error_message(), "instruction 1: invalid opcode 255");
     faults.bad_opcode_at = 3;
     EXPECT_EQ(run(faults), TENGINE_OK);
 }
@@ -426,7 +426,7 @@ TEST_F(MachineFault, HangsUntilCancelled)
     int asked = 0;
     EXPECT_EQ(run(faults, [&] { return ++asked == 3; }), TENGINE_EDEVICE);
     EXPECT_EQ(asked, 3);
-    EXPECT_EQ(run(faults), TENGINE_EDEVICE) << "nobody to cancel it";
+    EXPECT_EQ(run(faults), TENGINE_EDEVICE) << "no thread to cancel it";
     EXPECT_EQ(run({}), TENGINE_OK);
 }
 
@@ -436,7 +436,7 @@ TEST_F(MachineFault, ALongRunEndsWhenCancelled)
     int asked = 0;
     EXPECT_EQ(run({}, [&] { return ++asked == 2; }), TENGINE_EDEVICE);
     EXPECT_STREQ(tengine_error_message(),
-                 "instruction 511 did not finish before the run was given up");
+                 "instruction 511 did not finish before the run was cancelled");
     EXPECT_EQ(run({}, [] { return false; }), TENGINE_OK);
 }
 

@@ -34,7 +34,7 @@ TEST(TpuRefusal, SumsThatMayOverflow)
         [](QuantizedModel& model) {
             return model.gemm(model.input({1, 300000}), 300000, 1);
         },
-        "2^31 is too much", TENGINE_DT_UINT8);
+        "expected less than 2^31", TENGINE_DT_UINT8);
 }
 
 // A machine of one product at a time has an instruction for each.
@@ -47,7 +47,8 @@ TEST(TpuRefusal, MoreProductsThanMemoryHolds)
         [](QuantizedModel& model) {
             return model.conv(model.input({1, 64, 32, 32}), 64);
         },
-        "it takes 4608 tiles 1024 times; 262144 products", TENGINE_DT_INT8, {{"config", path}});
+        "it takes 4608 tiles 1024 times, expected at most 262144 products", TENGINE_DT_INT8,
+        {{"config", path}});
 }
 
 TEST(TpuRefusal, OneRowThatDoesNotFit)

@@ -171,7 +171,7 @@ TEST_F(Cycles, FetchesRunAheadOfProducts)
     for (int i = 0; i < 4; ++i)
         multiply(8, kNextTile);
     // Tiles 3 and 4 wait for places 1 and 2, free at 20 and 36: all arrive 16 cycles apart, and
-    // each product begins 4 behind.
+    // each product begins 4 later.
     expect_array(count(), 68 + 8 + 6, 32, 12, 12, 0, 0);
     for (Instruction& in : program_.instructions)
         if (in.opcode == Opcode::kMatrixMultiply) in.inner = 100;
@@ -322,7 +322,7 @@ TEST_F(Cycles, SpilledValuesComeBackAfterTheyWent)
     read(16, 115, 500);  // one byte in common: requested at 30
     EXPECT_EQ(count().total, 30 + 10 + 16);
     program_.instructions.back().host_address = 116;
-    // Requested at 2: two bytes from 12 on, the other 14 behind the write.
+    // Requested at 2: two bytes from 12 on, the other 14 after the write.
     EXPECT_EQ(count().total, 30 + 14);
 }
 
@@ -334,7 +334,7 @@ TEST_F(Cycles, SharedMemoryHasOnePortForAll)
     // On a port of their own: 1 to 17, in at 21.
     EXPECT_EQ(count().total, 21 + 8 + 6);
     config_.shared_memory = true;
-    // 9 bytes until the transfer's first byte at 10, the other 7 behind its last: 33, in at 37.
+    // 9 bytes until the transfer's first byte at 10, the other 7 after its last: 33, in at 37.
     EXPECT_EQ(count().total, 37 + 8 + 6);
 }
 

@@ -111,7 +111,8 @@ TEST_F(Tool, AProgramToTextAndBack)
 TEST_F(Tool, ValidateSaysWhatAProgramCosts)
 {
     const std::string file = write_program("sample.tpu", sample_program());
-    expect_failure("validate " + file, 1, "for none of tpu-v1, edge, scale32; give its --config");
+    expect_failure("validate " + file, 1,
+                   "for another configuration than tpu-v1, edge, scale32; set --config");
     expect_failure("validate " + file + " --config edge", 1, "another configuration than 'edge'");
     Program edge = sample_program();
     Config config;
@@ -151,19 +152,22 @@ TEST_F(Tool, ValidateComparesATopology)
                    "bad.csv', line 2: 2 values before the last comma");
     expect_failure("validate --topology " + path("absent.csv"), 1, "absent.csv': No such file");
     expect_failure("validate sample.tpu --topology " + good, 2, "excludes");
-    expect_failure("validate --topology " + good + " --config edgy", 1, "'edgy' is no config");
+    expect_failure("validate --topology " + good + " --config edgy", 1,
+                   "unknown configuration 'edgy'");
 }
 
 TEST_F(Tool, WhatIsWrongIsSaid)
 {
-    expect_failure("", 2, "a command is missing: config, disasm, asm or validate");
+    expect_failure("", 2, "missing command: expected config, disasm, asm or validate");
     expect_failure("frobnicate", 2, "frobnicate");
     expect_failure("disasm", 2, "program");
     expect_failure("asm x", 2, "--output");
     expect_failure("validate --config edge", 2, "program");
-    expect_failure("config edgy", 1, "'edgy' is no configuration (tpu-v1, edge, scale32)");
+    expect_failure(
+        "config edgy", 1,
+        "unknown configuration 'edgy': expected one of tpu-v1, edge, scale32, or a file");
     expect_failure("disasm " + path("absent"), 1, "No such file");
-    expect_failure("disasm " + write("text", "hello"), 1, "it is no TPU program");
+    expect_failure("disasm " + write("text", "hello"), 1, "not a TPU program");
     expect_failure("asm " + write("text", ".version 1\nnop fast\n") + " -o " + path("o"), 1,
                    "text', line 2: unknown flag 'fast'");
     expect_failure("asm " + write("text", ".version 1\n") + " -o /absent/o", 1,

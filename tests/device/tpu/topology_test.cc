@@ -18,7 +18,7 @@ constexpr char kHeading[] =
     "Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, "
     "Strides,\n";
 
-// With remarks behind the last comma, blanks, a line without anything, and the ends of lines of
+// With remarks after the last comma, blanks, a line without anything, and the ends of lines of
 // another system.
 constexpr char kAlexNet[] =
     "Conv1, 224, 224, 11, 11, 3, 96, 4,\r\n"
@@ -114,20 +114,20 @@ TEST(Topology, TotalsArePrintedToTheLastCycle)
 TEST(Topology, WhatIsNoLayerIsRefusedWithItsLine)
 {
     const std::pair<const char*, const char*> cases[] = {
-        {"a,5,5,3,3,4,6,1", "line 2: 7 values before the last comma; wanted are a name and 7 num"},
+        {"a,5,5,3,3,4,6,1", "line 2: 7 values before the last comma, expected a name and 7 num"},
         {"\na,5,5,3,3,4,6,1,1:1,2,", "line 3: 10 values before the last comma"},
         {"GEMM,5,5,3,", "line 2: 4 values"},
-        {"a,5,5,3,3,4,6,1,2:4,", "line 2: '2:4' behind the stride"},
+        {"a,5,5,3,3,4,6,1,2:4,", "line 2: '2:4' after the stride"},
         {"a,five,5,3,3,4,6,1,", "line 2: the height of the input is 'five'"},
-        {"a,5,,3,3,4,6,1,", "line 2: the width of the input is ''; accepted is 1 to 65535"},
+        {"a,5,,3,3,4,6,1,", "line 2: the width of the input is '', expected 1 to 65535"},
         {"a,5,5,0,3,4,6,1,", "line 2: the height of the filter is '0'"},
         {"a,5,5,3,-3,4,6,1,", "line 2: the width of the filter is '-3'"},
         {"a,5,5,3,3,4.5,6,1,", "line 2: the number of channels is '4.5'"},
         {"a,5,5,3,3,4,99999999999999999999,1,", "line 2: the number of filters is '9999"},
         {"a,5,5,3,3,4,6,0,", "line 2: the stride is '0'"},
         {"a,5,5,3,3,4,6,1,\nb,5,5,6,3,4,6,1,", "line 3: a filter of 6x3 on an input of 5x5"},
-        {"a,65535,65535,1,1,1,1,1,", "line 2: 4294836225 output pixels; accepted are 16777216"},
-        {"\n\n", "'net.csv': there is no layer behind the heading"},
+        {"a,65535,65535,1,1,1,1,1,", "line 2: 4294836225 output pixels, expected at most 16777216"},
+        {"\n\n", "'net.csv': no layer after the heading"},
     };
     for (const auto& [lines, words] : cases) {
         std::vector<TopologyLayer> layers;
@@ -143,7 +143,7 @@ TEST(Topology, TheHeadingIsWanted)
     std::vector<TopologyLayer> layers;
     EXPECT_EQ(parse_topology("a,5,5,3,3,4,6,1,\nb,5,5,3,3,4,6,1,\n", "'net.csv'", &layers),
               TENGINE_EFORMAT);
-    EXPECT_THAT(tengine_error_message(), HasSubstr("line 1: a layer, where the heading is wanted"));
+    EXPECT_THAT(tengine_error_message(), HasSubstr("line 1: a layer, expected the heading"));
     EXPECT_EQ(parse_topology("", "'net.csv'", &layers), TENGINE_EFORMAT);
 }
 

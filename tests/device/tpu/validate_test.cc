@@ -63,10 +63,10 @@ TEST_P(ValidateInstruction, IsRefused)
 using I = Instruction;
 
 const Case kCases[] = {
-    {Opcode::kNop, false, [](I* i) { i->opcode = static_cast<Opcode>(16); }, "16 is no opcode"},
+    {Opcode::kNop, false, [](I* i) { i->opcode = static_cast<Opcode>(16); }, "invalid opcode 16"},
     {Opcode::kNop, false, [](I* i) { i->flags = kTable; }, "cannot have the flag table"},
     {Opcode::kNop, false, [](I* i) { i->opcode = Opcode::kHalt; }, "not the last instruction"},
-    {Opcode::kTag, false, [](I* i) { i->value = 2; }, "value is 2, and there are 2 nodes"},
+    {Opcode::kTag, false, [](I* i) { i->value = 2; }, "value is 2, the program has 2 nodes"},
 
     {Opcode::kReadWeights, false, [](I* i) { i->tiles = 0; }, "tiles is 0"},
     {Opcode::kReadWeights, false, [](I* i) { i->tiles = 5; }, "5 tiles; the FIFO holds 4"},
@@ -85,15 +85,15 @@ const Case kCases[] = {
     {Opcode::kMatrixMultiply, false, [](I* i) { i->columns = 0; }, "columns is 0"},
     {Opcode::kMatrixMultiply, false, [](I* i) { i->columns = 9; }, "the array has 8"},
     {Opcode::kMatrixMultiply, false, [](I* i) { i->d.address = 57; },
-     "d takes 8 from 57 on, and the accumulators end at 64"},
+     "d takes 8 from 57 on, the accumulators end at 64"},
     {Opcode::kMatrixMultiply, false, [](I* i) { i->d.address = kAll; }, "accumulators end at 64"},
     {Opcode::kMatrixMultiply, false, [](I* i) { i->outer = i->inner = 0xffff; }, "ends at 4096"},
     {Opcode::kMatrixMultiply, false, [](I* i) { i->a.address = 4096 - 95; },
-     "a takes 96 from 4001 on, and the unified buffer ends at 4096"},
+     "a takes 96 from 4001 on, the unified buffer ends at 4096"},
     {Opcode::kMatrixMultiply, false, [](I* i) { i->a.pitch_outer = kAll; }, "a takes 4294967327"},
     {Opcode::kMatrixMultiply, false, [](I* i) { i->flags = kSignedA; }, "no tile is in the array"},
     {Opcode::kMatrixMultiply, false, [](I* i) { i->flags |= kWideWeights; },
-     "elements of 1 bytes, and it has wide_weights"},
+     "elements of 1 bytes, but it has wide_weights"},
     {Opcode::kMatrixMultiply, true, [](I* i) { i->flags |= kNextTile; }, "no tile was fetched"},
     {Opcode::kMatrixMultiply, true, [](I* i) { i->flags |= kWideA; },
      "cannot have the flag wide_a"},
@@ -107,8 +107,8 @@ const Case kCases[] = {
     {Opcode::kActivate, false, [](I* i) { i->d.pitch_inner = 3; }, "overlap"},
     {Opcode::kActivate, false, [](I* i) { i->d.pitch_outer = 27; }, "overlap"},
     {Opcode::kActivate, false, [](I* i) { i->lowest = 127, i->highest = 128; },
-     "lowest 127 lies above highest -128"},
-    {Opcode::kActivate, true, [](I* i) { i->low_real = 7; }, "low 7 is not at or below high 6.5"},
+     "lowest 127 is above highest -128"},
+    {Opcode::kActivate, true, [](I* i) { i->low_real = 7; }, "low 7 is above high 6.5"},
     {Opcode::kActivate, true, [](I* i) { i->high_real = std::nanf(""); }, "high nan"},
     {Opcode::kActivate, true, [](I* i) { i->d.pitch_inner = 7; }, "vectors of 8 bytes"},
 
@@ -120,7 +120,7 @@ const Case kCases[] = {
     {Opcode::kLookup, false, [](I* i) { i->table = 4096 - 255; }, "table takes 256"},
     {Opcode::kLookup, false, [](I* i) { i->d.address = 4096 - 31; }, "d takes 32"},
 
-    {Opcode::kAdd, false, [](I* i) { i->shift = 63; }, "shift is 63; accepted is 0 to 62"},
+    {Opcode::kAdd, false, [](I* i) { i->shift = 63; }, "shift is 63, expected 0 to 62"},
     {Opcode::kAdd, false, [](I* i) { i->b.address = 4096 - 31; }, "b takes 32"},
     {Opcode::kAdd, false, [](I* i) { i->d.pitch_inner = 7; }, "overlap"},
     {Opcode::kAdd, false, [](I* i) { i->highest = 0x7f, i->flags = 0; }, "lowest 128"},
@@ -142,17 +142,18 @@ const Case kCases[] = {
          i->window_outer = 0x8000, i->window_inner = 0x101;
          i->window_pitch_outer = i->window_pitch_inner = 0;
      },
-     "a window of 8421376; accepted is up to 8388608"},
+     "a window of 8421376, expected at most 8388608"},
     {Opcode::kAveragePool, true, [](I* i) { i->low_real = std::numeric_limits<float>::infinity(); },
      "scale is inf"},
 
     {Opcode::kReadHost, false, [](I* i) { i->host_address = 2048 - 351; },
-     "host takes 352 from 1697 on, and the host memory ends at 2048"},
+     "host takes 352 from 1697 on, the host memory ends at 2048"},
     {Opcode::kReadHost, false, [](I* i) { i->host_address = ~uint64_t{0}; }, "host takes 352"},
     {Opcode::kReadHost, false, [](I* i) { i->d.address = 4096 - 351; }, "d takes 352"},
     {Opcode::kReadHost, false, [](I* i) { i->inner = 2; }, "overlap"},
     {Opcode::kReadHost, false, [](I* i) { i->length = kAll; }, "host takes 4294967295"},
-    {Opcode::kWriteHost, false, [](I* i) { i->host_address = 511; }, "constants end at 512"},
+    {Opcode::kWriteHost, false, [](I* i) { i->host_address = 511; },
+     "where constants extend to 512"},
     {Opcode::kWriteHost, false, [](I* i) { i->host_address = 2048 - 9; }, "host takes 10"},
     {Opcode::kWriteHost, false, [](I* i) { i->d.pitch_inner = 4; }, "host: 1 x 2 vectors"},
     {Opcode::kWriteHost, false, [](I* i) { i->a.address = 4096 - 12; }, "a takes 13"},
@@ -226,7 +227,7 @@ TEST(Validate, TilesOfTheFifo)
     const std::string take = kTake;
     EXPECT_EQ(refusal(program_of("read_weights tiles=1\n" + take + "halt\n")), "valid");
     EXPECT_THAT(refusal(program_of("read_weights tiles=1\n" + take + take + "halt\n")),
-                HasSubstr("instruction 2 (matrix_multiply): next_tile, and no tile was fetched"));
+                HasSubstr("instruction 2 (matrix_multiply): next_tile, but no tile was fetched"));
     // More than it holds may be on the way, when products take them.
     EXPECT_EQ(refusal(program_of("read_weights tiles=4\nread_weights tiles=2\n" + take + take +
                                  "halt\n")),
@@ -245,7 +246,7 @@ TEST(Validate, TilesOfTheFifo)
         refusal(program_of("read_weights tiles=1\nread_weights wide_weights tiles=4\nhalt\n")),
         HasSubstr("(halt): 5 tiles"));
     EXPECT_THAT(refusal(program_of("read_weights wide_weights tiles=1\n" + take + "halt\n")),
-                HasSubstr("elements of 2 bytes, and it does not have wide_weights"));
+                HasSubstr("elements of 2 bytes, but it does not have wide_weights"));
 }
 
 TEST(Validate, VectorsThatTouchDoNotOverlap)
@@ -272,7 +273,7 @@ TEST(Validate, EverythingUpToTheEdge)
     EXPECT_EQ(refusal(program_of("write_host outer=1 inner=1 length=64 a=4032\nhalt\n")), "valid");
     EXPECT_EQ(refusal(program_of("read_weights tiles=4 weights=768\nhalt\n")), "valid");
     EXPECT_EQ(refusal(program_of("activate outer=8 inner=8 length=8 parameters=0x1000\nhalt\n")),
-              "TPU program: instruction 0 (activate): parameters takes 96 from 4096 on, and the "
+              "TPU program: instruction 0 (activate): parameters takes 96 from 4096 on, the "
               "unified buffer ends at 4096");
 }
 

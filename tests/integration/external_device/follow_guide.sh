@@ -11,7 +11,7 @@ settings=$3
 PREFIX=$work/prefix
 here=$TENGINE/tests/integration/external_device
 
-# A build of an earlier run is kept, all else is made anew.
+# A build of an earlier run is kept, all else is made again.
 mkdir -p "$work/build"
 cd "$work"
 rm -rf blocks npu probe prefix reference

@@ -65,7 +65,7 @@ if command -v dot >/dev/null; then
     dot -Tsvg placement.dot -o placement.svg || fail "Graphviz does not read placement.dot"
 fi
 
-echo "== an option that there is not, and a value that is none"
+echo "== an unknown option, and an invalid value"
 for option in A.weight=1 A.hang_ms=long C.hang_ms=1; do
     if tengine inspect "$model" --device A,B --option "$option" 2>log; then
         fail "$option was taken"
@@ -84,7 +84,7 @@ expect 4 '"value": "\[3,3\]"'
 run A.hand_back=MaxPool
 expect 1 '"code": "handback"'
 
-# 13 nodes in halves, until none has more than two; B's part comes behind them.
+# 13 nodes in halves, until none has more than two; B's part comes after them.
 run A.max_nodes=2
 expect 9 '"id":'
 expect 0 '"device": "CPU"'
@@ -114,7 +114,7 @@ for scheduler in sync pipeline; do
 
     run scheduler=$scheduler A.hang_ms=500 run.watchdog_ms=50
     expect 13 '"code": "run"'
-    expect_log 'it did not return within 50 ms'
+    expect_log 'no return within 50 ms'
 done
 
 run B.fail_all_runs=1 A.fail_run=2

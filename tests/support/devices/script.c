@@ -77,7 +77,7 @@ int check_script_option(struct device* device, const char* key, const char* valu
     for (size_t i = 0; i < SCRIPT_KEY_NUM; ++i) {
         if (strcmp(script_keys[i].key, key) != 0) continue;
         if (parse_value(&script_keys[i], value, &unused)) return TENGINE_OK;
-        return tengine_error_set(TENGINE_EINVAL, "%s.%s is '%s'; accepted is %s", device->name, key,
+        return tengine_error_set(TENGINE_EINVAL, "%s.%s is '%s', expected %s", device->name, key,
                                  value, accepted[script_keys[i].kind]);
     }
     char keys[512] = "";
@@ -85,7 +85,7 @@ int check_script_option(struct device* device, const char* key, const char* valu
         const size_t used = strlen(keys);
         snprintf(keys + used, sizeof keys - used, "%s%s", i > 0 ? ", " : "", script_keys[i].key);
     }
-    return tengine_error_set(TENGINE_ENOENT, "%s has no option '%s'; there are %s", device->name,
+    return tengine_error_set(TENGINE_ENOENT, "%s: unknown option '%s': expected %s", device->name,
                              key, keys);
 }
 

@@ -266,7 +266,7 @@ static int do_nothing(struct device* device)
     return TENGINE_OK;
 }
 
-// Nobody may wait for a device that is gone.
+// No thread may wait for a device that is gone.
 static int release_device(struct device* device)
 {
     release_scripted_hangs(self(device));

@@ -29,16 +29,16 @@ ITensor* turn_weights(Builder& builder, const tensor& weights)
     return builder.constant(info, std::move(turned));
 }
 
-// ACL knows padding only: what output_padding adds is taken off the padding behind. It counts
+// ACL knows padding only: what output_padding adds is taken off the padding at the end. It counts
 // with kernel - 1 - padding, without a sign.
 bool remove_output_padding(Builder& builder, window_axis* axis)
 {
     if (axis->dilation != 1) return builder.refuse_value("dilations", axis->dilation, "1");
     const int end = (axis->input - 1) * axis->stride + axis->kernel - axis->pad_begin;
     axis->pad_end = end - axis->output;
-    if (axis->pad_end < 0) return builder.refuse_value("output_padding", -axis->pad_end, "none");
+    if (axis->pad_end < 0) return builder.refuse_value("output_padding", -axis->pad_end, "0");
     const int pad = std::max(axis->pad_begin, axis->pad_end);
-    return pad < axis->kernel || builder.refuse_value("pads", pad, "those below the kernel's size");
+    return pad < axis->kernel || builder.refuse_value("pads", pad, "less than the kernel's size");
 }
 
 bool build_conv_transpose(Builder& builder)

@@ -48,7 +48,7 @@ bool build_power(Builder& builder)
                           number == 1;
     if (!is_known || (exponent != 2 && exponent != 0.5F))
         return builder.refuse(IR_REASON_ATTRIBUTE, "", "",
-                              "ACL does not have powers of negative numbers, other than x^2");
+                              "ACL does not compute powers of negative numbers, other than x^2");
     const Kind kind = exponent == 2 ? Kind::SQUARE : Kind::SQRT;
     return builder.add<arm_compute::NEActivationLayer>(builder.input(0), builder.output(),
                                                        ActivationLayerInfo(kind));
@@ -59,7 +59,7 @@ template <class Function>
 bool build_extreme(Builder& builder)
 {
     const int number = builder.of().input_num;
-    if (number < 2) return builder.refuse_value("input count", number, "2 and more");
+    if (number < 2) return builder.refuse_value("input count", number, "2 or more");
     ITensor* so_far = builder.input(0);
     for (int i = 1; i < number; ++i) {
         ITensor* next = builder.input(i);

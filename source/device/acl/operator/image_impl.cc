@@ -16,8 +16,8 @@ TensorInfo image_info(const tensor& tensor)
 bool read_image_window(Builder& builder, const window& window, ImageWindow* out_window)
 {
     if (window.axis_num != 1 && window.axis_num != 2)
-        return builder.refuse(IR_REASON_SHAPE, "", "",
-                              "a window over %d axes; ACL has those over 1 and 2", window.axis_num);
+        return builder.refuse(IR_REASON_SHAPE, "", "", "a window over %d axes, expected 1 or 2",
+                              window.axis_num);
     out_window->x = window.axes[window.axis_num - 1];
     out_window->y = window.axis_num == 2 ? window.axes[0] : window_axis{1, 1, 1, 1, 1, 0, 0};
     return true;

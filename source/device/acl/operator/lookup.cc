@@ -14,7 +14,7 @@ namespace {
 
 using Table = std::vector<uint8_t>;
 
-// ACL's function and the table it looks in, which is no tensor.
+// ACL's function and its table, which is not a tensor.
 class TableLookup final : public arm_compute::IFunction
 {
   public:

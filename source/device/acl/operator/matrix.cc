@@ -145,7 +145,7 @@ bool build_matmul(Builder& builder)
     }
     if (shape.batch > kMaxMatrices)
         return builder.refuse(IR_REASON_SHAPE, "", std::to_string(shape.batch).c_str(),
-                              "a stack of %lld matrices; ACL gets %lld at most",
+                              "a stack of %lld matrices, expected at most %lld",
                               static_cast<long long>(shape.batch),
                               static_cast<long long>(kMaxMatrices));
     return build_stack(builder, shape);

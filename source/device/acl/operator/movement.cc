@@ -84,8 +84,7 @@ bool build_split(Builder& builder)
         end[d] = source.dims[d];
     for (int i = 0; i < builder.of().output_num; ++i) {
         const tensor* part = builder.target(i);
-        if (!part)
-            return builder.refuse(IR_REASON_ATTRIBUTE, "", "", "an output that nobody wants");
+        if (!part) return builder.refuse(IR_REASON_ATTRIBUTE, "", "", "an output that is not read");
         end[axis] = begin[axis] + part->dims[axis];
         if (!add_slice(builder, input, builder.output(i), begin, end, source.dim_num)) return false;
         begin[axis] = end[axis];
@@ -105,7 +104,7 @@ bool build_slice(Builder& builder)
     bool has_steps = false;
     for (int d = 0; d < acl_rank && d < rank; ++d) {
         const slice_range& range = ranges[rank - 1 - d];
-        if (range.step < 0) return builder.refuse_value("step", range.step, "positive ones");
+        if (range.step < 0) return builder.refuse_value("step", range.step, "a positive number");
         const auto at = static_cast<size_t>(d);
         starts.set(at, static_cast<int>(range.start));
         ends.set(at, static_cast<int>(range.start + (range.length - 1) * range.step + 1));
@@ -154,7 +153,7 @@ bool build_pad(Builder& builder)
     const bool reflects = std::strcmp(mode, "reflect") == 0;
     if (!reflects && std::strcmp(mode, "constant") != 0)
         return builder.refuse(IR_REASON_ATTRIBUTE, "mode", mode,
-                              "ACL has no mode '%s'; it has constant and reflect", mode);
+                              "ACL does not support mode '%s': expected constant or reflect", mode);
     // ACL does not join plain bytes, and changes some of those with a scale.
     if (reflects && needs_scale(builder.source(0)))
         return builder.refuse(IR_REASON_ATTRIBUTE, "mode", mode, "ACL does not reflect bytes");
@@ -162,7 +161,7 @@ bool build_pad(Builder& builder)
     arm_compute::PaddingList pads;
     for (int d = rank - 1; d >= 0; --d) {
         if (before[d] < 0 || after[d] < 0)
-            return builder.refuse_value("pads", std::min(before[d], after[d]), "none below 0");
+            return builder.refuse_value("pads", std::min(before[d], after[d]), "0 or more");
         pads.push_back({static_cast<uint32_t>(before[d]), static_cast<uint32_t>(after[d])});
     }
     return builder.add<arm_compute::NEPadLayer>(
@@ -175,8 +174,8 @@ bool build_depth_to_space(Builder& builder)
 {
     const char* mode = get_ir_node_text(&builder.of(), "mode", "DCR");
     if (std::strcmp(mode, "DCR") != 0)
-        return builder.refuse(IR_REASON_ATTRIBUTE, "mode", mode, "ACL has no mode '%s'; it has DCR",
-                              mode);
+        return builder.refuse(IR_REASON_ATTRIBUTE, "mode", mode,
+                              "ACL does not support mode '%s': expected DCR", mode);
     return builder.add<arm_compute::NEDepthToSpaceLayer>(
         builder.input(0), builder.output(),
         static_cast<int32_t>(get_ir_node_int(&builder.of(), "blocksize", 1)));

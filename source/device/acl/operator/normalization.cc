@@ -65,7 +65,7 @@ ITensor* subtract_mean(Builder& builder, const TensorInfo& info, const TensorInf
     return centred;
 }
 
-// ACL has one scale and bias for all channels, so ours come behind it. Its variance is the mean of
+// ACL has one scale and bias for all channels, so ours come after it. Its variance is the mean of
 // the squares less the square of the mean, of which nothing is left in fp32 far from 0.
 bool build_instance_norm(Builder& builder)
 {
@@ -92,7 +92,7 @@ bool build_lrn(Builder& builder)
 {
     const node& node = builder.of();
     const int64_t size = get_ir_node_int(&node, "size", 1);
-    if (size % 2 == 0) return builder.refuse_value("size", size, "odd ones");
+    if (size % 2 == 0) return builder.refuse_value("size", size, "an odd number");
     const arm_compute::NormalizationLayerInfo normalization(
         arm_compute::NormType::CROSS_MAP, static_cast<uint32_t>(size),
         get_ir_node_float(&node, "alpha", 1e-4F), get_ir_node_float(&node, "beta", 0.75F),
@@ -108,7 +108,7 @@ bool read_axis(Builder& builder, int64_t otherwise, int* out_axis)
     const int64_t axis = get_ir_node_int(&builder.of(), "axis", otherwise);
     if (normalize_axis(&builder.of(), axis, builder.source(0)->dim_num, out_axis) == TENGINE_OK)
         return true;
-    return builder.refuse_value("axis", axis, "those of the input");
+    return builder.refuse_value("axis", axis, "an axis of the input");
 }
 
 // ACL's runs along the innermost dimension, so another axis is brought there.

@@ -17,8 +17,8 @@ using arm_compute::NEPoolingLayer;
 using arm_compute::PoolingLayerInfo;
 using arm_compute::PoolingType;
 
-// ONNX says how many windows there are, also where it rounds up; ACL gets as much padding behind
-// the image as the last window needs. False when the axis had less.
+// ONNX says how many windows there are, also where it rounds up; ACL gets as much padding at the
+// end the image as the last window needs. False when the axis had less.
 bool pad_for_last_window(window_axis* axis)
 {
     const int end =
@@ -41,12 +41,12 @@ bool add_window_pool(Builder& builder, PoolingType type, const TensorInfo& input
     for (const window_axis& axis : {image.x, image.y})
         if (axis.dilation != 1) return builder.refuse_value("dilations", axis.dilation, "1");
     if (builder.target(1))
-        return builder.refuse(IR_REASON_ATTRIBUTE, "", "", "ACL's indices are not ONNX's");
+        return builder.refuse(IR_REASON_ATTRIBUTE, "", "", "ACL's indices differ from ONNX's");
     const bool counts_padding = get_ir_node_int(&builder.of(), "count_include_pad", 0) != 0;
     const bool whole_x = pad_for_last_window(&image.x), whole_y = pad_for_last_window(&image.y);
     if (counts_padding && !(whole_x && whole_y))
         return builder.refuse(IR_REASON_ATTRIBUTE, "ceil_mode", "1",
-                              "ACL would count what is behind the padding");
+                              "ACL would count what lies beyond the padding");
     const arm_compute::Size2D size(static_cast<size_t>(image.x.kernel),
                                    static_cast<size_t>(image.y.kernel));
     const PoolingLayerInfo info(type, size, DataLayout::NCHW, to_pad_stride(image),
@@ -67,7 +67,7 @@ template <PoolingType type>
 bool build_global_pool(Builder& builder)
 {
     const int rank = builder.source(0)->dim_num;
-    if (rank != 3 && rank != 4) return builder.refuse_value("rank", rank, "3 and 4");
+    if (rank != 3 && rank != 4) return builder.refuse_value("rank", rank, "3 or 4");
     const PoolingLayerInfo info(type, DataLayout::NCHW);
     ITensor* input = builder.input(0, image_info(*builder.source(0)));
     return builder.add<NEPoolingLayer>(input, builder.output(0, image_info(*builder.target())),

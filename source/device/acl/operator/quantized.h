@@ -22,7 +22,7 @@ struct Quantization
     int zero_point = 0;
 };
 
-// Of the scale at input `index` and the zero point behind it. False, and the
+// Of the scale at input `index` and the zero point after it. False, and the
 // node is refused, when they are computed, not one value each, or the scale is
 // not above 0.
 bool read_quantization(Builder& builder, int index, Quantization* out);
@@ -44,7 +44,7 @@ constexpr double kLeastFactor = 1.001e-5;
 // something that ACL's 32 bits hold. False, and the node is refused, when they are not.
 bool check_factor(Builder& builder, double factor, double largest);
 
-// The weights at input 3, their scale and zero point behind them, as ACL can
+// The weights at input 3, their scale and zero point after them, as ACL can
 // have them: in the type of the input with one scale, or symmetric int8 with a
 // scale for each slice of an axis.
 class QuantizedWeights

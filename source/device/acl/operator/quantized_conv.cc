@@ -100,7 +100,7 @@ bool build_qlinear_conv(Builder& builder)
         return add_convolution(builder, conv, input,
                                conv.weights.make(builder, shape, 0, conv.outputs), bias, output);
     if (conv.group_inputs > 1) return add_groups(builder, conv, shape, input, output);
-    // The weights of all channels lie behind one another in the third dimension.
+    // The weights of all channels lie one after the other in the third dimension.
     shape = TensorShape(shape[0], shape[1], shape[3]);
     return builder.add<NEDepthwiseConvolutionLayer>(
         input, conv.weights.make(builder, shape, 0, conv.outputs), bias, output,

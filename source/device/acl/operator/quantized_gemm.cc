@@ -86,7 +86,7 @@ bool build_qlinear_matmul(Builder& builder)
         return builder.refuse(IR_REASON_SHAPE, "", "", "%s", tengine_error_message());
     if (builder.source(3)->elem_num != int64_t{shape.k} * shape.n)
         return builder.refuse(IR_REASON_SHAPE, "", "",
-                              "b is a stack of matrices; ACL multiplies by one");
+                              "b is a stack of matrices, expected one matrix");
     Product product = {};
     product.m = static_cast<int>(shape.batch * shape.m);
     product.n = shape.n;
@@ -104,10 +104,10 @@ bool make_bias(Builder& builder, const tensor* addend, int n, ITensor** out_bias
     if (!addend) return true;
     if (addend->elem_num != 1 && addend->elem_num != n)
         return builder.refuse(IR_REASON_SHAPE, addend->name, "",
-                              "C has a value for each element; ACL adds one for each column");
+                              "C has a value for each element, expected one for each column");
     if (addend->dim_num == 2 && addend->dims[1] != n && addend->dims[0] > 1)
         return builder.refuse(IR_REASON_SHAPE, addend->name, "",
-                              "C has a value for each row; ACL adds one for each column");
+                              "C has a value for each row, expected one for each column");
     std::vector<uint8_t> bytes(static_cast<size_t>(n) * sizeof(int32_t));
     for (int i = 0; i < n; ++i)
         std::memcpy(&bytes[static_cast<size_t>(i) * sizeof(int32_t)],

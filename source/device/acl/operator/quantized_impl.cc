@@ -37,7 +37,7 @@ bool check_scale(Builder& builder, const tensor& scales, int64_t index)
     const float scale = scales.f32[index];
     if (scale > 0 && std::isfinite(scale)) return true;
     return builder.refuse(IR_REASON_ATTRIBUTE, scales.name, std::to_string(scale).c_str(),
-                          "a scale of %g; ACL has finite ones above 0", scale);
+                          "a scale of %g, expected a finite one above 0", scale);
 }
 
 }  // namespace
@@ -51,10 +51,12 @@ bool read_quantization(Builder& builder, int index, Quantization* out)
     const tensor* zero_point = builder.source(index + 1);
     if (!scale || !is_single(scale) || !is_single(zero_point))
         return builder.refuse(IR_REASON_SHAPE, "", "",
-                              "input %d must be one scale; ACL has more for weights only", index);
+                              "input %d has several scales, which ACL supports only for weights",
+                              index);
     if (scale->data_type != TENGINE_DT_FP32)
         return builder.refuse(IR_REASON_DATA_TYPE, scale->name,
-                              get_data_type_name(scale->data_type), "ACL has scales in fp32");
+                              get_data_type_name(scale->data_type),
+                              "ACL supports only fp32 scales");
     *out = {scale->f32[0], read_zero_points(zero_point, 1)[0]};
     return check_scale(builder, *scale, 0);
 }
@@ -79,21 +81,22 @@ bool require_rounding(Builder& builder)
 {
     if (sizeof(void*) > 4) return true;
     return builder.refuse(IR_REASON_ATTRIBUTE, "", "",
-                          "ACL for 32 bits cuts results off instead of rounding them");
+                          "ACL for 32 bits truncates results instead of rounding them");
 }
 
 bool check_factor(Builder& builder, double factor, double largest)
 {
     if (factor < kLeastFactor)
         return builder.refuse(IR_REASON_ATTRIBUTE, "", "",
-                              "its scales make a factor of %g; ACL takes those below %g for 0",
+                              "its scales make a factor of %g; ACL treats factors below %g as 0",
                               factor, kLeastFactor);
     // With factors of 1 and more ACL shifts the sum to the left first.
     int exponent = 0;
     std::frexp(factor, &exponent);
     if (std::ldexp(largest, std::max(exponent, 0)) < std::ldexp(1, 31)) return true;
     return builder.refuse(IR_REASON_ATTRIBUTE, "", "",
-                          "its sums reach %g, times %g; ACL has 32 bits for them", largest, factor);
+                          "its sums reach %g, times %g; ACL computes them in 32 bits", largest,
+                          factor);
 }
 
 // ---- weights ----
@@ -150,7 +153,7 @@ bool QuantizedWeights::read_slices(Builder& builder, const std::vector<int>& zer
         if (value < INT8_MIN || value > INT8_MAX)
             return builder.refuse(IR_REASON_ATTRIBUTE, source_->name, "",
                                   "weights with a scale for each channel reach %d from their zero "
-                                  "point; ACL has -128 to 127",
+                                  "point, expected -128 to 127",
                                   value);
         bytes_[static_cast<size_t>(i)] = static_cast<uint8_t>(value);
     }

@@ -66,8 +66,8 @@ bool build_average_pool(Builder& builder)
         if (axis.dilation != 1) return builder.refuse_value("dilations", axis.dilation, "1");
         if (!is_even(axis, counts_padding))
             return builder.refuse(IR_REASON_ATTRIBUTE, "pads", "",
-                                  "windows at the border hold fewer values; ACL rounds means right "
-                                  "for windows of one size only");
+                                  "windows at the border hold fewer values; ACL rounds means "
+                                  "correctly only for windows of one size");
     }
     return add_mean(builder, image);
 }
@@ -76,7 +76,7 @@ bool build_average_pool(Builder& builder)
 bool build_global_average_pool(Builder& builder)
 {
     const tensor& x = *builder.source(0);
-    if (x.dim_num != 3 && x.dim_num != 4) return builder.refuse_value("rank", x.dim_num, "3 and 4");
+    if (x.dim_num != 3 && x.dim_num != 4) return builder.refuse_value("rank", x.dim_num, "3 or 4");
     const TensorShape shape = image_info(x).tensor_shape();
     const auto whole = [](size_t size) {
         const int length = static_cast<int>(size);

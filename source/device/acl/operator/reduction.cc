@@ -29,7 +29,7 @@ bool read_axes(Builder& builder, std::vector<unsigned>* axes)
     for (int i = 0; i < number; ++i) {
         int axis = 0;
         if (normalize_axis(&builder.of(), values[i], rank, &axis) != TENGINE_OK)
-            return builder.refuse_value("axes", values[i], "those of the input");
+            return builder.refuse_value("axes", values[i], "an axis of the input");
         const unsigned acl_axis = to_acl_axis(axis, rank);
         if (std::find(axes->begin(), axes->end(), acl_axis) == axes->end())
             axes->push_back(acl_axis);

@@ -66,7 +66,7 @@ const Rule* find_rule(Builder& builder)
         }
         if (kept.empty()) {
             builder.refuse(IR_REASON_ATTRIBUTE, parameter.name, value,
-                           "ACL has no %s '%s' here; it has %s", parameter.name, value,
+                           "ACL does not support %s '%s' here: expected %s", parameter.name, value,
                            others.c_str());
             return nullptr;
         }
@@ -82,13 +82,13 @@ bool check_scales(Builder& builder, const resize_axis* axes)
         const std::string scale = std::to_string(axes[d].scale);
         if (d < 2 && !axes[d].identity)
             return builder.refuse(IR_REASON_ATTRIBUTE, "scales", scale.c_str(),
-                                  "axis %d has the scale %s; ACL resizes rows and columns", d,
+                                  "axis %d has scale %s; ACL resizes only rows and columns", d,
                                   scale.c_str());
         if (axes[d].length != static_cast<double>(axes[d].size))
-            return builder.refuse(IR_REASON_ATTRIBUTE, "scales", scale.c_str(),
-                                  "axis %d has the scale %s and the size %lld; ACL's scale is the "
-                                  "quotient of the sizes",
-                                  d, scale.c_str(), static_cast<long long>(axes[d].size));
+            return builder.refuse(
+                IR_REASON_ATTRIBUTE, "scales", scale.c_str(),
+                "axis %d has scale %s and size %lld; ACL's scale is the quotient of the sizes", d,
+                scale.c_str(), static_cast<long long>(axes[d].size));
     }
     return true;
 }

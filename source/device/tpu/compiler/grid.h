@@ -26,7 +26,7 @@ struct Grid
 // `loops` with the outermost first.
 void for_each_grid(std::vector<Loop> loops, const std::function<void(const Grid&)>& emit);
 
-// Takes loops into the vector as long as each operand's vectors lie one behind the other; returns
+// Takes loops into the vector as long as each operand's vectors lie one after the other; returns
 // how many elements of `element_bytes` it then has. `operands` says which of a, b, d there are.
 int64_t fold_into_vector(std::vector<Loop>& loops, int64_t length, int element_bytes,
                          const std::array<bool, 3>& operands);

@@ -103,7 +103,7 @@ std::vector<int> NetworkBuilder::count_readers() const
 void NetworkBuilder::fuse_into_products()
 {
     const std::vector<int> readers = count_readers();
-    std::map<int, ProductLayer*> products;  // by value, of which nobody else reads the result
+    std::map<int, ProductLayer*> products;  // by value, if nothing else reads the result
     auto& layers = network_.layers;
     for (auto& layer : layers) {
         if (auto* product = dynamic_cast<ProductLayer*>(layer.get())) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A part of a graph as layers and the values between them. Made of nodes by read.h, one family of
-// operators a file; then simplified: look-ups go into the layer in front, what nobody reads goes.
+// operators a file; then simplified: look-ups merge into the layer before, unread layers are
+// dropped.
 #pragma once
 
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions and matrix products on the array. A vector of the result is a sum of products of
 // runs of the input with tiles of weights: of each row of the window the kernel's columns and
-// channels lie one behind the other, so that a run may reach over several of them. Output channels
+// channels lie one after the other, so that a run may reach over several of them. Output channels
 // are made in blocks as wide as the array. Tiles that groups make zero throughout are left out,
 // so a depthwise convolution has one tile for each tap, of which only the diagonal is used.
 #pragma once

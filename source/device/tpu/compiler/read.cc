@@ -64,7 +64,7 @@ bool check_tensor(const NodeReader& reader, const tensor* tensor)
     if (tensor->tensor_type == TENSOR_TYPE_CONST) return true;
     if (tensor->elem_num == 0 || get_ir_tensor_bytes(tensor) > kMostBytes)
         return reader.refuse(IR_REASON_SHAPE, tensor->name, "",
-                             "it has %lld elements; 1 to 2^30 bytes are possible",
+                             "it has %lld elements, expected 1 to 2^30 bytes",
                              static_cast<long long>(tensor->elem_num));
     return true;
 }
@@ -97,7 +97,7 @@ bool NodeReader::quantization(int index, double* out_scale, uint8_t* out_zero) c
     if (!constant(index, "a scale") || !constant(index + 1, "a zero point")) return false;
     if (scale->elem_num != 1 || (zero && zero->elem_num != 1))
         return refuse(IR_REASON_SHAPE, scale->name, "",
-                      "%lld scales: one for the whole tensor is possible",
+                      "%lld scales, expected one for the whole tensor",
                       static_cast<long long>(scale->elem_num));
     *out_scale = scale->f32[0];
     *out_zero = zero ? zero->u8[0] : 0;
@@ -110,7 +110,7 @@ bool require_bytes(const NodeReader& reader, std::initializer_list<int> inputs)
         const tensor* tensor = reader.input(index);
         if (tensor->data_type == TENGINE_DT_INT8 || tensor->data_type == TENGINE_DT_UINT8) continue;
         return reader.refuse(IR_REASON_DATA_TYPE, tensor->name,
-                             get_data_type_name(tensor->data_type), "int8 or uint8 expected");
+                             get_data_type_name(tensor->data_type), "expected int8 or uint8");
     }
     return true;
 }
@@ -120,7 +120,7 @@ bool require_bf16(const NodeReader& reader)
     if (reader.is_float()) return true;
     const tensor* output = reader.output();
     return reader.refuse(IR_REASON_DATA_TYPE, output->name, get_data_type_name(output->data_type),
-                         "%s is computed in bf16 only", get_ir_node_op(&reader.of));
+                         "%s is supported only in bf16", get_ir_node_op(&reader.of));
 }
 
 const std::vector<const char*>& operator_names()
@@ -145,7 +145,7 @@ bool read_node(const NodeReader& reader)
     const std::string name = full_name(reader.of);
     for (const Row& row : kRows)
         if (name == row.op) return row.read(reader);
-    return reader.refuse(IR_REASON_OPERATOR, "", "", "%s is not compiled", name.c_str());
+    return reader.refuse(IR_REASON_OPERATOR, "", "", "%s is not supported", name.c_str());
 }
 
 }  // namespace tengine::tpu

@@ -72,7 +72,8 @@ bool set_operands(const NodeReader& reader, int a_index, int b_index, PairLayer*
         const bool is_image = reader.output()->dim_num == 4;
         if (operand.tensor_type != TENSOR_TYPE_CONST && (operand.dim_num == 4) != is_image &&
             operand.elem_num > 1)
-            return reader.refuse(IR_REASON_SHAPE, operand.name, "", "rank %d beside rank %d",
+            return reader.refuse(IR_REASON_SHAPE, operand.name, "",
+                                 "operands of rank %d and rank %d, expected equal ranks",
                                  operand.dim_num, reader.output()->dim_num);
         const Ref ref = read_operand(reader, operand, layer->output.shape);
         if (!broadcasts(ref.shape, layer->output.shape))
@@ -168,7 +169,7 @@ bool read_clamp(const NodeReader& reader)
         (i == 1 ? layer->low : layer->high) = bf16_to_fp32(limit->f16[0]);
     }
     if (!(layer->low <= layer->high))
-        return reader.refuse(IR_REASON_ATTRIBUTE, "min", "", "limits of %g to %g",
+        return reader.refuse(IR_REASON_ATTRIBUTE, "min", "", "invalid limits %g to %g",
                              static_cast<double>(layer->low), static_cast<double>(layer->high));
     layer->element_bytes = 2;
     layer->inputs = {reader.network.ref(*reader.input(0))};

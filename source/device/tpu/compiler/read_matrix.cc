@@ -17,10 +17,10 @@ bool read_matrix(const NodeReader& reader, int weight_index, bool transposed, Pr
     const int rank = weight->dim_num;
     if (rank < 2 || weight->elem_num != int64_t{weight->dims[rank - 1]} * weight->dims[rank - 2])
         return reader.refuse(IR_REASON_SHAPE, weight->name, "",
-                             "one constant matrix is possible, it has %lld elements and rank %d",
+                             "it has %lld elements and rank %d, expected one constant matrix",
                              static_cast<long long>(weight->elem_num), rank);
     if (input->dim_num == 4 || input->dim_num < 1)
-        return reader.refuse(IR_REASON_SHAPE, input->name, "", "rank %d is not possible",
+        return reader.refuse(IR_REASON_SHAPE, input->name, "", "rank %d is not supported",
                              input->dim_num);
     const int k = weight->dims[transposed ? rank - 1 : rank - 2];
     const int n = weight->dims[transposed ? rank - 2 : rank - 1];
@@ -70,7 +70,7 @@ bool read_qlinear_matmul(const NodeReader& reader)
     auto layer = std::make_unique<ProductLayer>(reader.network.config());
     const tensor* weight = reader.input(3);
     if (weight->dim_num < 2)
-        return reader.refuse(IR_REASON_SHAPE, weight->name, "", "a vector is not possible");
+        return reader.refuse(IR_REASON_SHAPE, weight->name, "", "a vector is not supported");
     if (!check_weights(reader, 3, weight->dims[weight->dim_num - 1]) ||
         !require_bytes(reader, {0, 3}) || !read_matrix(reader, 3, false, layer.get()))
         return false;
@@ -85,7 +85,7 @@ bool read_gemm(const NodeReader& reader)
     if (!require_bf16(reader)) return false;
     if (param->transA || param->alpha != 1 || (param->beta != 1 && reader.input(2)))
         return reader.refuse(IR_REASON_ATTRIBUTE, param->transA ? "transA" : "alpha", "",
-                             "transA 0, alpha 1 and beta 1 expected");
+                             "expected transA 0, alpha 1 and beta 1");
     if (!read_matrix(reader, 1, param->transB != 0, layer.get())) return false;
     return finish_float(reader, 2, std::move(layer));
 }

@@ -35,7 +35,7 @@ bool find_place(const NodeReader& reader, int axis, int rank, size_t* out_place)
     const int place = place_of_axis(axis, rank);
     *out_place = static_cast<size_t>(place);
     if (place >= 0) return true;
-    return reader.refuse(IR_REASON_ATTRIBUTE, "axis", "", "axis %d of rank %d is not possible",
+    return reader.refuse(IR_REASON_ATTRIBUTE, "axis", "", "axis %d of rank %d is not supported",
                          axis, rank);
 }
 
@@ -93,7 +93,7 @@ bool read_split(const NodeReader& reader)
     for (int i = 0; i < reader.of.output_num; ++i) {
         const tensor* output = reader.output(i);
         if (!output)
-            return reader.refuse(IR_REASON_ATTRIBUTE, "outputs", "", "output %d is absent", i);
+            return reader.refuse(IR_REASON_ATTRIBUTE, "outputs", "", "output %d is missing", i);
         Move layer = make_move(reader, output);
         Piece piece = whole_of(layer->output.shape, 0);
         piece.from[place] = offset;
@@ -124,10 +124,10 @@ bool read_slice(const NodeReader& reader)
         if (!find_place(reader, axis, rank, &place)) return false;
         const bool may_step = place == 1 || place == 2;
         if (range.step < 1 || (range.step > 1 && !may_step))
-            return reader.refuse(IR_REASON_ATTRIBUTE, "steps", "",
-                                 "a step of %lld on axis %d; forward on rows and columns is "
-                                 "possible",
-                                 static_cast<long long>(range.step), axis);
+            return reader.refuse(
+                IR_REASON_ATTRIBUTE, "steps", "",
+                "a step of %lld on axis %d, expected a forward step on rows or columns",
+                static_cast<long long>(range.step), axis);
         piece.from[place] = static_cast<int>(range.start);
         piece.step[place] = static_cast<int>(range.step);
     }
@@ -144,7 +144,7 @@ bool read_pad(const NodeReader& reader)
     const char* mode = get_ir_node_text(&reader.of, "mode", "constant");
     if (!check_type(reader)) return false;
     if (std::strcmp(mode, "constant") != 0)
-        return reader.refuse(IR_REASON_ATTRIBUTE, "mode", mode, "only 'constant' is possible");
+        return reader.refuse(IR_REASON_ATTRIBUTE, "mode", mode, "only 'constant' is supported");
     for (int i = 1; i < reader.of.input_num; ++i)
         if (!reader.constant(i, "padding")) return false;
     if (resolve_pads(&reader.of, before, after) != TENGINE_OK)
@@ -153,7 +153,7 @@ bool read_pad(const NodeReader& reader)
     layer->inputs = {reader.network.ref(*input)};
     layer->fills = true;
     if (value && reader.is_float() && value->f16[0] >> 8 != (value->f16[0] & 0xff))
-        return reader.refuse(IR_REASON_ATTRIBUTE, "constant_value", "", "only 0 is possible");
+        return reader.refuse(IR_REASON_ATTRIBUTE, "constant_value", "", "only 0 is supported");
     layer->fill = value ? value->u8[0] : 0;
     Piece piece = whole_of(layer->inputs[0].shape, 0);
     for (int axis = 0; axis < input->dim_num; ++axis) {
@@ -182,7 +182,7 @@ bool read_resize(const NodeReader& reader)
     for (int i = 1; i < reader.of.input_num; ++i)
         if (!reader.constant(i, "a size")) return false;
     if (!is(param->mode, "nearest"))
-        return reader.refuse(IR_REASON_ATTRIBUTE, "mode", param->mode, "only nearest is possible");
+        return reader.refuse(IR_REASON_ATTRIBUTE, "mode", param->mode, "only nearest is supported");
     const bool repeats = (is(param->coordinate_transformation_mode, "asymmetric") &&
                           is(param->nearest_mode, "floor")) ||
                          (is(param->coordinate_transformation_mode, "half_pixel") &&
@@ -191,7 +191,7 @@ bool read_resize(const NodeReader& reader)
     if (!repeats)
         return reader.refuse(IR_REASON_ATTRIBUTE, "coordinate_transformation_mode",
                              param->coordinate_transformation_mode,
-                             "with nearest_mode '%s' elements are not just repeated",
+                             "with nearest_mode '%s' elements are not simply repeated",
                              param->nearest_mode);
     if (resolve_resize(&reader.of, axes) != TENGINE_OK)
         return reader.refuse(IR_REASON_ATTRIBUTE, "", "", "%s", tengine_error_message());
@@ -207,7 +207,7 @@ bool read_resize(const NodeReader& reader)
         if (axes[axis].scale != factor || axes[axis].size != int64_t{factor} * length ||
             (place != 1 && place != 2))
             return reader.refuse(IR_REASON_ATTRIBUTE, "scales", "",
-                                 "axis %d by %g; whole multiples of rows and columns are possible",
+                                 "axis %d by %g, expected whole multiples of rows and columns",
                                  axis, axes[axis].scale);
         piece.repeat[place] = factor;
     }

@@ -21,7 +21,7 @@ bool check_rank(const NodeReader& reader)
 {
     const tensor* input = reader.input(0);
     if (input->dim_num == 4) return true;
-    return reader.refuse(IR_REASON_SHAPE, input->name, "", "%d spatial axes; 2 are possible",
+    return reader.refuse(IR_REASON_SHAPE, input->name, "", "%d spatial axes, expected 2",
                          input->dim_num - 2);
 }
 
@@ -33,7 +33,7 @@ bool check_axis(const NodeReader& reader, const window_axis& axis)
         clip_window_taps(&axis, position, &first, &last);
         if (first == last)
             return reader.refuse(IR_REASON_ATTRIBUTE, "pads", "",
-                                 "position %d of an axis sees padding only", position);
+                                 "position %d of an axis covers only padding", position);
     }
     return true;
 }
@@ -112,8 +112,9 @@ bool finish(const NodeReader& reader, Pool layer)
     layer->signed_output = reader.output()->data_type == TENGINE_DT_INT8;
     if (layer->y.kernel > UINT16_MAX || layer->x.kernel > UINT16_MAX ||
         int64_t{layer->y.kernel} * layer->x.kernel > kMostAveraged)
-        return reader.refuse(IR_REASON_ATTRIBUTE, "kernel_shape", "", "a window of %d x %d",
-                             layer->y.kernel, layer->x.kernel);
+        return reader.refuse(IR_REASON_ATTRIBUTE, "kernel_shape", "",
+                             "a window of %d x %d is not supported", layer->y.kernel,
+                             layer->x.kernel);
     const int channels = channels_at_once(*layer, reader.network.config());
     if (channels < layer->output.shape.c)
         add_by_channels(reader.network, *layer, channels);
@@ -144,7 +145,8 @@ bool read_max_pool(const NodeReader& reader)
 {
     auto layer = std::make_unique<PoolLayer>();
     if (reader.output(1))
-        return reader.refuse(IR_REASON_ATTRIBUTE, "Indices", "", "positions are not computed");
+        return reader.refuse(IR_REASON_ATTRIBUTE, "Indices", "",
+                             "the indices output is not supported");
     if (!reader.is_float() && !require_bytes(reader, {0})) return false;
     return read_shape(reader, layer.get()) && finish(reader, std::move(layer));
 }

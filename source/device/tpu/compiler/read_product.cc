@@ -32,7 +32,7 @@ bool read_bias(const NodeReader& reader, int index, int channels, ProductLayer* 
     if (bias->elem_num != 1 &&
         (bias->elem_num != channels || bias->dims[bias->dim_num - 1] != channels))
         return reader.refuse(IR_REASON_SHAPE, bias->name, "",
-                             "a bias of %lld values for %d columns; one for each is possible",
+                             "a bias of %lld values for %d columns, expected one for each",
                              static_cast<long long>(bias->elem_num), channels);
     for (size_t i = 0; i < layer->parameters.size(); ++i) {
         const size_t from = bias->elem_num == 1 ? 0 : i;
@@ -59,11 +59,11 @@ bool check_sums(const NodeReader& reader, const ProductLayer& layer, int largest
                 for (int c = 0; c < channels; ++c)
                     weights += std::abs(layer.weights.at(static_cast<int>(o), ky, kx, c));
         if (weights * largest_input + bias > most)
-            return reader.refuse(IR_REASON_SHAPE, "weight", "",
-                                 "sums of %lld products of channel %zu may reach %lld, 2^31 is "
-                                 "too much",
-                                 static_cast<long long>(products), o,
-                                 static_cast<long long>(weights * largest_input + bias));
+            return reader.refuse(
+                IR_REASON_SHAPE, "weight", "",
+                "sums of %lld products of channel %zu may reach %lld, expected less than 2^31",
+                static_cast<long long>(products), o,
+                static_cast<long long>(weights * largest_input + bias));
     }
     return true;
 }
@@ -97,7 +97,7 @@ bool check_cost(const NodeReader& reader, const ProductLayer& layer)
     const int64_t turns = std::max<int64_t>(1, vectors / config.accumulator_rows);
     if (tiles <= kMostProducts / turns) return true;
     return reader.refuse(IR_REASON_COST, "", "",
-                         "it takes %lld tiles %lld times; %lld products are possible",
+                         "it takes %lld tiles %lld times, expected at most %lld products",
                          static_cast<long long>(tiles), static_cast<long long>(turns),
                          static_cast<long long>(kMostProducts));
 }
@@ -157,9 +157,10 @@ bool check_weights(const NodeReader& reader, int index, int channels)
     for (int i = 1; i <= 2; ++i) {
         const tensor* values = reader.input(index + i);
         if (values && values->elem_num != 1 && values->elem_num != channels)
-            return reader.refuse(IR_REASON_SHAPE, values->name, "",
-                                 "%lld values for %d output channels",
-                                 static_cast<long long>(values->elem_num), channels);
+            return reader.refuse(
+                IR_REASON_SHAPE, values->name, "",
+                "%lld values for %d output channels, expected one for each or one in all",
+                static_cast<long long>(values->elem_num), channels);
     }
     return true;
 }
@@ -170,7 +171,7 @@ bool read_window(const NodeReader& reader, int weight_index, ProductLayer* layer
 {
     const tensor* weight = reader.input(weight_index);
     if (weight->dim_num != 4)
-        return reader.refuse(IR_REASON_SHAPE, weight->name, "", "%d spatial axes; 2 are possible",
+        return reader.refuse(IR_REASON_SHAPE, weight->name, "", "%d spatial axes, expected 2",
                              weight->dim_num - 2);
     window shape;
     if (resolve_conv_window(&reader.of, weight_index, &shape) != TENGINE_OK)

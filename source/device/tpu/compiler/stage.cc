@@ -21,7 +21,7 @@ std::vector<int> count_readers(const Network& network)
     return readers;
 }
 
-// Whether a layer may follow the stage that makes input `input`: nobody else reads that, and
+// Whether a layer may follow the stage that makes input `input`: nothing else reads that, and
 // everything else it reads is made before the stage.
 bool may_follow(const Network& network, const std::vector<int>& readers,
                 const std::vector<int>& maker, const Layer& layer, size_t input,
@@ -242,7 +242,7 @@ int choose_cut(const std::vector<Home>& homes, const Stage& stage, int64_t room,
     Cut least = single;
     if (!stage.layers[0]->is_whole()) least.images = least.rows = 1;
     return tengine_error_set(
-        TENGINE_ERANGE, "one row of work takes %lld bytes of the unified buffer, there are %lld",
+        TENGINE_ERANGE, "one row of work takes %lld bytes of the unified buffer, which has %lld",
         static_cast<long long>(lay_out(homes, stage, least).bytes), static_cast<long long>(room));
 }
 

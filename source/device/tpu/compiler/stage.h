@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stages: layers that are computed together, chunk by chunk of rows of their result. The first
-// layer makes the result and those behind it change it where it lies, as the addition of a residual
+// layer makes the result and those after it change it where it lies, as the addition of a residual
 // does. What a stage reads from host memory comes in bands of rows, two that alternate where there
 // is room, so that one is filled while the other is in use; what it writes there goes likewise.
 #pragma once
@@ -30,7 +30,7 @@ struct Source
 struct Stage
 {
     std::vector<Layer*> layers;
-    std::vector<size_t> chained;  // of each layer behind the first, which input the chain is
+    std::vector<size_t> chained;  // of each layer after the first, which input the chain is
     std::vector<Source> sources;
 
     const Ref& output() const { return layers.back()->output; }

@@ -128,7 +128,7 @@ bool accesses_overlap(const Access& a, const Access& b)
 {
     if (a.memory != b.memory || a.begin >= b.end || b.begin >= a.end) return false;
     if (a.period == 0 || a.period != b.period) return true;
-    // Two arcs on a circle of `period` bytes meet unless each begins behind the other's end.
+    // Two arcs on a circle of `period` bytes meet unless each begins after the other's end.
     const uint64_t from_a = (b.residue + a.period - a.residue) % a.period;
     const uint64_t from_b = (a.residue + a.period - b.residue) % a.period;
     return from_a < a.length || from_b < b.length;

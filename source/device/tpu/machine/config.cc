@@ -82,7 +82,8 @@ Config scale32()
 int read_file(const std::string& path, std::string* out_text)
 {
     if (access(path.c_str(), F_OK) != 0 && errno == ENOENT)
-        return tengine_error_set(TENGINE_ENOENT, "'%s' is no configuration (%s) and no file",
+        return tengine_error_set(TENGINE_ENOENT,
+                                 "unknown configuration '%s': expected one of %s, or a file",
                                  path.c_str(), preset_names().c_str());
     char* bytes = nullptr;
     size_t size = 0;
@@ -100,7 +101,7 @@ int check_name(const std::string& name, const std::string& where)
         plain = plain && letter >= ' ' && letter <= '~' && letter != '"' && letter != '\\';
     if (plain) return TENGINE_OK;
     return tengine_error_set(TENGINE_EINVAL,
-                             "%s: the name '%.80s' is not 1 to %zu plain ASCII characters",
+                             "%s: invalid name '%.80s': expected 1 to %zu plain ASCII characters",
                              where.c_str(), name.c_str(), kMaxNameLength);
 }
 
@@ -178,9 +179,8 @@ int check_config(const Config& config, const std::string& where)
         const double value = number_of(config, field);
         // Written so that a NaN is refused.
         if (!(value >= field.low && value <= field.high))
-            return tengine_error_set(TENGINE_ERANGE,
-                                     "%s: '%s' is %.17g; accepted is %.17g to %.17g", where.c_str(),
-                                     field.name, value, field.low, field.high);
+            return tengine_error_set(TENGINE_ERANGE, "%s: '%s' is %.17g, expected %.17g to %.17g",
+                                     where.c_str(), field.name, value, field.low, field.high);
     }
     return TENGINE_OK;
 }

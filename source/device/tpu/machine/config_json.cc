@@ -82,12 +82,12 @@ int set_field(const Json& value, const ConfigField& field, const std::string& wh
     const bool fits =
         std::visit([&](auto member) { return has_type(value, member); }, field.member);
     if (!fits)
-        return tengine_error_set(TENGINE_EINVAL, "%s: '%s' is %.80s; accepted is %s", where.c_str(),
+        return tengine_error_set(TENGINE_EINVAL, "%s: '%s' is %.80s, expected %s", where.c_str(),
                                  field.name, value_text(value).c_str(), type_text(field));
     // As a double first: the range keeps the conversion to the member's type defined.
     const double number = value.is_boolean() ? value.get<bool>() : value.get<double>();
     if (!(number >= field.low && number <= field.high))
-        return tengine_error_set(TENGINE_ERANGE, "%s: '%s' is %.80s; accepted is %.17g to %.17g",
+        return tengine_error_set(TENGINE_ERANGE, "%s: '%s' is %.80s, expected %.17g to %.17g",
                                  where.c_str(), field.name, value_text(value).c_str(), field.low,
                                  field.high);
     std::visit(
@@ -105,7 +105,7 @@ int read_string(const Json& object, const char* name, const std::string& where,
     const auto found = object.find(name);
     if (found == object.end()) return TENGINE_OK;
     if (!found->is_string())
-        return tengine_error_set(TENGINE_EINVAL, "%s: '%s' is %.80s; accepted is a string",
+        return tengine_error_set(TENGINE_EINVAL, "%s: '%s' is %.80s, expected a string",
                                  where.c_str(), name, value_text(*found).c_str());
     *out_text = found->get<std::string>();
     return TENGINE_OK;
@@ -115,7 +115,7 @@ int start_from_base(const std::string& base, const std::string& where, Config* o
 {
     const Config* preset = find_preset(base);
     if (!preset)
-        return tengine_error_set(TENGINE_ENOENT, "%s: there is no base '%.80s'; accepted are %s",
+        return tengine_error_set(TENGINE_ENOENT, "%s: unknown base '%.80s': expected one of %s",
                                  where.c_str(), base.c_str(), preset_names().c_str());
     *out_config = *preset;
     return TENGINE_OK;
@@ -147,7 +147,7 @@ int parse_object(const std::string& text, const std::string& where, Json* out_ob
     };
     *out_object = Json::parse(text, watch);
     if (!out_object->is_object())
-        return tengine_error_set(TENGINE_EINVAL, "%s: it is no JSON object", where.c_str());
+        return tengine_error_set(TENGINE_EINVAL, "%s: not a JSON object", where.c_str());
     if (!twice.empty())
         return tengine_error_set(TENGINE_EINVAL, "%s: '%.80s' is given twice", where.c_str(),
                                  twice.c_str());
@@ -171,7 +171,7 @@ int read_config(const std::string& text, const std::string& where, Config* out_c
             TENGINE_RETURN_IF_ERROR(set_field(*found, field, where, &config));
         } else if (!object.contains("base")) {
             return tengine_error_set(TENGINE_EINVAL,
-                                     "%s: '%s' is missing; give it, or a \"base\" (%s)",
+                                     "%s: '%s' is missing; set it, or a \"base\" (%s)",
                                      where.c_str(), field.name, preset_names().c_str());
         }
     }
@@ -197,7 +197,7 @@ int parse_config(const std::string& json, const std::string& where, Config* out_
     (void)out_config;
     return tengine_error_set(TENGINE_ENOTSUP,
                              "%s: this build cannot read JSON (nlohmann-json was not found); the "
-                             "configurations %s need none",
+                             "configurations %s need no file",
                              where.c_str(), preset_names().c_str());
 #endif
 }

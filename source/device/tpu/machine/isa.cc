@@ -50,7 +50,7 @@ int decode_instruction(const uint8_t bytes[kInstructionBytes], Instruction* out_
     decoded.flags = static_cast<uint16_t>(get(bytes + 1, 2));
     const Form* form = find_form(decoded.opcode, decoded.flags);
     if (!form)
-        return tengine_error_set(TENGINE_EFORMAT, "%d is no opcode; they are 0 to %d",
+        return tengine_error_set(TENGINE_EFORMAT, "invalid opcode %d: expected 0 to %d",
                                  int{bytes[0]}, kOpcodeNum - 1);
     TENGINE_RETURN_IF_ERROR(check_flags(*form, decoded.flags));
     const uint8_t* place = bytes + 3;
@@ -63,8 +63,7 @@ int decode_instruction(const uint8_t bytes[kInstructionBytes], Instruction* out_
     }
     for (; place != bytes + kInstructionBytes; ++place) {
         if (*place != 0)
-            return tengine_error_set(TENGINE_EFORMAT,
-                                     "%s: byte %d lies behind its members and is not zero",
+            return tengine_error_set(TENGINE_EFORMAT, "%s: byte %d, after its members, is not zero",
                                      form->name, static_cast<int>(place - bytes));
     }
     *out_instruction = decoded;

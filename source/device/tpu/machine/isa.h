@@ -14,9 +14,9 @@
 // a vector. Vector (o, i) of an operand begins at address + o * pitch_outer + i * pitch_inner
 // (bytes, whatever the element; pitches may be 0). Reads of an instruction see memory as it was
 // before it; the vectors it writes must not overlap one another: those of the smaller pitch lie one
-// behind the other, and as a whole they step by the larger pitch. Instructions take effect one
-// after the other, in program order: how far they overlap in time is the simulator's business and
-// never changes results.
+// after the other, and as a whole they step by the larger pitch. Instructions take effect one after
+// the other, in program order: how far they overlap in time is the simulator's business and never
+// changes results.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ constexpr int kInstructionBytes = 64;
 enum class Opcode : uint8_t
 {
     kNop = 0,
-    // `tiles` tiles from weight memory at host_address (there: a weight address), one behind the
+    // `tiles` tiles from weight memory at host_address (there: a weight address), one after the
     // other, to the FIFO. A wide tile (kWideWeights) has 2-byte elements. Decoupled: waits only for
     // room.
     kReadWeights = 1,
@@ -61,7 +61,7 @@ enum class Opcode : uint8_t
     // lowest, highest). kFloat: bf16 product in fp32, clamped.
     kMultiply = 8,
     // d(o, i)[e] = maximum over the window: its vector (p, q) lies at p * window_pitch_outer + q *
-    // window_pitch_inner behind a(o, i). kFloat: bf16.
+    // window_pitch_inner after a(o, i). kFloat: bf16.
     kMaxPool = 9,
     // As above, requantize_ir_sum(sum of (a - zero_a), {factor_a, shift}, zero_d, lowest, highest);
     // the window has at most 2^23 elements.
@@ -73,7 +73,7 @@ enum class Opcode : uint8_t
     // Host memory from buffer grid a; vector (o, i) at host_address + o * d.pitch_outer + i *
     // d.pitch_inner; length in bytes.
     kWriteHost = 12,
-    // Everything before it has finished before anything behind it begins.
+    // Everything before it has finished before anything after it begins.
     kSync = 13,
     // What follows belongs to node `value` of the program's list, for counters.
     kTag = 14,
@@ -137,11 +137,11 @@ constexpr int kParameterBytes = 12;
 
 // The 64 bytes of an instruction: opcode, flags, then the opcode's members in a fixed order, little
 // endian; the rest is zero. decode: TENGINE_EFORMAT for an unknown opcode, a flag the opcode does
-// not have, or bytes set behind its members.
+// not have, or bytes set after its members.
 void encode_instruction(const Instruction& instruction, uint8_t out[kInstructionBytes]);
 int decode_instruction(const uint8_t bytes[kInstructionBytes], Instruction* out_instruction);
 
-// "matrix_multiply"; null for a number that is no opcode.
+// "matrix_multiply"; null for a number that is not an opcode.
 const char* opcode_name(Opcode opcode);
 
 }  // namespace tengine::tpu

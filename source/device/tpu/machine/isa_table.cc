@@ -133,7 +133,7 @@ static_assert(fits(kReadWeightsFields) && fits(kMatrixMultiplyFields) && fits(kA
 constexpr int kProductFlags = kAccumulate | kNextTile | kWideWeights;
 constexpr int kPairFlags = kSignedA | kSignedB | kSignedD;
 
-// By opcode; a form with kFloat behind the one without.
+// By opcode; a form with kFloat after the one without.
 constexpr Form kForms[] = {
     make_form(Opcode::kNop, "nop"),
     make_form(Opcode::kReadWeights, "read_weights", kWideWeights, 0, kReadWeightsFields),

@@ -58,8 +58,8 @@ struct FlagName
 constexpr int kFlagNum = 10;
 extern const FlagName kFlagNames[kFlagNum];
 
-// The form that an opcode has with these flags; null for a number that is no opcode. Flags that the
-// form does not have are the caller's to check.
+// The form that an opcode has with these flags; null for a number that is not an opcode. Flags that
+// the form does not have are the caller's to check.
 const Form* find_form(Opcode opcode, uint16_t flags);
 // By its name, that of the opcode: null when there is none.
 const Form* find_form(const char* name, uint16_t flags);

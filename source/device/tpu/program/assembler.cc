@@ -42,10 +42,10 @@ class Assembler
             const size_t end = rest_.find('\n');
             const std::string_view line = rest_.substr(0, end);
             rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
-            if (!split_line(line, &tokens_)) return fail("a string has no end", "");
+            if (!split_line(line, &tokens_)) return fail("unterminated string", "");
             if (!tokens_.empty()) TENGINE_RETURN_IF_ERROR(read_line());
         }
-        if (!has_version_) return fail("there is no .version", "");
+        if (!has_version_) return fail("missing .version", "");
         *out_program = std::move(program_);
         return TENGINE_OK;
     }
@@ -83,7 +83,7 @@ class Assembler
 int Assembler::read_line()
 {
     const std::string_view name = tokens_[0].text;
-    if (tokens_[0].is_string) return fail("neither instruction nor directive:", name);
+    if (tokens_[0].is_string) return fail("expected an instruction or a directive, got", name);
     if (!has_version_ && name != ".version") return fail("the first line must be .version", "");
     if (!name.empty() && name[0] == '.') return read_directive(name);
     return read_instruction();
@@ -118,12 +118,12 @@ int Assembler::read_directive(std::string_view name)
 int Assembler::read_version()
 {
     uint64_t version = 0;
-    if (has_version_) return fail(".version comes twice", "");
+    if (has_version_) return fail("duplicate .version", "");
     TENGINE_RETURN_IF_ERROR(read_number(&version));
     if (version != kIsaVersion)
-        return tengine_error_set(TENGINE_ENOTSUP,
-                                 "line %d: version %llu of the instruction set; this build has %u",
-                                 line_, static_cast<unsigned long long>(version), kIsaVersion);
+        return tengine_error_set(
+            TENGINE_ENOTSUP, "line %d: version %llu of the instruction set; this build supports %u",
+            line_, static_cast<unsigned long long>(version), kIsaVersion);
     has_version_ = true;
     return TENGINE_OK;
 }
@@ -228,7 +228,7 @@ int Assembler::read_instruction()
     return TENGINE_OK;
 }
 
-// A token behind the instruction's name: name=value, or a flag, which was read before.
+// A token after the instruction's name: name=value, or a flag, which was read before.
 int Assembler::read_field(const Form& form, std::string_view token, uint64_t* seen,
                           Instruction* instruction)
 {

@@ -186,14 +186,15 @@ int check_magic(Reader* reader, size_t size)
     const uint8_t* magic = reader->get_bytes(sizeof kMagic);
     if (!magic || std::memcmp(magic, kMagic, sizeof kMagic) != 0)
         return tengine_error_set(TENGINE_EFORMAT,
-                                 "it is no TPU program: it does not begin with TGTPU");
+                                 "not a TPU program: it does not begin with TGTPU");
     if (size < kHeaderBytes + SHA256_BYTES)
-        return tengine_error_set(TENGINE_EFORMAT, "TPU program: %zu bytes, it is cut off", size);
+        return tengine_error_set(TENGINE_EFORMAT, "TPU program: truncated to %zu bytes", size);
     const auto version = static_cast<uint32_t>(reader->get(4));
     if (version != kIsaVersion)
         return tengine_error_set(
-            TENGINE_ENOTSUP, "TPU program: version %u of the instruction set; this build has %u",
-            version, kIsaVersion);
+            TENGINE_ENOTSUP,
+            "TPU program: version %u of the instruction set; this build supports %u", version,
+            kIsaVersion);
     if (reader->get(4) != 0)
         return tengine_error_set(TENGINE_EFORMAT, "TPU program: bytes 12 to 15 are not zero");
     return TENGINE_OK;
@@ -218,11 +219,10 @@ int read_header(Reader* reader, size_t size, Header* header)
         if (fits) rest -= bytes;
     }
     if (!fits || rest != 0)
-        return tengine_error_set(
-            TENGINE_EFORMAT,
-            "TPU program: %zu bytes are not what its sections need: cut off, or "
-            "followed by something else",
-            size);
+        return tengine_error_set(TENGINE_EFORMAT,
+                                 "TPU program: %zu bytes do not match its sections: it is "
+                                 "truncated, or has trailing bytes",
+                                 size);
     return TENGINE_OK;
 }
 
@@ -235,7 +235,7 @@ int read_program(const uint8_t* data, size_t size, Program* out_program)
     find_sha256(data, size - SHA256_BYTES, digest);
     if (!std::equal(std::begin(digest), std::end(digest), data + size - SHA256_BYTES))
         return tengine_error_set(TENGINE_EFORMAT,
-                                 "TPU program: its SHA-256 does not agree, it was altered");
+                                 "TPU program: its SHA-256 does not match, it was altered");
     Program program;
     program.fingerprint = header.fingerprint;
     program.host_bytes = header.host_bytes;

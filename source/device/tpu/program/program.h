@@ -38,8 +38,8 @@ struct Program
 };
 
 // To and from bytes: magic "TGTPU", version, fingerprint, sizes, sections, SHA-256 of all before
-// it. TENGINE_EFORMAT for what is no program, is cut off or altered; TENGINE_ENOTSUP for another
-// version. Nothing is read beyond `size`, and nothing larger than the file is allocated.
+// it. TENGINE_EFORMAT for what is not a program, is truncated or altered; TENGINE_ENOTSUP for
+// another version. Nothing is read beyond `size`, and nothing larger than the file is allocated.
 std::vector<uint8_t> save_program(const Program& program);
 int load_program(const uint8_t* data, size_t size, Program* out_program);
 

@@ -28,12 +28,11 @@ int check_sizes(const Program& program, const Config& config)
                                  static_cast<unsigned long long>(program.fingerprint),
                                  static_cast<unsigned long long>(expected));
     if (program.host_bytes > kMaxHostBytes || program.constants.size() > program.host_bytes)
-        return tengine_error_set(TENGINE_EINVAL,
-                                 "TPU program: host memory of %llu bytes; accepted are %zu, the "
-                                 "constants, to %llu",
-                                 static_cast<unsigned long long>(program.host_bytes),
-                                 program.constants.size(),
-                                 static_cast<unsigned long long>(kMaxHostBytes));
+        return tengine_error_set(
+            TENGINE_EINVAL,
+            "TPU program: host memory of %llu bytes, expected %zu (the constants) to %llu",
+            static_cast<unsigned long long>(program.host_bytes), program.constants.size(),
+            static_cast<unsigned long long>(kMaxHostBytes));
     if (program.instructions.empty() || program.instructions.back().opcode != Opcode::kHalt)
         return tengine_error_set(TENGINE_EINVAL, "TPU program: it does not end with halt");
     return TENGINE_OK;
@@ -47,9 +46,8 @@ int check_binding(const Program& program, const Binding& binding)
     if (!is_byte && binding.data_type != TENGINE_DT_BF16)
         return tengine_error_set(
             TENGINE_EINVAL,
-            "TPU program: binding '%.80s' has data type %d; accepted are int8, "
-            "uint8 and bf16",
-            name, int{binding.data_type});
+            "TPU program: binding '%.80s' has data type %d, expected int8, uint8 or bf16", name,
+            int{binding.data_type});
     if (binding.dims.size() > kMaxRank || (binding.channels_last && binding.dims.size() < 2))
         return tengine_error_set(
             TENGINE_EINVAL, "TPU program: binding '%.80s' has %zu dimensions%s", name,

@@ -25,8 +25,8 @@ uint64_t span_of(const Grid& grid)
     return (grid.outer - 1) * grid.pitch_outer + (grid.inner - 1) * grid.pitch_inner + grid.bytes;
 }
 
-// The steps of the smaller pitch lie within one of the larger. Exact but for grids that interleave,
-// which nobody makes.
+// The steps of the smaller pitch lie within one of the larger. Exact except for grids that
+// interleave, which the compiler never makes.
 bool vectors_are_apart(const Grid& grid)
 {
     if (grid.outer == 1) return grid.inner == 1 || grid.pitch_inner >= grid.bytes;
@@ -49,7 +49,7 @@ int InstructionValidator::fail(const char* format, ...) const
     va_end(arguments);
     const char* name = opcode_name(at_->opcode);
     return tengine_error_set(TENGINE_EINVAL, "TPU program: instruction %zu (%s): %s", index_,
-                             name ? name : "no opcode", reason);
+                             name ? name : "invalid opcode", reason);
 }
 
 int InstructionValidator::check(size_t index)
@@ -57,7 +57,7 @@ int InstructionValidator::check(size_t index)
     index_ = index;
     at_ = &program_.instructions[index];
     const Form* form = find_form(at_->opcode, at_->flags);
-    if (!form) return fail("%d is no opcode", static_cast<int>(at_->opcode));
+    if (!form) return fail("invalid opcode %d", static_cast<int>(at_->opcode));
     if (check_flags(*form, at_->flags) < 0)
         return fail("%s", std::string(tengine_error_message()).c_str());
     TENGINE_RETURN_IF_ERROR(check_fields(*form));
@@ -74,17 +74,17 @@ int InstructionValidator::check_fields(const Form& form)
         const uint64_t value = get_member(*at_, form.fields[i].members[0]);
         const bool is_count = name == "outer" || name == "inner" || name == "length" ||
                               name == "columns" || name == "tiles";
-        if (is_count && value == 0)
-            return fail("%s is 0; accepted is 1 or more", form.fields[i].name);
+        if (is_count && value == 0) return fail("%s is 0, expected 1 or more", form.fields[i].name);
         if (name == "shift" && value > kMaxShift)
-            return fail("shift is %d; accepted is 0 to %d", at_->shift, kMaxShift);
+            return fail("shift is %d, expected 0 to %d", at_->shift, kMaxShift);
         if (name == "highest" && lowest > highest)
-            return fail("lowest %d lies above highest %d", lowest, highest);
+            return fail("lowest %d is above highest %d", lowest, highest);
         // Written so that a NaN is refused.
         if (name == "high" && !(at_->low_real <= at_->high_real))
-            return fail("low %g is not at or below high %g", at_->low_real, at_->high_real);
+            return fail("low %g is above high %g, or one is not a number", at_->low_real,
+                        at_->high_real);
         if (name == "scale" && !std::isfinite(at_->low_real))
-            return fail("scale is %g; accepted is a number", at_->low_real);
+            return fail("scale is %g, expected a number", at_->low_real);
         if (name == "window" && (at_->window_outer == 0 || at_->window_inner == 0))
             return fail("a window of %d x %d", at_->window_outer, at_->window_inner);
     }
@@ -122,7 +122,8 @@ int InstructionValidator::check_operation()
             return check_drained();
         case Opcode::kTag:
             if (at_->value < program_.nodes.size()) return TENGINE_OK;
-            return fail("value is %u, and there are %zu nodes", at_->value, program_.nodes.size());
+            return fail("value is %u, the program has %zu nodes", at_->value,
+                        program_.nodes.size());
         case Opcode::kHalt:
             if (index_ + 1 == program_.instructions.size()) return check_drained();
             return fail("it is not the last instruction");
@@ -147,9 +148,9 @@ int InstructionValidator::check_read_weights()
 int InstructionValidator::check_product()
 {
     if (at_->length > static_cast<uint32_t>(config_.rows))
-        return fail("length is %u, and the array has %d rows", at_->length, config_.rows);
+        return fail("length is %u, the array has %d rows", at_->length, config_.rows);
     if (at_->columns > config_.columns)
-        return fail("columns is %d, and the array has %d", at_->columns, config_.columns);
+        return fail("columns is %d, the array has %d", at_->columns, config_.columns);
     const int element_bytes = has(kWideA) || has(kFloat) ? 2 : 1;
     TENGINE_RETURN_IF_ERROR(check_read("a", at_->a, uint64_t{at_->length} * element_bytes));
     TENGINE_RETURN_IF_ERROR(check_sums("d", at_->d.address));
@@ -160,13 +161,13 @@ int InstructionValidator::check_product()
 int InstructionValidator::take_tile()
 {
     if (has(kNextTile)) {
-        if (fifo_first_ == fifo_.size()) return fail("next_tile, and no tile was fetched for it");
+        if (fifo_first_ == fifo_.size()) return fail("next_tile, but no tile was fetched for it");
         tile_is_wide_ = fifo_[fifo_first_++];
         has_tile_ = true;
     }
     if (!has_tile_) return fail("no tile is in the array; the first product needs next_tile");
     if (tile_is_wide_ != has(kWideWeights))
-        return fail("its tile has elements of %d bytes, and it %s wide_weights",
+        return fail("its tile has elements of %d bytes, but it %s wide_weights",
                     tile_is_wide_ ? 2 : 1, has(kWideWeights) ? "has" : "does not have");
     return TENGINE_OK;
 }
@@ -183,8 +184,7 @@ int InstructionValidator::check_drained()
 int InstructionValidator::check_activate()
 {
     if (at_->length > static_cast<uint32_t>(config_.columns))
-        return fail("length is %u, and the accumulators have %d columns", at_->length,
-                    config_.columns);
+        return fail("length is %u, the accumulators have %d columns", at_->length, config_.columns);
     TENGINE_RETURN_IF_ERROR(check_sums("a", at_->a.address));
     TENGINE_RETURN_IF_ERROR(
         check_buffer("parameters", at_->b.address, uint64_t{at_->length} * kParameterBytes));
@@ -203,7 +203,7 @@ int InstructionValidator::check_pool()
 {
     const uint64_t elements = uint64_t{at_->window_outer} * at_->window_inner;
     if (at_->opcode == Opcode::kAveragePool && elements > kMaxAverageElements)
-        return fail("a window of %llu; accepted is up to %llu",
+        return fail("a window of %llu, expected at most %llu",
                     static_cast<unsigned long long>(elements),
                     static_cast<unsigned long long>(kMaxAverageElements));
     const uint64_t window = span_of({at_->window_outer, at_->window_inner, at_->window_pitch_outer,
@@ -223,7 +223,7 @@ int InstructionValidator::check_write_host()
 {
     TENGINE_RETURN_IF_ERROR(check_read("a", at_->a, vector_bytes()));
     if (at_->host_address < program_.constants.size())
-        return fail("it writes to host address %llu, and constants end at %zu",
+        return fail("it writes to host address %llu, where constants extend to %zu",
                     static_cast<unsigned long long>(at_->host_address), program_.constants.size());
     TENGINE_RETURN_IF_ERROR(check_apart("host", grid_of(at_->d, vector_bytes())));
     return check_host(at_->d);
@@ -272,7 +272,7 @@ int InstructionValidator::check_span(const char* name, const char* memory, uint6
                                      uint64_t span, uint64_t limit)
 {
     if (address <= limit && span <= limit - address) return TENGINE_OK;
-    return fail("%s takes %llu from %llu on, and the %s end%s at %llu", name,
+    return fail("%s takes %llu from %llu on, the %s end%s at %llu", name,
                 static_cast<unsigned long long>(span), static_cast<unsigned long long>(address),
                 memory, std::strcmp(memory, "accumulators") == 0 ? "" : "s",
                 static_cast<unsigned long long>(limit));

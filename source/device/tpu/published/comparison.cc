@@ -159,7 +159,7 @@ int add_tile_rows(const Config& config, Rows* rows)
     add_row(rows, "a weight tile's load", static_cast<double>(many.total - few.total) / 99, load,
             1349, 1350, "cycles", "64 KiB, 34 GB/s, 700 MHz");
     TENGINE_RETURN_IF_ERROR(count_products(200, 2048, config, &mlp));
-    const double tiles = 64 - 1;  // the wait for the first is no stall
+    const double tiles = 64 - 1;  // the wait for the first is not a stall
     add_row(rows, "MLP0: weight stall of a tile", static_cast<double>(mlp.weight_stall) / tiles,
             load - 256 - 200, 893, 894, "cycles", "load - shift - batch");
     add_exact(rows, "MLP0: weight shift of a tile", static_cast<double>(mlp.weight_shift) / tiles,
@@ -233,7 +233,7 @@ int add_ridge_rows(const Config& config, Rows* rows)
         TENGINE_RETURN_IF_ERROR(count_products(batch, 2048, config, &counters));
         (counters.weight_stall + counters.weight_shift > 0 ? waiting : ready) = batch;
     }
-    add_row(rows, "batch from which no tile is waited for", ready, 1350, 1349, 1351, "",
+    add_row(rows, "batch from which on no tile stalls", ready, 1350, 1349, 1351, "",
             std::string(kPaper) + ", section 4");
     TENGINE_RETURN_IF_ERROR(
         count_cycles(build_dense_program(mlp0(1350), config), config, &counters));
@@ -288,11 +288,11 @@ int add_topology_row(const TopologyLayer& layer, const Config& config, Rows* row
                                              config.columns, layer.repeated.layer)
                               .folds;
     if (folds > kMostFolds)
-        return tengine_error_set(TENGINE_ELIMIT,
-                                 "layer '%.80s' fills the array of %dx%d %lld times; accepted are "
-                                 "%lld",
-                                 layer.name.c_str(), config.rows, config.columns,
-                                 static_cast<long long>(folds), static_cast<long long>(kMostFolds));
+        return tengine_error_set(
+            TENGINE_ELIMIT,
+            "layer '%.80s' fills the array of %dx%d %lld times, expected at most %lld",
+            layer.name.c_str(), config.rows, config.columns, static_cast<long long>(folds),
+            static_cast<long long>(kMostFolds));
     double cycles = 0;
     TENGINE_RETURN_IF_ERROR(simulated_cycles({layer.repeated}, config, &cycles));
     add_exact(

@@ -68,7 +68,7 @@ class Builder
         in.d.address = narrow(address);
     }
 
-    // The tensor of `dims` behind all that is in host memory so far.
+    // The tensor of `dims` after all that is in host memory so far.
     uint64_t bind(const char* name, bool is_output, const std::vector<int>& dims)
     {
         Binding binding;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that stand in for networks whose shapes are published but whose layers are not, and for
 // single layers: what comparison.cc runs. They are complete programs; weights, inputs and
-// parameters are zero until somebody fills them in.
+// parameters are zero until they are filled in.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace tengine::tpu {
 
 // Fully connected layers one after the other: `widths` are the numbers of values before, between
 // and after them. Each layer: for each `columns` outputs, the tiles of all inputs, each with one
-// product of `batch` vectors, and an activate. The input is read before, the output written behind.
+// product of `batch` vectors, and an activate. The input is read before, the output written after.
 struct DenseNetwork
 {
     std::vector<int> widths;
@@ -42,7 +42,7 @@ Program build_product_program(const ArrayLayer& layer, const Config& config);
 
 // Tiles of both kinds of networks in the order in which they are fetched: for each layer, block of
 // `columns` outputs, then tap, then block of `rows` inputs. Parameters of all layers lie at the
-// beginning of host memory, the input behind them, then the output; images are row by row with
-// their channels last.
+// beginning of host memory, then the input, then the output; images are row by row with their
+// channels last.
 
 }  // namespace tengine::tpu

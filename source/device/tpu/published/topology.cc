@@ -88,8 +88,7 @@ class Reader
             begin = end + 1;
         }
         if (!layers_.empty()) return TENGINE_OK;
-        return tengine_error_set(TENGINE_EFORMAT, "%s: there is no layer behind the heading",
-                                 where_.c_str());
+        return tengine_error_set(TENGINE_EFORMAT, "%s: no layer after the heading", where_.c_str());
     }
 
   private:
@@ -105,17 +104,18 @@ class Reader
         const bool is_layer = values.size() >= kColumnNum && parse_number(values[kStride], &number);
         if (line_ == 1 && is_layer)
             return fail(TENGINE_EFORMAT,
-                        "a layer, where the heading is wanted (Layer name, IFMAP Height, …)");
+                        "a layer, expected the heading (Layer name, IFMAP Height, …)");
         if (line_ == 1 || line.empty()) return TENGINE_OK;
         const bool has_ratio = values.size() == kColumnNum + 1;
         if (values.size() != kColumnNum && !has_ratio)
-            return fail(TENGINE_EFORMAT, std::to_string(values.size()) +
-                                             " values before the last comma; wanted are a name and "
-                                             "7 numbers");
+            return fail(TENGINE_EFORMAT,
+                        std::to_string(values.size()) +
+                            " values before the last comma, expected a name and 7 numbers");
         if (has_ratio && values.back() != "1:1")
-            return fail(TENGINE_EFORMAT, "'" + values.back().substr(0, 40) +
-                                             "' behind the stride; accepted is nothing or 1:1, as "
-                                             "sparse layers are not known here");
+            return fail(
+                TENGINE_EFORMAT,
+                "'" + values.back().substr(0, 40) +
+                    "' after the stride, expected nothing or 1:1: sparse layers are not supported");
         return read_layer(values);
     }
 
@@ -126,7 +126,7 @@ class Reader
             const bool is_number = parse_number(values[i], &numbers[i]);
             if (!is_number || numbers[i] < 1 || numbers[i] > kRules[i].largest)
                 return fail(TENGINE_EFORMAT, std::string("the ") + kRules[i].name + " is '" +
-                                                 values[i].substr(0, 40) + "'; accepted is 1 to " +
+                                                 values[i].substr(0, 40) + "', expected 1 to " +
                                                  std::to_string(kRules[i].largest));
         }
         if (numbers[kFilterHeight] > numbers[kInputHeight] ||
@@ -147,7 +147,8 @@ class Reader
         const int64_t pixels =
             outputs(kInputHeight, kFilterHeight) * outputs(kInputWidth, kFilterWidth);
         if (pixels > kMostPixels)
-            return fail(TENGINE_ELIMIT, std::to_string(pixels) + " output pixels; accepted are " +
+            return fail(TENGINE_ELIMIT, std::to_string(pixels) +
+                                            " output pixels, expected at most " +
                                             std::to_string(kMostPixels));
         const bool is_depthwise = name.find("DP") != std::string::npos;
         const int64_t channels = is_depthwise ? 1 : numbers[kChannels];

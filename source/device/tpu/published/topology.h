@@ -19,7 +19,7 @@ struct TopologyLayer
 // one counts what is before its last comma, name, height and width of the input, height and width
 // of the filter, channels, filters, stride, and if it is there "1:1", the ratio of a dense layer.
 // A layer with DP in its name is depthwise: it is there once for each channel, with one.
-// TENGINE_EFORMAT with `where` and the line: another number of values, or what is no such layer;
+// TENGINE_EFORMAT with `where` and the line: another count of values, or an invalid layer;
 // TENGINE_ELIMIT: one that is too large for a program.
 int parse_topology(const std::string& text, const std::string& where,
                    std::vector<TopologyLayer>* out_layers);

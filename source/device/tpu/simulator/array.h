@@ -38,7 +38,7 @@ struct RepeatedLayer
 
 struct ArrayCycles
 {
-    int64_t folds;  // times that the array is filled anew
+    int64_t folds;  // times that the array is refilled
     int64_t cycles_per_fold;
     int64_t total() const { return folds * cycles_per_fold; }
 };

@@ -101,7 +101,7 @@ int PlainMachine::execute(const Instruction& in, uint8_t* host)
 int give_up(int64_t index)
 {
     return tengine_error_set(TENGINE_EDEVICE,
-                             "instruction %lld did not finish before the run was given up",
+                             "instruction %lld did not finish before the run was cancelled",
                              static_cast<long long>(index));
 }
 
@@ -122,7 +122,7 @@ int PlainMachine::run_instructions(const Program& program, uint8_t* host, const 
     for (int64_t i = 0; i < number; ++i) {
         const Instruction& in = program.instructions[static_cast<size_t>(i)];
         if (i == faults.bad_opcode_at)
-            return tengine_error_set(TENGINE_EDEVICE, "instruction %lld: opcode 255 is no opcode",
+            return tengine_error_set(TENGINE_EDEVICE, "instruction %lld: invalid opcode 255",
                                      static_cast<long long>(i));
         if (i == faults.hang_at) return hang(i, cancelled);
         if (i % kCancelStep == kCancelStep - 1 && cancelled && cancelled()) return give_up(i);

@@ -21,7 +21,7 @@ class MatrixUnit
     // Forgets tiles of an earlier run; `weights` is this run's weight memory.
     void reset(const uint8_t* weights);
     void read_weights(const Instruction& instruction);
-    // TENGINE_EDEVICE when there is no tile, which a valid program never meets.
+    // TENGINE_EDEVICE without a tile, which cannot happen in a valid program.
     int multiply(const Instruction& instruction, MachineMemory* memory);
 
     // Bytes of the tile in the array and of what moves past it.

@@ -9,7 +9,7 @@
 
 namespace tengine::tpu {
 
-// Kernels read whole vector registers: this many bytes behind tiles and sums must be readable.
+// Kernels read whole vector registers: this many bytes after tiles and sums must be readable.
 constexpr size_t kProductSlack = 512;
 
 // sums[v * stride + c] (+)= sum over p of a[v][2p] * tile[p][c][0] + a[v][2p + 1] * tile[p][c][1],

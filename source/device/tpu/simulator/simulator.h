@@ -44,8 +44,8 @@ int count_cycles(const Program& program, const Config& config, Counters* out_cou
 // What goes wrong on demand, at the instruction of this index (-1: never).
 struct Faults
 {
-    int64_t bad_opcode_at = -1;  // the instruction's opcode is no opcode
-    int64_t dma_error_at = -1;   // the first transfer at or behind it fails
+    int64_t bad_opcode_at = -1;  // the instruction's opcode is invalid
+    int64_t dma_error_at = -1;   // the first transfer at or after it fails
     int64_t hang_at = -1;        // never finishes (until `cancelled`)
     int64_t bit_flip = -1;       // this bit of the program's file is flipped before it is loaded
 };

@@ -18,7 +18,7 @@
 namespace tengine::tpu {
 namespace {
 
-// The first whole cycle at or behind a time; forgives the rounding of fractions.
+// The first whole cycle at or after a time; tolerates the rounding of fractions.
 int64_t whole_cycle(double time)
 {
     return float_to_index(std::ceil(time - 1e-5), 0, INT64_MAX);
@@ -104,7 +104,7 @@ class Scoreboard
     double host_bytes_ = 0;
 };
 
-// Whether it is known since when the FIFO has had a free place behind the tiles fetched so far: a
+// Whether it is known since when the FIFO has had a free place after the tiles fetched so far: a
 // place is free when its tile has been shifted into the array.
 bool Scoreboard::find_room(int64_t* out_since) const
 {
@@ -116,7 +116,7 @@ bool Scoreboard::find_room(int64_t* out_since) const
     return true;
 }
 
-// Tiles are fetched one behind the other, as far ahead as the FIFO has room.
+// Tiles are fetched one after the other, as far ahead as the FIFO has room.
 void Scoreboard::fetch_where_room()
 {
     Port& port = config_.shared_memory ? host_port_ : weight_port_;

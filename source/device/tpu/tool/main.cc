@@ -33,7 +33,7 @@ int print_error(std::string text, int status)
 void add_config_command(CLI::App* app)
 {
     CLI::App* command = app->add_subcommand(
-        "config", "Prints a configuration as JSON, and on standard error what follows from it");
+        "config", "Prints a configuration as JSON, and derived figures on standard error");
     auto name = std::make_shared<std::string>("edge");
     command->add_option("configuration", *name, preset_names() + ", or a JSON file")
         ->capture_default_str();
@@ -52,8 +52,8 @@ void add_disasm_command(CLI::App* app)
 void add_asm_command(CLI::App* app)
 {
     auto options = std::make_shared<ProgramOptions>();
-    CLI::App* command = app->add_subcommand("asm", "Makes a program of text");
-    command->add_option("text", options->input, "What disasm prints")->required();
+    CLI::App* command = app->add_subcommand("asm", "Assembles a program from text");
+    command->add_option("text", options->input, "Text as disasm prints it")->required();
     command->add_option("-o,--output", options->output, "Program file")->required();
     command->callback([options] { run_asm(*options); });
 }
@@ -64,25 +64,25 @@ void add_validate_command(CLI::App* app)
     CLI::App* command = app->add_subcommand(
         "validate",
         "Checks a program and counts its cycles, or compares the simulator with SCALE-Sim on a "
-        "topology; without either, with published figures");
+        "topology; without either, compares it with published figures");
     CLI::Option* program = command->add_option("program", options->input, "Program file");
     command
         ->add_option("--topology", options->topology, "Network as SCALE-Sim reads it, a CSV file")
         ->excludes(program);
-    command->add_option("--config", options->config,
-                        preset_names() +
-                            ", or a JSON file; the default is the one a program is for, and edge "
-                            "for a topology");
+    command->add_option(
+        "--config", options->config,
+        preset_names() +
+            ", or a JSON file; the default is that of the program, and edge for a topology");
     command->callback([options] {
         if (!options->config.empty() && options->input.empty() && options->topology.empty())
-            throw CLI::ValidationError("--config is for a program or a --topology");
+            throw CLI::ValidationError("--config needs a program or --topology");
         run_validate(*options);
     });
 }
 
 int run(int argc, char** argv)
 {
-    CLI::App app{"Looks at configurations and programs of the simulated TPU.", "tengine-tpu"};
+    CLI::App app{"Inspects configurations and programs of the simulated TPU.", "tengine-tpu"};
     app.set_version_flag("--version", get_tengine_version());
     app.require_subcommand(0, 1);
     add_config_command(&app);
@@ -92,7 +92,7 @@ int run(int argc, char** argv)
     try {
         app.parse(argc, argv);
         if (app.get_subcommands().empty())
-            throw CLI::ValidationError("a command is missing: config, disasm, asm or validate");
+            throw CLI::ValidationError("missing command: expected config, disasm, asm or validate");
     } catch (const CLI::Success& help) {
         return app.exit(help);
     } catch (const CLI::ParseError& error) {

@@ -28,7 +28,8 @@ Config choose_config(const Program& program, const std::string& name)
     for (const Config& preset : all_presets()) {
         if (fingerprint_of(preset) == program.fingerprint) return preset;
     }
-    throw Failure("the program is for none of " + preset_names() + "; give its --config");
+    throw Failure("the program is for another configuration than " + preset_names() +
+                  "; set --config");
 }
 
 void print_share(const char* name, int64_t cycles, int64_t total)
