@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C API: load a model or build one node by node, name the devices, prepare, run. Source
-// compatible with Tengine Lite. What a program needs to look inside a graph, and to list devices
-// and operators, is in inspect.h; device authors start at device.h.
+// compatible with Tengine Lite. inspect.h lists devices and operators and shows what a graph
+// consists of; device authors start at device.h.
 //
 // Rules that hold for every function and are not repeated below:
 //
@@ -9,21 +9,20 @@
 //   functions that return a handle or a pointer give NULL on failure. Every failure records, for
 //   the calling thread, a code (get_tengine_errno) and a sentence (get_tengine_error). "Fails
 //   with" lists these codes. Ask after a failure only: a success may clear the record.
-// - Every failure also logs its sentence, once, as a line of LOG_ERR, so that a program that only
-//   stops is not silent: on standard error, unless set_log_level or a sink says otherwise. Where a
-//   NULL is an answer, as that of an optional input that is left out, its comment says "answers",
-//   and nothing is logged.
-// - A handle that is NULL, was destroyed, or is of another kind fails with TENGINE_EHANDLE. One
-//   thing cannot be detected: an old handle whose address was given to a new object of its kind.
+// - Every failure also logs its sentence once, at LOG_ERR, so that a program that just stops is not
+//   silent: to standard error, unless set_log_level or a sink says otherwise. Where NULL is a valid
+//   answer, e.g. for an omitted optional input, the comment says "answers", and nothing is logged.
+// - A handle that is NULL, destroyed, or of another kind fails with TENGINE_EHANDLE. One case
+//   cannot be detected: a stale handle whose address was reused by a new object of the same kind.
 // - Before init_tengine every function fails with TENGINE_ESTATE, except those of the groups
 //   Library and Log.
-// - TENGINE_ENOMEM can come from every function that creates something.
+// - Every function that creates something can fail with TENGINE_ENOMEM.
 // - Nodes and tensors belong to their graph and die with it. Returned strings belong to the
 //   library and live as long as the object they describe.
 // - Threads: different graphs may be used by different threads at the same time. One graph, with
 //   its nodes and tensors, must be used by one thread at a time. A context may be shared by
-//   graphs of several threads; changing it must not overlap with its use, and a run that is under
-//   way uses it. init_tengine and release_tengine must not overlap with anything.
+//   graphs of several threads; changing it must not overlap with its use, and a run in flight uses
+//   it. init_tengine and release_tengine must not overlap with anything.
 // - Processes: fork() must not overlap with a call of the library. The child has a copy of every
 //   graph, but no threads: those that a graph was prepared with (more than one thread, the
 //   scheduler "pipeline", "run.watchdog_ms") stay in the parent. In the child run_graph and
@@ -39,18 +38,18 @@
 // - prerun_graph is legal in every state but RUNNING; on a prepared graph it implies
 //   postrun_graph. When it fails nothing is prepared, and the state is CREATED or DONE.
 // - run_graph needs READY, or ERROR after a failed run, and otherwise fails with TENGINE_ESTATE.
-//   With `block` 0 it is legal in RUNNING as well while fewer runs are under way than the scheduler
+//   With `block` 0 it is legal in RUNNING as well while fewer runs are in flight than the scheduler
 //   takes: the option "pipeline.frames" of the scheduler "pipeline", 1 of the others.
 // - Changing the graph (new nodes or tensors, links, attributes, shapes, data types, quantisation,
 //   the inputs and outputs, the data of a constant, layouts, the device, affinity) is legal in
 //   every state but RUNNING. What is prepared stays as it was, and run_graph fails with
-//   TENGINE_ESTATE until prerun_graph has been called again. Setting a shape to what it is already
+//   TENGINE_ESTATE until prerun_graph has been called again. Setting a shape to its present value
 //   changes nothing, and neither does giving inputs and outputs other buffers or data. With the
 //   scheduler "pipeline" the latter is legal in RUNNING too: it has copied the inputs of the runs
-//   under way, and an output buffer counts when wait_graph is called.
+//   in flight, and output buffers are read when wait_graph is called.
 // - postrun_graph is legal in every state but RUNNING; without a preceding prerun_graph it does
-//   nothing. destroy_graph is legal in every state and waits for the runs that are under way; from
-//   within an event hook it fails with TENGINE_ESTATE.
+//   nothing. destroy_graph is legal in every state and waits for the runs in flight; from within an
+//   event hook it fails with TENGINE_ESTATE.
 #pragma once
 
 #include <stddef.h>
@@ -160,7 +159,7 @@ TENGINE_API const char* get_tengine_hcl_version(void);
 TENGINE_API int get_tengine_errno(void);
 
 // The sentence of this thread's last failure, "" if there was none: what was wrong, with the
-// values, and what would be accepted. Valid until this thread's next failure or clear.
+// values, and what is expected. Valid until this thread's next failure or clear.
 TENGINE_API const char* get_tengine_error(void);
 
 // Forgets this thread's last failure. Returns 0.
@@ -173,19 +172,19 @@ TENGINE_API int clr_tengine_errno(void);
 // (set_default_device), otherwise it is empty.
 TENGINE_API context_t create_context(const char* context_name, int empty_context);
 
-// Gives the context up: its handle is no longer valid. Graphs created with it go on; the context is
-// freed with the last of them. NULL does nothing.
+// Releases the context and invalidates its handle. Graphs created with it stay valid; the context
+// is freed with the last of them. NULL does nothing.
 TENGINE_API void destroy_context(context_t context);
 
-// Devices in the list.
+// Count of devices in the list.
 TENGINE_API int get_context_device_number(context_t context);
 
 // Appends a device, without options. "CPU" always stays last.
-// Fails with TENGINE_ENOENT (no such device), TENGINE_EEXIST (is in the list already).
+// Fails with TENGINE_ENOENT (no such device), TENGINE_EEXIST (already in the list).
 TENGINE_API int add_context_device(context_t context, const char* dev_name);
 
 // Appends a device with options: `dev_opt_size` bytes are copied from `dev_option`, unless it is
-// NULL; what pointers inside point to is not. Which struct a device takes its header says.
+// NULL; data that it points to is not. The header of the device defines the struct.
 // Fails as add_context_device does, and with TENGINE_EINVAL (option without size, or size without
 // option).
 TENGINE_API int set_context_device(context_t context, const char* dev_name, const void* dev_option,
@@ -197,10 +196,10 @@ TENGINE_API int remove_context_device(context_t context, const char* dev_name);
 
 // Options by key, all text. The core's, such as "split.prune" or "scheduler", are listed by
 // tengine_option_get_name of inspect.h; docs/options.md explains them. "<device>.<key>" is an
-// option of that device, which must be in the list already. They count from the next prerun_graph
-// of a graph of this context on.
-// Fail with TENGINE_ENOENT (no such option, no such device in the list; the sentence lists what
-// there is), TENGINE_EINVAL (NULL, not a number), TENGINE_ERANGE (a number outside the range).
+// option of that device, which must already be in the list. Options take effect at the next
+// prerun_graph of a graph of this context.
+// Fail with TENGINE_ENOENT (no such option, no such device in the list; the sentence lists the
+// valid ones), TENGINE_EINVAL (NULL, not a number), TENGINE_ERANGE (a number outside the range).
 TENGINE_API int tengine_context_set_option(context_t context, const char* key, const char* value);
 // The value set last, or the default; answers NULL with TENGINE_ENOENT for a device's option that
 // was not set. Valid until the option is set again or the context is freed.
@@ -220,17 +219,18 @@ TENGINE_API int get_context_attr(context_t context, const char* attr_name, void*
 //   "tengine"       loads the tmfile `file_name`.
 //                   The files of both are mapped: weights are used where they lie. One that is
 //                   overwritten in place (not replaced) before destroy_graph changes the weights,
-//                   and one that is cut short takes the process with it (SIGBUS).
+//                   and one that is truncated ends the process (SIGBUS).
 //   "tengine:m"     loads a tmfile from memory: `file_name` is the address of the bytes, cast to
 //                   const char*, and an `int`, their number, must follow. As in Tengine Lite the
-//                   graph takes the block over: it must come from malloc(), destroy_graph frees it,
-//                   and until then the weights lie in it. When create_graph fails the block stays
-//                   the caller's. Any ":m" with an unknown format before it is this one.
-//   "tengine:view"  the same, without taking: the bytes stay the caller's, are only read, and must
-//                   be there, unchanged, until the graph is destroyed.
+//                   graph takes ownership of the block: it must come from malloc(), destroy_graph
+//                   frees it, and until then the weights lie in it. When create_graph fails the
+//                   block stays the caller's. Any ":m" with an unknown format before it is this
+//                   one.
+//   "tengine:view"  the same, without ownership: the bytes stay the caller's, are only read, and
+//                   must stay unchanged until the graph is destroyed.
 //   "onnx:m"        loads an ONNX model from memory. The bytes stay the caller's and may be freed
 //                   as soon as create_graph returns. "onnx:view" is the same.
-// `context` lives on with the graph when it is destroyed first. NULL: a context of the graph's own,
+// The graph keeps `context` alive when that is destroyed first. NULL: a context of the graph's own,
 // with the default device. Fails with TENGINE_EINVAL (no file name, size not positive),
 // TENGINE_EIO, TENGINE_EFORMAT and TENGINE_EGRAPH (what is wrong with the file), TENGINE_EOPERATOR
 // (names what is not supported), TENGINE_ELIMIT (a tmfile that would take many times its size) and
@@ -251,9 +251,9 @@ TENGINE_API int set_graph_layout(graph_t graph, int layout_type);
 // own, and may feed other nodes as well. Must be called when a graph is built by hand, after the
 // tensors were connected.
 // Any node can be either, so a graph can be cut short at both ends: an input node that computes is
-// not run, and nothing is run, nor need be fed, but what the output nodes need. The tensors of such
-// an input node have the shape and type that the file or an earlier prerun_graph gave them, or else
-// need set_tensor_shape; when it is an input node no more, it computes again.
+// not run, and only what the output nodes need is run or has to be fed. The tensors of such an
+// input node have the shape and type that the file or an earlier prerun_graph gave them, or else
+// need set_tensor_shape; when it is no longer an input node, it computes again.
 // Fails with TENGINE_EINVAL (NULL, number <= 0, a node named twice), TENGINE_ENOENT (no such node).
 TENGINE_API int set_graph_input_node(graph_t graph, const char* input_nodes[], int input_number);
 TENGINE_API int set_graph_output_node(graph_t graph, const char* output_nodes[], int output_number);
@@ -272,7 +272,7 @@ TENGINE_API tensor_t get_graph_output_tensor(graph_t graph, int output_node_idx,
 
 // The inputs and outputs by tensor, in the order of the file or of the nodes given to
 // set_graph_input_node and set_graph_output_node. Where a node has outputs that are not outputs of
-// the model, or the file's order is not that of its nodes, these say what the model says.
+// the model, or the file's order is not that of its nodes, these follow the model.
 // Getters by index fail with TENGINE_ERANGE.
 TENGINE_API int tengine_graph_get_input_number(graph_t graph);
 TENGINE_API tensor_t tengine_graph_get_input(graph_t graph, int index);
@@ -287,13 +287,13 @@ TENGINE_API int get_graph_attr(graph_t graph, const char* attr_name, void* buf, 
 // Fails with TENGINE_ENOENT (no such device).
 TENGINE_API int set_graph_device(graph_t graph, const char* dev_name);
 
-// Says which devices some nodes may run on, from the next prerun_graph on. `nodes`: a name in which
+// Sets which devices nodes may run on, from the next prerun_graph on. `nodes`: a name in which
 // * stands for any characters and ? for one, or "op:<operator>" ("op:Softmax"). `devices`: the only
 // ones that may have them ("TPU" or "TPU,CPU"), or with a leading ! those that may not ("!TPU").
-// For each node the last call that fits it counts. What none of these devices takes runs on the CPU
-// all the same, and the report says so; nodes that name the CPU are not counted as fallen back. A
-// device's part with a node that names it is not given up for its cost.
-// Fails with TENGINE_EINVAL (NULL or empty), TENGINE_ENOENT (no node of the graph fits; no such
+// For each node the last call that matches it counts. A node that none of these devices takes still
+// runs on the CPU, and the report says so; nodes that name the CPU do not count as fallback. A part
+// with a node that names its device is not moved elsewhere for its cost.
+// Fails with TENGINE_EINVAL (NULL or empty), TENGINE_ENOENT (no node of the graph matches; no such
 // device).
 TENGINE_API int tengine_graph_set_affinity(graph_t graph, const char* nodes, const char* devices);
 
@@ -304,27 +304,25 @@ TENGINE_API void dump_graph(graph_t graph);
 // "tengine" (a tmfile, whose weights are aligned to 64 bytes) or "onnx" (opset 21, or that of the
 // ONNX model the graph was loaded from). A graph is written as it is when its operators are those
 // of the format. Otherwise they are translated with the present input shapes, which must be
-// complete: ONNX's operators become Tengine's where these say the same, so that Tengine Lite can
-// load the file, and each node for which there is none is logged as a warning with the reason and
-// stored under its ONNX name, which only tengine loads. Quantised ONNX models (QuantizeLinear,
-// DequantizeLinear) give tmfiles of int8 and uint8 tensors whose program converts inputs and
-// outputs itself.
+// complete: ONNX's operators become equivalent ones of Tengine, so that Tengine Lite can load the
+// file; each node without an equivalent is logged as a warning with the reason and stored under its
+// ONNX name, which only tengine loads. Quantised ONNX models (QuantizeLinear, DequantizeLinear)
+// give tmfiles of int8 and uint8 tensors whose program converts inputs and outputs itself.
 // Thread rule: as every function on the graph; not while it runs. Returns 0, or -1:
-// TENGINE_ENOENT no such format, TENGINE_ENOTSUP one that cannot be written or an operator that
-// cannot be said in it, TENGINE_EINVAL an input without complete shape, TENGINE_ELIMIT too large
-// for the format (4 GiB, 2 GiB for ONNX), TENGINE_EIO the file cannot be written; no file is left
-// half-written.
+// TENGINE_ENOENT no such format, TENGINE_ENOTSUP one that cannot be written or cannot express an
+// operator, TENGINE_EINVAL an input without complete shape, TENGINE_ELIMIT too large for the format
+// (4 GiB, 2 GiB for ONNX), TENGINE_EIO the file cannot be written; no file is left half-written.
 TENGINE_API int save_graph(graph_t graph, const char* model_format, const char* file_name, ...);
 
 // ---- Nodes ----
 
 // Appends a node. `op_name` is the name of one of Tengine's operators ("Convolution", "ReLU"), or
-// of one of ONNX's ("Conv", "Relu") in its newest version that is known; where both have a name, as
+// of one of ONNX's ("Conv", "Relu") in its newest supported version; where both have a name, as
 // "Softmax", "ai.onnx.Softmax" is ONNX's. "InputOp" (its output is fed by the user) and "Const"
 // (its output is constant) stand for tensors, "Generic" for an operator that only the program's
 // custom kernel knows: its attribute "op_name" can say which. Attributes have the names and
 // defaults of Tengine's parameter structs, or of ONNX. Fails with TENGINE_EINVAL (a name is NULL or
-// empty), TENGINE_EEXIST (node name is taken), TENGINE_EOPERATOR (no such operator).
+// empty), TENGINE_EEXIST (the name is taken), TENGINE_EOPERATOR (no such operator).
 TENGINE_API node_t create_graph_node(graph_t graph, const char* node_name, const char* op_name);
 
 // The node of this name. Fails with TENGINE_ENOENT.
@@ -334,7 +332,8 @@ TENGINE_API node_t get_graph_node(graph_t graph, const char* node_name);
 TENGINE_API node_t get_graph_node_by_idx(graph_t graph, int idx);
 TENGINE_API int get_graph_node_num(graph_t graph);
 
-// Name and operator, never NULL for a live node. Where the file gives none a name is made up.
+// Name and operator, never NULL for a live node. A node without a name in the file gets a generated
+// one.
 TENGINE_API const char* get_node_name(node_t node);
 TENGINE_API const char* get_node_op(node_t node);
 
@@ -345,17 +344,17 @@ TENGINE_API const char* get_node_device(node_t node);
 // Does nothing: handles need no release.
 TENGINE_API void release_graph_node(node_t node);
 
-// Places for inputs and outputs, including those of optional ones that are left out.
+// Counts of inputs and outputs, including omitted optional ones.
 TENGINE_API int get_node_input_number(node_t node);
 TENGINE_API int get_node_output_number(node_t node);
 
-// Fail with TENGINE_ERANGE. Answer NULL with TENGINE_ENOENT where an optional one is left out.
+// Fail with TENGINE_ERANGE. Answer NULL with TENGINE_ENOENT for an omitted optional one.
 TENGINE_API tensor_t get_node_input_tensor(node_t node, int input_idx);
 TENGINE_API tensor_t get_node_output_tensor(node_t node, int output_idx);
 
-// Connect a tensor of the same graph; one that was there is replaced. Places that are skipped count
-// as left out; prerun_graph rejects the graph if the operator cannot do without. A tensor has one
-// producer; `tensor_type` is TENSOR_TYPE_VAR, _CONST, _INPUT or _DEP.
+// Connect a tensor of the same graph in place of the present one. Indices that are skipped count as
+// omitted; prerun_graph rejects the graph if the operator requires them. A tensor has one producer;
+// `tensor_type` is TENSOR_TYPE_VAR, _CONST, _INPUT or _DEP.
 // Fail with TENGINE_EINVAL (tensor of another graph, bad type), TENGINE_ERANGE (index < 0, or more
 // than the operator takes), TENGINE_EEXIST (the tensor has another producer).
 TENGINE_API int set_node_input_tensor(node_t node, int input_idx, tensor_t tensor);
@@ -367,11 +366,11 @@ TENGINE_API int set_node_output_tensor(node_t node, int output_idx, tensor_t ten
 // has), TENGINE_EINVAL (NULL; another type than the attribute's) and, when setting, with
 // TENGINE_ERANGE (value outside what the operator allows).
 
-// Gives a node an attribute beside those of its operator, not set yet (0, empty). `type_name` is as
-// in set_node_attr_generic; `size` is not used. Only "Generic" nodes, which stand for operators
-// that are not known here, can have such; those loaded from a file have what attributes the file
-// gives. Fails with TENGINE_EINVAL (NULL, no such type), TENGINE_EEXIST (there is one of this
-// name), TENGINE_ENOTSUP (any other operator), TENGINE_ELIMIT (too many).
+// Adds an attribute to those of the node's operator, not set yet (0, empty). `type_name` is as in
+// set_node_attr_generic; `size` is not used. Only "Generic" nodes, which stand for unknown
+// operators, can have such; those loaded from a file have the attributes of the file. Fails with
+// TENGINE_EINVAL (NULL, no such type), TENGINE_EEXIST (the name is taken), TENGINE_ENOTSUP (any
+// other operator), TENGINE_ELIMIT (too many).
 TENGINE_API int add_node_attr(node_t node, const char* attr_name, const char* type_name, int size);
 
 // One number.
@@ -382,20 +381,20 @@ TENGINE_API int set_node_attr_float(node_t node, const char* attr_name, const fl
 
 // Attributes that are pointers in Tengine's parameter structs; `attr_val` is the address of such a
 // pointer variable. What it points to is copied when it is set:
-//   int*, float*    as many elements as the attribute that counts them says ("dim_size" for
-//                   "re_shape"), which must have been set before
+//   int*, float*    as many elements as their count attribute ("dim_size" for "re_shape"), which
+//                   must be set first
 //   struct vector*  (tengine/vector.h) where Tengine has one: "slice_point_", "ratios"; elements
 //                   are int, float, or structs of float
 //   char*           text up to the NUL
-// Getting gives a pointer that is the node's own, valid until the attribute is set, this is called
-// for it again, or the graph is destroyed; NULL where nothing is set.
-// Setting fails with TENGINE_EINVAL also for a list whose length no attribute tells: that one needs
-// set_node_attr_generic, after which a counting attribute is right of itself.
+// Getting returns a pointer owned by the node, valid until the attribute is set, this is called for
+// it again, or the graph is destroyed; NULL where nothing is set.
+// Setting also fails with TENGINE_EINVAL for a list without a count attribute: use
+// set_node_attr_generic, which also updates a count attribute.
 TENGINE_API int get_node_attr_pointer(node_t node, const char* attr_name, void* attr_val);
 TENGINE_API int set_node_attr_pointer(node_t node, const char* attr_name, const void* attr_val);
 
-// A value of any type, `size` bytes at `buf`, aligned to its elements. `type_name` says what is
-// there:
+// A value of any type, `size` bytes at `buf`, aligned to its elements. `type_name` is the type of
+// the value:
 //   "int"       one int                  "float"    one float
 //   "int[]"     int, size / 4 of them    "float[]"  float, size / 4 of them
 //   "int64[]"   int64_t, size / 8        "tensor"   one tensor_t, whose shape and data are copied;
@@ -410,13 +409,12 @@ TENGINE_API int set_node_attr_generic(node_t node, const char* attr_name, const 
                                       const void* buf, int size);
 TENGINE_API int tengine_node_get_attr_number(node_t node, const char* attr_name);
 
-// Gives one node a kernel of the program's own, which runs it from the next prerun_graph on.
-// `dev_name` is "CPU" or NULL. The struct stays the program's: the functions get its very address,
-// so it may be part of a larger one; it must live until its `release` is called, once, by
-// remove_custom_kernel or when the graph is destroyed. What each function is for custom_kernel.h
-// says. Operators that are not known here (get_node_op is "Generic") need such a kernel.
-// remove_custom_kernel undoes what is prepared, as postrun_graph does, and takes the kernel off; it
-// is gone even when its postrun fails.
+// Sets a kernel of the program for one node, which it runs from the next prerun_graph on.
+// `dev_name` is "CPU" or NULL. The struct stays the program's: the functions get its address, so it
+// may be part of a larger one; it must live until its `release` is called, once, by
+// remove_custom_kernel or when the graph is destroyed. custom_kernel.h describes each function.
+// Unknown operators (get_node_op is "Generic") need such a kernel. remove_custom_kernel undoes the
+// preparation, as postrun_graph does, and removes the kernel, even when its postrun fails.
 // Both fail with TENGINE_ENOTSUP (another device), TENGINE_ESTATE (the graph is running); the first
 // with TENGINE_EINVAL (NULL, no function run, `op` names another operator, a node that computes
 // nothing), TENGINE_EEXIST (the node has one); the second with TENGINE_ENOENT (it has none).
@@ -428,7 +426,7 @@ TENGINE_API int remove_custom_kernel(node_t node, const char* dev_name);
 
 // A new tensor of the graph: TENSOR_TYPE_VAR, no shape, no data, the graph's layout. The name is
 // copied. Fails with TENGINE_EINVAL (name is NULL or empty), TENGINE_EEXIST (name is taken),
-// TENGINE_EDTYPE (`data_type` is no TENGINE_DT_*).
+// TENGINE_EDTYPE (`data_type` is not a TENGINE_DT_*).
 TENGINE_API tensor_t create_graph_tensor(graph_t graph, const char* tensor_name, int data_type);
 
 // The tensor of this name. Fails with TENGINE_ENOENT.
@@ -439,10 +437,9 @@ TENGINE_API const char* get_tensor_name(tensor_t tensor);
 // Does nothing: handles need no release.
 TENGINE_API void release_graph_tensor(tensor_t tensor);
 
-// Writes the dimensions and returns their number: 0 for a scalar, and while no shape is known. A
-// dimension that is not known yet is -1. Shapes of what is computed are known after prerun_graph.
-// Fails with TENGINE_EINVAL (NULL), TENGINE_ERANGE (`dim_number`, the room in `dims`, is too
-// small).
+// Writes the dimensions and returns their count: 0 for a scalar, and while no shape is known. An
+// unknown dimension is -1. Shapes of what is computed are known after prerun_graph. Fails with
+// TENGINE_EINVAL (NULL), TENGINE_ERANGE (`dim_number`, the size of `dims`, is too small).
 TENGINE_API int get_tensor_shape(tensor_t tensor, int dims[], int dim_number);
 
 // Takes effect at the next prerun_graph (see "States"). Data the library holds for the tensor is
@@ -457,22 +454,22 @@ TENGINE_API int get_tensor_buffer_size(tensor_t tensor);
 TENGINE_API int64_t tengine_tensor_get_buffer_size(tensor_t tensor);
 
 // The data, or NULL, in which case TENGINE_ESTATE says why there is none.
-//   constant      what the model or the user gave; not to be written to after prerun_graph
+//   constant      data of the model or the user; must not be written to after prerun_graph
 //   input         the user's buffer, or what set_tensor_data has allocated
 //   graph output  memory of its own from prerun_graph until postrun_graph, prerun_graph or
 //                 destroy_graph; holds the results from one run to the next
-//   others        NULL: intermediate memory is shared and means nothing after a run
+//   others        NULL: intermediate memory is shared and undefined after a run
 TENGINE_API void* get_tensor_buffer(tensor_t tensor);
 
 // Lends the library a buffer of exactly get_tensor_buffer_size bytes, for an input, a constant or a
 // graph output. It stays the caller's and must live until it is replaced, the shape is changed, or
 // the graph is destroyed. Legal before and after prerun_graph and between runs; elements must be
-// aligned to their size. NULL with size 0 takes it back; an output then needs prerun_graph again.
+// aligned to their size. NULL with size 0 removes it; an output then needs prerun_graph again.
 // Fails with TENGINE_EINVAL (another size, no shape yet, an intermediate tensor).
 TENGINE_API int set_tensor_buffer(tensor_t tensor, void* buffer, int buffer_size);
 
 // Copies the whole data out. Fails with TENGINE_EINVAL (NULL), TENGINE_ERANGE (`data_size` is less
-// than the data has), TENGINE_ESTATE (there is no data).
+// than the data has), TENGINE_ESTATE (it has no data).
 TENGINE_API int get_tensor_data(tensor_t tensor, void* output_data, int data_size);
 
 // Copies the first `data_size` bytes of an input or a constant in; memory is allocated if the
@@ -480,22 +477,21 @@ TENGINE_API int get_tensor_data(tensor_t tensor, void* output_data, int data_siz
 // TENGINE_ERANGE (`data_size` < 0, or more than the tensor has).
 TENGINE_API int set_tensor_data(tensor_t tensor, const void* input_data, int data_size);
 
-// TENGINE_DT_*; TENGINE_DT_UNKNOWN for what nodes compute, when the model does not say it and
-// prerun_graph has not worked it out yet. Setting one that has another element size changes
+// TENGINE_DT_*; TENGINE_DT_UNKNOWN for a computed tensor whose type neither the model nor
+// prerun_graph has defined yet. Setting one that has another element size changes
 // get_tensor_buffer_size and drops the data. Fails with TENGINE_EDTYPE.
 TENGINE_API int get_tensor_data_type(tensor_t tensor);
 TENGINE_API int set_tensor_data_type(tensor_t tensor, int data_type);
 
-// TENGINE_LAYOUT_*: a tag that custom kernels see and that no data is transposed for. A model that
-// was made for NHWC is turned when it is loaded, and then takes NCHW. Setting fails with
-// TENGINE_EINVAL.
+// TENGINE_LAYOUT_*: a tag that custom kernels see and that no data is transposed for. A model for
+// NHWC is converted when it is loaded, and then takes NCHW. Setting fails with TENGINE_EINVAL.
 TENGINE_API int get_tensor_layout(tensor_t tensor);
 TENGINE_API int set_tensor_layout(tensor_t tensor, int layout);
 
 // Quantisation: real = scale x (stored - zero_point); one pair for the tensor or one for each
 // channel. Setting copies `number` pairs and fails with TENGINE_EINVAL (NULL, number < 1). The
-// getter writes the pairs and returns their number, 0 if there are none; it fails with
-// TENGINE_ERANGE (`number`, the room, is too small).
+// getter writes the pairs and returns their count, 0 without any; it fails with TENGINE_ERANGE
+// (`number`, the size of the arrays, is too small).
 TENGINE_API int set_tensor_quant_param(tensor_t tensor, const float* scale, const int* zero_point,
                                        int number);
 TENGINE_API int get_tensor_quant_param(tensor_t tensor, float* scale, int* zero_point, int number);
@@ -508,39 +504,39 @@ TENGINE_API int get_tensor_quant_param(tensor_t tensor, float* scale, int* zero_
 // Fails with TENGINE_ESTATE (running), TENGINE_EGRAPH (no inputs or outputs, a node without a
 // required input, a cycle), TENGINE_EINVAL and TENGINE_EDTYPE (shapes or types that do not fit; the
 // sentence names the node; a model without scales in TENGINE_MODE_INT8 or TENGINE_MODE_UINT8, which
-// the option "precision.float" may allow), TENGINE_ENOENT (the option "scheduler" names none there
-// is), TENGINE_EFALLBACK (more would run on the CPU than the context's options allow),
+// the option "precision.float" may allow), TENGINE_ENOENT (the option "scheduler" names an unknown
+// one), TENGINE_EFALLBACK (more would run on the CPU than the context's options allow),
 // TENGINE_ELIMIT (it would hold more than the option "memory.limit_mb"), TENGINE_ENOTSUP
-// (TENGINE_MODE_HYBRID_INT8), TENGINE_ECANCELED (tengine_graph_cancel), TENGINE_EDEVICE or what
-// else the CPU has reported; what another device fails to prepare the CPU gets.
+// (TENGINE_MODE_HYBRID_INT8), TENGINE_ECANCELED (tengine_graph_cancel), TENGINE_EDEVICE or another
+// code of the CPU; what another device fails to prepare goes to the CPU.
 TENGINE_API int prerun_graph(graph_t graph);
 TENGINE_API int prerun_graph_multithread(graph_t graph, struct options opt);
 
-// Ends a prerun_graph of this graph that another thread is in: soon, between two nodes or two
-// parts, with TENGINE_ECANCELED, and the graph is then as after postrun_graph. Thread rule: the one
+// Cancels a prerun_graph of this graph on another thread: it ends between two nodes or two parts
+// with TENGINE_ECANCELED, and the graph is then as after postrun_graph. Thread rule: the one
 // function that any thread may call while the graph is being prepared; the graph must not be
-// destroyed meanwhile. Fails with TENGINE_ESTATE (nothing is being prepared, or nothing any more).
+// destroyed meanwhile. Fails with TENGINE_ESTATE (the graph is not being prepared).
 TENGINE_API int tengine_graph_cancel(graph_t graph);
 
-// Runs, any number of times. With `block` not 0 returns when the results are there. With 0 it may
-// return earlier, and wait_graph says when they are; the default scheduler "sync" has always
-// finished by then, "pipeline" never waits. Of several runs under way each gets the inputs as they
+// Runs, any number of times. With `block` not 0 it returns when the results are ready. With 0 it
+// may return earlier, and wait_graph tells when they are; the default scheduler "sync" has always
+// finished by then, "pipeline" never waits. Each of several runs in flight gets the inputs as they
 // were at its run_graph. No memory is allocated when all shapes are known before the run and no
 // device fails. A part whose device fails, or does not return within the option "run.watchdog_ms",
 // is run on the CPU, from then on until the next prerun_graph, unless the context's options forbid
 // that.
-// Fails with TENGINE_ESTATE (not prepared, changed since; called from a hook; `block` not 0 while
-// runs are under way; prepared with threads before fork()), TENGINE_ELIMIT (as many are under way
-// as the scheduler takes), TENGINE_EINVAL (an input without data, which the sentence names),
-// TENGINE_EDEVICE or what else the device has reported.
+// Fails with TENGINE_ESTATE (not prepared, changed since; called from a hook; `block` not 0 with
+// runs in flight; prepared with threads before fork()), TENGINE_ELIMIT (as many runs in flight as
+// the scheduler takes), TENGINE_EINVAL (an input without data, which the sentence names),
+// TENGINE_EDEVICE or another code of the device.
 TENGINE_API int run_graph(graph_t graph, int block);
 
-// State of the oldest run under way, or of the last run when none is: 1 finished, 0 not yet. With
-// `try_wait` 0 waits until it has finished. Runs end here one by one in the order of run_graph: the
-// outputs hold the results of this one until the next call of wait_graph or a blocking run_graph,
-// and its failure is that of no other run.
-// Fails with TENGINE_ESTATE (nothing was run since prerun_graph; the run was begun before fork())
-// or as the run did.
+// State of the oldest run in flight, or of the last run: 1 finished, 0 not yet. With `try_wait` 0
+// waits until it has finished. Runs end here one by one in the order of run_graph: the outputs hold
+// the results of this one until the next call of wait_graph or a blocking run_graph, and a failure
+// is that of this run.
+// Fails with TENGINE_ESTATE (no run since prerun_graph; the run was started before fork()) or as
+// the run did.
 TENGINE_API int wait_graph(graph_t graph, int try_wait);
 
 // Releases what a run needs. Output buffers become invalid.
@@ -549,25 +545,25 @@ TENGINE_API int postrun_graph(graph_t graph);
 // GRAPH_STAT_*; see "States" at the top.
 TENGINE_API int get_graph_exec_status(graph_t graph);
 
-// Has `cb_func` called with `cb_arg` when a run starts (GRAPH_EXEC_START), has succeeded
+// Sets `cb_func` to be called with `cb_arg` when a run starts (GRAPH_EXEC_START), has succeeded
 // (GRAPH_EXEC_DONE) or failed (GRAPH_EXEC_ABORT), by the thread that called run_graph or, for a run
-// that was left under way, wait_graph. One function for each event; NULL takes it away. It must not
-// call the Execution functions or destroy the graph.
-// Fails with TENGINE_EINVAL (no GRAPH_EXEC_*).
+// in flight, wait_graph. One function for each event; NULL removes it. It must not call the
+// Execution functions or destroy the graph.
+// Fails with TENGINE_EINVAL (not a GRAPH_EXEC_*).
 TENGINE_API int set_graph_event_hook(graph_t graph, int event, event_handler_t cb_func,
                                      void* cb_arg);
 
-// Mask of the CPUs in a cluster; all CPUs where the machine does not tell its cores apart, or where
-// `cluster` is no TENGINE_CLUSTER_*. CPUs above 63 are not in it.
+// Mask of the CPUs in a cluster; all CPUs where all cores are equal, or where `cluster` is not a
+// TENGINE_CLUSTER_*. CPUs above 63 are not in it.
 TENGINE_API size_t get_cluster_affinity_mask(int cluster);
 
 // What the next prerun_graph uses instead of its defaults. `threads` <= 0: all of the cluster;
-// `cpu_mask` 0: the cluster's. Fail with TENGINE_EINVAL (no TENGINE_CLUSTER_*).
+// `cpu_mask` 0: the cluster's. Fail with TENGINE_EINVAL (not a TENGINE_CLUSTER_*).
 TENGINE_API int set_graph_thread(graph_t graph, int cluster, int threads);
 TENGINE_API int set_graph_thread_mask(graph_t graph, size_t cpu_mask);
 
-// The device of contexts that are created from now on and not empty: "CPU" after init_tengine.
-// Setting fails with TENGINE_ENOENT (no such device).
+// The device of non-empty contexts created from now on: "CPU" after init_tengine. Setting fails
+// with TENGINE_ENOENT (no such device).
 TENGINE_API int set_default_device(const char* device);
 TENGINE_API const char* get_default_device(void);
 
@@ -580,8 +576,8 @@ TENGINE_API void set_log_level(enum log_level level);
 // The function runs on the thread that logs, on several at once. Process-wide.
 TENGINE_API void set_log_output(log_print_t func);
 
-// The same for a function that is told how severe a line is, and gets up to 1023 characters of it.
-// Of the two functions the one that was set last has the lines.
+// The same for a function that also gets the severity, and up to 1023 characters of the line. Of
+// the two functions the one that was set last gets the lines.
 TENGINE_API void tengine_log_set_sink(tengine_log_sink_t func);
 
 #ifdef __cplusplus

@@ -28,11 +28,11 @@ struct custom_kernel_tensor
     void* mapped_mem;  // NULL
 };
 
-// A kernel of the program's own for one node (set_custom_kernel). Functions that are NULL, but for
+// A kernel of the program's own for one node (set_custom_kernel). Functions that are NULL, except
 // run, are skipped; 0 is success and anything else failure, which fails prerun_graph, run_graph or
 // postrun_graph. A function that ends with `return tengine_error_set(code, ...)` of error.h fails
-// these with its own code, and its sentence behind the names of node, function and kernel. One that
-// only returns a negative number fails them with that as the code, but for the -1 of Tengine Lite,
+// these with its own code, and its sentence after the names of node, function and kernel. One that
+// only returns a negative number fails them with that as the code, except the -1 of Tengine Lite,
 // which like positive numbers becomes TENGINE_EDEVICE, and gets a sentence made for it. They are
 // called by the thread that calls these, or by one of the scheduler's when that is not "sync"; they
 // must not use the graph's handles. Lists of tensors have NULL where an optional tensor is absent.
@@ -44,17 +44,17 @@ struct custom_kernel_ops
     void* kernel_param;       // the program's own
     int kernel_param_size;
     // Shapes of the outputs from those of the inputs: lists of up to MAX_SHAPE_DIM_NUM dimensions,
-    // with a 0 behind the last; outputs come as zeroes. `layout` is the graph's. NULL: by the rule
-    // of the node's operator, which an operator that is not known does not have.
+    // with a 0 after the last; those of outputs are zero-initialised by the caller. `layout` is the
+    // graph's. NULL: by the rule of the node's operator, which an unknown operator does not have.
     int (*infer_shape)(struct custom_kernel_ops* ops, const int* inputs[], int input_num,
                        int* outputs[], int output_num, int layout);
     // The input whose memory the output may take over, or -1. NULL: none.
     int (*inplace_info)(struct custom_kernel_ops* ops, int output_idx);
-    // Whether the kernel takes these tensors. When not, the built-in operator runs, if there is one
-    // and the kernel is not forced; a log line says so. NULL: it takes everything.
+    // Whether the kernel supports these tensors. If not, the built-in operator runs, unless it does
+    // not exist or the kernel is forced; a log line says so. NULL: the kernel supports all tensors.
     int (*bind)(struct custom_kernel_ops* ops, const struct custom_kernel_tensor* inputs[],
                 int input_num, const struct custom_kernel_tensor* outputs[], int output_num);
-    // Before the first run. `dynamic_shape`: the shapes are known at run time only.
+    // Before the first run. `dynamic_shape`: the shapes are known only at run time.
     int (*prerun)(struct custom_kernel_ops* ops, struct custom_kernel_tensor* inputs[],
                   int input_num, struct custom_kernel_tensor* outputs[], int output_num,
                   int dynamic_shape);
@@ -62,7 +62,7 @@ struct custom_kernel_ops
     // other shapes and is otherwise as it was.
     int (*reshape)(struct custom_kernel_ops* ops, struct custom_kernel_tensor* inputs[],
                    int input_num, struct custom_kernel_tensor* outputs[], int output_num);
-    // Computes all outputs. Needed.
+    // Computes all outputs. Required.
     int (*run)(struct custom_kernel_ops* ops, struct custom_kernel_tensor* inputs[], int input_num,
                struct custom_kernel_tensor* outputs[], int output_num);
     // Undoes prerun: once for each that succeeded.

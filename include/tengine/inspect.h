@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking inside: what is compiled in, what a graph is made of, what prerun_graph made of it and
-// why. The tools `tengine inspect`, `devices` and `bench` are written on this and on c_api.h, whose
-// rules for results, errors, ownership and threads hold here too.
+// Inspection: what is compiled in, what a graph consists of, what prerun_graph made of it and why.
+// The tools `tengine inspect`, `devices` and `bench` use only this and c_api.h, whose rules for
+// results, errors, ownership and threads hold here too.
 //
 // Getters by index fail with TENGINE_ERANGE. Strings belong to the library; those of the execution
 // graph live until the next prerun_graph, postrun_graph or destroy_graph, all others until
@@ -20,20 +20,20 @@ extern "C" {
 TENGINE_API int tengine_device_get_number(void);
 TENGINE_API const char* tengine_device_get_name(int index);
 
-// What a device says it takes: ONNX operators by name, and element types as TENGINE_DT_*. It may
-// still refuse a node for its parameters or shapes. Fail with TENGINE_ENOENT (no such device).
+// What a device supports: ONNX operators by name, and element types as TENGINE_DT_*. It may still
+// refuse a node for its parameters or shapes. Fail with TENGINE_ENOENT (no such device).
 TENGINE_API int tengine_device_get_operator_number(const char* device);
 TENGINE_API const char* tengine_device_get_operator(const char* device, int index);
 TENGINE_API int tengine_device_get_data_type_number(const char* device);
 TENGINE_API int tengine_device_get_data_type(const char* device, int index);
 
-// What the device runs on and chose there, in its own words: for the CPU device the instruction set
-// of its kernels ("AVX3; OpenBLAS SkylakeX"). "" when it says nothing. Fails with TENGINE_ENOENT.
+// What the device runs on, in its own words: for the CPU device the instruction set of its kernels
+// ("AVX3; OpenBLAS SkylakeX"). "" if it does not tell. Fails with TENGINE_ENOENT.
 TENGINE_API const char* tengine_device_get_features(const char* device);
 
 // Options of the device by key ("config"), which a context that has the device takes as
-// "<device>.<key>": key, default, and what it does in one sentence. 0 of them for a device that has
-// none or does not list them. Fail with TENGINE_ENOENT (no such device).
+// "<device>.<key>": key, default, and what it does in one sentence. The count is 0 for a device
+// that has none or does not list them. Fail with TENGINE_ENOENT (no such device).
 TENGINE_API int tengine_device_get_option_number(const char* device);
 TENGINE_API const char* tengine_device_get_option_name(const char* device, int index);
 TENGINE_API const char* tengine_device_get_option_default(const char* device, int index);
@@ -43,9 +43,8 @@ TENGINE_API const char* tengine_device_get_option_help(const char* device, int i
 TENGINE_API int tengine_operator_get_number(void);
 TENGINE_API const char* tengine_operator_get_name(int index);
 TENGINE_API const char* tengine_operator_get_domain(int index);
-// 1 when a node has had the operator since the program began: in a model, or for a moment while one
-// was prepared; else 0. A library that has just these operators can do with the same models what
-// this program did.
+// 1 when a node has had the operator since the program started, in a model or during its
+// preparation; else 0. A library with just these operators can run the same models.
 TENGINE_API int tengine_operator_is_used(int index);
 
 // Options that every context has (tengine_context_set_option): key, default, and what it does in
@@ -55,8 +54,8 @@ TENGINE_API const char* tengine_option_get_name(int index);
 TENGINE_API const char* tengine_option_get_default(int index);
 TENGINE_API const char* tengine_option_get_help(int index);
 
-// Model formats that create_graph knows ("onnx"), and how the names of their files end (".onnx"; ""
-// for a format whose files have no ending of their own).
+// Model formats that create_graph supports ("onnx"), and the extension of their files (".onnx"; ""
+// for a format without one).
 TENGINE_API int tengine_format_get_number(void);
 TENGINE_API const char* tengine_format_get_name(int index);
 TENGINE_API const char* tengine_format_get_file_ending(int index);
@@ -69,7 +68,7 @@ TENGINE_API int tengine_data_type_get_size(int data_type);
 // What the processor can do ("avx2 fma ..."). No init_tengine needed.
 TENGINE_API const char* tengine_cpu_get_features(void);
 
-// ---- The graph as the model has it ----
+// ---- The source graph ----
 
 // Tensors in the order of the file or of their creation.
 TENGINE_API int tengine_graph_get_tensor_number(graph_t graph);
@@ -78,14 +77,13 @@ TENGINE_API tensor_t tengine_graph_get_tensor(graph_t graph, int index);
 // TENSOR_TYPE_*.
 TENGINE_API int tengine_tensor_get_type(tensor_t tensor);
 
-// 1 when the number of dimensions is known, which get_tensor_shape tells, else 0: an input of which
-// the model says nothing.
+// 1 when the rank is known, which get_tensor_shape returns, else 0: an input that the model does
+// not describe.
 TENGINE_API int tengine_tensor_has_rank(tensor_t tensor);
 
-// What the model calls a dimension (ONNX's dim_param, "batch"), "" when it has no name. Inputs have
-// such names, where the model leaves a dimension free; they stay when set_tensor_shape fixes it.
-// Fails with TENGINE_ERANGE for an index that is not one of 0 to MAX_SHAPE_DIM_NUM - 1. Valid until
-// destroy_graph.
+// The model's name of a dimension (ONNX's dim_param, "batch"), "" without one. Free dimensions of
+// inputs have names, which stay when set_tensor_shape sets their size. Fails with TENGINE_ERANGE
+// for an index that is not in 0 to MAX_SHAPE_DIM_NUM - 1. Valid until destroy_graph.
 TENGINE_API const char* tengine_tensor_get_dim_name(tensor_t tensor, int index);
 
 // The node that writes the tensor; answers NULL with TENGINE_ENOENT when none does.
@@ -99,7 +97,7 @@ TENGINE_API node_t tengine_tensor_get_consumer(tensor_t tensor, int index);
 TENGINE_API const char* tengine_node_get_domain(node_t node);
 TENGINE_API int tengine_node_get_version(node_t node);
 
-// ---- What prerun_graph made of it ----
+// ---- The execution graph ----
 
 struct tengine_graph_stats
 {
@@ -193,9 +191,9 @@ struct tengine_subgraph
 TENGINE_API int tengine_graph_get_subgraph(graph_t graph, int index,
                                            struct tengine_subgraph* out_subgraph);
 
-// What a device counted in the last run of its part. "time" in "ms" is what a device that is
-// simulated took by its own clock, as are the times of its nodes; measured_ms of the part is then
-// what the simulator took. A device that is what it says does not count it.
+// A counter of a device in the last run of its part. "time" in "ms" is the time of a simulated
+// device by its own clock, as are the times of its nodes; measured_ms of the part is then the time
+// of the simulator. Real devices do not have this counter.
 struct tengine_counter
 {
     char name[48];  // "weight stall"
@@ -204,15 +202,16 @@ struct tengine_counter
 };
 
 // Fills the first `capacity` of the part's counters and returns how many it has: 0 for a device
-// that counts nothing, and before the first run. Fails as the above, and with what the device says.
+// that counts nothing, and before the first run. Fails as the above, and with the codes of the
+// device.
 TENGINE_API int tengine_graph_get_counters(graph_t graph, int subgraph,
                                            struct tengine_counter* counters, int capacity);
 
-// Threads that the CPU runs the graph with: what prerun_graph_multithread was asked for, or one for
-// each core it may use when that was 0 or more than these. Fails as the above.
+// Threads that the CPU runs the graph with: as given to prerun_graph_multithread, or one for each
+// core it may use when that was 0 or more than these. Fails as the above.
 TENGINE_API int tengine_graph_get_thread_number(graph_t graph);
 
-// Name of the scheduler that walks the parts ("sync"). Fails as the above.
+// Name of the scheduler that runs the parts ("sync"). Fails as the above.
 TENGINE_API const char* tengine_graph_get_scheduler(graph_t graph);
 
 // ---- Memory ----
@@ -225,15 +224,15 @@ struct tengine_graph_memory
     // Constants of the model, prepared or not.
     int64_t mapped_bytes;    // in mapped files: pages of the system's file cache, which come into
                              // memory when they are read and may be dropped again; also the zeroes
-                             // of a tmfile without values, pages that nobody has written
+                             // of a tmfile without values, pages that were never written
     int64_t owned_bytes;     // in memory of the library
     int64_t borrowed_bytes;  // in memory of the program, which gave the model or the buffers there
 
     int64_t value_bytes;  // inputs that set_tensor_data copied, and results of the last run whose
-                          // shapes only the run could tell
+                          // shapes depended on data
 
     // These are 0 unless the graph is prepared: before prerun_graph and after postrun_graph.
-    int64_t derived_bytes;  // constants that the preparation made: folded, merged, converted
+    int64_t derived_bytes;  // constants computed by prerun: folded, merged, converted
     int64_t border_bytes;   // planned memory of results and of what parts hand to each other
     int64_t device_bytes;   // sum over the devices
 
@@ -244,8 +243,8 @@ struct tengine_graph_memory
 };
 
 // What the graph holds now. `size` is sizeof *out_memory: a later version of the library, which may
-// add members at the end, fills as much. Fails with TENGINE_ESTATE (running), TENGINE_EINVAL (NULL,
-// a size of 0), and with what a device says.
+// add members at the end, fills only that much. Fails with TENGINE_ESTATE (running), TENGINE_EINVAL
+// (NULL, a size of 0), and with the codes of devices.
 TENGINE_API int get_graph_memory(graph_t graph, struct tengine_graph_memory* out_memory,
                                  size_t size);
 
@@ -254,12 +253,12 @@ struct tengine_device_memory
 {
     const char* device;
     int subgraph_number;     // parts that it runs; 0 unless the graph is prepared, as all below
-    int unknown_number;      // of these, parts of which `compiled_bytes` lacks what is not known
+    int unknown_number;      // of these, parts whose memory is unknown and not in `compiled_bytes`
     int64_t compiled_bytes;  // packed weights, programs, and the like
     int64_t arena_bytes;     // tensors inside its parts, and scratch
     int64_t tensor_bytes;    // tensors of its parts that have memory of their own: copies of
                              // constants and borders for a part that is watched
-                             // (run.watchdog_ms), and those whose shapes only a run could tell
+                             // (run.watchdog_ms), and those whose shapes depend on data
 };
 
 // `index` counts the device_number devices in the order they are asked, the CPU last. Fails as

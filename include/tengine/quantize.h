@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantising a float model. The program calibrates: it runs the model on samples and finds the
 // range of each tensor's values. The library knows what it computes in int8, and inserts the pairs
-// of QuantizeLinear and DequantizeLinear. `tengine quantize` is written on this. The rules of
-// c_api.h for results, errors, ownership and threads hold here.
+// of QuantizeLinear and DequantizeLinear. `tengine quantize` uses this. The rules of c_api.h for
+// results, errors, ownership and threads hold here.
 #pragma once
 
 #include "tengine/c_api.h"
@@ -19,7 +19,7 @@ struct tengine_quantized_layer
     const char* const* operators;  // of each
     int node_number;
     const char* tensor;  // the first result
-    int stands_alone;    // 0: quantised only because all that it reads is
+    int stands_alone;    // 0: quantised only because all its inputs are
 };
 
 // A tensor that is quantised as int8: real = scale x (stored - zero_point).
@@ -28,12 +28,12 @@ struct tengine_quantized_tensor
     const char* name;  // of the model
     float scale;
     int zero_point;
-    const char* dequantized;  // the float tensor of the new graph that holds what is left of it
+    const char* dequantized;  // the float tensor of the new graph with its dequantised values
 };
 
-// What is to be quantised, and how. Members that are not needed are 0 or NULL. The functions are
-// called by tengine_graph_quantize before it returns, on its thread, with `user`. What they are
-// given lives until they return. They must not use the graph.
+// What to quantise, and how. Unused members are 0 or NULL. tengine_graph_quantize calls the
+// functions before it returns, on its thread, with `user`. Their arguments are valid until they
+// return. They must not use the graph.
 struct tengine_quantization
 {
     int per_channel;  // 1: a weight has a scale for each output channel, otherwise one
@@ -43,7 +43,7 @@ struct tengine_quantization
     int keep_float_number;
     void* user;
     // Required. Gives the range of the values of a tensor that is computed or fed. Returns 1, or 0
-    // if there is no range, as for tensors that are not fp32: every layer that reads or writes the
+    // without a range, as for tensors that are not fp32: every layer that reads or writes the
     // tensor then stays in float. Called once for a tensor, never for a constant.
     int (*get_range)(void* user, const char* tensor, double* low, double* high);
     // Returns 1 to quantise a layer, 0 to leave it in float. Layers come in the order of the graph.
@@ -51,18 +51,18 @@ struct tengine_quantization
     int (*choose)(void* user, const struct tengine_quantized_layer* layer);
     // Gets each tensor that has been quantised, including constants, but not weights and biases.
     void (*take_tensor)(void* user, const struct tengine_quantized_tensor* tensor);
-    // Gets each node that `keep_float` fits.
+    // Gets each node that `keep_float` matches.
     void (*take_kept)(void* user, const char* node);
 };
 
-// A new graph: `graph` in int8, in the QDQ form of ONNX. It runs as it is, in float between the
-// pairs, or in TENGINE_MODE_INT8, and save_graph writes it, as ONNX or as a tmfile of int8 tensors.
-// Its context is that of `graph`, which is not changed and may be destroyed first. Custom kernels
-// stay with `graph`.
+// A new graph: `graph` in int8, in the QDQ form of ONNX. It runs in float between the pairs, or in
+// TENGINE_MODE_INT8, and save_graph writes it, as ONNX or as a tmfile of int8 tensors. Its context
+// is that of `graph`, which is not changed and may be destroyed first. Custom kernels stay with
+// `graph`.
 //
 // `graph` should be in float. Pairs that it already has stay.
 //
-// Batch normalisation behind a convolution becomes part of its weights, also where the convolution
+// Batch normalisation after a convolution becomes part of its weights, also where the convolution
 // stays in float. Activations: one scale and zero point a tensor, scale = (high - low) / 255 with 0
 // inside the range; tensors between which values only move share the smallest range that holds
 // theirs. Weights: -127 to 127 without zero point. Biases: int32, in units of the input's scale
@@ -76,9 +76,9 @@ struct tengine_quantization
 // Thread rule: as every function on the graph; not while it runs. Fails with TENGINE_EINVAL (NULL,
 // no get_range, a negative number, a range that is not finite or whose ends are in the wrong order,
 // a constant with values that are not finite, an input of a graph of Tengine's operators without
-// complete shape), TENGINE_ENOENT (a pattern of keep_float fits no node), TENGINE_ENOTSUP (an opset
-// before 10, scales per channel with one before 13, a build without TENGINE_WITH_PRECISIONS),
-// TENGINE_EOPERATOR (an operator of Tengine that ONNX does not have).
+// complete shape), TENGINE_ENOENT (a pattern of keep_float matches no node), TENGINE_ENOTSUP (an
+// opset before 10, scales per channel with one before 13, a build without TENGINE_WITH_PRECISIONS),
+// TENGINE_EOPERATOR (an operator of Tengine without an ONNX equivalent).
 TENGINE_API graph_t tengine_graph_quantize(graph_t graph, const struct tengine_quantization* how);
 
 #ifdef __cplusplus
