@@ -181,8 +181,8 @@ typedef struct interface
     // clock as "time" in "ms", and measure() is by that clock too: reports then do not take the
     // time of run() for its own.
     int (*count)(struct device* device, struct subgraph* subgraph, struct vector* out_counters);
-    // (optional) The run that is under way was given up (option run.watchdog_ms): it should return
-    // soon, whatever it returns. Once, from another thread than run's.
+    // (optional) The pre_run or run that is under way was given up (options prerun.watchdog_ms and
+    // run.watchdog_ms): it should return soon, whatever it returns. Once, from another thread.
     void (*cancel)(struct device* device, struct subgraph* subgraph);
     // (optional) What the part holds now; called between runs. `out_memory` comes in as zeroes.
     // NULL: reports show subgraph->plan_bytes as the arena and say that the rest is not known.

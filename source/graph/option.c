@@ -74,6 +74,13 @@ static const ir_option_t option_table[] = {
      .highest = 1 << 24,
      .help = "MiB of constants that prerun_graph may compute from those of the model; the rest is "
              "computed in every run; 0: 64 plus 16 times the model's constants"},
+    {.key = "prerun.watchdog_ms",
+     .initial = "0",
+     .lowest = 0,
+     .highest = 86400000,
+     .whole = true,
+     .help = "milliseconds after which the CPU gets a part that a device has not compiled; 0: "
+             "never"},
     {.key = "run.watchdog_ms",
      .initial = "0",
      .lowest = 0,

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduler/compiled.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "graph/context.h"
 #include "graph/graph.h"
+#include "graph/option.h"
+#include "module/module.h"
 #include "optimizer/optimizer.h"
 #include "scheduler/exchange.h"
 #include "scheduler/failure.h"
+#include "scheduler/watchdog.h"
 
 int fail_ir_compiled(const ir_compiled_t* compiled, const char* entry, int status)
 {
@@ -15,10 +20,17 @@ int fail_ir_compiled(const ir_compiled_t* compiled, const char* entry, int statu
     return fail_ir_entry(subgraph->device, entry, compiled->part_index, subgraph->node_num, status);
 }
 
-static void* find_options(const struct graph* graph, const struct device* device)
+static const ir_context_device_t* find_entry(const struct graph* graph, const struct device* device)
 {
     const ir_context_t* context = graph->attribute->context;
-    const ir_context_device_t* entry = context ? find_ir_context_device(context, device) : NULL;
+    return context ? find_ir_context_device(context, device) : NULL;
+}
+
+static void* find_options(const ir_compiled_t* compiled)
+{
+    const struct subgraph* subgraph = compiled->subgraph;
+    if (compiled->isolated) return compiled->options;
+    const ir_context_device_t* entry = find_entry(subgraph->graph, subgraph->device);
     return entry ? entry->options : NULL;
 }
 
@@ -31,11 +43,37 @@ static int enter_device(ir_compiled_t* compiled)
     tengine_error_clear();
     int status = allocator->allocate ? allocator->allocate(device, subgraph) : 0;
     if (status != 0) return fail_ir_compiled(compiled, "allocate", status);
-    status = device->interface->pre_run(device, subgraph, find_options(subgraph->graph, device));
+    status = device->interface->pre_run(device, subgraph, find_options(compiled));
+    compiled->entered = status == 0;
     if (status == 0) return TENGINE_OK;
     status = fail_ir_compiled(compiled, "pre_run", status);
     if (allocator->release) allocator->release(device, subgraph);
     return status;
+}
+
+static int find_timeout(const struct subgraph* part, const struct device* device)
+{
+    if (device == find_default_device()) return 0;
+    return (int)get_ir_context_number(part->graph->attribute->context, "prerun.watchdog_ms");
+}
+
+// Once *out_blame is IR_BLAME_HANG, `compiled` is no longer the caller's.
+static int enter_in_time(ir_compiled_t* compiled, int timeout_ms, ir_blame_t* out_blame)
+{
+    struct device* device = compiled->subgraph->device;
+    const int part_index = compiled->part_index, node_num = compiled->subgraph->node_num;
+    bool hung = false;
+    ir_watch_t* watch;
+    int status;
+    if (timeout_ms == 0) {
+        status = enter_device(compiled);
+    } else {
+        TENGINE_RETURN_IF_ERROR(create_ir_watch(compiled, timeout_ms, enter_device, &watch));
+        status = call_ir_watch(watch, &hung);
+        if (!hung) destroy_ir_watch(watch);
+    }
+    if (status < 0) *out_blame = hung ? IR_BLAME_HANG : IR_BLAME_DEVICE;
+    return hung ? fail_ir_entry(device, "pre_run", part_index, node_num, status) : status;
 }
 
 static int check_border(const struct tensor* now, const struct tensor* planned)
@@ -79,8 +117,21 @@ static int allocate_borders(struct graph* graph, const int32_t* tensors, int num
     return TENGINE_OK;
 }
 
-static int isolate(struct subgraph* subgraph)
+static int copy_options(ir_compiled_t* compiled, const ir_context_device_t* entry)
 {
+    if (!entry || !entry->options) return TENGINE_OK;
+    compiled->options = alloc_memory(entry->option_size);
+    if (!compiled->options)
+        return tengine_error_set(TENGINE_ENOMEM, "no memory for the options of '%s'",
+                                 entry->device->name);
+    memcpy(compiled->options, entry->options, entry->option_size);
+    return TENGINE_OK;
+}
+
+static int isolate(ir_compiled_t* compiled)
+{
+    struct subgraph* subgraph = compiled->subgraph;
+    TENGINE_RETURN_IF_ERROR(copy_options(compiled, find_entry(subgraph->graph, subgraph->device)));
     TENGINE_RETURN_IF_ERROR(
         allocate_borders(subgraph->graph, subgraph->input_tensor_list, subgraph->input_num));
     return allocate_borders(subgraph->graph, subgraph->output_tensor_list, subgraph->output_num);
@@ -92,7 +143,7 @@ static int fill(ir_compiled_t* compiled, const struct subgraph* part, struct dev
     compiled->part_index = part->index;
     compiled->isolated = isolated;
     TENGINE_RETURN_IF_ERROR(detach_ir_subgraph(part, device, isolated, &compiled->subgraph));
-    if (isolated) TENGINE_RETURN_IF_ERROR(isolate(compiled->subgraph));
+    if (isolated) TENGINE_RETURN_IF_ERROR(isolate(compiled));
     if (!part->graph->run_options->profile) return TENGINE_OK;
     compiled->node_ns = alloc_memory(sizeof *compiled->node_ns * (size_t)part->node_num);
     return compiled->node_ns ? TENGINE_OK
@@ -103,23 +154,22 @@ static int fill(ir_compiled_t* compiled, const struct subgraph* part, struct dev
 static void discard(ir_compiled_t* compiled)
 {
     if (compiled->subgraph) destroy_ir_graph(compiled->subgraph->graph);
+    free_memory(compiled->options);
     free_memory(compiled->node_ns);
     free_memory(compiled);
 }
 
 int compile_ir_part(const struct subgraph* part, struct device* device, bool isolated,
-                    ir_compiled_t** out_compiled, bool* out_refused)
+                    ir_compiled_t** out_compiled, ir_blame_t* out_blame)
 {
-    *out_refused = false;
+    const int timeout_ms = find_timeout(part, device);
+    *out_blame = IR_BLAME_CORE;
     ir_compiled_t* compiled = alloc_memory(sizeof *compiled);
     if (!compiled) return tengine_error_set(TENGINE_ENOMEM, "no memory for a compiled part");
-    int status = fill(compiled, part, device, isolated);
-    if (status == TENGINE_OK) {
-        status = enter_device(compiled);
-        *out_refused = status < 0;
-    }
+    int status = fill(compiled, part, device, isolated || timeout_ms > 0);
+    if (status == TENGINE_OK) status = enter_in_time(compiled, timeout_ms, out_blame);
     if (status < 0) {
-        discard(compiled);
+        if (*out_blame != IR_BLAME_HANG) discard(compiled);
         return status;
     }
     status = check_borders(compiled, part);
@@ -127,7 +177,7 @@ int compile_ir_part(const struct subgraph* part, struct device* device, bool iso
         ir_failure_t failure;
         keep_ir_failure(&failure);
         close_ir_compiled(compiled);
-        *out_refused = true;
+        *out_blame = IR_BLAME_DEVICE;
         return raise_ir_failure(&failure);
     }
     *out_compiled = compiled;
@@ -208,6 +258,10 @@ int close_ir_compiled(ir_compiled_t* compiled)
     if (!compiled) return TENGINE_OK;
     struct subgraph* subgraph = compiled->subgraph;
     struct device* device = subgraph->device;
+    if (!compiled->entered) {
+        discard(compiled);
+        return TENGINE_OK;
+    }
     tengine_error_clear();
     int status = device->interface->post_run(device, subgraph);
     if (status != 0) status = fail_ir_compiled(compiled, "post_run", status);

@@ -14,16 +14,26 @@ typedef struct compiled
     struct subgraph* subgraph;  // all nodes of subgraph->graph; subgraph->device runs it
     int part_index;             // in the execution graph, for sentences
     bool isolated;              // see compile_ir_part()
+    bool entered;               // pre_run has succeeded
+    void* options;              // isolated: a copy of the device's option struct, or NULL
     int64_t begin_ns;           // of the run under way
     int64_t run_ns;             // time of the last run
     int64_t* node_ns;           // the same of each node, -1 where it is not known; NULL: no profile
 } ir_compiled_t;
 
-// Lets `device` compile a part. `isolated`: the graph has its own copies of constants and memory of
-// its own at the borders, so that a call that never returns touches nothing else. When the device
-// is what failed, *out_refused is true, and its failure has been recorded.
+// Who is to blame for a failure, which has been recorded.
+typedef enum ir_blame
+{
+    IR_BLAME_CORE,    // or nobody: there was no failure
+    IR_BLAME_DEVICE,  // its pre_run failed
+    IR_BLAME_HANG     // its pre_run did not return in time
+} ir_blame_t;
+
+// Lets `device` compile a part, in the time of option prerun.watchdog_ms. `isolated`: the graph has
+// its own copies of constants and memory of its own at the borders, so that a call that never
+// returns touches nothing else; it has them too when the time of pre_run is limited.
 int compile_ir_part(const struct subgraph* part, struct device* device, bool isolated,
-                    ir_compiled_t** out_compiled, bool* out_refused);
+                    ir_compiled_t** out_compiled, ir_blame_t* out_blame);
 
 // One run, and in two steps where can_start_ir_compiled(). They return what the device does: not 0
 // is a failure, recorded or not.
@@ -41,11 +51,11 @@ int count_ir_compiled(const ir_compiled_t* compiled, struct vector* out_counters
 // Like fail_ir_entry() for an entry of the device that compiled it.
 int fail_ir_compiled(const ir_compiled_t* compiled, const char* entry, int status);
 
-// Before the end of one whose call was given up: by now the context and the execution graph may be
-// gone.
+// For one whose call was given up: the context and the execution graph may be gone before it
+// returns.
 void orphan_ir_compiled(ir_compiled_t* compiled);
 
-// post_run, then frees everything whatever it returns. NULL is allowed.
+// post_run, if pre_run has succeeded, then frees everything whatever it returns. NULL is allowed.
 int close_ir_compiled(ir_compiled_t* compiled);
 
 #ifdef __cplusplus

@@ -9,17 +9,18 @@
 #include "scheduler/runner.h"
 #include "scheduler/session.h"
 
-// After a device could not compile a part, which has been recorded.
-static int repair(struct graph* execution, int index)
+// After a device could not compile a part, which has been recorded. One that hangs is not asked
+// again: each half would take as long.
+static int repair(struct graph* execution, int index, ir_blame_t blame)
 {
     const struct subgraph* part = get_ir_graph_subgraph(execution, index);
     ir_failure_t failure;
     keep_ir_failure(&failure);
-    if (part->node_num > 1) {
+    if (part->node_num > 1 && blame != IR_BLAME_HANG) {
         TLOG_INFO("%s; trying again with halves of the part", failure.message);
         return halve_ir_subgraph(execution, index);
     }
-    TLOG_INFO("%s; the node goes to %s", failure.message, find_default_device()->name);
+    TLOG_INFO("%s; its nodes go to %s", failure.message, find_default_device()->name);
     return redirect_ir_subgraph(execution, index, IR_REASON_COMPILE, failure.message);
 }
 
@@ -29,13 +30,13 @@ static int compile_for_devices(struct graph* execution)
     for (int i = 0; i < get_vector_num(execution->subgraph_list);) {
         TENGINE_RETURN_IF_ERROR(check_ir_cancelled(execution));
         struct subgraph* part = get_ir_graph_subgraph(execution, i);
-        bool refused = false;
+        ir_blame_t blame = IR_BLAME_CORE;
         const bool is_default = part->device == find_default_device();
-        const int status = is_default ? TENGINE_OK : open_ir_runner(part, &refused);
+        const int status = is_default ? TENGINE_OK : open_ir_runner(part, &blame);
         if (status == TENGINE_OK)
             ++i;
-        else if (refused)
-            TENGINE_RETURN_IF_ERROR(repair(execution, i));
+        else if (blame != IR_BLAME_CORE)
+            TENGINE_RETURN_IF_ERROR(repair(execution, i, blame));
         else
             return status;
     }
@@ -56,8 +57,8 @@ int prepare_ir_parts(struct graph* execution)
     for (int i = 0; i < get_vector_num(execution->subgraph_list); ++i) {
         TENGINE_RETURN_IF_ERROR(check_ir_cancelled(execution));
         struct subgraph* part = get_ir_graph_subgraph(execution, i);
-        bool refused;
-        if (!part->core->runner) TENGINE_RETURN_IF_ERROR(open_ir_runner(part, &refused));
+        ir_blame_t blame;
+        if (!part->core->runner) TENGINE_RETURN_IF_ERROR(open_ir_runner(part, &blame));
         TENGINE_RETURN_IF_ERROR(claim_part(execution, part));
         part->core->measured_ns = -1;
     }

@@ -46,16 +46,17 @@ static int find_timeout(const struct subgraph* part)
     return (int)get_ir_context_number(part->graph->attribute->context, "run.watchdog_ms");
 }
 
-static int fill_runner(ir_runner_t* runner, bool* out_refused)
+static int fill_runner(ir_runner_t* runner, ir_blame_t* out_blame)
 {
     struct subgraph* part = runner->part;
     const int timeout = find_timeout(part);
     ir_compiled_t* compiled;
-    TENGINE_RETURN_IF_ERROR(
-        compile_ir_part(part, part->device, timeout > 0, &compiled, out_refused));
+    TENGINE_RETURN_IF_ERROR(compile_ir_part(part, part->device, timeout > 0, &compiled, out_blame));
     use_compiled(runner, compiled);
     part->plan_bytes = compiled->subgraph->plan_bytes;
-    if (timeout > 0) TENGINE_RETURN_IF_ERROR(create_ir_watch(compiled, timeout, &runner->watch));
+    if (timeout > 0)
+        TENGINE_RETURN_IF_ERROR(
+            create_ir_watch(compiled, timeout, run_ir_compiled, &runner->watch));
     if (!compiled->node_ns) return TENGINE_OK;
     runner->node_ns = alloc_memory(sizeof *runner->node_ns * (size_t)part->node_num);
     if (!runner->node_ns) return tengine_error_set(TENGINE_ENOMEM, "no memory for a profile");
@@ -73,9 +74,9 @@ static int release_runner(ir_runner_t* runner)
     return status;
 }
 
-int open_ir_runner(struct subgraph* part, bool* out_refused)
+int open_ir_runner(struct subgraph* part, ir_blame_t* out_blame)
 {
-    *out_refused = false;
+    *out_blame = IR_BLAME_CORE;
     const size_t border_num = (size_t)part->input_num + (size_t)part->output_num;
     ir_runner_t* runner = alloc_memory(sizeof *runner + sizeof(ir_border_t) * border_num);
     if (!runner || pthread_mutex_init(&runner->mutex, NULL) != 0) {
@@ -84,7 +85,7 @@ int open_ir_runner(struct subgraph* part, bool* out_refused)
     }
     runner->part = part;
     runner->run_ns = -1;
-    const int status = fill_runner(runner, out_refused);
+    const int status = fill_runner(runner, out_blame);
     if (status < 0) {
         ir_failure_t failure;
         keep_ir_failure(&failure);
@@ -155,10 +156,10 @@ static int compile_for_default(ir_runner_t* runner)
 {
     ir_session_t* session = get_ir_session(runner->part->graph);
     ir_compiled_t* compiled;
-    bool refused;
+    ir_blame_t blame;
     pthread_mutex_lock(&session->mutex);
     const int status =
-        compile_ir_part(runner->part, find_default_device(), false, &compiled, &refused);
+        compile_ir_part(runner->part, find_default_device(), false, &compiled, &blame);
     pthread_mutex_unlock(&session->mutex);
     if (status == TENGINE_OK) use_compiled(runner, compiled);
     return status;

@@ -5,6 +5,7 @@
 // device, and takes the results out. Which parts have a runner: prepare.c.
 #pragma once
 
+#include "scheduler/compiled.h"
 #include "scheduler/frame.h"
 #include "tengine/device.h"
 
@@ -14,9 +15,8 @@ extern "C" {
 
 typedef struct runner ir_runner_t;
 
-// Lets the part's device compile it and sets part->runner. When the device is what failed,
-// *out_refused is true.
-int open_ir_runner(struct subgraph* part, bool* out_refused);
+// Lets the part's device compile it and sets part->runner. *out_blame is as in compile_ir_part().
+int open_ir_runner(struct subgraph* part, ir_blame_t* out_blame);
 
 // post_run of the part; a hung call is left to its thread. Does nothing without a runner.
 int close_ir_runner(struct subgraph* part);

@@ -28,6 +28,7 @@ struct watch
     pthread_cond_t changed;
     watch_state_t state;
     ir_compiled_t* compiled;
+    int (*call)(ir_compiled_t* compiled);
     int timeout_ms;
     int status;  // of the last call
     ir_failure_t failure;
@@ -44,7 +45,7 @@ static void free_watch(ir_watch_t* watch)
 
 static void make_call(ir_watch_t* watch)
 {
-    watch->status = run_ir_compiled(watch->compiled);
+    watch->status = watch->call(watch->compiled);
     keep_ir_failure(&watch->failure);
 }
 
@@ -66,7 +67,6 @@ static void* serve(void* argument)
     const bool abandoned = watch->state == WATCH_ABANDONED;
     pthread_mutex_unlock(&watch->mutex);
     if (abandoned) {
-        orphan_ir_compiled(watch->compiled);
         close_ir_compiled(watch->compiled);
         free_watch(watch);
         atomic_fetch_sub(&hung_calls, 1);
@@ -86,12 +86,14 @@ static int init_condition(pthread_cond_t* condition)
     return status;
 }
 
-int create_ir_watch(ir_compiled_t* compiled, int timeout_ms, ir_watch_t** out_watch)
+int create_ir_watch(ir_compiled_t* compiled, int timeout_ms, int (*call)(ir_compiled_t* compiled),
+                    ir_watch_t** out_watch)
 {
     ir_watch_t* watch = alloc_memory(sizeof *watch);
     if (!watch) goto out_of_memory;
     watch->process = getpid();
     watch->compiled = compiled;
+    watch->call = call;
     watch->timeout_ms = timeout_ms;
     if (pthread_mutex_init(&watch->mutex, NULL) != 0) {
         free_memory(watch);
@@ -141,6 +143,7 @@ int call_ir_watch(ir_watch_t* watch, bool* out_hung)
         atomic_fetch_add(&hung_calls, 1);
         watch->state = WATCH_ABANDONED;
         pthread_detach(watch->thread);
+        orphan_ir_compiled(watch->compiled);
         cancel_ir_compiled(watch->compiled);
         // From here on the thread may free the watch.
         pthread_mutex_unlock(&watch->mutex);

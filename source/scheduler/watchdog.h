@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of a device's run() that may hang: each watched part has a thread that makes them, and
-// whoever waits for it gives up after a time. The thread then owns what it is busy with and frees
-// it when the call returns at last.
+// Calls of a device's pre_run() and run() that may hang: a thread makes them, and whoever waits for
+// it gives up after a time. The thread then owns what it is busy with and frees it when the call
+// returns at last.
 #pragma once
 
 #include "scheduler/compiled.h"
@@ -12,10 +12,12 @@ extern "C" {
 
 typedef struct watch ir_watch_t;
 
-// A thread for runs of `compiled`, which must be isolated (compiled.h) and stays the caller's.
-int create_ir_watch(ir_compiled_t* compiled, int timeout_ms, ir_watch_t** out_watch);
+// A thread that makes `call`, such as run_ir_compiled, for `compiled`, which must be isolated
+// (compiled.h) and stays the caller's.
+int create_ir_watch(ir_compiled_t* compiled, int timeout_ms, int (*call)(ir_compiled_t* compiled),
+                    ir_watch_t** out_watch);
 
-// run_ir_compiled() on that thread; a failure it has recorded is recorded for the caller. When the
+// The call on that thread; a failure it has recorded is recorded for the caller. When the
 // time is over *out_hung is true, EDEVICE is recorded and returned, and neither the watch nor what
 // it watches is the caller's any more.
 int call_ir_watch(ir_watch_t* watch, bool* out_hung);

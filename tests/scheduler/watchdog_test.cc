@@ -73,6 +73,44 @@ TEST_F(WatchdogTest, ARunThatHangsIsDoneByTheDefaultDevice)
     EXPECT_EQ(device_.releases, 1) << "what hung is released by its thread";
 }
 
+TEST_F(WatchdogTest, APartWhoseCompilationHangsGoesToTheDefaultDevice)
+{
+    const LogCapture log;
+    session_.set("run.watchdog_ms", "0");
+    session_.set("prerun.watchdog_ms", "300");
+    device_.script.hang_pre_run_ms = -1;
+    ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
+    EXPECT_GE(wait_hung_calls(0), 1);
+    EXPECT_EQ(device_.hanging, wait_hung_calls(0));
+    const node& first = *session_.execution()->node_list[0];
+    EXPECT_EQ(first.device, find_default_device());
+    ASSERT_EQ(first.core->refusal_num, 1);
+    EXPECT_EQ(first.core->refusal_list[0].verdict.code, IR_REASON_COMPILE);
+    EXPECT_STREQ(first.core->refusal_list[0].verdict.message,
+                 "device 'A', pre_run of part 0 (1 nodes): no return within 300 ms");
+    expect_right_results(1);
+    EXPECT_EQ(device_.runs, 0);
+    // The calls return after the graph and its context are gone.
+    ASSERT_EQ(session_.postrun(), TENGINE_OK);
+    const int hung = device_.hanging;
+    device_.release_hangs();
+    EXPECT_EQ(wait_hung_calls(10000), 0);
+    EXPECT_EQ(device_.post_runs, hung) << "what was compiled too late is given back";
+    EXPECT_EQ(device_.releases, hung);
+}
+
+TEST_F(WatchdogTest, ACompilationInTimeIsAsAlways)
+{
+    session_.set("prerun.watchdog_ms", "60000");
+    ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
+    EXPECT_EQ(session_.execution()->node_list[0]->device, device_.get());
+    expect_right_results(3);
+    device_.fail_pre_run = 1;
+    ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
+    EXPECT_EQ(session_.execution()->node_list[0]->device, find_default_device());
+    expect_right_results(3);
+}
+
 TEST_F(WatchdogTest, ADeviceThatCanBeToldSoIsToldThatARunWasGivenUp)
 {
     const LogCapture log;

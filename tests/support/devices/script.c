@@ -45,6 +45,7 @@ static const script_key_t script_keys[] = {
     SCRIPT_KEY(KIND_WHOLE, status),
     SCRIPT_KEY(KIND_WHOLE, hang_ms),
     SCRIPT_KEY(KIND_WHOLE, hang_run),
+    SCRIPT_KEY(KIND_WHOLE, hang_pre_run_ms),
 };
 
 #define SCRIPT_KEY_NUM (sizeof script_keys / sizeof script_keys[0])

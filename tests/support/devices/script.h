@@ -36,6 +36,7 @@ typedef struct script
     // that does, 0: all.
     int hang_ms;
     int hang_run;
+    int hang_pre_run_ms;  // the same for pre_run
 } script_t;
 
 // For the device's check_option.

@@ -157,6 +157,16 @@ static int call_host(int (*entry)(struct device*, struct subgraph*), struct subg
     return status;
 }
 
+static void hang(scripted_device_t* scripted, int milliseconds)
+{
+    const struct timespec millisecond = {0, 1000000};
+    const int releases = scripted->hang_releases;
+    ++scripted->hanging;
+    for (int i = 0; i != milliseconds && scripted->hang_releases == releases; ++i)
+        thrd_sleep(&millisecond, NULL);
+    --scripted->hanging;
+}
+
 static int pre_run(struct device* device, struct subgraph* part, void* options)
 {
     scripted_device_t* const scripted = self(device);
@@ -167,6 +177,7 @@ static int pre_run(struct device* device, struct subgraph* part, void* options)
     if (scripted->hooks.pre_run) scripted->hooks.pre_run(scripted->hooks.privacy, part, options);
     const int status = check_part(&script, part);
     if (status != TENGINE_OK) return status;
+    if (script.hang_pre_run_ms != 0) hang(scripted, script.hang_pre_run_ms);
 
     scripted_graph_t* compiled = part->device_graph;
     if (!compiled) compiled = calloc(1, sizeof *compiled);
@@ -178,16 +189,6 @@ static int pre_run(struct device* device, struct subgraph* part, void* options)
     compiled->inner = part->device_graph;
     part->device_graph = compiled;
     return host_status;
-}
-
-static void hang(scripted_device_t* scripted, int milliseconds)
-{
-    const struct timespec millisecond = {0, 1000000};
-    const int releases = scripted->hang_releases;
-    ++scripted->hanging;
-    for (int i = 0; i != milliseconds && scripted->hang_releases == releases; ++i)
-        thrd_sleep(&millisecond, NULL);
-    --scripted->hanging;
 }
 
 static int run_part(struct device* device, struct subgraph* part,
