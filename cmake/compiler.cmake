@@ -19,9 +19,9 @@ function(tengine_require_little_endian)
     endforeach()
 endfunction()
 
-# ccache is used when it is there and nobody chose another launcher; nothing depends on it. Paths below
-# the build's folder count as relative ones, so that another build of the same sources, whose generated
-# headers say the same in another folder, finds what this one compiled.
+# ccache is used if it is installed and no other launcher is set; nothing depends on it. Paths below
+# the build's folder count as relative ones, so that another build of the same sources, whose
+# generated headers say the same in another folder, finds what this one compiled.
 function(tengine_use_ccache)
     find_program(TENGINE_CCACHE ccache)
     mark_as_advanced(TENGINE_CCACHE)

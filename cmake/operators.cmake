@@ -18,7 +18,7 @@ function(tengine_select_operators)
     if(unknown)
         list(JOIN unknown ", " unknown)
         message(FATAL_ERROR
-            "TENGINE_OPERATORS: not known here: ${unknown}. Names are those of ONNX (Conv) or begin "
+            "TENGINE_OPERATORS: unknown operators: ${unknown}. Names are those of ONNX (Conv) or begin "
             "with their domain (com.microsoft.QGemm, tengine.Convolution); `tengine inspect "
             "--operators MODEL` prints those of a model.")
     endif()
@@ -71,7 +71,7 @@ macro(tengine_find_operators)
     list(SORT known)
 endmacro()
 
-# One beginning of a row: kind, operator, its name if that is no identifier, and if it is one of
+# One beginning of a row: kind, operator, its name if that is not an identifier, and if it is one of
 # Tengine's its number in the API and in files.
 macro(tengine_read_row row)
     set(domain none)
@@ -105,8 +105,8 @@ function(tengine_read_selection out_names)
     foreach(file IN LISTS TENGINE_OPERATORS_FROM)
         get_filename_component(file ${file} ABSOLUTE BASE_DIR ${PROJECT_SOURCE_DIR})
         if(NOT EXISTS ${file} OR IS_DIRECTORY ${file})
-            message(FATAL_ERROR "TENGINE_OPERATORS_FROM: there is no file ${file}; relative paths "
-                                "begin at the source folder")
+            message(FATAL_ERROR "TENGINE_OPERATORS_FROM: file ${file} does not exist; relative paths "
+                                "start at the source folder")
         endif()
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
         if(file MATCHES "\\.(onnx|tmfile)$")
@@ -131,8 +131,8 @@ function(tengine_read_list out_names file)
         if(NOT line MATCHES "^[A-Za-z0-9_.]+$")
             string(SUBSTRING "${line}" 0 40 line)
             message(FATAL_ERROR
-                "TENGINE_OPERATORS_FROM: ${file} is read as text, and '${line}' is no name of an "
-                "operator. It has one name a line and comments that begin with #; the names of "
+                "TENGINE_OPERATORS_FROM: ${file} is read as text, but '${line}' is not a name of an "
+                "operator. It has one name per line and comments that begin with #; the names of "
                 "models end in .onnx or .tmfile.")
         endif()
     endforeach()
@@ -145,7 +145,7 @@ function(tengine_inspect_operators out_names model)
     if(NOT TENGINE_HOST_PROGRAM)
         message(FATAL_ERROR
             "TENGINE_OPERATORS_FROM: reading ${model} needs a program tengine that runs on this "
-            "machine: give -DTENGINE_HOST_PROGRAM=<path>, or the output of `tengine inspect "
+            "machine: set -DTENGINE_HOST_PROGRAM=<path>, or the output of `tengine inspect "
             "--operators ${model}` as a text file")
     endif()
     execute_process(COMMAND ${TENGINE_HOST_PROGRAM} inspect --operators ${model}

@@ -119,7 +119,7 @@ function(tengine_describe_build settings out_environment)
     set(${out_environment} "${environment}" PARENT_SCOPE)
 endfunction()
 
-# The folders below tests/ that have tests, but for those under a CMakeLists.txt of their own.
+# The folders below tests/ that have tests, except those under a CMakeLists.txt of their own.
 # tests/device/<part> and tests/serializer/<part> count when that part is built.
 function(tengine_find_test_rooms out_rooms)
     file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/tests

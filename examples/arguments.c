@@ -11,13 +11,13 @@ static const char kUsage[] =
     "classify -m MODEL [options] IMAGE...\n"
     "Prints the most probable classes of each image.\n"
     "  -m MODEL     model file: .onnx or .tmfile\n"
-    "  -l LABELS    text file with the name of one class a line\n"
-    "  -g HxW       input height and width, where the model leaves them open\n"
+    "  -l LABELS    text file with one class name per line\n"
+    "  -g HxW       input height and width, if the model leaves them free\n"
     "  -b MEAN      subtracted from pixels (0..255): one number or R,G,B; default 0\n"
-    "  -w SCALE     pixels are multiplied by it afterwards: one number or R,G,B; default 1/255\n"
+    "  -w SCALE     factor applied to pixels afterwards: one number or R,G,B; default 1/255\n"
     "  -k COUNT     classes to print, default 5\n"
     "  -t THREADS   threads, default 1; 0: one for each core\n"
-    "  -r COUNT     runs for each image, default 1; minimum and average time are printed\n"
+    "  -r COUNT     runs for each image, default 1; prints the minimum and average time\n"
     "  -d DEVICES   devices, best first, separated by commas\n"
     "  -v           print which device runs each node\n"
     "  -h           print this text\n";
@@ -38,7 +38,7 @@ static int parse_count(const char* text, int least, const char* what)
 
 static void parse_size(const char* text, int* out_height, int* out_width)
 {
-    static const char kWanted[] = "-g wants HxW, such as 224x224, each 1 to 16384, not";
+    static const char kWanted[] = "-g: expected HxW, e.g. 224x224, each 1 to 16384, not";
     char* end;
     const long height = strtol(text, &end, 10);
     const long width = *end == 'x' ? strtol(end + 1, &end, 10) : 0;
@@ -77,19 +77,19 @@ static void parse_option(int letter, char* value, struct arguments* out)
             parse_size(value, &out->height, &out->width);
             break;
         case 'b':
-            parse_channels(value, out->values.mean, "-b wants a number or R,G,B, not");
+            parse_channels(value, out->values.mean, "-b: expected a number or R,G,B, not");
             break;
         case 'w':
-            parse_channels(value, out->values.scale, "-w wants a number or R,G,B, not");
+            parse_channels(value, out->values.scale, "-w: expected a number or R,G,B, not");
             break;
         case 'k':
-            out->top_k = parse_count(value, 1, "-k wants a number from 1, not");
+            out->top_k = parse_count(value, 1, "-k: expected a number of 1 or more, not");
             break;
         case 't':
-            out->threads = parse_count(value, 0, "-t wants a number from 0, not");
+            out->threads = parse_count(value, 0, "-t: expected a number of 0 or more, not");
             break;
         case 'r':
-            out->repeat = parse_count(value, 1, "-r wants a number from 1, not");
+            out->repeat = parse_count(value, 1, "-r: expected a number of 1 or more, not");
             break;
         case 'd':
             out->devices = value;
@@ -111,16 +111,16 @@ void arguments_parse(int argc, char** argv, struct arguments* out_arguments)
     opterr = 0;
     while ((letter = getopt(argc, argv, ":m:l:g:b:w:k:t:r:d:vh")) != -1) {
         const char text[] = {'-', (char)optopt, '\0'};
-        if (letter == ':') refuse("a value is missing after", text);
-        if (letter == '?') refuse("there is no option", text);
+        if (letter == ':') refuse("missing value after", text);
+        if (letter == '?') refuse("unknown option", text);
         if (letter == 'h') {
             fputs(kUsage, stdout);
             exit(EXIT_SUCCESS);
         }
         parse_option(letter, optarg, out_arguments);
     }
-    if (!out_arguments->model) refuse("no model is named (-m)", "");
-    if (optind == argc) refuse("no image is named", "");
+    if (!out_arguments->model) refuse("missing model (-m)", "");
+    if (optind == argc) refuse("missing image", "");
     out_arguments->images = argv + optind;
     out_arguments->image_count = argc - optind;
 }

@@ -59,12 +59,12 @@ static const char* format_of(const char* path)
 static int check_input(const char* model, int data_type, int dimensions, int channels)
 {
     if (data_type != TENGINE_DT_FP32)
-        return fail("%s: the input has data type %d, wanted is float32 (%d)", model, data_type,
+        return fail("%s: the input has data type %d, expected float32 (%d)", model, data_type,
                     TENGINE_DT_FP32);
     if (dimensions != 4)
-        return fail("%s: the input has %d dimensions, wanted are 4: N, C, H, W", model, dimensions);
+        return fail("%s: the input has %d dimensions, expected 4: N, C, H, W", model, dimensions);
     if (channels != 1 && channels != 3)
-        return fail("%s: the input has %d channels, wanted are 1 (grey) or 3 (colour)", model,
+        return fail("%s: the input has %d channels, expected 1 (grey) or 3 (colour)", model,
                     channels);
     return 0;
 }
@@ -84,7 +84,7 @@ static int shape_input(tensor_t input, const struct arguments* arguments,
     if (arguments->height > 0) shape[2] = arguments->height;
     if (arguments->width > 0) shape[3] = arguments->width;
     if (shape[2] <= 0 || shape[3] <= 0)
-        return fail("%s: the model leaves height or width open, name them with -g HxW", model);
+        return fail("%s: the model leaves height or width free, set them with -g HxW", model);
     if (set_tensor_shape(input, shape, dimensions) < 0) return -1;
     classifier->channels = shape[1];
     classifier->height = shape[2];
@@ -110,7 +110,7 @@ static int size_output(const char* model, struct classifier* classifier)
     const int data_type = get_tensor_data_type(output);
     if (bytes < 0 || data_type < 0) return -1;
     if (data_type != TENGINE_DT_FP32)
-        return fail("%s: the output has data type %d, wanted is float32 (%d)", model, data_type,
+        return fail("%s: the output has data type %d, expected float32 (%d)", model, data_type,
                     TENGINE_DT_FP32);
     classifier->class_count = bytes / (int)sizeof(float);
     if (classifier->class_count == 0) return fail("%s: the output is empty", model);
@@ -152,7 +152,7 @@ static int print_placement(graph_t graph)
     return 0;
 }
 
-// Models end in a softmax or leave it to the program. Values that are no distribution are taken
+// Models end in a softmax or leave it to the program. Values that are not a distribution are taken
 // for logits.
 static void to_probabilities(float* values, int count)
 {

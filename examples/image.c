@@ -187,7 +187,7 @@ static const char cut_short[] = "the file ends before the picture does";
 static const char* describe_failure(const struct source* source)
 {
     if (!image_is_known(source->bytes, source->size))
-        return "no picture of a known type, which are PNG, JPEG, BMP, PGM and PPM";
+        return "unknown picture format: expected PNG, JPEG, BMP, PGM or PPM";
     return source->is_short ? cut_short : stbi_failure_reason();
 }
 

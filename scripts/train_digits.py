@@ -24,7 +24,7 @@ SIDE = 8  # pixels; every pixel is an integer 0..FULL_INK
 FULL_INK = 16
 DATA_CREDIT = ("Optical Recognition of Handwritten Digits, E. Alpaydin and C. Kaynak, 1998, "
                "UCI Machine Learning Repository, doi:10.24432/C50P49, CC BY 4.0")
-# The images come form by form: the same 130 or so digits (0..9 three times, then mixed) begin anew
+# The images come form by form: the same 130 or so digits (0..9 three times, then mixed) start over
 # fourteen times. The last three forms start here, so no form is on both sides of the split.
 HELD_OUT_START = 1415
 

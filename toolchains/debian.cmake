@@ -14,7 +14,7 @@ list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TENGINE_SYSROOT)
 set(emulated_root /usr/${TENGINE_TRIPLET})
 if(TENGINE_SYSROOT)
     if(NOT IS_DIRECTORY ${TENGINE_SYSROOT}/usr/include)
-        message(FATAL_ERROR "TENGINE_SYSROOT is ${TENGINE_SYSROOT}, where there is no usr/include; "
+        message(FATAL_ERROR "TENGINE_SYSROOT is ${TENGINE_SYSROOT}, which has no usr/include; "
                             "scripts/sysroot makes such a directory")
     endif()
     set(CMAKE_SYSROOT ${TENGINE_SYSROOT})

@@ -48,7 +48,7 @@ set(CMAKE_CXX_FLAGS_INIT "${cpu_flags}")
 list(APPEND CMAKE_FIND_ROOT_PATH ${libraries})
 if(sysroot)
     if(NOT IS_DIRECTORY ${sysroot}/usr/include)
-        message(FATAL_ERROR "${CMAKE_CURRENT_LIST_FILE}: sysroot is ${sysroot}, where there is no "
+        message(FATAL_ERROR "${CMAKE_CURRENT_LIST_FILE}: sysroot is ${sysroot}, which has no "
                             "usr/include")
     endif()
     set(CMAKE_SYSROOT ${sysroot})

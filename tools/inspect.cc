@@ -65,7 +65,7 @@ void print_tensors(const char* role, const std::vector<Tensor>& tensors)
     }
 }
 
-// Behind a shape that was settled stands the model's own.
+// A settled shape is followed by the model's own.
 void print_inputs(const Report& report)
 {
     for (size_t i = 0; i < report.inputs.size(); ++i) {

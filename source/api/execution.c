@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API, group Execution: prepare, run, wait, release, threads, events. The work is done behind
+// C API, group Execution: prepare, run, wait, release, threads, events. The work is done in
 // scheduler/scheduler.h.
 #include "api/check.h"
 #include "api/custom_kernel.h"
@@ -76,10 +76,10 @@ static int check_inputs(struct graph* graph, const char* function)
     if (!unlisted) return TENGINE_OK;
     const char* name = get_ir_graph_tensor(graph, unlisted->core->source_index)->name;
     postrun_ir_graph(graph);
-    return tengine_error_set(TENGINE_EGRAPH,
-                             "%s: tensor '%s' is an input, but no node that set_graph_input_node "
-                             "was given writes it",
-                             function, name);
+    return tengine_error_set(
+        TENGINE_EGRAPH,
+        "%s: tensor '%s' is an input, but not an output of a node of set_graph_input_node",
+        function, name);
 }
 
 // Custom kernels that the new preparation has no use for, or all of them after a failure, are not

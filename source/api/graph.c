@@ -132,7 +132,7 @@ static void release_graph(api_graph_t* graph)
     free_memory(graph);
 }
 
-// Puts a graph into the table; NULL when there is no memory, and the graph stays the caller's.
+// Puts a graph into the table; NULL when memory runs out, and the graph stays the caller's.
 static api_graph_t* enter_graph(struct graph* graph, struct context* context)
 {
     api_graph_t* entry = alloc_memory(sizeof *entry);

@@ -217,8 +217,8 @@ static const ir_method_t* require_operator(int index, const char* function)
     if (check_initialised(function) < 0) return NULL;
     const ir_method_t* method = find_operator(index, &number);
     if (!method)
-        tengine_error_set(TENGINE_ERANGE, "%s: index %d, but there are %d operators", function,
-                          index, number);
+        tengine_error_set(TENGINE_ERANGE, "%s: index %d is out of range: there are %d operators",
+                          function, index, number);
     return method;
 }
 

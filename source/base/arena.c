@@ -170,10 +170,10 @@ void return_arena_block(arena_t* arena, void* memory)
     uint32_t size = header->size;
     arena->used -= size;
     header->used = 0;
-    const uint32_t behind = block + size;
-    if (!header_of(arena, behind)->used) {
-        unlist_block(arena, behind);
-        size += header_of(arena, behind)->size;
+    const uint32_t next = block + size;
+    if (!header_of(arena, next)->used) {
+        unlist_block(arena, next);
+        size += header_of(arena, next)->size;
     }
     const uint32_t before = block - header->previous;
     if (before != block && !header_of(arena, before)->used) {

@@ -102,7 +102,7 @@ static int find_target(const char* path, target_t* out_target)
     return faccessat(AT_FDCWD, out_target->path, W_OK, AT_EACCESS) == 0 ? TENGINE_OK : fail(path);
 }
 
-// A file in the target's folder that was not there before, and that cannot be somebody's link:
+// A file in the target's folder that was not there before, and that cannot be a planted link:
 // O_EXCL takes neither. Its descriptor, or -1 with errno.
 static int create_unfinished(const target_t* target, char out_path[PATH_MAX + 64])
 {

@@ -30,8 +30,8 @@ static int check_count(const struct node* node, const char* what, int number, in
     if (maximum < 0)
         return fail_node(node, TENGINE_EGRAPH, "%d %s, expected at least %d", number, what,
                          minimum);
-    return fail_node(node, TENGINE_EGRAPH, "%d %s, opset %d takes %d to %d", number, what,
-                     node->op.version, minimum, maximum);
+    return fail_node(node, TENGINE_EGRAPH, "%d %s, expected %d to %d in opset %d", number, what,
+                     minimum, maximum, node->op.version);
 }
 
 // Whether a required parameter that has its default may have been set to it: a number, unless the

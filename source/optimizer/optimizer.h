@@ -41,9 +41,9 @@ int detach_ir_subgraph(const struct subgraph* part, struct device* device, bool 
                        struct subgraph** out_subgraph);
 
 // Repairs of a split whose part `index` a device could not compile; borders and indices are made
-// anew. halve: the part becomes two on the same device, the first half of its nodes and the second,
-// which follows it; it must have two nodes. redirect: the default device gets the part, and each of
-// its nodes remembers the refusal. EOPERATOR when the default device does not take a node,
+// again. halve: the part becomes two on the same device, the first half of its nodes and the
+// second, which follows it; it must have two nodes. redirect: the default device gets the part, and
+// each of its nodes remembers the refusal. EOPERATOR when the default device does not take a node,
 // EFALLBACK when the context does not allow it.
 int halve_ir_subgraph(struct graph* execution, int index);
 int redirect_ir_subgraph(struct graph* execution, int index, int reason, const char* message);

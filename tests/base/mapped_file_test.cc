@@ -54,7 +54,7 @@ TEST_F(MappedFileTest, AFileThatEndsEarlyIsAnError)
 {
     const char* path = "/sys/kernel/mm/transparent_hugepage/enabled";
     std::error_code ignored;
-    if (fs::file_size(path, ignored) != 4096) GTEST_SKIP() << "there is no such file here";
+    if (fs::file_size(path, ignored) != 4096) GTEST_SKIP() << "no such file here";
     EXPECT_EQ(read_whole_file(path, &file_), TENGINE_EIO);
     EXPECT_NE(std::string(tengine_error_message()).find("truncated to"), std::string::npos)
         << tengine_error_message();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/replace_file.h: what becomes of the file, of what is beside it, and of what is no file.
+// base/replace_file.h: what becomes of the file, of what is beside it, and of what is not a file.
 #include "base/replace_file.h"
 
 #include <fcntl.h>
@@ -122,7 +122,7 @@ TEST_F(ReplaceFile, WhatIsNoRegularFileIsRefused)
     expect_refused(path("link"), "it is a folder");
     const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
     if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0)
-        GTEST_SKIP() << "there is no terminal to be had";
+        GTEST_SKIP() << "no terminal available";
     fs::create_symlink(ptsname(terminal), path("terminal"));
     expect_refused(path("terminal"), "it is a device");
     EXPECT_TRUE(fs::is_symlink(path("terminal")));
@@ -147,7 +147,7 @@ TEST_F(ReplaceFile, LinksLeadToTheFile)
     expect_refused(path("ring"), "symbolic links");
 }
 
-// Somebody who may write to the folder too cannot have the bytes sent elsewhere.
+// Another user with write access to the folder cannot redirect the bytes.
 TEST_F(ReplaceFile, APlantedLinkIsNotFollowed)
 {
     const std::string victim = make("victim", "old");

@@ -43,7 +43,7 @@ int check_list(const std::string& root, const NotSupportedList& list)
         const std::filesystem::path folder = std::filesystem::path(root) / name;
         if (!std::filesystem::exists(folder.parent_path()) || std::filesystem::exists(folder))
             continue;
-        std::printf("%s is listed (%s), but there is no such test\n", name.c_str(), reason.c_str());
+        std::printf("%s is listed (%s), but does not exist\n", name.c_str(), reason.c_str());
         ++missing;
     }
     return missing == 0 ? 0 : 1;

@@ -116,7 +116,7 @@ Tensor read_output(tensor_t output)
 
 void compare_outputs(graph_t graph, std::vector<Tensor> expected)
 {
-    if (expected.empty()) throw Failure("there is no output_0.pb to compare with");
+    if (expected.empty()) throw Failure("output_0.pb is missing");
     const int number = tengine_graph_get_output_number(graph);
     if (expected.size() != static_cast<size_t>(number))
         throw Failure("the model has " + std::to_string(number) + " outputs, expected are " +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main() of a fuzz target where there is no libFuzzer: on every compiler and processor.
+// The main() of a fuzz target without libFuzzer: on every compiler and processor.
 //     <target> <folder of inputs>…
 // Feeds each file, and each that the target starts from, and what becomes of it by damage that is
 // the same in every run and on every machine. The file that was last named is the one that ended
@@ -69,8 +69,8 @@ void spoil_word(uint8_t* place, size_t size)
     std::memcpy(place, &word, sizeof word);
 }
 
-// Memory that ends at a page nobody may read, so that without a sanitizer too reads beyond the end
-// of an input are seen.
+// Memory that ends at an unreadable page, so that without a sanitizer too reads beyond the end of
+// an input are seen.
 class Room
 {
   public:

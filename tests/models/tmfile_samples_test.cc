@@ -195,7 +195,7 @@ TEST_P(WeightlessTmfile, WithRandomWeightsEqualsItselfInBothFormats)
 }
 
 // How many detections mssd gives depends on its data; it takes one image. Fully connected layers
-// tie the others, but for two, to the size of their images.
+// tie the others, except two, to the size of their images.
 const Sample kSamples[] = {
     {"googlenet", {1, 3, 224, 224}, {2, 3, 224, 224}, {1, 1000, 1, 1}, 1, 85},
     {"inception_v3", {1, 3, 229, 229}, {2, 3, 229, 229}, {1, 1000, 1, 1}, 1, 122},

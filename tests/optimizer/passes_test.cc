@@ -302,7 +302,7 @@ TEST(Passes, ErrorsNameWhatIsWrong)
 
 // ---- what a small file may ask ----
 
-// ConstantOfShape of `bytes` zeroes, in one node, and a node behind it that reads all of them.
+// ConstantOfShape of `bytes` zeroes, in one node, and a node after it that reads all of them.
 void add_zeroes(IrBuilder& source, int64_t bytes)
 {
     source.ints("shape", {bytes / 4});

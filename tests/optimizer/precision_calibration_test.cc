@@ -230,7 +230,7 @@ TEST(PrecisionTable, ThatCannotBeReadIsAnError)
     unlink(pipe.c_str());
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
     net.option("precision.table", pipe);
-    EXPECT_EQ(net.prepare(kInt8), TENGINE_EIO) << "which nobody writes to";
+    EXPECT_EQ(net.prepare(kInt8), TENGINE_EIO) << "which has no writer";
     unlink(pipe.c_str());
     net.option("precision.table", "/dev/zero");
     EXPECT_LT(net.prepare(kInt8), 0);

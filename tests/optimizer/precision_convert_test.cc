@@ -59,7 +59,7 @@ TEST(PrecisionConvert, ConstantsAreConvertedOnceForAllReaders)
     for (int i = 0; i < graph.execution()->tensor_num; ++i)
         EXPECT_FALSE(graph.execution()->tensor_list[i]->tensor_type == TENSOR_TYPE_CONST &&
                      graph.execution()->tensor_list[i]->data_type == TENGINE_DT_FP32)
-            << "nobody reads the originals";
+            << "no node reads the originals";
 }
 
 TEST(PrecisionConvert, WhatTheUserKeepsStaysBetweenCasts)

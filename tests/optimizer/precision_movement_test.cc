@@ -15,14 +15,14 @@ struct Movement
 {
     const char* op;
     std::vector<std::pair<const char*, std::vector<int64_t>>> attributes;
-    std::vector<std::vector<int64_t>> inputs;  // constants behind the data
+    std::vector<std::vector<int64_t>> inputs;  // constants after the data
 };
 
 class MovementTest : public testing::TestWithParam<Movement>
 {
 };
 
-// On the bytes themselves, and with a table behind it when the result has another scale.
+// On the bytes themselves, and with a table after it when the result has another scale.
 TEST_P(MovementTest, WorksOnBytes)
 {
     const Movement& movement = GetParam();
@@ -137,7 +137,7 @@ TEST(PrecisionMovement, AGlobalMaximumIsAWindowOfEverything)
     EXPECT_EQ(graph.operators(), "QuantizeLinear MaxPool");
 }
 
-// x 1 x 2 x 2 x 3, moved without a pair behind, then a product that is quantised.
+// x 1 x 2 x 2 x 3, moved without a pair after it, then a product that is quantised.
 TEST(PrecisionMovement, WithoutAPairTheResultIsQuantisedLikeTheInput)
 {
     PrecisionGraph graph;

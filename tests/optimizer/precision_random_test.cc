@@ -13,7 +13,7 @@ using namespace tengine::test;
 
 constexpr int kValues = 4 * 36;
 
-// Layers of shape 1 x 4 x 6 x 6, each quantised behind, that read any layers before. The bytes of
+// Layers of shape 1 x 4 x 6 x 6, each quantised after it, that read any layers before. The bytes of
 // all are outputs. With `cuts` layers do not read these but inputs of bytes, <name>_given: then
 // every layer stands for itself.
 class RandomNet
@@ -148,7 +148,7 @@ class RandomNet
 };
 
 // A float run of the single layers on the bytes that the integer run made of the whole makes the
-// same bytes, but for a step: errors of layers cannot add up.
+// same bytes, except for a step: errors of layers cannot add up.
 TEST(PrecisionRandom, EveryLayerIsWithinAStepOfTheExactResult)
 {
     int64_t values = 0, equal = 0;

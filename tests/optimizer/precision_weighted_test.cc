@@ -137,7 +137,7 @@ TEST(PrecisionWeighted, ABiasThatDoesNotFitLeavesTheNodeInFloat)
     EXPECT_EQ(graph.run(kInt8), expected);
     EXPECT_NE(graph.operators().find(" Conv "), std::string::npos);
     EXPECT_EQ(get_ir_node_input(graph.find("c"), 1)->tensor_type, TENSOR_TYPE_CONST)
-        << "weights that nobody took as bytes are folded";
+        << "weights that no node took as bytes are folded";
 }
 
 TEST(PrecisionWeighted, QuantisersThatDisagreeLeaveTheNodeInFloat)
@@ -205,7 +205,7 @@ TEST(PrecisionWeighted, AGemmWithFactorsStaysInFloat)
     }
 }
 
-// A column of as many values as there are results is no list of biases.
+// A column of as many values as there are results is not a list of biases.
 TEST(PrecisionWeighted, AColumnAsAddendStaysInFloat)
 {
     PrecisionGraph graph;

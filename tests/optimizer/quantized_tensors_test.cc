@@ -213,7 +213,7 @@ TEST(QuantizedTensors, WhatIsAlsoReadInFloatStays)
     EXPECT_EQ(find_tensor(made, "q")->quant_param_num, 1);
 }
 
-// Without absorption: nothing in front of or behind it is Tengine's.
+// Without absorption: nothing before or after it is Tengine's.
 TEST(QuantizedTensors, NodesWithoutTengineAroundStay)
 {
     IrBuilder builder;

@@ -76,7 +76,7 @@ class SplitFaultTest : public testing::Test
             names += execution()->node_list[i]->device->name + std::string(" ");
         return names;
     }
-    // Why the device did not get the node; a verdict of YES when there is no refusal.
+    // Why the device did not get the node; a verdict of YES without a refusal.
     ir_verdict_t refusal(const char* node_name, TestDevice& device)
     {
         const node* found = find_node(execution(), node_name);

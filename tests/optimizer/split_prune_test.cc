@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pruning on graphs of many parts: nobody is asked twice, and the order of nodes does not matter.
-// Single parts, with their reasons, are in split_fault_test.cc.
+// Pruning on graphs of many parts: no device is asked twice, and the order of nodes does not
+// matter. Single parts, with their reasons, are in split_fault_test.cc.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>

@@ -64,7 +64,7 @@ class SplitReport : public testing::Test
     ir_context_t* context = create_ir_context("test");
 };
 
-// 2x3 times 3x4 is 24 multiply-accumulates, behind it 2x4 times 4x1: 8.
+// 2x3 times 3x4 is 24 multiply-accumulates, after it 2x4 times 4x1: 8.
 void build_products(IrBuilder* source)
 {
     source->input("x", {2, 3});

@@ -14,7 +14,7 @@ using namespace tengine::test;
 
 using GraphOwner = std::unique_ptr<graph, void (*)(graph*)>;
 
-// x → NonZero → "indices", of which nobody knows the number before the run.
+// x → NonZero → "indices", whose count is unknown before the run.
 void add_indices(IrBuilder& source)
 {
     source.input("x", {1, 2});
@@ -83,7 +83,7 @@ TEST(Types, AnOutputIsWhatTheModelDeclares)
         if (!real) continue;
         EXPECT_EQ(tengine_error_code(), TENGINE_EGRAPH);
         EXPECT_STREQ(tengine_error_message(),
-                     "the model declares output 'y' as fp32, but its nodes give int64");
+                     "the model declares output 'y' as fp32, but its nodes compute int64");
     }
 }
 

@@ -170,7 +170,7 @@ TEST(SchedulerContract, PartsThatDoNotNeedEachOtherMayRunAtOnce)
     EXPECT_EQ(unregister_scheduler(&table), TENGINE_OK);
 }
 
-// A scheduler with a single run that goes on behind run().
+// A scheduler with a single run that goes on after run().
 struct Background
 {
     static inline std::thread thread;

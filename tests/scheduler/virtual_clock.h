@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clock for devices that only sleep. It stands still while anybody has something to do, and jumps
-// to the next end of a sleep when all devices sleep, or when nothing happens any more. What devices
-// do at the same time can so be told without measuring this machine.
+// A clock for devices that only sleep. It stands still while any thread has work, and jumps to the
+// next end of a sleep when all devices sleep, or when nothing happens any more. What devices do at
+// the same time can so be told without measuring this machine.
 #pragma once
 
 #include <condition_variable>

@@ -180,7 +180,7 @@ int check_declared_type(const graph& graph, int index)
         made.data_type == declared.data_type)
         return TENGINE_OK;
     return tengine_error_set(
-        TENGINE_EGRAPH, "the model declares output '%s' as %s, but its nodes give %s",
+        TENGINE_EGRAPH, "the model declares output '%s' as %s, but its nodes compute %s",
         declared.name, get_data_type_name(declared.data_type), get_data_type_name(made.data_type));
 }
 

@@ -26,7 +26,7 @@ for folder in prefix package ported cmake_project make_project; do
     rm -rf "${work:?}/$folder"
 done
 cmake --install "$build" --prefix "$prefix"
-# What is only to be copied is not in a library that nobody asked to have it.
+# What is only to be copied is not in a library without being requested.
 if ! grep -q '^TENGINE_ENABLE_SKELETON:.*=ON' "$build/CMakeCache.txt" &&
     grep -aq 'SKELETON: node' "$prefix"/lib*/libtengine.* "$prefix"/lib*/*/libtengine.* 2>/dev/null; then
     echo "the installed library has the device SKELETON, which takes nothing" >&2
@@ -92,7 +92,7 @@ says 'without TIMVX' "$work/ported/program-tengine-lite-static"
 echo "== a project with CMake, where it is built and where it is copied to"
 cp -r "$source/examples/cmake_project" "$work/cmake_project"
 cd "$work/cmake_project"
-# Behind 128 bytes of header lie the pixels, the first picture's first.
+# After 128 bytes of header lie the pixels, the first picture's first.
 tail -c +129 "$data/heldout_images.npy" | head -c 256 >picture
 use_package . build
 says '^class    0  0\.9' build/classify "$data/digits.onnx" picture

@@ -73,15 +73,15 @@ cd "$work"
 "$tengine" convert quantized.onnx quantized.tmfile
 
 echo "== wrong lists of operators"
-refused "not known here: Cnov, tengine.Relu\." "$@" "-DTENGINE_OPERATORS=Conv;Cnov;tengine.Relu" \
+refused "unknown operators: Cnov, tengine.Relu\." "$@" "-DTENGINE_OPERATORS=Conv;Cnov;tengine.Relu" \
     -DTENGINE_OPERATORS_FROM=
 for list in "$work/absent" "$work"; do
-    refused "there is no file $list;" "$@" -DTENGINE_OPERATORS= "-DTENGINE_OPERATORS_FROM=$list"
+    refused "file $list does not exist;" "$@" -DTENGINE_OPERATORS= "-DTENGINE_OPERATORS_FROM=$list"
 done
 printf '# none\n\n' >empty
 refused "/empty names no operator" "$@" "-DTENGINE_OPERATORS_FROM=$work/empty"
 cp digits.tmfile binary
-refused "/binary is read as text, and '.*' is no name" "$@" "-DTENGINE_OPERATORS_FROM=$work/binary"
+refused "/binary is read as text, but '.*' is not a name" "$@" "-DTENGINE_OPERATORS_FROM=$work/binary"
 refused "/nowhere inspect --operators $work/digits.tmfile.*No such file" "$@" \
     "-DTENGINE_OPERATORS_FROM=$work/digits.tmfile" "-DTENGINE_HOST_PROGRAM=$work/nowhere"
 
@@ -105,7 +105,7 @@ done
 if $EMULATOR "$program" -m digits.tmfile "$data/digit_3_003.png" >output 2>&1; then
     fail "a model ran without its operators"
 fi
-grep -q "operator 'tengine.ReLU' of node '.*' is not part of this build; .*TENGINE_OPERATORS" \
+grep -q "operator 'tengine.ReLU' of node '.*' is not part of this build (.*TENGINE_OPERATORS)" \
     output || fail "$(cat output)"
 check_size 1000000
 

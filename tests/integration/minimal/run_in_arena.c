@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a model in an arena, with one thread and with all memory in one array:
 //     run_in_arena MODEL IMAGES LABELS
-// IMAGES are 8x8 pixels in float, LABELS a byte each, both behind the 128 bytes of an .npy header.
-// A model in int8 or uint8 gets the pixels in its own scale. Prints how many it decides as LABELS
-// do.
+// IMAGES are 8x8 pixels in float, LABELS a byte each, both after the 128 bytes of an .npy header. A
+// model in int8 or uint8 gets the pixels in its own scale. Prints how many it decides as LABELS do.
 #include <math.h>
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Moves toynpu/, a device folder of Tengine Lite, as docs/from-tengine.md says: applies the changes
 # that the page shows, and none besides, builds the folder as an external device and runs a tmfile
-# on it. Without these changes it must not build, or the page would name what nobody needs.
+# on it. Without these changes it must not build, or the page would name unneeded changes.
 #     move.sh <source tree> <work folder> <cache settings>
 # Compilers, archiver and emulator are in the environment.
 set -eu
@@ -11,7 +11,7 @@ work=$2
 settings=$3
 here=$TENGINE/tests/integration/original_device
 
-# A build of an earlier run is kept, all else is made anew.
+# A build of an earlier run is kept, all else is made again.
 mkdir -p "$work/build" "$work/sdk/lib"
 cd "$work"
 rm -rf toynpu moved.patch

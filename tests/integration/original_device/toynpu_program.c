@@ -115,7 +115,7 @@ static int is_placed(graph_t graph)
            is_on(graph, "Relu", "relu", "TOYNPU") && is_on(graph, "Sigmoid", "sigmoid", "CPU");
 }
 
-// New values in each run, between 0.5 and 1 behind the Sigmoid, not all alike.
+// New values in each run, between 0.5 and 1 after the Sigmoid, not all alike.
 static int compare(graph_t graph, graph_t reference)
 {
     float data[kSize], expected[kSize], actual[kSize];

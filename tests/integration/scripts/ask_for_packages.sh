@@ -73,7 +73,7 @@ printf 'ccache\ngcc\n' >absent
 ask 0
 installs "gcc ccache"
 
-echo "== a processor that there is not"
+echo "== an unknown processor"
 ask 2 arm64
 grep -q "unknown processor 'arm64'" output || fail "$(cat output)"
 [ ! -s asked ] || fail "$(cat asked)"

@@ -24,7 +24,7 @@ bool may_use(const std::string& room, const std::string& other)
            judge_include("source/" + room + "/a.c", other + "/b.h", false) == "";
 }
 
-// Nobody defines what comes from elsewhere.
+// What comes from elsewhere has no definition here.
 bool is_allowed(const Rooms& rooms, const std::string& room, const std::string& name)
 {
     bool is_ours = false;
