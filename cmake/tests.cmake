@@ -6,10 +6,11 @@ include(GoogleTest)
 
 set(TENGINE_EMULATED_SHARES 6)
 
-# tengine_register_tests(<target> <room> <seconds> <label> [LONGEST]): the cases of a program as ctest
-# entries <room>/…, each of which may take so long. The longest of all begin first, so that at the end
-# no core waits for them.
+# tengine_register_tests(<target> <room> <seconds> <label> [EMULATED <pattern>…]): the cases of a
+# program as ctest entries <room>/…, each of which may take so long. An emulator runs those that the
+# patterns choose, by default all, and none of TENGINE_HOST_CASES.
 function(tengine_register_tests target room seconds label)
+    cmake_parse_arguments(PARSE_ARGV 4 arg "" "" "EMULATED")
     if(NOT CMAKE_CROSSCOMPILING_EMULATOR)
         gtest_discover_tests(${target} TEST_PREFIX ${room}/ DISCOVERY_MODE PRE_TEST
             DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT ${seconds} LABELS "${label}")
@@ -17,12 +18,12 @@ function(tengine_register_tests target room seconds label)
         tengine_add_quick_test(${room} COMMAND ${target} --gtest_brief=1 --gtest_filter=-${slow})
         return()
     endif()
+    list(JOIN arg_EMULATED ":" chosen)
+    list(JOIN TENGINE_HOST_CASES ":" left_out)
     math(EXPR last "${TENGINE_EMULATED_SHARES} - 1")
     foreach(share RANGE ${last})
-        add_test(NAME ${room}/share_${share} COMMAND ${target})
-        if("LONGEST" IN_LIST ARGN)
-            set_tests_properties(${room}/share_${share} PROPERTIES COST 1000)
-        endif()
+        add_test(NAME ${room}/share_${share}
+                 COMMAND ${target} "--gtest_filter=${chosen}-${left_out}")
         set_tests_properties(${room}/share_${share} PROPERTIES TIMEOUT 1200 LABELS "${label}"
             ENVIRONMENT
             "GTEST_TOTAL_SHARDS=${TENGINE_EMULATED_SHARES};GTEST_SHARD_INDEX=${share}")

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "fuzz/refusal.h"
+#include "support/emulated.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 // A target may have these besides.
@@ -35,9 +36,8 @@ namespace {
 namespace fs = std::filesystem;
 using Bytes = std::vector<uint8_t>;
 
-// A file of a few hundred bytes has most of its words hit; a corpus takes seconds under an
-// emulator.
-constexpr uint32_t kMutations = 120;
+// A file of a few hundred bytes has most of its words hit. An emulator is slow.
+constexpr uint32_t kMutations = tengine::test::kEmulated ? 30 : 120;
 constexpr uint32_t kCuts = 16;
 constexpr size_t kGrowth = 8192;  // a mutator may start from a larger input
 
@@ -161,8 +161,9 @@ bool replay(const fs::path& folder)
         accepted_files += tengine::test::accepted_inputs - before == 3;
         feed_damaged(bytes, &room);
     }
-    std::printf("%s: %zu of %zu files and %zu inputs in all are accepted\n", folder.c_str(),
-                accepted_files, files.size(), tengine::test::accepted_inputs);
+    std::printf(
+        "%s: %zu of %zu files, each damaged in %u ways, and %zu inputs in all are accepted\n",
+        folder.c_str(), accepted_files, files.size(), kMutations, tengine::test::accepted_inputs);
     return accepted_files > 0;
 }
 

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether an emulator runs the tests. It is about twenty times as slow as the processor: tests that
+// try every position try some there, and say how many.
+#pragma once
+
+namespace tengine::test {
+
+#ifdef TENGINE_EMULATED
+inline constexpr bool kEmulated = true;
+#else
+inline constexpr bool kEmulated = false;
+#endif
+
+}  // namespace tengine::test
