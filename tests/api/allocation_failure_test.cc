@@ -130,7 +130,7 @@ class AllocationFailureTest : public ApiTest
         return worked;
     }
 
-    // At most `most` of the allocations, evenly spread, fail: each alone, or with all behind it.
+    // At most `most` of the allocations, evenly spread, fail: each alone, or with all after it.
     // Under an emulator it is an eighth of them.
     void expect_clean_failures(const Use& use, bool lasting, long most)
     {
