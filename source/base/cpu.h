@@ -71,7 +71,7 @@ enum cpu_cluster
 // maximal frequency within 10 % of the highest, little ones within 10 % of the lowest, medium ones
 // lie between. All cores that may be used when the machine has no such cluster, does not tell, or
 // `cluster` is none of the last three. Only cores 0..63 can be named; all ones when the system
-// names none of them.
+// names none of them. Frequencies are read once.
 uint64_t get_cluster_mask(int cluster);
 
 // The rule of get_cluster_mask() by itself: frequencies of cores 0..cpu_num-1 in any unit, 0 where

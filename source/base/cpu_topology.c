@@ -100,16 +100,24 @@ uint64_t select_cluster(const uint64_t* frequencies, int cpu_num, uint64_t usabl
     return (mask & usable) != 0 ? mask & usable : usable;
 }
 
-static uint64_t find_cluster(int cluster, uint64_t usable)
+// What cores can do stays as it is, and reading it takes longer than preparing a graph may.
+static uint64_t core_frequencies[MASK_CORES];
+
+static void read_frequencies(void)
 {
-    uint64_t frequencies[MASK_CORES];
     for (int core = 0; core < MASK_CORES; ++core) {
         char path[80];
         char line[32];
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", core);
-        frequencies[core] = read_line(path, line, sizeof line) ? strtoull(line, NULL, 10) : 0;
+        core_frequencies[core] = read_line(path, line, sizeof line) ? strtoull(line, NULL, 10) : 0;
     }
-    return select_cluster(frequencies, MASK_CORES, usable, cluster);
+}
+
+static uint64_t find_cluster(int cluster, uint64_t usable)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_frequencies);
+    return select_cluster(core_frequencies, MASK_CORES, usable, cluster);
 }
 
 uint64_t get_cluster_mask(int cluster)
