@@ -35,8 +35,9 @@
 //                           |                        `it failed--> ERROR
 //                           `--postrun--> DONE --prerun--> READY
 //
-// - prerun_graph is legal in every state but RUNNING; on a prepared graph it implies
-//   postrun_graph. When it fails nothing is prepared, and the state is CREATED or DONE.
+// - prerun_graph is legal in every state but RUNNING; on a prepared graph it implies postrun_graph,
+//   but keeps what is prepared for other input shapes, as the option "run.shape_cache" says, and
+//   returns to it at once. When it fails nothing is prepared, and the state is CREATED or DONE.
 // - run_graph needs READY, or ERROR after a failed run, and otherwise fails with TENGINE_ESTATE.
 //   With `block` 0 it is legal in RUNNING as well while fewer runs are in flight than the scheduler
 //   takes: the option "pipeline.frames" of the scheduler "pipeline", 1 of the others.

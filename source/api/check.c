@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "graph/core.h"
 #include "scheduler/scheduler.h"
 #include "tengine/log.h"
 
@@ -92,10 +93,16 @@ int check_data_idle(const api_graph_t* graph, const struct tensor* tensor, const
     return check_idle(graph, function);
 }
 
-int end_change(api_graph_t* graph, int status)
+int end_reshape(api_graph_t* graph, int status)
 {
     if (status >= 0) graph->changed = true;
     return api_result(status);
+}
+
+int end_change(api_graph_t* graph, int status)
+{
+    ++graph->graph->core->revision;
+    return end_reshape(graph, status);
 }
 
 int fail_not_supported(const char* function, const char* what)

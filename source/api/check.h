@@ -45,6 +45,9 @@ TENGINE_MUST_USE int check_data_idle(const api_graph_t* graph, const struct tens
 // The result of a function that changes the graph: when `status` is a success, what is prepared no
 // longer fits.
 int end_change(api_graph_t* graph, int status);
+// The same for another shape of an input: what is prepared for the shapes before may come to use
+// again.
+int end_reshape(api_graph_t* graph, int status);
 
 // "<what> not supported in this version" with TENGINE_ENOTSUP.
 int fail_not_supported(const char* function, const char* what);

@@ -7,6 +7,7 @@
 #include "graph/core.h"
 #include "operator/param.h"
 #include "scheduler/memory.h"
+#include "scheduler/shape_cache.h"
 #include "serializer/serializer.h"
 #include "tengine/inspect.h"
 
@@ -142,10 +143,10 @@ int get_graph_memory(graph_t graph, struct tengine_graph_memory* out_memory, siz
     struct tengine_graph_memory memory = {0};
     if (count_constants(target->graph, &memory) < 0 || count_devices(target->graph, &memory) < 0)
         return api_failure();
-    const struct graph* execution = target->graph->core->execution;
-    if (execution) {
-        memory.derived_bytes = count_ir_derived_constants(execution);
-        memory.border_bytes = count_ir_border_memory(execution);
+    const struct graph* execution;
+    for (int i = 0; (execution = get_ir_execution(target->graph, i)) != NULL; ++i) {
+        memory.derived_bytes += count_ir_derived_constants(execution);
+        memory.border_bytes += count_ir_border_memory(execution);
         memory.value_bytes += count_ir_run_values(execution);
     }
     memory.total_bytes = memory.owned_bytes + memory.value_bytes + memory.derived_bytes +

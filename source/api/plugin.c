@@ -15,6 +15,7 @@
 #include "graph/core.h"
 #include "module/abi.h"
 #include "scheduler/session.h"
+#include "scheduler/shape_cache.h"
 #include "scheduler/watchdog.h"
 #include "tengine/log.h"
 #include "tengine/plugin.h"
@@ -136,9 +137,12 @@ static bool is_graph_using(const void* object, const api_graph_t* owner, const v
     const plugin_t* plugin = argument;
     if (is_listed(plugin->devices, graph->device) || lists_device(owner->context, plugin))
         return true;
-    if (!graph->core->execution) return false;
-    return mentions_device(graph->core->execution, plugin) ||
-           is_listed(plugin->schedulers, get_ir_session(graph->core->execution)->scheduler);
+    const struct graph* execution;
+    for (int i = 0; (execution = get_ir_execution(graph, i)) != NULL; ++i)
+        if (mentions_device(execution, plugin) ||
+            is_listed(plugin->schedulers, get_ir_session(execution)->scheduler))
+            return true;
+    return false;
 }
 
 static int check_unused(const plugin_t* plugin, const char* function)

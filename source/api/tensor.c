@@ -104,6 +104,7 @@ int set_tensor_shape(tensor_t tensor, const int dims[], int dim_number)
         target->reshaped = 1;
         if (get_ir_tensor_bytes(target) != old_bytes) release_ir_tensor_data(target);
     }
+    if (target->tensor_type == TENSOR_TYPE_INPUT) return end_reshape(owner, status);
     return end_change(owner, status);
 }
 
@@ -141,6 +142,7 @@ void* get_tensor_buffer(tensor_t tensor)
     const struct tensor* target = find_tensor(tensor, __func__, &owner);
     if (!target) return api_pointer(NULL);
     if (!target->data) fail_without_data(owner, target, __func__);
+    if (target->tensor_type == TENSOR_TYPE_CONST) target->core->lent = true;
     return api_pointer(target->data);
 }
 
@@ -183,6 +185,7 @@ int set_tensor_buffer(tensor_t tensor, void* buffer, int buffer_size)
         (!buffer ? check_idle(owner, __func__) : check_data_idle(owner, target, __func__)) < 0)
         return api_failure();
     set_ir_tensor_data(target, buffer, false);
+    target->core->lent = target->tensor_type == TENSOR_TYPE_CONST;
     return end_data_change(owner, target);
 }
 

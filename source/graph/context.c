@@ -68,6 +68,7 @@ int add_ir_context_device(ir_context_t* context, struct device* device, const vo
         memcpy(entry.options, options, option_size);
         entry.option_size = option_size;
     }
+    ++context->revision;
     if (push_vector_data(context->devices, &entry) == 0) return TENGINE_OK;
     free_memory(entry.options);
 
@@ -82,6 +83,7 @@ int remove_ir_context_device(ir_context_t* context, const struct device* device)
         const ir_context_device_t* entry = get_vector_data(context->devices, i);
         if (entry->device != device) continue;
         remove_vector_via_index(context->devices, i);
+        ++context->revision;
         return TENGINE_OK;
     }
     return tengine_error_set(TENGINE_ENOENT, "context '%s' does not have device '%s'",

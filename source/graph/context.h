@@ -28,6 +28,7 @@ typedef struct context
     char* name;
     struct vector* devices;     // of ir_context_device_t, best first
     struct vector* key_values;  // of ir_key_value_t, see option.h; NULL: none were set
+    uint64_t revision;          // counts the changes of devices and options
 } ir_context_t;
 
 // `name` may be NULL. NULL when out of memory.

@@ -21,6 +21,7 @@ typedef struct ir_tensor_core
     int32_t* consumer_input;   // which of its inputs consumer[i] reads with, or -1
     char* dim_names;  // what the model calls dimensions of an input, see set_ir_tensor_dim_names();
                       // NULL: nothing
+    bool lent;        // source graph: a constant that the program may write to unseen
 } ir_tensor_core_t;
 
 typedef struct ir_node_core
@@ -61,6 +62,8 @@ typedef struct ir_graph_core
     // Execution graph: of ir_settled_shape_t (graph/graph.h), or NULL.
     struct vector* settled_shapes;
     int preparation;         // source graph: see graph/preparation.h
+    uint64_t revision;       // source graph: counts its changes but those of its inputs' shapes
+    void* shape_cache;       // source graph: the scheduler room's own, see scheduler/shape_cache.h
     int64_t memory_limit;    // execution graph and parts: most bytes to be held; 0: any
     int64_t memory_claimed;  // and what is held as far as it has been counted
 } ir_graph_core_t;

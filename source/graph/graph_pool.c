@@ -49,6 +49,15 @@ void join_graph_pool(struct graph* part, const struct graph* execution)
     part->core->pool = execution->core->pool;
 }
 
+int renew_graph_pool(struct graph* graph)
+{
+    struct graph_pool* created = create_graph_pool();
+    if (!created) return tengine_error_set(TENGINE_ENOMEM, "no memory for threads");
+    release_graph_pool(graph->core->pool);
+    graph->core->pool = created;
+    return TENGINE_OK;
+}
+
 int share_graph_pool(const struct graph* graph, thread_pool_t** out_pool)
 {
     *out_pool = NULL;

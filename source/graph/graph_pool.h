@@ -20,6 +20,9 @@ void release_graph_pool(struct graph_pool* held);  // NULL is allowed
 // The graph of a part has the pool of the execution graph from here on. Any thread.
 void join_graph_pool(struct graph* part, const struct graph* execution);
 
+// The graph gets another one; what holds the old one keeps it. ENOMEM leaves the old one.
+int renew_graph_pool(struct graph* graph);
+
 // The threads of the graph, as many as its run options ask for; *out_pool is NULL for one. Made
 // when the first part asks. Fails as create_thread_pool(). Any thread.
 TENGINE_MUST_USE int share_graph_pool(const struct graph* graph, thread_pool_t** out_pool);

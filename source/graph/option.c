@@ -88,6 +88,13 @@ static const ir_option_t option_table[] = {
      .whole = true,
      .help = "milliseconds after which the CPU takes over from a device that has not finished its "
              "part; 0: never"},
+    {.key = "run.shape_cache",
+     .initial = "3",
+     .lowest = 0,
+     .highest = 1024,
+     .whole = true,
+     .help = "input shapes that a graph stays prepared for beside the present ones, so that "
+             "prerun_graph for them compiles nothing; 0: none"},
     {.key = "run.profile",
      .initial = "0",
      .choices = "0 1",
@@ -222,6 +229,7 @@ int set_ir_context_option(ir_context_t* context, const char* key, const char* va
     const ir_option_t* option = find_ir_option(key);
     if (!option) return fail_ir_option(context, key);
     TENGINE_RETURN_IF_ERROR(check_value(option, value));
+    ++context->revision;
     return set_ir_key_value(&context->key_values, option->key, value);
 }
 
@@ -264,6 +272,7 @@ int set_ir_context_device_option(ir_context_t* context, const struct device* dev
     if (!entry)
         return tengine_error_set(TENGINE_ENOENT, "context '%s' does not have device '%s'",
                                  context->name, device->name);
+    ++context->revision;
     return set_ir_key_value(&entry->key_values, key, value);
 }
 

@@ -2,6 +2,7 @@
 // From source graph to execution graph and back: states, and the order of steps. What they consist
 // of is in prepare.c (parts), exchange.c (inputs and outputs) and the schedulers.
 #include "graph/graph.h"
+#include "graph/graph_pool.h"
 #include "graph/option.h"
 #include "graph/preparation.h"
 #include "optimizer/optimizer.h"
@@ -10,6 +11,7 @@
 #include "scheduler/prepare.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/session.h"
+#include "scheduler/shape_cache.h"
 
 // ---- prerun ----
 
@@ -35,28 +37,56 @@ static int show_outputs(struct graph* source)
     return TENGINE_OK;
 }
 
-int prerun_ir_graph(struct graph* source, const ir_run_options_t* wanted)
+static int make_execution(struct graph* source, const ir_terms_t* terms)
+{
+    begin_ir_preparation(source);
+    int status = create_execution_graph(source, &terms->options, &source->core->execution);
+    if (status == TENGINE_OK) {
+        join_graph_pool(source->core->execution, source);
+        status = compile(source->core->execution, terms->scheduler);
+    }
+    end_ir_preparation(source);
+    return status;
+}
+
+// What is kept for other shapes goes when there is no memory for the present ones.
+static int make_execution_or_room(struct graph* source, const ir_terms_t* terms)
+{
+    const int status = make_execution(source, terms);
+    if (status != TENGINE_ENOMEM) return status;
+    ir_failure_t failure;
+    int kept_num;
+    keep_ir_failure(&failure);
+    TENGINE_RETURN_IF_ERROR(drop_ir_kept_executions(source, &kept_num));
+    if (kept_num == 0) return raise_ir_failure(&failure);
+    if (source->core->execution) close_ir_execution(source->core->execution);
+    source->core->execution = NULL;
+    return make_execution(source, terms);
+}
+
+static int find_or_make_execution(struct graph* source, const ir_run_options_t* options)
+{
+    ir_terms_t terms;
+    TENGINE_RETURN_IF_ERROR(read_ir_terms(source, options, &terms));
+    TENGINE_RETURN_IF_ERROR(leave_ir_execution(source, &terms));
+    if (resume_ir_execution(source)) return show_outputs(source);
+    TENGINE_RETURN_IF_ERROR(limit_ir_executions(source));
+    TENGINE_RETURN_IF_ERROR(make_execution_or_room(source, &terms));
+    TENGINE_RETURN_IF_ERROR(show_outputs(source));
+    report_ir_split(source->core->execution);
+    return TENGINE_OK;
+}
+
+int prerun_ir_graph(struct graph* source, const ir_run_options_t* options)
 {
     if (source->status == GRAPH_STAT_RUNNING)
         return tengine_error_set(TENGINE_ESTATE, "graph '%s' is running", source->name);
-    TENGINE_RETURN_IF_ERROR(postrun_ir_graph(source));
-    struct scheduler* scheduler;
-    TENGINE_RETURN_IF_ERROR(choose_ir_scheduler(source, &scheduler));
-    ir_run_options_t options = *wanted;
-    options.concurrent = scheduler->concurrent;
-    if (get_ir_context_number(source->attribute->context, "run.profile") != 0) options.profile = 1;
-    begin_ir_preparation(source);
-    int status = create_execution_graph(source, &options, &source->core->execution);
-    if (status == TENGINE_OK) status = compile(source->core->execution, scheduler);
-    end_ir_preparation(source);
-    if (status == TENGINE_OK) status = show_outputs(source);
-    if (status < 0) {
+    if (find_or_make_execution(source, options) < 0) {
         ir_failure_t failure;
         keep_ir_failure(&failure);
         postrun_ir_graph(source);
         return raise_ir_failure(&failure);
     }
-    report_ir_split(source->core->execution);
     source->status = GRAPH_STAT_READY;
     return TENGINE_OK;
 }
@@ -181,18 +211,8 @@ bool may_feed_ir_graph(const struct graph* source)
 int postrun_ir_graph(struct graph* source)
 {
     struct graph* execution = source->core->execution;
-    if (!execution) return TENGINE_OK;
-    const ir_session_t* session = get_ir_session(execution);
-    while (session && count_ir_runs(session) > 0)
+    if (!execution && !source->core->shape_cache) return TENGINE_OK;
+    while (execution && get_ir_session(execution) && count_ir_runs(get_ir_session(execution)) > 0)
         wait_ir_graph(source, 0);
-    int status = TENGINE_OK;
-    if (session && session->scheduler_ready && session->scheduler->postrun)
-        status = session->scheduler->postrun(session->scheduler, execution);
-    const int closed = close_ir_parts(execution);
-    withdraw_ir_outputs(source);
-    close_ir_session(execution);
-    destroy_ir_graph(execution);
-    source->core->execution = NULL;
-    source->status = GRAPH_STAT_DONE;
-    return status < 0 ? status : closed;
+    return close_ir_executions(source);
 }

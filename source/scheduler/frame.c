@@ -89,6 +89,13 @@ void clear_ir_frame(ir_frame_t* frame)
         release_value(&frame->values[i]);
 }
 
+void reset_ir_frame(ir_frame_t* frame, const struct graph* execution)
+{
+    clear_ir_frame(frame);
+    place_values(frame, execution);
+    if (frame->memory) place_inputs(frame, execution);
+}
+
 void release_ir_frame(ir_frame_t* frame)
 {
     if (frame->values) clear_ir_frame(frame);

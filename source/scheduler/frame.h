@@ -38,6 +38,9 @@ void release_ir_frame(ir_frame_t* frame);
 // Begins a new run: what the last one owns is freed.
 void clear_ir_frame(ir_frame_t* frame);
 
+// The frame is as it was made for this execution graph.
+void reset_ir_frame(ir_frame_t* frame, const struct graph* execution);
+
 // The value gets type, shape and data of `tensor`, whose memory it takes over; where that is not
 // the tensor's own, a copy.
 int take_ir_value(ir_frame_value_t* value, struct tensor* tensor);

@@ -7,6 +7,7 @@
 #include "scheduler/failure.h"
 #include "scheduler/runner.h"
 #include "scheduler/session.h"
+#include "scheduler/shape_cache.h"
 
 // ---- what parts hold ----
 
@@ -42,7 +43,6 @@ static int ask_device(struct subgraph* compiled, int part_index, ir_device_memor
 
 static int add_part(struct subgraph* compiled, int part_index, ir_device_memory_t* sum)
 {
-    ++sum->part_num;
     sum->tensors += count_own_tensors(compiled->graph);
     if (compiled->device->interface->memory) return ask_device(compiled, part_index, sum);
     ++sum->unknown_num;
@@ -88,16 +88,25 @@ static int add_graph_devices(const struct graph* source, struct vector* list)
     return status;
 }
 
+static int add_parts(const struct graph* execution, bool is_present, struct vector* list)
+{
+    for (int i = 0; i < get_vector_num(execution->subgraph_list); ++i) {
+        struct subgraph* compiled = get_ir_compiled_part(get_ir_graph_subgraph(execution, i));
+        if (!compiled) continue;
+        TENGINE_RETURN_IF_ERROR(add_device(list, compiled->device));
+        ir_device_memory_t* entry = find_device(list, compiled->device);
+        TENGINE_RETURN_IF_ERROR(add_part(compiled, i, entry));
+        if (is_present) ++entry->part_num;
+    }
+    return TENGINE_OK;
+}
+
 int count_ir_device_memory(const struct graph* source, struct vector* out_devices)
 {
     TENGINE_RETURN_IF_ERROR(add_graph_devices(source, out_devices));
-    const struct graph* execution = source->core->execution;
-    for (int i = 0; execution && i < get_vector_num(execution->subgraph_list); ++i) {
-        struct subgraph* compiled = get_ir_compiled_part(get_ir_graph_subgraph(execution, i));
-        if (!compiled) continue;
-        TENGINE_RETURN_IF_ERROR(add_device(out_devices, compiled->device));
-        TENGINE_RETURN_IF_ERROR(add_part(compiled, i, find_device(out_devices, compiled->device)));
-    }
+    const struct graph* execution;
+    for (int i = 0; (execution = get_ir_execution(source, i)) != NULL; ++i)
+        TENGINE_RETURN_IF_ERROR(add_parts(execution, i == 0, out_devices));
     return TENGINE_OK;
 }
 

@@ -78,11 +78,32 @@ int publish_ir_parts(struct graph* execution)
     return status;
 }
 
-int close_ir_parts(struct graph* execution)
+void forget_ir_runs(struct graph* execution)
+{
+    for (int i = 0; i < get_vector_num(execution->subgraph_list); ++i)
+        forget_ir_runner_runs(get_ir_graph_subgraph(execution, i));
+    for (int i = 0; i < execution->node_num; ++i)
+        execution->node_list[i]->core->measured_ns = -1;
+    rewind_ir_session(execution);
+}
+
+static int close_parts(struct graph* execution)
 {
     ir_failure_t first_failure = {0};
     for (int i = 0; i < get_vector_num(execution->subgraph_list); ++i)
         if (close_ir_runner(get_ir_graph_subgraph(execution, i)) < 0 && first_failure.code == 0)
             keep_ir_failure(&first_failure);
     return first_failure.code == 0 ? TENGINE_OK : raise_ir_failure(&first_failure);
+}
+
+int close_ir_execution(struct graph* execution)
+{
+    const ir_session_t* session = get_ir_session(execution);
+    int status = TENGINE_OK;
+    if (session && session->scheduler_ready && session->scheduler->postrun)
+        status = session->scheduler->postrun(session->scheduler, execution);
+    const int closed = close_parts(execution);
+    close_ir_session(execution);
+    destroy_ir_graph(execution);
+    return status < 0 ? status : closed;
 }

@@ -104,6 +104,21 @@ int close_ir_runner(struct subgraph* part)
     return release_runner(runner);
 }
 
+static void forget_times(ir_runner_t* runner)
+{
+    runner->run_ns = -1;
+    runner->redo_num = 0;
+    if (runner->node_ns)  // all -1
+        memset(runner->node_ns, 0xff, sizeof *runner->node_ns * (size_t)runner->part->node_num);
+}
+
+void forget_ir_runner_runs(struct subgraph* part)
+{
+    forget_times(part->core->runner);
+    part->core->measured_ns = -1;
+    part->core->redo_num = 0;
+}
+
 // ---- one run ----
 
 static void note_times(ir_runner_t* runner)

@@ -35,6 +35,9 @@ int finish_ir_part(struct subgraph* part, ir_frame_t* frame);
 // session's mutex is held: a device that was given up, and times.
 int publish_ir_runner(struct subgraph* part);
 
+// Between runs: times and counts are those of a part that has not run yet.
+void forget_ir_runner_runs(struct subgraph* part);
+
 // Between runs: what the part is compiled as, on the device that runs it now; NULL when both its
 // device and the default device have failed.
 struct subgraph* get_ir_compiled_part(const struct subgraph* part);

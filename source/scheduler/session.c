@@ -104,6 +104,14 @@ int make_ir_frames(struct graph* execution, int frame_num, bool own_memory)
     return TENGINE_OK;
 }
 
+void rewind_ir_session(struct graph* execution)
+{
+    ir_session_t* session = execution->core->session;
+    session->started = session->finished = 0;
+    for (int i = 0; i < session->frame_num; ++i)
+        reset_ir_frame(&session->frames[i], execution);
+}
+
 bool has_lost_ir_threads(const ir_session_t* session)
 {
     return session->process != 0 && session->process != getpid();

@@ -46,6 +46,9 @@ ir_session_t* get_ir_session(const struct graph* execution);
 // the results of the last finished run stay where they are; else one, which works in place.
 int make_ir_frames(struct graph* execution, int frame_num, bool own_memory);
 
+// No run is under way: the session is as before the first one, and what runs left is gone.
+void rewind_ir_session(struct graph* execution);
+
 // Whether this is a child of the process that has the threads it runs on.
 bool has_lost_ir_threads(const ir_session_t* session);
 

@@ -166,6 +166,7 @@ TEST_F(PlacementTest, ReasonsOfADevice)
     ASSERT_EQ(add_context_device(context, "A"), 0) << get_tengine_error();
     ASSERT_EQ(tengine_context_set_option(context, "split.prune", "0"), 0);
     ASSERT_EQ(tengine_context_set_option(context, "split.report", "none"), 0);
+    ASSERT_EQ(tengine_context_set_option(context, "run.shape_cache", "0"), 0);
     const graph_t graph = create_relu_graph(context);
     ASSERT_TRUE(write_floats(tengine_graph_get_input(graph, 0), {-1, 2, -3, 4}));
     ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();

@@ -95,6 +95,7 @@ TEST_F(PrepareTest, APartHasTheNameOfItsGraph)
 TEST_F(PrepareTest, NothingIsHalvedWhereNothingMayFallBack)
 {
     session_.set("split.fail_on_fallback", "1");
+    session_.set("run.shape_cache", "0");
     device_.script.max_nodes = 2;
     ASSERT_EQ(session_.prerun(), TENGINE_OK) << "halves are not a fallback";
     expect_right_results();

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduler/shape_cache.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "graph/context.h"
+#include "graph/graph.h"
+#include "graph/graph_pool.h"
+#include "graph/option.h"
+#include "scheduler/exchange.h"
+#include "scheduler/failure.h"
+#include "scheduler/prepare.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/session.h"
+
+typedef struct shape_cache
+{
+    ir_terms_t terms;
+    struct vector* kept;  // of struct graph*, that used last at the end
+} shape_cache_t;
+
+static shape_cache_t* cache_of(const struct graph* source)
+{
+    return source->core->shape_cache;
+}
+
+static int count_kept(const struct graph* source)
+{
+    return !cache_of(source) ? 0 : get_vector_num(cache_of(source)->kept);
+}
+
+static struct graph* get_kept(const struct graph* source, int index)
+{
+    return *(struct graph**)get_vector_data(cache_of(source)->kept, index);
+}
+
+struct graph* get_ir_execution(const struct graph* source, int index)
+{
+    struct graph* present = source->core->execution;
+    if (!present || index == 0) return present;
+    return index <= count_kept(source) ? get_kept(source, index - 1) : NULL;
+}
+
+// ---- terms ----
+
+// FNV-1a by words of 8 bytes: it tells whether bytes are those of last time, not more.
+static uint64_t hash_bytes(uint64_t hash, const void* data, size_t bytes)
+{
+    const char* cursor = data;
+    for (; bytes > 0;) {
+        uint64_t word = 0;
+        const size_t step = bytes < sizeof word ? bytes : sizeof word;
+        memcpy(&word, cursor, step);
+        hash = (hash ^ word) * 0x100000001b3u;
+        hash ^= hash >> 29;
+        cursor += step;
+        bytes -= step;
+    }
+    return hash;
+}
+
+static uint64_t hash_lent_constants(const struct graph* source)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (int i = 0; i < source->tensor_num; ++i) {
+        const struct tensor* tensor = source->tensor_list[i];
+        if (tensor->core->lent && tensor->data)
+            hash = hash_bytes(hash, tensor->data, get_ir_tensor_bytes(tensor));
+    }
+    return hash;
+}
+
+int read_ir_terms(const struct graph* source, const ir_run_options_t* options,
+                  ir_terms_t* out_terms)
+{
+    const struct context* context = source->attribute->context;
+    *out_terms = (ir_terms_t){
+        .options = *options,
+        .context = context,
+        .context_revision = !context ? 0 : context->revision,
+        .graph_revision = source->core->revision,
+        .constants = hash_lent_constants(source),
+        .process = getpid(),
+    };
+    TENGINE_RETURN_IF_ERROR(choose_ir_scheduler(source, &out_terms->scheduler));
+    out_terms->options.concurrent = out_terms->scheduler->concurrent;
+    if (get_ir_context_number(context, "run.profile") != 0) out_terms->options.profile = 1;
+    return TENGINE_OK;
+}
+
+static bool are_same_options(const ir_run_options_t* a, const ir_run_options_t* b)
+{
+    return a->num_thread == b->num_thread && a->cluster == b->cluster &&
+           a->precision == b->precision && a->affinity == b->affinity && a->profile == b->profile &&
+           a->concurrent == b->concurrent;
+}
+
+static bool are_same_terms(const ir_terms_t* a, const ir_terms_t* b)
+{
+    return are_same_options(&a->options, &b->options) && a->scheduler == b->scheduler &&
+           a->context == b->context && a->context_revision == b->context_revision &&
+           a->graph_revision == b->graph_revision && a->constants == b->constants &&
+           a->process == b->process;
+}
+
+// ---- what is kept ----
+
+// A limit on memory is one on everything that the graph holds.
+static int get_capacity(const struct graph* source)
+{
+    const struct context* context = source->attribute->context;
+    if (get_ir_context_number(context, "memory.limit_mb") > 0) return 0;
+    return (int)get_ir_context_number(context, "run.shape_cache");
+}
+
+// A custom kernel is prepared for one shape at a time.
+static bool has_custom_kernels(const struct graph* source)
+{
+    for (int i = 0; i < source->node_num; ++i)
+        if (source->node_list[i]->core->custom_kernel) return true;
+    return false;
+}
+
+// A device that failed gets another chance in the next preparation.
+static bool has_failed_devices(const struct graph* execution)
+{
+    for (int i = 0; i < execution->node_num; ++i) {
+        const ir_node_core_t* core = execution->node_list[i]->core;
+        for (int k = 0; k < core->refusal_num; ++k) {
+            const int code = core->refusal_list[k].verdict.code;
+            if (code == IR_REASON_COMPILE || code == IR_REASON_RUN || code == IR_REASON_DEVICE)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool is_worth_keeping(const struct graph* source, const ir_terms_t* terms)
+{
+    return source->core->execution && source->status == GRAPH_STAT_READY && cache_of(source) &&
+           are_same_terms(&cache_of(source)->terms, terms) && get_capacity(source) > 0 &&
+           !has_custom_kernels(source) && !has_failed_devices(source->core->execution);
+}
+
+static int close_at(struct graph* source, int index)
+{
+    struct graph* execution = get_kept(source, index);
+    remove_vector_via_index(cache_of(source)->kept, index);
+    return close_ir_execution(execution);
+}
+
+int drop_ir_kept_executions(struct graph* source, int* out_number)
+{
+    ir_failure_t first_failure = {0};
+    *out_number = count_kept(source);
+    while (count_kept(source) > 0)
+        if (close_at(source, 0) < 0 && first_failure.code == 0) keep_ir_failure(&first_failure);
+    return first_failure.code == 0 ? TENGINE_OK : raise_ir_failure(&first_failure);
+}
+
+static void release_cache(struct graph* source)
+{
+    if (!cache_of(source)) return;
+    release_vector(cache_of(source)->kept);
+    free_memory(cache_of(source));
+    source->core->shape_cache = NULL;
+}
+
+// The source graph is as if it were not prepared.
+static struct graph* take_present(struct graph* source)
+{
+    struct graph* present = source->core->execution;
+    withdraw_ir_outputs(source);
+    source->core->execution = NULL;
+    if (present) source->status = GRAPH_STAT_DONE;
+    return present;
+}
+
+static int keep_present(struct graph* source)
+{
+    struct graph* present = take_present(source);
+    if (push_vector_data(cache_of(source)->kept, &present) == 0) return TENGINE_OK;
+    return close_ir_execution(present);
+}
+
+static int close_present(struct graph* source)
+{
+    struct graph* present = take_present(source);
+    return !present ? TENGINE_OK : close_ir_execution(present);
+}
+
+int close_ir_executions(struct graph* source)
+{
+    ir_failure_t failure = {0};
+    int number;
+    if (close_present(source) < 0) keep_ir_failure(&failure);
+    if (drop_ir_kept_executions(source, &number) < 0 && failure.code == 0)
+        keep_ir_failure(&failure);
+    release_cache(source);
+    return failure.code == 0 ? TENGINE_OK : raise_ir_failure(&failure);
+}
+
+static int create_cache(struct graph* source, const ir_terms_t* terms)
+{
+    shape_cache_t* cache = alloc_memory(sizeof *cache);
+    if (cache) cache->kept = create_vector(sizeof(struct graph*), NULL);
+    if (!cache || !cache->kept) {
+        free_memory(cache);
+        return tengine_error_set(TENGINE_ENOMEM, "no memory to keep preparations");
+    }
+    cache->terms = *terms;
+    source->core->shape_cache = cache;
+    return renew_graph_pool(source);
+}
+
+int leave_ir_execution(struct graph* source, const ir_terms_t* terms)
+{
+    const bool same = cache_of(source) && are_same_terms(&cache_of(source)->terms, terms);
+    if (is_worth_keeping(source, terms)) return keep_present(source);
+    if (same) return close_present(source);
+    TENGINE_RETURN_IF_ERROR(close_ir_executions(source));
+    return create_cache(source, terms);
+}
+
+static bool has_shapes_of(const struct graph* execution, const struct graph* source)
+{
+    for (int i = 0; i < source->input_tensor_num; ++i) {
+        const struct tensor* wanted = source->tensor_list[source->input_tensors[i]];
+        const struct tensor* made = execution->tensor_list[execution->input_tensors[i]];
+        if (!has_same_ir_shape(wanted, made) || wanted->data_type != made->data_type) return false;
+    }
+    return true;
+}
+
+bool resume_ir_execution(struct graph* source)
+{
+    for (int i = count_kept(source) - 1; i >= 0; --i) {
+        struct graph* execution = get_kept(source, i);
+        if (!has_shapes_of(execution, source)) continue;
+        remove_vector_via_index(cache_of(source)->kept, i);
+        forget_ir_runs(execution);
+        source->core->execution = execution;
+        return true;
+    }
+    return false;
+}
+
+int limit_ir_executions(struct graph* source)
+{
+    const int capacity = get_capacity(source);
+    while (count_kept(source) > capacity)
+        TENGINE_RETURN_IF_ERROR(close_at(source, 0));
+    return TENGINE_OK;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The preparations that a source graph keeps beside the present one, for input shapes that come
+// again (option run.shape_cache). All were made on the same terms and differ in these shapes only.
+#pragma once
+
+#include <sys/types.h>
+
+#include "tengine/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What a preparation depends on beside the shapes of the inputs.
+typedef struct terms
+{
+    ir_run_options_t options;
+    struct scheduler* scheduler;
+    const struct context* context;
+    uint64_t context_revision;
+    uint64_t graph_revision;
+    uint64_t constants;  // a hash of those that the program may write to unseen
+    pid_t process;       // whose threads it runs on
+} ir_terms_t;
+
+// The terms of a preparation that begins now. Fails as choose_ir_scheduler().
+int read_ir_terms(const struct graph* source, const ir_run_options_t* options,
+                  ir_terms_t* out_terms);
+
+// Before a preparation on these terms: the present one is kept, or ends if it is not to be used
+// again. Those that were made on other terms end. Fails as their devices do; then nothing is kept.
+int leave_ir_execution(struct graph* source, const ir_terms_t* terms);
+
+// Makes the kept preparation that fits the shapes of the inputs the present one, as if it had not
+// run yet. False when there is none.
+bool resume_ir_execution(struct graph* source);
+
+// Before another one is made: as many as the context allows stay, those that were used last.
+int limit_ir_executions(struct graph* source);
+
+// The present preparation and all that are kept end; no run is under way. Reports the first failure
+// of a device.
+int close_ir_executions(struct graph* source);
+// The same, but for the present one. *out_number: how many there were.
+int drop_ir_kept_executions(struct graph* source, int* out_number);
+
+// The execution graphs of a source graph: 0 is the present one; NULL behind the last. While none is
+// present, none is kept.
+struct graph* get_ir_execution(const struct graph* source, int index);
+
+#ifdef __cplusplus
+}
+#endif
