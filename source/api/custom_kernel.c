@@ -7,7 +7,7 @@
 
 #include "api/check.h"
 #include "graph/core.h"
-#include "operator/custom/custom_kernel.h"
+#include "operator/custom/node_kernel.h"
 #include "scheduler/failure.h"
 #include "scheduler/scheduler.h"
 #include "tengine/device.h"
@@ -47,7 +47,7 @@ int set_custom_kernel(node_t node, const char* dev_name, struct custom_kernel_op
     if (!target || check_pointer(kernel_ops, __func__, "kernel_ops") < 0 ||
         check_kernel_device(dev_name, __func__) < 0 || check_idle(owner, __func__) < 0)
         return api_failure();
-    return end_change(owner, add_custom_kernel(target, kernel_ops));
+    return end_change(owner, add_node_kernel(target, kernel_ops));
 }
 
 // What is prepared refers to the kernel, so it goes first.
@@ -67,7 +67,7 @@ int remove_custom_kernel(node_t node, const char* dev_name)
     struct node* target = find_node(node, __func__, &owner);
     if (!target || check_kernel_device(dev_name, __func__) < 0 || check_idle(owner, __func__) < 0)
         return api_failure();
-    if (!target->core->custom_kernel)
+    if (!has_node_kernel(target))
         return api_result(tengine_error_set(TENGINE_ENOENT, "%s: node '%s' has no custom kernel",
                                             __func__, target->name));
     return end_change(owner, remove_kernel(owner, target));

@@ -1,75 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program's own kernel (struct custom_kernel_ops of c_api.h) on a node: its life from one
-// preparation to the next, and its calls. The source node owns it; execution nodes "tengine.Custom"
-// refer to it.
+// A kernel that is not the library's, on a node: its life from one preparation to the next, and its
+// calls. There are two: what set_custom_kernel puts on a single node (node_kernel.h), and operators
+// that are registered (op_node.h). The optimizer and devices only see this. The source node owns
+// the kernel; execution nodes refer to it.
 //
-// A kernel that a plan lets go of stays prepared until the next plan takes it, which may then
-// reshape it, or until finish_custom_kernel(). Failures are the function's own, after the names of
-// node, function and kernel (tengine/custom_kernel.h says more).
+// Failures are the called function's own, after the names of operator, node, function and kernel.
 #pragma once
 
 #include <stdbool.h>
 
 #include "operator/operator.h"
-#include "tengine/c_api.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-struct kernel_slot;
+struct custom_kernel;
 
-// A node's tensors in the form kernels get; lists of the inputs and outputs, NULL where one is
-// absent.
-typedef struct kernel_tensors
+// What a kernel does. Nodes are execution nodes.
+typedef struct custom_kernel_table
 {
-    struct kernel_slot* slots;
-    struct custom_kernel_tensor** inputs;
-    struct custom_kernel_tensor** outputs;
-    int input_num;
-    int output_num;
-} ir_kernel_tensors_t;
+    const char* kind;  // "custom kernel", for sentences
+    const char* (*get_name)(const struct custom_kernel* kernel);
+    // Whether infer tells the shapes; if not, the operator's own rule does.
+    bool (*tells_shapes)(const struct custom_kernel* kernel);
+    // Shapes of the outputs from those of the inputs; OP_SHAPE_LATER.
+    int (*infer)(struct node* node);
+    bool settles_types;      // infer also settles types, and is called when shapes are not known
+    bool allocates_outputs;  // run gives the outputs of a dynamic node their memory
+    int (*bind)(const struct node* node);  // (optional) sets `refused`
+    // A plan begins to use the kernel, which may ask for scratch memory; the plan is gone.
+    int (*attach)(const struct node* node, uint64_t* out_scratch);
+    void (*detach)(struct custom_kernel* kernel);  // (optional)
+    int (*run)(const struct node* node, void* scratch, uint64_t scratch_size);
+    int (*find_in_place)(const struct node* node, int output);  // (optional)
+    int (*finish)(struct custom_kernel* kernel);                // (optional)
+    int (*release)(struct custom_kernel* kernel);
+} custom_kernel_table_t;
 
+// The first member of what a kernel is.
 typedef struct custom_kernel
 {
-    struct custom_kernel_ops* ops;  // the program's
-    const struct node* node;        // of the source graph
-    bool refused;                   // its bind has refused the node in the prerun under way
-    bool prepared;                  // prerun has succeeded and postrun was not called since
-    bool attached;                  // to a plan
-    ir_kernel_tensors_t tensors;    // those it was prepared for
+    const custom_kernel_table_t* table;
+    const struct node* node;  // of the source graph
+    bool refused;             // its bind has refused the node in the prerun under way
 } ir_custom_kernel_t;
-
-// Puts the kernel on a source node. TENGINE_EINVAL: no run function, another operator's kernel, a
-// node that computes nothing; TENGINE_EEXIST: there is one.
-int add_custom_kernel(struct node* node, struct custom_kernel_ops* ops);
-// Takes it off again: postrun if it is prepared, then release. Fails as postrun does.
-int remove_node_kernel(struct node* node);
 
 const char* get_kernel_name(const ir_custom_kernel_t* kernel);
 // The operator a source node stands for: of "Generic" nodes the name they carry.
 const char* get_source_op(const struct node* node);
+// Whether the node stands for an operator that the library does not have ("Generic").
+bool is_open_node(const struct node* node);
+
+// What a function fails with whose error was cleared before it was called: code and sentence that
+// it has recorded, or else what it returned. `consequence` follows the latter.
+int fail_kernel_call(const ir_custom_kernel_t* kernel, const char* function, int returned,
+                     const char* consequence);
 
 // ---- on execution nodes ----
 
-// The outputs' shapes by the kernel's infer_shape, which must be there.
+// The outputs' shapes by the kernel, which must tell them.
 int infer_custom_shapes(struct node* node);
 
 // Asks bind. A kernel that refuses gets `refused`; that is a failure when it is forced, or when
-// the operator has no other kernel.
+// there is no other kernel.
 int bind_custom_kernel(const struct node* node);
 
-// Prepares the kernel for the node's tensors, by prerun or reshape.
-int attach_custom_kernel(const struct node* node);
+// Prepares the kernel for the node's tensors. *out_scratch: the bytes that a run needs.
+int attach_custom_kernel(const struct node* node, uint64_t* out_scratch);
 // The plan is gone.
 void detach_custom_kernel(ir_custom_kernel_t* kernel);
 // Runs it on the tensors' present data.
-int run_custom_kernel(const struct node* node);
+int run_custom_kernel(const struct node* node, void* scratch, uint64_t scratch_size);
 // The input whose memory the output may take over, or -1.
 int find_custom_in_place(const struct node* node, int output);
 
-// postrun of a kernel that is prepared and that no plan uses.
+// Undoes what preparations have left, of a kernel that no plan uses.
 int finish_custom_kernel(ir_custom_kernel_t* kernel);
+
+// ---- on source nodes ----
+
+// Takes the kernel off and ends its life. Fails as finish does.
+int remove_node_kernel(struct node* node);
 
 #ifdef __cplusplus
 }

@@ -2,11 +2,25 @@
 // struct custom_kernel_tensor (c_api.h) for the tensors of a node.
 #pragma once
 
-#include "operator/custom/custom_kernel.h"
+#include "operator/operator.h"
+#include "tengine/c_api.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct kernel_slot;
+
+// A node's tensors in the form kernels get; lists of the inputs and outputs, NULL where one is
+// absent.
+typedef struct kernel_tensors
+{
+    struct kernel_slot* slots;
+    struct custom_kernel_tensor** inputs;
+    struct custom_kernel_tensor** outputs;
+    int input_num;
+    int output_num;
+} ir_kernel_tensors_t;
 
 // How two lists of the same node's tensors differ.
 typedef enum kernel_change

@@ -39,15 +39,16 @@ static const op_field_t custom_fields[] = {
 
 static int infer_generic(struct node* node)
 {
-    return tengine_error_set(
-        TENGINE_EOPERATOR,
-        "operator '%s' of node '%s' is unknown; set a kernel with set_custom_kernel",
-        get_source_op(node), node->name);
+    return tengine_error_set(TENGINE_EOPERATOR,
+                             "operator '%s' of node '%s' is not known here; give it a kernel with "
+                             "set_custom_kernel",
+                             get_source_op(node), node->name);
 }
 
 static int infer_custom(struct node* node)
 {
-    if (!node->core->custom_kernel || !node->core->custom_kernel->ops->infer_shape)
+    if (!node->core->custom_kernel ||
+        !node->core->custom_kernel->table->tells_shapes(node->core->custom_kernel))
         return fail_node(node, TENGINE_EOPERATOR, "has no custom kernel that infers its shapes");
     return infer_custom_shapes(node);
 }

@@ -129,9 +129,11 @@ int require_known_types(const node& node)
 // With a kernel that tells shapes, the operator's rule is asked for types only, and may fail.
 int infer_outputs(node& node)
 {
-    const struct node& source = *node.core->custom_kernel->node;
-    const bool is_known = !(source.op.method->traits & OP_OPEN);
-    const bool tells_shapes = node.core->custom_kernel->ops->infer_shape;
+    const ir_custom_kernel_t& kernel = *node.core->custom_kernel;
+    if (kernel.table->settles_types) return infer_custom_shapes(&node);
+    const struct node& source = *kernel.node;
+    const bool is_known = !is_open_node(&source);
+    const bool tells_shapes = kernel.table->tells_shapes(&kernel);
     const int status = is_known ? infer_by_operator(node, source) : OP_SHAPE_LATER;
     if (!tells_shapes)
         return status == OP_SHAPE_LATER ? require_infer_shape(node, is_known) : status;

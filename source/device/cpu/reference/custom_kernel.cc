@@ -15,7 +15,7 @@ void detach(void* state)
 
 int prepare(KernelContext& context)
 {
-    TENGINE_RETURN_IF_ERROR(attach_custom_kernel(context.node));
+    TENGINE_RETURN_IF_ERROR(attach_custom_kernel(context.node, &context.scratch_size));
     context.state = context.node->core->custom_kernel;
     context.free_state = detach;
     return TENGINE_OK;
@@ -23,7 +23,7 @@ int prepare(KernelContext& context)
 
 int run(KernelContext& context)
 {
-    return run_custom_kernel(context.node);
+    return run_custom_kernel(context.node, context.scratch, context.scratch_size);
 }
 
 int find_in_place(const KernelContext& context, int output)
