@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading of plug-ins, which bring devices and schedulers; how one is written is in plugin.h. Part
+// Loading of plug-ins, which bring devices, schedulers and custom operators (plugin.h). Part
 // of c_api.h, whose rules for results and errors hold here too. Not while graphs run on other
 // threads. A build with TENGINE_MINIMAL loads none and fails with TENGINE_ENOTSUP.
 //
@@ -37,11 +37,11 @@ TENGINE_API int load_tengine_plugin(const char* plugin_name, const char* file_na
                                     const char* init_func_name);
 
 // Calls the plug-in's function `rel_func_name`, also `int (*)(void)`; NULL calls the `release` that
-// a plug-in of plugin.h names. Then unregisters what is still there of its devices and schedulers,
-// and closes the library. release_tengine does so for all plug-ins, with NULL. Fails with
-// TENGINE_EINVAL (NULL), TENGINE_ENOENT (no such plug-in or function), TENGINE_ESTATE (a context
-// lists one of its devices, a graph uses one, or a call of one has not returned), and as above when
-// the function returns a negative number; the plug-in then stays.
+// a plug-in of plugin.h names. Then unregisters what is left of its devices, schedulers and
+// operators, and closes the library. release_tengine does so for all plug-ins, with NULL. Fails
+// with TENGINE_EINVAL (NULL), TENGINE_ENOENT (no such plug-in or function), TENGINE_ESTATE (a
+// context lists one of its devices, a graph uses one or one of its operators, or a call of one has
+// not returned), and as above when the function returns a negative number; the plug-in then stays.
 TENGINE_API int unload_tengine_plugin(const char* plugin_name, const char* rel_func_name);
 
 // Number of plug-ins; and of the one at `idx`, in the order of loading, its name, its own version

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API, group Plug-ins: shared libraries whose init function registers devices and schedulers
-// through device.h. What is registered while it runs is the plug-in's, and must be gone before its
+// C API, group Plug-ins: shared libraries whose init function registers devices, schedulers and
+// custom operators. What is registered while it runs is the plug-in's, and must be gone before its
 // code is. Folders of plug-ins are in plugin_path.c.
 #include "api/plugin.h"
 
@@ -14,6 +14,7 @@
 #include "graph/context.h"
 #include "graph/core.h"
 #include "module/abi.h"
+#include "operator/custom/op.h"
 #include "scheduler/session.h"
 #include "scheduler/shape_cache.h"
 #include "scheduler/watchdog.h"
@@ -29,13 +30,14 @@ typedef struct plugin
     dynamic_library_t* library;
     struct vector* devices;     // of struct device*, that it has registered
     struct vector* schedulers;  // of struct scheduler*
+    struct vector* operators;   // of tengine_op_t*
 } plugin_t;
 
 static struct vector* plugins;  // of plugin_t
 
 // ---- what a plug-in has registered ----
 
-// Devices and schedulers are listed alike, by address.
+// Devices, schedulers and custom operators are listed alike, by address.
 typedef void* (*find_registered_t)(int index);
 
 static void* find_device(int index)
@@ -46,6 +48,11 @@ static void* find_device(int index)
 static void* find_scheduler(int index)
 {
     return find_scheduler_via_index(index);
+}
+
+static void* find_operator(int index)
+{
+    return find_custom_op_via_index(index);
 }
 
 static bool is_listed(const struct vector* list, const void* object)
@@ -89,12 +96,18 @@ static void unregister_all(const plugin_t* plugin)
         if (is_registered(find_scheduler, scheduler) && unregister_scheduler(scheduler) < 0)
             TLOG_WARNING("plug-in '%s': %s", plugin->name, tengine_error_message());
     }
+    for (int i = 0; i < get_vector_num(plugin->operators); ++i) {
+        tengine_op_t* op = *(tengine_op_t**)get_vector_data(plugin->operators, i);
+        if (is_registered(find_operator, op) && unregister_custom_op(NULL, op, __func__) < 0)
+            TLOG_WARNING("plug-in '%s': %s", plugin->name, tengine_error_message());
+    }
 }
 
 static void free_plugin(plugin_t* plugin)
 {
     release_vector(plugin->devices);
     release_vector(plugin->schedulers);
+    release_vector(plugin->operators);
     close_dynamic_library(plugin->library);
     free_memory(plugin->name);
     free_memory(plugin->version);
@@ -145,6 +158,16 @@ static bool is_graph_using(const void* object, const api_graph_t* owner, const v
     return false;
 }
 
+// Those that the plug-in itself has taken out are not in use.
+static bool has_used_operator(const plugin_t* plugin)
+{
+    for (int i = 0; i < get_vector_num(plugin->operators); ++i) {
+        tengine_op_t* op = *(tengine_op_t**)get_vector_data(plugin->operators, i);
+        if (is_registered(find_operator, op) && is_custom_op_used(op)) return true;
+    }
+    return false;
+}
+
 static int check_unused(const plugin_t* plugin, const char* function)
 {
     const char* user = NULL;
@@ -152,6 +175,8 @@ static int check_unused(const plugin_t* plugin, const char* function)
         user = "a context lists one of its devices";
     else if (has_handle(HANDLE_GRAPH, is_graph_using, plugin))
         user = "a graph uses one of its devices or schedulers";
+    else if (has_used_operator(plugin))
+        user = "a graph uses one of its operators";
     else if (wait_hung_calls(0) > 0)
         user = "a call of a device has not returned yet";
     if (!user) return TENGINE_OK;
@@ -217,15 +242,18 @@ static int start_plugin(plugin_t* plugin, const char* function, const char* init
 {
     struct vector* devices = list_registered(find_device, NULL);
     struct vector* schedulers = list_registered(find_scheduler, NULL);
-    int status = devices && schedulers
+    struct vector* operators = list_registered(find_operator, NULL);
+    int status = devices && schedulers && operators
                      ? call_plugin(plugin, function, init_name, init)
                      : tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
     plugin->devices = list_registered(find_device, devices);
     plugin->schedulers = list_registered(find_scheduler, schedulers);
-    if (status == TENGINE_OK && (!plugin->devices || !plugin->schedulers))
+    plugin->operators = list_registered(find_operator, operators);
+    if (status == TENGINE_OK && (!plugin->devices || !plugin->schedulers || !plugin->operators))
         status = tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
     release_vector(devices);
     release_vector(schedulers);
+    release_vector(operators);
     return status;
 }
 

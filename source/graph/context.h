@@ -29,6 +29,9 @@ typedef struct context
     struct vector* devices;     // of ir_context_device_t, best first
     struct vector* key_values;  // of ir_key_value_t, see option.h; NULL: none were set
     uint64_t revision;          // counts the changes of devices and options
+    // Custom operators of graphs of this context, see operator/custom/op.h; NULL: none. Another
+    // room fills the list and says in it what is done with its entries at the end.
+    struct vector* custom_ops;
 } ir_context_t;
 
 // `name` may be NULL. NULL when out of memory.

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "module/registration.h"
+#include "operator/custom/op.h"
 #include "tengine/log.h"
 
 static bool initialised;
@@ -81,6 +82,7 @@ void release_modules(void)
     if (!initialised) return;
     leave_all("device", tengine_device_registrations, tengine_device_registration_num);
     leave_all("serializer", tengine_serializer_registrations, tengine_serializer_registration_num);
+    release_custom_ops();
     release_op_registry();
     initialised = false;
 }

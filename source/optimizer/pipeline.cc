@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "graph/graph.h"
 #include "graph/preparation.h"
+#include "operator/custom/op_node.h"
 #include "operator/operator.h"
 #include "optimizer/dialect/quantized_tensors.h"
 #include "optimizer/optimizer.h"
@@ -128,6 +129,7 @@ int create(const graph& source, const ir_run_options_t& options,
 // the operator that was there before.
 int create_for_run(const graph& source, const ir_run_options_t& options, graph** out_graph)
 {
+    TENGINE_RETURN_IF_ERROR(resolve_custom_ops(&source, false));
     accept_kernels(source);
     for (;;) {
         const int willing = count_willing_kernels(source);
@@ -262,6 +264,7 @@ int create_saved(const graph& source, bool tengine, graph** out_graph)
     ir_run_options_t options = {};
     options.num_thread = 1;
     options.precision = TENGINE_MODE_INT8;
+    TENGINE_RETURN_IF_ERROR(resolve_custom_ops(&source, true));
     refuse_kernels(source);
     return tengine ? create(source, options, {kTenginePasses}, out_graph)
                    : create(source, options, {kOnnxPasses}, out_graph);
@@ -272,6 +275,7 @@ int create_quantized(const graph& source, const tengine_quantization& how, graph
     ir_run_options_t options = {};
     options.num_thread = 1;
     graph* made = nullptr;
+    TENGINE_RETURN_IF_ERROR(resolve_custom_ops(&source, true));
     refuse_kernels(source);
     TENGINE_RETURN_IF_ERROR(has_operators_of_tengine(source)
                                 ? create(source, options, {kFloatPasses}, &made)

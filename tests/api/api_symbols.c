@@ -3,6 +3,7 @@
 // only if all are defined. api_symbol_test.cc holds the list against the headers.
 #include "api_symbols.h"
 
+#include "tengine/custom_op.h"
 #include "tengine/file.h"
 #include "tengine/inspect.h"
 #include "tengine/quantize.h"
@@ -170,6 +171,51 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_graph_get_scheduler),
     SYMBOL(get_graph_memory),
     SYMBOL(tengine_graph_get_device_memory),
+    SYMBOL(tengine_op_create),
+    SYMBOL(tengine_op_destroy),
+    SYMBOL(tengine_op_set_init),
+    SYMBOL(tengine_op_set_free),
+    SYMBOL(tengine_op_set_prepare),
+    SYMBOL(tengine_op_set_invoke),
+    SYMBOL(tengine_op_set_user_data),
+    SYMBOL(tengine_op_set_outputs_like),
+    SYMBOL(tengine_op_register),
+    SYMBOL(tengine_op_unregister),
+    SYMBOL(tengine_op_type),
+    SYMBOL(tengine_op_node_name),
+    SYMBOL(tengine_op_version),
+    SYMBOL(tengine_op_state),
+    SYMBOL(tengine_op_int),
+    SYMBOL(tengine_op_float),
+    SYMBOL(tengine_op_text),
+    SYMBOL(tengine_op_ints),
+    SYMBOL(tengine_op_floats),
+    SYMBOL(tengine_op_texts),
+    SYMBOL(tengine_op_report),
+    SYMBOL(tengine_op_input_number),
+    SYMBOL(tengine_op_output_number),
+    SYMBOL(tengine_op_input),
+    SYMBOL(tengine_op_output),
+    SYMBOL(tengine_op_tensor_name),
+    SYMBOL(tengine_op_tensor_type),
+    SYMBOL(tengine_op_tensor_rank),
+    SYMBOL(tengine_op_tensor_dim),
+    SYMBOL(tengine_op_tensor_elements),
+    SYMBOL(tengine_op_tensor_bytes),
+    SYMBOL(tengine_op_tensor_is_constant),
+    SYMBOL(tengine_op_tensor_data),
+    SYMBOL(tengine_op_tensor_mutable_data),
+    SYMBOL(tengine_op_tensor_scale_number),
+    SYMBOL(tengine_op_tensor_scale_axis),
+    SYMBOL(tengine_op_tensor_scale),
+    SYMBOL(tengine_op_tensor_zero_point),
+    SYMBOL(tengine_op_set_output_type),
+    SYMBOL(tengine_op_resize_output),
+    SYMBOL(tengine_op_set_output_like),
+    SYMBOL(tengine_op_set_output_dynamic),
+    SYMBOL(tengine_op_request_temporary),
+    SYMBOL(tengine_op_temporary),
+    SYMBOL(tengine_op_check_type),
 };
 
 const int api_symbol_num = (int)(sizeof api_symbols / sizeof api_symbols[0]);

@@ -2,6 +2,7 @@
 // The lists of failing calls, by what they are on.
 #include "failing_calls.h"
 
+#include "tengine/custom_op.h"
 #include "tengine/file.h"
 #include "tengine/inspect.h"
 #include "tengine/quantize.h"
@@ -182,6 +183,15 @@ const std::vector<FailingCall>& other_calls()
         CALL(unload_tengine_plugin("p", "f"), -1),
         CALL(get_tengine_plugin_number(), -1),
         CALL(get_tengine_plugin_name(0), nullptr),
+        CALL(tengine_op_create("com.example", "Shift", 1, 1), nullptr),
+        CALL(tengine_op_set_init(nullptr, nullptr), -1),
+        CALL(tengine_op_set_free(nullptr, nullptr), -1),
+        CALL(tengine_op_set_prepare(nullptr, nullptr), -1),
+        CALL(tengine_op_set_invoke(nullptr, nullptr), -1),
+        CALL(tengine_op_set_user_data(nullptr, nullptr, nullptr), -1),
+        CALL(tengine_op_set_outputs_like(nullptr, 0), -1),
+        CALL(tengine_op_register(h, nullptr), -1),
+        CALL(tengine_op_unregister(h, nullptr), -1),
         CALL(tengine_device_get_number(), -1),
         CALL(tengine_device_get_name(-1), nullptr),
         CALL(tengine_device_get_operator_number("no such device"), -1),

@@ -11,6 +11,7 @@ struct tm_generic_param
     int max_input_num;
     int max_output_num;
     char* op_name;
+    int domain_version;
 };
 
 struct custom_param
@@ -29,6 +30,8 @@ static const op_field_t generic_fields[] = {
     TM_FIELD(struct tm_generic_param, INT, max_input_num, WORD, 0, .number = 0),
     TM_FIELD(struct tm_generic_param, INT, max_output_num, WORD, 4, .number = 0),
     TM_FIELD(struct tm_generic_param, STRING, op_name, OFFSET, 8, .text = NULL),
+    // That the model imports; 0: not known, as in tmfiles.
+    OP_FIELD(struct tm_generic_param, INT, domain_version, .number = 0),
 };
 
 // For dumps: the operator it stands for, and the kernel's name.
@@ -40,7 +43,8 @@ static const op_field_t custom_fields[] = {
 static int infer_generic(struct node* node)
 {
     return tengine_error_set(TENGINE_EOPERATOR,
-                             "operator '%s' of node '%s' is not known here; give it a kernel with "
+                             "operator '%s' of node '%s' is not known here; register a custom "
+                             "operator with tengine_op_register, or give the node a kernel with "
                              "set_custom_kernel",
                              get_source_op(node), node->name);
 }

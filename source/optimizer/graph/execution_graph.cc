@@ -4,6 +4,7 @@
 
 #include "graph/graph.h"
 #include "graph/preparation.h"
+#include "operator/custom/custom_kernel.h"
 #include "operator/registry.h"
 #include "optimizer/pass.h"
 #include "optimizer/pass/custom_node.h"
@@ -53,6 +54,8 @@ int copy_node(const node& from, graph& target)
     node* to = nullptr;
     TENGINE_RETURN_IF_ERROR(has_willing_kernel(from) ? add_custom_node(from, target, &to)
                                                      : copy_node_head(from, target, &to));
+    // A node of a graph for a file stays what it is, and its kernel tells the shapes.
+    if (is_open_node(&from)) to->core->custom_kernel = from.core->custom_kernel;
     for (int i = 0; i < from.input_num; ++i)
         TENGINE_RETURN_IF_ERROR(
             set_ir_node_input_tensor(to, i, get_ir_graph_tensor(&target, from.input_tensors[i])));

@@ -60,8 +60,8 @@ int GraphImport::run()
 {
     TENGINE_RETURN_IF_ERROR(check_features());
     name_nodes();
-    TENGINE_RETURN_IF_ERROR(
-        resolve_operators(model_->graph, model_->opsets, node_names_, &operators_));
+    TENGINE_RETURN_IF_ERROR(resolve_operators(
+        model_->graph, model_->opsets, graph_->attribute->context, node_names_, &operators_));
     TENGINE_RETURN_IF_ERROR(add_initializers());
     TENGINE_RETURN_IF_ERROR(add_inputs());
     TENGINE_RETURN_IF_ERROR(declare_node_outputs());
@@ -231,10 +231,12 @@ int GraphImport::add_nodes()
     return TENGINE_OK;
 }
 
-// An operator that only the program knows: "com.example.Fancy".
+// An operator that only the program knows: "com.example.Fancy", "Fancy" in ONNX's domain.
 int GraphImport::describe_unknown(struct node* node, const NodeProto& proto) const
 {
-    const std::string op = proto.domain() + "." + proto.op_type();
+    const std::string domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
+    const std::string op = domain.empty() ? proto.op_type() : domain + "." + proto.op_type();
+    TENGINE_RETURN_IF_ERROR(set_node_int(node, "domain_version", model_->opsets.at(domain)));
     TENGINE_RETURN_IF_ERROR(set_node_text(node, "op_name", op.data(), op.size()));
     TENGINE_RETURN_IF_ERROR(set_node_int(node, "max_input_num", proto.input_size()));
     return set_node_int(node, "max_output_num", proto.output_size());

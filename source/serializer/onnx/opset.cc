@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "module/module.h"
+#include "operator/custom/op.h"
 #include "operator/selection.h"
 #include "serializer/onnx/message.h"
 
@@ -89,8 +90,9 @@ int refuse(const std::vector<Missing>& list, const std::vector<std::string>& nam
     const bool any_left_out = std::any_of(
         list.begin(), list.end(), [](const Missing& missing) { return missing.is_left_out; });
     return tengine_error_set(
-        TENGINE_EOPERATOR, "%zu operator%s of the model %s not supported%s: %s", list.size(),
-        list.size() == 1 ? "" : "s", list.size() == 1 ? "is" : "are",
+        TENGINE_EOPERATOR,
+        "%zu operator%s of the model %s not supported%s: %s; a custom operator can be registered",
+        list.size(), list.size() == 1 ? "" : "s", list.size() == 1 ? "is" : "are",
         any_left_out ? ", or left out of this build (CMake option TENGINE_OPERATORS)" : "",
         text.c_str());
 }
@@ -152,7 +154,8 @@ int collect_opsets(const ::onnx::ModelProto& model, Opsets* out_opsets)
 }
 
 int resolve_operators(const ::onnx::GraphProto& graph, const Opsets& opsets,
-                      const std::vector<std::string>& names, std::vector<OperatorId>* out_operators)
+                      const struct context* context, const std::vector<std::string>& names,
+                      std::vector<OperatorId>* out_operators)
 {
     std::vector<Missing> missing;
     std::map<std::pair<std::string, std::string>, size_t> index;  // in `missing`
@@ -167,17 +170,22 @@ int resolve_operators(const ::onnx::GraphProto& graph, const Opsets& opsets,
                 quote_name(domain).c_str());
         const int version = opset->second;
         TENGINE_RETURN_IF_ERROR(check_is_known(domain, version));
-        if (!is_known_domain(domain)) {
+        const int type = get_op_type(domain.c_str(), node.op_type().c_str());
+        const bool is_border_op = is_border(domain, node.op_type());
+        const bool is_described = type >= 0 && find_op_method(type, version);
+        const bool is_custom =
+            !is_known_domain(domain) ||
+            (!is_described && !is_border_op &&
+             has_custom_op(context, domain.c_str(), node.op_type().c_str(), version));
+        if (is_custom) {
             const int generic = get_op_type("tengine", "Generic");
             if (generic < 0)
                 return fail_left_out(names[static_cast<size_t>(i)].c_str(), "tengine.Generic");
             out_operators->push_back({generic, 1, true});
             continue;
         }
-        const int type = get_op_type(domain.c_str(), node.op_type().c_str());
         out_operators->push_back({type, version, false});
-        if (type >= 0 && find_op_method(type, version) && !is_border(domain, node.op_type()))
-            continue;
+        if (is_described && !is_border_op) continue;
         const auto [entry, is_new] = index.try_emplace({domain, node.op_type()}, missing.size());
         if (is_new) missing.push_back(describe_missing(domain, node.op_type(), version));
         missing[entry->second].nodes.push_back(i);

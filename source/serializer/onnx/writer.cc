@@ -128,6 +128,8 @@ bool is_set(const node& node, const op_field_t& field)
 
 int opset_of(const node& node)
 {
+    if (is_unknown(node))
+        return std::max(1, static_cast<int>(get_ir_node_int(&node, "domain_version", 1)));
     if (node.op.version != NEWEST_KNOWN_OPSET) return node.op.version;
     const method& method = *node.op.method;
     int opset = std::max(kOpsetOfIrVersion, method.version);

@@ -58,7 +58,7 @@ int Plan::run_dynamic(Step& step)
                            ? set_node_output_like(&node, 0, get_ir_node_input(&node, 0), -1)
                            : node.op.infer_shape(&node);
     TENGINE_RETURN_IF_ERROR(status);
-    const bool self_shaped = (node.op.method->traits & OP_SELF_SHAPED) != 0;
+    const bool self_shaped = allocates_outputs(node);
     if (status == OP_SHAPE_LATER && !self_shaped)
         return fail_node(&node, TENGINE_EINTERNAL, "its shape is unknown even at run time");
     for (int i = 0; i < node.output_num && !self_shaped; ++i)

@@ -2,6 +2,7 @@
 #include "device/cpu/plan/step.h"
 
 #include "graph/core.h"
+#include "operator/custom/custom_kernel.h"
 
 namespace tengine::cpu {
 
@@ -20,9 +21,16 @@ void Step::release_state()
     context.state_bytes = 0;
 }
 
+bool allocates_outputs(const node& node)
+{
+    const ir_custom_kernel_t* kernel = node.core->custom_kernel;
+    return kernel ? kernel->table->allocates_outputs
+                  : (node.op.method->traits & OP_SELF_SHAPED) != 0;
+}
+
 bool has_elements(const node& node)
 {
-    if (node.core->custom_kernel || (node.op.method->traits & OP_SELF_SHAPED) != 0) return true;
+    if (node.core->custom_kernel || allocates_outputs(node)) return true;
     for (int i = 0; i < node.output_num; ++i) {
         const tensor* output = get_ir_node_output(&node, i);
         if (output && output->elem_num > 0) return true;

@@ -33,6 +33,9 @@ struct Step
 // tables for them, and a hostile shape may have 2^43 of them beside its 0.
 bool has_elements(const node& node);
 
+// Whether the kernel of a dynamic step finds the shapes of its outputs and allocates them.
+bool allocates_outputs(const node& node);
+
 // choose.cc: the first kernel that accepts the step's node. EDTYPE when none does.
 int choose_kernel(const KernelList& kernels, Step& step);
 

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// Custom operators: a program or a plug-in teaches the library an operator that models name and the
+// library does not have, or computes one of the library's operators in its own way.
+// docs/custom-operators.md shows it step by step. A kernel for a single node of a single graph is
+// in custom_kernel.h.
+//
+//     static int prepare(void* user_data, tengine_op_context_t* context)
+//     {
+//         TENGINE_OP_ENSURE_EQ(context, tengine_op_input_number(context), 1);
+//         return tengine_op_set_output_like(context, 0, tengine_op_input(context, 0));
+//     }
+//     ...
+//     tengine_op_t* op = tengine_op_create("com.example", "Atan", 1, 1);
+//     tengine_op_set_prepare(op, prepare);
+//     tengine_op_set_invoke(op, invoke);
+//     tengine_op_register(NULL, op);
+//     tengine_op_destroy(op);
+//
+// All types are opaque. Functions for programs follow c_api.h: those that return int give 0 or -1,
+// those that return a pointer NULL when they fail, and set get_tengine_errno() and
+// get_tengine_error(). Functions for callbacks that return a status give 0 or the negative
+// TENGINE_E... itself, which a callback may return; the sentence is set, too. All fail with
+// TENGINE_EINVAL for a NULL argument that is not said to be possible.
+//
+// Life of a node with such an operator: the first prerun_graph calls init; every prerun_graph calls
+// prepare; run_graph calls invoke; destroy_graph calls free. Where the shape of an input depends on
+// data, prepare is called in each run, before invoke. A node keeps the operator that its first
+// prerun_graph has found.
+//
+// Threads: operators are made, registered and unregistered by any thread. Callbacks of one node
+// come one at a time, those of different nodes also at the same time. init, prepare and free come
+// on the thread that prepares or destroys the graph; invoke, and prepare in a run, on the one that
+// runs the part, which is another one when the scheduler is not "sync". Callbacks must not use
+// handles of contexts, graphs, nodes or tensors, nor register or unregister operators.
+#pragma once
+
+#include "tengine/c_api.h"
+#include "tengine/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// An operator; what a callback may ask of the node it is called for; a tensor of that node.
+// Contexts and tensors are valid until the callback returns.
+typedef struct tengine_op tengine_op_t;
+typedef struct tengine_op_context tengine_op_context_t;
+typedef struct tengine_op_tensor tengine_op_tensor_t;
+
+// ---- Callbacks ----
+//
+// `user_data` is that of tengine_op_set_user_data. A callback succeeds with 0. One that fails
+// returns what tengine_op_report gave it, or another value than 0. prerun_graph or run_graph then
+// fails with that code and the sentence, behind the names of operator, node and callback. A value
+// that is no negative code, or -1 without a sentence, becomes TENGINE_EDEVICE.
+
+// Makes the state of one node, which tengine_op_state returns from then on. Attributes can be read,
+// tensors are not there yet. *out_state is NULL before. When init fails, *out_state is not freed.
+typedef int (*tengine_op_init_t)(void* user_data, tengine_op_context_t* context, void** out_state);
+// Frees the state of one node: once for each init that succeeded, also for NULL.
+typedef void (*tengine_op_free_t)(void* user_data, void* state);
+// Checks the node and settles the types and sizes of its outputs; see "In prepare".
+typedef int (*tengine_op_prepare_t)(void* user_data, tengine_op_context_t* context);
+// Computes all outputs.
+typedef int (*tengine_op_invoke_t)(void* user_data, tengine_op_context_t* context);
+
+// ---- Operators ----
+
+// An operator of a domain ("" is ONNX's own) in the versions min_version to max_version of the
+// domain, as models import it. Texts are copied. The caller owns it and destroys it. Fails with
+// TENGINE_EINVAL (name is NULL or empty, domain is NULL, a dot or a space in the name),
+// TENGINE_ERANGE (a version below 1, or max_version below min_version) and TENGINE_ENOMEM.
+TENGINE_API tengine_op_t* tengine_op_create(const char* domain, const char* name, int min_version,
+                                            int max_version);
+
+// The caller has no more use for it. An operator that is registered, or that nodes use, lives on
+// until that ends. NULL is ignored. Operators must be destroyed before release_tengine.
+TENGINE_API void tengine_op_destroy(tengine_op_t* op);
+
+// What the operator does. invoke is needed, and one of prepare and tengine_op_set_outputs_like. All
+// fail with TENGINE_ESTATE once the operator has been registered.
+TENGINE_API int tengine_op_set_init(tengine_op_t* op, tengine_op_init_t init);
+TENGINE_API int tengine_op_set_free(tengine_op_t* op, tengine_op_free_t free);
+TENGINE_API int tengine_op_set_prepare(tengine_op_t* op, tengine_op_prepare_t prepare);
+TENGINE_API int tengine_op_set_invoke(tengine_op_t* op, tengine_op_invoke_t invoke);
+// What callbacks get first; may be NULL. `release`, which may be NULL, is called for it once, by
+// the thread that ends the operator's life.
+TENGINE_API int tengine_op_set_user_data(tengine_op_t* op, void* user_data,
+                                         void (*release)(void* user_data));
+// Every output has type and shape of input `input`, before prepare is called. TENGINE_ERANGE when
+// `input` is negative.
+TENGINE_API int tengine_op_set_outputs_like(tengine_op_t* op, int input);
+
+// ---- Registration ----
+//
+// Graphs of `context`, or with NULL all graphs of the process, have the operator from then on:
+// create_graph loads models that name it, and prerun_graph uses it, also in place of an operator of
+// the library with this domain, name and version. A context's own come before those of the process.
+// Nodes whose version is not known, such as those of tmfiles, take the newest. The library keeps
+// the operator; it may be registered in several places.
+
+// Fails with TENGINE_EHANDLE (context), TENGINE_EINVAL (there is no invoke, or neither prepare nor
+// tengine_op_set_outputs_like), TENGINE_EEXIST (the same place has an operator of this domain and
+// name for some of these versions), TENGINE_ESTATE (before init_tengine), TENGINE_ENOMEM.
+TENGINE_API int tengine_op_register(context_t context, tengine_op_t* op);
+
+// The inverse. destroy_context and release_tengine do it for what is left. Fails with
+// TENGINE_EHANDLE, TENGINE_ENOENT (not registered there), TENGINE_ESTATE (a node of a graph has
+// been prepared with it; that ends with destroy_graph).
+TENGINE_API int tengine_op_unregister(context_t context, tengine_op_t* op);
+
+// ---- In all callbacks ----
+
+// Operator ("com.example.Atan"), and name of the node; "" for NULL.
+TENGINE_API const char* tengine_op_type(const tengine_op_context_t* context);
+TENGINE_API const char* tengine_op_node_name(const tengine_op_context_t* context);
+// Version of the domain that the model imports; 0: not known.
+TENGINE_API int tengine_op_version(const tengine_op_context_t* context);
+// What init has made; NULL in init, and without one.
+TENGINE_API void* tengine_op_state(const tengine_op_context_t* context);
+
+// Attributes by name. `otherwise` is returned when the node has none of this name and kind; lists
+// then are NULL and *out_number is 0. Pointers live as long as the node. Set no error.
+TENGINE_API int64_t tengine_op_int(const tengine_op_context_t* context, const char* name,
+                                   int64_t otherwise);
+TENGINE_API float tengine_op_float(const tengine_op_context_t* context, const char* name,
+                                   float otherwise);
+TENGINE_API const char* tengine_op_text(const tengine_op_context_t* context, const char* name,
+                                        const char* otherwise);
+TENGINE_API const int64_t* tengine_op_ints(const tengine_op_context_t* context, const char* name,
+                                           int* out_number);
+TENGINE_API const float* tengine_op_floats(const tengine_op_context_t* context, const char* name,
+                                           int* out_number);
+TENGINE_API const char* const* tengine_op_texts(const tengine_op_context_t* context,
+                                                const char* name, int* out_number);
+
+// Records a failure and returns `code`, which is negative: `return tengine_op_report(...)`. The
+// sentence says what was wrong, the values, and what would be accepted; it need not name the node.
+TENGINE_API int tengine_op_report(tengine_op_context_t* context, int code, const char* format, ...)
+    TENGINE_PRINTF(3, 4);
+
+// ---- In prepare and invoke: tensors ----
+
+TENGINE_API int tengine_op_input_number(const tengine_op_context_t* context);
+TENGINE_API int tengine_op_output_number(const tengine_op_context_t* context);
+// NULL where an optional tensor is absent, and for an index out of range; sets no error.
+TENGINE_API const tengine_op_tensor_t* tengine_op_input(const tengine_op_context_t* context,
+                                                        int index);
+TENGINE_API tengine_op_tensor_t* tengine_op_output(const tengine_op_context_t* context, int index);
+
+// Of a tensor; for NULL they return 0, "" or NULL. Type: TENGINE_DT_*, TENGINE_DT_UNKNOWN for an
+// output whose type nothing has told yet. Rank: -1 while it is not known. A dimension: -1 while it
+// is not known, 0 for an axis that the tensor does not have.
+TENGINE_API const char* tengine_op_tensor_name(const tengine_op_tensor_t* tensor);
+TENGINE_API int tengine_op_tensor_type(const tengine_op_tensor_t* tensor);
+TENGINE_API int tengine_op_tensor_rank(const tengine_op_tensor_t* tensor);
+TENGINE_API int tengine_op_tensor_dim(const tengine_op_tensor_t* tensor, int axis);
+// Elements and bytes of the whole; 0 while the shape is not known.
+TENGINE_API int64_t tengine_op_tensor_elements(const tengine_op_tensor_t* tensor);
+TENGINE_API size_t tengine_op_tensor_bytes(const tengine_op_tensor_t* tensor);
+// 1 for a constant of the model, else 0.
+TENGINE_API int tengine_op_tensor_is_constant(const tengine_op_tensor_t* tensor);
+
+// Elements, dense and row-major, in host memory. In prepare only constants have data; in invoke all
+// inputs have, and all outputs whose size is known. NULL without data, and for an empty tensor
+// perhaps. Only outputs may be written to.
+TENGINE_API const void* tengine_op_tensor_data(const tengine_op_tensor_t* tensor);
+TENGINE_API void* tengine_op_tensor_mutable_data(tengine_op_tensor_t* tensor);
+
+// Quantisation: real = scale * (integer - zero point). Number of scales: 0 for a tensor that is not
+// quantised, 1 for one scale, else one for each slice along the axis. Scale and zero point are 0
+// for an index out of range.
+TENGINE_API int tengine_op_tensor_scale_number(const tengine_op_tensor_t* tensor);
+TENGINE_API int tengine_op_tensor_scale_axis(const tengine_op_tensor_t* tensor);
+TENGINE_API float tengine_op_tensor_scale(const tengine_op_tensor_t* tensor, int index);
+TENGINE_API int tengine_op_tensor_zero_point(const tengine_op_tensor_t* tensor, int index);
+
+// ---- In prepare: types and sizes of the outputs, temporaries ----
+//
+// The shapes of all inputs are known. Each output must get a size, or be marked as dynamic. An
+// output has the type that the model declares for it, else that of the first input; prepare may
+// change it. An absent output is skipped with success. All fail with TENGINE_ERANGE for an index
+// without output, and with TENGINE_ESTATE in another callback.
+
+// `data_type` is a TENGINE_DT_*. TENGINE_EDTYPE when it is not, or is not what the graph was
+// prepared with, when prepare is called in a run.
+TENGINE_API int tengine_op_set_output_type(tengine_op_context_t* context, int index, int data_type);
+
+// `rank` dimensions of 0 or more. TENGINE_ERANGE for a rank above MAX_SHAPE_DIM_NUM, a negative
+// dimension, or a tensor that is larger than the library can count. Also in invoke, for an output
+// marked as dynamic, which has data then: TENGINE_ENOMEM, TENGINE_ELIMIT (the limit of the
+// context). Each call in one invoke replaces the data.
+TENGINE_API int tengine_op_resize_output(tengine_op_context_t* context, int index, const int dims[],
+                                         int rank);
+
+// Type and size of `tensor`, one of the same context.
+TENGINE_API int tengine_op_set_output_like(tengine_op_context_t* context, int index,
+                                           const tengine_op_tensor_t* tensor);
+
+// The size depends on data: invoke calls tengine_op_resize_output. What reads the output is then
+// computed with shapes that are found at run time, on the CPU.
+TENGINE_API int tengine_op_set_output_dynamic(tengine_op_context_t* context, int index);
+
+// Asks for `bytes` of memory during invoke and returns the index of that temporary. Memory belongs
+// to the plan of the graph and is shared with other nodes: it holds nothing from one invoke to the
+// next. Each call of prepare begins without temporaries. TENGINE_ELIMIT for more bytes than can be
+// counted, TENGINE_ENOMEM.
+TENGINE_API int tengine_op_request_temporary(tengine_op_context_t* context, size_t bytes);
+
+// ---- In invoke: temporaries ----
+
+// Memory of a temporary, aligned to 64 bytes. NULL, without an error, for an index without one and
+// in other callbacks.
+TENGINE_API void* tengine_op_temporary(const tengine_op_context_t* context, int index);
+
+// ---- Checks ----
+//
+// Leave a callback with a failure that says what does not hold. The first argument is the
+// callback's context.
+
+#define TENGINE_OP_ENSURE(context, condition)                                                    \
+    do {                                                                                         \
+        if (!(condition))                                                                        \
+            return tengine_op_report((context), TENGINE_EINVAL, "%s does not hold", #condition); \
+    } while (0)
+
+// Integers: "tengine_op_input_number(context) is 3, expected 2".
+#define TENGINE_OP_ENSURE_EQ(context, value, expected)                                       \
+    do {                                                                                     \
+        const long long tengine_value_ = (long long)(value);                                 \
+        const long long tengine_expected_ = (long long)(expected);                           \
+        if (tengine_value_ != tengine_expected_)                                             \
+            return tengine_op_report((context), TENGINE_EINVAL, "%s is %lld, expected %lld", \
+                                     #value, tengine_value_, tengine_expected_);             \
+    } while (0)
+
+// A tensor that is there and has this type: "'x' is int64, expected fp32".
+#define TENGINE_OP_ENSURE_TYPE(context, tensor, data_type)                                   \
+    do {                                                                                     \
+        const int tengine_status_ = tengine_op_check_type((context), (tensor), (data_type)); \
+        if (tengine_status_ < 0) return tengine_status_;                                     \
+    } while (0)
+
+// A call that returns a status: its failure is the callback's.
+#define TENGINE_OP_ENSURE_OK(call)                       \
+    do {                                                 \
+        const int tengine_status_ = (call);              \
+        if (tengine_status_ < 0) return tengine_status_; \
+    } while (0)
+
+// What TENGINE_OP_ENSURE_TYPE calls. TENGINE_EDTYPE; TENGINE_EINVAL when the tensor is absent.
+TENGINE_API int tengine_op_check_type(tengine_op_context_t* context,
+                                      const tengine_op_tensor_t* tensor, int data_type);
+
+#ifdef __cplusplus
+}
+#endif

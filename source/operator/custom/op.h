@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Custom operators (tengine/custom_op.h): what they are, and the lists of those that are
+// registered. Nodes that are computed by one are in op_node.h. Any thread.
+#pragma once
+
+#include <stdbool.h>
+
+#include "tengine/custom_op.h"
+#include "tengine/ir.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tengine_op
+{
+    char* domain;     // "" is ONNX's
+    char* name;       // behind the domain's dot in full_name
+    char* full_name;  // "com.example.Atan", "Conv"
+    int min_version;
+    int max_version;
+    tengine_op_init_t init;
+    tengine_op_free_t free;
+    tengine_op_prepare_t prepare;
+    tengine_op_invoke_t invoke;
+    int like_input;  // that all outputs are like; -1: none
+    void* user_data;
+    void (*release)(void* user_data);
+    // Under the lock of the lists.
+    int holder_num;        // the maker, the lists, and nodes
+    int registration_num;  // ever, so that it stays what it was
+    int node_num;          // that are computed by it
+};
+
+// The errors are those of tengine_op_create, whose name `function` is.
+tengine_op_t* create_custom_op(const char* domain, const char* name, int min_version,
+                               int max_version, const char* function);
+// Gives up one hold. The last one ends the operator's life.
+void drop_custom_op(tengine_op_t* op);
+
+// Enter into the list of `context`, or with NULL of the process; take out.
+int register_custom_op(struct context* context, tengine_op_t* op, const char* function);
+int unregister_custom_op(struct context* context, tengine_op_t* op, const char* function);
+
+// Those of the process, in the order of registration; NULL when there are not that many.
+tengine_op_t* find_custom_op_via_index(int index);
+// Whether a node is computed by it.
+bool is_custom_op_used(const tengine_op_t* op);
+// Empties the list of the process.
+void release_custom_ops(void);
+
+// Whether an operator is registered for the process or `context`, which may be NULL. `version` 0:
+// any.
+bool has_custom_op(const struct context* context, const char* domain, const char* name,
+                   int version);
+// The operator, held for a node until release_custom_op(); NULL when there is none.
+tengine_op_t* hold_custom_op(const struct context* context, const char* domain, const char* name,
+                             int version);
+void release_custom_op(tengine_op_t* op);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A node that is computed by a custom operator (op.h): what its callbacks get, and their calls. It
+// is a kernel of custom_kernel.h.
+#pragma once
+
+#include "operator/custom/custom_kernel.h"
+#include "operator/custom/op.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Which callback is under way.
+typedef enum op_call
+{
+    OP_CALL_NONE,
+    OP_CALL_INIT,
+    OP_CALL_PREPARE,
+    OP_CALL_INVOKE
+} op_call_t;
+
+// An input or output; `tensor` is NULL where it is absent.
+struct tengine_op_tensor
+{
+    struct tensor* tensor;
+    const struct tengine_op_context* context;
+    bool is_output;
+    bool is_sized;    // outputs: prepare, or the invoke under way, has told the size
+    bool is_dynamic;  // outputs: their size is told in invoke
+    // Inputs: what prepare was called for last.
+    int prepared_type;
+    int prepared_rank;
+    int prepared_dims[MAX_SHAPE_DIM_NUM];
+};
+
+// Bytes of a run's scratch memory.
+typedef struct op_temporary
+{
+    uint64_t offset;
+} op_temporary_t;
+
+struct tengine_op_context
+{
+    ir_custom_kernel_t kernel;  // comes first: node.core->custom_kernel points here
+    tengine_op_t* op;
+    void* state;
+    op_call_t call;
+    const struct node* node;  // that the call is for
+    bool is_settled;          // prepare is called for types and sizes that must not change
+    bool is_running;          // prepare is called in a run: types must not change
+    struct tengine_op_tensor* tensors;  // inputs, then outputs
+    int tensor_num;
+    struct vector* temporaries;  // of op_temporary_t
+    uint64_t temporary_bytes;
+    char* scratch;  // in invoke: where the temporaries are
+};
+
+// Gives each node of the source graph that a registered operator is for, and that has no custom
+// kernel, this operator, and calls its init. Nodes that have one keep it. `only_unknown`: of
+// operators that the library does not have. Fails as init does, or with TENGINE_ENOMEM.
+int resolve_custom_ops(const struct graph* source, bool only_unknown);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models and operators for the tests of custom operators.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fixture.h"
+#include "tengine/custom_op.h"
+
+namespace tengine {
+
+// Opset 13, and `version` of the domain: y = <domain>.<op>(x), with the attributes offset = 0.5,
+// level = 7, mode = "soft", steps = [4, 9], weights = [1.5, 2.5], words = ["one", "two"] unless it
+// is one of the library's; z = Relu(y). x and z are float, x of `dims`.
+struct OpModel
+{
+    std::string domain = "com.example";
+    std::string op = "Shift";
+    int version = 3;
+    std::vector<int> dims = {4};
+    bool has_attributes = true;
+};
+std::string make_op_model(const OpModel& model);
+graph_t load_op_model(const OpModel& model, context_t context = nullptr);
+
+// The operator com.example.Shift, versions 1 to 5: y = x + offset. Notes its calls and fails where
+// it is told to.
+struct ShiftOp
+{
+    std::vector<std::string> calls;
+    std::string failing;                     // the callback that fails,
+    int code = 0;                            // what it returns,
+    std::string sentence;                    // and what it reports, if anything
+    int states = 0;                          // live ones
+    int releases = 0;                        // of the user data
+    tengine_op_prepare_t prepare = nullptr;  // (optional) in place of its own
+    tengine_op_invoke_t invoke = nullptr;
+
+    int count(const std::string& call) const;
+    int note(const std::string& call, tengine_op_context_t* context);
+};
+
+tengine_op_t* create_shift_op(ShiftOp* shift, const char* domain = "com.example",
+                              const char* name = "Shift", int min_version = 1, int max_version = 5);
+// Makes it, registers it and gives the handle back.
+testing::AssertionResult register_shift_op(ShiftOp* shift, context_t context = nullptr,
+                                           const char* domain = "com.example",
+                                           const char* name = "Shift", int min_version = 1,
+                                           int max_version = 5);
+
+// y = x + offset, of whatever shape.
+int shift(tengine_op_context_t* context);
+
+}  // namespace tengine
