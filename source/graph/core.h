@@ -59,6 +59,10 @@ typedef struct ir_graph_core
     struct vector* affinity;     // of ir_affinity_t, see operator/affinity.h; NULL: none
     struct graph_pool* pool;  // see graph/graph_pool.h; an execution graph and its parts have one
     void* session;            // execution graph: the scheduler room's own
+    // Execution graph: what the optimizer asks devices with, see optimizer/placement/candidates.h,
+    // and what frees it; or NULL.
+    void* candidates;
+    void (*release_candidates)(void* candidates);
     // Execution graph: of ir_settled_shape_t (graph/graph.h), or NULL.
     struct vector* settled_shapes;
     int preparation;         // source graph: see graph/preparation.h

@@ -126,18 +126,21 @@ int create(const graph& source, const ir_run_options_t& options,
 }
 
 // A custom kernel may refuse its node once the shapes are known. The graph is then made anew, with
-// the operator that was there before.
+// the operator that was there before; devices see the one that lasts.
 int create_for_run(const graph& source, const ir_run_options_t& options, graph** out_graph)
 {
     TENGINE_RETURN_IF_ERROR(resolve_custom_ops(&source, false));
     accept_kernels(source);
     for (;;) {
         const int willing = count_willing_kernels(source);
-        const int status = create(source, options, {kFloatPasses, kDevicePasses}, out_graph);
-        if (count_willing_kernels(source) == willing) return status;
-        if (status < 0) continue;
-        destroy_ir_graph(*out_graph);
-        *out_graph = nullptr;
+        graph* made = nullptr;
+        int status = create(source, options, {kFloatPasses}, &made);
+        GraphPointer target(made);
+        if (count_willing_kernels(source) != willing) continue;
+        if (status == TENGINE_OK) status = run_passes(*target, kDevicePasses);
+        if (count_willing_kernels(source) != willing) continue;
+        if (status == TENGINE_OK) *out_graph = target.release();
+        return status;
     }
 }
 

@@ -227,6 +227,19 @@ TEST_F(SplitFaultTest, CannotCompileAnOperatorItTook)
     EXPECT_EQ(code("r2"), IR_REASON_NONE);
 }
 
+// Asked for a precision, split, evaluated, mended: all from one description.
+TEST_F(SplitFaultTest, DescribesItselfOnceInAPreparation)
+{
+    a_.script.hand_back = "Conv";
+    a_.script.cannot_compile = "MaxPool";
+    build();
+    expect_parts(5);
+    EXPECT_EQ(code("y"), IR_REASON_COMPILE);
+    EXPECT_EQ(a_.describes, 1);
+    expect_parts(5);
+    EXPECT_EQ(a_.describes, 2);
+}
+
 TEST_F(SplitFaultTest, CannotCompilePartsAboveASize)
 {
     a_.script.max_nodes = 4;

@@ -55,6 +55,7 @@ class TestDevice
     int& fail_pre_run = script.fail_pre_run;
     int& fail_run = script.fail_all_runs;
 
+    const script_count_t& describes = scripted_.describes;
     const script_count_t& inspects = scripted_.inspects;
     const script_count_t& estimates = scripted_.estimates;
     const script_count_t& evaluations = scripted_.evaluations;

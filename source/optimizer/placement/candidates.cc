@@ -9,6 +9,7 @@
 #include "base/guard.hpp"
 #include "base/int_list.h"
 #include "graph/context.h"
+#include "graph/core.h"
 #include "graph/graph.h"
 #include "module/module.h"
 #include "operator/affinity.h"
@@ -138,11 +139,26 @@ Vector<device*> list_graph_devices(const graph& graph)
     return devices;
 }
 
-int Candidates::list(const graph& graph, Candidates* out_candidates)
+int Candidates::list(const graph& graph)
 {
     for (device* device : list_graph_devices(graph))
-        TENGINE_RETURN_IF_ERROR(out_candidates->add(device));
-    return out_candidates->check_affinities(graph);
+        TENGINE_RETURN_IF_ERROR(add(device));
+    return check_affinities(graph);
+}
+
+int Candidates::of(const graph& graph, const Candidates** out_candidates)
+{
+    ir_graph_core_t& core = *graph.core;
+    if (!core.candidates) {
+        std::unique_ptr<Candidates> made(new Candidates);
+        TENGINE_RETURN_IF_ERROR(made->list(graph));
+        core.release_candidates = [](void* candidates) {
+            delete static_cast<Candidates*>(candidates);
+        };
+        core.candidates = made.release();
+    }
+    *out_candidates = static_cast<const Candidates*>(core.candidates);
+    return TENGINE_OK;
 }
 
 // An affinity to a device that the graph does not have would send its nodes to the default device.

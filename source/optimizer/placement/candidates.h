@@ -22,11 +22,13 @@ using IntVector = std::unique_ptr<vector_t, VectorDeleter>;  // of int
 Vector<device*> list_graph_devices(const graph& graph);
 
 // What these devices take.
-class Candidates
+class Candidates : public Allocated
 {
   public:
-    // Those of list_graph_devices(). ENOENT when an affinity names a device that is not among them.
-    static int list(const graph& graph, Candidates* out_candidates);
+    // Those of list_graph_devices(), which describe themselves when an execution graph is asked for
+    // its candidates for the first time; they are the graph's own from then on. ENOENT when an affinity
+    // of the user names a device that is not among them.
+    static int of(const graph& graph, const Candidates** out_candidates);
 
     size_t size() const { return candidates_.size(); }
     device* at(size_t index) const { return candidates_[index].device; }
@@ -52,6 +54,7 @@ class Candidates
         IntVector allowed, blocked, precision;
         ir_verdict_t failure;  // a refusal of everything, when describe() failed
     };
+    int list(const graph& graph);
     int add(struct device* device);
     int check_affinities(const graph& graph) const;
     ir_verdict_t ask(const Candidate& candidate, const node& node) const;

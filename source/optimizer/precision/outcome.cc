@@ -108,13 +108,13 @@ void warn_of_float_run(const graph& graph, const Outcome& outcome)
 int find_integer_device(const graph& graph, const device** out_device)
 {
     *out_device = nullptr;
-    Candidates candidates;
-    TENGINE_RETURN_IF_ERROR(Candidates::list(graph, &candidates));
-    for (size_t i = 0; i < candidates.size() && !*out_device; ++i) {
-        const device* device = candidates.at(i);
-        const bool takes_bytes =
-            candidates.lists(device, TENGINE_DT_INT8) || candidates.lists(device, TENGINE_DT_UINT8);
-        if (takes_bytes && !candidates.lists(device, TENGINE_DT_FP32)) *out_device = device;
+    const Candidates* candidates;
+    TENGINE_RETURN_IF_ERROR(Candidates::of(graph, &candidates));
+    for (size_t i = 0; i < candidates->size() && !*out_device; ++i) {
+        const device* device = candidates->at(i);
+        const bool takes_bytes = candidates->lists(device, TENGINE_DT_INT8) ||
+                                 candidates->lists(device, TENGINE_DT_UINT8);
+        if (takes_bytes && !candidates->lists(device, TENGINE_DT_FP32)) *out_device = device;
     }
     return TENGINE_OK;
 }

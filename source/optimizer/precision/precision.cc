@@ -9,10 +9,10 @@
 namespace tengine {
 namespace {
 
-int list_candidates(const graph& graph, const device* device, Candidates* out_candidates)
+int find_candidates(const graph& graph, const device* device, const Candidates** out_candidates)
 {
-    TENGINE_RETURN_IF_ERROR(Candidates::list(graph, out_candidates));
-    if (out_candidates->has(device)) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(Candidates::of(graph, out_candidates));
+    if ((*out_candidates)->has(device)) return TENGINE_OK;
     return tengine_error_set(TENGINE_ENOENT, "the graph does not have device '%s'", device->name);
 }
 
@@ -38,9 +38,9 @@ int rewrite_or_fail(graph* graph, const device* device, int data_type)
 {
     return guarded(
         [&]() -> int {
-            Candidates candidates;
-            TENGINE_RETURN_IF_ERROR(list_candidates(*graph, device, &candidates));
-            return rewrite<Rewriting>(*graph, device, candidates, data_type);
+            const Candidates* candidates;
+            TENGINE_RETURN_IF_ERROR(find_candidates(*graph, device, &candidates));
+            return rewrite<Rewriting>(*graph, device, *candidates, data_type);
         },
         "no memory to rewrite graph '%s' in %s", graph->name, get_data_type_name(data_type));
 }
@@ -66,11 +66,11 @@ int apply_precision(graph& graph, const device* device, int precision)
 {
     const int data_type = data_type_of(precision);
     if (data_type < 0) return TENGINE_OK;
-    Candidates candidates;
-    TENGINE_RETURN_IF_ERROR(list_candidates(graph, device, &candidates));
-    if (!candidates.lists(device, data_type)) return TENGINE_OK;
-    return is_byte(data_type) ? rewrite<Fuser>(graph, device, candidates, data_type)
-                              : rewrite<Converter>(graph, device, candidates, data_type);
+    const Candidates* candidates;
+    TENGINE_RETURN_IF_ERROR(find_candidates(graph, device, &candidates));
+    if (!candidates->lists(device, data_type)) return TENGINE_OK;
+    return is_byte(data_type) ? rewrite<Fuser>(graph, device, *candidates, data_type)
+                              : rewrite<Converter>(graph, device, *candidates, data_type);
 }
 
 }  // namespace

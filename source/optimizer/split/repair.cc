@@ -53,19 +53,19 @@ int halve(graph& graph, int index)
 int redirect(graph& graph, int index, int reason, const char* message)
 {
     struct subgraph* part = get_ir_graph_subgraph(&graph, index);
-    Candidates candidates;
-    TENGINE_RETURN_IF_ERROR(Candidates::list(graph, &candidates));
+    const Candidates* candidates;
+    TENGINE_RETURN_IF_ERROR(Candidates::of(graph, &candidates));
     ir_verdict_t verdict = {};
     refuse_ir_node(&verdict, reason, "", "", "%s", message);
     Vector<const node*> unplaced;
     for (int i = 0; i < part->node_num; ++i) {
         node& node = *graph.node_list[part->node_list[i]];
         TENGINE_RETURN_IF_ERROR(add_ir_node_refusal(&node, part->device, &verdict));
-        TENGINE_RETURN_IF_ERROR(candidates.place(node, candidates.size() - 1));
+        TENGINE_RETURN_IF_ERROR(candidates->place(node, candidates->size() - 1));
         if (!node.device) unplaced.push_back(&node);
     }
     if (!unplaced.empty()) return fail_unplaced(unplaced);
-    part->device = candidates.at(candidates.size() - 1);
+    part->device = candidates->at(candidates->size() - 1);
     return check_fallback(graph);
 }
 

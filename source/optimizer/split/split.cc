@@ -23,17 +23,17 @@ namespace {
 
 int split_by_devices(graph& graph)
 {
-    Candidates candidates;
-    TENGINE_RETURN_IF_ERROR(Candidates::list(graph, &candidates));
+    const Candidates* candidates;
+    TENGINE_RETURN_IF_ERROR(Candidates::of(graph, &candidates));
     TENGINE_RETURN_IF_ERROR(
-        run_pass(graph, "assign", [&](struct graph& g) { return assign_devices(g, candidates); }));
+        run_pass(graph, "assign", [&](struct graph& g) { return assign_devices(g, *candidates); }));
     TENGINE_RETURN_IF_ERROR(run_pass(graph, "group", group_parts));
     for (bool moved = true; moved;) {
         TENGINE_RETURN_IF_ERROR(check_ir_cancelled(&graph));
         TENGINE_RETURN_IF_ERROR(
-            run_pass(graph, "prune", [&](struct graph& g) { return prune_parts(g, candidates); }));
+            run_pass(graph, "prune", [&](struct graph& g) { return prune_parts(g, *candidates); }));
         TENGINE_RETURN_IF_ERROR(run_pass(graph, "hand_back", [&](struct graph& g) {
-            return hand_back_nodes(g, candidates, &moved);
+            return hand_back_nodes(g, *candidates, &moved);
         }));
     }
     return TENGINE_OK;
@@ -58,15 +58,15 @@ int explain_own_split(graph& graph, struct device* author)
 // connected.
 int apply_affinities(graph& graph)
 {
-    Candidates candidates;
-    TENGINE_RETURN_IF_ERROR(Candidates::list(graph, &candidates));
+    const Candidates* candidates;
+    TENGINE_RETURN_IF_ERROR(Candidates::of(graph, &candidates));
     Vector<const node*> unplaced;
     bool moved = false;
     for (int i = 0; i < graph.node_num; ++i) {
         node& node = *graph.node_list[i];
         if (!is_misplaced(node)) continue;
         node.core->refusal_num = 0;  // every device is asked again
-        TENGINE_RETURN_IF_ERROR(candidates.place(node, 0));
+        TENGINE_RETURN_IF_ERROR(candidates->place(node, 0));
         if (!node.device) unplaced.push_back(&node);
         moved = true;
     }

@@ -35,6 +35,7 @@ static int describe(struct device* device, struct vector* allowed_ops, struct ve
                     struct vector* precision)
 {
     const int type = TENGINE_DT_FP32;
+    self(device)->describes++;
     if (push_vector_data(precision, &type) < 0)
         return tengine_error_set(TENGINE_ENOMEM, "no memory for a list");
     if (self(device)->lists_all) return describe_all(allowed_ops, blocked_ops);

@@ -42,7 +42,7 @@ typedef struct scripted_device
     int lists_all;  // describe() lists what the default device does, so that options can name it
 
     // Calls of entries so far. `runs` are those of run and async_run together.
-    script_count_t inspects, estimates, evaluations;
+    script_count_t describes, inspects, estimates, evaluations;
     script_count_t pre_runs, runs, async_runs, async_waits, post_runs, releases;
     script_count_t allocations, allocator_releases;
     script_count_t hanging;  // runs that hang at the moment
