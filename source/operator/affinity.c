@@ -2,6 +2,7 @@
 // The user's affinities: texts, which nodes they fit, and the rules of a graph.
 #include "operator/affinity.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -65,7 +66,16 @@ static bool fits_any_node(const char* nodes, const struct graph* graph)
 
 // ---- devices ----
 
-bool next_ir_affinity_device(const char** cursor, const char** out_name, size_t* out_length)
+// An entry of a devices text, "A" or "A#2".
+typedef struct entry
+{
+    const char* name;
+    size_t length;
+    const char* group;  // what stands behind #, or NULL
+    size_t group_length;
+} entry_t;
+
+static bool next_entry(const char** cursor, entry_t* out_entry)
 {
     const char* begin = *cursor;
     if (!begin) return false;
@@ -75,9 +85,33 @@ bool next_ir_affinity_device(const char** cursor, const char** out_name, size_t*
     begin += *begin == '!';
     while (end > begin && end[-1] == ' ')
         --end;
-    *out_name = begin;
-    *out_length = (size_t)(end - begin);
+    const char* mark = memchr(begin, '#', (size_t)(end - begin));
+    *out_entry = (entry_t){.name = begin, .length = (size_t)((mark ? mark : end) - begin)};
+    if (!mark) return true;
+    out_entry->group = mark + 1;
+    out_entry->group_length = (size_t)(end - out_entry->group);
     return true;
+}
+
+bool next_ir_affinity_device(const char** cursor, const char** out_name, size_t* out_length)
+{
+    entry_t entry;
+    if (!next_entry(cursor, &entry)) return false;
+    *out_name = entry.name;
+    *out_length = entry.length;
+    return true;
+}
+
+// 0 for what is not a whole number from 1 to INT_MAX.
+static int read_group(const entry_t* entry)
+{
+    int64_t group = 0;
+    for (size_t i = 0; i < entry->group_length && group <= INT_MAX; ++i) {
+        const char digit = entry->group[i];
+        if (digit < '0' || digit > '9') return 0;
+        group = group * 10 + (digit - '0');
+    }
+    return group <= INT_MAX ? (int)group : 0;
 }
 
 // A ! in front counts for the whole list.
@@ -86,14 +120,26 @@ static bool excludes(const char* devices)
     return devices[strspn(devices, " ")] == '!';
 }
 
+// Finds the device's entry in a devices text.
+static bool find_entry(const char* devices, const char* device, size_t wanted, entry_t* out_entry)
+{
+    while (next_entry(&devices, out_entry))
+        if (out_entry->length == wanted && memcmp(out_entry->name, device, wanted) == 0)
+            return true;
+    return false;
+}
+
 static bool lists_device(const char* devices, const char* device)
 {
-    const size_t wanted = strlen(device);
-    const char* name;
-    size_t length;
-    while (next_ir_affinity_device(&devices, &name, &length))
-        if (length == wanted && memcmp(name, device, length) == 0) return true;
-    return false;
+    entry_t entry;
+    return find_entry(devices, device, strlen(device), &entry);
+}
+
+int get_ir_affinity_group(const char* devices, const char* device)
+{
+    entry_t entry;
+    if (excludes(devices) || !find_entry(devices, device, strlen(device), &entry)) return 0;
+    return entry.group ? read_group(&entry) : 0;
 }
 
 bool allows_ir_affinity(const char* devices, const char* device)
@@ -106,22 +152,47 @@ bool names_ir_affinity(const char* devices, const char* device)
     return !excludes(devices) && lists_device(devices, device);
 }
 
+// `first`: the first entry of the same device.
+static int check_group(const char* devices, const entry_t* entry, const entry_t* first)
+{
+    const bool same =
+        entry->group_length == first->group_length && !entry->group == !first->group &&
+        (!entry->group || memcmp(entry->group, first->group, entry->group_length) == 0);
+    if (!same)
+        return tengine_error_set(
+            TENGINE_EINVAL, "affinity: '%.200s' has a device twice in different groups", devices);
+    if (!entry->group) return TENGINE_OK;
+    if (excludes(devices))
+        return tengine_error_set(TENGINE_EINVAL,
+                                 "affinity: '%.200s' excludes a group: a device is excluded as a "
+                                 "whole, without #",
+                                 devices);
+    if (read_group(entry) == 0)
+        return tengine_error_set(TENGINE_EINVAL,
+                                 "affinity: invalid group '%.*s' in '%.200s': expected a whole "
+                                 "number from 1 to %d, as in A#2",
+                                 (int)(entry->group_length < 50 ? entry->group_length : 50),
+                                 entry->group, devices, INT_MAX);
+    return TENGINE_OK;
+}
+
 static int check_devices(const char* devices)
 {
-    const char* name;
-    size_t length;
+    entry_t entry, first;
     const char* cursor = devices;
-    while (next_ir_affinity_device(&cursor, &name, &length)) {
-        if (length == 0)
+    while (next_entry(&cursor, &entry)) {
+        if (entry.length == 0)
             return tengine_error_set(TENGINE_EINVAL,
                                      "affinity: empty device name in '%.200s': expected e.g. "
                                      "\"A,B\" (only these devices) or \"!A,B\" (all but these)",
                                      devices);
-        if (name > devices && name[-1] == '!' && !excludes(devices))
+        if (entry.name > devices && entry.name[-1] == '!' && !excludes(devices))
             return tengine_error_set(TENGINE_EINVAL,
                                      "affinity: '%.200s' mixes devices with and without '!': "
                                      "expected one '!' at the front, for all of them",
                                      devices);
+        find_entry(devices, entry.name, entry.length, &first);
+        TENGINE_RETURN_IF_ERROR(check_group(devices, &entry, &first));
     }
     return TENGINE_OK;
 }

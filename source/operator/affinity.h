@@ -15,15 +15,16 @@ typedef struct ir_affinity
     // "conv*": nodes by name, with * for any characters and ? for one; "op:Softmax": by operator,
     // with the same signs. A name that has these signs, or begins with "op:", is fitted by itself.
     char* nodes;
-    char* devices;  // "A,B": only these; "!A,B": any but these
+    char* devices;  // "A,B#2": only these, on B in group 2; "!A,B": any but these
 } ir_affinity_t;
 
 // Whether a node is one of `nodes`, written as above.
 bool fits_ir_node(const char* nodes, const struct node* node);
 
 // Appends a rule to graph->affinity; an earlier one with the same `nodes` goes. ENOENT when no node
-// of the graph fits `nodes`; EINVAL for NULL, an empty text, a list with an empty name, or one that
-// mixes devices with and without !. Whether the devices exist is the caller's to check. On failure
+// of the graph fits `nodes`; EINVAL for NULL, an empty text, a list with an empty name, one that
+// mixes devices with and without !, and for a group that is none, is excluded, or is another than
+// the device has in the same list. Whether the devices exist is the caller's to check. On failure
 // the rules are as they were.
 int add_ir_graph_affinity(struct graph* graph, const char* nodes, const char* devices);
 
@@ -38,8 +39,10 @@ const char* find_ir_execution_affinity(const struct node* node);
 // with ! never does).
 bool allows_ir_affinity(const char* devices, const char* device);
 bool names_ir_affinity(const char* devices, const char* device);
-// The names in a devices text one by one: *cursor is the text at first. False at the end. The name
-// is *out_length bytes at *out_name.
+// The group of ir_verdict_t in which a devices text wants a node on `device`; 0: it says nothing.
+int get_ir_affinity_group(const char* devices, const char* device);
+// The names in a devices text, without groups, one by one: *cursor is the text at first. False at
+// the end. The name is *out_length bytes at *out_name.
 bool next_ir_affinity_device(const char** cursor, const char** out_name, size_t* out_length);
 
 #ifdef __cplusplus

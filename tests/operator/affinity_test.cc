@@ -150,6 +150,21 @@ TEST_F(Affinity, WrongTextsAreRefusedAndLeaveTheRules)
         EXPECT_EQ(add("conv*", devices), TENGINE_EINVAL) << devices;
         EXPECT_THAT(tengine_error_message(), HasSubstr("mixes"));
     }
+    for (const char* group :
+         {"", "x", "0", "-1", "1x", " 1", "2147483648", "99999999999999999999"}) {
+        const std::string devices = std::string("B,A#") + group;
+        EXPECT_EQ(add("conv*", devices.c_str()), TENGINE_EINVAL) << devices;
+        EXPECT_EQ(tengine_error_message(),
+                  "affinity: invalid group '" + std::string(group) + "' in '" + devices +
+                      "': expected a whole number from 1 to 2147483647, as in A#2");
+    }
+    EXPECT_EQ(add("conv*", "!A#1"), TENGINE_EINVAL);
+    EXPECT_THAT(tengine_error_message(), HasSubstr("'!A#1' excludes a group"));
+    for (const char* devices : {"A#1,A#2", "A,B,A#2", "A#1,A"}) {
+        EXPECT_EQ(add("conv*", devices), TENGINE_EINVAL) << devices;
+        EXPECT_THAT(tengine_error_message(), HasSubstr("twice in different groups"));
+    }
+    EXPECT_EQ(add("conv*", "#1"), TENGINE_EINVAL);
     EXPECT_EQ(add("none*", "B"), TENGINE_ENOENT);
     EXPECT_THAT(tengine_error_message(), HasSubstr("none of the 5 nodes"));
     EXPECT_THAT(tengine_error_message(), HasSubstr("'none*'"));
@@ -179,10 +194,23 @@ TEST(AffinityDevices, AListWithAMarkAllowsAllOthers)
     }
 }
 
+TEST(AffinityDevices, MayHaveAGroup)
+{
+    const char* list = "A#2, B ,C#2147483647";
+    EXPECT_TRUE(allows_ir_affinity(list, "A"));
+    EXPECT_TRUE(names_ir_affinity(list, "C"));
+    EXPECT_FALSE(allows_ir_affinity(list, "A#2"));
+    EXPECT_EQ(get_ir_affinity_group(list, "A"), 2);
+    EXPECT_EQ(get_ir_affinity_group(list, "B"), 0);
+    EXPECT_EQ(get_ir_affinity_group(list, "C"), 2147483647);
+    EXPECT_EQ(get_ir_affinity_group(list, "D"), 0);
+    EXPECT_EQ(get_ir_affinity_group("!A", "A"), 0);
+}
+
 TEST(AffinityDevices, AreReadOneByOne)
 {
     std::vector<std::string> names;
-    const char* cursor = "!A, B,C d";
+    const char* cursor = "!A, B,C d#7";
     const char* name = nullptr;
     size_t length = 0;
     while (next_ir_affinity_device(&cursor, &name, &length))
