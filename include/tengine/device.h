@@ -219,18 +219,19 @@ typedef struct allocator
     // bytes for reports, and the device keeps every part.
     int (*estimate)(struct device* device, const struct node* node, double* out_ms);
     // (optional) A look at the whole graph, once in each preparation, before the first inspect: the
-    // place to read options and to find patterns of several nodes. What it finds is the device's
-    // own, in `privacy`, until the next survey of a graph on the same thread. Shapes and types are
-    // known as far as they do not depend on data. A failure fails prerun_graph.
+    // place to read options and to find patterns of several nodes. What it finds is kept with
+    // set_ir_device_survey(). Shapes and types are known as far as they do not depend on data.
+    // Behind it, optimize_graph rewrites nodes in the run's precision: they keep their names, not
+    // their operators and indices. A failure fails prerun_graph.
     int (*survey)(struct device* device, const struct graph* graph);
 } ir_allocator_t;
 
 typedef struct optimizer
 {
     // (optional) Fills graph->subgraph_list, with every node in one part and no two parts that
-    // need each other; it is checked. Called for the graph's first device. Nodes that the user's
-    // affinity wants elsewhere are moved there afterwards, and parts are then made anew.
-    // NULL: split_graph_node_to_sub_graph().
+    // need each other; it is checked, as are the groups that inspect names. Called for the graph's
+    // first device. Nodes that the user's affinity wants elsewhere are moved there afterwards, and
+    // parts are then made anew. NULL: split_graph_node_to_sub_graph().
     int (*split_graph)(struct graph* ir_graph);
     // (optional) Rewrites what the device wants to compute in a precision (TENGINE_MODE_*), before
     // the graph is split; nodes with keep_float stay. Devices are called in the context's order,
@@ -363,6 +364,16 @@ TENGINE_API int convert_ir_graph(struct graph* graph, struct device* device, int
 // the entries up to pre_run; a run that is late may outlive the context.
 TENGINE_API const char* get_ir_device_option(const struct graph* graph, const struct device* device,
                                              const char* key);
+
+// For survey: keeps what the device found with the graph, until the graph is dropped or the device
+// keeps something else; `release` (may be NULL) then frees it. TENGINE_ENOMEM: `found` is still the
+// caller's.
+TENGINE_API int set_ir_device_survey(const struct graph* graph, const struct device* device,
+                                     void* found, void (*release)(void* found));
+// What survey kept, NULL when it kept nothing. `graph` is the one that survey saw, or that of one
+// of its parts. For the entries up to pre_run, and for estimate, which reports may call at any time
+// until postrun_graph.
+TENGINE_API void* get_ir_device_survey(const struct graph* graph, const struct device* device);
 
 // For schedulers: runs one part of an execution graph on its device, once the parts that write its
 // inputs have run. Watches the time and goes over to the default device as the context's options

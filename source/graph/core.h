@@ -33,6 +33,7 @@ typedef struct ir_node_core
     int64_t measured_ns;                  // time of the last run; -1: not known
     struct custom_kernel* custom_kernel;  // the program's own kernel, or NULL; the source node's
     int32_t* input_places;                // where the node is among the consumers of each input
+    int32_t group;    // of its device, see ir_verdict_t; 0: it shares a part with any node
     bool keep_float;  // the user wants it computed in the types that the model has
 } ir_node_core_t;
 
@@ -63,6 +64,8 @@ typedef struct ir_graph_core
     // and what frees it; or NULL.
     void* candidates;
     void (*release_candidates)(void* candidates);
+    struct vector* surveys;     // execution graph: what devices found in it, see survey.c; or NULL
+    const struct graph* whole;  // a part's graph: the execution graph, while the part is prepared
     // Execution graph: of ir_settled_shape_t (graph/graph.h), or NULL.
     struct vector* settled_shapes;
     int preparation;         // source graph: see graph/preparation.h

@@ -80,6 +80,7 @@ void destroy_ir_graph(struct graph* graph)
     free_memory(graph->input_tensors);
     free_memory(graph->output_tensors);
     if (graph->core->candidates) graph->core->release_candidates(graph->core->candidates);
+    release_vector(graph->core->surveys);
     free_memory(graph->core->plan);
     release_vector(graph->core->settled_shapes);
     release_vector(graph->core->affinity);

@@ -36,10 +36,12 @@ int optimize_for(graph& graph, struct device& device)
                              "device '%s', optimize_graph: %s", device.name, cause.c_str());
 }
 
-// Every device of the graph may rewrite what it wants to compute in the run's precision. The best
-// comes first, so what it leaves is for the others.
+// Every device of the graph surveys it, and may then rewrite what it wants to compute in the run's
+// precision. The best comes first, so what it leaves is for the others.
 int optimize_by_devices(graph& graph)
 {
+    const Candidates* candidates;
+    TENGINE_RETURN_IF_ERROR(Candidates::of(graph, &candidates));
     for (device* device : list_graph_devices(graph))
         TENGINE_RETURN_IF_ERROR(optimize_for(graph, *device));
     return check_precision(graph);

@@ -251,6 +251,7 @@ int count_ir_compiled(const ir_compiled_t* compiled, struct vector* out_counters
 void orphan_ir_compiled(ir_compiled_t* compiled)
 {
     compiled->subgraph->graph->attribute->context = NULL;
+    compiled->subgraph->graph->core->whole = NULL;
 }
 
 int close_ir_compiled(ir_compiled_t* compiled)

@@ -32,8 +32,15 @@ int inspect(void* privacy, const node* node, ir_verdict_t* verdict)
     const std::string reason = refusal ? refusal(*node) : "";
     if (!reason.empty())
         refuse_ir_node(verdict, IR_REASON_ATTRIBUTE, "attribute", "value", "%s", reason.c_str());
+    if (self(privacy).group) verdict->group = self(privacy).group(*node);
     const auto& hook = self(privacy).on_inspect;
     return hook ? hook(*node) : TENGINE_OK;
+}
+
+int survey(void* privacy, const graph* graph)
+{
+    const auto& hook = self(privacy).on_survey;
+    return hook ? hook(*graph) : TENGINE_OK;
 }
 
 void pre_run(void* privacy, subgraph* part, void* options)
@@ -80,7 +87,7 @@ TestDevice::TestDevice(std::string name, std::vector<std::string> operators)
     EXPECT_EQ(init_modules(), TENGINE_OK) << tengine_error_message();
     init_scripted_device(&scripted_, name_.c_str());
     script.operators = operators_.c_str();
-    scripted_.hooks = {this, inspect, pre_run, run, async_run, async_wait};
+    scripted_.hooks = {this, inspect, survey, pre_run, run, async_run, async_wait};
     EXPECT_EQ(register_device(get()), TENGINE_OK) << tengine_error_message();
 }
 

@@ -27,14 +27,17 @@ class TestDevice
     std::function<std::string(const node&)> refusal;
     // Called by the entries when set, on the thread of the call; see script_hooks_t.
     std::function<int(const node&)> on_inspect;
+    std::function<int(const node&)> group;  // of the verdict
+    std::function<int(const graph&)> on_survey;
     std::function<void(subgraph*)> on_pre_run;
     std::function<int(subgraph*)> on_run, on_async_run;
     std::function<int(subgraph*, int try_wait)> on_async_wait;
     const void* last_options = nullptr;
 
-    // The optional entries estimate (script.estimate_*), async_run with async_wait, cancel, which
+    // The optional entries estimate (script.estimate_*), survey, async_run with async_wait, cancel, which
     // ends the hangs, and the optimizer's.
     void use_estimate() { enable_scripted_estimate(&scripted_); }
+    void use_survey() { enable_scripted_survey(&scripted_); }
     void use_async() { enable_scripted_async(&scripted_); }
     void use_cancel() { enable_scripted_cancel(&scripted_); }
     void use_optimizer();
@@ -56,6 +59,7 @@ class TestDevice
     int& fail_run = script.fail_all_runs;
 
     const script_count_t& describes = scripted_.describes;
+    const script_count_t& surveys = scripted_.surveys;
     const script_count_t& inspects = scripted_.inspects;
     const script_count_t& estimates = scripted_.estimates;
     const script_count_t& evaluations = scripted_.evaluations;

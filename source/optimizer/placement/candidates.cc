@@ -85,6 +85,17 @@ void ask_inspect(struct device* device, const node& node, ir_verdict_t* out_verd
     out_verdict->message[sizeof(out_verdict->message) - 1] = '\0';
 }
 
+int survey(struct device* device, const graph& graph)
+{
+    if (!device->allocator->survey) return TENGINE_OK;
+    tengine_error_clear();
+    const int status = device->allocator->survey(device, &graph);
+    if (status == 0) return TENGINE_OK;
+    const String cause = describe_failure(status);
+    return tengine_error_set(tengine_error_code() ? tengine_error_code() : TENGINE_EDEVICE,
+                             "device '%s', survey: %s", device->name, cause.c_str());
+}
+
 }  // namespace
 
 String describe_failure(int status)
@@ -143,7 +154,11 @@ int Candidates::list(const graph& graph)
 {
     for (device* device : list_graph_devices(graph))
         TENGINE_RETURN_IF_ERROR(add(device));
-    return check_affinities(graph);
+    TENGINE_RETURN_IF_ERROR(check_affinities(graph));
+    for (const Candidate& candidate : candidates_)
+        if (candidate.failure.verdict == IR_VERDICT_YES)
+            TENGINE_RETURN_IF_ERROR(survey(candidate.device, graph));
+    return TENGINE_OK;
 }
 
 int Candidates::of(const graph& graph, const Candidates** out_candidates)

@@ -25,9 +25,9 @@ Vector<device*> list_graph_devices(const graph& graph);
 class Candidates : public Allocated
 {
   public:
-    // Those of list_graph_devices(), which describe themselves when an execution graph is asked for
-    // its candidates for the first time; they are the graph's own from then on. ENOENT when an affinity
-    // of the user names a device that is not among them.
+    // Those of list_graph_devices(), which describe themselves and survey the graph when it is
+    // asked for its candidates for the first time; they are the graph's own from then on. ENOENT
+    // when an affinity names a device that is not among them; also when a survey fails.
     static int of(const graph& graph, const Candidates** out_candidates);
 
     size_t size() const { return candidates_.size(); }
@@ -66,8 +66,7 @@ class Candidates : public Allocated
 // After a device's entry failed: the sentence it recorded, or else its status.
 String describe_failure(int status);
 
-// Whether the user's affinity (ir_affinity_t) names the node's device, and whether it excludes it
-//.
+// Whether the user's affinity (ir_affinity_t) names the node's device, and whether it excludes it.
 bool is_pinned(const node& node);
 bool is_misplaced(const node& node);
 

@@ -302,6 +302,18 @@ void enable_scripted_estimate(scripted_device_t* device)
     device->allocator.estimate = estimate;
 }
 
+static int survey(struct device* device, const struct graph* graph)
+{
+    const script_hooks_t* const hooks = &self(device)->hooks;
+    self(device)->surveys++;
+    return hooks->survey ? hooks->survey(hooks->privacy, graph) : TENGINE_OK;
+}
+
+void enable_scripted_survey(scripted_device_t* device)
+{
+    device->allocator.survey = survey;
+}
+
 void enable_scripted_async(scripted_device_t* device)
 {
     device->interface.async_run = async_run;

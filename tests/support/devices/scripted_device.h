@@ -24,6 +24,7 @@ typedef struct script_hooks
     void* privacy;
     // Before anything else is looked at; a refusal stays one.
     int (*inspect)(void* privacy, const struct node* node, ir_verdict_t* out_verdict);
+    int (*survey)(void* privacy, const struct graph* graph);
     void (*pre_run)(void* privacy, struct subgraph* part, void* options);
     // Before the work is done; a failure is passed on.
     int (*run)(void* privacy, struct subgraph* part);
@@ -42,7 +43,7 @@ typedef struct scripted_device
     int lists_all;  // describe() lists what the default device does, so that options can name it
 
     // Calls of entries so far. `runs` are those of run and async_run together.
-    script_count_t describes, inspects, estimates, evaluations;
+    script_count_t describes, surveys, inspects, estimates, evaluations;
     script_count_t pre_runs, runs, async_runs, async_waits, post_runs, releases;
     script_count_t allocations, allocator_releases;
     script_count_t hanging;  // runs that hang at the moment
@@ -56,6 +57,8 @@ void init_scripted_device(scripted_device_t* out_device, const char* name);
 // is done when it returns.
 void enable_scripted_estimate(scripted_device_t* device);
 void enable_scripted_async(scripted_device_t* device);
+// Gives it the entry survey, which calls the hook.
+void enable_scripted_survey(scripted_device_t* device);
 // Gives it the entry cancel, which ends what hangs.
 void enable_scripted_cancel(scripted_device_t* device);
 
