@@ -24,6 +24,12 @@ Driver* driver_of(const subgraph* part)
     return static_cast<Driver*>(part->device_graph);
 }
 
+// What survey kept: the options as they were when the preparation began.
+const Options& options_of(const graph& graph, const device& device)
+{
+    return *static_cast<const Options*>(get_ir_device_survey(&graph, &device));
+}
+
 // ---- interface ----
 
 int init(device*)
@@ -47,10 +53,8 @@ int pre_run(device* device, subgraph* part, void*)
     return guard("compile", [&]() -> int {
         release_graph(device, part->device_graph);
         part->device_graph = nullptr;
-        Options options;
-        TENGINE_RETURN_IF_ERROR(read_options(*part->graph, *device, &options));
         std::unique_ptr<Driver> driver;
-        TENGINE_RETURN_IF_ERROR(Driver::create(*part, options, &driver));
+        TENGINE_RETURN_IF_ERROR(Driver::create(*part, options_of(*part->graph, *device), &driver));
         part->plan_bytes = static_cast<size_t>(driver->memory().arena);
         part->device_graph = driver.release();
         return TENGINE_OK;
@@ -133,12 +137,23 @@ int describe(device*, struct vector* allowed_ops, struct vector*, struct vector*
     });
 }
 
+// The options, with the machine's file, are read here and nowhere else.
+int survey(device* device, const graph* graph)
+{
+    return guard("read its options", [&]() -> int {
+        auto options = std::make_unique<Options>();
+        TENGINE_RETURN_IF_ERROR(read_options(*graph, *device, options.get()));
+        const auto release = [](void* found) { delete static_cast<Options*>(found); };
+        TENGINE_RETURN_IF_ERROR(set_ir_device_survey(graph, device, options.get(), release));
+        options.release();
+        return TENGINE_OK;
+    });
+}
+
 int inspect(device* device, const node* node, ir_verdict_t* out_verdict)
 {
     return guard("judge a node", [&]() -> int {
-        Options options;
-        TENGINE_RETURN_IF_ERROR(read_options(*node->graph, *device, &options));
-        judge_node(*node, options.config, out_verdict);
+        judge_node(*node, options_of(*node->graph, *device).config, out_verdict);
         return TENGINE_OK;
     });
 }
@@ -146,10 +161,8 @@ int inspect(device* device, const node* node, ir_verdict_t* out_verdict)
 int estimate(device* device, const node* node, double* out_ms)
 {
     return guard("predict", [&]() -> int {
-        Options options;
-        TENGINE_RETURN_IF_ERROR(read_options(*node->graph, *device, &options));
-        *out_ms = static_cast<double>(predict_cycles(*node, options.config)) /
-                  (options.config.clock_mhz * 1e3);
+        const Config& config = options_of(*node->graph, *device).config;
+        *out_ms = static_cast<double>(predict_cycles(*node, config)) / (config.clock_mhz * 1e3);
         return TENGINE_OK;
     });
 }
@@ -181,6 +194,7 @@ struct allocator make_allocator()
     table.describe = describe;
     table.inspect = inspect;
     table.estimate = estimate;
+    table.survey = survey;
     return table;
 }
 
