@@ -291,10 +291,11 @@ TENGINE_API int set_graph_device(graph_t graph, const char* dev_name);
 // Sets which devices nodes may run on, from the next prerun_graph on. `nodes`: a name in which
 // * stands for any characters and ? for one, or "op:<operator>" ("op:Softmax"). `devices`: the only
 // ones that may have them ("TPU" or "TPU,CPU"), or with a leading ! those that may not ("!TPU").
+// "TPU#2" puts them into group 2 there: nodes of different groups of a device share no part.
 // For each node the last call that matches it counts. A node that none of these devices takes still
 // runs on the CPU, and the report says so; nodes that name the CPU do not count as fallback. A part
 // with a node that names its device is not moved elsewhere for its cost.
-// Fails with TENGINE_EINVAL (NULL or empty), TENGINE_ENOENT (no node of the graph matches; no such
+// Fails with TENGINE_EINVAL (NULL or empty, no group), TENGINE_ENOENT (no node of the graph matches; no such
 // device).
 TENGINE_API int tengine_graph_set_affinity(graph_t graph, const char* nodes, const char* devices);
 

@@ -48,6 +48,11 @@ typedef struct ir_abi
 // ---- what a device says of a node ----
 
 // What a device says of one node (allocator.inspect).
+//
+// A group is a number that a device gives to nodes it takes: nodes of different groups never share
+// a part, so a part has nodes of at most one group, and with them nodes of none. The split decides
+// which part these go to: any, such that there are few. Groups of one device mean nothing to
+// another. A group that the user gives to a node with its affinity ("A#2") counts instead.
 #define IR_VERDICT_YES 0
 #define IR_VERDICT_NO 1         // cannot
 #define IR_VERDICT_NOT_WORTH 2  // could, but another device should
@@ -94,7 +99,7 @@ typedef struct ir_verdict
     char attribute[32];  // the parameter or tensor in question, "" if none
     char value[32];      // its value
     char message[160];   // one sentence
-    int group;           // with YES: nodes of different groups share no part; 0: with any
+    int group;           // with YES: see below; 0: none
     int reserved[7];     // 0
 } ir_verdict_t;
 

@@ -200,6 +200,14 @@ static int note_part(struct graph* graph, int index, const int32_t* tensors, int
     return TENGINE_OK;
 }
 
+int get_ir_subgraph_group(const struct subgraph* part)
+{
+    int group = 0;
+    for (int i = 0; i < part->node_num && group == 0; ++i)
+        group = part->graph->node_list[part->node_list[i]]->core->group;
+    return group;
+}
+
 int connect_ir_subgraphs(struct graph* graph)
 {
     for (int i = 0; i < graph->tensor_num; ++i)

@@ -7,9 +7,11 @@
 #include <numeric>
 #include <random>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "graph/option.h"
+#include "operator/affinity.h"
 
 namespace tengine::test {
 namespace {
@@ -18,12 +20,12 @@ namespace {
 constexpr const char* kOperators[] = {"Sum", "Max", "Min", "Mean"};
 constexpr const char* kDevices[] = {"A", "B", "C"};
 
-PartCount count(const Dag& dag, const std::set<std::pair<int, int>>& parts_by_kind)
+// `kinds`: of each part.
+PartCount count(const Dag& dag, const std::vector<int>& kinds)
 {
-    const auto is_accelerator = [&](const auto& part) { return part.first != dag.kind_num - 1; };
-    return {static_cast<int>(parts_by_kind.size()),
-            static_cast<int>(
-                std::count_if(parts_by_kind.begin(), parts_by_kind.end(), is_accelerator))};
+    const auto is_accelerator = [&](int kind) { return kind != dag.kind_num - 1; };
+    return {static_cast<int>(kinds.size()),
+            static_cast<int>(std::count_if(kinds.begin(), kinds.end(), is_accelerator))};
 }
 
 bool is_less(const PartCount& a, const PartCount& b)
@@ -36,14 +38,20 @@ bool is_less(const PartCount& a, const PartCount& b)
 PartCount count_levels(const Dag& dag, const std::function<int(int)>& first)
 {
     std::vector<int> level(dag.kind.size());
-    std::set<std::pair<int, int>> parts;
+    std::set<std::tuple<int, int, int>> parts;
     for (int i = 0; i < dag.size(); ++i) {
         level[i] = first(i);
-        for (const int from : dag.producers[i])
-            level[i] = std::max(level[i], level[from] + (dag.kind[from] != dag.kind[i]));
-        parts.insert({dag.kind[i], level[i]});
+        for (const int from : dag.producers[i]) {
+            const bool shares =
+                dag.kind[from] == dag.kind[i] && dag.group_of(from) == dag.group_of(i);
+            level[i] = std::max(level[i], level[from] + !shares);
+        }
+        parts.insert({dag.kind[i], dag.group_of(i), level[i]});
     }
-    return count(dag, parts);
+    std::vector<int> kinds;
+    for (const auto& part : parts)
+        kinds.push_back(std::get<0>(part));
+    return count(dag, kinds);
 }
 
 // Gives nodes to parts, one after the other, in all ways that may still be the best.
@@ -64,31 +72,34 @@ class BruteForce
         if (static_cast<int>(kind_of_part_.size()) > best_.parts) return;
         if (node == dag_.size()) return judge();
         for (size_t part = 0; part < kind_of_part_.size(); ++part) {
-            if (kind_of_part_[part] != dag_.kind[node]) continue;
+            const int before = group_of_part_[part], group = dag_.group_of(node);
+            const bool fits = before == 0 || group == 0 || before == group;
+            if (kind_of_part_[part] != dag_.kind[node] || !fits) continue;
+            if (group != 0) group_of_part_[part] = group;
             part_.push_back(static_cast<int>(part));
             place(node + 1);
             part_.pop_back();
+            group_of_part_[part] = before;
         }
         part_.push_back(static_cast<int>(kind_of_part_.size()));
         kind_of_part_.push_back(dag_.kind[node]);
+        group_of_part_.push_back(dag_.group_of(node));
         place(node + 1);
+        group_of_part_.pop_back();
         kind_of_part_.pop_back();
         part_.pop_back();
     }
 
     void judge()
     {
-        std::set<std::pair<int, int>> parts;
-        for (size_t i = 0; i < kind_of_part_.size(); ++i)
-            parts.insert({kind_of_part_[i], static_cast<int>(i)});
-        const PartCount found = count(dag_, parts);
+        const PartCount found = count(dag_, kind_of_part_);
         if (is_less(found, best_) && is_acyclic(dag_, part_)) best_ = found;
     }
 
     const Dag& dag_;
     PartCount best_;
     std::vector<int> part_;  // of the nodes placed so far
-    std::vector<int> kind_of_part_;
+    std::vector<int> kind_of_part_, group_of_part_;
 };
 
 }  // namespace
@@ -110,6 +121,13 @@ Dag make_random_dag(unsigned seed, int node_num, int kind_num)
         dag.producers.emplace_back(producers.begin(), producers.end());
     }
     return dag;
+}
+
+void add_random_groups(unsigned seed, int group_num, Dag* dag)
+{
+    std::mt19937 random(seed);
+    for (int i = 0; i < dag->size(); ++i)
+        dag->group.push_back(static_cast<int>(random() % (group_num + 1)));
 }
 
 Dag make_random_chains(unsigned seed, int chain_num, int length, int kind_num)
@@ -210,6 +228,9 @@ DagSplitter::DagSplitter(int kind_num) : context_(create_ir_context("oracle"), d
     for (int kind = 0; kind + 1 < kind_num; ++kind) {
         devices_.push_back(std::make_unique<TestDevice>(
             kDevices[kind], std::vector<std::string>{kOperators[kind]}));
+        devices_.back()->group = [this](const node& node) {
+            return dag_.group_of(std::stoi(node.name + 1));  // "n12"
+        };
         EXPECT_EQ(add_ir_context_device(context_.get(), at(kind), nullptr, 0), TENGINE_OK);
     }
     EXPECT_EQ(set_ir_context_option(context_.get(), "split.prune", "0"), TENGINE_OK);
@@ -224,6 +245,7 @@ device* DagSplitter::at(int kind) const
 SplitGraph DagSplitter::split(const Dag& dag, std::vector<int> order)
 {
     SplitGraph made;
+    dag_ = dag;
     made.source = std::make_unique<IrBuilder>(context_.get());
     tensor* input = made.source->input("x", {2});
     std::vector<int32_t> outputs;
@@ -232,6 +254,14 @@ SplitGraph DagSplitter::split(const Dag& dag, std::vector<int> order)
     EXPECT_EQ(set_ir_graph_output_tensor(made.source->get(), outputs.data(),
                                          static_cast<int>(outputs.size())),
               TENGINE_OK);
+    for (int i = 0; i < dag.size(); ++i) {
+        if (dag.kind[i] != dag.kind_num - 1 || dag.group_of(i) == 0) continue;
+        const std::string name = "n" + std::to_string(i);
+        const std::string wish =
+            std::string(find_default_device()->name) + "#" + std::to_string(dag.group_of(i));
+        EXPECT_EQ(add_ir_graph_affinity(made.source->get(), name.c_str(), wish.c_str()),
+                  TENGINE_OK);
+    }
     made.execution.reset(make_execution_graph(made.source->get()));
     return made;
 }

@@ -20,13 +20,18 @@ struct Dag
     int kind_num;
     std::vector<int> kind;
     std::vector<std::vector<int>> producers;
+    std::vector<int> group = {};  // of each node; empty: all are of group 0
 
+    int group_of(int node) const { return group.empty() ? 0 : group[node]; }
     int size() const { return static_cast<int>(kind.size()); }
 };
 
 // How dense it is, how far its edges reach and how often a node is of its producer's kind depend on
 // the seed too.
 Dag make_random_dag(unsigned seed, int node_num, int kind_num);
+
+// Gives nodes random groups from 0 to group_num; those of the default device, too.
+void add_random_groups(unsigned seed, int group_num, Dag* dag);
 
 // Chains that do not need each other, of nodes of random kinds; hard to do in the fewest parts.
 Dag make_random_chains(unsigned seed, int chain_num, int length, int kind_num);
@@ -37,13 +42,14 @@ struct PartCount
     int accelerator_parts;  // of other kinds than the last
 };
 
-// One part per (kind, level), level of a node = max over its producers (same kind: the producer's
-// level; other kind: level + 1).
+// One part per (kind, group, level), level of a node = max over its producers (same kind and group:
+// the producer's level; other: level + 1). Nodes of group 0 share parts with each other only.
 PartCount count_by_levels(const Dag& dag);
-// The fewest for two kinds: parts alternate, so it is enough to try both kinds as the first. Then
-// the level of a node without producers is 0 if it is of the first kind, else 1.
+// The fewest for two kinds without groups: parts alternate, so it is enough to try both kinds as
+// the first. Then the level of a node without producers is 0 if it is of the first kind, else 1.
 PartCount count_by_parity(const Dag& dag);
-// The fewest, by trying all partitions into parts of one kind. For about a dozen nodes.
+// The fewest, by trying all partitions into parts of one kind with at most one group. For about a
+// dozen nodes.
 PartCount count_by_brute_force(const Dag& dag);
 
 // Whether parts (of each node) need each other only one way round.
@@ -72,7 +78,8 @@ struct SplitGraph
     std::unique_ptr<graph, void (*)(graph*)> execution = {nullptr, destroy_ir_graph};
 };
 
-// A context with devices "A", "B"..., each of which takes one kind, and without pruning.
+// A context with devices "A", "B"..., each of which takes one kind, and without pruning. They name
+// the groups of nodes; for the default device the user's affinity does.
 class DagSplitter
 {
   public:
@@ -83,6 +90,7 @@ class DagSplitter
     device* at(int kind) const;
 
   private:
+    Dag dag_;  // that is split
     std::vector<std::unique_ptr<TestDevice>> devices_;
     std::unique_ptr<ir_context_t, void (*)(ir_context_t*)> context_;
 };

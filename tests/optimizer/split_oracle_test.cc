@@ -10,6 +10,7 @@
 #include <numeric>
 #include <random>
 
+#include "graph/core.h"
 #include "optimizer/split/split.h"
 
 namespace {
@@ -21,7 +22,7 @@ int number_of(const node* node)
     return std::stoi(node->name + 1);  // "n12"
 }
 
-// Checks that parts are a partition of the DAG by kind; part of each node of the DAG.
+// Checks that parts are a partition of the DAG by kind and group; part of each node of the DAG.
 std::vector<int> check_partition(const Dag& dag, const DagSplitter& splitter, const graph& graph)
 {
     std::vector<int> part_of(dag.kind.size(), -1);
@@ -29,6 +30,7 @@ std::vector<int> check_partition(const Dag& dag, const DagSplitter& splitter, co
         const subgraph* part = get_ir_graph_subgraph(&graph, p);
         EXPECT_EQ(part->index, p);
         EXPECT_GT(part->node_num, 0);
+        int group = 0;
         for (int i = 0; i < part->node_num; ++i) {
             const node* node = graph.node_list[part->node_list[i]];
             const int number = number_of(node);
@@ -37,6 +39,10 @@ std::vector<int> check_partition(const Dag& dag, const DagSplitter& splitter, co
             EXPECT_EQ(node->device, part->device);
             EXPECT_EQ(part->device, splitter.at(dag.kind[number])) << node->name;
             part_of[number] = p;
+            const int its_group = dag.group_of(number);
+            EXPECT_TRUE(group == 0 || its_group == 0 || group == its_group)
+                << "groups " << group << " and " << its_group << " share part " << p;
+            if (its_group != 0) group = its_group;
         }
     }
     EXPECT_EQ(std::count(part_of.begin(), part_of.end(), -1), 0) << "nodes without a part";
@@ -100,7 +106,7 @@ void check_counts(const Dag& dag, const PartCount& found, Tally* tally)
         expect(count_by_brute_force(dag));
         ++tally->brute_force;
     }
-    if (dag.kind_num == 2) {
+    if (dag.kind_num == 2 && dag.group.empty()) {
         expect(count_by_parity(dag));
         ++tally->parity;
     }
@@ -153,6 +159,41 @@ TEST(SplitOracle, SmallGraphsAgainstBruteForce)
     tally.print("small graphs");
 }
 
+// Up to four groups of every kind, and nodes without one, which may be anywhere.
+TEST(SplitOracle, TwoHundredRandomGraphsWithGroups)
+{
+    Tally tally;
+    for (int kind_num = 2; kind_num <= 4; ++kind_num) {
+        DagSplitter splitter(kind_num);
+        for (unsigned seed = 4000 + kind_num - 2; seed < 4200; seed += 3) {
+            SCOPED_TRACE("seed " + std::to_string(seed));
+            Dag dag = make_random_dag(seed, 10 + static_cast<int>(seed % 61), kind_num);
+            add_random_groups(seed, 1 + static_cast<int>(seed % 4), &dag);
+            check_split(dag, splitter, &tally);
+        }
+    }
+    EXPECT_EQ(tally.graphs, 200);
+    tally.print("random graphs with groups");
+}
+
+TEST(SplitOracle, SmallGraphsWithGroupsAgainstBruteForce)
+{
+    Tally tally;
+    for (int kind_num = 1; kind_num <= 3; ++kind_num) {
+        DagSplitter splitter(kind_num);
+        for (unsigned seed = 5000; seed < 5300; ++seed) {
+            SCOPED_TRACE("seed " + std::to_string(seed));
+            Dag dag =
+                make_random_dag(seed, 1 + static_cast<int>(seed % kBruteForceNodes), kind_num);
+            add_random_groups(seed, 1 + static_cast<int>(seed % 3), &dag);
+            check_split(dag, splitter, &tally);
+        }
+    }
+    EXPECT_EQ(tally.brute_force, 900);
+    EXPECT_GT(tally.below_levels, 100) << "nodes without a group spare parts";
+    tally.print("small graphs with groups");
+}
+
 // Starting with A gets ahead of starting on the host, but then A is needed three times.
 TEST(SplitOracle, BeingAheadDoesNotMakeUpForBeingDearer)
 {
@@ -194,6 +235,18 @@ TEST(SplitOracle, NumberingDoesNotMatter)
     std::printf("numbering: %d orders of each of %d graphs\n", kOrders, graphs);
 }
 
+TEST(SplitOracle, NumberingDoesNotMatterWithGroups)
+{
+    for (int kind_num = 1; kind_num <= 3; ++kind_num) {
+        DagSplitter splitter(kind_num);
+        for (const int node_num : {12, 40, 70}) {
+            Dag dag = make_random_dag(6000 + node_num, node_num, kind_num);
+            add_random_groups(node_num, 3, &dag);
+            check_orders(dag, splitter, 20);
+        }
+    }
+}
+
 // Nor does it when there are more sequences than the search looks at.
 TEST(SplitOracle, NumberingDoesNotMatterWhenTheBeamOverflows)
 {
@@ -208,8 +261,10 @@ struct BareGraph
         : value(create_ir_graph(nullptr), destroy_ir_graph)
     {
         add_dag(value.get(), dag, create_ir_tensor(value.get(), "x", TENGINE_DT_FP32));
-        for (int i = 0; i < dag.size(); ++i)
+        for (int i = 0; i < dag.size(); ++i) {
             value->node_list[i]->device = splitter.at(dag.kind[i]);
+            value->node_list[i]->core->group = dag.group_of(i);
+        }
     }
     std::unique_ptr<graph, void (*)(graph*)> value;
 };
@@ -239,6 +294,9 @@ TEST(SplitOracle, LargeGraphs)
         check_large("random", make_random_dag(seed, 20000, 2));
         check_large("random", make_random_dag(seed, 5000, 4));
     }
+    Dag grouped = make_random_dag(3005, 5000, 3);
+    add_random_groups(3005, 9, &grouped);
+    check_large("random, 9 groups", grouped);
     check_large("100 chains", make_random_chains(1, 100, 200, 2));
     check_large("50 chains", make_random_chains(2, 50, 100, 4));
     check_large("chain", make_random_chains(3, 1, 20000, 2));

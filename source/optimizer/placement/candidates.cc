@@ -244,14 +244,31 @@ bool Candidates::takes(const struct device* device, const node& node) const
     return index < size() && ask(candidates_[index], node).verdict == IR_VERDICT_YES;
 }
 
+int get_affinity_group(const node& node)
+{
+    const char* wish = find_ir_node_wish(&node);
+    return wish ? get_ir_affinity_group(wish, node.device->name) : 0;
+}
+
+void Candidates::find_group(node& node) const
+{
+    const size_t index = index_of(node.device);
+    ir_verdict_t verdict = {};
+    if (index < size()) verdict = ask(candidates_[index], node);
+    node.core->group = verdict.verdict == IR_VERDICT_YES ? verdict.group : 0;
+}
+
 int Candidates::place(node& node, size_t begin) const
 {
     node.device = nullptr;
+    node.core->group = 0;
     node.core->predicted_ns = -1;
     for (size_t i = begin; i < size(); ++i) {
         const ir_verdict_t verdict = ask(candidates_[i], node);
         if (verdict.verdict == IR_VERDICT_YES) {
             node.device = candidates_[i].device;
+            const int wished = get_affinity_group(node);
+            node.core->group = wished != 0 ? wished : verdict.group;
             return TENGINE_OK;
         }
         TENGINE_RETURN_IF_ERROR(add_ir_node_refusal(&node, candidates_[i].device, &verdict));

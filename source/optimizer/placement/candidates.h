@@ -39,9 +39,12 @@ class Candidates : public Allocated
     // Whether the device, one of the candidates, takes the node.
     bool takes(const struct device* device, const node& node) const;
 
-    // Gives the node to the first candidate from `begin` on that takes it: node.device, and a
-    // refusal for each that does not. node.device is null when none does.
+    // Gives the node to the first candidate from `begin` on that takes it: node.device and its
+    // group there, and a refusal for each that does not. node.device is null when none does.
     int place(node& node, size_t begin) const;
+    // The group in which node.device, which did not get the node by place(), takes it: what the
+    // device says. 0 when it does not take the node, or is no candidate.
+    void find_group(node& node) const;
     // Whether a candidate after the node's present device takes it.
     bool has_other(const node& node) const;
     // Gives the node to the next candidate that takes it, with a refusal of the present one.
@@ -66,8 +69,10 @@ class Candidates : public Allocated
 // After a device's entry failed: the sentence it recorded, or else its status.
 String describe_failure(int status);
 
-// Whether the user's affinity (ir_affinity_t) names the node's device, and whether it excludes it.
+// Whether the user's affinity (ir_affinity_t) names the node's device, whether it excludes it, and the
+// group that it names there; 0: none.
 bool is_pinned(const node& node);
 bool is_misplaced(const node& node);
+int get_affinity_group(const node& node);
 
 }  // namespace tengine

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search for the fewest batches.
 //
-// A split without cycle can be run part by part, so it is a sequence of devices. Of all splits with
-// the same sequence none has run more at any point than the one in which every part takes all nodes
-// of its device that are ready by then. So it is enough to look for a sequence of such batches, and
-// what is found has no cycle: a batch only needs what ran before it.
+// A split without cycle can be run part by part, so it is a sequence of devices and groups. Of all
+// splits with the same sequence none has run more at any point than the one in which every part
+// takes all nodes that it may have and that are ready by then, guests included. So it is enough to
+// look for a sequence of such batches, and what is found has no cycle: a batch only needs what ran
+// before it.
 //
 // With two kinds a sequence is settled by its first kind. With three or more this contains the
 // shortest common supersequence of words without repeated letters, which is NP-complete (Lagoutte
@@ -35,17 +36,28 @@ BatchState::BatchState(const BatchGraph& graph)
         if (waits_[i] == 0) ready_[graph.kind[i]].push_back(static_cast<int>(i));
 }
 
+bool BatchState::has_ready(int kind) const
+{
+    const int guest = graph_->guest[kind];
+    return !ready_[kind].empty() || (guest >= 0 && !ready_[guest].empty());
+}
+
 Vector<int> BatchState::run(int kind)
 {
+    const int guest = graph_->guest[kind];
     Vector<int> batch = std::move(ready_[kind]);
     ready_[kind].clear();
+    if (guest >= 0) {
+        batch.insert(batch.end(), ready_[guest].begin(), ready_[guest].end());
+        ready_[guest].clear();
+    }
     for (size_t i = 0; i < batch.size(); ++i) {  // grows
         const int node = batch[i];
         done_[node / 64] |= uint64_t{1} << (node % 64);
         for (const int consumer : graph_->consumers[node]) {
             if (--waits_[consumer] > 0) continue;
             const int its_kind = graph_->kind[consumer];
-            (its_kind == kind ? batch : ready_[its_kind]).push_back(consumer);
+            (its_kind == kind || its_kind == guest ? batch : ready_[its_kind]).push_back(consumer);
         }
     }
     done_num_ += static_cast<int>(batch.size());
@@ -95,13 +107,33 @@ struct Path
     }
 };
 
-// Most batches on a way from the node to the end: at least those of the nodes after it.
+// The kind of a batch with nodes of both; -1: there is none. That of guests stands for any kind of
+// batch that takes them.
+int find_common_kind(const BatchGraph& graph, int a, int b)
+{
+    const auto takes = [&](int kind, int guest) {
+        return kind < graph.batch_kind_num && graph.guest[kind] == guest;
+    };
+    if (a == b || takes(a, b)) return a;
+    return takes(b, a) ? b : -1;
+}
+
+// Most batches on a way from the node to the end: those it and the nodes after it take at least.
+// The batch of a guest is of the kind that spares one, if any does.
 Vector<int> measure_chains(const BatchGraph& graph)
 {
-    Vector<int> chain(graph.kind.size(), 1);
-    for (size_t i = chain.size(); i-- > 0;)
+    Vector<int> chain(graph.kind.size());
+    Vector<int> kinds(graph.kind);  // of the batch, for such a chain
+    for (size_t i = chain.size(); i-- > 0;) {
         for (const int next : graph.consumers[i])
-            chain[i] = std::max(chain[i], chain[next] + (graph.kind[next] != graph.kind[i]));
+            chain[i] = std::max(chain[i], chain[next]);
+        for (const int next : graph.consumers[i])
+            if (chain[next] == chain[i] && kinds[i] >= 0)
+                kinds[i] = find_common_kind(graph, kinds[i], kinds[next]);
+        if (chain[i] > 0 && kinds[i] >= 0) continue;
+        ++chain[i];
+        kinds[i] = graph.kind[i];
+    }
     return chain;
 }
 
@@ -109,7 +141,7 @@ void go_on(Path& path, int kind, const BatchGraph& graph, const Vector<int>& cha
 {
     path.state.run(kind);
     path.kinds.push_back(kind);
-    path.cost += kind != graph.default_kind;
+    path.cost += kind < graph.default_kind;
     path.chain = path.state.max_of_ready(chains);
 }
 
@@ -119,7 +151,7 @@ Vector<Path> extend(Vector<Path> paths, const BatchGraph& graph, const Vector<in
     Vector<Path> extended;
     for (Path& path : paths) {
         Vector<int> ready;
-        for (int kind = 0; kind < graph.kind_num; ++kind)
+        for (int kind = 0; kind < graph.batch_kind_num; ++kind)
             if (path.state.has_ready(kind)) ready.push_back(kind);
         for (const int kind : ready) {
             extended.push_back(kind == ready.back() ? std::move(path) : path);
@@ -143,6 +175,14 @@ Vector<Path> select(Vector<Path> paths, size_t width)
     return selected;
 }
 
+// A kind of batch that has nodes of the kind.
+int find_batch_kind(const BatchGraph& graph, int kind)
+{
+    if (kind < graph.batch_kind_num) return kind;
+    return static_cast<int>(std::find(graph.guest.begin(), graph.guest.end(), kind) -
+                            graph.guest.begin());
+}
+
 // One batch per (level, kind): level of a node = max over its producers (same kind: the producer's
 // level; other kind: level + 1). All of a level has run when its batches have, perhaps earlier.
 Path run_by_levels(const BatchGraph& graph, const Vector<int>& chains)
@@ -157,17 +197,19 @@ Path run_by_levels(const BatchGraph& graph, const Vector<int>& chains)
     std::sort(batches.begin(), batches.end());
     batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
     Path path = {BatchState(graph), {}, 0, 0};
-    for (const auto& [at_level, kind] : batches)
-        if (path.state.has_ready(kind)) go_on(path, kind, graph, chains);
+    for (const auto& [at_level, kind] : batches) {
+        const int batch_kind = find_batch_kind(graph, kind);
+        if (path.state.has_ready(batch_kind)) go_on(path, batch_kind, graph, chains);
+    }
     return path;
 }
 
 // With two kinds there are two paths and nothing is copied; else as wide as time allows.
 int64_t choose_width(const BatchGraph& graph, size_t most_batches)
 {
-    if (graph.kind_num <= 2) return 2;
+    if (graph.batch_kind_num <= 2) return 2;
     const auto copied =
-        static_cast<int64_t>(graph.kind.size() * most_batches) * (graph.kind_num - 1);
+        static_cast<int64_t>(graph.kind.size() * most_batches) * (graph.batch_kind_num - 1);
     return std::min(kMostCopied / std::max<int64_t>(copied, 1), kMostPaths);
 }
 

@@ -10,11 +10,14 @@
 namespace tengine {
 
 // A graph as the search sees it. Nodes are numbered in a topological order; their kinds are the
-// devices they run on.
+// devices they run on, and the groups there. A batch has nodes of its kind and guests: nodes of a
+// device's group 0, which run in batches of any group of the device.
 struct BatchGraph
 {
-    int kind_num = 0;
-    int default_kind = -1;          // batches of this kind are the cheapest; -1: there is none
+    int kind_num = 0;               // kinds of nodes
+    int batch_kind_num = 0;         // of these, the first ones, kinds of batches; others are guests
+    int default_kind = 0;           // batches of this kind and those behind it are the cheapest
+    Vector<int> guest;              // by kind of batch: that of its guests; -1: it has none
     Vector<int> kind;               // of each node
     Vector<int> wait_num;           // of each node: uses of other nodes' outputs
     Vector<Vector<int>> consumers;  // of each node, one entry per use
@@ -26,9 +29,10 @@ class BatchState
   public:
     explicit BatchState(const BatchGraph& graph);
 
-    bool has_ready(int kind) const { return !ready_[kind].empty(); }
-    // Runs all nodes of the kind that need nothing but nodes that have run or run now, and tells
-    // which.
+    // `kind` is that of a batch.
+    bool has_ready(int kind) const;
+    // Runs all nodes of the kind and guests that need nothing but nodes that have run or run now,
+    // and tells which.
     Vector<int> run(int kind);
 
     int done_num() const { return done_num_; }
@@ -46,7 +50,7 @@ class BatchState
 };
 
 // The kinds whose batches, run one after the other, run the whole graph: as few as possible, of
-// these as few as possible that are not of the default kind; a choice that is left is made by the
+// these as few as possible that are not of a default kind; a choice that is left is made by the
 // order of kinds. The numbering of nodes plays no part. What limits it is said in batch_search.cc.
 Vector<int> find_batches(const BatchGraph& graph);
 

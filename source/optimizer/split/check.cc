@@ -203,7 +203,42 @@ void reorder_parts(graph& graph, const Vector<int>& order)
     }
 }
 
+// Two nodes of the part that are in different groups; null when there are none.
+std::pair<const node*, const node*> find_mixed_nodes(const struct subgraph& part)
+{
+    const node* first = nullptr;
+    for (int i = 0; i < part.node_num; ++i) {
+        const node* next = part.graph->node_list[part.node_list[i]];
+        if (next->core->group == 0) continue;
+        if (first && first->core->group != next->core->group) return {first, next};
+        first = next;
+    }
+    return {nullptr, nullptr};
+}
+
 }  // namespace
+
+bool has_mixed_part(const graph& graph)
+{
+    for (int p = 0; p < get_vector_num(graph.subgraph_list); ++p)
+        if (find_mixed_nodes(*get_ir_graph_subgraph(&graph, p)).first) return true;
+    return false;
+}
+
+int check_groups(const graph& graph, const char* author)
+{
+    for (int p = 0; p < get_vector_num(graph.subgraph_list); ++p) {
+        const struct subgraph* part = get_ir_graph_subgraph(&graph, p);
+        const auto [a, b] = find_mixed_nodes(*part);
+        if (!a) continue;
+        return tengine_error_set(TENGINE_EGRAPH,
+                                 "%s: part %d (%s) has nodes of two groups: '%s' is in group %d, "
+                                 "'%s' in group %d",
+                                 author, p, part->device->name, a->name, a->core->group, b->name,
+                                 b->core->group);
+    }
+    return TENGINE_OK;
+}
 
 int check_parts(graph& graph, const char* author)
 {

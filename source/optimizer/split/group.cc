@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts from node->device: the fewest there can be, as batch_search.h finds them.
+// Parts from the devices and groups of nodes: the fewest there can be, as batch_search.h finds
+// them.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/containers.hpp"
+#include "graph/core.h"
 #include "graph/subgraph.h"
 #include "optimizer/split/batch_search.h"
 #include "optimizer/split/split.h"
@@ -11,37 +14,90 @@
 namespace tengine {
 namespace {
 
-// The devices that have nodes, in an order that does not depend on the graph: by name, the default
-// device last.
-Vector<device*> list_devices(const graph& graph)
+// What the nodes of a part have in common.
+struct Kind
 {
-    Vector<device*> devices;
-    for (int i = 0; i < graph.node_num; ++i)
-        devices.push_back(graph.node_list[i]->device);
-    const auto comes_before = [](const device* a, const device* b) {
-        const bool a_is_default = a == find_default_device();
-        const bool b_is_default = b == find_default_device();
-        if (a_is_default != b_is_default) return b_is_default;
-        return std::strcmp(a->name, b->name) < 0;
-    };
-    std::sort(devices.begin(), devices.end(), comes_before);
-    devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
-    return devices;
+    struct device* device;
+    int group;
+    bool operator==(const Kind& other) const
+    {
+        return device == other.device && group == other.group;
+    }
+};
+
+Kind kind_of(const node& node)
+{
+    return {node.device, node.core->group};
 }
 
-BatchGraph make_batch_graph(const graph& graph, const Vector<device*>& devices)
+// By the names of devices, the default device last, and by groups: an order that does not depend on
+// the graph.
+bool comes_before(const Kind& a, const Kind& b)
 {
-    const auto position = [&](const device* device) {
-        return static_cast<int>(std::find(devices.begin(), devices.end(), device) -
-                                devices.begin());
+    const bool a_is_default = a.device == find_default_device();
+    const bool b_is_default = b.device == find_default_device();
+    if (a_is_default != b_is_default) return b_is_default;
+    const int names = std::strcmp(a.device->name, b.device->name);
+    return names != 0 ? names < 0 : a.group < b.group;
+}
+
+Vector<Kind> list_kinds(const graph& graph)
+{
+    Vector<Kind> kinds;
+    for (int i = 0; i < graph.node_num; ++i)
+        kinds.push_back(kind_of(*graph.node_list[i]));
+    std::sort(kinds.begin(), kinds.end(), comes_before);
+    kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
+    return kinds;
+}
+
+// Nodes of group 0 are guests in the parts of their device's groups, where it has any.
+bool is_guest(const Kind& kind, const Vector<Kind>& kinds)
+{
+    const auto has_group = [&](const Kind& other) {
+        return other.device == kind.device && other.group != 0;
     };
+    return kind.group == 0 && std::any_of(kinds.begin(), kinds.end(), has_group);
+}
+
+// Guests come last.
+Vector<Kind> order_kinds(const Vector<Kind>& kinds, int* out_batch_kind_num)
+{
+    Vector<Kind> ordered, guests;
+    for (const Kind& kind : kinds)
+        (is_guest(kind, kinds) ? guests : ordered).push_back(kind);
+    *out_batch_kind_num = static_cast<int>(ordered.size());
+    ordered.insert(ordered.end(), guests.begin(), guests.end());
+    return ordered;
+}
+
+void add_kinds(const Vector<Kind>& kinds, BatchGraph* made)
+{
+    made->kind_num = static_cast<int>(kinds.size());
+    const auto guests = kinds.begin() + made->batch_kind_num;
+    const auto is_default = [](const Kind& kind) { return kind.device == find_default_device(); };
+    made->default_kind =
+        static_cast<int>(std::find_if(kinds.begin(), guests, is_default) - kinds.begin());
+    for (auto kind = kinds.begin(); kind != guests; ++kind) {
+        const auto guest = std::find(guests, kinds.end(), Kind{kind->device, 0});
+        made->guest.push_back(guest == kinds.end() ? -1 : static_cast<int>(guest - kinds.begin()));
+    }
+}
+
+// Fills `out_kinds`, too: the devices and groups that its kinds stand for.
+BatchGraph make_batch_graph(const graph& graph, Vector<Kind>* out_kinds)
+{
     BatchGraph made;
-    made.kind_num = static_cast<int>(devices.size());
-    made.default_kind = position(find_default_device());
+    const Vector<Kind> kinds = order_kinds(list_kinds(graph), &made.batch_kind_num);
+    add_kinds(kinds, &made);
+    Map<std::pair<const device*, int>, int> position;
+    for (const Kind& kind : kinds)
+        position.emplace(std::make_pair(kind.device, kind.group),
+                         static_cast<int>(position.size()));
     made.consumers.resize(graph.node_num);
     for (int i = 0; i < graph.node_num; ++i) {
         const node& node = *graph.node_list[i];
-        made.kind.push_back(position(node.device));
+        made.kind.push_back(position.at({node.device, node.core->group}));
         made.wait_num.push_back(0);
         for (int k = 0; k < node.input_num; ++k) {
             const struct tensor* tensor = get_ir_node_input(&node, k);
@@ -50,6 +106,7 @@ BatchGraph make_batch_graph(const graph& graph, const Vector<device*>& devices)
             made.consumers[tensor->producer].push_back(i);
         }
     }
+    *out_kinds = kinds;
     return made;
 }
 
@@ -69,12 +126,12 @@ int append_part(graph& graph, device* device, Vector<int> nodes)
 
 int group_parts(graph& graph)
 {
-    const Vector<device*> devices = list_devices(graph);
-    const BatchGraph batch_graph = make_batch_graph(graph, devices);
+    Vector<Kind> kinds;
+    const BatchGraph batch_graph = make_batch_graph(graph, &kinds);
     release_ir_subgraph_list(&graph);
     BatchState state(batch_graph);
     for (const int kind : find_batches(batch_graph))
-        TENGINE_RETURN_IF_ERROR(append_part(graph, devices[kind], state.run(kind)));
+        TENGINE_RETURN_IF_ERROR(append_part(graph, kinds[kind].device, state.run(kind)));
     return connect_ir_subgraphs(&graph);
 }
 

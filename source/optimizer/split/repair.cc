@@ -69,14 +69,19 @@ int redirect(graph& graph, int index, int reason, const char* message)
     return check_fallback(graph);
 }
 
-// The part takes the nodes of the parts after it that the default device runs, which are dropped.
+// The part takes the nodes of those after it that the default device runs in its group, which are
+// dropped.
 int absorb_followers(graph& graph, struct subgraph* part)
 {
     Vector<int32_t> nodes(part->node_list, part->node_list + part->node_num);
+    int group = get_ir_subgraph_group(part);
     const int next = part->index + 1;
     for (struct subgraph* follower = get_ir_graph_subgraph(&graph, next);
          follower && follower->device == part->device;
          follower = get_ir_graph_subgraph(&graph, next)) {
+        const int its_group = get_ir_subgraph_group(follower);
+        if (group != 0 && its_group != 0 && group != its_group) break;
+        group = group != 0 ? group : its_group;
         nodes.insert(nodes.end(), follower->node_list, follower->node_list + follower->node_num);
         remove_vector_via_index(graph.subgraph_list, next);
         release_ir_subgraph(&graph, follower);

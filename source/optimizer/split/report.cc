@@ -10,6 +10,7 @@
 #include "base/containers.hpp"
 #include "graph/core.h"
 #include "graph/option.h"
+#include "graph/subgraph.h"
 #include "operator/custom/custom_kernel.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/split/split.h"
@@ -193,13 +194,20 @@ String node_text(const node& node)
     return kernel ? text + " (custom kernel '" + get_kernel_name(kernel) + "')" : text;
 }
 
+// "A, part 1", "A, part 1 (group 2)".
+String part_text(const subgraph& part)
+{
+    const int group = get_ir_subgraph_group(&part);
+    const String text = String(part.device->name) + ", part " + to_string(part.index);
+    return group == 0 ? text : text + " (group " + to_string(group) + ")";
+}
+
 void log_nodes(const graph& graph)
 {
     for (int i = 0; i < graph.node_num; ++i) {
         const node& node = *graph.node_list[i];
         const subgraph& part = *get_ir_graph_subgraph(&graph, node.subgraph_idx);
-        String text =
-            String(part.device->name) + ", part " + to_string(part.index) + ": " + node_text(node);
+        String text = part_text(part) + ": " + node_text(node);
         for (int r = 0; r < node.core->refusal_num; ++r)
             text += String(r ? "; " : ", because ") + node.core->refusal_list[r].device->name +
                     ": " + node.core->refusal_list[r].verdict.message;

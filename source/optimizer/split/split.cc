@@ -53,9 +53,19 @@ int explain_own_split(graph& graph, struct device* author)
     return TENGINE_OK;
 }
 
+// The groups in which devices take what an own split gave them, which it must heed.
+int find_groups(graph& graph, const char* author)
+{
+    const Candidates* candidates;
+    TENGINE_RETURN_IF_ERROR(Candidates::of(graph, &candidates));
+    for (int i = 0; i < graph.node_num; ++i)
+        candidates->find_group(*graph.node_list[i]);
+    return check_groups(graph, author);
+}
+
 // Affinities take precedence over a device's own split, which does not know them: a node on a
-// device that they exclude moves to the first that takes it, and parts are made again. Leaves parts
-// connected.
+// device that they exclude moves to the first that takes it, nodes get the groups that they name,
+// and parts are made again where this takes it. Leaves parts connected.
 int apply_affinities(graph& graph)
 {
     const Candidates* candidates;
@@ -64,6 +74,7 @@ int apply_affinities(graph& graph)
     bool moved = false;
     for (int i = 0; i < graph.node_num; ++i) {
         node& node = *graph.node_list[i];
+        if (const int group = get_affinity_group(node)) node.core->group = group;
         if (!is_misplaced(node)) continue;
         node.core->refusal_num = 0;  // every device is asked again
         TENGINE_RETURN_IF_ERROR(candidates->place(node, 0));
@@ -71,7 +82,7 @@ int apply_affinities(graph& graph)
         moved = true;
     }
     if (!unplaced.empty()) return fail_unplaced(unplaced);
-    return moved ? group_parts(graph) : connect_ir_subgraphs(&graph);
+    return moved || has_mixed_part(graph) ? group_parts(graph) : connect_ir_subgraphs(&graph);
 }
 
 int split_by_author(graph& graph, struct device* author)
@@ -85,6 +96,7 @@ int split_by_author(graph& graph, struct device* author)
     }
     const String name = String("device '") + author->name + "', split_graph";
     TENGINE_RETURN_IF_ERROR(check_parts(graph, name.c_str()));
+    TENGINE_RETURN_IF_ERROR(find_groups(graph, name.c_str()));
     TENGINE_RETURN_IF_ERROR(apply_affinities(graph));
     return explain_own_split(graph, author);
 }
@@ -106,8 +118,10 @@ int split_graph_node_to_sub_graph(struct graph* graph)
 {
     return tengine::guarded(
         [&]() -> int {
+            constexpr char kAuthor[] = "the default split";
             TENGINE_RETURN_IF_ERROR(tengine::split_by_devices(*graph));
-            return tengine::check_parts(*graph, "the default split");
+            TENGINE_RETURN_IF_ERROR(tengine::check_parts(*graph, kAuthor));
+            return tengine::check_groups(*graph, kAuthor);
         },
         "no memory to split graph '%s'", graph->name);
 }

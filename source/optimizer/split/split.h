@@ -15,8 +15,8 @@ namespace tengine {
 int assign_devices(graph& graph, const Candidates& candidates);
 int fail_unplaced(const Vector<const node*>& nodes);
 
-// group.cc: parts from node.device, in an order of execution; replaces graph.subgraph_list, sets
-// subgraph_idx and connects borders.
+// group.cc: parts from node.device and the node's group, in an order of execution; replaces
+// graph.subgraph_list, sets subgraph_idx and connects borders.
 int group_parts(graph& graph);
 
 // cost.cc: predicted time of a node on its device, in ns: the device's estimate() or, without one,
@@ -35,6 +35,9 @@ int hand_back_nodes(graph& graph, const Candidates& candidates, bool* out_moved)
 // needs. Brings parts into such an order when there is one. EGRAPH names `author` (whose split it
 // is) and the parts and nodes of a cycle.
 int check_parts(graph& graph, const char* author);
+// Behind it: EGRAPH names a part with nodes of two groups.
+int check_groups(const graph& graph, const char* author);
+bool has_mixed_part(const graph& graph);
 
 // fallback.cc: EFALLBACK when more runs on the default device than the context's options allow.
 int check_fallback(const graph& graph);
