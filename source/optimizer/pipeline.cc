@@ -90,7 +90,7 @@ constexpr Pass kDevicePasses[] = {
 };
 
 // The steps of the pass split (split/split.cc).
-constexpr const char* kSplitSteps[] = {"assign", "group", "prune", "hand_back"};
+constexpr const char* kSplitSteps[] = {"assign", "group", "small", "prune", "hand_back"};
 
 // A pass may leave gaps and disorder. The last one makes parts, which refer to nodes by index.
 int run_and_tidy(const Pass& pass, graph& graph)

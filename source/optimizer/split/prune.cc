@@ -68,8 +68,7 @@ class Predictions
     Vector<Time> on_device_, on_default_;  // by node
 };
 
-// Whether the part may be given up: its device states its times, the user did not ask for it, and
-// another device takes each node.
+// Whether the part is to be given up: its device states its times, which save nothing.
 bool weigh(const Candidates& candidates, const struct subgraph& part, Predictions& predictions,
            Balance* out_balance)
 {
@@ -77,13 +76,10 @@ bool weigh(const Candidates& candidates, const struct subgraph& part, Prediction
     *out_balance = {};
     for (int i = 0; i < part.node_num; ++i) {
         const node& node = *graph.node_list[part.node_list[i]];
-        if (!predictions.add(node, out_balance) || is_pinned(node)) return false;
+        if (!predictions.add(node, out_balance)) return false;
     }
     out_balance->moving = predict_move(graph, part.core->bytes_in + part.core->bytes_out);
-    if (out_balance->saving() > 0) return false;
-    for (int i = 0; i < part.node_num; ++i)
-        if (!candidates.has_other(*graph.node_list[part.node_list[i]])) return false;
-    return true;
+    return out_balance->saving() <= 0 && may_give_up(part, candidates);
 }
 
 // The worst of the parts that save nothing.
@@ -134,15 +130,9 @@ int prune_parts(graph& graph, const Candidates& candidates)
     for (;;) {
         const Vector<Loser> losers = find_losers(graph, candidates, predictions);
         if (losers.empty()) return TENGINE_OK;
-        Vector<const node*> unplaced;  // whose next device said yes before and no now
-        for (const Loser& loser : losers) {
-            const ir_verdict_t verdict = explain(loser);
-            for (int i = 0; i < loser.part->node_num; ++i) {
-                node& node = *graph.node_list[loser.part->node_list[i]];
-                TENGINE_RETURN_IF_ERROR(candidates.move_on(node, verdict));
-                if (!node.device) unplaced.push_back(&node);
-            }
-        }
+        Vector<const node*> unplaced;
+        for (const Loser& loser : losers)
+            TENGINE_RETURN_IF_ERROR(give_up(*loser.part, explain(loser), candidates, &unplaced));
         if (!unplaced.empty()) return fail_unplaced(unplaced);
         TENGINE_RETURN_IF_ERROR(group_parts(graph));
     }

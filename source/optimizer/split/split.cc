@@ -2,6 +2,7 @@
 // Splits an execution graph into parts, each for one device, in named steps:
 //   assign     each node to the first device of the list that takes it
 //   group      the fewest parts that can run one after the other
+//   small      parts that are smaller than the user wants go to the next device
 //   prune      parts that do not pay go to the next device
 //   hand_back  devices look at their whole parts and may hand nodes back
 // until nothing moves any more; then the partition is checked. A graph's first device may bring a
@@ -30,6 +31,8 @@ int split_by_devices(graph& graph)
     TENGINE_RETURN_IF_ERROR(run_pass(graph, "group", group_parts));
     for (bool moved = true; moved;) {
         TENGINE_RETURN_IF_ERROR(check_ir_cancelled(&graph));
+        TENGINE_RETURN_IF_ERROR(run_pass(
+            graph, "small", [&](struct graph& g) { return drop_small_parts(g, *candidates); }));
         TENGINE_RETURN_IF_ERROR(
             run_pass(graph, "prune", [&](struct graph& g) { return prune_parts(g, *candidates); }));
         TENGINE_RETURN_IF_ERROR(run_pass(graph, "hand_back", [&](struct graph& g) {

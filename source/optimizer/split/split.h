@@ -25,9 +25,18 @@ int64_t predict_node(const device& device, const node& node, bool* out_known);
 // Time to move bytes between host and device, by the option split.bandwidth or as measured.
 int64_t predict_move(const graph& graph, int64_t bytes);
 
-// prune.cc: parts that save less time than moving their tensors costs go to the next candidate;
-// regroups. hand_back.cc: what evaluation() hands back goes to the next candidate; regroups, and
-// *out_moved says whether anything did.
+// give_up.cc: whether a part may go to other devices: the user did not ask for its own, and
+// somebody else takes each node. Gives each node to its next candidate, with the refusal `why`;
+// appends those whose next device said yes before and no now.
+bool may_give_up(const struct subgraph& part, const Candidates& candidates);
+int give_up(const struct subgraph& part, const ir_verdict_t& why, const Candidates& candidates,
+            Vector<const node*>* out_unplaced);
+
+// small.cc: parts that are smaller than the options split.min_nodes and split.min_macs allow go to
+// the next candidate; regroups. prune.cc: parts that save less time than moving their tensors costs
+// go to the next candidate; regroups. hand_back.cc: what evaluation() hands back goes to the next
+// candidate; regroups, and *out_moved says whether anything did.
+int drop_small_parts(graph& graph, const Candidates& candidates);
 int prune_parts(graph& graph, const Candidates& candidates);
 int hand_back_nodes(graph& graph, const Candidates& candidates, bool* out_moved);
 

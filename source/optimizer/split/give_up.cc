@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What small.cc and prune.cc do with the parts that they choose.
+
+#include "base/containers.hpp"
+#include "optimizer/split/split.h"
+
+namespace tengine {
+
+bool may_give_up(const struct subgraph& part, const Candidates& candidates)
+{
+    for (int i = 0; i < part.node_num; ++i)
+        if (is_pinned(*part.graph->node_list[part.node_list[i]])) return false;
+    for (int i = 0; i < part.node_num; ++i)
+        if (!candidates.has_other(*part.graph->node_list[part.node_list[i]])) return false;
+    return true;
+}
+
+int give_up(const struct subgraph& part, const ir_verdict_t& why, const Candidates& candidates,
+            Vector<const node*>* out_unplaced)
+{
+    for (int i = 0; i < part.node_num; ++i) {
+        node& node = *part.graph->node_list[part.node_list[i]];
+        TENGINE_RETURN_IF_ERROR(candidates.move_on(node, why));
+        if (!node.device) out_unplaced->push_back(&node);
+    }
+    return TENGINE_OK;
+}
+
+}  // namespace tengine
