@@ -171,7 +171,8 @@ std::string Picture::legend() const
 std::string Picture::title(int index) const
 {
     const Part& part = report_.parts[index];
-    return "<b>part " + std::to_string(index) + ": " + escape(part.device) +
+    const std::string group = part.group == 0 ? "" : ", group " + std::to_string(part.group);
+    return "<b>part " + std::to_string(index) + ": " + escape(part.device) + group +
            "</b><br align=\"left\"/><font point-size=\"9\">" + std::to_string(part.nodes) +
            (part.nodes == 1 ? " node, " : " nodes, ") + count_text(static_cast<double>(part.macs)) +
            " MACs, " + time_text(part.predicted_ms) + " ms<br align=\"left\"/></font>";

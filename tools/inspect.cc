@@ -113,6 +113,20 @@ TableStyle table_style(const Report& report)
     return style;
 }
 
+// The group's column is there when a part has one.
+void add_groups(const Report& report, Rows* rows)
+{
+    const auto has_group = [](const Part& part) { return part.group != 0; };
+    if (std::none_of(report.parts.begin(), report.parts.end(), has_group)) return;
+    constexpr ptrdiff_t kColumn = 2;  // behind the device
+    rows->front().insert(rows->front().begin() + kColumn, ">group");
+    for (size_t i = 0; i < report.parts.size(); ++i) {
+        const int group = report.parts[i].group;
+        auto& row = (*rows)[i + 1];
+        row.insert(row.begin() + kColumn, group == 0 ? "" : std::to_string(group));
+    }
+}
+
 void print_parts(const Report& report)
 {
     Rows rows = {{">part", "device", ">nodes", ">MACs", ">in", ">out", ">predicted ms"}};
@@ -124,6 +138,7 @@ void print_parts(const Report& report)
                         bytes_text(static_cast<double>(part.bytes_out)),
                         time_text(part.predicted_ms)});
     }
+    add_groups(report, &rows);
     std::printf("\n%s", table_text(rows, table_style(report)).c_str());
 }
 

@@ -46,8 +46,11 @@ void add_totals(graph_t graph, Report* report)
     report->threads = tengine_graph_get_thread_number(graph);
     for (int i = 0; i < stats.subgraph_number; ++i) {
         tengine_subgraph part;
-        if (tengine_graph_get_subgraph(graph, i, &part) < 0) fail_api(report->model);
-        report->parts.push_back({part.device, part.node_number, part.input_number,
+        int group;
+        if (tengine_graph_get_subgraph(graph, i, &part) < 0 ||
+            tengine_graph_get_subgraph_group(graph, i, &group) < 0)
+            fail_api(report->model);
+        report->parts.push_back({part.device, group, part.node_number, part.input_number,
                                  part.output_number, part.mac_number, part.bytes_in, part.bytes_out,
                                  part.predicted_ms, known_time(part.measured_ms), part.redo_number,
                                  read_counters(graph, i)});
@@ -200,6 +203,7 @@ Json parts_json(const std::vector<Part>& parts)
     for (const Part& part : parts)
         list.push_back({{"id", list.size()},
                         {"device", part.device},
+                        {"group", part.group},
                         {"nodes", part.nodes},
                         {"inputs", part.inputs},
                         {"outputs", part.outputs},

@@ -52,6 +52,7 @@ struct PlacedNode
 struct Part
 {
     std::string device;
+    int group = 0;  // 0: none
     int nodes = 0;
     int inputs = 0;
     int outputs = 0;

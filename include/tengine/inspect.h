@@ -191,6 +191,10 @@ struct tengine_subgraph
 TENGINE_API int tengine_graph_get_subgraph(graph_t graph, int index,
                                            struct tengine_subgraph* out_subgraph);
 
+// The group of a part, 0 when it has none: parts of one device have different groups where the
+// device, or the user with tengine_graph_set_affinity, keeps their nodes apart. Fails as the above.
+TENGINE_API int tengine_graph_get_subgraph_group(graph_t graph, int index, int* out_group);
+
 // A counter of a device in the last run of its part. "time" in "ms" is the time of a simulated
 // device by its own clock, as are the times of its nodes; measured_ms of the part is then the time
 // of the simulator. Real devices do not have this counter.

@@ -5,6 +5,7 @@
 
 #include "api/check.h"
 #include "graph/graph.h"
+#include "graph/subgraph.h"
 #include "operator/custom/custom_kernel.h"
 #include "optimizer/optimizer.h"
 #include "scheduler/runner.h"
@@ -285,6 +286,16 @@ int tengine_graph_get_subgraph(graph_t graph, int index, struct tengine_subgraph
         .redo_number = part->core->redo_num,
     };
     add_nodes(part, out_subgraph);
+    return 0;
+}
+
+int tengine_graph_get_subgraph_group(graph_t graph, int index, int* out_group)
+{
+    const struct graph* execution = find_execution(graph, __func__, NULL);
+    if (!execution || check_pointer(out_group, __func__, "out_group") < 0 ||
+        check_index(index, get_vector_num(execution->subgraph_list), __func__, "subgraphs") < 0)
+        return api_failure();
+    *out_group = get_ir_subgraph_group(get_ir_graph_subgraph(execution, index));
     return 0;
 }
 

@@ -167,6 +167,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_graph_get_execution_input),
     SYMBOL(tengine_graph_get_execution_output),
     SYMBOL(tengine_graph_get_subgraph),
+    SYMBOL(tengine_graph_get_subgraph_group),
     SYMBOL(tengine_graph_get_counters),
     SYMBOL(tengine_graph_get_scheduler),
     SYMBOL(get_graph_memory),

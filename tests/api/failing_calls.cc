@@ -101,6 +101,7 @@ const std::vector<FailingCall>& graph_calls()
         CALL(tengine_graph_get_execution_input(h, 0, 0, &execution_tensor), -1),
         CALL(tengine_graph_get_execution_output(h, 0, &execution_tensor), -1),
         CALL(tengine_graph_get_subgraph(h, 0, &part), -1),
+        CALL(tengine_graph_get_subgraph_group(h, 0, numbers), -1),
         CALL(tengine_graph_get_scheduler(h), nullptr),
         CALL(tengine_graph_get_counters(h, 0, nullptr, 0), -1),
         CALL(save_graph(h, "tengine", "file"), -1),

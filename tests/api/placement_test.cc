@@ -77,6 +77,27 @@ TEST_F(PlacementTest, AShortageOfMemoryIsNoRefusal)
     destroy_context(context);
 }
 
+TEST_F(PlacementTest, APartMayHaveAGroup)
+{
+    test::TestDevice device("A", {"Relu"});
+    const context_t context = create_context("a", 1);
+    ASSERT_EQ(add_context_device(context, "A"), 0) << get_tengine_error();
+    const graph_t graph = create_relu_graph(context);
+    int group = -1;
+    EXPECT_EQ(tengine_graph_get_subgraph_group(graph, 0, &group), -1) << "not prepared";
+    ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    ASSERT_EQ(tengine_graph_get_subgraph_group(graph, 0, &group), 0) << get_tengine_error();
+    EXPECT_EQ(group, 0);
+    ASSERT_EQ(tengine_graph_set_affinity(graph, "y", "A#3"), 0) << get_tengine_error();
+    ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    ASSERT_EQ(tengine_graph_get_subgraph_group(graph, 0, &group), 0) << get_tengine_error();
+    EXPECT_EQ(group, 3);
+    EXPECT_EQ(tengine_graph_get_subgraph_group(graph, 1, &group), -1) << "there is one part";
+    EXPECT_EQ(tengine_graph_get_subgraph_group(graph, 0, nullptr), -1);
+    destroy_graph(graph);
+    destroy_context(context);
+}
+
 int count_two(device*, subgraph*, vector* out_counters)
 {
     const ir_counter_t counters[] = {{"weight stall", "cycles", 1234}, {"utilisation", "%", 12.5}};

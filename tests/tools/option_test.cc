@@ -125,6 +125,22 @@ TEST(AffinityArgument, IsAReasonInTheReport)
     EXPECT_TRUE(seen);
 }
 
+TEST(AffinityArgument, MayNameGroups)
+{
+    const std::vector<std::string> groups = {"--affinity", "*=CPU#1", "--affinity",
+                                             "op:Softmax=CPU#2"};
+    std::vector<std::string> options = groups;
+    options.insert(options.end(), {"--option", "split.report=none"});
+    const Finished finished = run_with({"inspect", "--json", "-"}, options);
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    const json parts = json::parse(finished.output)["parts"];
+    ASSERT_EQ(parts.size(), 2U) << parts;
+    EXPECT_EQ(parts[0]["group"], 1);
+    EXPECT_EQ(parts[1]["group"], 2);
+    EXPECT_THAT(run_with({"inspect"}, groups).output, testing::HasSubstr("device  group  nodes"));
+    EXPECT_THAT(run_with({"inspect"}, {}).output, testing::Not(testing::HasSubstr("group")));
+}
+
 TEST(AffinityArgument, WhatIsWrongIsSaid)
 {
     for (const auto& command : commands()) {
@@ -134,6 +150,7 @@ TEST(AffinityArgument, WhatIsWrongIsSaid)
         expect_failure(run_with(command, {"--affinity", "*="}), 1, {"empty"});
         expect_failure(run_with(command, {"--affinity", "*=CPU,!CPU"}), 1, {"mixes"});
         expect_failure(run_with(command, {"--affinity", "a=b=CPU"}), 1, {"'a=b'"});
+        expect_failure(run_with(command, {"--affinity", "*=CPU#x"}), 1, {"invalid group 'x'"});
         expect_failure(run_with(command, {"--affinity", "CPU"}), 2,
                        {"invalid value 'CPU': expected NODES=DEVICES"});
     }

@@ -96,7 +96,8 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                        {"outputs", "count"},     {"macs", "count"},
                        {"bytes_in", "count"},    {"bytes_out", "count"},
                        {"predicted_ms", "time"}, {"measured_ms", part_measured},
-                       {"redone", "count"},      {"counters", {counter}}};
+                       {"redone", "count"},      {"group", "count"},
+                       {"counters", {counter}}};
     const json device_memory = {{"name", "string"},         {"parts", "count"},
                                 {"unknown_parts", "count"}, {"compiled", "count"},
                                 {"arena", "count"},         {"tensors", "count"}};
