@@ -52,8 +52,8 @@ int check_ir_memory(const struct graph* graph, int64_t bytes, const char* what)
     return tengine_error_set(TENGINE_ELIMIT,
                              "graph '%s': %lld bytes for %s and the %lld it holds exceed the %lld "
                              "that memory.limit_mb allows",
-                             graph->name, (long long)bytes, what, (long long)graph->core->memory_claimed,
-                             (long long)limit);
+                             graph->name, (long long)bytes, what,
+                             (long long)graph->core->memory_claimed, (long long)limit);
 }
 
 int claim_ir_memory(struct graph* execution, int64_t bytes, const char* what)

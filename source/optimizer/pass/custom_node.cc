@@ -121,7 +121,8 @@ int require_known_types(const node& node)
         return tengine_error_set(TENGINE_EDTYPE,
                                  "%s '%s': neither the model nor the operator defines the type of "
                                  "its output '%s'; set it with set_tensor_data_type",
-                                 get_source_op(node.core->custom_kernel->node), node.name, output->name);
+                                 get_source_op(node.core->custom_kernel->node), node.name,
+                                 output->name);
     }
     return TENGINE_OK;
 }
