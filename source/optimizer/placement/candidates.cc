@@ -246,8 +246,8 @@ bool Candidates::takes(const struct device* device, const node& node) const
 
 int get_affinity_group(const node& node)
 {
-    const char* wish = find_ir_node_wish(&node);
-    return wish ? get_ir_affinity_group(wish, node.device->name) : 0;
+    const char* affinity = find_ir_execution_affinity(&node);
+    return affinity ? get_ir_affinity_group(affinity, node.device->name) : 0;
 }
 
 void Candidates::find_group(node& node) const
