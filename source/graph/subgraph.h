@@ -14,8 +14,8 @@ void init_ir_subgraph(struct graph* graph, struct subgraph* subgraph, int index)
 void release_ir_subgraph(struct graph* ir_graph, struct subgraph* ir_subgraph);
 void release_ir_subgraph_list(struct graph* graph);
 
-// The group of a part of an execution graph (ir_verdict_t): that of its nodes which have one; 0 when
-// none has.
+// The group of a part of an execution graph (ir_verdict_t): that of its nodes which have one; 0
+// when none has.
 int get_ir_subgraph_group(const struct subgraph* part);
 
 // Fills input and output tensor lists, wait counts and the tensors' subgraph lists of every part

@@ -204,6 +204,20 @@ TEST_F(SplitReport, FullSaysWhyForEveryNode)
     EXPECT_EQ(logged[3], "A, part 2: Gemm 'y'");
 }
 
+TEST_F(SplitReport, FullHasTheGroupOfAPart)
+{
+    TestDevice a("A", {"MatMul", "Gemm"});
+    a.group = [](const node& node) { return std::string(node.name) == "a" ? 7 : 0; };
+    add(a);
+    set("split.report", "full");
+    IrBuilder source(context);
+    build_products(&source);
+    const auto logged = report(source);
+    ASSERT_EQ(logged.size(), 4u);
+    EXPECT_EQ(logged[1], "A, part 0 (group 7): MatMul 'a'");
+    EXPECT_EQ(logged[3], "A, part 2: Gemm 'y'");
+}
+
 TEST_F(SplitReport, NoneIsSilent)
 {
     TestDevice a("A", {"MatMul"});

@@ -34,8 +34,8 @@ class TestDevice
     std::function<int(subgraph*, int try_wait)> on_async_wait;
     const void* last_options = nullptr;
 
-    // The optional entries estimate (script.estimate_*), survey, async_run with async_wait, cancel, which
-    // ends the hangs, and the optimizer's.
+    // The optional entries estimate (script.estimate_*), survey, async_run with async_wait, cancel,
+    // which ends the hangs, and the optimizer's.
     void use_estimate() { enable_scripted_estimate(&scripted_); }
     void use_survey() { enable_scripted_survey(&scripted_); }
     void use_async() { enable_scripted_async(&scripted_); }

@@ -31,7 +31,8 @@ struct Options
 int set_option(const std::string& key, const std::string& value, Options* options);
 // Of a list of all of them; null after the last.
 const ir_device_option_t* get_option(int index);
-// What the graph's context has for `device`, once in a preparation; edge and no faults where it has nothing.
+// What the graph's context has for `device`, once in a preparation; edge and no faults where it has
+// nothing.
 int read_options(const graph& graph, const device& device, Options* out_options);
 
 class Driver
