@@ -93,7 +93,8 @@ void add_context_options(Command* command, ModelOptions* options)
         ->add_option(
             "--affinity", &options->affinities,
             "Devices that nodes may run on: conv*=TPU,CPU allows only these, op:Softmax=!TPU "
-            "allows all but this one; may be repeated, the last match for a node counts")
+            "allows all but this one, head*=TPU#2 forms group 2 there; may be repeated, the last "
+            "match for a node counts")
         .value_name("NODES=DEVICES")
         .repeatable()
         .checked_by([](const std::string& text) { return judge_pair(text, "NODES=DEVICES"); });
