@@ -63,6 +63,7 @@ class SplitFaultTest : public testing::Test
         }
     }
 
+    void postrun() { EXPECT_EQ(postrun_ir_graph(source_->get()), TENGINE_OK); }
     // Before a device of the test goes away.
     void close() { source_.reset(); }
 
@@ -236,6 +237,7 @@ TEST_F(SplitFaultTest, DescribesItselfOnceInAPreparation)
     expect_parts(5);
     EXPECT_EQ(code("y"), IR_REASON_COMPILE);
     EXPECT_EQ(a_.describes, 1);
+    postrun();
     expect_parts(5);
     EXPECT_EQ(a_.describes, 2);
 }

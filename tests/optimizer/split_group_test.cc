@@ -41,8 +41,10 @@ class SplitGroup : public testing::Test
 
     static std::string name(int index) { return "n" + std::to_string(index); }
 
+    // Anew, whatever was prepared before.
     int prepare()
     {
+        EXPECT_EQ(postrun_ir_graph(source_->get()), TENGINE_OK) << tengine_error_message();
         ir_run_options_t options = {};
         options.num_thread = 1;
         return prerun_ir_graph(source_->get(), &options);
