@@ -64,11 +64,21 @@ bool is_work(node_t node)
     return op != "InputOp" && op != "Const";
 }
 
+// A node whose operator the library does not have is called as the model calls it.
+std::string operator_of(node_t node)
+{
+    const std::string op = get_node_op(node);
+    char name[256];
+    if (op != "Generic" || get_node_attr_generic(node, "op_name", "string", name, sizeof name) < 0)
+        return op;
+    return name;
+}
+
 void add_operators(graph_t graph, Report* report)
 {
     for (int i = 0; i < get_graph_node_num(graph); ++i) {
         node_t node = get_graph_node_by_idx(graph, i);
-        if (is_work(node)) ++report->operators[get_node_op(node)];
+        if (is_work(node)) ++report->operators[operator_of(node)];
     }
 }
 
@@ -79,7 +89,7 @@ void add_model_nodes(graph_t graph, Report* report)
         if (!is_work(node)) continue;
         PlacedNode placed;
         placed.name = get_node_name(node);
-        placed.op = get_node_op(node);
+        placed.op = operator_of(node);
         report->nodes.push_back(std::move(placed));
     }
 }

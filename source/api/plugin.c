@@ -98,8 +98,8 @@ static void unregister_all(const plugin_t* plugin)
     }
     for (int i = 0; i < get_vector_num(plugin->operators); ++i) {
         tengine_op_t* op = *(tengine_op_t**)get_vector_data(plugin->operators, i);
-        if (is_registered(find_operator, op) && unregister_custom_op(NULL, op, __func__) < 0)
-            TLOG_WARNING("plug-in '%s': %s", plugin->name, tengine_error_message());
+        // That of the API, which plug-ins need in programs that are linked with the library.
+        if (is_registered(find_operator, op)) tengine_op_unregister(NULL, op);
     }
 }
 

@@ -23,6 +23,13 @@ bool is_default_param(const op_field_t* field, const void* memory)
     }
 }
 
+bool is_given_param(const ir_method_t* method, const op_field_t* field, const void* memory)
+{
+    if (!(method->traits & OP_OPEN)) return !is_default_param(field, memory);
+    if (field->kind == OP_FIELD_STRING) return *(char* const*)memory != NULL;
+    return field->kind != OP_FIELD_TENSOR || ((const struct op_tensor*)memory)->dim_num >= 0;
+}
+
 static int check_count(const struct node* node, const char* what, int number, int minimum,
                        int maximum)
 {

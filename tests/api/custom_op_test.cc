@@ -2,7 +2,10 @@
 // Custom operators: from registration to a run, what callbacks are given, and their failures.
 #include "tengine/custom_op.h"
 
+#include <unistd.h>
+
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 
 #include "op_model.h"
@@ -543,6 +546,36 @@ TEST_F(CustomOpTest, TemporariesArePlanned)
     ASSERT_EQ(get_graph_memory(graph, &later, sizeof later), 0);
     EXPECT_GE(first.device_bytes, 1000 + 64);
     EXPECT_EQ(first.device_bytes, later.device_bytes);
+}
+
+// Operator, version of the domain, and attributes, also those that are 0.
+TEST_F(CustomOpTest, ModelsAreSavedWithTheirOperators)
+{
+    shift_op.prepare = [](void*, tengine_op_context_t* context) {
+        int number = 0;
+        EXPECT_EQ(tengine_op_version(context), 3);
+        EXPECT_EQ(tengine_op_int(context, "level", 9), 7);
+        EXPECT_EQ(tengine_op_int(context, "zero", 9), 0);
+        EXPECT_STREQ(tengine_op_text(context, "mode", ""), "soft");
+        EXPECT_EQ(tengine_op_ints(context, "steps", &number)[1], 9);
+        EXPECT_EQ(tengine_op_floats(context, "weights", &number)[1], 2.5f);
+        EXPECT_STREQ(tengine_op_texts(context, "words", &number)[1], "two");
+        return tengine_op_set_output_like(context, 0, tengine_op_input(context, 0));
+    };
+    ASSERT_TRUE(register_shift_op(&shift_op));
+    graph_t graph = load();
+    const std::string base = testing::TempDir() + "custom_op_test_" + std::to_string(getpid());
+    for (const char* format : {"onnx", "tengine", "tengine", "onnx"}) {
+        const std::string file = base + "." + format;
+        ASSERT_EQ(save_graph(graph, format, file.c_str()), 0) << get_tengine_error();
+        ASSERT_EQ(destroy_graph(graph), 0);
+        graph = create_graph(nullptr, format, file.c_str());
+        ASSERT_NE(graph, nullptr) << get_tengine_error();
+        ASSERT_TRUE(prepare_and_run(graph, {-1, 2, 3, 4})) << get_tengine_error();
+        EXPECT_EQ(result(graph), (std::vector<float>{0, 2.5, 3.5, 4.5}));
+        std::remove(file.c_str());
+    }
+    EXPECT_GE(shift_op.count("prepare"), 4);
 }
 
 TEST_F(CustomOpTest, CustomKernelsOfNodesComeFirst)

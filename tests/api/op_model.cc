@@ -32,6 +32,7 @@ void add_attributes(Message* node)
     const auto begin = [](const char* name) { return Message().bytes(1, name); };
     node->bytes(5, begin("offset").number(20, 1).text() + make_float(2, 0.5f));
     node->bytes(5, begin("level").number(3, 7).number(20, 2).text());
+    node->bytes(5, begin("zero").number(3, 0).number(20, 2).text());
     node->bytes(5, begin("mode").bytes(4, "soft").number(20, 3).text());
     node->bytes(5, begin("steps").number(8, 4).number(8, 9).number(20, 7).text());
     node->bytes(5,

@@ -11,8 +11,8 @@
 namespace tengine {
 
 // Opset 13, and `version` of the domain: y = <domain>.<op>(x), with the attributes offset = 0.5,
-// level = 7, mode = "soft", steps = [4, 9], weights = [1.5, 2.5], words = ["one", "two"] unless it
-// is one of the library's; z = Relu(y). x and z are float, x of `dims`.
+// level = 7, zero = 0, mode = "soft", steps = [4, 9], weights = [1.5, 2.5], words = ["one", "two"]
+// unless it is one of the library's; z = Relu(y). x and z are float, x of `dims`.
 struct OpModel
 {
     std::string domain = "com.example";

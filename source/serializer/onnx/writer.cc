@@ -123,7 +123,7 @@ bool is_set(const node& node, const op_field_t& field)
 {
     const void* memory = static_cast<const char*>(node.op.param_mem) + field.offset;
     const bool valid = find_op_field(node.op.method, field.name, node.op.version) == &field;
-    return valid && (field.required || !is_default_param(&field, memory));
+    return valid && (field.required || is_given_param(node.op.method, &field, memory));
 }
 
 int opset_of(const node& node)

@@ -3,6 +3,7 @@
 #include "serializer/tmfile/extension.h"
 
 #include "base/containers.hpp"
+#include "operator/added_field.h"
 #include "operator/infer.h"
 #include "operator/param.h"
 #include "operator/registry.h"
@@ -197,6 +198,16 @@ constexpr AttributeType kTypes[] = {
     {OP_FIELD_TENSOR, "tensor", read_tensor, write_tensor},
 };
 
+// An operator that is not known has what attributes the file gives it.
+int make_room(Reading& reading, struct node* node, const String& name, const AttributeType& type)
+{
+    const method& method = *node->op.method;
+    if (!(method.traits & OP_OPEN) || find_op_field(&method, name.c_str(), 0)) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(
+        reading.budget.charge(name.size() + 1 + sizeof(op_field_t) + sizeof(struct op_tensor)));
+    return add_node_field(node, name.c_str(), static_cast<op_field_kind_t>(type.kind));
+}
+
 int read_attribute(Reading& reading, struct node* node, uint32_t offset)
 {
     const String owner = quote(node->name) + "'s attribute";
@@ -205,10 +216,11 @@ int read_attribute(Reading& reading, struct node* node, uint32_t offset)
     std::string_view name, type;
     TENGINE_RETURN_IF_ERROR(reading.file.read_string(record.name, owner + "'s name", &name));
     TENGINE_RETURN_IF_ERROR(reading.file.read_string(record.type, owner + "'s type", &type));
-    for (const AttributeType& known : kTypes)
-        if (type == known.name)
-            return known.read(
-                {reading, node, String(name), owner + " " + quote(name), record.value});
+    for (const AttributeType& known : kTypes) {
+        if (type != known.name) continue;
+        TENGINE_RETURN_IF_ERROR(make_room(reading, node, String(name), known));
+        return known.read({reading, node, String(name), owner + " " + quote(name), record.value});
+    }
     return tengine_error_set(TENGINE_EFORMAT, "%s %s has the unknown type %s", owner.c_str(),
                              quote(name).c_str(), quote(type).c_str());
 }
@@ -264,7 +276,8 @@ uint32_t write_attributes(FileBuilder& builder, const struct node& node)
         const op_field_t& field = method.fields[i];
         const void* memory = static_cast<const char*>(node.op.param_mem) + field.offset;
         if (find_op_field(&method, field.name, node.op.version) != &field) continue;
-        if (!is_default_param(&field, memory))
+        // The record of an operator of Tengine has its other fields.
+        if (field.file_kind == OP_FILE_NOT && is_given_param(&method, &field, memory))
             offsets.push_back(write_attribute(builder, field, memory));
     }
     return offsets.empty() ? 0 : builder.add_vector(offsets);

@@ -89,6 +89,8 @@ int NodeReader::add_node(uint32_t index)
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(node->op.param_size));
     TENGINE_RETURN_IF_ERROR(is_extension ? read_attributes(reading_, node, record.attributes)
                                          : read_parameters(reading_, node, op, record.op));
+    const bool is_open = (node->op.method->traits & OP_OPEN) != 0;
+    if (is_open) TENGINE_RETURN_IF_ERROR(read_attributes(reading_, node, record.attributes));
     return connect(node, record);
 }
 

@@ -111,7 +111,8 @@ int ModelWriter::write_node(const struct node& node, uint32_t* out_offset)
     record.inputs = write_indices(builder_, node.input_tensors, node.input_num);
     record.outputs = write_indices(builder_, node.output_tensors, node.output_num);
     OperatorRecord op = {};
-    if (!node.op.method->tengine) record.attributes = write_attributes(builder_, node);
+    const bool is_open = (node.op.method->traits & OP_OPEN) != 0;
+    if (!node.op.method->tengine || is_open) record.attributes = write_attributes(builder_, node);
     TENGINE_RETURN_IF_ERROR(write_operator(node, &op));
     record.op = builder_.add(op);
     record.dynamic_shape = node.dynamic_shape;

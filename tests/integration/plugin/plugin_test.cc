@@ -23,8 +23,8 @@ class PluginTest : public testing::Test
         return load_tengine_plugin(name, kLibrary.c_str(), init);
     }
 
-    // y = Abs(x) of 2 elements, on the plug-in's device where there is one.
-    static graph_t build(context_t context)
+    // y = Abs(x) of 2 elements, on the plug-in's device where there is one, or another operator.
+    static graph_t build(context_t context, const char* op = "Abs")
     {
         const graph_t graph = create_graph(context, nullptr, nullptr);
         const int dims[] = {2};
@@ -33,7 +33,7 @@ class PluginTest : public testing::Test
         const tensor_t y = create_graph_tensor(graph, "y", TENGINE_DT_FP32);
         set_node_output_tensor(create_graph_node(graph, "x", "InputOp"), 0, x, TENSOR_TYPE_INPUT);
         set_tensor_shape(x, dims, 1);
-        const node_t node = create_graph_node(graph, "y", "Abs");
+        const node_t node = create_graph_node(graph, "y", op);
         set_node_output_tensor(node, 0, y, TENSOR_TYPE_VAR);
         set_node_input_tensor(node, 0, x);
         set_graph_input_node(graph, &names[0], 1);
@@ -196,6 +196,25 @@ TEST_F(PluginTest, UnloadingFailsWithReasons)
         EXPECT_EQ(get_tengine_plugin_name(index), nullptr);
         EXPECT_TRUE(fails_with(TENGINE_ERANGE, "plug-ins"));
     }
+}
+
+// A node "Generic" has no rule for its output: the operator is the plug-in's or nobody's.
+TEST_F(PluginTest, ItsOperatorRunsAndGoes)
+{
+    const char op[] = "com.example.Double";
+    ASSERT_EQ(tengine_plugin_load(TENGINE_PLUGIN_DIR "/operator.so"), 1) << get_tengine_error();
+    const graph_t graph = build(nullptr, "Generic");
+    ASSERT_EQ(set_node_attr_generic(get_graph_node(graph, "y"), "op_name", "string", op, sizeof op),
+              0);
+    EXPECT_EQ(run(graph), (std::vector<float>{-6, 8})) << get_tengine_error();
+    EXPECT_EQ(unload_tengine_plugin("operator", nullptr), -1);
+    EXPECT_TRUE(fails_with(TENGINE_ESTATE, "a graph uses one of its operators"));
+    destroy_graph(graph);
+    EXPECT_EQ(unload_tengine_plugin("operator", nullptr), 0) << get_tengine_error();
+    const graph_t later = build(nullptr, "Generic");
+    set_node_attr_generic(get_graph_node(later, "y"), "op_name", "string", op, sizeof op);
+    EXPECT_EQ(prerun_graph(later), -1);
+    EXPECT_TRUE(fails_with(TENGINE_EOPERATOR, "com.example.Double"));
 }
 
 }  // namespace
