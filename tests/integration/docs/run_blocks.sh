@@ -76,7 +76,7 @@ for block in "$work"/blocks/*; do
         c)
             cc -std=c99 -Wall -Wextra -pedantic -Werror -I "$source/include" \
                 -I "$source/include/tengine/compat" "$block" \
-                -o "${block%.*}" -L "$library" -ltengine || fail "line $line does not compile"
+                -o "${block%.*}" -L "$library" -ltengine -lm || fail "line $line does not compile"
             "${block%.*}" || fail "the program of line $line fails"
             # Somewhere else files are not there, and the last thing it says is which one.
             (cd "$work/elsewhere" && "${block%.*}") 2>"$output" >/dev/null ||
