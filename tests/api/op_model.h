@@ -52,4 +52,36 @@ testing::AssertionResult register_shift_op(ShiftOp* shift, context_t context = n
 // y = x + offset, of whatever shape.
 int shift(tengine_op_context_t* context);
 
+class CustomOpTest : public ApiTest
+{
+  protected:
+    static graph_t load(const OpModel& model = {}, context_t context = nullptr)
+    {
+        const graph_t graph = load_op_model(model, context);
+        EXPECT_NE(graph, nullptr) << get_tengine_error();
+        return graph;
+    }
+
+    static bool prepare_and_run(graph_t graph, const std::vector<float>& x)
+    {
+        return write_floats(get_graph_input_tensor(graph, 0, 0), x) && prerun_graph(graph) == 0 &&
+               run_graph(graph, 1) == 0;
+    }
+
+    static std::vector<float> result(graph_t graph)
+    {
+        return read_floats(get_graph_output_tensor(graph, 0, 0));
+    }
+
+    static std::string last_error()
+    {
+        std::string sentence = get_tengine_error();
+        clr_tengine_errno();
+        take_logged_failures();
+        return sentence;
+    }
+
+    ShiftOp shift_op;
+};
+
 }  // namespace tengine
