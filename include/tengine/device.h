@@ -142,9 +142,13 @@ typedef struct interface
 {
     // Once, at registration. A failure is reported with the device's name and stops init_tengine.
     int (*init)(struct device* device);
-    // Allocates, converts layouts, compiles; keeps its work in subgraph->device_graph. After
-    // post_run it may come again with new shapes and then finds the old device_graph. (In this
-    // version every prerun makes new parts, whose device_graph is NULL.)
+    // Allocates, converts layouts, compiles; keeps its work in subgraph->device_graph. A device
+    // with release_graph may find there, instead of NULL, what it made of the same part in other
+    // shapes: the same operators, attributes, types, connections and values of constants, and the
+    // same options. post_run has been called for it, and the graph it was made for is gone, so
+    // nothing in it may point there; constants may have other addresses. It is the device's again:
+    // to take over, or to release before it is replaced. After a failure with it the part comes
+    // once more with NULL. A device without release_graph always finds NULL: its post_run frees.
     // `subgraph` is the one part of a graph of its own, subgraph->graph, whose inputs and outputs
     // are the part's. `options`: the context's copy of this device's option struct, or NULL.
     // On a failure the part is halved and tried again; single nodes go to the default device.
@@ -154,7 +158,8 @@ typedef struct interface
     // calls allocate_ir_tensor(). `data` may be another from run to run. Anything but 0 is a
     // failure: the part is then run on the default device, from now on until the next prerun.
     int (*run)(struct device* device, struct subgraph* subgraph);
-    // Clears what belongs to a run; leaves device_graph.
+    // The last call for `subgraph`: clears what belongs to runs and refers to the subgraph; leaves
+    // device_graph.
     int (*post_run)(struct device* device, struct subgraph* subgraph);
     // (optional, both or none) Start a run and return; then async_wait: 1 finished, 0 not yet
     // (try_wait only), negative failed. A subgraph has one run at a time, but several subgraphs of

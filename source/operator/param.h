@@ -16,6 +16,10 @@ void release_op_param(ir_op_t* op);
 // Deep copies of the parameters that both operators have under the same name and kind.
 int copy_op_param(ir_op_t* target, const ir_op_t* origin);
 
+// Whether both are the same operator, of the same opset, with the same parameters. Operators with
+// parameters of a node's own (added_field.h) are never the same.
+bool has_same_op_param(const ir_op_t* a, const ir_op_t* b);
+
 // Bytes of the tensors among a node's parameters.
 size_t get_node_tensor_bytes(const struct node* node);
 

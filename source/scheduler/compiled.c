@@ -12,6 +12,7 @@
 #include "optimizer/optimizer.h"
 #include "scheduler/exchange.h"
 #include "scheduler/failure.h"
+#include "scheduler/spare_part.h"
 #include "scheduler/watchdog.h"
 
 int fail_ir_compiled(const ir_compiled_t* compiled, const char* entry, int status)
@@ -150,6 +151,15 @@ static int fill(ir_compiled_t* compiled, const struct subgraph* part, struct dev
                              : tengine_error_set(TENGINE_ENOMEM, "no memory for a profile");
 }
 
+// What the device made of the same part in other shapes. If it fails with that, it gets to compile
+// the part from the beginning.
+static bool give_spare(ir_compiled_t* compiled, const struct subgraph* part)
+{
+    struct subgraph* subgraph = compiled->subgraph;
+    subgraph->device_graph = take_ir_spare_part(part, subgraph->device);
+    return subgraph->device_graph != NULL;
+}
+
 // What has no device any more.
 static void discard(ir_compiled_t* compiled)
 {
@@ -167,10 +177,14 @@ int compile_ir_part(const struct subgraph* part, struct device* device, bool iso
     ir_compiled_t* compiled = alloc_memory(sizeof *compiled);
     if (!compiled) return tengine_error_set(TENGINE_ENOMEM, "no memory for a compiled part");
     int status = fill(compiled, part, device, isolated || timeout_ms > 0);
+    const bool has_spare = status == TENGINE_OK && give_spare(compiled, part);
     if (status == TENGINE_OK) status = enter_in_time(compiled, timeout_ms, out_blame);
     if (status < 0) {
-        if (*out_blame != IR_BLAME_HANG) discard(compiled);
-        return status;
+        const bool hung = *out_blame == IR_BLAME_HANG;
+        if (!hung) discard(compiled);
+        return has_spare && !hung
+                   ? compile_ir_part(part, device, isolated, out_compiled, out_blame)
+                   : status;
     }
     status = check_borders(compiled, part);
     if (status < 0) {
@@ -254,8 +268,23 @@ void orphan_ir_compiled(ir_compiled_t* compiled)
     compiled->subgraph->graph->core->whole = NULL;
 }
 
+// A device without release_graph frees device_graph in post_run, as those of Tengine Lite do.
+static void* take_device_graph(struct subgraph* subgraph)
+{
+    if (!subgraph->device->interface->release_graph) return NULL;
+    void* device_graph = subgraph->device_graph;
+    subgraph->device_graph = NULL;
+    return device_graph;
+}
+
 int close_ir_compiled(ir_compiled_t* compiled)
 {
+    return end_ir_compiled(compiled, NULL);
+}
+
+int end_ir_compiled(ir_compiled_t* compiled, void** out_device_graph)
+{
+    if (out_device_graph) *out_device_graph = NULL;
     if (!compiled) return TENGINE_OK;
     struct subgraph* subgraph = compiled->subgraph;
     struct device* device = subgraph->device;
@@ -269,6 +298,7 @@ int close_ir_compiled(ir_compiled_t* compiled)
     const int released =
         device->allocator->release ? device->allocator->release(device, subgraph) : 0;
     if (released != 0 && status == 0) status = fail_ir_compiled(compiled, "release", released);
+    if (out_device_graph && status == 0) *out_device_graph = take_device_graph(subgraph);
     discard(compiled);
     return status;
 }

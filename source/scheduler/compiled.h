@@ -55,6 +55,10 @@ int fail_ir_compiled(const ir_compiled_t* compiled, const char* entry, int statu
 // returns.
 void orphan_ir_compiled(ir_compiled_t* compiled);
 
+// post_run, if pre_run has succeeded, then frees everything whatever it returns but, where `out_device_graph` is not NULL,
+// what the device can take up again: that comes out there, else NULL. NULL is allowed.
+int end_ir_compiled(ir_compiled_t* compiled, void** out_device_graph);
+
 // post_run, if pre_run has succeeded, then frees everything whatever it returns. NULL is allowed.
 int close_ir_compiled(ir_compiled_t* compiled);
 

@@ -43,9 +43,12 @@ static int make_execution(struct graph* source, const ir_terms_t* terms)
     int status = create_execution_graph(source, &terms->options, &source->core->execution);
     if (status == TENGINE_OK) {
         join_graph_pool(source->core->execution, source);
+        source->core->execution->core->spare = get_ir_spare(source);
         status = compile(source->core->execution, terms->scheduler);
+        source->core->execution->core->spare = NULL;
     }
     end_ir_preparation(source);
+    if (status == TENGINE_OK) drop_ir_spare(source);
     return status;
 }
 

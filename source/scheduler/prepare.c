@@ -87,23 +87,39 @@ void forget_ir_runs(struct graph* execution)
     rewind_ir_session(execution);
 }
 
-static int close_parts(struct graph* execution)
+typedef int (*end_runner_t)(struct subgraph* part);
+
+static int end_parts(struct graph* execution, end_runner_t end)
 {
     ir_failure_t first_failure = {0};
     for (int i = 0; i < get_vector_num(execution->subgraph_list); ++i)
-        if (close_ir_runner(get_ir_graph_subgraph(execution, i)) < 0 && first_failure.code == 0)
+        if (end(get_ir_graph_subgraph(execution, i)) < 0 && first_failure.code == 0)
             keep_ir_failure(&first_failure);
     return first_failure.code == 0 ? TENGINE_OK : raise_ir_failure(&first_failure);
 }
 
-int close_ir_execution(struct graph* execution)
+static int end_execution(struct graph* execution, end_runner_t end)
 {
     const ir_session_t* session = get_ir_session(execution);
     int status = TENGINE_OK;
     if (session && session->scheduler_ready && session->scheduler->postrun)
         status = session->scheduler->postrun(session->scheduler, execution);
-    const int closed = close_parts(execution);
+    const int ended = end_parts(execution, end);
     close_ir_session(execution);
+    return status < 0 ? status : ended;
+}
+
+int close_ir_execution(struct graph* execution)
+{
+    const int status = end_execution(execution, close_ir_runner);
     destroy_ir_graph(execution);
-    return status < 0 ? status : closed;
+    return status;
+}
+
+int retire_ir_execution(struct graph* execution, struct graph** out_spare)
+{
+    const int status = end_execution(execution, retire_ir_runner);
+    if (status < 0) destroy_ir_graph(execution);
+    *out_spare = status < 0 ? NULL : execution;
+    return status;
 }

@@ -24,6 +24,10 @@ void forget_ir_runs(struct graph* execution);
 // all parts, and destroys the graph. Reports the first failure.
 int close_ir_execution(struct graph* execution);
 
+// The same, but what devices can take up again stays with its parts (runner.h), to be released with
+// the graph. After a failure the graph is gone, and *out_spare is NULL.
+int retire_ir_execution(struct graph* execution, struct graph** out_spare);
+
 #ifdef __cplusplus
 }
 #endif

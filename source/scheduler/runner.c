@@ -64,10 +64,10 @@ static int fill_runner(ir_runner_t* runner, ir_blame_t* out_blame)
     return TENGINE_OK;
 }
 
-static int release_runner(ir_runner_t* runner)
+static int release_runner(ir_runner_t* runner, void** out_device_graph)
 {
     destroy_ir_watch(runner->watch);
-    const int status = close_ir_compiled(runner->compiled);
+    const int status = end_ir_compiled(runner->compiled, out_device_graph);
     pthread_mutex_destroy(&runner->mutex);
     free_memory(runner->node_ns);
     free_memory(runner);
@@ -89,7 +89,7 @@ int open_ir_runner(struct subgraph* part, ir_blame_t* out_blame)
     if (status < 0) {
         ir_failure_t failure;
         keep_ir_failure(&failure);
-        release_runner(runner);
+        release_runner(runner, NULL);
         return raise_ir_failure(&failure);
     }
     part->core->runner = runner;
@@ -101,7 +101,15 @@ int close_ir_runner(struct subgraph* part)
     ir_runner_t* runner = part->core->runner;
     if (!runner) return TENGINE_OK;
     part->core->runner = NULL;
-    return release_runner(runner);
+    return release_runner(runner, NULL);
+}
+
+int retire_ir_runner(struct subgraph* part)
+{
+    ir_runner_t* runner = part->core->runner;
+    if (!runner) return TENGINE_OK;
+    part->core->runner = NULL;
+    return release_runner(runner, &part->device_graph);
 }
 
 static void forget_times(ir_runner_t* runner)

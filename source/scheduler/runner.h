@@ -21,6 +21,10 @@ int open_ir_runner(struct subgraph* part, ir_blame_t* out_blame);
 // post_run of the part; a hung call is left to its thread. Does nothing without a runner.
 int close_ir_runner(struct subgraph* part);
 
+// The same, but what the device made of the part stays: in part->device_graph, if the device is one
+// that can take it up again (device.h, pre_run).
+int retire_ir_runner(struct subgraph* part);
+
 // Runs a part for a frame: watches the time, and goes over to the default device when the device
 // fails, as run_ir_subgraph() promises. One call for a part at a time; different parts on different
 // threads.

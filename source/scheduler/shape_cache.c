@@ -19,6 +19,8 @@ typedef struct shape_cache
 {
     ir_terms_t terms;
     struct vector* kept;  // of struct graph*, that used last at the end
+    struct graph*
+        spare;  // one that has ended, of which devices may take up what they made; or NULL
 } shape_cache_t;
 
 static shape_cache_t* cache_of(const struct graph* source)
@@ -41,6 +43,11 @@ struct graph* get_ir_execution(const struct graph* source, int index)
     struct graph* present = source->core->execution;
     if (!present || index == 0) return present;
     return index <= count_kept(source) ? get_kept(source, index - 1) : NULL;
+}
+
+struct graph* get_ir_spare(const struct graph* source)
+{
+    return !cache_of(source) ? NULL : cache_of(source)->spare;
 }
 
 // ---- terms ----
@@ -108,11 +115,15 @@ static bool are_same_terms(const ir_terms_t* a, const ir_terms_t* b)
 // ---- what is kept ----
 
 // A limit on memory is one on everything that the graph holds.
+static bool is_memory_limited(const struct graph* source)
+{
+    return get_ir_context_number(source->attribute->context, "memory.limit_mb") > 0;
+}
+
 static int get_capacity(const struct graph* source)
 {
-    const struct context* context = source->attribute->context;
-    if (get_ir_context_number(context, "memory.limit_mb") > 0) return 0;
-    return (int)get_ir_context_number(context, "run.shape_cache");
+    if (is_memory_limited(source)) return 0;
+    return (int)get_ir_context_number(source->attribute->context, "run.shape_cache");
 }
 
 // A custom kernel is prepared for one shape at a time.
@@ -137,26 +148,43 @@ static bool has_failed_devices(const struct graph* execution)
     return false;
 }
 
-static bool is_worth_keeping(const struct graph* source, const ir_terms_t* terms)
+// Whether the present preparation could be used again.
+static bool is_sound(const struct graph* source)
 {
-    return source->core->execution && source->status == GRAPH_STAT_READY && cache_of(source) &&
-           are_same_terms(&cache_of(source)->terms, terms) && get_capacity(source) > 0 &&
+    return source->core->execution && source->status == GRAPH_STAT_READY &&
            !has_custom_kernels(source) && !has_failed_devices(source->core->execution);
 }
 
-static int close_at(struct graph* source, int index)
+static struct graph* remove_kept(struct graph* source, int index)
 {
     struct graph* execution = get_kept(source, index);
     remove_vector_via_index(cache_of(source)->kept, index);
-    return close_ir_execution(execution);
+    return execution;
+}
+
+void drop_ir_spare(struct graph* source)
+{
+    if (!cache_of(source)) return;
+    destroy_ir_graph(cache_of(source)->spare);
+    cache_of(source)->spare = NULL;
+}
+
+// A sound preparation ends, but for what devices can take up in the next one.
+static int make_spare(struct graph* source, struct graph* execution)
+{
+    drop_ir_spare(source);
+    if (is_memory_limited(source)) return close_ir_execution(execution);
+    return retire_ir_execution(execution, &cache_of(source)->spare);
 }
 
 int drop_ir_kept_executions(struct graph* source, int* out_number)
 {
     ir_failure_t first_failure = {0};
-    *out_number = count_kept(source);
+    *out_number = count_kept(source) + (get_ir_spare(source) != NULL);
+    drop_ir_spare(source);
     while (count_kept(source) > 0)
-        if (close_at(source, 0) < 0 && first_failure.code == 0) keep_ir_failure(&first_failure);
+        if (close_ir_execution(remove_kept(source, 0)) < 0 && first_failure.code == 0)
+            keep_ir_failure(&first_failure);
     return first_failure.code == 0 ? TENGINE_OK : raise_ir_failure(&first_failure);
 }
 
@@ -218,10 +246,13 @@ static int create_cache(struct graph* source, const ir_terms_t* terms)
 int leave_ir_execution(struct graph* source, const ir_terms_t* terms)
 {
     const bool same = cache_of(source) && are_same_terms(&cache_of(source)->terms, terms);
-    if (is_worth_keeping(source, terms)) return keep_present(source);
-    if (same) return close_present(source);
-    TENGINE_RETURN_IF_ERROR(close_ir_executions(source));
-    return create_cache(source, terms);
+    if (!same) {
+        TENGINE_RETURN_IF_ERROR(close_ir_executions(source));
+        return create_cache(source, terms);
+    }
+    if (!is_sound(source)) return close_present(source);
+    return get_capacity(source) > 0 ? keep_present(source)
+                                    : make_spare(source, take_present(source));
 }
 
 static bool has_shapes_of(const struct graph* execution, const struct graph* source)
@@ -237,9 +268,8 @@ static bool has_shapes_of(const struct graph* execution, const struct graph* sou
 bool resume_ir_execution(struct graph* source)
 {
     for (int i = count_kept(source) - 1; i >= 0; --i) {
-        struct graph* execution = get_kept(source, i);
-        if (!has_shapes_of(execution, source)) continue;
-        remove_vector_via_index(cache_of(source)->kept, i);
+        if (!has_shapes_of(get_kept(source, i), source)) continue;
+        struct graph* execution = remove_kept(source, i);
         forget_ir_runs(execution);
         source->core->execution = execution;
         return true;
@@ -251,6 +281,6 @@ int limit_ir_executions(struct graph* source)
 {
     const int capacity = get_capacity(source);
     while (count_kept(source) > capacity)
-        TENGINE_RETURN_IF_ERROR(close_at(source, 0));
+        TENGINE_RETURN_IF_ERROR(make_spare(source, remove_kept(source, 0)));
     return TENGINE_OK;
 }

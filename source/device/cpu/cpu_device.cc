@@ -79,9 +79,9 @@ int memory(struct device*, subgraph* part, ir_part_memory_t* out_memory)
     return TENGINE_OK;
 }
 
-// Nothing belongs to a single run.
-int post_run(struct device*, subgraph*)
+int post_run(struct device*, subgraph* part)
 {
+    if (part->device_graph) static_cast<Plan*>(part->device_graph)->leave_part();
     return TENGINE_OK;
 }
 

@@ -23,10 +23,17 @@ int Plan::create(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan
 
 Plan::~Plan()
 {
-    steps_.clear();
+    leave_part();
+}
+
+void Plan::leave_part()
+{
     for (tensor* value : planned_)
         value->data = nullptr;
+    planned_.clear();
     free_memory(arena_);
+    arena_ = nullptr;
+    arena_bytes_ = 0;
 }
 
 void Plan::add_steps(const subgraph& part)

@@ -30,6 +30,9 @@ class Plan : public Allocated
     // run_options.profile or before a run.
     void copy_times(int64_t* out_ns) const;
 
+    // There are no more runs, and the part's graph may end before the plan does: frees the arena.
+    void leave_part();
+
     size_t arena_bytes() const { return arena_bytes_; }
     // What it holds besides: steps and what their kernels keep.
     size_t compiled_bytes() const;

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of a preparation that has ended: while the next one is made in other shapes, devices take
+// up what they had made of them. execution->core->spare is the execution graph that had them.
+#pragma once
+
+#include "tengine/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Whether two parts of execution graphs are the same but for shapes: device, operators, attributes,
+// constants, types, connections.
+bool is_same_ir_part(const struct subgraph* a, const struct subgraph* b);
+
+// What `device` made of the same part, which is the caller's now; NULL when there is none.
+void* take_ir_spare_part(const struct subgraph* part, const struct device* device);
+
+#ifdef __cplusplus
+}
+#endif
