@@ -60,29 +60,29 @@ typedef struct ir_abi
 // Why not (ir_verdict_t.code): X(name, value, word, phrase), values never reused. Reports say the
 // word, and the log the phrase, in which {device}, {operator}, {attribute} and {value} are those of
 // the node.
-#define IR_REASON_LIST(X)                                                  \
-    X(IR_REASON_NONE, 0, "none", "{device} refused")                       \
-    /* the operator is not in the device's list */                         \
-    X(IR_REASON_OPERATOR, 1, "operator", "{device} has no {operator}")     \
-    /* the type of an input or output */                                   \
-    X(IR_REASON_DATA_TYPE, 2, "data type", "{device} refuses {value}")     \
-    /* the value of a parameter */                                         \
-    X(IR_REASON_ATTRIBUTE, 3, "attribute", "{device} refuses {attribute}") \
-    /* rank, size or a shape known at run time only */                     \
-    X(IR_REASON_SHAPE, 4, "shape", "{device} refuses shapes")              \
-    /* an input that must be constant is not, or the other way round */    \
-    X(IR_REASON_CONSTANT, 5, "constant", "{device} wants other constants") \
-    /* it would not pay */                                                 \
-    X(IR_REASON_COST, 6, "cost", "{device} would not pay")                 \
-    /* the user wants the node elsewhere */                                \
-    X(IR_REASON_AFFINITY, 7, "affinity", "affinity rules out {device}")    \
-    /* the device's evaluation() handed it back */                         \
-    X(IR_REASON_HANDBACK, 8, "handback", "{device} handed back")           \
-    /* the device's pre_run() failed */                                    \
-    X(IR_REASON_COMPILE, 9, "compile", "{device} failed to compile")       \
-    /* the device's run() failed, or did not return in time */             \
-    X(IR_REASON_RUN, 10, "run", "{device} failed to run")                  \
-    /* the device failed to answer */                                      \
+#define IR_REASON_LIST(X)                                                    \
+    X(IR_REASON_NONE, 0, "none", "{device} refused")                         \
+    /* the operator is not in the device's list */                           \
+    X(IR_REASON_OPERATOR, 1, "operator", "{device} has no {operator}")       \
+    /* the type of an input or output */                                     \
+    X(IR_REASON_DATA_TYPE, 2, "data type", "{device} refuses {value}")       \
+    /* the value of a parameter */                                           \
+    X(IR_REASON_ATTRIBUTE, 3, "attribute", "{device} refuses {attribute}")   \
+    /* rank, size or a shape known at run time only */                       \
+    X(IR_REASON_SHAPE, 4, "shape", "{device} does not support the shape")    \
+    /* an input that must be constant is not, or the other way round */      \
+    X(IR_REASON_CONSTANT, 5, "constant", "{device}: input must be constant") \
+    /* it is not worthwhile */                                               \
+    X(IR_REASON_COST, 6, "cost", "{device} is not worthwhile")               \
+    /* the user wants the node elsewhere */                                  \
+    X(IR_REASON_AFFINITY, 7, "affinity", "affinity excludes {device}")       \
+    /* the device's evaluation() handed it back */                           \
+    X(IR_REASON_HANDBACK, 8, "handback", "{device} handed back")             \
+    /* the device's pre_run() failed */                                      \
+    X(IR_REASON_COMPILE, 9, "compile", "{device} failed to compile")         \
+    /* the device's run() failed, or did not return in time */               \
+    X(IR_REASON_RUN, 10, "run", "{device} failed to run")                    \
+    /* the device failed to answer */                                        \
     X(IR_REASON_DEVICE, 11, "device", "{device} failed to answer")
 
 enum ir_reason
@@ -187,18 +187,19 @@ typedef struct interface
     // order of subgraph->node_list; -1 where it cannot tell.
     int (*measure)(struct device* device, struct subgraph* subgraph, int64_t* out_node_ns);
     // (optional) What the device counted in the last run: appends ir_counter_t. Called between
-    // runs, when somebody wants to know. A device that is simulated counts what it took by its own
+    // runs, on request. A device that is simulated counts what it took by its own
     // clock as "time" in "ms", and measure() is by that clock too: reports then do not take the
     // time of run() for its own.
     int (*count)(struct device* device, struct subgraph* subgraph, struct vector* out_counters);
     // (optional) The pre_run or run that is under way was given up (options prerun.watchdog_ms and
     // run.watchdog_ms): it should return soon, whatever it returns. Once, from another thread.
     void (*cancel)(struct device* device, struct subgraph* subgraph);
-    // (optional) What the part holds now; called between runs. `out_memory` comes in as zeroes.
+    // (optional) What the part holds now; called between runs. `out_memory` is
+    // zero-initialised by the caller.
     // NULL: reports show subgraph->plan_bytes as the arena and say that the rest is not known.
     int (*memory)(struct device* device, struct subgraph* subgraph, ir_part_memory_t* out_memory);
     // (optional) The options that check_option() knows, for lists of them: the one at `index`, from
-    // 0 on; NULL behind the last. It lives as long as the device.
+    // 0 on; NULL after the last. It lives as long as the device.
     const ir_device_option_t* (*option)(struct device* device, int index);
 } ir_interface_t;
 
@@ -218,8 +219,9 @@ typedef struct allocator
     int (*release)(struct device* device, struct subgraph* subgraph);
     // (optional) Judges one node whose operator `describe` lists, whose computed tensors have types
     // in `precision` and whose shapes are known: parameters, constants, sizes. The default device
-    // is asked about every node it lists. NULL: takes them all. `out_verdict` comes in as YES.
-    // Anything but 0 is a refusal too, but for a TENGINE_ENOMEM that was recorded, here and in
+    // is asked about every node it lists. NULL: takes them all. `out_verdict` is YES
+    // before the call.
+    // Anything but 0 is a refusal too, except a TENGINE_ENOMEM that was recorded, here and in
     // describe, evaluation and estimate: it says nothing of the node, so prerun_graph fails with
     // it.
     int (*inspect)(struct device* device, const struct node* node, ir_verdict_t* out_verdict);
@@ -241,7 +243,7 @@ typedef struct optimizer
     // (optional) Fills graph->subgraph_list, with every node in one part and no two parts that
     // need each other; it is checked, as are the groups that inspect names. Called for the graph's
     // first device. Nodes that the user's affinity wants elsewhere are moved there afterwards, and
-    // parts are then made anew. NULL: split_graph_node_to_sub_graph().
+    // parts are then made again. NULL: split_graph_node_to_sub_graph().
     int (*split_graph)(struct graph* ir_graph);
     // (optional) Rewrites what the device wants to compute in a precision (TENGINE_MODE_*), before
     // the graph is split; nodes with keep_float stay. Devices are called in the context's order,
@@ -394,9 +396,9 @@ TENGINE_API int run_ir_subgraph(struct subgraph* subgraph);
 // Id of an operator, for describe(); -1 when there is none. `domain` "" is ONNX.
 TENGINE_API int get_op_type(const char* domain, const char* name);
 TENGINE_API const char* find_op_name(int type);
-// Appends the ids of operators by name, for describe(); unknown names are an error, but for builds
-// with selected operators, which pass over what they do not have. Those of other domains than ONNX
-// have theirs before the name: "com.microsoft.QGemm".
+// Appends the ids of operators by name, for describe(); unknown names are an error, except in
+// builds with selected operators, which pass over what they do not have. Those of other domains
+// than ONNX have theirs before the name: "com.microsoft.QGemm".
 TENGINE_API int push_op_names(struct vector* ops, const char* const names[], int number);
 
 #ifdef __cplusplus

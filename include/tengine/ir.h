@@ -4,7 +4,7 @@
 //
 // Members are part of the device ABI (docs/compatibility.md): they keep their place, and there will
 // be no new ones, since a structure is made by the core and read by devices that may be newer. What
-// comes later is a function. `core` points to what is the core's own and nobody else's.
+// comes later is a function. `core` points to what is the core's own.
 //
 // Two graphs live side by side. The source graph is what the file (or the user) says and is never
 // rewritten. prerun makes an execution graph from it, which speaks ONNX only: its nodes are
@@ -105,7 +105,7 @@ typedef struct node
     int32_t input_num;
     int32_t output_num;
     int32_t* input_tensors;   // tensor indices; -1: an optional input that is absent
-    int32_t* output_tensors;  // tensor indices; -1: an optional output that nobody wants
+    int32_t* output_tensors;  // tensor indices; -1: an optional output without a reader
     int32_t subgraph_idx;     // subgraph that runs it; -1 before the split
     char* name;               // never NULL
     struct graph* graph;

@@ -29,7 +29,7 @@ typedef struct ir_node_core
     int32_t source_index;                 // execution graph: the source graph's node, or -1
     int32_t refusal_num;                  // devices asked before the one that took it, and why not
     struct ir_refusal* refusal_list;      // of them
-    int64_t predicted_ns;                 // time of one run on its device; -1: nobody has asked yet
+    int64_t predicted_ns;                 // time of one run on its device; -1: not predicted yet
     int64_t measured_ns;                  // time of the last run; -1: not known
     struct custom_kernel* custom_kernel;  // the program's own kernel, or NULL; the source node's
     int32_t* input_places;                // where the node is among the consumers of each input

@@ -127,7 +127,7 @@ int create(const graph& source, const ir_run_options_t& options,
     return TENGINE_OK;
 }
 
-// A custom kernel may refuse its node once the shapes are known. The graph is then made anew, with
+// A custom kernel may refuse its node once the shapes are known. The graph is then made again, with
 // the operator that was there before; devices see the one that lasts.
 int create_for_run(const graph& source, const ir_run_options_t& options, graph** out_graph)
 {

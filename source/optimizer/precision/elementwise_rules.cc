@@ -39,7 +39,7 @@ bool is_source(const Fuser& fuser, tensor* value, Function* function)
     return true;
 }
 
-// Adds `node` behind all that its inputs need. False when these are not functions of x alone.
+// Adds `node` after all that its inputs need. False when these are not functions of x alone.
 bool trace(const Fuser& fuser, const node& node, Function* function)
 {
     Vector<const struct node*>& nodes = function->formula.nodes;

@@ -53,8 +53,8 @@ class Fuser
     // How output `index` is quantised: the node, and what follows it, want it in one way.
     // There may be a Relu or Clip between, which is the only one to read the output.
     bool find_result(const node& node, int index, Result* out_result) const;
-    // The same for a node that moves values quantised as `by`: without a wish of others the result
-    // is quantised in the same way, if one of its readers can use that.
+    // The same for a node that moves values quantised as `by`: without a demand of others the
+    // result is quantised in the same way, if one of its readers can use that.
     bool find_moved_result(const node& node, int index, const Quantization& by,
                            Result* out_result) const;
 
@@ -115,7 +115,7 @@ bool is_movement(const node& node);
 bool fuse_conv(Fuser& fuser, node& node);
 bool fuse_gemm(Fuser& fuser, node& node);
 bool fuse_matmul(Fuser& fuser, node& node);
-// An Add of a bias behind a MatMul that has no other reader.
+// An Add of a bias after a MatMul that has no other reader.
 bool fuse_biased_matmul(Fuser& fuser, node& node);
 bool fuse_batch_norm(Fuser& fuser, node& node);
 // arithmetic_rules.cc

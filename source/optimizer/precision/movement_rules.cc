@@ -27,7 +27,7 @@ Vector<tensor*> list_inputs(const node& node)
     return inputs;
 }
 
-// Results that nobody reads are of the operand's kind.
+// Results without a reader are of the operand's kind.
 bool find_results(Fuser& fuser, const node& node, const Quantization& by,
                   Vector<Result>* out_results)
 {

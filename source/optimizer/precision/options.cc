@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's wishes about precision: the options precision.keep_float and precision.table become
+// The user's options about precision: the options precision.keep_float and precision.table become
 // node.keep_float and quantisation parameters of float tensors, where every device finds them.
 #include <cmath>
 

@@ -73,8 +73,8 @@ const char* name_of_type(const graph& graph)
 int refuse_float_model(const graph& graph)
 {
     const char* type = name_of_type(graph);
-    const char* wish = get_ir_context_option(graph.attribute->context, "precision.float");
-    if (std::strcmp(wish, "allow") == 0) {
+    const char* choice = get_ir_context_option(graph.attribute->context, "precision.float");
+    if (std::strcmp(choice, "allow") == 0) {
         TLOG_WARNING("graph '%s' runs in float, not %s: nothing that it computes has a scale",
                      graph.name, type);
         return TENGINE_OK;

@@ -108,7 +108,7 @@ class Writer
     {
         String name;
         tensor* copy = nullptr;
-        tensor* dequantized = nullptr;  // what is left of it behind its pair
+        tensor* dequantized = nullptr;  // what is left of it after its pair
         bool is_written = false;        // the result of a unit
         Vector<WrittenWeight> weights;
     };

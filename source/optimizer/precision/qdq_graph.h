@@ -9,7 +9,7 @@
 namespace tengine {
 
 // A source graph of its own: `base`, whose nodes are ONNX's, with pairs. What units read goes
-// through a pair behind its producer; a node that is in float and reads what another one in float
+// through a pair after its producer; a node that is in float and reads what another one in float
 // wrote goes on reading that. An output of the model that a unit writes is quantised like any other
 // and keeps its name. Weights and biases become int8 and int32 constants with a DequantizeLinear:
 // symmetric, weights with values from -127 to 127 in one scale or, per channel, one for each output

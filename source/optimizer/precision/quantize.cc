@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of tengine_graph_quantize() behind the passes of pipeline.cc: keep, choose, write.
+// The steps of tengine_graph_quantize() after the passes of pipeline.cc: keep, choose, write.
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/qdq_graph.h"

@@ -13,7 +13,7 @@ enum class QuantizedRole
     kNone,         // stays in float
     kWeighted,     // multiplies by input 1, which is usually constant; input 2 is the bias
     kArithmetic,   // computes new values, with a scale of their own
-    kActivation,   // the same, but is worth it only behind a quantised node
+    kActivation,   // the same, but is worth it only after a quantised node
     kFunction,     // of one tensor, element by element; worth it as the former (expression.h)
     kPassThrough,  // moves or selects values, with one scale on both sides; worth it as the former
 };
@@ -24,7 +24,7 @@ struct QuantizedOperator
     FuseRule rule;     // null: it computes in float between its pairs
     QuantizedRole role = QuantizedRole::kNone;
     int data_inputs = 1;            // the first so many inputs are data; 0: all are
-    bool takes_activation = false;  // a Relu or Clip behind it becomes part of it
+    bool takes_activation = false;  // a Relu or Clip after it becomes part of it
 };
 
 // Null: an operator for floats only.

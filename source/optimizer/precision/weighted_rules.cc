@@ -36,7 +36,7 @@ bool complete(Fuser& fuser, int slices, tensor* bias, Product* out_product)
 }
 
 // Inputs 0 and 1 of the node. The result and the bias, which may be null, are another node's when a
-// bias is added behind. The weight may have a scale for each slice of `axis`.
+// bias is added after it. The weight may have a scale for each slice of `axis`.
 bool prepare(Fuser& fuser, const node& node, const struct node& last, int axis, tensor* bias,
              Product* out_product)
 {

@@ -97,7 +97,7 @@ expect 13 '"code": "device"'
 
 run split.prune=1 A.estimate_ms=1000
 expect 13 '"code": "cost"'
-expect_log 'A would not pay (13)'
+expect_log 'A is not worthwhile (13)'
 
 for nonsense in A.estimate_ms=nan A.estimate_ms=-1 A.garbage_evaluation=1; do
     run split.prune=1 $nonsense

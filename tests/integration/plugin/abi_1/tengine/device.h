@@ -48,6 +48,11 @@ typedef struct ir_abi
 // ---- what a device says of a node ----
 
 // What a device says of one node (allocator.inspect).
+//
+// A group is a number that a device gives to nodes it takes: nodes of different groups never share
+// a part, so a part has nodes of at most one group, and with them nodes of none. The split decides
+// which part these go to: any, such that there are few. Groups of one device mean nothing to
+// another. A group that the user gives to a node with its affinity ("A#2") counts instead.
 #define IR_VERDICT_YES 0
 #define IR_VERDICT_NO 1         // cannot
 #define IR_VERDICT_NOT_WORTH 2  // could, but another device should
@@ -55,29 +60,29 @@ typedef struct ir_abi
 // Why not (ir_verdict_t.code): X(name, value, word, phrase), values never reused. Reports say the
 // word, and the log the phrase, in which {device}, {operator}, {attribute} and {value} are those of
 // the node.
-#define IR_REASON_LIST(X)                                                  \
-    X(IR_REASON_NONE, 0, "none", "{device} refused")                       \
-    /* the operator is not in the device's list */                         \
-    X(IR_REASON_OPERATOR, 1, "operator", "{device} has no {operator}")     \
-    /* the type of an input or output */                                   \
-    X(IR_REASON_DATA_TYPE, 2, "data type", "{device} refuses {value}")     \
-    /* the value of a parameter */                                         \
-    X(IR_REASON_ATTRIBUTE, 3, "attribute", "{device} refuses {attribute}") \
-    /* rank, size or a shape known at run time only */                     \
-    X(IR_REASON_SHAPE, 4, "shape", "{device} refuses shapes")              \
-    /* an input that must be constant is not, or the other way round */    \
-    X(IR_REASON_CONSTANT, 5, "constant", "{device} wants other constants") \
-    /* it would not pay */                                                 \
-    X(IR_REASON_COST, 6, "cost", "{device} would not pay")                 \
-    /* the user wants the node elsewhere */                                \
-    X(IR_REASON_AFFINITY, 7, "affinity", "affinity rules out {device}")    \
-    /* the device's evaluation() handed it back */                         \
-    X(IR_REASON_HANDBACK, 8, "handback", "{device} handed back")           \
-    /* the device's pre_run() failed */                                    \
-    X(IR_REASON_COMPILE, 9, "compile", "{device} failed to compile")       \
-    /* the device's run() failed, or did not return in time */             \
-    X(IR_REASON_RUN, 10, "run", "{device} failed to run")                  \
-    /* the device failed to answer */                                      \
+#define IR_REASON_LIST(X)                                                    \
+    X(IR_REASON_NONE, 0, "none", "{device} refused")                         \
+    /* the operator is not in the device's list */                           \
+    X(IR_REASON_OPERATOR, 1, "operator", "{device} has no {operator}")       \
+    /* the type of an input or output */                                     \
+    X(IR_REASON_DATA_TYPE, 2, "data type", "{device} refuses {value}")       \
+    /* the value of a parameter */                                           \
+    X(IR_REASON_ATTRIBUTE, 3, "attribute", "{device} refuses {attribute}")   \
+    /* rank, size or a shape known at run time only */                       \
+    X(IR_REASON_SHAPE, 4, "shape", "{device} does not support the shape")    \
+    /* an input that must be constant is not, or the other way round */      \
+    X(IR_REASON_CONSTANT, 5, "constant", "{device}: input must be constant") \
+    /* it is not worthwhile */                                               \
+    X(IR_REASON_COST, 6, "cost", "{device} is not worthwhile")               \
+    /* the user wants the node elsewhere */                                  \
+    X(IR_REASON_AFFINITY, 7, "affinity", "affinity excludes {device}")       \
+    /* the device's evaluation() handed it back */                           \
+    X(IR_REASON_HANDBACK, 8, "handback", "{device} handed back")             \
+    /* the device's pre_run() failed */                                      \
+    X(IR_REASON_COMPILE, 9, "compile", "{device} failed to compile")         \
+    /* the device's run() failed, or did not return in time */               \
+    X(IR_REASON_RUN, 10, "run", "{device} failed to run")                    \
+    /* the device failed to answer */                                        \
     X(IR_REASON_DEVICE, 11, "device", "{device} failed to answer")
 
 enum ir_reason
@@ -94,7 +99,7 @@ typedef struct ir_verdict
     char attribute[32];  // the parameter or tensor in question, "" if none
     char value[32];      // its value
     char message[160];   // one sentence
-    int group;           // with YES: nodes of different groups share no part; 0: with any
+    int group;           // with YES: see below; 0: none
     int reserved[7];     // 0
 } ir_verdict_t;
 
@@ -137,9 +142,13 @@ typedef struct interface
 {
     // Once, at registration. A failure is reported with the device's name and stops init_tengine.
     int (*init)(struct device* device);
-    // Allocates, converts layouts, compiles; keeps its work in subgraph->device_graph. After
-    // post_run it may come again with new shapes and then finds the old device_graph. (In this
-    // version every prerun makes new parts, whose device_graph is NULL.)
+    // Allocates, converts layouts, compiles; keeps its work in subgraph->device_graph. A device
+    // with release_graph may find there, instead of NULL, what it made of the same part in other
+    // shapes: the same operators, attributes, types, connections and values of constants, and the
+    // same options. post_run has been called for it, and the graph it was made for is gone, so
+    // nothing in it may point there; constants may have other addresses. It is the device's again:
+    // to take over, or to release before it is replaced. After a failure with it the part comes
+    // once more with NULL. A device without release_graph always finds NULL: its post_run frees.
     // `subgraph` is the one part of a graph of its own, subgraph->graph, whose inputs and outputs
     // are the part's. `options`: the context's copy of this device's option struct, or NULL.
     // On a failure the part is halved and tried again; single nodes go to the default device.
@@ -149,7 +158,8 @@ typedef struct interface
     // calls allocate_ir_tensor(). `data` may be another from run to run. Anything but 0 is a
     // failure: the part is then run on the default device, from now on until the next prerun.
     int (*run)(struct device* device, struct subgraph* subgraph);
-    // Clears what belongs to a run; leaves device_graph.
+    // The last call for `subgraph`: clears what belongs to runs and refers to the subgraph; leaves
+    // device_graph.
     int (*post_run)(struct device* device, struct subgraph* subgraph);
     // (optional, both or none) Start a run and return; then async_wait: 1 finished, 0 not yet
     // (try_wait only), negative failed. A subgraph has one run at a time, but several subgraphs of
@@ -177,18 +187,19 @@ typedef struct interface
     // order of subgraph->node_list; -1 where it cannot tell.
     int (*measure)(struct device* device, struct subgraph* subgraph, int64_t* out_node_ns);
     // (optional) What the device counted in the last run: appends ir_counter_t. Called between
-    // runs, when somebody wants to know. A device that is simulated counts what it took by its own
+    // runs, on request. A device that is simulated counts what it took by its own
     // clock as "time" in "ms", and measure() is by that clock too: reports then do not take the
     // time of run() for its own.
     int (*count)(struct device* device, struct subgraph* subgraph, struct vector* out_counters);
-    // (optional) The run that is under way was given up (option run.watchdog_ms): it should return
-    // soon, whatever it returns. Once, from another thread than run's.
+    // (optional) The pre_run or run that is under way was given up (options prerun.watchdog_ms and
+    // run.watchdog_ms): it should return soon, whatever it returns. Once, from another thread.
     void (*cancel)(struct device* device, struct subgraph* subgraph);
-    // (optional) What the part holds now; called between runs. `out_memory` comes in as zeroes.
+    // (optional) What the part holds now; called between runs. `out_memory` is
+    // zero-initialised by the caller.
     // NULL: reports show subgraph->plan_bytes as the arena and say that the rest is not known.
     int (*memory)(struct device* device, struct subgraph* subgraph, ir_part_memory_t* out_memory);
     // (optional) The options that check_option() knows, for lists of them: the one at `index`, from
-    // 0 on; NULL behind the last. It lives as long as the device.
+    // 0 on; NULL after the last. It lives as long as the device.
     const ir_device_option_t* (*option)(struct device* device, int index);
 } ir_interface_t;
 
@@ -208,8 +219,9 @@ typedef struct allocator
     int (*release)(struct device* device, struct subgraph* subgraph);
     // (optional) Judges one node whose operator `describe` lists, whose computed tensors have types
     // in `precision` and whose shapes are known: parameters, constants, sizes. The default device
-    // is asked about every node it lists. NULL: takes them all. `out_verdict` comes in as YES.
-    // Anything but 0 is a refusal too, but for a TENGINE_ENOMEM that was recorded, here and in
+    // is asked about every node it lists. NULL: takes them all. `out_verdict` is YES
+    // before the call.
+    // Anything but 0 is a refusal too, except a TENGINE_ENOMEM that was recorded, here and in
     // describe, evaluation and estimate: it says nothing of the node, so prerun_graph fails with
     // it.
     int (*inspect)(struct device* device, const struct node* node, ir_verdict_t* out_verdict);
@@ -219,18 +231,19 @@ typedef struct allocator
     // bytes for reports, and the device keeps every part.
     int (*estimate)(struct device* device, const struct node* node, double* out_ms);
     // (optional) A look at the whole graph, once in each preparation, before the first inspect: the
-    // place to read options and to find patterns of several nodes. What it finds is the device's
-    // own, in `privacy`, until the next survey of a graph on the same thread. Shapes and types are
-    // known as far as they do not depend on data. A failure fails prerun_graph.
+    // place to read options and to find patterns of several nodes. What it finds is kept with
+    // set_ir_device_survey(). Shapes and types are known as far as they do not depend on data.
+    // Behind it, optimize_graph rewrites nodes in the run's precision: they keep their names, not
+    // their operators and indices. A failure fails prerun_graph.
     int (*survey)(struct device* device, const struct graph* graph);
 } ir_allocator_t;
 
 typedef struct optimizer
 {
     // (optional) Fills graph->subgraph_list, with every node in one part and no two parts that
-    // need each other; it is checked. Called for the graph's first device. Nodes that the user's
-    // affinity wants elsewhere are moved there afterwards, and parts are then made anew.
-    // NULL: split_graph_node_to_sub_graph().
+    // need each other; it is checked, as are the groups that inspect names. Called for the graph's
+    // first device. Nodes that the user's affinity wants elsewhere are moved there afterwards, and
+    // parts are then made again. NULL: split_graph_node_to_sub_graph().
     int (*split_graph)(struct graph* ir_graph);
     // (optional) Rewrites what the device wants to compute in a precision (TENGINE_MODE_*), before
     // the graph is split; nodes with keep_float stay. Devices are called in the context's order,
@@ -364,6 +377,16 @@ TENGINE_API int convert_ir_graph(struct graph* graph, struct device* device, int
 TENGINE_API const char* get_ir_device_option(const struct graph* graph, const struct device* device,
                                              const char* key);
 
+// For survey: keeps what the device found with the graph, until the graph is dropped or the device
+// keeps something else; `release` (may be NULL) then frees it. TENGINE_ENOMEM: `found` is still the
+// caller's.
+TENGINE_API int set_ir_device_survey(const struct graph* graph, const struct device* device,
+                                     void* found, void (*release)(void* found));
+// What survey kept, NULL when it kept nothing. `graph` is the one that survey saw, or that of one
+// of its parts. For the entries up to pre_run, and for estimate, which reports may call at any time
+// until postrun_graph.
+TENGINE_API void* get_ir_device_survey(const struct graph* graph, const struct device* device);
+
 // For schedulers: runs one part of an execution graph on its device, once the parts that write its
 // inputs have run. Watches the time and goes over to the default device as the context's options
 // say; a failure is one that this could not mend. Parts that do not need each other may be run on
@@ -373,9 +396,9 @@ TENGINE_API int run_ir_subgraph(struct subgraph* subgraph);
 // Id of an operator, for describe(); -1 when there is none. `domain` "" is ONNX.
 TENGINE_API int get_op_type(const char* domain, const char* name);
 TENGINE_API const char* find_op_name(int type);
-// Appends the ids of operators by name, for describe(); unknown names are an error, but for builds
-// with selected operators, which pass over what they do not have. Those of other domains than ONNX
-// have theirs before the name: "com.microsoft.QGemm".
+// Appends the ids of operators by name, for describe(); unknown names are an error, except in
+// builds with selected operators, which pass over what they do not have. Those of other domains
+// than ONNX have theirs before the name: "com.microsoft.QGemm".
 TENGINE_API int push_op_names(struct vector* ops, const char* const names[], int number);
 
 #ifdef __cplusplus

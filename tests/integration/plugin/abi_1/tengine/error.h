@@ -17,18 +17,18 @@ extern "C" {
     X(TENGINE_EHANDLE, -2, "handle is NULL, stale or of another kind")   \
     X(TENGINE_ENOENT, -3, "no such object")                              \
     X(TENGINE_EEXIST, -4, "name is already taken")                       \
-    X(TENGINE_ESTATE, -5, "not possible in the present state")           \
+    X(TENGINE_ESTATE, -5, "not allowed in the present state")            \
     X(TENGINE_ERANGE, -6, "value out of range")                          \
-    X(TENGINE_EGRAPH, -7, "the graph is not well formed")                \
+    X(TENGINE_EGRAPH, -7, "the graph is malformed")                      \
     X(TENGINE_ECANCELED, -8, "cancelled by the program")                 \
     /* a bad file */                                                     \
     X(TENGINE_EIO, -20, "cannot read or write the file")                 \
     X(TENGINE_EFORMAT, -21, "the file is damaged or not of this format") \
     /* not supported */                                                  \
-    X(TENGINE_ENOTSUP, -40, "not supported in this version")             \
+    X(TENGINE_ENOTSUP, -40, "not supported by this version")             \
     X(TENGINE_EOPERATOR, -41, "operator is not supported")               \
     X(TENGINE_EDTYPE, -42, "data type is not supported")                 \
-    X(TENGINE_EFALLBACK, -43, "more would fall back than is allowed")    \
+    X(TENGINE_EFALLBACK, -43, "fallback exceeds what is allowed")        \
     X(TENGINE_EVERSION, -44, "compiled for another version")             \
     /* out of resources */                                               \
     X(TENGINE_ENOMEM, -60, "out of memory")                              \
@@ -48,7 +48,7 @@ enum tengine_error
 
 // Records `code` and the formatted sentence for the calling thread and returns `code`, so that
 // `return tengine_error_set(...)` is the one way to fail. Sentences are cut at 1023 bytes.
-// The sentence says what was wrong, the values, and what would be accepted.
+// The sentence says what was wrong, the values, and what is expected.
 TENGINE_API int tengine_error_set(int code, const char* format, ...) TENGINE_PRINTF(2, 3);
 
 // Code and sentence of the calling thread's last failure; 0 and "" when there was none.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a plug-in is: a shared library that exports one function, tengine_plugin(), which the macro
-// below writes. Plug-ins bring devices and schedulers; how a program finds and loads them is in
-// plugin_loader.h, and what stays compatible in docs/compatibility.md. A plug-in is not linked with
-// the library: it finds its functions in the process that loads it.
+// below writes. Plug-ins bring devices, schedulers and custom operators; how a program loads them
+// is in plugin_loader.h, and what stays compatible in docs/compatibility.md. A plug-in is not
+// linked with the library: it finds its functions in the process that loads it.
 //
 //     static int init(void) { return register_device(&npu_device); }
 //     TENGINE_PLUGIN("npu", "1.4.2", init, NULL);

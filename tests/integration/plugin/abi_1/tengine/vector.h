@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 // Read the fields if you like; change a vector only through the functions below.
-// One thread at a time may change a vector; a vector that nobody changes may be read by many.
+// One thread at a time may change a vector; many threads may read a vector that does not change.
 typedef struct vector
 {
     int elem_size;   // bytes of an element
