@@ -186,8 +186,6 @@ static const char cut_short[] = "the file ends before the picture does";
 
 static const char* describe_failure(const struct source* source)
 {
-    if (!image_is_known(source->bytes, source->size))
-        return "unknown picture format: expected PNG, JPEG, BMP, PGM or PPM";
     return source->is_short ? cut_short : stbi_failure_reason();
 }
 
@@ -195,8 +193,10 @@ const char* image_size(const void* bytes, size_t size, int* out_height, int* out
 {
     struct source source = {bytes, size, 0, 0};
     int channels;
-    const int is_jpeg = image_is_known(bytes, size) && source.bytes[0] == 0xff;
-    if (is_jpeg && !is_jpeg_safe(bytes, size)) return "a damaged JPEG file";
+    // stb also takes others, such as a JPEG after further bytes 0xff.
+    if (!image_is_known(bytes, size))
+        return "unknown picture format: expected PNG, JPEG, BMP, PGM or PPM";
+    if (source.bytes[0] == 0xff && !is_jpeg_safe(bytes, size)) return "a damaged JPEG file";
     if (!stbi_info_from_callbacks(&source_callbacks, &source, out_width, out_height, &channels))
         return describe_failure(&source);
     // That of a BMP whose rows go downwards.
