@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
+#include <sys/resource.h>
 
 #include "tensor_file/failure.h"
 #include "tensor_file/npy.h"
@@ -115,6 +116,26 @@ TEST(TensorFile, DamagedTensorProtoIsRefused)
     ASSERT_EQ(failure_of(decode_tensor_proto, good), "");
     for (size_t size = 0; size < good.size(); ++size)
         EXPECT_NE(failure_of(decode_tensor_proto, good.substr(0, size)), "") << size;
+}
+
+// The most memory this process has had at once.
+long peak_kibibytes()
+{
+    rusage usage = {};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+TEST(TensorFile, ASmallFileOfALargeShapeIsRefusedBeforeMemoryIsTaken)
+{
+    const std::string npy =
+        make_npy("{'descr': '|u1', 'fortran_order': False, 'shape': (2147483647,), }", 1);
+    const std::string proto = "\x08\xff\xff\xff\xff\x07\x10\x02\x4a\x01x";  // dims, type, raw_data
+    const long before = peak_kibibytes();
+    for (const std::string& failure :
+         {failure_of(decode_npy, npy), failure_of(decode_tensor_proto, proto)})
+        EXPECT_EQ(failure, "there are 1 bytes of elements, the shape 2147483647 needs 2147483647");
+    EXPECT_LT(peak_kibibytes() - before, 64 << 10);
 }
 
 TEST(TensorFile, TheEndingChoosesTheFormat)

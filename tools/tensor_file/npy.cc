@@ -5,6 +5,7 @@
 
 #include <cctype>
 #include <cstring>
+#include <string_view>
 
 #include "tensor_file/failure.h"
 
@@ -176,15 +177,8 @@ Tensor decode_npy(const std::string& content)
     const Header header = parse_header(content.substr(place.begin, place.length));
     if (header.column_major && header.shape.size() > 1)
         throw Failure("the elements are column-major; save numpy.ascontiguousarray(...) instead");
-    Tensor tensor = make_tensor(parse_type(header.type), header.shape);
-    const size_t begin = place.begin + place.length;
-    if (content.size() - begin != tensor.bytes.size())
-        throw Failure("there are " + std::to_string(content.size() - begin) +
-                      " bytes of elements, the shape " + shape_text(tensor.shape) + " needs " +
-                      std::to_string(tensor.bytes.size()));
-    if (!tensor.bytes.empty())
-        std::memcpy(tensor.bytes.data(), content.data() + begin, tensor.bytes.size());
-    return tensor;
+    const std::string_view elements = std::string_view(content).substr(place.begin + place.length);
+    return make_tensor(parse_type(header.type), header.shape, elements);
 }
 
 std::string encode_npy(const Tensor& tensor)

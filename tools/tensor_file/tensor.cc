@@ -103,21 +103,18 @@ size_t Tensor::element_number() const
     return number;
 }
 
-Tensor make_tensor(int data_type, const std::vector<int64_t>& shape)
+size_t count_tensor_bytes(int data_type, const std::vector<int64_t>& shape)
 {
     const int element_size = tengine_data_type_get_size(data_type);
     if (element_size <= 0) fail_data_type(data_type);
     if (shape.size() > MAX_SHAPE_DIM_NUM)
         throw Failure("a tensor has " + std::to_string(shape.size()) +
                       " dimensions, expected at most " + std::to_string(MAX_SHAPE_DIM_NUM));
-    Tensor tensor;
-    tensor.data_type = data_type;
     uint64_t bytes = static_cast<uint64_t>(element_size);
     for (const int64_t extent : shape) {
         if (extent < 0 || extent > INT_MAX)
             throw Failure("a tensor has the dimension " + std::to_string(extent) +
                           ", expected 0 to " + std::to_string(INT_MAX));
-        tensor.shape.push_back(static_cast<int>(extent));
         // Both factors are below 2^31, and a product that passes is again.
         bytes *= static_cast<uint64_t>(extent);
         if (bytes > INT_MAX)
@@ -125,7 +122,30 @@ Tensor make_tensor(int data_type, const std::vector<int64_t>& shape)
                           " is too large: a tensor has at most " + std::to_string(INT_MAX) +
                           " bytes");
     }
-    tensor.bytes.resize(static_cast<size_t>(bytes));
+    return static_cast<size_t>(bytes);
+}
+
+Tensor make_tensor(int data_type, const std::vector<int64_t>& shape)
+{
+    const size_t bytes = count_tensor_bytes(data_type, shape);
+    Tensor tensor;
+    tensor.data_type = data_type;
+    for (const int64_t extent : shape)
+        tensor.shape.push_back(static_cast<int>(extent));
+    tensor.bytes.resize(bytes);
+    return tensor;
+}
+
+Tensor make_tensor(int data_type, const std::vector<int64_t>& shape, std::string_view elements)
+{
+    const size_t bytes = count_tensor_bytes(data_type, shape);
+    if (elements.size() != bytes)
+        throw Failure("there are " + std::to_string(elements.size()) +
+                      " bytes of elements, the shape " +
+                      (shape.empty() ? "scalar" : whole_shape_text(shape)) + " needs " +
+                      std::to_string(bytes));
+    Tensor tensor = make_tensor(data_type, shape);
+    if (bytes > 0) std::memcpy(tensor.bytes.data(), elements.data(), bytes);
     return tensor;
 }
 

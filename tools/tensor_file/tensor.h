@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tengine/defines.h"
@@ -26,6 +27,13 @@ struct Tensor
 // A tensor of zeros. Throws Failure if a dimension is negative, there are more than
 // MAX_SHAPE_DIM_NUM, or more bytes than an int counts, which is what the C API's buffers take.
 Tensor make_tensor(int data_type, const std::vector<int64_t>& shape);
+
+// How many bytes that tensor has; throws what it throws, and takes no memory.
+size_t count_tensor_bytes(int data_type, const std::vector<int64_t>& shape);
+
+// A tensor with these elements. Throws Failure also if the shape needs fewer or more bytes, before
+// it takes memory for them: a small file may have the shape of a large tensor.
+Tensor make_tensor(int data_type, const std::vector<int64_t>& shape, std::string_view elements);
 
 // Element `index`. Integers of 64 bits beyond 2^53 are rounded, as doubles are.
 double get_element(const Tensor& tensor, size_t index);

@@ -112,16 +112,13 @@ Tensor decode_raw(const std::string& content, int data_type, const std::vector<i
     const auto open = std::find(dims.begin(), dims.end(), -1);
     const bool is_open = open != dims.end();
     if (is_open) *open = 1;
-    const size_t wanted = make_tensor(data_type, dims).bytes.size();
+    const size_t wanted = count_tensor_bytes(data_type, dims);
     if (is_open && wanted != 0) *open = static_cast<int64_t>(content.size() / wanted);
-    Tensor tensor = make_tensor(data_type, dims);
-    if (content.size() != tensor.bytes.size())
+    if (content.size() != count_tensor_bytes(data_type, dims))
         throw Failure("there are " + std::to_string(content.size()) + " bytes; " +
                       tengine_data_type_get_name(data_type) + " of shape " + shape_text(shape) +
                       (is_open ? " takes a multiple of " : " takes ") + std::to_string(wanted));
-    std::copy_n(reinterpret_cast<const std::byte*>(content.data()), content.size(),
-                tensor.bytes.begin());
-    return tensor;
+    return make_tensor(data_type, dims, content);
 }
 
 }  // namespace tengine::tools

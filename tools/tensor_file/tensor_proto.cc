@@ -79,14 +79,9 @@ Tensor decode_tensor_proto(const std::string& content)
     if (proto.data_location() == TensorProto::EXTERNAL || proto.has_segment())
         throw Failure("its elements are in another file");
     const ElementType& type = find_element_type(proto);
-    Tensor tensor = make_tensor(type.data_type, {proto.dims().begin(), proto.dims().end()});
-    tensor.name = proto.name();
     const std::string values = proto.has_raw_data() ? proto.raw_data() : type.pack(proto);
-    if (values.size() != tensor.bytes.size())
-        throw Failure("there are " + std::to_string(values.size()) +
-                      " bytes of elements, the shape " + shape_text(tensor.shape) + " needs " +
-                      std::to_string(tensor.bytes.size()));
-    if (!values.empty()) std::memcpy(tensor.bytes.data(), values.data(), values.size());
+    Tensor tensor = make_tensor(type.data_type, {proto.dims().begin(), proto.dims().end()}, values);
+    tensor.name = proto.name();
     return tensor;
 }
 
