@@ -149,6 +149,17 @@ TEST(Assembler, DataAndVersion)
     }
 }
 
+TEST(Assembler, AShortTextTakesLittleMemory)
+{
+    const std::string most = ".weights\n.zeros 67108864\n";  // 64 MiB
+    EXPECT_EQ(assembled(most).weights.size(), 67108864u);
+    Program program;
+    EXPECT_EQ(assemble(".version 1\n" + most + ".constants\n.zeros 1000\n", &program),
+              TENGINE_EFORMAT);
+    EXPECT_THAT(tengine_error_message(),
+                HasSubstr("line 5: too many zeros for so short a text: '1000'"));
+}
+
 // Letters taken away, doubled and exchanged: any text is taken or refused.
 TEST(Assembler, DamagedTextDoesNoHarm)
 {

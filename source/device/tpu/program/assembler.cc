@@ -28,12 +28,18 @@
 namespace tengine::tpu {
 namespace {
 
-constexpr uint64_t kMaxDataBytes = uint64_t{1} << 32;
+// What .zeros may ask for in all, so that a short text does not take much memory: a share of the
+// text's length, and as much as any program of a small model has.
+constexpr uint64_t kZerosPerCharacter = 16;
+constexpr uint64_t kMoreZeros = uint64_t{64} << 20;
 
 class Assembler
 {
   public:
-    explicit Assembler(const std::string& text) : rest_(text) {}
+    explicit Assembler(const std::string& text)
+        : rest_(text), zeros_left_(text.size() * kZerosPerCharacter + kMoreZeros)
+    {
+    }
 
     int run(Program* out_program)
     {
@@ -73,6 +79,7 @@ class Assembler
     }
 
     std::string_view rest_;
+    uint64_t zeros_left_;
     int line_ = 0;
     bool has_version_ = false;
     std::vector<Token> tokens_;
@@ -202,7 +209,8 @@ int Assembler::read_zeros()
     uint64_t number = 0;
     if (!data_) return fail(".zeros must follow .weights or .constants", "");
     TENGINE_RETURN_IF_ERROR(read_number(&number));
-    if (number > kMaxDataBytes - data_->size()) return fail("too many bytes:", tokens_[1].text);
+    if (number > zeros_left_) return fail("too many zeros for so short a text:", tokens_[1].text);
+    zeros_left_ -= number;
     data_->resize(data_->size() + number);
     return TENGINE_OK;
 }
