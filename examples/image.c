@@ -2,6 +2,7 @@
 // Image files as network input: stb_image decodes, the rest is here.
 #include "image.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -15,6 +16,10 @@
 #define STBI_ONLY_BMP
 #define STBI_ONLY_PNM
 #define STBI_NO_LINEAR
+// Zeroed: a JPEG may use Huffman tables that it does not define.
+#define STBI_MALLOC(size) calloc(1, size)
+#define STBI_REALLOC(memory, size) realloc(memory, size)
+#define STBI_FREE(memory) free(memory)
 #include <stb_image.h>
 
 enum
@@ -182,6 +187,23 @@ static int is_jpeg_safe(const unsigned char* bytes, size_t size)
     return 1;
 }
 
+// stb lets a number in the header of a PGM or PPM overflow, so its length is looked at before.
+static int is_pnm_safe(const unsigned char* bytes, size_t size)
+{
+    size_t at = 2;
+    for (int numbers = 0; numbers < 3; ++numbers) {
+        int digits = 0;
+        while (at < size && (bytes[at] == '#' || isspace(bytes[at]))) {
+            const int is_comment = bytes[at++] == '#';
+            while (is_comment && at < size && bytes[at] != '\n' && bytes[at] != '\r')
+                ++at;
+        }
+        for (; at < size && bytes[at] >= '0' && bytes[at] <= '9'; ++at)
+            if (++digits > 9) return 0;
+    }
+    return 1;
+}
+
 static const char cut_short[] = "the file ends before the picture does";
 
 static const char* describe_failure(const struct source* source)
@@ -197,6 +219,8 @@ const char* image_size(const void* bytes, size_t size, int* out_height, int* out
     if (!image_is_known(bytes, size))
         return "unknown picture format: expected PNG, JPEG, BMP, PGM or PPM";
     if (source.bytes[0] == 0xff && !is_jpeg_safe(bytes, size)) return "a damaged JPEG file";
+    if (source.bytes[0] == 'P' && !is_pnm_safe(bytes, size))
+        return "a PGM or PPM file with a number of more than 9 digits";
     if (!stbi_info_from_callbacks(&source_callbacks, &source, out_width, out_height, &channels))
         return describe_failure(&source);
     // That of a BMP whose rows go downwards.
