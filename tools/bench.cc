@@ -12,6 +12,7 @@
 #include "measurement.h"
 #include "output_path.h"
 #include "progress.h"
+#include "shape_bench.h"
 
 namespace tengine::tools {
 namespace {
@@ -24,20 +25,22 @@ struct BenchOptions
 {
     std::vector<std::string> models;
     std::vector<int> threads = {1};
+    std::vector<std::string> shapes;  // in turns; empty: one shape
     std::string json;
     int top = 20;
     bool quiet = false;
     MeasureOptions measure;
 };
 
-// Until all are measured or Ctrl-C comes.
-std::vector<Measurement> measure_all(const BenchOptions& options)
+// Until all are measured or Ctrl-C comes; `measure_one` may give none.
+template <typename Result, typename MeasureOne>
+std::vector<Result> measure_all(const BenchOptions& options, const MeasureOne& measure_one)
 {
-    std::vector<Measurement> measurements;
+    std::vector<Result> measurements;
     for (const std::string& model : options.models) {
         for (const int threads : options.threads) {
             Progress progress(model, progress_output(options.quiet));
-            const auto measurement = measure(model, threads, options.measure, &progress);
+            const std::optional<Result> measurement = measure_one(model, threads, &progress);
             if (measurement) measurements.push_back(*measurement);
             if (was_interrupted()) return measurements;
         }
@@ -45,19 +48,54 @@ std::vector<Measurement> measure_all(const BenchOptions& options)
     return measurements;
 }
 
+void write_report(const BenchOptions& options, const Json& results)
+{
+    if (options.json.empty()) return;
+    write_json(options.json,
+               {{"version", 1}, {"interrupted", was_interrupted()}, {"results", results}});
+}
+
+void bench_one_shape(const BenchOptions& options)
+{
+    const auto measurements = measure_all<Measurement>(
+        options, [&](const std::string& model, int threads, Progress* progress) {
+            return measure(model, threads, options.measure, progress);
+        });
+    if (options.json != "-") print_measurements(measurements, options.top);
+    write_report(options, to_json(measurements));
+}
+
+void bench_shapes(const BenchOptions& options)
+{
+    const auto measurements = measure_all<ShapeMeasurement>(
+        options, [&](const std::string& model, int threads, Progress* progress) {
+            return measure_shapes(model, threads, options.shapes, options.measure, progress);
+        });
+    if (options.json != "-") print_shape_measurements(measurements);
+    write_report(options, to_json(measurements));
+}
+
+void check_shapes(const BenchOptions& options)
+{
+    const MeasureOptions& measure = options.measure;
+    if (options.shapes.empty()) return;
+    if (measure.profile || measure.frames > 1 || measure.seconds > 0 ||
+        !measure.common.shapes.empty() || !measure.common.inputs.empty())
+        throw Misuse(
+            "--shapes cannot be combined with --profile, --frames, --seconds, --shape or --input");
+    for (const std::string& shape : options.shapes)
+        parse_shape(shape);
+}
+
 void bench(const BenchOptions& options)
 {
     if (options.measure.profile && options.measure.frames > 1)
         throw Misuse(
             "--profile cannot be combined with --frames: it needs runs that do not overlap");
+    check_shapes(options);
     check_output_path("--json", options.json);
     catch_interrupt();
-    const std::vector<Measurement> measurements = measure_all(options);
-    if (options.json != "-") print_measurements(measurements, options.top);
-    if (!options.json.empty())
-        write_json(options.json, {{"version", 1},
-                                  {"interrupted", was_interrupted()},
-                                  {"results", to_json(measurements)}});
+    options.shapes.empty() ? bench_one_shape(options) : bench_shapes(options);
     if (was_interrupted()) end_interrupted();
 }
 
@@ -115,6 +153,12 @@ void add_bench_command(CommandLine* line)
                     "thread for each core")
         .separated_by_commas()
         .in_range(0, kMostThreads)
+        .value_name("LIST");
+    command
+        .add_option("--shapes", &options->shapes,
+                    "Shapes that the inputs take in turns, separated by commas: shows what "
+                    "preparing for the first, a new and a known one takes")
+        .separated_by_commas()
         .value_name("LIST");
     add_core_options(&command, &options->measure.common);
     add_run_options(&command, options.get());

@@ -246,6 +246,13 @@ void Model::set_inputs()
     }
 }
 
+void Model::set_shape(const std::string& shape)
+{
+    for (const DeclaredShape& declared : declared_)
+        shapes_[declared.input] = shape;
+    set_inputs();
+}
+
 void Model::prepare(int threads)
 {
     const size_t cores = options_.cores & get_cluster_affinity_mask(options_.cluster);

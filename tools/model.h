@@ -76,6 +76,9 @@ class Model
     // that alone is free is taken as 1.
     void set_inputs();
 
+    // The same with this shape, as --shape gives it, for every input.
+    void set_shape(const std::string& shape);
+
     // What set_inputs() would fail for without files: "" or the options that are missing,
     // "--shape x=1x3x?x?".
     std::string missing_shapes() const;

@@ -67,6 +67,37 @@ TEST(BenchOption, FramesOverlap)
     EXPECT_THAT(finished.errors, HasSubstr("cannot be combined with --frames"));
 }
 
+TEST(BenchOption, ShapesTakeTurns)
+{
+    const json result = bench({"--shapes", "1x1x8x8,3x1x8x8,2x1x8x8", "--runs", "4"});
+    EXPECT_EQ(result["rounds"], 4);
+    EXPECT_EQ(result["threads"], 1);
+    ASSERT_EQ(result["shapes"].size(), 3u);
+    EXPECT_EQ(result["shapes"][1]["shape"], "3x1x8x8");
+    for (const json& shape : result["shapes"]) {
+        EXPECT_GT(shape["prepare_ms"], 0.0);
+        EXPECT_GT(shape["known_ms"], 0.0);
+        EXPECT_GT(shape["min_ms"], 0.0);
+        EXPECT_LE(shape["min_ms"], shape["median_ms"]);
+    }
+    const std::string model = data_file("digits.onnx");
+    EXPECT_THAT(run({"bench", model, "--shapes", "1x1x8x8", "--runs", "1"}).output,
+                HasSubstr("known ms"));
+}
+
+TEST(BenchOption, ShapesThatCannotBe)
+{
+    const std::string model = data_file("digits.onnx");
+    EXPECT_THAT(run({"bench", model, "--shapes", "1x1x8x8,8y8"}).errors,
+                HasSubstr("invalid shape '8y8'"));
+    for (const char* other : {"--profile", "--frames=2", "--seconds=1", "--shape=1x1x8x8"}) {
+        const Finished finished = run({"bench", model, "--shapes", "1x1x8x8", other});
+        EXPECT_EQ(finished.status, 2) << other;
+        EXPECT_THAT(finished.errors, HasSubstr("--shapes cannot be combined with"));
+    }
+    EXPECT_EQ(run({"bench", model, "--shapes", "1x1x7x9x2"}).status, 1);
+}
+
 TEST(BenchOption, CoresAreChosen)
 {
     const std::string model = data_file("digits.onnx");

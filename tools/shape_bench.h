@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tengine bench --shapes`: a model whose inputs change their shape in turns. What one shape takes
+// is in measurement.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "json_file.h"
+#include "measurement.h"
+#include "progress.h"
+
+namespace tengine::tools {
+
+struct ShapeTimes
+{
+    std::string shape;
+    double prepare = 0;  // milliseconds: prerun_graph when the shape was new
+    Summary known;       // the same when it came again
+    Summary run;         // a run behind that
+};
+
+struct ShapeMeasurement
+{
+    std::string model;
+    int threads = 0;  // those that the graph runs with
+    int rounds = 0;   // in which each shape came again
+    std::vector<ShapeTimes> shapes;
+};
+
+// Gives all inputs one shape after the other, prepares and runs, options.runs + 1 times. None when
+// Ctrl-C came before the first round of known shapes had ended; behind it there are fewer rounds.
+// Throws Failure.
+std::optional<ShapeMeasurement> measure_shapes(const std::string& path, int threads,
+                                               const std::vector<std::string>& shapes,
+                                               const MeasureOptions& options, Progress* progress);
+
+void print_shape_measurements(const std::vector<ShapeMeasurement>& measurements);
+
+Json to_json(const std::vector<ShapeMeasurement>& measurements);
+
+}  // namespace tengine::tools
