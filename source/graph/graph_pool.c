@@ -2,17 +2,28 @@
 #include "graph/graph_pool.h"
 
 #include <pthread.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "graph/core.h"
 #include "tengine/error.h"
 
+// What stands in front of a pack's memory.
+typedef struct pack_head
+{
+    struct pack_head* next;
+    ir_pack_key_t key;
+    size_t bytes;
+    int holder_num;
+} pack_head_t;
+
 struct graph_pool
 {
     pthread_mutex_t mutex;
-    int holder_num;       // graphs and compiled parts
+    int holder_num;       // graphs, compiled parts and packs
     int part_num;         // compiled parts
     thread_pool_t* pool;  // while there are compiled parts
+    pack_head_t* packs;
 };
 
 struct graph_pool* create_graph_pool(void)
@@ -83,4 +94,88 @@ void leave_graph_pool(struct graph_pool* shared)
     if (--shared->part_num == 0) destroy_thread_pool(shared->pool);
     pthread_mutex_unlock(&shared->mutex);
     release_graph_pool(shared);
+}
+
+// ---- packs ----
+
+static const size_t head_bytes =
+    (sizeof(pack_head_t) + ALLOC_ALIGNMENT - 1) / ALLOC_ALIGNMENT * ALLOC_ALIGNMENT;
+
+static void* memory_of(pack_head_t* head)
+{
+    return (char*)head + head_bytes;
+}
+
+static pack_head_t* head_of(const void* pack)
+{
+    return (pack_head_t*)(void*)((char*)(uintptr_t)pack - head_bytes);
+}
+
+static bool is_same_key(const ir_pack_key_t* a, const ir_pack_key_t* b)
+{
+    return a->kind && a->kind == b->kind &&
+           memcmp(a->constants, b->constants, sizeof a->constants) == 0 &&
+           memcmp(a->sizes, b->sizes, sizeof a->sizes) == 0;
+}
+
+static pack_head_t* find_pack(const struct graph_pool* shared, const ir_pack_key_t* key)
+{
+    pack_head_t* head = shared->packs;
+    while (head && !is_same_key(&head->key, key))
+        head = head->next;
+    return head;
+}
+
+static pack_head_t* create_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64_t bytes)
+{
+    if (bytes > SIZE_MAX - head_bytes) return NULL;
+    pack_head_t* head = alloc_memory(head_bytes + (size_t)bytes);
+    if (!head) return NULL;
+    *head = (pack_head_t){.next = shared->packs, .key = *key, .bytes = (size_t)bytes};
+    shared->packs = head;
+    return head;
+}
+
+void* hold_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64_t bytes,
+                      void (*fill)(void* pack, void* argument), void* argument)
+{
+    pthread_mutex_lock(&shared->mutex);
+    pack_head_t* head = find_pack(shared, key);
+    if (!head) {
+        head = create_pack(shared, key, bytes);
+        if (head) fill(memory_of(head), argument);
+    }
+    if (head) {
+        ++head->holder_num;
+        ++shared->holder_num;
+    }
+    pthread_mutex_unlock(&shared->mutex);
+    return head ? memory_of(head) : NULL;
+}
+
+static void remove_pack(struct graph_pool* shared, pack_head_t* head)
+{
+    pack_head_t** link = &shared->packs;
+    while (*link != head)
+        link = &(*link)->next;
+    *link = head->next;
+    free_memory(head);
+}
+
+void release_graph_pack(struct graph_pool* shared, void* pack)
+{
+    pack_head_t* head = head_of(pack);
+    pthread_mutex_lock(&shared->mutex);
+    if (--head->holder_num == 0) remove_pack(shared, head);
+    pthread_mutex_unlock(&shared->mutex);
+    release_graph_pool(shared);
+}
+
+size_t get_graph_pack_share(struct graph_pool* shared, const void* pack)
+{
+    const pack_head_t* head = head_of(pack);
+    pthread_mutex_lock(&shared->mutex);
+    const size_t share = (head_bytes + head->bytes) / (size_t)head->holder_num;
+    pthread_mutex_unlock(&shared->mutex);
+    return share;
 }

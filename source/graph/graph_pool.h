@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread pool of an execution graph, shared by all parts of it whose devices compute with the
-// processor's cores.
+// What the preparations of a source graph share, and all parts of them whose devices compute with
+// the processor's cores: the thread pool, and constants in the layout of kernels.
 #pragma once
 
 #include "base/thread_pool.h"
@@ -30,6 +30,22 @@ TENGINE_MUST_USE int share_graph_pool(const struct graph* graph, thread_pool_t**
 // For a part that has been given a pool and needs it no longer: the threads end with the last part.
 // Any thread.
 void leave_graph_pool(struct graph_pool* shared);
+
+// What a pack of constants is made of, and how.
+typedef struct ir_pack_key
+{
+    const void* kind;  // whose layout: an address of the kernel's own; NULL: not to be shared
+    const void* constants[2];  // their data, which stays where it is as long as the pack is held
+    int64_t sizes[4];          // what else the layout depends on
+} ir_pack_key_t;
+
+// The pack of this key, which other parts may hold as well; otherwise a new one of `bytes` bytes,
+// which `fill` writes. To be released. NULL when there is no memory. Any thread.
+void* hold_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64_t bytes,
+                      void (*fill)(void* pack, void* argument), void* argument);
+void release_graph_pack(struct graph_pool* shared, void* pack);
+// What one of its holders has to count of it, in bytes.
+size_t get_graph_pack_share(struct graph_pool* shared, const void* pack);
 
 #ifdef __cplusplus
 }

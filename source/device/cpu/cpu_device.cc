@@ -49,7 +49,9 @@ int pre_run(struct device* device, subgraph* part, void*)
 {
     return guarded(
         [&]() -> int {
-            delete static_cast<Plan*>(part->device_graph);
+            // That of the same part in other shapes holds packed weights until the new one has
+            // them.
+            const std::unique_ptr<Plan> old(static_cast<Plan*>(part->device_graph));
             part->device_graph = nullptr;
             std::unique_ptr<Plan> plan;
             TENGINE_RETURN_IF_ERROR(Plan::create(kernels_of(device), *part, &plan));

@@ -29,7 +29,8 @@ struct KernelContext
     // prepare() may keep state here (packed weights); freed with free_state.
     void* state = nullptr;
     void (*free_state)(void* state) = nullptr;
-    size_t state_bytes = 0;  // of it, for reports
+    size_t state_bytes = 0;  // of it, for reports, unless it counts itself: it may share
+    size_t (*count_state)(const void* state) = nullptr;
 
     const tensor* input(int index) const { return get_ir_node_input(node, index); }
     tensor* output(int index) const { return get_ir_node_output(node, index); }

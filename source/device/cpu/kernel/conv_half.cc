@@ -17,6 +17,7 @@
 #include "device/cpu/kernel/conv_problem.h"
 #include "device/cpu/kernel/half_product.h"
 #include "device/cpu/kernel/im2col.h"
+#include "device/cpu/kernel/packed_problem.h"
 #include "device/cpu/kernel/tile.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/grain.h"
@@ -47,7 +48,7 @@ struct HalfConv : ConvProblem
     void bind(const KernelContext& context)
     {
         input = context.input(0)->f16;
-        packed = reinterpret_cast<const uint16_t*>(packed_weights<HalfConv>(context));
+        packed = reinterpret_cast<const uint16_t*>(shared_weights<HalfConv>(context));
         bias = context.input(2) ? context.input(2)->f16 : nullptr;
         output = context.output(0)->f16;
     }
@@ -64,14 +65,8 @@ int describe(const node& node, HalfConv* out_conv)
     return TENGINE_OK;
 }
 
-int prepare(KernelContext& context)
+void pack_weights(const HalfConv& conv, const uint16_t* weights, uint16_t* packed)
 {
-    HalfConv conv = {};
-    TENGINE_RETURN_IF_ERROR(describe(*context.node, &conv));
-    context.scratch_size = find_tile_scratch(context, conv.tile_num(), conv.matrix_size());
-    TENGINE_RETURN_IF_ERROR(keep_problem(context, conv, conv.packed_bytes()));
-    auto* packed = reinterpret_cast<uint16_t*>(packed_weights<HalfConv>(context));
-    const uint16_t* weights = context.input(1)->f16;
     for (int64_t panel = 0; panel < conv.groups * conv.panels; ++panel)
         for (int64_t i = 0; i < conv.panel_size(); ++i) {
             const int64_t row = panel % conv.panels * kHalfRows + i % kHalfRows;
@@ -79,7 +74,21 @@ int prepare(KernelContext& context)
             *packed++ = row < conv.output_channels ? weights[channel * conv.depth + i / kHalfRows]
                                                    : uint16_t{0};
         }
-    return TENGINE_OK;
+}
+
+int prepare(KernelContext& context)
+{
+    HalfConv conv = {};
+    TENGINE_RETURN_IF_ERROR(describe(*context.node, &conv));
+    context.scratch_size = find_tile_scratch(context, conv.tile_num(), conv.matrix_size());
+    static const char kind = 0;
+    const int64_t sizes[] = {conv.groups, conv.output_channels, conv.depth, 0};
+    const uint16_t* weights = context.input(1)->f16;
+    const auto pack = [&](void* packed) {
+        pack_weights(conv, weights, static_cast<uint16_t*>(packed));
+    };
+    return keep_packed_problem(context, conv, &kind, context.input(1), nullptr, sizes,
+                               conv.packed_bytes(), pack);
 }
 
 // Positions begin..begin+columns-1 of the group's matrix, packed; `row` holds one row of it.

@@ -16,7 +16,7 @@
 
 #include "device/cpu/kernel/conv_problem.h"
 #include "device/cpu/kernel/im2col.h"
-#include "device/cpu/kernel/kept_problem.h"
+#include "device/cpu/kernel/packed_problem.h"
 #include "device/cpu/kernel/tile.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/grain.h"
@@ -91,19 +91,25 @@ class QuantizedConvKernel
         context.scratch_size = find_multiplier_bytes(context) +
                                find_tile_scratch(context, conv.tile_num(), conv.matrix_size());
         const auto packed_bytes = static_cast<uint64_t>(conv.panel_num() * panel_bytes(conv));
-        TENGINE_RETURN_IF_ERROR(keep_problem(context, conv, packed_bytes));
-        char* packed = packed_weights<QuantizedConv>(context);
         const tensor* weight = context.input(3);
-        return dispatch_type(ByteTypes{}, weight->data_type, [&](auto type) {
-            using W = typename decltype(type)::type;
-            pack_weights(conv, static_cast<const W*>(weight->data), context.input(5), packed);
-            return TENGINE_OK;
-        });
+        const tensor* zero_points = context.input(5);
+        static const char kind = 0;  // one for each Format
+        const int64_t sizes[] = {conv.groups, conv.output_channels, conv.depth, weight->data_type};
+        const auto pack = [&](void* packed) {
+            dispatch_type(ByteTypes{}, weight->data_type, [&](auto type) {
+                using W = typename decltype(type)::type;
+                pack_weights(conv, static_cast<const W*>(weight->data), zero_points,
+                             static_cast<char*>(packed));
+                return TENGINE_OK;
+            });
+        };
+        return keep_packed_problem(context, conv, &kind, weight, zero_points, sizes, packed_bytes,
+                                   pack);
     }
 
     static int run(KernelContext& context)
     {
-        const auto& conv = kept_problem<QuantizedConv>(context);
+        const auto& conv = packed_problem<QuantizedConv>(context);
         auto* multipliers = static_cast<ir_multiplier_t*>(context.scratch);
         TENGINE_RETURN_IF_ERROR(make_weight_multipliers(context, 1, 6, multipliers));
         const Quantization x(context, 1), y(context, 6);
@@ -171,7 +177,7 @@ class QuantizedConvKernel
         bool needed = false;
         if constexpr (Format::kHeaderBytes > 0)
             for (int64_t i = 0; i < conv.panel_num(); ++i)
-                needed |= Format::needs_column_sums(packed_weights<QuantizedConv>(context) +
+                needed |= Format::needs_column_sums(shared_weights<QuantizedConv>(context) +
                                                     i * panel_bytes(conv));
         return needed;
     }
@@ -223,7 +229,7 @@ class QuantizedConvKernel
         void finish_panel(const char* packed, const int32_t* column_sums, int64_t group,
                           int64_t panel, int64_t columns, uint8_t* output) const
         {
-            const char* weights = packed_weights<QuantizedConv>(context) +
+            const char* weights = shared_weights<QuantizedConv>(context) +
                                   (group * conv.panels + panel) * panel_bytes(conv);
             const int32_t* bias = context.input(8) ? context.input(8)->i32 : nullptr;
             int32_t sums[kRows * kMostPositions];

@@ -64,16 +64,21 @@ int Plan::allocate_arena(const subgraph& part)
     arena_bytes_ = plan.bytes;
     TENGINE_RETURN_IF_ERROR(
         check_ir_memory(part.graph, static_cast<int64_t>(arena_bytes_), "an arena of the CPU"));
-    arena_ = static_cast<char*>(alloc_memory(arena_bytes_));
+    // Not cleared: pages that no run has written to take neither time nor memory.
+    size_t bytes = 0;
+    if (checked_add(arena_bytes_, ALLOC_ALIGNMENT - 1, &bytes)) arena_ = alloc_raw_memory(bytes);
     if (!arena_)
         return tengine_error_set(TENGINE_ENOMEM, "part %d: no memory for an arena of %zu bytes",
                                  part.index, arena_bytes_);
+    char* begin =
+        reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(arena_) + ALLOC_ALIGNMENT - 1) &
+                                ~uintptr_t{ALLOC_ALIGNMENT - 1});
     for (const auto& [value, offset] : plan.entries) {
-        value->data = arena_ + offset;
+        value->data = begin + offset;
         planned_.push_back(value);
     }
     for (Step& step : steps_)
-        step.context.scratch = arena_ + plan.scratch_offset;
+        step.context.scratch = begin + plan.scratch_offset;
     return TENGINE_OK;
 }
 
@@ -82,7 +87,7 @@ size_t Plan::compiled_bytes() const
     size_t bytes = sizeof(*this) + sizeof(Step) * steps_.capacity() +
                    sizeof(int64_t) * times_.capacity() + sizeof(tensor*) * planned_.capacity();
     for (const Step& step : steps_)
-        bytes += step.context.state_bytes;
+        bytes += step.state_bytes();
     return bytes;
 }
 

@@ -54,7 +54,7 @@ class Plan : public Allocated
     Vector<int64_t> times_;    // one for each step with run_options.profile, else empty
     Vector<tensor*> planned_;  // tensors whose data lies in the arena
     GraphPool pool_;
-    char* arena_ = nullptr;
+    void* arena_ = nullptr;  // begins at its first multiple of ALLOC_ALIGNMENT
     size_t arena_bytes_ = 0;
 };
 

@@ -19,6 +19,12 @@ void Step::release_state()
     context.state = nullptr;
     context.free_state = nullptr;
     context.state_bytes = 0;
+    context.count_state = nullptr;
+}
+
+size_t Step::state_bytes() const
+{
+    return context.count_state ? context.count_state(context.state) : context.state_bytes;
 }
 
 bool allocates_outputs(const node& node)

@@ -27,6 +27,7 @@ struct Step
     Step& operator=(Step&&) = delete;
     ~Step() { release_state(); }
     void release_state();
+    size_t state_bytes() const;
 };
 
 // Whether there is anything to compute. Kernels walk over the dimensions that are not 0 and have

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// As kept_problem.h, for weights that are packed in the same way whatever the shapes of a
+// convolution: one pack serves all preparations of a graph.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+
+#include "base/alloc.h"
+#include "device/cpu/kernel_table.h"
+#include "graph/core.h"
+#include "graph/graph_pool.h"
+
+namespace tengine::cpu {
+
+template <class Problem>
+struct PackedProblem
+{
+    Problem problem;  // first: kept_problem() reads it too
+    graph_pool* shared;
+    void* pack;
+};
+
+// A constant with memory of its own is this part's alone, and another may come to lie there.
+inline bool is_shared_constant(const tensor* constant)
+{
+    return !constant || constant->free_host_mem == 0;
+}
+
+// For prepare(): keeps the problem and the pack of `weights` and `zero_points`, which may be null.
+// `kind` and `sizes` say what the layout depends on beside their values; pack(memory) makes it.
+// ENOMEM names the node.
+template <class Problem, class Pack>
+TENGINE_MUST_USE int keep_packed_problem(KernelContext& context, const Problem& problem,
+                                         const void* kind, const tensor* weights,
+                                         const tensor* zero_points, const int64_t (&sizes)[4],
+                                         uint64_t bytes, Pack pack)
+{
+    using Kept = PackedProblem<Problem>;
+    static_assert(std::is_trivially_destructible_v<Problem>);
+    ir_pack_key_t key = {};
+    key.kind = is_shared_constant(weights) && is_shared_constant(zero_points) ? kind : nullptr;
+    key.constants[0] = weights->data;
+    key.constants[1] = zero_points ? zero_points->data : nullptr;
+    std::copy_n(sizes, 4, key.sizes);
+    const auto fill = [](void* memory, void* argument) { (*static_cast<Pack*>(argument))(memory); };
+    graph_pool* shared = context.node->graph->core->pool;
+    void* state = alloc_memory(sizeof(Kept));
+    void* made = state ? hold_graph_pack(shared, &key, bytes, fill, &pack) : nullptr;
+    if (!made) {
+        free_memory(state);
+        return fail_node(context.node, TENGINE_ENOMEM, "no memory for its packed weights");
+    }
+    context.state = new (state) Kept{problem, shared, made};
+    context.free_state = [](void* memory) {
+        const auto* kept = static_cast<const Kept*>(memory);
+        release_graph_pack(kept->shared, kept->pack);
+        free_memory(memory);
+    };
+    context.count_state = [](const void* memory) {
+        const auto* kept = static_cast<const Kept*>(memory);
+        return sizeof(Kept) + get_graph_pack_share(kept->shared, kept->pack);
+    };
+    return TENGINE_OK;
+}
+
+template <class Problem>
+const Problem& packed_problem(const KernelContext& context)
+{
+    return static_cast<const PackedProblem<Problem>*>(context.state)->problem;
+}
+
+// The pack, aligned to ALLOC_ALIGNMENT.
+template <class Problem>
+const char* shared_weights(const KernelContext& context)
+{
+    return static_cast<const char*>(
+        static_cast<const PackedProblem<Problem>*>(context.state)->pack);
+}
+
+}  // namespace tengine::cpu
