@@ -22,6 +22,8 @@ typedef struct ir_tensor_core
     char* dim_names;  // what the model calls dimensions of an input, see set_ir_tensor_dim_names();
                       // NULL: nothing
     bool lent;        // source graph: a constant that the program may write to unseen
+    void* pack;       // execution graph: `data`, when preparations share it, see graph_pool.h;
+    struct graph_pool* pack_pool;  // and whose it is
 } ir_tensor_core_t;
 
 typedef struct ir_node_core

@@ -64,6 +64,9 @@ void forget_ir_tensor_type(struct tensor* tensor);
 // Gives the tensor these bytes without copying: `owned` says whether it frees them.
 void set_ir_tensor_data(struct tensor* tensor, void* data, bool owned);
 
+// The tensor's data is this pack, which it holds from here on.
+void set_ir_tensor_pack(struct tensor* tensor, struct graph_pool* shared, void* pack);
+
 // set_ir_graph_input_node() for a program, which feeds the tensors of an input node whatever the
 // node would compute itself. A node that was such an input before, and is not an InputOp, computes
 // again.

@@ -136,6 +136,31 @@ static pack_head_t* create_pack(struct graph_pool* shared, const ir_pack_key_t* 
     return head;
 }
 
+// NULL is allowed.
+static void* hold_pack(struct graph_pool* shared, pack_head_t* head)
+{
+    if (!head) return NULL;
+    ++head->holder_num;
+    ++shared->holder_num;
+    return memory_of(head);
+}
+
+void* find_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key)
+{
+    pthread_mutex_lock(&shared->mutex);
+    void* pack = hold_pack(shared, find_pack(shared, key));
+    pthread_mutex_unlock(&shared->mutex);
+    return pack;
+}
+
+void* add_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64_t bytes)
+{
+    pthread_mutex_lock(&shared->mutex);
+    void* pack = hold_pack(shared, create_pack(shared, key, bytes));
+    pthread_mutex_unlock(&shared->mutex);
+    return pack;
+}
+
 void* hold_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64_t bytes,
                       void (*fill)(void* pack, void* argument), void* argument)
 {
@@ -145,12 +170,9 @@ void* hold_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint6
         head = create_pack(shared, key, bytes);
         if (head) fill(memory_of(head), argument);
     }
-    if (head) {
-        ++head->holder_num;
-        ++shared->holder_num;
-    }
+    void* pack = hold_pack(shared, head);
     pthread_mutex_unlock(&shared->mutex);
-    return head ? memory_of(head) : NULL;
+    return pack;
 }
 
 static void remove_pack(struct graph_pool* shared, pack_head_t* head)

@@ -35,7 +35,7 @@ void leave_graph_pool(struct graph_pool* shared);
 typedef struct ir_pack_key
 {
     const void* kind;  // whose layout: an address of the kernel's own; NULL: not to be shared
-    const void* constants[2];  // their data, which stays where it is as long as the pack is held
+    const void* constants[4];  // their data, which stays where it is as long as the pack is held
     int64_t sizes[4];          // what else the layout depends on
 } ir_pack_key_t;
 
@@ -43,6 +43,10 @@ typedef struct ir_pack_key
 // which `fill` writes. To be released. NULL when there is no memory. Any thread.
 void* hold_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64_t bytes,
                       void (*fill)(void* pack, void* argument), void* argument);
+// The two steps of it, for what is found and made on one thread only. NULL: there is none; there is
+// no memory.
+void* find_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key);
+void* add_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64_t bytes);
 void release_graph_pack(struct graph_pool* shared, void* pack);
 // What one of its holders has to count of it, in bytes.
 size_t get_graph_pack_share(struct graph_pool* shared, const void* pack);

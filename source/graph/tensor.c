@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "graph/graph.h"
+#include "graph/graph_pool.h"
 
 // More than any address space of ours: sizes fit size_t, and sums and products with a few of them
 // int64_t.
@@ -101,6 +102,8 @@ out_of_memory:
 void release_ir_tensor_data(struct tensor* tensor)
 {
     if (tensor->free_host_mem) free_memory(tensor->data);
+    if (tensor->core->pack) release_graph_pack(tensor->core->pack_pool, tensor->core->pack);
+    tensor->core->pack = NULL;
     tensor->data = NULL;
     tensor->free_host_mem = 0;
     tensor->internal_allocated = 0;
@@ -111,6 +114,13 @@ void set_ir_tensor_data(struct tensor* tensor, void* data, bool owned)
     release_ir_tensor_data(tensor);
     tensor->data = data;
     tensor->free_host_mem = owned;
+}
+
+void set_ir_tensor_pack(struct tensor* tensor, struct graph_pool* shared, void* pack)
+{
+    set_ir_tensor_data(tensor, pack, false);
+    tensor->core->pack = pack;
+    tensor->core->pack_pool = shared;
 }
 
 static void release_quant_params(struct tensor* tensor)

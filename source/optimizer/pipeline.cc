@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <initializer_list>
 
 #include "base/containers.hpp"
 #include "base/guard.hpp"
 #include "base/log.h"
 #include "graph/graph.h"
+#include "graph/graph_pool.h"
 #include "graph/preparation.h"
 #include "operator/custom/op_node.h"
 #include "operator/operator.h"
@@ -112,19 +112,32 @@ int run_passes(graph& graph, const PassList& passes)
 // Says which passes there are when TG_DUMP names none of them.
 void check_dump_name();
 
-// A graph for a run or a file: a copy of `source` after all passes of the lists.
-int create(const graph& source, const ir_run_options_t& options,
-           std::initializer_list<PassList> lists, graph** out_graph)
+// The graph that the passes are to work on.
+int begin(const graph& source, const ir_run_options_t& options, GraphPointer* out_target)
+{
+    check_dump_name();
+    TENGINE_RETURN_IF_ERROR(copy_to_execution_graph(source, out_target));
+    (*out_target)->core->run_options = options;
+    return sort_ir_graph(out_target->get());
+}
+
+// A graph for a file: a copy of `source` after the passes.
+int create(const graph& source, const ir_run_options_t& options, const PassList& passes,
+           graph** out_graph)
 {
     GraphPointer target;
-    check_dump_name();
-    TENGINE_RETURN_IF_ERROR(copy_to_execution_graph(source, &target));
-    target->core->run_options = options;
-    TENGINE_RETURN_IF_ERROR(sort_ir_graph(target.get()));
-    for (const PassList& passes : lists)
-        TENGINE_RETURN_IF_ERROR(run_passes(*target, passes));
+    TENGINE_RETURN_IF_ERROR(begin(source, options, &target));
+    TENGINE_RETURN_IF_ERROR(run_passes(*target, passes));
     *out_graph = target.release();
     return TENGINE_OK;
+}
+
+// The model in floats for a run, which shares with others of the source what is made of constants.
+int create_float(const graph& source, const ir_run_options_t& options, GraphPointer* out_graph)
+{
+    TENGINE_RETURN_IF_ERROR(begin(source, options, out_graph));
+    join_graph_pool(out_graph->get(), &source);
+    return run_passes(**out_graph, kFloatPasses);
 }
 
 // A custom kernel may refuse its node once the shapes are known. The graph is then made again, with
@@ -135,9 +148,8 @@ int create_for_run(const graph& source, const ir_run_options_t& options, graph**
     accept_kernels(source);
     for (;;) {
         const int willing = count_willing_kernels(source);
-        graph* made = nullptr;
-        int status = create(source, options, {kFloatPasses}, &made);
-        GraphPointer target(made);
+        GraphPointer target;
+        int status = create_float(source, options, &target);
         if (count_willing_kernels(source) != willing) continue;
         if (status == TENGINE_OK) status = run_passes(*target, kDevicePasses);
         if (count_willing_kernels(source) != willing) continue;
@@ -271,8 +283,8 @@ int create_saved(const graph& source, bool tengine, graph** out_graph)
     options.precision = TENGINE_MODE_INT8;
     TENGINE_RETURN_IF_ERROR(resolve_custom_ops(&source, true));
     refuse_kernels(source);
-    return tengine ? create(source, options, {kTenginePasses}, out_graph)
-                   : create(source, options, {kOnnxPasses}, out_graph);
+    return tengine ? create(source, options, kTenginePasses, out_graph)
+                   : create(source, options, kOnnxPasses, out_graph);
 }
 
 int create_quantized(const graph& source, const tengine_quantization& how, graph** out_graph)
@@ -283,8 +295,8 @@ int create_quantized(const graph& source, const tengine_quantization& how, graph
     TENGINE_RETURN_IF_ERROR(resolve_custom_ops(&source, true));
     refuse_kernels(source);
     TENGINE_RETURN_IF_ERROR(has_operators_of_tengine(source)
-                                ? create(source, options, {kFloatPasses}, &made)
-                                : create(source, options, {kFloatOnnxPasses}, &made));
+                                ? create(source, options, kFloatPasses, &made)
+                                : create(source, options, kFloatOnnxPasses, &made));
     const GraphPointer base(made);
     return quantize_float_graph(*base, how, out_graph);
 }

@@ -2,7 +2,6 @@
 // From source graph to execution graph and back: states, and the order of steps. What they consist
 // of is in prepare.c (parts), exchange.c (inputs and outputs) and the schedulers.
 #include "graph/graph.h"
-#include "graph/graph_pool.h"
 #include "graph/option.h"
 #include "graph/preparation.h"
 #include "optimizer/optimizer.h"
@@ -42,7 +41,6 @@ static int make_execution(struct graph* source, const ir_terms_t* terms)
     begin_ir_preparation(source);
     int status = create_execution_graph(source, &terms->options, &source->core->execution);
     if (status == TENGINE_OK) {
-        join_graph_pool(source->core->execution, source);
         source->core->execution->core->spare = get_ir_spare(source);
         status = compile(source->core->execution, terms->scheduler);
         source->core->execution->core->spare = NULL;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constant folding of one node: it is run on the default device as a part of its own.
 #include "graph/graph.h"
+#include "graph/graph_pool.h"
 #include "graph/subgraph.h"
 #include "module/module.h"
+#include "operator/param.h"
 #include "optimizer/pass.h"
 
 namespace tengine {
@@ -52,18 +54,106 @@ int allocate_outputs(node& node)
     return TENGINE_OK;
 }
 
-}  // namespace
-
-int evaluate_node(node& node)
+int run_node(node& node)
 {
     graph& graph = *node.graph;
-    TENGINE_RETURN_IF_ERROR(allocate_outputs(node));
     const ir_run_options_t options = *graph.run_options;
     graph.core->run_options.num_thread = 1;  // a pool is not worth its start for one node
     SingleNodePart part(node, find_default_device());
     const int status = run_part(part.subgraph);
     graph.core->run_options = options;
-    TENGINE_RETURN_IF_ERROR(status);
+    return status;
+}
+
+// ---- results that preparations share ----
+
+constexpr size_t kFewestSharedBytes = 4096;  // below it is not worth it
+
+// FNV-1a.
+void mix(const void* data, size_t bytes, int64_t* hash)
+{
+    auto mixed = static_cast<uint64_t>(*hash);
+    for (size_t i = 0; i < bytes; ++i)
+        mixed = (mixed ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3u;
+    *hash = static_cast<int64_t>(mixed);
+}
+
+void mix_tensor(const struct tensor& tensor, int64_t* hash)
+{
+    mix(&tensor.data_type, sizeof tensor.data_type, hash);
+    mix(&tensor.dim_num, sizeof tensor.dim_num, hash);
+    mix(tensor.dims, sizeof *tensor.dims * tensor.dim_num, hash);
+}
+
+// False: there is a parameter that is no number.
+bool mix_params(const node& node, int64_t* hash)
+{
+    for (int i = 0; i < node.op.method->field_num; ++i) {
+        const op_field_t& field = node.op.method->fields[i];
+        const void* value = static_cast<const char*>(node.op.param_mem) + field.offset;
+        const bool is_number = field.kind == OP_FIELD_INT || field.kind == OP_FIELD_FLOAT;
+        if (!is_number && !is_default_param(&field, value)) return false;
+        if (is_number) mix(value, sizeof(int), hash);
+    }
+    return true;
+}
+
+// A constant of the model, which is in one place for all preparations.
+bool is_model_constant(const struct tensor& tensor)
+{
+    return tensor.core->source_index >= 0 && tensor.free_host_mem == 0 && !tensor.core->pack;
+}
+
+// Whether the result may be shared, and what it is then found by: it is large and made of constants
+// of the model alone.
+bool make_key(const node& node, ir_pack_key_t* out_key)
+{
+    const struct tensor* output = get_ir_node_output(&node, 0);
+    if (node.output_num != 1 || !output || node.input_num > 4 || node.core->custom_kernel ||
+        !is_ir_tensor_shape_known(output) || get_ir_tensor_bytes(output) < kFewestSharedBytes)
+        return false;
+    ir_pack_key_t key = {};
+    key.kind = node.op.method;
+    key.sizes[0] = node.op.version;
+    mix_tensor(*output, &key.sizes[1]);
+    if (!mix_params(node, &key.sizes[2])) return false;
+    for (int i = 0; i < node.input_num; ++i) {
+        const struct tensor* input = get_ir_node_input(&node, i);
+        if (!input) continue;
+        if (!is_model_constant(*input)) return false;
+        key.constants[i] = input->data;
+        mix_tensor(*input, &key.sizes[3]);
+    }
+    *out_key = key;
+    return true;
+}
+
+int evaluate_shared(node& node, const ir_pack_key_t& key)
+{
+    struct tensor& output = *get_ir_node_output(&node, 0);
+    graph_pool* shared = node.graph->core->pool;
+    void* pack = find_graph_pack(shared, &key);
+    const bool is_known = pack != nullptr;
+    if (!is_known) pack = add_graph_pack(shared, &key, get_ir_tensor_bytes(&output));
+    if (!pack) return tengine_error_set(TENGINE_ENOMEM, "no memory for constant '%s'", output.name);
+    set_ir_tensor_pack(&output, shared, pack);
+    return is_known ? TENGINE_OK : run_node(node);
+}
+
+int evaluate_alone(node& node)
+{
+    TENGINE_RETURN_IF_ERROR(allocate_outputs(node));
+    return run_node(node);
+}
+
+}  // namespace
+
+int evaluate_node(node& node)
+{
+    graph& graph = *node.graph;
+    ir_pack_key_t key;
+    TENGINE_RETURN_IF_ERROR(make_key(node, &key) ? evaluate_shared(node, key)
+                                                 : evaluate_alone(node));
     for (int i = 0; i < node.output_num; ++i)
         if (struct tensor* tensor = get_ir_node_output(&node, i))
             tensor->tensor_type = TENSOR_TYPE_CONST;
