@@ -64,6 +64,9 @@ void forget_ir_tensor_type(struct tensor* tensor);
 // Gives the tensor these bytes without copying: `owned` says whether it frees them.
 void set_ir_tensor_data(struct tensor* tensor, void* data, bool owned);
 
+// A constant of the model in an execution graph, which is in one place for all preparations.
+bool is_ir_model_constant(const struct tensor* tensor);
+
 // The tensor's data is this pack, which it holds from here on.
 void set_ir_tensor_pack(struct tensor* tensor, struct graph_pool* shared, void* pack);
 

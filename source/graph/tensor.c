@@ -116,6 +116,12 @@ void set_ir_tensor_data(struct tensor* tensor, void* data, bool owned)
     tensor->free_host_mem = owned;
 }
 
+bool is_ir_model_constant(const struct tensor* tensor)
+{
+    return tensor->tensor_type == TENSOR_TYPE_CONST && tensor->core->source_index >= 0 &&
+           tensor->free_host_mem == 0 && !tensor->core->pack;
+}
+
 void set_ir_tensor_pack(struct tensor* tensor, struct graph_pool* shared, void* pack)
 {
     set_ir_tensor_data(tensor, pack, false);

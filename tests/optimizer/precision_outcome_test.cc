@@ -82,8 +82,9 @@ TEST(PrecisionOutcome, ScalesThatFitNoNodeAreCounted)
                     "2 are kept in float)"));
     net.calibrate("a", 0.01f, 0);
     net.option("precision.keep_float", "op:Add");
-    EXPECT_TRUE(has(log_of(net, kInt8), "it has scales (2)"));
-    EXPECT_TRUE(has(log_of(net, kInt8), "(1 of 2 are kept in float)"));
+    const std::string log = log_of(net, kInt8);
+    EXPECT_TRUE(has(log, "it has scales (2)"));
+    EXPECT_TRUE(has(log, "(1 of 2 are kept in float)"));
 }
 
 TEST(PrecisionOutcome, KeepingAllNodesIsNamedAsTheCause)

@@ -266,6 +266,7 @@ TEST_F(SplitFaultTest, CannotCompileMoreThanOneNode)
 
 TEST_F(SplitFaultTest, CannotCompileMoreThanAHandfulOfManyNodes)
 {
+    set("run.shape_cache", "0");
     a_.script.operators = "Max,Neg";
     a_.script.max_nodes = 5;
     build(add_mesh);

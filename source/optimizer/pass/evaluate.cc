@@ -98,12 +98,6 @@ bool mix_params(const node& node, int64_t* hash)
     return true;
 }
 
-// A constant of the model, which is in one place for all preparations.
-bool is_model_constant(const struct tensor& tensor)
-{
-    return tensor.core->source_index >= 0 && tensor.free_host_mem == 0 && !tensor.core->pack;
-}
-
 // Whether the result may be shared, and what it is then found by: it is large and made of constants
 // of the model alone.
 bool make_key(const node& node, ir_pack_key_t* out_key)
@@ -120,7 +114,7 @@ bool make_key(const node& node, ir_pack_key_t* out_key)
     for (int i = 0; i < node.input_num; ++i) {
         const struct tensor* input = get_ir_node_input(&node, i);
         if (!input) continue;
-        if (!is_model_constant(*input)) return false;
+        if (!is_ir_model_constant(input)) return false;
         key.constants[i] = input->data;
         mix_tensor(*input, &key.sizes[3]);
     }

@@ -95,15 +95,26 @@ tensor* Converter::find_copy(const tensor& value) const
     return known == model_copies_.end() ? nullptr : known->second;
 }
 
+// Of a constant of the model all preparations share the copy.
 tensor* Converter::narrow_constant(const tensor& value)
 {
     if (tensor* known = find_copy(value)) return known;
-    Vector<uint16_t> halves(static_cast<size_t>(value.elem_num));
-    const auto convert = data_type_ == TENGINE_DT_FP16 ? fp32_to_fp16 : fp32_to_bf16;
-    for (size_t i = 0; i < halves.size(); ++i)
-        halves[i] = convert(value.f32[i]);
-    tensor* made = rewriter_.add_constant(name_of(value), data_type_,
-                                          {value.dims, value.dims + value.dim_num}, halves.data());
+    static const char kind = 0;
+    ir_pack_key_t key = {};
+    key.kind = is_ir_model_constant(&value) ? &kind : nullptr;
+    key.constants[0] = value.data;
+    key.sizes[0] = data_type_;
+    key.sizes[1] = value.elem_num;
+    const auto fill = [&](void* memory) {
+        const auto convert = data_type_ == TENGINE_DT_FP16 ? fp32_to_fp16 : fp32_to_bf16;
+        for (int64_t i = 0; i < value.elem_num; ++i)
+            static_cast<uint16_t*>(memory)[i] = convert(value.f32[i]);
+    };
+    using Fill = decltype(fill);
+    const auto call = [](void* memory, void* argument) { (*static_cast<Fill*>(argument))(memory); };
+    tensor* made = rewriter_.add_shared_constant(
+        name_of(value), data_type_, {value.dims, value.dims + value.dim_num}, key, call,
+        const_cast<void*>(static_cast<const void*>(&fill)));
     if (made) made->core->source_index = value.core->source_index;
     return made;
 }

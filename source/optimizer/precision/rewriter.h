@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/containers.hpp"
+#include "graph/graph_pool.h"
 #include "optimizer/placement/candidates.h"
 
 namespace tengine {
@@ -47,6 +48,10 @@ class Rewriter
     tensor* add_tensor(const String& name, int data_type);
     tensor* add_constant(const String& name, int data_type, const Vector<int>& dims,
                          const void* bytes);
+    // One that preparations share (graph/graph_pool.h): fill(memory, argument) writes it.
+    tensor* add_shared_constant(const String& name, int data_type, const Vector<int>& dims,
+                                const ir_pack_key_t& key, void (*fill)(void*, void*),
+                                void* argument);
 
     // Null when an input is null or the operator does not take them. Types and shapes of the
     // outputs are inferred.
