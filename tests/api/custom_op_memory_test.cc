@@ -25,6 +25,31 @@ TEST_F(CustomOpTest, ANewShapeIsPreparedAgain)
     EXPECT_EQ(shift_op.count("prepare"), 4);
 }
 
+// Several runs are under way, each with tensors of its own.
+TEST_F(CustomOpTest, RunsMayOverlap)
+{
+    const context_t context = create_context("pipeline", 0);
+    ASSERT_EQ(tengine_context_set_option(context, "scheduler", "pipeline"), 0);
+    ASSERT_TRUE(register_shift_op(&shift_op, context));
+    const graph_t graph = load({}, context);
+    const tensor_t x = get_graph_input_tensor(graph, 0, 0);
+    ASSERT_TRUE(write_floats(x, {0, 0, 0, 0}));
+    ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    ASSERT_EQ(run_graph(graph, 0), 0) << get_tengine_error();
+    for (int i = 1; i < 20; ++i) {
+        const float value = static_cast<float>(i);
+        ASSERT_TRUE(write_floats(x, {value, value, value, value}));
+        ASSERT_EQ(run_graph(graph, 0), 0) << get_tengine_error();
+        ASSERT_EQ(wait_graph(graph, 0), 1) << get_tengine_error();
+        EXPECT_EQ(result(graph), (std::vector<float>(4, value - 0.5f)));
+    }
+    ASSERT_EQ(wait_graph(graph, 0), 1);
+    EXPECT_EQ(result(graph), (std::vector<float>(4, 19.5f)));
+    EXPECT_EQ(shift_op.count("invoke"), 20);
+    destroy_graph(graph);
+    destroy_context(context);
+}
+
 TEST_F(CustomOpTest, OutputsLikeAnInputNeedNoPrepare)
 {
     tengine_op_t* op = tengine_op_create("com.example", "Shift", 1, 5);

@@ -36,10 +36,10 @@ TEST_F(CustomOpTest, OperatorsThatAreNotRegisteredAreNamed)
 {
     graph_t graph = load();
     EXPECT_EQ(prerun_graph(graph), -1);
-    EXPECT_EQ(last_error(),
-              "operator 'com.example.Shift' of node 'shift' is not known here; register a custom "
-              "operator with tengine_op_register, or give the node a kernel with "
-              "set_custom_kernel");
+    EXPECT_EQ(
+        last_error(),
+        "operator 'com.example.Shift' of node 'shift' is unknown: register a custom operator with "
+        "tengine_op_register, or set a kernel with set_custom_kernel");
     // It is looked up again in each preparation until there is one.
     ASSERT_TRUE(register_shift_op(&shift_op));
     EXPECT_TRUE(prepare_and_run(graph, {1, 2, 3, 4})) << get_tengine_error();

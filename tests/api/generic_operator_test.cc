@@ -33,8 +33,8 @@ TEST_F(GenericOperatorTest, AnUnknownOperatorNeedsAKernel)
     EXPECT_EQ(get_tengine_errno(), TENGINE_EOPERATOR);
     EXPECT_EQ(
         last_error(),
-        "operator 'com.example.Mix' of node 'mix' is not known here; register a custom operator "
-        "with tengine_op_register, or give the node a kernel with set_custom_kernel");
+        "operator 'com.example.Mix' of node 'mix' is unknown: register a custom operator with "
+        "tengine_op_register, or set a kernel with set_custom_kernel");
     const node_t mix = get_graph_node(net, "mix");
     ASSERT_EQ(set_custom_kernel(mix, "CPU", &kernel.ops), 0);
     EXPECT_EQ(prerun_graph(net), -1);

@@ -43,9 +43,8 @@ static const op_field_t custom_fields[] = {
 static int infer_generic(struct node* node)
 {
     return tengine_error_set(TENGINE_EOPERATOR,
-                             "operator '%s' of node '%s' is not known here; register a custom "
-                             "operator with tengine_op_register, or give the node a kernel with "
-                             "set_custom_kernel",
+                             "operator '%s' of node '%s' is unknown: register a custom operator "
+                             "with tengine_op_register, or set a kernel with set_custom_kernel",
                              get_source_op(node), node->name);
 }
 

@@ -191,7 +191,8 @@ String node_text(const node& node)
     const ir_custom_kernel_t* kernel = node.core->custom_kernel;
     const char* op = kernel ? get_source_op(kernel->node) : get_ir_node_op(&node);
     const String text = String(op) + " '" + node.name + "'";
-    return kernel ? text + " (custom kernel '" + get_kernel_name(kernel) + "')" : text;
+    if (!kernel) return text;
+    return text + " (" + kernel->table->kind + " '" + get_kernel_name(kernel) + "')";
 }
 
 // "A, part 1", "A, part 1 (group 2)".
