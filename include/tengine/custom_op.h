@@ -96,8 +96,8 @@ TENGINE_API int tengine_op_set_outputs_like(tengine_op_t* op, int input);
 // Graphs of `context`, or with NULL all graphs of the process, have the operator from then on:
 // create_graph loads models that name it, and prerun_graph uses it, also in place of an operator of
 // the library with this domain, name and version. A context's own come before those of the process.
-// Nodes whose version is not known, such as those of tmfiles, take the newest. The library keeps
-// the operator; it may be registered in several places.
+// Nodes of unknown version, such as those of files of Tengine Lite, take the newest. The library
+// keeps the operator; it may be registered in several places.
 
 // Fails with TENGINE_EHANDLE (context), TENGINE_EINVAL (there is no invoke, or neither prepare nor
 // tengine_op_set_outputs_like), TENGINE_EEXIST (the same place has an operator of this domain and

@@ -153,14 +153,24 @@ static inline void tengine_tflite_free(void* user_data, void* state)
     tengine_tflite_free_node(node);
 }
 
+// Reuses an array of the right size, so that runs allocate nothing. NULL when out of memory.
+static inline TfLiteIntArray* tengine_tflite_resize_array(TfLiteIntArray* array, int size)
+{
+    if (array && array->size == size) return array;
+    TfLiteIntArrayFree(array);
+    return TfLiteIntArrayCreate(size);
+}
+
 static inline int tengine_tflite_take_tensor(tengine_op_context_t* context, int output,
                                              const tengine_op_tensor_t* from,
                                              TfLiteOpaqueTensor* to)
 {
-    const int rank = tengine_op_tensor_rank(from);
+    const int rank = from ? tengine_op_tensor_rank(from) : -1;
     const bool is_dynamic = to->allocation_type == kTfLiteDynamic;
-    TfLiteIntArrayFree(to->dims);
+    TfLiteIntArray* dims = rank < 0 ? NULL : tengine_tflite_resize_array(to->dims, rank);
+    if (rank < 0) TfLiteIntArrayFree(to->dims);
     memset(to, 0, sizeof *to);
+    to->dims = dims;
     to->tensor = from;
     to->output = output;
     to->temporary = -1;
@@ -169,11 +179,10 @@ static inline int tengine_tflite_take_tensor(tengine_op_context_t* context, int 
                           : is_dynamic                        ? kTfLiteDynamic
                                                               : kTfLiteArenaRw;
     to->data = (void*)tengine_op_tensor_data(from);
-    if (!from || rank < 0) return 0;
-    to->dims = TfLiteIntArrayCreate(rank);
-    if (!to->dims) return tengine_op_report(context, TENGINE_ENOMEM, "no memory for a shape");
+    if (rank >= 0 && !dims)
+        return tengine_op_report(context, TENGINE_ENOMEM, "no memory for a shape");
     for (int i = 0; i < rank; ++i)
-        to->dims->data[i] = tengine_op_tensor_dim(from, i);
+        dims->data[i] = tengine_op_tensor_dim(from, i);
     return 0;
 }
 
