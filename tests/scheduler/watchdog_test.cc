@@ -105,6 +105,7 @@ TEST_F(WatchdogTest, ACompilationInTimeIsAsAlways)
     ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
     EXPECT_EQ(session_.execution()->node_list[0]->device, device_.get());
     expect_right_results(3);
+    ASSERT_EQ(session_.postrun(), TENGINE_OK);
     device_.fail_pre_run = 1;
     ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
     EXPECT_EQ(session_.execution()->node_list[0]->device, find_default_device());

@@ -24,7 +24,8 @@ Names in_first_only(const Names& first, const Names& second)
 TEST(Exports, AreWhatThePublicHeadersDeclare)
 {
     const Symbols symbols = symbols_of("-D", {TENGINE_SHARED_LIBRARY});
-    const std::set<std::string> declared = public_functions();
+    std::set<std::string> declared = public_functions();
+    declared.erase("tengine_plugin");  // what the macro TENGINE_PLUGIN defines in a plug-in
     EXPECT_GT(declared.size(), 200u);
     EXPECT_EQ(in_first_only(symbols.defined, declared), Names()) << "exported, not declared";
     EXPECT_EQ(in_first_only(declared, symbols.defined), Names()) << "declared, not exported";
