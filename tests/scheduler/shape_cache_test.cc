@@ -3,6 +3,7 @@
 #include "scheduler/shape_cache.h"
 
 #include <gtest/gtest.h>
+#include <random>
 
 #include "graph/graph.h"
 #include "scheduler/fixture.h"
@@ -240,6 +241,26 @@ TEST_F(ShapeCacheTest, RunsAreUnderWayInBetween)
         EXPECT_FLOAT_EQ(session_.read("y")[0], three_steps_of(0.5f));
     }
     EXPECT_EQ(count_compilations(), 3);
+}
+
+// Whatever fails in between, and whatever is kept: results are right.
+TEST_F(ShapeCacheTest, RandomShapesAndFailures)
+{
+    std::mt19937 random(7);
+    for (const char* scheduler : {"sync", "pipeline"}) {
+        session_.set("scheduler", scheduler);
+        for (const char* kept : {"0", "1", "3"}) {
+            session_.set("run.shape_cache", kept);
+            for (int i = 0; i < 60; ++i) {
+                device_.fail_pre_run = random() % 6 == 0;
+                prepare(1 + static_cast<int>(random() % 5));
+                device_.fail_run = random() % 6 == 0;
+                expect_right_results(session_.at("x")->dims[0]);
+                device_.fail_run = 0;
+            }
+        }
+    }
+    EXPECT_EQ(session_.postrun(), TENGINE_OK);
 }
 
 TEST(ShapeCache, ShapesThatOnlyTheRunCanTellAreForgotten)
