@@ -9,6 +9,7 @@
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
 #include "graph/option.h"
+#include "operator/custom/op.h"
 #include "scheduler/exchange.h"
 #include "scheduler/failure.h"
 #include "scheduler/prepare.h"
@@ -88,6 +89,7 @@ int read_ir_terms(const struct graph* source, const ir_run_options_t* options,
         .context = context,
         .context_revision = !context ? 0 : context->revision,
         .graph_revision = source->core->revision,
+        .custom_op_revision = get_custom_op_revision(),
         .constants = hash_lent_constants(source),
         .process = getpid(),
     };
@@ -108,7 +110,8 @@ static bool are_same_terms(const ir_terms_t* a, const ir_terms_t* b)
 {
     return are_same_options(&a->options, &b->options) && a->scheduler == b->scheduler &&
            a->context == b->context && a->context_revision == b->context_revision &&
-           a->graph_revision == b->graph_revision && a->constants == b->constants &&
+           a->graph_revision == b->graph_revision &&
+           a->custom_op_revision == b->custom_op_revision && a->constants == b->constants &&
            a->process == b->process;
 }
 

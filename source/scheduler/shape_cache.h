@@ -19,6 +19,7 @@ typedef struct terms
     const struct context* context;
     uint64_t context_revision;
     uint64_t graph_revision;
+    uint64_t custom_op_revision;
     uint64_t constants;  // a hash of those that the program may write to unseen
     pid_t process;       // whose threads it runs on
 } ir_terms_t;

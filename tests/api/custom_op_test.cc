@@ -95,6 +95,17 @@ TEST_F(CustomOpTest, BuiltInOperatorsAreOverriddenByVersion)
     EXPECT_TRUE(shift_op.calls.empty());
 }
 
+// Also one that is prepared for these shapes already.
+TEST_F(CustomOpTest, AnOverrideCountsFromTheNextPreparation)
+{
+    const graph_t graph = load({"", "Tanh", 13, {4}, false});
+    ASSERT_TRUE(prepare_and_run(graph, {0, 0, 0, 0}));
+    EXPECT_EQ(result(graph), (std::vector<float>{0, 0, 0, 0}));
+    ASSERT_TRUE(register_shift_op(&shift_op, nullptr, "", "Tanh", 1, 13));
+    ASSERT_TRUE(prepare_and_run(graph, {0, 0, 0, 0})) << get_tengine_error();
+    EXPECT_EQ(result(graph), (std::vector<float>{0.5, 0.5, 0.5, 0.5}));
+}
+
 TEST_F(CustomOpTest, AContextComesBeforeTheProcess)
 {
     ShiftOp own;

@@ -13,6 +13,7 @@ static struct
 {
     pthread_mutex_t mutex;
     struct vector* ops;  // of tengine_op_t*, those of the process
+    uint64_t revision;
 } registry = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 // ---- life ----
@@ -174,6 +175,7 @@ int register_custom_op(struct context* context, tengine_op_t* op, const char* fu
 {
     pthread_mutex_lock(&registry.mutex);
     const int status = enter_op(context ? &context->custom_ops : &registry.ops, op, function);
+    if (status == TENGINE_OK) ++registry.revision;
     pthread_mutex_unlock(&registry.mutex);
     return status;
 }
@@ -198,9 +200,18 @@ int unregister_custom_op(struct context* context, tengine_op_t* op, const char* 
 {
     pthread_mutex_lock(&registry.mutex);
     const int status = take_out(context ? context->custom_ops : registry.ops, op, function);
+    if (status == TENGINE_OK) ++registry.revision;
     pthread_mutex_unlock(&registry.mutex);
     if (status == TENGINE_OK) drop_custom_op(op);
     return status;
+}
+
+uint64_t get_custom_op_revision(void)
+{
+    pthread_mutex_lock(&registry.mutex);
+    const uint64_t revision = registry.revision;
+    pthread_mutex_unlock(&registry.mutex);
+    return revision;
 }
 
 tengine_op_t* find_custom_op_via_index(int index)

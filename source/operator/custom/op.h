@@ -42,6 +42,10 @@ void drop_custom_op(tengine_op_t* op);
 int register_custom_op(struct context* context, tengine_op_t* op, const char* function);
 int unregister_custom_op(struct context* context, tengine_op_t* op, const char* function);
 
+// Counts the changes of all lists: a graph that was prepared before one may resolve its operators
+// otherwise now.
+uint64_t get_custom_op_revision(void);
+
 // Those of the process, in the order of registration; NULL when there are not that many.
 tengine_op_t* find_custom_op_via_index(int index);
 // Whether a node is computed by it.
