@@ -20,6 +20,7 @@ allowed='source/base/alloc.c free
 source/base/alloc.c malloc
 source/base/alloc.c posix_memalign
 source/base/dynamic_library.c dlopen
+source/base/folder.c opendir
 source/base/thread_pool.c pthread_create
 source/scheduler/pipeline.c pthread_create
 source/scheduler/watchdog.c pthread_create'
