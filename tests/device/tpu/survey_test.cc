@@ -10,6 +10,7 @@
 
 #include "device/tpu/device_run.h"
 #include "device/tpu/machine/config.h"
+#include "module/module.h"
 #include "tengine/device.h"
 
 namespace tengine::tpu {
@@ -34,6 +35,7 @@ class TpuSurvey : public testing::Test
   protected:
     TpuSurvey()
     {
+        init_modules();
         file_of_machine = testing::TempDir() + "tpu_survey_" + std::to_string(getpid()) + ".json";
         write(R"({"base": "edge"})");
         judge = allocator().inspect;
