@@ -36,6 +36,35 @@ out_of_memory:
     return NULL;
 }
 
+static int copy_key_values(struct vector** to, const struct vector* from)
+{
+    for (int i = 0; i < get_vector_num(from); ++i) {
+        const ir_key_value_t* entry = get_vector_data(from, i);
+        TENGINE_RETURN_IF_ERROR(set_ir_key_value(to, entry->key, entry->value));
+    }
+    return TENGINE_OK;
+}
+
+static int fill_copy(ir_context_t* to, const ir_context_t* from)
+{
+    for (int i = 0; i < get_vector_num(from->devices); ++i) {
+        const ir_context_device_t* entry = get_vector_data(from->devices, i);
+        TENGINE_RETURN_IF_ERROR(
+            add_ir_context_device(to, entry->device, entry->options, entry->option_size));
+        ir_context_device_t* copy = find_ir_context_device(to, entry->device);
+        TENGINE_RETURN_IF_ERROR(copy_key_values(&copy->key_values, entry->key_values));
+    }
+    return copy_key_values(&to->key_values, from->key_values);
+}
+
+ir_context_t* copy_ir_context(const ir_context_t* context)
+{
+    ir_context_t* copy = create_ir_context(context->name);
+    if (!copy || fill_copy(copy, context) == TENGINE_OK) return copy;
+    destroy_ir_context(copy);
+    return NULL;
+}
+
 void destroy_ir_context(ir_context_t* context)
 {
     if (!context) return;

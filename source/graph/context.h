@@ -36,6 +36,8 @@ typedef struct context
 
 // `name` may be NULL. NULL when out of memory.
 ir_context_t* create_ir_context(const char* name);
+// One with the same devices and options, but without custom operators. NULL when out of memory.
+ir_context_t* copy_ir_context(const ir_context_t* context);
 void destroy_ir_context(ir_context_t* context);
 
 // Appends a device. EEXIST when it is in the list already.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduler/compiled.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "graph/context.h"
@@ -21,17 +19,10 @@ int fail_ir_compiled(const ir_compiled_t* compiled, const char* entry, int statu
     return fail_ir_entry(subgraph->device, entry, compiled->part_index, subgraph->node_num, status);
 }
 
-static const ir_context_device_t* find_entry(const struct graph* graph, const struct device* device)
+static void* find_options(const struct graph* graph, const struct device* device)
 {
     const ir_context_t* context = graph->attribute->context;
-    return context ? find_ir_context_device(context, device) : NULL;
-}
-
-static void* find_options(const ir_compiled_t* compiled)
-{
-    const struct subgraph* subgraph = compiled->subgraph;
-    if (compiled->isolated) return compiled->options;
-    const ir_context_device_t* entry = find_entry(subgraph->graph, subgraph->device);
+    const ir_context_device_t* entry = context ? find_ir_context_device(context, device) : NULL;
     return entry ? entry->options : NULL;
 }
 
@@ -44,7 +35,7 @@ static int enter_device(ir_compiled_t* compiled)
     tengine_error_clear();
     int status = allocator->allocate ? allocator->allocate(device, subgraph) : 0;
     if (status != 0) return fail_ir_compiled(compiled, "allocate", status);
-    status = device->interface->pre_run(device, subgraph, find_options(compiled));
+    status = device->interface->pre_run(device, subgraph, find_options(subgraph->graph, device));
     compiled->entered = status == 0;
     if (status == 0) return TENGINE_OK;
     status = fail_ir_compiled(compiled, "pre_run", status);
@@ -118,21 +109,20 @@ static int allocate_borders(struct graph* graph, const int32_t* tensors, int num
     return TENGINE_OK;
 }
 
-static int copy_options(ir_compiled_t* compiled, const ir_context_device_t* entry)
+static int copy_context(struct graph* graph)
 {
-    if (!entry || !entry->options) return TENGINE_OK;
-    compiled->options = alloc_memory(entry->option_size);
-    if (!compiled->options)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for the options of '%s'",
-                                 entry->device->name);
-    memcpy(compiled->options, entry->options, entry->option_size);
+    struct attribute* attribute = graph->attribute;
+    if (!attribute->context) return TENGINE_OK;
+    struct context* copy = copy_ir_context(attribute->context);
+    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "no memory for the options of a part");
+    attribute->context = copy;
+    attribute->private_context = 1;
     return TENGINE_OK;
 }
 
-static int isolate(ir_compiled_t* compiled)
+static int isolate(struct subgraph* subgraph)
 {
-    struct subgraph* subgraph = compiled->subgraph;
-    TENGINE_RETURN_IF_ERROR(copy_options(compiled, find_entry(subgraph->graph, subgraph->device)));
+    TENGINE_RETURN_IF_ERROR(copy_context(subgraph->graph));
     TENGINE_RETURN_IF_ERROR(
         allocate_borders(subgraph->graph, subgraph->input_tensor_list, subgraph->input_num));
     return allocate_borders(subgraph->graph, subgraph->output_tensor_list, subgraph->output_num);
@@ -144,7 +134,7 @@ static int fill(ir_compiled_t* compiled, const struct subgraph* part, struct dev
     compiled->part_index = part->index;
     compiled->isolated = isolated;
     TENGINE_RETURN_IF_ERROR(detach_ir_subgraph(part, device, isolated, &compiled->subgraph));
-    if (isolated) TENGINE_RETURN_IF_ERROR(isolate(compiled));
+    if (isolated) TENGINE_RETURN_IF_ERROR(isolate(compiled->subgraph));
     if (!part->graph->run_options->profile) return TENGINE_OK;
     compiled->node_ns = alloc_memory(sizeof *compiled->node_ns * (size_t)part->node_num);
     return compiled->node_ns ? TENGINE_OK
@@ -164,7 +154,6 @@ static bool give_spare(ir_compiled_t* compiled, const struct subgraph* part)
 static void discard(ir_compiled_t* compiled)
 {
     if (compiled->subgraph) destroy_ir_graph(compiled->subgraph->graph);
-    free_memory(compiled->options);
     free_memory(compiled->node_ns);
     free_memory(compiled);
 }
@@ -182,9 +171,8 @@ int compile_ir_part(const struct subgraph* part, struct device* device, bool iso
     if (status < 0) {
         const bool hung = *out_blame == IR_BLAME_HANG;
         if (!hung) discard(compiled);
-        return has_spare && !hung
-                   ? compile_ir_part(part, device, isolated, out_compiled, out_blame)
-                   : status;
+        return has_spare && !hung ? compile_ir_part(part, device, isolated, out_compiled, out_blame)
+                                  : status;
     }
     status = check_borders(compiled, part);
     if (status < 0) {
@@ -264,7 +252,6 @@ int count_ir_compiled(const ir_compiled_t* compiled, struct vector* out_counters
 
 void orphan_ir_compiled(ir_compiled_t* compiled)
 {
-    compiled->subgraph->graph->attribute->context = NULL;
     compiled->subgraph->graph->core->whole = NULL;
 }
 

@@ -15,7 +15,6 @@ typedef struct compiled
     int part_index;             // in the execution graph, for sentences
     bool isolated;              // see compile_ir_part()
     bool entered;               // pre_run has succeeded
-    void* options;              // isolated: a copy of the device's option struct, or NULL
     int64_t begin_ns;           // of the run under way
     int64_t run_ns;             // time of the last run
     int64_t* node_ns;           // the same of each node, -1 where it is not known; NULL: no profile
@@ -30,8 +29,8 @@ typedef enum ir_blame
 } ir_blame_t;
 
 // Lets `device` compile a part, in the time of option prerun.watchdog_ms. `isolated`: the graph has
-// its own copies of constants and memory of its own at the borders, so that a call that never
-// returns touches nothing else; it has them too when the time of pre_run is limited.
+// its own copies of constants and options and memory of its own at the borders, so that a call that
+// never returns touches nothing else; it has them too when the time of pre_run is limited.
 int compile_ir_part(const struct subgraph* part, struct device* device, bool isolated,
                     ir_compiled_t** out_compiled, ir_blame_t* out_blame);
 
@@ -51,12 +50,12 @@ int count_ir_compiled(const ir_compiled_t* compiled, struct vector* out_counters
 // Like fail_ir_entry() for an entry of the device that compiled it.
 int fail_ir_compiled(const ir_compiled_t* compiled, const char* entry, int status);
 
-// For one whose call was given up: the context and the execution graph may be gone before it
-// returns.
+// Before the end of one whose call was given up: the execution graph may be gone by then.
 void orphan_ir_compiled(ir_compiled_t* compiled);
 
-// post_run, if pre_run has succeeded, then frees everything whatever it returns but, where `out_device_graph` is not NULL,
-// what the device can take up again: that comes out there, else NULL. NULL is allowed.
+// post_run, if pre_run has succeeded, then frees everything whatever it returns but, where
+// `out_device_graph` is not NULL, what the device can take up again: that comes out there, else
+// NULL. NULL is allowed.
 int end_ir_compiled(ir_compiled_t* compiled, void** out_device_graph);
 
 // post_run, if pre_run has succeeded, then frees everything whatever it returns. NULL is allowed.

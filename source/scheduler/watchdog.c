@@ -67,6 +67,7 @@ static void* serve(void* argument)
     const bool abandoned = watch->state == WATCH_ABANDONED;
     pthread_mutex_unlock(&watch->mutex);
     if (abandoned) {
+        orphan_ir_compiled(watch->compiled);
         close_ir_compiled(watch->compiled);
         free_watch(watch);
         atomic_fetch_sub(&hung_calls, 1);
@@ -143,7 +144,6 @@ int call_ir_watch(ir_watch_t* watch, bool* out_hung)
         atomic_fetch_add(&hung_calls, 1);
         watch->state = WATCH_ABANDONED;
         pthread_detach(watch->thread);
-        orphan_ir_compiled(watch->compiled);
         cancel_ir_compiled(watch->compiled);
         // From here on the thread may free the watch.
         pthread_mutex_unlock(&watch->mutex);

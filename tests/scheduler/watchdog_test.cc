@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/graph.h"
+#include "graph/option.h"
 #include "operator/affinity.h"
 #include "scheduler/fixture.h"
 
@@ -161,31 +162,35 @@ TEST_F(WatchdogTest, WhereNothingMayFallBackEveryRunSaysWhatHung)
     EXPECT_EQ(wait_hung_calls(10000), 0);
 }
 
-// A post_run that counts the contexts it finds; the entry gets no state of its own.
+// A post_run that counts how often it finds the options of the preparation; the entry gets no state
+// of its own.
 int (*scripted_post_run)(device*, subgraph*);
-std::atomic_int contexts_found;
+std::atomic_int options_found;
 
-int count_contexts(device* device, subgraph* part)
+int count_options(device* device, subgraph* part)
 {
-    if (part->graph->attribute->context) ++contexts_found;
+    const context* context = part->graph->attribute->context;
+    if (get_ir_context_number(context, "run.watchdog_ms") == 500) ++options_found;
     return scripted_post_run(device, part);
 }
 
-TEST_F(WatchdogTest, TheEndOfALateCallFindsNoContextAnyMore)
+// It has a copy, since the context may be gone.
+TEST_F(WatchdogTest, TheEndOfALateCallFindsTheOptionsAsTheyWere)
 {
     const LogCapture log;
     scripted_post_run = device_.get()->interface->post_run;
-    device_.get()->interface->post_run = count_contexts;
-    contexts_found = 0;
+    device_.get()->interface->post_run = count_options;
+    options_found = 0;
     expect_hangs();
     device_.script.hang_ms = -1;
     ASSERT_EQ(session_.prerun(), TENGINE_OK);
     expect_right_results(0);
     ASSERT_EQ(session_.postrun(), TENGINE_OK);
+    session_.set("run.watchdog_ms", "60000");
     device_.release_hangs();
     EXPECT_EQ(wait_hung_calls(10000), 0);
     EXPECT_EQ(device_.post_runs, 2);
-    EXPECT_EQ(contexts_found, 0);
+    EXPECT_EQ(options_found, 2);
 }
 
 TEST_F(WatchdogTest, AFailureOnTheOtherThreadKeepsItsSentence)
