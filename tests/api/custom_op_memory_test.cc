@@ -109,7 +109,7 @@ TEST_F(CustomOpTest, SizesMayDependOnData)
 // An operator behind one whose size depends on data is prepared in the run.
 TEST_F(CustomOpTest, InputsMayHaveSizesThatDependOnData)
 {
-    ShiftOp relu;
+    ShiftOp& relu = add_op();
     shift_op.prepare = mark_dynamic;
     shift_op.invoke = keep_positive;
     relu.prepare = [](void*, tengine_op_context_t* context) {

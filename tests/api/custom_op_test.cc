@@ -56,7 +56,7 @@ TEST_F(CustomOpTest, UnknownOperatorsOfKnownDomainsLoadWhenRegistered)
     EXPECT_EQ(load_op_model({"", "Shift", 13}), nullptr);
     EXPECT_NE(last_error().find("Shift (opset 13: 'shift'); a custom operator can be registered"),
               std::string::npos);
-    ShiftOp microsoft;
+    ShiftOp& microsoft = add_op();
     ASSERT_TRUE(register_shift_op(&shift_op, nullptr, "ai.onnx", "Shift", 13, 28));
     ASSERT_TRUE(register_shift_op(&microsoft, nullptr, "com.microsoft"));
     EXPECT_TRUE(prepare_and_run(load({"", "Shift", 13}), {1, 2, 3, 4})) << get_tengine_error();
@@ -68,7 +68,7 @@ TEST_F(CustomOpTest, UnknownOperatorsOfKnownDomainsLoadWhenRegistered)
 
 TEST_F(CustomOpTest, TheRangeOfVersionsDecides)
 {
-    ShiftOp newer;
+    ShiftOp& newer = add_op();
     ASSERT_TRUE(register_shift_op(&shift_op, nullptr, "com.example", "Shift", 1, 2));
     ASSERT_TRUE(register_shift_op(&newer, nullptr, "com.example", "Shift", 4, 5));
     EXPECT_FALSE(prepare_and_run(load(), {1, 2, 3, 4}));  // version 3
@@ -87,7 +87,7 @@ TEST_F(CustomOpTest, BuiltInOperatorsAreOverriddenByVersion)
     graph_t graph = load(relu);
     ASSERT_TRUE(prepare_and_run(graph, {0, 0, 0, 0}));
     EXPECT_EQ(result(graph), (std::vector<float>{0, 0, 0, 0}));
-    ShiftOp fitting;
+    ShiftOp& fitting = add_op();
     ASSERT_TRUE(register_shift_op(&fitting, nullptr, "", "Tanh", 1, 13));
     graph = load(relu);
     ASSERT_TRUE(prepare_and_run(graph, {0, 0, 0, 0})) << get_tengine_error();
@@ -108,7 +108,7 @@ TEST_F(CustomOpTest, AnOverrideCountsFromTheNextPreparation)
 
 TEST_F(CustomOpTest, AContextComesBeforeTheProcess)
 {
-    ShiftOp own;
+    ShiftOp& own = add_op();
     const context_t context = create_context("mine", 0);
     ASSERT_TRUE(register_shift_op(&shift_op));
     ASSERT_TRUE(register_shift_op(&own, context));
@@ -166,7 +166,7 @@ TEST_F(CustomOpTest, ARegisteredOperatorStaysAsItIs)
     EXPECT_TRUE(failed_with(TENGINE_ESTATE));
     EXPECT_EQ(tengine_op_set_outputs_like(op, 0), -1);
     EXPECT_TRUE(failed_with(TENGINE_ESTATE));
-    ShiftOp other;
+    ShiftOp& other = add_op();
     EXPECT_FALSE(register_shift_op(&other, nullptr, "com.example", "Shift", 5, 7));
     EXPECT_TRUE(failed_with(TENGINE_EEXIST));
     EXPECT_EQ(other.releases, 1);

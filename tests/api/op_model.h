@@ -2,6 +2,7 @@
 // Models and operators for the tests of custom operators.
 #pragma once
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -81,7 +82,13 @@ class CustomOpTest : public ApiTest
         return sentence;
     }
 
+    // Another one that outlives the graphs which release_tengine destroys.
+    ShiftOp& add_op() { return more_ops_.emplace_back(); }
+
     ShiftOp shift_op;
+
+  private:
+    std::deque<ShiftOp> more_ops_;
 };
 
 }  // namespace tengine
