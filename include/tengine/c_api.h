@@ -295,8 +295,8 @@ TENGINE_API int set_graph_device(graph_t graph, const char* dev_name);
 // For each node the last call that matches it counts. A node that none of these devices takes still
 // runs on the CPU, and the report says so; nodes that name the CPU do not count as fallback. A part
 // with a node that names its device is not moved elsewhere for its cost.
-// Fails with TENGINE_EINVAL (NULL or empty, no group), TENGINE_ENOENT (no node of the graph matches; no such
-// device).
+// Fails with TENGINE_EINVAL (NULL or empty, no group), TENGINE_ENOENT (no node of the graph
+// matches; no such device).
 TENGINE_API int tengine_graph_set_affinity(graph_t graph, const char* nodes, const char* devices);
 
 // Prints nodes and tensors as log lines of LOG_INFO; call set_log_level(LOG_INFO) to see them.

@@ -69,8 +69,8 @@ class Candidates : public Allocated
 // After a device's entry failed: the sentence it recorded, or else its status.
 String describe_failure(int status);
 
-// Whether the user's affinity (ir_affinity_t) names the node's device, whether it excludes it, and the
-// group that it names there; 0: none.
+// Whether the user's affinity (ir_affinity_t) names the node's device, whether it excludes it, and
+// the group that it names there; 0: none.
 bool is_pinned(const node& node);
 bool is_misplaced(const node& node);
 int get_affinity_group(const node& node);
