@@ -57,7 +57,7 @@ TEST_F(ExecutionTest, RunsPartsInOrder)
     feed(data_);
     ASSERT_EQ(prerun_ir_graph(source(), &kOptions), TENGINE_OK) << tengine_error_message();
     EXPECT_EQ(source()->status, GRAPH_STAT_READY);
-    EXPECT_EQ(*static_cast<const int*>(device_.last_options), 42);
+    EXPECT_EQ(*static_cast<const int*>(device_.last_options.load()), 42);
     for (int i = 0; i < 3; ++i)
         ASSERT_EQ(run_ir_graph(source(), 1), TENGINE_OK);
     EXPECT_EQ(device_.pre_runs, 2);

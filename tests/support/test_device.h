@@ -4,6 +4,7 @@
 // support/devices/scripted_device.h; here it has the comforts of C++.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
@@ -32,7 +33,7 @@ class TestDevice
     std::function<void(subgraph*)> on_pre_run;
     std::function<int(subgraph*)> on_run, on_async_run;
     std::function<int(subgraph*, int try_wait)> on_async_wait;
-    const void* last_options = nullptr;
+    std::atomic<const void*> last_options{nullptr};
 
     // The optional entries estimate (script.estimate_*), survey, async_run with async_wait, cancel,
     // which ends the hangs, and the optimizer's.

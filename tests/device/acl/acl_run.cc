@@ -145,7 +145,7 @@ int64_t AclRun::redone()
 {
     int64_t number = 0;
     for (int i = 0; i < get_vector_num(execution()->subgraph_list); ++i)
-        number += get_ir_graph_subgraph(execution(), i)->redo_num;
+        number += get_ir_graph_subgraph(execution(), i)->core->redo_num;
     return number;
 }
 

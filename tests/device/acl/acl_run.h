@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/context.h"
+#include "graph/core.h"
 #include "support/ir_builder.h"
 #include "support/placement.h"
 #include "tengine/compat/tengine/acl_device.h"
@@ -48,7 +49,7 @@ class AclRun
     std::vector<float> output(const std::string& name);
     std::vector<float> outputs();
     graph* source() { return builder_->get(); }
-    const graph* execution() { return source()->execution; }
+    const graph* execution() { return source()->core->execution; }
     // Nodes that the device runs.
     int nodes_on(const std::string& device) { return test::count_nodes_on(*execution(), device); }
     // "name: reason" of every refusal of ACL, a line for each.

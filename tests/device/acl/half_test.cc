@@ -63,9 +63,9 @@ TEST(AclHalf, MovementIsAclsAndArithmeticSaysWhyNot)
         const node* computing = test::find_node(ours.execution(), name);
         ASSERT_NE(computing, nullptr) << name;
         if (std::string(computing->device->name) == "ACL") continue;
-        ASSERT_EQ(computing->refusal_num, 1) << name;
-        EXPECT_TRUE(std::regex_match(computing->refusal_list[0].verdict.message, sentence))
-            << computing->refusal_list[0].verdict.message;
+        ASSERT_EQ(computing->core->refusal_num, 1) << name;
+        EXPECT_TRUE(std::regex_match(computing->core->refusal_list[0].verdict.message, sentence))
+            << computing->core->refusal_list[0].verdict.message;
     }
     // Sums of 72 products in fp16.
     const std::vector<float> got = ours.output("y"), wanted = reference.output("y");
