@@ -328,8 +328,10 @@ static int give_op(struct node* node, tengine_op_t* op)
 {
     tengine_op_context_t* context = alloc_memory(sizeof *context);
     if (!context) {
+        const int status =
+            fail_node(node, TENGINE_ENOMEM, "no memory for custom operator '%s'", op->full_name);
         release_custom_op(op);
-        return fail_node(node, TENGINE_ENOMEM, "no memory for custom operator '%s'", op->full_name);
+        return status;
     }
     context->kernel = (ir_custom_kernel_t){.table = &op_node_table, .node = node};
     context->op = op;
