@@ -193,23 +193,20 @@ static int find_plugin(const char* name)
     return -1;
 }
 
-// The sentence about a failure in the plug-in's library or its code.
-static int fail_plugin(const char* function, const char* name)
+// Puts what failed in front of the sentence that has been recorded.
+static int fail_again(const char* function, const char* before, const char* subject,
+                      const char* after)
 {
     char cause[512];
     const int code = tengine_error_code();
     snprintf(cause, sizeof cause, "%s", tengine_error_message());
-    return tengine_error_set(code, "%s: plug-in '%s': %s", function, name, cause);
+    return tengine_error_set(code, "%s: %s%s%s%s", function, before, subject, after, cause);
 }
 
-// The same before the plug-in's name is known; the loader's sentences have the file already.
-static int fail_file(const char* function, const char* file)
+// A failure in the plug-in's library or its code.
+static int fail_plugin(const char* function, const char* name)
 {
-    char cause[512];
-    const int code = tengine_error_code();
-    snprintf(cause, sizeof cause, "%s", tengine_error_message());
-    return tengine_error_set(code, "%s: %s%s%s", function, file ? file : "", file ? ": " : "",
-                             cause);
+    return fail_again(function, "plug-in '", name, "': ");
 }
 
 static int call_plugin(const plugin_t* plugin, const char* function, const char* entry_name,
@@ -310,9 +307,10 @@ static int load_library(plugin_t* plugin, const char* name, const char* file, co
 {
     const tengine_plugin_t* entry;
     int (*init)(void);
-    if (open_dynamic_library(file, &plugin->library) < 0) return fail_file(function, NULL);
+    if (open_dynamic_library(file, &plugin->library) < 0) return fail_again(function, "", "", "");
     const int status = read_entry(plugin, &entry);
-    if (status < 0 && !(status == TENGINE_ENOENT && name)) return fail_file(function, file);
+    if (status < 0 && !(status == TENGINE_ENOENT && name))
+        return fail_again(function, "", file, ": ");
     if (!name) name = entry->name;
     TENGINE_RETURN_IF_ERROR(check_new_name(name, function));
     if (!describe_plugin(plugin, name, file, entry))
