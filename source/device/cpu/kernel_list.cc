@@ -70,9 +70,8 @@ int KernelList::fill()
 
 const Vector<const Kernel*>& KernelList::of_operator(int type) const
 {
-    static const Vector<const Kernel*> none;
     const auto found = by_type_.find(type);
-    return found == by_type_.end() ? none : found->second;
+    return found == by_type_.end() ? none_ : found->second;
 }
 
 const Kernel* KernelList::pick(const node& node) const

@@ -23,6 +23,8 @@ class KernelList : public Allocated
 
   private:
     UnorderedMap<int, Vector<const Kernel*>> by_type_;
+    // A member: what is made at first use would take its place at exit() from the heap then.
+    Vector<const Kernel*> none_;
 };
 
 }  // namespace tengine::cpu
