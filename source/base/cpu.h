@@ -27,6 +27,7 @@ extern "C" {
     X(CPU_FEATURE_AVX_VNNI, 12, "avx_vnni")       \
     X(CPU_FEATURE_AMX_INT8, 13, "amx_int8")       \
     X(CPU_FEATURE_AMX_BF16, 14, "amx_bf16")       \
+    X(CPU_FEATURE_SHA, 15, "sha")                 \
     X(CPU_FEATURE_NEON, 16, "neon")               \
     X(CPU_FEATURE_ARM_FP16, 17, "fp16")           \
     X(CPU_FEATURE_ARM_DOTPROD, 18, "asimddp")     \
@@ -35,7 +36,8 @@ extern "C" {
     X(CPU_FEATURE_SVE, 21, "sve")                 \
     X(CPU_FEATURE_SVE2, 22, "sve2")               \
     X(CPU_FEATURE_ARM_FHM, 23, "asimdfhm")        \
-    X(CPU_FEATURE_RISCV_VECTOR, 24, "v")
+    X(CPU_FEATURE_RISCV_VECTOR, 24, "v")          \
+    X(CPU_FEATURE_ARM_SHA2, 25, "sha2")
 
 enum cpu_feature
 {

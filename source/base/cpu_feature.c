@@ -75,6 +75,7 @@ static const x86_feature_t x86_features[] = {
     {CPU_FEATURE_AVX512_BF16, LEAF7_1_A, 5, STATE_AVX512},
     {CPU_FEATURE_AVX512_FP16, LEAF7_D, 23, STATE_AVX512},
     {CPU_FEATURE_AVX_VNNI, LEAF7_1_A, 4, STATE_AVX},
+    {CPU_FEATURE_SHA, LEAF7_B, 29, 0},
     {CPU_FEATURE_AMX_INT8, LEAF7_D, 25, STATE_AMX},
     {CPU_FEATURE_AMX_BF16, LEAF7_D, 22, STATE_AMX},
 };
@@ -112,6 +113,7 @@ typedef struct hwcap_feature
 static const hwcap_feature_t hwcap_features[] = {
 #if defined(__aarch64__)
     {CPU_FEATURE_NEON, AT_HWCAP, 1},          // ASIMD
+    {CPU_FEATURE_ARM_SHA2, AT_HWCAP, 6},      // SHA2
     {CPU_FEATURE_ARM_FP16, AT_HWCAP, 10},     // ASIMDHP
     {CPU_FEATURE_ARM_DOTPROD, AT_HWCAP, 20},  // ASIMDDP
     {CPU_FEATURE_SVE, AT_HWCAP, 22},          // SVE

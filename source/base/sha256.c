@@ -4,8 +4,10 @@
 
 #include <string.h>
 
+#include "base/sha256_instructions.h"
+
 // The first 32 bits of the fractional parts of the cube roots of the first 64 primes (§4.2.2).
-static const uint32_t round_constants[64] = {
+const uint32_t sha256_round_constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -37,15 +39,15 @@ static void expand_message(const uint8_t* block, uint32_t w[64])
     }
 }
 
-static void add_block(sha256_t* hash, const uint8_t* block)
+static void add_block(uint32_t state[8], const uint8_t* block)
 {
     uint32_t w[64];
     expand_message(block, w);
-    uint32_t a = hash->state[0], b = hash->state[1], c = hash->state[2], d = hash->state[3];
-    uint32_t e = hash->state[4], f = hash->state[5], g = hash->state[6], h = hash->state[7];
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
     for (int t = 0; t < 64; ++t) {
         const uint32_t sum1 = rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25);
-        const uint32_t t1 = h + sum1 + ((e & f) ^ (~e & g)) + round_constants[t] + w[t];
+        const uint32_t t1 = h + sum1 + ((e & f) ^ (~e & g)) + sha256_round_constants[t] + w[t];
         const uint32_t sum0 = rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22);
         const uint32_t t2 = sum0 + ((a & b) ^ (a & c) ^ (b & c));
         h = g;
@@ -59,7 +61,19 @@ static void add_block(sha256_t* hash, const uint8_t* block)
     }
     const uint32_t worked[8] = {a, b, c, d, e, f, g, h};
     for (int i = 0; i < 8; ++i)
-        hash->state[i] += worked[i];
+        state[i] += worked[i];
+}
+
+static void add_blocks_in_c(uint32_t state[8], const uint8_t* bytes, size_t block_num)
+{
+    for (size_t i = 0; i < block_num; ++i)
+        add_block(state, bytes + i * SHA256_BLOCK_BYTES);
+}
+
+static void add_blocks(sha256_t* hash, const uint8_t* bytes, size_t block_num)
+{
+    const add_sha256_blocks_t fast = find_sha256_instructions();
+    (fast ? fast : add_blocks_in_c)(hash->state, bytes, block_num);
 }
 
 void start_sha256(sha256_t* hash)
@@ -81,11 +95,11 @@ void update_sha256(sha256_t* hash, const void* data, size_t size)
         bytes += taken;
         size -= taken;
         if (taken < room) return;
-        add_block(hash, hash->pending);
+        add_blocks(hash, hash->pending, 1);
     }
-    for (; size >= SHA256_BLOCK_BYTES; size -= SHA256_BLOCK_BYTES, bytes += SHA256_BLOCK_BYTES)
-        add_block(hash, bytes);
-    memcpy(hash->pending, bytes, size);
+    add_blocks(hash, bytes, size / SHA256_BLOCK_BYTES);
+    const size_t rest = size % SHA256_BLOCK_BYTES;
+    memcpy(hash->pending, bytes + (size - rest), rest);
 }
 
 // A one bit, zeroes, and the number of bits in 64 bits fill the last block (§5.1.1).

@@ -149,6 +149,7 @@ TEST(Cpu, FeaturesAgreeWithTheKernel)
         {CPU_FEATURE_AVX_VNNI, "avx_vnni"},
         {CPU_FEATURE_AMX_INT8, "amx_int8"},
         {CPU_FEATURE_AMX_BF16, "amx_bf16"},
+        {CPU_FEATURE_SHA, "sha_ni"},
     };
     for (const auto& [feature, flag] : names) {
         EXPECT_EQ(flags.count(flag) != 0, (features & feature) != 0) << flag;

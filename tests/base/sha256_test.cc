@@ -7,6 +7,9 @@
 #include <gtest/gtest.h>
 #include <string>
 
+#include "base/cpu.h"
+#include "base/sha256_instructions.h"
+
 namespace tengine {
 namespace {
 
@@ -30,7 +33,24 @@ std::string hex_of(const Digest& digest)
     return text;
 }
 
-TEST(Sha256, PublishedMessages)
+// With the processor's instructions, where it has them, and without.
+class Sha256 : public testing::TestWithParam<bool>
+{
+  protected:
+    void SetUp() override
+    {
+        const uint64_t none = 0;
+        if (!GetParam()) force_cpu_features(&none);
+        if (GetParam() && !find_sha256_instructions())
+            GTEST_SKIP() << "this processor, or the compiler, has no instructions for SHA-256";
+    }
+    void TearDown() override { force_cpu_features(nullptr); }
+};
+
+INSTANTIATE_TEST_SUITE_P(Instructions, Sha256, testing::Bool(),
+                         [](const auto& test) { return test.param ? "WithInstructions" : "InC"; });
+
+TEST_P(Sha256, PublishedMessages)
 {
     const struct
     {
@@ -52,7 +72,7 @@ TEST(Sha256, PublishedMessages)
         EXPECT_EQ(hex_of(digest_of(item.message.data(), item.message.size())), item.digest);
 }
 
-TEST(Sha256, PiecesGiveTheSame)
+TEST_P(Sha256, PiecesGiveTheSame)
 {
     std::string message;
     for (int i = 0; i < 300; ++i)
