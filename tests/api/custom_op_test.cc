@@ -417,7 +417,8 @@ TEST_F(CustomOpTest, ModelsAreSavedWithTheirOperators)
 
 TEST_F(CustomOpTest, CustomKernelsOfNodesComeFirst)
 {
-    custom_kernel_ops ops = {};
+    static custom_kernel_ops ops;  // the graph has it until TearDown()
+    ops = {};
     ops.kernel_name = "mine";
     ops.infer_shape = [](custom_kernel_ops*, const int* inputs[], int, int* outputs[], int, int) {
         outputs[0][0] = inputs[0][0];
