@@ -23,7 +23,7 @@ struct scheduler;
 
 // Another major version is refused at registration. A minor version adds to the end of tables.
 #define IR_ABI_MAJOR 1
-#define IR_ABI_MINOR 0
+#define IR_ABI_MINOR 1
 
 // What a device was compiled against: the version, and the bytes of the tables that it fills.
 typedef struct ir_abi
@@ -138,6 +138,15 @@ typedef struct ir_part_memory
     int64_t arena;     // tensors inside the part, and scratch
 } ir_part_memory_t;
 
+// Takes the bytes of a compiled part (interface.save).
+typedef struct ir_sink ir_sink_t;
+
+// Appends bytes. TENGINE_ENOMEM, which save() returns in turn.
+TENGINE_API int write_ir_sink(struct ir_sink* sink, const void* bytes, size_t size);
+
+// Bytes of the text of interface.compatibility, with its NUL.
+#define IR_COMPATIBILITY_SIZE 512
+
 typedef struct interface
 {
     // Once, at registration. A failure is reported with the device's name and stops init_tengine.
@@ -171,10 +180,17 @@ typedef struct interface
     int (*release_graph)(struct device* device, void* device_graph);
     // Once, at unregistration.
     int (*release_device)(struct device* device);
-    // (optional) The compiled subgraph to bytes and back. `out_data` is allocated with
-    // alloc_memory() and owned by the caller. Not called in this version.
-    int (*save)(struct device* device, struct subgraph* subgraph, void** out_data,
-                size_t* out_size);
+    // (optional) What pre_run made of a part, as bytes that load() makes the same of in any
+    // process: written with write_ir_sink(). They may depend on nothing but the part, the device's
+    // options by key, and what compatibility() says. Called behind pre_run, where the user keeps
+    // compiled parts (option cache.dir). A failure is logged, and the part is used without being
+    // kept.
+    int (*save)(struct device* device, struct subgraph* subgraph, struct ir_sink* sink);
+    // (optional) In the place of pre_run, without a device_graph: takes up `size` bytes that save()
+    // has written for this part. They have been found unaltered since then, but may have been made
+    // by anyone who can write to where they are kept. They are aligned to 4096 bytes, read only,
+    // and stay until release_graph has been called for the device_graph, or without that until
+    // post_run. A failure is logged, and pre_run is called.
     int (*load)(struct device* device, struct subgraph* subgraph, const void* data, size_t size);
     // (optional) One line on what the device runs on and chose there ("AVX3; OpenBLAS SkylakeX"),
     // for reports. Lives as long as the device.
@@ -201,6 +217,12 @@ typedef struct interface
     // (optional) The options that check_option() knows, for lists of them: the one at `index`, from
     // 0 on; NULL after the last. It lives as long as the device.
     const ir_device_option_t* (*option)(struct device* device, int index);
+    // (optional, ABI 1.1) What saved parts depend on beside the part and the device's options by
+    // key: version of its compiler and of the bytes, model of the chip, contents of files that
+    // options name, and what it reads in its option struct. Texts that differ make parts differ.
+    // `part` is one of the execution graph; `text`, "" before, has IR_COMPATIBILITY_SIZE bytes.
+    // NULL: on nothing. A failure is logged, and the part is neither loaded nor saved.
+    int (*compatibility)(struct device* device, const struct subgraph* part, char* text);
 } ir_interface_t;
 
 typedef struct allocator

@@ -110,8 +110,8 @@ static int create_unfinished(const target_t* target, char out_path[PATH_MAX + 64
         uint64_t number;
         // Kernels before Linux 3.17 have none: then the name can be guessed, but is still new.
         if (getentropy(&number, sizeof number) != 0) number = get_time_ns() ^ (uintptr_t)&number;
-        snprintf(out_path, PATH_MAX + 64, "%.*stengine-%016llx.unfinished", target->folder_length,
-                 target->path, (unsigned long long)number);
+        snprintf(out_path, PATH_MAX + 64, "%.*s" UNFINISHED_BEGINNING "%016llx" UNFINISHED_ENDING,
+                 target->folder_length, target->path, (unsigned long long)number);
         const int descriptor =
             open(out_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, target->mode);
         if (descriptor >= 0 || errno != EEXIST) return descriptor;

@@ -102,6 +102,21 @@ void update_sha256(sha256_t* hash, const void* data, size_t size)
     memcpy(hash->pending, bytes + (size - rest), rest);
 }
 
+void update_sha256_number(sha256_t* hash, int64_t number)
+{
+    uint8_t bytes[8];
+    for (int i = 0; i < 8; ++i)
+        bytes[i] = (uint8_t)((uint64_t)number >> (8 * i));
+    update_sha256(hash, bytes, sizeof bytes);
+}
+
+void update_sha256_text(sha256_t* hash, const char* text)
+{
+    const size_t length = text ? strlen(text) : 0;
+    update_sha256_number(hash, text ? (int64_t)length : -1);
+    update_sha256(hash, text, length);
+}
+
 // A one bit, zeroes, and the number of bits in 64 bits fill the last block (§5.1.1).
 void finish_sha256(sha256_t* hash, uint8_t out_digest[SHA256_BYTES])
 {

@@ -25,6 +25,10 @@ typedef struct sha256
 // Start, any number of updates, one finish; then it may be started again.
 void start_sha256(sha256_t* hash);
 void update_sha256(sha256_t* hash, const void* data, size_t size);
+// The same for a number, and for a text or NULL with its length: what follows is never taken for
+// it.
+void update_sha256_number(sha256_t* hash, int64_t number);
+void update_sha256_text(sha256_t* hash, const char* text);
 void finish_sha256(sha256_t* hash, uint8_t out_digest[SHA256_BYTES]);
 
 // The three at once.

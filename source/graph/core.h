@@ -14,6 +14,14 @@ struct graph_pool;
 struct ir_refusal;
 struct serializer;
 
+// Of the values of a constant.
+typedef struct ir_digest
+{
+    bool found;
+    uint64_t revision;  // of the graph, when it was found
+    uint8_t bytes[32];  // SHA-256
+} ir_digest_t;
+
 typedef struct ir_tensor_core
 {
     int32_t source_index;      // execution graph: the source graph's tensor it stands for, or -1
@@ -24,6 +32,7 @@ typedef struct ir_tensor_core
     bool lent;        // source graph: a constant that the program may write to unseen
     void* pack;       // execution graph: `data`, when preparations share it, see graph_pool.h;
     struct graph_pool* pack_pool;  // and whose it is
+    ir_digest_t* digest;           // source graph: of a constant, or NULL
 } ir_tensor_core_t;
 
 typedef struct ir_node_core

@@ -87,6 +87,17 @@ static const ir_option_t option_table[] = {
      .highest = 1 << 24,
      .help = "MiB of constants that prerun_graph may compute from those of the model; the rest is "
              "computed in every run; 0: 64 plus 16 times the model's constants"},
+    {.key = "cache.dir",
+     .initial = "",
+     .choices = "",
+     .help = "folder where prerun_graph keeps what devices have compiled, and finds it again; "
+             "empty: that of the environment variable TENGINE_CACHE_DIR, if it is set"},
+    {.key = "cache.limit_mb",
+     .initial = "1024",
+     .lowest = 0,
+     .highest = 1 << 24,
+     .help = "MiB that this folder may hold; what was not used for longest is removed; 0: no "
+             "limit"},
     {.key = "prerun.watchdog_ms",
      .initial = "0",
      .lowest = 0,

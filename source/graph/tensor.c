@@ -147,6 +147,7 @@ void destroy_ir_tensor(struct graph* graph, struct tensor* tensor)
     free_memory(tensor->core->consumer_input);
     free_memory(tensor->subgraph_list);
     free_memory(tensor->core->dim_names);
+    free_memory(tensor->core->digest);
     free_memory(tensor->name);
     graph->tensor_list[tensor->index] = NULL;
     free_memory(tensor);

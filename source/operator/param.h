@@ -3,6 +3,7 @@
 // name with validation, copying, freeing, printing.
 #pragma once
 
+#include "base/sha256.h"
 #include "base/text.h"
 #include "operator/operator.h"
 
@@ -19,6 +20,9 @@ int copy_op_param(ir_op_t* target, const ir_op_t* origin);
 // Whether both are the same operator, of the same opset, with the same parameters. Operators with
 // parameters of a node's own (added_field.h) are never the same.
 bool has_same_op_param(const ir_op_t* a, const ir_op_t* b);
+
+// Adds an operator, its opset and all its parameters to a hash.
+void digest_op(sha256_t* hash, const ir_op_t* op);
 
 // Bytes of the tensors among a node's parameters.
 size_t get_node_tensor_bytes(const struct node* node);

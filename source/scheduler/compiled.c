@@ -26,7 +26,18 @@ static void* find_options(const struct graph* graph, const struct device* device
     return entry ? entry->options : NULL;
 }
 
-// The device's side: memory of the borders if it has its own idea of it, then the compilation.
+static int compile(ir_compiled_t* compiled)
+{
+    struct subgraph* subgraph = compiled->subgraph;
+    struct device* device = subgraph->device;
+    const int status =
+        device->interface->pre_run(device, subgraph, find_options(subgraph->graph, device));
+    if (status == 0) save_ir_stored_part(subgraph, compiled->part_index, &compiled->stored);
+    return status;
+}
+
+// The device's side: memory of the borders if it has its own idea of it, then what it has compiled
+// earlier, or the compilation.
 static int enter_device(ir_compiled_t* compiled)
 {
     struct subgraph* subgraph = compiled->subgraph;
@@ -35,7 +46,8 @@ static int enter_device(ir_compiled_t* compiled)
     tengine_error_clear();
     int status = allocator->allocate ? allocator->allocate(device, subgraph) : 0;
     if (status != 0) return fail_ir_compiled(compiled, "allocate", status);
-    status = device->interface->pre_run(device, subgraph, find_options(subgraph->graph, device));
+    const bool loaded = load_ir_stored_part(subgraph, compiled->part_index, &compiled->stored);
+    status = loaded ? 0 : compile(compiled);
     compiled->entered = status == 0;
     if (status == 0) return TENGINE_OK;
     status = fail_ir_compiled(compiled, "pre_run", status);
@@ -146,6 +158,7 @@ static int fill(ir_compiled_t* compiled, const struct subgraph* part, struct dev
 static bool give_spare(ir_compiled_t* compiled, const struct subgraph* part)
 {
     struct subgraph* subgraph = compiled->subgraph;
+    if (compiled->stored.kept.bytes) return false;
     subgraph->device_graph = take_ir_spare_part(part, subgraph->device);
     return subgraph->device_graph != NULL;
 }
@@ -154,6 +167,7 @@ static bool give_spare(ir_compiled_t* compiled, const struct subgraph* part)
 static void discard(ir_compiled_t* compiled)
 {
     if (compiled->subgraph) destroy_ir_graph(compiled->subgraph->graph);
+    release_ir_stored_part(&compiled->stored);
     free_memory(compiled->node_ns);
     free_memory(compiled);
 }
@@ -166,6 +180,7 @@ int compile_ir_part(const struct subgraph* part, struct device* device, bool iso
     ir_compiled_t* compiled = alloc_memory(sizeof *compiled);
     if (!compiled) return tengine_error_set(TENGINE_ENOMEM, "no memory for a compiled part");
     int status = fill(compiled, part, device, isolated || timeout_ms > 0);
+    if (status == TENGINE_OK) find_ir_stored_part(part, device, &compiled->stored);
     const bool has_spare = status == TENGINE_OK && give_spare(compiled, part);
     if (status == TENGINE_OK) status = enter_in_time(compiled, timeout_ms, out_blame);
     if (status < 0) {
@@ -182,6 +197,7 @@ int compile_ir_part(const struct subgraph* part, struct device* device, bool iso
         *out_blame = IR_BLAME_DEVICE;
         return raise_ir_failure(&failure);
     }
+    keep_ir_stored_part(part, device, &compiled->stored);
     *out_compiled = compiled;
     return TENGINE_OK;
 }
@@ -255,10 +271,12 @@ void orphan_ir_compiled(ir_compiled_t* compiled)
     compiled->subgraph->graph->core->whole = NULL;
 }
 
-// A device without release_graph frees device_graph in post_run, as those of Tengine Lite do.
-static void* take_device_graph(struct subgraph* subgraph)
+// A device without release_graph frees device_graph in post_run, as those of Tengine Lite do. What
+// was loaded may use the bytes, which end with the part.
+static void* take_device_graph(const ir_compiled_t* compiled)
 {
-    if (!subgraph->device->interface->release_graph) return NULL;
+    struct subgraph* subgraph = compiled->subgraph;
+    if (!subgraph->device->interface->release_graph || compiled->stored.kept.bytes) return NULL;
     void* device_graph = subgraph->device_graph;
     subgraph->device_graph = NULL;
     return device_graph;
@@ -285,7 +303,7 @@ int end_ir_compiled(ir_compiled_t* compiled, void** out_device_graph)
     const int released =
         device->allocator->release ? device->allocator->release(device, subgraph) : 0;
     if (released != 0 && status == 0) status = fail_ir_compiled(compiled, "release", released);
-    if (out_device_graph && status == 0) *out_device_graph = take_device_graph(subgraph);
+    if (out_device_graph && status == 0) *out_device_graph = take_device_graph(compiled);
     discard(compiled);
     return status;
 }

@@ -3,7 +3,7 @@
 // goes in and out at its borders is the runner's business (runner.h).
 #pragma once
 
-#include "tengine/device.h"
+#include "scheduler/part_store.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,6 +18,7 @@ typedef struct compiled
     int64_t begin_ns;           // of the run under way
     int64_t run_ns;             // time of the last run
     int64_t* node_ns;           // the same of each node, -1 where it is not known; NULL: no profile
+    ir_stored_part_t stored;    // see part_store.h
 } ir_compiled_t;
 
 // Who is to blame for a failure, which has been recorded.

@@ -86,13 +86,13 @@ void unpack_tensor(const Binding& binding, int element, const uint8_t* host, uin
     });
 }
 
-int Driver::create(const subgraph& part, const Options& options,
+int Driver::create(const subgraph& part, const Options& options, std::vector<uint8_t> saved,
                    std::unique_ptr<Driver>* out_driver)
 {
     std::unique_ptr<Driver> driver(new Driver(options));
     for (int i = 0; i < part.node_num; ++i)
         driver->macs_ += get_ir_node_macs(get_ir_graph_node(part.graph, part.node_list[i]));
-    TENGINE_RETURN_IF_ERROR(driver->load(part));
+    TENGINE_RETURN_IF_ERROR(driver->load(part, std::move(saved)));
     TENGINE_RETURN_IF_ERROR(
         count_cycles(driver->program_, driver->options_.config, &driver->counters_));
     TENGINE_RETURN_IF_ERROR(Machine::create(driver->options_.config, &driver->machine_));
@@ -103,10 +103,9 @@ int Driver::create(const subgraph& part, const Options& options,
     return TENGINE_OK;
 }
 
-int Driver::load(const subgraph& part)
+int Driver::load(const subgraph& part, std::vector<uint8_t> bytes)
 {
-    std::vector<uint8_t> bytes;
-    {
+    if (bytes.empty()) {
         Program compiled;
         TENGINE_RETURN_IF_ERROR(compile_part(part, options_.config, &compiled));
         bytes = save_program(compiled);

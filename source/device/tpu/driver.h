@@ -39,8 +39,8 @@ class Driver
 {
   public:
     // Compiles the part, saves its program if that is wanted, and loads it again as a device would
-    // get it: checked and validated.
-    static int create(const subgraph& part, const Options& options,
+    // get it: checked and validated. Where `saved` is not empty, that is the program.
+    static int create(const subgraph& part, const Options& options, std::vector<uint8_t> saved,
                       std::unique_ptr<Driver>* out_driver);
 
     // One run on the data of the part's tensors.
@@ -60,7 +60,7 @@ class Driver
   private:
     explicit Driver(const Options& options) : options_(options) {}
 
-    int load(const subgraph& part);
+    int load(const subgraph& part, std::vector<uint8_t> bytes);
 
     Options options_;
     Program program_;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated TPU as a device: the struct device around the compiler (what it can do) and the
 // driver (a compiled part).
+#include <cstdio>
 #include <new>
 
 #include "base/float_to_index.h"
 #include "base/guard.hpp"
+#include "base/sha256.h"
 #include "device/tpu/compiler/compiler.h"
 #include "device/tpu/driver.h"
+#include "tengine/version.h"
 
 namespace tengine::tpu {
 namespace {
@@ -48,15 +51,53 @@ int release_graph(device*, void* device_graph)
     return TENGINE_OK;
 }
 
+int enter(device* device, subgraph* part, std::vector<uint8_t> saved)
+{
+    std::unique_ptr<Driver> driver;
+    TENGINE_RETURN_IF_ERROR(
+        Driver::create(*part, options_of(*part->graph, *device), std::move(saved), &driver));
+    part->plan_bytes = static_cast<size_t>(driver->memory().arena);
+    part->device_graph = driver.release();
+    return TENGINE_OK;
+}
+
 int pre_run(device* device, subgraph* part, void*)
 {
     return guard("compile", [&]() -> int {
         release_graph(device, part->device_graph);
         part->device_graph = nullptr;
-        std::unique_ptr<Driver> driver;
-        TENGINE_RETURN_IF_ERROR(Driver::create(*part, options_of(*part->graph, *device), &driver));
-        part->plan_bytes = static_cast<size_t>(driver->memory().arena);
-        part->device_graph = driver.release();
+        return enter(device, part, {});
+    });
+}
+
+int save(device*, subgraph* part, ir_sink* sink)
+{
+    return guard("save", [&] {
+        const std::vector<uint8_t> bytes = save_program(driver_of(part)->program());
+        return write_ir_sink(sink, bytes.data(), bytes.size());
+    });
+}
+
+int load(device* device, subgraph* part, const void* data, size_t size)
+{
+    return guard("load", [&] {
+        const auto* bytes = static_cast<const uint8_t*>(data);
+        return enter(device, part, {bytes, bytes + size});
+    });
+}
+
+// The compiler weighs times, so that all of the machine counts; it may choose otherwise in another
+// version.
+int compatibility(device* device, const subgraph* part, char* text)
+{
+    return guard("describe itself", [&] {
+        const std::string config = print_config(options_of(*part->graph, *device).config);
+        uint8_t digest[SHA256_BYTES];
+        find_sha256(config.data(), config.size(), digest);
+        int length = std::snprintf(text, IR_COMPATIBILITY_SIZE, "compiler %s, machine ",
+                                   TENGINE_VERSION_STRING);
+        for (const uint8_t byte : digest)
+            length += std::snprintf(text + length, 3, "%02x", byte);
         return TENGINE_OK;
     });
 }
@@ -185,6 +226,9 @@ struct interface make_interface()
     table.cancel = cancel;
     table.memory = memory;
     table.option = option;
+    table.save = save;
+    table.load = load;
+    table.compatibility = compatibility;
     return table;
 }
 

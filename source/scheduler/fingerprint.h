@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tells whether bytes that a device saved are those of a part.
+#pragma once
+
+#include <stdint.h>
+
+#include "base/sha256.h"
+#include "tengine/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// SHA-256 of all that decides what a device makes of a part of an execution graph: operators,
+// parameters, connections, shapes, types, scales and the values of constants; the device with what
+// its compatibility() says, and its options by key; the library's major version. Names of nodes and
+// tensors are left out. Constants of the model are hashed once until the graph is changed.
+// TENGINE_ENOENT: the part has a custom operator, so it is never the same as another. What the
+// device says when it fails; TENGINE_ENOMEM.
+TENGINE_MUST_USE int find_ir_fingerprint(const struct subgraph* part, struct device* device,
+                                         uint8_t out_fingerprint[SHA256_BYTES]);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The folder where compiled parts are kept (option cache.dir): a file for each, named after its
+// fingerprint. Any number of processes may use a folder at the same time, and any of them may be
+// killed at any moment: a file has its name when it is complete.
+//
+// A file is one page that says what it is, then the device's bytes.
+#pragma once
+
+#include "base/mapped_file.h"
+#include "base/sha256.h"
+#include "graph/context.h"
+#include "scheduler/sink.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What a device has saved, in a mapped file.
+typedef struct ir_kept_part
+{
+    mapped_file_t file;
+    const uint8_t* bytes;  // the device's, in the file; NULL: there is none
+    size_t size;
+} ir_kept_part_t;
+
+// The folder that option cache.dir or the environment names; NULL: no parts are kept.
+const char* find_ir_part_cache(const ir_context_t* context);
+
+// The part with this fingerprint, which counts as used now; to be closed. TENGINE_ENOENT: there is
+// none. TENGINE_EIO: it cannot be read, is no regular file, or belongs to another user than this
+// process's or root. TENGINE_EFORMAT: it has been altered.
+TENGINE_MUST_USE int open_ir_kept_part(const char* folder, const uint8_t fingerprint[SHA256_BYTES],
+                                       ir_kept_part_t* out_part);
+void close_ir_kept_part(ir_kept_part_t* part);
+
+// Writes what `device` has saved, and removes what was used longest ago until the folder's parts
+// have at most `limit` bytes; 0: any. The folder is made where it is missing. TENGINE_ELIMIT: the
+// part alone has more. TENGINE_EIO.
+TENGINE_MUST_USE int keep_ir_part(const char* folder, uint64_t limit,
+                                  const uint8_t fingerprint[SHA256_BYTES], const char* device,
+                                  struct ir_sink* sink);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a device writes a compiled part to: one block, with room in front for what a store says of
+// it.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tengine/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum
+{
+    IR_SINK_HEAD_BYTES = 4096  // as saved bytes are aligned
+};
+
+// All zero but for the head's bytes before the first write. `bytes` is NULL until then, and freed
+// by free_memory().
+struct ir_sink
+{
+    uint8_t* bytes;
+    size_t size;  // with the head
+    size_t capacity;
+};
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fingerprints of parts: each thing that decides what a device compiles, changed alone, makes
+// another one, and what decides nothing does not.
+#include "scheduler/fingerprint.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/graph.h"
+#include "graph/option.h"
+#include "operator/param.h"
+#include "scheduler/fixture.h"
+
+namespace {
+
+using namespace tengine::test;
+
+std::string compatibility_text;
+
+int say_compatibility(device*, const subgraph*, char* text)
+{
+    snprintf(text, IR_COMPATIBILITY_SIZE, "%s", compatibility_text.c_str());
+    return 0;
+}
+
+int fail_to_say(device*, const subgraph*, char*)
+{
+    return tengine_error_set(TENGINE_EDEVICE, "no chip");
+}
+
+int accept_option(device*, const char*, const char*)
+{
+    return TENGINE_OK;
+}
+
+// All that the fingerprint is of.
+struct Case
+{
+    std::string device = "A";
+    std::string compatibility;
+    std::vector<std::pair<std::string, std::string>> options;
+    std::string activation = "LeakyRelu";
+    float alpha = 0.25f;
+    std::vector<int> dims = {2, 3};
+    int data_type = TENGINE_DT_FP32;
+    std::vector<float> weights = {1, 2, 3};
+    std::vector<std::string> sub_inputs = {"l", "w"};
+    int opset = 0;
+    float scale = 0;  // of the input; 0: not quantised
+    int zero_point = 0;
+    bool has_two_outputs = false;
+    std::string names = "";  // in front of those of tensors
+};
+
+class FingerprintTest : public testing::Test
+{
+  protected:
+    static std::string find(const Case& wanted)
+    {
+        TestDevice device(wanted.device, {"Relu", "LeakyRelu", "Sub"});
+        device.get()->interface->compatibility = say_compatibility;
+        device.get()->interface->check_option = accept_option;
+        compatibility_text = wanted.compatibility;
+        Session session{&device};
+        for (const auto& [key, value] : wanted.options)
+            EXPECT_EQ(set_ir_context_device_option(session.source()->attribute->context,
+                                                   device.get(), key.c_str(), value.c_str()),
+                      TENGINE_OK);
+        build(wanted, session.builder());
+        if (session.prerun() != TENGINE_OK) {
+            ADD_FAILURE() << tengine_error_message();
+            return "";
+        }
+        EXPECT_EQ(session.part(0)->node_num, 2);
+        return print(*session.part(0), device);
+    }
+
+    static void build(const Case& wanted, IrBuilder& builder)
+    {
+        const std::string& n = wanted.names;
+        tensor* x = builder.input(n + "x", wanted.dims, wanted.data_type);
+        if (wanted.scale > 0)
+            set_ir_tensor_quantization_parameter(x, &wanted.scale, &wanted.zero_point, 1);
+        builder.floats(n + "w", {3}, wanted.weights);
+        node* activation = builder.add(wanted.activation, {n + "x"}, {n + "l"}, wanted.opset);
+        if (wanted.activation == "LeakyRelu") set_node_float(activation, "alpha", wanted.alpha);
+        builder.add("Sub", {n + wanted.sub_inputs[0], n + wanted.sub_inputs[1]}, {n + "y"});
+        if (wanted.has_two_outputs)
+            builder.outputs({n + "y", n + "l"});
+        else
+            builder.outputs({n + "y"});
+    }
+
+    static std::string print(const subgraph& part, TestDevice& device)
+    {
+        uint8_t fingerprint[SHA256_BYTES];
+        EXPECT_EQ(find_ir_fingerprint(&part, device.get(), fingerprint), TENGINE_OK)
+            << tengine_error_message();
+        return {reinterpret_cast<const char*>(fingerprint), sizeof fingerprint};
+    }
+
+    const LogCapture log_;
+};
+
+TEST_F(FingerprintTest, EachThingAloneMakesAnother)
+{
+    const std::vector<std::pair<const char*, std::function<void(Case&)>>> changes = {
+        {"device", [](Case& it) { it.device = "B"; }},
+        {"compatibility", [](Case& it) { it.compatibility = "sdk 2"; }},
+        {"an option",
+         [](Case& it) {
+             it.options = {{"speed", "high"}};
+         }},
+        {"its value",
+         [](Case& it) {
+             it.options = {{"speed", "low"}};
+         }},
+        {"its key",
+         [](Case& it) {
+             it.options = {{"depth", "high"}};
+         }},
+        {"operator", [](Case& it) { it.activation = "Relu"; }},
+        {"attribute", [](Case& it) { it.alpha = 0.5f; }},
+        {"shape",
+         [](Case& it) {
+             it.dims = {3, 3};
+         }},
+        {"rank",
+         [](Case& it) {
+             it.dims = {1, 2, 3};
+         }},
+        {"constant",
+         [](Case& it) {
+             it.weights = {1, 2, 4};
+         }},
+        {"connections",
+         [](Case& it) {
+             it.sub_inputs = {"w", "l"};
+         }},
+        {"reader",
+         [](Case& it) {
+             it.sub_inputs = {"l", "l"};
+         }},
+        {"scale", [](Case& it) { it.scale = 0.5f; }},
+        {"zero point", [](Case& it) { it.scale = 0.5f, it.zero_point = 3; }},
+        {"outputs", [](Case& it) { it.has_two_outputs = true; }},
+    };
+    std::map<std::string, std::string> known = {{find({}), "nothing"}};
+    for (const auto& [name, change] : changes) {
+        Case changed;
+        change(changed);
+        const auto [place, is_new] = known.emplace(find(changed), name);
+        EXPECT_TRUE(is_new) << name << " makes the same as " << place->second;
+    }
+}
+
+TEST_F(FingerprintTest, WhatDecidesNothingMakesNoOther)
+{
+    Case names;
+    names.names = "other_";
+    EXPECT_EQ(find(names), find({}));
+    Case opset;  // in which LeakyRelu meant the same
+    opset.opset = 6;
+    EXPECT_EQ(find(opset), find({}));
+    Case forth, back;
+    forth.options = {{"speed", "high"}, {"depth", "3"}};
+    back.options = {{"depth", "3"}, {"speed", "high"}};
+    EXPECT_EQ(find(forth), find(back));
+    EXPECT_NE(find(forth), find({}));
+}
+
+TEST_F(FingerprintTest, ConstantsAreHashedOnce)
+{
+    TestDevice device("A", {"Relu", "LeakyRelu", "Sub"});
+    Session session{&device};
+    build({}, session.builder());
+    ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
+    const tensor* weights = session.at("w");
+    EXPECT_EQ(weights->core->digest, nullptr);
+    const std::string first = print(*session.part(0), device);
+    ASSERT_NE(weights->core->digest, nullptr);
+    // Not the one of its values: whether it is found anew shows.
+    weights->core->digest->bytes[0] ^= 1;
+    const std::string kept = print(*session.part(0), device);
+    EXPECT_NE(kept, first);
+    EXPECT_EQ(print(*session.part(0), device), kept);
+    ++session.source()->core->revision;  // as when the program has changed something
+    EXPECT_EQ(print(*session.part(0), device), first);
+}
+
+TEST_F(FingerprintTest, ADeviceThatFailsIsNamed)
+{
+    TestDevice device("A", {"Relu", "LeakyRelu", "Sub"});
+    device.get()->interface->compatibility = fail_to_say;
+    Session session{&device};
+    build({}, session.builder());
+    ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
+    uint8_t fingerprint[SHA256_BYTES];
+    EXPECT_EQ(find_ir_fingerprint(session.part(0), device.get(), fingerprint), TENGINE_EDEVICE);
+    EXPECT_TRUE(says("compatibility"));
+    EXPECT_TRUE(says("no chip"));
+}
+
+}  // namespace

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+// The folder of compiled parts by itself: what is found again, what is refused, what is removed,
+// and what is left by a process that ends at any moment.
+#include "scheduler/part_cache.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/alloc.h"
+#include "scheduler/fixture.h"
+#include "scheduler/temporary_folder.h"
+
+namespace {
+
+using namespace tengine::test;
+namespace fs = std::filesystem;
+
+using Bytes = std::vector<uint8_t>;
+
+constexpr size_t kHead = IR_SINK_HEAD_BYTES;
+
+class PartCache : public testing::Test
+{
+  protected:
+    struct Fingerprint
+    {
+        uint8_t bytes[SHA256_BYTES];
+    };
+
+    static Fingerprint number(int value)
+    {
+        Fingerprint made = {};
+        made.bytes[0] = static_cast<uint8_t>(value);
+        made.bytes[SHA256_BYTES - 1] = 0xab;
+        return made;
+    }
+
+    static Bytes content(int value, size_t size = 10000)
+    {
+        return Bytes(size, static_cast<uint8_t>(value));
+    }
+
+    int keep(int value, const Bytes& bytes, uint64_t limit = 0)
+    {
+        ir_sink sink = {};
+        EXPECT_EQ(write_ir_sink(&sink, bytes.data(), bytes.size()), TENGINE_OK);
+        const int status = keep_ir_part(folder().c_str(), limit, number(value).bytes, "NPU", &sink);
+        free_memory(sink.bytes);
+        return status;
+    }
+
+    // What there is of a part; TENGINE_OK fills `out_bytes`.
+    int find(int value, Bytes* out_bytes = nullptr)
+    {
+        ir_kept_part_t part;
+        const int status = open_ir_kept_part(folder().c_str(), number(value).bytes, &part);
+        if (status == TENGINE_OK && out_bytes)
+            out_bytes->assign(part.bytes, part.bytes + part.size);
+        if (status == TENGINE_OK) {
+            EXPECT_EQ(reinterpret_cast<uintptr_t>(part.bytes) % 4096, 0u);
+        }
+        close_ir_kept_part(&part);
+        return status;
+    }
+
+    std::string path(int value)
+    {
+        std::string name;
+        for (const uint8_t byte : number(value).bytes) {
+            name += "0123456789abcdef"[byte >> 4];
+            name += "0123456789abcdef"[byte & 15];
+        }
+        return folder() + "/" + name + ".part";
+    }
+
+    void write(const std::string& file, const Bytes& bytes)
+    {
+        std::ofstream(file, std::ios::binary)
+            .write(reinterpret_cast<const char*>(bytes.data()),
+                   static_cast<std::streamsize>(bytes.size()));
+    }
+
+    Bytes read(const std::string& file)
+    {
+        std::ifstream stream(file, std::ios::binary);
+        return Bytes(std::istreambuf_iterator<char>(stream), {});
+    }
+
+    // As if it had been used last so many seconds ago.
+    void age(const std::string& file, int seconds)
+    {
+        const timespec then = {time(nullptr) - seconds, 0};
+        const timespec times[2] = {then, then};
+        ASSERT_EQ(utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
+    }
+
+    std::string folder() const { return temporary_.path() + "/a/b"; }
+
+    const TemporaryFolder temporary_;
+};
+
+TEST_F(PartCache, WhatWasKeptIsFound)
+{
+    EXPECT_EQ(find(1), TENGINE_ENOENT);
+    ASSERT_EQ(keep(1, content(1)), TENGINE_OK) << tengine_error_message();
+    ASSERT_EQ(keep(2, {}), TENGINE_OK) << tengine_error_message();
+    Bytes found;
+    EXPECT_EQ(find(1, &found), TENGINE_OK) << tengine_error_message();
+    EXPECT_EQ(found, content(1));
+    EXPECT_EQ(find(2, &found), TENGINE_OK) << tengine_error_message();
+    EXPECT_TRUE(found.empty());
+    ASSERT_EQ(keep(1, content(7, 5)), TENGINE_OK);
+    EXPECT_EQ(find(1, &found), TENGINE_OK);
+    EXPECT_EQ(found, content(7, 5));
+}
+
+TEST_F(PartCache, EveryAlteredByteIsNoticed)
+{
+    ASSERT_EQ(keep(1, content(1, 300)), TENGINE_OK);
+    const Bytes whole = read(path(1));
+    ASSERT_EQ(whole.size(), kHead + 300);
+    // The last 64 bytes that the head uses name the device, for people.
+    const size_t checked = 16 + 32 + 32 + 8;
+    for (size_t i = 0; i < whole.size(); i == checked - 1 ? i = kHead : ++i) {
+        Bytes altered = whole;
+        altered[i] ^= 0x10;
+        write(path(1), altered);
+        ASSERT_EQ(find(1), TENGINE_EFORMAT) << "byte " << i;
+    }
+    for (const size_t size : {size_t{1}, kHead - 1, kHead, whole.size() - 1}) {
+        write(path(1), Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
+        EXPECT_EQ(find(1), TENGINE_EFORMAT) << size << " bytes";
+    }
+    Bytes longer = whole;
+    longer.push_back(0);
+    write(path(1), longer);
+    EXPECT_EQ(find(1), TENGINE_EFORMAT);
+    write(path(1), whole);
+    EXPECT_EQ(find(1), TENGINE_OK) << tengine_error_message();
+}
+
+TEST_F(PartCache, APartUnderTheNameOfAnotherIsNotTaken)
+{
+    ASSERT_EQ(keep(1, content(1)), TENGINE_OK);
+    fs::rename(path(1), path(2));
+    EXPECT_EQ(find(2), TENGINE_EFORMAT);
+    EXPECT_TRUE(says("is that of another part"));
+}
+
+TEST_F(PartCache, WhatIsNoRegularFileOfOursIsRefused)
+{
+    ASSERT_EQ(keep(1, content(1)), TENGINE_OK);
+    ASSERT_EQ(mkfifo(path(2).c_str(), 0600), 0);
+    EXPECT_EQ(find(2), TENGINE_EIO);
+    fs::create_directory(path(3));
+    EXPECT_EQ(find(3), TENGINE_EIO);
+    fs::create_symlink(path(1), path(4));
+    EXPECT_EQ(find(4), TENGINE_EIO);
+    if (chown(path(1).c_str(), 12345, 12345) != 0)
+        GTEST_SKIP() << "only the superuser may give files away";
+    EXPECT_EQ(find(1), TENGINE_EIO);
+    EXPECT_TRUE(says("belongs to user 12345"));
+}
+
+TEST_F(PartCache, WhatWasUsedLongestAgoGoesFirst)
+{
+    const uint64_t limit = 3 * (kHead + 10000);
+    for (const int value : {1, 2, 3}) {
+        ASSERT_EQ(keep(value, content(value), limit), TENGINE_OK);
+        age(path(value), 100 - value);
+    }
+    EXPECT_EQ(find(1), TENGINE_OK);  // now 2 is the oldest
+    ASSERT_EQ(keep(4, content(4), limit), TENGINE_OK);
+    EXPECT_EQ(find(2), TENGINE_ENOENT);
+    for (const int value : {1, 3, 4})
+        EXPECT_EQ(find(value), TENGINE_OK) << value;
+    ASSERT_EQ(keep(5, content(5, 2 * 10000), limit), TENGINE_OK);
+    EXPECT_EQ(find(5), TENGINE_OK);
+    EXPECT_LE(temporary_.list().size(), 3u);
+}
+
+TEST_F(PartCache, APartThatIsTooLargeRemovesNothing)
+{
+    const uint64_t limit = 2 * kHead + 10000;
+    ASSERT_EQ(keep(1, content(1), limit), TENGINE_OK);
+    EXPECT_EQ(keep(2, content(2, 100000), limit), TENGINE_ELIMIT);
+    EXPECT_TRUE(says("104096 bytes, but cache.limit_mb allows 18192"));
+    EXPECT_EQ(find(1), TENGINE_OK);
+}
+
+TEST_F(PartCache, FilesOfOthersStay)
+{
+    const uint64_t limit = kHead + 10000;
+    ASSERT_EQ(keep(1, content(1), limit), TENGINE_OK);
+    const std::string others[] = {"notes.txt", "x.part", path(9).substr(folder().size() + 1) + "t",
+                                  "tengine-1.unfinished.txt", "mine.unfinished"};
+    for (const std::string& name : others) {
+        write(folder() + "/" + name, content(0));
+        age(folder() + "/" + name, 100000);
+    }
+    fs::create_directory(path(8));
+    write(folder() + "/tengine-0123456789abcdef.unfinished", content(0));
+    write(folder() + "/tengine-1123456789abcdef.unfinished", content(0));
+    age(folder() + "/tengine-0123456789abcdef.unfinished", 4000);
+    ASSERT_EQ(keep(2, content(2), limit), TENGINE_OK);
+    EXPECT_EQ(find(1), TENGINE_ENOENT);
+    EXPECT_EQ(find(2), TENGINE_OK);
+    for (const std::string& name : others)
+        EXPECT_TRUE(fs::exists(folder() + "/" + name)) << name;
+    EXPECT_TRUE(fs::is_directory(path(8)));
+    EXPECT_FALSE(fs::exists(folder() + "/tengine-0123456789abcdef.unfinished"))
+        << "killed long ago";
+    EXPECT_TRUE(fs::exists(folder() + "/tengine-1123456789abcdef.unfinished")) << "perhaps at work";
+}
+
+TEST_F(PartCache, FoldersThatCannotBeWritten)
+{
+    write(temporary_.path() + "/a", {});
+    EXPECT_EQ(keep(1, content(1)), TENGINE_EIO);
+    EXPECT_EQ(find(1), TENGINE_EIO);
+    fs::remove(temporary_.path() + "/a");
+    ASSERT_EQ(keep(1, content(1)), TENGINE_OK);
+    ASSERT_EQ(chmod(folder().c_str(), 0500), 0);
+    if (access(folder().c_str(), W_OK) != 0) {
+        EXPECT_EQ(keep(2, content(2)), TENGINE_EIO);
+    }
+    EXPECT_EQ(find(1), TENGINE_OK);
+}
+
+TEST_F(PartCache, WhereThereIsNoRoomTheOldPartStays)
+{
+    ASSERT_EQ(keep(1, content(1)), TENGINE_OK);
+    rlimit before;
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small = {8192, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const int status = keep(1, content(2));
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    EXPECT_EQ(status, TENGINE_EIO);
+    Bytes found;
+    EXPECT_EQ(find(1, &found), TENGINE_OK);
+    EXPECT_EQ(found, content(1));
+    EXPECT_EQ(fs::directory_iterator(folder())->path(), path(1)) << "nothing unfinished is left";
+}
+
+// Each process keeps and finds four parts, of which there is room for two.
+TEST_F(PartCache, ProcessesShareAFolder)
+{
+    const uint64_t limit = 2 * (kHead + 10000);
+    std::vector<pid_t> children;
+    for (int child = 0; child < 4; ++child) {
+        const pid_t id = fork();
+        ASSERT_GE(id, 0);
+        if (id > 0) {
+            children.push_back(id);
+            continue;
+        }
+        int wrong = 0;
+        for (int i = 0; i < 100; ++i) {
+            const int value = (i * 7 + child) % 4;
+            Bytes found;
+            const int status = find(value, &found);
+            wrong += status != TENGINE_ENOENT && (status != TENGINE_OK || found != content(value));
+            wrong += keep(value, content(value), limit) != TENGINE_OK;
+        }
+        _exit(wrong > 0);
+    }
+    for (const pid_t id : children) {
+        int status = 0;
+        ASSERT_EQ(waitpid(id, &status, 0), id);
+        EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    ASSERT_EQ(keep(1, content(1), limit), TENGINE_OK);
+    const fs::directory_iterator files(folder());
+    EXPECT_LE(std::distance(begin(files), end(files)), 2);
+}
+
+// Lets a child that keeps a part make `calls` entries to and returns from the system, then kills
+// it. 1: it was killed, 0: it had ended before, -1: processes cannot be traced here.
+int kill_after(int calls, const std::function<void()>& work)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(2);
+        raise(SIGSTOP);
+        work();
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!WIFSTOPPED(status)) return -1;
+    for (int i = 0; i < calls; ++i) {
+        if (ptrace(PTRACE_SYSCALL, child, nullptr, nullptr) != 0) break;
+        waitpid(child, &status, 0);
+        if (WIFEXITED(status)) return WEXITSTATUS(status) == 0 ? 0 : -1;
+    }
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+    return 1;
+}
+
+TEST_F(PartCache, AProcessMayBeKilledAtAnyMoment)
+{
+    ASSERT_EQ(keep(2, content(2)), TENGINE_OK);
+    int calls = 0, killed = 1, found_old = 0, found_new = 0;
+    for (; killed == 1; ++calls) {
+        ASSERT_LT(calls, 1000);
+        ASSERT_EQ(keep(1, content(1)), TENGINE_OK);
+        killed = kill_after(calls, [&] { keep(1, content(3), 4 * (kHead + 10000)); });
+        if (killed < 0) GTEST_SKIP() << "a process cannot be traced here";
+        Bytes found;
+        ASSERT_EQ(find(1, &found), TENGINE_OK) << calls << ": " << tengine_error_message();
+        found_old += found == content(1);
+        found_new += found == content(3);
+        ASSERT_EQ(find(2), TENGINE_OK);
+    }
+    EXPECT_EQ(found_old + found_new, calls);
+    EXPECT_GT(found_old, 5) << "before the new name";
+    EXPECT_GT(found_new, 1) << "after it, and at the end";
+}
+
+}  // namespace
