@@ -2,6 +2,7 @@
 // The lists of passes, in order, and the way to look at what they do: TG_DUMP=<pass> (or "all")
 // logs the graph before and after that pass, whatever the log level.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 
@@ -229,24 +230,35 @@ void log_at_any_level(const Body& body)
     set_log_sink_level(level);
 }
 
+// Found by the compiler: a program that saves no graphs shall not need the passes for files.
+template <size_t number>
+constexpr std::array<const char*, number> names_of(const Pass (&passes)[number])
+{
+    std::array<const char*, number> names{};
+    for (size_t i = 0; i < number; ++i)
+        names[i] = passes[i].name;
+    return names;
+}
+constexpr auto kFloatNames = names_of(kFloatPasses);
+constexpr auto kDeviceNames = names_of(kDevicePasses);
+constexpr auto kTengineNames = names_of(kTenginePasses);
+constexpr auto kOnnxNames = names_of(kOnnxPasses);
+constexpr auto kFloatOnnxNames = names_of(kFloatOnnxPasses);
+
 // Each once, in the order in which they first come.
 Vector<String> list_pass_names()
 {
     Vector<String> names;
-    const auto add = [&names](const char* name) {
-        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    const auto add_list = [&names](const auto& list) {
+        for (const char* name : list)
+            if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     };
-    const auto add_list = [&add](const PassList& passes) {
-        for (const Pass& pass : passes)
-            add(pass.name);
-    };
-    add_list(kFloatPasses);
-    add_list(kDevicePasses);
-    for (const char* step : kSplitSteps)
-        add(step);
-    add_list(kTenginePasses);
-    add_list(kOnnxPasses);
-    add_list(kFloatOnnxPasses);
+    add_list(kFloatNames);
+    add_list(kDeviceNames);
+    add_list(kSplitSteps);
+    add_list(kTengineNames);
+    add_list(kOnnxNames);
+    add_list(kFloatOnnxNames);
     return names;
 }
 

@@ -18,30 +18,37 @@ const char* const* find_order(const char* op)
     return nullptr;
 }
 
-// Its place in the order, or kMost.
-int rank(const char* const* order, const Kernel& kernel)
+const Kernel* find_kernel(const Vector<const Kernel*>& kernels, const char* name)
 {
-    int place = 0;
-    while (place < Implementations::kMost &&
-           (!order[place] || std::strcmp(order[place], kernel.name)))
-        ++place;
-    return place;
+    const auto found = std::find_if(kernels.begin(), kernels.end(), [name](const Kernel* kernel) {
+        return !std::strcmp(kernel->name, name);
+    });
+    return found == kernels.end() ? nullptr : *found;
 }
 
+bool has_name(const char* const* names, const char* name)
+{
+    for (int i = 0; names && i < Implementations::kMost && names[i]; ++i)
+        if (!std::strcmp(names[i], name)) return true;
+    return false;
+}
+
+// Puts the kernels of an operator into the order of the list, which names all of them.
 int sort_kernels(Vector<const Kernel*>& kernels)
 {
     if (kernels.size() == 1) return TENGINE_OK;
     const char* op = kernels.front()->op;
     const char* const* order = find_order(op);
     for (const Kernel* kernel : kernels)
-        if (!order || rank(order, *kernel) == Implementations::kMost)
+        if (!has_name(order, kernel->name))
             return tengine_error_set(
                 TENGINE_EINTERNAL,
                 "implementation '%s' of %s is missing in the CPU device's list of implementations",
                 kernel->name, op);
-    std::sort(kernels.begin(), kernels.end(), [order](const Kernel* a, const Kernel* b) {
-        return rank(order, *a) < rank(order, *b);
-    });
+    Vector<const Kernel*> sorted;
+    for (int i = 0; i < Implementations::kMost && order[i]; ++i)
+        if (const Kernel* kernel = find_kernel(kernels, order[i])) sorted.push_back(kernel);
+    kernels.swap(sorted);
     return TENGINE_OK;
 }
 
@@ -86,7 +93,6 @@ Vector<int> KernelList::operators() const
     Vector<int> types;
     for (const auto& entry : by_type_)
         types.push_back(entry.first);
-    std::sort(types.begin(), types.end());
     return types;
 }
 

@@ -19,10 +19,11 @@ class KernelList : public Allocated
     // The first kernel that accepts the node; null when none does.
     const Kernel* pick(const node& node) const;
 
+    // Their types, ascending.
     Vector<int> operators() const;
 
   private:
-    UnorderedMap<int, Vector<const Kernel*>> by_type_;
+    Map<int, Vector<const Kernel*>> by_type_;
     // A member: what is made at first use would take its place at exit() from the heap then.
     Vector<const Kernel*> none_;
 };

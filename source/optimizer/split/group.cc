@@ -44,10 +44,11 @@ bool comes_before(const Kind& a, const Kind& b)
 Vector<Kind> list_kinds(const graph& graph)
 {
     Vector<Kind> kinds;
-    for (int i = 0; i < graph.node_num; ++i)
-        kinds.push_back(kind_of(*graph.node_list[i]));
-    std::sort(kinds.begin(), kinds.end(), comes_before);
-    kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
+    for (int i = 0; i < graph.node_num; ++i) {
+        const Kind kind = kind_of(*graph.node_list[i]);
+        const auto place = std::lower_bound(kinds.begin(), kinds.end(), kind, comes_before);
+        if (place == kinds.end() || comes_before(kind, *place)) kinds.insert(place, kind);
+    }
     return kinds;
 }
 

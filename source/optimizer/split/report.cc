@@ -3,11 +3,12 @@
 // for each node. The same for programs: inspect.h.
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <new>
 #include <string_view>
-#include <utility>
 
 #include "base/containers.hpp"
+#include "base/sort.h"
 #include "graph/core.h"
 #include "graph/option.h"
 #include "graph/subgraph.h"
@@ -115,16 +116,30 @@ String percent_text(int64_t macs, int64_t all_macs)
     return text;
 }
 
+struct Reason
+{
+    const char* text;
+    int nodes;
+};
+
+int compare_reasons(const void* left, const void* right)
+{
+    const auto& a = *static_cast<const Reason*>(left);
+    const auto& b = *static_cast<const Reason*>(right);
+    return a.nodes != b.nodes ? b.nodes - a.nodes : std::strcmp(a.text, b.text);
+}
+
 // The `most` that hold for the most nodes.
 String reasons_text(const Share& share, size_t most)
 {
-    Vector<std::pair<int, String>> reasons;
+    Vector<Reason> reasons;
     for (const auto& [text, nodes] : share.reasons)
-        reasons.emplace_back(-nodes, text);
-    std::sort(reasons.begin(), reasons.end());
+        reasons.push_back({text.c_str(), nodes});
+    sort_items(reasons.data(), reasons.size(), sizeof(Reason), compare_reasons);
     String list;
     for (size_t i = 0; i < std::min(most, reasons.size()); ++i)
-        list += (i ? ", " : "") + reasons[i].second + " (" + to_string(-reasons[i].first) + ")";
+        list +=
+            (i ? ", " : "") + String(reasons[i].text) + " (" + to_string(reasons[i].nodes) + ")";
     if (reasons.size() > most) {
         const int rest = static_cast<int>(reasons.size() - most);
         list += " and " + count_text(rest, "other reason");

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands for part_store.c in a build that keeps no compiled parts (TENGINE_WITH_PART_CACHE).
+#include "graph/option.h"
+#include "scheduler/part_store.h"
+#include "tengine/log.h"
+
+void find_ir_stored_part(const struct subgraph* part, struct device* device,
+                         ir_stored_part_t* stored)
+{
+    (void)device, (void)stored;
+    if (*get_ir_context_option(part->graph->attribute->context, "cache.dir") != '\0')
+        TLOG_WARNING(
+            "part %d is not kept: this build needs the CMake option "
+            "TENGINE_WITH_PART_CACHE for cache.dir",
+            part->index);
+}
+
+bool load_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_part_t* stored)
+{
+    (void)subgraph, (void)part_index, (void)stored;
+    return false;
+}
+
+void save_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_part_t* stored)
+{
+    (void)subgraph, (void)part_index, (void)stored;
+}
+
+void keep_ir_stored_part(const struct subgraph* part, const struct device* device,
+                         ir_stored_part_t* stored)
+{
+    (void)part, (void)device, (void)stored;
+}
+
+void release_ir_stored_part(ir_stored_part_t* stored)
+{
+    (void)stored;
+}
