@@ -7,6 +7,7 @@
 
 #include "base/replace_file.h"
 #include "device/tpu/compiler/compiler.h"
+#include "device/tpu/compiler/tiles.h"
 
 namespace tengine::tpu {
 namespace {
@@ -86,13 +87,13 @@ void unpack_tensor(const Binding& binding, int element, const uint8_t* host, uin
     });
 }
 
-int Driver::create(const subgraph& part, const Options& options, std::vector<uint8_t> saved,
+int Driver::create(const subgraph& part, const Options& options, const std::vector<uint8_t>& saved,
                    std::unique_ptr<Driver>* out_driver)
 {
     std::unique_ptr<Driver> driver(new Driver(options));
     for (int i = 0; i < part.node_num; ++i)
         driver->macs_ += get_ir_node_macs(get_ir_graph_node(part.graph, part.node_list[i]));
-    TENGINE_RETURN_IF_ERROR(driver->load(part, std::move(saved)));
+    TENGINE_RETURN_IF_ERROR(driver->load(part, saved));
     TENGINE_RETURN_IF_ERROR(
         count_cycles(driver->program_, driver->options_.config, &driver->counters_));
     TENGINE_RETURN_IF_ERROR(Machine::create(driver->options_.config, &driver->machine_));
@@ -103,28 +104,32 @@ int Driver::create(const subgraph& part, const Options& options, std::vector<uin
     return TENGINE_OK;
 }
 
-int Driver::load(const subgraph& part, std::vector<uint8_t> bytes)
+int Driver::load(const subgraph& part, const std::vector<uint8_t>& saved)
 {
-    if (bytes.empty()) {
-        Program compiled;
-        TENGINE_RETURN_IF_ERROR(compile_part(part, options_.config, &compiled));
-        bytes = save_program(compiled);
-    }
+    TENGINE_RETURN_IF_ERROR(saved.empty() ? compile_part(part, options_.config, &program_)
+                                          : load_program(saved.data(), saved.size(), &program_));
+    TENGINE_RETURN_IF_ERROR(pass_through_file(part));
+    TENGINE_RETURN_IF_ERROR(validate_program(program_, options_.config));
+    return check_bindings(part, program_);
+}
+
+int Driver::pass_through_file(const subgraph& part)
+{
     const int64_t flip = options_.faults.bit_flip;
+    if (flip < 0 && options_.save_program.empty()) return TENGINE_OK;
+    std::vector<uint8_t> bytes = save_program(program_);
     if (flip >= 0 && flip / 8 < static_cast<int64_t>(bytes.size()))
         bytes[static_cast<size_t>(flip / 8)] ^= static_cast<uint8_t>(1u << (flip % 8));
     if (!options_.save_program.empty())
         TENGINE_RETURN_IF_ERROR(
             replace_file(path_in(options_.save_program, part).c_str(), bytes.data(), bytes.size()));
-    TENGINE_RETURN_IF_ERROR(load_program(bytes.data(), bytes.size(), &program_));
-    TENGINE_RETURN_IF_ERROR(validate_program(program_, options_.config));
-    return check_bindings(part, program_);
+    return load_program(bytes.data(), bytes.size(), &program_);
 }
 
 ir_part_memory_t Driver::memory() const
 {
     const size_t program = program_.instructions.capacity() * sizeof(Instruction) +
-                           program_.weights.capacity() + program_.constants.capacity();
+                           count_tiles(program_.weights) + program_.constants.capacity();
     ir_part_memory_t memory = {};
     memory.compiled = static_cast<int64_t>(program);
     memory.arena = static_cast<int64_t>(host_.capacity() + machine_->memory_bytes());

@@ -38,10 +38,9 @@ int read_options(const graph& graph, const device& device, Options* out_options)
 class Driver
 {
   public:
-    // Compiles the part, saves its program if that is wanted, and loads it again as a device would
-    // get it: checked and validated. Where `saved` is not empty, that is the program.
-    static int create(const subgraph& part, const Options& options, std::vector<uint8_t> saved,
-                      std::unique_ptr<Driver>* out_driver);
+    // Compiles the part, unless `saved` is its program, and validates that.
+    static int create(const subgraph& part, const Options& options,
+                      const std::vector<uint8_t>& saved, std::unique_ptr<Driver>* out_driver);
 
     // One run on the data of the part's tensors.
     int run(const subgraph& part);
@@ -60,7 +59,10 @@ class Driver
   private:
     explicit Driver(const Options& options) : options_(options) {}
 
-    int load(const subgraph& part, std::vector<uint8_t> bytes);
+    int load(const subgraph& part, const std::vector<uint8_t>& saved);
+    // Where the options ask for the file: writes it, flips the bit, and reads it again as a device
+    // would get it.
+    int pass_through_file(const subgraph& part);
 
     Options options_;
     Program program_;

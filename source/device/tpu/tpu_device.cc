@@ -51,11 +51,11 @@ int release_graph(device*, void* device_graph)
     return TENGINE_OK;
 }
 
-int enter(device* device, subgraph* part, std::vector<uint8_t> saved)
+int enter(device* device, subgraph* part, const std::vector<uint8_t>& saved)
 {
     std::unique_ptr<Driver> driver;
     TENGINE_RETURN_IF_ERROR(
-        Driver::create(*part, options_of(*part->graph, *device), std::move(saved), &driver));
+        Driver::create(*part, options_of(*part->graph, *device), saved, &driver));
     part->plan_bytes = static_cast<size_t>(driver->memory().arena);
     part->device_graph = driver.release();
     return TENGINE_OK;
@@ -64,7 +64,8 @@ int enter(device* device, subgraph* part, std::vector<uint8_t> saved)
 int pre_run(device* device, subgraph* part, void*)
 {
     return guard("compile", [&]() -> int {
-        release_graph(device, part->device_graph);
+        // Of other shapes; until the end of this, so that its tiles are found.
+        const std::unique_ptr<Driver> earlier(driver_of(part));
         part->device_graph = nullptr;
         return enter(device, part, {});
     });

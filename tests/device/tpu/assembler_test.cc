@@ -59,8 +59,9 @@ TEST(Assembler, EveryInstructionIsTheSameAfterwards)
         program.instructions.push_back(instruction);
     }
     program.fingerprint = ~uint64_t{0};
-    program.weights.assign(77, 0);
-    program.weights[40] = 9;
+    std::vector<uint8_t> weights(77);
+    weights[40] = 9;
+    program.weights = weights;
     program.bindings.push_back({"", true, 200, true, {-1, 0x7fffffff}, ~uint64_t{0}});
     Program again;
     ASSERT_EQ(assemble(disassemble(program), &again), TENGINE_OK) << tengine_error_message();

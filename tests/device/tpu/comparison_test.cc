@@ -60,8 +60,10 @@ TEST(Validation, StandInsAreValidPrograms)
 std::vector<uint8_t> run_filled(Program* program, const Config& config)
 {
     Random random(1);
-    for (uint8_t& weight : program->weights)
+    std::vector<uint8_t> weights(program->weights.size());
+    for (uint8_t& weight : weights)
         weight = static_cast<uint8_t>(random_int(&random, -9, 9));
+    program->weights = weights;
     for (size_t at = 0; at < program->constants.size(); at += kParameterBytes) {
         program->constants[at] = static_cast<uint8_t>(random_int(&random, 0, 20));  // bias
         program->constants[at + 8] = 34;                                            // times 1/16
@@ -93,7 +95,7 @@ class Tiles
     int at(int tile, int row, int column) const
     {
         const int64_t index = (int64_t{tile} * config_.rows + row) * config_.columns + column;
-        return static_cast<int8_t>(program_.weights.at(static_cast<size_t>(index)));
+        return static_cast<int8_t>(program_.weights.data()[index]);
     }
 
   private:

@@ -189,7 +189,7 @@ TEST(Machine, RunsWholeProgramsAsReferenceDoes)
         std::vector<uint8_t> host = random_bytes(&random, program.host_bytes);
         ReferenceMachine reference(config);
         reference.host = host;
-        reference.weights = program.weights;
+        reference.weights.assign(program.weights.begin(), program.weights.end());
         for (const Instruction& in : program.instructions)
             reference.execute(in);
         ASSERT_EQ(machine->run(program, host.data(), {}, {}), TENGINE_OK);

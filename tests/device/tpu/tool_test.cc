@@ -118,7 +118,7 @@ TEST_F(Tool, ValidateSaysWhatAProgramCosts)
     Config config;
     ASSERT_EQ(load_config("edge", &config), TENGINE_OK);
     edge.fingerprint = fingerprint_of(config);
-    edge.weights.resize(4096);
+    edge.weights = std::vector<uint8_t>(4096);
     const Finished finished = run("validate " + write_program("edge.tpu", edge));
     EXPECT_EQ(finished.status, 0) << finished.errors;
     EXPECT_THAT(finished.output, HasSubstr("is valid for 'edge': "));

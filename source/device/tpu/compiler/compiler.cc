@@ -12,6 +12,7 @@
 #include "device/tpu/compiler/product_layer.h"
 #include "device/tpu/compiler/read.h"
 #include "device/tpu/compiler/stage_emit.h"
+#include "device/tpu/compiler/tiles.h"
 
 namespace tengine::tpu {
 namespace {
@@ -68,6 +69,8 @@ class Compilation
         NetworkBuilder builder(config_, &network_);
         TENGINE_RETURN_IF_ERROR(read_part(part_, &builder));
         TENGINE_RETURN_IF_ERROR(make_plan(network_, config_, &plan_));
+        TENGINE_RETURN_IF_ERROR(
+            make_tiles(*part_.graph, config_, list_products(), &program_.weights));
         for (const Stage& stage : plan_.stages) {
             blobs_.emplace_back();
             for (Layer* layer : stage.layers)
@@ -84,6 +87,7 @@ class Compilation
     }
 
   private:
+    std::vector<ProductLayer*> list_products() const;
     int place_in_host(NetworkBuilder& builder);
     void add_binding(NetworkBuilder& builder, int tensor_index, bool is_output);
 
@@ -95,6 +99,15 @@ class Compilation
     Plan plan_;
     std::vector<std::vector<std::vector<uint64_t>>> blobs_;  // by stage and layer
 };
+
+std::vector<ProductLayer*> Compilation::list_products() const
+{
+    std::vector<ProductLayer*> products;
+    for (const Stage& stage : plan_.stages)
+        for (Layer* layer : stage.layers)
+            if (auto* product = dynamic_cast<ProductLayer*>(layer)) products.push_back(product);
+    return products;
+}
 
 void Compilation::add_binding(NetworkBuilder& builder, int tensor_index, bool is_output)
 {

@@ -58,13 +58,6 @@ uint64_t Emitter::add_constant(const void* data, size_t size)
     return address;
 }
 
-uint64_t Emitter::add_weights(const std::vector<uint8_t>& tile)
-{
-    const uint64_t address = program_->weights.size();
-    program_->weights.insert(program_->weights.end(), tile.begin(), tile.end());
-    return address;
-}
-
 void Emitter::add_products(const Instruction& instruction, const std::vector<Loop>& loops,
                            uint64_t tile)
 {

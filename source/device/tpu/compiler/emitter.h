@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects a program: instructions, weights, constants. Tiles are fetched by themselves: an
+// Collects a program: instructions and constants. Tiles are fetched by themselves: an
 // instruction that takes one says where it lies, and finish() puts the fetches in front, as early
 // as the FIFO has room.
 #pragma once
@@ -18,9 +18,8 @@ class Emitter
 
     const Config& config() const { return config_; }
 
-    // Addresses of what was added.
+    // The address of what was added.
     uint64_t add_constant(const void* data, size_t size);
-    uint64_t add_weights(const std::vector<uint8_t>& tile);
 
     void add(const Instruction& instruction) { program_->instructions.push_back(instruction); }
     // Products with one tile, which the first of them takes unless the array has it already.

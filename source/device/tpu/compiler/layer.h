@@ -76,7 +76,7 @@ class Layer
     // The constants are too much for the buffer: get along without some of them.
     virtual void reduce_blobs() {}
 
-    // Puts weights and constants into the program; returns where in host memory the blobs are.
+    // Puts constants into the program; returns where in host memory the blobs are.
     virtual std::vector<uint64_t> pack(Emitter&) { return {}; }
     virtual void emit(Emitter& emitter, const Work& work) = 0;
 };

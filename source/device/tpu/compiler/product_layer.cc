@@ -157,17 +157,48 @@ int ProductLayer::rows_at_once() const
     return std::max(1, sums_limit() / output.shape.w);
 }
 
-std::vector<uint8_t> ProductLayer::make_tile(const Block& block, const Piece& piece) const
+void ProductLayer::describe_tiles(sha256_t* hash) const
+{
+    const auto address = reinterpret_cast<uintptr_t>(weights.data);
+    for (const int64_t number :
+         {static_cast<int64_t>(address), int64_t{weights.data_type}, weights.stride_output,
+          weights.stride_y, weights.stride_x, weights.stride_c, int64_t{inputs[0].shape.c},
+          int64_t{output.shape.c}, int64_t{group}, int64_t{y.kernel}, int64_t{x.kernel},
+          int64_t{x.dilation}, int64_t{is_wide_}, static_cast<int64_t>(sum_number()),
+          static_cast<int64_t>(weights.zero_points.size())})
+        update_sha256_number(hash, number);
+    for (const int zero : weights.zero_points)
+        update_sha256_number(hash, zero);
+}
+
+void ProductLayer::place_tiles(uint64_t* end)
+{
+    const uint64_t bytes = uint64_t{is_wide_ ? 2u : 1u} * static_cast<uint64_t>(config_.rows) *
+                           static_cast<uint64_t>(config_.columns);
+    for (Block& block : blocks_)
+        for (Piece& piece : block.pieces) {
+            piece.tile = *end;
+            *end += bytes;
+        }
+}
+
+void ProductLayer::write_tiles(uint8_t* weight_memory) const
+{
+    for (const Block& block : blocks_)
+        for (const Piece& piece : block.pieces)
+            write_tile(block, piece, weight_memory + piece.tile);
+}
+
+// `tile` is zero before.
+void ProductLayer::write_tile(const Block& block, const Piece& piece, uint8_t* tile) const
 {
     const int group_outputs = output.shape.c / group;
     const int group_inputs = inputs[0].shape.c / group;
     const int bytes = is_wide_ ? 2 : 1;
-    std::vector<uint8_t> tile(static_cast<size_t>(config_.rows) *
-                              static_cast<size_t>(config_.columns) * static_cast<size_t>(bytes));
     for (int k = 0; k < piece.length; ++k) {
         const int kx = piece.x + (piece.channel + k) / inputs[0].shape.c;
         const int channel = (piece.channel + k) % inputs[0].shape.c;
-        uint8_t* row = tile.data() + int64_t{k} * config_.columns * bytes;
+        uint8_t* row = tile + int64_t{k} * config_.columns * bytes;
         for (int c = 0; c < block.number; ++c) {
             const int output_channel = block.first + c;
             if (output_channel / group_outputs != channel / group_inputs) continue;
@@ -176,32 +207,37 @@ std::vector<uint8_t> ProductLayer::make_tile(const Block& block, const Piece& pi
             if (bytes == 2) row[c * 2 + 1] = static_cast<uint8_t>(value >> 8);
         }
     }
-    return tile;
 }
 
-// The array sums x * w; what the operator wants is (x - zero) * w = x * w - zero * w.
-void ProductLayer::finish_parameters()
+size_t ProductLayer::sum_number() const
 {
-    if (is_float || input_zero == 0) return;
-    const int zero = signed_input ? static_cast<int8_t>(input_zero) : input_zero;
-    for (int o = 0; o < output.shape.c; ++o) {
+    return is_float || input_zero == 0 ? 0 : static_cast<size_t>(output.shape.c);
+}
+
+void ProductLayer::write_sums(int32_t* sums) const
+{
+    for (int o = 0; o < static_cast<int>(sum_number()); ++o) {
         uint32_t sum = 0;
         for (int ky = 0; ky < y.kernel; ++ky)
             for (int kx = 0; kx < x.kernel; ++kx)
                 for (int c = 0; c < inputs[0].shape.c / group; ++c)
                     sum += static_cast<uint32_t>(weights.at(o, ky, kx, c));
-        int32_t& bias = parameters[static_cast<size_t>(o)].bias;
-        bias =
-            static_cast<int32_t>(static_cast<uint32_t>(bias) - static_cast<uint32_t>(zero) * sum);
+        sums[o] = static_cast<int32_t>(sum);
+    }
+}
+
+void ProductLayer::apply_sums(const int32_t* sums)
+{
+    const int zero = signed_input ? static_cast<int8_t>(input_zero) : input_zero;
+    for (size_t o = 0; o < sum_number(); ++o) {
+        int32_t& bias = parameters[o].bias;
+        bias = static_cast<int32_t>(static_cast<uint32_t>(bias) -
+                                    static_cast<uint32_t>(zero) * static_cast<uint32_t>(sums[o]));
     }
 }
 
 std::vector<uint64_t> ProductLayer::pack(Emitter& emitter)
 {
-    for (Block& block : blocks_)
-        for (Piece& piece : block.pieces)
-            piece.tile = emitter.add_weights(make_tile(block, piece));
-    finish_parameters();
     parameter_host_ =
         emitter.add_constant(parameters.data(), parameters.size() * sizeof(Parameter));
     const uint64_t table = emitter.add_constant(epilogue.table.data(), epilogue.table.size());

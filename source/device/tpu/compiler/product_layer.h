@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "base/sha256.h"
 #include "device/tpu/compiler/layer.h"
 #include "device/tpu/machine/config.h"
 #include "device/tpu/machine/isa.h"
@@ -20,6 +21,7 @@ struct WeightSource
 {
     const void* data = nullptr;
     int data_type = 0;
+    bool stays = false;  // where it is as long as the graph is there
     int64_t stride_output = 0, stride_y = 0, stride_x = 0, stride_c = 0;
     std::vector<int> zero_points;  // one, or one for each output channel
 
@@ -64,6 +66,17 @@ class ProductLayer : public Layer
     std::vector<uint64_t> pack(Emitter& emitter) override;
     void emit(Emitter& emitter, const Work& work) override;
 
+    // All that tiles and sums depend on; nothing of it is the size of an image.
+    void describe_tiles(sha256_t* hash) const;
+    // The tiles lie from `*end` on in weight memory, which is moved behind them.
+    void place_tiles(uint64_t* end);
+    void write_tiles(uint8_t* weight_memory) const;
+    // The weights of each output channel added up, where the input's zero point needs that.
+    size_t sum_number() const;
+    void write_sums(int32_t* sums) const;
+    // The array sums x * w; what the operator wants is (x - zero) * w = x * w - zero * w.
+    void apply_sums(const int32_t* sums);
+
     int64_t tile_number() const;
     bool is_wide() const { return is_wide_; }
 
@@ -95,8 +108,7 @@ class ProductLayer : public Layer
     void find_width();
     int sums_limit() const;
     std::vector<Patch> make_patches(const Box& box) const;
-    std::vector<uint8_t> make_tile(const Block& block, const Piece& piece) const;
-    void finish_parameters();
+    void write_tile(const Block& block, const Piece& piece, uint8_t* tile) const;
     void emit_products(Emitter& emitter, const Work& work, const Block& block, const Patch& patch,
                        uint32_t sums) const;
     void emit_activation(Emitter& emitter, const Work& work, const Block& block, const Patch& patch,

@@ -27,6 +27,7 @@ bool read_matrix(const NodeReader& reader, int weight_index, bool transposed, Pr
     const int64_t stride_k = transposed ? 1 : n;
     layer->weights.data = weight->data;
     layer->weights.data_type = weight->data_type;
+    layer->weights.stays = weight->free_host_mem == 0;
     layer->weights.stride_output = transposed ? k : 1;
     layer->weights.stride_c = stride_k;
     layer->output = reader.network.ref(*reader.output());

@@ -181,6 +181,7 @@ bool read_window(const NodeReader& reader, int weight_index, ProductLayer* layer
     layer->group = static_cast<int>(get_ir_node_int(&reader.of, "group", 1));
     layer->weights.data = weight->data;
     layer->weights.data_type = weight->data_type;
+    layer->weights.stays = weight->free_host_mem == 0;
     layer->weights.stride_x = 1;
     layer->weights.stride_y = weight->dims[3];
     layer->weights.stride_c = int64_t{weight->dims[2]} * weight->dims[3];

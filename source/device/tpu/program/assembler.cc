@@ -52,6 +52,7 @@ class Assembler
             if (!tokens_.empty()) TENGINE_RETURN_IF_ERROR(read_line());
         }
         if (!has_version_) return fail("missing .version", "");
+        program_.weights = std::move(weights_);
         *out_program = std::move(program_);
         return TENGINE_OK;
     }
@@ -85,6 +86,7 @@ class Assembler
     std::vector<Token> tokens_;
     std::vector<uint8_t>* data_ = nullptr;  // what .bytes go to
     Program program_;
+    std::vector<uint8_t> weights_;
 };
 
 int Assembler::read_line()
@@ -112,7 +114,7 @@ int Assembler::read_directive(std::string_view name)
     }
     if (tokens_.size() > 1) return fail("nothing may follow", name);
     if (name == ".weights")
-        data_ = &program_.weights;
+        data_ = &weights_;
     else if (name == ".constants")
         data_ = &program_.constants;
     else if (name == ".code")

@@ -122,13 +122,13 @@ void append_binding(const Binding& binding, std::string* text)
     text->append(binding.channels_last ? " channels_last\n" : "\n");
 }
 
-void append_data(const char* directive, const std::vector<uint8_t>& data, std::string* text)
+void append_data(const char* directive, const uint8_t* data, size_t size, std::string* text)
 {
-    if (data.empty()) return;
+    if (size == 0) return;
     text->append(directive).append("\n");
-    for (size_t i = 0; i < data.size();) {
+    for (size_t i = 0; i < size;) {
         size_t zeroes = 0;
-        while (i + zeroes < data.size() && data[i + zeroes] == 0)
+        while (i + zeroes < size && data[i + zeroes] == 0)
             ++zeroes;
         if (zeroes >= kBytesOfLine) {
             text->append("    .zeros " + std::to_string(zeroes) + "\n");
@@ -136,7 +136,7 @@ void append_data(const char* directive, const std::vector<uint8_t>& data, std::s
             continue;
         }
         text->append("    .bytes ");
-        for (size_t end = std::min(i + kBytesOfLine, data.size()); i < end; ++i)
+        for (size_t end = std::min(i + kBytesOfLine, size); i < end; ++i)
             append_hex_byte(data[i], text);
         text->push_back('\n');
     }
@@ -167,8 +167,8 @@ std::string disassemble(const Program& program)
         append_string(node, &text);
         text += "\n";
     }
-    append_data(".weights", program.weights, &text);
-    append_data(".constants", program.constants, &text);
+    append_data(".weights", program.weights.data(), program.weights.size(), &text);
+    append_data(".constants", program.constants.data(), program.constants.size(), &text);
     return text + ".code\n" + disassemble_code(program);
 }
 

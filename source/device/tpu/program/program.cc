@@ -242,7 +242,7 @@ int read_program(const uint8_t* data, size_t size, Program* out_program)
     const uint8_t* instructions = reader.get_bytes(header.instruction_num * kInstructionBytes);
     TENGINE_RETURN_IF_ERROR(read_instructions(instructions, header.instruction_num, &program));
     const uint8_t* weights = reader.get_bytes(header.weight_bytes);
-    program.weights.assign(weights, weights + header.weight_bytes);
+    program.weights = std::vector<uint8_t>(weights, weights + header.weight_bytes);
     const uint8_t* constants = reader.get_bytes(header.constant_bytes);
     program.constants.assign(constants, constants + header.constant_bytes);
     const uint8_t* names = reader.get_bytes(header.name_bytes);

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device/tpu/machine/config.h"
@@ -26,11 +28,41 @@ struct Binding
     uint64_t address = 0;   // dense
 };
 
+// What the tiles of a program lie in: read only, since several programs may share it.
+class WeightMemory
+{
+  public:
+    WeightMemory() = default;
+    WeightMemory(std::vector<uint8_t> bytes)
+        : WeightMemory(std::make_shared<const std::vector<uint8_t>>(std::move(bytes)))
+    {
+    }
+    WeightMemory(std::shared_ptr<const uint8_t> data, size_t size)
+        : data_(std::move(data)), size_(size)
+    {
+    }
+
+    const std::shared_ptr<const uint8_t>& shared() const { return data_; }
+    const uint8_t* data() const { return data_.get(); }
+    size_t size() const { return size_; }
+    const uint8_t* begin() const { return data(); }
+    const uint8_t* end() const { return data() + size_; }
+
+  private:
+    explicit WeightMemory(const std::shared_ptr<const std::vector<uint8_t>>& bytes)
+        : data_(bytes, bytes->data()), size_(bytes->size())
+    {
+    }
+
+    std::shared_ptr<const uint8_t> data_;
+    size_t size_ = 0;
+};
+
 struct Program
 {
     uint64_t fingerprint = 0;  // of the configuration it is for
     std::vector<Instruction> instructions;
-    std::vector<uint8_t> weights;    // weight memory
+    WeightMemory weights;
     std::vector<uint8_t> constants;  // host memory from address 0
     uint64_t host_bytes = 0;         // size of host memory, constants included
     std::vector<Binding> bindings;

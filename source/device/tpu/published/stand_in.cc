@@ -40,9 +40,8 @@ class Builder
     // One tile more in weight memory, and its fetch.
     void fetch_new_tile()
     {
-        fetch_tile(program_.weights.size());
-        program_.weights.resize(program_.weights.size() + static_cast<size_t>(config_.rows) *
-                                                              static_cast<size_t>(config_.columns));
+        fetch_tile(weight_bytes_);
+        weight_bytes_ += static_cast<size_t>(config_.rows) * static_cast<size_t>(config_.columns);
     }
 
     void tag(uint32_t node)
@@ -91,12 +90,14 @@ class Builder
     {
         add(Opcode::kHalt);
         program_.host_bytes = std::max<uint64_t>(program_.host_bytes, program_.constants.size());
+        program_.weights = std::vector<uint8_t>(weight_bytes_);
         return std::move(program_);
     }
 
   private:
     const Config& config_;
     Program program_;
+    size_t weight_bytes_ = 0;
 };
 
 void set_range(Instruction* in)
