@@ -108,12 +108,12 @@ int Driver::load(const subgraph& part, const std::vector<uint8_t>& saved)
 {
     TENGINE_RETURN_IF_ERROR(saved.empty() ? compile_part(part, options_.config, &program_)
                                           : load_program(saved.data(), saved.size(), &program_));
-    TENGINE_RETURN_IF_ERROR(pass_through_file(part));
+    TENGINE_RETURN_IF_ERROR(try_file(part));
     TENGINE_RETURN_IF_ERROR(validate_program(program_, options_.config));
     return check_bindings(part, program_);
 }
 
-int Driver::pass_through_file(const subgraph& part)
+int Driver::try_file(const subgraph& part)
 {
     const int64_t flip = options_.faults.bit_flip;
     if (flip < 0 && options_.save_program.empty()) return TENGINE_OK;
@@ -123,7 +123,8 @@ int Driver::pass_through_file(const subgraph& part)
     if (!options_.save_program.empty())
         TENGINE_RETURN_IF_ERROR(
             replace_file(path_in(options_.save_program, part).c_str(), bytes.data(), bytes.size()));
-    return load_program(bytes.data(), bytes.size(), &program_);
+    Program read;
+    return load_program(bytes.data(), bytes.size(), &read);
 }
 
 ir_part_memory_t Driver::memory() const

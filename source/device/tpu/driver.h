@@ -60,9 +60,8 @@ class Driver
     explicit Driver(const Options& options) : options_(options) {}
 
     int load(const subgraph& part, const std::vector<uint8_t>& saved);
-    // Where the options ask for the file: writes it, flips the bit, and reads it again as a device
-    // would get it.
-    int pass_through_file(const subgraph& part);
+    // Where options ask for the file: writes it, flips the bit, and sees that a device can read it.
+    int try_file(const subgraph& part);
 
     Options options_;
     Program program_;
