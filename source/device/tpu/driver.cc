@@ -87,7 +87,7 @@ void unpack_tensor(const Binding& binding, int element, const uint8_t* host, uin
     });
 }
 
-int Driver::create(const subgraph& part, const Options& options, const std::vector<uint8_t>& saved,
+int Driver::create(const subgraph& part, const Options& options, const SavedProgram& saved,
                    std::unique_ptr<Driver>* out_driver)
 {
     std::unique_ptr<Driver> driver(new Driver(options));
@@ -104,10 +104,10 @@ int Driver::create(const subgraph& part, const Options& options, const std::vect
     return TENGINE_OK;
 }
 
-int Driver::load(const subgraph& part, const std::vector<uint8_t>& saved)
+int Driver::load(const subgraph& part, const SavedProgram& saved)
 {
-    TENGINE_RETURN_IF_ERROR(saved.empty() ? compile_part(part, options_.config, &program_)
-                                          : load_program(saved.data(), saved.size(), &program_));
+    TENGINE_RETURN_IF_ERROR(saved.data ? borrow_program(saved.data, saved.size, &program_)
+                                       : compile_part(part, options_.config, &program_));
     TENGINE_RETURN_IF_ERROR(try_file(part));
     TENGINE_RETURN_IF_ERROR(validate_program(program_, options_.config));
     return check_bindings(part, program_);

@@ -35,12 +35,19 @@ const ir_device_option_t* get_option(int index);
 // nothing.
 int read_options(const graph& graph, const device& device, Options* out_options);
 
+// What save_program() has made, in memory that outlives the driver.
+struct SavedProgram
+{
+    const uint8_t* data = nullptr;  // null: there is none
+    size_t size = 0;
+};
+
 class Driver
 {
   public:
     // Compiles the part, unless `saved` is its program, and validates that.
-    static int create(const subgraph& part, const Options& options,
-                      const std::vector<uint8_t>& saved, std::unique_ptr<Driver>* out_driver);
+    static int create(const subgraph& part, const Options& options, const SavedProgram& saved,
+                      std::unique_ptr<Driver>* out_driver);
 
     // One run on the data of the part's tensors.
     int run(const subgraph& part);
@@ -59,7 +66,7 @@ class Driver
   private:
     explicit Driver(const Options& options) : options_(options) {}
 
-    int load(const subgraph& part, const std::vector<uint8_t>& saved);
+    int load(const subgraph& part, const SavedProgram& saved);
     // Where options ask for the file: writes it, flips the bit, and sees that a device can read it.
     int try_file(const subgraph& part);
 

@@ -51,7 +51,7 @@ int release_graph(device*, void* device_graph)
     return TENGINE_OK;
 }
 
-int enter(device* device, subgraph* part, const std::vector<uint8_t>& saved)
+int enter(device* device, subgraph* part, const SavedProgram& saved)
 {
     std::unique_ptr<Driver> driver;
     TENGINE_RETURN_IF_ERROR(
@@ -82,8 +82,7 @@ int save(device*, subgraph* part, ir_sink* sink)
 int load(device* device, subgraph* part, const void* data, size_t size)
 {
     return guard("load", [&] {
-        const auto* bytes = static_cast<const uint8_t*>(data);
-        return enter(device, part, {bytes, bytes + size});
+        return enter(device, part, {static_cast<const uint8_t*>(data), size});
     });
 }
 

@@ -96,6 +96,7 @@ int make_tiles(const graph& graph, const Config& config, const std::vector<Produ
 
 size_t count_tiles(const WeightMemory& weights)
 {
+    if (weights.shared().use_count() == 0) return 0;  // borrowed
     const auto* releaser = std::get_deleter<PackReleaser>(weights.shared());
     return releaser ? get_graph_pack_share(releaser->pool, releaser->pack) : weights.size();
 }

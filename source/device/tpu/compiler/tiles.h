@@ -15,7 +15,7 @@ namespace tengine::tpu {
 int make_tiles(const graph& graph, const Config& config, const std::vector<ProductLayer*>& products,
                WeightMemory* out_weights);
 
-// Bytes of the memory, or of this program's share where several have it.
+// Bytes of the memory, or of this program's share where several have it; 0 of what is borrowed.
 size_t count_tiles(const WeightMemory& weights);
 
 }  // namespace tengine::tpu

@@ -226,23 +226,33 @@ int read_header(Reader* reader, size_t size, Header* header)
     return TENGINE_OK;
 }
 
-int read_program(const uint8_t* data, size_t size, Program* out_program)
+int check_digest(const uint8_t* data, size_t size)
+{
+    uint8_t digest[SHA256_BYTES];
+    find_sha256(data, size - SHA256_BYTES, digest);
+    if (std::equal(std::begin(digest), std::end(digest), data + size - SHA256_BYTES))
+        return TENGINE_OK;
+    return tengine_error_set(TENGINE_EFORMAT,
+                             "TPU program: its SHA-256 does not match, it was altered");
+}
+
+int read_program(const uint8_t* data, size_t size, bool borrowed, Program* out_program)
 {
     Reader reader(data, size);
     Header header;
     TENGINE_RETURN_IF_ERROR(read_header(&reader, size, &header));
-    uint8_t digest[SHA256_BYTES];
-    find_sha256(data, size - SHA256_BYTES, digest);
-    if (!std::equal(std::begin(digest), std::end(digest), data + size - SHA256_BYTES))
-        return tengine_error_set(TENGINE_EFORMAT,
-                                 "TPU program: its SHA-256 does not match, it was altered");
+    if (!borrowed) TENGINE_RETURN_IF_ERROR(check_digest(data, size));
     Program program;
     program.fingerprint = header.fingerprint;
     program.host_bytes = header.host_bytes;
     const uint8_t* instructions = reader.get_bytes(header.instruction_num * kInstructionBytes);
     TENGINE_RETURN_IF_ERROR(read_instructions(instructions, header.instruction_num, &program));
     const uint8_t* weights = reader.get_bytes(header.weight_bytes);
-    program.weights = std::vector<uint8_t>(weights, weights + header.weight_bytes);
+    if (borrowed)
+        program.weights = {std::shared_ptr<const uint8_t>(std::shared_ptr<void>(), weights),
+                           static_cast<size_t>(header.weight_bytes)};
+    else
+        program.weights = std::vector<uint8_t>(weights, weights + header.weight_bytes);
     const uint8_t* constants = reader.get_bytes(header.constant_bytes);
     program.constants.assign(constants, constants + header.constant_bytes);
     const uint8_t* names = reader.get_bytes(header.name_bytes);
@@ -285,7 +295,13 @@ std::vector<uint8_t> save_program(const Program& program)
 
 int load_program(const uint8_t* data, size_t size, Program* out_program)
 {
-    return guarded([&] { return read_program(data, size, out_program); },
+    return guarded([&] { return read_program(data, size, false, out_program); },
+                   "TPU program: no memory for %zu bytes", size);
+}
+
+int borrow_program(const uint8_t* data, size_t size, Program* out_program)
+{
+    return guarded([&] { return read_program(data, size, true, out_program); },
                    "TPU program: no memory for %zu bytes", size);
 }
 

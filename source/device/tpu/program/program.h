@@ -74,6 +74,9 @@ struct Program
 // another version. Nothing is read beyond `size`, and nothing larger than the file is allocated.
 std::vector<uint8_t> save_program(const Program& program);
 int load_program(const uint8_t* data, size_t size, Program* out_program);
+// The same for bytes that outlive the program, which uses the weights in place, and whose owner
+// knows that they are unaltered: their SHA-256 is not looked at.
+int borrow_program(const uint8_t* data, size_t size, Program* out_program);
 
 // Whether the machine can run it: fingerprint, every address of every instruction in range, grids
 // whose vectors do not overlap where written, tiles in the FIFO when taken and of the right width,
