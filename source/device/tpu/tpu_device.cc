@@ -64,7 +64,7 @@ int enter(device* device, subgraph* part, const SavedProgram& saved)
 int pre_run(device* device, subgraph* part, void*)
 {
     return guard("compile", [&]() -> int {
-        // Of other shapes; until the end of this, so that its tiles are found.
+        // Of other shapes; it holds the tiles until the new one does.
         const std::unique_ptr<Driver> earlier(driver_of(part));
         part->device_graph = nullptr;
         return enter(device, part, {});

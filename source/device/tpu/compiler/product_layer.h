@@ -21,7 +21,9 @@ struct WeightSource
 {
     const void* data = nullptr;
     int data_type = 0;
-    bool stays = false;  // where it is as long as the graph is there
+    // Whether it is where it is for all preparations. A constant with memory of its own is the
+    // part's alone, and another may come to lie there.
+    bool stays = false;
     int64_t stride_output = 0, stride_y = 0, stride_x = 0, stride_c = 0;
     std::vector<int> zero_points;  // one, or one for each output channel
 
