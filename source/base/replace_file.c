@@ -98,8 +98,9 @@ static int find_target(const char* path, target_t* out_target)
                                  "cannot write '%s': it is %s, and only regular files are replaced",
                                  path, kind_of(info.st_mode));
     // The new name needs the right to write the folder only; who took that to the file away did not
-    // want it replaced.
-    return faccessat(AT_FDCWD, out_target->path, W_OK, AT_EACCESS) == 0 ? TENGINE_OK : fail(path);
+    // want it replaced. Another process may have removed it meanwhile.
+    const bool may_write = faccessat(AT_FDCWD, out_target->path, W_OK, AT_EACCESS) == 0;
+    return may_write || errno == ENOENT ? TENGINE_OK : fail(path);
 }
 
 // A file in the target's folder that was not there before, and that cannot be a planted link:

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// On machines of 32 bits: file systems that number files in 64 bits.
+// On machines of 32 bits: file systems that number files and entries of folders in 64 bits.
 #define _FILE_OFFSET_BITS 64
 #define _DEFAULT_SOURCE
 #include "scheduler/part_cache.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,6 +21,8 @@
 #include "base/replace_file.h"
 #include "base/sort.h"
 #include "graph/option.h"
+#include "tengine/log.h"
+#include "tengine/vector.h"
 
 #define PART_ENDING ".part"
 
@@ -142,20 +145,73 @@ void close_ir_kept_part(ir_kept_part_t* part)
 
 typedef struct kept_file
 {
-    const char* path;
+    char name[NAME_LENGTH + 1];
     struct timespec used;
     uint64_t size;
 } kept_file_t;
 
-static const char* name_in(const char* path)
+// A folder that is tidied.
+typedef struct tidied
 {
-    return strrchr(path, '/') + 1;
-}
+    const char* path;
+    const char* newest;  // the path of the part that was kept just now
+    DIR* stream;
+    vector_t* parts;  // kept_file_t: the others
+    uint64_t bytes;   // of all parts
+} tidied_t;
 
 static bool is_part_name(const char* name)
 {
     return strlen(name) == NAME_LENGTH &&
-           strspn(name, "0123456789abcdef") == (size_t)2 * SHA256_BYTES;
+           strspn(name, "0123456789abcdef") == (size_t)2 * SHA256_BYTES &&
+           strcmp(name + 2 * SHA256_BYTES, PART_ENDING) == 0;
+}
+
+static bool is_unfinished_name(const char* name)
+{
+    const size_t length = strlen(name), end = sizeof UNFINISHED_ENDING - 1;
+    return strncmp(name, UNFINISHED_BEGINNING, sizeof UNFINISHED_BEGINNING - 1) == 0 &&
+           length > end && strcmp(name + length - end, UNFINISHED_ENDING) == 0;
+}
+
+// What other processes have removed meanwhile is gone as well.
+static void remove_file(const tidied_t* folder, const char* name)
+{
+    if (unlinkat(dirfd(folder->stream), name, 0) != 0 && errno != ENOENT)
+        TLOG_WARNING("cannot remove '%s/%s': %s", folder->path, name, strerror(errno));
+}
+
+// Only files that have names as ours have are looked at. False without memory.
+static bool look_at(tidied_t* folder, const char* name)
+{
+    struct stat info;
+    const bool is_part = is_part_name(name);
+    if ((!is_part && !is_unfinished_name(name)) ||
+        fstatat(dirfd(folder->stream), name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(info.st_mode))
+        return true;
+    if (!is_part) {
+        // What a process that was killed has left.
+        if (time(NULL) - info.st_mtime > UNFINISHED_SECONDS) remove_file(folder, name);
+        return true;
+    }
+    kept_file_t file = {.used = info.st_mtim, .size = (uint64_t)info.st_size};
+    memcpy(file.name, name, sizeof file.name);
+    folder->bytes += file.size;
+    // Clocks of file systems tick so slowly that another may have been used at the same time.
+    if (strcmp(name, strrchr(folder->newest, '/') + 1) == 0) return true;
+    return push_vector_data(folder->parts, &file) == 0;
+}
+
+static bool look_at_all(tidied_t* folder)
+{
+    errno = 0;
+    for (const struct dirent* entry; (entry = readdir(folder->stream)); errno = 0)
+        if (!look_at(folder, entry->d_name)) {
+            errno = ENOMEM;
+            return false;
+        }
+    return errno == 0;
 }
 
 static int compare_use(const void* a, const void* b)
@@ -166,60 +222,41 @@ static int compare_use(const void* a, const void* b)
     return (left->tv_nsec > right->tv_nsec) - (left->tv_nsec < right->tv_nsec);
 }
 
-// Only files that have names as ours have are looked at. Returns how many there are.
-static int list_parts(const struct vector* paths, kept_file_t* out_files, uint64_t* out_bytes)
+static void remove_oldest(const tidied_t* folder, uint64_t limit)
 {
-    int number = 0;
-    *out_bytes = 0;
-    for (int i = 0; i < get_vector_num(paths); ++i) {
-        const char* path = *(char**)get_vector_data(paths, i);
-        struct stat info;
-        if (!is_part_name(name_in(path)) || lstat(path, &info) != 0 || !S_ISREG(info.st_mode))
-            continue;
-        out_files[number++] = (kept_file_t){path, info.st_mtim, (uint64_t)info.st_size};
-        *out_bytes += (uint64_t)info.st_size;
-    }
-    return number;
-}
-
-// What other processes have removed meanwhile is gone as well.
-static void remove_oldest(const struct vector* paths, uint64_t limit)
-{
-    kept_file_t* files = alloc_memory(sizeof *files * (size_t)get_vector_num(paths));
-    if (!files) return;
-    uint64_t bytes;
-    const int number = list_parts(paths, files, &bytes);
-    if (number > 0) sort_items(files, (size_t)number, sizeof *files, compare_use);
+    const int number = get_vector_num(folder->parts);
+    const kept_file_t* files = get_vector_data(folder->parts, 0);
+    if (number > 1)
+        sort_items(get_vector_data(folder->parts, 0), (size_t)number, sizeof *files, compare_use);
+    uint64_t bytes = folder->bytes;
     for (int i = 0; i < number && bytes > limit; ++i) {
-        unlink(files[i].path);
+        remove_file(folder, files[i].name);
         bytes -= files[i].size;
     }
-    free_memory(files);
 }
 
-static void keep_limit(const char* folder, uint64_t limit)
+// NULL with errno.
+static DIR* open_folder(const char* path)
 {
-    struct vector* paths;
-    if (list_folder(folder, PART_ENDING, &paths) < 0) return;
-    remove_oldest(paths, limit);
-    release_vector(paths);
+    const int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return NULL;
+    DIR* stream = fdopendir(descriptor);
+    if (!stream) close(descriptor);
+    return stream;
 }
 
-// What processes that were killed have left.
-static void remove_unfinished(const char* folder)
+// Removes what was used longest ago until no more than `limit` bytes are left (0: any number), and
+// what was never finished. What fails leaves more than that, and is said.
+static void tidy_folder(const char* path, const char* newest, uint64_t limit)
 {
-    struct vector* paths;
-    if (list_folder(folder, UNFINISHED_ENDING, &paths) < 0) return;
-    const time_t now = time(NULL);
-    for (int i = 0; i < get_vector_num(paths); ++i) {
-        const char* path = *(char**)get_vector_data(paths, i);
-        struct stat info;
-        if (strncmp(name_in(path), UNFINISHED_BEGINNING, sizeof UNFINISHED_BEGINNING - 1) == 0 &&
-            lstat(path, &info) == 0 && S_ISREG(info.st_mode) &&
-            now - info.st_mtime > UNFINISHED_SECONDS)
-            unlink(path);
-    }
-    release_vector(paths);
+    tidied_t folder = {path, newest, open_folder(path), create_vector(sizeof(kept_file_t), NULL),
+                       0};
+    if (!folder.stream || !folder.parts || !look_at_all(&folder))
+        TLOG_WARNING("cannot look for old parts in '%s': %s", path, strerror(errno));
+    else if (limit > 0)
+        remove_oldest(&folder, limit);
+    release_vector(folder.parts);
+    if (folder.stream) closedir(folder.stream);
 }
 
 // ---- writing ----
@@ -263,7 +300,6 @@ int keep_ir_part(const char* folder, uint64_t limit, const uint8_t fingerprint[S
     TENGINE_RETURN_IF_ERROR(make_folder(folder));
     fill_head(sink, fingerprint, device);
     TENGINE_RETURN_IF_ERROR(replace_file(path, sink->bytes, sink->size));
-    if (limit > 0) keep_limit(folder, limit);
-    remove_unfinished(folder);
+    tidy_folder(folder, path, limit);
     return TENGINE_OK;
 }

@@ -3,6 +3,7 @@
 // and what is left by a process that ends at any moment.
 #include "scheduler/part_cache.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -102,6 +103,25 @@ class PartCache : public testing::Test
         ASSERT_EQ(utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
     }
 
+    // Removing rests on what some emulators and sandboxes have wrong; asked of the system alone.
+    // Empty when files of a folder are listed and removed.
+    std::string why_nothing_is_removed() const
+    {
+        const std::string name(69, 'x'), listed = temporary_.path() + "/listed";
+        mkdir(listed.c_str(), 0700);
+        std::ofstream(listed + "/" + name) << "x";
+        DIR* stream = opendir(listed.c_str());
+        if (!stream) return std::string("opendir() fails here: ") + strerror(errno);
+        bool is_found = false;
+        while (const dirent* entry = readdir(stream))
+            is_found = is_found || entry->d_name == name;
+        const bool is_removed = unlinkat(dirfd(stream), name.c_str(), 0) == 0;
+        closedir(stream);
+        rmdir(listed.c_str());
+        if (!is_found) return "readdir() does not find what is in a folder here";
+        return is_removed ? "" : "unlinkat() removes nothing here";
+    }
+
     std::string folder() const { return temporary_.path() + "/a/b"; }
 
     const TemporaryFolder temporary_;
@@ -172,6 +192,7 @@ TEST_F(PartCache, WhatIsNoRegularFileOfOursIsRefused)
 
 TEST_F(PartCache, WhatWasUsedLongestAgoGoesFirst)
 {
+    if (const std::string why = why_nothing_is_removed(); !why.empty()) GTEST_SKIP() << why;
     const uint64_t limit = 3 * (kHead + 10000);
     for (const int value : {1, 2, 3}) {
         ASSERT_EQ(keep(value, content(value), limit), TENGINE_OK);
@@ -184,7 +205,8 @@ TEST_F(PartCache, WhatWasUsedLongestAgoGoesFirst)
         EXPECT_EQ(find(value), TENGINE_OK) << value;
     ASSERT_EQ(keep(5, content(5, 2 * 10000), limit), TENGINE_OK);
     EXPECT_EQ(find(5), TENGINE_OK);
-    EXPECT_LE(temporary_.list().size(), 3u);
+    const fs::directory_iterator files(folder());
+    EXPECT_EQ(std::distance(begin(files), end(files)), 2) << "5 and one beside it";
 }
 
 TEST_F(PartCache, APartThatIsTooLargeRemovesNothing)
@@ -198,6 +220,7 @@ TEST_F(PartCache, APartThatIsTooLargeRemovesNothing)
 
 TEST_F(PartCache, FilesOfOthersStay)
 {
+    if (const std::string why = why_nothing_is_removed(); !why.empty()) GTEST_SKIP() << why;
     const uint64_t limit = kHead + 10000;
     ASSERT_EQ(keep(1, content(1), limit), TENGINE_OK);
     const std::string others[] = {"notes.txt", "x.part", path(9).substr(folder().size() + 1) + "t",
@@ -233,6 +256,7 @@ TEST_F(PartCache, FoldersThatCannotBeWritten)
         EXPECT_EQ(keep(2, content(2)), TENGINE_EIO);
     }
     EXPECT_EQ(find(1), TENGINE_OK);
+    ASSERT_EQ(chmod(folder().c_str(), 0700), 0);
 }
 
 TEST_F(PartCache, WhereThereIsNoRoomTheOldPartStays)
@@ -256,6 +280,7 @@ TEST_F(PartCache, WhereThereIsNoRoomTheOldPartStays)
 // Each process keeps and finds four parts, of which there is room for two.
 TEST_F(PartCache, ProcessesShareAFolder)
 {
+    if (const std::string why = why_nothing_is_removed(); !why.empty()) GTEST_SKIP() << why;
     const uint64_t limit = 2 * (kHead + 10000);
     std::vector<pid_t> children;
     for (int child = 0; child < 4; ++child) {
