@@ -23,9 +23,11 @@
 // TENGINE_EINVAL for a NULL argument that is not said to be possible.
 //
 // Life of a node with such an operator: the first prerun_graph calls init; every prerun_graph calls
-// prepare; run_graph calls invoke; destroy_graph calls free. Where the shape of an input depends on
-// data, prepare is called in each run, before invoke. A node keeps the operator that its first
-// prerun_graph has found.
+// prepare, unless the graph is still prepared for these shapes (option run.shape_cache); run_graph
+// calls invoke; destroy_graph calls free. run_graph calls prepare before invoke in each run where
+// the shape of an input depends on data, and in the first run for shapes that came again, if
+// prepare was called for others since: invoke always sees what prepare has left for its inputs. A
+// node keeps the operator that its first prerun_graph has found.
 //
 // Threads: operators are made, registered and unregistered by any thread. Callbacks of one node
 // come one at a time, those of different nodes also at the same time. init, prepare and free come

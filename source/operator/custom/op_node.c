@@ -98,6 +98,12 @@ static int call_invoke(tengine_op_context_t* context, char* scratch)
 
 // ---- prepare ----
 
+// One that depends on shapes (folded from Shape) has a value, and memory, in each preparation.
+static const void* get_constant(const struct tensor* tensor)
+{
+    return tensor->tensor_type == TENSOR_TYPE_CONST ? tensor->data : NULL;
+}
+
 static void note_inputs(tengine_op_context_t* context)
 {
     for (int i = 0; i < context->node->input_num; ++i) {
@@ -106,12 +112,14 @@ static void note_inputs(tengine_op_context_t* context)
         slot->prepared_type = slot->tensor->data_type;
         slot->prepared_rank = slot->tensor->dim_num;
         memcpy(slot->prepared_dims, slot->tensor->dims, sizeof slot->prepared_dims);
+        slot->prepared_constant = get_constant(slot->tensor);
     }
 }
 
 static bool is_as_noted(const struct tengine_op_tensor* slot, const struct tensor* tensor)
 {
     return slot->prepared_type == tensor->data_type && slot->prepared_rank == tensor->dim_num &&
+           slot->prepared_constant == get_constant(tensor) &&
            memcmp(slot->prepared_dims, tensor->dims, sizeof *tensor->dims * tensor->dim_num) == 0;
 }
 

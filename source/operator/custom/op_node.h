@@ -31,6 +31,7 @@ struct tengine_op_tensor
     int prepared_type;
     int prepared_rank;
     int prepared_dims[MAX_SHAPE_DIM_NUM];
+    const void* prepared_constant;
 };
 
 // Bytes of a run's scratch memory.
