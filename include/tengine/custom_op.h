@@ -65,6 +65,12 @@ typedef void (*tengine_op_free_t)(void* user_data, void* state);
 typedef int (*tengine_op_prepare_t)(void* user_data, tengine_op_context_t* context);
 // Computes all outputs.
 typedef int (*tengine_op_invoke_t)(void* user_data, tengine_op_context_t* context);
+// The same, asynchronously: begins the work and returns. The invoke is over with
+// tengine_op_complete, or when this fails, which completes nothing. Until then context and tensors
+// stay valid, and one thread at a time may use them.
+typedef uint64_t tengine_op_completion_t;
+typedef int (*tengine_op_invoke_async_t)(void* user_data, tengine_op_context_t* context,
+                                         tengine_op_completion_t completion);
 
 // ---- Operators ----
 
@@ -79,12 +85,14 @@ TENGINE_API tengine_op_t* tengine_op_create(const char* domain, const char* name
 // until that ends. NULL is ignored. Operators must be destroyed before release_tengine.
 TENGINE_API void tengine_op_destroy(tengine_op_t* op);
 
-// What the operator does. invoke is needed, and one of prepare and tengine_op_set_outputs_like. All
-// fail with TENGINE_ESTATE once the operator has been registered.
+// What the operator does. One of invoke and invoke_async is needed, and prepare or
+// tengine_op_set_outputs_like. All fail with TENGINE_ESTATE once the operator has been registered.
 TENGINE_API int tengine_op_set_init(tengine_op_t* op, tengine_op_init_t init);
 TENGINE_API int tengine_op_set_free(tengine_op_t* op, tengine_op_free_t free);
 TENGINE_API int tengine_op_set_prepare(tengine_op_t* op, tengine_op_prepare_t prepare);
 TENGINE_API int tengine_op_set_invoke(tengine_op_t* op, tengine_op_invoke_t invoke);
+// The scheduler "pipeline" goes on with other parts and runs meanwhile; "sync" waits.
+TENGINE_API int tengine_op_set_invoke_async(tengine_op_t* op, tengine_op_invoke_async_t invoke);
 // What callbacks get first; may be NULL. `release`, which may be NULL, is called for it once, by
 // the thread that ends the operator's life.
 TENGINE_API int tengine_op_set_user_data(tengine_op_t* op, void* user_data,
@@ -101,8 +109,8 @@ TENGINE_API int tengine_op_set_outputs_like(tengine_op_t* op, int input);
 // Nodes of unknown version, such as those of files of Tengine Lite, take the newest. The library
 // keeps the operator; it may be registered in several places.
 
-// Fails with TENGINE_EHANDLE (context), TENGINE_EINVAL (there is no invoke, or neither prepare nor
-// tengine_op_set_outputs_like), TENGINE_EEXIST (the same place has an operator of this domain and
+// Fails with TENGINE_EHANDLE (context), TENGINE_EINVAL (there is no invoke, or both kinds, or
+// neither prepare nor tengine_op_set_outputs_like), TENGINE_EEXIST (the same place has an operator of this domain and
 // name for some of these versions), TENGINE_ESTATE (before init_tengine), TENGINE_ENOMEM.
 TENGINE_API int tengine_op_register(context_t context, tengine_op_t* op);
 
@@ -214,6 +222,15 @@ TENGINE_API int tengine_op_request_temporary(tengine_op_context_t* context, size
 // Memory of a temporary, aligned to 64 bytes. NULL, without an error, for an index without one and
 // in other callbacks.
 TENGINE_API void* tengine_op_temporary(const tengine_op_context_t* context, int index);
+
+// ---- The end of an asynchronous invoke ----
+
+// From any thread, also before invoke_async has returned. Context and tensors must not be used
+// afterwards. `status` is what invoke would return; a failure's `sentence`, which may be NULL, is
+// copied. Each completion ends once: TENGINE_ENOENT for one that is over, also because invoke_async
+// has failed. The run never ends without it.
+TENGINE_API int tengine_op_complete(tengine_op_completion_t completion, int status,
+                                    const char* sentence);
 
 // ---- Checks ----
 //

@@ -53,6 +53,13 @@ int tengine_op_set_invoke(tengine_op_t* op, tengine_op_invoke_t invoke)
     return 0;
 }
 
+int tengine_op_set_invoke_async(tengine_op_t* op, tengine_op_invoke_async_t invoke)
+{
+    if (check_open(op, __func__) < 0) return api_failure();
+    op->invoke_async = invoke;
+    return 0;
+}
+
 int tengine_op_set_user_data(tengine_op_t* op, void* user_data, void (*release)(void* user_data))
 {
     if (check_open(op, __func__) < 0) return api_failure();

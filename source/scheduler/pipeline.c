@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pipeline scheduler: a thread for each device, and several runs under way at a time, so that
-// while one device works on a run another works on the run before. Each thread takes, of the oldest
+// while one device works on a run another works on the run before. A part of the default device that
+// waits for an asynchronous custom operator has a thread of its own. Each thread takes, of the oldest
 // run first, a part of its device whose inputs are there. It follows that every part sees the runs
 // in their order. Results are handed out in that order too; a run that fails is over with the parts
 // it has begun, and does not touch those after it.
@@ -9,6 +10,7 @@
 #include "base/alloc.h"
 #include "graph/graph.h"
 #include "graph/option.h"
+#include "operator/custom/custom_kernel.h"
 #include "scheduler/failure.h"
 #include "scheduler/runner.h"
 #include "scheduler/scheduler.h"
@@ -41,6 +43,7 @@ typedef struct worker
 {
     struct pipeline* pipeline;
     struct device* device;
+    bool is_for_one_part;
     pthread_t thread;
 } worker_t;
 
@@ -56,10 +59,11 @@ typedef struct pipeline
     int slot_num;
     slot_t* slots;
     int part_num;
-    struct device** devices;  // of each part at prerun
+    worker_t** part_workers;  // of each part
     bool* busy;               // parts that a thread has begun, for whatever run
     uint8_t* states;          // of all slots
     int worker_num;
+    int thread_num;  // workers that have been started
     worker_t* workers;
 } pipeline_t;
 
@@ -100,7 +104,7 @@ static bool pick_part(const worker_t* worker, int64_t run, int* out_part)
     const slot_t* slot = slot_of(pipeline, run);
     if (slot->failure.code != 0) return false;
     for (int i = 0; i < pipeline->part_num; ++i)
-        if (pipeline->devices[i] == worker->device && slot->states[i] == PART_WAITING &&
+        if (pipeline->part_workers[i] == worker && slot->states[i] == PART_WAITING &&
             !pipeline->busy[i] && has_inputs(pipeline, slot, i)) {
             *out_part = i;
             return true;
@@ -240,7 +244,7 @@ static int try_wait(struct scheduler* scheduler, struct graph* graph)
 static void release_lists(pipeline_t* pipeline)
 {
     free_memory(pipeline->slots);
-    free_memory(pipeline->devices);
+    free_memory(pipeline->part_workers);
     free_memory(pipeline->busy);
     free_memory(pipeline->states);
     free_memory(pipeline->workers);
@@ -259,30 +263,54 @@ static void stop_workers(pipeline_t* pipeline)
     pipeline->stopping = true;
     pthread_cond_broadcast(&pipeline->work_there);
     pthread_mutex_unlock(&pipeline->mutex);
-    for (int i = 0; i < pipeline->worker_num; ++i)
+    for (int i = 0; i < pipeline->thread_num; ++i)
         pthread_join(pipeline->workers[i].thread, NULL);
     pthread_cond_destroy(&pipeline->part_done);
     pthread_cond_destroy(&pipeline->work_there);
     pthread_mutex_destroy(&pipeline->mutex);
 }
 
-static bool has_worker(const pipeline_t* pipeline, const struct device* device)
+static bool is_async_part(const struct subgraph* part)
 {
-    for (int i = 0; i < pipeline->worker_num; ++i)
-        if (pipeline->workers[i].device == device) return true;
+    if (part->device != find_default_device()) return false;
+    for (int i = 0; i < part->node_num; ++i)
+        if (is_async_node(part->graph->node_list[part->node_list[i]])) return true;
     return false;
+}
+
+static worker_t* find_worker(const pipeline_t* pipeline, const struct device* device)
+{
+    for (int i = 0; i < pipeline->worker_num; ++i) {
+        worker_t* worker = &pipeline->workers[i];
+        if (worker->device == device && !worker->is_for_one_part) return worker;
+    }
+    return NULL;
+}
+
+// The threads read who has which part, so they start when all have.
+static void assign_parts(pipeline_t* pipeline)
+{
+    for (int i = 0; i < pipeline->part_num; ++i) {
+        const struct subgraph* part = get_ir_graph_subgraph(pipeline->execution, i);
+        const bool is_async = is_async_part(part);
+        worker_t* worker = is_async ? NULL : find_worker(pipeline, part->device);
+        if (!worker) {
+            worker = &pipeline->workers[pipeline->worker_num++];
+            *worker = (worker_t){
+                .pipeline = pipeline, .device = part->device, .is_for_one_part = is_async};
+        }
+        pipeline->part_workers[i] = worker;
+    }
 }
 
 static int start_workers(pipeline_t* pipeline)
 {
-    for (int i = 0; i < pipeline->part_num; ++i) {
-        if (has_worker(pipeline, pipeline->devices[i])) continue;
-        worker_t* worker = &pipeline->workers[pipeline->worker_num];
-        *worker = (worker_t){.pipeline = pipeline, .device = pipeline->devices[i]};
+    assign_parts(pipeline);
+    for (; pipeline->thread_num < pipeline->worker_num; ++pipeline->thread_num) {
+        worker_t* worker = &pipeline->workers[pipeline->thread_num];
         if (pthread_create(&worker->thread, NULL, work, worker) != 0)
             return tengine_error_set(TENGINE_ENOMEM, "no thread for device '%s'",
                                      worker->device->name);
-        ++pipeline->worker_num;
     }
     return TENGINE_OK;
 }
@@ -292,11 +320,11 @@ static bool allocate_lists(pipeline_t* pipeline)
     const size_t part_num = (size_t)pipeline->part_num;
     const size_t slot_num = (size_t)pipeline->slot_num;
     pipeline->slots = alloc_memory(sizeof *pipeline->slots * slot_num);
-    pipeline->devices = alloc_memory(sizeof *pipeline->devices * part_num);
+    pipeline->part_workers = alloc_memory(sizeof *pipeline->part_workers * part_num);
     pipeline->busy = alloc_memory(sizeof *pipeline->busy * part_num);
     pipeline->states = alloc_memory(part_num * slot_num);
     pipeline->workers = alloc_memory(sizeof *pipeline->workers * part_num);
-    return pipeline->slots && pipeline->devices && pipeline->busy && pipeline->states &&
+    return pipeline->slots && pipeline->part_workers && pipeline->busy && pipeline->states &&
            pipeline->workers;
 }
 
@@ -323,8 +351,6 @@ static pipeline_t* create_pipeline(struct graph* graph, int slot_num)
         free_memory(pipeline);
         return NULL;
     }
-    for (int i = 0; i < pipeline->part_num; ++i)
-        pipeline->devices[i] = get_ir_graph_subgraph(graph, i)->device;
     for (int i = 0; i < slot_num; ++i)
         pipeline->slots[i].states = pipeline->states + (size_t)i * (size_t)pipeline->part_num;
     return pipeline;

@@ -67,6 +67,12 @@ int run_custom_kernel(const struct node* node, void* scratch, uint64_t scratch_s
     return get_table(node)->run(node, scratch, scratch_size);
 }
 
+bool is_async_node(const struct node* node)
+{
+    const ir_custom_kernel_t* kernel = node->core->custom_kernel;
+    return kernel && kernel->table->is_async && kernel->table->is_async(kernel);
+}
+
 int find_custom_in_place(const struct node* node, int output)
 {
     return get_table(node)->find_in_place ? get_table(node)->find_in_place(node, output) : -1;

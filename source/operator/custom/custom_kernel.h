@@ -33,6 +33,7 @@ typedef struct custom_kernel_table
     int (*attach)(const struct node* node, uint64_t* out_scratch);
     void (*detach)(struct custom_kernel* kernel);  // (optional)
     int (*run)(const struct node* node, void* scratch, uint64_t scratch_size);
+    bool (*is_async)(const struct custom_kernel* kernel);       // (optional) run waits for others
     int (*find_in_place)(const struct node* node, int output);  // (optional)
     int (*finish)(struct custom_kernel* kernel);                // (optional)
     int (*release)(struct custom_kernel* kernel);
@@ -72,6 +73,8 @@ int attach_custom_kernel(const struct node* node, uint64_t* out_scratch);
 void detach_custom_kernel(ir_custom_kernel_t* kernel);
 // Runs it on the tensors' present data.
 int run_custom_kernel(const struct node* node, void* scratch, uint64_t scratch_size);
+// Whether that mostly waits, for what the kernel has begun elsewhere; false without a kernel.
+bool is_async_node(const struct node* node);
 // The input whose memory the output may take over, or -1.
 int find_custom_in_place(const struct node* node, int output);
 

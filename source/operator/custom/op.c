@@ -136,7 +136,11 @@ static tengine_op_t* look_up(const struct context* context, const char* domain, 
 
 static int check_complete(const tengine_op_t* op, const char* function)
 {
-    const char* missing = !op->invoke                          ? "invoke"
+    if (op->invoke && op->invoke_async)
+        return tengine_error_set(TENGINE_EINVAL,
+                                 "%s: operator '%s' has invoke and invoke_async, expected one",
+                                 function, op->full_name);
+    const char* missing = !op->invoke && !op->invoke_async     ? "invoke"
                           : !op->prepare && op->like_input < 0 ? "prepare"
                                                                : NULL;
     if (!missing) return TENGINE_OK;

@@ -23,7 +23,8 @@ struct tengine_op
     tengine_op_free_t free;
     tengine_op_prepare_t prepare;
     tengine_op_invoke_t invoke;
-    int like_input;  // that all outputs are like; -1: none
+    tengine_op_invoke_async_t invoke_async;  // in place of invoke
+    int like_input;                          // that all outputs are like; -1: none
     void* user_data;
     void (*release)(void* user_data);
     // Under the lock of the lists.

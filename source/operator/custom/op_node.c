@@ -8,6 +8,7 @@
 #include "graph/core.h"
 #include "graph/graph.h"
 #include "graph/preparation.h"
+#include "operator/custom/completion.h"
 #include "operator/infer.h"
 #include "operator/param.h"
 
@@ -27,6 +28,11 @@ static bool tells_shapes(const ir_custom_kernel_t* kernel)
 {
     (void)kernel;
     return true;
+}
+
+static bool is_async(const ir_custom_kernel_t* kernel)
+{
+    return ((const tengine_op_context_t*)kernel)->op->invoke_async;
 }
 
 // ---- the tensors of a call ----
@@ -88,11 +94,24 @@ static int call_prepare(tengine_op_context_t* context)
     return end_call(context, "prepare", context->op->prepare(context->op->user_data, context));
 }
 
+static int call_invoke_async(tengine_op_context_t* context)
+{
+    ir_completion_t completion;
+    open_completion(&completion);
+    const int returned =
+        context->op->invoke_async(context->op->user_data, context, completion.number);
+    if (returned == 0)
+        return end_call(context, "completion of invoke_async", wait_for_completion(&completion));
+    withdraw_completion(&completion);
+    return end_call(context, "invoke_async", returned);
+}
+
 static int call_invoke(tengine_op_context_t* context, char* scratch)
 {
     tengine_error_clear();
     context->call = OP_CALL_INVOKE;
     context->scratch = scratch;
+    if (context->op->invoke_async) return call_invoke_async(context);
     return end_call(context, "invoke", context->op->invoke(context->op->user_data, context));
 }
 
@@ -328,6 +347,7 @@ static const custom_kernel_table_t op_node_table = {
     .allocates_outputs = true,
     .attach = attach,
     .run = run,
+    .is_async = is_async,
     .release = release,
 };
 

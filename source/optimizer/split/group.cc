@@ -3,11 +3,11 @@
 // them.
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "base/containers.hpp"
 #include "graph/core.h"
 #include "graph/subgraph.h"
+#include "operator/custom/custom_kernel.h"
 #include "optimizer/split/batch_search.h"
 #include "optimizer/split/split.h"
 
@@ -19,15 +19,16 @@ struct Kind
 {
     struct device* device;
     int group;
+    int alone;  // the node that shares its part with none, from 1; 0: none
     bool operator==(const Kind& other) const
     {
-        return device == other.device && group == other.group;
+        return device == other.device && group == other.group && alone == other.alone;
     }
 };
 
 Kind kind_of(const node& node)
 {
-    return {node.device, node.core->group};
+    return {node.device, node.core->group, is_alone(node) ? node.index + 1 : 0};
 }
 
 // By the names of devices, the default device last, and by groups: an order that does not depend on
@@ -38,7 +39,8 @@ bool comes_before(const Kind& a, const Kind& b)
     const bool b_is_default = b.device == find_default_device();
     if (a_is_default != b_is_default) return b_is_default;
     const int names = std::strcmp(a.device->name, b.device->name);
-    return names != 0 ? names < 0 : a.group < b.group;
+    if (names != 0) return names < 0;
+    return a.group != b.group ? a.group < b.group : a.alone < b.alone;
 }
 
 Vector<Kind> list_kinds(const graph& graph)
@@ -56,9 +58,9 @@ Vector<Kind> list_kinds(const graph& graph)
 bool is_guest(const Kind& kind, const Vector<Kind>& kinds)
 {
     const auto has_group = [&](const Kind& other) {
-        return other.device == kind.device && other.group != 0;
+        return other.device == kind.device && other.group != 0 && other.alone == 0;
     };
-    return kind.group == 0 && std::any_of(kinds.begin(), kinds.end(), has_group);
+    return kind.group == 0 && kind.alone == 0 && std::any_of(kinds.begin(), kinds.end(), has_group);
 }
 
 // Guests come last.
@@ -80,7 +82,9 @@ void add_kinds(const Vector<Kind>& kinds, BatchGraph* made)
     made->default_kind =
         static_cast<int>(std::find_if(kinds.begin(), guests, is_default) - kinds.begin());
     for (auto kind = kinds.begin(); kind != guests; ++kind) {
-        const auto guest = std::find(guests, kinds.end(), Kind{kind->device, 0});
+        const auto guest = kind->alone != 0
+                               ? kinds.end()
+                               : std::find(guests, kinds.end(), Kind{kind->device, 0, 0});
         made->guest.push_back(guest == kinds.end() ? -1 : static_cast<int>(guest - kinds.begin()));
     }
 }
@@ -91,14 +95,14 @@ BatchGraph make_batch_graph(const graph& graph, Vector<Kind>* out_kinds)
     BatchGraph made;
     const Vector<Kind> kinds = order_kinds(list_kinds(graph), &made.batch_kind_num);
     add_kinds(kinds, &made);
-    Map<std::pair<const device*, int>, int> position;
-    for (const Kind& kind : kinds)
-        position.emplace(std::make_pair(kind.device, kind.group),
-                         static_cast<int>(position.size()));
+    const auto find_kind = [&](const node& node) {
+        return static_cast<int>(std::find(kinds.begin(), kinds.end(), kind_of(node)) -
+                                kinds.begin());
+    };
     made.consumers.resize(graph.node_num);
     for (int i = 0; i < graph.node_num; ++i) {
         const node& node = *graph.node_list[i];
-        made.kind.push_back(position.at({node.device, node.core->group}));
+        made.kind.push_back(find_kind(node));
         made.wait_num.push_back(0);
         for (int k = 0; k < node.input_num; ++k) {
             const struct tensor* tensor = get_ir_node_input(&node, k);
@@ -124,6 +128,12 @@ int append_part(graph& graph, device* device, Vector<int> nodes)
 }
 
 }  // namespace
+
+bool is_alone(const node& node)
+{
+    return node.graph->run_options->concurrent && node.device == find_default_device() &&
+           is_async_node(&node);
+}
 
 int group_parts(graph& graph)
 {

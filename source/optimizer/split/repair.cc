@@ -69,6 +69,11 @@ int redirect(graph& graph, int index, int reason, const char* message)
     return check_fallback(graph);
 }
 
+bool has_lone_node(const struct subgraph& part)
+{
+    return is_alone(*part.graph->node_list[part.node_list[0]]);
+}
+
 // The part takes the nodes of those after it that the default device runs in its group, which are
 // dropped.
 int absorb_followers(graph& graph, struct subgraph* part)
@@ -77,7 +82,8 @@ int absorb_followers(graph& graph, struct subgraph* part)
     int group = get_ir_subgraph_group(part);
     const int next = part->index + 1;
     for (struct subgraph* follower = get_ir_graph_subgraph(&graph, next);
-         follower && follower->device == part->device;
+         follower && follower->device == part->device && !has_lone_node(*part) &&
+         !has_lone_node(*follower);
          follower = get_ir_graph_subgraph(&graph, next)) {
         const int its_group = get_ir_subgraph_group(follower);
         if (group != 0 && its_group != 0 && group != its_group) break;

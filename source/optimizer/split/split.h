@@ -18,6 +18,9 @@ int fail_unplaced(const Vector<const node*>& nodes);
 // group.cc: parts from node.device and the node's group, in an order of execution; replaces
 // graph.subgraph_list, sets subgraph_idx and connects borders.
 int group_parts(graph& graph);
+// Whether the node gets a part for itself: where parts run at the same time, others of the default
+// device need not wait for an asynchronous one.
+bool is_alone(const node& node);
 
 // cost.cc: predicted time of a node on its device, in ns: the device's estimate() or, without one,
 // from MACs and bytes. `*out_known` says which.

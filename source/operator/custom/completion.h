@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asynchronous invokes of custom operators that are under way. Kernels know them by a number, so
+// that one that is over cannot be mistaken for another. Any thread.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tengine/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Lies with whoever waits.
+typedef struct completion
+{
+    uint64_t number;
+    struct completion* next;
+    bool is_over;
+    int status;
+    char sentence[768];
+} ir_completion_t;
+
+void open_completion(ir_completion_t* out_completion);
+// Returns what the kernel ended it with; the sentence is recorded.
+int wait_for_completion(ir_completion_t* completion);
+// The kernel will not end it.
+void withdraw_completion(ir_completion_t* completion);
+
+#ifdef __cplusplus
+}
+#endif
