@@ -93,6 +93,9 @@ TENGINE_API int tengine_op_set_prepare(tengine_op_t* op, tengine_op_prepare_t pr
 TENGINE_API int tengine_op_set_invoke(tengine_op_t* op, tengine_op_invoke_t invoke);
 // The scheduler "pipeline" goes on with other parts and runs meanwhile; "sync" waits.
 TENGINE_API int tengine_op_set_invoke_async(tengine_op_t* op, tengine_op_invoke_async_t invoke);
+// The device that the operator is for, which need not be registered yet; the name is copied.
+// Without it: the CPU. TENGINE_EINVAL for an empty name, TENGINE_ENOMEM.
+TENGINE_API int tengine_op_set_device(tengine_op_t* op, const char* device);
 // What callbacks get first; may be NULL. `release`, which may be NULL, is called for it once, by
 // the thread that ends the operator's life.
 TENGINE_API int tengine_op_set_user_data(tengine_op_t* op, void* user_data,
@@ -108,10 +111,16 @@ TENGINE_API int tengine_op_set_outputs_like(tengine_op_t* op, int input);
 // the library with this domain, name and version. A context's own come before those of the process.
 // Nodes of unknown version, such as those of files of Tengine Lite, take the newest. The library
 // keeps the operator; it may be registered in several places.
+//
+// One operator may be registered for several devices, as several tengine_op_t. A node then runs on
+// the first device of its graph that has one of them, as affinity, inspect and cost allow; where
+// none has, prerun_graph fails with TENGINE_EOPERATOR. Each has a state of its own in each node. The
+// CPU's prepare, or without one that of the first registered, settles types and sizes; the others
+// must come to the same.
 
 // Fails with TENGINE_EHANDLE (context), TENGINE_EINVAL (there is no invoke, or both kinds, or
 // neither prepare nor tengine_op_set_outputs_like), TENGINE_EEXIST (the same place has an operator of this domain and
-// name for some of these versions), TENGINE_ESTATE (before init_tengine), TENGINE_ENOMEM.
+// name for some of these versions and this device), TENGINE_ESTATE (before init_tengine), TENGINE_ENOMEM.
 TENGINE_API int tengine_op_register(context_t context, tengine_op_t* op);
 
 // The inverse. destroy_context and release_tengine do it for what is left. Fails with
@@ -270,6 +279,21 @@ TENGINE_API int tengine_op_complete(tengine_op_completion_t completion, int stat
 // What TENGINE_OP_ENSURE_TYPE calls. TENGINE_EDTYPE; TENGINE_EINVAL when the tensor is absent.
 TENGINE_API int tengine_op_check_type(tengine_op_context_t* context,
                                       const tengine_op_tensor_t* tensor, int data_type);
+
+// ---- For devices ----
+//
+// A device (device.h) that lists get_op_type("tengine", "Custom") in describe is asked about nodes
+// whose operator is registered for it, and computes them by calling these on the nodes of its part.
+// Both fail with TENGINE_EINVAL for another node, else as the callbacks do. Its calls for a part
+// with such nodes are not watched ("run.watchdog_ms").
+
+struct node;
+
+// In pre_run: calls prepare. *out_scratch: the bytes that a run needs.
+TENGINE_API int tengine_op_prepare_node(const struct node* node, uint64_t* out_scratch);
+// In run: calls invoke, and returns when it is over. The inputs have data, and so have the outputs.
+// `scratch`, of that many bytes and aligned to 64, is free again afterwards.
+TENGINE_API int tengine_op_run_node(const struct node* node, void* scratch, uint64_t scratch_size);
 
 #ifdef __cplusplus
 }

@@ -27,7 +27,7 @@ int finish_graph_kernels(const struct graph* graph)
 void release_graph_kernels(const struct graph* graph)
 {
     for (int i = 0; i < graph->node_num; ++i)
-        if (graph->node_list[i]->core->custom_kernel && remove_node_kernel(graph->node_list[i]) < 0)
+        if (graph->node_list[i]->core->custom_kernel && remove_node_kernels(graph->node_list[i]) < 0)
             TLOG_WARNING("destroy_graph: %s", tengine_error_message());
 }
 
@@ -57,7 +57,7 @@ static int remove_kernel(api_graph_t* owner, struct node* node)
     if (postrun_ir_graph(owner->graph) < 0 || finish_graph_kernels(owner->graph) < 0)
         keep_ir_failure(&failure);
     owner->has_run = false;
-    const int status = remove_node_kernel(node);
+    const int status = remove_node_kernels(node);
     return failure.code == 0 ? status : raise_ir_failure(&failure);
 }
 

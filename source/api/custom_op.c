@@ -60,6 +60,13 @@ int tengine_op_set_invoke_async(tengine_op_t* op, tengine_op_invoke_async_t invo
     return 0;
 }
 
+int tengine_op_set_device(tengine_op_t* op, const char* device)
+{
+    if (check_open(op, __func__) < 0 || check_pointer(device, __func__, "device") < 0)
+        return api_failure();
+    return api_result(set_custom_op_device(op, device, __func__));
+}
+
 int tengine_op_set_user_data(tengine_op_t* op, void* user_data, void (*release)(void* user_data))
 {
     if (check_open(op, __func__) < 0) return api_failure();

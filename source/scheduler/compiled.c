@@ -7,6 +7,7 @@
 #include "graph/graph.h"
 #include "graph/option.h"
 #include "module/module.h"
+#include "operator/custom/custom_kernel.h"
 #include "optimizer/optimizer.h"
 #include "scheduler/exchange.h"
 #include "scheduler/failure.h"
@@ -57,7 +58,7 @@ static int enter_device(ir_compiled_t* compiled)
 
 static int find_timeout(const struct subgraph* part, const struct device* device)
 {
-    if (device == find_default_device()) return 0;
+    if (device == find_default_device() || has_custom_kernels(part)) return 0;
     return (int)get_ir_context_number(part->graph->attribute->context, "prerun.watchdog_ms");
 }
 

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "graph/graph.h"
 #include "graph/option.h"
+#include "operator/custom/custom_kernel.h"
 #include "scheduler/border.h"
 #include "scheduler/compiled.h"
 #include "scheduler/failure.h"
@@ -42,7 +43,8 @@ static void use_compiled(ir_runner_t* runner, ir_compiled_t* compiled)
 
 static int find_timeout(const struct subgraph* part)
 {
-    if (part->device == find_default_device()) return 0;
+    // A custom operator is the program's; it cannot be left to a thread that nobody waits for.
+    if (part->device == find_default_device() || has_custom_kernels(part)) return 0;
     return (int)get_ir_context_number(part->graph->attribute->context, "run.watchdog_ms");
 }
 

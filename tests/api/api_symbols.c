@@ -179,6 +179,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_op_set_prepare),
     SYMBOL(tengine_op_set_invoke),
     SYMBOL(tengine_op_set_invoke_async),
+    SYMBOL(tengine_op_set_device),
     SYMBOL(tengine_op_set_user_data),
     SYMBOL(tengine_op_set_outputs_like),
     SYMBOL(tengine_op_register),
@@ -218,6 +219,8 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_op_request_temporary),
     SYMBOL(tengine_op_temporary),
     SYMBOL(tengine_op_complete),
+    SYMBOL(tengine_op_prepare_node),
+    SYMBOL(tengine_op_run_node),
     SYMBOL(tengine_op_check_type),
 };
 

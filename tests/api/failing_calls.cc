@@ -190,6 +190,7 @@ const std::vector<FailingCall>& other_calls()
         CALL(tengine_op_set_prepare(nullptr, nullptr), -1),
         CALL(tengine_op_set_invoke(nullptr, nullptr), -1),
         CALL(tengine_op_set_invoke_async(nullptr, nullptr), -1),
+        CALL(tengine_op_set_device(nullptr, nullptr), -1),
         CALL(tengine_op_set_user_data(nullptr, nullptr, nullptr), -1),
         CALL(tengine_op_set_outputs_like(nullptr, 0), -1),
         CALL(tengine_op_register(h, nullptr), -1),

@@ -2,8 +2,12 @@
 // See custom_kernel.h.
 #include "operator/custom/custom_kernel.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "graph/core.h"
 #include "operator/param.h"
+#include "tengine/custom_op.h"
 
 const char* get_kernel_name(const ir_custom_kernel_t* kernel)
 {
@@ -52,9 +56,53 @@ int bind_custom_kernel(const struct node* node)
     return get_table(node)->bind ? get_table(node)->bind(node) : TENGINE_OK;
 }
 
-int attach_custom_kernel(const struct node* node, uint64_t* out_scratch)
+ir_custom_kernel_t* find_custom_kernel(const struct node* node, const struct device* device)
 {
+    ir_custom_kernel_t* kernel = node->core->custom_kernel;
+    while (kernel && strcmp(kernel->device, device->name) != 0)
+        kernel = kernel->next;
+    return kernel;
+}
+
+int fail_without_kernel(const struct node* node, const struct device* device)
+{
+    char devices[96] = "";
+    for (const ir_custom_kernel_t* kernel = node->core->custom_kernel; kernel;
+         kernel = kernel->next) {
+        const size_t length = strlen(devices);
+        snprintf(devices + length, sizeof devices - length, "%s%s%s", length == 0 ? "" : ", ",
+                 kernel->device, find_device_via_name(kernel->device) ? "" : " (not registered)");
+    }
+    return tengine_error_set(TENGINE_EOPERATOR, "%s is implemented for %s, not for %s",
+                             get_kernel_name(node->core->custom_kernel), devices, device->name);
+}
+
+bool has_custom_kernels(const struct subgraph* part)
+{
+    for (int i = 0; i < part->node_num; ++i)
+        if (part->graph->node_list[part->node_list[i]]->core->custom_kernel) return true;
+    return false;
+}
+
+static int check_custom_node(const struct node* node, const char* function)
+{
+    if (node && node->core->custom_kernel) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EINVAL, "%s: %s", function,
+                             node ? "the node has no custom operator" : "node is NULL");
+}
+
+int tengine_op_prepare_node(const struct node* node, uint64_t* out_scratch)
+{
+    TENGINE_RETURN_IF_ERROR(check_custom_node(node, __func__));
+    if (!out_scratch) return tengine_error_set(TENGINE_EINVAL, "%s: out_scratch is NULL", __func__);
+    *out_scratch = 0;
     return get_table(node)->attach(node, out_scratch);
+}
+
+int tengine_op_run_node(const struct node* node, void* scratch, uint64_t scratch_size)
+{
+    TENGINE_RETURN_IF_ERROR(check_custom_node(node, __func__));
+    return get_table(node)->run(node, scratch, scratch_size);
 }
 
 void detach_custom_kernel(ir_custom_kernel_t* kernel)
@@ -62,14 +110,9 @@ void detach_custom_kernel(ir_custom_kernel_t* kernel)
     if (kernel->table->detach) kernel->table->detach(kernel);
 }
 
-int run_custom_kernel(const struct node* node, void* scratch, uint64_t scratch_size)
-{
-    return get_table(node)->run(node, scratch, scratch_size);
-}
-
 bool is_async_node(const struct node* node)
 {
-    const ir_custom_kernel_t* kernel = node->core->custom_kernel;
+    const ir_custom_kernel_t* kernel = find_custom_kernel(node, node->device);
     return kernel && kernel->table->is_async && kernel->table->is_async(kernel);
 }
 
@@ -83,9 +126,24 @@ int finish_custom_kernel(ir_custom_kernel_t* kernel)
     return kernel->table->finish ? kernel->table->finish(kernel) : TENGINE_OK;
 }
 
-int remove_node_kernel(struct node* node)
+void add_custom_kernel(struct node* node, ir_custom_kernel_t* kernel)
 {
-    ir_custom_kernel_t* kernel = node->core->custom_kernel;
-    node->core->custom_kernel = NULL;
-    return kernel->table->release(kernel);
+    ir_custom_kernel_t** place = &node->core->custom_kernel;
+    const bool is_first = strcmp(kernel->device, find_default_device()->name) == 0;
+    while (*place && !is_first)
+        place = &(*place)->next;
+    kernel->next = *place;
+    *place = kernel;
+}
+
+int remove_node_kernels(struct node* node)
+{
+    int status = TENGINE_OK;
+    while (node->core->custom_kernel) {
+        ir_custom_kernel_t* kernel = node->core->custom_kernel;
+        node->core->custom_kernel = kernel->next;
+        const int released = kernel->table->release(kernel);
+        if (released < 0) status = released;
+    }
+    return status;
 }

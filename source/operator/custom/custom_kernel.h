@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel that is not the library's, on a node: its life from one preparation to the next, and its
-// calls. There are two: what set_custom_kernel puts on a single node (node_kernel.h), and operators
-// that are registered (op_node.h). The optimizer and devices only see this. The source node owns
-// the kernel; execution nodes refer to it.
+// Kernels that are not the library's, on a node, one for each device: their life from one
+// preparation to the next, and their calls. There are two kinds: what set_custom_kernel puts on a
+// single node (node_kernel.h), and operators that are registered (op_node.h). The optimizer and
+// devices only see this. The source node owns its kernels, the default device's first. Execution
+// nodes refer to the first, which settles types and shapes; nodes of a part to that of the part's
+// device. Devices call tengine_op_prepare_node() and tengine_op_run_node() (tengine/custom_op.h).
 //
 // Failures are the called function's own, after the names of operator, node, function and kernel.
 #pragma once
@@ -10,6 +12,7 @@
 #include <stdbool.h>
 
 #include "operator/operator.h"
+#include "tengine/device.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,8 +46,10 @@ typedef struct custom_kernel_table
 typedef struct custom_kernel
 {
     const custom_kernel_table_t* table;
-    const struct node* node;  // of the source graph
-    bool refused;             // its bind has refused the node in the prerun under way
+    const struct node* node;     // of the source graph
+    const char* device;          // that it is for, by name
+    struct custom_kernel* next;  // of the node, for another device
+    bool refused;                // its bind has refused the node in the prerun under way
 } ir_custom_kernel_t;
 
 const char* get_kernel_name(const ir_custom_kernel_t* kernel);
@@ -67,13 +72,16 @@ int infer_custom_shapes(struct node* node);
 // there is no other kernel.
 int bind_custom_kernel(const struct node* node);
 
-// Prepares the kernel for the node's tensors. *out_scratch: the bytes that a run needs.
-int attach_custom_kernel(const struct node* node, uint64_t* out_scratch);
-// The plan is gone.
+// Of an execution node: that for the device, or NULL.
+ir_custom_kernel_t* find_custom_kernel(const struct node* node, const struct device* device);
+// EOPERATOR: which devices it has kernels for.
+int fail_without_kernel(const struct node* node, const struct device* device);
+// Whether a node of the part has one.
+bool has_custom_kernels(const struct subgraph* part);
+
+// The plan that tengine_op_prepare_node() was called for is gone.
 void detach_custom_kernel(ir_custom_kernel_t* kernel);
-// Runs it on the tensors' present data.
-int run_custom_kernel(const struct node* node, void* scratch, uint64_t scratch_size);
-// Whether that mostly waits, for what the kernel has begun elsewhere; false without a kernel.
+// Whether a run on the node's device mostly waits, for what the kernel has begun elsewhere.
 bool is_async_node(const struct node* node);
 // The input whose memory the output may take over, or -1.
 int find_custom_in_place(const struct node* node, int output);
@@ -83,8 +91,10 @@ int finish_custom_kernel(ir_custom_kernel_t* kernel);
 
 // ---- on source nodes ----
 
-// Takes the kernel off and ends its life. Fails as finish does.
-int remove_node_kernel(struct node* node);
+// Adds one; the default device's comes first.
+void add_custom_kernel(struct node* node, ir_custom_kernel_t* kernel);
+// Takes the kernels off and ends their lives. Fails as finish does.
+int remove_node_kernels(struct node* node);
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "graph/context.h"
+#include "tengine/device.h"
 
 static struct
 {
@@ -24,6 +25,7 @@ static void free_op(tengine_op_t* op)
     free_memory(op->domain);
     free_memory(op->name);
     free_memory(op->full_name);
+    free_memory(op->device);
     free_memory(op);
 }
 
@@ -75,6 +77,22 @@ out_of_memory:
     return NULL;
 }
 
+int set_custom_op_device(tengine_op_t* op, const char* device, const char* function)
+{
+    if (*device == '\0')
+        return tengine_error_set(TENGINE_EINVAL, "%s: device '': expected its name", function);
+    char* copy = duplicate_string(device);
+    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "%s: no memory for a name", function);
+    free_memory(op->device);
+    op->device = copy;
+    return TENGINE_OK;
+}
+
+const char* get_custom_op_device(const tengine_op_t* op)
+{
+    return op->device ? op->device : find_default_device()->name;
+}
+
 void drop_custom_op(tengine_op_t* op)
 {
     pthread_mutex_lock(&registry.mutex);
@@ -109,27 +127,50 @@ static bool has_name(const tengine_op_t* op, const char* domain, const char* nam
     return strcmp(op->name, name) == 0 && strcmp(op->domain, domain) == 0;
 }
 
-// The newest in the list for `version`, 0 being any.
-static tengine_op_t* find_op(const struct vector* list, const char* domain, const char* name,
-                             int version)
+static bool is_for_same_device(const tengine_op_t* a, const tengine_op_t* b)
 {
-    tengine_op_t* newest = NULL;
+    return strcmp(get_custom_op_device(a), get_custom_op_device(b)) == 0;
+}
+
+// Of those for one device it is the newest for unknown versions, which are 0.
+static bool is_newest(const struct vector* list, const tengine_op_t* op)
+{
     for (int i = 0; i < get_vector_num(list); ++i) {
-        tengine_op_t* op = get_op(list, i);
-        const bool fits =
-            version == 0 || (op->min_version <= version && version <= op->max_version);
-        if (!fits || !has_name(op, domain, name)) continue;
-        if (!newest || op->max_version > newest->max_version) newest = op;
+        const tengine_op_t* other = get_op(list, i);
+        if (other->max_version > op->max_version && has_name(other, op->domain, op->name) &&
+            is_for_same_device(other, op))
+            return false;
     }
-    return newest;
+    return true;
+}
+
+// The first in the list from `begin` on for `version`, 0 being any.
+static tengine_op_t* find_op(const struct vector* list, int begin, const char* domain,
+                             const char* name, int version)
+{
+    for (int i = begin; i < get_vector_num(list); ++i) {
+        tengine_op_t* op = get_op(list, i);
+        const bool fits = version == 0 ? is_newest(list, op)
+                                       : op->min_version <= version && version <= op->max_version;
+        if (fits && has_name(op, domain, name)) return op;
+    }
+    return NULL;
 }
 
 // A context's own operators come before those of the process.
 static tengine_op_t* look_up(const struct context* context, const char* domain, const char* name,
                              int version)
 {
-    tengine_op_t* own = context ? find_op(context->custom_ops, domain, name, version) : NULL;
-    return own ? own : find_op(registry.ops, domain, name, version);
+    tengine_op_t* own = context ? find_op(context->custom_ops, 0, domain, name, version) : NULL;
+    return own ? own : find_op(registry.ops, 0, domain, name, version);
+}
+
+static tengine_op_t* look_up_next(const struct context* context, const tengine_op_t* last,
+                                  int version)
+{
+    const struct vector* own = context ? context->custom_ops : NULL;
+    const struct vector* list = find_op_index(own, last) >= 0 ? own : registry.ops;
+    return find_op(list, find_op_index(list, last) + 1, last->domain, last->name, version);
 }
 
 // ---- registration ----
@@ -152,12 +193,13 @@ static int check_no_other(const struct vector* list, const tengine_op_t* op, con
 {
     for (int i = 0; i < get_vector_num(list); ++i) {
         const tengine_op_t* other = get_op(list, i);
-        if (!has_name(other, op->domain, op->name) || other->max_version < op->min_version ||
-            op->max_version < other->min_version)
+        if (!has_name(other, op->domain, op->name) || !is_for_same_device(other, op) ||
+            other->max_version < op->min_version || op->max_version < other->min_version)
             continue;
-        return tengine_error_set(TENGINE_EEXIST,
-                                 "%s: operator '%s' is registered already for versions %d to %d",
-                                 function, op->full_name, other->min_version, other->max_version);
+        return tengine_error_set(
+            TENGINE_EEXIST, "%s: operator '%s' is registered already for versions %d to %d on %s",
+            function, op->full_name, other->min_version, other->max_version,
+            get_custom_op_device(other));
     }
     return TENGINE_OK;
 }
@@ -254,10 +296,11 @@ bool has_custom_op(const struct context* context, const char* domain, const char
 }
 
 tengine_op_t* hold_custom_op(const struct context* context, const char* domain, const char* name,
-                             int version)
+                             int version, const tengine_op_t* last)
 {
     pthread_mutex_lock(&registry.mutex);
-    tengine_op_t* op = look_up(context, domain, name, version);
+    tengine_op_t* op =
+        last ? look_up_next(context, last, version) : look_up(context, domain, name, version);
     if (op) {
         ++op->holder_num;
         ++op->node_num;

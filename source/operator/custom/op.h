@@ -19,6 +19,7 @@ struct tengine_op
     char* full_name;  // "com.example.Atan", "Conv"
     int min_version;
     int max_version;
+    char* device;  // its name; NULL: the default device
     tengine_op_init_t init;
     tengine_op_free_t free;
     tengine_op_prepare_t prepare;
@@ -36,6 +37,9 @@ struct tengine_op
 // The errors are those of tengine_op_create, whose name `function` is.
 tengine_op_t* create_custom_op(const char* domain, const char* name, int min_version,
                                int max_version, const char* function);
+int set_custom_op_device(tengine_op_t* op, const char* device, const char* function);
+// The name of the device that it is for.
+const char* get_custom_op_device(const tengine_op_t* op);
 // Gives up one hold. The last one ends the operator's life.
 void drop_custom_op(tengine_op_t* op);
 
@@ -58,9 +62,10 @@ void release_custom_ops(void);
 // any.
 bool has_custom_op(const struct context* context, const char* domain, const char* name,
                    int version);
-// The operator, held for a node until release_custom_op(); NULL when there is none.
+// One after the other, those of different devices, each held for a node until release_custom_op():
+// the first one, or that behind `last`, which the node still holds. NULL: no more.
 tengine_op_t* hold_custom_op(const struct context* context, const char* domain, const char* name,
-                             int version);
+                             int version, const tengine_op_t* last);
 void release_custom_op(tengine_op_t* op);
 
 #ifdef __cplusplus

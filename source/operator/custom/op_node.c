@@ -361,12 +361,13 @@ static int give_op(struct node* node, tengine_op_t* op)
         release_custom_op(op);
         return status;
     }
-    context->kernel = (ir_custom_kernel_t){.table = &op_node_table, .node = node};
+    context->kernel = (ir_custom_kernel_t){
+        .table = &op_node_table, .node = node, .device = get_custom_op_device(op)};
     context->op = op;
     context->node = node;
     const int status = call_init(context);
     if (status == TENGINE_OK)
-        node->core->custom_kernel = &context->kernel;
+        add_custom_kernel(node, &context->kernel);
     else
         free_context(context);
     return status;
@@ -381,24 +382,37 @@ static bool computes_something(const struct node* node)
 
 // "com.example.Atan" of nodes that are not known here: the domain ends at the last dot.
 static tengine_op_t* hold_named_op(const struct context* context, const char* full_name,
-                                   int version)
+                                   int version, const tengine_op_t* last)
 {
     char domain[256] = "";
     const char* dot = strrchr(full_name, '.');
     const size_t length = dot ? (size_t)(dot - full_name) : 0;
     if (length >= sizeof domain) return NULL;
     memcpy(domain, full_name, length);
-    return hold_custom_op(context, domain, dot ? dot + 1 : full_name, version);
+    return hold_custom_op(context, domain, dot ? dot + 1 : full_name, version, last);
 }
 
-static tengine_op_t* hold_op_for(const struct node* node)
+static tengine_op_t* hold_op_for(const struct node* node, const tengine_op_t* last)
 {
     const struct context* context = node->graph->attribute->context;
     if (!is_open_node(node))
         return hold_custom_op(context, get_ir_node_domain(node), get_ir_node_op(node),
-                              node->op.version);
+                              node->op.version, last);
     return hold_named_op(context, get_source_op(node),
-                         (int)get_ir_node_int(node, "domain_version", 0));
+                         (int)get_ir_node_int(node, "domain_version", 0), last);
+}
+
+// All devices' or none.
+static int give_ops(struct node* node)
+{
+    int status = TENGINE_OK;
+    tengine_op_t* op = hold_op_for(node, NULL);
+    while (op && status == TENGINE_OK) {
+        status = give_op(node, op);
+        if (status == TENGINE_OK) op = hold_op_for(node, op);
+    }
+    if (status < 0) remove_node_kernels(node);
+    return status;
 }
 
 int resolve_custom_ops(const struct graph* source, bool only_unknown)
@@ -407,8 +421,7 @@ int resolve_custom_ops(const struct graph* source, bool only_unknown)
         struct node* node = source->node_list[i];
         if (node->core->custom_kernel || !computes_something(node)) continue;
         if (only_unknown && !is_open_node(node)) continue;
-        tengine_op_t* op = hold_op_for(node);
-        if (op) TENGINE_RETURN_IF_ERROR(give_op(node, op));
+        TENGINE_RETURN_IF_ERROR(give_ops(node));
     }
     return TENGINE_OK;
 }

@@ -7,6 +7,7 @@
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
 #include "graph/subgraph.h"
+#include "operator/custom/custom_kernel.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pass.h"
 
@@ -16,8 +17,12 @@ namespace {
 class Detacher
 {
   public:
-    Detacher(const struct subgraph& part, graph& target, bool copy_constants)
-        : part_(part), source_(*part.graph), target_(target), copy_constants_(copy_constants)
+    Detacher(const struct subgraph& part, device* device, graph& target, bool copy_constants)
+        : part_(part),
+          source_(*part.graph),
+          device_(device),
+          target_(target),
+          copy_constants_(copy_constants)
     {
     }
 
@@ -38,15 +43,15 @@ class Detacher
     }
 
     // The one subgraph, of all nodes.
-    int add_subgraph(device* device, struct subgraph** out_subgraph)
+    int add_subgraph(struct subgraph** out_subgraph)
     {
-        struct subgraph* made = create_ir_subgraph(&target_, device);
+        struct subgraph* made = create_ir_subgraph(&target_, device_);
         if (!made) return tengine_error_set(TENGINE_ENOMEM, "no memory for a part");
         Vector<int32_t> nodes;
         for (int i = 0; i < target_.node_num; ++i) {
             nodes.push_back(i);
             target_.node_list[i]->subgraph_idx = 0;
-            target_.node_list[i]->device = device;
+            target_.node_list[i]->device = device_;
         }
         TENGINE_RETURN_IF_ERROR(
             set_ir_subgraph_nodes(made, nodes.data(), static_cast<int>(nodes.size())));
@@ -72,8 +77,14 @@ class Detacher
         }
         to->op.same_shape = from.op.same_shape;
         to->dynamic_shape = from.dynamic_shape;
-        to->core->custom_kernel = from.core->custom_kernel;
-        return TENGINE_OK;
+        return use_kernel(from, to);
+    }
+
+    int use_kernel(const node& from, node* to)
+    {
+        if (!from.core->custom_kernel) return TENGINE_OK;
+        to->core->custom_kernel = find_custom_kernel(&from, device_);
+        return to->core->custom_kernel ? TENGINE_OK : fail_without_kernel(&from, device_);
     }
 
     // The copy of a tensor, made at its first use; null for an absent one.
@@ -127,6 +138,7 @@ class Detacher
 
     const struct subgraph& part_;
     const graph& source_;
+    device* const device_;
     graph& target_;
     const bool copy_constants_;
     UnorderedMap<int32_t, int32_t> index_;  // of a tensor's copy, by its own index
@@ -137,9 +149,9 @@ int detach(const struct subgraph& part, device* device, bool copy_constants,
 {
     GraphPointer target(create_ir_graph(part.graph->attribute->context));
     if (!target) return tengine_error_code();
-    Detacher detacher(part, *target, copy_constants);
+    Detacher detacher(part, device, *target, copy_constants);
     TENGINE_RETURN_IF_ERROR(detacher.run());
-    TENGINE_RETURN_IF_ERROR(detacher.add_subgraph(device, out_subgraph));
+    TENGINE_RETURN_IF_ERROR(detacher.add_subgraph(out_subgraph));
     target.release();
     return TENGINE_OK;
 }

@@ -13,6 +13,7 @@
 #include "graph/graph.h"
 #include "module/module.h"
 #include "operator/affinity.h"
+#include "operator/custom/custom_kernel.h"
 #include "optimizer/optimizer.h"
 
 namespace tengine {
@@ -221,6 +222,12 @@ ir_verdict_t Candidates::ask(const Candidate& candidate, const node& node) const
     if (is_in_int_list(candidate.blocked.get(), node.op.type) ||
         !is_in_int_list(candidate.allowed.get(), node.op.type)) {
         refuse_ir_node(&verdict, IR_REASON_OPERATOR, "", op, "the device has no %s", op);
+        return verdict;
+    }
+    if (node.core->custom_kernel && !find_custom_kernel(&node, device)) {
+        fail_without_kernel(&node, device);
+        refuse_ir_node(&verdict, IR_REASON_OPERATOR, "", op, "%s", tengine_error_message());
+        tengine_error_clear();
         return verdict;
     }
     // Only the default device runs nodes whose shapes, and so perhaps types, come late.

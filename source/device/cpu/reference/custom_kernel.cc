@@ -4,6 +4,7 @@
 
 #include "device/cpu/kernel_table.h"
 #include "graph/core.h"
+#include "tengine/custom_op.h"
 
 namespace tengine::cpu {
 namespace {
@@ -15,7 +16,7 @@ void detach(void* state)
 
 int prepare(KernelContext& context)
 {
-    TENGINE_RETURN_IF_ERROR(attach_custom_kernel(context.node, &context.scratch_size));
+    TENGINE_RETURN_IF_ERROR(tengine_op_prepare_node(context.node, &context.scratch_size));
     context.state = context.node->core->custom_kernel;
     context.free_state = detach;
     return TENGINE_OK;
@@ -23,7 +24,7 @@ int prepare(KernelContext& context)
 
 int run(KernelContext& context)
 {
-    return run_custom_kernel(context.node, context.scratch, context.scratch_size);
+    return tengine_op_run_node(context.node, context.scratch, context.scratch_size);
 }
 
 int find_in_place(const KernelContext& context, int output)
