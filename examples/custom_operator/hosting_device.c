@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device that hosts custom operators, and an operator for it: y = atan(x + offset) by a table, as
-// a small processor would have one. A plug-in: `tengine run --plugin hosting_device.so --device DSP`
+// a small processor would have one, as a plug-in: tengine run --plugin hosting_device.so ...
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

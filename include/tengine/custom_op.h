@@ -114,13 +114,14 @@ TENGINE_API int tengine_op_set_outputs_like(tengine_op_t* op, int input);
 //
 // One operator may be registered for several devices, as several tengine_op_t. A node then runs on
 // the first device of its graph that has one of them, as affinity, inspect and cost allow; where
-// none has, prerun_graph fails with TENGINE_EOPERATOR. Each has a state of its own in each node. The
-// CPU's prepare, or without one that of the first registered, settles types and sizes; the others
-// must come to the same.
+// none has, prerun_graph fails with TENGINE_EOPERATOR. Each has a state of its own in each node.
+// The CPU's prepare, or without one that of the first registered, settles types and sizes; the
+// others must come to the same.
 
 // Fails with TENGINE_EHANDLE (context), TENGINE_EINVAL (there is no invoke, or both kinds, or
-// neither prepare nor tengine_op_set_outputs_like), TENGINE_EEXIST (the same place has an operator of this domain and
-// name for some of these versions and this device), TENGINE_ESTATE (before init_tengine), TENGINE_ENOMEM.
+// neither prepare nor tengine_op_set_outputs_like), TENGINE_EEXIST (the same place has an operator
+// of this domain and name for some of these versions and this device), TENGINE_ESTATE (before
+// init_tengine), TENGINE_ENOMEM.
 TENGINE_API int tengine_op_register(context_t context, tengine_op_t* op);
 
 // The inverse. destroy_context and release_tengine do it for what is left. Fails with

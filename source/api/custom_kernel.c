@@ -27,7 +27,8 @@ int finish_graph_kernels(const struct graph* graph)
 void release_graph_kernels(const struct graph* graph)
 {
     for (int i = 0; i < graph->node_num; ++i)
-        if (graph->node_list[i]->core->custom_kernel && remove_node_kernels(graph->node_list[i]) < 0)
+        if (graph->node_list[i]->core->custom_kernel &&
+            remove_node_kernels(graph->node_list[i]) < 0)
             TLOG_WARNING("destroy_graph: %s", tengine_error_message());
 }
 

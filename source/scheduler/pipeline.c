@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pipeline scheduler: a thread for each device, and several runs under way at a time, so that
-// while one device works on a run another works on the run before. A part of the default device that
-// waits for an asynchronous custom operator has a thread of its own. Each thread takes, of the oldest
-// run first, a part of its device whose inputs are there. It follows that every part sees the runs
-// in their order. Results are handed out in that order too; a run that fails is over with the parts
-// it has begun, and does not touch those after it.
+// while one device works on a run another works on the run before. A part of the default device
+// that waits for an asynchronous custom operator has a thread of its own. Each thread takes, of the
+// oldest run first, a part of its device whose inputs are there. It follows that every part sees
+// the runs in their order. Results are handed out in that order too; a run that fails is over with
+// the parts it has begun, and does not touch those after it.
 #include <pthread.h>
 
 #include "base/alloc.h"
