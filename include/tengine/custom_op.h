@@ -44,7 +44,8 @@ extern "C" {
 #endif
 
 // An operator; what a callback may ask of the node it is called for; a tensor of that node.
-// Contexts and tensors are valid until the callback returns.
+// Contexts and tensors are valid until the callback returns, and in an asynchronous invoke until
+// that is over.
 typedef struct tengine_op tengine_op_t;
 typedef struct tengine_op_context tengine_op_context_t;
 typedef struct tengine_op_tensor tengine_op_tensor_t;
@@ -116,7 +117,8 @@ TENGINE_API int tengine_op_set_outputs_like(tengine_op_t* op, int input);
 // the first device of its graph that has one of them, as affinity, inspect and cost allow; where
 // none has, prerun_graph fails with TENGINE_EOPERATOR. Each has a state of its own in each node.
 // The CPU's prepare, or without one that of the first registered, settles types and sizes; the
-// others must come to the same.
+// others must come to the same. An operator of the library stays the library's unless one is for
+// the CPU.
 
 // Fails with TENGINE_EHANDLE (context), TENGINE_EINVAL (there is no invoke, or both kinds, or
 // neither prepare nor tengine_op_set_outputs_like), TENGINE_EEXIST (the same place has an operator

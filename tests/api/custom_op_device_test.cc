@@ -120,11 +120,11 @@ class CustomOpDeviceTest : public CustomOpTest
                              : testing::AssertionFailure() << get_tengine_error();
     }
 
-    graph_t load_for_npu()
+    graph_t load_for_npu(const OpModel& model = {})
     {
         const context_t context = create_context("npu", 0);
         EXPECT_EQ(add_context_device(context, "NPU"), 0) << get_tengine_error();
-        const graph_t graph = load({}, context);
+        const graph_t graph = load(model, context);
         destroy_context(context);
         return graph;
     }
@@ -274,6 +274,32 @@ TEST_F(CustomOpDeviceTest, AFailedInitOfOneEndsTheOthers)
     npu_op.failing = "";
     ASSERT_TRUE(prepare_and_run(graph, x_)) << get_tengine_error();
     EXPECT_EQ(result(graph), by_npu_);
+    EXPECT_EQ(destroy_graph(graph), 0);
+}
+
+// Graphs that know nothing of the device keep the library's operator.
+TEST_F(CustomOpDeviceTest, TheLibrarysOperatorsNeedOneForTheCpu)
+{
+    const HostDevice npu("tengine", "Custom");
+    const auto register_tanh = [](const char* device, ShiftOp* shift) {
+        tengine_op_t* op = create_shift_op(shift, "", "Tanh", 1, 28);
+        EXPECT_EQ(tengine_op_set_device(op, device), 0);
+        EXPECT_EQ(tengine_op_register(nullptr, op), 0) << get_tengine_error();
+        tengine_op_destroy(op);
+    };
+    const OpModel tanh = {"", "Tanh", 13, {4}, false};
+    register_tanh("NPU", &npu_op);
+    for (const bool has_device : {false, true}) {
+        const graph_t graph = has_device ? load_for_npu(tanh) : load(tanh);
+        ASSERT_TRUE(prepare_and_run(graph, {0, 0, 0, 0})) << get_tengine_error();
+        EXPECT_EQ(result(graph), (std::vector<float>{0, 0, 0, 0}));
+        EXPECT_EQ(destroy_graph(graph), 0);
+    }
+    EXPECT_EQ(npu_op.states, 0);
+    register_tanh("CPU", &shift_op);
+    const graph_t graph = load_for_npu(tanh);
+    ASSERT_TRUE(prepare_and_run(graph, {0, 0, 0, 0})) << get_tengine_error();
+    EXPECT_EQ(result(graph), (std::vector<float>{100, 0.5, 0.5, 0.5}));
     EXPECT_EQ(destroy_graph(graph), 0);
 }
 

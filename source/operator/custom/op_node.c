@@ -11,6 +11,7 @@
 #include "operator/custom/completion.h"
 #include "operator/infer.h"
 #include "operator/param.h"
+#include "tengine/log.h"
 
 static const custom_kernel_table_t op_node_table;
 
@@ -402,6 +403,20 @@ static tengine_op_t* hold_op_for(const struct node* node, const tengine_op_t* la
                          (int)get_ir_node_int(node, "domain_version", 0), last);
 }
 
+static bool is_for_default_device(const ir_custom_kernel_t* kernel)
+{
+    return strcmp(kernel->device, find_default_device()->name) == 0;
+}
+
+// Graphs that do not use the device must not lose what the library has.
+static void leave_to_library(struct node* node)
+{
+    TLOG_NOTICE("%s '%s': stays the library's: the custom operator is for %s, and none is for %s",
+                get_source_op(node), node->name, node->core->custom_kernel->device,
+                find_default_device()->name);
+    remove_node_kernels(node);
+}
+
 // All devices' or none.
 static int give_ops(struct node* node)
 {
@@ -411,7 +426,11 @@ static int give_ops(struct node* node)
         status = give_op(node, op);
         if (status == TENGINE_OK) op = hold_op_for(node, op);
     }
-    if (status < 0) remove_node_kernels(node);
+    if (status < 0)
+        remove_node_kernels(node);
+    else if (node->core->custom_kernel && !is_open_node(node) &&
+             !is_for_default_device(node->core->custom_kernel))
+        leave_to_library(node);
     return status;
 }
 
