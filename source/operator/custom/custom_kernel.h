@@ -72,7 +72,7 @@ int infer_custom_shapes(struct node* node);
 // there is no other kernel.
 int bind_custom_kernel(const struct node* node);
 
-// Of an execution node: that for the device, or NULL.
+// Of a source or execution node: that for the device, or NULL.
 ir_custom_kernel_t* find_custom_kernel(const struct node* node, const struct device* device);
 // EOPERATOR: which devices it has kernels for.
 int fail_without_kernel(const struct node* node, const struct device* device);

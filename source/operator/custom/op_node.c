@@ -403,11 +403,6 @@ static tengine_op_t* hold_op_for(const struct node* node, const tengine_op_t* la
                          (int)get_ir_node_int(node, "domain_version", 0), last);
 }
 
-static bool is_for_default_device(const ir_custom_kernel_t* kernel)
-{
-    return strcmp(kernel->device, find_default_device()->name) == 0;
-}
-
 // Graphs that do not use the device must not lose what the library has.
 static void leave_to_library(struct node* node)
 {
@@ -429,7 +424,7 @@ static int give_ops(struct node* node)
     if (status < 0)
         remove_node_kernels(node);
     else if (node->core->custom_kernel && !is_open_node(node) &&
-             !is_for_default_device(node->core->custom_kernel))
+             !find_custom_kernel(node, find_default_device()))
         leave_to_library(node);
     return status;
 }
