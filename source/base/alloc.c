@@ -51,9 +51,15 @@ void* alloc_raw_memory(size_t size)
     return arena.grain_num > 0 ? alloc_from_arena(size) : malloc(size);
 }
 
+void* alloc_small_memory(size_t size)
+{
+    void* memory = alloc_raw_memory(size);
+    return memory ? memset(memory, 0, size) : NULL;
+}
+
 void* resize_memory(void* memory, size_t old_size, size_t new_size)
 {
-    void* resized = alloc_memory(new_size);
+    void* resized = alloc_small_memory(new_size);
     if (!resized) return NULL;
     if (memory) memcpy(resized, memory, old_size < new_size ? old_size : new_size);
     free_memory(memory);
@@ -75,7 +81,7 @@ char* duplicate_string(const char* string)
 {
     if (!string) return NULL;
     const size_t size = strlen(string) + 1;
-    char* copy = alloc_memory(size);
+    char* copy = alloc_raw_memory(size);
     return copy ? memcpy(copy, string, size) : NULL;
 }
 

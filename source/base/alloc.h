@@ -34,8 +34,14 @@ static inline void* alloc_memory64(uint64_t size)
     return size <= SIZE_MAX ? alloc_memory((size_t)size) : NULL;
 }
 
+// `size` zero bytes, aligned as malloc() does: for the nodes, tensors, names and lists of graphs,
+// thousands of small blocks of which every preparation makes new ones. An aligned block costs the
+// heap several times as much.
+void* alloc_small_memory(size_t size);
+
 // Moves a block of `old_size` bytes (or NULL and 0) to a new one of `new_size`: as many of its
-// bytes as fit, then zeroes. NULL when memory is short, and the old block is still there.
+// bytes as fit, then zeroes. Aligned as malloc() does. NULL when memory is short, and the old block
+// is still there.
 void* resize_memory(void* memory, size_t old_size, size_t new_size);
 
 // NULL is allowed, and so are blocks of malloc(), which programs hand over.

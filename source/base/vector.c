@@ -24,8 +24,10 @@ static int reserve(vector_t* v, int space_num)
     if (space_num <= v->space_num) return 0;
     size_t size;
     if (!checked_multiply((size_t)space_num, (size_t)v->entry_size, &size)) return -1;
-    void* memory = resize_memory(v->real_mem, (size_t)v->space_num * (size_t)v->entry_size, size);
+    void* memory = alloc_memory(size);
     if (!memory) return -1;
+    if (v->mem) memcpy(memory, v->mem, (size_t)v->elem_num * (size_t)v->entry_size);
+    free_memory(v->real_mem);
     v->real_mem = memory;
     v->mem = memory;
     v->space_num = space_num;

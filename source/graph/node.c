@@ -27,7 +27,7 @@ struct node* append_ir_node(struct graph* graph, const char* name)
         graph->node_list = list;
         graph->core->node_capacity = capacity;
     }
-    struct node_piece* piece = alloc_memory(sizeof(*piece));
+    struct node_piece* piece = alloc_small_memory(sizeof(*piece));
     if (!piece) goto out_of_memory;
     struct node* node = &piece->node;
     node->core = &piece->core;

@@ -113,10 +113,23 @@ static void apply_order(struct graph* graph, const int32_t* order, int32_t* new_
         graph->output_nodes[i] = new_index[graph->output_nodes[i]];
 }
 
+static bool is_sorted(const struct graph* graph)
+{
+    for (int i = 0; i < graph->node_num; ++i) {
+        const struct node* node = graph->node_list[i];
+        for (int k = 0; k < node->input_num; ++k) {
+            const struct tensor* tensor = get_ir_node_input(node, k);
+            if (tensor && tensor->producer >= i) return false;
+        }
+    }
+    return true;
+}
+
+// Passes rarely change the order, and the heap gives back one that is right already.
 int sort_ir_graph(struct graph* graph)
 {
     const size_t number = (size_t)graph->node_num;
-    if (number == 0) return TENGINE_OK;
+    if (is_sorted(graph)) return TENGINE_OK;
     int32_t* numbers = alloc_memory(sizeof(int32_t) * number * 3);
     struct node** nodes = alloc_memory(sizeof(*nodes) * number);
     int status = TENGINE_OK;

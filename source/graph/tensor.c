@@ -75,7 +75,7 @@ struct tensor* create_ir_tensor(struct graph* graph, const char* tensor_name, in
         snprintf(made_up, sizeof(made_up), "tensor_%d", graph->tensor_num);
         tensor_name = made_up;
     }
-    struct tensor_piece* piece = alloc_memory(sizeof(*piece));
+    struct tensor_piece* piece = alloc_small_memory(sizeof(*piece));
     if (!piece) goto out_of_memory;
     struct tensor* tensor = &piece->tensor;
     tensor->core = &piece->core;

@@ -85,7 +85,7 @@ int init_op_param(ir_op_t* op, const ir_method_t* method)
     op->param_size = method->param_size;
     op->param_mem = NULL;
     if (method->param_size == 0) return TENGINE_OK;
-    op->param_mem = alloc_memory(method->param_size);
+    op->param_mem = alloc_small_memory(method->param_size);
     int status = op->param_mem ? TENGINE_OK : TENGINE_ENOMEM;
     // Two fields may share a member (an attribute that changed its kind never does).
     for (int i = 0; status == TENGINE_OK && i < method->field_num; ++i)
@@ -107,14 +107,14 @@ void release_op_param(ir_op_t* op)
 
 static void* duplicate_bytes(const void* bytes, size_t size)
 {
-    void* copy = alloc_memory(size);
+    void* copy = alloc_raw_memory(size);
     if (copy && size) memcpy(copy, bytes, size);
     return copy;
 }
 
 static int duplicate_strings(struct op_strings* target, const char* const* values, int num)
 {
-    target->values = alloc_memory(sizeof(char*) * (size_t)num);
+    target->values = alloc_small_memory(sizeof(char*) * (size_t)num);
     if (!target->values) return TENGINE_ENOMEM;
     for (target->num = 0; target->num < num; ++target->num) {
         target->values[target->num] = duplicate_string(values[target->num]);

@@ -8,6 +8,7 @@
 #include "tengine/error.h"
 #include "tengine/ir.h"
 
+struct ir_pack_key;
 struct tengine_quantization;
 
 namespace tengine {
@@ -47,6 +48,11 @@ bool is_computed_by_onnx(const graph& source, const struct tensor& tensor);
 // unconnected; source_index is the original's index.
 int copy_tensor_head(const struct tensor& from, graph& target, struct tensor** out_tensor);
 int copy_node_head(const node& from, graph& target, node** out_node);
+
+// graph/shared_constant.cc: makes a tensor of known type and shape a constant that preparations
+// share (graph/graph_pool.h); fill(memory, argument) writes it unless one has before. ENOMEM.
+int share_constant(graph& graph, struct tensor& made, const ir_pack_key& key,
+                   void (*fill)(void* memory, void* argument), void* argument);
 
 // pass/lower.cc: operators of old opsets to ONNX operators of the newest.
 int lower_graph(graph& graph);

@@ -2,6 +2,7 @@
 // base/alloc.h: alignment, zeroes, exhaustion, arithmetic that cannot wrap.
 #include "base/alloc.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -41,6 +42,20 @@ TEST(Alloc, AlignedAndZero)
         EXPECT_EQ(0u, reinterpret_cast<uintptr_t>(memory) % ALLOC_ALIGNMENT);
         EXPECT_TRUE(is_zero(memory, size)) << size;
         memset(memory, 0xff, size);
+        free_memory(memory);
+    }
+}
+
+TEST(Alloc, SmallBlocksAreZero)
+{
+    for (size_t size : {1, 7, 300}) {
+        char* used = static_cast<char*>(alloc_small_memory(size));
+        memset(used, 0xff, size);
+        free_memory(used);  // the next one is likely to lie there
+        char* memory = static_cast<char*>(alloc_small_memory(size));
+        ASSERT_NE(nullptr, memory);
+        EXPECT_EQ(0u, reinterpret_cast<uintptr_t>(memory) % alignof(max_align_t));
+        EXPECT_TRUE(is_zero(memory, size)) << size;
         free_memory(memory);
     }
 }

@@ -157,6 +157,38 @@ TEST(Passes, BatchNormalizationMergesIntoTheConvolution)
     }
 }
 
+TEST(Passes, PreparationsShareMergedWeights)
+{
+    IrBuilder source;
+    add_conv_and_norm(source, true);
+    source.outputs({"y"});
+    const auto weights_of = [](const GraphOwner& graph) {
+        return get_ir_node_input(graph->node_list[0], 1);
+    };
+    const GraphOwner first = optimize(source);
+    const int dims[] = {1, 1, 5, 7};
+    ASSERT_EQ(set_ir_tensor_shape(source.find("x"), dims, 4), TENGINE_OK);
+    const GraphOwner second = optimize(source);
+    EXPECT_EQ(get_ir_node_output(second->node_list[0], 0)->dims[3], 7);
+    EXPECT_EQ(weights_of(second)->data, weights_of(first)->data);
+    EXPECT_NE(weights_of(second)->data, source.find("w")->data);
+}
+
+TEST(Passes, NormsOfOneConstantMergeIntoWeightsOfTheirOwn)
+{
+    IrBuilder source;
+    add_conv_and_norm(source, false);
+    source.add("Conv", {"x", "w"}, {"c2"});
+    source.add("BatchNormalization", {"c2", "gamma", "beta", "mean", "gamma"}, {"z"});
+    source.outputs({"y", "z"});
+    const GraphOwner graph = optimize(source);
+    ASSERT_EQ(graph->node_num, 2);
+    const auto* one = get_ir_node_input(graph->node_list[0], 1);
+    const auto* other = get_ir_node_input(graph->node_list[1], 1);
+    EXPECT_NE(one->data, other->data);
+    EXPECT_NE(one->f32[0], other->f32[0]) << "another variance";
+}
+
 TEST(Passes, AConvolutionReadTwiceKeepsItsNorm)
 {
     IrBuilder source;

@@ -3,9 +3,11 @@
 // zero padding before it into its pads.
 #include <cmath>
 #include <cstring>
+#include <iterator>
 
 #include "base/containers.hpp"
 #include "graph/graph.h"
+#include "graph/graph_pool.h"
 #include "operator/param.h"
 #include "optimizer/pass.h"
 #include "optimizer/pass/batch_norm.h"
@@ -39,36 +41,74 @@ bool can_merge_batch_norm(const node& norm, const node* conv)
            channels > 0 && (!bias || (is_float_constant(bias) && bias->elem_num == channels));
 }
 
-struct tensor* add_float_constant(graph& graph, const String& name, const int* dims, int rank)
+struct tensor* add_float_tensor(graph& graph, const String& name, const int* dims, int rank)
 {
     struct tensor* tensor = create_ir_tensor(&graph, name.c_str(), TENGINE_DT_FP32);
-    if (!tensor || set_ir_tensor_shape(tensor, dims, rank) < 0 || allocate_ir_tensor(tensor) < 0)
-        return nullptr;
-    tensor->tensor_type = TENSOR_TYPE_CONST;
-    return tensor;
+    return tensor && set_ir_tensor_shape(tensor, dims, rank) >= 0 ? tensor : nullptr;
 }
 
 // After a BatchNormalization, channel c of a convolution has weights times factor and a bias of
 // bias * factor + offset.
+struct MergedConstants
+{
+    const struct tensor* weight;
+    const struct tensor* bias;  // or null
+    Vector<ChannelAffine> affine;
+
+    static void fill_weight(void* memory, void* argument)
+    {
+        const auto& merged = *static_cast<const MergedConstants*>(argument);
+        const int64_t per_channel = merged.weight->elem_num / merged.weight->dims[0];
+        const float* from = merged.weight->f32;
+        auto* to = static_cast<float*>(memory);
+        for (const auto& [factor, offset] : merged.affine)
+            for (int64_t i = 0; i < per_channel; ++i)
+                *to++ = static_cast<float>(*from++ * factor);
+    }
+
+    void fill_bias(float* to) const
+    {
+        for (size_t c = 0; c < affine.size(); ++c) {
+            const double old_bias = bias ? bias->f32[c] : 0.0;
+            to[c] = static_cast<float>(old_bias * affine[c].factor + affine[c].offset);
+        }
+    }
+};
+
+// Merged weights depend on the scale, the variance and epsilon of `norm`. Those of constants of the
+// model alone are shared.
+ir_pack_key_t make_weight_key(const struct tensor& weight, const node& norm)
+{
+    static const char kind = 0;
+    const struct tensor* sources[] = {&weight, get_ir_node_input(&norm, 1),
+                                      get_ir_node_input(&norm, 4)};
+    ir_pack_key_t key = {};
+    key.kind = &kind;
+    for (size_t i = 0; i < std::size(sources); ++i) {
+        if (!is_ir_model_constant(sources[i])) key.kind = nullptr;
+        key.constants[i] = sources[i]->data;
+    }
+    const float epsilon = get_ir_node_float(&norm, "epsilon", 1e-5f);
+    std::memcpy(&key.sizes[0], &epsilon, sizeof epsilon);
+    key.sizes[1] = weight.elem_num;
+    key.sizes[2] = weight.dims[0];
+    return key;
+}
+
 int merge_batch_norm(graph& graph, node& norm, node& conv)
 {
-    const struct tensor* weight = get_ir_node_input(&conv, 1);
-    const struct tensor* bias = get_ir_node_input(&conv, 2);
-    const Vector<ChannelAffine> affine = read_batch_norm(norm);
-    const int channels = weight->dims[0];
-    const int64_t per_channel = weight->elem_num / channels;
+    struct tensor* weight = get_ir_node_input(&conv, 1);
+    MergedConstants merged = {weight, get_ir_node_input(&conv, 2), read_batch_norm(norm)};
     struct tensor* new_weight =
-        add_float_constant(graph, String(weight->name) + "_folded", weight->dims, weight->dim_num);
+        add_float_tensor(graph, String(weight->name) + "_folded", weight->dims, weight->dim_num);
     struct tensor* new_bias =
-        add_float_constant(graph, String(conv.name) + "_bias_folded", &channels, 1);
+        add_float_tensor(graph, String(conv.name) + "_bias_folded", weight->dims, 1);
     if (!new_weight || !new_bias) return tengine_error_code();
-    for (int c = 0; c < channels; ++c) {
-        const auto [factor, offset] = affine[static_cast<size_t>(c)];
-        for (int64_t i = c * per_channel; i < (c + 1) * per_channel; ++i)
-            new_weight->f32[i] = static_cast<float>(weight->f32[i] * factor);
-        const double old_bias = bias ? bias->f32[c] : 0.0;
-        new_bias->f32[c] = static_cast<float>(old_bias * factor + offset);
-    }
+    TENGINE_RETURN_IF_ERROR(share_constant(graph, *new_weight, make_weight_key(*weight, norm),
+                                           MergedConstants::fill_weight, &merged));
+    TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(new_bias));
+    new_bias->tensor_type = TENSOR_TYPE_CONST;
+    merged.fill_bias(new_bias->f32);
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(&conv, 1, new_weight));
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(&conv, 2, new_bias));
     struct tensor* output = get_ir_node_output(&norm, 0);

@@ -58,17 +58,9 @@ tensor* Rewriter::add_shared_constant(const String& name, int data_type, const V
     tensor* made = add_tensor(name, data_type);
     if (!made) return nullptr;
     int status = set_ir_tensor_shape(made, dims.data(), static_cast<int>(dims.size()));
-    graph_pool* shared = graph_.core->pool;
-    void* pack = nullptr;
-    if (status >= 0)
-        pack = hold_graph_pack(shared, &key, get_ir_tensor_bytes(made), fill, argument);
-    if (status >= 0 && !pack)
-        status = tengine_error_set(TENGINE_ENOMEM, "no memory for constant '%s'", name.c_str());
+    if (status >= 0) status = share_constant(graph_, *made, key, fill, argument);
     fail(status);
-    if (status < 0) return nullptr;
-    made->tensor_type = TENSOR_TYPE_CONST;
-    set_ir_tensor_pack(made, shared, pack);
-    return made;
+    return status < 0 ? nullptr : made;
 }
 
 bool Rewriter::connect(node& made, const NodeDraft& draft)
