@@ -14,5 +14,6 @@ void add_inspect_command(CommandLine* line);
 void add_devices_command(CommandLine* line);
 void add_quantize_command(CommandLine* line);
 void add_convert_command(CommandLine* line);
+void add_compile_command(CommandLine* line);
 
 }  // namespace tengine::tools

@@ -127,6 +127,17 @@ void add_groups(const Report& report, Rows* rows)
     }
 }
 
+// What is said of where it comes from, and only where devices have loaded something.
+void add_origins(const Report& report, Rows* rows)
+{
+    const auto is_loaded = [](const Part& part) { return part.origin != TENGINE_PART_COMPILED; };
+    if (std::none_of(report.parts.begin(), report.parts.end(), is_loaded)) return;
+    static const char* const kOrigins[] = {"compiled", "model's file", "cache.dir"};
+    rows->front().emplace_back("from");
+    for (size_t i = 0; i < report.parts.size(); ++i)
+        (*rows)[i + 1].emplace_back(kOrigins[report.parts[i].origin]);
+}
+
 void print_parts(const Report& report)
 {
     Rows rows = {{">part", "device", ">nodes", ">MACs", ">in", ">out", ">predicted ms"}};
@@ -139,7 +150,14 @@ void print_parts(const Report& report)
                         time_text(part.predicted_ms)});
     }
     add_groups(report, &rows);
+    add_origins(report, &rows);
     std::printf("\n%s", table_text(rows, table_style(report)).c_str());
+}
+
+void print_compiled_parts(const Report& report)
+{
+    if (report.compiled.empty()) return;
+    std::printf("\n%s", compiled_parts_text(report.compiled, terminal_width()).c_str());
 }
 
 // One cell: every device that came first and did not get the node, with its sentence.
@@ -211,6 +229,7 @@ void print_report(const Report& report)
     std::printf("\n%s", memory_text(report.memory, terminal_width()).c_str());
     print_operators(report);
     print_parts(report);
+    print_compiled_parts(report);
     print_nodes(report);
 }
 
@@ -227,6 +246,7 @@ void print_model(const Report& report, const std::string& missing)
         count_text(static_cast<double>(report.parameters)).c_str(), constants.c_str(),
         constants.c_str());
     print_operators(report);
+    print_compiled_parts(report);
     std::vector<std::vector<std::string>> rows = {{"operator", "node"}};
     for (const PlacedNode& node : report.nodes)
         rows.push_back({node.op, node.name});

@@ -46,14 +46,15 @@ void add_totals(graph_t graph, Report* report)
     report->threads = tengine_graph_get_thread_number(graph);
     for (int i = 0; i < stats.subgraph_number; ++i) {
         tengine_subgraph part;
-        int group;
+        int group, origin;
         if (tengine_graph_get_subgraph(graph, i, &part) < 0 ||
-            tengine_graph_get_subgraph_group(graph, i, &group) < 0)
+            tengine_graph_get_subgraph_group(graph, i, &group) < 0 ||
+            tengine_graph_get_subgraph_origin(graph, i, &origin) < 0)
             fail_api(report->model);
         report->parts.push_back({part.device, group, part.node_number, part.input_number,
                                  part.output_number, part.mac_number, part.bytes_in, part.bytes_out,
-                                 part.predicted_ms, known_time(part.measured_ms), part.redo_number,
-                                 read_counters(graph, i)});
+                                 part.predicted_ms, known_time(part.measured_ms), origin,
+                                 part.redo_number, read_counters(graph, i)});
     }
 }
 
@@ -207,6 +208,13 @@ Json time_json(const std::optional<double>& milliseconds)
     return milliseconds ? Json(*milliseconds) : Json(nullptr);
 }
 
+const char* origin_text(int origin)
+{
+    return origin == TENGINE_PART_FROM_MODEL   ? "model"
+           : origin == TENGINE_PART_FROM_CACHE ? "cache"
+                                               : "compiled";
+}
+
 Json parts_json(const std::vector<Part>& parts)
 {
     Json list = Json::array();
@@ -222,6 +230,7 @@ Json parts_json(const std::vector<Part>& parts)
                         {"bytes_out", part.bytes_out},
                         {"predicted_ms", part.predicted_ms},
                         {"measured_ms", time_json(part.measured_ms)},
+                        {"origin", origin_text(part.origin)},
                         {"redone", part.redone},
                         {"counters", to_json(part.counters)}});
     return list;
@@ -272,6 +281,7 @@ Report make_report(const std::string& model, const std::vector<std::string>& dev
     add_nodes(graph, &report);
     add_results(graph, &report);
     add_devices(devices, &report);
+    report.compiled = read_compiled_parts(graph);
     report.memory = read_graph_memory(graph);
     return report;
 }
@@ -285,6 +295,7 @@ Report describe_model(const std::string& model, graph_t graph)
     add_stats(graph, &report);
     add_operators(graph, &report);
     add_model_nodes(graph, &report);
+    report.compiled = read_compiled_parts(graph);
     report.memory = read_graph_memory(graph);
     return report;
 }
@@ -308,6 +319,7 @@ Json to_json(const Report& report)
             {"times", has_run(report) ? Json("cold") : Json(nullptr)},
             {"devices", report.devices},
             {"parts", parts_json(report.parts)},
+            {"compiled_parts", to_json(report.compiled)},
             {"nodes", nodes_json(report.nodes)}};
 }
 

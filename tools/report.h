@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "compiled_parts.h"
 #include "counters.h"
 #include "json_file.h"
 #include "memory.h"
@@ -61,6 +62,7 @@ struct Part
     int64_t bytes_out = 0;
     double predicted_ms = 0;
     std::optional<double> measured_ms;  // of the last run
+    int origin = 0;                     // TENGINE_PART_*
     int64_t redone = 0;                 // runs that the CPU did in the device's place
     std::vector<Counter> counters;      // of the last run
 };
@@ -78,6 +80,7 @@ struct Report
     int64_t parameters = 0;
     int64_t constant_bytes = 0;
     int64_t arena_bytes = 0;
+    std::vector<CompiledPart> compiled;  // that the model has with it
     GraphMemory memory;
     int threads = 0;  // that the CPU runs the graph with
     std::string scheduler;

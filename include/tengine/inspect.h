@@ -97,6 +97,26 @@ TENGINE_API node_t tengine_tensor_get_consumer(tensor_t tensor, int index);
 TENGINE_API const char* tengine_node_get_domain(node_t node);
 TENGINE_API int tengine_node_get_version(node_t node);
 
+// What a device has compiled of a model: it came with its tmfile, or prerun_graph kept it with the
+// option model.keep_parts, and save_graph writes it into the next tmfile. Of these, prerun_graph
+// has devices load what suits the shapes, devices and options at hand. Texts are the library's for
+// sentences, cut to what fits; hashes are SHA-256 in hexadecimal digits.
+struct tengine_compiled_part
+{
+    char device[64];
+    char target[512];      // what the device says of its compiler and chip; "" if it does not
+    char fingerprint[65];  // of all that decides what the device compiles
+    char hash[65];         // of the bytes
+    int64_t bytes;
+};
+
+// The number, and one of them. `size` is sizeof *out_part, see get_graph_memory. Fail with
+// TENGINE_ESTATE (running), TENGINE_EINVAL (NULL, a size of 0), TENGINE_ERANGE.
+TENGINE_API int tengine_graph_get_compiled_part_number(graph_t graph);
+TENGINE_API int tengine_graph_get_compiled_part(graph_t graph, int index,
+                                                struct tengine_compiled_part* out_part,
+                                                size_t size);
+
 // ---- The execution graph ----
 
 struct tengine_graph_stats
@@ -195,6 +215,14 @@ TENGINE_API int tengine_graph_get_subgraph(graph_t graph, int index,
 // device, or the user with tengine_graph_set_affinity, keeps their nodes apart. Fails as the above.
 TENGINE_API int tengine_graph_get_subgraph_group(graph_t graph, int index, int* out_group);
 
+// Where what a device runs a part with comes from.
+#define TENGINE_PART_COMPILED 0    // prerun_graph had the device compile it
+#define TENGINE_PART_FROM_MODEL 1  // loaded, from the model's file
+#define TENGINE_PART_FROM_CACHE 2  // loaded, from the folder of the option cache.dir
+
+// TENGINE_PART_*. Fails as the above.
+TENGINE_API int tengine_graph_get_subgraph_origin(graph_t graph, int index, int* out_origin);
+
 // A counter of a device in the last run of its part. "time" in "ms" is the time of a simulated
 // device by its own clock, as are the times of its nodes; measured_ms of the part is then the time
 // of the simulator. Real devices do not have this counter.
@@ -225,7 +253,7 @@ TENGINE_API const char* tengine_graph_get_scheduler(graph_t graph);
 // what belongs to threads or to the process.
 struct tengine_graph_memory
 {
-    // Constants of the model, prepared or not.
+    // Constants of the model and what devices have compiled of it, prepared or not.
     int64_t mapped_bytes;    // in mapped files: pages of the system's file cache, which come into
                              // memory when they are read and may be dropped again; also the zeroes
                              // of a tmfile without values, pages that were never written

@@ -39,6 +39,21 @@ int check_name(const char* name, const char* function, const char* parameter)
     return tengine_error_set(TENGINE_EINVAL, "%s: %s is empty", function, parameter);
 }
 
+int check_struct(const void* out_struct, size_t size, const char* function, const char* parameter)
+{
+    TENGINE_RETURN_IF_ERROR(check_pointer(out_struct, function, parameter));
+    if (size > 0) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EINVAL,
+                             "%s: size is 0: expected the size of the struct that %s points to",
+                             function, parameter);
+}
+
+void give_struct(const void* made, size_t made_size, void* out_struct, size_t size)
+{
+    memset(out_struct, 0, size);
+    memcpy(out_struct, made, size < made_size ? size : made_size);
+}
+
 int find_named_device(const char* name, size_t length, const char* function,
                       struct device** out_device)
 {

@@ -21,6 +21,12 @@ TENGINE_MUST_USE int check_pointer(const void* pointer, const char* function,
                                    const char* parameter);
 TENGINE_MUST_USE int check_name(const char* name, const char* function, const char* parameter);
 
+// Structs that may grow: a program may know fewer members than the library, or more. TENGINE_EINVAL
+// when there is none or `size`, the program's sizeof, is 0. The other copies what both know.
+TENGINE_MUST_USE int check_struct(const void* out_struct, size_t size, const char* function,
+                                  const char* parameter);
+void give_struct(const void* made, size_t made_size, void* out_struct, size_t size);
+
 // The device of this name, which has `length` characters. TENGINE_ENOENT lists those there are.
 TENGINE_MUST_USE int find_named_device(const char* name, size_t length, const char* function,
                                        struct device** out_device);

@@ -299,6 +299,16 @@ int tengine_graph_get_subgraph_group(graph_t graph, int index, int* out_group)
     return 0;
 }
 
+int tengine_graph_get_subgraph_origin(graph_t graph, int index, int* out_origin)
+{
+    const struct graph* execution = find_execution(graph, __func__, NULL);
+    if (!execution || check_pointer(out_origin, __func__, "out_origin") < 0 ||
+        check_index(index, get_vector_num(execution->subgraph_list), __func__, "subgraphs") < 0)
+        return api_failure();
+    *out_origin = get_ir_graph_subgraph(execution, index)->core->origin;
+    return 0;
+}
+
 static int copy_counters(const struct vector* list, struct tengine_counter* counters, int capacity)
 {
     const int number = get_vector_num(list);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // inspect.h, memory: what a graph holds.
-#include <string.h>
-
 #include "api/check.h"
 #include "base/sort.h"
 #include "graph/core.h"
+#include "graph/model_part.h"
 #include "operator/param.h"
 #include "scheduler/memory.h"
 #include "scheduler/shape_cache.h"
 #include "serializer/serializer.h"
 #include "tengine/inspect.h"
 
-// ---- constants of the model ----
+// ---- constants of the model, and what was compiled of it ----
 
-// Bytes of a constant that are not the tensor's own; several tensors may share them.
+// Bytes of a constant or a compiled part that are not the tensor's own; several tensors may share
+// them.
 typedef struct span
 {
     uintptr_t begin;
@@ -56,6 +56,27 @@ static void add_spans(struct vector* spans, struct tengine_graph_memory* memory)
     }
 }
 
+static int push_span(const struct graph* graph, const void* data, size_t bytes,
+                     struct vector* spans)
+{
+    const uintptr_t begin = (uintptr_t)data;
+    const span_t span = {begin, begin + bytes, locate(graph, data)};
+    if (push_vector_data(spans, &span) == 0) return TENGINE_OK;
+    return tengine_error_set(TENGINE_ENOMEM, "get_graph_memory: no memory");
+}
+
+static int collect_compiled_parts(const struct graph* graph, struct vector* spans,
+                                  struct tengine_graph_memory* memory)
+{
+    const ir_model_part_t* part;
+    for (int i = 0; (part = get_ir_model_part(graph, i)) != NULL; ++i)
+        if (part->owned.bytes)
+            memory->owned_bytes += (int64_t)part->owned.size;
+        else
+            TENGINE_RETURN_IF_ERROR(push_span(graph, part->bytes, part->size, spans));
+    return TENGINE_OK;
+}
+
 static int collect_constants(const struct graph* graph, struct vector* spans,
                              struct tengine_graph_memory* memory)
 {
@@ -68,13 +89,10 @@ static int collect_constants(const struct graph* graph, struct vector* spans,
         if (tensor->free_host_mem) {
             *(is_constant ? &memory->owned_bytes : &memory->value_bytes) += (int64_t)bytes;
         } else if (is_constant && tensor->data) {
-            const uintptr_t begin = (uintptr_t)tensor->data;
-            const span_t span = {begin, begin + bytes, locate(graph, tensor->data)};
-            if (push_vector_data(spans, &span) < 0)
-                return tengine_error_set(TENGINE_ENOMEM, "get_graph_memory: no memory");
+            TENGINE_RETURN_IF_ERROR(push_span(graph, tensor->data, bytes, spans));
         }
     }
-    return TENGINE_OK;
+    return collect_compiled_parts(graph, spans, memory);
 }
 
 static int count_constants(const struct graph* graph, struct tengine_graph_memory* memory)
@@ -121,19 +139,8 @@ static int count_devices(const struct graph* graph, struct tengine_graph_memory*
 static int check_call(const api_graph_t* graph, const void* out_memory, size_t size,
                       const char* function)
 {
-    TENGINE_RETURN_IF_ERROR(check_pointer(out_memory, function, "out_memory"));
-    if (size == 0)
-        return tengine_error_set(
-            TENGINE_EINVAL,
-            "%s: size is 0: expected the size of the struct that out_memory points to", function);
+    TENGINE_RETURN_IF_ERROR(check_struct(out_memory, size, function, "out_memory"));
     return check_idle(graph, function);
-}
-
-// A program may know fewer members than the library, or more.
-static void give(const void* memory, size_t memory_size, void* out_memory, size_t size)
-{
-    memset(out_memory, 0, size);
-    memcpy(out_memory, memory, size < memory_size ? size : memory_size);
 }
 
 int get_graph_memory(graph_t graph, struct tengine_graph_memory* out_memory, size_t size)
@@ -151,7 +158,7 @@ int get_graph_memory(graph_t graph, struct tengine_graph_memory* out_memory, siz
     }
     memory.total_bytes = memory.owned_bytes + memory.value_bytes + memory.derived_bytes +
                          memory.border_bytes + memory.device_bytes;
-    give(&memory, sizeof memory, out_memory, size);
+    give_struct(&memory, sizeof memory, out_memory, size);
     return 0;
 }
 
@@ -180,7 +187,7 @@ int tengine_graph_get_device_memory(graph_t graph, int index,
     if (status == TENGINE_OK) {
         struct tengine_device_memory memory;
         describe_device(get_vector_data(list, index), &memory);
-        give(&memory, sizeof memory, out_memory, size);
+        give_struct(&memory, sizeof memory, out_memory, size);
     }
     if (list) release_vector(list);
     return api_result(status);

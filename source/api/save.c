@@ -1,18 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 // C API: graphs to files.
+#include <string.h>
+
 #include "api/check.h"
+#include "graph/core.h"
+#include "graph/model_part.h"
 #include "module/module.h"
 #include "optimizer/optimizer.h"
 #include "serializer/serializer.h"
+#include "tengine/log.h"
+
+// Parts are compiled of the nodes that the model has in its own file, not of what these become in
+// another format. `translated` gets them lent.
+static int lend_compiled_parts(const struct graph* graph, const struct serializer* target,
+                               struct graph* translated)
+{
+    const struct serializer* origin = graph->core->serializer;
+    if (count_ir_model_parts(graph) == 0) return TENGINE_OK;
+    if (strcmp(target->dialect, "tengine") != 0) {
+        TLOG_WARNING("%d compiled parts of the model are not written: only a tmfile can have them",
+                     count_ir_model_parts(graph));
+        return TENGINE_OK;
+    }
+    if (!origin || strcmp(origin->dialect, "tengine") != 0)
+        return tengine_error_set(
+            TENGINE_ENOTSUP,
+            "save_graph: with model.keep_parts, only a model that was loaded from a tmfile can be "
+            "saved as one: save it before prerun_graph, then load, prepare and save the tmfile");
+    translated->core->model_parts = graph->core->model_parts;
+    return TENGINE_OK;
+}
+
+static int save_translated(const struct graph* graph, struct serializer* serializer,
+                           struct graph* translated, const char* file_name)
+{
+    int status = lend_compiled_parts(graph, serializer, translated);
+    if (status == TENGINE_OK) status = serializer->save_model(serializer, translated, file_name);
+    translated->core->model_parts = NULL;
+    destroy_ir_graph(translated);
+    return status;
+}
 
 static int save(const struct graph* graph, struct serializer* serializer, const char* file_name)
 {
     struct graph* translated = NULL;
     TENGINE_RETURN_IF_ERROR(create_saved_graph(graph, serializer->dialect, &translated));
-    const int status =
-        serializer->save_model(serializer, translated ? translated : graph, file_name);
-    if (translated) destroy_ir_graph(translated);
-    return status;
+    return translated ? save_translated(graph, serializer, translated, file_name)
+                      : serializer->save_model(serializer, graph, file_name);
 }
 
 static int find_writer(const char* format, struct serializer** out_serializer)

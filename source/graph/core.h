@@ -55,6 +55,7 @@ typedef struct ir_subgraph_core
     int64_t measured_ns;  // time of the last run; -1: not known
     int64_t redo_num;     // runs since prerun that the default device did in the device's place
     void* runner;         // the scheduler room's own, see scheduler/runner.h
+    int origin;           // TENGINE_PART_*, see tengine/inspect.h
 } ir_subgraph_core_t;
 
 typedef struct ir_graph_core
@@ -82,6 +83,7 @@ typedef struct ir_graph_core
     int preparation;         // source graph: see graph/preparation.h
     uint64_t revision;       // source graph: counts its changes but those of its inputs' shapes
     void* shape_cache;       // source graph: the scheduler room's own, see scheduler/shape_cache.h
+    struct vector* model_parts;  // source graph: see graph/model_part.h; NULL: none
     struct graph* spare;     // execution graph, while it is prepared: see scheduler/spare_part.h
     int64_t memory_limit;    // execution graph and parts: most bytes to be held; 0: any
     int64_t memory_claimed;  // and what is held as far as it has been counted

@@ -128,6 +128,11 @@ static const ir_option_t option_table[] = {
      .choices = "0 1",
      .help = "0: create_graph reads the model's files instead of mapping them, so that later "
              "changes to them cannot harm the graph"},
+    {.key = "model.keep_parts",
+     .initial = "0",
+     .choices = "0 1",
+     .help = "1: what devices compile is kept with a model that was loaded from a tmfile, and "
+             "save_graph writes it into the new one, which need not be compiled again"},
     {.key = "model.refuse_hard_links",
      .initial = "0",
      .choices = "0 1",

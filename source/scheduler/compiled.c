@@ -159,7 +159,7 @@ static int fill(ir_compiled_t* compiled, const struct subgraph* part, struct dev
 static bool give_spare(ir_compiled_t* compiled, const struct subgraph* part)
 {
     struct subgraph* subgraph = compiled->subgraph;
-    if (compiled->stored.kept.bytes) return false;
+    if (compiled->stored.found.bytes) return false;
     subgraph->device_graph = take_ir_spare_part(part, subgraph->device);
     return subgraph->device_graph != NULL;
 }
@@ -181,7 +181,7 @@ int compile_ir_part(const struct subgraph* part, struct device* device, bool iso
     ir_compiled_t* compiled = alloc_memory(sizeof *compiled);
     if (!compiled) return tengine_error_set(TENGINE_ENOMEM, "no memory for a compiled part");
     int status = fill(compiled, part, device, isolated || timeout_ms > 0);
-    if (status == TENGINE_OK) find_ir_stored_part(part, device, &compiled->stored);
+    if (status == TENGINE_OK) find_ir_stored_part(part, device, compiled->isolated, &compiled->stored);
     const bool has_spare = status == TENGINE_OK && give_spare(compiled, part);
     if (status == TENGINE_OK) status = enter_in_time(compiled, timeout_ms, out_blame);
     if (status < 0) {
@@ -277,7 +277,7 @@ void orphan_ir_compiled(ir_compiled_t* compiled)
 static void* take_device_graph(const ir_compiled_t* compiled)
 {
     struct subgraph* subgraph = compiled->subgraph;
-    if (!subgraph->device->interface->release_graph || compiled->stored.kept.bytes) return NULL;
+    if (!subgraph->device->interface->release_graph || compiled->stored.found.bytes) return NULL;
     void* device_graph = subgraph->device_graph;
     subgraph->device_graph = NULL;
     return device_graph;

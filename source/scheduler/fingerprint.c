@@ -155,17 +155,23 @@ static int add_options(digest_t* digest, const ir_context_device_t* entry)
     return TENGINE_OK;
 }
 
+int find_ir_compatibility(const struct subgraph* part, struct device* device,
+                          char out_text[IR_COMPATIBILITY_SIZE])
+{
+    memset(out_text, 0, IR_COMPATIBILITY_SIZE);
+    if (!device->interface->compatibility) return TENGINE_OK;
+    const int status = device->interface->compatibility(device, part, out_text);
+    out_text[IR_COMPATIBILITY_SIZE - 1] = '\0';
+    if (status == 0) return TENGINE_OK;
+    return fail_ir_entry(device, "compatibility", part->index, part->node_num, status);
+}
+
 static int add_device(digest_t* digest, const struct subgraph* part, struct device* device)
 {
     const ir_context_t* context = part->graph->attribute->context;
-    char text[IR_COMPATIBILITY_SIZE] = "";
+    char text[IR_COMPATIBILITY_SIZE];
     update_sha256_text(&digest->hash, device->name);
-    if (device->interface->compatibility) {
-        const int status = device->interface->compatibility(device, part, text);
-        if (status != 0)
-            return fail_ir_entry(device, "compatibility", part->index, part->node_num, status);
-    }
-    text[sizeof text - 1] = '\0';
+    TENGINE_RETURN_IF_ERROR(find_ir_compatibility(part, device, text));
     update_sha256_text(&digest->hash, text);
     return add_options(digest, context ? find_ir_context_device(context, device) : NULL);
 }

@@ -20,6 +20,10 @@ extern "C" {
 TENGINE_MUST_USE int find_ir_fingerprint(const struct subgraph* part, struct device* device,
                                          uint8_t out_fingerprint[SHA256_BYTES]);
 
+// What the device's compatibility() says, "" without one. What the device says when it fails.
+TENGINE_MUST_USE int find_ir_compatibility(const struct subgraph* part, struct device* device,
+                                           char out_text[IR_COMPATIBILITY_SIZE]);
+
 #ifdef __cplusplus
 }
 #endif

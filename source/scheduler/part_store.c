@@ -1,83 +1,187 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduler/part_store.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/alloc.h"
+#include "graph/core.h"
+#include "graph/model_part.h"
 #include "graph/option.h"
 #include "scheduler/failure.h"
 #include "scheduler/fingerprint.h"
+#include "tengine/inspect.h"
 #include "tengine/log.h"
 
-static bool can_store(const struct device* device)
+// Which stores a part is looked up in, and kept in.
+typedef struct stores
 {
-    return device->interface->save && device->interface->load;
+    const char* folder;    // NULL: none
+    struct graph* source;  // the model
+    bool keeps_in_model;
+} stores_t;
+
+static stores_t find_stores(const struct subgraph* part)
+{
+    const ir_context_t* context = part->graph->attribute->context;
+    return (stores_t){.folder = find_ir_part_cache(context),
+                      .source = (struct graph*)part->graph->core->source,
+                      .keeps_in_model = get_ir_context_number(context, "model.keep_parts") != 0};
 }
 
-static void find_in_cache(const char* folder, const struct subgraph* part, ir_stored_part_t* stored)
+// ---- finding ----
+
+static bool is_unaltered(const ir_model_part_t* part)
 {
-    const int status = open_ir_kept_part(folder, stored->fingerprint, &stored->kept);
-    if (status == TENGINE_OK || status == TENGINE_ENOENT) return;
-    TLOG_WARNING("part %d: %s; it is compiled again", part->index, tengine_error_message());
+    uint8_t digest[SHA256_BYTES];
+    find_sha256(part->bytes, part->size, digest);
+    return memcmp(digest, part->digest, SHA256_BYTES) == 0;
 }
 
-void find_ir_stored_part(const struct subgraph* part, struct device* device,
+static int copy_bytes(const ir_model_part_t* part, ir_kept_part_t* out_found)
+{
+    TENGINE_RETURN_IF_ERROR(map_zeroes(part->size + 1, &out_found->file));
+    memcpy(out_found->file.bytes, part->bytes, part->size);
+    out_found->bytes = (const uint8_t*)out_found->file.bytes;
+    return TENGINE_OK;
+}
+
+// The bytes of a file in memory that the program gave are not aligned.
+static void find_in_model(const stores_t* stores, int part_index, bool isolated,
+                          ir_stored_part_t* stored)
+{
+    const ir_model_part_t* part = find_ir_model_part(stores->source, stored->fingerprint);
+    if (!part) return;
+    if (!is_unaltered(part)) {
+        TLOG_WARNING(
+            "part %d: what the model's file has compiled for %s has been altered: its "
+            "bytes have another hash; it is compiled again",
+            part_index, part->device);
+        return;
+    }
+    ir_kept_part_t found = {.bytes = part->bytes, .size = part->size};
+    if ((isolated || (uintptr_t)part->bytes % IR_SINK_HEAD_BYTES != 0) &&
+        copy_bytes(part, &found) < 0) {
+        TLOG_WARNING("part %d: %s; it is compiled again", part_index, tengine_error_message());
+        return;
+    }
+    stored->found = found;
+    stored->origin = TENGINE_PART_FROM_MODEL;
+}
+
+static void find_in_folder(const stores_t* stores, int part_index, ir_stored_part_t* stored)
+{
+    const int status = open_ir_kept_part(stores->folder, stored->fingerprint, &stored->found);
+    if (status == TENGINE_OK)
+        stored->origin = TENGINE_PART_FROM_CACHE;
+    else if (status != TENGINE_ENOENT)
+        TLOG_WARNING("part %d: %s; it is compiled again", part_index, tengine_error_message());
+}
+
+void find_ir_stored_part(const struct subgraph* part, struct device* device, bool isolated,
                          ir_stored_part_t* stored)
 {
-    const char* folder = find_ir_part_cache(part->graph->attribute->context);
-    if (!folder || !can_store(device)) return;
+    const stores_t stores = find_stores(part);
+    stored->origin = TENGINE_PART_COMPILED;
+    const bool keeps = stores.folder || stores.keeps_in_model;
+    if (!keeps && count_ir_model_parts(stores.source) == 0) return;
+    if (!device->interface->save || !device->interface->load) return;
     const int status = find_ir_fingerprint(part, device, stored->fingerprint);
-    stored->has_fingerprint = status == TENGINE_OK;
-    if (status == TENGINE_OK)
-        find_in_cache(folder, part, stored);
-    else if (status != TENGINE_ENOENT)
-        TLOG_WARNING("%s; the part is not looked up in '%s'", tengine_error_message(), folder);
+    if (status < 0) {
+        if (status != TENGINE_ENOENT)
+            TLOG_WARNING("%s; nothing that was compiled earlier is looked for",
+                         tengine_error_message());
+        return;
+    }
+    stored->is_kept = keeps;
+    find_in_model(&stores, part->index, isolated, stored);
+    if (!stored->found.bytes && stores.folder) find_in_folder(&stores, part->index, stored);
 }
 
 bool load_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_part_t* stored)
 {
-    if (!stored->kept.bytes) return false;
+    if (!stored->found.bytes) return false;
     struct device* device = subgraph->device;
     tengine_error_clear();
     const int status =
-        device->interface->load(device, subgraph, stored->kept.bytes, stored->kept.size);
+        device->interface->load(device, subgraph, stored->found.bytes, stored->found.size);
     if (status == 0) {
         TLOG_INFO("part %d (%d nodes): %s has loaded %zu bytes that it compiled earlier",
-                  part_index, subgraph->node_num, device->name, stored->kept.size);
+                  part_index, subgraph->node_num, device->name, stored->found.size);
         return true;
     }
     fail_ir_entry(device, "load", part_index, subgraph->node_num, status);
     TLOG_WARNING("%s; the part is compiled again", tengine_error_message());
-    close_ir_kept_part(&stored->kept);
+    close_ir_kept_part(&stored->found);
+    stored->origin = TENGINE_PART_COMPILED;
     return false;
+}
+
+// ---- keeping ----
+
+static void drop_saved(ir_stored_part_t* stored)
+{
+    free_memory(stored->sink.bytes);
+    stored->sink = (struct ir_sink){.bytes = NULL};
 }
 
 void save_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_part_t* stored)
 {
-    if (!stored->has_fingerprint) return;
+    if (!stored->is_kept) return;
     struct device* device = subgraph->device;
     tengine_error_clear();
     const int status = device->interface->save(device, subgraph, &stored->sink);
     if (status == 0) return;
     fail_ir_entry(device, "save", part_index, subgraph->node_num, status);
     TLOG_WARNING("%s; the part is not kept", tengine_error_message());
-    free_memory(stored->sink.bytes);
-    stored->sink = (struct ir_sink){.bytes = NULL};
+    drop_saved(stored);
 }
 
-void keep_ir_stored_part(const struct subgraph* part, const struct device* device,
+// A copy of the bytes becomes the model's.
+static int keep_in_model(struct graph* source, const struct subgraph* part, struct device* device,
+                         const ir_stored_part_t* stored, const uint8_t* bytes, size_t size)
+{
+    ir_model_part_t made = {.size = size};
+    TENGINE_RETURN_IF_ERROR(find_ir_compatibility(part, device, made.target));
+    memcpy(made.fingerprint, stored->fingerprint, SHA256_BYTES);
+    find_sha256(bytes, size, made.digest);
+    snprintf(made.device, sizeof made.device, "%s", device->name);
+    TENGINE_RETURN_IF_ERROR(map_zeroes(size + 1, &made.owned));  // a device may save nothing
+    memcpy(made.owned.bytes, bytes, size);
+    made.bytes = made.owned.bytes;
+    const int status = add_ir_model_part(source, &made);
+    if (status < 0) unmap_file(&made.owned);
+    return status;
+}
+
+static int keep(const struct subgraph* part, struct device* device, const stores_t* stores,
+                ir_stored_part_t* stored)
+{
+    const bool is_new = stored->sink.bytes != NULL;
+    const uint8_t* bytes = is_new ? stored->sink.bytes + IR_SINK_HEAD_BYTES : stored->found.bytes;
+    const size_t size = is_new ? stored->sink.size - IR_SINK_HEAD_BYTES : stored->found.size;
+    if (stores->keeps_in_model && stored->origin != TENGINE_PART_FROM_MODEL)
+        TENGINE_RETURN_IF_ERROR(keep_in_model(stores->source, part, device, stored, bytes, size));
+    if (!stores->folder || !is_new) return TENGINE_OK;
+    const double limit =
+        get_ir_context_number(part->graph->attribute->context, "cache.limit_mb") * (1 << 20);
+    return keep_ir_part(stores->folder, (uint64_t)limit, stored->fingerprint, device->name,
+                        &stored->sink);
+}
+
+void keep_ir_stored_part(const struct subgraph* part, struct device* device,
                          ir_stored_part_t* stored)
 {
-    if (!stored->sink.bytes) return;
-    const ir_context_t* context = part->graph->attribute->context;
-    const double limit = get_ir_context_number(context, "cache.limit_mb") * (1 << 20);
-    if (keep_ir_part(find_ir_part_cache(context), (uint64_t)limit, stored->fingerprint,
-                     device->name, &stored->sink) < 0)
+    const stores_t stores = find_stores(part);
+    part->core->origin = stored->origin;
+    if (!stored->is_kept || (!stored->sink.bytes && !stored->found.bytes)) return;
+    if (keep(part, device, &stores, stored) < 0)
         TLOG_WARNING("part %d is not kept: %s", part->index, tengine_error_message());
-    free_memory(stored->sink.bytes);
-    stored->sink = (struct ir_sink){.bytes = NULL};
+    drop_saved(stored);
 }
 
 void release_ir_stored_part(ir_stored_part_t* stored)
 {
     free_memory(stored->sink.bytes);
-    close_ir_kept_part(&stored->kept);
+    close_ir_kept_part(&stored->found);
 }

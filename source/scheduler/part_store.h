@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled parts that outlive the process: looked up by fingerprint before a device compiles, kept
-// after it has. Nothing here fails a preparation: what goes wrong is logged, and the device
-// compiles.
+// after it has. The stores are the model (graph/model_part.h), which is asked first, and a folder
+// (scheduler/part_cache.h). Nothing here fails a preparation: what goes wrong is logged, and the
+// device compiles.
 #pragma once
 
 #include "scheduler/part_cache.h"
@@ -13,23 +14,25 @@ extern "C" {
 // Of one compiled part, from before pre_run until its end. Starts as all zero bytes.
 typedef struct ir_stored_part
 {
-    bool has_fingerprint;  // the user keeps parts, and the device can save and load them
+    bool is_kept;  // what the device compiles is to be kept: it is asked to save
     uint8_t fingerprint[SHA256_BYTES];
-    ir_kept_part_t kept;  // what was found
-    struct ir_sink sink;  // what the device has saved, while it is to be kept
+    int origin;            // TENGINE_PART_*: of what has been loaded or compiled
+    ir_kept_part_t found;  // what there is to load
+    struct ir_sink sink;   // what the device has saved, while it is to be kept
 } ir_stored_part_t;
 
-// Finds what was kept of a part of an execution graph.
-void find_ir_stored_part(const struct subgraph* part, struct device* device,
+// Finds what was kept of a part of an execution graph. `isolated`: the bytes must not be those of
+// the model, which the part may outlive.
+void find_ir_stored_part(const struct subgraph* part, struct device* device, bool isolated,
                          ir_stored_part_t* stored);
 
 // Lets the device of a compiled subgraph load what was found; false: it has to compile.
 bool load_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_part_t* stored);
 
-// Lets the device save what it has compiled, and writes that to the folder: two steps, for the
+// Lets the device save what it has compiled, and writes that to the stores: two steps, for the
 // second must not be done by a device that is late.
 void save_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_part_t* stored);
-void keep_ir_stored_part(const struct subgraph* part, const struct device* device,
+void keep_ir_stored_part(const struct subgraph* part, struct device* device,
                          ir_stored_part_t* stored);
 
 void release_ir_stored_part(ir_stored_part_t* stored);

@@ -4,14 +4,16 @@
 #include "scheduler/part_store.h"
 #include "tengine/log.h"
 
-void find_ir_stored_part(const struct subgraph* part, struct device* device,
+void find_ir_stored_part(const struct subgraph* part, struct device* device, bool isolated,
                          ir_stored_part_t* stored)
 {
-    (void)device, (void)stored;
-    if (*get_ir_context_option(part->graph->attribute->context, "cache.dir") != '\0')
+    (void)device, (void)isolated, (void)stored;
+    const ir_context_t* context = part->graph->attribute->context;
+    if (*get_ir_context_option(context, "cache.dir") != '\0' ||
+        get_ir_context_number(context, "model.keep_parts") != 0)
         TLOG_WARNING(
             "part %d is not kept: this build needs the CMake option "
-            "TENGINE_WITH_PART_CACHE for cache.dir",
+            "TENGINE_WITH_PART_CACHE for cache.dir and model.keep_parts",
             part->index);
 }
 
@@ -26,7 +28,7 @@ void save_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_pa
     (void)subgraph, (void)part_index, (void)stored;
 }
 
-void keep_ir_stored_part(const struct subgraph* part, const struct device* device,
+void keep_ir_stored_part(const struct subgraph* part, struct device* device,
                          ir_stored_part_t* stored)
 {
     (void)part, (void)device, (void)stored;

@@ -29,6 +29,7 @@ tengine_refusal refusal;
 tengine_subgraph part;
 tengine_graph_memory memory;
 tengine_device_memory device_memory;
+tengine_compiled_part compiled_part;
 const tengine_quantization quantization = {};
 
 int ignore_event(graph_t, int, void*)
@@ -102,6 +103,9 @@ const std::vector<FailingCall>& graph_calls()
         CALL(tengine_graph_get_execution_output(h, 0, &execution_tensor), -1),
         CALL(tengine_graph_get_subgraph(h, 0, &part), -1),
         CALL(tengine_graph_get_subgraph_group(h, 0, numbers), -1),
+        CALL(tengine_graph_get_subgraph_origin(h, 0, numbers), -1),
+        CALL(tengine_graph_get_compiled_part_number(h), -1),
+        CALL(tengine_graph_get_compiled_part(h, 0, &compiled_part, sizeof compiled_part), -1),
         CALL(tengine_graph_get_scheduler(h), nullptr),
         CALL(tengine_graph_get_counters(h, 0, nullptr, 0), -1),
         CALL(save_graph(h, "tengine", "file"), -1),

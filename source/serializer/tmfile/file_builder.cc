@@ -17,7 +17,7 @@ void FileBuilder::append(const void* bytes, size_t size)
 
 uint32_t FileBuilder::add_aligned(const void* bytes, size_t size, size_t alignment)
 {
-    static constexpr char kGap[kBufferAlignment] = {};
+    static constexpr char kGap[kPartAlignment] = {};
     append(kGap, (alignment - bytes_.size() % alignment) % alignment);
     const size_t offset = bytes_.size();
     append(bytes, size);

@@ -14,10 +14,15 @@
 //     "string"   a string                    "strings"  a vector of offsets of strings
 //     "ints"     a vector of int64           "floats"   a vector of float32
 //     "tensor"   {data type, offset of a vector of dims, offset of a buffer record}
+// What devices have compiled of the model is ours too, and nobody else looks at it: right behind
+// the model record stands a PartsRecord, which tells a vector of CompiledPartRecord. Their bytes
+// start at multiples of kPartAlignment, as devices and mappings like it.
+//
 // An input or output that is absent has index kAbsentTensor. Data types of tensors go on after
 // Tengine's 0-5 with the numbers of TENGINE_DT_*.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace tengine::tmfile {
@@ -151,6 +156,29 @@ struct TensorValueRecord
     uint32_t buffer;
 };
 
+constexpr char kPartsMark[16] = "compiled parts\n";
+constexpr uint32_t kPartAlignment = 4096;
+constexpr size_t kDigestBytes = 32;  // SHA-256
+
+struct PartsRecord
+{
+    char mark[sizeof kPartsMark];
+    uint8_t digest[kDigestBytes];  // of the records
+    uint32_t parts;                // a vector of CompiledPartRecord
+};
+
+// The texts end with a NUL and are filled up with zeroes.
+struct CompiledPartRecord
+{
+    uint8_t fingerprint[kDigestBytes];
+    uint8_t digest[kDigestBytes];  // of the bytes
+    char device[64];
+    char target[512];
+    uint32_t size;
+    uint32_t data;
+};
+
+static_assert(sizeof(PartsRecord) == 52 && sizeof(CompiledPartRecord) == 648);
 static_assert(sizeof(HeaderRecord) == 12 && sizeof(ModelRecord) == 16 &&
               sizeof(SubgraphRecord) == 40 && sizeof(PartRecord) == 28 &&
               sizeof(NodeRecord) == 28 && sizeof(OperatorRecord) == 12 &&

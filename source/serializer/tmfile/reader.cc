@@ -6,6 +6,7 @@
 
 #include "base/containers.hpp"
 #include "graph/graph.h"
+#include "serializer/tmfile/compiled_parts.h"
 #include "serializer/tmfile/nodes.h"
 #include "serializer/tmfile/parts.h"
 #include "serializer/tmfile/tensors.h"
@@ -128,7 +129,8 @@ int read_model(struct graph* graph, Image* image)
     // Outputs first: a node that is both, an input handed through, stays marked as input.
     TENGINE_RETURN_IF_ERROR(set_outputs(reading, nodes));
     TENGINE_RETURN_IF_ERROR(set_inputs(reading, nodes));
-    return is_split ? add_part_affinities(reading, nodes) : TENGINE_OK;
+    if (is_split) TENGINE_RETURN_IF_ERROR(add_part_affinities(reading, nodes));
+    return read_compiled_parts(reading, header.root);
 }
 
 }  // namespace tengine::tmfile

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// inspect.h, compiled parts: those that a model has.
+#include <stdio.h>
+#include <string.h>
+
+#include "api/check.h"
+#include "graph/model_part.h"
+#include "tengine/inspect.h"
+
+static void write_hex(const uint8_t bytes[SHA256_BYTES], char out_text[2 * SHA256_BYTES + 1])
+{
+    for (int i = 0; i < SHA256_BYTES; ++i)
+        snprintf(out_text + 2 * i, 3, "%02x", bytes[i]);
+}
+
+int tengine_graph_get_compiled_part_number(graph_t graph)
+{
+    const api_graph_t* target = find_graph(graph, __func__);
+    if (!target || check_idle(target, __func__) < 0) return api_failure();
+    return count_ir_model_parts(target->graph);
+}
+
+int tengine_graph_get_compiled_part(graph_t graph, int index,
+                                    struct tengine_compiled_part* out_part, size_t size)
+{
+    const api_graph_t* target = find_graph(graph, __func__);
+    if (!target || check_struct(out_part, size, __func__, "out_part") < 0 ||
+        check_idle(target, __func__) < 0 ||
+        check_index(index, count_ir_model_parts(target->graph), __func__, "compiled parts") < 0)
+        return api_failure();
+    const ir_model_part_t* part = get_ir_model_part(target->graph, index);
+    struct tengine_compiled_part made = {.bytes = (int64_t)part->size};
+    snprintf(made.device, sizeof made.device, "%s", part->device);
+    snprintf(made.target, sizeof made.target, "%s", part->target);
+    write_hex(part->fingerprint, made.fingerprint);
+    write_hex(part->digest, made.hash);
+    give_struct(&made, sizeof made, out_part, size);
+    return 0;
+}

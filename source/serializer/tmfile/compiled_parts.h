@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What devices have compiled of a model (graph/model_part.h), in its file, both ways. The layout is
+// in format.h.
+#pragma once
+
+#include "serializer/tmfile/file_builder.h"
+#include "serializer/tmfile/reader.h"
+
+namespace tengine::tmfile {
+
+// Gives the graph the compiled parts of its file, if there are any behind the model's record at
+// `root`. The plain graph is whole without them: what is wrong with them is logged.
+// TENGINE_ENOMEM.
+TENGINE_MUST_USE int read_compiled_parts(Reading& reading, uint32_t root);
+
+// In front of the model's record: the bytes, and then the list of what they are. Returns what is to
+// be added right behind the model's record.
+PartsRecord write_compiled_parts(FileBuilder& builder, const struct graph& graph);
+
+}  // namespace tengine::tmfile
