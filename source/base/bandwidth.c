@@ -37,8 +37,8 @@ static double measure_copy(void* to, const void* from)
 // 0 without memory.
 static double measure_bandwidth(void)
 {
-    void* from = alloc_memory(COPY_BYTES);
-    void* to = alloc_memory(COPY_BYTES);
+    void* from = alloc_raw_memory(COPY_BYTES);
+    void* to = alloc_raw_memory(COPY_BYTES);
     double measured = 0;
     if (from && to) {
         // Pages that were never written are all the same one.

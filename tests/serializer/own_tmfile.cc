@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/alloc.h"
+#include "graph/core.h"
 #include "graph/graph.h"
+#include "graph/model_part.h"
 #include "operator/param.h"
 #include "operator/registry.h"
 #include "optimizer/optimizer.h"
@@ -89,14 +92,43 @@ std::string make_operators()
     return write_graph(made.graph);
 }
 
+void add_compiled_part(struct graph* graph, uint8_t mark, const std::string& device)
+{
+    static const char kBytes[] = "what a device has saved";
+    ir_model_part_t part = {};
+    part.fingerprint[0] = mark;
+    std::snprintf(part.device, sizeof part.device, "%s", device.c_str());
+    std::snprintf(part.target, sizeof part.target, "compiler of %s", device.c_str());
+    part.bytes = kBytes;
+    part.size = sizeof kBytes;
+    find_sha256(part.bytes, part.size, part.digest);
+    EXPECT_EQ(add_ir_model_part(graph, &part), 0);
+}
+
+std::string make_compiled()
+{
+    const LoadedTmfile loaded(make_quantised());
+    EXPECT_EQ(loaded.status, 0) << loaded.message;
+    add_compiled_part(loaded.graph, 7, "NPU");
+    add_compiled_part(loaded.graph, 9, "DSP");
+    const auto digest = static_cast<ir_digest_t*>(alloc_memory(sizeof(ir_digest_t)));
+    struct tensor* weights = loaded.tensor("a_weights");
+    find_sha256(weights->data, get_ir_tensor_bytes(weights), digest->bytes);
+    digest->found = true;
+    weights->core->digest = digest;
+    return write_graph(loaded.graph);
+}
+
 struct OwnTmfile
 {
     const char* name;
     std::string (*make)();
 };
 
-constexpr OwnTmfile kFiles[] = {
-    {"digits", make_digits}, {"quantised", make_quantised}, {"operators", make_operators}};
+constexpr OwnTmfile kFiles[] = {{"digits", make_digits},
+                                {"quantised", make_quantised},
+                                {"operators", make_operators},
+                                {"compiled", make_compiled}};
 
 }  // namespace
 

@@ -94,8 +94,6 @@ int Driver::create(const subgraph& part, const Options& options, const SavedProg
     for (int i = 0; i < part.node_num; ++i)
         driver->macs_ += get_ir_node_macs(get_ir_graph_node(part.graph, part.node_list[i]));
     TENGINE_RETURN_IF_ERROR(driver->load(part, saved));
-    TENGINE_RETURN_IF_ERROR(
-        count_cycles(driver->program_, driver->options_.config, &driver->counters_));
     TENGINE_RETURN_IF_ERROR(Machine::create(driver->options_.config, &driver->machine_));
     driver->host_.resize(driver->program_.host_bytes);
     std::copy(driver->program_.constants.begin(), driver->program_.constants.end(),
@@ -125,6 +123,17 @@ int Driver::try_file(const subgraph& part)
             replace_file(path_in(options_.save_program, part).c_str(), bytes.data(), bytes.size()));
     Program read;
     return load_program(bytes.data(), bytes.size(), &read);
+}
+
+int Driver::count(const Counters** out_counters)
+{
+    if (!counters_) {
+        Counters counted;
+        TENGINE_RETURN_IF_ERROR(count_cycles(program_, options_.config, &counted));
+        counters_ = std::move(counted);
+    }
+    *out_counters = &*counters_;
+    return TENGINE_OK;
 }
 
 ir_part_memory_t Driver::memory() const

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,8 +56,8 @@ class Driver
     void cancel() { cancelled_ = true; }
 
     const Config& config() const { return options_.config; }
-    // Of one run, which are all alike.
-    const Counters& counters() const { return counters_; }
+    // Of one run, which are all alike: counted when they are first asked for.
+    int count(const Counters** out_counters);
     const Program& program() const { return program_; }
     // Bytes of the program; of host memory and of the machine's buffers.
     ir_part_memory_t memory() const;
@@ -72,7 +73,7 @@ class Driver
 
     Options options_;
     Program program_;
-    Counters counters_;
+    std::optional<Counters> counters_;
     int64_t macs_ = 0;
     std::unique_ptr<Machine> machine_;
     std::vector<uint8_t> host_;

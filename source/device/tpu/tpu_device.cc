@@ -137,11 +137,12 @@ const ir_device_option_t* option(device*, int index)
 
 int measure(device*, subgraph* part, int64_t* out_node_ns)
 {
-    const Driver& driver = *driver_of(part);
-    const std::vector<int64_t>& cycles = driver.counters().node_cycles;
+    Driver& driver = *driver_of(part);
+    const Counters* counters = nullptr;
+    TENGINE_RETURN_IF_ERROR(driver.count(&counters));
     for (int i = 0; i < part->node_num; ++i) {
-        const double ns = static_cast<double>(cycles.at(static_cast<size_t>(i))) * 1e3 /
-                          driver.config().clock_mhz;
+        const int64_t cycles = counters->node_cycles.at(static_cast<size_t>(i));
+        const double ns = static_cast<double>(cycles) * 1e3 / driver.config().clock_mhz;
         out_node_ns[i] = float_to_index(ns, 0, INT64_MAX);
     }
     return TENGINE_OK;
@@ -150,9 +151,11 @@ int measure(device*, subgraph* part, int64_t* out_node_ns)
 int count(device*, subgraph* part, struct vector* out_counters)
 {
     return guard("count", [&]() -> int {
-        const Driver& driver = *driver_of(part);
+        Driver& driver = *driver_of(part);
+        const Counters* counters = nullptr;
+        TENGINE_RETURN_IF_ERROR(driver.count(&counters));
         for (const ir_counter_t& counter :
-             list_counters(driver.counters(), driver.config(), driver.macs()))
+             list_counters(*counters, driver.config(), driver.macs()))
             if (push_vector_data(out_counters, &counter) < 0) throw std::bad_alloc();
         return TENGINE_OK;
     });

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/alloc.h"
+#include "graph/core.h"
 #include "graph/model_part.h"
 #include "tengine/log.h"
 
@@ -22,12 +24,32 @@ bool resembles_mark(const PartsRecord& parts)
     return equal >= sizeof kPartsMark / 2;
 }
 
-int check_records(const PartsRecord& parts, const VectorView& records, const char* bytes)
+struct Records
+{
+    VectorView parts;
+    VectorView constants;
+};
+
+// Of both lists as they lie in the file.
+void find_digest(const char* parts, size_t part_bytes, const char* constants, size_t constant_bytes,
+                 uint8_t out_digest[kDigestBytes])
+{
+    sha256_t hash;
+    start_sha256(&hash);
+    update_sha256(&hash, parts, part_bytes);
+    update_sha256(&hash, constants, constant_bytes);
+    finish_sha256(&hash, out_digest);
+}
+
+int check_lists(const Reading& reading, const PartsRecord& parts, const Records& records)
 {
     if (std::memcmp(parts.mark, kPartsMark, sizeof kPartsMark) != 0)
         return tengine_error_set(TENGINE_EFORMAT, "their mark has been altered");
+    const char* lists = reading.image->bytes() + sizeof(uint32_t);
     uint8_t digest[kDigestBytes];
-    find_sha256(bytes, records.count() * sizeof(CompiledPartRecord), digest);
+    find_digest(lists + parts.parts, records.parts.count() * sizeof(CompiledPartRecord),
+                lists + parts.constants, records.constants.count() * sizeof(ConstantDigestRecord),
+                digest);
     if (std::memcmp(digest, parts.digest, kDigestBytes) == 0) return TENGINE_OK;
     return tengine_error_set(TENGINE_EFORMAT, "their list has been altered: it has another hash");
 }
@@ -54,19 +76,44 @@ int read_part(const Reading& reading, const CompiledPartRecord& record, const St
     return add_ir_model_part(reading.graph, &part);
 }
 
-int read_parts(Reading& reading, const PartsRecord& parts)
+int read_digest(const Reading& reading, const ConstantDigestRecord& record)
 {
-    VectorView records;
+    if (record.tensor >= static_cast<uint32_t>(reading.graph->tensor_num))
+        return tengine_error_set(TENGINE_EFORMAT, "they name tensor %u, there are %d",
+                                 record.tensor, reading.graph->tensor_num);
+    ir_digest_t** digest = &reading.graph->tensor_list[record.tensor]->core->digest;
+    if (!*digest) *digest = static_cast<ir_digest_t*>(alloc_memory(sizeof(ir_digest_t)));
+    if (!*digest) return tengine_error_set(TENGINE_ENOMEM, "no memory for the hash of a constant");
+    (*digest)->found = true;
+    (*digest)->revision = reading.graph->core->revision;
+    std::copy_n(record.digest, kDigestBytes, (*digest)->bytes);
+    return TENGINE_OK;
+}
+
+int read_records(Reading& reading, const Records& records)
+{
     TENGINE_RETURN_IF_ERROR(
-        reading.file.read_vector(parts.parts, sizeof(CompiledPartRecord), "their list", &records));
-    const char* bytes = reading.image->bytes() + parts.parts + sizeof(uint32_t);
-    TENGINE_RETURN_IF_ERROR(check_records(parts, records, bytes));
-    TENGINE_RETURN_IF_ERROR(
-        reading.budget.charge(uint64_t{records.count()} * 2 * sizeof(ir_model_part_t)));
-    for (uint32_t i = 0; i < records.count(); ++i)
-        TENGINE_RETURN_IF_ERROR(read_part(reading, records.get<CompiledPartRecord>(i),
+        reading.budget.charge(uint64_t{records.parts.count()} * 2 * sizeof(ir_model_part_t) +
+                              uint64_t{records.constants.count()} * 2 * sizeof(ir_digest_t)));
+    for (uint32_t i = 0; i < records.constants.count(); ++i)
+        TENGINE_RETURN_IF_ERROR(
+            read_digest(reading, records.constants.get<ConstantDigestRecord>(i)));
+    for (uint32_t i = 0; i < records.parts.count(); ++i)
+        TENGINE_RETURN_IF_ERROR(read_part(reading, records.parts.get<CompiledPartRecord>(i),
                                           "compiled part " + to_string(i)));
     return TENGINE_OK;
+}
+
+int read_lists(Reading& reading, const PartsRecord& parts)
+{
+    Records records;
+    TENGINE_RETURN_IF_ERROR(reading.file.read_vector(parts.parts, sizeof(CompiledPartRecord),
+                                                     "their list", &records.parts));
+    TENGINE_RETURN_IF_ERROR(reading.file.read_vector(parts.constants, sizeof(ConstantDigestRecord),
+                                                     "their list of constants",
+                                                     &records.constants));
+    TENGINE_RETURN_IF_ERROR(check_lists(reading, parts, records));
+    return read_records(reading, records);
 }
 
 // Texts have zeroes behind them already.
@@ -82,33 +129,51 @@ CompiledPartRecord describe(FileBuilder& builder, const ir_model_part_t& part)
     return record;
 }
 
+// Those that have been found for fingerprints.
+Vector<ConstantDigestRecord> list_digests(const struct graph& graph)
+{
+    Vector<ConstantDigestRecord> list;
+    for (int i = 0; i < graph.tensor_num; ++i) {
+        const ir_digest_t* digest = graph.tensor_list[i]->core->digest;
+        if (!digest || !digest->found || digest->revision != graph.core->revision) continue;
+        ConstantDigestRecord record = {};
+        record.tensor = static_cast<uint32_t>(i);
+        std::copy_n(digest->bytes, kDigestBytes, record.digest);
+        list.push_back(record);
+    }
+    return list;
+}
+
 }  // namespace
 
 int read_compiled_parts(Reading& reading, uint32_t root)
 {
     PartsRecord parts;
-    const size_t begin = size_t{root} + sizeof(ModelRecord);
-    if (reading.file.size() < begin + sizeof parts) return TENGINE_OK;
-    std::memcpy(&parts, reading.image->bytes() + begin, sizeof parts);
+    if (root < sizeof parts) return TENGINE_OK;
+    std::memcpy(&parts, reading.image->bytes() + root - sizeof parts, sizeof parts);
     if (!resembles_mark(parts)) return TENGINE_OK;
-    const int status = read_parts(reading, parts);
+    const int status = read_lists(reading, parts);
     if (status < 0)
-        TLOG_WARNING("what devices have compiled of the model is not used: %s",
+        TLOG_WARNING("the compiled parts in the model's file are not used, or not all: %s",
                      tengine_error_message());
     return status == TENGINE_ENOMEM ? status : TENGINE_OK;
 }
 
-PartsRecord write_compiled_parts(FileBuilder& builder, const struct graph& graph)
+void write_compiled_parts(FileBuilder& builder, const struct graph& graph)
 {
-    PartsRecord parts = {};
-    Vector<CompiledPartRecord> records;
+    Vector<CompiledPartRecord> parts;
     for (int i = 0; i < count_ir_model_parts(&graph); ++i)
-        records.push_back(describe(builder, *get_ir_model_part(&graph, i)));
-    if (records.empty()) return parts;
-    std::copy_n(kPartsMark, sizeof kPartsMark, parts.mark);
-    find_sha256(records.data(), records.size() * sizeof(CompiledPartRecord), parts.digest);
-    parts.parts = builder.add_vector(records);
-    return parts;
+        parts.push_back(describe(builder, *get_ir_model_part(&graph, i)));
+    if (parts.empty()) return;
+    const Vector<ConstantDigestRecord> constants = list_digests(graph);
+    PartsRecord lists = {};
+    std::copy_n(kPartsMark, sizeof kPartsMark, lists.mark);
+    find_digest(reinterpret_cast<const char*>(parts.data()), parts.size() * sizeof parts[0],
+                reinterpret_cast<const char*>(constants.data()),
+                constants.size() * sizeof constants[0], lists.digest);
+    lists.parts = builder.add_vector(parts);
+    lists.constants = builder.add_vector(constants);
+    builder.add(lists);
 }
 
 }  // namespace tengine::tmfile

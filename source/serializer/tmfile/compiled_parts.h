@@ -8,13 +8,12 @@
 
 namespace tengine::tmfile {
 
-// Gives the graph the compiled parts of its file, if there are any behind the model's record at
-// `root`. The plain graph is whole without them: what is wrong with them is logged.
+// Gives the graph the compiled parts of its file, if there are any in front of the model's record
+// at `root`. The plain graph is whole without them: what is wrong with them is logged.
 // TENGINE_ENOMEM.
 TENGINE_MUST_USE int read_compiled_parts(Reading& reading, uint32_t root);
 
-// In front of the model's record: the bytes, and then the list of what they are. Returns what is to
-// be added right behind the model's record.
-PartsRecord write_compiled_parts(FileBuilder& builder, const struct graph& graph);
+// Adds them, if there are any; the model's record comes next.
+void write_compiled_parts(FileBuilder& builder, const struct graph& graph);
 
 }  // namespace tengine::tmfile

@@ -14,9 +14,10 @@
 //     "string"   a string                    "strings"  a vector of offsets of strings
 //     "ints"     a vector of int64           "floats"   a vector of float32
 //     "tensor"   {data type, offset of a vector of dims, offset of a buffer record}
-// What devices have compiled of the model is ours too, and nobody else looks at it: right behind
-// the model record stands a PartsRecord, which tells a vector of CompiledPartRecord. Their bytes
-// start at multiples of kPartAlignment, as devices and mappings like it.
+// What devices have compiled of the model is ours too, and nobody else looks at it: right in front
+// of the model record stands a PartsRecord, which tells a vector of CompiledPartRecord, whose bytes
+// start at multiples of kPartAlignment, as devices and mappings like it, and one of
+// ConstantDigestRecord.
 //
 // An input or output that is absent has index kAbsentTensor. Data types of tensors go on after
 // Tengine's 0-5 with the numbers of TENGINE_DT_*.
@@ -163,8 +164,9 @@ constexpr size_t kDigestBytes = 32;  // SHA-256
 struct PartsRecord
 {
     char mark[sizeof kPartsMark];
-    uint8_t digest[kDigestBytes];  // of the records
+    uint8_t digest[kDigestBytes];  // of the records of both vectors
     uint32_t parts;                // a vector of CompiledPartRecord
+    uint32_t constants;            // a vector of ConstantDigestRecord
 };
 
 // The texts end with a NUL and are filled up with zeroes.
@@ -178,7 +180,15 @@ struct CompiledPartRecord
     uint32_t data;
 };
 
-static_assert(sizeof(PartsRecord) == 52 && sizeof(CompiledPartRecord) == 648);
+// Of a constant that fingerprints depend on, so that it need not be hashed at every start.
+struct ConstantDigestRecord
+{
+    uint32_t tensor;  // index
+    uint8_t digest[kDigestBytes];
+};
+
+static_assert(sizeof(PartsRecord) == 56 && sizeof(CompiledPartRecord) == 648 &&
+              sizeof(ConstantDigestRecord) == 36);
 static_assert(sizeof(HeaderRecord) == 12 && sizeof(ModelRecord) == 16 &&
               sizeof(SubgraphRecord) == 40 && sizeof(PartRecord) == 28 &&
               sizeof(NodeRecord) == 28 && sizeof(OperatorRecord) == 12 &&

@@ -91,9 +91,8 @@ int ModelWriter::run(Vector<char>* out_bytes)
     const uint32_t subgraphs[] = {builder_.add(subgraph)};
     model.subgraphs = builder_.add_vector(subgraphs, 1);
     model.origin = graph_.model_format;
-    const PartsRecord parts = write_compiled_parts(builder_, graph_);
+    write_compiled_parts(builder_, graph_);
     header.root = builder_.add(model);
-    if (parts.parts != 0) builder_.add(parts);
     if (builder_.is_too_large()) return fail_too_large();
     builder_.overwrite(0, header);
     *out_bytes = builder_.take();
