@@ -14,14 +14,15 @@ function(tengine_add_rooms)
         endif()
     endforeach()
     tengine_generate_operator_tables()
+    string(TOUPPER ${TENGINE_DEFAULT_DEVICE} name)
+    tengine_write_registry(default_device.c "#include \"graph/core.h\"
+
+const char ir_default_device_name[] = \"${name}\";
+")
     set(generated ${PROJECT_BINARY_DIR}/generated/registry)
-    tengine_add_room(registry ${generated}/devices.c ${generated}/serializers.c
+    tengine_add_room(registry ${generated}/default_device.c ${generated}/devices.c ${generated}/serializers.c
                      ${generated}/operators.c ${generated}/left_out.c
                      ${generated}/left_out_names.c)
-    if(TARGET tengine_module)
-        string(TOUPPER ${TENGINE_DEFAULT_DEVICE} name)
-        target_compile_definitions(tengine_module PRIVATE TENGINE_DEFAULT_DEVICE="${name}")
-    endif()
 endfunction()
 
 # Takes the sources of what is switched off from a list, or those that stand for it.

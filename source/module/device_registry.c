@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graph/core.h"
 #include "module/abi.h"
 #include "module/module.h"
 
@@ -46,7 +47,7 @@ struct device* find_device_via_name(const char* name)
 
 struct device* find_default_device(void)
 {
-    return find_device_via_name(TENGINE_DEFAULT_DEVICE);
+    return find_device_via_name(ir_default_device_name);
 }
 
 static int check_device(const struct device* device)

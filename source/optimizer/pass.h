@@ -49,6 +49,10 @@ bool is_computed_by_onnx(const graph& source, const struct tensor& tensor);
 int copy_tensor_head(const struct tensor& from, graph& target, struct tensor** out_tensor);
 int copy_node_head(const node& from, graph& target, node** out_node);
 
+// graph/missing_kernel.cc, for a node with custom kernels but none for the device: EOPERATOR, which
+// devices it has them for.
+int fail_without_kernel(const node& node, const device& device);
+
 // graph/shared_constant.cc: makes a tensor of known type and shape a constant that preparations
 // share (graph/graph_pool.h); fill(memory, argument) writes it unless one has before. ENOMEM.
 int share_constant(graph& graph, struct tensor& made, const ir_pack_key& key,

@@ -56,25 +56,12 @@ int bind_custom_kernel(const struct node* node)
     return get_table(node)->bind ? get_table(node)->bind(node) : TENGINE_OK;
 }
 
-ir_custom_kernel_t* find_custom_kernel(const struct node* node, const struct device* device)
+ir_custom_kernel_t* find_custom_kernel(const struct node* node, const char* device)
 {
     ir_custom_kernel_t* kernel = node->core->custom_kernel;
-    while (kernel && strcmp(kernel->device, device->name) != 0)
+    while (kernel && strcmp(kernel->device, device) != 0)
         kernel = kernel->next;
     return kernel;
-}
-
-int fail_without_kernel(const struct node* node, const struct device* device)
-{
-    char devices[96] = "";
-    for (const ir_custom_kernel_t* kernel = node->core->custom_kernel; kernel;
-         kernel = kernel->next) {
-        const size_t length = strlen(devices);
-        snprintf(devices + length, sizeof devices - length, "%s%s%s", length == 0 ? "" : ", ",
-                 kernel->device, find_device_via_name(kernel->device) ? "" : " (not registered)");
-    }
-    return tengine_error_set(TENGINE_EOPERATOR, "%s is implemented for %s, not for %s",
-                             get_kernel_name(node->core->custom_kernel), devices, device->name);
 }
 
 bool has_custom_kernels(const struct subgraph* part)
@@ -112,7 +99,7 @@ void detach_custom_kernel(ir_custom_kernel_t* kernel)
 
 bool is_async_node(const struct node* node)
 {
-    const ir_custom_kernel_t* kernel = find_custom_kernel(node, node->device);
+    const ir_custom_kernel_t* kernel = find_custom_kernel(node, node->device->name);
     return kernel && kernel->table->is_async && kernel->table->is_async(kernel);
 }
 
@@ -129,7 +116,7 @@ int finish_custom_kernel(ir_custom_kernel_t* kernel)
 void add_custom_kernel(struct node* node, ir_custom_kernel_t* kernel)
 {
     ir_custom_kernel_t** place = &node->core->custom_kernel;
-    const bool is_first = strcmp(kernel->device, find_default_device()->name) == 0;
+    const bool is_first = strcmp(kernel->device, ir_default_device_name) == 0;
     while (*place && !is_first)
         place = &(*place)->next;
     kernel->next = *place;

@@ -72,10 +72,8 @@ int infer_custom_shapes(struct node* node);
 // there is no other kernel.
 int bind_custom_kernel(const struct node* node);
 
-// Of a source or execution node: that for the device, or NULL.
-ir_custom_kernel_t* find_custom_kernel(const struct node* node, const struct device* device);
-// EOPERATOR: which devices it has kernels for.
-int fail_without_kernel(const struct node* node, const struct device* device);
+// Of a source or execution node: that for the device of this name, or NULL.
+ir_custom_kernel_t* find_custom_kernel(const struct node* node, const char* device);
 // Whether a node of the part has one.
 bool has_custom_kernels(const struct subgraph* part);
 

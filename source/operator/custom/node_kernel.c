@@ -75,7 +75,7 @@ int add_node_kernel(struct node* node, struct custom_kernel_ops* ops)
     node_kernel_t* kernel = alloc_memory(sizeof *kernel);
     if (!kernel) return fail_node(node, TENGINE_ENOMEM, "no memory for a custom kernel");
     kernel->base = (ir_custom_kernel_t){
-        .table = &node_kernel_table, .node = node, .device = find_default_device()->name};
+        .table = &node_kernel_table, .node = node, .device = ir_default_device_name};
     kernel->ops = ops;
     add_custom_kernel(node, &kernel->base);
     return TENGINE_OK;

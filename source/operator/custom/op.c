@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "graph/context.h"
-#include "tengine/device.h"
+#include "graph/core.h"
 
 static struct
 {
@@ -90,7 +90,7 @@ int set_custom_op_device(tengine_op_t* op, const char* device, const char* funct
 
 const char* get_custom_op_device(const tengine_op_t* op)
 {
-    return op->device ? op->device : find_default_device()->name;
+    return op->device ? op->device : ir_default_device_name;
 }
 
 void drop_custom_op(tengine_op_t* op)

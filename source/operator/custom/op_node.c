@@ -408,7 +408,7 @@ static void leave_to_library(struct node* node)
 {
     TLOG_NOTICE("%s '%s': stays the library's: the custom operator is for %s, and none is for %s",
                 get_source_op(node), node->name, node->core->custom_kernel->device,
-                find_default_device()->name);
+                ir_default_device_name);
     remove_node_kernels(node);
 }
 
@@ -424,7 +424,7 @@ static int give_ops(struct node* node)
     if (status < 0)
         remove_node_kernels(node);
     else if (node->core->custom_kernel && !is_open_node(node) &&
-             !find_custom_kernel(node, find_default_device()))
+             !find_custom_kernel(node, ir_default_device_name))
         leave_to_library(node);
     return status;
 }

@@ -83,8 +83,8 @@ class Detacher
     int use_kernel(const node& from, node* to)
     {
         if (!from.core->custom_kernel) return TENGINE_OK;
-        to->core->custom_kernel = find_custom_kernel(&from, device_);
-        return to->core->custom_kernel ? TENGINE_OK : fail_without_kernel(&from, device_);
+        to->core->custom_kernel = find_custom_kernel(&from, device_->name);
+        return to->core->custom_kernel ? TENGINE_OK : fail_without_kernel(from, *device_);
     }
 
     // The copy of a tensor, made at its first use; null for an absent one.

@@ -15,6 +15,7 @@
 #include "operator/affinity.h"
 #include "operator/custom/custom_kernel.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pass.h"
 
 namespace tengine {
 namespace {
@@ -224,8 +225,8 @@ ir_verdict_t Candidates::ask(const Candidate& candidate, const node& node) const
         refuse_ir_node(&verdict, IR_REASON_OPERATOR, "", op, "the device has no %s", op);
         return verdict;
     }
-    if (node.core->custom_kernel && !find_custom_kernel(&node, device)) {
-        fail_without_kernel(&node, device);
+    if (node.core->custom_kernel && !find_custom_kernel(&node, device->name)) {
+        fail_without_kernel(node, *device);
         refuse_ir_node(&verdict, IR_REASON_OPERATOR, "", op, "%s", tengine_error_message());
         tengine_error_clear();
         return verdict;
