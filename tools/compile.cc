@@ -145,7 +145,7 @@ void compile(const CompileOptions& options)
                       names_text(options.common.devices) +
                       " took a part of the model and can save what it compiles");
     file.finish();
-    std::printf("%s%s written: %zu compiled parts, %zu of them new\n",
+    std::printf("%s%s written: compiled parts: %zu, new: %zu\n",
                 compiled_parts_text(parts, terminal_width()).c_str(), options.output.c_str(),
                 parts.size(), added);
 }

@@ -14,6 +14,9 @@ struct graph_pool;
 struct ir_refusal;
 struct serializer;
 
+// The device that takes what no other takes; generated.
+extern const char ir_default_device_name[];
+
 // Of the values of a constant.
 typedef struct ir_digest
 {
@@ -80,9 +83,9 @@ typedef struct ir_graph_core
     const struct graph* whole;  // a part's graph: the execution graph, while the part is prepared
     // Execution graph: of ir_settled_shape_t (graph/graph.h), or NULL.
     struct vector* settled_shapes;
-    int preparation;         // source graph: see graph/preparation.h
-    uint64_t revision;       // source graph: counts its changes but those of its inputs' shapes
-    void* shape_cache;       // source graph: the scheduler room's own, see scheduler/shape_cache.h
+    int preparation;    // source graph: see graph/preparation.h
+    uint64_t revision;  // source graph: counts its changes but those of its inputs' shapes
+    void* shape_cache;  // source graph: the scheduler room's own, see scheduler/shape_cache.h
     struct vector* model_parts;  // source graph: see graph/model_part.h; NULL: none
     struct graph* spare;     // execution graph, while it is prepared: see scheduler/spare_part.h
     int64_t memory_limit;    // execution graph and parts: most bytes to be held; 0: any

@@ -181,7 +181,8 @@ int compile_ir_part(const struct subgraph* part, struct device* device, bool iso
     ir_compiled_t* compiled = alloc_memory(sizeof *compiled);
     if (!compiled) return tengine_error_set(TENGINE_ENOMEM, "no memory for a compiled part");
     int status = fill(compiled, part, device, isolated || timeout_ms > 0);
-    if (status == TENGINE_OK) find_ir_stored_part(part, device, compiled->isolated, &compiled->stored);
+    if (status == TENGINE_OK)
+        find_ir_stored_part(part, device, compiled->isolated, &compiled->stored);
     const bool has_spare = status == TENGINE_OK && give_spare(compiled, part);
     if (status == TENGINE_OK) status = enter_in_time(compiled, timeout_ms, out_blame);
     if (status < 0) {

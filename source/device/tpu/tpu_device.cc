@@ -154,8 +154,7 @@ int count(device*, subgraph* part, struct vector* out_counters)
         Driver& driver = *driver_of(part);
         const Counters* counters = nullptr;
         TENGINE_RETURN_IF_ERROR(driver.count(&counters));
-        for (const ir_counter_t& counter :
-             list_counters(*counters, driver.config(), driver.macs()))
+        for (const ir_counter_t& counter : list_counters(*counters, driver.config(), driver.macs()))
             if (push_vector_data(out_counters, &counter) < 0) throw std::bad_alloc();
         return TENGINE_OK;
     });

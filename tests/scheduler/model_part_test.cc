@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled parts that a model has with it: kept when the program asks for it, looked up before the
+// folder, and whatever is wrong with them, the device compiles.
+#include "graph/model_part.h"
+
+#include <gtest/gtest.h>
+
+#include "scheduler/fixture.h"
+#include "scheduler/temporary_folder.h"
+#include "tengine/inspect.h"
+
+namespace {
+
+using namespace tengine::test;
+
+// Around the entries of a TestDevice, which say nothing of the test that they are called for.
+struct Calls
+{
+    int loads = 0, compilations = 0, load_status = 0;
+    const void* loaded = nullptr;  // the bytes of the last load
+    std::string target = "compiler 1";
+    int (*pre_run)(device*, subgraph*, void*) = nullptr;
+} calls;
+
+int pre_run(device* device, subgraph* part, void* options)
+{
+    ++calls.compilations;
+    return calls.pre_run(device, part, options);
+}
+
+int save(device*, subgraph*, ir_sink* sink)
+{
+    return write_ir_sink(sink, "compiled", 8);
+}
+
+int load(device* device, subgraph* part, const void* data, size_t size)
+{
+    ++calls.loads;
+    if (calls.load_status != 0) return tengine_error_set(calls.load_status, "told not to load");
+    EXPECT_EQ(std::string(static_cast<const char*>(data), size), "compiled");
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(data) % 4096, 0u);
+    calls.loaded = data;
+    return calls.pre_run(device, part, nullptr);
+}
+
+int compatibility(device*, const subgraph*, char* text)
+{
+    snprintf(text, IR_COMPATIBILITY_SIZE, "%s", calls.target.c_str());
+    return 0;
+}
+
+class ModelPartTest : public testing::Test
+{
+  protected:
+    ModelPartTest()
+    {
+        struct interface& table = *device_.get()->interface;
+        calls = {};
+        calls.pre_run = table.pre_run;
+        table.pre_run = pre_run;
+        table.save = save;
+        table.load = load;
+        table.compatibility = compatibility;
+        add_three_steps(session_);
+        session_.set("model.keep_parts", "1");
+        session_.set("run.shape_cache", "0");
+    }
+
+    // Prepared anew, run and dropped: what the device compiled and what it loaded.
+    std::pair<int, int> use(int size = 4)
+    {
+        calls.compilations = calls.loads = 0;
+        EXPECT_EQ(set_ir_tensor_shape(session_.at("x"), &size, 1), TENGINE_OK);
+        EXPECT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
+        for (int i = 0; i < 3; ++i)
+            origins_[i] = session_.part(i)->core->origin;
+        session_.feed("x", Floats(static_cast<size_t>(size), 0.5f));
+        EXPECT_EQ(session_.run(), TENGINE_OK) << tengine_error_message();
+        EXPECT_FLOAT_EQ(session_.read("y")[0], three_steps_of(0.5f));
+        EXPECT_EQ(session_.postrun(), TENGINE_OK);
+        return {calls.compilations, calls.loads};
+    }
+
+    int number() { return count_ir_model_parts(session_.source()); }
+    const ir_model_part_t* part(int index) { return get_ir_model_part(session_.source(), index); }
+
+    using Counts = std::pair<int, int>;
+
+    const LogCapture log_;
+    TestDevice device_{"A", {"Relu", "Neg"}};
+    Session session_{&device_};
+    int origins_[3];
+};
+
+TEST_F(ModelPartTest, WhatWasCompiledOnceIsLoaded)
+{
+    EXPECT_EQ(use(), Counts(2, 0));
+    EXPECT_EQ(origins_[0], TENGINE_PART_COMPILED);
+    ASSERT_EQ(number(), 2);
+    EXPECT_STREQ(part(0)->device, "A");
+    EXPECT_STREQ(part(0)->target, "compiler 1");
+    EXPECT_EQ(part(0)->size, 8u);
+    EXPECT_EQ(use(), Counts(0, 2));
+    EXPECT_EQ(origins_[0], TENGINE_PART_FROM_MODEL);
+    EXPECT_EQ(origins_[1], TENGINE_PART_COMPILED) << "the CPU's";
+    EXPECT_EQ(origins_[2], TENGINE_PART_FROM_MODEL);
+    EXPECT_EQ(calls.loaded, part(1)->bytes) << "not a copy";
+    EXPECT_EQ(use(5), Counts(2, 0)) << "another shape";
+    EXPECT_EQ(number(), 4);
+}
+
+TEST_F(ModelPartTest, NothingIsKeptUnasked)
+{
+    session_.set("model.keep_parts", "0");
+    EXPECT_EQ(use(), Counts(2, 0));
+    EXPECT_EQ(number(), 0);
+}
+
+// Without the option, what the model has is still found.
+TEST_F(ModelPartTest, SeveralTargets)
+{
+    use();
+    calls.target = "compiler 2";
+    EXPECT_EQ(use(), Counts(2, 0));
+    EXPECT_EQ(number(), 4);
+    session_.set("model.keep_parts", "0");
+    EXPECT_EQ(use(), Counts(0, 2));
+    calls.target = "compiler 1";
+    EXPECT_EQ(use(), Counts(0, 2));
+    calls.target = "compiler 3";
+    EXPECT_EQ(use(), Counts(2, 0));
+    EXPECT_EQ(number(), 4);
+}
+
+TEST_F(ModelPartTest, AlteredBytesAreCompiledAgain)
+{
+    use();
+    part(0)->owned.bytes[3] ^= 1;
+    EXPECT_EQ(use(), Counts(1, 1));
+    EXPECT_EQ(origins_[0], TENGINE_PART_COMPILED);
+    EXPECT_EQ(log_.count("has been altered"), 1);
+    EXPECT_EQ(number(), 2) << "the new one replaces it";
+    EXPECT_EQ(use(), Counts(0, 2));
+}
+
+TEST_F(ModelPartTest, WhatTheDeviceRefusesIsCompiledAgain)
+{
+    use();
+    calls.load_status = TENGINE_EVERSION;
+    EXPECT_EQ(use(), Counts(2, 2));
+    EXPECT_EQ(origins_[0], TENGINE_PART_COMPILED);
+    EXPECT_EQ(log_.count("told not to load"), 2);
+    EXPECT_EQ(number(), 2);
+}
+
+// A part that is watched may outlive the model.
+TEST_F(ModelPartTest, WatchedPartsHaveBytesOfTheirOwn)
+{
+    session_.set("prerun.watchdog_ms", "60000");
+    use();
+    EXPECT_EQ(use(), Counts(0, 2));
+    EXPECT_NE(calls.loaded, part(1)->bytes);
+}
+
+TEST_F(ModelPartTest, TheModelIsAskedBeforeTheFolder)
+{
+    const TemporaryFolder folder;
+    session_.set("cache.dir", folder.path().c_str());
+    session_.set("model.keep_parts", "0");
+    use();
+    EXPECT_EQ(use(), Counts(0, 2));
+    EXPECT_EQ(origins_[0], TENGINE_PART_FROM_CACHE);
+    session_.set("model.keep_parts", "1");
+    EXPECT_EQ(use(), Counts(0, 2));
+    EXPECT_EQ(number(), 2) << "what was found in the folder is kept with the model too";
+    EXPECT_EQ(use(), Counts(0, 2));
+    EXPECT_EQ(origins_[0], TENGINE_PART_FROM_MODEL);
+    EXPECT_EQ(folder.list().size(), 2u);
+}
+
+}  // namespace

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tengine compile` from outside, and what the other commands make of the files it writes.
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tengine/inspect.h"
+#include "tensor_file/tensor_file.h"
+#include "tools/program.h"
+
+namespace tengine::program {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Compile : public testing::Test
+{
+  protected:
+    void SetUp() override
+    {
+        if (run({"devices"}).output.find("\ndevice TPU") == std::string::npos)
+            GTEST_SKIP() << "this build has no TPU";
+        const Finished made =
+            run({"quantize", data_file("digits.onnx"), "--random", "8", "-o", quantised_});
+        ASSERT_EQ(made.status, 0) << made.errors;
+    }
+
+    std::string path(const std::string& name) const { return folder_ + "/" + name; }
+
+    std::vector<std::string> files() const
+    {
+        std::vector<std::string> names;
+        for (const auto& entry : std::filesystem::directory_iterator(folder_))
+            if (entry.path() != quantised_) names.push_back(entry.path().filename());
+        return names;
+    }
+
+    static Finished compile(const std::string& model, const std::string& output,
+                            std::vector<std::string> more = {})
+    {
+        std::vector<std::string> arguments = {"compile",     model,  "--device", "TPU",
+                                              "--precision", "int8", "-o",       output};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run(arguments);
+    }
+
+    static nlohmann::json inspect(const std::string& model, std::vector<std::string> more = {})
+    {
+        std::vector<std::string> arguments = {"inspect",     model,  "--device", "TPU",
+                                              "--precision", "int8", "--json",   "-"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Finished finished = run(arguments);
+        EXPECT_EQ(finished.status, 0) << finished.errors;
+        return nlohmann::json::parse(finished.output);
+    }
+
+    const std::string folder_ = scratch_folder();
+    const std::string quantised_ = folder_ + "/digits_int8.onnx";
+};
+
+TEST_F(Compile, WhatItWritesIsLoaded)
+{
+    const Finished finished = compile(quantised_, path("net.tmfile"));
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, HasSubstr("compiler 2"));
+    EXPECT_THAT(finished.output, EndsWith("net.tmfile written: compiled parts: 1, new: 1\n"));
+    EXPECT_THAT(files(), testing::ElementsAre("net.tmfile"));
+    const nlohmann::json report = inspect(path("net.tmfile"));
+    EXPECT_EQ(report["parts"][0]["device"], "TPU");
+    EXPECT_EQ(report["parts"][0]["origin"], "model");
+    EXPECT_EQ(report["parts"][1]["origin"], "compiled");
+    ASSERT_EQ(report["compiled_parts"].size(), 1u);
+    EXPECT_EQ(report["compiled_parts"][0]["hash"].get<std::string>().size(), 64u);
+    EXPECT_GT(report["compiled_parts"][0]["bytes"], 1000);
+    EXPECT_THAT(
+        run({"inspect", path("net.tmfile"), "--device", "TPU", "--precision", "int8"}).output,
+        HasSubstr("model's file"));
+}
+
+TEST_F(Compile, ResultsAreThoseOfThePlainFile)
+{
+    ASSERT_EQ(run({"convert", quantised_, path("plain.tmfile")}).status, 0);
+    ASSERT_EQ(compile(quantised_, path("net.tmfile")).status, 0);
+    std::string results[2];
+    for (const std::string model : {"plain", "net"}) {
+        const Finished finished = run({"run", path(model + ".tmfile"), "--device", "TPU",
+                                       "--precision", "int8", "--output", path(model)});
+        ASSERT_EQ(finished.status, 0) << finished.errors;
+        results[model == "net"] = tools::read_file(path(model + "/probabilities.npy"));
+    }
+    EXPECT_EQ(results[0], results[1]);
+    EXPECT_EQ(inspect(path("plain.tmfile"))["parts"][0]["origin"], "compiled");
+}
+
+TEST_F(Compile, SeveralTargetsAndMoreLater)
+{
+    const std::string small = "TPU.config=edge", large = "TPU.config=scale32";
+    ASSERT_EQ(
+        compile(quantised_, path("net.tmfile"), {"--target", small, "--target", large}).status, 0);
+    EXPECT_EQ(inspect(path("net.tmfile"), {"--option", small})["parts"][0]["origin"], "model");
+    EXPECT_EQ(inspect(path("net.tmfile"), {"--option", large})["parts"][0]["origin"], "model");
+    EXPECT_EQ(inspect(path("net.tmfile"))["parts"][0]["origin"], "compiled");
+    const Finished finished = compile(path("net.tmfile"), path("net.tmfile"));
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, EndsWith("written: compiled parts: 3, new: 1\n"));
+    EXPECT_EQ(inspect(path("net.tmfile"))["parts"][0]["origin"], "model");
+}
+
+// Somewhere in the compiled bytes, which are most of the file.
+TEST_F(Compile, AnAlteredFileIsCompiledAgain)
+{
+    ASSERT_EQ(compile(quantised_, path("net.tmfile")).status, 0);
+    std::string bytes = tools::read_file(path("net.tmfile"));
+    bytes[bytes.size() - 20000] ^= 1;
+    std::ofstream(path("net.tmfile"), std::ios::binary) << bytes;
+    const Finished finished = run({"run", path("net.tmfile"), "--device", "TPU", "--precision",
+                                   "int8", "--option", "split.fail_on_fallback=0"});
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.errors, HasSubstr("has been altered: its bytes have another hash"));
+    EXPECT_EQ(inspect(path("net.tmfile"))["parts"][0]["origin"], "compiled");
+}
+
+TEST_F(Compile, WhatCannotBeCompiledIsNotWritten)
+{
+    Finished finished = run({"compile", data_file("digits.onnx"), "-o", path("net.tmfile")});
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_THAT(finished.errors, HasSubstr("there is nothing to keep: none of the default device"));
+    finished = compile(quantised_, path("net.onnx"));
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_THAT(finished.errors, HasSubstr("the file name must end in .tmfile"));
+    finished = compile(quantised_, path("net.tmfile"), {"--target", "small.json"});
+    EXPECT_EQ(finished.status, 2);
+    EXPECT_THAT(finished.errors, HasSubstr("'small.json': expected KEY=VALUE[,KEY=VALUE]..."));
+    finished = compile(quantised_, path("net.tmfile"), {"--target", "TPU.colour=red"});
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_THAT(finished.errors, HasSubstr("TPU.colour"));
+    finished = compile(path("absent.onnx"), path("net.tmfile"));
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_THAT(files(), IsEmpty());
+}
+
+TEST_F(Compile, OtherFormatsHaveNoPlaceForIt)
+{
+    ASSERT_EQ(compile(quantised_, path("net.tmfile")).status, 0);
+    Finished finished = run({"convert", path("net.tmfile"), path("net.onnx")});
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.errors, HasSubstr("1 compiled parts of the model are not written"));
+    finished = run({"convert", path("net.tmfile"), path("copy.tmfile")});
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_EQ(inspect(path("copy.tmfile"))["parts"][0]["origin"], "model");
+}
+
+// The program's way: parts compiled of an ONNX file's nodes would not be found in the tmfile.
+TEST_F(Compile, AnOnnxFileMustBecomeATmfileFirst)
+{
+    ASSERT_EQ(init_tengine(), 0);
+    context_t context = create_context("compile", 1);
+    ASSERT_EQ(add_context_device(context, "TPU"), 0);
+    ASSERT_EQ(tengine_context_set_option(context, "model.keep_parts", "1"), 0);
+    graph_t graph = create_graph(context, "onnx", quantised_.c_str());
+    ASSERT_TRUE(graph) << get_tengine_error();
+    const int dims[] = {1, 1, 8, 8};
+    ASSERT_EQ(set_tensor_shape(tengine_graph_get_input(graph, 0), dims, 4), 0);
+    const options_t options = {1, TENGINE_CLUSTER_ALL, TENGINE_MODE_INT8, 0};
+    ASSERT_EQ(prerun_graph_multithread(graph, options), 0) << get_tengine_error();
+    EXPECT_EQ(tengine_graph_get_compiled_part_number(graph), 1);
+    EXPECT_EQ(save_graph(graph, "tengine", path("net.tmfile").c_str()), -1);
+    EXPECT_THAT(get_tengine_error(), HasSubstr("save it before prerun_graph, then load"));
+    EXPECT_THAT(files(), IsEmpty());
+    tengine_compiled_part part;
+    EXPECT_EQ(tengine_graph_get_compiled_part(graph, 1, &part, sizeof part), -1);
+    EXPECT_EQ(tengine_graph_get_compiled_part(graph, 0, &part, 0), -1);
+    EXPECT_EQ(tengine_graph_get_compiled_part(graph, 0, nullptr, sizeof part), -1);
+    ASSERT_EQ(tengine_graph_get_compiled_part(graph, 0, &part, sizeof part), 0);
+    EXPECT_STREQ(part.device, "TPU");
+    tengine_graph_memory memory;
+    ASSERT_EQ(get_graph_memory(graph, &memory, sizeof memory), 0);
+    EXPECT_GT(memory.owned_bytes, part.bytes);
+    destroy_graph(graph);
+    destroy_context(context);
+    release_tengine();
+}
+
+}  // namespace
+}  // namespace tengine::program
