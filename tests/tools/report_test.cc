@@ -97,7 +97,12 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                        {"bytes_in", "count"},    {"bytes_out", "count"},
                        {"predicted_ms", "time"}, {"measured_ms", part_measured},
                        {"redone", "count"},      {"group", "count"},
-                       {"counters", {counter}}};
+                       {"origin", "string"},     {"counters", {counter}}};
+    const json compiled = {{"device", "string"},
+                           {"target", "string"},
+                           {"bytes", "count"},
+                           {"fingerprint", "string"},
+                           {"hash", "string"}};
     const json device_memory = {{"name", "string"},         {"parts", "count"},
                                 {"unknown_parts", "count"}, {"compiled", "count"},
                                 {"arena", "count"},         {"tensors", "count"}};
@@ -115,6 +120,7 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
             {"inputs", json::array({input})},
             {"outputs", json::array({tensor})},
             {"operators", "object"},
+            {"compiled_parts", json::array({compiled})},
             {"macs", "count"},
             {"parameters", "count"},
             {"memory",
