@@ -30,9 +30,9 @@ TEST(Misuse, TheCommandLineIsWrong)
     expect_error(
         {}, 2,
         "missing command: expected run, bench, inspect, devices, quantize, compile or convert");
-    expect_error(
-        {"frobnicate"}, 2,
-        "unknown command 'frobnicate'; expected run, bench, inspect, devices, quantize, convert");
+    expect_error({"frobnicate"}, 2,
+                 "unknown command 'frobnicate'; expected run, bench, inspect, devices, quantize, "
+                 "compile, convert");
     expect_error({"bnech", model}, 2, "unknown command 'bnech'; did you mean bench?");
     expect_error({"run", model, "--trheads", "2"}, 2,
                  "unknown option '--trheads'; did you mean --threads?");
