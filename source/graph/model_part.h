@@ -3,6 +3,7 @@
 // (option model.keep_parts), and go into the tmfile that it is saved as.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,12 +24,21 @@ typedef struct ir_model_part
     const void* bytes;                   // of the device
     size_t size;
     mapped_file_t owned;  // the same bytes, when they are the graph's own; else the file's
-    bool is_replaced;     // by a later one, but a compiled part may still use the bytes
+    int32_t* nodes;       // of the source graph that became it, as far as known, in order
+    int32_t node_num;
+    bool is_replaced;  // by a later one, but a compiled part may still use the bytes
 } ir_model_part_t;
 
-// Adds `part` to those of a source graph, which it is the graph's from here on: `part->owned` ends
-// with the graph. One of the same fingerprint is replaced. ENOMEM, and then nothing has changed.
+// Adds `part` to those of a source graph; what it owns is the graph's from here on, also after a
+// failure. One of the same fingerprint is replaced. ENOMEM.
 TENGINE_MUST_USE int add_ir_model_part(struct graph* graph, const ir_model_part_t* part);
+
+// Before that: which nodes of the source graph it consists of, in any order. ENOMEM.
+TENGINE_MUST_USE int set_ir_model_part_nodes(ir_model_part_t* part, const int32_t* nodes,
+                                             int number);
+
+// Whether the device of this name has compiled a part of a source graph with the node.
+bool is_in_ir_model_part(const struct graph* graph, int32_t node, const char* device);
 
 // How many there are, without those that were replaced, and one of them. 0 for an execution graph.
 int count_ir_model_parts(const struct graph* graph);

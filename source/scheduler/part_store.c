@@ -137,6 +137,21 @@ void save_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_pa
     drop_saved(stored);
 }
 
+// The source nodes that the part's nodes stand for.
+static int find_nodes(const struct subgraph* part, ir_model_part_t* made)
+{
+    int32_t* nodes = alloc_memory(sizeof *nodes * (size_t)part->node_num);
+    if (!nodes) return tengine_error_set(TENGINE_ENOMEM, "no memory for a list of nodes");
+    int number = 0;
+    for (int i = 0; i < part->node_num; ++i) {
+        const int32_t index = part->graph->node_list[part->node_list[i]]->core->source_index;
+        if (index >= 0) nodes[number++] = index;
+    }
+    const int status = set_ir_model_part_nodes(made, nodes, number);
+    free_memory(nodes);
+    return status;
+}
+
 // A copy of the bytes becomes the model's.
 static int keep_in_model(struct graph* source, const struct subgraph* part, struct device* device,
                          const ir_stored_part_t* stored, const uint8_t* bytes, size_t size)
@@ -146,12 +161,15 @@ static int keep_in_model(struct graph* source, const struct subgraph* part, stru
     memcpy(made.fingerprint, stored->fingerprint, SHA256_BYTES);
     find_sha256(bytes, size, made.digest);
     snprintf(made.device, sizeof made.device, "%s", device->name);
-    TENGINE_RETURN_IF_ERROR(map_zeroes(size + 1, &made.owned));  // a device may save nothing
+    TENGINE_RETURN_IF_ERROR(find_nodes(part, &made));
+    const int status = map_zeroes(size + 1, &made.owned);  // a device may save nothing
+    if (status < 0) {
+        free_memory(made.nodes);
+        return status;
+    }
     memcpy(made.owned.bytes, bytes, size);
     made.bytes = made.owned.bytes;
-    const int status = add_ir_model_part(source, &made);
-    if (status < 0) unmap_file(&made.owned);
-    return status;
+    return add_ir_model_part(source, &made);
 }
 
 static int keep(const struct subgraph* part, struct device* device, const stores_t* stores,

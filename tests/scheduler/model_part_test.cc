@@ -72,7 +72,7 @@ class ModelPartTest : public testing::Test
         calls.compilations = calls.loads = 0;
         EXPECT_EQ(set_ir_tensor_shape(session_.at("x"), &size, 1), TENGINE_OK);
         EXPECT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
-        for (int i = 0; i < 3; ++i)
+        for (int i = 0; i < get_vector_num(session_.execution()->subgraph_list) && i < 3; ++i)
             origins_[i] = session_.part(i)->core->origin;
         session_.feed("x", Floats(static_cast<size_t>(size), 0.5f));
         EXPECT_EQ(session_.run(), TENGINE_OK) << tengine_error_message();
@@ -160,6 +160,19 @@ TEST_F(ModelPartTest, WatchedPartsHaveBytesOfTheirOwn)
     use();
     EXPECT_EQ(use(), Counts(0, 2));
     EXPECT_NE(calls.loaded, part(1)->bytes);
+}
+
+// On a processor to which the device seems slow, its parts would go to the CPU.
+TEST_F(ModelPartTest, WhatIsCompiledAheadStaysOnItsDevice)
+{
+    device_.use_estimate();
+    device_.script.estimate_ms = 1000;
+    EXPECT_EQ(use(), Counts(0, 0));
+    session_.set("split.prune", "0");
+    EXPECT_EQ(use(), Counts(2, 0));
+    session_.set("split.prune", "1");
+    EXPECT_EQ(use(), Counts(0, 2));
+    EXPECT_EQ(use(5), Counts(2, 0)) << "also in other shapes";
 }
 
 TEST_F(ModelPartTest, TheModelIsAskedBeforeTheFolder)

@@ -92,7 +92,8 @@ std::string make_operators()
     return write_graph(made.graph);
 }
 
-void add_compiled_part(struct graph* graph, uint8_t mark, const std::string& device)
+void add_compiled_part(struct graph* graph, uint8_t mark, const std::string& device,
+                       const std::vector<int32_t>& nodes)
 {
     static const char kBytes[] = "what a device has saved";
     ir_model_part_t part = {};
@@ -102,6 +103,7 @@ void add_compiled_part(struct graph* graph, uint8_t mark, const std::string& dev
     part.bytes = kBytes;
     part.size = sizeof kBytes;
     find_sha256(part.bytes, part.size, part.digest);
+    EXPECT_EQ(set_ir_model_part_nodes(&part, nodes.data(), static_cast<int>(nodes.size())), 0);
     EXPECT_EQ(add_ir_model_part(graph, &part), 0);
 }
 
@@ -109,8 +111,9 @@ std::string make_compiled()
 {
     const LoadedTmfile loaded(make_quantised());
     EXPECT_EQ(loaded.status, 0) << loaded.message;
-    add_compiled_part(loaded.graph, 7, "NPU");
-    add_compiled_part(loaded.graph, 9, "DSP");
+    const auto index_of = [&](const char* name) { return loaded.node(name)->index; };
+    add_compiled_part(loaded.graph, 7, "NPU", {index_of("b"), index_of("a")});
+    add_compiled_part(loaded.graph, 9, "DSP", {index_of("d")});
     const auto digest = static_cast<ir_digest_t*>(alloc_memory(sizeof(ir_digest_t)));
     struct tensor* weights = loaded.tensor("a_weights");
     find_sha256(weights->data, get_ir_tensor_bytes(weights), digest->bytes);

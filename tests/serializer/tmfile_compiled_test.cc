@@ -33,29 +33,25 @@ class TmfileCompiledTest : public TmfileTest
     void TearDown() override { set_log_sink(nullptr); }
 
     template <class Record>
-    Record record(uint32_t vector, size_t index) const
+    Record record(uint32_t offset) const
     {
         Record found;
-        std::memcpy(&found, &bytes_[vector + sizeof(uint32_t) + index * sizeof found],
-                    sizeof found);
+        std::memcpy(&found, &bytes_[offset], sizeof found);
         return found;
     }
+    uint32_t part_at(uint32_t index) const
+    {
+        return lists_.parts + 4 + index * static_cast<uint32_t>(sizeof(CompiledPartRecord));
+    }
 
-    // The bytes with a record of both lists changed, and the lists' digest as it has to be.
+    // The bytes with a record changed, and the digest as it has to be.
     template <class Record>
-    std::string with(uint32_t vector, size_t index, const Record& changed) const
+    std::string with(uint32_t offset, const Record& changed) const
     {
         std::string result = bytes_;
-        std::memcpy(&result[vector + sizeof(uint32_t) + index * sizeof changed], &changed,
-                    sizeof changed);
-        sha256_t hash;
-        start_sha256(&hash);
-        update_sha256(&hash, &result[lists_.parts + sizeof(uint32_t)],
-                      2 * sizeof(CompiledPartRecord));
-        update_sha256(&hash, &result[lists_.constants + sizeof(uint32_t)],
-                      sizeof(ConstantDigestRecord));
+        std::memcpy(&result[offset], &changed, sizeof changed);
         PartsRecord lists = lists_;
-        finish_sha256(&hash, lists.digest);
+        find_sha256(&result[lists.begin], lists.size, lists.digest);
         std::memcpy(&result[root_ - sizeof lists], &lists, sizeof lists);
         return result;
     }
@@ -84,8 +80,8 @@ TEST_F(TmfileCompiledTest, AreThereWhenItIsLoaded)
     EXPECT_FALSE(get_ir_model_part(loaded.graph, 2));
     fingerprint[0] = 8;
     EXPECT_FALSE(find_ir_model_part(loaded.graph, fingerprint));
-    for (const size_t i : {0, 1})
-        EXPECT_EQ(record<CompiledPartRecord>(lists_.parts, i).data % kPartAlignment, 0u);
+    for (const uint32_t i : {0, 1})
+        EXPECT_EQ(record<CompiledPartRecord>(part_at(i)).data % kPartAlignment, 0u);
     const ir_digest_t* digest = loaded.tensor("a_weights")->core->digest;
     ASSERT_TRUE(digest && digest->found);
     EXPECT_FALSE(loaded.tensor("b_weights")->core->digest);
@@ -96,6 +92,8 @@ TEST_F(TmfileCompiledTest, TheLastOfAFingerprintCounts)
 {
     const LoadedTmfile loaded(bytes_);
     ir_model_part_t part = *get_ir_model_part(loaded.graph, 0);
+    part.nodes = nullptr;
+    part.node_num = 0;
     std::strcpy(part.target, "a newer compiler");
     ASSERT_EQ(add_ir_model_part(loaded.graph, &part), 0);
     EXPECT_EQ(count_ir_model_parts(loaded.graph), 2);
@@ -105,41 +103,62 @@ TEST_F(TmfileCompiledTest, TheLastOfAFingerprintCounts)
     EXPECT_EQ(count_ir_model_parts(again.graph), 2);
 }
 
-// Wherever a byte of the lists or of what tells them is altered, one line says so, and there are
-// none.
-TEST_F(TmfileCompiledTest, AnAlteredByteOfTheListsIsNoticed)
+TEST_F(TmfileCompiledTest, TheNodesOfPartsAreKnown)
 {
-    const size_t begin = lists_.parts, step = kEmulated ? 31 : 1;
-    ASSERT_LT(begin, root_);
-    for (size_t i = begin; i < root_; i += step) {
-        std::string altered = bytes_;
-        altered[i] = static_cast<char>(altered[i] ^ 1);
-        warnings = 0;
-        const LoadedTmfile loaded(altered);
-        ASSERT_EQ(loaded.status, 0) << loaded.message;
-        ASSERT_EQ(count_ir_model_parts(loaded.graph), 0) << "byte " << i;
-        ASSERT_EQ(warnings, 1) << "byte " << i;
+    const LoadedTmfile loaded(bytes_);
+    const int32_t b = loaded.node("b")->index, d = loaded.node("d")->index;
+    EXPECT_TRUE(is_in_ir_model_part(loaded.graph, b, "NPU"));
+    EXPECT_FALSE(is_in_ir_model_part(loaded.graph, d, "NPU"));
+    EXPECT_TRUE(is_in_ir_model_part(loaded.graph, d, "DSP"));
+    EXPECT_FALSE(is_in_ir_model_part(loaded.graph, d, "GPU"));
+}
+
+// Wherever a byte of what tells of them is altered, one line says so, and there are none.
+TEST_F(TmfileCompiledTest, AnAlteredByteIsNoticed)
+{
+    const auto record = static_cast<uint32_t>(root_ - sizeof lists_);
+    const std::pair<uint32_t, uint32_t> ranges[] = {{lists_.begin, lists_.begin + lists_.size},
+                                                    {record, root_}};
+    const uint32_t step = kEmulated ? 31 : 1;
+    for (const auto& [begin, end] : ranges) {
+        for (uint32_t i = begin; i < end; i += step) {
+            std::string altered = bytes_;
+            altered[i] = static_cast<char>(altered[i] ^ 1);
+            warnings = 0;
+            const LoadedTmfile loaded(altered);
+            ASSERT_EQ(loaded.status, 0) << loaded.message;
+            ASSERT_EQ(count_ir_model_parts(loaded.graph), 0) << "byte " << i;
+            ASSERT_EQ(warnings, 1) << "byte " << i;
+        }
     }
 }
 
-// Those who make the hash right as well.
-TEST_F(TmfileCompiledTest, HostileLists)
+// Those who make the hash right as well. What was read before the fault stays.
+TEST_F(TmfileCompiledTest, HostileRecords)
 {
-    auto part = record<CompiledPartRecord>(lists_.parts, 1);
+    const auto expect_warning = [](const std::string& bytes, int parts) {
+        warnings = 0;
+        const LoadedTmfile loaded(bytes);
+        EXPECT_EQ(loaded.status, 0) << loaded.message;
+        EXPECT_EQ(warnings, 1);
+        EXPECT_EQ(count_ir_model_parts(loaded.graph), parts);
+    };
+    const auto good = record<CompiledPartRecord>(part_at(1));
+    EXPECT_EQ(with(part_at(1), good), bytes_) << "the digest is made as the writer makes it";
+    auto part = good;
     part.data = static_cast<uint32_t>(bytes_.size()) - part.size + 1;
-    EXPECT_EQ(LoadedTmfile(with(lists_.parts, 1, part)).status, 0);
-    part = record<CompiledPartRecord>(lists_.parts, 1);
+    expect_warning(with(part_at(1), part), 1);
+    part = good;
     part.size = 0xffffffff;
-    EXPECT_EQ(LoadedTmfile(with(lists_.parts, 1, part)).status, 0);
-    part = record<CompiledPartRecord>(lists_.parts, 1);
-    std::memset(part.target, 'x', sizeof part.target);
-    EXPECT_EQ(LoadedTmfile(with(lists_.parts, 1, part)).status, 0);
-    auto constant = record<ConstantDigestRecord>(lists_.constants, 0);
-    constant.tensor = 4000;
-    EXPECT_EQ(LoadedTmfile(with(lists_.constants, 0, constant)).status, 0);
-    EXPECT_EQ(warnings, 4);
-    const auto same = record<CompiledPartRecord>(lists_.parts, 0);
-    EXPECT_EQ(with(lists_.parts, 0, same), bytes_) << "the digest is made as the writer makes it";
+    expect_warning(with(part_at(1), part), 1);
+    part = good;
+    part.target = 0x7ffffffc;
+    expect_warning(with(part_at(1), part), 1);
+    expect_warning(with(lists_.parts, uint32_t{1}), 0);
+    expect_warning(with(lists_.constants + 4, uint32_t{4000}), 0);
+    // The first list of nodes begins behind a word of zeroes: its count, then the nodes.
+    ASSERT_EQ(record<uint32_t>(lists_.begin + 4), 2u);
+    expect_warning(with(lists_.begin + 8, uint32_t{4000}), 0);
 }
 
 TEST_F(TmfileCompiledTest, AChangedGraphKeepsNoHashes)

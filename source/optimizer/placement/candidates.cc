@@ -11,6 +11,7 @@
 #include "graph/context.h"
 #include "graph/core.h"
 #include "graph/graph.h"
+#include "graph/model_part.h"
 #include "module/module.h"
 #include "operator/affinity.h"
 #include "operator/custom/custom_kernel.h"
@@ -110,6 +111,13 @@ bool is_pinned(const node& node)
 {
     const char* affinity = find_ir_execution_affinity(&node);
     return affinity && names_ir_affinity(affinity, node.device->name);
+}
+
+bool is_compiled_ahead(const node& node)
+{
+    const graph* source = node.graph->core->source;
+    return source && node.core->source_index >= 0 &&
+           is_in_ir_model_part(source, node.core->source_index, node.device->name);
 }
 
 bool is_misplaced(const node& node)

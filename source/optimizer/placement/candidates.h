@@ -74,5 +74,8 @@ String describe_failure(int status);
 bool is_pinned(const node& node);
 bool is_misplaced(const node& node);
 int get_affinity_group(const node& node);
+// Whether the model has with it what the node's device has compiled of the node: that must not be
+// lost on a processor whose times are others.
+bool is_compiled_ahead(const node& node);
 
 }  // namespace tengine

@@ -8,8 +8,10 @@ namespace tengine {
 
 bool may_give_up(const struct subgraph& part, const Candidates& candidates)
 {
-    for (int i = 0; i < part.node_num; ++i)
-        if (is_pinned(*part.graph->node_list[part.node_list[i]])) return false;
+    for (int i = 0; i < part.node_num; ++i) {
+        const node& node = *part.graph->node_list[part.node_list[i]];
+        if (is_pinned(node) || is_compiled_ahead(node)) return false;
+    }
     for (int i = 0; i < part.node_num; ++i)
         if (!candidates.has_other(*part.graph->node_list[part.node_list[i]])) return false;
     return true;

@@ -2,85 +2,101 @@
 #include "serializer/tmfile/compiled_parts.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "base/alloc.h"
 #include "graph/core.h"
 #include "graph/model_part.h"
+#include "serializer/tmfile/parts.h"
 #include "tengine/log.h"
 
 namespace tengine::tmfile {
 namespace {
 
 static_assert(kDigestBytes == SHA256_BYTES);
-static_assert(sizeof(CompiledPartRecord::device) == sizeof(ir_model_part_t::device));
-static_assert(sizeof(CompiledPartRecord::target) == sizeof(ir_model_part_t::target));
+
+// ---- reading ----
 
 // What stands there may be somebody else's, or ours with a damaged mark.
-bool resembles_mark(const PartsRecord& parts)
+bool resembles_mark(const PartsRecord& lists)
 {
     size_t equal = 0;
     for (size_t i = 0; i < sizeof kPartsMark; ++i)
-        equal += parts.mark[i] == kPartsMark[i];
+        equal += lists.mark[i] == kPartsMark[i];
     return equal >= sizeof kPartsMark / 2;
 }
 
-struct Records
+int check_lists(const Reading& reading, const PartsRecord& lists)
 {
-    VectorView parts;
-    VectorView constants;
-};
-
-// Of both lists as they lie in the file.
-void find_digest(const char* parts, size_t part_bytes, const char* constants, size_t constant_bytes,
-                 uint8_t out_digest[kDigestBytes])
-{
-    sha256_t hash;
-    start_sha256(&hash);
-    update_sha256(&hash, parts, part_bytes);
-    update_sha256(&hash, constants, constant_bytes);
-    finish_sha256(&hash, out_digest);
-}
-
-int check_lists(const Reading& reading, const PartsRecord& parts, const Records& records)
-{
-    if (std::memcmp(parts.mark, kPartsMark, sizeof kPartsMark) != 0)
+    if (std::memcmp(lists.mark, kPartsMark, sizeof kPartsMark) != 0)
         return tengine_error_set(TENGINE_EFORMAT, "their mark has been altered");
-    const char* lists = reading.image->bytes() + sizeof(uint32_t);
+    const char* bytes = nullptr;
+    TENGINE_RETURN_IF_ERROR(
+        reading.file.find_bytes(lists.begin, lists.size, "what tells of them", &bytes));
     uint8_t digest[kDigestBytes];
-    find_digest(lists + parts.parts, records.parts.count() * sizeof(CompiledPartRecord),
-                lists + parts.constants, records.constants.count() * sizeof(ConstantDigestRecord),
-                digest);
-    if (std::memcmp(digest, parts.digest, kDigestBytes) == 0) return TENGINE_OK;
-    return tengine_error_set(TENGINE_EFORMAT, "their list has been altered: it has another hash");
+    find_sha256(bytes, lists.size, digest);
+    if (std::memcmp(digest, lists.digest, kDigestBytes) == 0) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EFORMAT,
+                             "what tells of them has been altered: it has another hash");
 }
 
-template <size_t size>
-bool is_text(const char (&text)[size])
+// The nodes by their place after sorting, in order.
+int set_nodes(const VectorView& list, const Vector<struct node*>& nodes, ir_model_part_t* part)
 {
-    return text[size - 1] == '\0';
+    Vector<int32_t> indices;
+    for (uint32_t i = 0; i < list.count(); ++i)
+        indices.push_back(nodes[list[i]]->index);
+    return set_ir_model_part_nodes(part, indices.data(), static_cast<int>(indices.size()));
 }
 
-int read_part(const Reading& reading, const CompiledPartRecord& record, const String& what)
+int read_compiled_part(Reading& reading, const CompiledPartRecord& record, uint32_t part_offset,
+                       const Vector<struct node*>& nodes, const String& what)
 {
-    if (!is_text(record.device) || !is_text(record.target))
-        return tengine_error_set(TENGINE_EFORMAT, "the texts of %s do not end", what.c_str());
-    ir_model_part_t part = {};
+    ir_model_part_t made = {};
     const char* bytes = nullptr;
     TENGINE_RETURN_IF_ERROR(reading.file.find_bytes(record.data, record.size, what, &bytes));
-    std::copy_n(record.fingerprint, kDigestBytes, part.fingerprint);
-    std::copy_n(record.digest, kDigestBytes, part.digest);
-    std::copy_n(record.device, sizeof part.device, part.device);
-    std::copy_n(record.target, sizeof part.target, part.target);
-    part.bytes = bytes;
-    part.size = record.size;
-    return add_ir_model_part(reading.graph, &part);
+    std::string_view target;
+    TENGINE_RETURN_IF_ERROR(reading.file.read_string(record.target, what + "'s target", &target));
+    Part part;
+    TENGINE_RETURN_IF_ERROR(read_part(reading, part_offset, what, &part));
+    TENGINE_RETURN_IF_ERROR(
+        reading.budget.charge(2 * sizeof made + sizeof(int32_t) * uint64_t{part.nodes.count()}));
+    std::copy_n(record.fingerprint, kDigestBytes, made.fingerprint);
+    std::copy_n(record.digest, kDigestBytes, made.digest);
+    std::snprintf(made.device, sizeof made.device, "%s", part.device.c_str());
+    std::snprintf(made.target, sizeof made.target, "%s", String(target).c_str());
+    made.bytes = bytes;
+    made.size = record.size;
+    TENGINE_RETURN_IF_ERROR(set_nodes(part.nodes, nodes, &made));
+    return add_ir_model_part(reading.graph, &made);
 }
 
-int read_digest(const Reading& reading, const ConstantDigestRecord& record)
+int read_parts(Reading& reading, uint32_t parts, const Vector<struct node*>& nodes)
+{
+    VectorView records, list;
+    TENGINE_RETURN_IF_ERROR(
+        reading.file.read_vector(parts, sizeof(CompiledPartRecord), "their list", &records));
+    SubgraphRecord subgraph;
+    TENGINE_RETURN_IF_ERROR(
+        reading.file.read(reading.subgraph_offset, "the subgraph with its parts", &subgraph));
+    TENGINE_RETURN_IF_ERROR(
+        reading.file.read_vector(subgraph.parts, sizeof(uint32_t), "the list of parts", &list));
+    if (list.count() != records.count())
+        return tengine_error_set(TENGINE_EFORMAT, "there are %u of them, and %u parts",
+                                 records.count(), list.count());
+    for (uint32_t i = 0; i < records.count(); ++i)
+        TENGINE_RETURN_IF_ERROR(read_compiled_part(reading, records.get<CompiledPartRecord>(i),
+                                                   list[i], nodes,
+                                                   "compiled part " + to_string(i)));
+    return TENGINE_OK;
+}
+
+int read_digest(Reading& reading, const ConstantDigestRecord& record)
 {
     if (record.tensor >= static_cast<uint32_t>(reading.graph->tensor_num))
         return tengine_error_set(TENGINE_EFORMAT, "they name tensor %u, there are %d",
                                  record.tensor, reading.graph->tensor_num);
+    TENGINE_RETURN_IF_ERROR(reading.budget.charge(sizeof(ir_digest_t)));
     ir_digest_t** digest = &reading.graph->tensor_list[record.tensor]->core->digest;
     if (!*digest) *digest = static_cast<ir_digest_t*>(alloc_memory(sizeof(ir_digest_t)));
     if (!*digest) return tengine_error_set(TENGINE_ENOMEM, "no memory for the hash of a constant");
@@ -90,47 +106,43 @@ int read_digest(const Reading& reading, const ConstantDigestRecord& record)
     return TENGINE_OK;
 }
 
-int read_records(Reading& reading, const Records& records)
+int read_digests(Reading& reading, uint32_t constants)
 {
-    TENGINE_RETURN_IF_ERROR(
-        reading.budget.charge(uint64_t{records.parts.count()} * 2 * sizeof(ir_model_part_t) +
-                              uint64_t{records.constants.count()} * 2 * sizeof(ir_digest_t)));
-    for (uint32_t i = 0; i < records.constants.count(); ++i)
-        TENGINE_RETURN_IF_ERROR(
-            read_digest(reading, records.constants.get<ConstantDigestRecord>(i)));
-    for (uint32_t i = 0; i < records.parts.count(); ++i)
-        TENGINE_RETURN_IF_ERROR(read_part(reading, records.parts.get<CompiledPartRecord>(i),
-                                          "compiled part " + to_string(i)));
+    VectorView list;
+    TENGINE_RETURN_IF_ERROR(reading.file.read_vector(constants, sizeof(ConstantDigestRecord),
+                                                     "their list of constants", &list));
+    for (uint32_t i = 0; i < list.count(); ++i)
+        TENGINE_RETURN_IF_ERROR(read_digest(reading, list.get<ConstantDigestRecord>(i)));
     return TENGINE_OK;
 }
 
-int read_lists(Reading& reading, const PartsRecord& parts)
+int read_lists(Reading& reading, const PartsRecord& lists, const Vector<struct node*>& nodes)
 {
-    Records records;
-    TENGINE_RETURN_IF_ERROR(reading.file.read_vector(parts.parts, sizeof(CompiledPartRecord),
-                                                     "their list", &records.parts));
-    TENGINE_RETURN_IF_ERROR(reading.file.read_vector(parts.constants, sizeof(ConstantDigestRecord),
-                                                     "their list of constants",
-                                                     &records.constants));
-    TENGINE_RETURN_IF_ERROR(check_lists(reading, parts, records));
-    return read_records(reading, records);
+    TENGINE_RETURN_IF_ERROR(check_lists(reading, lists));
+    TENGINE_RETURN_IF_ERROR(read_digests(reading, lists.constants));
+    return read_parts(reading, lists.parts, nodes);
 }
 
-// Texts have zeroes behind them already.
-CompiledPartRecord describe(FileBuilder& builder, const ir_model_part_t& part)
+// ---- writing ----
+
+// A graph that was translated for this file has its nodes in another order.
+uint32_t write_nodes(FileBuilder& builder, const struct graph& graph, const ir_model_part_t& part)
 {
-    CompiledPartRecord record = {};
-    std::copy_n(part.fingerprint, kDigestBytes, record.fingerprint);
-    std::copy_n(part.digest, kDigestBytes, record.digest);
-    std::copy_n(part.device, sizeof part.device, record.device);
-    std::copy_n(part.target, sizeof part.target, record.target);
-    record.size = static_cast<uint32_t>(part.size);
-    record.data = builder.add_aligned(part.bytes, part.size, kPartAlignment);
-    return record;
+    if (graph.core->source) return builder.add_vector(part.nodes, 0);
+    return builder.add_vector(part.nodes, static_cast<size_t>(part.node_num));
 }
 
-// Those that have been found for fingerprints.
-Vector<ConstantDigestRecord> list_digests(const struct graph& graph)
+uint32_t write_part(FileBuilder& builder, const struct graph& graph, uint32_t id,
+                    const ir_model_part_t& part)
+{
+    PartRecord record = {};
+    record.id = id;
+    record.nodes = write_nodes(builder, graph, part);
+    record.device = builder.add_string(part.device);
+    return builder.add(record);
+}
+
+uint32_t write_digests(FileBuilder& builder, const struct graph& graph)
 {
     Vector<ConstantDigestRecord> list;
     for (int i = 0; i < graph.tensor_num; ++i) {
@@ -141,39 +153,57 @@ Vector<ConstantDigestRecord> list_digests(const struct graph& graph)
         std::copy_n(digest->bytes, kDigestBytes, record.digest);
         list.push_back(record);
     }
-    return list;
+    return builder.add_vector(list);
+}
+
+CompiledPartRecord write_bytes(FileBuilder& builder, const ir_model_part_t& part)
+{
+    CompiledPartRecord record = {};
+    std::copy_n(part.fingerprint, kDigestBytes, record.fingerprint);
+    std::copy_n(part.digest, kDigestBytes, record.digest);
+    record.size = static_cast<uint32_t>(part.size);
+    record.data = builder.add_aligned(part.bytes, part.size, kPartAlignment);
+    return record;
 }
 
 }  // namespace
 
-int read_compiled_parts(Reading& reading, uint32_t root)
+int read_compiled_parts(Reading& reading, uint32_t root, const Vector<struct node*>& nodes)
 {
-    PartsRecord parts;
-    if (root < sizeof parts) return TENGINE_OK;
-    std::memcpy(&parts, reading.image->bytes() + root - sizeof parts, sizeof parts);
-    if (!resembles_mark(parts)) return TENGINE_OK;
-    const int status = read_lists(reading, parts);
+    PartsRecord lists;
+    if (root < sizeof lists) return TENGINE_OK;
+    std::memcpy(&lists, reading.image->bytes() + root - sizeof lists, sizeof lists);
+    if (!resembles_mark(lists)) return TENGINE_OK;
+    const int status = read_lists(reading, lists, nodes);
     if (status < 0)
         TLOG_WARNING("the compiled parts in the model's file are not used, or not all: %s",
                      tengine_error_message());
     return status == TENGINE_ENOMEM ? status : TENGINE_OK;
 }
 
-void write_compiled_parts(FileBuilder& builder, const struct graph& graph)
+CompiledParts write_compiled_parts(FileBuilder& builder, const struct graph& graph)
 {
-    Vector<CompiledPartRecord> parts;
-    for (int i = 0; i < count_ir_model_parts(&graph); ++i)
-        parts.push_back(describe(builder, *get_ir_model_part(&graph, i)));
-    if (parts.empty()) return;
-    const Vector<ConstantDigestRecord> constants = list_digests(graph);
-    PartsRecord lists = {};
-    std::copy_n(kPartsMark, sizeof kPartsMark, lists.mark);
-    find_digest(reinterpret_cast<const char*>(parts.data()), parts.size() * sizeof parts[0],
-                reinterpret_cast<const char*>(constants.data()),
-                constants.size() * sizeof constants[0], lists.digest);
-    lists.parts = builder.add_vector(parts);
-    lists.constants = builder.add_vector(constants);
-    builder.add(lists);
+    CompiledParts made;
+    const auto number = static_cast<uint32_t>(count_ir_model_parts(&graph));
+    if (number == 0) return made;
+    Vector<CompiledPartRecord> records;
+    for (uint32_t i = 0; i < number; ++i)
+        records.push_back(write_bytes(builder, *get_ir_model_part(&graph, static_cast<int>(i))));
+    std::copy_n(kPartsMark, sizeof kPartsMark, made.record.mark);
+    made.record.begin = builder.add(uint32_t{0});
+    Vector<uint32_t> parts;
+    for (uint32_t i = 0; i < number; ++i) {
+        const ir_model_part_t& part = *get_ir_model_part(&graph, static_cast<int>(i));
+        parts.push_back(write_part(builder, graph, i, part));
+        records[i].target = builder.add_string(part.target);
+    }
+    made.record.constants = write_digests(builder, graph);
+    made.record.parts = builder.add_vector(records);
+    made.parts = builder.add_vector(parts);
+    const std::string_view written = builder.view_from(made.record.begin);
+    made.record.size = static_cast<uint32_t>(written.size());
+    find_sha256(written.data(), written.size(), made.record.digest);
+    return made;
 }
 
 }  // namespace tengine::tmfile

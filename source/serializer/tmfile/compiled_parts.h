@@ -9,11 +9,19 @@
 namespace tengine::tmfile {
 
 // Gives the graph the compiled parts of its file, if there are any in front of the model's record
-// at `root`. The plain graph is whole without them: what is wrong with them is logged.
-// TENGINE_ENOMEM.
-TENGINE_MUST_USE int read_compiled_parts(Reading& reading, uint32_t root);
+// at `root`. The plain graph is whole without them: what is wrong with them is logged. `nodes`: in
+// the file's order. TENGINE_ENOMEM.
+TENGINE_MUST_USE int read_compiled_parts(Reading& reading, uint32_t root,
+                                         const Vector<struct node*>& nodes);
 
-// Adds them, if there are any; the model's record comes next.
-void write_compiled_parts(FileBuilder& builder, const struct graph& graph);
+// What the writer puts elsewhere: the subgraph's vector of parts, 0 when there are none, and the
+// record for the place right in front of the model's.
+struct CompiledParts
+{
+    uint32_t parts = 0;
+    PartsRecord record = {};
+};
+
+CompiledParts write_compiled_parts(FileBuilder& builder, const struct graph& graph);
 
 }  // namespace tengine::tmfile

@@ -46,6 +46,12 @@ class FileBuilder
         std::memcpy(bytes_.data() + offset, &record, sizeof(record));
     }
 
+    // What was appended from `offset` on.
+    std::string_view view_from(uint32_t offset) const
+    {
+        return {bytes_.data() + offset, bytes_.size() - offset};
+    }
+
     bool is_too_large() const { return is_too_large_; }
     Vector<char> take() { return std::move(bytes_); }
 

@@ -14,10 +14,11 @@
 //     "string"   a string                    "strings"  a vector of offsets of strings
 //     "ints"     a vector of int64           "floats"   a vector of float32
 //     "tensor"   {data type, offset of a vector of dims, offset of a buffer record}
-// What devices have compiled of the model is ours too, and nobody else looks at it: right in front
-// of the model record stands a PartsRecord, which tells a vector of CompiledPartRecord, whose bytes
-// start at multiples of kPartAlignment, as devices and mappings like it, and one of
-// ConstantDigestRecord.
+// What devices have compiled of the model is ours too: right in front of the model record stands a
+// PartsRecord. It tells a vector of CompiledPartRecord, whose bytes start at multiples of
+// kPartAlignment, as devices and mappings like it, and one of ConstantDigestRecord. The subgraph's
+// vector of PartRecord, which others read only where there are several subgraphs, has the nodes and
+// the device of each, in the same order.
 //
 // An input or output that is absent has index kAbsentTensor. Data types of tensors go on after
 // Tengine's 0-5 with the numbers of TENGINE_DT_*.
@@ -164,18 +165,18 @@ constexpr size_t kDigestBytes = 32;  // SHA-256
 struct PartsRecord
 {
     char mark[sizeof kPartsMark];
-    uint8_t digest[kDigestBytes];  // of the records of both vectors
-    uint32_t parts;                // a vector of CompiledPartRecord
-    uint32_t constants;            // a vector of ConstantDigestRecord
+    uint8_t digest[kDigestBytes];  // of the bytes that hold all records and lists but this one
+    uint32_t begin;                // where these are
+    uint32_t size;
+    uint32_t parts;      // a vector of CompiledPartRecord
+    uint32_t constants;  // a vector of ConstantDigestRecord
 };
 
-// The texts end with a NUL and are filled up with zeroes.
 struct CompiledPartRecord
 {
     uint8_t fingerprint[kDigestBytes];
     uint8_t digest[kDigestBytes];  // of the bytes
-    char device[64];
-    char target[512];
+    uint32_t target;               // a string, what the device says of its compiler and chip
     uint32_t size;
     uint32_t data;
 };
@@ -187,7 +188,7 @@ struct ConstantDigestRecord
     uint8_t digest[kDigestBytes];
 };
 
-static_assert(sizeof(PartsRecord) == 56 && sizeof(CompiledPartRecord) == 648 &&
+static_assert(sizeof(PartsRecord) == 64 && sizeof(CompiledPartRecord) == 76 &&
               sizeof(ConstantDigestRecord) == 36);
 static_assert(sizeof(HeaderRecord) == 12 && sizeof(ModelRecord) == 16 &&
               sizeof(SubgraphRecord) == 40 && sizeof(PartRecord) == 28 &&

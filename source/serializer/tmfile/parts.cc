@@ -12,12 +12,6 @@ namespace {
 // A rule is compared with all nodes when it is made, and with all rules.
 constexpr uint64_t kMaxComparisons = uint64_t{1} << 24;
 
-struct Part
-{
-    VectorView nodes;
-    String device;
-};
-
 int check_indices(const VectorView& list, size_t limit, const String& what)
 {
     for (uint32_t i = 0; i < list.count(); ++i)
@@ -26,6 +20,26 @@ int check_indices(const VectorView& list, size_t limit, const String& what)
                                      what.c_str(), list[i], limit);
     return TENGINE_OK;
 }
+
+int add_affinities(const Reading& reading, const Vector<struct node*>& nodes, const Part& part)
+{
+    if (!find_device_via_name(part.device.c_str())) {
+        TLOG_WARNING(
+            "the model was split for the device %s, which does not exist; its %u nodes are placed "
+            "by this split",
+            quote(part.device).c_str(), part.nodes.count());
+        return TENGINE_OK;
+    }
+    for (uint32_t i = 0; i < part.nodes.count(); ++i) {
+        const struct node* node = nodes[part.nodes[i]];
+        if (node->input_num == 0) continue;  // inputs and constants run nowhere
+        TENGINE_RETURN_IF_ERROR(
+            add_ir_graph_affinity(reading.graph, node->name, part.device.c_str()));
+    }
+    return TENGINE_OK;
+}
+
+}  // namespace
 
 int read_part(const Reading& reading, uint32_t offset, const String& what, Part* out_part)
 {
@@ -49,26 +63,6 @@ int read_part(const Reading& reading, uint32_t offset, const String& what, Part*
     out_part->device = device;
     return TENGINE_OK;
 }
-
-int add_affinities(const Reading& reading, const Vector<struct node*>& nodes, const Part& part)
-{
-    if (!find_device_via_name(part.device.c_str())) {
-        TLOG_WARNING(
-            "the model was split for the device %s, which does not exist; its %u nodes are placed "
-            "by this split",
-            quote(part.device).c_str(), part.nodes.count());
-        return TENGINE_OK;
-    }
-    for (uint32_t i = 0; i < part.nodes.count(); ++i) {
-        const struct node* node = nodes[part.nodes[i]];
-        if (node->input_num == 0) continue;  // inputs and constants run nowhere
-        TENGINE_RETURN_IF_ERROR(
-            add_ir_graph_affinity(reading.graph, node->name, part.device.c_str()));
-    }
-    return TENGINE_OK;
-}
-
-}  // namespace
 
 int add_part_affinities(const Reading& reading, const Vector<struct node*>& nodes)
 {

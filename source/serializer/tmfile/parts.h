@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models that were split ahead of time: which node runs on which device.
+// The format's records of parts: which nodes run together on which device.
 #pragma once
 
 #include "base/containers.hpp"
@@ -7,8 +7,19 @@
 
 namespace tengine::tmfile {
 
-// The devices of the parts become affinities (operator/affinity.h). The split itself is ours.
-// Devices that are not there are warned of. `nodes`: in the file's order.
+struct Part
+{
+    VectorView nodes;  // indices in the file's order
+    String device;
+};
+
+// The record at `offset`; `what` names it in sentences. TENGINE_EFORMAT.
+TENGINE_MUST_USE int read_part(const Reading& reading, uint32_t offset, const String& what,
+                               Part* out_part);
+
+// Of a model that was split ahead of time, the devices of the parts become affinities
+// (operator/affinity.h). The split itself is ours. Devices that are not there are warned of.
+// `nodes`: in the file's order.
 TENGINE_MUST_USE int add_part_affinities(const Reading& reading, const Vector<struct node*>& nodes);
 
 }  // namespace tengine::tmfile

@@ -55,6 +55,7 @@ int read_subgraph(Reading& reading, uint32_t subgraphs, bool* out_is_split)
     if (list.count() == 0) return tengine_error_set(TENGINE_EFORMAT, "the model has no subgraph");
     *out_is_split = list.count() > 1;
     SubgraphRecord& subgraph = reading.subgraph;
+    reading.subgraph_offset = list[0];
     TENGINE_RETURN_IF_ERROR(
         reading.file.read_words(list[0], *out_is_split ? sizeof(SubgraphRecord) : kOldSubgraphBytes,
                                 "the subgraph", &subgraph));
@@ -130,7 +131,7 @@ int read_model(struct graph* graph, Image* image)
     TENGINE_RETURN_IF_ERROR(set_outputs(reading, nodes));
     TENGINE_RETURN_IF_ERROR(set_inputs(reading, nodes));
     if (is_split) TENGINE_RETURN_IF_ERROR(add_part_affinities(reading, nodes));
-    return read_compiled_parts(reading, header.root);
+    return read_compiled_parts(reading, header.root, nodes);
 }
 
 }  // namespace tengine::tmfile

@@ -27,6 +27,7 @@ struct Reading
     FileView file;
     Budget budget;
     SubgraphRecord subgraph = {};
+    uint32_t subgraph_offset = 0;
 };
 
 // Fills the empty `graph` from the image, which becomes the home of its constants. The file may be

@@ -86,12 +86,14 @@ int ModelWriter::run(Vector<char>* out_bytes)
         builder_.add_vector(graph_.input_nodes, static_cast<size_t>(graph_.input_num));
     subgraph.outputs =
         builder_.add_vector(graph_.output_nodes, static_cast<size_t>(graph_.output_num));
+    const CompiledParts compiled = write_compiled_parts(builder_, graph_);
+    subgraph.parts = compiled.parts;
     ModelRecord model = {};
     model.name = *graph_.name ? builder_.add_string(graph_.name) : 0;
     const uint32_t subgraphs[] = {builder_.add(subgraph)};
     model.subgraphs = builder_.add_vector(subgraphs, 1);
     model.origin = graph_.model_format;
-    write_compiled_parts(builder_, graph_);
+    if (compiled.parts != 0) builder_.add(compiled.record);
     header.root = builder_.add(model);
     if (builder_.is_too_large()) return fail_too_large();
     builder_.overwrite(0, header);
