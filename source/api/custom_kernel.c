@@ -68,7 +68,7 @@ int remove_custom_kernel(node_t node, const char* dev_name)
     struct node* target = find_node(node, __func__, &owner);
     if (!target || check_kernel_device(dev_name, __func__) < 0 || check_idle(owner, __func__) < 0)
         return api_failure();
-    if (!has_node_kernel(target))
+    if (!has_kernel_for_one_shape(target))
         return api_result(tengine_error_set(TENGINE_ENOENT, "%s: node '%s' has no custom kernel",
                                             __func__, target->name));
     return end_change(owner, remove_kernel(owner, target));

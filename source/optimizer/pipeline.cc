@@ -12,7 +12,7 @@
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
 #include "graph/preparation.h"
-#include "operator/custom/op_node.h"
+#include "operator/custom/op.h"
 #include "operator/operator.h"
 #include "optimizer/dialect/quantized_tensors.h"
 #include "optimizer/optimizer.h"

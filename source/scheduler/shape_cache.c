@@ -9,7 +9,7 @@
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
 #include "graph/option.h"
-#include "operator/custom/node_kernel.h"
+#include "operator/custom/custom_kernel.h"
 #include "operator/custom/op.h"
 #include "scheduler/exchange.h"
 #include "scheduler/failure.h"
@@ -132,10 +132,10 @@ static int get_capacity(const struct graph* source)
 
 // What set_custom_kernel puts on a node is prepared for one shape at a time. Registered operators
 // prepare themselves again when they are run for another one.
-static bool has_node_kernels(const struct graph* source)
+static bool has_kernels_for_one_shape(const struct graph* source)
 {
     for (int i = 0; i < source->node_num; ++i)
-        if (has_node_kernel(source->node_list[i])) return true;
+        if (has_kernel_for_one_shape(source->node_list[i])) return true;
     return false;
 }
 
@@ -157,7 +157,7 @@ static bool has_failed_devices(const struct graph* execution)
 static bool is_sound(const struct graph* source)
 {
     return source->core->execution && source->status == GRAPH_STAT_READY &&
-           !has_node_kernels(source) && !has_failed_devices(source->core->execution);
+           !has_kernels_for_one_shape(source) && !has_failed_devices(source->core->execution);
 }
 
 static struct graph* remove_kept(struct graph* source, int index)

@@ -64,6 +64,11 @@ ir_custom_kernel_t* find_custom_kernel(const struct node* node, const char* devi
     return kernel;
 }
 
+bool has_kernel_for_one_shape(const struct node* node)
+{
+    return node->core->custom_kernel && node->core->custom_kernel->table->is_for_one_shape;
+}
+
 bool has_custom_kernels(const struct subgraph* part)
 {
     for (int i = 0; i < part->node_num; ++i)

@@ -23,7 +23,8 @@ struct custom_kernel;
 // What a kernel does. Nodes are execution nodes.
 typedef struct custom_kernel_table
 {
-    const char* kind;  // "custom kernel", for sentences
+    const char* kind;       // "custom kernel", for sentences
+    bool is_for_one_shape;  // it is set_custom_kernel()'s: prepared for one shape at a time
     const char* (*get_name)(const struct custom_kernel* kernel);
     // Whether infer tells the shapes; if not, the operator's own rule does.
     bool (*tells_shapes)(const struct custom_kernel* kernel);
@@ -74,6 +75,8 @@ int bind_custom_kernel(const struct node* node);
 
 // Of a source or execution node: that for the device of this name, or NULL.
 ir_custom_kernel_t* find_custom_kernel(const struct node* node, const char* device);
+// Whether a source node has one of set_custom_kernel().
+bool has_kernel_for_one_shape(const struct node* node);
 // Whether a node of the part has one.
 bool has_custom_kernels(const struct subgraph* part);
 

@@ -46,7 +46,7 @@ static bool is_for_operator(const struct node* node, const char* wanted)
 static int check_ops(const struct node* node, const struct custom_kernel_ops* ops)
 {
     const char* name = ops->kernel_name ? ops->kernel_name : "unnamed";
-    if (has_node_kernel(node))
+    if (has_kernel_for_one_shape(node))
         return fail_node(node, TENGINE_EEXIST,
                          "already has the custom kernel '%s'; remove_custom_kernel removes it",
                          get_kernel_name(node->core->custom_kernel));
@@ -79,11 +79,6 @@ int add_node_kernel(struct node* node, struct custom_kernel_ops* ops)
     kernel->ops = ops;
     add_custom_kernel(node, &kernel->base);
     return TENGINE_OK;
-}
-
-bool has_node_kernel(const struct node* node)
-{
-    return node->core->custom_kernel && node->core->custom_kernel->table == &node_kernel_table;
 }
 
 // ---- calls ----
@@ -296,6 +291,7 @@ static int release(ir_custom_kernel_t* base)
 
 static const custom_kernel_table_t node_kernel_table = {
     .kind = "custom kernel",
+    .is_for_one_shape = true,
     .get_name = get_name,
     .tells_shapes = tells_shapes,
     .infer = infer_shapes,

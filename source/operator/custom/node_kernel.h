@@ -27,8 +27,6 @@ typedef struct node_kernel
 // node that computes nothing; TENGINE_EEXIST: there is one; TENGINE_ESTATE: the node is computed by
 // a custom operator.
 int add_node_kernel(struct node* node, struct custom_kernel_ops* ops);
-// Whether a source node has one.
-bool has_node_kernel(const struct node* node);
 
 #ifdef __cplusplus
 }

@@ -9,12 +9,16 @@
 #include "base/alloc.h"
 #include "graph/context.h"
 #include "graph/core.h"
+#include "operator/custom/op_node.h"
 
 static struct
 {
     pthread_mutex_t mutex;
     struct vector* ops;  // of tengine_op_t*, those of the process
     uint64_t revision;
+    // NULL before the first registration, so that programs without any are linked without
+    // op_node.c.
+    int (*resolve)(const struct graph* source, bool only_unknown);
 } registry = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 // ---- life ----
@@ -222,8 +226,17 @@ int register_custom_op(struct context* context, tengine_op_t* op, const char* fu
     pthread_mutex_lock(&registry.mutex);
     const int status = enter_op(context ? &context->custom_ops : &registry.ops, op, function);
     if (status == TENGINE_OK) ++registry.revision;
+    registry.resolve = give_custom_ops;
     pthread_mutex_unlock(&registry.mutex);
     return status;
+}
+
+int resolve_custom_ops(const struct graph* source, bool only_unknown)
+{
+    pthread_mutex_lock(&registry.mutex);
+    int (*const resolve)(const struct graph*, bool) = registry.resolve;
+    pthread_mutex_unlock(&registry.mutex);
+    return resolve ? resolve(source, only_unknown) : TENGINE_OK;
 }
 
 // The entry is empty when it is removed, for dropping what it held takes the lock.

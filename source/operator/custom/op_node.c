@@ -429,7 +429,7 @@ static int give_ops(struct node* node)
     return status;
 }
 
-int resolve_custom_ops(const struct graph* source, bool only_unknown)
+int give_custom_ops(const struct graph* source, bool only_unknown)
 {
     for (int i = 0; i < source->node_num; ++i) {
         struct node* node = source->node_list[i];

@@ -56,10 +56,8 @@ struct tengine_op_context
     char* scratch;  // in invoke: where the temporaries are
 };
 
-// Gives each node of the source graph that a registered operator is for, and that has no custom
-// kernel, this operator, and calls its init. Nodes that have one keep it. `only_unknown`: of
-// operators that the library does not have. Fails as init does, or with TENGINE_ENOMEM.
-int resolve_custom_ops(const struct graph* source, bool only_unknown);
+// resolve_custom_ops() where operators are registered.
+int give_custom_ops(const struct graph* source, bool only_unknown);
 
 #ifdef __cplusplus
 }

@@ -17,8 +17,8 @@ void FileBuilder::append(const void* bytes, size_t size)
 
 uint32_t FileBuilder::add_aligned(const void* bytes, size_t size, size_t alignment)
 {
-    static constexpr char kGap[kPartAlignment] = {};
-    append(kGap, (alignment - bytes_.size() % alignment) % alignment);
+    while (!is_too_large_ && bytes_.size() % alignment != 0)
+        append("", 1);  // a NUL
     const size_t offset = bytes_.size();
     append(bytes, size);
     return is_too_large_ ? 0 : static_cast<uint32_t>(offset);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands for compiled_parts.cc in a build that keeps no compiled parts
+// (TENGINE_WITH_PART_CACHE).
+#include "serializer/tmfile/compiled_parts.h"
+
+namespace tengine::tmfile {
+
+int read_compiled_parts(Reading&, uint32_t, const Vector<struct node*>&)
+{
+    return TENGINE_OK;
+}
+
+CompiledParts write_compiled_parts(FileBuilder&, const struct graph&)
+{
+    return {};
+}
+
+}  // namespace tengine::tmfile
