@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-typedef struct tengine_plugin
+typedef struct tengine_plugin_description
 {
     uint32_t size;        // of this structure where the plug-in was compiled; it grows at its end
     ir_abi_t abi;         // what the plug-in was compiled against
@@ -40,7 +40,7 @@ typedef struct tengine_plugin
             plugin_version,           init_function, release_function};              \
         return &plugin;                                                              \
     }                                                                                \
-    struct tengine_plugin
+    struct tengine_plugin_description
 
 #ifdef __cplusplus
 }

@@ -21,7 +21,7 @@ cd "$work"
     done
     nm -D --defined-only "$library" | awk '$2 == "T" { print "__typeof__(" $3 ")* abi_of_" $3 ";" }'
     echo "struct device abi_device;"
-    echo "struct tengine_plugin abi_plugin;"
+    echo "tengine_plugin_t abi_plugin;"
     echo "enum tengine_error abi_error;"
     echo "enum ir_reason abi_reason;"
 } >probe.c
