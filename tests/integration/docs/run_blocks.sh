@@ -3,13 +3,14 @@
 # Runs the code blocks of a page, in order, in one folder that looks like the project's root:
 #     run_blocks.sh <page> <source root> <build folder> <library folder> <empty folder>
 # A ```c block is a program: compiled as strict C99 and run, also in an empty folder, where it may
-# fail for a file that is not there and must say so. A ```sh block is run as it stands, with the built
-# programs on PATH. A block of another language is data. Blocks that cannot be run here say why in a
-# line above them: <!-- not run here: reason -->. A page whose blocks another test runs names it:
-# <!-- run by tests/... -->. A page for which not every machine has what it takes starts with a line
-# that names programs, and files of the tree: <!-- needs: program file... -->; its folder is empty,
-# and $TENGINE is the tree. The exit status is 77 when something is missing. Below a line
-# <!-- printed --> stands what the ```sh block before it prints: its lines, in order, others between.
+# fail for a file that is not there and must say so. A ```cpp block is one in C++17. A ```sh block is
+# run as it stands, with the built programs on PATH. A block of another language is data. Blocks that
+# cannot be run here say why in a line above them: <!-- not run here: reason -->. A page whose blocks
+# another test runs names it: <!-- run by tests/... -->. A page for which not every machine has what
+# it takes starts with a line that names programs, and files of the tree:
+# <!-- needs: program file... -->; its folder is empty, and $TENGINE is the tree. The exit status is
+# 77 when something is missing. Below a line <!-- printed --> stands what the ```sh or ```cpp block
+# before it prints: its lines, in order, others between.
 set -eu
 page=$1 source=$2 build=$3 library=$4 work=$5
 
@@ -82,6 +83,12 @@ for block in "$work"/blocks/*; do
             (cd "$work/elsewhere" && "${block%.*}") 2>"$output" >/dev/null ||
                 tail -n 1 "$output" | grep -q 'No such file' ||
                 fail "the program of line $line hides what is wrong: $(tail -n 1 "$output")" ;;
+        cpp)
+            c++ -std=c++17 -Wall -Wextra -pedantic -Werror -I "$source/include" \
+                -I "$build/generated" "$block" -o "${block%.*}" -L "$library" -ltengine ||
+                fail "line $line does not compile"
+            "${block%.*}" >"$output" || fail "the program of line $line fails"
+            cat "$output" ;;
         sh)
             sh -eu "$block" >"$output" || { cat "$output"; fail "the commands of line $line fail"; }
             cat "$output" ;;

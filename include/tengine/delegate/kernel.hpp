@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a delegate is made of: Delegate, the DelegateModel it looks at, and the Kernel it puts in
+// the place of nodes. Part of tengine/delegate.hpp.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tengine/delegate/schema.hpp"
+#include "tengine/delegate/types.hpp"
+
+namespace tengine::delegate {
+
+class Delegate;
+
+// A device that a Context lists by itself: the CPU, which computes what no delegate has taken.
+class CPUDeviceInfo
+{
+  public:
+    // Float nodes on the CPU in fp16 (TENGINE_MODE_FP16). Not by default.
+    void SetEnableFP16(bool enable) { fp16_ = enable; }
+    bool GetEnableFP16() const { return fp16_; }
+
+  private:
+    bool fp16_ = false;
+};
+
+// How a Model is run.
+class Context
+{
+  public:
+    // Of the CPU; 1 by default.
+    void SetThreadNum(int32_t number) { thread_num_ = number; }
+    int32_t GetThreadNum() const { return thread_num_; }
+    // May stay empty: the CPU is always there.
+    std::vector<std::shared_ptr<CPUDeviceInfo>>& MutableDeviceInfo() { return device_info_; }
+    // Appends a delegate. Those that were set first choose first.
+    void SetDelegate(std::shared_ptr<Delegate> delegate)
+    {
+        delegates_.push_back(std::move(delegate));
+    }
+    // The first, or nullptr.
+    std::shared_ptr<Delegate> GetDelegate() const
+    {
+        return delegates_.empty() ? nullptr : delegates_.front();
+    }
+    const std::vector<std::shared_ptr<Delegate>>& Delegates() const { return delegates_; }
+
+  private:
+    int32_t thread_num_ = 1;
+    std::vector<std::shared_ptr<CPUDeviceInfo>> device_info_;
+    std::vector<std::shared_ptr<Delegate>> delegates_;
+};
+
+namespace kernel {
+
+// What computes a part of a model. A delegate derives from it; the kernels that a DelegateModel
+// shows, one for each node, only describe. Calls of the kernels of one delegate never overlap, but
+// may come from different threads.
+class Kernel
+{
+  public:
+    Kernel() = default;
+    Kernel(std::vector<MSTensor> inputs, std::vector<MSTensor> outputs,
+           const schema::Primitive* primitive, const Context* context)
+        : inputs_(std::move(inputs)),
+          outputs_(std::move(outputs)),
+          type_(primitive ? primitive->value_type() : schema::PrimitiveType_NONE),
+          primitive_(primitive),
+          context_(context)
+    {
+    }
+    Kernel(const Kernel&) = delete;
+    Kernel& operator=(const Kernel&) = delete;
+    virtual ~Kernel() = default;
+
+    // Each returns 0, or a failure. After one of Prepare and ReSize the nodes are computed by other
+    // devices, and reports say so; after one of Execute too, from then on until the model is
+    // prepared again.
+    // Once, before the first Execute; shapes are known, and constants have data, whose addresses
+    // hold until the model is resized.
+    virtual int Prepare() = 0;
+    // Reads the data of inputs() and writes those of outputs(). Their addresses may be others in
+    // every run.
+    virtual int Execute() = 0;
+    // Instead of Prepare when the model has been prepared again and nothing but shapes has changed.
+    virtual int ReSize() = 0;
+
+    const std::vector<MSTensor>& inputs() const { return inputs_; }
+    const std::vector<MSTensor>& outputs() const { return outputs_; }
+    void set_inputs(const std::vector<MSTensor>& inputs) { inputs_ = inputs; }
+    void set_outputs(const std::vector<MSTensor>& outputs) { outputs_ = outputs; }
+    const std::string& name() const { return name_; }
+    void set_name(const std::string& name) { name_ = name; }
+    schema::PrimitiveType type() const { return type_; }
+    // During Delegate::Build only.
+    const schema::Primitive* primitive() const { return primitive_; }
+    // Threads and precision of the run; during Delegate::Build only.
+    const Context* context() const { return context_; }
+
+  protected:
+    std::vector<MSTensor> inputs_;
+    std::vector<MSTensor> outputs_;
+    std::string name_;
+    schema::PrimitiveType type_ = schema::PrimitiveType_NONE;
+    const schema::Primitive* primitive_ = nullptr;
+    const Context* context_ = nullptr;
+};
+
+}  // namespace kernel
+
+using KernelIter = std::vector<kernel::Kernel*>::iterator;
+
+enum SchemaVersion : int
+{
+    SCHEMA_INVALID = -1,
+    SCHEMA_CUR = 0,
+    SCHEMA_V0 = 1,
+};
+
+namespace detail {
+
+// By which a node is known in all graphs that are made of one model: its name and its operator's,
+// and those of what it reads and writes.
+inline std::string Identify(const struct node& node)
+{
+    std::string key = node.name;
+    key.append(1, '\0').append(get_ir_node_domain(&node)).append(1, '\0');
+    key.append(get_ir_node_op(&node));
+    for (int i = 0; i < node.output_num; ++i) {
+        const struct tensor* output = get_ir_node_output(&node, i);
+        key.append(1, '\0').append(output ? output->name : "");
+    }
+    return key;
+}
+
+// Stands for one node.
+class NodeKernel final : public kernel::Kernel
+{
+  public:
+    NodeKernel(const struct node& node, std::vector<MSTensor> inputs, std::vector<MSTensor> outputs,
+               const Context& context)
+        : Kernel(std::move(inputs), std::move(outputs), nullptr, &context), operator_(node)
+    {
+        name_ = node.name;
+        primitive_ = &operator_;
+        type_ = operator_.value_type();
+    }
+    int Prepare() override { return -1; }
+    int Execute() override { return -1; }
+    int ReSize() override { return -1; }
+
+  private:
+    schema::Primitive operator_;
+};
+
+// What one Replace made: a kernel, the nodes it computes (Identify), and the tensors they have.
+struct Replacement
+{
+    std::unique_ptr<kernel::Kernel> kernel;
+    std::vector<std::string> nodes;
+    std::vector<std::shared_ptr<GraphTensor>> tensors;
+};
+
+}  // namespace detail
+
+// A model as its nodes in an order in which they can be executed, an entry each. What it hands out
+// is valid during Delegate::Build; copies of tensors stay valid as long as a kernel that has nodes
+// which read or write them.
+class DelegateModel
+{
+  public:
+    // For the device of a delegate: `nodes` of a graph, which these tensors enter and leave.
+    DelegateModel(const struct graph& graph, const std::vector<int32_t>& nodes,
+                  const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs)
+        : graph_(graph), tensors_(static_cast<size_t>(graph.tensor_num))
+    {
+        context_.SetThreadNum(graph.run_options->num_thread);
+        context_.MutableDeviceInfo().push_back(std::make_shared<CPUDeviceInfo>());
+        context_.MutableDeviceInfo()[0]->SetEnableFP16(graph.run_options->precision ==
+                                                       TENGINE_MODE_FP16);
+        for (const int32_t index : nodes)
+            Show(*get_ir_graph_node(&graph, index));
+        inputs_ = Share(inputs.data(), static_cast<int32_t>(inputs.size()));
+        outputs_ = Share(outputs.data(), static_cast<int32_t>(outputs.size()));
+    }
+
+    KernelIter BeginKernelIterator() { return list_.begin(); }
+    KernelIter EndKernelIterator() { return list_.end(); }
+    // The operator of an entry; nullptr when it is not one of the model's nodes.
+    const schema::Primitive* GetPrimitive(const kernel::Kernel* entry) const
+    {
+        return entry ? entry->primitive() : nullptr;
+    }
+
+    // What a kernel in the place of the entries [from, end) reads and writes: tensors that none of
+    // them writes, without constants; and those that others read or that leave the model. Each
+    // once. Iterators that are not the model's are an error as in Replace.
+    std::vector<MSTensor> InputsOf(KernelIter from, KernelIter end)
+    {
+        std::vector<MSTensor> result;
+        ForSpan(from, end, [&](const struct node& node, const Span& span) {
+            for (int i = 0; i < node.input_num; ++i) {
+                const struct tensor* input = get_ir_node_input(&node, i);
+                if (input && input->tensor_type != TENSOR_TYPE_CONST && !IsIn(span, *input))
+                    AddOnce(result, MSTensor(Core(input->index)));
+            }
+        });
+        return result;
+    }
+    std::vector<MSTensor> OutputsOf(KernelIter from, KernelIter end)
+    {
+        std::vector<MSTensor> result;
+        ForSpan(from, end, [&](const struct node& node, const Span& span) {
+            for (int i = 0; i < node.output_num; ++i) {
+                const struct tensor* output = get_ir_node_output(&node, i);
+                if (output && IsReadOutside(*output, span))
+                    AddOnce(result, MSTensor(Core(output->index)));
+            }
+        });
+        return result;
+    }
+
+    // Puts `kernel` in the place of the entries [from, end), of which there may be one, some or
+    // all, and which may be replacements themselves. It becomes the model's, and Tengine deletes it
+    // when the model is no longer prepared. It reads none but tensors that are there before the
+    // entries, constants included, and writes all that others read or that leave the model.
+    // Returns the iterator after the new entry; all others become invalid. A call that breaks one
+    // of these rules deletes `kernel`, changes nothing, returns the begin iterator, and makes Build
+    // a failure; status() says why.
+    KernelIter Replace(KernelIter from, KernelIter end, kernel::Kernel* kernel)
+    {
+        if (spans_.count(kernel) != 0) {
+            Refuse("the kernel is in the model already");
+            return list_.begin();
+        }
+        std::unique_ptr<kernel::Kernel> owned(kernel);
+        Span span{};
+        if (!FindSpan(from - list_.begin(), end - list_.begin(), &span) || !Accept(kernel, span))
+            return list_.begin();
+        for (auto entry = from; entry != end; ++entry) {
+            spans_.erase(*entry);
+            replaced_.erase(*entry);
+        }
+        spans_[kernel] = span;
+        replaced_[kernel] = std::move(owned);
+        const KernelIter place = list_.erase(from, end);
+        return list_.insert(place, kernel) + 1;
+    }
+
+    const std::vector<MSTensor>& inputs() const { return inputs_; }
+    const std::vector<MSTensor>& outputs() const { return outputs_; }
+    SchemaVersion GetVersion() const { return SCHEMA_CUR; }
+    // kSuccess, or the first call of Replace that was refused.
+    const Status& status() const { return status_; }
+
+    // For the device of a delegate, once: what was replaced, in the order of execution.
+    std::vector<detail::Replacement> TakeReplacements()
+    {
+        std::vector<detail::Replacement> result;
+        for (kernel::Kernel* entry : list_) {
+            const auto found = replaced_.find(entry);
+            if (found == replaced_.end()) continue;
+            const Span& span = spans_[entry];
+            detail::Replacement replacement;
+            replacement.kernel = std::move(found->second);
+            std::map<int32_t, std::shared_ptr<detail::GraphTensor>> tensors;
+            for (size_t rank = span.first; rank < span.last; ++rank) {
+                replacement.nodes.push_back(detail::Identify(*nodes_[rank]));
+                ForTensors(*nodes_[rank], [&](int32_t index) { tensors[index] = Core(index); });
+            }
+            for (auto& tensor : tensors)
+                replacement.tensors.push_back(std::move(tensor.second));
+            result.push_back(std::move(replacement));
+        }
+        replaced_.clear();
+        return result;
+    }
+    // For the device of a delegate: tensors lose what they are bound to.
+    void Unbind()
+    {
+        for (const auto& tensor : tensors_)
+            if (tensor) tensor->Bind(nullptr);
+    }
+
+  private:
+    // Nodes by their ranks in the order of execution.
+    struct Span
+    {
+        size_t first;
+        size_t last;  // behind it
+    };
+
+    template <class Function>
+    static void ForTensors(const struct node& node, const Function& function)
+    {
+        for (int i = 0; i < node.input_num; ++i)
+            if (node.input_tensors[i] >= 0) function(node.input_tensors[i]);
+        for (int i = 0; i < node.output_num; ++i)
+            if (node.output_tensors[i] >= 0) function(node.output_tensors[i]);
+    }
+
+    const std::shared_ptr<detail::GraphTensor>& Core(int32_t index)
+    {
+        auto& core = tensors_[static_cast<size_t>(index)];
+        if (!core)
+            core =
+                std::make_shared<detail::GraphTensor>(*get_ir_graph_tensor(&graph_, index), index);
+        return core;
+    }
+
+    std::vector<MSTensor> Share(const int32_t* indices, int32_t number)
+    {
+        std::vector<MSTensor> result;
+        for (int32_t i = 0; i < number; ++i)
+            result.push_back(indices[i] < 0 ? MSTensor() : MSTensor(Core(indices[i])));
+        return result;
+    }
+
+    void Show(const struct node& node)
+    {
+        auto shown = std::make_unique<detail::NodeKernel>(
+            node, Share(node.input_tensors, node.input_num),
+            Share(node.output_tensors, node.output_num), context_);
+        spans_[shown.get()] = {nodes_.size(), nodes_.size() + 1};
+        rank_of_[&node] = nodes_.size();
+        nodes_.push_back(&node);
+        list_.push_back(shown.get());
+        shown_.push_back(std::move(shown));
+    }
+
+    bool Refuse(const std::string& reason)
+    {
+        if (status_.IsOk()) status_ = {kLiteParamInvalid, "Replace: " + reason};
+        return false;
+    }
+
+    bool FindSpan(std::ptrdiff_t first, std::ptrdiff_t last, Span* out_span)
+    {
+        const auto number = static_cast<std::ptrdiff_t>(list_.size());
+        if (first < 0 || last > number || first >= last)
+            return Refuse("entries " + std::to_string(first) + " to " + std::to_string(last) +
+                          " are not some of the model's " + std::to_string(number));
+        for (std::ptrdiff_t i = first; i < last; ++i) {
+            const auto found = spans_.find(list_[static_cast<size_t>(i)]);
+            if (found == spans_.end())
+                return Refuse("entry " + std::to_string(i) + " is not one of the model's");
+            if (i > first && found->second.first != out_span->last)
+                return Refuse("entry " + std::to_string(i) + " is not where it was");
+            if (i == first) *out_span = found->second;
+            out_span->last = found->second.last;
+        }
+        return true;
+    }
+
+    template <class Function>
+    void ForSpan(KernelIter from, KernelIter end, const Function& function)
+    {
+        Span span{};
+        if (!FindSpan(from - list_.begin(), end - list_.begin(), &span)) return;
+        for (size_t rank = span.first; rank < span.last; ++rank)
+            function(*nodes_[rank], span);
+    }
+
+    static void AddOnce(std::vector<MSTensor>& list, const MSTensor& tensor)
+    {
+        for (const MSTensor& listed : list)
+            if (listed == tensor) return;
+        list.push_back(tensor);
+    }
+
+    bool IsIn(const Span& span, const struct tensor& tensor) const
+    {
+        const std::ptrdiff_t writer = Writer(tensor.index);
+        return writer >= static_cast<std::ptrdiff_t>(span.first) &&
+               writer < static_cast<std::ptrdiff_t>(span.last);
+    }
+
+    // The rank of the node that writes a tensor; -1: it is there from the beginning.
+    std::ptrdiff_t Writer(int32_t tensor) const
+    {
+        const struct node* node =
+            get_ir_graph_node(&graph_, get_ir_graph_tensor(&graph_, tensor)->producer);
+        const auto found = node ? rank_of_.find(node) : rank_of_.end();
+        return found == rank_of_.end() ? -1 : static_cast<std::ptrdiff_t>(found->second);
+    }
+
+    // The tensor of a handle, -1 for one that is not the model's.
+    int32_t Find(const MSTensor& tensor) const
+    {
+        const auto* core = dynamic_cast<const detail::GraphTensor*>(tensor.core().get());
+        const bool ours = core && core->Place() < static_cast<int>(tensors_.size()) &&
+                          tensors_[static_cast<size_t>(core->Place())] == tensor.core();
+        return ours ? core->Place() : -1;
+    }
+
+    bool Accept(const kernel::Kernel* kernel, const Span& span)
+    {
+        if (!kernel) return Refuse("the kernel is nullptr");
+        const auto first = static_cast<std::ptrdiff_t>(span.first);
+        const auto last = static_cast<std::ptrdiff_t>(span.last);
+        for (const MSTensor& input : kernel->inputs()) {
+            const int32_t tensor = Find(input);
+            if (tensor < 0) return Refuse("an input of the kernel is not a tensor of the model");
+            if (Writer(tensor) >= first && Writer(tensor) < last)
+                return Refuse("the kernel reads '" + input.Name() + "', which it computes");
+            if (Writer(tensor) >= last)
+                return Refuse("the kernel reads '" + input.Name() +
+                              "', which is computed after it: a cycle");
+        }
+        std::unordered_map<int32_t, bool> written;
+        for (const MSTensor& output : kernel->outputs()) {
+            const int32_t tensor = Find(output);
+            if (tensor < 0) return Refuse("an output of the kernel is not a tensor of the model");
+            if (Writer(tensor) < first || Writer(tensor) >= last)
+                return Refuse("the kernel writes '" + output.Name() +
+                              "', which none of its nodes does");
+            written[tensor] = true;
+        }
+        return AcceptOutputs(span, written);
+    }
+
+    bool AcceptOutputs(const Span& span, const std::unordered_map<int32_t, bool>& written)
+    {
+        for (size_t rank = span.first; rank < span.last; ++rank) {
+            for (int i = 0; i < nodes_[rank]->output_num; ++i) {
+                const struct tensor* tensor = get_ir_node_output(nodes_[rank], i);
+                if (tensor && IsReadOutside(*tensor, span) && written.count(tensor->index) == 0)
+                    return Refuse(std::string("the kernel does not write '") + tensor->name +
+                                  "', which others read");
+            }
+        }
+        return true;
+    }
+
+    bool IsReadOutside(const struct tensor& tensor, const Span& span) const
+    {
+        for (const MSTensor& output : outputs_)
+            if (Find(output) == tensor.index) return true;
+        for (int i = 0; i < tensor.consumer_num; ++i) {
+            const auto reader = rank_of_.find(get_ir_graph_node(&graph_, tensor.consumer[i]));
+            if (reader == rank_of_.end() || reader->second < span.first ||
+                reader->second >= span.last)
+                return true;
+        }
+        return false;
+    }
+
+    const struct graph& graph_;
+    Context context_;
+    std::vector<const struct node*> nodes_;
+    std::unordered_map<const struct node*, size_t> rank_of_;
+    std::vector<std::shared_ptr<detail::GraphTensor>> tensors_;  // by index; null: not used yet
+    std::vector<std::unique_ptr<kernel::Kernel>> shown_;
+    std::vector<kernel::Kernel*> list_;
+    std::unordered_map<const kernel::Kernel*, Span> spans_;
+    std::unordered_map<const kernel::Kernel*, std::unique_ptr<kernel::Kernel>> replaced_;
+    std::vector<MSTensor> inputs_;
+    std::vector<MSTensor> outputs_;
+    Status status_;
+};
+
+// Code that takes nodes of a model into its own hands.
+class Delegate
+{
+  public:
+    virtual ~Delegate() = default;
+    // Once. kLiteNotSupport: it is of no use here, and models do without it.
+    virtual Status Init() = 0;
+    // Looks at a model, and replaces what it wants to compute. Called once for a whole model, not
+    // when it is resized. Called once more about a part alone, which it had replaced, where another
+    // delegate has taken some of the nodes, or where several preparations of a graph are kept
+    // (option run.shape_cache). A failure leaves the nodes to other devices, and reports say so.
+    virtual Status Build(DelegateModel* model) = 0;
+    // By which reports and options name its device. A number follows when it is taken.
+    virtual std::string Name() const { return "DELEGATE"; }
+};
+
+}  // namespace tengine::delegate
