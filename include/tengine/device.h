@@ -409,6 +409,12 @@ TENGINE_API int set_ir_device_survey(const struct graph* graph, const struct dev
 // until postrun_graph.
 TENGINE_API void* get_ir_device_survey(const struct graph* graph, const struct device* device);
 
+// For inspect: whether the model's file has a part with the node that the device has compiled ahead
+// of time (tengine compile), from 1 on, the same number for all nodes of such a part; 0: it has
+// not. The part is loaded when the split gives it to the device again, as a group of that number
+// has it.
+TENGINE_API int get_ir_node_compiled_part(const struct node* node, const struct device* device);
+
 // For schedulers: runs one part of an execution graph on its device, once the parts that write its
 // inputs have run. Watches the time and goes over to the default device as the context's options
 // say; a failure is one that this could not mend. Parts that do not need each other may be run on

@@ -61,14 +61,17 @@ static bool has_node(const ir_model_part_t* part, int32_t node)
                                          compare_numbers) != NULL;
 }
 
-bool is_in_ir_model_part(const struct graph* graph, int32_t node, const char* device)
+int get_ir_node_compiled_part(const struct node* node, const struct device* device)
 {
-    for (int i = 0; i < get_vector_num(graph->core->model_parts); ++i) {
-        const ir_model_part_t* part = at(graph, i);
-        if (strncmp(part->device, device, sizeof part->device - 1) == 0 && has_node(part, node))
-            return true;
+    const struct graph* source = node->graph->core->source;
+    if (!source || node->core->source_index < 0) return 0;
+    for (int i = 0; i < get_vector_num(source->core->model_parts); ++i) {
+        const ir_model_part_t* part = at(source, i);
+        if (strncmp(part->device, device->name, sizeof part->device - 1) == 0 &&
+            has_node(part, node->core->source_index))
+            return i + 1;
     }
-    return false;
+    return 0;
 }
 
 int count_ir_model_parts(const struct graph* graph)

@@ -37,9 +37,6 @@ TENGINE_MUST_USE int add_ir_model_part(struct graph* graph, const ir_model_part_
 TENGINE_MUST_USE int set_ir_model_part_nodes(ir_model_part_t* part, const int32_t* nodes,
                                              int number);
 
-// Whether the device of this name has compiled a part of a source graph with the node.
-bool is_in_ir_model_part(const struct graph* graph, int32_t node, const char* device);
-
 // How many there are, without those that were replaced, and one of them. 0 for an execution graph.
 int count_ir_model_parts(const struct graph* graph);
 const ir_model_part_t* get_ir_model_part(const struct graph* graph, int index);

@@ -190,10 +190,11 @@ int unregister_device(struct device* device)
         return tengine_error_set(TENGINE_ENOENT, "device '%s' is not registered",
                                  device && device->name ? device->name : "");
     registered_device_t entry = *found;
+    int (*release)(struct device*) = device->interface->release_device;
     leave_device(device);
-    const int status = device->interface->release_device(device);
     give_back_tables(&entry);
-    if (status < 0)
+    // A device that succeeds may be gone by then.
+    if (release(device) < 0)
         return tengine_error_set(TENGINE_EDEVICE, "device '%s': release_device failed",
                                  device->name);
     return TENGINE_OK;

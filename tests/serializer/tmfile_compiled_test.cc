@@ -106,11 +106,27 @@ TEST_F(TmfileCompiledTest, TheLastOfAFingerprintCounts)
 TEST_F(TmfileCompiledTest, TheNodesOfPartsAreKnown)
 {
     const LoadedTmfile loaded(bytes_);
-    const int32_t b = loaded.node("b")->index, d = loaded.node("d")->index;
-    EXPECT_TRUE(is_in_ir_model_part(loaded.graph, b, "NPU"));
-    EXPECT_FALSE(is_in_ir_model_part(loaded.graph, d, "NPU"));
-    EXPECT_TRUE(is_in_ir_model_part(loaded.graph, d, "DSP"));
-    EXPECT_FALSE(is_in_ir_model_part(loaded.graph, d, "GPU"));
+    struct graph* execution = create_ir_graph(nullptr);
+    ASSERT_NE(execution, nullptr);
+    execution->core->source = loaded.graph;
+    struct node* node = create_ir_node(execution, "", get_op_type("", "Relu"), 0);
+    const auto find_part = [&](const char* name, const char* device_name) {
+        struct device device;
+        init_ir_device(&device, device_name);
+        node->core->source_index = loaded.node(name)->index;
+        return get_ir_node_compiled_part(node, &device);
+    };
+    EXPECT_NE(find_part("b", "NPU"), 0);
+    EXPECT_EQ(find_part("d", "NPU"), 0);
+    EXPECT_NE(find_part("d", "DSP"), 0);
+    EXPECT_NE(find_part("d", "DSP"), find_part("b", "NPU"));
+    EXPECT_EQ(find_part("d", "GPU"), 0);
+    node->core->source_index = -1;
+    struct device npu;
+    init_ir_device(&npu, "NPU");
+    EXPECT_EQ(get_ir_node_compiled_part(node, &npu), 0);
+    execution->core->source = nullptr;
+    destroy_ir_graph(execution);
 }
 
 // Wherever a byte of what tells of them is altered, one line says so, and there are none.

@@ -115,9 +115,7 @@ bool is_pinned(const node& node)
 
 bool is_compiled_ahead(const node& node)
 {
-    const graph* source = node.graph->core->source;
-    return source && node.core->source_index >= 0 &&
-           is_in_ir_model_part(source, node.core->source_index, node.device->name);
+    return get_ir_node_compiled_part(&node, node.device) != 0;
 }
 
 bool is_misplaced(const node& node)
