@@ -22,6 +22,7 @@ const std::vector<Room>& rooms()
         {"source/serializer/",
          {"serializer/serializer.h", "module/", "operator/", "graph/", "base/"}},
         {"source/device/", {"module/", "operator/", "graph/", "base/"}},
+        {"source/adapter/", {"base/"}},
         {"source/scheduler/", {"optimizer/", "module/", "operator/", "graph/", "base/"}},
         {"source/api/",
          {"serializer/serializer.h", "scheduler/", "optimizer/", "module/", "operator/", "graph/",

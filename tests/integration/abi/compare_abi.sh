@@ -16,12 +16,15 @@ here=$source/tests/integration/abi
 mkdir -p "$work"
 cd "$work"
 {
-    for header in c_api inspect quantize file memory plugin fixed_point custom_op; do
+    for header in c_api inspect quantize file memory plugin fixed_point custom_op \
+        compiler_plugin; do
         [ ! -e "$source/include/tengine/$header.h" ] || echo "#include \"tengine/$header.h\""
     done
     nm -D --defined-only "$library" | awk '$2 == "T" { print "__typeof__(" $3 ")* abi_of_" $3 ";" }'
     echo "struct device abi_device;"
     echo "tengine_plugin_t abi_plugin;"
+    echo "tengine_compiler_t abi_compiler;"
+    echo "tengine_dispatch_t abi_dispatch;"
     echo "enum tengine_error abi_error;"
     echo "enum ir_reason abi_reason;"
 } >probe.c

@@ -44,7 +44,8 @@ std::vector<std::string> find_upward_calls(const Rooms& rooms)
     for (const auto& [room, symbols] : rooms) {
         if (room == kRegistry) continue;
         for (const auto& [name, object] : symbols.needed) {
-            const bool is_contract = starts_with(room, "device/") && contract.count(name) != 0;
+            const bool is_device = starts_with(room, "device/") || room == "adapter";
+            const bool is_contract = is_device && contract.count(name) != 0;
             if (!is_contract && !is_allowed(rooms, room, name))
                 calls.push_back(object + " needs " + name);
         }

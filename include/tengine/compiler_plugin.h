@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compilers and drivers of a vendor's chip without the work of a device (device.h): a compiler says
+// which nodes it wants and turns parts of graphs into byte code; a dispatch loads byte code and
+// runs it. Both are tables of C functions that a plug-in (plugin.h) registers under one name, which
+// then is a device as any other: docs/compiler-plugins.md. They may be in two libraries: what has
+// been compiled ahead of time (tengine compile), or is in the cache folder, runs with the dispatch
+// alone.
+//
+// Graphs are read with the functions of ir.h, and never changed. Functions that return int give 0,
+// or a negative TENGINE_E... code after tengine_error_set(). Entries marked (optional) may be NULL.
+#pragma once
+
+#include "tengine/plugin.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- compiler ----
+
+#define TENGINE_HARDWARE_CPU 1u
+#define TENGINE_HARDWARE_GPU 2u
+#define TENGINE_HARDWARE_NPU 4u
+
+// An option of the user's for the device ("ACME.level" has the key "level").
+typedef struct tengine_vendor_option
+{
+    const char* key;
+    const char* value;
+} tengine_vendor_option_t;
+
+// What a compiler wants of a graph, under construction.
+typedef struct tengine_op_list tengine_op_list_t;
+
+// For tengine_compiler.partition: the node is to be compiled. Nodes of different indices, from 0
+// on, never share a part; those of one become as few parts as can be. TENGINE_EINVAL for a node
+// that the graph does not have, or an index below 0.
+TENGINE_API int tengine_op_list_push(tengine_op_list_t* list, const struct node* node, int index);
+// The node is left out for this reason, one sentence, which reports show. Nodes that are neither
+// pushed nor refused have "not selected". TENGINE_EINVAL as above.
+TENGINE_API int tengine_op_list_refuse(tengine_op_list_t* list, const struct node* node,
+                                       const char* format, ...) TENGINE_PRINTF(3, 4);
+
+// Thread rule: the functions that get a compiler or a result are called by one thread at a time for
+// each. All texts are constants.
+typedef struct tengine_compiler
+{
+    uint32_t size;             // of this structure; it grows at its end
+    uint32_t hardware;         // TENGINE_HARDWARE_*, for reports
+    const char* device;        // by which users name it: letters, digits, '_'
+    const char* manufacturer;  // for reports
+    const char* sdk_version;   // for reports
+    // Of the byte code; the dispatch has the same. What was kept of another is compiled again.
+    const char* byte_code_version;
+    // What it compiles for. One may be the value of the option "soc"; else `soc_model` is NULL
+    // below: the chip of this machine, or the default.
+    const char* const* soc_models;
+    int soc_model_number;
+    // Options that users may set, with keys other than "soc", which is that of the models.
+    const ir_device_option_t* options;
+    int option_number;
+    // (optional, both or none) Once for each preparation of a graph, with all options that the user
+    // has set, which live as long as the compiler.
+    int (*create)(const tengine_vendor_option_t options[], int option_number, void** out_compiler);
+    void (*destroy)(void* compiler);
+    // Chooses among the nodes of an execution graph, which are in an order in which they can be
+    // executed. Shapes and types are known as far as they do not depend on data. A failure leaves
+    // all nodes to other devices, and reports say why.
+    int (*partition)(void* compiler, const char* soc_model, const struct graph* graph,
+                     tengine_op_list_t* list);
+    // Compiles parts; each is one subgraph of a graph of its own. On a failure the parts go to
+    // other devices, smaller or whole, and reports say why.
+    int (*compile)(void* compiler, const char* soc_model, const struct subgraph* const parts[],
+                   int part_number, void** out_result);
+    // What compile has made: modules of byte code, and for each part the module and the entry point
+    // in it. Bytes and texts live until destroy_result.
+    int (*get_module_number)(void* result);
+    int (*get_module)(void* result, int index, const void** out_bytes, size_t* out_size);
+    int (*get_call)(void* result, int part, int* out_module, const char** out_entry_point);
+    void (*destroy_result)(void* result);
+} tengine_compiler_t;
+
+// ---- dispatch ----
+
+// What an invocation asks of a buffer.
+typedef struct tengine_buffer_requirement
+{
+    size_t alignment;  // of its address, a power of two; 0: any
+    int data_type;     // TENGINE_DT_* that the byte code was compiled for
+} tengine_buffer_requirement_t;
+
+// Thread rule: functions that get an invocation are called by one thread at a time for each, but
+// cancel; the others at any time by any thread.
+typedef struct tengine_dispatch
+{
+    uint32_t size;  // of this structure; it grows at its end
+    uint32_t reserved;
+    const char* device;   // as the compiler's
+    const char* version;  // of the driver, for reports
+    const char* byte_code_version;
+    // Takes up a module: bytes that get_module has given, now or in another process. They may have
+    // been made by anyone who can write to where they were kept. They are aligned to 4096, read
+    // only, in a mapped file or in memory, and live until unload. A failure is a compilation if
+    // there is a compiler.
+    int (*load)(const void* bytes, size_t size, void** out_module);
+    void (*unload)(void* module);
+    // A run of an entry point, with inputs and outputs in the order of the part's.
+    int (*create_invocation)(void* module, const char* entry_point, int input_number,
+                             int output_number, void** out_invocation);
+    void (*destroy_invocation)(void* invocation);
+    // (optional) What buffers must be; NULL: any address, and no check of types. A buffer that does
+    // not fit is copied in every run, which the counter "copies" counts.
+    int (*get_input_requirement)(void* invocation, int port, tengine_buffer_requirement_t* out);
+    int (*get_output_requirement)(void* invocation, int port, tengine_buffer_requirement_t* out);
+    // The buffer of a port from now on; it stays until another is attached or the invocation ends.
+    int (*attach_input)(void* invocation, int port, const void* data, size_t size);
+    int (*attach_output)(void* invocation, int port, void* data, size_t size);
+    int (*invoke)(void* invocation);
+    // (optional, both or none) Begins and returns; then wait: 1 finished, 0 not yet (try_wait
+    // only), negative failed. For the scheduler "pipeline".
+    int (*invoke_async)(void* invocation);
+    int (*wait)(void* invocation, int try_wait);
+    // (optional) The invoke that is under way was given up: it should return soon. From another
+    // thread.
+    void (*cancel)(void* invocation);
+    // (optional) What was counted in the last invoke: the metric at `index`, from 0 on. 0 behind
+    // the last, else 1.
+    int (*get_metric)(void* invocation, int index, ir_counter_t* out_metric);
+} tengine_dispatch_t;
+
+// ---- registration ----
+// As of devices: not while graphs run on other threads. The tables must live until they are
+// unregistered. The first of the two that is registered makes the device, and unregister_device, or
+// unloading the plug-in that registered it, unregisters both.
+// Fail with TENGINE_EINVAL (a text or an entry that is not optional is missing, or one of two),
+// TENGINE_EEXIST (the name is that of another device, or has a compiler or dispatch already),
+// TENGINE_EVERSION (the other has another byte code; a structure that is shorter than this one),
+// TENGINE_ENOMEM.
+TENGINE_API int tengine_register_compiler(const tengine_compiler_t* compiler);
+TENGINE_API int tengine_register_dispatch(const tengine_dispatch_t* dispatch);
+// Fail with TENGINE_ENOENT (not registered) and TENGINE_ESTATE (a prepared graph has a part of the
+// device).
+TENGINE_API int tengine_unregister_compiler(const tengine_compiler_t* compiler);
+TENGINE_API int tengine_unregister_dispatch(const tengine_dispatch_t* dispatch);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registration of compilers and dispatches, and the device they make.
+#include "adapter/vendor_device.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include "base/guard.hpp"
+#include "tengine/inspect.h"
+
+namespace tengine::adapter {
+namespace {
+
+VendorDevice* vendors;  // all, in a chain
+
+VendorDevice* find_vendor(const char* name)
+{
+    VendorDevice* vendor = vendors;
+    while (vendor && vendor->name != name)
+        vendor = vendor->next;
+    return vendor;
+}
+
+// Also when the plug-in that registered it is unloaded.
+int forget(struct device* device)
+{
+    VendorDevice** link = &vendors;
+    while (*link && &(*link)->device != device)
+        link = &(*link)->next;
+    VendorDevice* vendor = *link;
+    if (!vendor) return 0;
+    *link = vendor->next;
+    delete vendor;
+    return 0;
+}
+
+int describe(struct device*, struct vector* allowed, struct vector*, struct vector* types)
+{
+    for (int i = 0; i < tengine_operator_get_number(); ++i) {
+        const int type = get_op_type(tengine_operator_get_domain(i), tengine_operator_get_name(i));
+        if (push_vector_data(allowed, &type) < 0) return TENGINE_ENOMEM;
+    }
+    for (int type = TENGINE_DT_FP32; type <= TENGINE_DT_UINT64; ++type)
+        if (push_vector_data(types, &type) < 0) return TENGINE_ENOMEM;
+    return 0;
+}
+
+String name_hardware(uint32_t hardware)
+{
+    String names;
+    if (hardware & TENGINE_HARDWARE_CPU) names += " CPU";
+    if (hardware & TENGINE_HARDWARE_GPU) names += " GPU";
+    if (hardware & TENGINE_HARDWARE_NPU) names += " NPU";
+    return names;
+}
+
+const char* features(struct device* device)
+{
+    VendorDevice& vendor = vendor_device(device);
+    const int status = guarded(
+        [&] {
+            vendor.features.clear();
+            if (vendor.compiler)
+                vendor.features = String(vendor.compiler->manufacturer) +
+                                  name_hardware(vendor.compiler->hardware) + ", compiler " +
+                                  vendor.compiler->sdk_version;
+            if (vendor.dispatch)
+                vendor.features += String(vendor.compiler ? "; dispatch " : "dispatch ") +
+                                   vendor.dispatch->version;
+            return 0;
+        },
+        "no memory for a text");
+    return status == 0 ? vendor.features.c_str() : "";
+}
+
+// ---- options ----
+
+const ir_device_option_t kSoc = {"soc", "", "the model of the chip to compile for"};
+
+const ir_device_option_t* get_option(struct device* device, int index)
+{
+    const tengine_compiler_t* compiler = vendor_device(device).compiler;
+    if (!compiler) return nullptr;
+    if (index == 0) return &kSoc;
+    return index <= compiler->option_number ? &compiler->options[index - 1] : nullptr;
+}
+
+int check_soc(const tengine_compiler_t& compiler, const char* value)
+{
+    String models;
+    for (int i = 0; i < compiler.soc_model_number; ++i) {
+        if (std::strcmp(compiler.soc_models[i], value) == 0) return 0;
+        models += String(i == 0 ? "" : ", ") + compiler.soc_models[i];
+    }
+    return tengine_error_set(TENGINE_EINVAL, "%s compiles for no model '%s'; it knows %s",
+                             compiler.device, value, models.c_str());
+}
+
+// Without a compiler options only tell parts apart that were compiled with them.
+int check_option(struct device* device, const char* key, const char* value)
+{
+    const tengine_compiler_t* compiler = vendor_device(device).compiler;
+    if (!compiler) return 0;
+    return guarded(
+        [&] {
+            if (std::strcmp(key, kSoc.key) == 0) return check_soc(*compiler, value);
+            String keys = kSoc.key;
+            for (int i = 0; i < compiler->option_number; ++i) {
+                if (std::strcmp(key, compiler->options[i].key) == 0) return 0;
+                keys += String(", ") + compiler->options[i].key;
+            }
+            return tengine_error_set(TENGINE_ENOENT, "%s has no option '%s'; it has %s",
+                                     compiler->device, key, keys.c_str());
+        },
+        "no memory for a text");
+}
+
+int tell_compatibility(struct device* device, const struct subgraph*, char* text)
+{
+    const VendorDevice& vendor = vendor_device(device);
+    std::snprintf(
+        text, IR_COMPATIBILITY_SIZE, "byte code %s",
+        vendor.compiler ? vendor.compiler->byte_code_version : vendor.dispatch->byte_code_version);
+    return 0;
+}
+
+// ---- registration ----
+
+void fill_tables(VendorDevice& vendor)
+{
+    init_ir_device(&vendor.device, vendor.name.c_str());
+    vendor.device.interface = &vendor.interface;
+    vendor.device.allocator = &vendor.allocator;
+    vendor.device.optimizer = &vendor.optimizer;
+    vendor.device.privacy = &vendor;
+    fill_part_entries(vendor.interface);
+    vendor.interface.init = [](struct device*) { return 0; };
+    vendor.interface.release_device = forget;
+    vendor.interface.features = features;
+    vendor.interface.check_option = check_option;
+    vendor.interface.option = get_option;
+    vendor.interface.compatibility = tell_compatibility;
+    vendor.allocator.describe = describe;
+    vendor.allocator.survey = survey_graph;
+    vendor.allocator.inspect = inspect_node;
+    // Nodes stay as the compiler saw them.
+    vendor.optimizer.optimize_graph = [](struct graph*, int) { return 0; };
+}
+
+int find_or_make(const char* name, VendorDevice** out_vendor)
+{
+    *out_vendor = find_vendor(name);
+    if (*out_vendor) return 0;
+    return guarded(
+        [&] {
+            std::unique_ptr<VendorDevice> vendor(new VendorDevice);
+            vendor->name = name;
+            fill_tables(*vendor);
+            TENGINE_RETURN_IF_ERROR(register_device(&vendor->device));
+            vendor->next = vendors;
+            *out_vendor = vendors = vendor.release();
+            return 0;
+        },
+        "no memory for device '%s'", name);
+}
+
+int check_size(const char* kind, uint32_t size, size_t wanted)
+{
+    if (size >= wanted) return 0;
+    return tengine_error_set(TENGINE_EVERSION, "the table of a %s has %u bytes, expected %zu", kind,
+                             size, wanted);
+}
+
+int check_byte_code(const VendorDevice& vendor, const char* version)
+{
+    const char* other = vendor.compiler   ? vendor.compiler->byte_code_version
+                        : vendor.dispatch ? vendor.dispatch->byte_code_version
+                                          : version;
+    if (std::strcmp(version, other) == 0) return 0;
+    return tengine_error_set(TENGINE_EVERSION,
+                             "byte code of version '%s' for device '%s', which has '%s'", version,
+                             vendor.name.c_str(), other);
+}
+
+int check_compiler(const tengine_compiler_t* compiler)
+{
+    if (!compiler) return tengine_error_set(TENGINE_EINVAL, "the compiler is NULL");
+    TENGINE_RETURN_IF_ERROR(check_size("compiler", compiler->size, sizeof *compiler));
+    const bool complete = compiler->device && *compiler->device && compiler->manufacturer &&
+                          compiler->sdk_version && compiler->byte_code_version &&
+                          compiler->partition && compiler->compile && compiler->get_module_number &&
+                          compiler->get_module && compiler->get_call && compiler->destroy_result;
+    if (!complete || !compiler->create != !compiler->destroy)
+        return tengine_error_set(TENGINE_EINVAL, "the compiler of '%s' lacks a text or an entry",
+                                 compiler->device ? compiler->device : "");
+    return 0;
+}
+
+int check_dispatch(const tengine_dispatch_t* dispatch)
+{
+    if (!dispatch) return tengine_error_set(TENGINE_EINVAL, "the dispatch is NULL");
+    TENGINE_RETURN_IF_ERROR(check_size("dispatch", dispatch->size, sizeof *dispatch));
+    const bool complete = dispatch->device && *dispatch->device && dispatch->version &&
+                          dispatch->byte_code_version && dispatch->load && dispatch->unload &&
+                          dispatch->create_invocation && dispatch->destroy_invocation &&
+                          dispatch->attach_input && dispatch->attach_output && dispatch->invoke;
+    if (!complete || !dispatch->invoke_async != !dispatch->wait)
+        return tengine_error_set(TENGINE_EINVAL, "the dispatch of '%s' lacks a text or an entry",
+                                 dispatch->device ? dispatch->device : "");
+    return 0;
+}
+
+// Puts a table into its place in the device of its name.
+template <class Table>
+int enter(const Table* table, const Table* VendorDevice::*place, const char* kind)
+{
+    VendorDevice* vendor = nullptr;
+    TENGINE_RETURN_IF_ERROR(find_or_make(table->device, &vendor));
+    if (vendor->*place)
+        return tengine_error_set(TENGINE_EEXIST, "device '%s' has a %s already", table->device,
+                                 kind);
+    TENGINE_RETURN_IF_ERROR(check_byte_code(*vendor, table->byte_code_version));
+    vendor->*place = table;
+    return 0;
+}
+
+// The device goes with the second of its tables.
+template <class Table>
+int leave(const Table* table, const Table* VendorDevice::*place, const char* kind)
+{
+    VendorDevice* vendor = vendors;
+    while (vendor && vendor->*place != table)
+        vendor = vendor->next;
+    if (!vendor || !table)
+        return tengine_error_set(TENGINE_ENOENT, "the %s is not registered", kind);
+    if (vendor->use_number > 0)
+        return tengine_error_set(TENGINE_ESTATE, "device '%s' is in use by a prepared graph",
+                                 vendor->name.c_str());
+    if (!vendor->compiler != !vendor->dispatch) return unregister_device(&vendor->device);
+    vendor->*place = nullptr;
+    return 0;
+}
+
+}  // namespace
+}  // namespace tengine::adapter
+
+using tengine::adapter::VendorDevice;
+
+int tengine_register_compiler(const tengine_compiler_t* compiler)
+{
+    TENGINE_RETURN_IF_ERROR(tengine::adapter::check_compiler(compiler));
+    return tengine::adapter::enter(compiler, &VendorDevice::compiler, "compiler");
+}
+
+int tengine_register_dispatch(const tengine_dispatch_t* dispatch)
+{
+    TENGINE_RETURN_IF_ERROR(tengine::adapter::check_dispatch(dispatch));
+    return tengine::adapter::enter(dispatch, &VendorDevice::dispatch, "dispatch");
+}
+
+int tengine_unregister_compiler(const tengine_compiler_t* compiler)
+{
+    return tengine::adapter::leave(compiler, &VendorDevice::compiler, "compiler");
+}
+
+int tengine_unregister_dispatch(const tengine_dispatch_t* dispatch)
+{
+    return tengine::adapter::leave(dispatch, &VendorDevice::dispatch, "dispatch");
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a vendor's compiler chooses of a graph, once for each preparation.
+#include <cstdarg>
+#include <cstdio>
+
+#include "adapter/vendor_device.h"
+#include "base/guard.hpp"
+
+namespace tengine::adapter {
+namespace {
+
+// By which a node is known once passes have changed indices: a node that has become another
+// operator is another node.
+String identify(const struct node& node)
+{
+    String key = node.name;
+    key.append(1, '\0').append(get_ir_node_domain(&node)).append(1, '\0');
+    return key.append(get_ir_node_op(&node));
+}
+
+struct Choice
+{
+    int group = 0;  // 0: refused
+    String reason;
+};
+
+}  // namespace
+
+class Survey : public Allocated
+{
+  public:
+    explicit Survey(VendorDevice& vendor) : vendor_(vendor) { ++vendor_.use_number; }
+    Survey(const Survey&) = delete;
+    Survey& operator=(const Survey&) = delete;
+    ~Survey()
+    {
+        if (created_ && vendor_.compiler->destroy) vendor_.compiler->destroy(instance_);
+        --vendor_.use_number;
+    }
+
+    int create(const struct graph& graph)
+    {
+        const tengine_compiler_t& compiler = *vendor_.compiler;
+        for (int i = 0; i < compiler.option_number; ++i)
+            add_option(graph, compiler.options[i].key);
+        soc_ = get_ir_device_option(&graph, &vendor_.device, "soc");
+        created_ = true;
+        if (!compiler.create) return 0;
+        const int status =
+            compiler.create(options_.data(), static_cast<int>(options_.size()), &instance_);
+        created_ = status == 0;
+        return status;
+    }
+
+    // A failure is kept as the reason for all nodes.
+    void partition(const struct graph& graph, tengine_op_list_t& list)
+    {
+        tengine_error_clear();
+        int status = create(graph);
+        const char* step = "create";
+        if (status == 0) {
+            step = "partition";
+            status = vendor_.compiler->partition(instance_, soc_, &graph, &list);
+        }
+        if (status == 0) return;
+        const char* sentence =
+            tengine_error_code() != 0 ? tengine_error_message() : "no reason given";
+        failure_ = String(step) + " failed: " + sentence;
+        tengine_log(TENGINE_LOG_WARNING, "%s: %s", vendor_.name.c_str(), failure_.c_str());
+    }
+
+    int choose(const struct graph& graph, const struct node* node, Choice choice)
+    {
+        if (!node || get_ir_graph_node(&graph, node->index) != node)
+            return tengine_error_set(TENGINE_EINVAL, "the node is not one of the graph's");
+        choices_[identify(*node)] = std::move(choice);
+        return 0;
+    }
+
+    void judge(const struct node& node, ir_verdict_t* out_verdict) const
+    {
+        const auto found = choices_.find(identify(node));
+        if (!failure_.empty())
+            refuse_ir_node(out_verdict, IR_REASON_DEVICE, "", "", "%s", failure_.c_str());
+        else if (found == choices_.end())
+            refuse_ir_node(out_verdict, IR_REASON_OPERATOR, "", get_ir_node_op(&node),
+                           "not selected by the compiler");
+        else if (found->second.group == 0)
+            refuse_ir_node(out_verdict, IR_REASON_OPERATOR, "", get_ir_node_op(&node), "%s",
+                           found->second.reason.c_str());
+        else
+            out_verdict->group = found->second.group;
+    }
+
+    int compile(const struct subgraph& subgraph, void** out_result) const
+    {
+        const struct subgraph* parts[] = {&subgraph};
+        return vendor_.compiler->compile(instance_, soc_, parts, 1, out_result);
+    }
+
+  private:
+    void add_option(const struct graph& graph, const char* key)
+    {
+        const char* value = get_ir_device_option(&graph, &vendor_.device, key);
+        if (value) options_.push_back({key, value});
+    }
+
+    VendorDevice& vendor_;
+    Vector<tengine_vendor_option_t> options_;
+    const char* soc_ = nullptr;
+    void* instance_ = nullptr;
+    bool created_ = false;
+    String failure_;
+    UnorderedMap<String, Choice> choices_;
+};
+
+}  // namespace tengine::adapter
+
+struct tengine_op_list
+{
+    const struct graph& graph;
+    tengine::adapter::Survey& survey;
+};
+
+namespace tengine::adapter {
+
+int survey_graph(struct device* device, const struct graph* graph)
+{
+    VendorDevice& vendor = vendor_device(device);
+    if (!vendor.compiler) return 0;
+    return guarded(
+        [&] {
+            std::unique_ptr<Survey> survey(new Survey(vendor));
+            tengine_op_list list{*graph, *survey};
+            survey->partition(*graph, list);
+            const int status = set_ir_device_survey(graph, device, survey.get(), [](void* found) {
+                delete static_cast<Survey*>(found);
+            });
+            if (status == 0) static_cast<void>(survey.release());
+            return status;
+        },
+        "no memory for what %s wants of a graph", vendor.name.c_str());
+}
+
+int inspect_node(struct device* device, const struct node* node, ir_verdict_t* out_verdict)
+{
+    VendorDevice& vendor = vendor_device(device);
+    return guarded(
+        [&] {
+            const auto* survey = static_cast<Survey*>(get_ir_device_survey(node->graph, device));
+            const int compiled = get_ir_node_compiled_part(node, device);
+            if (survey)
+                survey->judge(*node, out_verdict);
+            else if (compiled != 0)
+                out_verdict->group = compiled;
+            else
+                refuse_ir_node(out_verdict, IR_REASON_DEVICE, "", "",
+                               "no compiler: %s runs what was compiled ahead", device->name);
+            return 0;
+        },
+        "no memory for a look at a node by %s", vendor.name.c_str());
+}
+
+int compile_part(VendorDevice& vendor, const struct subgraph& subgraph, void** out_result)
+{
+    const auto* survey = static_cast<Survey*>(get_ir_device_survey(subgraph.graph, &vendor.device));
+    if (!survey)
+        return tengine_error_set(TENGINE_ENOTSUP, "%s has no compiler here", vendor.name.c_str());
+    return survey->compile(subgraph, out_result);
+}
+
+}  // namespace tengine::adapter
+
+int tengine_op_list_push(tengine_op_list_t* list, const struct node* node, int index)
+{
+    if (index < 0) return tengine_error_set(TENGINE_EINVAL, "index %d of a node is below 0", index);
+    return tengine::guarded(
+        [&] {
+            return list->survey.choose(list->graph, node, {index + 1, {}});
+        },
+        "no memory for a list of nodes");
+}
+
+int tengine_op_list_refuse(tengine_op_list_t* list, const struct node* node, const char* format,
+                           ...)
+{
+    va_list values;
+    va_start(values, format);
+    const tengine::Sentence sentence = tengine::print_sentence(format, values);
+    va_end(values);
+    return tengine::guarded(
+        [&] {
+            return list->survey.choose(list->graph, node, {0, sentence.data()});
+        },
+        "no memory for a list of nodes");
+}
