@@ -68,8 +68,9 @@ typedef struct tengine_compiler
     // all nodes to other devices, and reports say why.
     int (*partition)(void* compiler, const char* soc_model, const struct graph* graph,
                      tengine_op_list_t* list);
-    // Compiles parts; each is one subgraph of a graph of its own. On a failure the parts go to
-    // other devices, smaller or whole, and reports say why.
+    // Compiles parts: all of the device's in a preparation, of one graph, or a part that is the
+    // only one of a graph of its own, when that failed or something is to be compiled again. On a
+    // failure the parts go to other devices, smaller or whole, and reports say why.
     int (*compile)(void* compiler, const char* soc_model, const struct subgraph* const parts[],
                    int part_number, void** out_result);
     // What compile has made: modules of byte code, and for each part the module and the entry point

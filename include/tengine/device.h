@@ -223,6 +223,13 @@ typedef struct interface
     // `part` is one of the execution graph; `text`, "" before, has IR_COMPATIBILITY_SIZE bytes.
     // NULL: on nothing. A failure is logged, and the part is neither loaded nor saved.
     int (*compatibility)(struct device* device, const struct subgraph* part, char* text);
+    // (optional, ABI 1.1) Before the first pre_run of a preparation, for a compiler that wants to
+    // see all parts at once: that part and those of the device that come after it, as parts of the
+    // execution graph. Some of them may then be loaded, or halved after a failure, and pre_run gets
+    // each as the part of a graph of its own: same nodes, same names. Nothing of `parts` may be
+    // kept. Not called where a compiler may be given up (option prerun.watchdog_ms). A failure is
+    // logged.
+    int (*pre_run_parts)(struct device* device, const struct subgraph* const parts[], int number);
 } ir_interface_t;
 
 typedef struct allocator

@@ -36,6 +36,25 @@ void* align(Vector<uint8_t>& bytes, size_t size, size_t alignment)
     return bytes.data() + (alignment - address % alignment) % alignment;
 }
 
+}  // namespace
+
+void Module::copy(const void* from, size_t number)
+{
+    void* aligned = align(memory, number, kModuleOffset);
+    if (number > 0) std::memcpy(aligned, from, number);
+    bytes = aligned;
+    size = number;
+}
+
+int as_failure(const char* entry, int status)
+{
+    if (status == 0) return 0;
+    if (status < 0 && tengine_error_code() != 0) return status;
+    return tengine_error_set(TENGINE_EDEVICE, "%s returned %d", entry, status);
+}
+
+namespace {
+
 class Part : public Allocated
 {
   public:
@@ -44,54 +63,31 @@ class Part : public Allocated
     Part& operator=(const Part&) = delete;
     ~Part()
     {
-        const tengine_dispatch_t* dispatch = vendor_.dispatch;
-        if (invocation_) dispatch->destroy_invocation(invocation_);
-        if (module_) dispatch->unload(module_);
-        if (result_) vendor_.compiler->destroy_result(result_);
+        if (invocation_) vendor_.dispatch->destroy_invocation(invocation_);
+        call_ = Call();
         --vendor_.use_number;
     }
 
     int compile(const struct subgraph& subgraph)
     {
-        TENGINE_RETURN_IF_ERROR(as_error("compile", compile_part(vendor_, subgraph, &result_)));
-        const tengine_compiler_t& compiler = *vendor_.compiler;
-        int module = -1;
-        const char* entry = nullptr;
-        TENGINE_RETURN_IF_ERROR(
-            as_error("get_call", compiler.get_call(result_, 0, &module, &entry)));
-        const int number = compiler.get_module_number(result_);
-        if (module < 0 || module >= number || !entry)
-            return tengine_error_set(TENGINE_EDEVICE, "get_call named module %d of %d", module,
-                                     number);
-        entry_ = entry;
-        TENGINE_RETURN_IF_ERROR(
-            as_error("get_module", compiler.get_module(result_, module, &bytes_, &size_)));
-        if (size_ > 0 && !bytes_)
-            return tengine_error_set(TENGINE_EDEVICE, "get_module gave no address");
-        // The bytes are aligned as those of a file, and outlive the result.
-        void* aligned = align(copy_, size_, kModuleOffset);
-        if (size_ > 0) std::memcpy(aligned, bytes_, size_);
-        bytes_ = aligned;
-        compiler.destroy_result(result_);
-        result_ = nullptr;
-        if (!vendor_.dispatch) return 0;
-        return open(subgraph);
+        TENGINE_RETURN_IF_ERROR(find_call(vendor_, subgraph, &call_));
+        return vendor_.dispatch ? open(subgraph) : 0;
     }
 
     int save(struct ir_sink* sink) const
     {
         SavedHead head{};
         std::memcpy(head.magic, kMagic, sizeof kMagic);
-        head.entry_size = entry_.size();
-        head.module_size = size_;
-        if (entry_.size() > kMaxEntry)
+        head.entry_size = call_.entry_point.size();
+        head.module_size = call_.module->size;
+        if (call_.entry_point.size() > kMaxEntry)
             return tengine_error_set(TENGINE_ELIMIT, "an entry point's name has %zu bytes",
-                                     entry_.size());
+                                     call_.entry_point.size());
         Vector<uint8_t> front(kModuleOffset);
         std::memcpy(front.data(), &head, sizeof head);
-        std::memcpy(front.data() + sizeof head, entry_.data(), entry_.size());
+        std::memcpy(front.data() + sizeof head, call_.entry_point.data(), call_.entry_point.size());
         TENGINE_RETURN_IF_ERROR(write_ir_sink(sink, front.data(), front.size()));
-        return write_ir_sink(sink, bytes_, size_);
+        return write_ir_sink(sink, call_.module->bytes, call_.module->size);
     }
 
     int load(const struct subgraph& subgraph, const void* data, size_t size)
@@ -109,9 +105,10 @@ class Part : public Allocated
                                      "a saved part says %" PRIu64 " and %" PRIu64 " bytes of %zu",
                                      head.entry_size, head.module_size, size);
         const char* bytes = static_cast<const char*>(data);
-        entry_.assign(bytes + sizeof head, static_cast<size_t>(head.entry_size));
-        bytes_ = bytes + kModuleOffset;
-        size_ = static_cast<size_t>(head.module_size);
+        call_.entry_point.assign(bytes + sizeof head, static_cast<size_t>(head.entry_size));
+        call_.module = ModulePointer(new Module(vendor_));
+        call_.module->bytes = bytes + kModuleOffset;
+        call_.module->size = static_cast<size_t>(head.module_size);
         return open(subgraph);
     }
 
@@ -129,7 +126,7 @@ class Part : public Allocated
                             get_ir_tensor_bytes(inputs_[i].tensor));
             if (inputs_[i].attached == buffer) continue;
             const int port = static_cast<int>(i);
-            TENGINE_RETURN_IF_ERROR(as_error(
+            TENGINE_RETURN_IF_ERROR(as_failure(
                 "attach_input", dispatch.attach_input(invocation_, port, buffer,
                                                       get_ir_tensor_bytes(inputs_[i].tensor))));
             inputs_[i].attached = buffer;
@@ -138,7 +135,7 @@ class Part : public Allocated
             void* buffer = buffer_of(outputs_[i]);
             if (outputs_[i].attached == buffer) continue;
             const int port = static_cast<int>(i);
-            TENGINE_RETURN_IF_ERROR(as_error(
+            TENGINE_RETURN_IF_ERROR(as_failure(
                 "attach_output", dispatch.attach_output(invocation_, port, buffer,
                                                         get_ir_tensor_bytes(outputs_[i].tensor))));
             outputs_[i].attached = buffer;
@@ -158,7 +155,7 @@ class Part : public Allocated
     int run()
     {
         TENGINE_RETURN_IF_ERROR(start());
-        TENGINE_RETURN_IF_ERROR(as_error("invoke", vendor_.dispatch->invoke(invocation_)));
+        TENGINE_RETURN_IF_ERROR(as_failure("invoke", vendor_.dispatch->invoke(invocation_)));
         return finish();
     }
 
@@ -166,14 +163,14 @@ class Part : public Allocated
     {
         if (!vendor_.dispatch || !vendor_.dispatch->invoke_async) return run();
         TENGINE_RETURN_IF_ERROR(start());
-        return as_error("invoke_async", vendor_.dispatch->invoke_async(invocation_));
+        return as_failure("invoke_async", vendor_.dispatch->invoke_async(invocation_));
     }
 
     int wait(int try_wait)
     {
         if (!vendor_.dispatch->invoke_async) return 1;
         const int status = vendor_.dispatch->wait(invocation_, try_wait);
-        if (status < 0) return as_error("wait", status);
+        if (status < 0) return as_failure("wait", status);
         return status == 1 ? (finish(), 1) : status;
     }
 
@@ -197,7 +194,7 @@ class Part : public Allocated
         return 0;
     }
 
-    int64_t bytes() const { return static_cast<int64_t>(size_); }
+    int64_t bytes() const { return static_cast<int64_t>(call_.module->size); }
 
     // Tensors of the graph that ended are not touched again.
     void leave()
@@ -207,22 +204,17 @@ class Part : public Allocated
     }
 
   private:
-    // A failure without a sentence gets one.
-    static int as_error(const char* entry, int status)
-    {
-        if (status == 0) return 0;
-        if (status < 0 && tengine_error_code() != 0) return status;
-        return tengine_error_set(TENGINE_EDEVICE, "%s returned %d", entry, status);
-    }
-
     int open(const struct subgraph& subgraph)
     {
         const tengine_dispatch_t& dispatch = *vendor_.dispatch;
-        TENGINE_RETURN_IF_ERROR(as_error("load", dispatch.load(bytes_, size_, &module_)));
-        TENGINE_RETURN_IF_ERROR(
-            as_error("create_invocation",
-                     dispatch.create_invocation(module_, entry_.c_str(), subgraph.input_num,
-                                                subgraph.output_num, &invocation_)));
+        Module& module = *call_.module;
+        if (!module.handle)
+            TENGINE_RETURN_IF_ERROR(
+                as_failure("load", dispatch.load(module.bytes, module.size, &module.handle)));
+        TENGINE_RETURN_IF_ERROR(as_failure(
+            "create_invocation",
+            dispatch.create_invocation(module.handle, call_.entry_point.c_str(), subgraph.input_num,
+                                       subgraph.output_num, &invocation_)));
         TENGINE_RETURN_IF_ERROR(list_ports(subgraph.graph, subgraph.input_tensor_list,
                                            subgraph.input_num, dispatch.get_input_requirement,
                                            inputs_));
@@ -239,7 +231,7 @@ class Part : public Allocated
             tengine_buffer_requirement_t wanted = {0, tensor->data_type};
             if (get_requirement)
                 TENGINE_RETURN_IF_ERROR(
-                    as_error("get_requirement", get_requirement(invocation_, i, &wanted)));
+                    as_failure("get_requirement", get_requirement(invocation_, i, &wanted)));
             if (wanted.data_type != tensor->data_type)
                 return tengine_error_set(TENGINE_EDTYPE, "'%s' is %s, the byte code wants %s",
                                          tensor->name, get_data_type_name(tensor->data_type),
@@ -264,13 +256,8 @@ class Part : public Allocated
     }
 
     VendorDevice& vendor_;
-    void* result_ = nullptr;
-    void* module_ = nullptr;
     void* invocation_ = nullptr;
-    String entry_;
-    const void* bytes_ = nullptr;
-    size_t size_ = 0;
-    Vector<uint8_t> copy_;
+    Call call_;
     Vector<Port> inputs_;
     Vector<Port> outputs_;
     int copies_ = 0;

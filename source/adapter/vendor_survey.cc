@@ -18,6 +18,15 @@ String identify(const struct node& node)
     return key.append(get_ir_node_op(&node));
 }
 
+// By which a part is known: its nodes.
+String identify(const struct subgraph& part)
+{
+    String key;
+    for (int i = 0; i < part.node_num; ++i)
+        key.append(identify(*part.graph->node_list[part.node_list[i]])).append(1, '\0');
+    return key;
+}
+
 struct Choice
 {
     int group = 0;  // 0: refused
@@ -92,10 +101,27 @@ class Survey : public Allocated
             out_verdict->group = found->second.group;
     }
 
-    int compile(const struct subgraph& subgraph, void** out_result) const
+    int compile(const struct subgraph* const parts[], int number)
     {
-        const struct subgraph* parts[] = {&subgraph};
-        return vendor_.compiler->compile(instance_, soc_, parts, 1, out_result);
+        const tengine_compiler_t& compiler = *vendor_.compiler;
+        void* result = nullptr;
+        TENGINE_RETURN_IF_ERROR(
+            as_failure("compile", compiler.compile(instance_, soc_, parts, number, &result)));
+        const auto destroy = [&](void* made) { compiler.destroy_result(made); };
+        const std::unique_ptr<void, decltype(destroy)> owned(result, destroy);
+        Vector<ModulePointer> modules(
+            static_cast<size_t>(std::max(compiler.get_module_number(result), 0)));
+        for (int i = 0; i < number; ++i)
+            TENGINE_RETURN_IF_ERROR(keep_call(result, i, *parts[i], modules));
+        return 0;
+    }
+
+    int find(const struct subgraph& subgraph, Call* out_call)
+    {
+        const struct subgraph* part = &subgraph;
+        if (calls_.count(identify(subgraph)) == 0) TENGINE_RETURN_IF_ERROR(compile(&part, 1));
+        *out_call = calls_[identify(subgraph)];
+        return 0;
     }
 
   private:
@@ -105,6 +131,36 @@ class Survey : public Allocated
         if (value) options_.push_back({key, value});
     }
 
+    int keep_call(void* result, int index, const struct subgraph& part,
+                  Vector<ModulePointer>& modules)
+    {
+        const tengine_compiler_t& compiler = *vendor_.compiler;
+        int module = -1;
+        const char* entry = nullptr;
+        TENGINE_RETURN_IF_ERROR(
+            as_failure("get_call", compiler.get_call(result, index, &module, &entry)));
+        if (module < 0 || static_cast<size_t>(module) >= modules.size() || !entry)
+            return tengine_error_set(TENGINE_EDEVICE, "get_call named module %d of %zu", module,
+                                     modules.size());
+        ModulePointer& place = modules[static_cast<size_t>(module)];
+        if (!place) TENGINE_RETURN_IF_ERROR(copy_module(result, module, place));
+        calls_[identify(part)] = {place, entry};
+        return 0;
+    }
+
+    int copy_module(void* result, int index, ModulePointer& out_module)
+    {
+        const void* bytes = nullptr;
+        size_t size = 0;
+        TENGINE_RETURN_IF_ERROR(
+            as_failure("get_module", vendor_.compiler->get_module(result, index, &bytes, &size)));
+        if (size > 0 && !bytes)
+            return tengine_error_set(TENGINE_EDEVICE, "get_module gave no address");
+        out_module = ModulePointer(new Module(vendor_));
+        out_module->copy(bytes, size);
+        return 0;
+    }
+
     VendorDevice& vendor_;
     Vector<tengine_vendor_option_t> options_;
     const char* soc_ = nullptr;
@@ -112,6 +168,7 @@ class Survey : public Allocated
     bool created_ = false;
     String failure_;
     UnorderedMap<String, Choice> choices_;
+    UnorderedMap<String, Call> calls_;  // of what has been compiled
 };
 
 }  // namespace tengine::adapter
@@ -161,12 +218,22 @@ int inspect_node(struct device* device, const struct node* node, ir_verdict_t* o
         "no memory for a look at a node by %s", vendor.name.c_str());
 }
 
-int compile_part(VendorDevice& vendor, const struct subgraph& subgraph, void** out_result)
+int compile_parts(struct device* device, const struct subgraph* const parts[], int number)
 {
-    const auto* survey = static_cast<Survey*>(get_ir_device_survey(subgraph.graph, &vendor.device));
+    return guarded(
+        [&] {
+            auto* survey = static_cast<Survey*>(get_ir_device_survey(parts[0]->graph, device));
+            return survey ? survey->compile(parts, number) : 0;
+        },
+        "no memory for parts of %s", device->name);
+}
+
+int find_call(VendorDevice& vendor, const struct subgraph& subgraph, Call* out_call)
+{
+    auto* survey = static_cast<Survey*>(get_ir_device_survey(subgraph.graph, &vendor.device));
     if (!survey)
         return tengine_error_set(TENGINE_ENOTSUP, "%s has no compiler here", vendor.name.c_str());
-    return survey->compile(subgraph, out_result);
+    return survey->find(subgraph, out_call);
 }
 
 }  // namespace tengine::adapter

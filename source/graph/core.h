@@ -81,6 +81,7 @@ typedef struct ir_graph_core
     void (*release_candidates)(void* candidates);
     struct vector* surveys;     // execution graph: what devices found in it, see survey.c; or NULL
     const struct graph* whole;  // a part's graph: the execution graph, while the part is prepared
+    struct vector* announced;   // execution graph: devices whose pre_run_parts was called; or NULL
     // Execution graph: of ir_settled_shape_t (graph/graph.h), or NULL.
     struct vector* settled_shapes;
     int preparation;    // source graph: see graph/preparation.h

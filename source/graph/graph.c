@@ -81,6 +81,7 @@ void destroy_ir_graph(struct graph* graph)
     free_memory(graph->output_tensors);
     if (graph->core->candidates) graph->core->release_candidates(graph->core->candidates);
     release_vector(graph->core->surveys);
+    release_vector(graph->core->announced);
     release_vector(graph->core->model_parts);
     free_memory(graph->core->plan);
     release_vector(graph->core->settled_shapes);

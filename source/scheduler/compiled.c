@@ -27,8 +27,60 @@ static void* find_options(const struct graph* graph, const struct device* device
     return entry ? entry->options : NULL;
 }
 
+static int list_parts_from(const struct graph* execution, const ir_compiled_t* first,
+                           struct vector* out_parts)
+{
+    for (int i = first->part_index; i < get_vector_num(execution->subgraph_list); ++i) {
+        const struct subgraph* part = get_ir_graph_subgraph(execution, i);
+        if (part->device == first->subgraph->device && push_vector_data(out_parts, &part) < 0)
+            return TENGINE_ENOMEM;
+    }
+    return TENGINE_OK;
+}
+
+static bool is_announced(const struct vector* devices, const struct device* device)
+{
+    for (int i = 0; i < get_vector_num(devices); ++i)
+        if (*(struct device**)get_vector_data(devices, i) == device) return true;
+    return false;
+}
+
+static int announce(ir_compiled_t* compiled, struct vector* parts)
+{
+    struct device* device = compiled->subgraph->device;
+    const struct graph* execution = compiled->subgraph->graph->core->whole;
+    if (list_parts_from(execution, compiled, parts) < 0 ||
+        push_vector_data(execution->core->announced, &device) < 0)
+        return tengine_error_set(TENGINE_ENOMEM, "no memory for a list of parts");
+    const int status = device->interface->pre_run_parts(
+        device, (const struct subgraph* const*)get_vector_data(parts, 0), get_vector_num(parts));
+    if (status < 0)
+        TLOG_WARNING("device '%s', pre_run_parts: %s; each part is compiled by itself",
+                     device->name, tengine_error_message());
+    tengine_error_clear();
+    return TENGINE_OK;
+}
+
+// A compiler that hangs must not hold the execution graph: an isolated part is compiled by itself.
+static int announce_parts(ir_compiled_t* compiled)
+{
+    const struct device* device = compiled->subgraph->device;
+    const struct graph* execution = compiled->subgraph->graph->core->whole;
+    if (!device->interface->pre_run_parts || compiled->isolated) return TENGINE_OK;
+    ir_graph_core_t* core = execution->core;
+    if (!core->announced) core->announced = create_vector(sizeof(struct device*), NULL);
+    if (!core->announced) return tengine_error_set(TENGINE_ENOMEM, "no memory for a list");
+    if (is_announced(core->announced, device)) return TENGINE_OK;
+    struct vector* parts = create_vector(sizeof(struct subgraph*), NULL);
+    if (!parts) return tengine_error_set(TENGINE_ENOMEM, "no memory for a list of parts");
+    const int status = announce(compiled, parts);
+    release_vector(parts);
+    return status;
+}
+
 static int compile(ir_compiled_t* compiled)
 {
+    TENGINE_RETURN_IF_ERROR(announce_parts(compiled));
     struct subgraph* subgraph = compiled->subgraph;
     struct device* device = subgraph->device;
     const int status =

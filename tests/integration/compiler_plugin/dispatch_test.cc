@@ -8,7 +8,9 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "fixture.h"
 #include "tengine/compiler_plugin.h"
@@ -23,6 +25,8 @@ struct Script
     int data_type = TENGINE_DT_FP32;
     int attached = 0, invoked = 0, waited = 0, loaded = 0;
     bool hangs = false;
+    std::vector<int> compiled;  // parts, of each call
+    int failing_number = -1;    // of parts
     int wait_status = 1;
     int module = 0;  // that get_call names
     bool is_async = false;
@@ -56,10 +60,14 @@ const tengine_compiler_t* compiler()
     table.manufacturer = "test";
     table.sdk_version = table.byte_code_version = "1";
     table.partition = partition;
-    table.compile = [](void*, const char* soc, const struct subgraph* const[], int, void** out) {
+    table.compile = [](void*, const char* soc, const struct subgraph* const parts[], int number,
+                       void** out) {
         EXPECT_EQ(soc, nullptr);
+        for (int i = 0; i < number; ++i)
+            EXPECT_EQ(parts[i]->node_num, 1);
+        script.compiled.push_back(number);
         *out = &script;
-        return 0;
+        return number == script.failing_number ? TENGINE_EDEVICE : 0;
     };
     table.get_module_number = [](void*) { return 1; };
     table.get_module = [](void*, int, const void** out_bytes, size_t* out_size) {
@@ -169,7 +177,8 @@ class DispatchTest : public ApiTest
         ApiTest::TearDown();
     }
 
-    void prepare(const std::vector<std::pair<const char*, std::string>>& options = {})
+    void prepare(const std::vector<std::pair<const char*, std::string>>& options = {},
+                 bool is_long = false)
     {
         if (graph_) destroy_graph(graph_);
         if (!registered_) {
@@ -182,9 +191,19 @@ class DispatchTest : public ApiTest
         for (const auto& option : options)
             ASSERT_EQ(tengine_context_set_option(context, option.first, option.second.c_str()), 0)
                 << get_tengine_error();
-        graph_ = create_relu_graph(context);
+        graph_ = is_long ? create_long_graph(context) : create_relu_graph(context);
         destroy_context(context);
         ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+    }
+
+    // Three Relus, with a Neg between them, twice.
+    static graph_t create_long_graph(context_t context)
+    {
+        const graph_t graph = create_graph(context, nullptr, nullptr);
+        tensor_t x = add_input(graph, "x", {4});
+        for (const char* name : {"a", "b", "c", "d", "y"})
+            x = add_node(graph, name, std::strchr("bd", *name) ? "Neg" : "Relu", {x});
+        return set_borders(graph, {"x"}, {"y"}) ? graph : nullptr;
     }
 
     testing::AssertionResult computes()
@@ -249,6 +268,37 @@ TEST_F(DispatchTest, RequirementsThatCannotBeMetAreToldAtOnce)
     prepare();
     EXPECT_NE(refusal().find("get_call named module 1 of 1"), std::string::npos) << refusal();
     EXPECT_EQ(script.invoked, 0);
+}
+
+TEST_F(DispatchTest, AllPartsAreCompiledAtOnce)
+{
+    prepare({}, true);
+    EXPECT_EQ(script.compiled, std::vector<int>{3});
+    EXPECT_EQ(script.loaded, 1);
+    EXPECT_EQ(run_graph(graph_, 1), -1);  // without an input
+    EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+    // A compiler that may be given up does not hold the whole graph.
+    script = {};
+    prepare({{"prerun.watchdog_ms", "60000"}}, true);
+    EXPECT_EQ(script.compiled, (std::vector<int>{1, 1, 1}));
+    // One that fails with all of them gets each.
+    script = {};
+    script.failing_number = 3;
+    prepare({}, true);
+    EXPECT_EQ(script.compiled, (std::vector<int>{3, 1, 1, 1}));
+    EXPECT_EQ(refusal(), "none");
+}
+
+TEST_F(DispatchTest, WhatIsKeptIsNotCompiled)
+{
+    const std::string folder = testing::TempDir() + "dispatch_" + std::to_string(getpid());
+    prepare({{"cache.dir", folder}}, true);
+    EXPECT_EQ(script.compiled, std::vector<int>{3});
+    script = {};
+    prepare({{"cache.dir", folder}}, true);
+    EXPECT_EQ(script.compiled, std::vector<int>{});
+    EXPECT_EQ(script.loaded, 3);
+    std::filesystem::remove_all(folder);
 }
 
 TEST_F(DispatchTest, AsynchronousRunsAreWaitedFor)
