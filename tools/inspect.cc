@@ -118,7 +118,7 @@ void add_groups(const Report& report, Rows* rows)
 {
     const auto has_group = [](const Part& part) { return part.group != 0; };
     if (std::none_of(report.parts.begin(), report.parts.end(), has_group)) return;
-    constexpr ptrdiff_t kColumn = 2;  // behind the device
+    constexpr ptrdiff_t kColumn = 2;  // after the device
     rows->front().insert(rows->front().begin() + kColumn, ">group");
     for (size_t i = 0; i < report.parts.size(); ++i) {
         const int group = report.parts[i].group;

@@ -18,7 +18,7 @@ struct ShapeTimes
     std::string shape;
     double prepare = 0;  // milliseconds: prerun_graph when the shape was new
     Summary known;       // the same when it came again
-    Summary run;         // a run behind that
+    Summary run;         // a run after that
 };
 
 struct ShapeMeasurement
@@ -30,7 +30,7 @@ struct ShapeMeasurement
 };
 
 // Gives all inputs one shape after the other, prepares and runs, options.runs + 1 times. None when
-// Ctrl-C came before the first round of known shapes had ended; behind it there are fewer rounds.
+// Ctrl-C came before the first round of known shapes had ended; after it there are fewer rounds.
 // Throws Failure.
 std::optional<ShapeMeasurement> measure_shapes(const std::string& path, int threads,
                                                const std::vector<std::string>& shapes,

@@ -124,7 +124,7 @@ typedef struct tengine_dispatch
     // (optional) The invoke that is under way was given up: it should return soon. From another
     // thread.
     void (*cancel)(void* invocation);
-    // (optional) What was counted in the last invoke: the metric at `index`, from 0 on. 0 behind
+    // (optional) What was counted in the last invoke: the metric at `index`, from 0 on. 0 after
     // the last, else 1.
     int (*get_metric)(void* invocation, int index, ir_counter_t* out_metric);
 } tengine_dispatch_t;

@@ -182,7 +182,7 @@ typedef struct interface
     int (*release_device)(struct device* device);
     // (optional) What pre_run made of a part, as bytes that load() makes the same of in any
     // process: written with write_ir_sink(). They may depend on nothing but the part, the device's
-    // options by key, and what compatibility() says. Called behind pre_run, where the user keeps
+    // options by key, and what compatibility() says. Called after pre_run, where the user keeps
     // compiled parts (option cache.dir). A failure is logged, and the part is used without being
     // kept.
     int (*save)(struct device* device, struct subgraph* subgraph, struct ir_sink* sink);
@@ -262,7 +262,7 @@ typedef struct allocator
     // (optional) A look at the whole graph, once in each preparation, before the first inspect: the
     // place to read options and to find patterns of several nodes. What it finds is kept with
     // set_ir_device_survey(). Shapes and types are known as far as they do not depend on data.
-    // Behind it, optimize_graph rewrites nodes in the run's precision: they keep their names, not
+    // After it, optimize_graph rewrites nodes in the run's precision: they keep their names, not
     // their operators and indices. A failure fails prerun_graph.
     int (*survey)(struct device* device, const struct graph* graph);
 } ir_allocator_t;

@@ -71,7 +71,7 @@ typedef struct entry
 {
     const char* name;
     size_t length;
-    const char* group;  // what stands behind #, or NULL
+    const char* group;  // what stands after #, or NULL
     size_t group_length;
 } entry_t;
 

@@ -86,7 +86,7 @@ static void describe_tensor(digest_t* digest, const struct graph* graph,
     if (is_constant) add_constant(digest, graph, tensor);
 }
 
-// Its number, and behind the first mention what it is.
+// Its number, and after the first mention what it is.
 static void add_tensor(digest_t* digest, const struct graph* graph, int32_t index)
 {
     if (index < 0) {

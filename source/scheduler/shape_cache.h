@@ -50,7 +50,7 @@ int close_ir_executions(struct graph* source);
 // The same, but for the present one. *out_number: how many there were.
 int drop_ir_kept_executions(struct graph* source, int* out_number);
 
-// The execution graphs of a source graph: 0 is the present one; NULL behind the last. While none is
+// The execution graphs of a source graph: 0 is the present one; NULL after the last. While none is
 // present, none is kept.
 struct graph* get_ir_execution(const struct graph* source, int index);
 

@@ -293,7 +293,7 @@ class DelegateModel
     struct Span
     {
         size_t first;
-        size_t last;  // behind it
+        size_t last;  // one past it
     };
 
     template <class Function>

@@ -68,7 +68,7 @@ void release_custom_ops(void);
 bool has_custom_op(const struct context* context, const char* domain, const char* name,
                    int version);
 // One after the other, those of different devices, each held for a node until release_custom_op():
-// the first one, or that behind `last`, which the node still holds. NULL: no more.
+// the first one, or that after `last`, which the node still holds. NULL: no more.
 tengine_op_t* hold_custom_op(const struct context* context, const char* domain, const char* name,
                              int version, const tengine_op_t* last);
 void release_custom_op(tengine_op_t* op);
