@@ -53,6 +53,7 @@ constexpr Cost kCosts[] = {
     {"MeanVarianceNormalization", 4},
     {"Mish", 12},
     {"Pow", 1.5},
+    {"RMSNormalization", 4},
     {"ReduceL1", 1.4},
     {"ReduceL2", 1.4},
     {"ReduceLogSumExp", 8},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisations: BatchNormalization, InstanceNormalization, LayerNormalization,
+// Normalisations: BatchNormalization, InstanceNormalization, LayerNormalization, RMSNormalization,
 // GroupNormalization, LRN, LpNormalization. Kernels: device/cpu/reference/norm.cc and lrn.cc.
 #include "graph/graph.h"
 #include "operator/infer.h"
@@ -198,28 +198,41 @@ static int check_broadcast(const struct node* node, int index)
                      small->name);
 }
 
-static int infer_layer_norm(struct node* node)
+// What LayerNormalization and RMSNormalization share: everything but the second and third output.
+static int infer_layer(struct node* node, int* out_axis, int* out_stash_type)
 {
     const struct layer_norm_param* param = node->op.param_mem;
     const struct tensor* input = get_ir_node_input(node, 0);
-    int axis;
     TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_FLOAT));
-    TENGINE_RETURN_IF_ERROR(require_same_types(node, 0, 2));
-    TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, input->dim_num, &axis));
-    TENGINE_RETURN_IF_ERROR(check_broadcast(node, 1));
-    TENGINE_RETURN_IF_ERROR(check_broadcast(node, 2));
+    TENGINE_RETURN_IF_ERROR(require_same_types(node, 0, node->input_num - 1));
+    TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, input->dim_num, out_axis));
+    for (int index = 1; index < node->input_num; ++index)
+        TENGINE_RETURN_IF_ERROR(check_broadcast(node, index));
 
-    const int stash_type = get_data_type_of_onnx(param->stash_type);
-    if (stash_type != TENGINE_DT_FP32 && stash_type != TENGINE_DT_BF16)
+    *out_stash_type = get_data_type_of_onnx(param->stash_type);
+    if (*out_stash_type != TENGINE_DT_FP32 && *out_stash_type != TENGINE_DT_BF16)
         return fail_node(node, TENGINE_EDTYPE,
                          "invalid stash_type %d: expected float (1) or bfloat16 (16)",
                          param->stash_type);
+    return set_node_output_like(node, 0, input, -1);
+}
+
+static int infer_layer_norm(struct node* node)
+{
+    const struct tensor* input = get_ir_node_input(node, 0);
+    int axis, stash_type;
+    TENGINE_RETURN_IF_ERROR(infer_layer(node, &axis, &stash_type));
     int64_t dims[MAX_SHAPE_DIM_NUM];
     for (int i = 0; i < input->dim_num; ++i)
         dims[i] = i < axis ? input->dims[i] : 1;
     TENGINE_RETURN_IF_ERROR(set_node_output(node, 1, stash_type, dims, input->dim_num));
-    TENGINE_RETURN_IF_ERROR(set_node_output(node, 2, stash_type, dims, input->dim_num));
-    return set_node_output_like(node, 0, input, -1);
+    return set_node_output(node, 2, stash_type, dims, input->dim_num);
+}
+
+static int infer_rms_norm(struct node* node)
+{
+    int axis, stash_type;
+    return infer_layer(node, &axis, &stash_type);
 }
 
 // Scale and bias have one value per channel; in opsets 18 to 20 one per group.
@@ -259,6 +272,9 @@ static const ir_method_t* const rows[] = {
            .max_output = 3, OP_FIELDS(layer_norm_fields),
            .param_size = sizeof(struct layer_norm_param), .infer_shape = infer_layer_norm,
            .types = "0 @stash_type"),
+    OP_ROW(RMSNormalization, .version = 23, .min_input = 2, .max_input = 2, .min_output = 1,
+           .max_output = 1, OP_FIELDS(layer_norm_fields),
+           .param_size = sizeof(struct layer_norm_param), .infer_shape = infer_rms_norm),
     OP_ROW(GroupNormalization, .version = 18, .min_input = 3, .max_input = 3, .min_output = 1,
            .max_output = 1, OP_FIELDS(group_norm_fields),
            .param_size = sizeof(struct group_norm_param), .infer_shape = infer_group_norm),

@@ -32,7 +32,7 @@ struct lp_norm_param
     int p;
 };
 
-struct layer_norm_param
+struct layer_norm_param  // RMSNormalization's, too
 {
     int axis;
     float epsilon;

@@ -135,6 +135,24 @@ TEST(LayerNorm, StatisticsHaveTheStashType)
     graph.expect_failure(TENGINE_EDTYPE, "invalid stash_type 10: expected float");
 }
 
+TEST(RMSNorm, DividesByTheRootOfTheMeanSquare)
+{
+    ConstantGraph graph;
+    graph.input<float>("x", {2, 2}, {1, 7, 0, 0});
+    graph.input<float>("scale", {2}, {1, 10});
+    node* node = graph.add("RMSNormalization", {"x", "scale"}, {"y"});
+    set_node_float(node, "epsilon", 0.0f);
+    set_node_int(node, "axis", 0);  // sqrt(50 / 4)
+    const std::vector<float> root = {static_cast<float>(1 / std::sqrt(12.5)),
+                                     static_cast<float>(7 / std::sqrt(12.5)) * 10, 0, 0};
+    EXPECT_EQ(numbers_of(graph.evaluate()), root);
+    set_node_int(node, "axis", 1);
+    set_node_float(node, "epsilon", 1e-5f);  // rows of 0 stay 0
+    EXPECT_EQ(numbers_of(graph.evaluate())[2], 0);
+    set_node_int(node, "stash_type", 10);
+    graph.expect_failure(TENGINE_EDTYPE, "invalid stash_type 10: expected float");
+}
+
 void add_lists(ConstantGraph& graph, int channels)
 {
     const std::vector<float> ones(size_t(channels), 1), zeroes(size_t(channels), 0);

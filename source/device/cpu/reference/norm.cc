@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// BatchNormalization, InstanceNormalization, GroupNormalization, LayerNormalization and
-// LpNormalization. LRN is in lrn.cc. Statistics are computed in double, in two passes.
+// BatchNormalization, InstanceNormalization, GroupNormalization, LayerNormalization,
+// RMSNormalization and LpNormalization. LRN is in lrn.cc. Statistics are computed in double, in two
+// passes.
 #include <cmath>
 
 #include "device/cpu/kernel_table.h"
@@ -217,7 +218,17 @@ class Spread
     bool is_inner_;
 };
 
+// About 0 instead of the mean.
 template <class T>
+Moments moments_about_zero(const T* x, int64_t count)
+{
+    double squares = 0;
+    for (int64_t i = 0; i < count; ++i)
+        squares += static_cast<double>(x[i]) * x[i];
+    return {0, squares / static_cast<double>(count)};
+}
+
+template <class T, bool kAboutMean>
 void normalize_layers(const KernelContext& context, int axis)
 {
     const double epsilon = context.param<layer_norm_param>().epsilon;
@@ -230,7 +241,8 @@ void normalize_layers(const KernelContext& context, int axis)
         for (int64_t row = begin; row < end; ++row) {
             const T* x = static_cast<const T*>(input->data) + row * size;
             T* y = static_cast<T*>(context.output(0)->data) + row * size;
-            const Moments moments = moments_of(x, 1, 0, size);
+            const Moments moments =
+                kAboutMean ? moments_of(x, 1, 0, size) : moments_about_zero(x, size);
             const double inverse = 1 / std::sqrt(moments.variance + epsilon);
             if (context.output(1)) write_real(context.output(1), row, moments.mean);
             if (context.output(2)) write_real(context.output(2), row, inverse);
@@ -244,13 +256,14 @@ void normalize_layers(const KernelContext& context, int axis)
     parallel_for(context.pool, row_num, grain_for(size), normalize);
 }
 
+template <bool kAboutMean>
 int run_layer_norm(KernelContext& context)
 {
     int axis;
     TENGINE_RETURN_IF_ERROR(normalize_axis(context.node, context.param<layer_norm_param>().axis,
                                            context.input(0)->dim_num, &axis));
     return dispatch_type(FloatTypes{}, context.input(0)->data_type, [&](auto type) {
-        normalize_layers<typename decltype(type)::type>(context, axis);
+        normalize_layers<typename decltype(type)::type, kAboutMean>(context, axis);
         return TENGINE_OK;
     });
 }
@@ -297,7 +310,8 @@ constexpr Kernel rows[] = {
     {"BatchNormalization", "reference", nullptr, run_batch_norm, nullptr, 0},
     {"InstanceNormalization", "reference", nullptr, run_instance_norm, nullptr, 0},
     {"GroupNormalization", "reference", nullptr, run_group_norm, nullptr, 0},
-    {"LayerNormalization", "reference", nullptr, run_layer_norm, nullptr, 0},
+    {"LayerNormalization", "reference", nullptr, run_layer_norm<true>, nullptr, 0},
+    {"RMSNormalization", "reference", nullptr, run_layer_norm<false>, nullptr, 0},
     {"LpNormalization", "reference", nullptr, run_lp_norm, nullptr, 0},
 };
 
