@@ -64,8 +64,9 @@ typedef struct tengine_compiler
     int (*create)(const tengine_vendor_option_t options[], int option_number, void** out_compiler);
     void (*destroy)(void* compiler);
     // Chooses among the nodes of an execution graph, which are in an order in which they can be
-    // executed. Shapes and types are known as far as they do not depend on data. A failure leaves
-    // all nodes to other devices, and reports say why.
+    // executed, and in the run's precision: a quantised model that runs in int8 has QLinearConv
+    // and its like. Shapes and types are known as far as they do not depend on data. A failure
+    // leaves all nodes to other devices, and reports say why.
     int (*partition)(void* compiler, const char* soc_model, const struct graph* graph,
                      tengine_op_list_t* list);
     // Compiles parts: all of the device's in a preparation, of one graph, or a part that is the

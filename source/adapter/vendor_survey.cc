@@ -47,36 +47,21 @@ class Survey : public Allocated
         --vendor_.use_number;
     }
 
-    int create(const struct graph& graph)
+    void create(const struct graph& graph)
     {
         const tengine_compiler_t& compiler = *vendor_.compiler;
         for (int i = 0; i < compiler.option_number; ++i)
             add_option(graph, compiler.options[i].key);
         soc_ = get_ir_device_option(&graph, &vendor_.device, "soc");
-        created_ = true;
-        if (!compiler.create) return 0;
-        const int status =
-            compiler.create(options_.data(), static_cast<int>(options_.size()), &instance_);
-        created_ = status == 0;
-        return status;
+        tengine_error_clear();
+        created_ =
+            !compiler.create ||
+            compiler.create(options_.data(), static_cast<int>(options_.size()), &instance_) == 0;
+        if (!created_) keep_failure("create");
     }
 
-    // A failure is kept as the reason for all nodes.
-    void partition(const struct graph& graph, tengine_op_list_t& list)
-    {
-        tengine_error_clear();
-        int status = create(graph);
-        const char* step = "create";
-        if (status == 0) {
-            step = "partition";
-            status = vendor_.compiler->partition(instance_, soc_, &graph, &list);
-        }
-        if (status == 0) return;
-        const char* sentence =
-            tengine_error_code() != 0 ? tengine_error_message() : "no reason given";
-        failure_ = String(step) + " failed: " + sentence;
-        tengine_log(TENGINE_LOG_WARNING, "%s: %s", vendor_.name.c_str(), failure_.c_str());
-    }
+    // When the split asks for the first node: the graph is in the run's precision by then.
+    void partition_once(const struct graph& graph);
 
     int choose(const struct graph& graph, const struct node* node, Choice choice)
     {
@@ -125,6 +110,15 @@ class Survey : public Allocated
     }
 
   private:
+    // A failure is kept as the reason for all nodes.
+    void keep_failure(const char* step)
+    {
+        const char* sentence =
+            tengine_error_code() != 0 ? tengine_error_message() : "no reason given";
+        failure_ = String(step) + " failed: " + sentence;
+        tengine_log(TENGINE_LOG_WARNING, "%s: %s", vendor_.name.c_str(), failure_.c_str());
+    }
+
     void add_option(const struct graph& graph, const char* key)
     {
         const char* value = get_ir_device_option(&graph, &vendor_.device, key);
@@ -166,6 +160,7 @@ class Survey : public Allocated
     const char* soc_ = nullptr;
     void* instance_ = nullptr;
     bool created_ = false;
+    bool has_partitioned_ = false;
     String failure_;
     UnorderedMap<String, Choice> choices_;
     UnorderedMap<String, Call> calls_;  // of what has been compiled
@@ -181,6 +176,15 @@ struct tengine_op_list
 
 namespace tengine::adapter {
 
+void Survey::partition_once(const struct graph& graph)
+{
+    if (!created_ || has_partitioned_) return;
+    has_partitioned_ = true;
+    tengine_op_list list{graph, *this};
+    tengine_error_clear();
+    if (vendor_.compiler->partition(instance_, soc_, &graph, &list) != 0) keep_failure("partition");
+}
+
 int survey_graph(struct device* device, const struct graph* graph)
 {
     VendorDevice& vendor = vendor_device(device);
@@ -188,8 +192,7 @@ int survey_graph(struct device* device, const struct graph* graph)
     return guarded(
         [&] {
             std::unique_ptr<Survey> survey(new Survey(vendor));
-            tengine_op_list list{*graph, *survey};
-            survey->partition(*graph, list);
+            survey->create(*graph);
             const int status = set_ir_device_survey(graph, device, survey.get(), [](void* found) {
                 delete static_cast<Survey*>(found);
             });
@@ -204,15 +207,17 @@ int inspect_node(struct device* device, const struct node* node, ir_verdict_t* o
     VendorDevice& vendor = vendor_device(device);
     return guarded(
         [&] {
-            const auto* survey = static_cast<Survey*>(get_ir_device_survey(node->graph, device));
+            auto* survey = static_cast<Survey*>(get_ir_device_survey(node->graph, device));
             const int compiled = get_ir_node_compiled_part(node, device);
-            if (survey)
+            if (survey) {
+                survey->partition_once(*node->graph);
                 survey->judge(*node, out_verdict);
-            else if (compiled != 0)
+            } else if (compiled != 0) {
                 out_verdict->group = compiled;
-            else
+            } else {
                 refuse_ir_node(out_verdict, IR_REASON_DEVICE, "", "",
                                "no compiler: %s runs what was compiled ahead", device->name);
+            }
             return 0;
         },
         "no memory for a look at a node by %s", vendor.name.c_str());
