@@ -50,6 +50,26 @@ function(tengine_add_part_program program)
     tengine_note(programs ${program} "on")
 endfunction()
 
+# tengine_add_part_plugin(<plugin> SOURCES …): a plug-in of the part's, which has what the part and the
+# library have inside in itself, and works with the library of this build only: plugins/<plugin>.so.
+function(tengine_add_part_plugin plugin)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
+    if(NOT BUILD_SHARED_LIBS OR NOT TENGINE_BUILD_TOOLS OR TENGINE_SANITIZE)
+        tengine_note(programs ${plugin} "off: it needs the shared library, and programs")
+        return()
+    endif()
+    add_library(${plugin} MODULE ${arg_SOURCES})
+    tengine_set_language_options(${plugin})
+    set_target_properties(${plugin} PROPERTIES PREFIX "" SUFFIX .so
+                          LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins)
+    # Functions with TENGINE_API that the archive brings along are exported, so that those of the
+    # library, which is in the process before, are called in their place.
+    target_link_libraries(${plugin} PRIVATE tengine tengine_internal ${CMAKE_DL_LIBS})
+    set_property(GLOBAL PROPERTY TENGINE_NEEDS_INTERNAL ON)
+    install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tengine)
+    tengine_note(programs ${plugin} "on")
+endfunction()
+
 function(tengine_set_part_variables name kind)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" ""
         "SOURCES;INCLUDE_DIRECTORIES;LINK_DIRECTORIES;DEFINITIONS;COMPILE_OPTIONS;LINK_OPTIONS;LINK_LIBRARIES")

@@ -265,13 +265,29 @@ static int enter_plugin(plugin_t* plugin, const char* function, const char* init
     return status;
 }
 
+// Those of LiteRT are known by a function that each must have; the newer generation by one more.
+static int refuse_library(const plugin_t* plugin)
+{
+    dynamic_function_t function;
+    if (find_dynamic_function(plugin->library, "LiteRtGetCompilerPluginSocManufacturer",
+                              &function) < 0)
+        return tengine_error_set(TENGINE_ENOENT, "it does not export tengine_plugin()");
+    if (find_dynamic_function(plugin->library, "LiteRtGetCompilerPluginSDKVersion", &function) < 0)
+        return tengine_error_set(TENGINE_ENOENT,
+                                 "it is a compiler plug-in that was built for LiteRT: build its "
+                                 "source with tengine/compat/litert/litert.hpp");
+    return tengine_error_set(TENGINE_ENOENT,
+                             "it is a compiler plug-in that was built for LiteRT 2.1.5 or newer, "
+                             "whose LiteRtCompilerContext is not known");
+}
+
 // What the library says of itself (plugin.h), NULL when it says nothing.
 static int read_entry(const plugin_t* plugin, const tengine_plugin_t** out_entry)
 {
     dynamic_function_t function;
     *out_entry = NULL;
     if (find_dynamic_function(plugin->library, "tengine_plugin", &function) < 0)
-        return tengine_error_set(TENGINE_ENOENT, "it does not export tengine_plugin()");
+        return refuse_library(plugin);
     const tengine_plugin_t* entry = ((const tengine_plugin_t* (*)(void))function)();
     if (!entry || entry->size < offsetof(tengine_plugin_t, release) || !entry->name ||
         !*entry->name || !entry->init)

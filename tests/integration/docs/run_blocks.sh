@@ -8,7 +8,8 @@
 # cannot be run here say why in a line above them: <!-- not run here: reason -->. A page whose blocks
 # another test runs names it: <!-- run by tests/... -->. A page for which not every machine has what
 # it takes starts with a line that names programs, and files of the tree:
-# <!-- needs: program file... -->; its folder is empty, and $TENGINE is the tree. The exit status is
+# <!-- needs: program file... -->; its folder is empty. $TENGINE is the tree, $PLUGINS the folder with
+# the plug-ins of the build. The exit status is
 # 77 when something is missing. Below a line <!-- printed --> stands what the ```sh or ```cpp block
 # before it prints: its lines, in order, others between.
 set -eu
@@ -61,7 +62,8 @@ awk -v folder="$work/blocks" '
 PATH="$build/bin:$PATH"
 LD_LIBRARY_PATH="$library"
 TENGINE="$source"
-export PATH LD_LIBRARY_PATH TENGINE
+PLUGINS="$build/plugins"
+export PATH LD_LIBRARY_PATH TENGINE PLUGINS
 cd "$work/root"
 output=$work/output
 for block in "$work"/blocks/*; do

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// A compiler plug-in of LiteRT as a compiler of tengine/compiler_plugin.h. Part of litert.hpp.
+#pragma once
+
+#include <exception>
+
+#include "tengine/compat/litert/graph.hpp"
+
+namespace tengine_litert {
+
+// A status as a failure of Tengine.
+inline int to_failure(const char* function, LiteRtStatus status)
+{
+    if (status == kLiteRtStatusOk) return 0;
+    return tengine_error_set(TENGINE_EDEVICE, "%s returned status %d", function,
+                             static_cast<int>(status));
+}
+
+// Exceptions may not cross C.
+template <class Function>
+int guard(const char* name, const Function& function)
+{
+    try {
+        return function();
+    } catch (const std::exception& error) {
+        return tengine_error_set(TENGINE_EDEVICE, "%s: exception: %s", name, error.what());
+    }
+}
+
+inline int create(const tengine_vendor_option_t*, int, void** out_compiler)
+{
+    LiteRtCompilerPlugin plugin = nullptr;
+    const LiteRtStatus status = LiteRtCreateCompilerPlugin(&plugin, nullptr, nullptr);
+    *out_compiler = plugin;
+    return to_failure("LiteRtCreateCompilerPlugin", status);
+}
+
+inline void destroy(void* compiler)
+{
+    LiteRtDestroyCompilerPlugin(static_cast<LiteRtCompilerPlugin>(compiler));
+}
+
+inline int partition(void* compiler, const char* soc_model, const struct graph* graph,
+                     tengine_op_list_t* list)
+{
+    return guard("LiteRtCompilerPluginPartition", [&] {
+        std::vector<int32_t> nodes;
+        for (int32_t i = 0; i < graph->node_num; ++i)
+            nodes.push_back(i);
+        LiteRtSubgraphT subgraph;
+        fill_subgraph(subgraph, *graph, nodes,
+                      {graph->input_tensors, graph->input_tensors + graph->input_tensor_num},
+                      {graph->output_tensors, graph->output_tensors + graph->output_tensor_num});
+        LiteRtOpListT ops = {list};
+        return to_failure("LiteRtCompilerPluginPartition",
+                          LiteRtCompilerPluginPartition(static_cast<LiteRtCompilerPlugin>(compiler),
+                                                        soc_model, &subgraph, &ops));
+    });
+}
+
+inline int compile(void* compiler, const char* soc_model, const struct subgraph* const parts[],
+                   int part_number, void** out_result)
+{
+    return guard("LiteRtCompilerPluginCompile", [&] {
+        LiteRtModelT model;
+        for (int i = 0; i < part_number; ++i) {
+            const struct subgraph& part = *parts[i];
+            fill_subgraph(model.subgraphs.emplace_back(), *part.graph,
+                          {part.node_list, part.node_list + part.node_num},
+                          {part.input_tensor_list, part.input_tensor_list + part.input_num},
+                          {part.output_tensor_list, part.output_tensor_list + part.output_num});
+        }
+        LiteRtCompiledResult result = nullptr;
+        const LiteRtStatus status = LiteRtCompilerPluginCompile(
+            static_cast<LiteRtCompilerPlugin>(compiler), soc_model, &model, &result);
+        *out_result = result;
+        return to_failure("LiteRtCompilerPluginCompile", status);
+    });
+}
+
+inline LiteRtCompiledResult to_result(void* result)
+{
+    return static_cast<LiteRtCompiledResult>(result);
+}
+
+inline int get_module_number(void* result)
+{
+    LiteRtParamIndex number = 0;
+    const LiteRtStatus status = LiteRtCompiledResultNumByteCodeModules(to_result(result), &number);
+    return status == kLiteRtStatusOk ? static_cast<int>(number) : 0;
+}
+
+inline int get_module(void* result, int index, const void** out_bytes, size_t* out_size)
+{
+    return to_failure(
+        "LiteRtGetCompiledResultByteCode",
+        LiteRtGetCompiledResultByteCode(to_result(result), static_cast<LiteRtParamIndex>(index),
+                                        out_bytes, out_size));
+}
+
+// LiteRT's entry points are bytes with a length: the texts that are made of them live until the
+// thread asks for the next.
+inline int get_call(void* result, int part, int* out_module, const char** out_entry_point)
+{
+    return guard("LiteRtGetCompiledResultCallInfo", [&] {
+        static thread_local std::string entry_point;
+        const void* bytes = nullptr;
+        size_t size = 0;
+        LiteRtParamIndex module = 0;
+        const LiteRtStatus status = LiteRtGetCompiledResultCallInfo(
+            to_result(result), static_cast<LiteRtParamIndex>(part), &bytes, &size, &module);
+        entry_point.assign(static_cast<const char*>(bytes), bytes ? size : 0);
+        *out_module = static_cast<int>(module);
+        *out_entry_point = entry_point.c_str();
+        return to_failure("LiteRtGetCompiledResultCallInfo", status);
+    });
+}
+
+inline void destroy_result(void* result)
+{
+    LiteRtDestroyCompiledResult(to_result(result));
+}
+
+// What the plug-in says of itself.
+struct Description
+{
+    std::vector<const char*> soc_models;
+    tengine_compiler_t table = {};
+};
+
+inline int describe(Description& description)
+{
+    LiteRtCompilerPlugin plugin = nullptr;
+    const int status = to_failure("LiteRtCreateCompilerPlugin",
+                                  LiteRtCreateCompilerPlugin(&plugin, nullptr, nullptr));
+    if (status < 0) return status;
+    LiteRtHwAccelerators hardware = kLiteRtHwAcceleratorNone;
+    LiteRtParamIndex number = 0;
+    LiteRtGetCompilerPluginSupportedHardware(plugin, &hardware);
+    LiteRtGetNumCompilerPluginSupportedSocModels(plugin, &number);
+    for (LiteRtParamIndex i = 0; i < number; ++i) {
+        const char* model = nullptr;
+        if (LiteRtGetCompilerPluginSupportedSocModel(plugin, i, &model) == kLiteRtStatusOk)
+            description.soc_models.push_back(model);
+    }
+    LiteRtDestroyCompilerPlugin(plugin);
+    // LiteRT's numbers of hardware are Tengine's.
+    description.table.hardware = static_cast<uint32_t>(hardware);
+    description.table.soc_models = description.soc_models.data();
+    description.table.soc_model_number = static_cast<int>(description.soc_models.size());
+    return 0;
+}
+
+inline Description& description()
+{
+    static Description made;
+    return made;
+}
+
+inline int register_plugin(const char* device, const char* sdk_version, const char* byte_code)
+{
+    return guard(device, [&] {
+        description() = Description();
+        const int status = describe(description());
+        if (status < 0) return status;
+        tengine_compiler_t& table = description().table;
+        table.size = sizeof table;
+        table.device = device;
+        table.manufacturer = LiteRtGetCompilerPluginSocManufacturer();
+        table.sdk_version = sdk_version;
+        table.byte_code_version = byte_code;
+        table.create = create;
+        table.destroy = destroy;
+        table.partition = partition;
+        table.compile = compile;
+        table.get_module_number = get_module_number;
+        table.get_module = get_module;
+        table.get_call = get_call;
+        table.destroy_result = destroy_result;
+        return tengine_register_compiler(&table);
+    });
+}
+
+inline int unregister_plugin()
+{
+    return tengine_unregister_compiler(&description().table);
+}
+
+}  // namespace tengine_litert
+
+// At file scope, once in the plug-in: the name of the device, and the versions of the compiler and
+// of its byte code, as texts.
+#define TENGINE_LITERT_COMPILER(device_name, sdk_version, byte_code_version)                 \
+    static int tengine_litert_init()                                                         \
+    {                                                                                        \
+        return tengine_litert::register_plugin(device_name, sdk_version, byte_code_version); \
+    }                                                                                        \
+    TENGINE_PLUGIN(device_name "_compiler", sdk_version, tengine_litert_init,                \
+                   tengine_litert::unregister_plugin)

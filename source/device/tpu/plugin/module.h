@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The TPU as a vendor's compiler and dispatch (tengine/compiler_plugin.h): two plug-ins that share
+// what a module is. They are built of this tree and with what is inside of the library, so they
+// work with the library of the same build.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "device/tpu/machine/config.h"
+#include "device/tpu/program/program.h"
+
+namespace tengine::tpu {
+
+constexpr const char* kPluginDevice = "TPU_PLUGIN";
+// Another one where modules or programs have another form.
+constexpr const char* kModuleVersion = "tpu module 1";
+// Machines that can be compiled for; the second is the default, as the device's.
+constexpr const char* kMachines[] = {"tpu-v1", "edge", "scale32"};
+
+// A module is one program for one machine: a text of kModuleHead bytes, "TPU " and the machine's
+// name, zeros after it; then the program's file (program.h).
+constexpr size_t kModuleHead = 64;
+
+std::vector<uint8_t> make_module(const Config& config, const Program& program);
+// The program borrows `bytes`, and has been validated. TENGINE_EFORMAT for what is no module, and
+// what borrow_program() and validate_program() say.
+int read_module(const uint8_t* bytes, size_t size, Config* out_config, Program* out_program);
+
+// TENGINE_EVERSION when the library that has loaded the plug-in is of another version,
+// TENGINE_ENOTSUP when its functions are hidden from the plug-in, which would call its own copies.
+int check_library(const char* plugin);
+
+}  // namespace tengine::tpu
