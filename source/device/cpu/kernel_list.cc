@@ -81,10 +81,12 @@ const Vector<const Kernel*>& KernelList::of_operator(int type) const
     return found == by_type_.end() ? none_ : found->second;
 }
 
-const Kernel* KernelList::pick(const node& node) const
+const Kernel* KernelList::pick(const node& node, Layout layout) const
 {
-    for (const Kernel* kernel : of_operator(node.op.type))
-        if (!kernel->accepts || kernel->accepts(node)) return kernel;
+    for (const Kernel* kernel : of_operator(node.op.type)) {
+        const bool fits = kernel->layout == layout || kernel->layout == Layout::kAny;
+        if (fits && (!kernel->accepts || kernel->accepts(node))) return kernel;
+    }
     return nullptr;
 }
 

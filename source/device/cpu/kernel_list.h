@@ -16,8 +16,9 @@ class KernelList : public Allocated
 
     // The kernels of an operator, in the order in which they are asked; empty when there are none.
     const Vector<const Kernel*>& of_operator(int type) const;
-    // The first kernel that accepts the node; null when none does.
-    const Kernel* pick(const node& node) const;
+    // The first kernel for the layout that accepts the node; null when none does. Every node that
+    // has a kernel at all has one for planar tensors.
+    const Kernel* pick(const node& node, Layout layout = Layout::kPlanar) const;
 
     // Their types, ascending.
     Vector<int> operators() const;

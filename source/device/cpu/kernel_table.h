@@ -16,10 +16,47 @@
 
 namespace tengine::cpu {
 
+// How the elements of fp32 tensors lie inside a part: as the graph has them (N, C, H, W), or with
+// the channels last (N, H, W, C), for kernels that work along the channels. Tensors of one pixel,
+// and those that are not of rank four, lie in one way only.
+enum class Layout : uint8_t
+{
+    kPlanar,
+    kChannelsLast,
+    kAny,  // of kernels: element by element, so that all tensors may lie in either way
+};
+
+enum class Activation : uint8_t
+{
+    kNone,
+    kClip,       // to parameters[0] .. parameters[1]
+    kLeakyRelu,  // parameters[0] is the slope
+    kSigmoid,
+    kSilu,         // x * sigmoid(x)
+    kHardSigmoid,  // parameters[0] x + parameters[1], clipped to 0 .. 1
+    kHardSwish,
+    kTanh,
+};
+
+// What a kernel that can fuse does with a result before it stores it: first the sum, then the
+// activation. A step has the fusions of the nodes that follow its own (plan/fuse.cc).
+struct Fusion
+{
+    int addend = -1;  // an input of the result's shape and layout; -1: none
+    Activation activation = Activation::kNone;
+    float parameters[2] = {};
+};
+
 // What a kernel works with: the node, its tensors (shapes known, data set at run time), the pool.
 struct KernelContext
 {
     struct node* node = nullptr;
+    // In a plan: what lies where the step finds and leaves it, which may be copies of the node's
+    // tensors in another layout. Null: the node's.
+    tensor* const* inputs = nullptr;
+    tensor* const* outputs = nullptr;
+    int tensor_num[2] = {};  // of these
+    Fusion fusion;
     thread_pool_t* pool = nullptr;
     // prepare() may ask for scratch; the plan gives it at run time, 64-byte aligned, shared
     // between the steps of one plan. The size is computed in 64 bits everywhere: what a hostile
@@ -32,8 +69,16 @@ struct KernelContext
     size_t state_bytes = 0;  // of it, for reports, unless it counts itself: it may share
     size_t (*count_state)(const void* state) = nullptr;
 
-    const tensor* input(int index) const { return get_ir_node_input(node, index); }
-    tensor* output(int index) const { return get_ir_node_output(node, index); }
+    const tensor* input(int index) const
+    {
+        if (!inputs) return get_ir_node_input(node, index);
+        return index < tensor_num[0] ? inputs[index] : nullptr;
+    }
+    tensor* output(int index) const
+    {
+        if (!outputs) return get_ir_node_output(node, index);
+        return index < tensor_num[1] ? outputs[index] : nullptr;
+    }
     int input_num() const { return node->input_num; }
     int output_num() const { return node->output_num; }
     template <class Param>
@@ -57,6 +102,8 @@ struct Kernel
     int in_place_input = -1;
     // The same for any output, where it depends on the node (optional; asked after prepare).
     int (*find_in_place)(const KernelContext& context, int output) = nullptr;
+    Layout layout = Layout::kPlanar;  // of all its tensors of rank four
+    bool fuses = false;               // does what KernelContext::fusion says
 };
 
 struct KernelTable

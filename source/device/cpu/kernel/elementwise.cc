@@ -20,114 +20,13 @@
 #define HWY_TARGET_INCLUDE "device/cpu/kernel/elementwise.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include <hwy/contrib/math/math-inl.h>
 // clang-format on
+
+#include "device/cpu/kernel/function-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-using Floats = hn::ScalableTag<float>;
-using Vector = hn::Vec<Floats>;
-
-// ---- one input: Function(parameters)(vector) ----
-
-struct ReluFunction
-{
-    explicit ReluFunction(const float*) {}
-    Vector operator()(Vector x) const { return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x); }
-    Floats d;
-};
-
-struct LeakyReluFunction
-{
-    explicit LeakyReluFunction(const float* parameters) : alpha(parameters[0]) {}
-    Vector operator()(Vector x) const
-    {
-        return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(hn::Set(d, alpha), x), x);
-    }
-    Floats d;
-    float alpha;
-};
-
-struct ClipFunction
-{
-    explicit ClipFunction(const float* parameters) : low(parameters[0]), high(parameters[1]) {}
-    Vector operator()(Vector x) const
-    {
-        const Vector lower = hn::Set(d, low), upper = hn::Set(d, high);
-        const Vector raised = hn::IfThenElse(hn::Lt(x, lower), lower, x);
-        return hn::IfThenElse(hn::Gt(raised, upper), upper, raised);
-    }
-    Floats d;
-    float low, high;
-};
-
-// min(1, max(0, alpha x + beta)); NaN passes.
-inline Vector hard_sigmoid(Vector x, float alpha, float beta)
-{
-    const Floats d;
-    const Vector zero = hn::Zero(d), one = hn::Set(d, 1.0f);
-    const Vector line = hn::MulAdd(hn::Set(d, alpha), x, hn::Set(d, beta));
-    const Vector raised = hn::IfThenElse(hn::Lt(line, zero), zero, line);
-    return hn::IfThenElse(hn::Gt(raised, one), one, raised);
-}
-
-struct HardSigmoidFunction
-{
-    explicit HardSigmoidFunction(const float* parameters)
-        : alpha(parameters[0]), beta(parameters[1])
-    {
-    }
-    Vector operator()(Vector x) const { return hard_sigmoid(x, alpha, beta); }
-    float alpha, beta;
-};
-
-struct HardSwishFunction
-{
-    explicit HardSwishFunction(const float*) {}
-    Vector operator()(Vector x) const { return hn::Mul(x, hard_sigmoid(x, 1.0f / 6, 0.5f)); }
-};
-
-// With z = e^-|x|, which never overflows: 1 / (1 + z) for positive x, z / (1 + z) for negative.
-struct SigmoidFunction
-{
-    explicit SigmoidFunction(const float*) {}
-    Vector operator()(Vector x) const
-    {
-        const Vector one = hn::Set(d, 1.0f);
-        const Vector z = hn::Exp(d, hn::Neg(hn::Abs(x)));
-        const Vector top = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), z, one);
-        // Exp() makes a number of NaN.
-        return hn::IfThenElse(hn::IsNaN(x), x, hn::Div(top, hn::Add(one, z)));
-    }
-    Floats d;
-};
-
-struct TanhFunction
-{
-    explicit TanhFunction(const float*) {}
-    Vector operator()(Vector x) const { return hn::IfThenElse(hn::IsNaN(x), x, hn::Tanh(d, x)); }
-    Floats d;
-};
-
-template <class Function>
-void map(const float* input, float* output, int64_t count, const float* parameters)
-{
-    const Floats d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    const Function function(parameters);
-    int64_t i = 0;
-    for (; i + lanes <= count; i += lanes)
-        hn::StoreU(function(hn::LoadU(d, input + i)), d, output + i);
-    if (i == count) return;
-    HWY_ALIGN float rest[HWY_MAX_BYTES / sizeof(float)] = {};
-    for (int64_t j = i; j < count; ++j)
-        rest[j - i] = input[j];
-    hn::Store(function(hn::Load(d, rest)), d, rest);
-    for (int64_t j = i; j < count; ++j)
-        output[j] = rest[j - i];
-}
 
 // ---- two inputs ----
 
@@ -330,13 +229,15 @@ int run_clip(KernelContext& context)
 }
 
 constexpr Kernel rows[] = {
-    {"Relu", "relu.simd", is_fp32, run_plain<run_Relu>, nullptr, 0},
-    {"LeakyRelu", "leaky_relu.simd", is_fp32, run_leaky_relu, nullptr, 0},
-    {"Clip", "clip.simd", is_fp32, run_clip, nullptr, 0},
-    {"HardSigmoid", "hard_sigmoid.simd", is_fp32, run_hard_sigmoid, nullptr, 0},
-    {"HardSwish", "hard_swish.simd", is_fp32, run_plain<run_HardSwish>, nullptr, 0},
-    {"Sigmoid", "sigmoid.simd", is_fp32, run_plain<run_Sigmoid>, nullptr, 0},
-    {"Tanh", "tanh.simd", is_fp32, run_plain<run_Tanh>, nullptr, 0},
+    {"Relu", "relu.simd", is_fp32, run_plain<run_Relu>, nullptr, 0, nullptr, Layout::kAny},
+    {"LeakyRelu", "leaky_relu.simd", is_fp32, run_leaky_relu, nullptr, 0, nullptr, Layout::kAny},
+    {"Clip", "clip.simd", is_fp32, run_clip, nullptr, 0, nullptr, Layout::kAny},
+    {"HardSigmoid", "hard_sigmoid.simd", is_fp32, run_hard_sigmoid, nullptr, 0, nullptr,
+     Layout::kAny},
+    {"HardSwish", "hard_swish.simd", is_fp32, run_plain<run_HardSwish>, nullptr, 0, nullptr,
+     Layout::kAny},
+    {"Sigmoid", "sigmoid.simd", is_fp32, run_plain<run_Sigmoid>, nullptr, 0, nullptr, Layout::kAny},
+    {"Tanh", "tanh.simd", is_fp32, run_plain<run_Tanh>, nullptr, 0, nullptr, Layout::kAny},
     {"Add", "add.simd", is_fp32, run_Add, nullptr, 0},
     {"Sub", "sub.simd", is_fp32, run_Sub, nullptr, 0},
     {"Mul", "mul.simd", is_fp32, run_Mul, nullptr, 0},

@@ -19,6 +19,9 @@ class ArenaPlanner
 
     int plan(ArenaPlan* out_plan)
     {
+        for (const Step& step : steps_)
+            for (tensor* input : step.inputs)
+                if (input) ++read_num_[input];
         for (size_t i = 0; i < steps_.size(); ++i) {
             extend_inputs(static_cast<int>(i));
             add_outputs(static_cast<int>(i));
@@ -33,23 +36,21 @@ class ArenaPlanner
   private:
     void extend_inputs(int step)
     {
-        const node& node = *steps_[step].context.node;
-        for (int i = 0; i < node.input_num; ++i) {
-            const auto found = block_of_.find(get_ir_node_input(&node, i));
+        for (tensor* input : steps_[step].inputs) {
+            const auto found = block_of_.find(input);
             if (found != block_of_.end()) blocks_[found->second].last_use = step;
         }
     }
 
     void add_outputs(int step)
     {
-        const node& node = *steps_[step].context.node;
-        for (int i = 0; i < node.output_num; ++i) {
-            tensor* output = get_ir_node_output(&node, i);
+        for (size_t i = 0; i < steps_[step].outputs.size(); ++i) {
+            tensor* output = steps_[step].outputs[i];
             if (!output || !is_ir_tensor_shape_known(output) || steps_[step].dynamic) continue;
-            if (border_.count(output->index)) continue;
-            const tensor* reused = find_in_place_input(step, i, *output);
+            if (output->index >= 0 && border_.count(output->index)) continue;
+            tensor* reused = find_in_place_input(step, static_cast<int>(i), *output);
             if (reused) {
-                block_of_[output] = block_of_.at(const_cast<tensor*>(reused));
+                block_of_[output] = block_of_.at(reused);
                 blocks_[block_of_[output]].last_use = step;
                 continue;
             }
@@ -69,18 +70,19 @@ class ArenaPlanner
     }
 
     // The input whose memory an output may take over, or null.
-    const tensor* find_in_place_input(int step, int output_index, const tensor& output) const
+    tensor* find_in_place_input(int step, int output_index, const tensor& output) const
     {
         const int index = ask_kernel(steps_[step], output_index);
-        if (index < 0) return nullptr;
-        const tensor* input = get_ir_node_input(steps_[step].context.node, index);
-        if (!input || input->consumer_num != 1 || !block_of_.count(const_cast<tensor*>(input)))
-            return nullptr;
+        const Vector<tensor*>& inputs = steps_[step].inputs;
+        if (index < 0 || static_cast<size_t>(index) >= inputs.size()) return nullptr;
+        tensor* input = inputs[index];
+        if (!input || read_num_.at(input) != 1 || !block_of_.count(input)) return nullptr;
         return get_ir_tensor_bytes(input) == get_ir_tensor_bytes(&output) ? input : nullptr;
     }
 
     const Vector<Step>& steps_;
     const UnorderedSet<int32_t> border_;  // outputs of the part
+    UnorderedMap<tensor*, int> read_num_;
     Vector<memory_block_t> blocks_;
     UnorderedMap<tensor*, size_t> block_of_;
 };

@@ -6,7 +6,7 @@ namespace tengine::cpu {
 
 int choose_kernel(const KernelList& kernels, Step& step)
 {
-    step.kernel = kernels.pick(*step.context.node);
+    if (!step.kernel) step.kernel = kernels.pick(*step.context.node, step.layout);
     if (step.kernel) return TENGINE_OK;
     return fail_node(step.context.node, TENGINE_EDTYPE, "no kernel supports its types and shapes");
 }

@@ -13,8 +13,14 @@ int Plan::create(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan
     std::unique_ptr<Plan> plan(new Plan(kernels));
     TENGINE_RETURN_IF_ERROR(share_graph_pool(*part.graph, &plan->pool_));
     plan->add_steps(part);
+    fuse_steps(kernels, part, plan->steps_);
+    choose_layouts(kernels, part, plan->steps_, plan->copies_);
     TENGINE_RETURN_IF_ERROR(
         plan->for_each_known([&](Step& step) { return choose_kernel(kernels, step); }));
+    TENGINE_RETURN_IF_ERROR(plan->for_each_known([](Step& step) {
+        step.bind();
+        return TENGINE_OK;
+    }));
     TENGINE_RETURN_IF_ERROR(plan->for_each_known(pack_weights));
     TENGINE_RETURN_IF_ERROR(plan->allocate_arena(part));
     *out_plan = std::move(plan);
@@ -38,7 +44,8 @@ void Plan::leave_part()
 
 void Plan::add_steps(const subgraph& part)
 {
-    steps_.reserve(static_cast<size_t>(part.node_num));
+    node_num_ = static_cast<size_t>(part.node_num);
+    steps_.reserve(node_num_);
     if (part.graph->run_options->profile)
         times_.assign(static_cast<size_t>(part.node_num), int64_t{-1});
     for (int i = 0; i < part.node_num; ++i) {
@@ -46,6 +53,11 @@ void Plan::add_steps(const subgraph& part)
         step.context.node = part.graph->node_list[part.node_list[i]];
         step.context.pool = pool_.get();
         step.dynamic = step.context.node->dynamic_shape != 0;
+        step.position = i;
+        for (int input = 0; input < step.context.node->input_num; ++input)
+            step.inputs.push_back(get_ir_node_input(step.context.node, input));
+        for (int output = 0; output < step.context.node->output_num; ++output)
+            step.outputs.push_back(get_ir_node_output(step.context.node, output));
     }
 }
 
@@ -77,8 +89,10 @@ int Plan::allocate_arena(const subgraph& part)
         value->data = begin + offset;
         planned_.push_back(value);
     }
-    for (Step& step : steps_)
+    for (Step& step : steps_) {
         step.context.scratch = begin + plan.scratch_offset;
+        step.refresh_views();
+    }
     return TENGINE_OK;
 }
 
@@ -94,7 +108,7 @@ size_t Plan::compiled_bytes() const
 void Plan::copy_times(int64_t* out_ns) const
 {
     if (times_.empty())
-        std::fill_n(out_ns, steps_.size(), int64_t{-1});
+        std::fill_n(out_ns, node_num_, int64_t{-1});
     else
         std::copy(times_.begin(), times_.end(), out_ns);
 }

@@ -50,12 +50,14 @@ class Plan : public Allocated
     int run_profiled();
 
     const KernelList& kernels_;
+    Copies copies_;
     Vector<Step> steps_;
     Vector<int64_t> times_;    // one for each step with run_options.profile, else empty
     Vector<tensor*> planned_;  // tensors whose data lies in the arena
     GraphPool pool_;
     void* arena_ = nullptr;  // begins at its first multiple of ALLOC_ALIGNMENT
     size_t arena_bytes_ = 0;
+    size_t node_num_ = 0;  // of the part
 };
 
 }  // namespace tengine::cpu

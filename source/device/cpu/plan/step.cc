@@ -1,16 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cpu/plan/step.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "graph/core.h"
 #include "operator/custom/custom_kernel.h"
 
 namespace tengine::cpu {
 
 Step::Step(Step&& other) noexcept
-    : kernel(other.kernel), context(other.context), dynamic(other.dynamic)
+    : kernel(other.kernel),
+      context(other.context),
+      dynamic(other.dynamic),
+      position(other.position),
+      inputs(std::move(other.inputs)),
+      outputs(std::move(other.outputs)),
+      layout(other.layout),
+      views(std::move(other.views)),
+      shown_(std::move(other.shown_))
 {
     other.context.state = nullptr;
     other.context.free_state = nullptr;
+}
+
+namespace {
+
+// N, C, H, W as N, H, W, C; fewer dimensions are those of the end.
+tensor permute(const tensor& original)
+{
+    tensor view = original;
+    int dims[4] = {1, 1, 1, 1};
+    std::copy_n(original.dims, original.dim_num, dims + 4 - original.dim_num);
+    const int permuted[4] = {dims[0], dims[2], dims[3], dims[1]};
+    std::copy_n(permuted, 4, view.dims);
+    view.dim_num = 4;
+    return view;
+}
+
+}  // namespace
+
+void Step::bind()
+{
+    shown_.clear();
+    views.clear();
+    views.reserve(inputs.size() + outputs.size());
+    for (const Vector<tensor*>* list : {&inputs, &outputs})
+        for (tensor* item : *list) {
+            const bool is_shown_as_view =
+                layout == Layout::kChannelsLast && kernel && kernel->layout == Layout::kAny;
+            if (is_shown_as_view) views.push_back(item ? permute(*item) : tensor{});
+            shown_.push_back(is_shown_as_view && item ? &views.back() : item);
+        }
+    context.inputs = shown_.data();
+    context.outputs = shown_.data() + inputs.size();
+    context.tensor_num[0] = static_cast<int>(inputs.size());
+    context.tensor_num[1] = static_cast<int>(outputs.size());
+}
+
+void Step::refresh_views()
+{
+    if (views.empty()) return;
+    size_t index = 0;
+    for (const Vector<tensor*>* list : {&inputs, &outputs})
+        for (const tensor* item : *list)
+            views[index++].data = item ? item->data : nullptr;
 }
 
 void Step::release_state()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of a plan, and what pre_run does with them, a file each in this order:
-//     choose.cc  the kernel of every node
+//     fuse.cc    steps take over the nodes after them that they can compute on the way
+//     layout.cc  which tensors have their channels last, and the copies where that changes
+//     choose.cc  the kernel of every step
 //     pack.cc    kernels prepare: they pack weights and say how much scratch they need
 //     arena.cc   memory of everything that lives and dies inside the part
 // run.cc walks them.
@@ -8,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "base/containers.hpp"
 #include "device/cpu/kernel_list.h"
@@ -21,6 +24,14 @@ struct Step
     KernelContext context;
     // Shapes depend on data: inferred, kernel chosen and outputs allocated at each run.
     bool dynamic = false;
+    int position = 0;  // in the part, of the node whose time its time is
+    // What it reads and writes. Null: absent.
+    Vector<tensor*> inputs;
+    Vector<tensor*> outputs;
+    Layout layout = Layout::kPlanar;
+    // What the kernel is shown of them where it works element by element with channels last: the
+    // dimensions in their order in memory.
+    Vector<tensor> views;
 
     Step() = default;
     Step(Step&& other) noexcept;
@@ -28,7 +39,28 @@ struct Step
     ~Step() { release_state(); }
     void release_state();
     size_t state_bytes() const;
+    // The context gets the lists, which stay as they are from here on.
+    void bind();
+    // Views get the addresses of their tensors.
+    void refresh_views();
+
+  private:
+    Vector<tensor*> shown_;  // inputs, then outputs, as the kernel sees them
 };
+
+// Tensors that only the plan has: copies in another layout.
+using Copies = Vector<std::unique_ptr<tensor, void (*)(tensor*)>>;
+
+// layout.cc: the kernel that the step has if it wants its channels last; null if it does not.
+const Kernel* find_kernel_of_pixels(const KernelList& kernels, const Step& step);
+
+// fuse.cc: steps that are computed by others are gone afterwards.
+void fuse_steps(const KernelList& kernels, const subgraph& part, Vector<Step>& steps);
+
+// layout.cc: a layout for each step, and steps that copy where layouts meet, which come before the
+// first step that needs the copy.
+void choose_layouts(const KernelList& kernels, const subgraph& part, Vector<Step>& steps,
+                    Copies& copies);
 
 // Whether there is anything to compute. Kernels walk over the dimensions that are not 0 and have
 // tables for them, and a hostile shape may have 2^43 of them beside its 0.
@@ -37,7 +69,8 @@ bool has_elements(const node& node);
 // Whether the kernel of a dynamic step finds the shapes of its outputs and allocates them.
 bool allocates_outputs(const node& node);
 
-// choose.cc: the first kernel that accepts the step's node. EDTYPE when none does.
+// choose.cc: the first kernel for its layout that accepts the step's node, unless it is a copy,
+// which has one. EDTYPE when none does.
 int choose_kernel(const KernelList& kernels, Step& step);
 
 // pack.cc: what the kernel keeps, as its prepare() leaves it; what it kept before is freed.

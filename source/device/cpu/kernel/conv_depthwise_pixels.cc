@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise Conv in fp32 with channels last and constant weights: as many output as input channels,
+// each with a filter of its own.
+//
+// Vectors run along the channels, so that they are full whatever the width, stride and dilation
+// are. Four pixels of a line by one or two vectors are summed in registers: each vector of weights
+// is loaded for all of them. Pixels whose window reaches beyond the input's sides are computed one
+// by one over the taps that fall on it; lines above and below it are left out. Nothing is copied.
+// Limits: loads (5 for 4 multiply-adds); the bandwidth of the L2 cache.
+// Accuracy: |error| <= (taps + 1) * eps * (sum |weight| |input| + |bias|), before the activation.
+#include <algorithm>
+#include <cstdint>
+
+#include "device/cpu/kernel/conv_problem.h"
+#include "device/cpu/kernel/packed_problem.h"
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/parallel.h"
+#include "device/cpu/reference/grain.h"
+
+#ifdef TENGINE_HAVE_HIGHWAY
+#ifndef TENGINE_CPU_CONV_DEPTHWISE_PIXELS
+#define TENGINE_CPU_CONV_DEPTHWISE_PIXELS
+namespace tengine::cpu {
+
+struct DepthwisePixels : ConvProblem
+{
+    int64_t channels() const { return groups; }
+};
+
+// A line of the output.
+struct DepthwiseLine
+{
+    const float* image;    // of the input
+    const float* weights;  // biases of all channels, then their weights tap by tap
+    const float* addend;   // or null
+    float* output;
+    int line;
+    const Fusion* fusion;
+};
+
+}  // namespace tengine::cpu
+#endif
+
+// clang-format off
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/conv_depthwise_pixels.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include "device/cpu/kernel/activation-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tengine::cpu::HWY_NAMESPACE {
+
+constexpr int kPixels = 4;
+
+// The taps of a window that fall on the input.
+struct Taps
+{
+    int first_y, last_y, first_x, last_x;
+};
+
+// A vector of inputs; of the last channels there may be fewer than lanes.
+template <bool kPartial>
+HWY_INLINE Vector load_input(const float* input, int64_t count)
+{
+    const Floats d;
+    if constexpr (!kPartial) return hn::LoadU(d, input);
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+    return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, input);
+#else
+    HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)] = {};
+    std::copy_n(input, count, lanes);
+    return hn::Load(d, lanes);
+#endif
+}
+
+struct DepthwiseSums
+{
+    Vector s0, s1, s2, s3;
+};
+
+// Finishes `count` lanes of a result.
+HWY_INLINE void finish(const DepthwiseLine& line, Vector sum, int64_t at, int64_t count)
+{
+    const Floats d;
+    float* output = line.output + at;
+    const bool clips = line.fusion->activation == Activation::kClip;
+    const auto complete = [&](Vector value, Vector addend) {
+        if (line.addend) value = hn::Add(value, addend);
+        if (!clips) return value;
+        const Vector low = hn::Set(d, line.fusion->parameters[0]);
+        return hn::Min(hn::Set(d, line.fusion->parameters[1]), hn::Max(low, value));
+    };
+    if (count >= static_cast<int64_t>(hn::Lanes(d))) {
+        const Vector addend = line.addend ? hn::LoadU(d, line.addend + at) : sum;
+        return hn::StoreU(complete(sum, addend), d, output);
+    }
+    HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)] = {};
+    if (line.addend) std::copy_n(line.addend + at, count, lanes);
+    const Vector result = complete(sum, hn::Load(d, lanes));
+    hn::Store(result, d, lanes);
+    std::copy_n(lanes, count, output);
+}
+
+// kPixels or one pixel from `x` on, kVectors vectors of channels from `channel` on.
+template <int kNumber, int kVectors, bool kPartial>
+HWY_INLINE void convolve_pixels(const DepthwisePixels& conv, const DepthwiseLine& line,
+                                const Taps& taps, int64_t x, int64_t channel)
+{
+    const Floats d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), channels = conv.channels();
+    const window_axis &height = conv.axes[1], &width = conv.axes[2];
+    const int64_t step = int64_t{width.stride} * channels;
+    const int64_t top = int64_t{line.line} * height.stride - height.pad_begin;
+    const int64_t left = x * width.stride - width.pad_begin;
+    const int64_t count = channels - channel;
+    DepthwiseSums sums[kVectors];
+    for (int v = 0; v < kVectors; ++v) {
+        const Vector bias = hn::LoadU(d, line.weights + channel + v * lanes);
+        sums[v] = {bias, bias, bias, bias};
+    }
+    for (int64_t ky = taps.first_y; ky < taps.last_y; ++ky) {
+        const float* row =
+            line.image + ((top + ky * height.dilation) * width.input + left) * channels + channel;
+        const float* weights = line.weights + (1 + ky * width.kernel) * channels + channel;
+        for (int64_t kx = taps.first_x; kx < taps.last_x; ++kx) {
+            for (int v = 0; v < kVectors; ++v) {
+                const Vector weight = hn::LoadU(d, weights + kx * channels + v * lanes);
+                const float* input = row + kx * width.dilation * channels + v * lanes;
+                DepthwiseSums& sum = sums[v];
+                sum.s0 = hn::MulAdd(weight, load_input<kPartial>(input, count), sum.s0);
+                if constexpr (kNumber > 1) {
+                    sum.s1 = hn::MulAdd(weight, load_input<kPartial>(input + step, count), sum.s1);
+                    sum.s2 =
+                        hn::MulAdd(weight, load_input<kPartial>(input + 2 * step, count), sum.s2);
+                    sum.s3 =
+                        hn::MulAdd(weight, load_input<kPartial>(input + 3 * step, count), sum.s3);
+                }
+            }
+        }
+    }
+    for (int v = 0; v < kVectors; ++v) {
+        const int64_t at = x * channels + channel + v * lanes, left_over = count - v * lanes;
+        finish(line, sums[v].s0, at, left_over);
+        if constexpr (kNumber > 1) {
+            finish(line, sums[v].s1, at + channels, left_over);
+            finish(line, sums[v].s2, at + 2 * channels, left_over);
+            finish(line, sums[v].s3, at + 3 * channels, left_over);
+        }
+    }
+}
+
+// Channels from `channel` on, for a whole line.
+template <int kVectors, bool kPartial>
+HWY_INLINE void convolve_channels(const DepthwisePixels& conv, const DepthwiseLine& line,
+                                  const Taps& rows, int64_t channel)
+{
+    const window_axis& width = conv.axes[2];
+    // Pixels [first, last) have all taps on the input.
+    const int64_t reach = int64_t{width.kernel - 1} * width.dilation - width.pad_begin;
+    const int64_t room = width.input - 1 - reach;
+    const int64_t first =
+        std::min<int64_t>((width.pad_begin + width.stride - 1) / width.stride, width.output);
+    const int64_t last =
+        std::clamp<int64_t>(room < 0 ? 0 : room / width.stride + 1, first, width.output);
+    int64_t x = 0;
+    const auto one = [&] {
+        Taps taps = rows;
+        clip_window_taps(&width, static_cast<int>(x), &taps.first_x, &taps.last_x);
+        convolve_pixels<1, kVectors, kPartial>(conv, line, taps, x, channel);
+    };
+    for (; x < first; ++x)
+        one();
+    Taps taps = rows;
+    taps.first_x = 0;
+    taps.last_x = width.kernel;
+    for (; x + kPixels <= last; x += kPixels)
+        convolve_pixels<kPixels, kVectors, kPartial>(conv, line, taps, x, channel);
+    for (; x < width.output; ++x)
+        one();
+}
+
+void convolve_line(const DepthwisePixels& conv, const DepthwiseLine& line)
+{
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats())), channels = conv.channels();
+    Taps rows = {};
+    clip_window_taps(&conv.axes[1], line.line, &rows.first_y, &rows.last_y);
+    int64_t channel = 0;
+    for (; channel + 2 * lanes <= channels; channel += 2 * lanes)
+        convolve_channels<2, false>(conv, line, rows, channel);
+    for (; channel + lanes <= channels; channel += lanes)
+        convolve_channels<1, false>(conv, line, rows, channel);
+    if (channel < channels) convolve_channels<1, true>(conv, line, rows, channel);
+    if (line.fusion->activation != Activation::kClip)
+        activate(*line.fusion, line.output, conv.axes[2].output * channels);
+}
+
+// Floats that vectors may read beyond the last channel.
+int64_t count_overrun()
+{
+    return static_cast<int64_t>(hn::Lanes(Floats()));
+}
+
+}  // namespace tengine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // TENGINE_HAVE_HIGHWAY
+
+#if !defined(TENGINE_HAVE_HIGHWAY)
+namespace tengine::cpu {
+extern const KernelTable conv_depthwise_pixels_kernels;
+const KernelTable conv_depthwise_pixels_kernels = {nullptr, 0};
+}  // namespace tengine::cpu
+#elif HWY_ONCE
+namespace tengine::cpu {
+namespace {
+
+HWY_EXPORT(convolve_line);
+HWY_EXPORT(count_overrun);
+
+void pack(const DepthwisePixels& conv, const float* weight, const float* bias, float* packed)
+{
+    const int64_t channels = conv.channels();
+    for (int64_t i = 0; i < channels; ++i)
+        packed[i] = bias ? bias[i] : 0;
+    packed += channels;
+    for (int64_t tap = 0; tap < conv.taps; ++tap, packed += channels)
+        for (int64_t i = 0; i < channels; ++i)
+            packed[i] = weight[i * conv.taps + tap];
+}
+
+int prepare(KernelContext& context)
+{
+    DepthwisePixels conv = {};
+    TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv));
+    static const char kind = 0;
+    const tensor* weight = context.input(1);
+    const tensor* bias = context.input(2);
+    const int64_t floats =
+        (conv.taps + 1) * conv.channels() + HWY_DYNAMIC_DISPATCH(count_overrun)();
+    return keep_packed_problem(context, conv, &kind, weight, bias, {conv.taps, conv.channels()},
+                               static_cast<uint64_t>(floats) * sizeof(float), [&](void* memory) {
+                                   pack(conv, weight->f32, bias ? bias->f32 : nullptr,
+                                        static_cast<float*>(memory));
+                               });
+}
+
+int run(KernelContext& context)
+{
+    const auto& conv = packed_problem<DepthwisePixels>(context);
+    const tensor* addend =
+        context.fusion.addend >= 0 ? context.input(context.fusion.addend) : nullptr;
+    const int64_t lines = conv.axes[1].output, channels = conv.channels();
+    const int64_t line_size = conv.axes[2].output * channels;
+    const auto convolve = HWY_DYNAMIC_DISPATCH(convolve_line);
+    const auto work = [&](int64_t begin, int64_t end, int) {
+        for (int64_t i = begin; i < end; ++i) {
+            DepthwiseLine line = {};
+            line.image = context.input(0)->f32 + i / lines * conv.input_plane * channels;
+            line.weights = reinterpret_cast<const float*>(shared_weights<DepthwisePixels>(context));
+            line.addend = addend ? addend->f32 + i * line_size : nullptr;
+            line.output = context.output(0)->f32 + i * line_size;
+            line.line = static_cast<int>(i % lines);
+            line.fusion = &context.fusion;
+            convolve(conv, line);
+        }
+    };
+    parallel_for(context.pool, conv.batch * lines, grain_for(line_size * conv.taps), work);
+    return TENGINE_OK;
+}
+
+// The addend is read where the result is then written.
+int find_in_place(const KernelContext& context, int)
+{
+    return context.fusion.addend;
+}
+
+bool is_constant(const tensor* tensor)
+{
+    return !tensor || tensor->tensor_type == TENSOR_TYPE_CONST;
+}
+
+bool accepts(const node& node)
+{
+    ConvProblem p;
+    return is_plain_conv(node) && get_ir_node_input(&node, 0)->dim_num == 4 &&
+           is_constant(get_ir_node_input(&node, 1)) && is_constant(get_ir_node_input(&node, 2)) &&
+           describe_conv(node, false, &p) == TENGINE_OK && p.input_channels == 1 &&
+           p.output_channels == 1 && p.groups > 1 && p.input_plane > 0 && p.output_plane > 0 &&
+           p.batch > 0;
+}
+
+constexpr Kernel rows[] = {{"Conv", "conv.depthwise_pixels", accepts, run, prepare, -1,
+                            find_in_place, Layout::kChannelsLast, true}};
+
+}  // namespace
+
+extern const KernelTable conv_depthwise_pixels_kernels;
+const KernelTable conv_depthwise_pixels_kernels = make_table<rows>();
+
+}  // namespace tengine::cpu
+#endif  // HWY_ONCE

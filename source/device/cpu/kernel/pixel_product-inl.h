@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// The product at the heart of convolutions with channels last: a few pixels by a panel of output
+// channels. Weights are the vectors, packed once; of the input each element is read where it lies
+// and broadcast. Included once for each instruction set.
+//
+// The tile follows F. Van Zee, R. van de Geijn, BLIS, 2015 (rows by whole vectors in registers);
+// reading pixels in place follows M. Dukhan, The Indirect Convolution Algorithm, 2019, with
+// strides in place of pointers.
+#include <cstdint>
+
+#include "device/cpu/kernel_table.h"
+
+// clang-format off
+#if defined(TENGINE_CPU_PIXEL_PRODUCT) == defined(HWY_TARGET_TOGGLE)
+#ifdef TENGINE_CPU_PIXEL_PRODUCT
+#undef TENGINE_CPU_PIXEL_PRODUCT
+#else
+#define TENGINE_CPU_PIXEL_PRODUCT
+#endif
+// clang-format on
+
+#include <hwy/highway.h>
+
+#include "device/cpu/kernel/activation-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tengine::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Two vectors by so many rows, with the elements that are read, fill the registers. Of 14 rows the
+// elements collide in a cache of 12 ways where pixels are 4 kB apart.
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+constexpr int kPixelRows = 12;
+#elif HWY_ARCH_ARM_A64 || HWY_ARCH_RVV
+constexpr int kPixelRows = 8;
+#elif HWY_ARCH_ARM_V7
+constexpr int kPixelRows = 4;
+#else
+constexpr int kPixelRows = 6;
+#endif
+constexpr int kPanelVectors = 2;
+
+// A tile of results. Offsets and steps are in floats.
+struct PixelTile
+{
+    const float* input;  // of the first row
+    int64_t input_step;  // from a row to the next
+    // What a row is the sum over: stretches of the input, each `stretch_length` long.
+    const int64_t* stretches;  // where they begin
+    int64_t stretch_num, stretch_length;
+    const float* panel;  // bias, then a vector of weights for each element of the stretches
+    float* output;
+    const float* addend;  // or null; it has the steps of the output
+    int64_t output_step;
+    int64_t columns;  // of the panel that are results
+    const Fusion* fusion;
+};
+
+// The elements that rows 0, 1, ... of a tile are at. Three rows share a pointer: x86 addresses the
+// second and third by the step, so that twelve rows take five registers.
+struct PixelRowsAt
+{
+    const char *p0, *p3, *p6, *p9;
+    int64_t step;  // bytes
+
+    template <int kRow>
+    HWY_INLINE Vector broadcast(int64_t element) const
+    {
+        constexpr int kFrom = kRow / 3;
+        const char* from = kFrom == 0 ? p0 : kFrom == 1 ? p3 : kFrom == 2 ? p6 : p9;
+        const char* at = from + kRow % 3 * step + element * int64_t{sizeof(float)};
+        return hn::Set(Floats(), *reinterpret_cast<const float*>(at));
+    }
+
+    // Hides from the compiler that the pointers are steps apart: it would keep one for each row,
+    // and has no registers for them.
+    template <int kRows>
+    HWY_INLINE void advance(int64_t elements)
+    {
+        const int64_t bytes = elements * int64_t{sizeof(float)};
+        p0 += bytes;
+        __asm__("" : "+r"(p0));
+        if constexpr (kRows > 3) {
+            p3 += bytes;
+            __asm__("" : "+r"(p3));
+        }
+        if constexpr (kRows > 6) {
+            p6 += bytes;
+            __asm__("" : "+r"(p6));
+        }
+        if constexpr (kRows > 9) {
+            p9 += bytes;
+            __asm__("" : "+r"(p9));
+        }
+    }
+};
+
+// The sums of kRows rows; x and y are those of the last.
+template <int kRows, int kVectors>
+struct PixelSums
+{
+    PixelSums<kRows - 1, kVectors> before;
+    Vector x, y;
+
+    HWY_INLINE void start(Vector bias_x, Vector bias_y)
+    {
+        before.start(bias_x, bias_y);
+        x = bias_x;
+        y = bias_y;
+    }
+    HWY_INLINE void add(const PixelRowsAt& rows, int64_t element, Vector weight_x, Vector weight_y)
+    {
+        before.add(rows, element, weight_x, weight_y);
+        const Vector value = rows.template broadcast<kRows - 1>(element);
+        x = hn::MulAdd(value, weight_x, x);
+        if constexpr (kVectors > 1) y = hn::MulAdd(value, weight_y, y);
+    }
+    template <class Store>
+    HWY_INLINE void store(const Store& store) const
+    {
+        before.store(store);
+        store(kRows - 1, x, y);
+    }
+};
+
+template <int kVectors>
+struct PixelSums<0, kVectors>
+{
+    HWY_INLINE void start(Vector, Vector) {}
+    HWY_INLINE void add(const PixelRowsAt&, int64_t, Vector, Vector) {}
+    template <class Store>
+    HWY_INLINE void store(const Store&) const
+    {
+    }
+};
+
+// The first `count` lanes, at least one.
+HWY_INLINE Vector load_lanes(const float* from, int64_t count)
+{
+    const Floats d;
+    if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::LoadU(d, from);
+    HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)] = {};
+    for (int64_t i = 0; i < count; ++i)
+        lanes[i] = from[i];
+    return hn::Load(d, lanes);
+}
+
+HWY_INLINE void store_lanes(Vector value, float* to, int64_t count)
+{
+    const Floats d;
+    if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::StoreU(value, d, to);
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+    hn::BlendedStore(value, hn::FirstN(d, static_cast<size_t>(count)), d, to);
+#else
+    HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
+    hn::Store(value, d, lanes);
+    for (int64_t i = 0; i < count; ++i)
+        to[i] = lanes[i];
+#endif
+}
+
+// Bias + products, plus the addend, through the activation.
+template <int kRows, int kVectors>
+HWY_NOINLINE void multiply_pixel_tile(const PixelTile& tile)
+{
+    const Floats d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    const int64_t width = kVectors * lanes;
+    const float* weights = tile.panel;
+    const auto load = [&](int64_t row, Vector* x, Vector* y) {
+        *x = hn::LoadU(d, weights + row * width);
+        *y = kVectors > 1 ? hn::LoadU(d, weights + row * width + lanes) : *x;
+    };
+    PixelSums<kRows, kVectors> sums;
+    Vector x, y;
+    load(0, &x, &y);
+    sums.start(x, y);
+    weights += width;
+
+    constexpr int64_t kUnroll = 4;
+    const int64_t step = tile.input_step * int64_t{sizeof(float)};
+    for (int64_t i = 0; i < tile.stretch_num; ++i) {
+        const char* begin = reinterpret_cast<const char*>(tile.input + tile.stretches[i]);
+        PixelRowsAt rows = {begin, begin + 3 * step, begin + 6 * step, begin + 9 * step, step};
+        int64_t left = tile.stretch_length;
+        for (; left >= kUnroll; left -= kUnroll) {
+            load(0, &x, &y);
+            sums.add(rows, 0, x, y);
+            load(1, &x, &y);
+            sums.add(rows, 1, x, y);
+            load(2, &x, &y);
+            sums.add(rows, 2, x, y);
+            load(3, &x, &y);
+            sums.add(rows, 3, x, y);
+            weights += kUnroll * width;
+            rows.template advance<kRows>(kUnroll);
+        }
+        for (; left > 0; --left) {
+            load(0, &x, &y);
+            sums.add(rows, 0, x, y);
+            weights += width;
+            rows.template advance<kRows>(1);
+        }
+    }
+
+    const bool clips = tile.fusion->activation == Activation::kClip;
+    const Vector low = hn::Set(d, tile.fusion->parameters[0]);
+    const Vector high = hn::Set(d, tile.fusion->parameters[1]);
+    const auto finish = [&](Vector sum, int64_t at, int64_t count) {
+        if (tile.addend) sum = hn::Add(sum, load_lanes(tile.addend + at, count));
+        // The order of operands lets NaN pass on x86.
+        if (clips) sum = hn::Min(high, hn::Max(low, sum));
+        store_lanes(sum, tile.output + at, count);
+    };
+    sums.store([&](int row, Vector first, Vector second) {
+        const int64_t at = row * tile.output_step;
+        finish(first, at, tile.columns);
+        if constexpr (kVectors > 1) finish(second, at + lanes, tile.columns - lanes);
+    });
+    if (clips || tile.fusion->activation == Activation::kNone) return;
+    for (int row = 0; row < kRows; ++row) {
+        float* output = tile.output + row * tile.output_step;
+        activate(*tile.fusion, output, tile.columns);
+    }
+}
+
+using MultiplyPixelTile = void (*)(const PixelTile&);
+
+template <int kRows>
+HWY_INLINE MultiplyPixelTile find_pixel_tile_of(int64_t rows, bool is_wide)
+{
+    if constexpr (kRows > 1)
+        if (rows < kRows) return find_pixel_tile_of<kRows - 1>(rows, is_wide);
+    return is_wide ? multiply_pixel_tile<kRows, 2> : multiply_pixel_tile<kRows, 1>;
+}
+
+// For 1 to kPixelRows rows, and panels of two vectors or one.
+HWY_INLINE MultiplyPixelTile find_pixel_tile(int64_t rows, bool is_wide)
+{
+    return find_pixel_tile_of<kPixelRows>(rows, is_wide);
+}
+
+}  // namespace tengine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // TENGINE_CPU_PIXEL_PRODUCT

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps take over the nodes after them that their kernels compute before they store a result: a
+// sum with what has been computed before, and an activation.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "base/containers.hpp"
+#include "device/cpu/plan/step.h"
+#include "operator/onnx/activation_param.h"
+
+namespace tengine::cpu {
+namespace {
+
+bool is_operator(const Step& step, const char* op)
+{
+    return *get_ir_node_domain(step.context.node) == '\0' &&
+           !std::strcmp(get_ir_node_op(step.context.node), op);
+}
+
+bool has_same_shape(const tensor& a, const tensor& b)
+{
+    return a.data_type == b.data_type && a.dim_num == b.dim_num &&
+           std::equal(a.dims, a.dims + a.dim_num, b.dims);
+}
+
+bool set_clip(const Step& step, Fusion* fusion)
+{
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    const float otherwise[] = {-kInfinity, kInfinity};
+    fusion->activation = Activation::kClip;
+    for (int i = 0; i < 2; ++i) {
+        const tensor* bound = step.context.input(i + 1);
+        if (bound && (bound->tensor_type != TENSOR_TYPE_CONST || bound->elem_num != 1))
+            return false;
+        fusion->parameters[i] = bound ? bound->f32[0] : otherwise[i];
+    }
+    return true;
+}
+
+// What an operator of one input does; false when it is no activation that kernels fuse.
+bool read_activation(const Step& step, Fusion* fusion)
+{
+    const KernelContext& context = step.context;
+    if (is_operator(step, "Relu")) {
+        *fusion = {
+            fusion->addend, Activation::kClip, {0.0f, std::numeric_limits<float>::infinity()}};
+        return true;
+    }
+    if (is_operator(step, "Clip")) return set_clip(step, fusion);
+    if (is_operator(step, "LeakyRelu")) {
+        fusion->activation = Activation::kLeakyRelu;
+        fusion->parameters[0] = context.param<alpha_param>().alpha;
+        return true;
+    }
+    if (is_operator(step, "HardSigmoid")) {
+        fusion->activation = Activation::kHardSigmoid;
+        fusion->parameters[0] = context.param<hard_sigmoid_param>().alpha;
+        fusion->parameters[1] = context.param<hard_sigmoid_param>().beta;
+        return true;
+    }
+    fusion->activation = is_operator(step, "Sigmoid")     ? Activation::kSigmoid
+                         : is_operator(step, "HardSwish") ? Activation::kHardSwish
+                         : is_operator(step, "Tanh")      ? Activation::kTanh
+                                                          : Activation::kNone;
+    return fusion->activation != Activation::kNone;
+}
+
+class Fuser
+{
+  public:
+    Fuser(const KernelList& kernels, const subgraph& part, Vector<Step>& steps)
+        : kernels_(kernels), steps_(steps), is_gone_(steps.size())
+    {
+        const UnorderedSet<int32_t> border(part.output_tensor_list,
+                                           part.output_tensor_list + part.output_num);
+        for (size_t i = 0; i < steps.size(); ++i) {
+            for (tensor* input : steps[i].inputs)
+                if (input) readers_[input].push_back(i);
+            for (tensor* output : steps[i].outputs) {
+                if (!output) continue;
+                writer_[output] = i;
+                if (border.count(output->index)) is_border_.insert(output);
+            }
+        }
+    }
+
+    void run()
+    {
+        for (size_t i = 0; i < steps_.size(); ++i)
+            if (!steps_[i].dynamic && !is_gone_[i] && can_fuse(steps_[i])) fuse_after(i);
+        Vector<Step> left;
+        left.reserve(steps_.size());
+        for (size_t i = 0; i < steps_.size(); ++i)
+            if (!is_gone_[i]) left.push_back(std::move(steps_[i]));
+        steps_.swap(left);
+    }
+
+  private:
+    bool can_fuse(const Step& step) const
+    {
+        const Kernel* kernel = find_kernel_of_pixels(kernels_, step);
+        return kernel && kernel->fuses;
+    }
+
+    void fuse_after(size_t index)
+    {
+        Step& step = steps_[index];
+        fuse_sum(index, step);
+        if (!fuse_activation(index, step)) fuse_gate(index, step);
+    }
+
+    // The steps that read a result; none where the part's border does, too.
+    const Vector<size_t>* readers_of(const Step& step) const
+    {
+        const auto found = readers_.find(step.outputs[0]);
+        if (found == readers_.end() || is_border_.count(step.outputs[0])) return nullptr;
+        return &found->second;
+    }
+
+    const Step* only_reader_of(const Step& step, size_t* out_index) const
+    {
+        const Vector<size_t>* readers = readers_of(step);
+        if (!readers || readers->size() != 1) return nullptr;
+        *out_index = readers->front();
+        return steps_[*out_index].dynamic ? nullptr : &steps_[*out_index];
+    }
+
+    // The step's result is that of the node `next` from here on.
+    void take_over(size_t index, Step& step, size_t next)
+    {
+        step.outputs[0] = steps_[next].outputs[0];
+        writer_[step.outputs[0]] = index;
+        is_gone_[next] = true;
+    }
+
+    // y + z, where z has been computed when the step begins.
+    void fuse_sum(size_t index, Step& step)
+    {
+        size_t next;
+        const Step* sum = only_reader_of(step, &next);
+        if (!sum || !is_operator(*sum, "Add")) return;
+        tensor* addend = sum->inputs[sum->inputs[0] == step.outputs[0] ? 1 : 0];
+        const auto writer = writer_.find(addend);
+        if (writer == writer_.end() || writer->second > index ||
+            !has_same_shape(*addend, *step.outputs[0]) ||
+            !has_same_shape(*addend, *sum->outputs[0]))
+            return;
+        step.context.fusion.addend = kAddendInput;
+        step.inputs.resize(kAddendInput, nullptr);
+        step.inputs.push_back(addend);
+        readers_[addend].erase(std::find(readers_[addend].begin(), readers_[addend].end(), next));
+        readers_[addend].push_back(index);
+        take_over(index, step, next);
+    }
+
+    bool fuse_activation(size_t index, Step& step)
+    {
+        size_t next;
+        const Step* function = only_reader_of(step, &next);
+        Fusion fusion = step.context.fusion;
+        if (!function || !read_activation(*function, &fusion)) return false;
+        step.context.fusion = fusion;
+        take_over(index, step, next);
+        return true;
+    }
+
+    // x * sigmoid(x), and the same with HardSigmoid.
+    void fuse_gate(size_t index, Step& step)
+    {
+        const Vector<size_t>* readers = readers_of(step);
+        if (!readers || readers->size() != 2) return;
+        const size_t gate = std::min(readers->front(), readers->back());
+        const size_t product = std::max(readers->front(), readers->back());
+        if (gate == product || steps_[gate].dynamic || steps_[product].dynamic ||
+            !is_operator(steps_[product], "Mul"))
+            return;
+        size_t next;
+        Fusion fusion = step.context.fusion;
+        if (!only_reader_of(steps_[gate], &next) || next != product ||
+            !read_activation(steps_[gate], &fusion))
+            return;
+        if (fusion.activation == Activation::kSigmoid)
+            fusion.activation = Activation::kSilu;
+        else if (fusion.activation == Activation::kHardSigmoid &&
+                 fusion.parameters[0] == 1.0f / 6 && fusion.parameters[1] == 0.5f)
+            fusion.activation = Activation::kHardSwish;
+        else
+            return;
+        step.context.fusion = fusion;
+        is_gone_[gate] = true;
+        take_over(index, step, product);
+    }
+
+    // After a convolution's input, weight and bias.
+    static constexpr int kAddendInput = 3;
+
+    const KernelList& kernels_;
+    Vector<Step>& steps_;
+    Vector<bool> is_gone_;
+    UnorderedMap<tensor*, Vector<size_t>> readers_;
+    UnorderedMap<tensor*, size_t> writer_;
+    UnorderedSet<tensor*> is_border_;
+};
+
+}  // namespace
+
+void fuse_steps(const KernelList& kernels, const subgraph& part, Vector<Step>& steps)
+{
+    Fuser(kernels, part, steps).run();
+}
+
+}  // namespace tengine::cpu

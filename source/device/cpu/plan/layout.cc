@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which steps have their tensors with the channels last: those whose kernels want it, and after
+// them those that do not care. Where a step finds a tensor in the other layout there is a copy,
+// which serves all that need it.
+#include "device/cpu/plan/layout.h"
+
+#include <algorithm>
+
+#include "device/cpu/plan/step.h"
+
+namespace tengine::cpu {
+namespace {
+
+bool is_constant(const tensor& tensor)
+{
+    return tensor.tensor_type == TENSOR_TYPE_CONST;
+}
+
+// Whether its two layouts differ: not with one channel or one pixel.
+bool has_layouts(const tensor& tensor)
+{
+    return tensor.dim_num == 4 && tensor.data_type == TENGINE_DT_FP32 && !is_constant(tensor) &&
+           tensor.dims[1] > 1 && int64_t{tensor.dims[2]} * tensor.dims[3] > 1;
+}
+
+// Whether a kernel that works element by element can be shown the tensor with its channels last
+// where it lies.
+bool may_be_shown(const tensor& tensor)
+{
+    if (tensor.elem_num == 1) return true;
+    if (!is_constant(tensor)) return tensor.dim_num == 4;
+    const int rank = tensor.dim_num;
+    const auto dim = [&](int from_end) {
+        return from_end <= rank ? tensor.dims[rank - from_end] : 1;
+    };
+    return rank <= 4 && (dim(3) == 1 || int64_t{dim(1)} * dim(2) == 1);
+}
+
+class Layouts
+{
+  public:
+    Layouts(const KernelList& kernels, const subgraph& part, Copies& copies)
+        : kernels_(kernels),
+          border_(part.output_tensor_list, part.output_tensor_list + part.output_num),
+          copies_(copies)
+    {
+    }
+
+    void run(Vector<Step>& steps)
+    {
+        for (Step& step : steps) {
+            step.layout = step.dynamic ? Layout::kPlanar : choose(step);
+            const Layout layout = step.layout;
+            for (tensor*& input : step.inputs)
+                if (input && has_layouts(*input)) input = find_as(*input, layout, step);
+            Vector<std::pair<tensor*, tensor*>> left;
+            for (tensor*& output : step.outputs)
+                if (output && has_layouts(*output) && layout == Layout::kChannelsLast)
+                    output = add_result(*output, left);
+            steps_.push_back(std::move(step));
+            for (const auto& [from, to] : left)
+                add_copy(*from, *to, Layout::kPlanar, steps_.back());
+        }
+        steps.swap(steps_);
+    }
+
+  private:
+    struct Places
+    {
+        tensor* planar;
+        tensor* last;
+    };
+
+    Layout choose(const Step& step) const
+    {
+        if (find_kernel_of_pixels(kernels_, step)) return Layout::kChannelsLast;
+        if (!kernels_.pick(*step.context.node, Layout::kChannelsLast)) return Layout::kPlanar;
+        const auto is_last = [this](const tensor* input) {
+            if (!input || !has_layouts(*input)) return false;
+            const auto found = places_.find(input);
+            return found != places_.end() && found->second.last;
+        };
+        const auto fits = [](const tensor* each) { return !each || may_be_shown(*each); };
+        const bool follows = std::any_of(step.inputs.begin(), step.inputs.end(), is_last) &&
+                             std::all_of(step.inputs.begin(), step.inputs.end(), fits) &&
+                             std::all_of(step.outputs.begin(), step.outputs.end(), fits);
+        return follows ? Layout::kChannelsLast : Layout::kPlanar;
+    }
+
+    Places& places_of(tensor& original)
+    {
+        return places_.try_emplace(&original, Places{&original, nullptr}).first->second;
+    }
+
+    // Where the tensor lies in this layout; the copy is made before `step` if there is none.
+    tensor* find_as(tensor& original, Layout layout, const Step& step)
+    {
+        Places& places = places_of(original);
+        tensor*& place = layout == Layout::kChannelsLast ? places.last : places.planar;
+        if (place) return place;
+        tensor* from = layout == Layout::kChannelsLast ? places.planar : places.last;
+        place = add_tensor(original);
+        add_copy(*from, *place, layout, step);
+        return place;
+    }
+
+    // Where a step with channels last writes; what leaves the part is copied back after it.
+    tensor* add_result(tensor& original, Vector<std::pair<tensor*, tensor*>>& left)
+    {
+        if (!border_.count(original.index)) {
+            places_[&original] = {nullptr, &original};
+            return &original;
+        }
+        tensor* copy = add_tensor(original);
+        places_[&original] = {&original, copy};
+        left.push_back({copy, &original});
+        return copy;
+    }
+
+    tensor* add_tensor(const tensor& original)
+    {
+        void* memory = alloc_or_throw(sizeof(tensor));
+        copies_.push_back({new (memory) tensor(original), [](tensor* copy) { free_memory(copy); }});
+        tensor* copy = copies_.back().get();
+        copy->index = -1;
+        copy->data = nullptr;
+        return copy;
+    }
+
+    void add_copy(tensor& from, tensor& to, Layout layout, const Step& step)
+    {
+        Step copy;
+        copy.kernel = find_layout_kernel(layout);
+        copy.context.node = step.context.node;
+        copy.context.pool = step.context.pool;
+        copy.position = step.position;
+        copy.inputs.push_back(&from);
+        copy.outputs.push_back(&to);
+        steps_.push_back(std::move(copy));
+    }
+
+    const KernelList& kernels_;
+    const UnorderedSet<int32_t> border_;
+    Copies& copies_;
+    UnorderedMap<const tensor*, Places> places_;
+    Vector<Step> steps_;
+};
+
+}  // namespace
+
+// Constants stay as they are: what convolves one is folded once.
+const Kernel* find_kernel_of_pixels(const KernelList& kernels, const Step& step)
+{
+    const Kernel* kernel = kernels.pick(*step.context.node, Layout::kChannelsLast);
+    const bool is_one = kernel && kernel->layout == Layout::kChannelsLast;
+    return is_one && !is_constant(*step.inputs[0]) ? kernel : nullptr;
+}
+
+void choose_layouts(const KernelList& kernels, const subgraph& part, Vector<Step>& steps,
+                    Copies& copies)
+{
+    Layouts(kernels, part, copies).run(steps);
+}
+
+}  // namespace tengine::cpu

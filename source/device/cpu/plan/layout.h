@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of fp32 tensors between layouts, as kernels of steps of their own.
+#pragma once
+
+#include "device/cpu/kernel_table.h"
+
+namespace tengine::cpu {
+
+// Input 0, which lies in the other layout, as output 0 in this one: kPlanar or kChannelsLast.
+const Kernel* find_layout_kernel(Layout layout);
+
+}  // namespace tengine::cpu
