@@ -27,7 +27,8 @@
 enum
 {
     CHUNKS_PER_WORKER = 4,  // evens out workers of different speed, keeps the counter cool
-    SPIN_NS = 5000,         // about the pause between two kernels; waking a thread takes longer
+    SPIN_NS = 5000,         // outside of runs
+    RUN_SPIN_NS = 2000000,  // within a run, where waking a thread costs more than polling
     SPIN_BATCH = 16         // polls between two looks at the clock
 };
 
@@ -63,6 +64,7 @@ struct thread_pool
     alignas(ALLOC_ALIGNMENT) _Atomic uint64_t state;
     alignas(ALLOC_ALIGNMENT) atomic_flag busy;  // a caller owns the pool
     atomic_bool stopping;
+    atomic_int run_num;  // runs under way
     atomic_int sleeper_num;
     atomic_int caller_sleeps;  // 0 or 1: exchanges of a byte need a library on RISC-V
     pthread_mutex_t mutex;     // only for sleeping and waking
@@ -97,19 +99,22 @@ static void relax_cpu(void)
 #endif
 }
 
-// Polls `done` for SPIN_NS at most; whether it came true.
-static bool spin_until(const thread_pool_t* pool, bool (*done)(const thread_pool_t*, uint64_t),
+// Polls `done` for a while, in a run for longer; whether it came true.
+static bool spin_until(thread_pool_t* pool, bool (*done)(const thread_pool_t*, uint64_t),
                        uint64_t value)
 {
     if (done(pool, value)) return true;
     if (!pool->spins) return false;
-    const uint64_t end = get_time_ns() + SPIN_NS;
+    const uint64_t begin = get_time_ns();
+    uint64_t limit;
     do {
         for (int i = 0; i < SPIN_BATCH; ++i) {
             if (done(pool, value)) return true;
             relax_cpu();
         }
-    } while (get_time_ns() < end);
+        limit = atomic_load_explicit(&pool->run_num, memory_order_relaxed) > 0 ? RUN_SPIN_NS
+                                                                               : SPIN_NS;
+    } while (get_time_ns() - begin < limit);
     return false;
 }
 
@@ -261,6 +266,17 @@ void run_parallel(thread_pool_t* pool, int64_t count, int64_t grain,
     run_chunks(pool, 0);
     close_loop(pool);
     atomic_flag_clear_explicit(&pool->busy, memory_order_release);
+}
+
+void begin_parallel_run(thread_pool_t* pool)
+{
+    if (!pool || pool->size == 1) return;
+    atomic_fetch_add(&pool->run_num, 1);
+}
+
+void end_parallel_run(thread_pool_t* pool)
+{
+    if (pool && pool->size > 1) atomic_fetch_sub(&pool->run_num, 1);
 }
 
 // Starts the thread of a worker, with all signals blocked: the program's handlers run on its own

@@ -6,6 +6,7 @@ namespace tengine::cpu {
 
 const Implementations implementations[] = {
     {"Add", {"add.simd", "reference"}},
+    {"AveragePool", {"average_pool.pixels", "reference"}},
     {"Clip", {"clip.simd", "reference"}},
     {"Conv",
      {"conv.depthwise_pixels", "conv.pixels", "conv.depthwise_simd", "conv.im2col_fp16_fhm",
@@ -13,10 +14,13 @@ const Implementations implementations[] = {
     {"ConvTranspose", {"conv_transpose.gemm_col2im", "reference"}},
     {"Div", {"div.simd", "reference"}},
     {"Gemm", {"gemm.product", "reference"}},
+    {"GlobalAveragePool", {"global_average_pool.pixels", "reference"}},
+    {"GlobalMaxPool", {"global_max_pool.pixels", "reference"}},
     {"HardSigmoid", {"hard_sigmoid.simd", "reference"}},
     {"HardSwish", {"hard_swish.simd", "reference"}},
     {"LeakyRelu", {"leaky_relu.simd", "reference"}},
     {"MatMul", {"matmul.product", "reference"}},
+    {"MaxPool", {"max_pool.pixels", "reference"}},
     {"Mul", {"mul.simd", "reference"}},
     {"QLinearConv", {"conv.im2col_i8mm", "conv.im2col_dotprod", "conv.im2col_pairs", "reference"}},
     {"Relu", {"relu.simd", "reference"}},

@@ -56,6 +56,8 @@ struct KernelContext
     tensor* const* inputs = nullptr;
     tensor* const* outputs = nullptr;
     int tensor_num[2] = {};  // of these
+    // Tensors of rank four are shown as N, H, W, C (kernels of Layout::kAny).
+    bool has_channels_last = false;
     Fusion fusion;
     thread_pool_t* pool = nullptr;
     // prepare() may ask for scratch; the plan gives it at run time, 64-byte aligned, shared
@@ -78,6 +80,12 @@ struct KernelContext
     {
         if (!outputs) return get_ir_node_output(node, index);
         return index < tensor_num[1] ? outputs[index] : nullptr;
+    }
+    // Where the node's axis (0 to 3) is in tensors as they are shown.
+    int shown_axis(int axis) const
+    {
+        constexpr int kShown[] = {0, 3, 1, 2};
+        return has_channels_last ? kShown[axis] : axis;
     }
     int input_num() const { return node->input_num; }
     int output_num() const { return node->output_num; }
@@ -104,6 +112,7 @@ struct Kernel
     int (*find_in_place)(const KernelContext& context, int output) = nullptr;
     Layout layout = Layout::kPlanar;  // of all its tensors of rank four
     bool fuses = false;               // does what KernelContext::fusion says
+    bool leads = false;               // its steps have its layout whatever those before them have
 };
 
 struct KernelTable

@@ -20,4 +20,17 @@ void parallel_for(thread_pool_t* pool, int64_t count, int64_t grain, const Body&
         const_cast<Body*>(&body));
 }
 
+// A run, as long as it lives: see begin_parallel_run().
+class ParallelRun
+{
+  public:
+    explicit ParallelRun(thread_pool_t* pool) : pool_(pool) { begin_parallel_run(pool); }
+    ~ParallelRun() { end_parallel_run(pool_); }
+    ParallelRun(const ParallelRun&) = delete;
+    ParallelRun& operator=(const ParallelRun&) = delete;
+
+  private:
+    thread_pool_t* pool_;
+};
+
 }  // namespace tengine::cpu

@@ -292,7 +292,7 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel rows[] = {{"Conv", "conv.depthwise_pixels", accepts, run, prepare, -1,
-                            find_in_place, Layout::kChannelsLast, true}};
+                            find_in_place, Layout::kChannelsLast, true, true}};
 
 }  // namespace
 

@@ -408,7 +408,7 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel rows[] = {
-    {"Conv", "conv.pixels", accepts, run, prepare, -1, find_in_place, Layout::kChannelsLast, true}};
+    {"Conv", "conv.pixels", accepts, run, prepare, -1, find_in_place, Layout::kChannelsLast, true, true}};
 
 }  // namespace
 

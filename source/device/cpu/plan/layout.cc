@@ -74,13 +74,16 @@ class Layouts
     Layout choose(const Step& step) const
     {
         if (find_kernel_of_pixels(kernels_, step)) return Layout::kChannelsLast;
-        if (!kernels_.pick(*step.context.node, Layout::kChannelsLast)) return Layout::kPlanar;
+        const Kernel* kernel = kernels_.pick(*step.context.node, Layout::kChannelsLast);
+        if (!kernel) return Layout::kPlanar;
         const auto is_last = [this](const tensor* input) {
             if (!input || !has_layouts(*input)) return false;
             const auto found = places_.find(input);
             return found != places_.end() && found->second.last;
         };
         const auto fits = [](const tensor* each) { return !each || may_be_shown(*each); };
+        if (kernel->layout == Layout::kChannelsLast)
+            return is_last(step.inputs[0]) ? Layout::kChannelsLast : Layout::kPlanar;
         const bool follows = std::any_of(step.inputs.begin(), step.inputs.end(), is_last) &&
                              std::all_of(step.inputs.begin(), step.inputs.end(), fits) &&
                              std::all_of(step.outputs.begin(), step.outputs.end(), fits);
@@ -152,8 +155,7 @@ class Layouts
 const Kernel* find_kernel_of_pixels(const KernelList& kernels, const Step& step)
 {
     const Kernel* kernel = kernels.pick(*step.context.node, Layout::kChannelsLast);
-    const bool is_one = kernel && kernel->layout == Layout::kChannelsLast;
-    return is_one && !is_constant(*step.inputs[0]) ? kernel : nullptr;
+    return kernel && kernel->leads && !is_constant(*step.inputs[0]) ? kernel : nullptr;
 }
 
 void choose_layouts(const KernelList& kernels, const subgraph& part, Vector<Step>& steps,

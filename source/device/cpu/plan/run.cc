@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "device/cpu/parallel.h"
 #include "device/cpu/plan/plan.h"
 #include "graph/preparation.h"
 #include "operator/infer.h"
@@ -27,6 +28,7 @@ int allocate_result(const node& node, tensor& result)
 
 int Plan::run()
 {
+    const ParallelRun awake(pool_.get());
     if (!times_.empty()) return run_profiled();
     for (Step& step : steps_)
         TENGINE_RETURN_IF_ERROR(run_step(step));

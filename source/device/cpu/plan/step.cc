@@ -52,6 +52,7 @@ void Step::bind()
             if (is_shown_as_view) views.push_back(item ? permute(*item) : tensor{});
             shown_.push_back(is_shown_as_view && item ? &views.back() : item);
         }
+    context.has_channels_last = !views.empty();
     context.inputs = shown_.data();
     context.outputs = shown_.data() + inputs.size();
     context.tensor_num[0] = static_cast<int>(inputs.size());

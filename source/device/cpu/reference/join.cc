@@ -39,7 +39,7 @@ int run_concat(KernelContext& context)
 {
     const tensor* output = context.output(0);
     const int axis = context.param<concat_param>().axis;
-    const int place = axis < 0 ? axis + output->dim_num : axis;
+    const int place = context.shown_axis(axis < 0 ? axis + output->dim_num : axis);
     int64_t begin = 0;
     for (int i = 0; i < context.input_num(); ++i) {
         const tensor* input = context.input(i);
@@ -54,7 +54,7 @@ int64_t part_size(const KernelContext& context, int index, int64_t length)
 {
     if (const tensor* output = context.output(index)) {
         const int axis = context.param<split_param>().axis;
-        return output->dims[axis < 0 ? axis + output->dim_num : axis];
+        return output->dims[context.shown_axis(axis < 0 ? axis + output->dim_num : axis)];
     }
     if (const tensor* sizes = context.input(1))
         return sizes->data_type == TENGINE_DT_INT32 ? sizes->i32[index] : sizes->i64[index];
@@ -65,7 +65,7 @@ int run_split(KernelContext& context)
 {
     const tensor* input = context.input(0);
     const int axis = context.param<split_param>().axis;
-    const int place = axis < 0 ? axis + input->dim_num : axis;
+    const int place = context.shown_axis(axis < 0 ? axis + input->dim_num : axis);
     int64_t begin = 0;
     for (int i = 0; i < context.output_num(); ++i) {
         if (const tensor* output = context.output(i))
@@ -76,8 +76,8 @@ int run_split(KernelContext& context)
 }
 
 constexpr Kernel rows[] = {
-    {"Concat", "reference", nullptr, run_concat},
-    {"Split", "reference", nullptr, run_split},
+    {"Concat", "reference", nullptr, run_concat, nullptr, -1, nullptr, Layout::kAny},
+    {"Split", "reference", nullptr, run_split, nullptr, -1, nullptr, Layout::kAny},
 };
 
 }  // namespace
