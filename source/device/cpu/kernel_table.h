@@ -36,6 +36,7 @@ enum class Activation : uint8_t
     kHardSigmoid,  // parameters[0] x + parameters[1], clipped to 0 .. 1
     kHardSwish,
     kTanh,
+    kGelu,  // x / 2 * (1 + erf(x / sqrt(2)))
 };
 
 // What a kernel that can fuse does with a result before it stores it: first the sum, then the

@@ -41,6 +41,8 @@ inline void activate(const Fusion& fusion, float* data, int64_t count)
             return map<HardSwishFunction>(data, data, count, nullptr);
         case Activation::kTanh:
             return map<TanhFunction>(data, data, count, nullptr);
+        case Activation::kGelu:
+            return map<GeluFunction>(data, data, count, nullptr);
     }
 }
 

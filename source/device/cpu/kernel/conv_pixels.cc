@@ -16,276 +16,16 @@
 // the activation. The order of summation depends on nothing but the weight.
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
-#include "base/cpu.h"
-#include "device/cpu/kernel/conv_problem.h"
 #include "device/cpu/kernel/packed_problem.h"
+#include "device/cpu/kernel/pixel_conv.h"
 #include "device/cpu/kernel_table.h"
-#include "device/cpu/parallel.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
-#ifndef TENGINE_CPU_CONV_PIXELS
-#define TENGINE_CPU_CONV_PIXELS
-namespace tengine::cpu {
-
-// Sizes in floats and pixels. Channels are those of a group.
-struct PixelConv : ConvProblem
-{
-    int64_t lines, line_pixels;  // of the output: a pointwise convolution has one line
-    int64_t input_step;          // from an output pixel's input to that of the next
-    int64_t pixel_step;          // between pixels of the input, or of its copy
-    int64_t tiles, tile_rows;    // of a line
-    int64_t stretch_num, stretch_length;
-    int64_t block_lines, blocks;  // of an image; blocks of lines, or of tiles in one line
-    int64_t block_tiles;
-    int64_t copy_lines, copy_pixels;  // of a block's copy; 0 pixels: it is read in place
-    int64_t panel_lanes;              // output channels of a whole panel
-    int64_t panels, panel_parts;      // of a group; in how many items a block is computed
-    int64_t weight_floats;            // packed, of a group
-    bool is_pointwise;
-
-    int64_t depth() const { return stretch_num * stretch_length; }
-    int64_t all_inputs() const { return input_channels * groups; }
-    int64_t all_outputs() const { return output_channels * groups; }
-    int64_t items() const { return batch * groups * blocks * panel_parts; }
-    uint64_t copy_floats() const
-    {
-        return static_cast<uint64_t>((copy_lines * copy_pixels * input_channels + 15) / 16 * 16);
-    }
-};
-
-// Of a run.
-struct PixelOperands
-{
-    const float* input;
-    const float* addend;
-    float* output;
-    const float* weights;  // packed
-    const Fusion* fusion;
-};
-
-}  // namespace tengine::cpu
-#endif
-
-// clang-format off
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "device/cpu/kernel/conv_pixels.cc"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
-// clang-format on
-
-#include "device/cpu/kernel/pixel_product-inl.h"
-
-HWY_BEFORE_NAMESPACE();
-namespace tengine::cpu::HWY_NAMESPACE {
-
-// Rows of a tile, lanes of a vector.
-void describe_tile(int64_t* out_rows, int64_t* out_lanes)
-{
-    *out_rows = kPixelRows;
-    *out_lanes = static_cast<int64_t>(hn::Lanes(Floats()));
-}
-
-// The last panel has one vector where that is enough.
-int64_t find_panel_width(const PixelConv& conv, int64_t panel)
-{
-    const int64_t left = conv.output_channels - panel * conv.panel_lanes;
-    return left <= conv.panel_lanes / kPanelVectors ? conv.panel_lanes / kPanelVectors
-                                                    : conv.panel_lanes;
-}
-
-// `lines` of a block from output line `first` on, with padding.
-void copy_lines(const PixelConv& conv, const float* image, int64_t first, int64_t lines,
-                float* copy)
-{
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    const int64_t channels = conv.input_channels, step = conv.all_inputs();
-    const int64_t count = (lines - 1) * y.stride + int64_t{y.kernel - 1} * y.dilation + 1;
-    const int64_t before = std::min<int64_t>(x.pad_begin, conv.copy_pixels);
-    const int64_t present = std::min<int64_t>(x.input, conv.copy_pixels - before);
-    for (int64_t i = 0; i < count; ++i, copy += conv.copy_pixels * channels) {
-        const int64_t line = first * y.stride - y.pad_begin + i;
-        if (line < 0 || line >= y.input) {
-            std::fill_n(copy, conv.copy_pixels * channels, 0.0f);
-            continue;
-        }
-        const float* from = image + line * x.input * step;
-        float* to = copy + before * channels;
-        std::fill(copy, to, 0.0f);
-        if (step == channels)
-            std::copy_n(from, present * channels, to);
-        else
-            for (int64_t pixel = 0; pixel < present; ++pixel)
-                std::copy_n(from + pixel * step, channels, to + pixel * channels);
-        std::fill(to + present * channels, copy + conv.copy_pixels * channels, 0.0f);
-    }
-}
-
-struct PixelBlock
-{
-    const float* input;  // of the first line
-    int64_t line_step;   // between the inputs of consecutive output lines
-    const int64_t* stretches;
-    int64_t first_line, lines, first_tile, tiles;
-    int64_t group;
-    float* output;  // of the image's first pixel; the addend's step is the same
-    const float* addend;
-};
-
-void multiply_panel(const PixelConv& conv, const PixelOperands& operands, const PixelBlock& block,
-                    int64_t panel)
-{
-    const int64_t width = find_panel_width(conv, panel);
-    const bool is_wide = width == conv.panel_lanes;
-    const int64_t channel = block.group * conv.output_channels + panel * conv.panel_lanes;
-    PixelTile tile = {};
-    tile.input_step = conv.input_step;
-    tile.stretches = block.stretches;
-    tile.stretch_num = conv.stretch_num;
-    tile.stretch_length = conv.stretch_length;
-    tile.panel = operands.weights + block.group * conv.weight_floats +
-                 panel * conv.panel_lanes * (conv.depth() + 1);
-    tile.output_step = conv.all_outputs();
-    tile.columns = std::min(conv.output_channels - panel * conv.panel_lanes, width);
-    tile.fusion = operands.fusion;
-    const MultiplyPixelTile whole = find_pixel_tile(conv.tile_rows, is_wide);
-    for (int64_t line = 0; line < block.lines; ++line) {
-        for (int64_t i = block.first_tile; i < block.first_tile + block.tiles; ++i) {
-            const int64_t pixel = i * conv.tile_rows;
-            const int64_t rows = std::min(conv.tile_rows, conv.line_pixels - pixel);
-            const int64_t at =
-                ((block.first_line + line) * conv.line_pixels + pixel) * tile.output_step + channel;
-            tile.input = block.input + line * block.line_step + pixel * conv.input_step;
-            tile.output = block.output + at;
-            tile.addend = block.addend ? block.addend + at : nullptr;
-            const MultiplyPixelTile multiply =
-                rows == conv.tile_rows ? whole : find_pixel_tile(rows, is_wide);
-            multiply(tile);
-        }
-    }
-}
-
-// Item `item` of items(); `copy` has room for a block's.
-void run_item(const PixelConv& conv, const PixelOperands& operands, int64_t item, float* copy)
-{
-    const int64_t part = item % conv.panel_parts;
-    item /= conv.panel_parts;
-    const int64_t index = item % conv.blocks;
-    item /= conv.blocks;
-    const int64_t image = item / conv.groups;
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
-
-    PixelBlock block = {};
-    block.group = item % conv.groups;
-    block.first_line = conv.is_pointwise ? 0 : index * conv.block_lines;
-    block.lines = conv.is_pointwise ? 1 : std::min(conv.block_lines, conv.lines - block.first_line);
-    block.first_tile = conv.is_pointwise ? index * conv.block_tiles : 0;
-    block.tiles = std::min(conv.block_tiles, conv.tiles - block.first_tile);
-    const int64_t plane = conv.is_pointwise ? 0 : conv.output_plane;
-    block.output = operands.output + image * plane * conv.all_outputs();
-    block.addend = operands.addend ? operands.addend + image * plane * conv.all_outputs() : nullptr;
-
-    const float* input = operands.input + image * conv.input_plane * conv.all_inputs() +
-                         block.group * conv.input_channels;
-    const int64_t pixels = conv.copy_pixels > 0 ? conv.copy_pixels : x.input;
-    block.line_step = int64_t{y.stride} * pixels * conv.pixel_step;
-    if (conv.copy_pixels > 0) {
-        copy_lines(conv, input, block.first_line, block.lines, copy);
-        block.input = copy;
-    } else {
-        block.input = input + block.first_line * block.line_step;
-    }
-
-    // Of a row of the window, or of each of its taps.
-    constexpr int64_t kMost = 128;
-    int64_t stretches[kMost];
-    const int64_t across = conv.stretch_num / y.kernel;
-    for (int64_t i = 0; i < conv.stretch_num; ++i)
-        stretches[i] =
-            (i / across * y.dilation * pixels + i % across * x.dilation) * conv.pixel_step;
-    block.stretches = stretches;
-
-    const int64_t first = conv.panels * part / conv.panel_parts;
-    const int64_t last = conv.panels * (part + 1) / conv.panel_parts;
-    for (int64_t panel = first; panel < last; ++panel)
-        multiply_panel(conv, operands, block, panel);
-}
-
-}  // namespace tengine::cpu::HWY_NAMESPACE
-HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
-
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-extern const KernelTable conv_pixels_kernels;
-const KernelTable conv_pixels_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#elif HWY_ONCE
 namespace tengine::cpu {
 namespace {
 
-HWY_EXPORT(describe_tile);
-HWY_EXPORT(run_item);
-
 constexpr int64_t kMostStretches = 128;
-constexpr int64_t kItemsPerWorker = 4;
-
-int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
-int64_t lines_for(const window_axis& y, int64_t outputs)
-{
-    return (outputs - 1) * y.stride + int64_t{y.kernel - 1} * y.dilation + 1;
-}
-
-// Tiles of equal height, as many as are needed.
-void choose_tiles(PixelConv& conv)
-{
-    int64_t rows, lanes;
-    HWY_DYNAMIC_DISPATCH(describe_tile)(&rows, &lanes);
-    conv.tiles = divide_up(conv.line_pixels, rows);
-    conv.tile_rows = divide_up(conv.line_pixels, std::max<int64_t>(conv.tiles, 1));
-    conv.panel_lanes = 2 * lanes;
-    conv.panels = divide_up(conv.output_channels, conv.panel_lanes);
-    const int64_t rest = conv.output_channels - (conv.panels - 1) * conv.panel_lanes;
-    const int64_t lane_num = (conv.panels - 1) * conv.panel_lanes + (rest <= lanes ? 1 : 2) * lanes;
-    conv.weight_floats = lane_num * (conv.depth() + 1);
-}
-
-// Blocks whose input fits into half of the L2 cache, and enough items for all workers: panels are
-// dealt out where there are not enough pixels, and where the weights are larger than the input.
-void choose_blocks(PixelConv& conv, int64_t workers)
-{
-    const auto cache = static_cast<int64_t>(get_cpu_cache_size().l2 / 2 / sizeof(float));
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    const int64_t units = conv.is_pointwise ? conv.tiles : conv.lines;
-    const int64_t line = std::max<int64_t>(
-        conv.is_pointwise ? conv.tile_rows * conv.all_inputs()
-                          : std::max(x.input, x.output) * conv.input_channels * y.stride,
-        1);
-    const int64_t halo = conv.is_pointwise ? 0 : (lines_for(y, 1) - y.stride) * line / y.stride;
-    const int64_t fitting =
-        std::clamp<int64_t>((cache - halo) / line, 1, std::max<int64_t>(units, 1));
-    int64_t blocks = divide_up(units, fitting);
-    const int64_t wanted = workers > 1 ? workers * kItemsPerWorker : 1;
-    const int64_t others = conv.batch * conv.groups;
-    conv.panel_parts = 1;
-    const int64_t inputs = conv.input_plane * conv.input_channels;
-    if (workers > 1 && conv.panels >= wanted && conv.weight_floats > inputs)
-        conv.panel_parts = divide_up(wanted, others * blocks);
-    else if (others * blocks < wanted)
-        blocks =
-            std::clamp<int64_t>(divide_up(wanted, others), blocks, std::max<int64_t>(units, 1));
-    conv.panel_parts = std::clamp<int64_t>(
-        std::max(conv.panel_parts, wanted / std::max<int64_t>(others * blocks, 1)), 1, conv.panels);
-    const int64_t size = divide_up(units, std::max<int64_t>(blocks, 1));
-    conv.blocks = size > 0 ? divide_up(units, size) : 0;
-    conv.block_lines = conv.is_pointwise ? 1 : size;
-    conv.block_tiles = conv.is_pointwise ? size : conv.tiles;
-}
 
 int describe(const node& node, int64_t workers, PixelConv* out_conv)
 {
@@ -309,41 +49,26 @@ int describe(const node& node, int64_t workers, PixelConv* out_conv)
         conv.lines = y.output;
         conv.line_pixels = x.output;
     }
-    choose_tiles(conv);
-    choose_blocks(conv, workers);
-    conv.copy_lines = has_padding && conv.block_lines > 0 ? lines_for(y, conv.block_lines) : 0;
+    plan_pixels(conv, workers);
     return TENGINE_OK;
 }
 
-// Panel after panel: the biases, then for each element of the stretches its weights. Channels that
-// a panel has beyond the last are 0.
 void pack(const PixelConv& conv, const float* weight, const float* bias, float* packed)
 {
     const int64_t depth = conv.depth(), taps = conv.taps;
-    for (int64_t group = 0; group < conv.groups; ++group) {
-        float* begin = packed + group * conv.weight_floats;
-        for (int64_t first = 0; first < conv.output_channels; first += conv.panel_lanes) {
-            const int64_t left = conv.output_channels - first;
-            const int64_t width =
-                left <= conv.panel_lanes / 2 ? conv.panel_lanes / 2 : conv.panel_lanes;
-            const int64_t present = std::min(left, width);
-            const int64_t channel = group * conv.output_channels + first;
-            float* panel = begin + first * (depth + 1);
-            for (int64_t i = 0; i < width; ++i)
-                panel[i] = bias && i < present ? bias[channel + i] : 0;
-            panel += width;
-            const float* from = weight + channel * depth;
-            for (int64_t input = 0; input < conv.input_channels; ++input) {
-                for (int64_t tap = 0; tap < taps; ++tap) {
-                    float* to = panel + (tap * conv.input_channels + input) * width;
-                    const float* source = from + input * taps + tap;
-                    for (int64_t i = 0; i < present; ++i)
-                        to[i] = source[i * depth];
-                    std::fill(to + present, to + width, 0.0f);
-                }
+    const auto fill = [&](int64_t channel, int64_t present, int64_t width, float* panel) {
+        const float* from = weight + channel * depth;
+        for (int64_t input = 0; input < conv.input_channels; ++input) {
+            for (int64_t tap = 0; tap < taps; ++tap) {
+                float* to = panel + (tap * conv.input_channels + input) * width;
+                const float* source = from + input * taps + tap;
+                for (int64_t i = 0; i < present; ++i)
+                    to[i] = source[i * depth];
+                std::fill(to + present, to + width, 0.0f);
             }
         }
-    }
+    };
+    pack_panels(conv, bias, fill, packed);
 }
 
 int prepare(KernelContext& context)
@@ -355,12 +80,10 @@ int prepare(KernelContext& context)
     static const char kind = 0;
     const tensor* weight = context.input(1);
     const tensor* bias = context.input(2);
-    const uint64_t bytes = static_cast<uint64_t>(conv.groups) *
-                           static_cast<uint64_t>(conv.weight_floats) * sizeof(float);
     return keep_packed_problem(
         context, conv, &kind, weight, bias,
-        {conv.panel_lanes, conv.stretch_num, conv.stretch_length, conv.groups}, bytes,
-        [&](void* memory) {
+        {conv.panel_lanes, conv.stretch_num, conv.stretch_length, conv.groups},
+        count_packed_floats(conv) * sizeof(float), [&](void* memory) {
             pack(conv, weight->f32, bias ? bias->f32 : nullptr, static_cast<float*>(memory));
         });
 }
@@ -368,18 +91,8 @@ int prepare(KernelContext& context)
 int run(KernelContext& context)
 {
     const auto& conv = packed_problem<PixelConv>(context);
-    const tensor* addend =
-        context.fusion.addend >= 0 ? context.input(context.fusion.addend) : nullptr;
-    const PixelOperands operands = {
-        context.input(0)->f32, addend ? addend->f32 : nullptr, context.output(0)->f32,
-        reinterpret_cast<const float*>(shared_weights<PixelConv>(context)), &context.fusion};
-    const auto work = HWY_DYNAMIC_DISPATCH(run_item);
-    auto* scratch = static_cast<float*>(context.scratch);
-    parallel_for(context.pool, conv.items(), 1, [&](int64_t first, int64_t last, int worker) {
-        float* copy = scratch + conv.copy_floats() * static_cast<uint64_t>(worker);
-        for (int64_t item = first; item < last; ++item)
-            work(conv, operands, item, copy);
-    });
+    multiply_pixels(context, conv,
+                    reinterpret_cast<const float*>(shared_weights<PixelConv>(context)));
     return TENGINE_OK;
 }
 
@@ -407,8 +120,8 @@ bool accepts(const node& node)
            p.input_channels > 0 && p.output_channels > 1;
 }
 
-constexpr Kernel rows[] = {
-    {"Conv", "conv.pixels", accepts, run, prepare, -1, find_in_place, Layout::kChannelsLast, true, true}};
+constexpr Kernel rows[] = {{"Conv", "conv.pixels", accepts, run, prepare, -1, find_in_place,
+                            Layout::kChannelsLast, true, true}};
 
 }  // namespace
 
@@ -416,4 +129,9 @@ extern const KernelTable conv_pixels_kernels;
 const KernelTable conv_pixels_kernels = make_table<rows>();
 
 }  // namespace tengine::cpu
-#endif  // HWY_ONCE
+#else
+namespace tengine::cpu {
+extern const KernelTable conv_pixels_kernels;
+const KernelTable conv_pixels_kernels = {nullptr, 0};
+}  // namespace tengine::cpu
+#endif  // TENGINE_HAVE_HIGHWAY

@@ -5,7 +5,8 @@
 // Limits: memory bandwidth, except for Sigmoid and Tanh, which are polynomials.
 // Accuracy: what is made of comparisons and one rounding (Relu, LeakyRelu, Clip, Add, Sub, Mul,
 // Div) equals the reference bit by bit, NaN included; HardSigmoid and HardSwish are within 2 ulp,
-// Sigmoid and Tanh within 5 ulp of the exact value. NEON of 32 bits takes subnormal numbers for 0.
+// Sigmoid and Tanh within 5 ulp of the exact value, Erf within 2. NEON of 32 bits takes subnormal
+// numbers for 0.
 #include <cstdint>
 #include <limits>
 
@@ -120,6 +121,7 @@ TENGINE_MAP(HardSigmoid)
 TENGINE_MAP(HardSwish)
 TENGINE_MAP(Sigmoid)
 TENGINE_MAP(Tanh)
+TENGINE_MAP(Erf)
 TENGINE_COMBINE(Add)
 TENGINE_COMBINE(Sub)
 TENGINE_COMBINE(Mul)
@@ -194,6 +196,7 @@ TENGINE_EXPORT_MAP(HardSigmoid)
 TENGINE_EXPORT_MAP(HardSwish)
 TENGINE_EXPORT_MAP(Sigmoid)
 TENGINE_EXPORT_MAP(Tanh)
+TENGINE_EXPORT_MAP(Erf)
 TENGINE_EXPORT_COMBINE(Add)
 TENGINE_EXPORT_COMBINE(Sub)
 TENGINE_EXPORT_COMBINE(Mul)
@@ -238,6 +241,7 @@ constexpr Kernel rows[] = {
      Layout::kAny},
     {"Sigmoid", "sigmoid.simd", is_fp32, run_plain<run_Sigmoid>, nullptr, 0, nullptr, Layout::kAny},
     {"Tanh", "tanh.simd", is_fp32, run_plain<run_Tanh>, nullptr, 0, nullptr, Layout::kAny},
+    {"Erf", "erf.simd", is_fp32, run_plain<run_Erf>, nullptr, 0, nullptr, Layout::kAny},
     {"Add", "add.simd", is_fp32, run_Add, nullptr, 0},
     {"Sub", "sub.simd", is_fp32, run_Sub, nullptr, 0},
     {"Mul", "mul.simd", is_fp32, run_Mul, nullptr, 0},

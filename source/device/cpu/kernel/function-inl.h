@@ -109,6 +109,55 @@ struct TanhFunction
     Floats d;
 };
 
+// N. Juffa's two polynomials: of x to 0.93, and of log(1 - erf |x|) beyond, where 4 is as good as
+// more. Within 2 ulp of the exact value.
+struct ErfFunction
+{
+    explicit ErfFunction(const float*) {}
+    Vector operator()(Vector x) const
+    {
+        const auto step = [this](Vector sum, Vector factor, float next) {
+            return hn::MulAdd(sum, factor, hn::Set(d, next));
+        };
+        const Vector magnitude = hn::Min(hn::Abs(x), hn::Set(d, 4.0f));
+        const Vector square = hn::Mul(magnitude, magnitude);
+
+        Vector near = hn::Set(d, -5.96761703e-4f);
+        near = step(near, square, 4.99119423e-3f);
+        near = step(near, square, -2.67681349e-2f);
+        near = step(near, square, 1.12819925e-1f);
+        near = step(near, square, -3.76125336e-1f);
+        near = step(near, square, 1.28379166e-1f);
+        near = hn::MulAdd(near, magnitude, magnitude);
+
+        Vector far = step(hn::Set(d, -1.72853470e-5f), magnitude, 3.83197126e-4f);
+        const Vector odd = step(hn::Set(d, -3.88396438e-3f), magnitude, 2.42546219e-2f);
+        far = hn::MulAdd(far, square, odd);
+        far = step(far, magnitude, -1.06777877e-1f);
+        far = step(far, magnitude, -6.34846687e-1f);
+        far = step(far, magnitude, -1.28717512e-1f);
+        far = hn::MulAdd(far, magnitude, hn::Neg(magnitude));
+        far = hn::Sub(hn::Set(d, 1.0f), hn::Exp(d, far));
+
+        const Vector result =
+            hn::IfThenElse(hn::Gt(magnitude, hn::Set(d, 0.927734375f)), far, near);
+        return hn::IfThenElse(hn::IsNaN(x), x, hn::CopySign(result, x));
+    }
+    Floats d;
+};
+
+struct GeluFunction
+{
+    explicit GeluFunction(const float*) {}
+    Vector operator()(Vector x) const
+    {
+        const Vector half = hn::Set(d, 0.5f);
+        const Vector erf = ErfFunction(nullptr)(hn::Mul(x, hn::Set(d, 0.707106781f)));
+        return hn::Mul(hn::Mul(x, half), hn::Add(erf, hn::Set(d, 1.0f)));
+    }
+    Floats d;
+};
+
 template <class Function>
 void map(const float* input, float* output, int64_t count, const float* parameters)
 {

@@ -2,6 +2,7 @@
 // Steps take over the nodes after them that their kernels compute before they store a result: a
 // sum with what has been computed before, and an activation.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -100,13 +101,16 @@ class Fuser
     bool can_fuse(const Step& step) const
     {
         const Kernel* kernel = find_kernel_of_pixels(kernels_, step);
+        if (!kernel) kernel = kernels_.pick(*step.context.node);
         return kernel && kernel->fuses;
     }
 
     void fuse_after(size_t index)
     {
         Step& step = steps_[index];
+        fuse_bias(index, step);
         fuse_sum(index, step);
+        if (fuse_gelu(index, step)) return;
         if (!fuse_activation(index, step)) fuse_gate(index, step);
     }
 
@@ -132,6 +136,24 @@ class Fuser
         step.outputs[0] = steps_[next].outputs[0];
         writer_[step.outputs[0]] = index;
         is_gone_[next] = true;
+    }
+
+    // A MatMul's y + b, with a number for each column.
+    void fuse_bias(size_t index, Step& step)
+    {
+        size_t next;
+        const Step* sum = only_reader_of(step, &next);
+        if (!sum || !is_operator(*sum, "Add") || !is_operator(step, "MatMul")) return;
+        tensor* bias = sum->inputs[sum->inputs[0] == step.outputs[0] ? 1 : 0];
+        const tensor& result = *step.outputs[0];
+        const int columns = result.dims[result.dim_num - 1];
+        if (bias->tensor_type != TENSOR_TYPE_CONST || bias->elem_num != columns ||
+            bias->dim_num < 1 || bias->dims[bias->dim_num - 1] != columns ||
+            !has_same_shape(result, *sum->outputs[0]))
+            return;
+        step.inputs.resize(kBiasInput, nullptr);
+        step.inputs.push_back(bias);
+        take_over(index, step, next);
     }
 
     // y + z, where z has been computed when the step begins.
@@ -165,6 +187,51 @@ class Fuser
         return true;
     }
 
+    // The step that computes op(x, c) from the result of `from` and nothing else, with a constant
+    // of one element near `number`; null if there is none.
+    const Step* find_scaling(const char* op, const tensor* from, double number, size_t reader) const
+    {
+        const Step& step = steps_[reader];
+        if (step.dynamic || !is_operator(step, op) || step.inputs.size() != 2) return nullptr;
+        const tensor* other = step.inputs[step.inputs[0] == from ? 1 : 0];
+        const bool is_number = other->tensor_type == TENSOR_TYPE_CONST &&
+                               other->data_type == TENGINE_DT_FP32 && other->elem_num == 1;
+        if (!is_number || std::fabs(double{other->f32[0]} - number) > 1e-6) return nullptr;
+        return is_border_.count(step.outputs[0]) ? nullptr : &step;
+    }
+
+    // x * (erf(x / sqrt(2)) + 1) * 0.5, as exporters write GELU in five nodes.
+    bool fuse_gelu(size_t index, Step& step)
+    {
+        const Vector<size_t>* readers = readers_of(step);
+        if (!readers || readers->size() != 2) return false;
+        const size_t first = std::min(readers->front(), readers->back());
+        const size_t product = std::max(readers->front(), readers->back());
+        size_t erf, sum, half;
+        const Step* scaled = find_scaling("Div", step.outputs[0], std::sqrt(2.0), first);
+        const Step* function = scaled ? only_reader_of(*scaled, &erf) : nullptr;
+        const Step* gate =
+            function && is_operator(*function, "Erf") ? only_reader_of(*function, &sum) : nullptr;
+        size_t next;
+        if (!gate || !find_scaling("Add", function->outputs[0], 1, sum) ||
+            !only_reader_of(*gate, &next) || next != product ||
+            !is_operator(steps_[product], "Mul") || !only_reader_of(steps_[product], &half) ||
+            !is_operator(steps_[half], "Mul") || !is_half(steps_[half], steps_[product].outputs[0]))
+            return false;
+        step.context.fusion.activation = Activation::kGelu;
+        for (const size_t gone : {first, erf, sum, product})
+            is_gone_[gone] = true;
+        take_over(index, step, half);
+        return true;
+    }
+
+    static bool is_half(const Step& step, const tensor* from)
+    {
+        const tensor* other = step.inputs[step.inputs[0] == from ? 1 : 0];
+        return other->tensor_type == TENSOR_TYPE_CONST && other->elem_num == 1 &&
+               other->data_type == TENGINE_DT_FP32 && other->f32[0] == 0.5f;
+    }
+
     // x * sigmoid(x), and the same with HardSigmoid.
     void fuse_gate(size_t index, Step& step)
     {
@@ -192,7 +259,8 @@ class Fuser
         take_over(index, step, product);
     }
 
-    // After a convolution's input, weight and bias.
+    // After input, weight and bias.
+    static constexpr int kBiasInput = 2;
     static constexpr int kAddendInput = 3;
 
     const KernelList& kernels_;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of pixels with packed output channels, for convolutions with channels last and for
+// matrices, whose rows are pixels: how they are cut into blocks, and how the weights are packed.
+// The product itself is in pixel_product-inl.h.
+#pragma once
+
+#include "device/cpu/kernel/conv_problem.h"
+#include "device/cpu/kernel_table.h"
+
+namespace tengine::cpu {
+
+// Sizes in floats and pixels. Channels are those of a group.
+struct PixelConv : ConvProblem
+{
+    int64_t lines, line_pixels;  // of the output: a pointwise convolution has one line
+    int64_t input_step;          // from an output pixel's input to that of the next
+    int64_t pixel_step;          // between pixels of the input, or of its copy
+    int64_t tiles, tile_rows;    // of a line
+    int64_t stretch_num, stretch_length;
+    int64_t block_lines, blocks;  // of an image; blocks of lines, or of tiles in one line
+    int64_t block_tiles;
+    int64_t copy_lines, copy_pixels;  // of a block's copy; 0 pixels: it is read in place
+    int64_t panel_lanes;              // output channels of a whole panel
+    int64_t panels, panel_parts;      // of a group; in how many items a block is computed
+    int64_t weight_floats;            // packed, of a group
+    bool is_pointwise;
+
+    int64_t depth() const { return stretch_num * stretch_length; }
+    int64_t all_inputs() const { return input_channels * groups; }
+    int64_t all_outputs() const { return output_channels * groups; }
+    int64_t items() const { return batch * groups * blocks * panel_parts; }
+    uint64_t copy_floats() const
+    {
+        return static_cast<uint64_t>((copy_lines * copy_pixels * input_channels + 15) / 16 * 16);
+    }
+};
+
+// Cuts the work into tiles, blocks and items, for the vectors that kernels use and so many workers.
+// What comes before `tiles` in the structure is given, but for `lines` and `line_pixels` also
+// `stretch_num` and `stretch_length`.
+void plan_pixels(PixelConv& conv, int64_t workers);
+
+// Floats of the weights of all groups, packed.
+inline uint64_t count_packed_floats(const PixelConv& conv)
+{
+    return static_cast<uint64_t>(conv.groups) * static_cast<uint64_t>(conv.weight_floats);
+}
+
+// Output lines 0..outputs-1 need so many lines of the input.
+inline int64_t lines_for(const window_axis& axis, int64_t outputs)
+{
+    return (outputs - 1) * axis.stride + int64_t{axis.kernel - 1} * axis.dilation + 1;
+}
+
+// Packs panel after panel: the biases (0 where `bias` is null), then for each element of the
+// stretches its weights, which fill(channel, present, width, panel) writes: `width` floats for each
+// element, of `present` output channels from `channel` on, with zeros after them.
+template <class Fill>
+void pack_panels(const PixelConv& conv, const float* bias, const Fill& fill, float* packed)
+{
+    const int64_t depth = conv.depth();
+    for (int64_t group = 0; group < conv.groups; ++group) {
+        for (int64_t first = 0; first < conv.output_channels; first += conv.panel_lanes) {
+            const int64_t left = conv.output_channels - first;
+            const int64_t width =
+                left <= conv.panel_lanes / 2 ? conv.panel_lanes / 2 : conv.panel_lanes;
+            const int64_t present = left < width ? left : width;
+            float* panel = packed + group * conv.weight_floats + first * (depth + 1);
+            for (int64_t i = 0; i < width; ++i)
+                panel[i] = bias && i < present ? bias[group * conv.output_channels + first + i] : 0;
+            fill(group * conv.output_channels + first, present, width, panel + width);
+        }
+    }
+}
+
+// The whole of it: with what the context has to fuse, on its pool, in its scratch, which has
+// copy_floats() floats for each worker.
+void multiply_pixels(const KernelContext& context, const PixelConv& conv, const float* weights);
+
+}  // namespace tengine::cpu
