@@ -64,7 +64,8 @@ struct thread_pool
     alignas(ALLOC_ALIGNMENT) _Atomic uint64_t state;
     alignas(ALLOC_ALIGNMENT) atomic_flag busy;  // a caller owns the pool
     atomic_bool stopping;
-    atomic_int run_num;  // runs under way
+    atomic_int run_num;    // runs under way
+    atomic_int waker_cpu;  // where the caller was when it last woke workers
     atomic_int sleeper_num;
     atomic_int caller_sleeps;  // 0 or 1: exchanges of a byte need a library on RISC-V
     pthread_mutex_t mutex;     // only for sleeping and waking
@@ -112,8 +113,8 @@ static bool spin_until(thread_pool_t* pool, bool (*done)(const thread_pool_t*, u
             if (done(pool, value)) return true;
             relax_cpu();
         }
-        limit = atomic_load_explicit(&pool->run_num, memory_order_relaxed) > 0 ? RUN_SPIN_NS
-                                                                               : SPIN_NS;
+        limit =
+            atomic_load_explicit(&pool->run_num, memory_order_relaxed) > 0 ? RUN_SPIN_NS : SPIN_NS;
     } while (get_time_ns() - begin < limit);
     return false;
 }
@@ -149,6 +150,22 @@ static bool is_empty(const thread_pool_t* pool, uint64_t unused)
     return (atomic_load(&pool->state) & STATE_INSIDE) == 0;
 }
 
+// Schedulers may wake a thread on the core of the one that wakes it. That one waits for nobody, so
+// the two would take turns there, milliseconds each, with other cores idle. What the thread is
+// allowed otherwise stays.
+static void leave_core_of_waker(const thread_pool_t* pool)
+{
+    const int cpu = atomic_load_explicit(&pool->waker_cpu, memory_order_relaxed);
+    cpu_set_t set;
+    if (pool->cpu_mask != 0 || !pool->spins || sched_getcpu() != cpu ||
+        sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) < 2)
+        return;
+    cpu_set_t others = set;
+    CPU_CLR(cpu, &others);
+    // The scheduler moves it at once, and may move it back later.
+    if (sched_setaffinity(0, sizeof others, &others) == 0) sched_setaffinity(0, sizeof set, &set);
+}
+
 static void wait_for_work(thread_pool_t* pool, uint64_t seen)
 {
     if (spin_until(pool, has_work, seen)) return;
@@ -160,6 +177,7 @@ static void wait_for_work(thread_pool_t* pool, uint64_t seen)
         pthread_cond_wait(&pool->work_ready, &pool->mutex);
     atomic_fetch_sub(&pool->sleeper_num, 1);
     pthread_mutex_unlock(&pool->mutex);
+    leave_core_of_waker(pool);
 }
 
 // Joins the loop if it is still open; *seen becomes its number.
@@ -218,6 +236,7 @@ static void open_loop(thread_pool_t* pool)
     const uint64_t loop = (atomic_load(&pool->state) & STATE_LOOP) + STATE_LOOP_ONE;
     atomic_store(&pool->state, loop | STATE_OPEN);
     if (atomic_load(&pool->sleeper_num) == 0) return;
+    atomic_store_explicit(&pool->waker_cpu, sched_getcpu(), memory_order_relaxed);
     pthread_mutex_lock(&pool->mutex);
     // The caller takes chunks too, so one chunk needs no one else.
     const int64_t wanted = pool->chunk_num - 1;
@@ -228,6 +247,8 @@ static void open_loop(thread_pool_t* pool)
         pthread_cond_broadcast(&pool->work_ready);
     }
     pthread_mutex_unlock(&pool->mutex);
+    // A worker that waits for this core goes on to another, see leave_core_of_waker().
+    sched_yield();
 }
 
 static void close_loop(thread_pool_t* pool)

@@ -19,6 +19,7 @@ const Implementations implementations[] = {
     {"GlobalMaxPool", {"global_max_pool.pixels", "reference"}},
     {"HardSigmoid", {"hard_sigmoid.simd", "reference"}},
     {"HardSwish", {"hard_swish.simd", "reference"}},
+    {"LSTM", {"lstm.pixels", "reference"}},
     {"LeakyRelu", {"leaky_relu.simd", "reference"}},
     {"MatMul", {"matmul.pixels", "matmul.product", "reference"}},
     {"MaxPool", {"max_pool.pixels", "reference"}},

@@ -23,6 +23,23 @@ void set_attributes(node* node, const KernelCase& node_case)
         EXPECT_EQ(set_node_float(node, name.c_str(), value), TENGINE_OK);
 }
 
+// The elements of a tensor of rank four as N, H, W, C, or from that order.
+std::vector<float> transpose(const tensor& shape, const float* values, bool to_channels_last)
+{
+    const int64_t channels = shape.dims[1], plane = int64_t{shape.dims[2]} * shape.dims[3];
+    std::vector<float> result(static_cast<size_t>(shape.elem_num));
+    for (int64_t i = 0; i < shape.elem_num; ++i) {
+        const int64_t image = i / (channels * plane), channel = i / plane % channels;
+        const auto planar = static_cast<size_t>(i);
+        const auto last = static_cast<size_t>((image * plane + i % plane) * channels + channel);
+        if (to_channels_last)
+            result[last] = values[planar];
+        else
+            result[planar] = values[last];
+    }
+    return result;
+}
+
 int infer_output(node* node)
 {
     if (node->op.same_shape) return set_node_output_like(node, 0, get_ir_node_input(node, 0), -1);
@@ -43,6 +60,10 @@ KernelRunner::KernelRunner(const KernelCase& node_case)
         EXPECT_EQ(allocate_ir_tensor(input), TENGINE_OK);
         EXPECT_EQ(set_ir_node_input_tensor(node_, static_cast<int>(inputs_.size()), input),
                   TENGINE_OK);
+        // Fast kernels want the weights and biases of these to be constants.
+        const bool has_weights = node_case.op == "Conv" || node_case.op == "Gemm" ||
+                                 node_case.op == "MatMul" || node_case.op == "LSTM";
+        if (has_weights && !inputs_.empty()) input->tensor_type = TENSOR_TYPE_CONST;
         inputs_.push_back(input);
     }
     output_ = create_ir_tensor(graph_, "output", TENGINE_DT_FP32);
@@ -76,9 +97,18 @@ std::vector<float> KernelRunner::run(const Kernel& kernel, int thread_num)
 {
     std::vector<float> values(static_cast<size_t>(output_->elem_num), NAN);
     output_->data = values.data();
+    if (kernel.layout != Layout::kChannelsLast) {
+        PreparedKernel(kernel, node_, thread_num).run();
+        output_->data = nullptr;
+        return values;
+    }
+    void* const data = inputs_[0]->data;
+    std::vector<float> input = transpose(*inputs_[0], inputs_[0]->f32, true);
+    inputs_[0]->data = input.data();
     PreparedKernel(kernel, node_, thread_num).run();
+    inputs_[0]->data = data;
     output_->data = nullptr;
-    return values;
+    return transpose(*output_, values.data(), false);
 }
 
 std::vector<float> KernelRunner::run_in_place(const Kernel& kernel, int thread_num)

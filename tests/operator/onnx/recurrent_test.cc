@@ -121,6 +121,15 @@ class Recurrent : public testing::TestWithParam<Kind>
 INSTANTIATE_TEST_SUITE_P(Kinds, Recurrent, testing::ValuesIn(kKinds),
                          [](const auto& kind) { return std::string(kind.param.op); });
 
+// The same from two implementations: the CPU has a faster one for plain layers of one length.
+// Values are below 1, and each step adds the roundings of a gate's sum.
+void expect_alike(const std::vector<float>& actual, const std::vector<float>& expected)
+{
+    ASSERT_EQ(actual.size(), expected.size());
+    for (size_t i = 0; i < actual.size(); ++i)
+        EXPECT_NEAR(actual[i], expected[i], kSequence * (kInput + kHidden + 4) * 0x1p-23) << i;
+}
+
 TEST_P(Recurrent, ReverseIsForwardOnTheReversedSequence)
 {
     const Result forward = run({GetParam(), "forward", 0, reverse_steps(x_, kBatch * kInput)});
@@ -148,8 +157,8 @@ TEST_P(Recurrent, BatchFirstIsATransposition)
     const Result batch_first = run(layer);
     EXPECT_EQ(batch_first.all_dims, (std::vector<int>{kBatch, kSequence, 2, kHidden}));
     EXPECT_EQ(batch_first.last_dims, (std::vector<int>{kBatch, 2, kHidden}));
-    EXPECT_EQ(batch_first.last, exchange(plain.last, 2, kBatch, kHidden));
-    EXPECT_EQ(batch_first.all, exchange(plain.all, kSequence * 2, kBatch, kHidden));
+    expect_alike(batch_first.last, exchange(plain.last, 2, kBatch, kHidden));
+    expect_alike(batch_first.all, exchange(plain.all, kSequence * 2, kBatch, kHidden));
 }
 
 TEST_P(Recurrent, LengthsCutSequences)
@@ -163,12 +172,14 @@ TEST_P(Recurrent, LengthsCutSequences)
         Layer shorter = {GetParam(), direction, 0, {x_.begin(), x_.end() - step}};
         shorter.sequence = kSequence - 1;
         const Result whole = run({GetParam(), direction, 0, x_}), part = run(shorter);
-        for (int j = 0; j < kHidden; ++j) {
-            EXPECT_EQ(cut.last[size_t(j)], part.last[size_t(j)]);
-            EXPECT_EQ(cut.last[size_t(kHidden + j)], whole.last[size_t(kHidden + j)]);
-            EXPECT_EQ(cut.all[size_t((kSequence - 1) * kBatch * kHidden + j)], 0);
-            EXPECT_EQ(cut.all[size_t(j)], part.all[size_t(j)]);
-        }
+        const auto first = [](const std::vector<float>& values, int begin) {
+            return std::vector<float>(values.begin() + begin, values.begin() + begin + kHidden);
+        };
+        expect_alike(first(cut.last, 0), first(part.last, 0));
+        expect_alike(first(cut.last, kHidden), first(whole.last, kHidden));
+        expect_alike(first(cut.all, 0), first(part.all, 0));
+        EXPECT_EQ(first(cut.all, (kSequence - 1) * kBatch * kHidden),
+                  std::vector<float>(kHidden, 0.0f));
     }
 }
 

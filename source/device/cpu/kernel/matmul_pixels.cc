@@ -16,22 +16,6 @@
 namespace tengine::cpu {
 namespace {
 
-PixelConv describe(int64_t rows, int64_t depth, int64_t columns)
-{
-    PixelConv conv = {};
-    std::fill_n(conv.axes, kConvAxes, window_axis{1, 1, 1, 1, 1, 0, 0});
-    conv.batch = conv.groups = conv.taps = 1;
-    conv.input_channels = depth;
-    conv.output_channels = columns;
-    conv.input_plane = conv.output_plane = conv.line_pixels = rows;
-    conv.lines = 1;
-    conv.input_step = conv.pixel_step = depth;
-    conv.stretch_num = 1;
-    conv.stretch_length = depth;
-    conv.is_pointwise = true;
-    return conv;
-}
-
 // The constant is `depth` x `columns`, or the transpose of that.
 void pack(const PixelConv& conv, const float* matrix, bool is_transposed, const float* bias,
           float* packed)
@@ -56,7 +40,7 @@ int prepare(KernelContext& context, bool is_transposed)
     const tensor* bias = context.input(2);
     const int64_t depth = matrix->dims[is_transposed ? 1 : 0];
     const int64_t columns = matrix->dims[is_transposed ? 0 : 1];
-    PixelConv conv = describe(context.input(0)->elem_num / depth, depth, columns);
+    PixelConv conv = describe_rows(context.input(0)->elem_num / depth, depth, columns);
     plan_pixels(conv, get_thread_pool_size(context.pool));
     static const char kind = 0;
     return keep_packed_problem(context, conv, &kind, matrix, bias,

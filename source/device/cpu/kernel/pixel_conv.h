@@ -35,6 +35,10 @@ struct PixelConv : ConvProblem
     }
 };
 
+// A matrix of `rows` x `depth`, whose rows are pixels, times one of `depth` x `columns`; to be
+// planned.
+PixelConv describe_rows(int64_t rows, int64_t depth, int64_t columns);
+
 // Cuts the work into tiles, blocks and items, for the vectors that kernels use and so many workers.
 // What comes before `tiles` in the structure is given, but for `lines` and `line_pixels` also
 // `stretch_num` and `stretch_length`.
@@ -73,8 +77,25 @@ void pack_panels(const PixelConv& conv, const float* bias, const Fill& fill, flo
     }
 }
 
-// The whole of it: with what the context has to fuse, on its pool, in its scratch, which has
-// copy_floats() floats for each worker.
+// Of a run. Input and output have the channels of all groups side by side.
+struct PixelOperands
+{
+    const float* input;
+    const float* addend;  // or null; it lies as the output does
+    float* output;
+    const float* weights;  // packed
+    const Fusion* fusion;
+};
+
+// The whole of it. `scratch` has copy_floats() floats for each worker.
+void multiply_pixels(thread_pool_t* pool, const PixelConv& conv, const PixelOperands& operands,
+                     float* scratch);
+
+// One of items(), on the calling thread.
+void multiply_pixel_item(const PixelConv& conv, const PixelOperands& operands, int64_t item,
+                         float* scratch);
+
+// The same as the first on input 0 and output 0, with what the context has to fuse, in its scratch.
 void multiply_pixels(const KernelContext& context, const PixelConv& conv, const float* weights);
 
 }  // namespace tengine::cpu

@@ -10,23 +10,6 @@
 #include "device/cpu/parallel.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
-#ifndef TENGINE_CPU_PIXEL_OPERANDS
-#define TENGINE_CPU_PIXEL_OPERANDS
-namespace tengine::cpu {
-
-// Of a run.
-struct PixelOperands
-{
-    const float* input;
-    const float* addend;
-    float* output;
-    const float* weights;  // packed
-    const Fusion* fusion;
-};
-
-}  // namespace tengine::cpu
-#endif
-
 // clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernel/pixel_conv_impl.cc"
@@ -236,6 +219,22 @@ void choose_blocks(PixelConv& conv, int64_t workers)
 
 }  // namespace
 
+PixelConv describe_rows(int64_t rows, int64_t depth, int64_t columns)
+{
+    PixelConv conv = {};
+    std::fill_n(conv.axes, kConvAxes, window_axis{1, 1, 1, 1, 1, 0, 0});
+    conv.batch = conv.groups = conv.taps = 1;
+    conv.input_channels = depth;
+    conv.output_channels = columns;
+    conv.input_plane = conv.output_plane = conv.line_pixels = rows;
+    conv.lines = 1;
+    conv.input_step = conv.pixel_step = depth;
+    conv.stretch_num = 1;
+    conv.stretch_length = depth;
+    conv.is_pointwise = true;
+    return conv;
+}
+
 void plan_pixels(PixelConv& conv, int64_t workers)
 {
     choose_tiles(conv);
@@ -245,19 +244,31 @@ void plan_pixels(PixelConv& conv, int64_t workers)
                           : 0;
 }
 
-void multiply_pixels(const KernelContext& context, const PixelConv& conv, const float* weights)
+void multiply_pixels(thread_pool_t* pool, const PixelConv& conv, const PixelOperands& operands,
+                     float* scratch)
 {
-    const tensor* addend =
-        context.fusion.addend >= 0 ? context.input(context.fusion.addend) : nullptr;
-    const PixelOperands operands = {context.input(0)->f32, addend ? addend->f32 : nullptr,
-                                    context.output(0)->f32, weights, &context.fusion};
     const auto work = HWY_DYNAMIC_DISPATCH(run_item);
-    auto* scratch = static_cast<float*>(context.scratch);
-    parallel_for(context.pool, conv.items(), 1, [&](int64_t first, int64_t last, int worker) {
+    parallel_for(pool, conv.items(), 1, [&](int64_t first, int64_t last, int worker) {
         float* copy = scratch + conv.copy_floats() * static_cast<uint64_t>(worker);
         for (int64_t item = first; item < last; ++item)
             work(conv, operands, item, copy);
     });
+}
+
+void multiply_pixel_item(const PixelConv& conv, const PixelOperands& operands, int64_t item,
+                         float* scratch)
+{
+    HWY_DYNAMIC_DISPATCH(run_item)(conv, operands, item, scratch);
+}
+
+void multiply_pixels(const KernelContext& context, const PixelConv& conv, const float* weights)
+{
+    const tensor* addend =
+        context.fusion.addend >= 0 ? context.input(context.fusion.addend) : nullptr;
+    multiply_pixels(context.pool, conv,
+                    {context.input(0)->f32, addend ? addend->f32 : nullptr, context.output(0)->f32,
+                     weights, &context.fusion},
+                    static_cast<float*>(context.scratch));
 }
 
 }  // namespace tengine::cpu
