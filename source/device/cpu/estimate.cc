@@ -134,7 +134,7 @@ double compute_ns(const MachineRates& rates, const KernelList& kernels, const no
 {
     const char* op = get_ir_node_op(&node);
     if (const int64_t macs = get_ir_node_macs(&node))
-        return static_cast<double>(macs) / find_mac_rate(rates, kernels.pick(node)) * 1e9;
+        return static_cast<double>(macs) / find_mac_rate(rates, kernels.pick_usual(node)) * 1e9;
     const double elements = std::max(count_elements(get_ir_node_input(&node, 0)),
                                      count_elements(get_ir_node_output(&node, 0)));
     const double steps = is_pool(op) ? count_taps(node) : cost ? cost->steps * elements : 0;

@@ -90,6 +90,12 @@ const Kernel* KernelList::pick(const node& node, Layout layout) const
     return nullptr;
 }
 
+const Kernel* KernelList::pick_usual(const node& node) const
+{
+    const Kernel* kernel = pick(node, Layout::kChannelsLast);
+    return kernel && kernel->leads ? kernel : pick(node);
+}
+
 Vector<int> KernelList::operators() const
 {
     Vector<int> types;

@@ -19,6 +19,8 @@ class KernelList : public Allocated
     // The first kernel for the layout that accepts the node; null when none does. Every node that
     // has a kernel at all has one for planar tensors.
     const Kernel* pick(const node& node, Layout layout = Layout::kPlanar) const;
+    // The kernel that a step has unless its data is constant: in the layout that it leads to.
+    const Kernel* pick_usual(const node& node) const;
 
     // Their types, ascending.
     Vector<int> operators() const;

@@ -154,7 +154,7 @@ class Layouts
 // Constants stay as they are: what convolves one is folded once.
 const Kernel* find_kernel_of_pixels(const KernelList& kernels, const Step& step)
 {
-    const Kernel* kernel = kernels.pick(*step.context.node, Layout::kChannelsLast);
+    const Kernel* kernel = kernels.pick_usual(*step.context.node);
     return kernel && kernel->leads && !is_constant(*step.inputs[0]) ? kernel : nullptr;
 }
 

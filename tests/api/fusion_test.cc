@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes that a step computes on the way, and tensors with channels last between steps: a graph
+// gives the same numbers, bit for bit, as with every result as an output, where nothing is fused.
+#include <cmath>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+#include "fixture.h"
+
+namespace tengine {
+namespace {
+
+std::vector<float> noise(size_t number, uint32_t seed)
+{
+    std::vector<float> values(number);
+    for (float& value : values) {
+        seed = seed * 1664525 + 1013904223;
+        value = static_cast<float>(seed >> 8) / (1 << 23) - 1;
+    }
+    return values;
+}
+
+size_t count(const std::vector<int>& dims)
+{
+    size_t number = 1;
+    for (const int dim : dims)
+        number *= static_cast<size_t>(dim);
+    return number;
+}
+
+class FusionTest : public ApiTest
+{
+  protected:
+    void SetUp() override
+    {
+        ApiTest::SetUp();
+        graph_ = create_graph(nullptr, nullptr, nullptr);
+    }
+    void TearDown() override
+    {
+        destroy_graph(graph_);
+        ApiTest::TearDown();
+    }
+
+    tensor_t input(const char* name, const std::vector<int>& dims)
+    {
+        inputs_.push_back(name);
+        input_sizes_.push_back(count(dims));
+        return add_input(graph_, name, dims);
+    }
+
+    tensor_t constant(const std::vector<int>& dims)
+    {
+        const std::vector<float> values = noise(count(dims), ++seed_);
+        return add_constant(graph_, ("c" + std::to_string(seed_)).c_str(), dims, values.data());
+    }
+
+    tensor_t scalar(float value)
+    {
+        return add_constant(graph_, ("s" + std::to_string(++seed_)).c_str(), {}, &value);
+    }
+
+    tensor_t node(const char* op, std::initializer_list<tensor_t> inputs)
+    {
+        names_.push_back(op + std::to_string(names_.size()));
+        return add_node(graph_, names_.back().c_str(), op, inputs);
+    }
+
+    // 3x3 with padding; depthwise where `groups` says so.
+    tensor_t conv(tensor_t x, int inputs, int outputs, int groups = 1)
+    {
+        const tensor_t y =
+            node("Conv", {x, constant({outputs, inputs / groups, 3, 3}), constant({outputs})});
+        const node_t made = get_graph_node(graph_, names_.back().c_str());
+        const int pads[] = {1, 1, 1, 1};
+        EXPECT_EQ(set_node_attr_generic(made, "pads", "int[]", pads, sizeof pads), 0)
+            << get_tengine_error();
+        EXPECT_EQ(set_node_attr_int(made, "group", &groups), 0) << get_tengine_error();
+        return y;
+    }
+
+    std::vector<float> run(const std::vector<const char*>& outputs)
+    {
+        EXPECT_TRUE(set_borders(graph_, inputs_, outputs)) << get_tengine_error();
+        EXPECT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+        for (size_t i = 0; i < inputs_.size(); ++i) {
+            const tensor_t tensor = tengine_graph_get_input(graph_, static_cast<int>(i));
+            const auto seed = 77 + static_cast<uint32_t>(i);
+            EXPECT_TRUE(write_floats(tensor, noise(input_sizes_[i], seed)));
+        }
+        EXPECT_EQ(run_graph(graph_, 1), 0) << get_tengine_error();
+        std::vector<float> result = read_floats(tengine_graph_get_output(graph_, 0));
+        EXPECT_EQ(postrun_graph(graph_), 0);
+        return result;
+    }
+
+    // The last node's result, fused and not.
+    void compare()
+    {
+        const std::vector<float> fused = run({names_.back().c_str()});
+        std::vector<const char*> all = {names_.back().c_str()};
+        for (size_t i = 0; i + 1 < names_.size(); ++i)
+            all.push_back(names_[i].c_str());
+        const std::vector<float> plain = run(all);
+        ASSERT_EQ(fused.size(), plain.size());
+        for (size_t i = 0; i < fused.size(); ++i)
+            ASSERT_NEAR(fused[i], plain[i], tolerance_ * std::fabs(plain[i])) << i;
+    }
+
+    graph_t graph_ = nullptr;
+    double tolerance_ = 0;
+    uint32_t seed_ = 0;
+    std::vector<const char*> inputs_;
+    std::vector<size_t> input_sizes_;
+    std::vector<std::string> names_;
+};
+
+TEST_F(FusionTest, ActivationsAfterAConvolution)
+{
+    tensor_t x = input("x", {2, 3, 9, 7});
+    for (const char* op : {"Relu", "Sigmoid", "HardSwish", "Tanh", "LeakyRelu", "HardSigmoid"})
+        x = node(op, {conv(x, 3, 3)});
+    node("Clip", {conv(x, 3, 20)});
+    const float bounds[] = {-0.5f, 0.25f};
+    const node_t clip = get_graph_node(graph_, names_.back().c_str());
+    ASSERT_EQ(set_node_attr_float(clip, "min", &bounds[0]), 0) << get_tengine_error();
+    ASSERT_EQ(set_node_attr_float(clip, "max", &bounds[1]), 0) << get_tengine_error();
+    compare();
+}
+
+TEST_F(FusionTest, SumsBeforeAndAfter)
+{
+    const tensor_t x = input("x", {1, 20, 6, 11});
+    const tensor_t first = node("Relu", {conv(x, 20, 20)});
+    const tensor_t second = conv(first, 20, 20);
+    const tensor_t third = node("Relu", {node("Add", {second, first})});
+    // The shorter branch comes second, the input of the part is an addend.
+    const tensor_t left = conv(third, 20, 20), right = conv(third, 20, 20, 20);
+    const tensor_t sum = node("Add", {left, right});
+    node("Relu", {node("Add", {x, conv(sum, 20, 20)})});
+    compare();
+}
+
+TEST_F(FusionTest, AResultThatIsReadTwiceStays)
+{
+    const tensor_t x = input("x", {1, 8, 5, 5});
+    const tensor_t y = conv(x, 8, 8);
+    node("Add", {node("Relu", {y}), y});
+    compare();
+    const tensor_t z = conv(x, 8, 8);
+    node("Add", {z, z});
+    compare();
+}
+
+TEST_F(FusionTest, GatesAndSqueezeExcitation)
+{
+    const tensor_t x = input("x", {2, 8, 6, 6});
+    const tensor_t a = conv(x, 8, 8);
+    const tensor_t silu = node("Mul", {a, node("Sigmoid", {a})});
+    const tensor_t b = conv(silu, 8, 8, 8);
+    const tensor_t pooled = node("GlobalAveragePool", {b});
+    const tensor_t gate =
+        node("HardSigmoid", {node("Conv", {pooled, constant({8, 8, 1, 1}), constant({8})})});
+    const tensor_t scaled = node("Mul", {gate, b});
+    const tensor_t shifted = node("Add", {scaled, constant({8, 1, 1})});
+    node("Mul", {shifted, constant({1, 8, 6, 6})});  // a constant that has pixels
+    // Sigmoid * x is rounded as one function fused and as two apart.
+    tolerance_ = 8 * 0x1p-23;
+    compare();
+}
+
+TEST_F(FusionTest, BranchesThatAreJoinedAndSplit)
+{
+    const tensor_t x = input("x", {1, 5, 8, 8});
+    const tensor_t a = node("Relu", {conv(x, 5, 7)});
+    const tensor_t b = node("MaxPool", {conv(x, 5, 6)});
+    const int one[] = {1, 1};
+    ASSERT_EQ(set_node_attr_generic(get_graph_node(graph_, names_.back().c_str()), "kernel_shape",
+                                    "int[]", one, sizeof one),
+              0);
+    const tensor_t joined = node("Concat", {a, b, x});
+    const int axis = 1;
+    ASSERT_EQ(set_node_attr_int(get_graph_node(graph_, names_.back().c_str()), "axis", &axis), 0);
+    node("Softmax", {conv(joined, 18, 4)});  // it has no kernel for channels last
+    compare();
+}
+
+TEST_F(FusionTest, LinearLayers)
+{
+    const tensor_t x = input("x", {2, 7, 12});
+    const tensor_t linear = node("Add", {node("MatMul", {x, constant({12, 24})}), constant({24})});
+    const tensor_t erf = node("Erf", {node("Div", {linear, scalar(std::sqrt(2.0f))})});
+    const tensor_t gate = node("Mul", {linear, node("Add", {erf, scalar(1)})});
+    const tensor_t gelu = node("Mul", {gate, scalar(0.5f)});
+    const tensor_t back = node("Add", {constant({12}), node("MatMul", {gelu, constant({24, 12})})});
+    node("Add", {x, back});
+    // GELU's division is a multiplication where it is fused; sums of 24 products of it follow.
+    const std::vector<float> fused = run({names_.back().c_str()});
+    std::vector<const char*> all = {names_.back().c_str()};
+    for (size_t i = 0; i + 1 < names_.size(); ++i)
+        all.push_back(names_[i].c_str());
+    const std::vector<float> plain = run(all);
+    for (size_t i = 0; i < fused.size(); ++i)
+        ASSERT_NEAR(fused[i], plain[i], 24 * 4 * 8 * 0x1p-23) << i;
+}
+
+}  // namespace
+}  // namespace tengine
