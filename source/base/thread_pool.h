@@ -46,9 +46,9 @@ void run_parallel(thread_pool_t* pool, int64_t count, int64_t grain,
                   void (*body)(void* argument, int64_t begin, int64_t end, int worker),
                   void* argument);
 
-// Between the two, many loops follow each other: workers poll for the next for a while (2 ms) before
-// they sleep, which they do at once (5 us) after the last run has ended. Runs may overlap. NULL is
-// allowed.
+// Between the two, many loops follow each other: workers poll for the next for a while (2 ms)
+// before they sleep, which they do at once (5 us) after the last run has ended. Runs may overlap.
+// NULL is allowed.
 void begin_parallel_run(thread_pool_t* pool);
 void end_parallel_run(thread_pool_t* pool);
 

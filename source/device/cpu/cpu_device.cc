@@ -2,6 +2,7 @@
 // The CPU device: the struct device around KernelList (what it can do) and Plan (a compiled part).
 #include <array>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <new>
 
@@ -130,6 +131,26 @@ int estimate(struct device* device, const node* node, double* out_ms)
     return TENGINE_OK;
 }
 
+// Read by kernel/conv_winograd.cc.
+constexpr ir_device_option_t kWinograd = {
+    "winograd", "on",
+    "convolutions of 3x3 with a quarter of the multiplications and twice the error: on, off"};
+
+int check_option(struct device*, const char* key, const char* value)
+{
+    if (std::strcmp(key, kWinograd.key) != 0)
+        return tengine_error_set(TENGINE_ENOENT, "CPU: unknown option '%.100s': expected %s", key,
+                                 kWinograd.key);
+    if (std::strcmp(value, "on") == 0 || std::strcmp(value, "off") == 0) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EINVAL, "CPU: invalid winograd '%.100s': expected on or off",
+                             value);
+}
+
+const ir_device_option_t* get_option(struct device*, int index)
+{
+    return index == 0 ? &kWinograd : nullptr;
+}
+
 struct interface make_interface()
 {
     struct interface table = {};
@@ -142,6 +163,8 @@ struct interface make_interface()
     table.features = features;
     table.measure = measure;
     table.memory = memory;
+    table.check_option = check_option;
+    table.option = get_option;
     return table;
 }
 
