@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "device/cpu/kernel/conv_problem.h"
+#include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel/packed_problem.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"

@@ -19,6 +19,7 @@
 
 #include "base/cpu.h"
 #include "device/cpu/kernel/conv_problem.h"
+#include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel/packed_problem.h"
 #include "device/cpu/parallel.h"
 #include "tengine/device.h"

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel/packed_problem.h"
 #include "device/cpu/kernel/pixel_conv.h"
 #include "device/cpu/parallel.h"

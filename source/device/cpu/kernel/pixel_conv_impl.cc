@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/cpu.h"
+#include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel/pixel_conv.h"
 #include "device/cpu/parallel.h"
 

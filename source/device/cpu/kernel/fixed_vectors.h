@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// For kernels that keep vectors in arrays and structures, where vectors without a fixed size cannot
+// be: before Highway's headers. Processors with such vectors run them as what the build is for,
+// which is NEON on AArch64.
+#pragma once
+
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
