@@ -79,6 +79,8 @@ HWY_INLINE Vector load_input(const float* input, int64_t count)
 
 struct DepthwiseSums
 {
+    // One that is implied is not for the instruction set that vectors are for (gcc 12).
+    HWY_INLINE DepthwiseSums() {}
     Vector s0, s1, s2, s3;
 };
 
@@ -120,7 +122,7 @@ HWY_INLINE void convolve_pixels(const DepthwisePixels& conv, const DepthwiseLine
     DepthwiseSums sums[kVectors];
     for (int v = 0; v < kVectors; ++v) {
         const Vector bias = hn::LoadU(d, line.weights + channel + v * lanes);
-        sums[v] = {bias, bias, bias, bias};
+        sums[v].s0 = sums[v].s1 = sums[v].s2 = sums[v].s3 = bias;
     }
     for (int64_t ky = taps.first_y; ky < taps.last_y; ++ky) {
         const float* row =

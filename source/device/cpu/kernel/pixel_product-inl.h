@@ -102,6 +102,8 @@ struct PixelSums
     PixelSums<kRows - 1, kVectors> before;
     Vector x, y;
 
+    // One that is implied is not for the instruction set that vectors are for (gcc 12).
+    HWY_INLINE PixelSums() {}
     HWY_INLINE void start(Vector bias_x, Vector bias_y)
     {
         before.start(bias_x, bias_y);
@@ -126,6 +128,7 @@ struct PixelSums
 template <int kVectors>
 struct PixelSums<0, kVectors>
 {
+    HWY_INLINE PixelSums() {}
     HWY_INLINE void start(Vector, Vector) {}
     HWY_INLINE void add(const PixelRowsAt&, int64_t, Vector, Vector) {}
     template <class Store>
