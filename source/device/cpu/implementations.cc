@@ -28,6 +28,7 @@ const Implementations implementations[] = {
     {"Relu", {"relu.simd", "reference"}},
     {"Resize", {"reference.nearest", "reference"}},
     {"Sigmoid", {"sigmoid.simd", "reference"}},
+    {"Softmax", {"softmax.simd", "reference"}},
     {"Sub", {"sub.simd", "reference"}},
     {"Tanh", {"tanh.simd", "reference"}},
     {},

@@ -247,6 +247,7 @@ INSTANTIATE_TEST_SUITE_P(
                     pool_case("AveragePool", {1, 16, 8, 8}, {2, 2}, {2, 2}),
                     KernelCase{"GlobalAveragePool", {{2, 70, 30, 30}}},
                     KernelCase{"GlobalMaxPool", {{2, 70, 5, 6}}},
+                    KernelCase{"Softmax", {{3, 4, 37}}}, KernelCase{"Softmax", {{5, 1}}},
                     KernelCase{"LSTM",
                                {{4, 3, 10}, {1, 84, 10}, {1, 84, 21}, {1, 168}},
                                {},

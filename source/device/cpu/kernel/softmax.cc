@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax in fp32 along the last axis: the largest value of a row, the exponentials and their sum,
+// the division; three passes over a row that stays in L1. Rows are spread over the workers.
+// Limits: the exponential, a polynomial.
+// Accuracy: within (n + 8) * eps of the exact value, relative, for rows of n; sums have one partial
+// sum for each lane.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/parallel.h"
+#include "device/cpu/reference/grain.h"
+#include "operator/onnx/softmax_param.h"
+
+#ifdef TENGINE_HAVE_HIGHWAY
+// clang-format off
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/softmax.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+#include <hwy/contrib/math/math-inl.h>
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace tengine::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Elements from `at` on; beyond the row, what every function here takes for nothing.
+template <class D>
+HWY_INLINE hn::Vec<D> load_row(D d, const float* row, int64_t at, int64_t n)
+{
+    if (at + static_cast<int64_t>(hn::Lanes(d)) <= n) return hn::LoadU(d, row + at);
+    HWY_ALIGN float rest[HWY_MAX_BYTES / sizeof(float)];
+    hn::Store(hn::Set(d, -std::numeric_limits<float>::infinity()), d, rest);
+    std::copy(row + at, row + n, rest);
+    return hn::Load(d, rest);
+}
+
+template <class D>
+HWY_INLINE void store_row(D d, hn::Vec<D> values, float* row, int64_t at, int64_t n)
+{
+    if (at + static_cast<int64_t>(hn::Lanes(d)) <= n) return hn::StoreU(values, d, row + at);
+    HWY_ALIGN float rest[HWY_MAX_BYTES / sizeof(float)];
+    hn::Store(values, d, rest);
+    std::copy_n(rest, n - at, row + at);
+}
+
+void normalize_row(const float* input, int64_t n, float* output)
+{
+    const hn::ScalableTag<float> d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    auto largest = hn::Set(d, -std::numeric_limits<float>::infinity());
+    auto not_a_number = hn::Zero(d);  // NaN once one was seen
+    for (int64_t i = 0; i < n; i += lanes) {
+        const auto x = load_row(d, input, i, n);
+        largest = hn::Max(largest, x);
+        not_a_number = hn::IfThenElse(hn::IsNaN(x), x, not_a_number);
+    }
+    largest = hn::MaxOfLanes(d, largest);
+    auto sum = hn::Zero(d);
+    for (int64_t i = 0; i < n; i += lanes) {
+        const auto x = load_row(d, input, i, n);
+        // Exp() of Highway takes -infinity for the smallest number that it knows.
+        const auto power =
+            hn::IfThenElseZero(hn::Gt(x, hn::Set(d, -std::numeric_limits<float>::infinity())),
+                               hn::Exp(d, hn::Sub(x, largest)));
+        sum = hn::Add(sum, power);
+        store_row(d, power, output, i, n);
+    }
+    // Of infinities and NaN the result is NaN, as the formula's.
+    const float whole = hn::GetLane(hn::SumOfLanes(d, sum)) +
+                        hn::GetLane(hn::SumOfLanes(d, not_a_number)) +
+                        (hn::GetLane(largest) - hn::GetLane(largest));
+    const auto factor = hn::Set(d, 1.0f / whole);
+    for (int64_t i = 0; i < n; i += lanes)
+        store_row(d, hn::Mul(load_row(d, output, i, n), factor), output, i, n);
+}
+
+}  // namespace tengine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // TENGINE_HAVE_HIGHWAY
+
+#if !defined(TENGINE_HAVE_HIGHWAY)
+namespace tengine::cpu {
+extern const KernelTable softmax_kernels;
+const KernelTable softmax_kernels = {nullptr, 0};
+}  // namespace tengine::cpu
+#elif HWY_ONCE
+namespace tengine::cpu {
+namespace {
+
+HWY_EXPORT(normalize_row);
+
+int run(KernelContext& context)
+{
+    const tensor& input = *context.input(0);
+    const int64_t n = input.dims[input.dim_num - 1];
+    const float* from = input.f32;
+    float* to = context.output(0)->f32;
+    const auto normalize = HWY_DYNAMIC_DISPATCH(normalize_row);
+    parallel_for(context.pool, input.elem_num / n, grain_for(16 * n),
+                 [=](int64_t begin, int64_t end, int) {
+                     for (int64_t row = begin; row < end; ++row)
+                         normalize(from + row * n, n, to + row * n);
+                 });
+    return TENGINE_OK;
+}
+
+bool accepts(const node& node)
+{
+    const tensor& input = *get_ir_node_input(&node, 0);
+    const int axis = static_cast<const softmax_param*>(node.op.param_mem)->axis;
+    return input.data_type == TENGINE_DT_FP32 && input.dim_num > 0 && input.elem_num > 0 &&
+           (axis == -1 || axis == input.dim_num - 1);
+}
+
+constexpr Kernel rows[] = {{"Softmax", "softmax.simd", accepts, run, nullptr, 0}};
+
+}  // namespace
+
+extern const KernelTable softmax_kernels;
+const KernelTable softmax_kernels = make_table<rows>();
+
+}  // namespace tengine::cpu
+#endif  // HWY_ONCE
