@@ -243,6 +243,8 @@ INSTANTIATE_TEST_SUITE_P(
     Kernel, OtherKernelTest,
     testing::Values(pool_case("MaxPool", {2, 5, 9, 8}, {3, 3}, {2, 2}, {1, 1, 1, 1}),
                     pool_case("MaxPool", {1, 40, 7, 7}, {2, 3}, {1, 2}, {0, 2, 1, 0}, {2, 1}),
+                    pool_case("MaxPool", {1, 3, 4, 5}, {3, 3}, {700000000, 700000000},
+                              {900000000, 900000000, 900000000, 900000000}, {900000000, 900000000}),
                     pool_case("AveragePool", {2, 33, 9, 8}, {3, 3}, {1, 1}, {1, 1, 1, 1}),
                     pool_case("AveragePool", {1, 16, 8, 8}, {2, 2}, {2, 2}),
                     KernelCase{"GlobalAveragePool", {{2, 70, 30, 30}}},

@@ -107,6 +107,15 @@ bool is_constant(const tensor* tensor)
     return !tensor || tensor->tensor_type == TENSOR_TYPE_CONST;
 }
 
+// Sparse windows, and pads wider than any model's, would make the copy of a line far larger than
+// the line.
+bool is_compact(const window_axis& axis)
+{
+    constexpr int kMost = 1024;
+    return axis.stride <= 16 && int64_t{axis.kernel - 1} * axis.dilation <= kMost &&
+           axis.pad_begin <= kMost && axis.pad_end <= kMost;
+}
+
 // With one output channel, or one input channel in each of many groups, there is nothing to
 // broadcast to.
 bool accepts(const node& node)
@@ -116,8 +125,9 @@ bool accepts(const node& node)
            is_constant(get_ir_node_input(&node, 1)) && is_constant(get_ir_node_input(&node, 2)) &&
            describe_conv(node, false, &p) == TENGINE_OK &&
            (p.groups == 1 || (p.input_channels > 1 && p.output_channels >= 4)) &&
-           p.taps <= kMostStretches && p.input_plane > 0 && p.output_plane > 0 && p.batch > 0 &&
-           p.input_channels > 0 && p.output_channels > 1;
+           is_compact(p.axes[1]) && is_compact(p.axes[2]) && p.taps <= kMostStretches &&
+           p.input_plane > 0 && p.output_plane > 0 && p.batch > 0 && p.input_channels > 0 &&
+           p.output_channels > 1;
 }
 
 constexpr Kernel rows[] = {{"Conv", "conv.pixels", accepts, run, prepare, -1, find_in_place,

@@ -157,16 +157,17 @@ int pool(KernelContext& context, Reduce reduce, bool count_padding)
             const float* image = input + item / y.output * y.input * x.input * channels;
             int first_y, last_y, first_x, last_x;
             clip_window_taps(&y, line, &first_y, &last_y);
-            const int64_t top = int64_t{line} * y.stride - y.pad_begin + first_y * y.dilation;
+            const int64_t top =
+                int64_t{line} * y.stride - y.pad_begin + int64_t{first_y} * y.dilation;
             PixelWindow window = {};
             window.lines = last_y - first_y;
-            window.line_step = y.dilation * x.input * channels;
+            window.line_step = int64_t{y.dilation} * x.input * channels;
             window.pixel_step = x.dilation * channels;
             window.channels = channels;
             for (int column = 0; column < x.output; ++column) {
                 clip_window_taps(&x, column, &first_x, &last_x);
                 const int64_t left =
-                    int64_t{column} * x.stride - x.pad_begin + first_x * x.dilation;
+                    int64_t{column} * x.stride - x.pad_begin + int64_t{first_x} * x.dilation;
                 window.pixels = last_x - first_x;
                 window.input = image + (top * x.input + left) * channels;
                 window.factor = invert(count_taps(y, line, count_padding) *
@@ -176,9 +177,8 @@ int pool(KernelContext& context, Reduce reduce, bool count_padding)
             }
         }
     };
-    const int64_t taps = int64_t{y.kernel} * x.kernel;
     parallel_for(context.pool, context.input(0)->dims[0] * int64_t{y.output},
-                 grain_for(taps * x.output * channels), work);
+                 grain_for(most_taps(shape) * x.output * channels), work);
     return TENGINE_OK;
 }
 
