@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "device/cpu/kernel/activation.h"
 #include "device/cpu/kernel/conv_problem.h"
 #include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel/packed_problem.h"
@@ -49,7 +50,7 @@ struct DepthwiseLine
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/activation-inl.h"
+#include "device/cpu/kernel/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
@@ -66,15 +67,8 @@ struct Taps
 template <bool kPartial>
 HWY_INLINE Vector load_input(const float* input, int64_t count)
 {
-    const Floats d;
-    if constexpr (!kPartial) return hn::LoadU(d, input);
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
-    return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, input);
-#else
-    HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)] = {};
-    std::copy_n(input, count, lanes);
-    return hn::Load(d, lanes);
-#endif
+    if constexpr (kPartial) return load_lanes(input, count);
+    return hn::LoadU(Floats(), input);
 }
 
 struct DepthwiseSums
@@ -84,27 +78,16 @@ struct DepthwiseSums
     Vector s0, s1, s2, s3;
 };
 
-// Finishes `count` lanes of a result.
-HWY_INLINE void finish(const DepthwiseLine& line, Vector sum, int64_t at, int64_t count)
+// Finishes a vector of results, or `count` lanes of it.
+template <bool kPartial>
+HWY_INLINE void finish(const DepthwiseLine& line, const Bounds& clip, Vector sum, int64_t at,
+                       int64_t count)
 {
-    const Floats d;
-    float* output = line.output + at;
-    const bool clips = line.fusion->activation == Activation::kClip;
-    const auto complete = [&](Vector value, Vector addend) {
-        if (line.addend) value = hn::Add(value, addend);
-        if (!clips) return value;
-        const Vector low = hn::Set(d, line.fusion->parameters[0]);
-        return hn::Min(hn::Set(d, line.fusion->parameters[1]), hn::Max(low, value));
-    };
-    if (count >= static_cast<int64_t>(hn::Lanes(d))) {
-        const Vector addend = line.addend ? hn::LoadU(d, line.addend + at) : sum;
-        return hn::StoreU(complete(sum, addend), d, output);
-    }
-    HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)] = {};
-    if (line.addend) std::copy_n(line.addend + at, count, lanes);
-    const Vector result = complete(sum, hn::Load(d, lanes));
-    hn::Store(result, d, lanes);
-    std::copy_n(lanes, count, output);
+    if (line.addend) sum = hn::Add(sum, load_input<kPartial>(line.addend + at, count));
+    if constexpr (kPartial)
+        store_lanes(clip(sum), line.output + at, count);
+    else
+        hn::StoreU(clip(sum), Floats(), line.output + at);
 }
 
 // kPixels or one pixel from `x` on, kVectors vectors of channels from `channel` on.
@@ -144,13 +127,14 @@ HWY_INLINE void convolve_pixels(const DepthwisePixels& conv, const DepthwiseLine
             }
         }
     }
+    const Bounds clip(*line.fusion);
     for (int v = 0; v < kVectors; ++v) {
         const int64_t at = x * channels + channel + v * lanes, left_over = count - v * lanes;
-        finish(line, sums[v].s0, at, left_over);
+        finish<kPartial>(line, clip, sums[v].s0, at, left_over);
         if constexpr (kNumber > 1) {
-            finish(line, sums[v].s1, at + channels, left_over);
-            finish(line, sums[v].s2, at + 2 * channels, left_over);
-            finish(line, sums[v].s3, at + 3 * channels, left_over);
+            finish<kPartial>(line, clip, sums[v].s1, at + channels, left_over);
+            finish<kPartial>(line, clip, sums[v].s2, at + 2 * channels, left_over);
+            finish<kPartial>(line, clip, sums[v].s3, at + 3 * channels, left_over);
         }
     }
 }
@@ -168,21 +152,19 @@ HWY_INLINE void convolve_channels(const DepthwisePixels& conv, const DepthwiseLi
         std::min<int64_t>((width.pad_begin + width.stride - 1) / width.stride, width.output);
     const int64_t last =
         std::clamp<int64_t>(room < 0 ? 0 : room / width.stride + 1, first, width.output);
-    int64_t x = 0;
-    const auto one = [&] {
+    for (int64_t x = 0; x < width.output;) {
         Taps taps = rows;
-        clip_window_taps(&width, static_cast<int>(x), &taps.first_x, &taps.last_x);
-        convolve_pixels<1, kVectors, kPartial>(conv, line, taps, x, channel);
-    };
-    for (; x < first; ++x)
-        one();
-    Taps taps = rows;
-    taps.first_x = 0;
-    taps.last_x = width.kernel;
-    for (; x + kPixels <= last; x += kPixels)
-        convolve_pixels<kPixels, kVectors, kPartial>(conv, line, taps, x, channel);
-    for (; x < width.output; ++x)
-        one();
+        if (x >= first && x + kPixels <= last) {
+            taps.first_x = 0;
+            taps.last_x = width.kernel;
+            convolve_pixels<kPixels, kVectors, kPartial>(conv, line, taps, x, channel);
+            x += kPixels;
+        } else {
+            clip_window_taps(&width, static_cast<int>(x), &taps.first_x, &taps.last_x);
+            convolve_pixels<1, kVectors, kPartial>(conv, line, taps, x, channel);
+            ++x;
+        }
+    }
 }
 
 void convolve_line(const DepthwisePixels& conv, const DepthwiseLine& line)
@@ -191,13 +173,15 @@ void convolve_line(const DepthwisePixels& conv, const DepthwiseLine& line)
     Taps rows = {};
     clip_window_taps(&conv.axes[1], line.line, &rows.first_y, &rows.last_y);
     int64_t channel = 0;
+#ifndef TENGINE_MINIMAL
     for (; channel + 2 * lanes <= channels; channel += 2 * lanes)
         convolve_channels<2, false>(conv, line, rows, channel);
-    for (; channel + lanes <= channels; channel += lanes)
-        convolve_channels<1, false>(conv, line, rows, channel);
-    if (channel < channels) convolve_channels<1, true>(conv, line, rows, channel);
+#endif
+    // Two at most, of a whole vector and of a part; in a minimal build all.
+    for (; channel < channels; channel += lanes)
+        convolve_channels<1, true>(conv, line, rows, channel);
     if (line.fusion->activation != Activation::kClip)
-        activate(*line.fusion, line.output, conv.axes[2].output * channels);
+        activate(*line.fusion, line.output, 1, 0, conv.axes[2].output * channels);
 }
 
 // Floats that vectors may read beyond the last channel.

@@ -7,7 +7,7 @@
 // infinity (Toom, Cook), with which the error is 2.1 to 2.4 times that of a direct sum, and not 9
 // times as with 1 and 2 (B. Barabasz et al., 2018). G g G' is computed in double and packed once.
 // Of a block of tiles B' d B is made first, 36 matrices of tiles by channels; each is multiplied
-// with its weights (pixel_product-inl.h), a panel of channels at a time, and the results of a panel
+// with its weights (pixel_conv.h), a panel of channels at a time, and the results of a panel
 // are transformed back where they lie in the cache. What follows the convolution is done then.
 // Limits: multiply-adds in the products; the transforms with few channels.
 // Accuracy: |error| <= 6 * eps * sqrt(9 * input channels) * rms(y), eps 2^-23, for normal inputs;
@@ -18,9 +18,11 @@
 #include <cstring>
 
 #include "base/cpu.h"
+#include "device/cpu/kernel/activation.h"
 #include "device/cpu/kernel/conv_problem.h"
 #include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel/packed_problem.h"
+#include "device/cpu/kernel/pixel_conv.h"
 #include "device/cpu/parallel.h"
 #include "tengine/device.h"
 
@@ -46,8 +48,7 @@ struct Winograd : ConvProblem
     int64_t input_floats() const { return kPositions * block * input_channels; }
     int64_t panel_width(int64_t panel) const
     {
-        const int64_t left = output_channels - panel * panel_lanes;
-        return left <= panel_lanes / 2 ? panel_lanes / 2 : panel_lanes;
+        return find_panel_width(output_channels - panel * panel_lanes, panel_lanes);
     }
     // Products of a panel.
     int64_t product_floats() const { return kPositions * block * panel_lanes; }
@@ -73,18 +74,12 @@ struct WinogradOperands
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/pixel_product-inl.h"
+#include "device/cpu/kernel/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
 constexpr float kRoot = 1.41421356237f, kHalfRoot = 0.70710678118f;
-
-void describe_winograd(int64_t* out_rows, int64_t* out_lanes)
-{
-    *out_rows = kPixelRows;
-    *out_lanes = static_cast<int64_t>(hn::Lanes(Floats()));
-}
 
 // B' d of six values, `step` vectors apart.
 HWY_INLINE void transform_inputs(Vector& v0, Vector& v1, Vector& v2, Vector& v3, Vector& v4,
@@ -185,11 +180,9 @@ void multiply_positions(const Winograd& conv, const float* inputs, const float* 
     for (int64_t position = 0; position < kPositions; ++position) {
         tile.panel =
             weights + panel * kPositions * conv.panel_floats + position * width * (channels + 1);
-        for (int64_t i = 0; i < tiles; i += kPixelRows) {
-            tile.input = inputs + (position * conv.block + i) * channels;
-            tile.output = products + (position * conv.block + i) * width;
-            find_pixel_tile(std::min<int64_t>(kPixelRows, tiles - i), is_wide)(tile);
-        }
+        tile.input = inputs + position * conv.block * channels;
+        tile.output = products + position * conv.block * width;
+        multiply_pixel_rows(tile, tiles, is_wide);
     }
 }
 
@@ -200,7 +193,8 @@ HWY_INLINE void finish_tile(const Winograd& conv, const WinogradOperands& operan
 {
     const Floats d;
     const window_axis &height = conv.axes[1], &width = conv.axes[2];
-    const bool clips = operands.fusion->activation == Activation::kClip;
+    const Bounds clip(*operands.fusion);
+    const Activation activation = operands.fusion->activation;
     const Vector bias = load_lanes(operands.bias + channel, count);
     Vector t[kTile][kPatch];
     for (int j = 0; j < kPatch; ++j) {
@@ -217,14 +211,14 @@ HWY_INLINE void finish_tile(const Winograd& conv, const WinogradOperands& operan
                 ((row + i) * width.output + column + j) * conv.output_channels + channel;
             Vector sum = hn::Add(y[j], bias);
             if (operands.addend) sum = hn::Add(sum, load_lanes(operands.addend + at, count));
-            if (clips)
-                sum = hn::Min(hn::Set(d, operands.fusion->parameters[1]),
-                              hn::Max(hn::Set(d, operands.fusion->parameters[0]), sum));
-            store_lanes(sum, operands.output + at, count);
-            if (!clips)
-                activate(*operands.fusion, operands.output + at,
-                         std::min<int64_t>(count, static_cast<int64_t>(hn::Lanes(d))));
+            store_lanes(clip(sum), operands.output + at, count);
         }
+        if (activation != Activation::kNone && activation != Activation::kClip)
+            activate(*operands.fusion,
+                     operands.output + ((row + i) * width.output + column) * conv.output_channels +
+                         channel,
+                     std::min<int64_t>(kTile, width.output - column), conv.output_channels,
+                     std::min<int64_t>(count, static_cast<int64_t>(hn::Lanes(d))));
     }
 }
 
@@ -261,7 +255,6 @@ const KernelTable conv_winograd_kernels = {nullptr, 0};
 namespace tengine::cpu {
 namespace {
 
-HWY_EXPORT(describe_winograd);
 HWY_EXPORT(transform_tiles);
 HWY_EXPORT(compute_panel);
 
@@ -294,7 +287,7 @@ int describe(const node& node, int64_t workers, Winograd* out_conv)
     Winograd& conv = *out_conv;
     TENGINE_RETURN_IF_ERROR(describe_conv(node, false, &conv));
     int64_t rows, lanes;
-    HWY_DYNAMIC_DISPATCH(describe_winograd)(&rows, &lanes);
+    describe_pixel_tile(&rows, &lanes);
     conv.tiles_x = divide_up(conv.axes[2].output, kTile);
     conv.tiles = conv.tiles_x * divide_up(conv.axes[1].output, kTile);
     conv.panel_lanes = 2 * lanes;

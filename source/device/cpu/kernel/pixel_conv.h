@@ -39,10 +39,24 @@ struct PixelConv : ConvProblem
 // planned.
 PixelConv describe_rows(int64_t rows, int64_t depth, int64_t columns);
 
+// Rows of a tile and lanes of a vector.
+void describe_pixel_tile(int64_t* out_rows, int64_t* out_lanes);
+
 // Cuts the work into tiles, blocks and items, for the vectors that kernels use and so many workers.
 // What comes before `tiles` in the structure is given, but for `lines` and `line_pixels` also
 // `stretch_num` and `stretch_length`.
 void plan_pixels(PixelConv& conv, int64_t workers);
+
+// Columns of a panel with `left` results or more: the last has one vector where that is
+// enough. Minimal builds do without the code for that.
+inline int64_t find_panel_width(int64_t left, int64_t panel_lanes)
+{
+#ifdef TENGINE_MINIMAL
+    return left > 0 ? panel_lanes : 0;
+#else
+    return left <= panel_lanes / 2 ? panel_lanes / 2 : panel_lanes;
+#endif
+}
 
 // Floats of the weights of all groups, packed.
 inline uint64_t count_packed_floats(const PixelConv& conv)
@@ -66,8 +80,7 @@ void pack_panels(const PixelConv& conv, const float* bias, const Fill& fill, flo
     for (int64_t group = 0; group < conv.groups; ++group) {
         for (int64_t first = 0; first < conv.output_channels; first += conv.panel_lanes) {
             const int64_t left = conv.output_channels - first;
-            const int64_t width =
-                left <= conv.panel_lanes / 2 ? conv.panel_lanes / 2 : conv.panel_lanes;
+            const int64_t width = find_panel_width(left, conv.panel_lanes);
             const int64_t present = left < width ? left : width;
             float* panel = packed + group * conv.weight_floats + first * (depth + 1);
             for (int64_t i = 0; i < width; ++i)
@@ -76,6 +89,25 @@ void pack_panels(const PixelConv& conv, const float* bias, const Fill& fill, flo
         }
     }
 }
+
+// A tile of results, a few pixels by the columns of a panel. Offsets and steps are in floats.
+struct PixelTile
+{
+    const float* input;  // of the first row
+    int64_t input_step;  // from a row to the next
+    // What a row is the sum over: stretches of the input, each `stretch_length` long.
+    const int64_t* stretches;  // where they begin
+    int64_t stretch_num, stretch_length;
+    const float* panel;  // bias, then a vector of weights for each element of the stretches
+    float* output;
+    const float* addend;  // or null; it has the steps of the output
+    int64_t output_step;
+    int64_t columns;  // of the panel that are results
+    const Fusion* fusion;
+};
+
+// `rows` rows from the tile's first on, as many as there are; the panel has two vectors or one.
+void multiply_pixel_rows(const PixelTile& tile, int64_t rows, bool is_wide);
 
 // Of a run. Input and output have the channels of all groups side by side.
 struct PixelOperands

@@ -30,12 +30,17 @@ void describe_tile(int64_t* out_rows, int64_t* out_lanes)
     *out_lanes = static_cast<int64_t>(hn::Lanes(Floats()));
 }
 
-// The last panel has one vector where that is enough.
-int64_t find_panel_width(const PixelConv& conv, int64_t panel)
+void multiply_rows(const PixelTile& first, int64_t rows, bool is_wide)
 {
-    const int64_t left = conv.output_channels - panel * conv.panel_lanes;
-    return left <= conv.panel_lanes / kPanelVectors ? conv.panel_lanes / kPanelVectors
-                                                    : conv.panel_lanes;
+    PixelTile tile = first;
+    while (rows > 0) {
+        const int64_t height = find_tile_height(rows);
+        find_pixel_tile(height, is_wide)(tile);
+        rows -= height;
+        tile.input += height * tile.input_step;
+        tile.output += height * tile.output_step;
+        if (tile.addend) tile.addend += height * tile.output_step;
+    }
 }
 
 // `lines` of a block from output line `first` on, with padding.
@@ -79,7 +84,8 @@ struct PixelBlock
 void multiply_panel(const PixelConv& conv, const PixelOperands& operands, const PixelBlock& block,
                     int64_t panel)
 {
-    const int64_t width = find_panel_width(conv, panel);
+    const int64_t width =
+        find_panel_width(conv.output_channels - panel * conv.panel_lanes, conv.panel_lanes);
     const bool is_wide = width == conv.panel_lanes;
     const int64_t channel = block.group * conv.output_channels + panel * conv.panel_lanes;
     PixelTile tile = {};
@@ -92,7 +98,6 @@ void multiply_panel(const PixelConv& conv, const PixelOperands& operands, const 
     tile.output_step = conv.all_outputs();
     tile.columns = std::min(conv.output_channels - panel * conv.panel_lanes, width);
     tile.fusion = operands.fusion;
-    const MultiplyPixelTile whole = find_pixel_tile(conv.tile_rows, is_wide);
     for (int64_t line = 0; line < block.lines; ++line) {
         for (int64_t i = block.first_tile; i < block.first_tile + block.tiles; ++i) {
             const int64_t pixel = i * conv.tile_rows;
@@ -102,9 +107,7 @@ void multiply_panel(const PixelConv& conv, const PixelOperands& operands, const 
             tile.input = block.input + line * block.line_step + pixel * conv.input_step;
             tile.output = block.output + at;
             tile.addend = block.addend ? block.addend + at : nullptr;
-            const MultiplyPixelTile multiply =
-                rows == conv.tile_rows ? whole : find_pixel_tile(rows, is_wide);
-            multiply(tile);
+            multiply_rows(tile, rows, is_wide);
         }
     }
 }
@@ -164,6 +167,7 @@ namespace {
 
 HWY_EXPORT(describe_tile);
 HWY_EXPORT(run_item);
+HWY_EXPORT(multiply_rows);
 
 constexpr int64_t kItemsPerWorker = 4;
 
@@ -172,17 +176,22 @@ int64_t divide_up(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-// Tiles of equal height, as many as are needed.
+// Tiles of equal height, as many as are needed; where not all heights are built, as high as may be.
 void choose_tiles(PixelConv& conv)
 {
     int64_t rows, lanes;
-    HWY_DYNAMIC_DISPATCH(describe_tile)(&rows, &lanes);
+    describe_pixel_tile(&rows, &lanes);
     conv.tiles = divide_up(conv.line_pixels, rows);
+#ifdef TENGINE_MINIMAL
+    conv.tile_rows = std::min(rows, conv.line_pixels);
+#else
     conv.tile_rows = divide_up(conv.line_pixels, std::max<int64_t>(conv.tiles, 1));
+#endif
     conv.panel_lanes = 2 * lanes;
     conv.panels = divide_up(conv.output_channels, conv.panel_lanes);
-    const int64_t rest = conv.output_channels - (conv.panels - 1) * conv.panel_lanes;
-    const int64_t lane_num = (conv.panels - 1) * conv.panel_lanes + (rest <= lanes ? 1 : 2) * lanes;
+    const int64_t whole = (conv.panels - 1) * conv.panel_lanes;
+    const int64_t lane_num =
+        whole + find_panel_width(conv.output_channels - whole, conv.panel_lanes);
     conv.weight_floats = lane_num * (conv.depth() + 1);
 }
 
@@ -219,6 +228,16 @@ void choose_blocks(PixelConv& conv, int64_t workers)
 }
 
 }  // namespace
+
+void describe_pixel_tile(int64_t* out_rows, int64_t* out_lanes)
+{
+    HWY_DYNAMIC_DISPATCH(describe_tile)(out_rows, out_lanes);
+}
+
+void multiply_pixel_rows(const PixelTile& tile, int64_t rows, bool is_wide)
+{
+    HWY_DYNAMIC_DISPATCH(multiply_rows)(tile, rows, is_wide);
+}
 
 PixelConv describe_rows(int64_t rows, int64_t depth, int64_t columns)
 {

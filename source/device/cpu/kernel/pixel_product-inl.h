@@ -8,7 +8,8 @@
 // strides in place of pointers.
 #include <cstdint>
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel/activation.h"
+#include "device/cpu/kernel/pixel_conv.h"
 
 // clang-format off
 #if defined(TENGINE_CPU_PIXEL_PRODUCT) == defined(HWY_TARGET_TOGGLE)
@@ -21,7 +22,7 @@
 
 #include <hwy/highway.h>
 
-#include "device/cpu/kernel/activation-inl.h"
+#include "device/cpu/kernel/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
@@ -39,22 +40,6 @@ constexpr int kPixelRows = 4;
 constexpr int kPixelRows = 6;
 #endif
 constexpr int kPanelVectors = 2;
-
-// A tile of results. Offsets and steps are in floats.
-struct PixelTile
-{
-    const float* input;  // of the first row
-    int64_t input_step;  // from a row to the next
-    // What a row is the sum over: stretches of the input, each `stretch_length` long.
-    const int64_t* stretches;  // where they begin
-    int64_t stretch_num, stretch_length;
-    const float* panel;  // bias, then a vector of weights for each element of the stretches
-    float* output;
-    const float* addend;  // or null; it has the steps of the output
-    int64_t output_step;
-    int64_t columns;  // of the panel that are results
-    const Fusion* fusion;
-};
 
 // The elements that rows 0, 1, ... of a tile are at. Three rows share a pointer: x86 addresses the
 // second and third by the step, so that twelve rows take five registers.
@@ -137,29 +122,29 @@ struct PixelSums<0, kVectors>
     }
 };
 
-// The first `count` lanes, at least one.
-HWY_INLINE Vector load_lanes(const float* from, int64_t count)
+inline void finish_activation(const PixelTile& tile, int64_t rows)
 {
-    const Floats d;
-    if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::LoadU(d, from);
-    HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)] = {};
-    for (int64_t i = 0; i < count; ++i)
-        lanes[i] = from[i];
-    return hn::Load(d, lanes);
+    const Activation activation = tile.fusion->activation;
+    if (activation != Activation::kNone && activation != Activation::kClip)
+        activate(*tile.fusion, tile.output, rows, tile.output_step, tile.columns);
 }
 
-HWY_INLINE void store_lanes(Vector value, float* to, int64_t count)
+// Of a panel with fewer columns than lanes: `whole` has rows of `width` sums.
+inline HWY_NOINLINE void finish_part_of_tile(const PixelTile& tile, const float* whole,
+                                             int64_t rows, int64_t width)
 {
     const Floats d;
-    if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::StoreU(value, d, to);
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
-    hn::BlendedStore(value, hn::FirstN(d, static_cast<size_t>(count)), d, to);
-#else
-    HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
-    hn::Store(value, d, lanes);
-    for (int64_t i = 0; i < count; ++i)
-        to[i] = lanes[i];
-#endif
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    const Bounds clip(*tile.fusion);
+    for (int64_t row = 0; row < rows; ++row) {
+        for (int64_t i = 0; i < tile.columns; i += lanes) {
+            const int64_t at = row * tile.output_step + i, count = tile.columns - i;
+            Vector sum = hn::LoadU(d, whole + row * width + i);
+            if (tile.addend) sum = hn::Add(sum, load_lanes(tile.addend + at, count));
+            store_lanes(clip(sum), tile.output + at, count);
+        }
+    }
+    finish_activation(tile, rows);
 }
 
 // Bias + products, plus the addend, through the activation.
@@ -206,41 +191,63 @@ HWY_NOINLINE void multiply_pixel_tile(const PixelTile& tile)
         }
     }
 
-    const bool clips = tile.fusion->activation == Activation::kClip;
-    const Vector low = hn::Set(d, tile.fusion->parameters[0]);
-    const Vector high = hn::Set(d, tile.fusion->parameters[1]);
-    const auto finish = [&](Vector sum, int64_t at, int64_t count) {
-        if (tile.addend) sum = hn::Add(sum, load_lanes(tile.addend + at, count));
-        // The order of operands lets NaN pass on x86.
-        if (clips) sum = hn::Min(high, hn::Max(low, sum));
-        store_lanes(sum, tile.output + at, count);
+    if (tile.columns < width) {
+        HWY_ALIGN float whole[kRows * kVectors * HWY_MAX_BYTES / sizeof(float)];
+        sums.store([&](int row, Vector first, Vector second) {
+            hn::Store(first, d, whole + row * width);
+            if constexpr (kVectors > 1) hn::Store(second, d, whole + row * width + lanes);
+        });
+        return finish_part_of_tile(tile, whole, kRows, width);
+    }
+    const Bounds clip(*tile.fusion);
+    const auto finish = [&](Vector sum, int64_t at) {
+        if (tile.addend) sum = hn::Add(sum, hn::LoadU(d, tile.addend + at));
+        hn::StoreU(clip(sum), d, tile.output + at);
     };
     sums.store([&](int row, Vector first, Vector second) {
-        const int64_t at = row * tile.output_step;
-        finish(first, at, tile.columns);
-        if constexpr (kVectors > 1) finish(second, at + lanes, tile.columns - lanes);
+        finish(first, row * tile.output_step);
+        if constexpr (kVectors > 1) finish(second, row * tile.output_step + lanes);
     });
-    if (clips || tile.fusion->activation == Activation::kNone) return;
-    for (int row = 0; row < kRows; ++row) {
-        float* output = tile.output + row * tile.output_step;
-        activate(*tile.fusion, output, tile.columns);
-    }
+    finish_activation(tile, kRows);
 }
 
 using MultiplyPixelTile = void (*)(const PixelTile&);
 
-template <int kRows>
-HWY_INLINE MultiplyPixelTile find_pixel_tile_of(int64_t rows, bool is_wide)
+// How many of so many rows a tile takes. Minimal builds only have heights that are powers of two.
+HWY_INLINE int64_t find_tile_height(int64_t rows)
 {
-    if constexpr (kRows > 1)
-        if (rows < kRows) return find_pixel_tile_of<kRows - 1>(rows, is_wide);
-    return is_wide ? multiply_pixel_tile<kRows, 2> : multiply_pixel_tile<kRows, 1>;
+    int64_t height = kPixelRows;
+#ifdef TENGINE_MINIMAL
+    while (height > rows)
+        height /= 2;
+    return height;
+#else
+    return rows < height ? rows : height;
+#endif
 }
 
-// For 1 to kPixelRows rows, and panels of two vectors or one.
-HWY_INLINE MultiplyPixelTile find_pixel_tile(int64_t rows, bool is_wide)
+template <int kRows, int kVectors>
+HWY_INLINE MultiplyPixelTile find_pixel_tile_of(int64_t height)
 {
-    return find_pixel_tile_of<kPixelRows>(rows, is_wide);
+#ifdef TENGINE_MINIMAL
+    constexpr int kNext = kRows / 2;
+#else
+    constexpr int kNext = kRows - 1;
+#endif
+    if constexpr (kNext > 0)
+        if (height <= kNext) return find_pixel_tile_of<kNext, kVectors>(height);
+    return multiply_pixel_tile<kRows, kVectors>;
+}
+
+// For a height that find_tile_height() gives, and panels of find_panel_width().
+HWY_INLINE MultiplyPixelTile find_pixel_tile(int64_t height, bool is_wide)
+{
+#ifndef TENGINE_MINIMAL
+    if (!is_wide) return find_pixel_tile_of<kPixelRows, 1>(height);
+#else
+    (void)is_wide;
+#endif
+    return find_pixel_tile_of<kPixelRows, kPanelVectors>(height);
 }
 
 }  // namespace tengine::cpu::HWY_NAMESPACE

@@ -5,6 +5,7 @@
 #include "base/containers.hpp"
 #include "base/memory_plan.h"
 #include "device/cpu/plan/step.h"
+#include "device/cpu/plan/tensor_table.h"
 
 namespace tengine::cpu {
 namespace {
@@ -21,24 +22,31 @@ class ArenaPlanner
     {
         for (const Step& step : steps_)
             for (tensor* input : step.inputs)
-                if (input) ++read_num_[input];
+                if (input) ++uses_[input].read_num;
         for (size_t i = 0; i < steps_.size(); ++i) {
             extend_inputs(static_cast<int>(i));
             add_outputs(static_cast<int>(i));
         }
         TENGINE_RETURN_IF_ERROR(plan_memory(blocks_.data(), static_cast<int64_t>(blocks_.size()),
                                             ALLOC_ALIGNMENT, &out_plan->bytes));
-        for (const auto& [value, block] : block_of_)
-            out_plan->entries.push_back({value, blocks_[block].offset});
+        for (const Use& use : uses_)
+            if (use.value) out_plan->entries.push_back({use.value, blocks_[use.block].offset});
         return TENGINE_OK;
     }
 
   private:
+    struct Use
+    {
+        int read_num = 0;
+        tensor* value = nullptr;  // null: it has no block
+        size_t block = 0;
+    };
+
     void extend_inputs(int step)
     {
         for (tensor* input : steps_[step].inputs) {
-            const auto found = block_of_.find(input);
-            if (found != block_of_.end()) blocks_[found->second].last_use = step;
+            const Use* use = uses_.find(input);
+            if (use && use->value) blocks_[use->block].last_use = step;
         }
     }
 
@@ -48,13 +56,15 @@ class ArenaPlanner
             tensor* output = steps_[step].outputs[i];
             if (!output || !is_ir_tensor_shape_known(output) || steps_[step].dynamic) continue;
             if (output->index >= 0 && border_.count(output->index)) continue;
-            tensor* reused = find_in_place_input(step, static_cast<int>(i), *output);
-            if (reused) {
-                block_of_[output] = block_of_.at(reused);
-                blocks_[block_of_[output]].last_use = step;
+            const Use* reused = find_in_place_input(step, static_cast<int>(i), *output);
+            const size_t place = reused ? reused->block : blocks_.size();
+            Use& use = uses_[output];
+            use.value = output;
+            use.block = place;
+            if (place < blocks_.size()) {
+                blocks_[place].last_use = step;
                 continue;
             }
-            block_of_[output] = blocks_.size();
             memory_block_t block = {};
             block.size = std::max<size_t>(get_ir_tensor_bytes(output), 1);
             block.first_use = block.last_use = step;
@@ -70,21 +80,21 @@ class ArenaPlanner
     }
 
     // The input whose memory an output may take over, or null.
-    tensor* find_in_place_input(int step, int output_index, const tensor& output) const
+    const Use* find_in_place_input(int step, int output_index, const tensor& output) const
     {
         const int index = ask_kernel(steps_[step], output_index);
         const Vector<tensor*>& inputs = steps_[step].inputs;
         if (index < 0 || static_cast<size_t>(index) >= inputs.size()) return nullptr;
         tensor* input = inputs[index];
-        if (!input || read_num_.at(input) != 1 || !block_of_.count(input)) return nullptr;
-        return get_ir_tensor_bytes(input) == get_ir_tensor_bytes(&output) ? input : nullptr;
+        const Use* use = input ? uses_.find(input) : nullptr;
+        if (!use || use->read_num != 1 || !use->value) return nullptr;
+        return get_ir_tensor_bytes(input) == get_ir_tensor_bytes(&output) ? use : nullptr;
     }
 
     const Vector<Step>& steps_;
     const UnorderedSet<int32_t> border_;  // outputs of the part
-    UnorderedMap<tensor*, int> read_num_;
+    TensorTable<Use> uses_;
     Vector<memory_block_t> blocks_;
-    UnorderedMap<tensor*, size_t> block_of_;
 };
 
 }  // namespace

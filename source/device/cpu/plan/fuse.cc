@@ -3,11 +3,13 @@
 // sum with what has been computed before, and an activation.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 
 #include "base/containers.hpp"
 #include "device/cpu/plan/step.h"
+#include "device/cpu/plan/tensor_table.h"
 #include "operator/onnx/activation_param.h"
 
 namespace tengine::cpu {
@@ -39,32 +41,42 @@ bool set_clip(const Step& step, Fusion* fusion)
     return true;
 }
 
+struct Function
+{
+    const char* op;
+    Activation activation;
+    int parameter_num;
+};
+
+constexpr Function kFunctions[] = {
+    {"Sigmoid", Activation::kSigmoid, 0},
+    {"HardSwish", Activation::kHardSwish, 0},
+    {"Tanh", Activation::kTanh, 0},
+    {"LeakyRelu", Activation::kLeakyRelu, 1},
+    {"HardSigmoid", Activation::kHardSigmoid, 2},
+};
+
+static_assert(offsetof(alpha_param, alpha) == 0 && offsetof(hard_sigmoid_param, alpha) == 0 &&
+              offsetof(hard_sigmoid_param, beta) == sizeof(float));
+
 // What an operator of one input does; false when it is no activation that kernels fuse.
 bool read_activation(const Step& step, Fusion* fusion)
 {
-    const KernelContext& context = step.context;
     if (is_operator(step, "Relu")) {
         *fusion = {
             fusion->addend, Activation::kClip, {0.0f, std::numeric_limits<float>::infinity()}};
         return true;
     }
     if (is_operator(step, "Clip")) return set_clip(step, fusion);
-    if (is_operator(step, "LeakyRelu")) {
-        fusion->activation = Activation::kLeakyRelu;
-        fusion->parameters[0] = context.param<alpha_param>().alpha;
+    for (const Function& function : kFunctions) {
+        if (!is_selected(function.op) || !is_operator(step, function.op)) continue;
+        fusion->activation = function.activation;
+        // Fields of the operator's parameters, from the first on.
+        const auto* parameters = static_cast<const float*>(step.context.node->op.param_mem);
+        std::copy_n(parameters, function.parameter_num, fusion->parameters);
         return true;
     }
-    if (is_operator(step, "HardSigmoid")) {
-        fusion->activation = Activation::kHardSigmoid;
-        fusion->parameters[0] = context.param<hard_sigmoid_param>().alpha;
-        fusion->parameters[1] = context.param<hard_sigmoid_param>().beta;
-        return true;
-    }
-    fusion->activation = is_operator(step, "Sigmoid")     ? Activation::kSigmoid
-                         : is_operator(step, "HardSwish") ? Activation::kHardSwish
-                         : is_operator(step, "Tanh")      ? Activation::kTanh
-                                                          : Activation::kNone;
-    return fusion->activation != Activation::kNone;
+    return false;
 }
 
 class Fuser
@@ -77,11 +89,11 @@ class Fuser
                                            part.output_tensor_list + part.output_num);
         for (size_t i = 0; i < steps.size(); ++i) {
             for (tensor* input : steps[i].inputs)
-                if (input) readers_[input].push_back(i);
+                if (input) uses_[input].readers.push_back(i);
             for (tensor* output : steps[i].outputs) {
                 if (!output) continue;
-                writer_[output] = i;
-                if (border.count(output->index)) is_border_.insert(output);
+                uses_[output].writer = i;
+                uses_[output].is_border = border.count(output->index) > 0;
             }
         }
     }
@@ -98,6 +110,15 @@ class Fuser
     }
 
   private:
+    static constexpr size_t kNoStep = SIZE_MAX;
+
+    struct Uses
+    {
+        Vector<size_t> readers;
+        size_t writer = kNoStep;
+        bool is_border = false;  // an output of the part
+    };
+
     bool can_fuse(const Step& step) const
     {
         const Kernel* kernel = find_kernel_of_pixels(kernels_, step);
@@ -108,18 +129,19 @@ class Fuser
     void fuse_after(size_t index)
     {
         Step& step = steps_[index];
-        fuse_bias(index, step);
-        fuse_sum(index, step);
-        if (fuse_gelu(index, step)) return;
-        if (!fuse_activation(index, step)) fuse_gate(index, step);
+        if constexpr (is_selected("MatMul")) fuse_bias(index, step);
+        if constexpr (is_selected("Add")) fuse_sum(index, step);
+        if constexpr (is_selected("Erf"))
+            if (fuse_gelu(index, step)) return;
+        if (fuse_activation(index, step)) return;
+        if constexpr (is_selected("Sigmoid") || is_selected("HardSigmoid")) fuse_gate(index, step);
     }
 
     // The steps that read a result; none where the part's border does, too.
     const Vector<size_t>* readers_of(const Step& step) const
     {
-        const auto found = readers_.find(step.outputs[0]);
-        if (found == readers_.end() || is_border_.count(step.outputs[0])) return nullptr;
-        return &found->second;
+        const Uses* uses = uses_.find(step.outputs[0]);
+        return uses && !uses->is_border ? &uses->readers : nullptr;
     }
 
     const Step* only_reader_of(const Step& step, size_t* out_index) const
@@ -134,7 +156,7 @@ class Fuser
     void take_over(size_t index, Step& step, size_t next)
     {
         step.outputs[0] = steps_[next].outputs[0];
-        writer_[step.outputs[0]] = index;
+        uses_[step.outputs[0]].writer = index;
         is_gone_[next] = true;
     }
 
@@ -163,16 +185,15 @@ class Fuser
         const Step* sum = only_reader_of(step, &next);
         if (!sum || !is_operator(*sum, "Add")) return;
         tensor* addend = sum->inputs[sum->inputs[0] == step.outputs[0] ? 1 : 0];
-        const auto writer = writer_.find(addend);
-        if (writer == writer_.end() || writer->second > index ||
-            !has_same_shape(*addend, *step.outputs[0]) ||
+        const Uses* uses = uses_.find(addend);
+        if (!uses || uses->writer > index || !has_same_shape(*addend, *step.outputs[0]) ||
             !has_same_shape(*addend, *sum->outputs[0]))
             return;
         step.context.fusion.addend = kAddendInput;
         step.inputs.resize(kAddendInput, nullptr);
         step.inputs.push_back(addend);
-        readers_[addend].erase(std::find(readers_[addend].begin(), readers_[addend].end(), next));
-        readers_[addend].push_back(index);
+        Vector<size_t>& readers = uses_[addend].readers;
+        std::replace(readers.begin(), readers.end(), next, index);
         take_over(index, step, next);
     }
 
@@ -197,7 +218,7 @@ class Fuser
         const bool is_number = other->tensor_type == TENSOR_TYPE_CONST &&
                                other->data_type == TENGINE_DT_FP32 && other->elem_num == 1;
         if (!is_number || std::fabs(double{other->f32[0]} - number) > 1e-6) return nullptr;
-        return is_border_.count(step.outputs[0]) ? nullptr : &step;
+        return uses_.find(step.outputs[0])->is_border ? nullptr : &step;
     }
 
     // x * (erf(x / sqrt(2)) + 1) * 0.5, as exporters write GELU in five nodes.
@@ -266,9 +287,7 @@ class Fuser
     const KernelList& kernels_;
     Vector<Step>& steps_;
     Vector<bool> is_gone_;
-    UnorderedMap<tensor*, Vector<size_t>> readers_;
-    UnorderedMap<tensor*, size_t> writer_;
-    UnorderedSet<tensor*> is_border_;
+    TensorTable<Uses> uses_;
 };
 
 }  // namespace

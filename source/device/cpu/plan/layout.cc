@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "device/cpu/plan/step.h"
+#include "device/cpu/plan/tensor_table.h"
 
 namespace tengine::cpu {
 namespace {
@@ -67,8 +68,8 @@ class Layouts
   private:
     struct Places
     {
-        tensor* planar;
-        tensor* last;
+        tensor* planar = nullptr;
+        tensor* last = nullptr;
     };
 
     Layout choose(const Step& step) const
@@ -78,8 +79,8 @@ class Layouts
         if (!kernel) return Layout::kPlanar;
         const auto is_last = [this](const tensor* input) {
             if (!input || !has_layouts(*input)) return false;
-            const auto found = places_.find(input);
-            return found != places_.end() && found->second.last;
+            const Places* places = places_.find(input);
+            return places && places->last;
         };
         const auto fits = [](const tensor* each) { return !each || may_be_shown(*each); };
         if (kernel->layout == Layout::kChannelsLast)
@@ -90,15 +91,12 @@ class Layouts
         return follows ? Layout::kChannelsLast : Layout::kPlanar;
     }
 
-    Places& places_of(tensor& original)
-    {
-        return places_.try_emplace(&original, Places{&original, nullptr}).first->second;
-    }
-
     // Where the tensor lies in this layout; the copy is made before `step` if there is none.
     tensor* find_as(tensor& original, Layout layout, const Step& step)
     {
-        Places& places = places_of(original);
+        Places& places = places_[&original];
+        // What has not been written by a step before lies as the graph has it.
+        if (!places.planar && !places.last) places.planar = &original;
         tensor*& place = layout == Layout::kChannelsLast ? places.last : places.planar;
         if (place) return place;
         tensor* from = layout == Layout::kChannelsLast ? places.planar : places.last;
@@ -145,7 +143,7 @@ class Layouts
     const KernelList& kernels_;
     const UnorderedSet<int32_t> border_;
     Copies& copies_;
-    UnorderedMap<const tensor*, Places> places_;
+    TensorTable<Places> places_;
     Vector<Step> steps_;
 };
 

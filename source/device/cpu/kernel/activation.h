@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activations that kernels fuse, for what they have just written.
+#pragma once
+
+#include <cstdint>
+
+#include "device/cpu/kernel_table.h"
+
+namespace tengine::cpu {
+
+// What fusion.activation says, in place on `rows` stretches of `count` floats, `step` floats apart.
+void activate(const Fusion& fusion, float* data, int64_t rows, int64_t step, int64_t count);
+
+}  // namespace tengine::cpu

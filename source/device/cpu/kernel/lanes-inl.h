@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vectors of which only the first lanes count, and the bounds of a clipped result. Included once
+// for each instruction set.
+#include <cstdint>
+#include <limits>
+
+#include "device/cpu/kernel_table.h"
+
+// clang-format off
+#if defined(TENGINE_CPU_LANES) == defined(HWY_TARGET_TOGGLE)
+#ifdef TENGINE_CPU_LANES
+#undef TENGINE_CPU_LANES
+#else
+#define TENGINE_CPU_LANES
+#endif
+// clang-format on
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace tengine::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::ScalableTag<float>;
+using Vector = hn::Vec<Floats>;
+
+// The first `count` lanes, at least one.
+HWY_INLINE Vector load_lanes(const float* from, int64_t count)
+{
+    const Floats d;
+    if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::LoadU(d, from);
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+    return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, from);
+#else
+    HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)] = {};
+    for (int64_t i = 0; i < count; ++i)
+        lanes[i] = from[i];
+    return hn::Load(d, lanes);
+#endif
+}
+
+HWY_INLINE void store_lanes(Vector value, float* to, int64_t count)
+{
+    const Floats d;
+    if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::StoreU(value, d, to);
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+    hn::BlendedStore(value, hn::FirstN(d, static_cast<size_t>(count)), d, to);
+#else
+    HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
+    hn::Store(value, d, lanes);
+    for (int64_t i = 0; i < count; ++i)
+        to[i] = lanes[i];
+#endif
+}
+
+// The bounds of a clipped result; of another, those that change nothing.
+struct Bounds
+{
+    HWY_INLINE explicit Bounds(const Fusion& fusion)
+    {
+        constexpr float kInfinity = std::numeric_limits<float>::infinity();
+        const bool clips = fusion.activation == Activation::kClip;
+        low = hn::Set(Floats(), clips ? fusion.parameters[0] : -kInfinity);
+        high = hn::Set(Floats(), clips ? fusion.parameters[1] : kInfinity);
+    }
+    // The order of operands lets NaN pass on x86.
+    HWY_INLINE Vector operator()(Vector x) const { return hn::Min(high, hn::Max(low, x)); }
+    Vector low, high;
+};
+
+}  // namespace tengine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // TENGINE_CPU_LANES
