@@ -35,14 +35,25 @@ if(TENGINE_MINIMAL AND "stdc++" IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
     set(TENGINE_SHRINKS_RUNTIME ON)
 endif()
 
-# What every object of the library is compiled with.
+# What every object is compiled with, those of the programs included.
+function(tengine_shrink_build)
+    if(NOT TENGINE_MINIMAL)
+        return()
+    endif()
+    # No exception passes through C.
+    set(options "$<$<COMPILE_LANGUAGE:C>:-fno-unwind-tables;-fno-asynchronous-unwind-tables>")
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        # Both make code longer in spite of -Os.
+        list(APPEND options -fno-gcse -fno-move-loop-invariants)
+    endif()
+    set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY COMPILE_OPTIONS ${options})
+endfunction()
+
+# What the library's objects are compiled with besides.
 function(tengine_shrink_objects target)
     if(TENGINE_MINIMAL)
         target_compile_definitions(${target} PRIVATE TENGINE_MINIMAL)
-        # No exception passes through C.
-        target_compile_options(${target} PRIVATE
-            $<$<COMPILE_LANGUAGE:C>:-fno-unwind-tables -fno-asynchronous-unwind-tables>
-            $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
+        target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
     endif()
 endfunction()
 

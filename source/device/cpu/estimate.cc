@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 
 #include "base/bandwidth.h"
 #include "base/cpu.h"
@@ -80,10 +79,9 @@ constexpr Cost kCosts[] = {
 
 const Cost* find_cost(const char* op)
 {
-    const Cost* const end = std::end(kCosts);
-    const Cost* found =
-        std::find_if(kCosts, end, [op](const Cost& cost) { return !std::strcmp(cost.op, op); });
-    return found == end ? nullptr : found;
+    for (const Cost& cost : SelectedRows<kCosts>::list)
+        if (!std::strcmp(cost.op, op)) return &cost;
+    return nullptr;
 }
 
 double count_elements(const tensor* value)

@@ -2,9 +2,12 @@
 // The order in which implementations are asked, as data. A file in kernel/ gets its place here.
 #include "device/cpu/implementations.h"
 
-namespace tengine::cpu {
+#include "device/cpu/kernel_table.h"
 
-const Implementations implementations[] = {
+namespace tengine::cpu {
+namespace {
+
+constexpr Implementations rows[] = {
     {"Add", {"add.simd", "reference"}},
     {"AveragePool", {"average_pool.pixels", "reference"}},
     {"Clip", {"clip.simd", "reference"}},
@@ -31,7 +34,11 @@ const Implementations implementations[] = {
     {"Softmax", {"softmax.simd", "reference"}},
     {"Sub", {"sub.simd", "reference"}},
     {"Tanh", {"tanh.simd", "reference"}},
-    {},
 };
+
+}  // namespace
+
+const ImplementationList implementations = {SelectedRows<rows>::list.data(),
+                                            SelectedRows<rows>::list.size()};
 
 }  // namespace tengine::cpu

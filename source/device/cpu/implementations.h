@@ -2,6 +2,8 @@
 // Which implementation of an operator is asked first.
 #pragma once
 
+#include <cstddef>
+
 namespace tengine::cpu {
 
 // An operator with several implementations: their names (Kernel::name), best first. For a node the
@@ -14,7 +16,16 @@ struct Implementations
     const char* names[kMost];  // null beyond the last; a build may lack some
 };
 
-// All operators with more than one. The closing row has no operator.
-extern const Implementations implementations[];
+struct ImplementationList
+{
+    const Implementations* begin() const { return rows; }
+    const Implementations* end() const { return rows + row_num; }
+
+    const Implementations* rows;
+    size_t row_num;
+};
+
+// All operators of the build with more than one.
+extern const ImplementationList implementations;
 
 }  // namespace tengine::cpu

@@ -13,8 +13,8 @@ namespace {
 
 const char* const* find_order(const char* op)
 {
-    for (const Implementations* row = implementations; row->op; ++row)
-        if (!std::strcmp(row->op, op)) return row->names;
+    for (const Implementations& row : implementations)
+        if (!std::strcmp(row.op, op)) return row.names;
     return nullptr;
 }
 

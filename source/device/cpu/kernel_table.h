@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
+#include <type_traits>
 
 #include "base/thread_pool.h"
 #include "operator/infer.h"
@@ -134,24 +135,48 @@ constexpr bool is_selected(std::string_view op)
 #endif
 }
 
-// Rows of operators that are part of the build. Nothing refers to the others then, nor to their
-// functions.
+// Whether the kernel is one that the build leaves out (TENGINE_OMITTED_KERNELS): others of the list
+// in implementations.cc, the reference at last, compute what it would.
+constexpr bool is_omitted(std::string_view kernel)
+{
+#ifdef TENGINE_OMITTED_KERNEL_NAMES
+    for (const std::string_view omitted : {TENGINE_OMITTED_KERNEL_NAMES})
+        if (omitted == kernel) return true;
+#endif
+    return kernel.empty();
+}
+
+// Whether a row of a table is part of the build: its operator is, and if it is a kernel, it is not
+// left out.
+template <class Row>
+constexpr bool is_built(const Row& row)
+{
+    return is_selected(row.op);
+}
+constexpr bool is_built(const Kernel& kernel)
+{
+    return is_selected(kernel.op) && !is_omitted(kernel.name);
+}
+
+// Rows that are part of the build. Nothing refers to the others then, nor to their functions.
 template <const auto& rows>
 struct SelectedRows
 {
+    using Row = std::remove_cv_t<std::remove_reference_t<decltype(rows[0])>>;
+
     static constexpr size_t count()
     {
         size_t number = 0;
-        for (const Kernel& row : rows)
-            number += is_selected(row.op);
+        for (const Row& row : rows)
+            number += is_built(row);
         return number;
     }
     static constexpr auto pick()
     {
-        std::array<Kernel, count()> picked = {};
+        std::array<Row, count()> picked = {};
         size_t number = 0;
-        for (const Kernel& row : rows)
-            if (is_selected(row.op)) picked[number++] = row;
+        for (const Row& row : rows)
+            if (is_built(row)) picked[number++] = row;
         return picked;
     }
     static constexpr auto list = pick();

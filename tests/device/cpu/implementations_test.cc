@@ -40,11 +40,11 @@ TEST(ImplementationsTest, EveryNameIsThatOfAKernel)
 {
     const std::string text = read_sources("kernel") + read_sources("reference");
     std::set<std::string> operators;
-    for (const Implementations* row = implementations; row->op; ++row) {
-        EXPECT_TRUE(operators.insert(row->op).second) << row->op << " is there twice";
-        EXPECT_GT(names_of(*row).size(), 1u) << row->op;
-        for (const std::string& name : names_of(*row))
-            EXPECT_NE(text.find('"' + name + '"'), std::string::npos) << row->op << ": " << name;
+    for (const Implementations& row : implementations) {
+        EXPECT_TRUE(operators.insert(row.op).second) << row.op << " is there twice";
+        EXPECT_GT(names_of(row).size(), 1u) << row.op;
+        for (const std::string& name : names_of(row))
+            EXPECT_NE(text.find('"' + name + '"'), std::string::npos) << row.op << ": " << name;
     }
     EXPECT_GT(operators.size(), 10u);
 }
@@ -55,17 +55,17 @@ TEST(ImplementationsTest, KernelsAreAskedInThisOrder)
     KernelList kernels;
     ASSERT_EQ(kernels.fill(), TENGINE_OK) << tengine_error_message();
     int compared = 0;
-    for (const Implementations* row = implementations; row->op; ++row) {
-        const int type = get_op_type_by_name(row->op);
+    for (const Implementations& row : implementations) {
+        const int type = get_op_type_by_name(row.op);
         if (type < 0) continue;  // not part of this build
         std::vector<std::string> asked;
         for (const Kernel* kernel : kernels.of_operator(type))
             asked.emplace_back(kernel->name);
         std::vector<std::string> expected;
-        for (const std::string& name : names_of(*row))
+        for (const std::string& name : names_of(row))
             if (std::find(asked.begin(), asked.end(), name) != asked.end())
                 expected.push_back(name);
-        EXPECT_EQ(asked, expected) << row->op;
+        EXPECT_EQ(asked, expected) << row.op;
         ++compared;
     }
     EXPECT_GT(compared, 0);

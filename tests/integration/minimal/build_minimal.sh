@@ -89,6 +89,8 @@ echo "== other options"
 (build=$work/shared; refused "makes a static library" "$@" -DBUILD_SHARED_LIBS=ON)
 (build=$work/no_cpu; refused "TENGINE_ENABLE_CPU is OFF, but every build needs the device 'cpu'" "$@" \
     -DTENGINE_ENABLE_CPU=OFF)
+(build=$work/kernels; refused "TENGINE_OMITTED_KERNELS: unknown kernel 'conv.imagined'" "$@" \
+    -DTENGINE_OMITTED_KERNELS=conv.imagined)
 
 echo "== operators of a text file: MobileNet v2"
 build "$@" -DTENGINE_OPERATORS= \
