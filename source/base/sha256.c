@@ -72,8 +72,8 @@ static void add_blocks_in_c(uint32_t state[8], const uint8_t* bytes, size_t bloc
 
 static void add_blocks(sha256_t* hash, const uint8_t* bytes, size_t block_num)
 {
-    const add_sha256_blocks_t fast = find_sha256_instructions();
-    (fast ? fast : add_blocks_in_c)(hash->state, bytes, block_num);
+    const sha256_instructions_t* fast = find_sha256_instructions();
+    (fast ? fast->add_blocks : add_blocks_in_c)(hash->state, bytes, block_num);
 }
 
 void start_sha256(sha256_t* hash)
@@ -138,4 +138,46 @@ void find_sha256(const void* data, size_t size, uint8_t out_digest[SHA256_BYTES]
     start_sha256(&hash);
     update_sha256(&hash, data, size);
     finish_sha256(&hash, out_digest);
+}
+
+// Two whole pieces that follow each other.
+static void find_pair(const sha256_instructions_t* fast, const uint8_t* bytes,
+                      uint8_t out_digests[2][SHA256_BYTES])
+{
+    sha256_t hash[2];
+    uint32_t states[2][8];
+    const uint8_t* pieces[2];
+    for (int i = 0; i < 2; ++i) {
+        start_sha256(&hash[i]);
+        memcpy(states[i], hash[i].state, sizeof states[i]);
+        pieces[i] = bytes + (size_t)i * SHA256_PIECE_BYTES;
+    }
+    fast->add_block_pairs(states, pieces, SHA256_PIECE_BYTES / SHA256_BLOCK_BYTES);
+    for (int i = 0; i < 2; ++i) {
+        memcpy(hash[i].state, states[i], sizeof states[i]);
+        hash[i].size = SHA256_PIECE_BYTES;
+        finish_sha256(&hash[i], out_digests[i]);
+    }
+}
+
+void find_sha256_of_pieces(const void* data, size_t size, uint8_t out_digest[SHA256_BYTES])
+{
+    const sha256_instructions_t* fast = find_sha256_instructions();
+    const uint8_t* bytes = data;
+    uint8_t digests[2][SHA256_BYTES];
+    sha256_t whole;
+    start_sha256(&whole);
+    for (; fast && size >= 2 * SHA256_PIECE_BYTES; size -= 2 * SHA256_PIECE_BYTES) {
+        find_pair(fast, bytes, digests);
+        update_sha256(&whole, digests, sizeof digests);
+        bytes += 2 * SHA256_PIECE_BYTES;
+    }
+    while (size > 0) {
+        const size_t piece = size < SHA256_PIECE_BYTES ? size : SHA256_PIECE_BYTES;
+        find_sha256(bytes, piece, digests[0]);
+        update_sha256(&whole, digests[0], SHA256_BYTES);
+        bytes += piece;
+        size -= piece;
+    }
+    finish_sha256(&whole, out_digest);
 }

@@ -28,7 +28,7 @@ static void add_number(digest_t* digest, int64_t number)
 
 static void hash_data(const struct tensor* tensor, uint8_t out_digest[SHA256_BYTES])
 {
-    find_sha256(tensor->data, get_ir_tensor_bytes(tensor), out_digest);
+    find_sha256_of_pieces(tensor->data, get_ir_tensor_bytes(tensor), out_digest);
 }
 
 // The model's constant that `tensor` lends its values from, and that nobody changes unseen; else

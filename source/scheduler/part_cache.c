@@ -97,7 +97,7 @@ static int check_bytes(const mapped_file_t* file, const char* path,
         return tengine_error_set(TENGINE_EFORMAT, "'%s' has %zu bytes of a part, expected %llu",
                                  path, size, (unsigned long long)head.size);
     uint8_t digest[SHA256_BYTES];
-    find_sha256(file->bytes + IR_SINK_HEAD_BYTES, size, digest);
+    find_sha256_of_pieces(file->bytes + IR_SINK_HEAD_BYTES, size, digest);
     if (memcmp(digest, head.digest, SHA256_BYTES) == 0) return TENGINE_OK;
     return tengine_error_set(TENGINE_EFORMAT, "'%s' has been altered: its bytes have another hash",
                              path);
@@ -283,7 +283,7 @@ static void fill_head(struct ir_sink* sink, const uint8_t fingerprint[SHA256_BYT
     part_head_t head = {.size = sink->size - IR_SINK_HEAD_BYTES};
     memcpy(head.mark, part_mark, sizeof head.mark);
     memcpy(head.fingerprint, fingerprint, SHA256_BYTES);
-    find_sha256(sink->bytes + IR_SINK_HEAD_BYTES, (size_t)head.size, head.digest);
+    find_sha256_of_pieces(sink->bytes + IR_SINK_HEAD_BYTES, (size_t)head.size, head.digest);
     snprintf(head.device, sizeof head.device, "%s", device);
     memset(sink->bytes, 0, IR_SINK_HEAD_BYTES);
     memcpy(sink->bytes, &head, sizeof head);

@@ -34,7 +34,7 @@ static stores_t find_stores(const struct subgraph* part)
 static bool is_unaltered(const ir_model_part_t* part)
 {
     uint8_t digest[SHA256_BYTES];
-    find_sha256(part->bytes, part->size, digest);
+    find_sha256_of_pieces(part->bytes, part->size, digest);
     return memcmp(digest, part->digest, SHA256_BYTES) == 0;
 }
 
@@ -159,7 +159,7 @@ static int keep_in_model(struct graph* source, const struct subgraph* part, stru
     ir_model_part_t made = {.size = size};
     TENGINE_RETURN_IF_ERROR(find_ir_compatibility(part, device, made.target));
     memcpy(made.fingerprint, stored->fingerprint, SHA256_BYTES);
-    find_sha256(bytes, size, made.digest);
+    find_sha256_of_pieces(bytes, size, made.digest);
     snprintf(made.device, sizeof made.device, "%s", device->name);
     TENGINE_RETURN_IF_ERROR(find_nodes(part, &made));
     const int status = map_zeroes(size + 1, &made.owned);  // a device may save nothing

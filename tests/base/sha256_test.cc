@@ -72,6 +72,25 @@ TEST_P(Sha256, PublishedMessages)
         EXPECT_EQ(hex_of(digest_of(item.message.data(), item.message.size())), item.digest);
 }
 
+TEST_P(Sha256, TheDigestOfPiecesIsThatOfTheirDigests)
+{
+    constexpr size_t kPiece = SHA256_PIECE_BYTES;
+    std::string message;
+    for (size_t i = 0; i < 5 * kPiece; ++i)
+        message += static_cast<char>(i * 7 + i / kPiece);
+    for (const size_t size : {size_t{0}, size_t{1}, kPiece - 1, kPiece, kPiece + 1, 2 * kPiece - 1,
+                              2 * kPiece, 3 * kPiece + 7, 4 * kPiece, 5 * kPiece}) {
+        std::string digests;
+        for (size_t begin = 0; begin < size; begin += kPiece) {
+            const Digest digest = digest_of(&message[begin], std::min(kPiece, size - begin));
+            digests.append(digest.begin(), digest.end());
+        }
+        Digest digest;
+        find_sha256_of_pieces(message.data(), size, digest.data());
+        EXPECT_EQ(digest, digest_of(digests.data(), digests.size())) << size << " bytes";
+    }
+}
+
 TEST_P(Sha256, PiecesGiveTheSame)
 {
     std::string message;
