@@ -132,9 +132,10 @@ void save_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_pa
     tengine_error_clear();
     const int status = device->interface->save(device, subgraph, &stored->sink);
     if (status == 0) return;
+    drop_saved(stored);
+    if (status == TENGINE_ENOENT) return;
     fail_ir_entry(device, "save", part_index, subgraph->node_num, status);
     TLOG_WARNING("%s; the part is not kept", tengine_error_message());
-    drop_saved(stored);
 }
 
 // The source nodes that the part's nodes stand for.
