@@ -153,6 +153,15 @@ TEST_F(FingerprintTest, EachThingAloneMakesAnother)
     }
 }
 
+TEST_F(FingerprintTest, TypesMakeAnother)
+{
+    Case floats;
+    floats.sub_inputs = {"l", "l"};
+    Case halves = floats;
+    halves.data_type = TENGINE_DT_FP16;
+    EXPECT_NE(find(halves), find(floats));
+}
+
 TEST_F(FingerprintTest, WhatDecidesNothingMakesNoOther)
 {
     Case names;
