@@ -36,6 +36,8 @@ struct Record
     uint64_t offset, size;  // of what is packed; size 0: nothing
 };
 
+static_assert(sizeof(Head) == 32 && sizeof(Record) == 64, "no gaps");
+
 // Another one when the layout of anything that kernels pack changes within a version.
 constexpr char kMark[16] = "tengine cpu 1\n";
 
