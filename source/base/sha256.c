@@ -160,24 +160,54 @@ static void find_pair(const sha256_instructions_t* fast, const uint8_t* bytes,
     }
 }
 
-void find_sha256_of_pieces(const void* data, size_t size, uint8_t out_digest[SHA256_BYTES])
+enum
 {
+    PAIR_BYTES = 2 * SHA256_PIECE_BYTES,
+    BATCH_PAIRS = 128,
+    GRAIN_PAIRS = 4  // for a worker: some 60 us
+};
+
+// Pieces whose digests are found before they are hashed in turn.
+typedef struct batch
+{
+    const uint8_t* bytes;
+    size_t size;
+    uint8_t digests[BATCH_PAIRS * 2][SHA256_BYTES];
+} batch_t;
+
+static void find_pairs(void* argument, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    batch_t* batch = argument;
     const sha256_instructions_t* fast = find_sha256_instructions();
-    const uint8_t* bytes = data;
-    uint8_t digests[2][SHA256_BYTES];
+    for (int64_t i = begin; i < end; ++i) {
+        const size_t at = (size_t)i * PAIR_BYTES, left = batch->size - at;
+        const uint8_t* bytes = batch->bytes + at;
+        uint8_t(*digests)[SHA256_BYTES] = batch->digests + 2 * i;
+        if (fast && left >= PAIR_BYTES) {
+            find_pair(fast, bytes, digests);
+            continue;
+        }
+        const size_t first = left < SHA256_PIECE_BYTES ? left : SHA256_PIECE_BYTES;
+        const size_t second = left - first < SHA256_PIECE_BYTES ? left - first : SHA256_PIECE_BYTES;
+        find_sha256(bytes, first, digests[0]);
+        if (second > 0) find_sha256(bytes + first, second, digests[1]);
+    }
+}
+
+void find_sha256_of_pieces(thread_pool_t* pool, const void* data, size_t size,
+                           uint8_t out_digest[SHA256_BYTES])
+{
+    const size_t most = (size_t)BATCH_PAIRS * PAIR_BYTES;
     sha256_t whole;
     start_sha256(&whole);
-    for (; fast && size >= 2 * SHA256_PIECE_BYTES; size -= 2 * SHA256_PIECE_BYTES) {
-        find_pair(fast, bytes, digests);
-        update_sha256(&whole, digests, sizeof digests);
-        bytes += 2 * SHA256_PIECE_BYTES;
-    }
-    while (size > 0) {
-        const size_t piece = size < SHA256_PIECE_BYTES ? size : SHA256_PIECE_BYTES;
-        find_sha256(bytes, piece, digests[0]);
-        update_sha256(&whole, digests[0], SHA256_BYTES);
-        bytes += piece;
-        size -= piece;
+    for (size_t at = 0; at < size; at += most) {
+        batch_t batch = {.bytes = (const uint8_t*)data + at};
+        batch.size = size - at < most ? size - at : most;
+        const size_t pairs = (batch.size + PAIR_BYTES - 1) / PAIR_BYTES;
+        const size_t pieces = (batch.size + SHA256_PIECE_BYTES - 1) / SHA256_PIECE_BYTES;
+        run_parallel(pool, (int64_t)pairs, GRAIN_PAIRS, find_pairs, &batch);
+        update_sha256(&whole, batch.digests, pieces * SHA256_BYTES);
     }
     finish_sha256(&whole, out_digest);
 }

@@ -204,7 +204,7 @@ class KeptCpuPartTest : public ApiTest
     void replace_bytes(std::string file)
     {
         uint8_t digest[SHA256_BYTES];
-        find_sha256_of_pieces(&file[kHead], file.size() - kHead, digest);
+        find_sha256_of_pieces(nullptr, &file[kHead], file.size() - kHead, digest);
         std::memcpy(&file[16 + SHA256_BYTES], digest, sizeof digest);
         std::ofstream(folder_.list()[0], std::ios::binary) << file;
     }

@@ -93,7 +93,7 @@ class FingerprintTest : public testing::Test
     static std::string print(const subgraph& part, TestDevice& device)
     {
         uint8_t fingerprint[SHA256_BYTES];
-        EXPECT_EQ(find_ir_fingerprint(&part, device.get(), fingerprint), TENGINE_OK)
+        EXPECT_EQ(find_ir_fingerprint(&part, device.get(), nullptr, fingerprint), TENGINE_OK)
             << tengine_error_message();
         return {reinterpret_cast<const char*>(fingerprint), sizeof fingerprint};
     }
@@ -209,9 +209,9 @@ TEST_F(FingerprintTest, PartsWithCustomKernelsHaveNone)
     last->core->custom_kernel =
         reinterpret_cast<decltype(last->core->custom_kernel)>(last);  // not looked into
     uint8_t fingerprint[SHA256_BYTES];
-    EXPECT_EQ(find_ir_fingerprint(&part, device.get(), fingerprint), TENGINE_ENOENT);
+    EXPECT_EQ(find_ir_fingerprint(&part, device.get(), nullptr, fingerprint), TENGINE_ENOENT);
     last->core->custom_kernel = before;
-    EXPECT_EQ(find_ir_fingerprint(&part, device.get(), fingerprint), TENGINE_OK);
+    EXPECT_EQ(find_ir_fingerprint(&part, device.get(), nullptr, fingerprint), TENGINE_OK);
 }
 
 TEST_F(FingerprintTest, ADeviceThatFailsIsNamed)
@@ -222,7 +222,8 @@ TEST_F(FingerprintTest, ADeviceThatFailsIsNamed)
     build({}, session.builder());
     ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
     uint8_t fingerprint[SHA256_BYTES];
-    EXPECT_EQ(find_ir_fingerprint(session.part(0), device.get(), fingerprint), TENGINE_EDEVICE);
+    EXPECT_EQ(find_ir_fingerprint(session.part(0), device.get(), nullptr, fingerprint),
+              TENGINE_EDEVICE);
     EXPECT_TRUE(says("compatibility"));
     EXPECT_TRUE(says("no chip"));
 }

@@ -64,7 +64,7 @@ class PartCache : public testing::Test
     int find(int value, Bytes* out_bytes = nullptr)
     {
         ir_kept_part_t part;
-        const int status = open_ir_kept_part(folder().c_str(), number(value).bytes, &part);
+        const int status = open_ir_kept_part(folder().c_str(), number(value).bytes, nullptr, &part);
         if (status == TENGINE_OK && out_bytes)
             out_bytes->assign(part.bytes, part.bytes + part.size);
         if (status == TENGINE_OK) {
