@@ -183,8 +183,8 @@ typedef struct interface
     // (optional) What pre_run made of a part, as bytes that load() makes the same of in any
     // process: written with write_ir_sink(). They may depend on nothing but the part, the device's
     // options by key, and what compatibility() says. Called after pre_run, where the user keeps
-    // compiled parts (option cache.dir). A failure is logged, and the part is used without being
-    // kept.
+    // compiled parts (options cache.dir, model.keep_parts). TENGINE_ENOENT: nothing is worth
+    // keeping of this part. Any other failure is logged, and the part is used without being kept.
     int (*save)(struct device* device, struct subgraph* subgraph, struct ir_sink* sink);
     // (optional) In the place of pre_run, without a device_graph: takes up `size` bytes that save()
     // has written for this part. They have been found unaltered since then, but may have been made

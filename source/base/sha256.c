@@ -72,8 +72,8 @@ static void add_blocks_in_c(uint32_t state[8], const uint8_t* bytes, size_t bloc
 
 static void add_blocks(sha256_t* hash, const uint8_t* bytes, size_t block_num)
 {
-    const add_sha256_blocks_t fast = find_sha256_instructions();
-    (fast ? fast : add_blocks_in_c)(hash->state, bytes, block_num);
+    const sha256_instructions_t* fast = find_sha256_instructions();
+    (fast ? fast->add_blocks : add_blocks_in_c)(hash->state, bytes, block_num);
 }
 
 void start_sha256(sha256_t* hash)
@@ -138,4 +138,76 @@ void find_sha256(const void* data, size_t size, uint8_t out_digest[SHA256_BYTES]
     start_sha256(&hash);
     update_sha256(&hash, data, size);
     finish_sha256(&hash, out_digest);
+}
+
+// Two whole pieces that follow each other.
+static void find_pair(const sha256_instructions_t* fast, const uint8_t* bytes,
+                      uint8_t out_digests[2][SHA256_BYTES])
+{
+    sha256_t hash[2];
+    uint32_t states[2][8];
+    const uint8_t* pieces[2];
+    for (int i = 0; i < 2; ++i) {
+        start_sha256(&hash[i]);
+        memcpy(states[i], hash[i].state, sizeof states[i]);
+        pieces[i] = bytes + (size_t)i * SHA256_PIECE_BYTES;
+    }
+    fast->add_block_pairs(states, pieces, SHA256_PIECE_BYTES / SHA256_BLOCK_BYTES);
+    for (int i = 0; i < 2; ++i) {
+        memcpy(hash[i].state, states[i], sizeof states[i]);
+        hash[i].size = SHA256_PIECE_BYTES;
+        finish_sha256(&hash[i], out_digests[i]);
+    }
+}
+
+enum
+{
+    PAIR_BYTES = 2 * SHA256_PIECE_BYTES,
+    BATCH_PAIRS = 128,
+    GRAIN_PAIRS = 4  // for a worker: some 60 us
+};
+
+// Pieces whose digests are found before they are hashed in turn.
+typedef struct batch
+{
+    const uint8_t* bytes;
+    size_t size;
+    uint8_t digests[BATCH_PAIRS * 2][SHA256_BYTES];
+} batch_t;
+
+static void find_pairs(void* argument, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    batch_t* batch = argument;
+    const sha256_instructions_t* fast = find_sha256_instructions();
+    for (int64_t i = begin; i < end; ++i) {
+        const size_t at = (size_t)i * PAIR_BYTES, left = batch->size - at;
+        const uint8_t* bytes = batch->bytes + at;
+        uint8_t(*digests)[SHA256_BYTES] = batch->digests + 2 * i;
+        if (fast && left >= PAIR_BYTES) {
+            find_pair(fast, bytes, digests);
+            continue;
+        }
+        const size_t first = left < SHA256_PIECE_BYTES ? left : SHA256_PIECE_BYTES;
+        const size_t second = left - first < SHA256_PIECE_BYTES ? left - first : SHA256_PIECE_BYTES;
+        find_sha256(bytes, first, digests[0]);
+        if (second > 0) find_sha256(bytes + first, second, digests[1]);
+    }
+}
+
+void find_sha256_of_pieces(thread_pool_t* pool, const void* data, size_t size,
+                           uint8_t out_digest[SHA256_BYTES])
+{
+    const size_t most = (size_t)BATCH_PAIRS * PAIR_BYTES;
+    sha256_t whole;
+    start_sha256(&whole);
+    for (size_t at = 0; at < size; at += most) {
+        batch_t batch = {.bytes = (const uint8_t*)data + at};
+        batch.size = size - at < most ? size - at : most;
+        const size_t pairs = (batch.size + PAIR_BYTES - 1) / PAIR_BYTES;
+        const size_t pieces = (batch.size + SHA256_PIECE_BYTES - 1) / SHA256_PIECE_BYTES;
+        run_parallel(pool, (int64_t)pairs, GRAIN_PAIRS, find_pairs, &batch);
+        update_sha256(&whole, batch.digests, pieces * SHA256_BYTES);
+    }
+    finish_sha256(&whole, out_digest);
 }

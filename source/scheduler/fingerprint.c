@@ -17,6 +17,7 @@ typedef struct digest
     sha256_t hash;
     int32_t* number_of;  // by index in the graph; -1: not mentioned yet
     int32_t tensor_num;  // mentioned so far
+    thread_pool_t* pool;
 } digest_t;
 
 static void add_number(digest_t* digest, int64_t number)
@@ -26,9 +27,10 @@ static void add_number(digest_t* digest, int64_t number)
 
 // ---- constants ----
 
-static void hash_data(const struct tensor* tensor, uint8_t out_digest[SHA256_BYTES])
+static void hash_data(const digest_t* digest, const struct tensor* tensor,
+                      uint8_t out_digest[SHA256_BYTES])
 {
-    find_sha256(tensor->data, get_ir_tensor_bytes(tensor), out_digest);
+    find_sha256_of_pieces(digest->pool, tensor->data, get_ir_tensor_bytes(tensor), out_digest);
 }
 
 // The model's constant that `tensor` lends its values from, and that nobody changes unseen; else
@@ -51,7 +53,7 @@ static void add_constant(digest_t* digest, const struct graph* graph, const stru
     ir_digest_t made = {0};
     if (!known) known = &made;  // not kept
     if (!origin || !known->found || known->revision != graph->core->source->core->revision) {
-        hash_data(tensor, known->bytes);
+        hash_data(digest, tensor, known->bytes);
         known->found = true;
         known->revision = origin ? graph->core->source->core->revision : 0;
     }
@@ -176,11 +178,11 @@ static int add_device(digest_t* digest, const struct subgraph* part, struct devi
     return add_options(digest, context ? find_ir_context_device(context, device) : NULL);
 }
 
-int find_ir_fingerprint(const struct subgraph* part, struct device* device,
+int find_ir_fingerprint(const struct subgraph* part, struct device* device, thread_pool_t* pool,
                         uint8_t out_fingerprint[SHA256_BYTES])
 {
     const size_t bytes = sizeof(int32_t) * (size_t)part->graph->tensor_num;
-    digest_t digest = {.number_of = alloc_memory(bytes)};
+    digest_t digest = {.number_of = alloc_memory(bytes), .pool = pool};
     if (!digest.number_of) return tengine_error_set(TENGINE_ENOMEM, "no memory for a fingerprint");
     memset(digest.number_of, 0xff, bytes);  // all -1
     start_sha256(&digest.hash);

@@ -81,7 +81,7 @@ static int check_owner(int descriptor, const char* path)
 }
 
 static int check_bytes(const mapped_file_t* file, const char* path,
-                       const uint8_t fingerprint[SHA256_BYTES])
+                       const uint8_t fingerprint[SHA256_BYTES], thread_pool_t* pool)
 {
     part_head_t head;
     if (file->size < IR_SINK_HEAD_BYTES)
@@ -97,18 +97,18 @@ static int check_bytes(const mapped_file_t* file, const char* path,
         return tengine_error_set(TENGINE_EFORMAT, "'%s' has %zu bytes of a part, expected %llu",
                                  path, size, (unsigned long long)head.size);
     uint8_t digest[SHA256_BYTES];
-    find_sha256(file->bytes + IR_SINK_HEAD_BYTES, size, digest);
+    find_sha256_of_pieces(pool, file->bytes + IR_SINK_HEAD_BYTES, size, digest);
     if (memcmp(digest, head.digest, SHA256_BYTES) == 0) return TENGINE_OK;
     return tengine_error_set(TENGINE_EFORMAT, "'%s' has been altered: its bytes have another hash",
                              path);
 }
 
 static int read_part(int descriptor, const char* path, const uint8_t fingerprint[SHA256_BYTES],
-                     ir_kept_part_t* out_part)
+                     thread_pool_t* pool, ir_kept_part_t* out_part)
 {
     TENGINE_RETURN_IF_ERROR(check_owner(descriptor, path));
     TENGINE_RETURN_IF_ERROR(map_open_file(descriptor, path, false, &out_part->file));
-    const int status = check_bytes(&out_part->file, path, fingerprint);
+    const int status = check_bytes(&out_part->file, path, fingerprint, pool);
     if (status < 0) {
         close_ir_kept_part(out_part);
         return status;
@@ -120,7 +120,7 @@ static int read_part(int descriptor, const char* path, const uint8_t fingerprint
 }
 
 int open_ir_kept_part(const char* folder, const uint8_t fingerprint[SHA256_BYTES],
-                      ir_kept_part_t* out_part)
+                      thread_pool_t* pool, ir_kept_part_t* out_part)
 {
     char path[PATH_MAX];
     *out_part = (ir_kept_part_t){.bytes = NULL};
@@ -130,7 +130,7 @@ int open_ir_kept_part(const char* folder, const uint8_t fingerprint[SHA256_BYTES
     if (descriptor < 0)
         return tengine_error_set(errno == ENOENT ? TENGINE_ENOENT : TENGINE_EIO,
                                  "cannot open '%s': %s", path, strerror(errno));
-    const int status = read_part(descriptor, path, fingerprint, out_part);
+    const int status = read_part(descriptor, path, fingerprint, pool, out_part);
     close(descriptor);
     return status;
 }
@@ -283,7 +283,7 @@ static void fill_head(struct ir_sink* sink, const uint8_t fingerprint[SHA256_BYT
     part_head_t head = {.size = sink->size - IR_SINK_HEAD_BYTES};
     memcpy(head.mark, part_mark, sizeof head.mark);
     memcpy(head.fingerprint, fingerprint, SHA256_BYTES);
-    find_sha256(sink->bytes + IR_SINK_HEAD_BYTES, (size_t)head.size, head.digest);
+    find_sha256_of_pieces(NULL, sink->bytes + IR_SINK_HEAD_BYTES, (size_t)head.size, head.digest);
     snprintf(head.device, sizeof head.device, "%s", device);
     memset(sink->bytes, 0, IR_SINK_HEAD_BYTES);
     memcpy(sink->bytes, &head, sizeof head);

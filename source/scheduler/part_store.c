@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "graph/core.h"
+#include "graph/graph_pool.h"
 #include "graph/model_part.h"
 #include "graph/option.h"
 #include "scheduler/failure.h"
@@ -19,6 +20,7 @@ typedef struct stores
     const char* folder;    // NULL: none
     struct graph* source;  // the model
     bool keeps_in_model;
+    thread_pool_t* pool;  // that hashes; NULL: none
 } stores_t;
 
 static stores_t find_stores(const struct subgraph* part)
@@ -31,10 +33,10 @@ static stores_t find_stores(const struct subgraph* part)
 
 // ---- finding ----
 
-static bool is_unaltered(const ir_model_part_t* part)
+static bool is_unaltered(const ir_model_part_t* part, thread_pool_t* pool)
 {
     uint8_t digest[SHA256_BYTES];
-    find_sha256(part->bytes, part->size, digest);
+    find_sha256_of_pieces(pool, part->bytes, part->size, digest);
     return memcmp(digest, part->digest, SHA256_BYTES) == 0;
 }
 
@@ -52,7 +54,7 @@ static void find_in_model(const stores_t* stores, int part_index, bool isolated,
 {
     const ir_model_part_t* part = find_ir_model_part(stores->source, stored->fingerprint);
     if (!part) return;
-    if (!is_unaltered(part)) {
+    if (!is_unaltered(part, stores->pool)) {
         TLOG_WARNING(
             "part %d: what the model's file has compiled for %s has been altered: its "
             "bytes have another hash; it is compiled again",
@@ -71,31 +73,41 @@ static void find_in_model(const stores_t* stores, int part_index, bool isolated,
 
 static void find_in_folder(const stores_t* stores, int part_index, ir_stored_part_t* stored)
 {
-    const int status = open_ir_kept_part(stores->folder, stored->fingerprint, &stored->found);
+    const int status =
+        open_ir_kept_part(stores->folder, stored->fingerprint, stores->pool, &stored->found);
     if (status == TENGINE_OK)
         stored->origin = TENGINE_PART_FROM_CACHE;
     else if (status != TENGINE_ENOENT)
         TLOG_WARNING("part %d: %s; it is compiled again", part_index, tengine_error_message());
 }
 
-void find_ir_stored_part(const struct subgraph* part, struct device* device, bool isolated,
-                         ir_stored_part_t* stored)
+static void find_in_stores(const struct subgraph* part, struct device* device,
+                           const stores_t* stores, bool isolated, ir_stored_part_t* stored)
 {
-    const stores_t stores = find_stores(part);
-    stored->origin = TENGINE_PART_COMPILED;
-    const bool keeps = stores.folder || stores.keeps_in_model;
-    if (!keeps && count_ir_model_parts(stores.source) == 0) return;
-    if (!device->interface->save || !device->interface->load) return;
-    const int status = find_ir_fingerprint(part, device, stored->fingerprint);
+    const int status = find_ir_fingerprint(part, device, stores->pool, stored->fingerprint);
     if (status < 0) {
         if (status != TENGINE_ENOENT)
             TLOG_WARNING("%s; nothing that was compiled earlier is looked for",
                          tengine_error_message());
         return;
     }
-    stored->is_kept = keeps;
-    find_in_model(&stores, part->index, isolated, stored);
-    if (!stored->found.bytes && stores.folder) find_in_folder(&stores, part->index, stored);
+    stored->is_kept = stores->folder || stores->keeps_in_model;
+    find_in_model(stores, part->index, isolated, stored);
+    if (!stored->found.bytes && stores->folder) find_in_folder(stores, part->index, stored);
+}
+
+void find_ir_stored_part(const struct subgraph* part, struct device* device, bool isolated,
+                         ir_stored_part_t* stored)
+{
+    stores_t stores = find_stores(part);
+    stored->origin = TENGINE_PART_COMPILED;
+    const bool keeps = stores.folder || stores.keeps_in_model;
+    if (!keeps && count_ir_model_parts(stores.source) == 0) return;
+    if (!device->interface->save || !device->interface->load) return;
+    // Without threads one hashes alone.
+    if (share_graph_pool(part->graph, &stores.pool) < 0) tengine_error_clear();
+    find_in_stores(part, device, &stores, isolated, stored);
+    if (stores.pool) leave_graph_pool(part->graph->core->pool);
 }
 
 bool load_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_part_t* stored)
@@ -132,9 +144,10 @@ void save_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_pa
     tengine_error_clear();
     const int status = device->interface->save(device, subgraph, &stored->sink);
     if (status == 0) return;
+    drop_saved(stored);
+    if (status == TENGINE_ENOENT) return;
     fail_ir_entry(device, "save", part_index, subgraph->node_num, status);
     TLOG_WARNING("%s; the part is not kept", tengine_error_message());
-    drop_saved(stored);
 }
 
 // The source nodes that the part's nodes stand for.
@@ -159,7 +172,7 @@ static int keep_in_model(struct graph* source, const struct subgraph* part, stru
     ir_model_part_t made = {.size = size};
     TENGINE_RETURN_IF_ERROR(find_ir_compatibility(part, device, made.target));
     memcpy(made.fingerprint, stored->fingerprint, SHA256_BYTES);
-    find_sha256(bytes, size, made.digest);
+    find_sha256_of_pieces(NULL, bytes, size, made.digest);
     snprintf(made.device, sizeof made.device, "%s", device->name);
     TENGINE_RETURN_IF_ERROR(find_nodes(part, &made));
     const int status = map_zeroes(size + 1, &made.owned);  // a device may save nothing

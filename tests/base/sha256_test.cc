@@ -9,6 +9,7 @@
 
 #include "base/cpu.h"
 #include "base/sha256_instructions.h"
+#include "tengine/error.h"
 
 namespace tengine {
 namespace {
@@ -70,6 +71,31 @@ TEST_P(Sha256, PublishedMessages)
     };
     for (const auto& item : cases)
         EXPECT_EQ(hex_of(digest_of(item.message.data(), item.message.size())), item.digest);
+}
+
+TEST_P(Sha256, TheDigestOfPiecesIsThatOfTheirDigests)
+{
+    constexpr size_t kPiece = SHA256_PIECE_BYTES, kBatch = 256 * kPiece;
+    std::string message(kBatch + 3 * kPiece, 'x');
+    for (size_t i = 0; i < message.size(); ++i)
+        message[i] = static_cast<char>(i * 7 + i / kPiece);
+    thread_pool_t* pool = nullptr;
+    ASSERT_EQ(create_thread_pool(3, 0, &pool), TENGINE_OK);
+    for (const size_t size : {size_t{0}, size_t{1}, kPiece - 1, kPiece, kPiece + 1, 2 * kPiece - 1,
+                              2 * kPiece, 3 * kPiece + 7, 4 * kPiece, 5 * kPiece, kBatch - 1,
+                              kBatch, kBatch + 1, kBatch + 2 * kPiece + 5}) {
+        std::string digests;
+        for (size_t begin = 0; begin < size; begin += kPiece) {
+            const Digest digest = digest_of(&message[begin], std::min(kPiece, size - begin));
+            digests.append(digest.begin(), digest.end());
+        }
+        for (thread_pool_t* workers : {static_cast<thread_pool_t*>(nullptr), pool}) {
+            Digest digest;
+            find_sha256_of_pieces(workers, message.data(), size, digest.data());
+            EXPECT_EQ(digest, digest_of(digests.data(), digests.size())) << size << " bytes";
+        }
+    }
+    destroy_thread_pool(pool);
 }
 
 TEST_P(Sha256, PiecesGiveTheSame)

@@ -16,7 +16,7 @@ using namespace tengine::test;
 // Around the entries of a TestDevice, which say nothing of the test that they are called for.
 struct Calls
 {
-    int loads = 0, compilations = 0, load_status = 0;
+    int loads = 0, compilations = 0, load_status = 0, compile_status = 0;
     const void* loaded = nullptr;  // the bytes of the last load
     std::string target = "compiler 1";
     int (*pre_run)(device*, subgraph*, void*) = nullptr;
@@ -25,6 +25,8 @@ struct Calls
 int pre_run(device* device, subgraph* part, void* options)
 {
     ++calls.compilations;
+    if (calls.compile_status != 0)
+        return tengine_error_set(calls.compile_status, "there is no compiler");
     return calls.pre_run(device, part, options);
 }
 
@@ -54,16 +56,21 @@ class ModelPartTest : public testing::Test
   protected:
     ModelPartTest()
     {
-        struct interface& table = *device_.get()->interface;
         calls = {};
+        wrap_entries(device_);
+        add_three_steps(session_);
+        session_.set("model.keep_parts", "1");
+        session_.set("run.shape_cache", "0");
+    }
+
+    static void wrap_entries(TestDevice& device)
+    {
+        struct interface& table = *device.get()->interface;
         calls.pre_run = table.pre_run;
         table.pre_run = pre_run;
         table.save = save;
         table.load = load;
         table.compatibility = compatibility;
-        add_three_steps(session_);
-        session_.set("model.keep_parts", "1");
-        session_.set("run.shape_cache", "0");
     }
 
     // Prepared anew, run and dropped: what the device compiled and what it loaded.
@@ -135,12 +142,47 @@ TEST_F(ModelPartTest, SeveralTargets)
 TEST_F(ModelPartTest, AlteredBytesAreCompiledAgain)
 {
     use();
+    for (size_t i = 0; i < part(0)->size; ++i) {
+        part(0)->owned.bytes[i] ^= 1;
+        EXPECT_EQ(use(), Counts(1, 1)) << "byte " << i;
+        // The new one replaces it, and is the last then.
+        EXPECT_EQ(origins_[i % 2 == 0 ? 0 : 2], TENGINE_PART_COMPILED) << "byte " << i;
+        EXPECT_EQ(log_.count("has been altered"), static_cast<int>(i) + 1);
+        EXPECT_EQ(number(), 2);
+        EXPECT_EQ(use(), Counts(0, 2));
+    }
+}
+
+// On a board that has the driver alone.
+TEST_F(ModelPartTest, WithoutACompilerAlteredBytesAreTheCpus)
+{
+    use();
     part(0)->owned.bytes[3] ^= 1;
+    calls.compile_status = TENGINE_EDEVICE;
+    session_.set("model.keep_parts", "0");
     EXPECT_EQ(use(), Counts(1, 1));
-    EXPECT_EQ(origins_[0], TENGINE_PART_COMPILED);
     EXPECT_EQ(log_.count("has been altered"), 1);
-    EXPECT_EQ(number(), 2) << "the new one replaces it";
-    EXPECT_EQ(use(), Counts(0, 2));
+}
+
+TEST_F(ModelPartTest, WithoutACompilerAlteredBytesFailWhereFallbackIsForbidden)
+{
+    TestDevice device{"B", {"Relu", "Exp", "Neg"}};
+    wrap_entries(device);
+    Session session{&device};
+    add_three_steps(session);
+    session.set("model.keep_parts", "1");
+    session.set("split.fail_on_fallback", "1");
+    const int size = 4;
+    ASSERT_EQ(set_ir_tensor_shape(session.at("x"), &size, 1), TENGINE_OK);
+    ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
+    ASSERT_EQ(session.postrun(), TENGINE_OK);
+    calls.compile_status = TENGINE_EDEVICE;
+    ASSERT_EQ(session.prerun(), TENGINE_OK) << "it is loaded";
+    ASSERT_EQ(session.postrun(), TENGINE_OK);
+    get_ir_model_part(session.source(), 0)->owned.bytes[3] ^= 1;
+    EXPECT_LT(session.prerun(), 0);
+    EXPECT_TRUE(says("there is no compiler")) << tengine_error_message();
+    EXPECT_EQ(log_.count("has been altered"), 1);
 }
 
 TEST_F(ModelPartTest, WhatTheDeviceRefusesIsCompiledAgain)

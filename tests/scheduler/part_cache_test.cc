@@ -5,11 +5,13 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -62,7 +64,7 @@ class PartCache : public testing::Test
     int find(int value, Bytes* out_bytes = nullptr)
     {
         ir_kept_part_t part;
-        const int status = open_ir_kept_part(folder().c_str(), number(value).bytes, &part);
+        const int status = open_ir_kept_part(folder().c_str(), number(value).bytes, nullptr, &part);
         if (status == TENGINE_OK && out_bytes)
             out_bytes->assign(part.bytes, part.bytes + part.size);
         if (status == TENGINE_OK) {
@@ -275,6 +277,57 @@ TEST_F(PartCache, WhereThereIsNoRoomTheOldPartStays)
     EXPECT_EQ(find(1, &found), TENGINE_OK);
     EXPECT_EQ(found, content(1));
     EXPECT_EQ(fs::directory_iterator(folder())->path(), path(1)) << "nothing unfinished is left";
+}
+
+// What a process says that has a file system of its own in place of a folder: 1 as expected, 0 not;
+// -1: there can be none here.
+template <class Work>
+int use_medium(const std::string& path, const char* options, const Work& work)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        const int own_users = geteuid() == 0 ? 0 : CLONE_NEWUSER;
+        if (unshare(CLONE_NEWNS | own_users) != 0 ||
+            mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+            mount("none", path.c_str(), "tmpfs", 0, options) != 0)
+            _exit(2);
+        _exit(work() ? 1 : 0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) != 2 ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F(PartCache, OnAFullDiskTheOldPartsStay)
+{
+    fs::create_directories(folder());
+    const int outcome = use_medium(folder(), "size=64k", [&] {
+        const bool is_kept = keep(1, content(1)) == TENGINE_OK;
+        const bool is_full = keep(2, content(2, 50000)) == TENGINE_EIO && says("No space left");
+        const bool is_not_replaced = keep(1, content(3, 50000)) == TENGINE_EIO;
+        Bytes found;
+        const bool stays = find(1, &found) == TENGINE_OK && found == content(1);
+        const fs::directory_iterator files(folder());
+        return is_kept && is_full && is_not_replaced && stays &&
+               std::distance(begin(files), end(files)) == 1;
+    });
+    if (outcome < 0) GTEST_SKIP() << "nothing can be mounted here";
+    EXPECT_EQ(outcome, 1);
+}
+
+TEST_F(PartCache, OnAReadOnlyMediumPartsAreFound)
+{
+    fs::create_directories(folder());
+    const int outcome = use_medium(folder(), "size=64k", [&] {
+        const bool is_kept = keep(1, content(1)) == TENGINE_OK;
+        if (mount("none", folder().c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) != 0)
+            return false;
+        const bool is_refused = keep(2, content(2)) == TENGINE_EIO && says("Read-only");
+        Bytes found;
+        return is_kept && is_refused && find(1, &found) == TENGINE_OK && found == content(1);
+    });
+    if (outcome < 0) GTEST_SKIP() << "nothing can be mounted here";
+    EXPECT_EQ(outcome, 1);
 }
 
 // Each process keeps and finds four parts, of which there is room for two.

@@ -58,6 +58,28 @@ class Compile : public testing::Test
         return nlohmann::json::parse(finished.output);
     }
 
+    // A model in which no kernel of the CPU packs anything.
+    static void write_relu(const std::string& path)
+    {
+        ASSERT_EQ(init_tengine(), 0);
+        const graph_t graph = create_graph(nullptr, nullptr, nullptr);
+        const tensor_t x = create_graph_tensor(graph, "x", TENGINE_DT_FP32);
+        const tensor_t y = create_graph_tensor(graph, "y", TENGINE_DT_FP32);
+        const int dims[] = {1, 4};
+        set_tensor_shape(x, dims, 2);
+        const node_t input = create_graph_node(graph, "x", "InputOp");
+        const node_t relu = create_graph_node(graph, "y", "Relu");
+        set_node_output_tensor(input, 0, x, TENSOR_TYPE_INPUT);
+        set_node_input_tensor(relu, 0, x);
+        set_node_output_tensor(relu, 0, y, TENSOR_TYPE_VAR);
+        const char* names[] = {"x", "y"};
+        set_graph_input_node(graph, &names[0], 1);
+        set_graph_output_node(graph, &names[1], 1);
+        EXPECT_EQ(save_graph(graph, "tengine", path.c_str()), 0) << get_tengine_error();
+        destroy_graph(graph);
+        release_tengine();
+    }
+
     const std::string folder_ = scratch_folder();
     const std::string quantised_ = folder_ + "/digits_int8.onnx";
 };
@@ -79,6 +101,29 @@ TEST_F(Compile, WhatItWritesIsLoaded)
     EXPECT_THAT(
         run({"inspect", path("net.tmfile"), "--device", "TPU", "--precision", "int8"}).output,
         HasSubstr("model's file"));
+}
+
+// What the CPU's kernels have packed.
+TEST(CompileForTheCpu, WhatItWritesIsLoaded)
+{
+    if (run({"devices"}).output.find("plain C++") != std::string::npos)
+        GTEST_SKIP() << "kernels pack nothing without Highway";
+    const std::string folder = scratch_folder(), file = folder + "/net.tmfile";
+    const std::string image = data_file("digit_3_003.png");
+    const Finished finished = run({"compile", data_file("digits.onnx"), "-o", file});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, HasSubstr("kernels 2."));
+    EXPECT_THAT(finished.output, EndsWith("net.tmfile written: compiled parts: 1, new: 1\n"));
+    const auto report = nlohmann::json::parse(run({"inspect", file, "--json", "-"}).output);
+    EXPECT_EQ(report["parts"][0]["device"], "CPU");
+    EXPECT_EQ(report["parts"][0]["origin"], "model");
+    std::string results[2];
+    for (const std::string& model : {data_file("digits.onnx"), file}) {
+        const Finished ran = run({"run", model, "--input", "image=" + image, "--output", folder});
+        ASSERT_EQ(ran.status, 0) << ran.errors;
+        results[model == file] = tools::read_file(folder + "/probabilities.npy");
+    }
+    EXPECT_EQ(results[0], results[1]);
 }
 
 TEST_F(Compile, ResultsAreThoseOfThePlainFile)
@@ -126,9 +171,11 @@ TEST_F(Compile, AnAlteredFileIsCompiledAgain)
 
 TEST_F(Compile, WhatCannotBeCompiledIsNotWritten)
 {
-    Finished finished = run({"compile", data_file("digits.onnx"), "-o", path("net.tmfile")});
+    write_relu(path("relu.tmfile"));
+    Finished finished = run({"compile", path("relu.tmfile"), "-o", path("net.tmfile")});
     EXPECT_EQ(finished.status, 1);
     EXPECT_THAT(finished.errors, HasSubstr("there is nothing to keep: none of the default device"));
+    std::filesystem::remove(path("relu.tmfile"));
     finished = compile(quantised_, path("net.onnx"));
     EXPECT_EQ(finished.status, 1);
     EXPECT_THAT(finished.errors, HasSubstr("the file name must end in .tmfile"));

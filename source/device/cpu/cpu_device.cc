@@ -8,6 +8,7 @@
 
 #include "base/guard.hpp"
 #include "device/cpu/estimate.h"
+#include "device/cpu/keeping.h"
 #include "device/cpu/kernel/instruction_set.h"
 #include "device/cpu/kernel/matrix_product.h"
 #include "device/cpu/kernel/vector_target.h"
@@ -55,8 +56,8 @@ int pre_run(struct device* device, subgraph* part, void*)
             const std::unique_ptr<Plan> old(static_cast<Plan*>(part->device_graph));
             part->device_graph = nullptr;
             std::unique_ptr<Plan> plan;
-            TENGINE_RETURN_IF_ERROR(Plan::create(kernels_of(device), *part, &plan));
-            part->plan_bytes = plan->arena_bytes();
+            TENGINE_RETURN_IF_ERROR(Plan::choose(kernels_of(device), *part, &plan));
+            TENGINE_RETURN_IF_ERROR(plan->prepare(*part));
             part->device_graph = plan.release();
             return TENGINE_OK;
         },
@@ -165,6 +166,9 @@ struct interface make_interface()
     table.memory = memory;
     table.check_option = check_option;
     table.option = get_option;
+#ifdef TENGINE_KEEPS_PARTS
+    add_keeping(table);
+#endif
     return table;
 }
 

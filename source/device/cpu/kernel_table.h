@@ -49,6 +49,13 @@ struct Fusion
     float parameters[2] = {};
 };
 
+// Constants in a kernel's own layout.
+struct Packed
+{
+    const void* data = nullptr;
+    uint64_t size = 0;
+};
+
 // What a kernel works with: the node, its tensors (shapes known, data set at run time), the pool.
 struct KernelContext
 {
@@ -72,6 +79,10 @@ struct KernelContext
     void (*free_state)(void* state) = nullptr;
     size_t state_bytes = 0;  // of it, for reports, unless it counts itself: it may share
     size_t (*count_state)(const void* state) = nullptr;
+    // What prepare() has packed that another process could use (packed_problem.h), and what such a
+    // process has saved, which prepare() then takes instead of packing. It outlives the state.
+    Packed packed;
+    Packed saved;
 
     const tensor* input(int index) const
     {

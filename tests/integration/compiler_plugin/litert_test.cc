@@ -109,6 +109,73 @@ TEST_F(LiteRtTest, ChipsAreThoseOfThePlugin)
     destroy_context(context);
 }
 
+class LiteRtReaderTest : public LiteRtTest
+{
+  protected:
+    // y = softmax(rms_norm(x * factor) @ matrix); the factor is the first number of the scales.
+    void prepare(const char* soc)
+    {
+        ASSERT_EQ(tengine_plugin_load(plugin("accessors").c_str()), 1) << get_tengine_error();
+        const context_t context = create_context("c", 1);
+        ASSERT_EQ(add_context_device(context, "READER"), 0) << get_tengine_error();
+        ASSERT_EQ(tengine_context_set_option(context, "READER.soc", soc), 0) << get_tengine_error();
+        graph_ = create_graph(context, nullptr, nullptr);
+        destroy_context(context);
+        for (size_t i = 0; i < numbers_.size(); ++i)
+            numbers_[i] = static_cast<float>(i);
+        const tensor_t x = add_input(graph_, "x", {kRows, kColumns});
+        const tensor_t factor = add_constant(graph_, "factor", {1}, scales_.data());
+        const tensor_t scale = add_constant(graph_, "scale", {kColumns}, scales_.data());
+        ASSERT_EQ(set_tensor_buffer(factor, scales_.data(), sizeof(float)), 0);
+        ASSERT_EQ(set_tensor_buffer(scale, scales_.data(), kColumns * int{sizeof(float)}), 0);
+        const tensor_t matrix = add_constant(graph_, "matrix", {kColumns, 2}, numbers_.data());
+        const float step = 0.25f, epsilon = 0.125f;
+        const int zero = 7;
+        ASSERT_EQ(set_tensor_quant_param(factor, &step, &zero, 1), 0);
+        const tensor_t scaled = add_node(graph_, "scaled", "Mul", {x, factor});
+        const tensor_t normal = add_node(graph_, "normal", "RMSNormalization", {scaled, scale});
+        const node_t node = get_graph_node(graph_, "normal");
+        ASSERT_EQ(set_node_attr_float(node, "epsilon", &epsilon), 0) << get_tengine_error();
+        const tensor_t product = add_node(graph_, "product", "MatMul", {normal, matrix});
+        add_node(graph_, "y", "Softmax", {product});
+        ASSERT_TRUE(set_borders(graph_, {"x"}, {"y"})) << get_tengine_error();
+        ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+    }
+
+    std::vector<float> scales_ = std::vector<float>(kColumns, 0.5f);
+    std::vector<float> numbers_ = std::vector<float>(2 * kColumns);
+};
+
+TEST_F(LiteRtReaderTest, GraphsAreReadWithEveryFunction)
+{
+    prepare("Good");
+    take_logged_failures();
+    for (int node = 0; node < 4; ++node)
+        EXPECT_EQ(refusal(node), "as expected") << node;
+    EXPECT_NE(std::string(tengine_device_get_features("READER")).find("sdk 7.3"), std::string::npos)
+        << tengine_device_get_features("READER");
+}
+
+TEST_F(LiteRtReaderTest, ACompilerMayRefuseAChip)
+{
+    prepare("Old");
+    take_logged_failures();
+    EXPECT_NE(
+        refusal(0).find("LiteRtCompilerPluginCheckCompilerCompatibility returned status 4001"),
+        std::string::npos)
+        << refusal(0);
+}
+
+TEST_F(LiteRtTest, OtherVersionsOfTheInterfaceAreRefused)
+{
+    EXPECT_LT(tengine_plugin_load(plugin("other_version").c_str()), 0);
+    EXPECT_NE(std::string(tengine_error_message())
+                  .find("LiteRtGetCompilerPluginVersion says 0.2.0: expected 0.1.0"),
+              std::string::npos)
+        << tengine_error_message();
+    EXPECT_TRUE(failed_with(TENGINE_EVERSION));
+}
+
 // What was built for LiteRT asks for functions and structures that are not here.
 TEST_F(LiteRtTest, PluginsBuiltForLiteRtItselfAreRefused)
 {

@@ -40,6 +40,18 @@ inline void destroy(void* compiler)
     LiteRtDestroyCompilerPlugin(static_cast<LiteRtCompilerPlugin>(compiler));
 }
 
+constexpr LiteRtApiVersion kApiVersion = {LITERT_API_VERSION_MAJOR, LITERT_API_VERSION_MINOR,
+                                          LITERT_API_VERSION_PATCH};
+
+inline int check_compatibility(void* compiler, const char* soc_model)
+{
+    if (!LiteRtCompilerPluginCheckCompilerCompatibility) return 0;
+    return to_failure(
+        "LiteRtCompilerPluginCheckCompilerCompatibility",
+        LiteRtCompilerPluginCheckCompilerCompatibility(
+            kApiVersion, static_cast<LiteRtCompilerPlugin>(compiler), nullptr, nullptr, soc_model));
+}
+
 inline int partition(void* compiler, const char* soc_model, const struct graph* graph,
                      tengine_op_list_t* list)
 {
@@ -52,6 +64,8 @@ inline int partition(void* compiler, const char* soc_model, const struct graph* 
                       {graph->input_tensors, graph->input_tensors + graph->input_tensor_num},
                       {graph->output_tensors, graph->output_tensors + graph->output_tensor_num});
         LiteRtOpListT ops = {list};
+        const int status = check_compatibility(compiler, soc_model);
+        if (status < 0) return status;
         return to_failure("LiteRtCompilerPluginPartition",
                           LiteRtCompilerPluginPartition(static_cast<LiteRtCompilerPlugin>(compiler),
                                                         soc_model, &subgraph, &ops));
@@ -125,15 +139,54 @@ inline void destroy_result(void* result)
 struct Description
 {
     std::vector<const char*> soc_models;
+    std::string sdk_version;
     tengine_compiler_t table = {};
 };
+
+inline int check_version()
+{
+    LiteRtApiVersion version = kApiVersion;
+    if (LiteRtGetCompilerPluginVersion) LiteRtGetCompilerPluginVersion(&version);
+    if (version.major == kApiVersion.major && version.minor == kApiVersion.minor &&
+        version.patch == kApiVersion.patch)
+        return 0;
+    return tengine_error_set(TENGINE_EVERSION,
+                             "LiteRtGetCompilerPluginVersion says %d.%d.%d: expected %d.%d.%d",
+                             version.major, version.minor, version.patch, kApiVersion.major,
+                             kApiVersion.minor, kApiVersion.patch);
+}
+
+inline void warn_of_transformations(LiteRtCompilerPlugin plugin)
+{
+    LiteRtTransformation* transformations = nullptr;
+    LiteRtParamIndex number = 0;
+    if (!LiteRtCompilerPluginRegisterAllTransformations ||
+        LiteRtCompilerPluginRegisterAllTransformations(plugin, &transformations, &number) !=
+            kLiteRtStatusOk)
+        return;
+    for (LiteRtParamIndex i = 0; i < number; ++i)
+        TLOG_WARNING("LiteRT's transformation '%s' is not applied",
+                     transformations[i].name ? transformations[i].name : "");
+}
+
+inline void read_sdk_version(LiteRtCompilerPlugin plugin, std::string* sdk_version)
+{
+    const char* text = nullptr;
+    if (LiteRtGetCompilerPluginSDKVersion &&
+        LiteRtGetCompilerPluginSDKVersion(plugin, &text) == kLiteRtStatusOk && text && *text)
+        *sdk_version = text;
+}
 
 inline int describe(Description& description)
 {
     LiteRtCompilerPlugin plugin = nullptr;
-    const int status = to_failure("LiteRtCreateCompilerPlugin",
-                                  LiteRtCreateCompilerPlugin(&plugin, nullptr, nullptr));
+    int status = check_version();
     if (status < 0) return status;
+    status = to_failure("LiteRtCreateCompilerPlugin",
+                        LiteRtCreateCompilerPlugin(&plugin, nullptr, nullptr));
+    if (status < 0) return status;
+    warn_of_transformations(plugin);
+    read_sdk_version(plugin, &description.sdk_version);
     LiteRtHwAccelerators hardware = kLiteRtHwAcceleratorNone;
     LiteRtParamIndex number = 0;
     LiteRtGetCompilerPluginSupportedHardware(plugin, &hardware);
@@ -161,13 +214,14 @@ inline int register_plugin(const char* device, const char* sdk_version, const ch
 {
     return guard(device, [&] {
         description() = Description();
+        description().sdk_version = sdk_version;
         const int status = describe(description());
         if (status < 0) return status;
         tengine_compiler_t& table = description().table;
         table.size = sizeof table;
         table.device = device;
         table.manufacturer = LiteRtGetCompilerPluginSocManufacturer();
-        table.sdk_version = sdk_version;
+        table.sdk_version = description().sdk_version.c_str();
         table.byte_code_version = byte_code;
         table.create = create;
         table.destroy = destroy;

@@ -82,6 +82,7 @@ inline void fill_subgraph(LiteRtSubgraphT& subgraph, const struct graph& graph,
                           const std::vector<int32_t>& nodes, const std::vector<int32_t>& inputs,
                           const std::vector<int32_t>& outputs)
 {
+    subgraph.graph = &graph;
     for (const int32_t index : nodes) {
         const struct node* node = get_ir_graph_node(&graph, index);
         subgraph.ops.push_back({node, to_op_code(*node), {}, {}});
@@ -122,6 +123,35 @@ inline LiteRtStatus give(LiteRtParamIndex* out_number, size_t number)
     *out_number = number;
     return kLiteRtStatusOk;
 }
+
+// An option that only operators of this code have.
+template <class Value>
+LiteRtStatus give_option(LiteRtOp op, LiteRtOpCode code, Value* out_value, Value value)
+{
+    if (op->code != code) return kLiteRtStatusErrorInvalidArgument;
+    *out_value = value;
+    return kLiteRtStatusOk;
+}
+
+// The flexbuffer {"epsilon": value}, from its key to its root.
+struct EpsilonAttribute
+{
+    explicit EpsilonAttribute(float value)
+    {
+        uint32_t bits;
+        std::memcpy(&bits, &value, sizeof bits);
+        for (int i = 0; i < 4; ++i)
+            bytes[24 + i] = static_cast<uint8_t>(bits >> (8 * i));
+    }
+    uint8_t bytes[32] = {
+        'e', 'p', 's', 'i', 'l', 'o', 'n', 0,  // the key
+        1,   9,   0,   0,                      // keys: one, 9 bytes before this
+        3,   0,   0,   0,   1,   0,   0,   0,  // the map: keys 3 bytes before this, of 1 byte each
+        1,   0,   0,   0,   0,   0,   0,   0,  // one value, little end first
+        14,                                    // it is a float of 4 bytes
+        5,   38,  1,                           // root: 5 bytes before this, a map of 4 bytes
+    };
+};
 
 }  // namespace tengine_litert
 
@@ -207,26 +237,65 @@ inline LiteRtStatus LiteRtGetSHLOCompositeOpName(LiteRtOp op, const char** out_n
     *out_name = "odml.rms_norm";
     return kLiteRtStatusOk;
 }
+// A composite is an operator of its own here, and has no other subgraph.
+inline LiteRtStatus LiteRtGetSHLOCompositeOpDecompositionSubgraphIndex(LiteRtOp op,
+                                                                       int32_t* out_index)
+{
+    return tengine_litert::give_option(op, kLiteRtOpCodeShloComposite, out_index, int32_t{-1});
+}
+inline LiteRtStatus LiteRtGetSHLOCompositeOpVersion(LiteRtOp op, int32_t* out_version)
+{
+    return tengine_litert::give_option(op, kLiteRtOpCodeShloComposite, out_version, int32_t{1});
+}
+// A flexbuffer: a map with "epsilon". It lives until the thread asks for the next.
+inline LiteRtStatus LiteRtGetSHLOCompositeOpAttributes(LiteRtOp op, const uint8_t** out_attributes,
+                                                       int32_t* out_size)
+{
+    if (op->code != kLiteRtOpCodeShloComposite) return kLiteRtStatusErrorInvalidArgument;
+    static thread_local tengine_litert::EpsilonAttribute attribute(0);
+    attribute = tengine_litert::EpsilonAttribute(get_ir_node_float(op->node, "epsilon", 1e-5f));
+    *out_attributes = attribute.bytes;
+    *out_size = sizeof attribute.bytes;
+    return kLiteRtStatusOk;
+}
+// None: attributes are asked for by name (get_ir_node_int and its neighbours, tengine/ir.h).
+inline LiteRtStatus LiteRtGetCustomOptions(LiteRtOp op, const uint8_t** out_options,
+                                           int32_t* out_size)
+{
+    if (op->code != kLiteRtOpCodeTflCustom) return kLiteRtStatusErrorInvalidArgument;
+    *out_options = nullptr;
+    *out_size = 0;
+    return kLiteRtStatusOk;
+}
 // Activations are operators of their own here: 0, none.
-inline LiteRtStatus LiteRtGetAddFusedActivationOption(LiteRtOp, uint32_t* out_activation)
+inline LiteRtStatus LiteRtGetAddFusedActivationOption(LiteRtOp op, uint32_t* out_activation)
 {
-    *out_activation = 0;
-    return kLiteRtStatusOk;
+    return tengine_litert::give_option(op, kLiteRtOpCodeTflAdd, out_activation, uint32_t{0});
 }
-inline LiteRtStatus LiteRtGetSubFusedActivationOption(LiteRtOp, uint32_t* out_activation)
+inline LiteRtStatus LiteRtGetSubFusedActivationOption(LiteRtOp op, uint32_t* out_activation)
 {
-    *out_activation = 0;
-    return kLiteRtStatusOk;
+    return tengine_litert::give_option(op, kLiteRtOpCodeTflSub, out_activation, uint32_t{0});
 }
-inline LiteRtStatus LiteRtGetMulFusedActivationOption(LiteRtOp, uint32_t* out_activation)
+inline LiteRtStatus LiteRtGetMulFusedActivationOption(LiteRtOp op, uint32_t* out_activation)
 {
-    *out_activation = 0;
-    return kLiteRtStatusOk;
+    return tengine_litert::give_option(op, kLiteRtOpCodeTflMul, out_activation, uint32_t{0});
 }
-inline LiteRtStatus LiteRtGetDivFusedActivationOption(LiteRtOp, uint32_t* out_activation)
+inline LiteRtStatus LiteRtGetDivFusedActivationOption(LiteRtOp op, uint32_t* out_activation)
 {
-    *out_activation = 0;
-    return kLiteRtStatusOk;
+    return tengine_litert::give_option(op, kLiteRtOpCodeTflDiv, out_activation, uint32_t{0});
+}
+// Transpositions are operators, too.
+inline LiteRtStatus LiteRtGetBatchMatmulAdjXOption(LiteRtOp op, bool* out_is_transposed)
+{
+    return tengine_litert::give_option(op, kLiteRtOpCodeTflBatchMatmul, out_is_transposed, false);
+}
+inline LiteRtStatus LiteRtGetBatchMatmulAdjYOption(LiteRtOp op, bool* out_is_transposed)
+{
+    return tengine_litert::give_option(op, kLiteRtOpCodeTflBatchMatmul, out_is_transposed, false);
+}
+inline LiteRtStatus LiteRtGetBatchMatmulAsymmetricQuantizeInputOption(LiteRtOp op, bool* out_is)
+{
+    return tengine_litert::give_option(op, kLiteRtOpCodeTflBatchMatmul, out_is, false);
 }
 
 // Selects an operator; the index keeps operators apart. In LiteRtCompilerPluginPartition.
@@ -265,6 +334,13 @@ inline LiteRtStatus LiteRtGetRankedTensorType(LiteRtTensor tensor, LiteRtRankedT
         out_type->layout.dimensions[i] = tensor->tensor->dims[i];
     return kLiteRtStatusOk;
 }
+inline LiteRtStatus LiteRtGetUnrankedTensorType(LiteRtTensor tensor,
+                                                LiteRtUnrankedTensorType* out_type)
+{
+    if (tensor->tensor->shape_set) return kLiteRtStatusErrorInvalidIrType;
+    out_type->element_type = tengine_litert::to_element_type(tensor->tensor->data_type);
+    return kLiteRtStatusOk;
+}
 inline LiteRtStatus LiteRtGetQuantizationTypeId(LiteRtTensor tensor,
                                                 LiteRtQuantizationTypeId* out_id)
 {
@@ -292,6 +368,11 @@ inline LiteRtStatus LiteRtGetPerChannelQuantization(LiteRtTensor tensor,
     *out_quantization = {from.quant_axis, tensor->scales.size(), tensor->scales.data(),
                          tensor->zero_points.data()};
     return kLiteRtStatusOk;
+}
+// There is none.
+inline LiteRtStatus LiteRtGetBlockWiseQuantization(LiteRtTensor, LiteRtQuantizationBlockWise*)
+{
+    return kLiteRtStatusErrorInvalidArgument;
 }
 // Operators of the subgraph that read it, an entry for each.
 inline LiteRtStatus LiteRtGetNumTensorUses(LiteRtTensor tensor, LiteRtParamIndex* out_number)
@@ -346,5 +427,20 @@ inline LiteRtStatus LiteRtGetWeightsBytes(LiteRtWeights weights, const void** ou
     const bool is_constant = weights->tensor->tensor_type == TENSOR_TYPE_CONST;
     *out_bytes = is_constant ? weights->tensor->data : nullptr;
     *out_size = is_constant ? get_ir_tensor_bytes(weights->tensor) : 0;
+    return kLiteRtStatusOk;
+}
+// From 1 on, the same for constants that have their bytes in common; 0 for what is no constant.
+inline LiteRtStatus LiteRtGetWeightsBufferId(LiteRtWeights weights, int32_t* out_id)
+{
+    const struct tensor& wanted = *weights->tensor;
+    const struct graph& graph = *weights->subgraph->graph;
+    *out_id = 0;
+    for (int32_t i = 0; wanted.tensor_type == TENSOR_TYPE_CONST && i < graph.tensor_num; ++i) {
+        const struct tensor* tensor = get_ir_graph_tensor(&graph, i);
+        const bool is_constant = tensor && tensor->tensor_type == TENSOR_TYPE_CONST;
+        if (!is_constant || tensor->data != wanted.data) continue;
+        *out_id = i + 1;
+        break;
+    }
     return kLiteRtStatusOk;
 }

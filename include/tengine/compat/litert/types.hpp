@@ -16,6 +16,11 @@
 
 #define LITERT_CAPI_EXPORT extern "C" TENGINE_API
 
+// What all releases of this generation say of their interface.
+#define LITERT_API_VERSION_MAJOR 0
+#define LITERT_API_VERSION_MINOR 1
+#define LITERT_API_VERSION_PATCH 0
+
 // ---- numbers ----
 
 typedef enum
@@ -31,14 +36,24 @@ typedef enum
     kLiteRtStatusErrorWrongVersion = 8,
     kLiteRtStatusErrorUnknown = 9,
     kLiteRtStatusErrorAlreadyExists = 10,
+    kLiteRtStatusCancelled = 100,
+    kLiteRtStatusErrorFileIO = 500,
+    kLiteRtStatusErrorInvalidFlatbuffer = 501,
+    kLiteRtStatusErrorDynamicLoading = 502,
     kLiteRtStatusErrorSerialization = 503,
     kLiteRtStatusErrorCompilation = 504,
     kLiteRtStatusErrorIndexOOB = 1000,
     kLiteRtStatusErrorInvalidIrType = 1001,
     kLiteRtStatusErrorInvalidGraphInvariant = 1002,
+    kLiteRtStatusErrorGraphModification = 1003,
+    kLiteRtStatusErrorInvalidToolConfig = 1500,
     kLiteRtStatusLegalizeNoMatch = 2000,
     kLiteRtStatusErrorInvalidLegalization = 2001,
+    kLiteRtStatusPatternNoMatch = 3000,
+    kLiteRtStatusInvalidTransformation = 3001,
+    kLiteRtStatusErrorUnsupportedRuntimeVersion = 4000,
     kLiteRtStatusErrorUnsupportedCompilerVersion = 4001,
+    kLiteRtStatusErrorIncompatibleByteCodeVersion = 4002,
 } LiteRtStatus;
 
 typedef enum
@@ -48,6 +63,7 @@ typedef enum
     kLiteRtHwAcceleratorGpu = 2,
     kLiteRtHwAcceleratorNpu = 4,
 } LiteRtHwAccelerators;
+typedef int LiteRtHwAcceleratorSet;
 
 typedef enum
 {
@@ -56,15 +72,23 @@ typedef enum
     kLiteRtElementTypeInt32 = 2,
     kLiteRtElementTypeUInt8 = 3,
     kLiteRtElementTypeInt64 = 4,
+    kLiteRtElementTypeTfString = 5,
     kLiteRtElementTypeBool = 6,
     kLiteRtElementTypeInt16 = 7,
+    kLiteRtElementTypeComplex64 = 8,
     kLiteRtElementTypeInt8 = 9,
     kLiteRtElementTypeFloat16 = 10,
     kLiteRtElementTypeFloat64 = 11,
+    kLiteRtElementTypeComplex128 = 12,
     kLiteRtElementTypeUInt64 = 13,
+    kLiteRtElementTypeTfResource = 14,
+    kLiteRtElementTypeTfVariant = 15,
     kLiteRtElementTypeUInt32 = 16,
     kLiteRtElementTypeUInt16 = 17,
+    kLiteRtElementTypeInt4 = 18,
     kLiteRtElementTypeBFloat16 = 19,
+    kLiteRtElementTypeInt2 = 20,
+    kLiteRtElementTypeUInt4 = 21,
 } LiteRtElementType;
 
 typedef enum
@@ -78,6 +102,7 @@ typedef enum
     kLiteRtQuantizationNone = 0,
     kLiteRtQuantizationPerTensor = 1,
     kLiteRtQuantizationPerChannel = 2,
+    kLiteRtQuantizationBlockWise = 3,  // does not occur
 } LiteRtQuantizationTypeId;
 
 // Operators whose meaning does not depend on the order of an image's dimensions, which is NHWC in
@@ -134,6 +159,11 @@ typedef struct
 
 typedef struct
 {
+    LiteRtElementType element_type;
+} LiteRtUnrankedTensorType;
+
+typedef struct
+{
     float scale;
     int64_t zero_point;
 } LiteRtQuantizationPerTensor;
@@ -169,6 +199,7 @@ struct LiteRtOpT
 
 struct LiteRtSubgraphT
 {
+    const struct graph* graph = nullptr;
     std::deque<LiteRtTensorT> tensors;
     std::deque<LiteRtOpT> ops;
     std::vector<LiteRtTensorT*> inputs;
@@ -202,6 +233,24 @@ typedef LiteRtCompilerPluginT* LiteRtCompilerPlugin;
 typedef LiteRtCompiledResultT* LiteRtCompiledResult;
 typedef LiteRtEnvironmentOptionsT* LiteRtEnvironmentOptions;  // NULL here
 typedef LiteRtOptionsT* LiteRtOptions;                        // NULL here
+
+typedef struct
+{
+    LiteRtTensor scales;
+    LiteRtTensor zero_points;
+    int32_t block_size;
+} LiteRtQuantizationBlockWise;
+
+// Rewriting a graph before it is partitioned: registered, but never applied here.
+struct LiteRtBuilderT;
+typedef LiteRtBuilderT* LiteRtBuilder;
+typedef LiteRtStatus (*LiteRtPatternFn)(LiteRtBuilder builder, LiteRtOp op);
+typedef struct
+{
+    LiteRtPatternFn pattern;
+    const char* name;
+    size_t benefit;
+} LiteRtTransformation;
 
 // ---- what the plug-in defines ----
 
@@ -238,3 +287,23 @@ LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetCompiledResultCallInfo(LiteRtCompiledRe
                                                                 LiteRtParamIndex* out_module);
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetNumCompiledResultCalls(LiteRtCompiledResult result,
                                                                 LiteRtParamIndex* out_number);
+
+// What it may define beside: called where they are there.
+#define TENGINE_LITERT_OPTIONAL __attribute__((weak))
+// Before anything else: another version than that above is refused.
+LITERT_CAPI_EXPORT TENGINE_LITERT_OPTIONAL LiteRtStatus
+LiteRtGetCompilerPluginVersion(LiteRtApiVersion* out_version);
+// In place of the text of TENGINE_LITERT_COMPILER, unless it is empty.
+LITERT_CAPI_EXPORT TENGINE_LITERT_OPTIONAL LiteRtStatus
+LiteRtGetCompilerPluginSDKVersion(LiteRtCompilerPlugin plugin, const char** out_sdk_version);
+// Before each partition; a failure leaves all operators to other devices.
+LITERT_CAPI_EXPORT TENGINE_LITERT_OPTIONAL LiteRtStatus
+LiteRtCompilerPluginCheckCompilerCompatibility(LiteRtApiVersion version,
+                                               LiteRtCompilerPlugin plugin,
+                                               LiteRtEnvironmentOptions environment,
+                                               LiteRtOptions options, const char* soc_model);
+// Asked for once: what is registered is named in a warning, and not applied.
+LITERT_CAPI_EXPORT TENGINE_LITERT_OPTIONAL LiteRtStatus
+LiteRtCompilerPluginRegisterAllTransformations(LiteRtCompilerPlugin plugin,
+                                               LiteRtTransformation** out_transformations,
+                                               LiteRtParamIndex* out_number);

@@ -18,15 +18,36 @@ namespace tengine::cpu {
 template <class Problem>
 struct PackedProblem
 {
-    Problem problem;  // first: kept_problem() reads it too
-    graph_pool* shared;
-    void* pack;
+    Problem problem;     // first: kept_problem() reads it too
+    graph_pool* shared;  // that has the pack; null: it was saved
+    const void* pack;
 };
 
 // A constant with memory of its own is this part's alone, and another may come to lie there.
 inline bool is_shared_constant(const tensor* constant)
 {
     return !constant || constant->free_host_mem == 0;
+}
+
+// As below, with the pack that was saved. EFORMAT when it has another size.
+template <class Problem>
+TENGINE_MUST_USE int keep_saved_problem(KernelContext& context, const Problem& problem,
+                                        uint64_t bytes)
+{
+    using Kept = PackedProblem<Problem>;
+    if (context.saved.size != bytes)
+        return fail_node(context.node, TENGINE_EFORMAT,
+                         "its packed weights have %llu bytes: expected %llu",
+                         static_cast<unsigned long long>(context.saved.size),
+                         static_cast<unsigned long long>(bytes));
+    void* state = alloc_memory(sizeof(Kept));
+    if (!state)
+        return fail_node(context.node, TENGINE_ENOMEM, "no memory for what its kernel keeps");
+    context.state = new (state) Kept{problem, nullptr, context.saved.data};
+    context.free_state = free_memory;
+    context.state_bytes = sizeof(Kept);
+    context.packed = context.saved;
+    return TENGINE_OK;
 }
 
 // For prepare(): keeps the problem and the pack of `weights` and `zero_points`, which may be null.
@@ -40,6 +61,7 @@ TENGINE_MUST_USE int keep_packed_problem(KernelContext& context, const Problem& 
 {
     using Kept = PackedProblem<Problem>;
     static_assert(std::is_trivially_destructible_v<Problem>);
+    if (context.saved.data) return keep_saved_problem(context, problem, bytes);
     ir_pack_key_t key = {};
     key.kind = is_shared_constant(weights) && is_shared_constant(zero_points) ? kind : nullptr;
     key.constants[0] = weights->data;
@@ -54,9 +76,10 @@ TENGINE_MUST_USE int keep_packed_problem(KernelContext& context, const Problem& 
         return fail_node(context.node, TENGINE_ENOMEM, "no memory for its packed weights");
     }
     context.state = new (state) Kept{problem, shared, made};
+    context.packed = {made, bytes};
     context.free_state = [](void* memory) {
         const auto* kept = static_cast<const Kept*>(memory);
-        release_graph_pack(kept->shared, kept->pack);
+        release_graph_pack(kept->shared, const_cast<void*>(kept->pack));
         free_memory(memory);
     };
     context.count_state = [](const void* memory) {

@@ -8,7 +8,7 @@
 
 namespace tengine::cpu {
 
-int Plan::create(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan>* out_plan)
+int Plan::choose(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan>* out_plan)
 {
     std::unique_ptr<Plan> plan(new Plan(kernels));
     TENGINE_RETURN_IF_ERROR(share_graph_pool(*part.graph, &plan->pool_));
@@ -21,9 +21,15 @@ int Plan::create(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan
         step.bind();
         return TENGINE_OK;
     }));
-    TENGINE_RETURN_IF_ERROR(plan->for_each_known(pack_weights));
-    TENGINE_RETURN_IF_ERROR(plan->allocate_arena(part));
     *out_plan = std::move(plan);
+    return TENGINE_OK;
+}
+
+int Plan::prepare(subgraph& part)
+{
+    TENGINE_RETURN_IF_ERROR(for_each_known(pack_weights));
+    TENGINE_RETURN_IF_ERROR(allocate_arena(part));
+    part.plan_bytes = arena_bytes();
     return TENGINE_OK;
 }
 

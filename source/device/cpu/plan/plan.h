@@ -19,8 +19,10 @@ namespace tengine::cpu {
 class Plan : public Allocated
 {
   public:
-    // Compiles a part: chooses kernels, lets them pack their weights, plans memory.
-    static int create(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan>* out_plan);
+    // Compiles a part in two steps: chooses kernels, then lets them pack their weights and plans
+    // memory.
+    static int choose(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan>* out_plan);
+    int prepare(subgraph& part);
     ~Plan();
     Plan(const Plan&) = delete;
     Plan& operator=(const Plan&) = delete;
@@ -33,6 +35,7 @@ class Plan : public Allocated
     // There are no more runs, and the part's graph may end before the plan does: frees the arena.
     void leave_part();
 
+    Vector<Step>& steps() { return steps_; }
     size_t arena_bytes() const { return arena_bytes_; }
     // What it holds besides: steps and what their kernels keep.
     size_t compiled_bytes() const;

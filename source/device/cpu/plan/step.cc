@@ -75,6 +75,7 @@ void Step::release_state()
     context.free_state = nullptr;
     context.state_bytes = 0;
     context.count_state = nullptr;
+    context.packed = {};
 }
 
 size_t Step::state_bytes() const

@@ -61,10 +61,12 @@ int decode_instruction(const uint8_t bytes[kInstructionBytes], Instruction* out_
             place += field.members[m].bytes;
         }
     }
-    for (; place != bytes + kInstructionBytes; ++place) {
-        if (*place != 0)
-            return tengine_error_set(TENGINE_EFORMAT, "%s: byte %d, after its members, is not zero",
-                                     form->name, static_cast<int>(place - bytes));
+    constexpr uint8_t kZeroes[kInstructionBytes] = {};
+    if (std::memcmp(place, kZeroes, static_cast<size_t>(bytes + kInstructionBytes - place)) != 0) {
+        while (*place == 0)
+            ++place;
+        return tengine_error_set(TENGINE_EFORMAT, "%s: byte %d, after its members, is not zero",
+                                 form->name, static_cast<int>(place - bytes));
     }
     *out_instruction = decoded;
     return TENGINE_OK;

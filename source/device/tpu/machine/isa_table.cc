@@ -3,6 +3,7 @@
 // a new kIsaVersion.
 #include "device/tpu/machine/isa_table.h"
 
+#include <array>
 #include <cstring>
 #include <type_traits>
 
@@ -163,7 +164,7 @@ constexpr Form kForms[] = {
 
 // Of forms that differ in kFloat the one that agrees with `flags`; else the only one.
 template <typename Predicate>
-const Form* find_if(uint16_t flags, Predicate is_meant)
+constexpr const Form* find_if(uint16_t flags, Predicate is_meant)
 {
     const Form* found = nullptr;
     for (const Form& form : kForms) {
@@ -172,6 +173,19 @@ const Form* find_if(uint16_t flags, Predicate is_meant)
     }
     return found;
 }
+
+// By opcode, without and with kFloat: programs have many thousands of instructions.
+using FormsOfOpcode = std::array<const Form*, 2>;
+constexpr std::array<FormsOfOpcode, kOpcodeNum> index_forms()
+{
+    std::array<FormsOfOpcode, kOpcodeNum> index = {};
+    for (int opcode = 0; opcode < kOpcodeNum; ++opcode)
+        for (const uint16_t flags : {uint16_t{0}, uint16_t{kFloat}})
+            index[static_cast<size_t>(opcode)][flags != 0] = find_if(
+                flags, [=](const Form& form) { return static_cast<int>(form.opcode) == opcode; });
+    return index;
+}
+constexpr std::array<FormsOfOpcode, kOpcodeNum> kFormsOf = index_forms();
 
 }  // namespace
 
@@ -190,7 +204,8 @@ const FlagName kFlagNames[kFlagNum] = {
 
 const Form* find_form(Opcode opcode, uint16_t flags)
 {
-    return find_if(flags, [=](const Form& form) { return form.opcode == opcode; });
+    const auto number = static_cast<size_t>(opcode);
+    return number < kFormsOf.size() ? kFormsOf[number][(flags & kFloat) != 0] : nullptr;
 }
 
 const Form* find_form(const char* name, uint16_t flags)

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes: a head, a record for each step of the plan, then what the steps have packed, each
+// aligned to ALLOC_ALIGNMENT. They are as this processor has them, which compatibility() says. What
+// they claim is believed nowhere: the plan chooses again, and kernels know how much they pack.
+#include "device/cpu/keeping.h"
+
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "base/guard.hpp"
+#include "device/cpu/kernel/instruction_set.h"
+#include "device/cpu/kernel/matrix_product.h"
+#include "device/cpu/kernel/pixel_conv.h"
+#include "device/cpu/plan/plan.h"
+#include "tengine/version.h"
+
+namespace tengine::cpu {
+namespace {
+
+struct Head
+{
+    char mark[16];
+    uint64_t step_num;
+    uint64_t size;  // of everything
+};
+
+struct Record
+{
+    char kernel[36];   // its name; "" for a step that chooses in each run
+    int32_t position;  // in the part, of its node: those in between are fused
+    int8_t addend;     // as Fusion has them
+    uint8_t activation;
+    uint8_t layout;
+    uint8_t zeroes[5];
+    uint64_t offset, size;  // of what is packed; size 0: nothing
+};
+
+static_assert(sizeof(Head) == 32 && sizeof(Record) == 64, "no gaps");
+
+// Another one when the layout of anything that kernels pack changes within a version.
+constexpr char kMark[16] = "tengine cpu 1\n";
+
+constexpr uint64_t align(uint64_t size)
+{
+    return (size + ALLOC_ALIGNMENT - 1) / ALLOC_ALIGNMENT * ALLOC_ALIGNMENT;
+}
+
+Record describe(const Step& step)
+{
+    Record record = {};
+    if (!step.dynamic) std::snprintf(record.kernel, sizeof record.kernel, "%s", step.kernel->name);
+    record.position = step.position;
+    record.addend = static_cast<int8_t>(step.context.fusion.addend);
+    record.activation = static_cast<uint8_t>(step.context.fusion.activation);
+    record.layout = static_cast<uint8_t>(step.layout);
+    return record;
+}
+
+// ---- saving ----
+
+int write_packed(const Vector<Record>& records, Vector<Step>& steps, uint64_t written,
+                 ir_sink* sink)
+{
+    constexpr char zeroes[ALLOC_ALIGNMENT] = {};
+    for (size_t i = 0; i < records.size(); ++i) {
+        if (records[i].size == 0) continue;
+        const Packed& packed = steps[i].context.packed;
+        TENGINE_RETURN_IF_ERROR(
+            write_ir_sink(sink, zeroes, static_cast<size_t>(records[i].offset - written)));
+        TENGINE_RETURN_IF_ERROR(write_ir_sink(sink, packed.data, static_cast<size_t>(packed.size)));
+        written = records[i].offset + records[i].size;
+    }
+    return TENGINE_OK;
+}
+
+int write(Vector<Step>& steps, ir_sink* sink)
+{
+    const uint64_t begin = sizeof(Head) + sizeof(Record) * steps.size();
+    uint64_t end = begin;
+    Vector<Record> records;
+    for (const Step& step : steps) {
+        Record& record = records.emplace_back(describe(step));
+        record.size = step.context.packed.size;
+        if (record.size == 0) continue;
+        record.offset = align(end);
+        end = record.offset + record.size;
+    }
+    if (end == begin)
+        return tengine_error_set(TENGINE_ENOENT, "no kernel of the part packs constants");
+    Head head = {};
+    std::memcpy(head.mark, kMark, sizeof kMark);
+    head.step_num = steps.size();
+    head.size = end;
+    TENGINE_RETURN_IF_ERROR(write_ir_sink(sink, &head, sizeof head));
+    TENGINE_RETURN_IF_ERROR(write_ir_sink(sink, records.data(), sizeof(Record) * records.size()));
+    return write_packed(records, steps, begin, sink);
+}
+
+// ---- loading ----
+
+int fail(const char* what)
+{
+    return tengine_error_set(TENGINE_EFORMAT, "CPU: what was saved %s", what);
+}
+
+int check_head(const Head& head, size_t step_num, size_t size)
+{
+    if (std::memcmp(head.mark, kMark, sizeof kMark) != 0) return fail("is not of this version");
+    if (head.size != size) return fail("was cut short or has more");
+    if (head.step_num != step_num) return fail("has another number of steps");
+    return TENGINE_OK;
+}
+
+// The plan has to be the same: what other kernels have packed is of no use.
+int give(const Record& record, const char* bytes, uint64_t size, Step& step)
+{
+    Record same = describe(step);
+    same.offset = record.offset;
+    same.size = record.size;
+    if (std::memcmp(&same, &record, sizeof record) != 0)
+        return tengine_error_set(TENGINE_EFORMAT,
+                                 "CPU: node '%s' has the kernel '%s', but was saved with '%.36s'",
+                                 step.context.node->name, same.kernel, record.kernel);
+    if (record.size == 0) return TENGINE_OK;
+    if (record.offset % ALLOC_ALIGNMENT != 0 || record.offset > size ||
+        record.size > size - record.offset)
+        return fail("has packed weights beyond its end");
+    step.context.saved = {bytes + record.offset, record.size};
+    return TENGINE_OK;
+}
+
+int give(const void* data, size_t size, Vector<Step>& steps)
+{
+    const auto* bytes = static_cast<const char*>(data);
+    Head head;
+    if (size < sizeof head || (size - sizeof head) / sizeof(Record) < steps.size())
+        return fail("is too short");
+    std::memcpy(&head, bytes, sizeof head);
+    TENGINE_RETURN_IF_ERROR(check_head(head, steps.size(), size));
+    for (size_t i = 0; i < steps.size(); ++i) {
+        Record record;
+        std::memcpy(&record, bytes + sizeof head + sizeof record * i, sizeof record);
+        TENGINE_RETURN_IF_ERROR(give(record, bytes, size, steps[i]));
+    }
+    return TENGINE_OK;
+}
+
+// Each kernel has taken what was saved for it, and packed nothing itself.
+int check_taken(const Vector<Step>& steps)
+{
+    for (const Step& step : steps)
+        if (step.context.packed.data != step.context.saved.data)
+            return fail("is packed by other kernels");
+    return TENGINE_OK;
+}
+
+// ---- the device's entries ----
+
+int save(struct device*, subgraph* part, ir_sink* sink)
+{
+    return guarded([&] { return write(static_cast<Plan*>(part->device_graph)->steps(), sink); },
+                   "no memory to save part %d", part->index);
+}
+
+int load(struct device* device, subgraph* part, const void* data, size_t size)
+{
+    return guarded(
+        [&]() -> int {
+            const auto& kernels = *static_cast<const KernelList*>(device->privacy);
+            std::unique_ptr<Plan> plan;
+            TENGINE_RETURN_IF_ERROR(Plan::choose(kernels, *part, &plan));
+            TENGINE_RETURN_IF_ERROR(give(data, size, plan->steps()));
+            TENGINE_RETURN_IF_ERROR(plan->prepare(*part));
+            TENGINE_RETURN_IF_ERROR(check_taken(plan->steps()));
+            part->device_graph = plan.release();
+            return TENGINE_OK;
+        },
+        "no memory for the plan of part %d", part->index);
+}
+
+// The length of vectors is that of panels; "SVE" does not say it.
+int64_t count_panel_lanes()
+{
+#ifdef TENGINE_HAVE_HIGHWAY
+    constexpr int64_t kManyColumns = 1 << 12;
+    PixelConv rows = describe_rows(1, 1, kManyColumns);
+    plan_pixels(rows, 1);
+    return rows.panel_lanes;
+#else
+    return 0;
+#endif
+}
+
+int compatibility(struct device*, const subgraph*, char* text)
+{
+    std::snprintf(text, IR_COMPATIBILITY_SIZE, "kernels %s, %s, panels of %lld; %s",
+                  TENGINE_VERSION_STRING, get_instruction_set_text(),
+                  static_cast<long long>(count_panel_lanes()), get_product_library());
+    return TENGINE_OK;
+}
+
+}  // namespace
+
+void add_keeping(struct interface& table)
+{
+    table.save = save;
+    table.load = load;
+    table.compatibility = compatibility;
+}
+
+}  // namespace tengine::cpu
