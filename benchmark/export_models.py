@@ -68,6 +68,10 @@ class BertLayer(nn.Module):
         return self.last_norm(x + self.second(nn.functional.gelu(self.first(x))))
 
 
+def make_bert():
+    return nn.Sequential(*(BertLayer(768, 12, 3072) for _ in range(12)))
+
+
 class Recurrent(nn.Module):
     """Two layers of 512 units."""
 
@@ -83,9 +87,12 @@ class Recurrent(nn.Module):
 OTHERS = {
     "unet": (UNet, (1, 3, 256, 256)),
     # J. Devlin et al., 2018: BERT-base after its embeddings, 128 tokens.
-    "bert": (lambda: nn.Sequential(*(BertLayer(768, 12, 3072) for _ in range(12))), (1, 128, 768)),
+    "bert": (make_bert, (1, 128, 768)),
     "lstm": (Recurrent, (64, 1, 512)),
 }
+
+# Only when it is named: the same with a free number of tokens, for shapes in turns.
+FREE_TOKENS = "bert_tokens"
 
 
 def default_folder():
@@ -105,8 +112,8 @@ def randomize_statistics(network):
 
 def create(name):
     """The network, and the shape of its input."""
-    if name in OTHERS:
-        make, shape = OTHERS[name]
+    if name in OTHERS or name == FREE_TOKENS:
+        make, shape = OTHERS["bert" if name == FREE_TOKENS else name]
         return make(), shape
     options = {"init_weights": False} if name in ("inception_v3", "googlenet") else {}
     network = getattr(torchvision.models, name)(weights=None, **options)
@@ -120,8 +127,10 @@ def export(name, folder):
     randomize_statistics(network)
     path = folder / f"{name}.onnx"
     # The shapes that an attention splits and joins are numbers of the export.
-    axes = {} if name in ("bert", "lstm", "vit_b_16") else {
-        "input": {0: "batch"}, "output": {0: "batch"}}
+    free = {} if name in ("bert", "lstm", "vit_b_16") else {0: "batch"}
+    if name == FREE_TOKENS:
+        free[1] = "tokens"
+    axes = {"input": free, "output": free} if free else {}
     torch.onnx.export(
         network.eval(), torch.zeros(shape), path, opset_version=13,
         input_names=["input"], output_names=["output"], dynamic_axes=axes)

@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Plug-ins from outside the tree; part of the CMake package Tengine. docs/add-a-device.md is the guide.
 
+# tengine_skip_part(<reason>): what the plug-in needs is not there. In the tree of Tengine the part is
+# left out; by itself the folder has nothing else to build.
+function(tengine_skip_part reason)
+    message(FATAL_ERROR "The plug-in cannot be built: ${reason}")
+endfunction()
+
 # tengine_add_plugin(<name> [VERSION <version>] SOURCES … [INCLUDE_DIRECTORIES …]
 #                    [LINK_DIRECTORIES …] [DEFINITIONS …] [COMPILE_OPTIONS …] [LINK_OPTIONS …]
 #                    [LINK_LIBRARIES …])

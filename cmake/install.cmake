@@ -16,7 +16,13 @@ function(tengine_install_library)
         COMPATIBILITY SameMajorVersion)
     install(FILES ${PROJECT_BINARY_DIR}/TengineConfig.cmake
             ${PROJECT_BINARY_DIR}/TengineConfigVersion.cmake
+            ${PROJECT_SOURCE_DIR}/cmake/TengineCompiler.cmake
             ${PROJECT_SOURCE_DIR}/cmake/TenginePlugin.cmake DESTINATION ${package_dir})
+    # What docs/add-a-device.md starts with.
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/source/device/skeleton
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/tengine)
+    install(FILES ${PROJECT_SOURCE_DIR}/examples/data/digits.onnx
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/tengine)
     tengine_write_pkg_config()
     install(FILES ${PROJECT_BINARY_DIR}/tengine.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
     set(pages README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md)

@@ -97,15 +97,7 @@ endfunction()
 # tengine_add_parts(<kind> <folder> [<external part>…]) builds every part below <folder> and the
 # external ones, and generates their registrations; the default device comes last.
 function(tengine_add_parts kind folder)
-    # Which compiler it is, as folders of Tengine Lite ask.
-    foreach(compiler IN ITEMS GNU:GCC Clang:CLANG MSVC:MSVC)
-        string(REPLACE ":" ";" compiler ${compiler})
-        list(POP_FRONT compiler id)
-        set(TENGINE_COMPILER_${compiler} OFF)
-        if(CMAKE_CXX_COMPILER_ID MATCHES ${id})
-            set(TENGINE_COMPILER_${compiler} ON)
-        endif()
-    endforeach()
+    include(TengineCompiler)
     file(GLOB lists CONFIGURE_DEPENDS ${folder}/*/CMakeLists.txt)
     set(directories "")
     foreach(file IN LISTS lists ARGN)

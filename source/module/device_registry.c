@@ -98,6 +98,13 @@ static void copy_table(void* to, size_t to_size, const void* from, size_t from_s
     memcpy(to, from, from_size < to_size ? from_size : to_size);
 }
 
+// What ABI 1.0 called save had other parameters, and no library called it or load.
+static void forget_first_save(struct interface* interface)
+{
+    interface->save = NULL;
+    interface->load = NULL;
+}
+
 // Lets the device point to tables of full length, in which what it does not know is NULL.
 static int lengthen_tables(registered_device_t* entry, const ir_abi_t* abi)
 {
@@ -114,6 +121,7 @@ static int lengthen_tables(registered_device_t* entry, const ir_abi_t* abi)
     if (device->optimizer)
         copy_table(&full->optimizer, sizeof full->optimizer, device->optimizer,
                    abi->optimizer_size);
+    if (abi->minor == 0) forget_first_save(&full->interface);
     entry->full = full;
     device->interface = &full->interface;
     device->allocator = &full->allocator;

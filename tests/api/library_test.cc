@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "fixture.h"
+#include "tengine/device.h"
 #include "tengine/inspect.h"
 
 namespace tengine {
@@ -68,6 +69,29 @@ TEST(Library, ReleaseMakesHandlesStale)
     EXPECT_EQ(get_context_device_number(context), -1);
     EXPECT_TRUE(failed_with(TENGINE_EHANDLE));
     release_tengine();
+}
+
+int scheduler_releases;
+
+// What nobody has unregistered goes, once, and may come again.
+TEST(Library, RegisteredSchedulersGoWithRelease)
+{
+    scheduler scheduler = {};
+    scheduler.name = "left";
+    scheduler.run = [](struct scheduler*, graph*, int) { return 0; };
+    scheduler.wait = [](struct scheduler*, graph*) { return 1; };
+    scheduler.release = [](struct scheduler*) { ++scheduler_releases; };
+    scheduler_releases = 0;
+    for (int round = 1; round < 3; ++round) {
+        ASSERT_EQ(init_tengine(), 0);
+        EXPECT_EQ(register_scheduler(&scheduler), 0) << tengine_error_message();
+        const context_t context = create_context("c", 0);
+        EXPECT_EQ(tengine_context_set_option(context, "scheduler", "left"), 0);
+        ASSERT_EQ(prerun_graph(create_relu_graph(context)), 0) << get_tengine_error();
+        release_tengine();
+        EXPECT_EQ(scheduler_releases, round);
+        EXPECT_EQ(find_scheduler_via_name("left"), nullptr);
+    }
 }
 
 using LibraryTest = ApiTest;

@@ -15,6 +15,30 @@ here=$source/tests/integration/abi
 
 mkdir -p "$work"
 cd "$work"
+compile() { ${CC:-cc} -I "$source/include" -I "$generated" "$@"; }
+
+# list_entries <struct> <header>: a variable of the type of each entry. That a table may grow hides all
+# other changes in it from abidiff.
+list_entries() {
+    awk -v table="$1" '
+        $0 == "typedef struct " table { inside = 1 }
+        inside && match($0, /^    [a-z].*\(\*[a-z_]+\)\(/) {
+            name = substr($0, 1, RLENGTH - 2)
+            sub(/.*\(\*/, "", name)
+            print "__typeof__(((struct " table "*)0)->" name ") abi_of_" table "_" name ";"
+        }
+        inside && /^}/ { exit }' "$source/include/tengine/$2.h"
+}
+
+# list_macros <source>: a type of its own for each macro that is an integer.
+list_macros() {
+    compile -dM -E "$1" | LC_ALL=C sort | awk '
+        $2 ~ /^(GRAPH|IR|MAX|TE|TENGINE|TENSOR)_/ && NF == 3 && $3 ~ /^[0-9]+[uUlL]*$/ &&
+        $2 !~ /^(IR_ABI_MINOR|TENGINE_VERSION.*)$/ {
+            print "enum abi_macro_" $2 " { abi_value_of_" $2 " = " $2 " } abi_of_" $2 ";"
+        }'
+}
+
 {
     for header in c_api inspect quantize file memory plugin fixed_point custom_op \
         compiler_plugin; do
@@ -27,8 +51,16 @@ cd "$work"
     echo "tengine_dispatch_t abi_dispatch;"
     echo "enum tengine_error abi_error;"
     echo "enum ir_reason abi_reason;"
+    for table in interface allocator optimizer scheduler; do
+        list_entries $table device
+    done
+    list_entries tengine_plugin_description plugin
+    list_entries tengine_compiler compiler_plugin
+    list_entries tengine_dispatch compiler_plugin
 } >probe.c
-${CC:-cc} -g -O0 -shared -fPIC -I "$source/include" -I "$generated" probe.c -o probe.so
+list_macros probe.c >macros
+cat macros >>probe.c
+compile -g -O0 -shared -fPIC probe.c -o probe.so
 if [ "${5-}" = --update ]; then
     abidw --no-corpus-path --no-comp-dir-path --no-show-locs --out-file "$here/baseline.xml" probe.so
     exit

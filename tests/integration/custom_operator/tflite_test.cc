@@ -48,6 +48,162 @@ TEST_F(TfliteTest, TemporariesDoNotAddUp)
     EXPECT_EQ(live_states, 0);
 }
 
+// As the guide shows it: added in each Prepare, named by SetTemporaries, never resized.
+TEST_F(TfliteTest, ATemporaryWithoutASizeIsAScalar)
+{
+    static int index;
+    TfLiteOperator* op = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "Shift", 3);
+    TfLiteOperatorSetPrepare(op, [](TfLiteOpaqueContext* context, TfLiteOpaqueNode* node) {
+        TfLiteOpaqueTensorBuilder* builder = TfLiteOpaqueTensorBuilderCreate();
+        TfLiteOpaqueTensorBuilderSetType(builder, kTfLiteFloat32);
+        TfLiteOpaqueTensorBuilderSetAllocationType(builder, kTfLiteArenaRw);
+        TfLiteOpaqueContextAddTensor(context, builder, &index);
+        TfLiteOpaqueTensorBuilderDelete(builder);
+        TfLiteOpaqueNodeSetTemporaries(node, &index, 1);
+        TfLiteIntArray* size = TfLiteIntArrayCreate(1);
+        size->data[0] = 4;
+        return TfLiteOpaqueContextResizeTensor(context, TfLiteOpaqueNodeGetOutput(context, node, 0),
+                                               size);
+    });
+    TfLiteOperatorSetInvoke(op, [](TfLiteOpaqueContext* context, TfLiteOpaqueNode* node) {
+        TfLiteOpaqueTensor* temporary = TfLiteOpaqueContextGetOpaqueTensor(context, index);
+        TF_LITE_OPAQUE_ENSURE(context, TfLiteTensorType(temporary) == kTfLiteFloat32);
+        TF_LITE_OPAQUE_ENSURE(context, TfLiteTensorGetAllocationType(temporary) == kTfLiteArenaRw);
+        TF_LITE_OPAQUE_ENSURE_EQ(context, TfLiteOpaqueTensorByteSize(temporary), 4);
+        auto* data = static_cast<float*>(TfLiteTensorData(temporary));
+        TF_LITE_OPAQUE_ENSURE(context, data != nullptr);
+        *data = 7;
+        auto* y = static_cast<float*>(
+            TfLiteOpaqueTensorData(TfLiteOpaqueNodeGetOutput(context, node, 0)));
+        std::fill_n(y, 4, *data);
+        return kTfLiteOk;
+    });
+    ASSERT_EQ(tengine_tflite_register(nullptr, "com.example", op), 0);
+    const graph_t graph = load_op_model({});
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_TRUE(run(graph, {1, 2, 3, 4})) << get_tengine_error();
+        EXPECT_EQ(result(graph), (std::vector<float>{7, 7, 7, 7}));
+    }
+    destroy_graph(graph);
+    release_tengine();
+    TfLiteOperatorDelete(op);
+}
+
+// Two counters of runs, in a tensor that persists and in one that brings its memory.
+struct Counters
+{
+    int persistent, dynamic;
+};
+
+TfLiteStatus add_counter(TfLiteOpaqueContext* context, TfLiteAllocationType allocation_type,
+                         void* data, int* index)
+{
+    TfLiteOpaqueTensorBuilder* builder = TfLiteOpaqueTensorBuilderCreate();
+    TfLiteOpaqueTensorBuilderSetType(builder, kTfLiteInt32);
+    TfLiteOpaqueTensorBuilderSetAllocationType(builder, allocation_type);
+    TfLiteOpaqueTensorBuilderSetData(builder, data);
+    TfLiteOpaqueTensorBuilderSetQuantizationParams(builder, {0.5f, 3});
+    const TfLiteStatus status = TfLiteOpaqueContextAddTensor(context, builder, index);
+    TfLiteOpaqueTensorBuilderDelete(builder);
+    return status;
+}
+
+TfLiteStatus prepare_counters(TfLiteOpaqueContext* context, TfLiteOpaqueNode* node)
+{
+    auto* counters = static_cast<Counters*>(TfLiteOpaqueNodeGetUserData(node));
+    TF_LITE_OPAQUE_ENSURE(context, add_counter(context, kTfLiteMmapRo, nullptr, nullptr) != 0);
+    TF_LITE_OPAQUE_ENSURE(context, add_counter(context, kTfLiteDynamic, nullptr, nullptr) != 0);
+    TF_LITE_OPAQUE_ENSURE(context, add_counter(context, kTfLiteArenaRw, counters, nullptr) != 0);
+    add_counter(context, kTfLiteArenaRwPersistent, nullptr, &counters->persistent);
+    add_counter(context, kTfLiteDynamic, calloc(1, sizeof(int)), &counters->dynamic);
+    const int indices[] = {counters->persistent, counters->dynamic};
+    TfLiteOpaqueNodeSetTemporaries(node, indices, 2);
+    TfLiteOpaqueTensor* persistent =
+        TfLiteOpaqueContextGetOpaqueTensor(context, counters->persistent);
+    TfLiteIntArray* size = TfLiteIntArrayCreate(1);
+    size->data[0] = 100;
+    TfLiteOpaqueContextResizeTensor(context, persistent, size);
+    static_cast<int*>(TfLiteOpaqueTensorData(persistent))[99] = 0;
+    TF_LITE_OPAQUE_ENSURE_EQ(context,
+                             TfLiteOpaqueTensorGetQuantizationParams(persistent).zero_point, 3);
+    size = TfLiteIntArrayCreate(1);
+    size->data[0] = 2;
+    return TfLiteOpaqueContextResizeTensor(context, TfLiteOpaqueNodeGetOutput(context, node, 0),
+                                           size);
+}
+
+TfLiteStatus invoke_counters(TfLiteOpaqueContext* context, TfLiteOpaqueNode* node)
+{
+    const auto* counters = static_cast<const Counters*>(TfLiteOpaqueNodeGetUserData(node));
+    auto* persistent = static_cast<int*>(
+        TfLiteOpaqueTensorData(TfLiteOpaqueContextGetOpaqueTensor(context, counters->persistent)));
+    auto* dynamic = static_cast<int*>(
+        TfLiteOpaqueTensorData(TfLiteOpaqueContextGetOpaqueTensor(context, counters->dynamic)));
+    const int *inputs, *outputs;
+    int input_num, output_num;
+    TfLiteOpaqueNodeInputs(node, &inputs, &input_num);
+    TfLiteOpaqueNodeOutputs(node, &outputs, &output_num);
+    TF_LITE_OPAQUE_ENSURE_EQ(context, input_num * 10 + output_num, 11);
+    TF_LITE_OPAQUE_ENSURE(context, TfLiteOpaqueContextGetOpaqueTensor(context, inputs[0]) ==
+                                       TfLiteOpaqueNodeGetInput(context, node, 0));
+    auto* y = static_cast<float*>(
+        TfLiteOpaqueTensorData(TfLiteOpaqueContextGetOpaqueTensor(context, outputs[0])));
+    y[0] = static_cast<float>(++persistent[99]);
+    y[1] = static_cast<float>(++*dynamic);
+    return kTfLiteOk;
+}
+
+TEST_F(TfliteTest, TemporariesMayKeepTheirValues)
+{
+    TfLiteOperator* op = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "Shift", 3);
+    TfLiteOperatorSetInit(op, [](TfLiteOpaqueContext*, const char*, size_t) -> void* {
+        return calloc(1, sizeof(Counters));
+    });
+    TfLiteOperatorSetFree(op, [](TfLiteOpaqueContext*, void* counters) { free(counters); });
+    TfLiteOperatorSetPrepare(op, prepare_counters);
+    TfLiteOperatorSetInvoke(op, invoke_counters);
+    ASSERT_EQ(tengine_tflite_register(nullptr, "com.example", op), 0);
+    const graph_t graph = load_op_model({});
+    for (float i = 1; i < 4; ++i) {
+        ASSERT_TRUE(run(graph, {1, 2, 3, 4})) << get_tengine_error();
+        EXPECT_EQ(result(graph), (std::vector<float>{i, i}));
+    }
+    const int dims[] = {2};
+    ASSERT_EQ(set_tensor_shape(get_graph_input_tensor(graph, 0, 0), dims, 1), 0);
+    ASSERT_TRUE(run(graph, {1, 2})) << get_tengine_error();
+    EXPECT_EQ(result(graph), (std::vector<float>{1, 1})) << "made anew in Prepare";
+    destroy_graph(graph);
+    release_tengine();
+    TfLiteOperatorDelete(op);
+}
+
+// As TensorFlow Lite does without a delegate.
+TEST_F(TfliteTest, AnAsyncKernelIsKeptAndNotCalled)
+{
+    TfLiteOperator* op = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "Shift", 3);
+    TfLiteOperatorSetAsyncKernel(
+        op, [](TfLiteOpaqueContext*, TfLiteOpaqueNode*) -> TfLiteAsyncKernel* { abort(); });
+    TfLiteOperatorSetInplaceOperator(op, 1);
+    TfLiteOperatorSetInvoke(op, [](TfLiteOpaqueContext* context, TfLiteOpaqueNode* node) {
+        const void* data;
+        int size;
+        TfLiteOpaqueNodeGetCustomInitialData(node, &data, &size);
+        TF_LITE_OPAQUE_ENSURE_EQ(context, size, 0);
+        TF_LITE_OPAQUE_ENSURE(context, !data && !TfLiteOpaqueNodeGetBuiltinData(node));
+        memset(TfLiteOpaqueTensorData(TfLiteOpaqueNodeGetOutput(context, node, 0)), 0, 16);
+        return kTfLiteOk;
+    });
+    EXPECT_EQ(TfLiteOperatorGetBuiltInCode(op), kTfLiteBuiltinCustom);
+    EXPECT_EQ(TfLiteOperatorGetInplaceOperator(op), 1);
+    ASSERT_EQ(tengine_tflite_register(nullptr, "com.example", op), 0);
+    const graph_t graph = load_op_model({});
+    ASSERT_TRUE(run(graph, {1, 2, 3, 4})) << get_tengine_error();
+    EXPECT_EQ(result(graph), (std::vector<float>{0, 0, 0, 0}));
+    destroy_graph(graph);
+    release_tengine();
+    TfLiteOperatorDelete(op);
+}
+
 TEST_F(TfliteTest, SizesMayDependOnData)
 {
     ASSERT_EQ(tengine_tflite_register(nullptr, "com.example", get_positive_op()), 0);

@@ -4,7 +4,8 @@
 #     run_blocks.sh <page> <source root> <build folder> <library folder> <empty folder>
 # A ```c block is a program: compiled as strict C99 and run, also in an empty folder, where it may
 # fail for a file that is not there and must say so. A ```cpp block is one in C++17. A ```sh block is
-# run as it stands, with the built programs on PATH. A block of another language is data. Blocks that
+# run as it stands, with the built programs on PATH. A ```text, ```cmake or ```diff block is data, and
+# there is no other language. Blocks that
 # cannot be run here say why in a line above them: <!-- not run here: reason -->. A page whose blocks
 # another test runs names it: <!-- run by tests/... -->. A page for which not every machine has what
 # it takes starts with a line that names programs, and files of the tree:
@@ -78,7 +79,8 @@ for block in "$work"/blocks/*; do
     case ${block##*.} in
         c)
             cc -std=c99 -Wall -Wextra -pedantic -Werror -I "$source/include" \
-                -I "$source/include/tengine/compat" "$block" \
+                -I "$source/include/tengine/compat" \
+                -I "$source/include/tengine/compat/tflite" "$block" \
                 -o "${block%.*}" -L "$library" -ltengine -lm || fail "line $line does not compile"
             "${block%.*}" || fail "the program of line $line fails"
             # Somewhere else files are not there, and the last thing it says is which one.
@@ -100,7 +102,8 @@ for block in "$work"/blocks/*; do
                  END { if (found < number) print wanted[found + 1] }' \
                 "$block" "$output" >"$work/absent" || fail "line $line: nothing was printed"
             [ ! -s "$work/absent" ] || fail "line $line is not printed: $(cat "$work/absent")" ;;
-        *) continue ;;
+        text | cmake | diff) continue ;;
+        *) fail "line $line: a block in ${block##*.} is not compiled or run by anything" ;;
     esac
     echo "$page:$line: ok"
 done

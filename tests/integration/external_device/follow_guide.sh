@@ -67,6 +67,24 @@ for block in blocks/*; do
 done
 check_device NPU Relu
 
+echo "== by itself, a folder knows its compiler and may say what is missing"
+rm -rf absent
+mkdir absent
+cat >absent/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(absent LANGUAGES C)
+find_package(Tengine REQUIRED)
+if(TENGINE_COMPILER_GCC OR TENGINE_COMPILER_CLANG)
+    tengine_skip_part("the NPU library was not found")
+    return()
+endif()
+END
+if cmake -S absent -B absent/build "-D$where=$PREFIX" >absent/output 2>&1 ||
+    ! grep -q 'the NPU library was not found' absent/output; then
+    cat absent/output
+    exit 1
+fi
+
 echo "== a device that sets all seven variables, and the scripted devices, beside the first one"
 cp -r "$here/probe" probe
 $CC -fPIC -c probe/library/probe_library.c -o probe/probe_library.o

@@ -40,10 +40,11 @@ std::vector<std::string> plugin_names()
 }
 
 // Abs(-3, 4) on the device.
-std::vector<float> run_on(const char* device)
+std::vector<float> run_on(const char* device, const char* cache = "")
 {
     const context_t context = create_context("board", 1);
     EXPECT_EQ(set_context_device(context, device, nullptr, 0), 0) << get_tengine_error();
+    EXPECT_EQ(tengine_context_set_option(context, "cache.dir", cache), 0);
     const graph_t graph = create_graph(context, nullptr, nullptr);
     const int dims[] = {2};
     const char* names[] = {"x", "y"};
@@ -85,6 +86,17 @@ TEST_P(PluginVersion, LoadsRunsAndGoes)
     EXPECT_EQ(get_tengine_errno(), TENGINE_EEXIST);
     EXPECT_EQ(unload_tengine_plugin(GetParam(), nullptr), 0) << get_tengine_error();
     EXPECT_FALSE(has_device(GetParam()));
+}
+
+// Compiled parts are kept: ABI 1.0 had entries for that with other parameters, which are not
+// called.
+TEST_P(PluginVersion, RunsWherePartsAreKept)
+{
+    const std::string cache = testing::TempDir() + "versions-" + std::to_string(getpid());
+    ASSERT_EQ(tengine_plugin_load(library_of(GetParam()).c_str()), 1) << get_tengine_error();
+    for (int i = 0; i < 2; ++i)
+        EXPECT_EQ(run_on(GetParam(), cache.c_str()), (std::vector<float>{1003, 1004}));
+    std::filesystem::remove_all(cache);
 }
 
 // Today's library used to read past the end of the tables: a crash in prerun_graph.

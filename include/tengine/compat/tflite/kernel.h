@@ -108,6 +108,41 @@ static inline TfLiteOpaqueTensor* TfLiteOpaqueNodeGetOutput(TfLiteOpaqueContext*
     return tengine_tflite_tensor(node, node->input_num, node->output_num, index);
 }
 
+// Indices for TfLiteOpaqueContextGetOpaqueTensor; kTfLiteOptionalTensor where one is absent. The
+// lists live as long as the node.
+static inline TfLiteStatus TfLiteOpaqueNodeInputs(const TfLiteOpaqueNode* node, const int** inputs,
+                                                  int* num_inputs)
+{
+    *inputs = node->indices;
+    *num_inputs = node->input_num;
+    return kTfLiteOk;
+}
+
+static inline TfLiteStatus TfLiteOpaqueNodeOutputs(const TfLiteOpaqueNode* node,
+                                                   const int** outputs, int* num_outputs)
+{
+    *outputs = node->indices + node->input_num;
+    *num_outputs = node->output_num;
+    return kTfLiteOk;
+}
+
+// Attributes are not in a flexbuffer, and built-in operators are not made in this way: there is
+// nothing.
+static inline TfLiteStatus TfLiteOpaqueNodeGetCustomInitialData(const TfLiteOpaqueNode* node,
+                                                                const void** init_data, int* size)
+{
+    (void)node;
+    *init_data = NULL;
+    *size = 0;
+    return kTfLiteOk;
+}
+
+static inline void* TfLiteOpaqueNodeGetBuiltinData(const TfLiteOpaqueNode* node)
+{
+    (void)node;
+    return NULL;
+}
+
 // What init has returned.
 static inline void* TfLiteOpaqueNodeGetUserData(const TfLiteOpaqueNode* node)
 {
@@ -138,6 +173,12 @@ static inline TfLiteType TfLiteOpaqueTensorType(const TfLiteOpaqueTensor* tensor
     return tensor->type;
 }
 
+// As the guide spells it.
+static inline TfLiteType TfLiteTensorType(const TfLiteOpaqueTensor* tensor)
+{
+    return tensor->type;
+}
+
 static inline size_t TfLiteOpaqueTensorByteSize(const TfLiteOpaqueTensor* tensor)
 {
     size_t bytes = tengine_tflite_size_of(tensor->type);
@@ -149,6 +190,12 @@ static inline size_t TfLiteOpaqueTensorByteSize(const TfLiteOpaqueTensor* tensor
 
 // In prepare only constants have data.
 static inline void* TfLiteOpaqueTensorData(const TfLiteOpaqueTensor* tensor)
+{
+    return tensor->data;
+}
+
+// As the guide spells it.
+static inline void* TfLiteTensorData(const TfLiteOpaqueTensor* tensor)
 {
     return tensor->data;
 }
@@ -174,17 +221,39 @@ static inline TfLiteAllocationType TfLiteTensorGetAllocationType(const TfLiteOpa
 static inline TfLiteQuantizationParams TfLiteOpaqueTensorGetQuantizationParams(
     const TfLiteOpaqueTensor* tensor)
 {
-    TfLiteQuantizationParams params = {0, 0};
+    TfLiteQuantizationParams params = tensor->params;
     if (tengine_op_tensor_scale_number(tensor->tensor) != 1) return params;
     params.scale = tengine_op_tensor_scale(tensor->tensor, 0);
     params.zero_point = tengine_op_tensor_zero_point(tensor->tensor, 0);
     return params;
 }
 
-// An output: its size is told in invoke, by TfLiteOpaqueContextResizeTensor.
+// An output: its size is told in invoke, by TfLiteOpaqueContextResizeTensor. A temporary: it has
+// memory of its own from then on, which grows with its size.
 static inline void TfLiteOpaqueTensorSetAllocationTypeToDynamic(TfLiteOpaqueTensor* tensor)
 {
+    if (tensor->output < 0 && tensor->allocation_type == kTfLiteArenaRw) tensor->data = NULL;
+    tensor->temporary = -1;
     tensor->allocation_type = kTfLiteDynamic;
+}
+
+// Whether memory is the tensor's own, from malloc: temporaries that are not in the plan.
+static inline bool tengine_tflite_is_owner(const TfLiteOpaqueTensor* tensor)
+{
+    return !tensor->tensor && tensor->allocation_type != kTfLiteArenaRw;
+}
+
+static inline TfLiteStatus tengine_tflite_fit_memory(TfLiteOpaqueContext* context,
+                                                     TfLiteOpaqueTensor* tensor)
+{
+    const size_t bytes = TfLiteOpaqueTensorByteSize(tensor);
+    void* data = realloc(tensor->data, bytes > 0 ? bytes : 1);
+    if (!data) {
+        TfLiteOpaqueContextReportError(context, "no memory for a temporary");
+        return kTfLiteError;
+    }
+    tensor->data = data;
+    return kTfLiteOk;
 }
 
 // Takes the array over, also when it fails.
@@ -209,113 +278,7 @@ static inline TfLiteStatus TfLiteOpaqueContextResizeTensor(TfLiteOpaqueContext* 
     if (tensor->output >= 0)
         tensor->data =
             tengine_op_tensor_mutable_data(tengine_op_output(context->op, tensor->output));
-    return kTfLiteOk;
-}
-
-// ---- temporaries ----
-//
-// A temporary that TfLiteOpaqueNodeSetTemporaries does not name goes when prepare ends, so that one
-// which is added in each prepare does not add up.
-
-static inline TfLiteOpaqueTensorBuilder* TfLiteOpaqueTensorBuilderCreate(void)
-{
-    return (TfLiteOpaqueTensorBuilder*)calloc(1, sizeof(TfLiteOpaqueTensorBuilder));
-}
-
-static inline void TfLiteOpaqueTensorBuilderDelete(TfLiteOpaqueTensorBuilder* builder)
-{
-    free(builder);
-}
-
-static inline TfLiteOpaqueTensorBuilder* TfLiteOpaqueTensorBuilderSetType(
-    TfLiteOpaqueTensorBuilder* builder, TfLiteType type)
-{
-    builder->type = type;
-    return builder;
-}
-
-static inline TfLiteOpaqueTensorBuilder* TfLiteOpaqueTensorBuilderSetAllocationType(
-    TfLiteOpaqueTensorBuilder* builder, TfLiteAllocationType allocation_type)
-{
-    builder->allocation_type = allocation_type;
-    return builder;
-}
-
-static inline TfLiteOpaqueTensor* tengine_tflite_free_temporary(TfLiteOpaqueNode* node, int* index)
-{
-    for (*index = 0; *index < node->temporary_num; ++*index)
-        if (!node->temporaries[*index]->is_used) return node->temporaries[*index];
-    TfLiteOpaqueTensor** list = (TfLiteOpaqueTensor**)realloc(
-        (void*)node->temporaries, sizeof(TfLiteOpaqueTensor*) * (size_t)(*index + 1));
-    if (list) node->temporaries = list;
-    TfLiteOpaqueTensor* made =
-        list ? (TfLiteOpaqueTensor*)calloc(1, sizeof(TfLiteOpaqueTensor)) : NULL;
-    if (made) list[node->temporary_num++] = made;
-    return made;
-}
-
-static inline TfLiteStatus TfLiteOpaqueContextAddTensor(TfLiteOpaqueContext* context,
-                                                        TfLiteOpaqueTensorBuilder* builder,
-                                                        int* new_tensor_index)
-{
-    TfLiteOpaqueNode* node = context->node;
-    int index = 0;
-    TfLiteOpaqueTensor* tensor = builder ? tengine_tflite_free_temporary(node, &index) : NULL;
-    if (!tensor) {
-        TfLiteOpaqueContextReportError(context, "no memory for a temporary");
-        return kTfLiteError;
-    }
-    TfLiteIntArrayFree(tensor->dims);
-    memset(tensor, 0, sizeof *tensor);
-    tensor->type = builder->type;
-    tensor->allocation_type = builder->allocation_type;
-    tensor->output = tensor->temporary = -1;
-    tensor->is_used = true;
-    *new_tensor_index = node->input_num + node->output_num + index;
-    return kTfLiteOk;
-}
-
-// Inputs, outputs, and what was added; NULL for an index without tensor.
-static inline TfLiteOpaqueTensor* TfLiteOpaqueContextGetOpaqueTensor(
-    const TfLiteOpaqueContext* context, int index)
-{
-    const TfLiteOpaqueNode* node = context->node;
-    const int first = node->input_num + node->output_num;
-    if (index < first) return tengine_tflite_tensor(node, 0, first, index);
-    if (index - first >= node->temporary_num) return NULL;
-    return node->temporaries[index - first]->is_used ? node->temporaries[index - first] : NULL;
-}
-
-// Copies the indices. kTfLiteError for a negative count, an index that is no temporary, and
-// without memory.
-static inline TfLiteStatus TfLiteOpaqueNodeSetTemporaries(TfLiteOpaqueNode* node,
-                                                          const int* temporaries,
-                                                          int num_temporaries)
-{
-    const int first = node->input_num + node->output_num;
-    for (int i = 0; i < num_temporaries; ++i)
-        if (temporaries[i] < first || temporaries[i] - first >= node->temporary_num)
-            return kTfLiteError;
-    TfLiteIntArray* list = num_temporaries < 0 ? NULL : TfLiteIntArrayCreate(num_temporaries);
-    if (!list) return kTfLiteError;
-    for (int i = 0; i < node->temporary_num; ++i)
-        node->temporaries[i]->is_claimed = false;
-    for (int i = 0; i < num_temporaries; ++i) {
-        list->data[i] = temporaries[i];
-        node->temporaries[temporaries[i] - first]->is_claimed = true;
-    }
-    TfLiteIntArrayFree(node->claimed);
-    node->claimed = list;
-    return kTfLiteOk;
-}
-
-static inline TfLiteStatus TfLiteOpaqueNodeTemporaries(const TfLiteOpaqueNode* node,
-                                                       const int** temporaries,
-                                                       int* num_temporaries)
-{
-    *temporaries = node->claimed ? node->claimed->data : NULL;
-    *num_temporaries = node->claimed ? node->claimed->size : 0;
-    return kTfLiteOk;
+    return tengine_tflite_is_owner(tensor) ? tengine_tflite_fit_memory(context, tensor) : kTfLiteOk;
 }
 
 #ifdef __cplusplus

@@ -7,7 +7,7 @@
 // Functions do what their documentation there says. Thread rules are those of custom_op.h.
 #pragma once
 
-#include "tengine/compat/tflite/kernel.h"
+#include "tengine/compat/tflite/temporary.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,6 +27,10 @@ typedef struct TfLiteOperator
     void (*free_with_data)(void*, TfLiteOpaqueContext*, void*);
     TfLiteStatus (*prepare_with_data)(void*, TfLiteOpaqueContext*, TfLiteOpaqueNode*);
     TfLiteStatus (*invoke_with_data)(void*, TfLiteOpaqueContext*, TfLiteOpaqueNode*);
+    // Kept, and used by nothing here.
+    TfLiteAsyncKernel* (*async_kernel)(TfLiteOpaqueContext*, TfLiteOpaqueNode*);
+    TfLiteAsyncKernel* (*async_kernel_with_data)(void*, TfLiteOpaqueContext*, TfLiteOpaqueNode*);
+    uint64_t inplace_operator;
 } TfLiteOperator;
 
 // ---- operators ----
@@ -71,6 +75,12 @@ static inline const char* TfLiteOperatorGetCustomName(const TfLiteOperator* op)
     return op->name;
 }
 
+static inline TfLiteBuiltinOperator TfLiteOperatorGetBuiltInCode(const TfLiteOperator* op)
+{
+    (void)op;
+    return kTfLiteBuiltinCustom;
+}
+
 static inline int TfLiteOperatorGetVersion(const TfLiteOperator* op)
 {
     return op->version;
@@ -99,7 +109,22 @@ TENGINE_TFLITE_SETTER(Init, init, void*, TfLiteOpaqueContext*, const char*, size
 TENGINE_TFLITE_SETTER(Free, free, void, TfLiteOpaqueContext*, void*)
 TENGINE_TFLITE_SETTER(Prepare, prepare, TfLiteStatus, TfLiteOpaqueContext*, TfLiteOpaqueNode*)
 TENGINE_TFLITE_SETTER(Invoke, invoke, TfLiteStatus, TfLiteOpaqueContext*, TfLiteOpaqueNode*)
+// TensorFlow Lite calls it where a delegate runs the node, and invoke elsewhere, so always here.
+TENGINE_TFLITE_SETTER(AsyncKernel, async_kernel, TfLiteAsyncKernel*, TfLiteOpaqueContext*,
+                      TfLiteOpaqueNode*)
 #undef TENGINE_TFLITE_SETTER
+
+// A hint: which outputs may share memory with inputs. Outputs never do here.
+static inline void TfLiteOperatorSetInplaceOperator(const TfLiteOperator* op,
+                                                    uint64_t inplace_operator)
+{
+    ((TfLiteOperator*)op)->inplace_operator = inplace_operator;
+}
+
+static inline uint64_t TfLiteOperatorGetInplaceOperator(const TfLiteOperator* op)
+{
+    return op->inplace_operator;
+}
 
 // ---- callbacks of custom_op.h ----
 
@@ -108,11 +133,12 @@ static inline void tengine_tflite_free_node(TfLiteOpaqueNode* node)
     for (int i = 0; node->tensors && i < node->input_num + node->output_num; ++i)
         TfLiteIntArrayFree(node->tensors[i].dims);
     for (int i = 0; i < node->temporary_num; ++i) {
-        TfLiteIntArrayFree(node->temporaries[i]->dims);
+        tengine_tflite_empty_temporary(node->temporaries[i]);
         free(node->temporaries[i]);
     }
     TfLiteIntArrayFree(node->claimed);
     free((void*)node->temporaries);
+    free(node->indices);
     free(node->tensors);
     free(node);
 }
@@ -127,9 +153,10 @@ static inline int tengine_tflite_init(void* user_data, tengine_op_context_t* op_
     if (!node) return tengine_op_report(op_context, TENGINE_ENOMEM, "no memory for a node");
     node->input_num = tengine_op_input_number(op_context);
     node->output_num = tengine_op_output_number(op_context);
-    node->tensors = (TfLiteOpaqueTensor*)calloc((size_t)(node->input_num + node->output_num) + 1,
-                                                sizeof(TfLiteOpaqueTensor));
-    if (!node->tensors) {
+    const size_t number = (size_t)(node->input_num + node->output_num);
+    node->tensors = (TfLiteOpaqueTensor*)calloc(number + 1, sizeof(TfLiteOpaqueTensor));
+    node->indices = (int*)calloc(number + 1, sizeof(int));
+    if (!node->tensors || !node->indices) {
         tengine_tflite_free_node(node);
         return tengine_op_report(op_context, TENGINE_ENOMEM, "no memory for tensors");
     }
@@ -198,6 +225,8 @@ static inline int tengine_tflite_take_tensors(tengine_op_context_t* context, TfL
     for (int i = 0; i < node->output_num; ++i)
         TENGINE_OP_ENSURE_OK(tengine_tflite_take_tensor(context, i, tengine_op_output(context, i),
                                                         &node->tensors[node->input_num + i]));
+    for (int i = 0; i < node->input_num + node->output_num; ++i)
+        node->indices[i] = node->tensors[i].tensor ? i : kTfLiteOptionalTensor;
     return 0;
 }
 
@@ -211,8 +240,8 @@ static inline int tengine_tflite_end_prepare(tengine_op_context_t* context, TfLi
     }
     for (int i = 0; i < node->temporary_num; ++i) {
         TfLiteOpaqueTensor* temporary = node->temporaries[i];
-        temporary->is_used = temporary->is_used && temporary->is_claimed;
-        if (!temporary->is_used) continue;
+        if (!temporary->is_claimed) tengine_tflite_empty_temporary(temporary);
+        if (!temporary->is_used || temporary->allocation_type != kTfLiteArenaRw) continue;
         temporary->temporary =
             tengine_op_request_temporary(context, TfLiteOpaqueTensorByteSize(temporary));
         if (temporary->temporary < 0) return temporary->temporary;
@@ -243,8 +272,9 @@ static inline int tengine_tflite_invoke(void* user_data, tengine_op_context_t* o
     TfLiteOpaqueContext context = {op_context, node};
     TENGINE_OP_ENSURE_OK(tengine_tflite_take_tensors(op_context, node));
     for (int i = 0; i < node->temporary_num; ++i)
-        node->temporaries[i]->data =
-            tengine_op_temporary(op_context, node->temporaries[i]->temporary);
+        if (node->temporaries[i]->temporary >= 0)
+            node->temporaries[i]->data =
+                tengine_op_temporary(op_context, node->temporaries[i]->temporary);
     return op->invoke_with_data ? (int)op->invoke_with_data(op->user_data, &context, node)
                                 : (int)op->invoke(&context, node);
 }

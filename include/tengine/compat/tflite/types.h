@@ -20,6 +20,9 @@ typedef enum TfLiteStatus
     kTfLiteError = 1,
     kTfLiteDelegateError = 2,
     kTfLiteApplicationError = 3,
+    kTfLiteDelegateDataNotFound = 4,
+    kTfLiteDelegateDataWriteError = 5,
+    kTfLiteDelegateDataReadError = 6,
     kTfLiteUnresolvedOps = 7,
     kTfLiteCancelled = 8,
     kTfLiteOutputShapeNotKnown = 9
@@ -68,6 +71,12 @@ typedef enum TfLiteAllocationType
     kTfLiteNonCpu = 8
 } TfLiteAllocationType;
 
+// Of an input or output that is absent, as an index.
+#define kTfLiteOptionalTensor (-1)
+
+// Only delegates of TensorFlow Lite call one.
+typedef struct TfLiteAsyncKernel TfLiteAsyncKernel;
+
 typedef struct TfLiteQuantizationParams
 {
     float scale;
@@ -106,8 +115,9 @@ typedef struct TfLiteOpaqueTensor
     int output;                         // which one; -1: it is none
     int temporary;                      // of tengine_op_request_temporary; -1: none
     void* data;
-    bool is_used;     // a temporary: its index is taken
-    bool is_claimed;  // and the node wants it: TfLiteOpaqueNodeSetTemporaries
+    TfLiteQuantizationParams params;  // a temporary's
+    bool is_used;                     // a temporary: its index is taken
+    bool is_claimed;                  // and the node wants it: TfLiteOpaqueNodeSetTemporaries
 } TfLiteOpaqueTensor;
 
 // What is kept of a node from init to free.
@@ -115,6 +125,7 @@ typedef struct TfLiteOpaqueNode
 {
     void* user_data;  // what init has returned
     TfLiteOpaqueTensor* tensors;
+    int* indices;  // of inputs, then outputs, in `tensors`; kTfLiteOptionalTensor: absent
     int input_num;
     int output_num;
     TfLiteOpaqueTensor** temporaries;  // added; their indices follow those of inputs and outputs
@@ -133,6 +144,8 @@ typedef struct TfLiteOpaqueTensorBuilder
 {
     TfLiteType type;
     TfLiteAllocationType allocation_type;
+    TfLiteQuantizationParams params;
+    void* data;
 } TfLiteOpaqueTensorBuilder;
 
 struct tengine_tflite_type

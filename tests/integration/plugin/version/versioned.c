@@ -4,6 +4,7 @@
 // version. Its device, named PLUGIN_NAME, computes Abs and adds 1000 so that a test sees who did
 // it.
 #include <math.h>
+#include <stdlib.h>
 
 #include "tengine/plugin.h"
 
@@ -56,8 +57,27 @@ static int describe(struct device* device, struct vector* allowed_ops, struct ve
     return push_op_names(allowed_ops, names, 1) < 0 ? -1 : push_vector_data(precision, &fp32);
 }
 
+#ifdef HAS_FIRST_SAVE
+// With the parameters of ABI 1.0, where it is not called.
+static int save(struct device* device, struct subgraph* subgraph, void** out_data, size_t* out_size)
+{
+    (void)device, (void)subgraph, (void)out_data, (void)out_size;
+    abort();
+}
+
+static int load(struct device* device, struct subgraph* subgraph, const void* data, size_t size)
+{
+    (void)device, (void)subgraph, (void)data, (void)size;
+    abort();
+}
+#endif
+
 static struct interface interface = {.init = init,
                                      .pre_run = pre_run,
+#ifdef HAS_FIRST_SAVE
+                                     .save = save,
+                                     .load = load,
+#endif
                                      .run = run,
                                      .post_run = post_run,
                                      .release_device = release_device};

@@ -138,8 +138,6 @@ typedef struct ir_part_memory
     int64_t arena;     // tensors inside the part, and scratch
 } ir_part_memory_t;
 
-struct ir_sink;
-
 typedef struct interface
 {
     // Once, at registration. A failure is reported with the device's name and stops init_tengine.
@@ -173,8 +171,10 @@ typedef struct interface
     int (*release_graph)(struct device* device, void* device_graph);
     // Once, at unregistration.
     int (*release_device)(struct device* device);
-    // (optional) The compiled subgraph to bytes and back. Not called in this version.
-    int (*save)(struct device* device, struct subgraph* subgraph, struct ir_sink* sink);
+    // (optional) The compiled subgraph to bytes and back. `out_data` is allocated with
+    // alloc_memory() and owned by the caller. Not called in this version.
+    int (*save)(struct device* device, struct subgraph* subgraph, void** out_data,
+                size_t* out_size);
     int (*load)(struct device* device, struct subgraph* subgraph, const void* data, size_t size);
     // (optional) One line on what the device runs on and chose there ("AVX3; OpenBLAS SkylakeX"),
     // for reports. Lives as long as the device.
