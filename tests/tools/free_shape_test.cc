@@ -145,6 +145,22 @@ TEST_F(FreeShape, AnInputOfNoRank)
     EXPECT_EQ(run({"run", model, "--shape", "5"}).status, 0);
 }
 
+TEST_F(FreeShape, AnOutputOfWhichOnlyTheRunTells)
+{
+    ModelMaker maker({2, 3});
+    maker.node("NonZero", {"x"}, "y");
+    auto* type = maker.model.mutable_graph()->mutable_output(0)->mutable_type();
+    type->mutable_tensor_type()->set_elem_type(::onnx::TensorProto::INT64);
+    const std::string model = maker.write(folder_);
+    EXPECT_THAT(run({"inspect", model}).output, HasSubstr("\noutput      y  ?  int64\n"));
+    EXPECT_THAT(run({"inspect", model, "--dot", "-"}).output, HasSubstr("<b>y</b><br/>?>"));
+    const nlohmann::json before =
+        nlohmann::json::parse(run({"inspect", model, "--json", "-"}).output);
+    EXPECT_EQ(before["outputs"][0]["shape"], nullptr);
+    const nlohmann::json after = nlohmann::json::parse(run({"run", model, "--json", "-"}).output);
+    EXPECT_EQ(after["outputs"][0]["shape"], (std::vector<int>{2, 6}));
+}
+
 // As Tengine's converters leave it: the tensors of the file have no list of dimensions.
 TEST_F(FreeShape, ATmfileWithoutShapes)
 {
