@@ -112,7 +112,7 @@ std::string names_text(const std::vector<std::string>& names)
     std::string text;
     for (const std::string& name : names)
         text += (text.empty() ? "" : ", ") + name;
-    return text.empty() ? "the default device" : text;
+    return text.empty() ? get_default_device() : text;
 }
 
 std::vector<CompiledPart> list_parts(const UnfinishedFile& file)

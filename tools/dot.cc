@@ -81,11 +81,13 @@ class Picture
         std::string text = "digraph tengine {\n" + std::string(kStyle);
         text += "  label=<" + legend() + ">;\n";
         for (size_t i = 0; i < report_.inputs.size(); ++i)
-            text += oval("in" + std::to_string(i), report_.inputs[i]);
+            text += oval("in" + std::to_string(i), report_.inputs[i].name,
+                         shape_text(report_.inputs[i].shape));
         for (size_t i = 0; i < report_.parts.size(); ++i)
             text += part(static_cast<int>(i));
         for (size_t i = 0; i < report_.outputs.size(); ++i)
-            text += oval("out" + std::to_string(i), report_.outputs[i]);
+            text += oval("out" + std::to_string(i), report_.outputs[i].name,
+                         shape_text(report_.outputs[i]));
         text += edges();
         return text + "}\n";
     }
@@ -98,7 +100,8 @@ class Picture
     std::string title(int index) const;
     std::string part(int index) const;
     std::string box(const std::vector<int>& nodes, const std::string& title) const;
-    static std::string oval(const std::string& id, const Tensor& tensor);
+    static std::string oval(const std::string& id, const std::string& name,
+                            const std::string& shape);
     std::string edges() const;
     std::string node_edges(int reader, std::set<std::string>* labelled) const;
     // The oval of an input of the model; "" when it is none, as a constant.
@@ -210,10 +213,9 @@ std::string Picture::box(const std::vector<int>& nodes, const std::string& title
            colour(report_.nodes[nodes.front()].device) + "\">" + rows + "</table>>];\n";
 }
 
-std::string Picture::oval(const std::string& id, const Tensor& tensor)
+std::string Picture::oval(const std::string& id, const std::string& name, const std::string& shape)
 {
-    return "  " + id + " [shape=oval, label=<<b>" + escape(tensor.name) + "</b><br/>" +
-           shape_text(tensor.shape) + ">];\n";
+    return "  " + id + " [shape=oval, label=<<b>" + escape(name) + "</b><br/>" + shape + ">];\n";
 }
 
 std::string Picture::input_id(const std::string& name) const

@@ -52,16 +52,17 @@ size_t line_width()
     return terminal_width() > 0 ? std::min(kMost, terminal_width()) : kMost;
 }
 
-void print_tensors(const char* role, const std::vector<Tensor>& tensors)
+void print_outputs(const Report& report)
 {
-    for (const Tensor& tensor : tensors) {
+    for (const Value& output : report.outputs) {
         const std::string rest =
-            "  " + shape_text(tensor.shape) + "  " + tengine_data_type_get_name(tensor.data_type);
+            "  " + shape_text(output) + "  " + tengine_data_type_get_name(output.data_type);
         const size_t taken = kRoleWidth + 2 + rest.size();
         const size_t width = std::max(terminal_width(), taken + kShortestName);
         const std::string name =
-            terminal_width() > 0 ? shortened_text(tensor.name, width - taken) : tensor.name;
-        std::printf("%-*s  %s%s\n", static_cast<int>(kRoleWidth), role, name.c_str(), rest.c_str());
+            terminal_width() > 0 ? shortened_text(output.name, width - taken) : output.name;
+        std::printf("%-*s  %s%s\n", static_cast<int>(kRoleWidth), "output", name.c_str(),
+                    rest.c_str());
     }
 }
 
@@ -224,7 +225,7 @@ void print_nodes(const Report& report)
 void print_report(const Report& report)
 {
     print_inputs(report);
-    print_tensors("output", report.outputs);
+    print_outputs(report);
     print_totals(report);
     std::printf("\n%s", memory_text(report.memory, terminal_width()).c_str());
     print_operators(report);
@@ -237,7 +238,7 @@ void print_report(const Report& report)
 void print_model(const Report& report, const std::string& missing)
 {
     print_inputs(report);
-    for (const Tensor& output : report.outputs)
+    for (const Value& output : report.outputs)
         std::printf("output      %s\n", output.name.c_str());
     const std::string constants = bytes_text(static_cast<double>(report.constant_bytes));
     std::printf(

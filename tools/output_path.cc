@@ -18,6 +18,8 @@ void check_output_path(const std::string& option, const std::string& path)
     };
     std::error_code error;
     if (fs::is_directory(path, error)) fail("it is a folder, expected a file");
+    if (fs::exists(path, error) && !fs::is_regular_file(path, error))
+        fail("it is a pipe or a device, expected a file");
     const fs::path parent = fs::path(path).parent_path();
     const std::string folder = parent.empty() ? "." : parent.string();
     if (!fs::is_directory(folder, error)) fail("folder '" + folder + "' does not exist");

@@ -14,19 +14,32 @@
 namespace tengine::tools {
 namespace {
 
-// Bytes that each node reads and writes. A tensor that a node reads twice counts once.
-std::vector<int64_t> count_bytes(const Report& report)
+struct ByteCount
 {
-    std::vector<int64_t> bytes(report.nodes.size());
+    int64_t number = 0;
+    bool is_whole = true;  // false: a shape is not known
+
+    void add(const Value& value)
+    {
+        number += value.bytes;
+        is_whole = is_whole && value.has_rank &&
+                   std::count(value.shape.begin(), value.shape.end(), -1) == 0;
+    }
+};
+
+// Bytes that each node reads and writes. A tensor that a node reads twice counts once.
+std::vector<ByteCount> count_bytes(const Report& report)
+{
+    std::vector<ByteCount> bytes(report.nodes.size());
     std::set<std::string> written;
     const auto add_written = [&](const Value& value) {
         if (value.producer >= 0 && written.insert(value.name).second)
-            bytes[static_cast<size_t>(value.producer)] += value.bytes;
+            bytes[static_cast<size_t>(value.producer)].add(value);
     };
     for (size_t i = 0; i < report.nodes.size(); ++i) {
         std::set<std::string> read;
         for (const Value& input : report.nodes[i].inputs) {
-            if (read.insert(input.name).second) bytes[i] += input.bytes;
+            if (read.insert(input.name).second) bytes[i].add(input);
             add_written(input);
         }
     }
@@ -60,6 +73,7 @@ std::vector<ProfileRow> sum_operators(const std::vector<ProfileRow>& nodes)
         sum.share += node.share;
         sum.macs += node.macs;
         sum.bytes += node.bytes;
+        sum.knows_bytes = sum.knows_bytes && node.knows_bytes;
     }
     std::vector<ProfileRow> rows;
     for (const auto& [op, row] : sums)
@@ -81,7 +95,7 @@ double gflops_of(const ProfileRow& row)
 
 double gbps_of(const ProfileRow& row)
 {
-    return giga(static_cast<double>(row.bytes), row.ms);
+    return row.knows_bytes ? giga(static_cast<double>(row.bytes), row.ms) : 0;
 }
 
 Json rows_json(const std::vector<ProfileRow>& rows, bool is_node)
@@ -112,7 +126,7 @@ std::vector<std::string> figures(const ProfileRow& row)
 {
     return {decimal_text(row.ms, 4), decimal_text(100 * row.share, 1),
             row.macs > 0 && row.ms > 0 ? decimal_text(gflops_of(row), 2) : "",
-            row.bytes > 0 && row.ms > 0 ? decimal_text(gbps_of(row), 2) : ""};
+            gbps_of(row) > 0 ? decimal_text(gbps_of(row), 2) : ""};
 }
 
 std::vector<std::string> join(std::vector<std::string> a, const std::vector<std::string>& b)
@@ -131,6 +145,7 @@ ProfileRow sum_of(const std::vector<ProfileRow>& rows)
         sum.share += row.share;
         sum.macs += row.macs;
         sum.bytes += row.bytes;
+        sum.knows_bytes = sum.knows_bytes && row.knows_bytes;
     }
     return sum;
 }
@@ -187,7 +202,7 @@ void Profiler::add_run()
 Profile Profiler::result() const
 {
     const Report report = make_report("", {}, graph_);
-    const std::vector<int64_t> bytes = count_bytes(report);
+    const std::vector<ByteCount> bytes = count_bytes(report);
     Profile profile;
     for (size_t i = 0; i < report.nodes.size(); ++i) {
         const PlacedNode& node = report.nodes[i];
@@ -197,9 +212,9 @@ Profile Profiler::result() const
             continue;
         }
         const Part& part = report.parts[static_cast<size_t>(node.part)];
-        profile.nodes.push_back({node.name, node.op, node.device, 1,
-                                 simulated_ms(part.counters).has_value(),
-                                 summarise(times_[i]).median, 0, node.macs, bytes[i]});
+        profile.nodes.push_back(
+            {node.name, node.op, node.device, 1, simulated_ms(part.counters).has_value(),
+             summarise(times_[i]).median, 0, node.macs, bytes[i].number, bytes[i].is_whole});
         profile.total_ms += profile.nodes.back().ms;
     }
     for (ProfileRow& node : profile.nodes)

@@ -23,6 +23,7 @@ struct ProfileRow
     double share = 0;        // of all nodes
     int64_t macs = 0;
     int64_t bytes = 0;  // read and written, constants included, as far as shapes are known
+    bool knows_bytes = true;
 };
 
 struct Profile

@@ -9,6 +9,17 @@
 namespace tengine::tools {
 namespace {
 
+Value describe_output(tensor_t tensor)
+{
+    const Tensor described = describe_tensor(tensor);
+    Value value;
+    value.name = described.name;
+    value.data_type = described.data_type;
+    value.shape = described.shape;
+    value.has_rank = tengine_tensor_has_rank(tensor) == 1;
+    return value;
+}
+
 void add_tensors(graph_t graph, Report* report)
 {
     for (int i = 0; i < tengine_graph_get_input_number(graph); ++i) {
@@ -16,7 +27,7 @@ void add_tensors(graph_t graph, Report* report)
         report->declared.push_back(declared_shape(tengine_graph_get_input(graph, i)));
     }
     for (int i = 0; i < tengine_graph_get_output_number(graph); ++i)
-        report->outputs.push_back(describe_tensor(tengine_graph_get_output(graph, i)));
+        report->outputs.push_back(describe_output(tengine_graph_get_output(graph, i)));
 }
 
 // The library's -1 stands for a time that is not known.
@@ -99,6 +110,7 @@ Value describe_value(const tengine_execution_tensor& tensor)
 {
     Value value;
     value.name = tensor.name;
+    value.data_type = tensor.data_type;
     value.has_rank = tensor.dim_number >= 0;
     if (value.has_rank) value.shape.assign(tensor.dims, tensor.dims + tensor.dim_number);
     value.bytes = tensor.bytes;
@@ -174,14 +186,6 @@ Json tensor_json(const Tensor& tensor)
             {"shape", tensor.shape}};
 }
 
-Json tensors_json(const std::vector<Tensor>& tensors)
-{
-    Json list = Json::array();
-    for (const Tensor& tensor : tensors)
-        list.push_back(tensor_json(tensor));
-    return list;
-}
-
 Json inputs_json(const Report& report)
 {
     Json list = Json::array();
@@ -193,13 +197,19 @@ Json inputs_json(const Report& report)
     return list;
 }
 
+Json output_json(const Value& output)
+{
+    return {{"name", output.name},
+            {"type", tengine_data_type_get_name(output.data_type)},
+            {"shape", output.has_rank ? Json(output.shape) : Json(nullptr)}};
+}
+
 // Before the preparation type and shape of a result are not known.
 Json outputs_json(const Report& report)
 {
-    if (report.is_placed) return tensors_json(report.outputs);
     Json list = Json::array();
-    for (const Tensor& output : report.outputs)
-        list.push_back({{"name", output.name}});
+    for (const Value& output : report.outputs)
+        list.push_back(report.is_placed ? output_json(output) : Json{{"name", output.name}});
     return list;
 }
 

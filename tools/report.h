@@ -30,8 +30,9 @@ struct Refusal
 struct Value
 {
     std::string name;
-    std::vector<int> shape;  // -1: not known
-    bool has_rank = false;
+    int data_type = TENGINE_DT_FP32;
+    std::vector<int> shape;    // -1: not known
+    bool has_rank = false;     // false: nothing is known of the shape before the run
     int64_t bytes = 0;         // 0 while the shape is not known
     int producer = -1;         // index of the node that writes it, -1: none does
     bool is_constant = false;  // of the model or computed by the preparation
@@ -70,10 +71,10 @@ struct Part
 struct Report
 {
     std::string model;
-    bool is_placed = true;                // false: see describe_model()
-    std::vector<Tensor> inputs;           // without data, as outputs
-    std::vector<DeclaredShape> declared;  // the inputs' shapes, with the names of dimensions
-    std::vector<Tensor> outputs;
+    bool is_placed = true;                 // false: see describe_model()
+    std::vector<Tensor> inputs;            // without data
+    std::vector<DeclaredShape> declared;   // the inputs' shapes, with the names of dimensions
+    std::vector<Value> outputs;            // as the model has them
     int node_number = 0;                   // of the model, as the next one
     std::map<std::string, int> operators;  // nodes by operator
     int64_t macs = 0;
@@ -89,6 +90,12 @@ struct Report
     std::vector<PlacedNode> nodes;     // what the preparation made of the model's
     std::vector<Value> results;        // the outputs once more, with their producers
 };
+
+// As that of a tensor; "?" when nothing is known.
+inline std::string shape_text(const Value& value)
+{
+    return value.has_rank ? shape_text(value.shape) : "?";
+}
 
 // `graph` must be prepared, and not running. Throws Failure.
 Report make_report(const std::string& model, const std::vector<std::string>& devices,

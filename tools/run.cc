@@ -158,6 +158,8 @@ void print_run(const Model& model, const RunOptions& options, const std::vector<
 void print_notes(const Model& model, const RunOptions& options,
                  const std::vector<std::string>& paths, const std::vector<Comparison>& comparisons)
 {
+    if (options.threads == 0)
+        std::printf("threads %d\n", tengine_graph_get_thread_number(model.graph()));
     for (const std::string& path : paths)
         std::printf("wrote   %s\n", path.c_str());
     for (const Comparison& comparison : comparisons) {

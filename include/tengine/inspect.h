@@ -78,7 +78,8 @@ TENGINE_API tensor_t tengine_graph_get_tensor(graph_t graph, int index);
 TENGINE_API int tengine_tensor_get_type(tensor_t tensor);
 
 // 1 when the rank is known, which get_tensor_shape returns, else 0: an input that the model does
-// not describe.
+// not describe, a result before prerun_graph, or before the first run where its shape depends on
+// data.
 TENGINE_API int tengine_tensor_has_rank(tensor_t tensor);
 
 // The model's name of a dimension (ONNX's dim_param, "batch"), "" without one. Free dimensions of

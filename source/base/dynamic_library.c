@@ -3,8 +3,11 @@
 #include "base/dynamic_library.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+
+#include <sys/stat.h>
 
 #include "tengine/error.h"
 
@@ -14,8 +17,18 @@ static const char* explain(void)
     return sentence ? sentence : "unknown error of the loader";
 }
 
+// The loader would wait for somebody who writes into a pipe.
+static bool is_pipe_or_device(const char* file_name)
+{
+    struct stat info;
+    return strchr(file_name, '/') && stat(file_name, &info) == 0 && !S_ISREG(info.st_mode) &&
+           !S_ISDIR(info.st_mode);
+}
+
 int open_dynamic_library(const char* file_name, dynamic_library_t** out_library)
 {
+    if (is_pipe_or_device(file_name))
+        return tengine_error_set(TENGINE_EIO, "%s: it is not a regular file", file_name);
     dlerror();
     void* handle = dlopen(file_name, RTLD_NOW | RTLD_LOCAL);
     if (!handle) return tengine_error_set(TENGINE_EIO, "%s", explain());

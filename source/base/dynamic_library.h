@@ -12,7 +12,7 @@ typedef struct dynamic_library dynamic_library_t;
 
 // Loads a file, or one of this name from the system's search path; everything it needs is resolved
 // at once, and its symbols are visible to no other library. Each opening needs a closing.
-// TENGINE_EIO with the loader's own sentence.
+// TENGINE_EIO with the loader's own sentence, or for a pipe or a device.
 int open_dynamic_library(const char* file_name, dynamic_library_t** out_library);
 // NULL is allowed.
 void close_dynamic_library(dynamic_library_t* library);

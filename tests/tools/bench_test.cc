@@ -129,6 +129,8 @@ TEST(BenchOption, NoThreadsAreAsManyAsThereAreCores)
     const std::string model = data_file("digits.onnx");
     EXPECT_THAT(run({"inspect", model, "--threads", "0"}).output,
                 HasSubstr("\nthreads     " + std::to_string(number) + "\n"));
+    EXPECT_THAT(run({"run", model, "--threads", "0"}).output,
+                HasSubstr("\nthreads " + std::to_string(number) + "\n"));
     EXPECT_EQ(json::parse(run({"run", model, "--threads", "0", "--json", "-"}).output)["threads"],
               number);
 }

@@ -52,7 +52,7 @@ class Dot : public testing::Test
         report.model = "models/net.onnx";
         report.devices = {"A", "CPU"};
         report.inputs = {tensor("x")};
-        report.outputs = {tensor("y")};
+        report.outputs = {value("y", -1)};
     }
 
     static tools::Tensor tensor(const std::string& name)
@@ -145,7 +145,7 @@ TEST_F(Dot, WhatEndsAChain)
     report.nodes.back().inputs.push_back(constant);
     const int third = add("Exp", "third", 0, {second});
     report.results = {value("second", second), value("third", third)};
-    report.outputs = {tensor("second"), tensor("third")};
+    report.outputs = report.results;
     const std::string text = to_dot(report);
     EXPECT_EQ(count(text, "[label=<<table"), 2u) << text;
     EXPECT_THAT(text, HasSubstr("box0 -> out0;"));

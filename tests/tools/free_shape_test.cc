@@ -11,6 +11,7 @@
 namespace tengine::program {
 namespace {
 
+using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -91,12 +92,12 @@ TEST_F(FreeShape, JsonHasTheNames)
     const std::string model = write_model({"batch", "", "height", "width"});
     const Finished finished = run({"inspect", model, "--json", "-"});
     ASSERT_EQ(finished.status, 0) << finished.errors;
-    const nlohmann::json report = nlohmann::json::parse(finished.output);
+    const json report = json::parse(finished.output);
     EXPECT_EQ(report["placed"], false);
     EXPECT_EQ(report["inputs"][0]["shape"], (std::vector<int>{-1, 3, -1, -1}));
     EXPECT_EQ(report["inputs"][0]["names"],
               (std::vector<std::string>{"batch", "", "height", "width"}));
-    EXPECT_EQ(report["outputs"], nlohmann::json::parse(R"([{"name": "y"}])"));
+    EXPECT_EQ(report["outputs"], json::parse(R"([{"name": "y"}])"));
     ASSERT_EQ(report["nodes"].size(), 2u);
     EXPECT_EQ(report["nodes"][1]["op"], "MaxPool");
 }
@@ -143,6 +144,36 @@ TEST_F(FreeShape, AnInputOfNoRank)
         "input 'x' is declared as any shape; set it with --shape x=1x3x224x224, for example");
     EXPECT_THAT(run({"inspect", model}).output, StartsWith("input       x  any shape  fp32\n"));
     EXPECT_EQ(run({"run", model, "--shape", "5"}).status, 0);
+}
+
+// A NonZero, whose result has as many columns as the data say.
+std::string write_unknown_result(const std::string& folder)
+{
+    ModelMaker maker({2, 3});
+    maker.node("NonZero", {"x"}, "y");
+    auto* type = maker.model.mutable_graph()->mutable_output(0)->mutable_type();
+    type->mutable_tensor_type()->set_elem_type(::onnx::TensorProto::INT64);
+    return maker.write(folder);
+}
+
+TEST_F(FreeShape, AnOutputOfWhichOnlyTheRunTells)
+{
+    const std::string model = write_unknown_result(folder_);
+    EXPECT_THAT(run({"inspect", model}).output, HasSubstr("\noutput      y  ?  int64\n"));
+    EXPECT_THAT(run({"inspect", model, "--dot", "-"}).output, HasSubstr("<b>y</b><br/>?>"));
+    const json before = json::parse(run({"inspect", model, "--json", "-"}).output);
+    EXPECT_EQ(before["outputs"][0]["shape"], nullptr);
+    const json after = json::parse(run({"run", model, "--json", "-"}).output);
+    EXPECT_EQ(after["outputs"][0]["shape"], (std::vector<int>{2, 6}));
+}
+
+TEST_F(FreeShape, NoRateIsMadeOfBytesThatOnlyTheRunTells)
+{
+    const std::string model = write_unknown_result(folder_);
+    const Finished finished = run({"bench", model, "--profile", "--runs", "3", "--json", "-"});
+    const json node = json::parse(finished.output)["results"][0]["profile"]["nodes"][0];
+    EXPECT_EQ(node["bytes"], 24);
+    EXPECT_EQ(node["gbps"], 0);
 }
 
 // As Tengine's converters leave it: the tensors of the file have no list of dimensions.

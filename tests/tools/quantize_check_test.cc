@@ -59,6 +59,8 @@ TEST_F(QuantizeCheck, EveryOutputIsCheckedBeforeTheWork)
                            " '/nowhere/file' cannot be written: folder '/nowhere' does not exist");
         words.back() = folder_;
         expect_refusal(words, "it is a folder");
+        words.back() = "/dev/null";
+        expect_refusal(words, "it is a pipe or a device");
     }
 }
 

@@ -64,7 +64,7 @@ if [ -e "$prefix/bin/tengine" ]; then
     says '^    3 ' "$prefix/bin/tengine" run "$data/digits.onnx" --input "$data/digit_3_003.png"
     says ' 3$' "$prefix/bin/classify" -m "$data/digits.onnx" -l "$data/digits_labels.txt" -k 1 \
         "$data/digit_3_003.png"
-    for command in '' -run -bench -inspect -devices -quantize -convert; do
+    for command in '' -run -bench -inspect -devices -quantize -compile -convert; do
         grep -q '^.SH OPTIONS' "$prefix/share/man/man1/tengine$command.1"
     done
     bash -c '. "$1"; COMP_WORDS=(tengine run --thr) COMP_CWORD=2; _tengine

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plug-ins are loaded, used and unloaded; a device that is in use keeps its plug-in.
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 #include <string>
+#include <sys/stat.h>
 #include <vector>
 
 #include "tengine/c_api.h"
@@ -161,6 +164,15 @@ TEST_F(PluginTest, LoadingFailsWithReasons)
     EXPECT_TRUE(fails_with(TENGINE_EINVAL, "plugin_name"));
     EXPECT_EQ(load_tengine_plugin("p", nullptr, nullptr), -1);
     EXPECT_TRUE(fails_with(TENGINE_EINVAL, "file_name"));
+}
+
+TEST_F(PluginTest, APipeIsNotWaitedFor)
+{
+    const std::string pipe = testing::TempDir() + "plugin_pipe." + std::to_string(getpid());
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_EQ(load_tengine_plugin("pipe", pipe.c_str(), "init"), -1);
+    EXPECT_TRUE(fails_with(TENGINE_EIO, "it is not a regular file"));
+    unlink(pipe.c_str());
 }
 
 TEST_F(PluginTest, LoadingTwice)

@@ -20,10 +20,10 @@ namespace {
 constexpr size_t kHostAlignment = 64;
 
 // Without those that are absent.
-std::vector<int> tensors_of(const int32_t* tensors, int number)
+std::set<int> tensors_of(const int32_t* tensors, int number)
 {
-    std::vector<int> known;
-    std::copy_if(tensors, tensors + number, std::back_inserter(known),
+    std::set<int> known;
+    std::copy_if(tensors, tensors + number, std::inserter(known, known.end()),
                  [](int index) { return index >= 0; });
     return known;
 }

@@ -33,10 +33,15 @@ std::unique_ptr<MoveLayer> make_move(const Ref& output, int element_bytes)
 // Steps through images are of one, so that the images needed lie side by side.
 Box MoveLayer::needs(int input, const Box& box) const
 {
+    Piece wanted;
+    wanted.input = input;
+    const auto is_before = [](const Piece& a, const Piece& b) { return a.input < b.input; };
+    const auto own = std::equal_range(pieces.begin(), pieces.end(), wanted, is_before);
     Box needed;
-    for (const Piece& piece : pieces) {
+    for (auto piece_at = own.first; piece_at != own.second; ++piece_at) {
+        const Piece& piece = *piece_at;
         const Box part = clip(piece, box);
-        if (piece.input != input || part.rows() == 0) continue;
+        if (part.rows() == 0) continue;
         const int ends[] = {piece.source(1, part.y0), piece.source(1, part.y1 - 1)};
         const Box rows = {piece.source(0, part.n0), piece.source(0, part.n1 - 1) + 1,
                           std::min(ends[0], ends[1]), std::max(ends[0], ends[1]) + 1};

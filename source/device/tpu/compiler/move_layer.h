@@ -27,7 +27,7 @@ struct Piece
 class MoveLayer : public Layer
 {
   public:
-    std::vector<Piece> pieces;
+    std::vector<Piece> pieces;  // in the order of their inputs
     // Where no piece is; then of `fill`, whose bytes are all the same.
     bool fills = false;
     uint8_t fill = 0;

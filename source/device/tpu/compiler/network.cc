@@ -31,7 +31,7 @@ std::vector<uint8_t> store_constant(const tensor& tensor)
 
 bool NetworkBuilder::is_output(const tensor& tensor) const
 {
-    return std::find(outputs_.begin(), outputs_.end(), tensor.index) != outputs_.end();
+    return outputs_.count(tensor.index) != 0;
 }
 
 Ref NetworkBuilder::ref(const tensor& tensor)
@@ -42,7 +42,7 @@ Ref NetworkBuilder::ref(const tensor& tensor)
     value.shape = shape_of(tensor);
     value.element_bytes = tensor.elem_size;
     value.is_output = is_output(tensor);
-    value.is_input = std::find(inputs_.begin(), inputs_.end(), tensor.index) != inputs_.end();
+    value.is_input = inputs_.count(tensor.index) != 0;
     value.is_constant = tensor.tensor_type == TENSOR_TYPE_CONST;
     if (value.is_constant) value.data = store_constant(tensor);
     network_.values.push_back(std::move(value));
@@ -134,12 +134,15 @@ void NetworkBuilder::fuse_into_products()
 
 void NetworkBuilder::drop_unread()
 {
+    std::vector<int> readers = count_readers();
     auto& layers = network_.layers;
     for (size_t i = layers.size(); i-- > 0;) {
-        const std::vector<int> readers = count_readers();
-        if (readers[static_cast<size_t>(layers[i]->output.value)] == 0)
-            layers.erase(layers.begin() + static_cast<std::ptrdiff_t>(i));
+        if (readers[static_cast<size_t>(layers[i]->output.value)] > 0) continue;
+        for (const Ref& input : layers[i]->inputs)
+            --readers[static_cast<size_t>(input.value)];
+        layers[i].reset();
     }
+    layers.erase(std::remove(layers.begin(), layers.end(), nullptr), layers.end());
 }
 
 void NetworkBuilder::finish()

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,8 @@ class NetworkBuilder
     const Config& config() const { return config_; }
 
     void set_node(int position) { node_ = position; }
-    void set_outputs(std::vector<int> tensors) { outputs_ = std::move(tensors); }
-    void set_inputs(std::vector<int> tensors) { inputs_ = std::move(tensors); }
+    void set_outputs(std::set<int> tensors) { outputs_ = std::move(tensors); }
+    void set_inputs(std::set<int> tensors) { inputs_ = std::move(tensors); }
     bool is_output(const tensor& tensor) const;
 
     // The value of a tensor, made when it is new, seen in the tensor's shape.
@@ -68,8 +69,8 @@ class NetworkBuilder
     const Config& config_;
     Network& network_;
     int node_ = 0;
-    std::vector<int> inputs_, outputs_;
-    std::map<int, int> values_;  // by tensor
+    std::set<int> inputs_, outputs_;  // tensors
+    std::map<int, int> values_;       // by tensor
     std::map<int, const tensor*> flattened_;
 };
 

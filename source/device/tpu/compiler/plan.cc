@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values are considered one after the other, those that are kept for the shortest time first. One
 // stays in the buffer when there is a place for it during all of its life such that each stage on
-// the way keeps the room that it can make good use of.
+// the way keeps the room that it can make good use of. Bounds that networks do not reach keep the
+// time in proportion to the number of stages.
 #include "device/tpu/compiler/plan.h"
 
 #include <algorithm>
@@ -15,6 +16,8 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 constexpr size_t kDone = SIZE_MAX;
+constexpr int kLongestLife = 128;  // of a value that is kept, in stages
+constexpr int kMostRounds = 16;
 
 struct Life
 {
@@ -261,13 +264,15 @@ int Planner::run()
     trace_lives();
     std::vector<size_t> order;
     for (size_t i = 0; i < lives_.size(); ++i)
-        if (lives_[i].may_stay && lives_[i].first >= 0 && lives_[i].last > lives_[i].first)
+        if (lives_[i].may_stay && lives_[i].first >= 0 && lives_[i].last > lives_[i].first &&
+            lives_[i].last - lives_[i].first <= kLongestLife)
             order.push_back(i);
     std::stable_sort(order.begin(), order.end(), [this](size_t a, size_t b) {
         return lives_[a].last - lives_[a].first < lives_[b].last - lives_[b].first;
     });
     // Each value kept leaves its stages less to transfer, so that others may find room after all.
-    for (bool changed = true; changed;) {
+    bool changed = true;
+    for (int round = 0; changed && round < kMostRounds; ++round) {
         changed = false;
         for (size_t& value : order) {
             if (value == kDone || !try_to_keep(value)) continue;
