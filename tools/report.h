@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tengine inspect` and `tengine run --json` tell of a prepared graph, as data and as JSON,
+// What `tengine inspect` and `tengine run --json` report about a prepared graph, as data and as JSON,
 // which docs/report.md describes. As a picture: dot.h.
 #pragma once
 

@@ -55,7 +55,7 @@ typedef struct tengine_op_tensor tengine_op_tensor_t;
 // `user_data` is that of tengine_op_set_user_data. A callback succeeds with 0. One that fails
 // returns what tengine_op_report gave it, or another value than 0. prerun_graph or run_graph then
 // fails with that code and the sentence, after the names of operator, node and callback. A value
-// that is no negative code, or -1 without a sentence, becomes TENGINE_EDEVICE.
+// that is not a negative code, or -1 without a sentence, becomes TENGINE_EDEVICE.
 
 // Makes the state of one node, which tengine_op_state returns from then on. Attributes can be read,
 // tensors are not there yet. *out_state is NULL before. When init fails, *out_state is not freed.

@@ -20,7 +20,7 @@
 #define TENGINE_DT_UINT16 10  // 2
 #define TENGINE_DT_UINT32 11  // 4
 #define TENGINE_DT_UINT64 12  // 8
-// What get_tensor_data_type() tells of a tensor whose type no file declares, until prerun_graph has
+// What get_tensor_data_type() returns for a tensor whose type no file declares, until prerun_graph has
 // worked it out. Nothing can be given this type.
 #define TENGINE_DT_UNKNOWN 255
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The room adapter: what is no device of its own becomes one here. It sees devices as their authors
+// The room adapter: makes devices of what is built in another way. It sees devices as their authors
 // do, through include/tengine, and may do no more than they.
 //
 // A vendor's compiler and dispatch (tengine/compiler_plugin.h) as a device.

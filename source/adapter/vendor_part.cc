@@ -233,11 +233,11 @@ class Part : public Allocated
                 TENGINE_RETURN_IF_ERROR(
                     as_failure("get_requirement", get_requirement(invocation_, i, &wanted)));
             if (wanted.data_type != tensor->data_type)
-                return tengine_error_set(TENGINE_EDTYPE, "'%s' is %s, the byte code wants %s",
+                return tengine_error_set(TENGINE_EDTYPE, "'%s' is %s: the byte code expects %s",
                                          tensor->name, get_data_type_name(tensor->data_type),
                                          get_data_type_name(wanted.data_type));
             if ((wanted.alignment & (wanted.alignment - 1)) != 0)
-                return tengine_error_set(TENGINE_EDEVICE, "'%s': alignment %zu is no power of two",
+                return tengine_error_set(TENGINE_EDEVICE, "'%s': invalid alignment %zu: expected a power of two",
                                          tensor->name, wanted.alignment);
             Port& port = ports.emplace_back();
             port.tensor = tensor;

@@ -31,7 +31,7 @@ static void hash_data(const struct tensor* tensor, uint8_t out_digest[SHA256_BYT
     find_sha256(tensor->data, get_ir_tensor_bytes(tensor), out_digest);
 }
 
-// The model's constant that `tensor` lends its values from, and that nobody changes unseen; else
+// The model's constant that `tensor` lends its values from, and that cannot change unnoticed; else
 // NULL.
 static struct tensor* find_origin(const struct graph* graph, const struct tensor* tensor)
 {

@@ -89,7 +89,7 @@ static int check_bytes(const mapped_file_t* file, const char* path,
                                  file->size, IR_SINK_HEAD_BYTES);
     memcpy(&head, file->bytes, sizeof head);
     if (memcmp(head.mark, part_mark, sizeof part_mark) != 0)
-        return tengine_error_set(TENGINE_EFORMAT, "'%s' is no compiled part", path);
+        return tengine_error_set(TENGINE_EFORMAT, "'%s' is not a compiled part", path);
     if (memcmp(head.fingerprint, fingerprint, SHA256_BYTES) != 0)
         return tengine_error_set(TENGINE_EFORMAT, "'%s' is that of another part", path);
     const size_t size = file->size - IR_SINK_HEAD_BYTES;

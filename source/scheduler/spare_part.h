@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-// Whether two parts of execution graphs are the same but for shapes: device, operators, attributes,
+// Whether two parts of execution graphs are the same except for shapes: device, operators, attributes,
 // constants, types, connections.
 bool is_same_ir_part(const struct subgraph* a, const struct subgraph* b);
 

@@ -66,7 +66,7 @@ class ModelPartTest : public testing::Test
         session_.set("run.shape_cache", "0");
     }
 
-    // Prepared anew, run and dropped: what the device compiled and what it loaded.
+    // Prepared again, run and dropped: what the device compiled and what it loaded.
     std::pair<int, int> use(int size = 4)
     {
         calls.compilations = calls.loads = 0;

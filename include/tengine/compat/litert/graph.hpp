@@ -339,7 +339,7 @@ inline LiteRtStatus LiteRtGetTensorWeights(LiteRtTensor tensor, LiteRtWeights* o
     *out_weights = tensor;
     return kLiteRtStatusOk;
 }
-// 0 bytes for what is no constant.
+// 0 bytes for a tensor that is not constant.
 inline LiteRtStatus LiteRtGetWeightsBytes(LiteRtWeights weights, const void** out_bytes,
                                           size_t* out_size)
 {

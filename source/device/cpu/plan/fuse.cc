@@ -39,7 +39,7 @@ bool set_clip(const Step& step, Fusion* fusion)
     return true;
 }
 
-// What an operator of one input does; false when it is no activation that kernels fuse.
+// What an operator of one input does; false unless it is an activation that kernels fuse.
 bool read_activation(const Step& step, Fusion* fusion)
 {
     const KernelContext& context = step.context;
