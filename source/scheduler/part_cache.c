@@ -29,7 +29,7 @@
 enum
 {
     NAME_LENGTH = 2 * SHA256_BYTES + sizeof PART_ENDING - 1,
-    UNFINISHED_SECONDS = 3600  // after which nobody finishes a file any more
+    UNFINISHED_SECONDS = 3600  // after which an unfinished file is given up
 };
 
 // The beginning of a file; zeroes up to the device's bytes follow.
