@@ -142,7 +142,7 @@ TENGINE_API int tengine_op_version(const tengine_op_context_t* context);
 TENGINE_API void* tengine_op_state(const tengine_op_context_t* context);
 
 // Attributes by name. `otherwise` is returned when the node has none of this name and kind; lists
-// then are NULL and *out_number is 0. Pointers live as long as the node. Set no error.
+// then are NULL and *out_num is 0. Pointers live as long as the node. Set no error.
 TENGINE_API int64_t tengine_op_int(const tengine_op_context_t* context, const char* name,
                                    int64_t otherwise);
 TENGINE_API float tengine_op_float(const tengine_op_context_t* context, const char* name,
@@ -150,11 +150,11 @@ TENGINE_API float tengine_op_float(const tengine_op_context_t* context, const ch
 TENGINE_API const char* tengine_op_text(const tengine_op_context_t* context, const char* name,
                                         const char* otherwise);
 TENGINE_API const int64_t* tengine_op_ints(const tengine_op_context_t* context, const char* name,
-                                           int* out_number);
+                                           int* out_num);
 TENGINE_API const float* tengine_op_floats(const tengine_op_context_t* context, const char* name,
-                                           int* out_number);
+                                           int* out_num);
 TENGINE_API const char* const* tengine_op_texts(const tengine_op_context_t* context,
-                                                const char* name, int* out_number);
+                                                const char* name, int* out_num);
 
 // Records a failure and returns `code`, which is negative: `return tengine_op_report(...)`. The
 // sentence says what was wrong, the values, and what would be accepted; it need not name the node.

@@ -58,14 +58,14 @@ namespace {
 class Part : public Allocated
 {
   public:
-    explicit Part(VendorDevice& vendor) : vendor_(vendor) { ++vendor_.use_number; }
+    explicit Part(VendorDevice& vendor) : vendor_(vendor) { ++vendor_.use_num; }
     Part(const Part&) = delete;
     Part& operator=(const Part&) = delete;
     ~Part()
     {
         if (invocation_) vendor_.dispatch->destroy_invocation(invocation_);
         call_ = Call();
-        --vendor_.use_number;
+        --vendor_.use_num;
     }
 
     int compile(const struct subgraph& subgraph)
@@ -237,7 +237,8 @@ class Part : public Allocated
                                          tensor->name, get_data_type_name(tensor->data_type),
                                          get_data_type_name(wanted.data_type));
             if ((wanted.alignment & (wanted.alignment - 1)) != 0)
-                return tengine_error_set(TENGINE_EDEVICE, "'%s': invalid alignment %zu: expected a power of two",
+                return tengine_error_set(TENGINE_EDEVICE,
+                                         "'%s': invalid alignment %zu: expected a power of two",
                                          tensor->name, wanted.alignment);
             Port& port = ports.emplace_back();
             port.tensor = tensor;

@@ -38,13 +38,13 @@ struct Choice
 class Survey : public Allocated
 {
   public:
-    explicit Survey(VendorDevice& vendor) : vendor_(vendor) { ++vendor_.use_number; }
+    explicit Survey(VendorDevice& vendor) : vendor_(vendor) { ++vendor_.use_num; }
     Survey(const Survey&) = delete;
     Survey& operator=(const Survey&) = delete;
     ~Survey()
     {
         if (created_ && vendor_.compiler->destroy) vendor_.compiler->destroy(instance_);
-        --vendor_.use_number;
+        --vendor_.use_num;
     }
 
     void create(const struct graph& graph)

@@ -213,7 +213,7 @@ LITERT_CAPI_EXPORT void LiteRtDestroyCompilerPlugin(LiteRtCompilerPlugin plugin)
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetCompilerPluginSupportedHardware(
     LiteRtCompilerPlugin plugin, LiteRtHwAccelerators* out_hardware);
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetNumCompilerPluginSupportedSocModels(
-    LiteRtCompilerPlugin plugin, LiteRtParamIndex* out_number);
+    LiteRtCompilerPlugin plugin, LiteRtParamIndex* out_num);
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetCompilerPluginSupportedSocModel(
     LiteRtCompilerPlugin plugin, LiteRtParamIndex index, const char** out_soc_model);
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtCompilerPluginPartition(LiteRtCompilerPlugin plugin,
@@ -225,8 +225,8 @@ LITERT_CAPI_EXPORT LiteRtStatus LiteRtCompilerPluginCompile(LiteRtCompilerPlugin
                                                             LiteRtModel partitions,
                                                             LiteRtCompiledResult* out_result);
 LITERT_CAPI_EXPORT void LiteRtDestroyCompiledResult(LiteRtCompiledResult result);
-LITERT_CAPI_EXPORT LiteRtStatus
-LiteRtCompiledResultNumByteCodeModules(LiteRtCompiledResult result, LiteRtParamIndex* out_number);
+LITERT_CAPI_EXPORT LiteRtStatus LiteRtCompiledResultNumByteCodeModules(LiteRtCompiledResult result,
+                                                                       LiteRtParamIndex* out_num);
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetCompiledResultByteCode(LiteRtCompiledResult result,
                                                                 LiteRtParamIndex index,
                                                                 const void** out_bytes,
@@ -237,4 +237,4 @@ LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetCompiledResultCallInfo(LiteRtCompiledRe
                                                                 size_t* out_size,
                                                                 LiteRtParamIndex* out_module);
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetNumCompiledResultCalls(LiteRtCompiledResult result,
-                                                                LiteRtParamIndex* out_number);
+                                                                LiteRtParamIndex* out_num);
