@@ -20,7 +20,7 @@
 // those that return a pointer NULL when they fail, and set get_tengine_errno() and
 // get_tengine_error(). Functions for callbacks that return a status give 0 or the negative
 // TENGINE_E... itself, which a callback may return; the sentence is set, too. All fail with
-// TENGINE_EINVAL for a NULL argument that is not said to be possible.
+// TENGINE_EINVAL for a NULL argument where NULL is not mentioned.
 //
 // Life of a node with such an operator: the first prerun_graph calls init; every prerun_graph calls
 // prepare, unless the graph is still prepared for these shapes (option run.shape_cache); run_graph

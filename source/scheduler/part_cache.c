@@ -246,7 +246,7 @@ static DIR* open_folder(const char* path)
 }
 
 // Removes what was used longest ago until no more than `limit` bytes are left (0: any number), and
-// what was never finished. What fails leaves more than that, and is said.
+// what was never finished. What fails leaves more than that, and is reported.
 static void tidy_folder(const char* path, const char* newest, uint64_t limit)
 {
     tidied_t folder = {path, newest, open_folder(path), create_vector(sizeof(kept_file_t), NULL),
