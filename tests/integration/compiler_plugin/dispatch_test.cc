@@ -261,7 +261,8 @@ TEST_F(DispatchTest, RequirementsThatCannotBeMetAreToldAtOnce)
     script = {};
     script.alignment = 48;
     prepare();
-    EXPECT_NE(refusal().find("invalid alignment 48: expected a power of two"), std::string::npos) << refusal();
+    EXPECT_NE(refusal().find("invalid alignment 48: expected a power of two"), std::string::npos)
+        << refusal();
     EXPECT_TRUE(computes());
     script = {};
     script.module = 1;
