@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include "base/guard.hpp"
 #include "tengine/inspect.h"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of a vendor's device: byte code, compiled here or loaded, that the dispatch runs.
+#include <algorithm>
 #include <cinttypes>
 #include <cstring>
+#include <memory>
 
 #include "adapter/vendor_device.h"
 #include "base/guard.hpp"

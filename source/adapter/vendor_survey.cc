@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a vendor's compiler chooses of a graph, once for each preparation.
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <memory>
 
 #include "adapter/vendor_device.h"
 #include "base/guard.hpp"
+#include "base/maps.hpp"
 
 namespace tengine::adapter {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "base/containers.hpp"
+#include "base/maps.hpp"
 #include "device/cpu/plan/step.h"
 #include "operator/onnx/activation_param.h"
 

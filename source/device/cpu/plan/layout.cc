@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/maps.hpp"
 #include "device/cpu/plan/step.h"
 
 namespace tengine::cpu {

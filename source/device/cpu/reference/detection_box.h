@@ -7,6 +7,7 @@
 
 #include "base/containers.hpp"
 #include "base/guard.hpp"
+#include "base/sort.hpp"
 #include "device/cpu/kernel_table.h"
 
 namespace tengine::cpu {
