@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compiler settings: the build type, ccache, sanitizers, and what every target of ours is built with.
 
+include(CheckCXXCompilerFlag)
+
 # Single-configuration generators get <type> when the user named none.
 function(tengine_choose_build_type type)
     get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
@@ -31,6 +33,26 @@ function(tengine_use_ccache)
                 env CCACHE_BASEDIR=${PROJECT_BINARY_DIR} ${TENGINE_CCACHE} PARENT_SCOPE)
         endif()
     endforeach()
+endfunction()
+
+# The compiler's option for the processor of this machine where TENGINE_NATIVE asks for it, else "".
+function(tengine_find_native_option out_option)
+    set(${out_option} "" PARENT_SCOPE)
+    if(NOT TENGINE_NATIVE)
+        return()
+    endif()
+    if(CMAKE_CROSSCOMPILING)
+        message(FATAL_ERROR "TENGINE_NATIVE: a cross build is for another processor than this one")
+    endif()
+    foreach(option IN ITEMS march mcpu)
+        check_cxx_compiler_flag(-${option}=native TENGINE_KNOWS_${option}_NATIVE)
+        if(TENGINE_KNOWS_${option}_NATIVE)
+            tengine_note(programs TENGINE_NATIVE "-${option}=native")
+            set(${out_option} -${option}=native PARENT_SCOPE)
+            return()
+        endif()
+    endforeach()
+    tengine_note(programs TENGINE_NATIVE "off: the compiler knows no option for this processor")
 endfunction()
 
 # A finding ends the program: a test that only prints it would pass. The instrumented code makes

@@ -42,7 +42,7 @@ function(tengine_wrap_highway target out_found out_version)
         set(reason "the compiler's options have no NEON, for ${arg_FOR}: add ${options}"
             PARENT_SCOPE)
     endif()
-    if(TENGINE_MINIMAL AND hwy_FOUND)
+    if((TENGINE_MINIMAL OR TENGINE_NATIVE_OPTION) AND hwy_FOUND)
         # Its library chooses the instruction set at run time. Without it kernels are compiled for
         # the one that the compiler's options name.
         target_compile_definitions(${target} INTERFACE HWY_COMPILE_ONLY_STATIC)

@@ -69,7 +69,7 @@ static int check_input(const char* model, int data_type, int dimensions, int cha
     return 0;
 }
 
-// Sets the batch to 1, and height and width to what the user or else the model wants.
+// Sets the batch to 1, and height and width to what the user, or else the model, asks for.
 static int shape_input(tensor_t input, const struct arguments* arguments,
                        struct classifier* classifier)
 {

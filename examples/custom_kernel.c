@@ -12,7 +12,7 @@ struct ceiling_kernel
 {
     struct custom_kernel_ops ops;
     float ceiling;
-    int hit_number;
+    int hit_num;
 };
 
 static int bind(struct custom_kernel_ops* ops, const struct custom_kernel_tensor* inputs[],
@@ -33,7 +33,7 @@ static int run(struct custom_kernel_ops* ops, struct custom_kernel_tensor* input
         output[i] = input[i] > 0 ? input[i] : 0;
         if (output[i] > kernel->ceiling) {
             output[i] = kernel->ceiling;
-            ++kernel->hit_number;
+            ++kernel->hit_num;
         }
     }
     return 0;
@@ -100,7 +100,7 @@ int main(void)
     check(result != NULL);
     for (int i = 0; i < 6; ++i)
         printf("%g -> %g\n", (double)values[i], (double)result[i]);
-    printf("%d values were above the ceiling\n", kernel.hit_number);
+    printf("%d values were above the ceiling\n", kernel.hit_num);
 
     destroy_graph(graph);
     release_tengine();

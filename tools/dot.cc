@@ -104,7 +104,7 @@ class Picture
                             const std::string& shape);
     std::string edges() const;
     std::string node_edges(int reader, std::set<std::string>* labelled) const;
-    // The oval of an input of the model; "" when it is none, as a constant.
+    // The oval of an input of the model; "" when it is not an input, such as a constant.
     std::string input_id(const std::string& name) const;
     std::string box_id(int node) const { return "box" + std::to_string(box_of_[node]); }
     std::string colour(const std::string& device) const

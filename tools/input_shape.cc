@@ -33,12 +33,12 @@ DeclaredShape declared_shape(tensor_t input)
     DeclaredShape shape;
     const char* name = get_tensor_name(input);
     int dims[MAX_SHAPE_DIM_NUM];
-    const int dim_number = get_tensor_shape(input, dims, MAX_SHAPE_DIM_NUM);
-    if (!name || dim_number < 0) throw Failure(get_tengine_error());
+    const int dim_num = get_tensor_shape(input, dims, MAX_SHAPE_DIM_NUM);
+    if (!name || dim_num < 0) throw Failure(get_tengine_error());
     shape.input = name;
     shape.has_rank = tengine_tensor_has_rank(input) == 1;
-    shape.dims.assign(dims, dims + dim_number);
-    for (int i = 0; i < dim_number; ++i)
+    shape.dims.assign(dims, dims + dim_num);
+    for (int i = 0; i < dim_num; ++i)
         shape.names.push_back(tengine_tensor_get_dim_name(input, i));
     return shape;
 }

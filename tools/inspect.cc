@@ -96,7 +96,7 @@ void print_operators(const Report& report)
     std::vector<std::string> words;
     for (const auto& [name, number] : report.operators)
         words.push_back(name + ":" + std::to_string(number));
-    std::printf("\n%d nodes by operator\n%s", report.node_number,
+    std::printf("\n%d nodes by operator\n%s", report.node_num,
                 paragraph_text(words, 2, line_width()).c_str());
 }
 

@@ -55,7 +55,7 @@ void load_plugins(const std::string& path)
 {
     const int loaded = tengine_plugin_load(path.c_str());
     if (loaded < 0) throw Failure(get_tengine_error());
-    if (loaded == 0) throw Failure("--plugin: there is no plug-in in the folder " + path);
+    if (loaded == 0) throw Failure("--plugin: no plug-in found in the folder " + path);
 }
 
 std::string version_text()

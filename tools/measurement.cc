@@ -127,9 +127,9 @@ void Measuring::measure(Measurement* result)
     if (profiler) result->profile = profiler->result();
 }
 
-void read_counted_parts(graph_t graph, int part_number, Measurement* result)
+void read_counted_parts(graph_t graph, int part_num, Measurement* result)
 {
-    for (int i = 0; i < part_number; ++i) {
+    for (int i = 0; i < part_num; ++i) {
         std::vector<Counter> counters = read_counters(graph, i);
         if (counters.empty()) continue;
         tengine_subgraph part;

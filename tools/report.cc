@@ -40,7 +40,7 @@ tengine_graph_stats add_stats(graph_t graph, Report* report)
 {
     tengine_graph_stats stats;
     if (tengine_graph_get_stats(graph, &stats) < 0) fail_api(report->model);
-    report->node_number = stats.node_number;
+    report->node_num = stats.node_number;
     report->macs = stats.mac_number;
     report->parameters = stats.parameter_number;
     report->constant_bytes = stats.constant_bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tengine inspect` and `tengine run --json` tell of a prepared graph, as data and as JSON,
-// which docs/report.md describes. As a picture: dot.h.
+// What `tengine inspect` and `tengine run --json` report about a prepared graph, as data and as
+// JSON, which docs/report.md describes. As a picture: dot.h.
 #pragma once
 
 #include <cstdint>
@@ -75,7 +75,7 @@ struct Report
     std::vector<Tensor> inputs;            // without data
     std::vector<DeclaredShape> declared;   // the inputs' shapes, with the names of dimensions
     std::vector<Value> outputs;            // as the model has them
-    int node_number = 0;                   // of the model, as the next one
+    int node_num = 0;                      // of the model, as the next one
     std::map<std::string, int> operators;  // nodes by operator
     int64_t macs = 0;
     int64_t parameters = 0;

@@ -22,11 +22,11 @@ double milliseconds(const Function& function)
 }
 
 // All shapes stay prepared, unless the user says otherwise.
-ModelOptions model_options(const MeasureOptions& options, size_t shape_number)
+ModelOptions model_options(const MeasureOptions& options, size_t shape_num)
 {
     ModelOptions common = options.common;
     common.options.insert(common.options.begin(),
-                          "run.shape_cache=" + std::to_string(shape_number - 1));
+                          "run.shape_cache=" + std::to_string(shape_num - 1));
     return common;
 }
 

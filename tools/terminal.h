@@ -6,7 +6,8 @@
 
 namespace tengine::tools {
 
-// Characters of a line of the terminal that standard output is; 0 when it is none or does not tell.
+// Characters of a line of the terminal that standard output is; 0 when it is not a terminal or does
+// not tell.
 size_t terminal_width();
 
 // Whether standard output is a terminal whose user has nothing against colours: NO_COLOR

@@ -2,8 +2,8 @@
 // The byte code of ACME, a made-up chip that computes floats row by row. What its compiler writes
 // and its dispatch interprets; numbers are little-endian, as the machines of both.
 //
-//     module     head, then `entry_number` entries, `instruction_number` instructions and
-//                `constant_number` floats
+//     module     head, then `entry_num` entries, `instruction_num` instructions and
+//                `constant_num` floats
 //     entry      a part: its name, its instructions, and how many registers it has: first those of
 //                its inputs, then those of its outputs, then others
 //     instruction  y = a op b, for `rows` rows of `columns` floats. Operands are registers, or rows
@@ -39,9 +39,9 @@ enum
 typedef struct acme_head
 {
     uint32_t magic;
-    uint32_t entry_number;
-    uint32_t instruction_number;
-    uint32_t constant_number;
+    uint32_t entry_num;
+    uint32_t instruction_num;
+    uint32_t constant_num;
     uint32_t fault;  // ACME_FAULT_*
 } acme_head_t;
 
@@ -50,9 +50,9 @@ typedef struct acme_entry
     char name[16];
     uint32_t first;  // of its instructions
     uint32_t number;
-    uint32_t input_number;
-    uint32_t output_number;
-    uint32_t register_number;
+    uint32_t input_num;
+    uint32_t output_num;
+    uint32_t register_num;
     uint32_t register_size;  // floats
 } acme_entry_t;
 

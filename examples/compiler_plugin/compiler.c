@@ -159,12 +159,12 @@ static int partition(void* compiler, const char* soc_model, const struct graph* 
 
 typedef struct result
 {
-    uint32_t part_number;
+    uint32_t part_num;
     acme_entry_t* entries;
     acme_instruction_t* instructions;
-    uint32_t instruction_number;
+    uint32_t instruction_num;
     float* constants;
-    uint32_t constant_number;
+    uint32_t constant_num;
     uint32_t constant_capacity;
     char* module;
     size_t module_size;
@@ -189,17 +189,16 @@ static int no_memory(void)
 static int add_row(result_t* result, const struct tensor* constant, uint32_t columns,
                    uint32_t* out_operand)
 {
-    if (result->constant_number + columns > result->constant_capacity) {
-        const uint32_t capacity = 2 * (result->constant_number + columns);
+    if (result->constant_num + columns > result->constant_capacity) {
+        const uint32_t capacity = 2 * (result->constant_num + columns);
         float* more = realloc(result->constants, capacity * sizeof(float));
         if (!more) return no_memory();
         result->constants = more;
         result->constant_capacity = capacity;
     }
-    *out_operand = result->constant_number | ACME_CONSTANT;
+    *out_operand = result->constant_num | ACME_CONSTANT;
     for (uint32_t i = 0; i < columns; ++i)
-        result->constants[result->constant_number++] =
-            constant->f32[constant->elem_num == 1 ? 0 : i];
+        result->constants[result->constant_num++] = constant->f32[constant->elem_num == 1 ? 0 : i];
     return 0;
 }
 
@@ -214,7 +213,7 @@ typedef struct registers
 static uint32_t find_register(registers_t* registers, const struct tensor* tensor)
 {
     uint32_t* place = &registers->of_tensor[tensor->index];
-    if (*place == 0) *place = ++registers->entry->register_number;
+    if (*place == 0) *place = ++registers->entry->register_num;
     if (registers->entry->register_size < (uint32_t)tensor->elem_num)
         registers->entry->register_size = (uint32_t)tensor->elem_num;
     return *place - 1;
@@ -232,7 +231,7 @@ static int find_operand(result_t* result, registers_t* registers, const struct n
 
 static int add_instruction(result_t* result, registers_t* registers, const struct node* node)
 {
-    acme_instruction_t* step = &result->instructions[result->instruction_number];
+    acme_instruction_t* step = &result->instructions[result->instruction_num];
     const struct node* rms[RMS_NODE_NUMBER];
     const struct tensor* y = get_ir_node_output(node, 0);
     const int is_rms = match_rms(node, rms);
@@ -248,7 +247,7 @@ static int add_instruction(result_t* result, registers_t* registers, const struc
     if (!is_rms)
         TENGINE_RETURN_IF_ERROR(find_operand(result, registers, node, 1, step->columns, &step->b));
     step->y = find_register(registers, y);
-    ++result->instruction_number;
+    ++result->instruction_num;
     return 0;
 }
 
@@ -270,14 +269,14 @@ static int add_part(result_t* result, const struct subgraph* part, registers_t* 
         find_register(registers, get_ir_graph_tensor(part->graph, part->input_tensor_list[i]));
     for (int i = 0; i < part->output_num; ++i)
         find_register(registers, get_ir_graph_tensor(part->graph, part->output_tensor_list[i]));
-    registers->entry->first = result->instruction_number;
-    registers->entry->input_number = (uint32_t)part->input_num;
-    registers->entry->output_number = (uint32_t)part->output_num;
+    registers->entry->first = result->instruction_num;
+    registers->entry->input_num = (uint32_t)part->input_num;
+    registers->entry->output_num = (uint32_t)part->output_num;
     for (int i = 0; i < part->node_num; ++i) {
         const struct node* node = get_ir_graph_node(part->graph, part->node_list[i]);
         if (!is_inside_rms(node)) TENGINE_RETURN_IF_ERROR(add_instruction(result, registers, node));
     }
-    registers->entry->number = result->instruction_number - registers->entry->first;
+    registers->entry->number = result->instruction_num - registers->entry->first;
     return 0;
 }
 
@@ -302,11 +301,11 @@ static void append(char** end, const void* bytes, size_t size)
 
 static int link(result_t* result, uint32_t fault)
 {
-    const acme_head_t head = {ACME_MAGIC, result->part_number, result->instruction_number,
-                              result->constant_number, fault};
-    const size_t entries = sizeof *result->entries * result->part_number;
-    const size_t instructions = sizeof *result->instructions * result->instruction_number;
-    const size_t constants = sizeof *result->constants * result->constant_number;
+    const acme_head_t head = {ACME_MAGIC, result->part_num, result->instruction_num,
+                              result->constant_num, fault};
+    const size_t entries = sizeof *result->entries * result->part_num;
+    const size_t instructions = sizeof *result->instructions * result->instruction_num;
+    const size_t constants = sizeof *result->constants * result->constant_num;
     result->module_size = sizeof head + entries + instructions + constants;
     char* end = result->module = malloc(result->module_size);
     if (!end) return no_memory();
@@ -320,12 +319,12 @@ static int link(result_t* result, uint32_t fault)
 static int fill(result_t* result, const compiler_t* compiler, const struct subgraph* const parts[])
 {
     size_t nodes = 1;
-    for (uint32_t i = 0; i < result->part_number; ++i)
+    for (uint32_t i = 0; i < result->part_num; ++i)
         nodes += (size_t)parts[i]->node_num;
-    result->entries = calloc(result->part_number, sizeof *result->entries);
+    result->entries = calloc(result->part_num, sizeof *result->entries);
     result->instructions = calloc(nodes, sizeof *result->instructions);
     if (!result->entries || !result->instructions) return no_memory();
-    for (uint32_t i = 0; i < result->part_number; ++i)
+    for (uint32_t i = 0; i < result->part_num; ++i)
         TENGINE_RETURN_IF_ERROR(compile_part(result, parts[i], i));
     const uint32_t fault = strcmp(compiler->fault, "load") == 0     ? ACME_FAULT_LOAD
                            : strcmp(compiler->fault, "invoke") == 0 ? ACME_FAULT_INVOKE
@@ -334,14 +333,14 @@ static int fill(result_t* result, const compiler_t* compiler, const struct subgr
 }
 
 static int compile(void* compiler, const char* soc_model, const struct subgraph* const parts[],
-                   int part_number, void** out_result)
+                   int part_num, void** out_result)
 {
     (void)soc_model;
     TENGINE_RETURN_IF_ERROR(fails(compiler, "compile"));
-    if (part_number > 100) return tengine_error_set(TENGINE_ELIMIT, "more than 100 parts");
+    if (part_num > 100) return tengine_error_set(TENGINE_ELIMIT, "more than 100 parts");
     result_t* result = calloc(1, sizeof *result);
     if (!result) return no_memory();
-    result->part_number = (uint32_t)part_number;
+    result->part_num = (uint32_t)part_num;
     const int status = fill(result, compiler, parts);
     if (status < 0)
         destroy_result(result);

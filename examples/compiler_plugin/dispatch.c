@@ -31,16 +31,16 @@ static int is_operand(const module_t* module, const acme_entry_t* entry, uint32_
                       uint32_t columns)
 {
     const uint64_t constant = operand & ~ACME_CONSTANT;
-    if ((operand & ACME_CONSTANT) == 0) return operand < entry->register_number;
-    return constant + columns <= module->head->constant_number;
+    if ((operand & ACME_CONSTANT) == 0) return operand < entry->register_num;
+    return constant + columns <= module->head->constant_num;
 }
 
 // Bytes may come from anywhere: what invoke() relies on is checked once.
 static int check_entry(const module_t* module, const acme_entry_t* entry)
 {
-    if ((uint64_t)entry->first + entry->number > module->head->instruction_number ||
-        (uint64_t)entry->input_number + entry->output_number > entry->register_number ||
-        !memchr(entry->name, '\0', sizeof entry->name) || entry->register_number > 1u << 16 ||
+    if ((uint64_t)entry->first + entry->number > module->head->instruction_num ||
+        (uint64_t)entry->input_num + entry->output_num > entry->register_num ||
+        !memchr(entry->name, '\0', sizeof entry->name) || entry->register_num > 1u << 16 ||
         entry->register_size > 1u << 28)
         return 0;
     for (uint32_t i = 0; i < entry->number; ++i) {
@@ -48,8 +48,8 @@ static int check_entry(const module_t* module, const acme_entry_t* entry)
         const uint64_t elements = (uint64_t)step->rows * step->columns;
         if (step->code >= ACME_CODE_NUMBER || elements > entry->register_size ||
             !is_operand(module, entry, step->a, step->columns) ||
-            !is_operand(module, entry, step->b, step->columns) ||
-            step->y >= entry->register_number || step->y < entry->input_number)
+            !is_operand(module, entry, step->b, step->columns) || step->y >= entry->register_num ||
+            step->y < entry->input_num)
             return 0;
     }
     return 1;
@@ -58,11 +58,11 @@ static int check_entry(const module_t* module, const acme_entry_t* entry)
 static int check_module(const module_t* module, size_t size)
 {
     const acme_head_t* head = module->head;
-    const uint64_t wanted = sizeof *head + head->entry_number * (uint64_t)sizeof(acme_entry_t) +
-                            head->instruction_number * (uint64_t)sizeof(acme_instruction_t) +
-                            head->constant_number * (uint64_t)sizeof(float);
+    const uint64_t wanted = sizeof *head + head->entry_num * (uint64_t)sizeof(acme_entry_t) +
+                            head->instruction_num * (uint64_t)sizeof(acme_instruction_t) +
+                            head->constant_num * (uint64_t)sizeof(float);
     if (head->magic != ACME_MAGIC || wanted != size) return 0;
-    for (uint32_t i = 0; i < head->entry_number; ++i)
+    for (uint32_t i = 0; i < head->entry_num; ++i)
         if (!check_entry(module, &module->entries[i])) return 0;
     return 1;
 }
@@ -76,8 +76,8 @@ static int load(const void* bytes, size_t size, void** out_module)
     if (!module) return tengine_error_set(TENGINE_ENOMEM, "no memory for a module");
     module->head = head;
     module->entries = (const acme_entry_t*)(head + 1);
-    module->instructions = (const acme_instruction_t*)(module->entries + head->entry_number);
-    module->constants = (const float*)(module->instructions + head->instruction_number);
+    module->instructions = (const acme_instruction_t*)(module->entries + head->entry_num);
+    module->constants = (const float*)(module->instructions + head->instruction_num);
     if (!check_module(module, size) || head->fault == ACME_FAULT_LOAD) {
         const int fault = head->fault == ACME_FAULT_LOAD;
         free(module);
@@ -104,31 +104,30 @@ static void destroy_invocation(void* data)
     free(invocation);
 }
 
-static int create_invocation(void* data, const char* entry_point, int input_number,
-                             int output_number, void** out_invocation)
+static int create_invocation(void* data, const char* entry_point, int input_num, int output_num,
+                             void** out_invocation)
 {
     const module_t* module = data;
     const acme_entry_t* entry = NULL;
-    for (uint32_t i = 0; i < module->head->entry_number; ++i)
+    for (uint32_t i = 0; i < module->head->entry_num; ++i)
         if (strcmp(module->entries[i].name, entry_point) == 0) entry = &module->entries[i];
-    if (!entry || (int)entry->input_number != input_number ||
-        (int)entry->output_number != output_number)
+    if (!entry || (int)entry->input_num != input_num || (int)entry->output_num != output_num)
         return tengine_error_set(TENGINE_EFORMAT, "no entry point '%s' with %d inputs, %d outputs",
-                                 entry_point, input_number, output_number);
+                                 entry_point, input_num, output_num);
     invocation_t* invocation = calloc(1, sizeof *invocation);
     if (!invocation) return tengine_error_set(TENGINE_ENOMEM, "no memory for an invocation");
-    const uint32_t border = entry->input_number + entry->output_number;
+    const uint32_t border = entry->input_num + entry->output_num;
     invocation->module = module;
     invocation->entry = entry;
-    invocation->registers = calloc(entry->register_number + 1, sizeof *invocation->registers);
-    invocation->sizes = calloc(entry->register_number + 1, sizeof *invocation->sizes);
+    invocation->registers = calloc(entry->register_num + 1, sizeof *invocation->registers);
+    invocation->sizes = calloc(entry->register_num + 1, sizeof *invocation->sizes);
     invocation->memory =
-        calloc((size_t)(entry->register_number - border) * entry->register_size + 1, sizeof(float));
+        calloc((size_t)(entry->register_num - border) * entry->register_size + 1, sizeof(float));
     if (!invocation->registers || !invocation->sizes || !invocation->memory) {
         destroy_invocation(invocation);
         return tengine_error_set(TENGINE_ENOMEM, "no memory for the registers");
     }
-    for (uint32_t i = border; i < entry->register_number; ++i) {
+    for (uint32_t i = border; i < entry->register_num; ++i) {
         invocation->registers[i] = invocation->memory + (size_t)(i - border) * entry->register_size;
         invocation->sizes[i] = entry->register_size;
     }
@@ -160,7 +159,7 @@ static int attach_input(void* invocation, int port, const void* data, size_t siz
 static int attach_output(void* data, int port, void* buffer, size_t size)
 {
     invocation_t* invocation = data;
-    return attach(invocation, invocation->entry->input_number + (uint32_t)port, buffer, size);
+    return attach(invocation, invocation->entry->input_num + (uint32_t)port, buffer, size);
 }
 
 static float norm(const float* row, uint32_t columns, float epsilon)

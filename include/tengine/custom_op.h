@@ -20,7 +20,7 @@
 // those that return a pointer NULL when they fail, and set get_tengine_errno() and
 // get_tengine_error(). Functions for callbacks that return a status give 0 or the negative
 // TENGINE_E... itself, which a callback may return; the sentence is set, too. All fail with
-// TENGINE_EINVAL for a NULL argument that is not said to be possible.
+// TENGINE_EINVAL for a NULL argument where NULL is not mentioned.
 //
 // Life of a node with such an operator: the first prerun_graph calls init; every prerun_graph calls
 // prepare, unless the graph is still prepared for these shapes (option run.shape_cache); run_graph
@@ -55,7 +55,7 @@ typedef struct tengine_op_tensor tengine_op_tensor_t;
 // `user_data` is that of tengine_op_set_user_data. A callback succeeds with 0. One that fails
 // returns what tengine_op_report gave it, or another value than 0. prerun_graph or run_graph then
 // fails with that code and the sentence, after the names of operator, node and callback. A value
-// that is no negative code, or -1 without a sentence, becomes TENGINE_EDEVICE.
+// that is not a negative code, or -1 without a sentence, becomes TENGINE_EDEVICE.
 
 // Makes the state of one node, which tengine_op_state returns from then on. Attributes can be read,
 // tensors are not there yet. *out_state is NULL before. When init fails, *out_state is not freed.
@@ -142,7 +142,7 @@ TENGINE_API int tengine_op_version(const tengine_op_context_t* context);
 TENGINE_API void* tengine_op_state(const tengine_op_context_t* context);
 
 // Attributes by name. `otherwise` is returned when the node has none of this name and kind; lists
-// then are NULL and *out_number is 0. Pointers live as long as the node. Set no error.
+// then are NULL and *out_num is 0. Pointers live as long as the node. Set no error.
 TENGINE_API int64_t tengine_op_int(const tengine_op_context_t* context, const char* name,
                                    int64_t otherwise);
 TENGINE_API float tengine_op_float(const tengine_op_context_t* context, const char* name,
@@ -150,11 +150,11 @@ TENGINE_API float tengine_op_float(const tengine_op_context_t* context, const ch
 TENGINE_API const char* tengine_op_text(const tengine_op_context_t* context, const char* name,
                                         const char* otherwise);
 TENGINE_API const int64_t* tengine_op_ints(const tengine_op_context_t* context, const char* name,
-                                           int* out_number);
+                                           int* out_num);
 TENGINE_API const float* tengine_op_floats(const tengine_op_context_t* context, const char* name,
-                                           int* out_number);
+                                           int* out_num);
 TENGINE_API const char* const* tengine_op_texts(const tengine_op_context_t* context,
-                                                const char* name, int* out_number);
+                                                const char* name, int* out_num);
 
 // Records a failure and returns `code`, which is negative: `return tengine_op_report(...)`. The
 // sentence says what was wrong, the values, and what would be accepted; it need not name the node.

@@ -20,8 +20,8 @@
 #define TENGINE_DT_UINT16 10  // 2
 #define TENGINE_DT_UINT32 11  // 4
 #define TENGINE_DT_UINT64 12  // 8
-// What get_tensor_data_type() tells of a tensor whose type no file declares, until prerun_graph has
-// worked it out. Nothing can be given this type.
+// What get_tensor_data_type() returns for a tensor whose type no file declares, until prerun_graph
+// has worked it out. Nothing can be given this type.
 #define TENGINE_DT_UNKNOWN 255
 
 // Precision of a run; 0-4 as in Tengine Lite. These are not the TENGINE_DT_* numbers.

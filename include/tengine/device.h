@@ -4,7 +4,7 @@
 // it and source/device/skeleton is what one copies. Graph objects are in ir.h.
 //
 // Every entry returns 0 or a negative TENGINE_E... code after tengine_error_set(). Entries marked
-// (optional) may be NULL; the core then does what is said there. Tables of functions grow at their
+// (optional) may be NULL; the core then does what stands there. Tables of functions grow at their
 // end only, so that designated initialisers keep compiling, and a device that was compiled against
 // shorter ones keeps working: docs/compatibility.md.
 #pragma once

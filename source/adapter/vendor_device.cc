@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include "base/guard.hpp"
 #include "tengine/inspect.h"
@@ -234,7 +235,7 @@ int leave(const Table* table, const Table* VendorDevice::*place, const char* kin
         vendor = vendor->next;
     if (!vendor || !table)
         return tengine_error_set(TENGINE_ENOENT, "the %s is not registered", kind);
-    if (vendor->use_number > 0)
+    if (vendor->use_num > 0)
         return tengine_error_set(TENGINE_ESTATE, "device '%s' is in use by a prepared graph",
                                  vendor->name.c_str());
     if (!vendor->compiler != !vendor->dispatch) return unregister_device(&vendor->device);

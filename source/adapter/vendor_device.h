@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The room adapter: what is no device of its own becomes one here. It sees devices as their authors
+// The room adapter: makes devices of what is built in another way. It sees devices as their authors
 // do, through include/tengine, and may do no more than they.
 //
 // A vendor's compiler and dispatch (tengine/compiler_plugin.h) as a device.
@@ -18,7 +18,7 @@ struct VendorDevice : Allocated
     String features;
     const tengine_compiler_t* compiler = nullptr;
     const tengine_dispatch_t* dispatch = nullptr;
-    std::atomic<int> use_number{0};  // parts and surveys that graphs have
+    std::atomic<int> use_num{0};  // parts and surveys that graphs have
     struct interface interface
     {
     };
@@ -56,17 +56,17 @@ struct Module : Allocated
     const void* bytes = nullptr;
     size_t size = 0;
     void* handle = nullptr;  // of the dispatch, once it has been loaded
-    std::atomic<int> use_number{0};
+    std::atomic<int> use_num{0};
 };
 
 class ModulePointer
 {
   public:
     ModulePointer() = default;
-    explicit ModulePointer(Module* module) : module_(module) { ++module_->use_number; }
+    explicit ModulePointer(Module* module) : module_(module) { ++module_->use_num; }
     ModulePointer(const ModulePointer& other) : module_(other.module_)
     {
-        if (module_) ++module_->use_number;
+        if (module_) ++module_->use_num;
     }
     ModulePointer& operator=(ModulePointer other)
     {
@@ -75,7 +75,7 @@ class ModulePointer
     }
     ~ModulePointer()
     {
-        if (module_ && --module_->use_number == 0) delete module_;
+        if (module_ && --module_->use_num == 0) delete module_;
     }
     Module* operator->() const { return module_; }
     Module& operator*() const { return *module_; }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of a vendor's device: byte code, compiled here or loaded, that the dispatch runs.
+#include <algorithm>
 #include <cinttypes>
 #include <cstring>
+#include <memory>
 
 #include "adapter/vendor_device.h"
 #include "base/guard.hpp"
@@ -58,14 +60,14 @@ namespace {
 class Part : public Allocated
 {
   public:
-    explicit Part(VendorDevice& vendor) : vendor_(vendor) { ++vendor_.use_number; }
+    explicit Part(VendorDevice& vendor) : vendor_(vendor) { ++vendor_.use_num; }
     Part(const Part&) = delete;
     Part& operator=(const Part&) = delete;
     ~Part()
     {
         if (invocation_) vendor_.dispatch->destroy_invocation(invocation_);
         call_ = Call();
-        --vendor_.use_number;
+        --vendor_.use_num;
     }
 
     int compile(const struct subgraph& subgraph)
@@ -233,11 +235,12 @@ class Part : public Allocated
                 TENGINE_RETURN_IF_ERROR(
                     as_failure("get_requirement", get_requirement(invocation_, i, &wanted)));
             if (wanted.data_type != tensor->data_type)
-                return tengine_error_set(TENGINE_EDTYPE, "'%s' is %s, the byte code wants %s",
+                return tengine_error_set(TENGINE_EDTYPE, "'%s' is %s: the byte code expects %s",
                                          tensor->name, get_data_type_name(tensor->data_type),
                                          get_data_type_name(wanted.data_type));
             if ((wanted.alignment & (wanted.alignment - 1)) != 0)
-                return tengine_error_set(TENGINE_EDEVICE, "'%s': alignment %zu is no power of two",
+                return tengine_error_set(TENGINE_EDEVICE,
+                                         "'%s': invalid alignment %zu: expected a power of two",
                                          tensor->name, wanted.alignment);
             Port& port = ports.emplace_back();
             port.tensor = tensor;

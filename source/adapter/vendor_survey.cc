@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a vendor's compiler chooses of a graph, once for each preparation.
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <memory>
 
 #include "adapter/vendor_device.h"
 #include "base/guard.hpp"
+#include "base/maps.hpp"
 
 namespace tengine::adapter {
 namespace {
@@ -38,13 +41,13 @@ struct Choice
 class Survey : public Allocated
 {
   public:
-    explicit Survey(VendorDevice& vendor) : vendor_(vendor) { ++vendor_.use_number; }
+    explicit Survey(VendorDevice& vendor) : vendor_(vendor) { ++vendor_.use_num; }
     Survey(const Survey&) = delete;
     Survey& operator=(const Survey&) = delete;
     ~Survey()
     {
         if (created_ && vendor_.compiler->destroy) vendor_.compiler->destroy(instance_);
-        --vendor_.use_number;
+        --vendor_.use_num;
     }
 
     void create(const struct graph& graph)

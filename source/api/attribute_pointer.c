@@ -57,7 +57,7 @@ static int fail_value_attribute(const struct node* node, const char* function,
 }
 
 static int find_length(const struct node* node, const char* function, const op_field_t* field,
-                       int* out_number)
+                       int* out_num)
 {
     if (!field->length)
         return tengine_error_set(TENGINE_EINVAL,
@@ -65,12 +65,12 @@ static int find_length(const struct node* node, const char* function, const op_f
                                  "set_node_attr_generic as \"%s\"",
                                  function, get_ir_node_op(node), node->name, field->name,
                                  get_attribute_type_name(field));
-    *out_number = (int)get_ir_node_int(node, field->length, 0);
-    if (*out_number > 0) return TENGINE_OK;
+    *out_num = (int)get_ir_node_int(node, field->length, 0);
+    if (*out_num > 0) return TENGINE_OK;
     return tengine_error_set(
         TENGINE_EINVAL,
         "%s: %s '%s': attribute '%s' is %d; it is the element count of '%s' and must be set first",
-        function, get_ir_node_op(node), node->name, field->length, *out_number, field->name);
+        function, get_ir_node_op(node), node->name, field->length, *out_num, field->name);
 }
 
 static int set_list(struct node* node, const op_field_t* field, const void* values, int number)

@@ -37,7 +37,7 @@ TENGINE_MUST_USE int require_device(const char* name, const char* function, cons
 // TENGINE_ERANGE when `index` is not in 0..number-1; `what` is what is counted ("input nodes").
 TENGINE_MUST_USE int check_index(int index, int number, const char* function, const char* what);
 
-// TENGINE_EINVAL when `layout` is no TENGINE_LAYOUT_*.
+// TENGINE_EINVAL when `layout` is not a TENGINE_LAYOUT_*.
 TENGINE_MUST_USE int check_layout(int layout, const char* function);
 
 // TENGINE_ESTATE in a hook and while runs are under way.

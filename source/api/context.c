@@ -68,7 +68,7 @@ int remove_context_device(context_t context, const char* dev_name)
     return api_result(remove_ir_context_device(target, device));
 }
 
-// The table cannot know the schedulers; a name that is none should not wait for prerun_graph.
+// The table cannot know the schedulers; an unknown name should not wait for prerun_graph.
 static int check_scheduler(const char* name)
 {
     struct scheduler* unused;

@@ -31,9 +31,8 @@ static ir_run_options_t translate_options(const options_t* wanted)
         .precision = precision_known ? wanted->precision : TENGINE_MODE_FP32,
     };
     const uint64_t cores = get_cluster_mask(options.cluster);
-    const int core_number = count_cores(cores);
-    if (options.num_thread <= 0 || options.num_thread > core_number)
-        options.num_thread = core_number;
+    const int core_num = count_cores(cores);
+    if (options.num_thread <= 0 || options.num_thread > core_num) options.num_thread = core_num;
     options.affinity = (wanted->affinity & cores) != 0 ? wanted->affinity & cores : cores;
     // Threads that may use every core need not be pinned.
     if (options.affinity == get_cluster_mask(TENGINE_CLUSTER_ALL)) options.affinity = 0;

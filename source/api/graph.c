@@ -217,13 +217,13 @@ int set_graph_layout(graph_t graph, int layout_type)
 // ---- inputs and outputs, by node and by tensor ----
 
 static int find_named_node(const struct graph* graph, const char* function, const char* name,
-                           const int32_t* earlier, int earlier_number, int32_t* out_index)
+                           const int32_t* earlier, int earlier_num, int32_t* out_index)
 {
     TENGINE_RETURN_IF_ERROR(check_name(name, function, "a node name"));
     *out_index = get_ir_node_index_from_name(graph, name);
     if (*out_index < 0)
         return tengine_error_set(TENGINE_ENOENT, "%s: the graph has no node '%s'", function, name);
-    for (int i = 0; i < earlier_number; ++i)
+    for (int i = 0; i < earlier_num; ++i)
         if (earlier[i] == *out_index)
             return tengine_error_set(TENGINE_EINVAL, "%s: node '%s' is named twice", function,
                                      name);

@@ -75,7 +75,7 @@ static int reserve_entry(void)
     return TENGINE_OK;
 }
 
-// An empty table gives its memory back, so that release_tengine leaves nothing behind.
+// An empty table gives its memory back, so that release_tengine frees everything.
 static void drop_entry(entry_t* entry)
 {
     entry->live = false;

@@ -66,8 +66,8 @@ void* find_any_handle(handle_kind_t kind);
 typedef bool (*handle_test_t)(const void* object, const api_graph_t* owner, const void* argument);
 bool has_handle(handle_kind_t kind, handle_test_t fits, const void* argument);
 
-// The live objects behind handles, NULL when TENGINE_EHANDLE or TENGINE_ESTATE was set. The owner
-// of a node or tensor comes out through `out_owner`, which may be NULL.
+// The live objects that handles refer to, NULL when TENGINE_EHANDLE or TENGINE_ESTATE was set. The
+// owner of a node or tensor comes out through `out_owner`, which may be NULL.
 struct context* find_context(context_t handle, const char* function);
 api_graph_t* find_graph(graph_t handle, const char* function);
 struct node* find_node(node_t handle, const char* function, api_graph_t** out_owner);

@@ -200,13 +200,13 @@ static bool is_first_row(int row)
     return true;
 }
 
-// The first row of operator `index`; NULL when there are not that many, *out_number of them.
-static const ir_method_t* find_operator(int index, int* out_number)
+// The first row of operator `index`; NULL when there are not that many, *out_num of them.
+static const ir_method_t* find_operator(int index, int* out_num)
 {
-    *out_number = 0;
+    *out_num = 0;
     for (int row = 0; row < get_op_method_count(); ++row) {
         if (!is_first_row(row)) continue;
-        if ((*out_number)++ == index) return find_op_method_via_index(row);
+        if ((*out_num)++ == index) return find_op_method_via_index(row);
     }
     return NULL;
 }

@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The standard containers and strings over alloc.h, for the library's C++ parts: what they hold
 // comes from the program's arena when there is one. A short string needs no memory (15 characters).
+// Those that look up by key are in maps.hpp, which takes longer to compile, sorting is in sort.hpp.
 // They throw std::bad_alloc, which becomes a status where the part's functions are entered.
 //
 // The standard library has more that allocates from the heap and has no place here: std::function,
 // streams, std::stable_sort, plain new. tests/rules looks for it in the object files.
 #pragma once
 
-#include <algorithm>
 #include <charconv>
 #include <cstddef>
-#include <deque>
-#include <functional>
-#include <map>
-#include <memory>
 #include <new>
-#include <set>
 #include <string>
-#include <string_view>
-#include <unordered_map>
-#include <unordered_set>
-#include <utility>
 #include <vector>
 
 #include "base/alloc.h"
@@ -73,32 +64,6 @@ using Vector = std::vector<T, Allocator<T>>;
 
 using String = std::basic_string<char, std::char_traits<char>, Allocator<char>>;
 
-template <class T>
-using Deque = std::deque<T, Allocator<T>>;
-
-template <class Key, class Value>
-using Map = std::map<Key, Value, std::less<Key>, Allocator<std::pair<const Key, Value>>>;
-
-template <class Key>
-using Set = std::set<Key, std::less<Key>, Allocator<Key>>;
-
-// std::hash, which knows no strings but its own.
-template <class Key>
-struct Hash : std::hash<Key>
-{
-};
-template <>
-struct Hash<String> : std::hash<std::string_view>
-{
-};
-
-template <class Key, class Value>
-using UnorderedMap = std::unordered_map<Key, Value, Hash<Key>, std::equal_to<Key>,
-                                        Allocator<std::pair<const Key, Value>>>;
-
-template <class Key>
-using UnorderedSet = std::unordered_set<Key, Hash<Key>, std::equal_to<Key>, Allocator<Key>>;
-
 // A base class: what `new` of a class makes that derives from it. `new (std::nothrow)` gives null
 // when memory is short.
 struct Allocated
@@ -123,26 +88,6 @@ String to_string(Integer number)
     const auto [end, error] = std::to_chars(digits, digits + sizeof(digits), number);
     (void)error;
     return String(digits, end);
-}
-
-// std::stable_sort: merges runs of 1, 2, 4, … items, to and fro between `items` and a copy.
-template <class T, class Less>
-void sort_stably(Vector<T>& items, Less less)
-{
-    const size_t number = items.size();
-    Vector<T> merged(items);
-    for (size_t run = 1; run < number; run *= 2) {
-        for (size_t begin = 0; begin < number; begin += 2 * run) {
-            const auto first = items.begin() + static_cast<ptrdiff_t>(begin);
-            const auto middle =
-                items.begin() + static_cast<ptrdiff_t>(std::min(begin + run, number));
-            const auto last =
-                items.begin() + static_cast<ptrdiff_t>(std::min(begin + 2 * run, number));
-            std::merge(first, middle, middle, last, merged.begin() + static_cast<ptrdiff_t>(begin),
-                       less);
-        }
-        items.swap(merged);
-    }
 }
 
 }  // namespace tengine

@@ -150,7 +150,7 @@ static bool is_empty(const thread_pool_t* pool, uint64_t unused)
     return (atomic_load(&pool->state) & STATE_INSIDE) == 0;
 }
 
-// Schedulers may wake a thread on the core of the one that wakes it. That one waits for nobody, so
+// Schedulers may wake a thread on the core of the one that wakes it. That one goes on working, so
 // the two would take turns there, milliseconds each, with other cores idle. What the thread is
 // allowed otherwise stays.
 static void leave_core_of_waker(const thread_pool_t* pool)

@@ -92,7 +92,7 @@ void destroy_ir_graph(struct graph* graph)
 }
 
 static int replace_index_list(const char* what, const int32_t* from, int number, int limit,
-                              int32_t** list, int32_t* out_number)
+                              int32_t** list, int32_t* out_num)
 {
     if (number < 0 || (number > 0 && !from))
         return tengine_error_set(TENGINE_EINVAL, "invalid list of %d %s", number, what);
@@ -106,7 +106,7 @@ static int replace_index_list(const char* what, const int32_t* from, int number,
     if (number) memcpy(copy, from, sizeof(*copy) * (size_t)number);
     free_memory(*list);
     *list = copy;
-    *out_number = number;
+    *out_num = number;
     return TENGINE_OK;
 }
 
@@ -133,7 +133,7 @@ int set_ir_graph_output_tensor(struct graph* graph, const int32_t tensors[], int
 
 // The tensors that `nodes` write, in order.
 static int collect_output_tensors(const struct graph* graph, const int32_t* nodes, int node_num,
-                                  int32_t** out_tensors, int* out_number)
+                                  int32_t** out_tensors, int* out_num)
 {
     int total = 0;
     for (int i = 0; i < node_num; ++i)
@@ -147,7 +147,7 @@ static int collect_output_tensors(const struct graph* graph, const int32_t* node
             if (node->output_tensors[k] >= 0) tensors[number++] = node->output_tensors[k];
     }
     *out_tensors = tensors;
-    *out_number = number;
+    *out_num = number;
     return TENGINE_OK;
 }
 

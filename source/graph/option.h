@@ -29,7 +29,7 @@ const ir_option_t* find_ir_option(const char* key);
 // ENOENT lists the keys there are; EINVAL: not a (whole) number or none of the choices; ERANGE:
 // outside lowest..highest. Key and value are copied; on failure the option is as it was.
 int set_ir_context_option(ir_context_t* context, const char* key, const char* value);
-// ENOENT for a key that is none: lists the keys there are.
+// ENOENT for an unknown key: lists the known ones.
 int fail_ir_option(const ir_context_t* context, const char* key);
 // What was set or the default; NULL only for a key that is not in the table. `context` may be NULL.
 const char* get_ir_context_option(const ir_context_t* context, const char* key);

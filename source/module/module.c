@@ -36,14 +36,14 @@ static int register_operators(void)
     return TENGINE_OK;
 }
 
-// Registers entries in order; *out_number counts those that are in.
+// Registers entries in order; *out_num counts those that are in.
 static int enter_all(const char* kind, const struct tengine_registration* entries, int number,
-                     int* out_number)
+                     int* out_num)
 {
-    for (*out_number = 0; *out_number < number; ++*out_number) {
+    for (*out_num = 0; *out_num < number; ++*out_num) {
         tengine_error_clear();
-        const int status = entries[*out_number].enter();
-        if (status != 0) return report_failure(kind, entries[*out_number].name, status);
+        const int status = entries[*out_num].enter();
+        if (status != 0) return report_failure(kind, entries[*out_num].name, status);
     }
     return TENGINE_OK;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which devices the user wants for which nodes: rules in the order they were given; for each node
+// Which devices the user allows for which nodes: rules in the order they were given; for each node
 // the last rule that fits it counts.
 #pragma once
 
@@ -23,7 +23,7 @@ bool fits_ir_node(const char* nodes, const struct node* node);
 
 // Appends a rule to graph->affinity; an earlier one with the same `nodes` goes. ENOENT when no node
 // of the graph fits `nodes`; EINVAL for NULL, an empty text, a list with an empty name, one that
-// mixes devices with and without !, and for a group that is none, is excluded, or is another than
+// mixes devices with and without !, and for a group that is invalid, excluded, or another than
 // the device has in the same list. Whether the devices exist is the caller's to check. On failure
 // the rules are as they were.
 int add_ir_graph_affinity(struct graph* graph, const char* nodes, const char* devices);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which constants operators only compute with. What may decide a size or a position is checked
-// before it is used, and used more than once; it must not lie in memory that changes behind the
-// graph's back, as a mapped file's does.
+// before it is used, and used more than once; it must not lie in memory that can change
+// unnoticed, as a mapped file's does.
 #pragma once
 
 #include <stdbool.h>

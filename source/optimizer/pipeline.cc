@@ -352,9 +352,6 @@ int create_saved_graph(const struct graph* source, const char* dialect, struct g
 int create_quantized_graph(const struct graph* source, const struct tengine_quantization* how,
                            struct graph** out_graph)
 {
-    try {
-        return tengine::create_quantized(*source, *how, out_graph);
-    } catch (const std::bad_alloc&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to quantise graph '%s'", source->name);
-    }
+    return tengine::guarded([&] { return tengine::create_quantized(*source, *how, out_graph); },
+                            "no memory to quantise graph '%s'", source->name);
 }

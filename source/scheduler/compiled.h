@@ -24,7 +24,7 @@ typedef struct compiled
 // Who is to blame for a failure, which has been recorded.
 typedef enum ir_blame
 {
-    IR_BLAME_CORE,    // or nobody: there was no failure
+    IR_BLAME_CORE,    // also: there was no failure
     IR_BLAME_DEVICE,  // its pre_run failed
     IR_BLAME_HANG     // its pre_run did not return in time
 } ir_blame_t;

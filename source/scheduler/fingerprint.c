@@ -33,7 +33,7 @@ static void hash_data(const digest_t* digest, const struct tensor* tensor,
     find_sha256_of_pieces(digest->pool, tensor->data, get_ir_tensor_bytes(tensor), out_digest);
 }
 
-// The model's constant that `tensor` lends its values from, and that nobody changes unseen; else
+// The model's constant that `tensor` lends its values from, and that cannot change unnoticed; else
 // NULL.
 static struct tensor* find_origin(const struct graph* graph, const struct tensor* tensor)
 {

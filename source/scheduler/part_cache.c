@@ -29,7 +29,7 @@
 enum
 {
     NAME_LENGTH = 2 * SHA256_BYTES + sizeof PART_ENDING - 1,
-    UNFINISHED_SECONDS = 3600  // after which nobody finishes a file any more
+    UNFINISHED_SECONDS = 3600  // after which an unfinished file is given up
 };
 
 // The beginning of a file; zeroes up to the device's bytes follow.
@@ -89,7 +89,7 @@ static int check_bytes(const mapped_file_t* file, const char* path,
                                  file->size, IR_SINK_HEAD_BYTES);
     memcpy(&head, file->bytes, sizeof head);
     if (memcmp(head.mark, part_mark, sizeof part_mark) != 0)
-        return tengine_error_set(TENGINE_EFORMAT, "'%s' is no compiled part", path);
+        return tengine_error_set(TENGINE_EFORMAT, "'%s' is not a compiled part", path);
     if (memcmp(head.fingerprint, fingerprint, SHA256_BYTES) != 0)
         return tengine_error_set(TENGINE_EFORMAT, "'%s' is that of another part", path);
     const size_t size = file->size - IR_SINK_HEAD_BYTES;
@@ -246,7 +246,7 @@ static DIR* open_folder(const char* path)
 }
 
 // Removes what was used longest ago until no more than `limit` bytes are left (0: any number), and
-// what was never finished. What fails leaves more than that, and is said.
+// what was never finished. What fails leaves more than that, and is reported.
 static void tidy_folder(const char* path, const char* newest, uint64_t limit)
 {
     tidied_t folder = {path, newest, open_folder(path), create_vector(sizeof(kept_file_t), NULL),

@@ -27,8 +27,8 @@ typedef struct ir_kept_part
 const char* find_ir_part_cache(const ir_context_t* context);
 
 // The part with this fingerprint, which counts as used now; to be closed. TENGINE_ENOENT: there is
-// none. The workers of the pool (NULL: none) check it. TENGINE_EIO: it cannot be read, is no
-// regular file, or belongs to another user than this process's or root. TENGINE_EFORMAT: it has
+// none. The workers of the pool (NULL: none) check it. TENGINE_EIO: it cannot be read, is not
+// a regular file, or belongs to another user than this process's or root. TENGINE_EFORMAT: it has
 // been altered.
 TENGINE_MUST_USE int open_ir_kept_part(const char* folder, const uint8_t fingerprint[SHA256_BYTES],
                                        thread_pool_t* pool, ir_kept_part_t* out_part);

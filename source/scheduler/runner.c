@@ -43,7 +43,7 @@ static void use_compiled(ir_runner_t* runner, ir_compiled_t* compiled)
 
 static int find_timeout(const struct subgraph* part)
 {
-    // A custom operator is the program's; it cannot be left to a thread that nobody waits for.
+    // A custom operator is the program's; it cannot be left to a thread that is given up.
     if (part->device == find_default_device() || has_custom_kernels(part)) return 0;
     return (int)get_ir_context_number(part->graph->attribute->context, "run.watchdog_ms");
 }

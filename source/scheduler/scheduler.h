@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 // Makes and compiles the execution graph; output tensors of the source graph then have a shape
-// and memory. On failure the graph is as after postrun. ENOENT: the context wants a scheduler that
+// and memory. On failure the graph is as after postrun. ENOENT: the context names a scheduler that
 // there is not.
 int prerun_ir_graph(struct graph* source, const ir_run_options_t* options);
 

@@ -174,7 +174,7 @@ void drop_ir_spare(struct graph* source)
     cache_of(source)->spare = NULL;
 }
 
-// A sound preparation ends, but for what devices can take up in the next one.
+// Ends a sound preparation, except for what devices can reuse in the next one.
 static int make_spare(struct graph* source, struct graph* execution)
 {
     drop_ir_spare(source);
@@ -182,10 +182,10 @@ static int make_spare(struct graph* source, struct graph* execution)
     return retire_ir_execution(execution, &cache_of(source)->spare);
 }
 
-int drop_ir_kept_executions(struct graph* source, int* out_number)
+int drop_ir_kept_executions(struct graph* source, int* out_num)
 {
     ir_failure_t first_failure = {0};
-    *out_number = count_kept(source) + (get_ir_spare(source) != NULL);
+    *out_num = count_kept(source) + (get_ir_spare(source) != NULL);
     drop_ir_spare(source);
     while (count_kept(source) > 0)
         if (close_ir_execution(remove_kept(source, 0)) < 0 && first_failure.code == 0)

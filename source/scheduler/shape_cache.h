@@ -47,8 +47,8 @@ void drop_ir_spare(struct graph* source);
 // The present preparation and all that are kept end; no run is under way. Reports the first failure
 // of a device.
 int close_ir_executions(struct graph* source);
-// The same, but for the present one. *out_number: how many there were.
-int drop_ir_kept_executions(struct graph* source, int* out_number);
+// The same, except for the present one. *out_num: how many there were.
+int drop_ir_kept_executions(struct graph* source, int* out_num);
 
 // The execution graphs of a source graph: 0 is the present one; NULL after the last. While none is
 // present, none is kept.

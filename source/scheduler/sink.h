@@ -17,8 +17,8 @@ enum
     IR_SINK_HEAD_BYTES = 4096  // as saved bytes are aligned
 };
 
-// All zero but for the head's bytes before the first write. `bytes` is NULL until then, and freed
-// by free_memory().
+// All zero except for the head's bytes before the first write. `bytes` is NULL until then, and
+// freed by free_memory().
 struct ir_sink
 {
     uint8_t* bytes;

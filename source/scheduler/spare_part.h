@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-// Whether two parts of execution graphs are the same but for shapes: device, operators, attributes,
-// constants, types, connections.
+// Whether two parts of execution graphs are the same except for shapes: device, operators,
+// attributes, constants, types, connections.
 bool is_same_ir_part(const struct subgraph* a, const struct subgraph* b);
 
 // What `device` made of the same part, which is the caller's now; NULL when there is none.

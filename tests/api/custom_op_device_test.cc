@@ -183,7 +183,7 @@ TEST_F(CustomOpDeviceTest, TheDeviceMayBeTheOnlyOne)
         expected[0] = 100;
         EXPECT_EQ(result(graph), expected);
     }
-    // Nobody can take its place.
+    // No other device can take its place.
     npu_op.failing = "invoke";
     npu_op.code = TENGINE_ELIMIT;
     npu_op.sentence = "the chip is too hot";

@@ -106,7 +106,7 @@ TEST_F(CustomOpTest, SizesMayDependOnData)
               std::string::npos);
 }
 
-// An operator behind one whose size depends on data is prepared in the run.
+// An operator after one whose size depends on data is prepared in the run.
 TEST_F(CustomOpTest, InputsMayHaveSizesThatDependOnData)
 {
     ShiftOp& relu = add_op();

@@ -115,7 +115,7 @@ int note_constant(void*, tengine_op_context_t* context)
 {
     const auto* s =
         static_cast<const int64_t*>(tengine_op_tensor_data(tengine_op_input(context, 1)));
-    if (!s) return tengine_op_report(context, TENGINE_EINVAL, "'s' is no constant");
+    if (!s) return tengine_op_report(context, TENGINE_EINVAL, "'s' is not constant");
     *static_cast<float*>(tengine_op_state(context)) = static_cast<float>(*s);
     return tengine_op_set_output_like(context, 0, tengine_op_input(context, 0));
 }

@@ -53,6 +53,21 @@ void ApiTest::TearDown()
     release_tengine();
 }
 
+void ReluTest::SetUp()
+{
+    ApiTest::SetUp();
+    graph_ = create_relu_graph();
+    ASSERT_NE(graph_, nullptr) << get_tengine_error();
+    x_ = get_graph_tensor(graph_, "x");
+    y_ = get_graph_tensor(graph_, "y");
+}
+
+void ReluTest::TearDown()
+{
+    destroy_graph(graph_);
+    ApiTest::TearDown();
+}
+
 namespace {
 
 testing::AssertionResult recorded(int code, bool is_logged)

@@ -19,6 +19,18 @@ class ApiTest : public testing::Test
     void TearDown() override;
 };
 
+// A graph of create_relu_graph() for each test.
+class ReluTest : public ApiTest
+{
+  protected:
+    void SetUp() override;
+    void TearDown() override;
+
+    graph_t graph_ = nullptr;
+    tensor_t x_ = nullptr;
+    tensor_t y_ = nullptr;
+};
+
 // The failure that was recorded last is `code`, its sentence is not empty, and one line of the log
 // since the test began, or since this was called last, has said it, at level ERR. Clears both.
 testing::AssertionResult failed_with(int code);

@@ -11,21 +11,8 @@
 namespace tengine {
 namespace {
 
-class GraphTest : public ApiTest
+class GraphTest : public ReluTest
 {
-  protected:
-    void SetUp() override
-    {
-        ApiTest::SetUp();
-        graph_ = create_relu_graph();
-        ASSERT_NE(graph_, nullptr) << get_tengine_error();
-    }
-    void TearDown() override
-    {
-        destroy_graph(graph_);
-        ApiTest::TearDown();
-    }
-    graph_t graph_ = nullptr;
 };
 
 TEST_F(GraphTest, EmptyGraphHasNothing)

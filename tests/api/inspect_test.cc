@@ -42,8 +42,8 @@ TEST_F(InspectTest, WhatADeviceTakes)
     EXPECT_EQ(operators.count("Conv"), 1u);
     EXPECT_EQ(operators.count("Relu"), 1u);
     std::set<int> types;
-    const int type_number = tengine_device_get_data_type_number(device);
-    for (int i = 0; i < type_number; ++i)
+    const int type_num = tengine_device_get_data_type_number(device);
+    for (int i = 0; i < type_num; ++i)
         types.insert(tengine_device_get_data_type(device, i));
     EXPECT_EQ(types.count(TENGINE_DT_FP32), 1u);
     for (int index : {-1, 10000}) {

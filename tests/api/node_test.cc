@@ -9,23 +9,10 @@
 namespace tengine {
 namespace {
 
-class NodeTest : public ApiTest
+class NodeTest : public ReluTest
 {
   protected:
-    void SetUp() override
-    {
-        ApiTest::SetUp();
-        graph_ = create_relu_graph();
-        ASSERT_NE(graph_, nullptr) << get_tengine_error();
-    }
-    void TearDown() override
-    {
-        destroy_graph(graph_);
-        ApiTest::TearDown();
-    }
     node_t create(const char* op) { return create_graph_node(graph_, op, op); }
-
-    graph_t graph_ = nullptr;
 };
 
 TEST_F(NodeTest, CreationChecksNames)

@@ -74,7 +74,7 @@ TEST_F(ShapeCacheTest, ThreadsMayChangeTheirNumber)
     EXPECT_EQ(destroy_graph(graph), 0);
 }
 
-// A program may write to the buffer of a constant whenever nothing runs, and tells nobody.
+// A program may write to the buffer of a constant whenever nothing runs, without a call.
 TEST_F(ShapeCacheTest, WeightsThatTheProgramWritesCount)
 {
     const graph_t graph = create_small_network();

@@ -10,25 +10,8 @@
 namespace tengine {
 namespace {
 
-class TensorTest : public ApiTest
+class TensorTest : public ReluTest
 {
-  protected:
-    void SetUp() override
-    {
-        ApiTest::SetUp();
-        graph_ = create_relu_graph();
-        ASSERT_NE(graph_, nullptr) << get_tengine_error();
-        x_ = get_graph_tensor(graph_, "x");
-        y_ = get_graph_tensor(graph_, "y");
-    }
-    void TearDown() override
-    {
-        destroy_graph(graph_);
-        ApiTest::TearDown();
-    }
-    graph_t graph_ = nullptr;
-    tensor_t x_ = nullptr;
-    tensor_t y_ = nullptr;
 };
 
 TEST_F(TensorTest, CreationChecksNameAndType)

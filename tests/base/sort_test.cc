@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/sort.h and the sorting of base/containers.hpp.
+// base/sort.h and base/sort.hpp.
 #include "base/sort.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "base/containers.hpp"
+#include "base/sort.hpp"
 
 namespace tengine {
 namespace {

@@ -127,10 +127,10 @@ void bound_memory()
     if (!kIsSanitised) setrlimit(RLIMIT_AS, &limit);
 }
 
-std::string seed_folder(int argument_number, char** arguments)
+std::string seed_folder(int argument_num, char** arguments)
 {
     std::string folder;
-    for (int i = argument_number - 1; i > 0; --i) {
+    for (int i = argument_num - 1; i > 0; --i) {
         const std::string argument = arguments[i];
         const bool is_option = argument[0] == '-';
         if (is_option && argument.find("merge") != std::string::npos) return "";
@@ -141,13 +141,12 @@ std::string seed_folder(int argument_number, char** arguments)
 
 }  // namespace
 
-int start_target(int argument_number, char** arguments,
-                 void (*write_seeds)(const std::string& folder))
+int start_target(int argument_num, char** arguments, void (*write_seeds)(const std::string& folder))
 {
     if (init_tengine() != 0) return -1;
     set_log_level(LOG_EMERG);
     bound_memory();
-    const std::string folder = seed_folder(argument_number, arguments);
+    const std::string folder = seed_folder(argument_num, arguments);
     if (!folder.empty()) write_seeds(folder);
     return 0;
 }

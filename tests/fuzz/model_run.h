@@ -14,7 +14,7 @@ namespace tengine::test {
 // any small model needs, and has what the target starts from written where libFuzzer and replay.cc
 // take it: into the first folder among the arguments, unless inputs are only chosen, for the
 // corpus.
-int start_target(int argument_number, char** arguments,
+int start_target(int argument_num, char** arguments,
                  void (*write_seeds)(const std::string& folder));
 
 // What else decides a run, so that an input is the same run every time.

@@ -190,9 +190,9 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size)
     }
 }
 
-int main(int argument_number, char** arguments)
+int main(int argument_num, char** arguments)
 {
-    if (argument_number < 2) return 1;
+    if (argument_num < 2) return 1;
     // What a target starts from, such as what today's writer writes, it puts into the first folder.
     const fs::path seeds = fs::temp_directory_path() / ("replay_" + std::to_string(getpid()));
     fs::create_directory(seeds);
@@ -201,7 +201,7 @@ int main(int argument_number, char** arguments)
     char** given = words;
     int number = 2;
     bool is_good = !LLVMFuzzerInitialize || LLVMFuzzerInitialize(&number, &given) == 0;
-    for (int i = 1; is_good && i < argument_number; ++i)
+    for (int i = 1; is_good && i < argument_num; ++i)
         is_good = replay(arguments[i]);
     if (is_good && !fs::is_empty(seeds)) is_good = replay(seeds);
     fs::remove_all(seeds);

@@ -67,9 +67,9 @@ void write_seeds(const std::string& folder)
 
 }  // namespace
 
-extern "C" int LLVMFuzzerInitialize(int* argument_number, char*** arguments)
+extern "C" int LLVMFuzzerInitialize(int* argument_num, char*** arguments)
 {
-    return tengine::test::start_target(*argument_number, *arguments, write_seeds);
+    return tengine::test::start_target(*argument_num, *arguments, write_seeds);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)

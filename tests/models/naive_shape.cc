@@ -113,10 +113,10 @@ Shape flatten(node_t node)
 Shape reshape(node_t node)
 {
     const Shape data = input_shape(node);
-    const int* wished = nullptr;
-    if (get_node_attr_pointer(node, "re_shape", &wished) < 0)
+    const int* requested = nullptr;
+    if (get_node_attr_pointer(node, "re_shape", &requested) < 0)
         throw tools::Failure(get_tengine_error());
-    Shape shape(wished, wished + number(node, "dim_size"));
+    Shape shape(requested, requested + number(node, "dim_size"));
     for (size_t i = 0; i < shape.size(); ++i)
         if (shape[i] == 0) shape[i] = data.at(i);
     const int rest = product(data.begin(), data.end()) / -product(shape.begin(), shape.end());

@@ -27,16 +27,16 @@ void check(bool is_good)
 }
 
 // The library is there as long as any graph is.
-int graph_number = 0;
+int graph_num = 0;
 
 void enter_library()
 {
-    if (graph_number++ == 0) check(init_tengine() == 0);
+    if (graph_num++ == 0) check(init_tengine() == 0);
 }
 
 void leave_library()
 {
-    if (--graph_number == 0) release_tengine();
+    if (--graph_num == 0) release_tengine();
 }
 
 bool ends_with(const std::string& text, const std::string& end)

@@ -41,7 +41,7 @@ class SplitGroup : public testing::Test
 
     static std::string name(int index) { return "n" + std::to_string(index); }
 
-    // Anew, whatever was prepared before.
+    // Again, whatever was prepared before.
     int prepare()
     {
         EXPECT_EQ(postrun_ir_graph(source_->get()), TENGINE_OK) << tengine_error_message();
@@ -63,7 +63,7 @@ class SplitGroup : public testing::Test
         }
         return texts;
     }
-    void wish(const char* nodes, const char* devices)
+    void allow(const char* nodes, const char* devices)
     {
         ASSERT_EQ(add_ir_graph_affinity(source_->get(), nodes, devices), TENGINE_OK);
     }
@@ -121,22 +121,22 @@ TEST_F(SplitGroup, HalvesKeepTheirGroupsAndWhatFallsBackHasNone)
 TEST_F(SplitGroup, TheUserNamesGroups)
 {
     groups_ = {{"n3", 1}, {"n4", 2}};
-    wish("*", "A#9");
+    allow("*", "A#9");
     EXPECT_EQ(parts(), Parts{"A#9:12"}) << "the user's group stands";
-    wish("n5", "A#2");
-    wish("n6", "B#2");
+    allow("n5", "A#2");
+    allow("n6", "B#2");
     EXPECT_EQ(parts(), (Parts{"A#9:5", "A#2:1", "B#2:1", "A#9:5"}));
-    wish("n4", "A");
+    allow("n4", "A");
     EXPECT_EQ(parts(), (Parts{"A#9:4", "A#2:2", "B#2:1", "A#9:5"})) << "where he names none";
 }
 
 TEST_F(SplitGroup, PartsOfTheDefaultDeviceHaveGroupsToo)
 {
-    wish("*", "CPU");
-    wish("n2", "CPU#1");
-    wish("n3", "CPU#2");
+    allow("*", "CPU");
+    allow("n2", "CPU#1");
+    allow("n3", "CPU#2");
     EXPECT_EQ(parts(), (Parts{"CPU#1:3", "CPU#2:9"}));
-    wish("n7", "A");
+    allow("n7", "A");
     a_.fail_pre_run = 1;
     EXPECT_EQ(parts(), (Parts{"CPU#1:3", "CPU#2:9"})) << "joined when A has failed";
 }
@@ -168,9 +168,9 @@ TEST_F(SplitGroup, TheUsersGroupsGoBeforeADevicesOwnSplit)
 {
     a_.split = split_in_one;
     a_.use_optimizer();
-    wish("n3", "A#1");
+    allow("n3", "A#1");
     EXPECT_EQ(parts(), Parts{"A#1:12"});
-    wish("n7", "A#2");
+    allow("n7", "A#2");
     EXPECT_EQ(parts(), (Parts{"A#1:7", "A#2:5"}));
 }
 

@@ -257,9 +257,9 @@ SplitGraph DagSplitter::split(const Dag& dag, std::vector<int> order)
     for (int i = 0; i < dag.size(); ++i) {
         if (dag.kind[i] != dag.kind_num - 1 || dag.group_of(i) == 0) continue;
         const std::string name = "n" + std::to_string(i);
-        const std::string wish =
+        const std::string affinity =
             std::string(find_default_device()->name) + "#" + std::to_string(dag.group_of(i));
-        EXPECT_EQ(add_ir_graph_affinity(made.source->get(), name.c_str(), wish.c_str()),
+        EXPECT_EQ(add_ir_graph_affinity(made.source->get(), name.c_str(), affinity.c_str()),
                   TENGINE_OK);
     }
     made.execution.reset(make_execution_graph(made.source->get()));

@@ -32,7 +32,7 @@ class Survey : public testing::Test
         source_->outputs({"y"});
     }
 
-    // Anew, whatever was prepared before.
+    // Again, whatever was prepared before.
     int prepare()
     {
         EXPECT_EQ(postrun_ir_graph(source_->get()), TENGINE_OK) << tengine_error_message();

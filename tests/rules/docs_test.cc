@@ -19,20 +19,6 @@ namespace fs = std::filesystem;
 
 using Strings = std::set<std::string>;
 
-// README.md, CONTRIBUTING.md … and docs/*.md, relative to the root.
-Strings pages()
-{
-    const fs::path root(TENGINE_SOURCE_DIR);
-    Strings found;
-    for (const fs::path& folder : {root, root / "docs"}) {
-        for (const auto& entry : fs::directory_iterator(folder)) {
-            if (entry.path().extension() == ".md")
-                found.insert(fs::relative(entry.path(), root).generic_string());
-        }
-    }
-    return found;
-}
-
 // The lines of a page without its code blocks.
 std::vector<std::string> prose_of(const std::string& page)
 {

@@ -102,6 +102,18 @@ std::vector<SourceFile> code_below(const std::string& folder)
     return files;
 }
 
+std::set<std::string> pages()
+{
+    std::set<std::string> found;
+    for (const fs::path& folder : {root(), root() / "docs"}) {
+        for (const auto& entry : fs::directory_iterator(folder)) {
+            if (entry.path().extension() == ".md")
+                found.insert(fs::relative(entry.path(), root()).generic_string());
+        }
+    }
+    return found;
+}
+
 std::vector<std::string> read_lines(const std::string& path)
 {
     std::vector<std::string> lines;

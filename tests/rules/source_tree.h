@@ -2,6 +2,7 @@
 // The files of the project as text, for the tests of this folder.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ const std::vector<SourceFile>& source_tree();
 
 // Those whose extension is one of .c .cc .cpp .h .hpp and whose path starts with `folder`.
 std::vector<SourceFile> code_below(const std::string& folder);
+
+// README.md, CONTRIBUTING.md … and docs/*.md, relative to the root.
+std::set<std::string> pages();
 
 // The lines of a file that is given by its path below the project's root.
 std::vector<std::string> read_lines(const std::string& path);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <regex>
+#include <set>
 
 #include "rules/source_tree.h"
 
@@ -12,6 +13,7 @@ namespace tengine::rules {
 namespace {
 
 constexpr size_t kMaxLines = 600;
+constexpr size_t kMaxFunctionLines = 60;
 
 // Longer files, each with the reason.
 const std::map<std::string, std::string> kLongFiles = {};
@@ -34,6 +36,47 @@ TEST(TextRules, FilesAreNotTooLong)
         if (kLongFiles.count(file.path) != 0) continue;
         EXPECT_LE(file.lines.size(), kMaxLines) << file.path;
     }
+}
+
+// The lines of each function's body, by the line it begins at: as clang-format leaves it, the
+// braces of a function stand on lines of their own, below one another.
+std::map<size_t, size_t> body_lengths(const std::vector<std::string>& lines)
+{
+    const std::regex head("\\)( const| noexcept| override)*$");
+    std::map<size_t, size_t> lengths;
+    for (size_t i = 1; i < lines.size(); ++i) {
+        const size_t indent = lines[i].find_first_not_of(' ');
+        if (indent == std::string::npos || lines[i].substr(indent) != "{" ||
+            !std::regex_search(lines[i - 1], head))
+            continue;
+        const std::string end = std::string(indent, ' ') + "}";
+        size_t last = i + 1;
+        while (last < lines.size() && !starts_with(lines[last], end))
+            ++last;
+        lengths[i + 1] = last - i - 1;
+    }
+    return lengths;
+}
+
+TEST(TextRules, FunctionsAreNotTooLong)
+{
+    size_t number = 0;
+    for (const char* folder : {"include", "source", "tools", "examples", "benchmark", "tests"}) {
+        for (const SourceFile& file : code_below(folder)) {
+            for (const auto& [line, length] : body_lengths(file.lines)) {
+                EXPECT_LE(length, kMaxFunctionLines) << file.path << ":" << line;
+                ++number;
+            }
+        }
+    }
+    EXPECT_GT(number, 5000u) << "functions look different now";
+}
+
+TEST(TextRules, FunctionsAreMeasured)
+{
+    EXPECT_EQ(body_lengths({"struct a", "{", "    int f() const", "    {", "        if (b) {",
+                            "        }", "    }", "};"}),
+              (std::map<size_t, size_t>{{4, 2}}));
 }
 
 TEST(TextRules, HeadersAreIncludedOnce)
@@ -120,6 +163,19 @@ TEST(TextRules, TheOtherHandIsRecognised)
         EXPECT_TRUE(std::regex_search(code, kOtherHand)) << code;
     for (const char* code : {"if ((a = f()) != NULL)", "next = i++;", "} ir_node_t;"})
         EXPECT_FALSE(std::regex_search(code, kOtherHand)) << code;
+}
+
+// Where it becomes no status: a report and a prediction, which can do without.
+const std::set<std::string> kOwnCatches = {
+    "source/base/guard.hpp", "source/optimizer/split/cost.cc", "source/optimizer/split/report.cc"};
+
+TEST(TextRules, OneGuardTurnsBadAllocIntoAStatus)
+{
+    for (const SourceFile& file : code_below("source")) {
+        if (kOwnCatches.count(file.path) != 0) continue;
+        const std::string code = strip_comments(join_lines(file.lines));
+        EXPECT_EQ(code.find("catch (const std::bad_alloc"), std::string::npos) << file.path;
+    }
 }
 
 TEST(TextRules, CommentsAreStrippedAndStringsStay)

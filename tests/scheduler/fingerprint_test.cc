@@ -187,7 +187,7 @@ TEST_F(FingerprintTest, ConstantsAreHashedOnce)
     EXPECT_EQ(weights->core->digest, nullptr);
     const std::string first = print(*session.part(0), device);
     ASSERT_NE(weights->core->digest, nullptr);
-    // Not the one of its values: whether it is found anew shows.
+    // Not the one of its values: shows whether it is found again.
     weights->core->digest->bytes[0] ^= 1;
     const std::string kept = print(*session.part(0), device);
     EXPECT_NE(kept, first);

@@ -73,7 +73,7 @@ class ModelPartTest : public testing::Test
         table.compatibility = compatibility;
     }
 
-    // Prepared anew, run and dropped: what the device compiled and what it loaded.
+    // Prepared again, run and dropped: what the device compiled and what it loaded.
     std::pair<int, int> use(int size = 4)
     {
         calls.compilations = calls.loads = 0;

@@ -134,7 +134,7 @@ int refuse_old_parts(struct device* device, struct subgraph* part, void* options
     return is_old ? tengine_error_set(TENGINE_EDEVICE, "told to fail") : status;
 }
 
-// A pre_run that cannot go on with the old one gets to begin anew before the part is halved.
+// A pre_run that cannot go on with the old one may start over before the part is halved.
 TEST_F(SparePartTest, AFailureWithAnOldPartIsNotTheLastWord)
 {
     add_three_steps(session_);

@@ -129,7 +129,7 @@ TEST_F(TmfileCompiledTest, TheNodesOfPartsAreKnown)
     destroy_ir_graph(execution);
 }
 
-// Wherever a byte of what tells of them is altered, one line says so, and there are none.
+// Wherever a byte of their list is altered, one line says so, and there are none.
 TEST_F(TmfileCompiledTest, AnAlteredByteIsNoticed)
 {
     const auto record = static_cast<uint32_t>(root_ - sizeof lists_);
@@ -172,7 +172,7 @@ TEST_F(TmfileCompiledTest, HostileRecords)
     expect_warning(with(part_at(1), part), 1);
     expect_warning(with(lists_.parts, uint32_t{1}), 0);
     expect_warning(with(lists_.constants + 4, uint32_t{4000}), 0);
-    // The first list of nodes begins behind a word of zeroes: its count, then the nodes.
+    // The first list of nodes begins after a word of zeros: its count, then the nodes.
     ASSERT_EQ(record<uint32_t>(lists_.begin + 4), 2u);
     expect_warning(with(lists_.begin + 8, uint32_t{4000}), 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw elements, and files that are none.
+// Raw elements, and files of another kind.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

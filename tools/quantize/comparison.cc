@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kLargestError = 1.0 / 128;
 
-// Rows of scores, 0 if the output is none.
+// Rows of scores, 0 if the output has no scores.
 size_t score_rows(const std::vector<int>& shape)
 {
     const bool has_more = std::any_of(
@@ -35,7 +35,7 @@ bool is_close(const FloatView& expected, const FloatView& actual)
     return std::sqrt(error / static_cast<double>(expected.number)) <= largest * kLargestError;
 }
 
-// The class that each row of scores decides for; none if the output is none.
+// The class that each row of scores decides for; none if the output has no scores.
 std::vector<int64_t> decide(const FloatView& view)
 {
     std::vector<int64_t> classes;

@@ -35,7 +35,7 @@ struct CommandOptions
     QuantizeOptions quantize;
 };
 
-int quantized_node_number(const QuantizedModel& quantized)
+int count_quantized_nodes(const QuantizedModel& quantized)
 {
     int number = 0;
     for (const QuantizedLayer& layer : quantized.layers)
@@ -93,7 +93,7 @@ QuantizeReport work(const CommandOptions& options)
     report.counts = model.count_nodes();
     report.comparison = compare_models(model.in_float().get(), quantized, samples, labels,
                                        options.quantize.threads, show);
-    report.quantized_nodes = quantized_node_number(quantized);
+    report.quantized_nodes = count_quantized_nodes(quantized);
     report.layers = describe_layers(quantized, report.comparison);
     report.chosen = quantizer.chosen();
     if (!options.table.empty())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tengine quantize` tells of its work, as text and as JSON; docs/quantize.md describes it.
+// What `tengine quantize` reports about its work, as text and as JSON; docs/quantize.md describes
+// it.
 #pragma once
 
 #include <string>

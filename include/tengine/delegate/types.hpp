@@ -120,7 +120,7 @@ inline DataType ToDataType(int type)
     }
 }
 
-// What a tensor is behind its handles.
+// What the handles of a tensor refer to.
 class TensorCore
 {
   public:

@@ -2,7 +2,7 @@
 // All kernels by operator, in the order in which they are asked.
 #pragma once
 
-#include "base/containers.hpp"
+#include "base/maps.hpp"
 #include "device/cpu/kernel_table.h"
 
 namespace tengine::cpu {

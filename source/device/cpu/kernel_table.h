@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kernel of the CPU device is. Files in kernel/ (fast) and reference/ (plain and obviously
 // right) each export one KernelTable; CMake finds them and generates the list. In which order the
-// kernels of an operator are asked is said in implementations.cc; the first that accepts wins.
+// kernels of an operator are asked stands in implementations.cc; the first that accepts wins.
 #pragma once
 
 #include <array>

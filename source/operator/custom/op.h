@@ -15,7 +15,7 @@ extern "C" {
 struct tengine_op
 {
     char* domain;     // "" is ONNX's
-    char* name;       // behind the domain's dot in full_name
+    char* name;       // what follows the domain's dot in full_name
     char* full_name;  // "com.example.Atan", "Conv"
     int min_version;
     int max_version;

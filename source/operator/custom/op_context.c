@@ -52,23 +52,21 @@ const char* tengine_op_text(const tengine_op_context_t* context, const char* nam
     return context && name ? get_ir_node_text(context->kernel.node, name, otherwise) : otherwise;
 }
 
-const int64_t* tengine_op_ints(const tengine_op_context_t* context, const char* name,
-                               int* out_number)
+const int64_t* tengine_op_ints(const tengine_op_context_t* context, const char* name, int* out_num)
 {
     int number = 0;
     const int64_t* values =
         context && name ? get_ir_node_ints(context->kernel.node, name, &number) : NULL;
-    if (out_number) *out_number = number;
+    if (out_num) *out_num = number;
     return values;
 }
 
-const float* tengine_op_floats(const tengine_op_context_t* context, const char* name,
-                               int* out_number)
+const float* tengine_op_floats(const tengine_op_context_t* context, const char* name, int* out_num)
 {
     int number = 0;
     const float* values =
         context && name ? get_ir_node_floats(context->kernel.node, name, &number) : NULL;
-    if (out_number) *out_number = number;
+    if (out_num) *out_num = number;
     return values;
 }
 
@@ -80,10 +78,10 @@ static const struct op_strings* find_texts(const struct node* node, const char* 
 }
 
 const char* const* tengine_op_texts(const tengine_op_context_t* context, const char* name,
-                                    int* out_number)
+                                    int* out_num)
 {
     const struct op_strings* list = context && name ? find_texts(context->kernel.node, name) : NULL;
-    if (out_number) *out_number = list ? list->num : 0;
+    if (out_num) *out_num = list ? list->num : 0;
     return list ? (const char* const*)list->values : NULL;
 }
 

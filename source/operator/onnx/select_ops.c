@@ -105,7 +105,7 @@ static const op_field_t non_max_suppression_fields[] = {
 
 // ---- OneHot ----
 
-// A scalar of any number type; NaN when it is none.
+// A scalar of any number type; NaN when it is not one.
 static double read_number(const struct tensor* tensor)
 {
     const void* data = tensor->data;

@@ -2,8 +2,8 @@
 // One part of an execution graph as a graph of its own, which devices compile and run.
 #include <cstring>
 
-#include "base/containers.hpp"
 #include "base/guard.hpp"
+#include "base/maps.hpp"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
 #include "graph/subgraph.h"

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "base/containers.hpp"
+#include "base/maps.hpp"
 
 namespace tengine {
 

@@ -85,7 +85,7 @@ void mix_tensor(const struct tensor& tensor, int64_t* hash)
     mix(tensor.dims, sizeof *tensor.dims * tensor.dim_num, hash);
 }
 
-// False: there is a parameter that is no number.
+// False: there is a parameter that is not a number.
 bool mix_params(const node& node, int64_t* hash)
 {
     for (int i = 0; i < node.op.method->field_num; ++i) {

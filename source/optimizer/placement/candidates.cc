@@ -281,8 +281,8 @@ int Candidates::place(node& node, size_t begin) const
         const ir_verdict_t verdict = ask(candidates_[i], node);
         if (verdict.verdict == IR_VERDICT_YES) {
             node.device = candidates_[i].device;
-            const int wished = get_affinity_group(node);
-            node.core->group = wished != 0 ? wished : verdict.group;
+            const int requested = get_affinity_group(node);
+            node.core->group = requested != 0 ? requested : verdict.group;
             return TENGINE_OK;
         }
         TENGINE_RETURN_IF_ERROR(add_ir_node_refusal(&node, candidates_[i].device, &verdict));

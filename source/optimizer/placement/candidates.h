@@ -43,7 +43,7 @@ class Candidates : public Allocated
     // group there, and a refusal for each that does not. node.device is null when none does.
     int place(node& node, size_t begin) const;
     // The group in which node.device, which did not get the node by place(), takes it: what the
-    // device says. 0 when it does not take the node, or is no candidate.
+    // device says. 0 when it does not take the node, or is not a candidate.
     void find_group(node& node) const;
     // Whether a candidate after the node's present device takes it.
     bool has_other(const node& node) const;

@@ -2,7 +2,7 @@
 // fp32 nodes in a narrower float type, with casts where they meet others.
 #pragma once
 
-#include "base/containers.hpp"
+#include "base/maps.hpp"
 #include "optimizer/precision/rewriter.h"
 
 namespace tengine {

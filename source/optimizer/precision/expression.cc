@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/maps.hpp"
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/quantization.h"

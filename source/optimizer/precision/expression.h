@@ -4,6 +4,7 @@
 // elementwise_rules.cc makes the table.
 #pragma once
 
+#include "base/maps.hpp"
 #include "optimizer/precision/quantized_operator.h"
 
 namespace tengine {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimizer/precision/lookup.h"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
-#include "base/containers.hpp"
+#include "base/maps.hpp"
 #include "graph/graph.h"
 #include "module/module.h"
 #include "optimizer/pass.h"

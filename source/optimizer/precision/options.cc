@@ -3,7 +3,7 @@
 // node.keep_float and quantisation parameters of float tensors, where every device finds them.
 #include <cmath>
 
-#include "base/containers.hpp"
+#include "base/maps.hpp"
 #include "graph/graph.h"
 #include "graph/option.h"
 #include "operator/affinity.h"

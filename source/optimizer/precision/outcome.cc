@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says so when a run in int8 or uint8 would be one in float after all, or the other way round: by
-// the result alone nobody would notice.
+// Says so when a run in int8 or uint8 would be one in float after all, or the other way round: the
+// results alone do not show it.
 #include <cstring>
 
 #include "graph/graph.h"

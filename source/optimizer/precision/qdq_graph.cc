@@ -193,7 +193,7 @@ class Writer
         }
     }
 
-    // Behind `source`, which holds the float values of `value`; the result is the copy of `value`
+    // After `source`, which holds the float values of `value`; the result is the copy of `value`
     // if `source` is another tensor.
     void add_pair(const tensor& value, tensor* source)
     {

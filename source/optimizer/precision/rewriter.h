@@ -37,7 +37,7 @@ class Rewriter
 
     struct graph& graph() const { return graph_; }
 
-    // A failure that is no refusal, such as memory running out; the graph must then be given up.
+    // A failure other than a refusal, such as memory running out; the graph must then be given up.
     int status() const { return status_; }
 
     // What is made from begin() on is gone after take_back().

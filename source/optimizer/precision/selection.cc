@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/maps.hpp"
 #include "graph/graph.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/expression.h"

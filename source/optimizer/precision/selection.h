@@ -4,6 +4,7 @@
 // qdq_graph.h.
 #pragma once
 
+#include "base/maps.hpp"
 #include "optimizer/precision/quantized_operator.h"
 #include "tengine/quantize.h"
 

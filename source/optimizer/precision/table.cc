@@ -5,10 +5,11 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string_view>
 #include <system_error>
 
-#include "base/containers.hpp"
+#include "base/maps.hpp"
 #include "base/small_file.h"
 #include "tengine/error.h"
 

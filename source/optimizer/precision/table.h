@@ -34,8 +34,8 @@ struct CalibrationTable
     Vector<KeptNode> nodes;
 };
 
-// TENGINE_EIO: the file cannot be read. TENGINE_EFORMAT, with file and line: it is no table, or a
-// line is none of the two, a scale is not positive and finite, a zero point is not in -128 to 127,
+// TENGINE_EIO: the file cannot be read. TENGINE_EFORMAT, with file and line: it is not a table, a
+// line is neither, a scale is not positive and finite, a zero point is not in -128 to 127,
 // or a tensor is there twice.
 int read_calibration_table(const char* path, CalibrationTable* out_table);
 

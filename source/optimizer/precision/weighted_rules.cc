@@ -98,7 +98,7 @@ tensor* add_gemm_of_rows(Fuser& fuser, node& origin, Product& product)
     return fuser.reshape(rows, dims_of(*product.y.value), origin);
 }
 
-// What is added to the product, null if that is no list.
+// What is added to the product, null if that is not a list.
 tensor* find_addend(const node& sum, const tensor* product)
 {
     tensor* a = get_ir_node_input(&sum, 0);

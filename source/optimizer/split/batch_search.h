@@ -16,7 +16,7 @@ struct BatchGraph
 {
     int kind_num = 0;               // kinds of nodes
     int batch_kind_num = 0;         // of these, the first ones, kinds of batches; others are guests
-    int default_kind = 0;           // batches of this kind and those behind it are the cheapest
+    int default_kind = 0;           // batches of this kind and later ones are the cheapest
     Vector<int> guest;              // by kind of batch: that of its guests; -1: it has none
     Vector<int> kind;               // of each node
     Vector<int> wait_num;           // of each node: uses of other nodes' outputs

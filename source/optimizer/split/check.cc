@@ -7,7 +7,7 @@
 #include <queue>
 #include <utility>
 
-#include "base/containers.hpp"
+#include "base/maps.hpp"
 #include "graph/core.h"
 #include "graph/subgraph.h"
 #include "optimizer/split/split.h"

@@ -2,7 +2,7 @@
 // Shows each device its whole parts (allocator.evaluation) and gives what it hands back to the next
 // device that takes it.
 
-#include "base/containers.hpp"
+#include "base/maps.hpp"
 #include "optimizer/split/split.h"
 #include "tengine/log.h"
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "base/containers.hpp"
+#include "base/sort.hpp"
 #include "graph/context.h"
 #include "graph/core.h"
 #include "graph/option.h"

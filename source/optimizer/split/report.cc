@@ -7,7 +7,7 @@
 #include <new>
 #include <string_view>
 
-#include "base/containers.hpp"
+#include "base/maps.hpp"
 #include "base/sort.h"
 #include "graph/core.h"
 #include "graph/option.h"

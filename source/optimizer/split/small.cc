@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives up parts that are smaller than the user wants (options split.min_nodes, split.min_macs).
+// Gives up parts that are smaller than the user allows (options split.min_nodes, split.min_macs).
 // Those with the fewest nodes go first, and of these those with the fewest multiply-accumulates,
 // the smallest eighth at a time and all that are just as small with it, so that the result does not
-// depend on numbering; what is left is grouped and judged anew, since neighbours may have become
+// depend on numbering; what is left is grouped and judged again, since neighbours may have become
 // one.
 #include <algorithm>
 #include <cinttypes>

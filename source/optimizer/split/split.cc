@@ -2,7 +2,7 @@
 // Splits an execution graph into parts, each for one device, in named steps:
 //   assign     each node to the first device of the list that takes it
 //   group      the fewest parts that can run one after the other
-//   small      parts that are smaller than the user wants go to the next device
+//   small      parts that are smaller than the user allows go to the next device
 //   prune      parts that do not pay go to the next device
 //   hand_back  devices look at their whole parts and may hand nodes back
 // until nothing moves any more; then the partition is checked. A graph's first device may bring a
@@ -56,7 +56,7 @@ int explain_own_split(graph& graph, struct device* author)
     return TENGINE_OK;
 }
 
-// The groups in which devices take what an own split gave them, which it must heed.
+// The groups in which devices take what an own split gave them, which it must follow.
 int find_groups(graph& graph, const char* author)
 {
     const Candidates* candidates;

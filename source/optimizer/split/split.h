@@ -47,7 +47,7 @@ int hand_back_nodes(graph& graph, const Candidates& candidates, bool* out_moved)
 // needs. Brings parts into such an order when there is one. EGRAPH names `author` (whose split it
 // is) and the parts and nodes of a cycle.
 int check_parts(graph& graph, const char* author);
-// Behind it: EGRAPH names a part with nodes of two groups.
+// Called after it: EGRAPH names a part with nodes of two groups.
 int check_groups(const graph& graph, const char* author);
 bool has_mixed_part(const graph& graph);
 

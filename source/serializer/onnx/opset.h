@@ -24,7 +24,7 @@ struct OperatorId
     bool is_unknown;  // not described here: it becomes a node "Generic"
 };
 
-// TENGINE_EFORMAT for a domain imported in two versions or a version that is none.
+// TENGINE_EFORMAT for a domain imported in two versions or an invalid version.
 TENGINE_MUST_USE int collect_opsets(const ::onnx::ModelProto& model, Opsets* out_opsets);
 
 // One entry per node. Custom operators are those of `context` and of the process.

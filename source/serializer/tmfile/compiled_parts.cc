@@ -31,13 +31,11 @@ int check_lists(const Reading& reading, const PartsRecord& lists)
     if (std::memcmp(lists.mark, kPartsMark, sizeof kPartsMark) != 0)
         return tengine_error_set(TENGINE_EFORMAT, "their mark has been altered");
     const char* bytes = nullptr;
-    TENGINE_RETURN_IF_ERROR(
-        reading.file.find_bytes(lists.begin, lists.size, "what tells of them", &bytes));
+    TENGINE_RETURN_IF_ERROR(reading.file.find_bytes(lists.begin, lists.size, "their list", &bytes));
     uint8_t digest[kDigestBytes];
     find_sha256(bytes, lists.size, digest);
     if (std::memcmp(digest, lists.digest, kDigestBytes) == 0) return TENGINE_OK;
-    return tengine_error_set(TENGINE_EFORMAT,
-                             "what tells of them has been altered: it has another hash");
+    return tengine_error_set(TENGINE_EFORMAT, "their list has been altered: its hash differs");
 }
 
 // The nodes by their place after sorting, in order.

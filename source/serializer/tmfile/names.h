@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "base/containers.hpp"
+#include "base/maps.hpp"
 #include "serializer/tmfile/reader.h"
 
 namespace tengine::tmfile {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serializer/tmfile/nodes.h"
 
-#include "base/containers.hpp"
+#include "base/maps.hpp"
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/registry.h"

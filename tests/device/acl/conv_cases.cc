@@ -29,9 +29,7 @@ NodeCase conv(const char* op, const std::vector<int>& input, const std::vector<i
     return made;
 }
 
-}  // namespace
-
-void add_conv_cases(std::vector<NodeCase>& cases)
+void add_plain_cases(std::vector<NodeCase>& cases)
 {
     const auto add = [&](const std::vector<int>& input, const std::vector<int>& weight,
                          const Window& window = {}) {
@@ -59,7 +57,14 @@ void add_conv_cases(std::vector<NodeCase>& cases)
         add({2, 7, 9, 11}, {13, 7, 3, 3}, {{}, {}, {}, 1, false, fast});
         add({1, 32, 28, 28}, {64, 32, 3, 3}, {{}, {1, 1, 1, 1}, {}, 1, true, fast});
     }
-    // Groups and depthwise.
+}
+
+void add_grouped_cases(std::vector<NodeCase>& cases)
+{
+    const auto add = [&](const std::vector<int>& input, const std::vector<int>& weight,
+                         const Window& window) {
+        cases.push_back(conv("Conv", input, weight, window));
+    };
     add({2, 12, 9, 9}, {8, 3, 3, 3}, {{}, {1, 1, 1, 1}, {}, 4});
     add({1, 6, 7, 11}, {9, 2, 1, 1}, {{}, {}, {}, 3});
     const auto depthwise = [&](const std::vector<int>& input, const std::vector<int>& weight,
@@ -79,7 +84,10 @@ void add_conv_cases(std::vector<NodeCase>& cases)
     depthwise({1, 3, 40, 9}, {3, 1, 1, 1});
     depthwise({2, 4, 77}, {8, 1, 5}, {{2}, {2, 2}});
     depthwise({1, 64, 14, 14}, {64, 1, 3, 3}, {{}, {1, 1, 1, 1}});
+}
 
+void add_transposed_cases(std::vector<NodeCase>& cases)
+{
     const auto transposed = [&](const std::vector<int>& input, const std::vector<int>& weight,
                                 const Window& window = {}) {
         cases.push_back(conv("ConvTranspose", input, weight, window));
@@ -101,6 +109,15 @@ void add_conv_cases(std::vector<NodeCase>& cases)
     transposed({1, 8, 17, 13}, {8, 9, 4, 4}, {{2, 2}, {1, 1, 1, 1}});
     transposed({1, 8, 17, 13}, {8, 9, 2, 2}, {{2, 2}});
     transposed({1, 4, 9, 7}, {4, 5, 3, 3}, {{2, 2}, {0, 0, 1, 1}});
+}
+
+}  // namespace
+
+void add_conv_cases(std::vector<NodeCase>& cases)
+{
+    add_plain_cases(cases);
+    add_grouped_cases(cases);
+    add_transposed_cases(cases);
 }
 
 }  // namespace tengine::acl

@@ -60,9 +60,9 @@ bool accesses_meet(const Instruction& first, bool first_writes, const Instructio
                    bool second_writes)
 {
     Access a[kMaxAccesses], b[kMaxAccesses];
-    const int a_number = list_accesses(first, a), b_number = list_accesses(second, b);
-    for (int i = 0; i < a_number; ++i)
-        for (int j = 0; j < b_number; ++j)
+    const int a_num = list_accesses(first, a), b_num = list_accesses(second, b);
+    for (int i = 0; i < a_num; ++i)
+        for (int j = 0; j < b_num; ++j)
             if (a[i].is_write == first_writes && b[j].is_write == second_writes &&
                 accesses_overlap(a[i], b[j]))
                 return true;

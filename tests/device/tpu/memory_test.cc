@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the device tells of the memory of a part: program and weights, host memory and buffers.
+// What the device reports about the memory of a part: program and weights, host memory and buffers.
 #include "scheduler/memory.h"
 
 #include <cstring>

@@ -59,7 +59,7 @@ class TpuTiles : public testing::TestWithParam<const char*>
 {
 };
 
-// Behind the back of the graph all weights become 255, which takes two bytes like some of those
+// Without the graph's knowledge all weights become 255, which takes two bytes like some of those
 // before. Only tiles that are made now would see it.
 TEST_P(TpuTiles, AreMadeOnce)
 {

@@ -46,7 +46,7 @@ int partition(void*, const char*, const struct graph* graph, tengine_op_list_t* 
         const struct node* node = graph->node_list[i];
         const bool relu = std::strcmp(get_ir_node_op(node), "Relu") == 0;
         if ((relu ? tengine_op_list_push(list, node, i)
-                  : tengine_op_list_refuse(list, node, "node %d is no Relu", i)) != 0)
+                  : tengine_op_list_refuse(list, node, "node %d is not a Relu", i)) != 0)
             return -1;
     }
     return 0;
@@ -255,13 +255,14 @@ TEST_F(DispatchTest, RequirementsThatCannotBeMetAreToldAtOnce)
 {
     script.data_type = TENGINE_DT_INT8;
     prepare();
-    EXPECT_NE(refusal().find("'x' is fp32, the byte code wants int8"), std::string::npos)
+    EXPECT_NE(refusal().find("'x' is fp32: the byte code expects int8"), std::string::npos)
         << refusal();
     EXPECT_TRUE(computes());
     script = {};
     script.alignment = 48;
     prepare();
-    EXPECT_NE(refusal().find("alignment 48 is no power of two"), std::string::npos) << refusal();
+    EXPECT_NE(refusal().find("invalid alignment 48: expected a power of two"), std::string::npos)
+        << refusal();
     EXPECT_TRUE(computes());
     script = {};
     script.module = 1;

@@ -56,7 +56,7 @@ struct sum_state
 };
 
 int live_states;
-int temporary_number;
+int temporary_num;
 
 static void* init_sum(void* user_data, TfLiteOpaqueContext* context, const char* buffer,
                       size_t length)
@@ -93,7 +93,7 @@ static TfLiteStatus prepare_sum(void* user_data, TfLiteOpaqueContext* context,
     status = TfLiteOpaqueContextResizeTensor(
         context, TfLiteOpaqueContextGetOpaqueTensor(context, state->temporary), size);
     TF_LITE_OPAQUE_ENSURE_EQ(context, status, kTfLiteOk);
-    temporary_number = node->temporary_num;
+    temporary_num = node->temporary_num;
     return prepare_like_input(context, node);
 }
 

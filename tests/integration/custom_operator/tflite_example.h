@@ -17,7 +17,7 @@ const TfLiteOperator* get_atan_op(void);
 const TfLiteOperator* get_sum_op(void);
 extern int live_states;
 // Temporaries that the node of the last prepare had room for.
-extern int temporary_number;
+extern int temporary_num;
 
 // y = those of x that are positive: their number is known in invoke.
 const TfLiteOperator* get_positive_op(void);

@@ -42,7 +42,7 @@ TEST_F(TfliteTest, TemporariesDoNotAddUp)
         ASSERT_TRUE(run(graph, {1, 2, 3, 4})) << get_tengine_error();
         EXPECT_EQ(result(graph), (std::vector<float>{1, 3, 6, 10}));
         EXPECT_EQ(live_states, 1);
-        EXPECT_LE(temporary_number, 2);
+        EXPECT_LE(temporary_num, 2);
     }
     destroy_graph(graph);
     EXPECT_EQ(live_states, 0);

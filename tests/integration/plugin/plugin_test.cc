@@ -210,7 +210,7 @@ TEST_F(PluginTest, UnloadingFailsWithReasons)
     }
 }
 
-// A node "Generic" has no rule for its output: the operator is the plug-in's or nobody's.
+// A node "Generic" has no rule for its output: the operator is the plug-in's or unknown.
 TEST_F(PluginTest, ItsOperatorRunsAndGoes)
 {
     const char op[] = "com.example.Double";

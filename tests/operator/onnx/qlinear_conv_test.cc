@@ -57,10 +57,10 @@ void check_conv(const ConvCase& c, int x_zero, int w_zero, int y_zero)
     const int weights = c.filters * c.channels / c.group * c.kernel_height * c.kernel_width;
     const auto x = random_bytes<X>(static_cast<size_t>(c.channels * c.height * c.width), 1);
     const auto w = random_bytes<W>(static_cast<size_t>(weights), 2);
-    const int scale_number = c.per_channel ? c.filters : 1;
+    const int scale_num = c.per_channel ? c.filters : 1;
     std::vector<float> w_scale;
     std::vector<int32_t> bias;
-    for (int i = 0; i < scale_number; ++i)
+    for (int i = 0; i < scale_num; ++i)
         w_scale.push_back(0.013f + 0.0017f * static_cast<float>(i));
     for (int i = 0; i < c.filters; ++i)
         bias.push_back(1009 * (i - 2));
@@ -68,7 +68,7 @@ void check_conv(const ConvCase& c, int x_zero, int w_zero, int y_zero)
     ConstantGraph graph;
     add_tensor<X>(&graph, "x", {1, c.channels, c.height, c.width}, x, kInputScale, x_zero);
     graph.input<W>("w", {c.filters, c.channels / c.group, c.kernel_height, c.kernel_width}, w);
-    graph.input<float>("w_scale", {scale_number}, w_scale);
+    graph.input<float>("w_scale", {scale_num}, w_scale);
     graph.input<W>("w_zero", {}, {static_cast<W>(w_zero)});
     graph.input<int32_t>("bias", {c.filters}, bias);
     add_result<Y>(&graph, kResultScale, y_zero);

@@ -28,10 +28,10 @@ void check_gemm(const GemmCase& c)
                                     << c.transposed_b << c.per_column << c.with_addend);
     const auto a = random_bytes<A>(static_cast<size_t>(c.m * c.k), 1);
     const auto b = random_bytes<B>(static_cast<size_t>(c.k * c.n), 2);
-    const int scale_number = c.per_column ? c.n : 1;
-    std::vector<float> b_scale(static_cast<size_t>(scale_number));
-    std::vector<B> b_zero(static_cast<size_t>(scale_number));
-    for (int j = 0; j < scale_number; ++j) {
+    const int scale_num = c.per_column ? c.n : 1;
+    std::vector<float> b_scale(static_cast<size_t>(scale_num));
+    std::vector<B> b_zero(static_cast<size_t>(scale_num));
+    for (int j = 0; j < scale_num; ++j) {
         b_scale[static_cast<size_t>(j)] = 0.01f + 0.0007f * static_cast<float>(j);
         b_zero[static_cast<size_t>(j)] = static_cast<B>(j - 5);
     }
@@ -43,8 +43,8 @@ void check_gemm(const GemmCase& c)
     add_tensor<A>(&graph, "a", c.transposed_a ? std::vector{c.k, c.m} : std::vector{c.m, c.k}, a,
                   0.03f, 17);
     graph.input<B>("b", c.transposed_b ? std::vector{c.n, c.k} : std::vector{c.k, c.n}, b);
-    graph.input<float>("b_scale", {scale_number}, b_scale);
-    graph.input<B>("b_zero", {scale_number}, b_zero);
+    graph.input<float>("b_scale", {scale_num}, b_scale);
+    graph.input<B>("b_zero", {scale_num}, b_zero);
     graph.input<int32_t>("c", {c.n}, addend);
     add_result<Y>(&graph, 0.9f, 4);
     node* node = graph.add(kGemm, {"a", "a_scale", "a_zero", "b", "b_scale", "b_zero",

@@ -418,7 +418,7 @@ void RandomCase::set_field(const op_field_t& field)
     const int64_t number = is_wild_ && dice_.is_one_in(10)
                                ? dice_.pick<int64_t>({0, 7, 8, 9, 16, 17, 1000, 5000})
                                : dice_.between(0, 6);
-    const int short_number = static_cast<int>(number);
+    const int short_num = static_cast<int>(number);
     if (field.kind == OP_FIELD_INT) {
         const bool is_small = field.maximum > field.minimum && field.maximum < 64;
         set_node_int(node_, field.name,
@@ -433,12 +433,12 @@ void RandomCase::set_field(const op_field_t& field)
         for (int64_t& value : values)
             value = is_wild_ && dice_.is_one_in(60) ? dice_.pick<int64_t>({kLeastLong, kMostLong})
                                                     : any_int();
-        set_node_ints(node_, field.name, values.data(), short_number);
+        set_node_ints(node_, field.name, values.data(), short_num);
     } else if (field.kind == OP_FIELD_FLOATS) {
         std::vector<float> values(static_cast<size_t>(number));
         for (float& value : values)
             value = static_cast<float>(any_float());
-        set_node_floats(node_, field.name, values.data(), short_number);
+        set_node_floats(node_, field.name, values.data(), short_num);
     } else if (field.kind == OP_FIELD_STRING) {
         std::vector<std::string> choices = {""};
         std::stringstream list(field.choices ? field.choices : "NOTSET|bias|x");

@@ -118,9 +118,9 @@ LiteRtStatus get_address(List& list, LiteRtParamIndex index, Item* out_item)
     return kLiteRtStatusOk;
 }
 
-inline LiteRtStatus give(LiteRtParamIndex* out_number, size_t number)
+inline LiteRtStatus give(LiteRtParamIndex* out_num, size_t number)
 {
-    *out_number = number;
+    *out_num = number;
     return kLiteRtStatusOk;
 }
 
@@ -160,9 +160,9 @@ struct EpsilonAttribute
 
 // ---- model and subgraph ----
 
-inline LiteRtStatus LiteRtGetNumModelSubgraphs(LiteRtModel model, LiteRtParamIndex* out_number)
+inline LiteRtStatus LiteRtGetNumModelSubgraphs(LiteRtModel model, LiteRtParamIndex* out_num)
 {
-    return tengine_litert::give(out_number, model->subgraphs.size());
+    return tengine_litert::give(out_num, model->subgraphs.size());
 }
 inline LiteRtStatus LiteRtGetModelSubgraph(LiteRtModel model, LiteRtParamIndex index,
                                            LiteRtSubgraph* out_subgraph)
@@ -170,29 +170,27 @@ inline LiteRtStatus LiteRtGetModelSubgraph(LiteRtModel model, LiteRtParamIndex i
     return tengine_litert::get_address(model->subgraphs, index, out_subgraph);
 }
 // In an order in which they can be executed.
-inline LiteRtStatus LiteRtGetNumSubgraphOps(LiteRtSubgraph subgraph, LiteRtParamIndex* out_number)
+inline LiteRtStatus LiteRtGetNumSubgraphOps(LiteRtSubgraph subgraph, LiteRtParamIndex* out_num)
 {
-    return tengine_litert::give(out_number, subgraph->ops.size());
+    return tengine_litert::give(out_num, subgraph->ops.size());
 }
 inline LiteRtStatus LiteRtGetSubgraphOp(LiteRtSubgraph subgraph, LiteRtParamIndex index,
                                         LiteRtOp* out_op)
 {
     return tengine_litert::get_address(subgraph->ops, index, out_op);
 }
-inline LiteRtStatus LiteRtGetNumSubgraphInputs(LiteRtSubgraph subgraph,
-                                               LiteRtParamIndex* out_number)
+inline LiteRtStatus LiteRtGetNumSubgraphInputs(LiteRtSubgraph subgraph, LiteRtParamIndex* out_num)
 {
-    return tengine_litert::give(out_number, subgraph->inputs.size());
+    return tengine_litert::give(out_num, subgraph->inputs.size());
 }
 inline LiteRtStatus LiteRtGetSubgraphInput(LiteRtSubgraph subgraph, LiteRtParamIndex index,
                                            LiteRtTensor* out_tensor)
 {
     return tengine_litert::get_item(subgraph->inputs, index, out_tensor);
 }
-inline LiteRtStatus LiteRtGetNumSubgraphOutputs(LiteRtSubgraph subgraph,
-                                                LiteRtParamIndex* out_number)
+inline LiteRtStatus LiteRtGetNumSubgraphOutputs(LiteRtSubgraph subgraph, LiteRtParamIndex* out_num)
 {
-    return tengine_litert::give(out_number, subgraph->outputs.size());
+    return tengine_litert::give(out_num, subgraph->outputs.size());
 }
 inline LiteRtStatus LiteRtGetSubgraphOutput(LiteRtSubgraph subgraph, LiteRtParamIndex index,
                                             LiteRtTensor* out_tensor)
@@ -214,18 +212,18 @@ inline LiteRtStatus LiteRtGetCustomCode(LiteRtOp op, const char** out_code)
     *out_code = get_ir_node_op(op->node);
     return kLiteRtStatusOk;
 }
-inline LiteRtStatus LiteRtGetNumOpInputs(LiteRtOp op, LiteRtParamIndex* out_number)
+inline LiteRtStatus LiteRtGetNumOpInputs(LiteRtOp op, LiteRtParamIndex* out_num)
 {
-    return tengine_litert::give(out_number, op->inputs.size());
+    return tengine_litert::give(out_num, op->inputs.size());
 }
 // NULL where an optional input is absent.
 inline LiteRtStatus LiteRtGetOpInput(LiteRtOp op, LiteRtParamIndex index, LiteRtTensor* out_tensor)
 {
     return tengine_litert::get_item(op->inputs, index, out_tensor);
 }
-inline LiteRtStatus LiteRtGetNumOpOutputs(LiteRtOp op, LiteRtParamIndex* out_number)
+inline LiteRtStatus LiteRtGetNumOpOutputs(LiteRtOp op, LiteRtParamIndex* out_num)
 {
-    return tengine_litert::give(out_number, op->outputs.size());
+    return tengine_litert::give(out_num, op->outputs.size());
 }
 inline LiteRtStatus LiteRtGetOpOutput(LiteRtOp op, LiteRtParamIndex index, LiteRtTensor* out_tensor)
 {
@@ -375,13 +373,13 @@ inline LiteRtStatus LiteRtGetBlockWiseQuantization(LiteRtTensor, LiteRtQuantizat
     return kLiteRtStatusErrorInvalidArgument;
 }
 // Operators of the subgraph that read it, an entry for each.
-inline LiteRtStatus LiteRtGetNumTensorUses(LiteRtTensor tensor, LiteRtParamIndex* out_number)
+inline LiteRtStatus LiteRtGetNumTensorUses(LiteRtTensor tensor, LiteRtParamIndex* out_num)
 {
     size_t number = 0;
     for (const LiteRtOpT& op : tensor->subgraph->ops)
         for (const LiteRtTensorT* input : op.inputs)
             number += input == tensor;
-    return tengine_litert::give(out_number, number);
+    return tengine_litert::give(out_num, number);
 }
 inline LiteRtStatus LiteRtGetTensorUse(LiteRtTensor tensor, LiteRtParamIndex index,
                                        LiteRtOp* out_op, LiteRtParamIndex* out_input)
@@ -420,7 +418,7 @@ inline LiteRtStatus LiteRtGetTensorWeights(LiteRtTensor tensor, LiteRtWeights* o
     *out_weights = tensor;
     return kLiteRtStatusOk;
 }
-// 0 bytes for what is no constant.
+// 0 bytes for a tensor that is not constant.
 inline LiteRtStatus LiteRtGetWeightsBytes(LiteRtWeights weights, const void** out_bytes,
                                           size_t* out_size)
 {

@@ -262,7 +262,7 @@ LITERT_CAPI_EXPORT void LiteRtDestroyCompilerPlugin(LiteRtCompilerPlugin plugin)
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetCompilerPluginSupportedHardware(
     LiteRtCompilerPlugin plugin, LiteRtHwAccelerators* out_hardware);
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetNumCompilerPluginSupportedSocModels(
-    LiteRtCompilerPlugin plugin, LiteRtParamIndex* out_number);
+    LiteRtCompilerPlugin plugin, LiteRtParamIndex* out_num);
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetCompilerPluginSupportedSocModel(
     LiteRtCompilerPlugin plugin, LiteRtParamIndex index, const char** out_soc_model);
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtCompilerPluginPartition(LiteRtCompilerPlugin plugin,
@@ -274,8 +274,8 @@ LITERT_CAPI_EXPORT LiteRtStatus LiteRtCompilerPluginCompile(LiteRtCompilerPlugin
                                                             LiteRtModel partitions,
                                                             LiteRtCompiledResult* out_result);
 LITERT_CAPI_EXPORT void LiteRtDestroyCompiledResult(LiteRtCompiledResult result);
-LITERT_CAPI_EXPORT LiteRtStatus
-LiteRtCompiledResultNumByteCodeModules(LiteRtCompiledResult result, LiteRtParamIndex* out_number);
+LITERT_CAPI_EXPORT LiteRtStatus LiteRtCompiledResultNumByteCodeModules(LiteRtCompiledResult result,
+                                                                       LiteRtParamIndex* out_num);
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetCompiledResultByteCode(LiteRtCompiledResult result,
                                                                 LiteRtParamIndex index,
                                                                 const void** out_bytes,
@@ -286,7 +286,7 @@ LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetCompiledResultCallInfo(LiteRtCompiledRe
                                                                 size_t* out_size,
                                                                 LiteRtParamIndex* out_module);
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetNumCompiledResultCalls(LiteRtCompiledResult result,
-                                                                LiteRtParamIndex* out_number);
+                                                                LiteRtParamIndex* out_num);
 
 // What it may define beside: called where they are there.
 #define TENGINE_LITERT_OPTIONAL __attribute__((weak))
@@ -306,4 +306,4 @@ LiteRtCompilerPluginCheckCompilerCompatibility(LiteRtApiVersion version,
 LITERT_CAPI_EXPORT TENGINE_LITERT_OPTIONAL LiteRtStatus
 LiteRtCompilerPluginRegisterAllTransformations(LiteRtCompilerPlugin plugin,
                                                LiteRtTransformation** out_transformations,
-                                               LiteRtParamIndex* out_number);
+                                               LiteRtParamIndex* out_num);

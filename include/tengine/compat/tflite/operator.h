@@ -230,7 +230,7 @@ static inline int tengine_tflite_take_tensors(tengine_op_context_t* context, TfL
     return 0;
 }
 
-// What prepare has wished for, told to the library.
+// Passes on to the library what prepare has requested.
 static inline int tengine_tflite_end_prepare(tengine_op_context_t* context, TfLiteOpaqueNode* node)
 {
     for (int i = 0; i < node->output_num; ++i) {

@@ -112,7 +112,7 @@ typedef struct TfLiteOpaqueTensor
     TfLiteType type;
     TfLiteAllocationType allocation_type;
     const tengine_op_tensor_t* tensor;  // NULL: a temporary
-    int output;                         // which one; -1: it is none
+    int output;                         // which one; -1: not an output
     int temporary;                      // of tengine_op_request_temporary; -1: none
     void* data;
     TfLiteQuantizationParams params;  // a temporary's

@@ -89,7 +89,7 @@ HWY_INLINE void transform_inputs(Vector& v0, Vector& v1, Vector& v2, Vector& v3,
     const Vector five_halves = hn::Set(d, -2.5f);
     const Vector first = hn::Add(hn::MulAdd(five_halves, v2, v0), v4);
     const Vector last = hn::Add(hn::MulAdd(five_halves, v3, v1), v5);
-    // Of +-p the parts of even and odd powers are alike but for a sign.
+    // Of +-p the parts of even and odd powers differ only in sign.
     const Vector even_a = hn::MulAdd(hn::Set(d, -2.0f), v2, v4);
     const Vector odd_a = hn::MulAdd(hn::Set(d, -kRoot), v1, hn::Mul(hn::Set(d, kHalfRoot), v3));
     const Vector even_b = hn::MulAdd(hn::Set(d, -0.5f), v2, v4);

@@ -43,7 +43,7 @@ PixelConv describe_rows(int64_t rows, int64_t depth, int64_t columns);
 void describe_pixel_tile(int64_t* out_rows, int64_t* out_lanes);
 
 // Cuts the work into tiles, blocks and items, for the vectors that kernels use and so many workers.
-// What comes before `tiles` in the structure is given, but for `lines` and `line_pixels` also
+// What comes before `tiles` in the structure is given; except for `lines` and `line_pixels` also
 // `stretch_num` and `stretch_length`.
 void plan_pixels(PixelConv& conv, int64_t workers);
 

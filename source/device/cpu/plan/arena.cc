@@ -2,7 +2,7 @@
 // Memory of the tensors inside a part.
 #include <algorithm>
 
-#include "base/containers.hpp"
+#include "base/maps.hpp"
 #include "base/memory_plan.h"
 #include "device/cpu/plan/step.h"
 #include "device/cpu/plan/tensor_table.h"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "base/containers.hpp"
+#include "base/maps.hpp"
 #include "device/cpu/plan/step.h"
 #include "device/cpu/plan/tensor_table.h"
 #include "operator/onnx/activation_param.h"
@@ -59,7 +59,7 @@ constexpr Function kFunctions[] = {
 static_assert(offsetof(alpha_param, alpha) == 0 && offsetof(hard_sigmoid_param, alpha) == 0 &&
               offsetof(hard_sigmoid_param, beta) == sizeof(float));
 
-// What an operator of one input does; false when it is no activation that kernels fuse.
+// What an operator of one input does; false unless it is an activation that kernels fuse.
 bool read_activation(const Step& step, Fusion* fusion)
 {
     if (is_operator(step, "Relu")) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which steps have their tensors with the channels last: those whose kernels want it, and after
+// Which steps have their tensors with the channels last: those whose kernels take it, and after
 // them those that do not care. Where a step finds a tensor in the other layout there is a copy,
 // which serves all that need it.
 #include "device/cpu/plan/layout.h"
 
 #include <algorithm>
 
+#include "base/maps.hpp"
 #include "device/cpu/plan/step.h"
 #include "device/cpu/plan/tensor_table.h"
 

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "base/containers.hpp"
+#include "base/maps.hpp"
 #include "device/cpu/kernel_table.h"
 
 namespace tengine::cpu {

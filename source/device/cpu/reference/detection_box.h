@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <new>
 
 #include "base/containers.hpp"
+#include "base/guard.hpp"
+#include "base/sort.hpp"
 #include "device/cpu/kernel_table.h"
 
 namespace tengine::cpu {
@@ -63,11 +64,8 @@ void take_unsuppressed(const Vector<ScoredBox>& sorted, size_t limit, const Supp
 template <class Body>
 int with_box_memory(const KernelContext& context, const Body& body)
 {
-    try {
-        return body();
-    } catch (const std::bad_alloc&) {
-        return fail_node(context.node, TENGINE_ENOMEM, "no memory for the boxes");
-    }
+    return guarded(body, "%s '%s': no memory for the boxes", get_ir_node_op(context.node),
+                   context.node->name);
 }
 
 }  // namespace tengine::cpu

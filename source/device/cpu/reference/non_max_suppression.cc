@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <new>
 
 #include "base/containers.hpp"
+#include "base/guard.hpp"
 #include "device/cpu/kernel_table.h"
 #include "operator/onnx/select_param.h"
 
@@ -115,16 +115,16 @@ Vector<int64_t> select_boxes(const KernelContext& context)
 
 int run_non_max_suppression(KernelContext& context)
 {
-    try {
-        const Vector<int64_t> selected = select_boxes(context);
-        const int64_t dims[] = {static_cast<int64_t>(selected.size() / 3), 3};
-        TENGINE_RETURN_IF_ERROR(set_node_output(context.node, 0, TENGINE_DT_INT64, dims, 2));
-        TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(context.output(0)));
-        std::copy(selected.begin(), selected.end(), context.output(0)->i64);
-        return TENGINE_OK;
-    } catch (const std::bad_alloc&) {
-        return fail_node(context.node, TENGINE_ENOMEM, "no memory for the selected boxes");
-    }
+    return guarded(
+        [&]() -> int {
+            const Vector<int64_t> selected = select_boxes(context);
+            const int64_t dims[] = {static_cast<int64_t>(selected.size() / 3), 3};
+            TENGINE_RETURN_IF_ERROR(set_node_output(context.node, 0, TENGINE_DT_INT64, dims, 2));
+            TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(context.output(0)));
+            std::copy(selected.begin(), selected.end(), context.output(0)->i64);
+            return TENGINE_OK;
+        },
+        "NonMaxSuppression '%s': no memory for the selected boxes", context.node->name);
 }
 
 constexpr Kernel rows[] = {

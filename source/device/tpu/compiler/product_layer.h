@@ -70,7 +70,7 @@ class ProductLayer : public Layer
 
     // All that tiles and sums depend on; nothing of it is the size of an image.
     void describe_tiles(sha256_t* hash) const;
-    // The tiles lie from `*end` on in weight memory, which is moved behind them.
+    // The tiles lie from `*end` on in weight memory, which is moved past them.
     void place_tiles(uint64_t* end);
     void write_tiles(uint8_t* weight_memory) const;
     // The weights of each output channel added up, where the input's zero point needs that.

@@ -39,14 +39,14 @@ int partition(void*, const char* soc_model, const graph* graph, tengine_op_list_
     });
 }
 
-int compile(void*, const char* soc_model, const subgraph* const parts[], int part_number,
+int compile(void*, const char* soc_model, const subgraph* const parts[], int part_num,
             void** out_result)
 {
     return guard([&]() -> int {
         Config config;
         TENGINE_RETURN_IF_ERROR(load_config(soc_model ? soc_model : "", &config));
         auto modules = std::make_unique<Modules>();
-        for (int i = 0; i < part_number; ++i) {
+        for (int i = 0; i < part_num; ++i) {
             Program program;
             TENGINE_RETURN_IF_ERROR(compile_part(*parts[i], config, &program));
             modules->push_back(make_module(config, program));

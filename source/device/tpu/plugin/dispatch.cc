@@ -30,7 +30,7 @@ struct Module
 struct Invocation
 {
     const Module* module = nullptr;
-    int input_number = 0;
+    int input_num = 0;
     std::unique_ptr<Machine> machine;
     std::vector<uint8_t> host;
     std::vector<uint8_t*> buffers;  // of bindings; inputs are only read
@@ -55,29 +55,28 @@ void unload(void* module)
 }
 
 // The borders of the program are those of the part, inputs first.
-bool has_borders(const Program& program, int input_number, int output_number)
+bool has_borders(const Program& program, int input_num, int output_num)
 {
     const auto is_output = [](const Binding& binding) { return binding.is_output; };
     const auto& bindings = program.bindings;
     return std::is_partitioned(bindings.begin(), bindings.end(), std::not_fn(is_output)) &&
-           std::count_if(bindings.begin(), bindings.end(), is_output) == output_number &&
-           bindings.size() ==
-               static_cast<size_t>(input_number) + static_cast<size_t>(output_number);
+           std::count_if(bindings.begin(), bindings.end(), is_output) == output_num &&
+           bindings.size() == static_cast<size_t>(input_num) + static_cast<size_t>(output_num);
 }
 
-int create_invocation(void* data, const char* entry_point, int input_number, int output_number,
+int create_invocation(void* data, const char* entry_point, int input_num, int output_num,
                       void** out_invocation)
 {
     return guard([&]() -> int {
         const Module& module = *static_cast<Module*>(data);
         if (std::strcmp(entry_point, "program") != 0 ||
-            !has_borders(module.program, input_number, output_number))
+            !has_borders(module.program, input_num, output_num))
             return tengine_error_set(TENGINE_EFORMAT,
                                      "no entry point '%s' with %d inputs, %d outputs", entry_point,
-                                     input_number, output_number);
+                                     input_num, output_num);
         auto invocation = std::make_unique<Invocation>();
         invocation->module = &module;
-        invocation->input_number = input_number;
+        invocation->input_num = input_num;
         invocation->buffers.resize(module.program.bindings.size());
         invocation->host.resize(module.program.host_bytes);
         std::copy(module.program.constants.begin(), module.program.constants.end(),
@@ -99,7 +98,7 @@ void destroy_invocation(void* invocation)
 // The index of a binding.
 size_t output_of(const Invocation& invocation, int port)
 {
-    return static_cast<size_t>(invocation.input_number + port);
+    return static_cast<size_t>(invocation.input_num + port);
 }
 
 int require(const Invocation& invocation, size_t binding, tengine_buffer_requirement_t* out)
@@ -154,7 +153,7 @@ int invoke(void* data)
     return guard([&]() -> int {
         auto& invocation = *static_cast<Invocation*>(data);
         const Program& program = invocation.module->program;
-        const auto inputs = static_cast<size_t>(invocation.input_number);
+        const auto inputs = static_cast<size_t>(invocation.input_num);
         uint8_t* host = invocation.host.data();
         for (size_t i = 0; i < inputs; ++i) {
             const Binding& binding = program.bindings[i];

@@ -24,8 +24,8 @@ constexpr const char* kMachines[] = {"tpu-v1", "edge", "scale32"};
 constexpr size_t kModuleHead = 64;
 
 std::vector<uint8_t> make_module(const Config& config, const Program& program);
-// The program borrows `bytes`, and has been validated. TENGINE_EFORMAT for what is no module, and
-// what borrow_program() and validate_program() say.
+// The program borrows `bytes`, and has been validated. TENGINE_EFORMAT for what is not a module,
+// and what borrow_program() and validate_program() say.
 int read_module(const uint8_t* bytes, size_t size, Config* out_config, Program* out_program);
 
 // TENGINE_EVERSION when the library that has loaded the plug-in is of another version,

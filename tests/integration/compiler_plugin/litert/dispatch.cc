@@ -29,16 +29,16 @@ void unload(void* module)
     delete static_cast<std::string*>(module);
 }
 
-int create_invocation(void* module, const char* entry_point, int input_number, int output_number,
+int create_invocation(void* module, const char* entry_point, int input_num, int output_num,
                       void** out_invocation)
 {
     if (std::string(entry_point).rfind("partition_", 0) != 0)
         return tengine_error_set(TENGINE_EINVAL, "no entry point '%s'", entry_point);
     auto* invocation = new Invocation;
     invocation->text = *static_cast<std::string*>(module);
-    invocation->inputs.resize(static_cast<size_t>(input_number));
+    invocation->inputs.resize(static_cast<size_t>(input_num));
     invocation->input_sizes.resize(invocation->inputs.size());
-    invocation->outputs.resize(static_cast<size_t>(output_number));
+    invocation->outputs.resize(static_cast<size_t>(output_num));
     invocation->output_sizes.resize(invocation->outputs.size());
     *out_invocation = invocation;
     return 0;
