@@ -73,7 +73,7 @@ TEST(Library, ReleaseMakesHandlesStale)
 
 int scheduler_releases;
 
-// What nobody has unregistered goes, once, and may come again.
+// What was not unregistered goes, once, and may come again.
 TEST(Library, RegisteredSchedulersGoWithRelease)
 {
     scheduler scheduler = {};

@@ -196,7 +196,7 @@ TEST_F(FingerprintTest, ConstantsAreHashedOnce)
     EXPECT_EQ(print(*session.part(0), device), first);
 }
 
-// Nobody can tell whether two of them are the same.
+// Whether two of them are the same cannot be told.
 TEST_F(FingerprintTest, PartsWithCustomKernelsHaveNone)
 {
     TestDevice device("A", {"Relu", "LeakyRelu", "Sub"});

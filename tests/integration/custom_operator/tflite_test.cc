@@ -171,7 +171,7 @@ TEST_F(TfliteTest, TemporariesMayKeepTheirValues)
     const int dims[] = {2};
     ASSERT_EQ(set_tensor_shape(get_graph_input_tensor(graph, 0, 0), dims, 1), 0);
     ASSERT_TRUE(run(graph, {1, 2})) << get_tengine_error();
-    EXPECT_EQ(result(graph), (std::vector<float>{1, 1})) << "made anew in Prepare";
+    EXPECT_EQ(result(graph), (std::vector<float>{1, 1})) << "made again in Prepare";
     destroy_graph(graph);
     release_tengine();
     TfLiteOperatorDelete(op);

@@ -427,7 +427,7 @@ inline LiteRtStatus LiteRtGetWeightsBytes(LiteRtWeights weights, const void** ou
     *out_size = is_constant ? get_ir_tensor_bytes(weights->tensor) : 0;
     return kLiteRtStatusOk;
 }
-// From 1 on, the same for constants that have their bytes in common; 0 for what is no constant.
+// From 1 on, the same for constants that have their bytes in common; 0 for what is not constant.
 inline LiteRtStatus LiteRtGetWeightsBufferId(LiteRtWeights weights, int32_t* out_id)
 {
     const struct tensor& wanted = *weights->tensor;

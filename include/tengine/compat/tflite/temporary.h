@@ -120,7 +120,7 @@ static inline TfLiteOpaqueTensor* TfLiteOpaqueContextGetOpaqueTensor(
     return node->temporaries[index - first]->is_used ? node->temporaries[index - first] : NULL;
 }
 
-// Copies the indices. kTfLiteError for a negative count, an index that is no temporary, and
+// Copies the indices. kTfLiteError for a negative count, an index that is not a temporary, and
 // without memory.
 static inline TfLiteStatus TfLiteOpaqueNodeSetTemporaries(TfLiteOpaqueNode* node,
                                                           const int* temporaries,

@@ -125,7 +125,7 @@ int32_t BufferOf(LiteRtTensor tensor)
     return id;
 }
 
-// "x" is of floats [3, 8]; nobody computes it.
+// "x" is of floats [3, 8]; no node computes it.
 void ReadInput(LiteRtTensor x)
 {
     const char* name = nullptr;
