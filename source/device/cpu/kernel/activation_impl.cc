@@ -15,6 +15,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
+// As it is, or as x * HardSigmoid(x).
+constexpr bool kHasHardSwish = is_selected("HardSwish") || is_selected("HardSigmoid");
+
 struct Rows
 {
     const Fusion& fusion;
@@ -48,8 +51,7 @@ void activate_rows(const Fusion& fusion, float* data, int64_t row_num, int64_t s
         case Activation::kHardSigmoid:
             return rows.map_all<HardSigmoidFunction, is_selected("HardSigmoid")>();
         case Activation::kHardSwish:
-            return rows.map_all < HardSwishFunction,
-                   is_selected("HardSwish") || is_selected("HardSigmoid") > ();
+            return rows.map_all<HardSwishFunction, kHasHardSwish>();
         case Activation::kTanh:
             return rows.map_all<TanhFunction, is_selected("Tanh")>();
         case Activation::kGelu:
