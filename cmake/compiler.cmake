@@ -23,14 +23,16 @@ endfunction()
 
 # ccache is used if it is installed and no other launcher is set; nothing depends on it. Paths below
 # the build's folder count as relative ones, so that another build of the same sources, whose
-# generated headers say the same in another folder, finds what this one compiled.
+# generated headers say the same in another folder, finds what this one compiled. The sloppiness is
+# what precompiled headers take.
 function(tengine_use_ccache)
     find_program(TENGINE_CCACHE ccache)
     mark_as_advanced(TENGINE_CCACHE)
     foreach(language IN ITEMS C CXX)
         if(TENGINE_CCACHE AND NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
             set(CMAKE_${language}_COMPILER_LAUNCHER
-                env CCACHE_BASEDIR=${PROJECT_BINARY_DIR} ${TENGINE_CCACHE} PARENT_SCOPE)
+                env CCACHE_BASEDIR=${PROJECT_BINARY_DIR} CCACHE_SLOPPINESS=pch_defines,time_macros
+                ${TENGINE_CCACHE} PARENT_SCOPE)
         endif()
     endforeach()
 endfunction()

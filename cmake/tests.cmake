@@ -6,14 +6,14 @@ include(GoogleTest)
 
 set(TENGINE_EMULATED_SHARES 6)
 
-# tengine_register_tests(<target> <room> <seconds> <label> [EMULATED <pattern>…]): the cases of a
+# tengine_register_tests(<target> <room> <seconds> <labels> [EMULATED <pattern>…]): the cases of a
 # program as ctest entries <room>/…, each of which may take so long. An emulator runs those that the
 # patterns choose, by default all, and none of TENGINE_HOST_CASES.
-function(tengine_register_tests target room seconds label)
+function(tengine_register_tests target room seconds labels)
     cmake_parse_arguments(PARSE_ARGV 4 arg "" "" "EMULATED")
     if(NOT CMAKE_CROSSCOMPILING_EMULATOR)
         gtest_discover_tests(${target} TEST_PREFIX ${room}/ DISCOVERY_MODE PRE_TEST
-            DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT ${seconds} LABELS "${label}")
+            DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT ${seconds} LABELS "${labels}")
         list(JOIN TENGINE_SLOW_CASES ":" slow)
         tengine_add_quick_test(${room} COMMAND ${target} --gtest_brief=1 --gtest_filter=-${slow})
         return()
@@ -24,7 +24,7 @@ function(tengine_register_tests target room seconds label)
     foreach(share RANGE ${last})
         add_test(NAME ${room}/share_${share}
                  COMMAND ${target} "--gtest_filter=${chosen}-${left_out}")
-        set_tests_properties(${room}/share_${share} PROPERTIES TIMEOUT 1200 LABELS "${label}"
+        set_tests_properties(${room}/share_${share} PROPERTIES TIMEOUT 1200 LABELS "${labels}"
             ENVIRONMENT
             "GTEST_TOTAL_SHARDS=${TENGINE_EMULATED_SHARES};GTEST_SHARD_INDEX=${share}")
     endforeach()
@@ -40,7 +40,8 @@ endfunction()
 
 # tengine_add_tests(<room> [WITHOUT_LIBRARY]): tests/<room>/*.{c,cc} -> <room>_test, slashes as
 # underscores. Tests see internal headers and hidden functions. Those of TENGINE_CORE_ROOMS have the
-# label `core` and belong to the target core_tests.
+# label `core` and belong to the target core_tests, those of TENGINE_KERNEL_ROOMS `kernel` and
+# kernel_tests.
 function(tengine_add_tests room)
     cmake_parse_arguments(PARSE_ARGV 1 arg "WITHOUT_LIBRARY" "" "")
     set(folder ${PROJECT_SOURCE_DIR}/tests/${room})
@@ -52,16 +53,22 @@ function(tengine_add_tests room)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
     target_compile_definitions(${target} PRIVATE ${TENGINE_TEST_DEFINITIONS})
     target_link_libraries(${target} PRIVATE tengine::gtest)
+    target_precompile_headers(${target} REUSE_FROM tengine_test_headers)
+    file(GLOB c_sources CONFIGURE_DEPENDS ${folder}/*.c)
+    set_source_files_properties(${c_sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
     if(NOT arg_WITHOUT_LIBRARY)
         target_link_libraries(${target} PRIVATE
             $<TARGET_NAME_IF_EXISTS:tengine_test_support> tengine_internal)
     endif()
-    set(label "")
-    if(room IN_LIST TENGINE_CORE_ROOMS)
-        set(label core)
-        add_dependencies(core_tests ${target})
-    endif()
-    tengine_register_tests(${target} ${room} 300 "${label}")
+    set(labels "")
+    foreach(label IN ITEMS core kernel)
+        string(TOUPPER ${label} upper)
+        if(room IN_LIST TENGINE_${upper}_ROOMS)
+            list(APPEND labels ${label})
+            add_dependencies(${label}_tests ${target})
+        endif()
+    endforeach()
+    tengine_register_tests(${target} ${room} 300 "${labels}")
 endfunction()
 
 # Where tests find the programs they start. In a cross build it holds scripts that call the emulator,
