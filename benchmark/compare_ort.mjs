@@ -1,25 +1,27 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
-// Compares tengine with ONNX Runtime on the same models: time, peak memory and outputs. Both run as
-// programs of their own that take turns, run by run, so that whatever else the machine does hits
-// both alike. How to use it: docs/benchmark.md.
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// Compares tengine with ONNX Runtime on the same models: time, peak memory, the way from the file to
+// the first result, and outputs. Both run as programs of their own that take turns, run by run, so
+// that whatever else the machine does hits both alike. How to use it: docs/benchmark.md.
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { CACHE, installOrt } from './ort.mjs';
+import { CACHE, installOrt, ortVersion } from './ort.mjs';
+import { makePage } from './page.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const USAGE = `usage: compare_ort.mjs --program BUILD/bin/run_model [options] MODEL...
   --runs N          timed runs of each (default 30), after --warmup N (default 5)
-  --threads N       threads of each (default 1)
+  --threads LIST    threads of each (default 1); 1,2 measures every model with one and with two
   --shape AxBx...   shape of the model's one float input (default: of what export_models.py writes
                     that network's, of others 1x3x224x224)
   --json FILE       writes the results as data, too
+  --html FILE       and as a page with a chart
   --ort FOLDER      where node_modules/onnxruntime-node is (default: installed into
                     ${CACHE})
   --max-time R      exit with 1 when our median time is above R times theirs
@@ -45,14 +47,17 @@ function parse() {
             threads: number(1),
             shape: { type: 'string' },
             json: { type: 'string' },
+            html: { type: 'string' },
             ort: number(CACHE),
             'max-time': number(Infinity),
             'max-memory': number(Infinity),
             'max-error': number(1e-4),
         },
     });
-    if (!values.program || positionals.length === 0) throw new Error(USAGE);
-    return { ...values, models: positionals };
+    const threads = values.threads.split(',').map(Number);
+    if (!values.program || positionals.length === 0 || !threads.every((number) => number >= 1))
+        throw new Error(USAGE);
+    return { ...values, threads, models: positionals };
 }
 
 // A program that answers each line with a line.
@@ -114,18 +119,36 @@ function difference(actual, expected) {
     return { absolute, relative: absolute / largest };
 }
 
-async function compare(model, options, folder) {
+// What the machine can do now, by the program `machine` beside run_model; null where the build has
+// none.
+function askMachine(options) {
+    const program = join(dirname(options.program), 'machine');
+    return existsSync(program) ? JSON.parse(execFileSync(program, { encoding: 'utf8' })) : null;
+}
+
+// Of two looks at the machine the higher peak, since in one it may have been busy, and both
+// latencies, where there is more than one thread.
+function describeMachine(before, after, threads) {
+    if (!before) return null;
+    return {
+        instructionSet: before.instruction_set,
+        peakGflops: Math.max(before.peak_gflops, after.peak_gflops),
+        latencyNs: threads > 1 ? [before.latency_ns, after.latency_ns] : null,
+    };
+}
+
+async function compare(model, threads, options, folder) {
     const shape = options.shape ?? SHAPES[basename(model)] ?? '1x3x224x224';
     const dims = shape.split('x');
     const input = join(folder, 'input.bin');
     writeFileSync(input, makeInput(dims.reduce((product, dim) => product * Number(dim), 1)));
     const outputs = { ours: join(folder, 'ours.bin'), theirs: join(folder, 'theirs.bin') };
-    const ours = new Contestant(options.program,
-        [model, options.threads, input, outputs.ours, ...dims]);
+    const before = askMachine(options);
+    const ours = new Contestant(options.program, [model, threads, input, outputs.ours, ...dims]);
+    const [oursReady, macs] = (await ours.answer()).split(' ').map(Number);
     const theirs = new Contestant(process.execPath, [join(HERE, 'run_ort.mjs'), options.ort, model,
-        options.threads, input, outputs.theirs, ...dims]);
-    await ours.answer();
-    await theirs.answer();
+        threads, input, outputs.theirs, ...dims]);
+    const theirsReady = Number(await theirs.answer());
     // ONNX Runtime's threads keep polling for up to 50 ms after a run, on the cores of the next one.
     for (let i = 0; i < Number(options.warmup) + Number(options.runs); i++) {
         for (const contestant of [ours, theirs]) {
@@ -138,52 +161,100 @@ async function compare(model, options, folder) {
     const timed = (contestant) => median(contestant.times.slice(Number(options.warmup)));
     return {
         model: basename(model),
+        threads,
         ours: timed(ours),
         theirs: timed(theirs),
+        gflops: 2 * macs / timed(ours) / 1e6,
         oursMib: ours.peakKib / 1024,
         theirsMib: theirs.peakKib / 1024,
+        oursFirst: oursReady + ours.times[0],
+        theirsFirst: theirsReady + theirs.times[0],
+        machine: describeMachine(before, askMachine(options), threads),
         ...difference(readFloats(outputs.ours), readFloats(outputs.theirs)),
     };
 }
 
-function print(result) {
-    const ratio = (a, b) => (a / b).toFixed(2).padStart(6);
-    const cell = (value) => value.toFixed(1).padStart(8);
-    console.log(`${result.model.padEnd(24)}${cell(result.ours)}${cell(result.theirs)}` +
-        `${ratio(result.ours, result.theirs)}  ${cell(result.oursMib)}${cell(result.theirsMib)}` +
-        `${ratio(result.oursMib, result.theirsMib)}  ${result.absolute.toExponential(1)} ` +
-        `${result.relative.toExponential(1)}`);
+function percentOfPeak({ gflops, threads, machine }) {
+    return machine ? 100 * gflops / (threads * machine.peakGflops) : NaN;
+}
+
+const COLUMNS = ['model', 'threads', 'ms', 'ORT', 'ratio', 'GFLOP/s', '% peak', 'MiB', 'ORT', 'ratio',
+    'first ms', 'ORT', 'ratio', 'latency ns', 'error: absolute, relative'];
+
+// A row of COLUMNS.
+function describe(result) {
+    const ratio = (a, b) => (a / b).toFixed(2);
+    const percent = percentOfPeak(result);
+    return [result.model, String(result.threads),
+        result.ours.toFixed(1), result.theirs.toFixed(1), ratio(result.ours, result.theirs),
+        result.gflops.toFixed(0), Number.isNaN(percent) ? '-' : percent.toFixed(0),
+        result.oursMib.toFixed(0), result.theirsMib.toFixed(0),
+        ratio(result.oursMib, result.theirsMib),
+        result.oursFirst.toFixed(0), result.theirsFirst.toFixed(0),
+        ratio(result.oursFirst, result.theirsFirst),
+        result.machine?.latencyNs?.join(', ') ?? '-',
+        `${result.absolute.toExponential(1)}, ${result.relative.toExponential(1)}`];
+}
+
+function print(row) {
+    console.log(row.map((cell, i) => i === 0 ? cell.padEnd(24)
+        : i === row.length - 1 ? `  ${cell}`
+        : cell.padStart(COLUMNS[i] === 'latency ns' ? 11 : 9)).join(''));
+}
+
+// Geometric means of our figures as ratios to theirs.
+function summarise(results) {
+    const mean = (ratio) =>
+        Math.exp(results.reduce((sum, each) => sum + Math.log(ratio(each)), 0) / results.length);
+    return {
+        time: mean((each) => each.ours / each.theirs),
+        memory: mean((each) => each.oursMib / each.theirsMib),
+        first: mean((each) => each.oursFirst / each.theirsFirst),
+        slower: results.filter((each) => each.ours > each.theirs).length,
+    };
+}
+
+function printSummary(threads, { time, memory, first, slower }, count) {
+    console.log(`${threads} thread(s), geometric means: time ${time.toFixed(2)}, ` +
+        `memory ${memory.toFixed(2)}, first result ${first.toFixed(2)}; ` +
+        `slower on ${slower} of ${count}`);
+}
+
+function isBeyond(result, options) {
+    return !(result.ours / result.theirs <= Number(options['max-time'])) ||
+        !(result.oursMib / result.theirsMib <= Number(options['max-memory'])) ||
+        !(result.relative <= Number(options['max-error']));
 }
 
 async function main() {
     const options = parse();
     installOrt(options.ort);
     const folder = mkdtempSync(join(tmpdir(), 'tengine-compare-'));
-    const results = [];
-    let failed = false;
-    console.log(`${options.threads} thread(s), ${options.runs} runs each, taking turns; medians`);
-    console.log('model'.padEnd(24) + '      ms     ORT ratio       MiB     ORT ratio  ' +
-        'error: absolute, relative');
+    const report = { ort: ortVersion(options.ort), cpu: cpus()[0].model, runs: Number(options.runs),
+        results: [], summary: {} };
+    console.log(`ONNX Runtime ${report.ort}, ${report.cpu}; ${options.runs} runs each, taking ` +
+        'turns; medians');
+    print(COLUMNS);
     try {
         for (const model of options.models) {
-            const result = await compare(model, options, folder);
-            print(result);
-            results.push(result);
-            failed ||= !(result.ours / result.theirs <= Number(options['max-time'])) ||
-                !(result.oursMib / result.theirsMib <= Number(options['max-memory'])) ||
-                !(result.relative <= Number(options['max-error']));
+            for (const threads of options.threads) {
+                const result = await compare(model, threads, options, folder);
+                print(describe(result));
+                report.results.push(result);
+            }
         }
     } finally {
         rmSync(folder, { recursive: true });
     }
-    const mean = (ratio) =>
-        Math.exp(results.reduce((sum, result) => sum + Math.log(ratio(result)), 0) / results.length);
-    console.log(`geometric mean: time ${mean((each) => each.ours / each.theirs).toFixed(2)}, ` +
-        `memory ${mean((each) => each.oursMib / each.theirsMib).toFixed(2)}`);
-    if (options.json)
-        writeFileSync(options.json, `${JSON.stringify({ threads: Number(options.threads),
-            runs: Number(options.runs), results }, null, 2)}\n`);
-    process.exitCode = failed ? 1 : 0;
+    for (const threads of options.threads) {
+        const results = report.results.filter((each) => each.threads === threads);
+        report.summary[threads] = summarise(results);
+        printSummary(threads, report.summary[threads], results.length);
+    }
+    if (options.json) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
+    if (options.html)
+        writeFileSync(options.html, makePage(report, COLUMNS, report.results.map(describe)));
+    process.exitCode = report.results.some((result) => isBeyond(result, options)) ? 1 : 0;
 }
 
 try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the scripts of this folder find ONNX Runtime.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -20,4 +20,9 @@ export function installOrt(folder) {
 
 export function loadOrt(folder) {
     return createRequire(resolve(folder) + '/')('onnxruntime-node');
+}
+
+export function ortVersion(folder) {
+    const file = join(folder, 'node_modules', 'onnxruntime-node', 'package.json');
+    return JSON.parse(readFileSync(file, 'utf8')).version;
 }

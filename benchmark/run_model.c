@@ -3,8 +3,9 @@
 // behaves the same.
 //   run_model MODEL THREADS INPUT OUTPUT DIM...
 // INPUT is a file of raw floats of shape DIM..., OUTPUT takes the first output as raw floats. When
-// the model is prepared it prints "ready"; for every line read it runs once and prints the
-// milliseconds; at the end of its input it prints the peak of its memory in KiB.
+// the model is prepared it prints the milliseconds that this took, from the file on, and the
+// multiply-adds of a run; for every line read it runs once and prints the milliseconds; at the end of
+// its input it prints the peak of its memory in KiB.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <sys/resource.h>
 
 #include "tengine/c_api.h"
+#include "tengine/inspect.h"
 
 static int fail(const char* what)
 {
@@ -53,8 +55,6 @@ static int write_output(graph_t graph, const char* path)
 static int serve(graph_t graph)
 {
     char line[16];
-    puts("ready");
-    fflush(stdout);
     while (fgets(line, sizeof line, stdin)) {
         const double start = now_ms();
         if (run_graph(graph, 1) < 0) return -1;
@@ -79,10 +79,16 @@ int main(int argc, char** argv)
     options.num_thread = atoi(argv[2]);
 
     if (init_tengine() < 0) return fail("init");
+    const double start = now_ms();
     graph_t graph = create_graph(NULL, "onnx", argv[1]);
     if (!graph) return fail(argv[1]);
     if (set_input(graph, argv[3], shape, rank) < 0) return fail(argv[3]);
     if (prerun_graph_multithread(graph, options) < 0) return fail("prerun");
+    const double ready = now_ms();
+    struct tengine_graph_stats stats;
+    if (tengine_graph_get_stats(graph, &stats) < 0) return fail(argv[1]);
+    printf("%.4f %lld\n", ready - start, (long long)stats.mac_number);
+    fflush(stdout);
     if (serve(graph) < 0) return fail("run");
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);

@@ -133,6 +133,10 @@ TEST(BenchOption, NoThreadsAreAsManyAsThereAreCores)
                 HasSubstr("\nthreads " + std::to_string(number) + "\n"));
     EXPECT_EQ(json::parse(run({"run", model, "--threads", "0", "--json", "-"}).output)["threads"],
               number);
+    EXPECT_THAT(run({"quantize", model, "--random", "1", "--table",
+                     scratch_folder() + "/digits.scale", "--threads", "0"})
+                    .output,
+                HasSubstr("\nthreads     " + std::to_string(number) + "\n"));
 }
 
 TEST(BenchOption, AFileThatCannotBeWrittenIsToldBeforeTheRuns)

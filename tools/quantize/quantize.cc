@@ -93,6 +93,7 @@ QuantizeReport work(const CommandOptions& options)
     report.counts = model.count_nodes();
     report.comparison = compare_models(model.in_float().get(), quantized, samples, labels,
                                        options.quantize.threads, show);
+    report.threads = tengine_graph_get_thread_number(model.in_float().get());
     report.quantized_nodes = count_quantized_nodes(quantized);
     report.layers = describe_layers(quantized, report.comparison);
     report.chosen = quantizer.chosen();
