@@ -15,6 +15,7 @@
 #include "quantize/table.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
+#include "tengine/inspect.h"
 
 namespace tengine::tools {
 namespace {

@@ -10,6 +10,7 @@ namespace {
 constexpr Implementations rows[] = {
     {"Add", {"add.simd", "reference"}},
     {"AveragePool", {"average_pool.pixels", "reference"}},
+    {"BatchNormalization", {"batch_norm.simd", "reference"}},
     {"Clip", {"clip.simd", "reference"}},
     {"Conv",
      {"conv.depthwise_pixels", "conv.winograd", "conv.pixels", "conv.depthwise_simd",

@@ -6,8 +6,9 @@
 // are. Four pixels of a line by one or two vectors are summed in registers: each vector of weights
 // is loaded for all of them. Pixels whose window reaches beyond the input's sides are computed one
 // by one over the taps that fall on it; lines above and below it are left out. Nothing is copied.
-// Limits: loads (5 for 4 multiply-adds); the bandwidth of the L2 cache.
-// Accuracy: |error| <= (taps + 1) * eps * (sum |weight| |input| + |bias|), before the activation.
+// In windows of 3 or 5 neighbours an input is loaded once for all pixels of the four that it falls
+// to. Limits: loads (3 to 5 for 4 multiply-adds); the bandwidth of the L2 cache. Accuracy: |error|
+// <= (taps + 1) * eps * (sum |weight| |input| + |bias|), before the activation.
 #include <algorithm>
 #include <cstdint>
 
@@ -90,8 +91,37 @@ HWY_INLINE void finish(const DepthwiseLine& line, const Bounds& clip, Vector sum
         hn::StoreU(clip(sum), Floats(), line.output + at);
 }
 
-// kPixels or one pixel from `x` on, kVectors vectors of channels from `channel` on.
-template <int kNumber, int kVectors, bool kPartial>
+// Input kAt and those after it of a line of windows, which are kKernel wide and kStride apart: to
+// the sums of the pixels whose windows they are in.
+template <int kKernel, int kStride, int kAt = 0>
+HWY_INLINE void add_inputs(const Vector* weights, const float* input, int64_t channels,
+                           DepthwiseSums* sums)
+{
+    constexpr auto kIsTap = [](int tap) { return tap >= 0 && tap < kKernel; };
+    constexpr int k1 = kAt - kStride, k2 = kAt - 2 * kStride, k3 = kAt - 3 * kStride;
+    const Vector value = hn::LoadU(Floats(), input);
+    if constexpr (kIsTap(kAt)) sums->s0 = hn::MulAdd(weights[kAt], value, sums->s0);
+    if constexpr (kIsTap(k1)) sums->s1 = hn::MulAdd(weights[k1], value, sums->s1);
+    if constexpr (kIsTap(k2)) sums->s2 = hn::MulAdd(weights[k2], value, sums->s2);
+    if constexpr (kIsTap(k3)) sums->s3 = hn::MulAdd(weights[k3], value, sums->s3);
+    if constexpr (k3 + 1 < kKernel)
+        add_inputs<kKernel, kStride, kAt + 1>(weights, input + channels, channels, sums);
+}
+
+// A line of kPixels windows that have all taps on the input.
+template <int kKernel, int kStride>
+HWY_INLINE void add_line(const float* weights, const float* input, int64_t channels,
+                         DepthwiseSums* sums)
+{
+    Vector taps[kKernel];
+    for (int tap = 0; tap < kKernel; ++tap)
+        taps[tap] = hn::LoadU(Floats(), weights + tap * channels);
+    add_inputs<kKernel, kStride>(taps, input, channels, sums);
+}
+
+// kPixels or one pixel from `x` on, kVectors vectors of channels from `channel` on. kKernel: the
+// width of windows of kPixels that are dense and kStride apart, or 0 for any.
+template <int kNumber, int kVectors, bool kPartial, int kKernel = 0, int kStride = 0>
 HWY_INLINE void convolve_pixels(const DepthwisePixels& conv, const DepthwiseLine& line,
                                 const Taps& taps, int64_t x, int64_t channel)
 {
@@ -111,6 +141,12 @@ HWY_INLINE void convolve_pixels(const DepthwisePixels& conv, const DepthwiseLine
         const float* row =
             line.image + ((top + ky * height.dilation) * width.input + left) * channels + channel;
         const float* weights = line.weights + (1 + ky * width.kernel) * channels + channel;
+        if constexpr (kKernel > 0) {
+            for (int v = 0; v < kVectors; ++v)
+                add_line<kKernel, kStride>(weights + v * lanes, row + v * lanes, channels,
+                                           &sums[v]);
+            continue;
+        }
         for (int64_t kx = taps.first_x; kx < taps.last_x; ++kx) {
             for (int v = 0; v < kVectors; ++v) {
                 const Vector weight = hn::LoadU(d, weights + kx * channels + v * lanes);
@@ -139,8 +175,8 @@ HWY_INLINE void convolve_pixels(const DepthwisePixels& conv, const DepthwiseLine
     }
 }
 
-// Channels from `channel` on, for a whole line.
-template <int kVectors, bool kPartial>
+// Channels from `channel` on, for a whole line. kKernel and kStride: as above.
+template <int kVectors, bool kPartial, int kKernel = 0, int kStride = 0>
 HWY_INLINE void convolve_channels(const DepthwisePixels& conv, const DepthwiseLine& line,
                                   const Taps& rows, int64_t channel)
 {
@@ -157,7 +193,8 @@ HWY_INLINE void convolve_channels(const DepthwisePixels& conv, const DepthwiseLi
         if (x >= first && x + kPixels <= last) {
             taps.first_x = 0;
             taps.last_x = width.kernel;
-            convolve_pixels<kPixels, kVectors, kPartial>(conv, line, taps, x, channel);
+            convolve_pixels<kPixels, kVectors, kPartial, kKernel, kStride>(conv, line, taps, x,
+                                                                           channel);
             x += kPixels;
         } else {
             clip_window_taps(&width, static_cast<int>(x), &taps.first_x, &taps.last_x);
@@ -167,6 +204,34 @@ HWY_INLINE void convolve_channels(const DepthwisePixels& conv, const DepthwiseLi
     }
 }
 
+#ifndef TENGINE_MINIMAL
+template <int kKernel, int kStride>
+HWY_NOINLINE int64_t convolve_pairs_of(const DepthwisePixels& conv, const DepthwiseLine& line,
+                                       const Taps& rows)
+{
+    const int64_t width = 2 * static_cast<int64_t>(hn::Lanes(Floats()));
+    int64_t channel = 0;
+    for (; channel + width <= conv.channels(); channel += width)
+        convolve_channels<2, false, kKernel, kStride>(conv, line, rows, channel);
+    return channel;
+}
+
+// The channels that fill two vectors; returns how many that are.
+HWY_INLINE int64_t convolve_pairs(const DepthwisePixels& conv, const DepthwiseLine& line,
+                                  const Taps& rows)
+{
+    const window_axis& width = conv.axes[2];
+    const auto is = [&](int kernel, int stride) {
+        return width.kernel == kernel && width.stride == stride && width.dilation == 1;
+    };
+    if (is(3, 1)) return convolve_pairs_of<3, 1>(conv, line, rows);
+    if (is(3, 2)) return convolve_pairs_of<3, 2>(conv, line, rows);
+    if (is(5, 1)) return convolve_pairs_of<5, 1>(conv, line, rows);
+    if (is(5, 2)) return convolve_pairs_of<5, 2>(conv, line, rows);
+    return convolve_pairs_of<0, 0>(conv, line, rows);
+}
+#endif
+
 void convolve_line(const DepthwisePixels& conv, const DepthwiseLine& line)
 {
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats())), channels = conv.channels();
@@ -174,8 +239,7 @@ void convolve_line(const DepthwisePixels& conv, const DepthwiseLine& line)
     clip_window_taps(&conv.axes[1], line.line, &rows.first_y, &rows.last_y);
     int64_t channel = 0;
 #ifndef TENGINE_MINIMAL
-    for (; channel + 2 * lanes <= channels; channel += 2 * lanes)
-        convolve_channels<2, false>(conv, line, rows, channel);
+    channel = convolve_pairs(conv, line, rows);
 #endif
     // Two at most, of a whole vector and of a part; in a minimal build all.
     for (; channel < channels; channel += lanes)

@@ -41,6 +41,11 @@ constexpr int kPixelRows = 6;
 #endif
 constexpr int kPanelVectors = 2;
 
+// NEON multiplies by one lane of a vector, so that four elements of a row are one load.
+#if HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON
+#define TENGINE_CPU_PIXEL_QUARTERS
+#endif
+
 // The elements that rows 0, 1, ... of a tile are at. Three rows share a pointer: x86 addresses the
 // second and third by the step, so that twelve rows take five registers.
 struct PixelRowsAt
@@ -49,12 +54,12 @@ struct PixelRowsAt
     int64_t step;  // bytes
 
     template <int kRow>
-    HWY_INLINE Vector broadcast(int64_t element) const
+    HWY_INLINE const float* at(int64_t element) const
     {
         constexpr int kFrom = kRow / 3;
         const char* from = kFrom == 0 ? p0 : kFrom == 1 ? p3 : kFrom == 2 ? p6 : p9;
         const char* at = from + kRow % 3 * step + element * int64_t{sizeof(float)};
-        return hn::Set(Floats(), *reinterpret_cast<const float*>(at));
+        return reinterpret_cast<const float*>(at);
     }
 
     // Hides from the compiler that the pointers are steps apart: it would keep one for each row,
@@ -80,6 +85,27 @@ struct PixelRowsAt
     }
 };
 
+#ifdef TENGINE_CPU_PIXEL_QUARTERS
+// Four elements of each of kRows rows.
+template <int kRows>
+struct PixelQuarters
+{
+    PixelQuarters<kRows - 1> before;
+    Vector last;
+
+    HWY_INLINE explicit PixelQuarters(const PixelRowsAt& rows)
+        : before(rows), last(hn::LoadU(Floats(), rows.template at<kRows - 1>(0)))
+    {
+    }
+};
+
+template <>
+struct PixelQuarters<0>
+{
+    HWY_INLINE explicit PixelQuarters(const PixelRowsAt&) {}
+};
+#endif
+
 // The sums of kRows rows; x and y are those of the last.
 template <int kRows, int kVectors>
 struct PixelSums
@@ -98,10 +124,20 @@ struct PixelSums
     HWY_INLINE void add(const PixelRowsAt& rows, int64_t element, Vector weight_x, Vector weight_y)
     {
         before.add(rows, element, weight_x, weight_y);
-        const Vector value = rows.template broadcast<kRows - 1>(element);
+        const Vector value = hn::Set(Floats(), *rows.template at<kRows - 1>(element));
         x = hn::MulAdd(value, weight_x, x);
         if constexpr (kVectors > 1) y = hn::MulAdd(value, weight_y, y);
     }
+#ifdef TENGINE_CPU_PIXEL_QUARTERS
+    template <int kLane>
+    HWY_INLINE void add_lane(const PixelQuarters<kRows>& values, Vector weight_x, Vector weight_y)
+    {
+        before.template add_lane<kLane>(values.before, weight_x, weight_y);
+        const Vector value = hn::Broadcast<kLane>(values.last);
+        x = hn::MulAdd(value, weight_x, x);
+        if constexpr (kVectors > 1) y = hn::MulAdd(value, weight_y, y);
+    }
+#endif
     template <class Store>
     HWY_INLINE void store(const Store& store) const
     {
@@ -116,6 +152,12 @@ struct PixelSums<0, kVectors>
     HWY_INLINE PixelSums() {}
     HWY_INLINE void start(Vector, Vector) {}
     HWY_INLINE void add(const PixelRowsAt&, int64_t, Vector, Vector) {}
+#ifdef TENGINE_CPU_PIXEL_QUARTERS
+    template <int kLane>
+    HWY_INLINE void add_lane(const PixelQuarters<0>&, Vector, Vector)
+    {
+    }
+#endif
     template <class Store>
     HWY_INLINE void store(const Store&) const
     {
@@ -172,6 +214,17 @@ HWY_NOINLINE void multiply_pixel_tile(const PixelTile& tile)
         PixelRowsAt rows = {begin, begin + 3 * step, begin + 6 * step, begin + 9 * step, step};
         int64_t left = tile.stretch_length;
         for (; left >= kUnroll; left -= kUnroll) {
+#ifdef TENGINE_CPU_PIXEL_QUARTERS
+            const PixelQuarters<kRows> values(rows);
+            load(0, &x, &y);
+            sums.template add_lane<0>(values, x, y);
+            load(1, &x, &y);
+            sums.template add_lane<1>(values, x, y);
+            load(2, &x, &y);
+            sums.template add_lane<2>(values, x, y);
+            load(3, &x, &y);
+            sums.template add_lane<3>(values, x, y);
+#else
             load(0, &x, &y);
             sums.add(rows, 0, x, y);
             load(1, &x, &y);
@@ -180,6 +233,7 @@ HWY_NOINLINE void multiply_pixel_tile(const PixelTile& tile)
             sums.add(rows, 2, x, y);
             load(3, &x, &y);
             sums.add(rows, 3, x, y);
+#endif
             weights += kUnroll * width;
             rows.template advance<kRows>(kUnroll);
         }

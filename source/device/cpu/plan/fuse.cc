@@ -178,12 +178,12 @@ class Fuser
         take_over(index, step, next);
     }
 
-    // y + z, where z has been computed when the step begins.
+    // y + z, where z has been computed when the step begins. One with more inputs has none for it.
     void fuse_sum(size_t index, Step& step)
     {
         size_t next;
         const Step* sum = only_reader_of(step, &next);
-        if (!sum || !is_operator(*sum, "Add")) return;
+        if (!sum || !is_operator(*sum, "Add") || step.inputs.size() > kAddendInput) return;
         tensor* addend = sum->inputs[sum->inputs[0] == step.outputs[0] ? 1 : 0];
         const Uses* uses = uses_.find(addend);
         if (!uses || uses->writer > index || !has_same_shape(*addend, *step.outputs[0]) ||

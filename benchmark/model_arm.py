@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# The inner loops of the NEON kernels on models of Arm processors, for machines that have none: of each
+# kernel the loop with the most multiply-adds, as llvm-mca sees it. Prints a table in Markdown: the
+# multiply-adds of an iteration, and what share of the modelled cycles they would take if nothing else
+# were in the way. Needs llvm-mca of LLVM 19 (Debian: llvm-19) and a configured build for aarch64:
+#     cmake --preset aarch64
+#     benchmark/model_arm.py build/aarch64
+import argparse
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+KERNELS = {
+    "pixel_conv_impl.cc": "convolution, channels last",
+    "matrix_product_packed_impl.cc": "matrix product, packed",
+    "conv_depthwise_pixels.cc": "depthwise convolution, channels last",
+    "conv_depthwise.cc": "depthwise convolution, planes",
+    "vector_product_impl.cc": "matrix by vector",
+}
+# Cycles that a multiply-add of a vector takes in the units that can do one: of Arm's optimisation
+# guides, since LLVM's model of the Cortex-A55 issues two where the processor issues one.
+PROCESSORS = {"cortex-a55": 1.0, "cortex-a72": 1.0, "neoverse-n1": 0.5}
+FEWEST = 4  # multiply-adds of a loop worth a row
+
+Loop = collections.namedtuple("Loop", "function lines multiply_adds")
+
+
+def compile_to_assembly(build, file):
+    entries = json.loads((build / "compile_commands.json").read_text())
+    command = next((entry["command"] for entry in entries
+                    if entry["file"].endswith("/device/cpu/kernel/" + file)), None)
+    if not command:
+        sys.exit(f"model_arm.py: {build} does not compile {file}")
+    command = re.sub(r" -o .*", "", command)
+    source = next(entry["file"] for entry in entries
+                  if entry["file"].endswith("/device/cpu/kernel/" + file))
+    return subprocess.run(f"{command} -S -o - {source}", shell=True, check=True, cwd=build,
+                          capture_output=True, text=True).stdout
+
+
+def find_loops(assembly):
+    """Straight pieces of code that end with a jump to their beginning."""
+    function, begin, lines = "", None, []
+    for line in assembly.splitlines():
+        if match := re.match(r"(\w[\w.$]*):", line):
+            function, begin, lines = match[1], None, []
+        elif match := re.match(r"(\.L\w+):", line):
+            begin, lines = match[1], []
+        elif re.match(r"\t[a-z]", line):
+            lines.append(line)
+            target = re.match(r"\t(?:b\.?[a-z]*|cbn?z|tbn?z)\t.*?(\.L\w+)$", line)
+            if target and target[1] == begin:
+                count = sum(bool(re.match(r"\tfml[as]\tv", each)) for each in lines)
+                yield Loop(function, lines, count)
+            if target:
+                begin = begin if target[1] != begin else None
+
+
+def heaviest_loop(assembly):
+    loops = [loop for loop in find_loops(assembly) if "N_NEON" in loop.function]
+    return max(loops, key=lambda loop: loop.multiply_adds, default=None)
+
+
+def modelled_cycles(lines, processor, iterations=200):
+    result = subprocess.run(
+        ["llvm-mca-19", "-mtriple=aarch64", f"-mcpu={processor}", f"-iterations={iterations}"],
+        input="\n".join(lines) + "\n", capture_output=True, text=True, check=True)
+    return int(re.search(r"Total Cycles:\s+(\d+)", result.stdout)[1]) / iterations
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", type=pathlib.Path, help="folder of a build for aarch64")
+    build = parser.parse_args().build.resolve()
+    print("| loop | multiply-adds | " + " | ".join(PROCESSORS) + " |")
+    print("|---|---|" + "---|" * len(PROCESSORS))
+    for file, name in KERNELS.items():
+        loop = heaviest_loop(compile_to_assembly(build, file))
+        if not loop or loop.multiply_adds < FEWEST:
+            print(f"| {name} | no loop found |" + " |" * len(PROCESSORS))
+            continue
+        cells = []
+        for processor, issue in PROCESSORS.items():
+            busy = issue * loop.multiply_adds
+            cycles = max(busy, modelled_cycles(loop.lines, processor))
+            cells.append(f"{100 * busy / cycles:.0f} %")
+        print(f"| {name} | {loop.multiply_adds} | " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// BatchNormalization in fp32 with constant statistics, in either layout: y = (x - mean) * slope +
+// bias, where slope = scale / sqrt(variance + epsilon), through the activation that follows.
+// Limits: memory bandwidth.
+// Accuracy: |error| <= 3 eps * (|x - mean| |slope| + |bias|), before the activation.
+#include <cmath>
+#include <cstdint>
+
+#include "device/cpu/kernel/activation.h"
+#include "device/cpu/kernel/kept_problem.h"
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/parallel.h"
+#include "device/cpu/reference/grain.h"
+#include "device/cpu/types.h"
+#include "operator/onnx/norm_param.h"
+
+#ifdef TENGINE_HAVE_HIGHWAY
+#ifndef TENGINE_CPU_BATCH_NORM
+#define TENGINE_CPU_BATCH_NORM
+namespace tengine::cpu {
+
+// What each of `count` channels has, and vectors of zeroes after them.
+struct ChannelLines
+{
+    const float *mean, *slope, *bias;
+    int64_t count;
+};
+
+}  // namespace tengine::cpu
+#endif
+
+// clang-format off
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/batch_norm.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include "device/cpu/kernel/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tengine::cpu::HWY_NAMESPACE {
+
+void finish_line(const Fusion& fusion, float* data, int64_t count)
+{
+    if (fusion.activation != Activation::kNone && fusion.activation != Activation::kClip)
+        activate(fusion, data, 1, 0, count);
+}
+
+// Pixels with their channels side by side.
+void normalize_pixels(const ChannelLines& lines, const Fusion& fusion, const float* x,
+                      int64_t pixels, float* y)
+{
+    const Floats d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    const Bounds clip(fusion);
+    const auto line = [&](Vector value, int64_t channel) {
+        const Vector distance = hn::Sub(value, hn::LoadU(d, lines.mean + channel));
+        return clip(hn::MulAdd(distance, hn::LoadU(d, lines.slope + channel),
+                               hn::LoadU(d, lines.bias + channel)));
+    };
+    for (int64_t i = 0; i < pixels; ++i, x += lines.count, y += lines.count) {
+        int64_t channel = 0;
+        for (; channel + lanes <= lines.count; channel += lanes)
+            hn::StoreU(line(hn::LoadU(d, x + channel), channel), d, y + channel);
+        const int64_t left = lines.count - channel;
+        if (left > 0) store_lanes(line(load_lanes(x + channel, left), channel), y + channel, left);
+        finish_line(fusion, y, lines.count);
+    }
+}
+
+// The plane of one channel.
+void normalize_plane(const ChannelLines& lines, int64_t channel, const Fusion& fusion,
+                     const float* x, int64_t count, float* y)
+{
+    const Floats d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    const Bounds clip(fusion);
+    const Vector mean = hn::Set(d, lines.mean[channel]), slope = hn::Set(d, lines.slope[channel]);
+    const Vector bias = hn::Set(d, lines.bias[channel]);
+    const auto line = [&](Vector value) {
+        return clip(hn::MulAdd(hn::Sub(value, mean), slope, bias));
+    };
+    int64_t i = 0;
+    for (; i + lanes <= count; i += lanes)
+        hn::StoreU(line(hn::LoadU(d, x + i)), d, y + i);
+    if (i < count) store_lanes(line(load_lanes(x + i, count - i)), y + i, count - i);
+    finish_line(fusion, y, count);
+}
+
+// Floats that vectors may read beyond the last channel.
+int64_t count_line_overrun()
+{
+    return static_cast<int64_t>(hn::Lanes(Floats()));
+}
+
+}  // namespace tengine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // TENGINE_HAVE_HIGHWAY
+
+#if !defined(TENGINE_HAVE_HIGHWAY)
+namespace tengine::cpu {
+extern const KernelTable batch_norm_kernels;
+const KernelTable batch_norm_kernels = {nullptr, 0};
+}  // namespace tengine::cpu
+#elif HWY_ONCE
+namespace tengine::cpu {
+namespace {
+
+HWY_EXPORT(normalize_pixels);
+HWY_EXPORT(normalize_plane);
+HWY_EXPORT(count_line_overrun);
+
+struct BatchNorm
+{
+    int64_t channels, stride;  // of each list of numbers, which follow each other
+    int64_t planes, extent;    // of all images; elements of a plane
+};
+
+ChannelLines lines_of(const KernelContext& context)
+{
+    const auto& norm = kept_problem<BatchNorm>(context);
+    const float* lists = reinterpret_cast<const float*>(packed_weights<BatchNorm>(context));
+    return {lists, lists + norm.stride, lists + 2 * norm.stride, norm.channels};
+}
+
+// What the mean loses by rounding goes into the bias.
+void write_line(double mean, double slope, double bias, int64_t stride, float* out)
+{
+    out[0] = static_cast<float>(mean);
+    out[stride] = static_cast<float>(slope);
+    const double lost = std::isfinite(mean) ? mean - double{out[0]} : 0;
+    out[2 * stride] = static_cast<float>(bias - lost * slope);
+}
+
+int prepare(KernelContext& context)
+{
+    const tensor& x = *get_ir_node_input(context.node, 0);
+    const float* list[5];
+    for (int i = 1; i < 5; ++i)
+        list[i] = get_ir_node_input(context.node, i)->f32;
+    BatchNorm norm = {};
+    norm.channels = x.dims[1];
+    norm.stride = norm.channels + HWY_DYNAMIC_DISPATCH(count_line_overrun)();
+    norm.planes = x.dims[0] * norm.channels;
+    norm.extent = x.elem_num / norm.planes;
+    TENGINE_RETURN_IF_ERROR(
+        keep_problem(context, norm, static_cast<uint64_t>(3 * norm.stride) * sizeof(float)));
+    auto* lines = reinterpret_cast<float*>(packed_weights<BatchNorm>(context));
+    const double epsilon = context.param<batch_norm_param>().epsilon;
+    for (int64_t c = 0; c < norm.channels; ++c)
+        write_line(list[3][c], list[1][c] / std::sqrt(list[4][c] + epsilon), list[2][c],
+                   norm.stride, lines + c);
+    return TENGINE_OK;
+}
+
+int run(KernelContext& context)
+{
+    const auto& norm = kept_problem<BatchNorm>(context);
+    const ChannelLines lines = lines_of(context);
+    const float* x = context.input(0)->f32;
+    float* y = context.output(0)->f32;
+    const auto pixels = HWY_DYNAMIC_DISPATCH(normalize_pixels);
+    const auto plane = HWY_DYNAMIC_DISPATCH(normalize_plane);
+    if (context.has_channels_last) {
+        const int64_t count = norm.planes / norm.channels * norm.extent;
+        parallel_for(context.pool, count, grain_for(norm.channels),
+                     [&](int64_t begin, int64_t end, int) {
+                         const int64_t at = begin * norm.channels;
+                         pixels(lines, context.fusion, x + at, end - begin, y + at);
+                     });
+        return TENGINE_OK;
+    }
+    parallel_for(context.pool, norm.planes, grain_for(norm.extent),
+                 [&](int64_t begin, int64_t end, int) {
+                     for (int64_t i = begin; i < end; ++i)
+                         plane(lines, i % norm.channels, context.fusion, x + i * norm.extent,
+                               norm.extent, y + i * norm.extent);
+                 });
+    return TENGINE_OK;
+}
+
+bool accepts(const node& node)
+{
+    const tensor& x = *get_ir_node_input(&node, 0);
+    if (x.data_type != TENGINE_DT_FP32 || x.dim_num < 2 || x.elem_num == 0) return false;
+    if (static_cast<const batch_norm_param*>(node.op.param_mem)->training_mode) return false;
+    for (int i = 1; i < 5; ++i) {
+        const tensor& list = *get_ir_node_input(&node, i);
+        if (list.tensor_type != TENSOR_TYPE_CONST || list.data_type != TENGINE_DT_FP32)
+            return false;
+    }
+    return true;
+}
+
+constexpr Kernel rows[] = {{"BatchNormalization", "batch_norm.simd", accepts, run, prepare, 0,
+                            nullptr, Layout::kAny, true}};
+
+}  // namespace
+
+extern const KernelTable batch_norm_kernels;
+const KernelTable batch_norm_kernels = make_table<rows>();
+
+}  // namespace tengine::cpu
+#endif  // HWY_ONCE
