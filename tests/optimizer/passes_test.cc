@@ -216,6 +216,41 @@ TEST(Passes, ZeroPaddingMergesIntoTheConvolution)
     EXPECT_EQ(find_tensor(graph.get(), "y")->dims[3], 9);
 }
 
+TEST(Passes, ZeroPaddingMergesIntoTheMeanThatCountsIt)
+{
+    for (const bool has_own : {false, true}) {
+        IrBuilder source;
+        source.input("x", {1, 1, 3, 3});
+        source.ints("pads", {0, 0, 1, 1, 0, 0, 1, 1});
+        source.add("Pad", {"x", "pads"}, {"p"});
+        node* pool = source.add("AveragePool", {"p"}, {"a"});
+        ASSERT_EQ(set_node_ints(pool, "kernel_shape", std::vector<int64_t>{3, 3}.data(), 2), 0);
+        // Its own pads do not count, so the two stay apart.
+        const std::vector<int64_t> own = {has_own, has_own, 0, 0};
+        ASSERT_EQ(set_node_ints(pool, "pads", own.data(), 4), 0);
+        source.add("Neg", {"a"}, {"y"});
+        source.outputs({"y"});
+        EXPECT_EQ(optimize(source)->node_num, has_own ? 3 : 2);
+        std::vector<float> data = {9, 9, 9, 9, 9, 9, 9, 9, 9};
+        set_ir_tensor_data(source.find("x"), data.data(), false);
+        const std::vector<float> means = run(source, "y");
+        const std::vector<float> first(means.begin(), means.begin() + 2);
+        EXPECT_EQ(first,
+                  (has_own ? std::vector<float>{-9.0f / 4, -3} : std::vector<float>{-4, -6}));
+    }
+}
+
+TEST(Passes, PaddingOfNothingGoes)
+{
+    IrBuilder source;
+    source.input("x", {1, 1, 3, 3});
+    source.ints("pads", {0, 0, 0, 0, 0, 0, 0, 0});
+    source.add("Pad", {"x", "pads"}, {"p"});
+    source.add("Neg", {"p"}, {"y"});
+    source.outputs({"y"});
+    EXPECT_EQ(optimize(source)->node_num, 1);
+}
+
 TEST(Passes, AGraphOutputKeepsItsOwnTensor)
 {
     IrBuilder source;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges neighbours of a convolution into it: BatchNormalization after it into weights and bias,
-// zero padding before it into its pads.
+// Merges neighbours into a convolution: BatchNormalization after it into weights and bias, zero
+// padding before it into its pads. Likewise such padding into an AveragePool.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <iterator>
@@ -116,7 +117,7 @@ int merge_batch_norm(graph& graph, node& norm, node& conv)
     return set_ir_node_output_tensor(&conv, 0, output);
 }
 
-// The pads of a Pad node that a convolution can do itself: zeros on spatial axes only.
+// The pads of a Pad node that a convolution or a pool can do itself: zeros on spatial axes only.
 bool read_mergeable_pads(const node* pad, Vector<int64_t>* out_pads)
 {
     if (!is_op(pad, "Pad") || std::strcmp(get_ir_node_text(pad, "mode", "constant"), "constant"))
@@ -137,15 +138,35 @@ bool read_mergeable_pads(const node* pad, Vector<int64_t>* out_pads)
     return true;
 }
 
-int merge_pad(graph& graph, node& pad, node& conv, Vector<int64_t> pads)
+bool has_pads(const node& node)
 {
     int number;
-    const int64_t* own = get_ir_node_ints(&conv, "pads", &number);
+    const int64_t* pads = get_ir_node_ints(&node, "pads", &number);
+    return std::any_of(pads, pads + number, [](int64_t pad) { return pad != 0; });
+}
+
+// Whether zeros beside the input of the node are the same as more pads of its own. The mean counts
+// them; were they its own, it would have to count all its pads, and does not count what ceil_mode
+// adds.
+bool can_merge_pad(const node& node)
+{
+    if (std::strcmp(get_ir_node_text(&node, "auto_pad", "NOTSET"), "NOTSET") != 0) return false;
+    if (is_op(&node, "Conv")) return true;
+    return is_op(&node, "AveragePool") && get_ir_node_int(&node, "ceil_mode", 0) == 0 &&
+           (get_ir_node_int(&node, "count_include_pad", 0) != 0 || !has_pads(node));
+}
+
+int merge_pad(graph& graph, node& pad, node& reader, Vector<int64_t> pads)
+{
+    int number;
+    const int64_t* own = get_ir_node_ints(&reader, "pads", &number);
     for (int i = 0; i < number && i < static_cast<int>(pads.size()); ++i)
         pads[i] += own[i];
     TENGINE_RETURN_IF_ERROR(
-        set_node_ints(&conv, "pads", pads.data(), static_cast<int>(pads.size())));
-    TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(&conv, 0, get_ir_node_input(&pad, 0)));
+        set_node_ints(&reader, "pads", pads.data(), static_cast<int>(pads.size())));
+    if (is_op(&reader, "AveragePool"))
+        TENGINE_RETURN_IF_ERROR(set_node_int(&reader, "count_include_pad", 1));
+    TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(&reader, 0, get_ir_node_input(&pad, 0)));
     destroy_ir_node(&graph, &pad);
     return TENGINE_OK;
 }
@@ -193,13 +214,11 @@ int merge_pads(graph& graph)
 {
     Vector<int64_t> pads;
     for (int i = 0; i < graph.node_num; ++i) {
-        node* conv = graph.node_list[i];
-        if (!is_op(conv, "Conv") ||
-            std::strcmp(get_ir_node_text(conv, "auto_pad", "NOTSET"), "NOTSET") != 0)
-            continue;
-        node* pad = only_producer(graph, get_ir_node_input(conv, 0));
+        node* reader = graph.node_list[i];
+        if (!reader || !can_merge_pad(*reader)) continue;
+        node* pad = only_producer(graph, get_ir_node_input(reader, 0));
         if (read_mergeable_pads(pad, &pads))
-            TENGINE_RETURN_IF_ERROR(merge_pad(graph, *pad, *conv, pads));
+            TENGINE_RETURN_IF_ERROR(merge_pad(graph, *pad, *reader, pads));
     }
     return TENGINE_OK;
 }

@@ -55,6 +55,7 @@ bool does_nothing(const node& node, const struct tensor& input, const struct ten
     if (is_op(&node, "Cast") || is_op(&node, "CastLike"))
         return input.data_type == output.data_type;
     if (is_op(&node, "Transpose")) return keeps_order(node);
+    if (is_op(&node, "Pad")) return is_zero_constant(get_ir_node_input(&node, 1));
     if (is_op(&node, "Reshape") || is_op(&node, "Flatten") || is_op(&node, "Expand"))
         return has_same_shape(input, output);
     return false;
