@@ -178,8 +178,9 @@ void multiply_positions(const Winograd& conv, const float* inputs, const float* 
     tile.output_step = tile.columns = width;
     tile.fusion = &none;
     for (int64_t position = 0; position < kPositions; ++position) {
-        tile.panel =
+        tile.bias =
             weights + panel * kPositions * conv.panel_floats + position * width * (channels + 1);
+        tile.weights = tile.bias + width;
         tile.input = inputs + position * conv.block * channels;
         tile.output = products + position * conv.block * width;
         multiply_pixel_rows(tile, tiles, is_wide);

@@ -17,6 +17,7 @@ struct PixelConv : ConvProblem
     int64_t pixel_step;          // between pixels of the input, or of its copy
     int64_t tiles, tile_rows;    // of a line
     int64_t stretch_num, stretch_length;
+    int64_t slice_length;  // so much of each stretch at a time; less than all where there is one
     int64_t block_lines, blocks;  // of an image; blocks of lines, or of tiles in one line
     int64_t block_tiles;
     int64_t copy_lines, copy_pixels;  // of a block's copy; 0 pixels: it is read in place
@@ -98,7 +99,8 @@ struct PixelTile
     // What a row is the sum over: stretches of the input, each `stretch_length` long.
     const int64_t* stretches;  // where they begin
     int64_t stretch_num, stretch_length;
-    const float* panel;  // bias, then a vector of weights for each element of the stretches
+    const float* bias;     // a vector; null: the output has the sum over other stretches
+    const float* weights;  // a vector for each element of the stretches
     float* output;
     const float* addend;  // or null; it has the steps of the output
     int64_t output_step;

@@ -81,9 +81,17 @@ struct PixelBlock
     const float* addend;
 };
 
-void multiply_panel(const PixelConv& conv, const PixelOperands& operands, const PixelBlock& block,
-                    int64_t panel)
+// A part of the depth: of all stretches, or of the only one elements from `offset` on.
+struct PixelSlice
 {
+    int64_t offset, length;
+    bool is_first, is_last;
+};
+
+void multiply_panel(const PixelConv& conv, const PixelOperands& operands, const PixelBlock& block,
+                    const PixelSlice& slice, int64_t panel)
+{
+    static const Fusion kNothing;
     const int64_t width =
         find_panel_width(conv.output_channels - panel * conv.panel_lanes, conv.panel_lanes);
     const bool is_wide = width == conv.panel_lanes;
@@ -92,21 +100,26 @@ void multiply_panel(const PixelConv& conv, const PixelOperands& operands, const 
     tile.input_step = conv.input_step;
     tile.stretches = block.stretches;
     tile.stretch_num = conv.stretch_num;
-    tile.stretch_length = conv.stretch_length;
-    tile.panel = operands.weights + block.group * conv.weight_floats +
-                 panel * conv.panel_lanes * (conv.depth() + 1);
+    tile.stretch_length = slice.length;
+    const float* bias = operands.weights + block.group * conv.weight_floats +
+                        panel * conv.panel_lanes * (conv.depth() + 1);
+    tile.bias = slice.is_first ? bias : nullptr;
+    tile.weights = bias + (1 + slice.offset) * width;
     tile.output_step = conv.all_outputs();
     tile.columns = std::min(conv.output_channels - panel * conv.panel_lanes, width);
-    tile.fusion = operands.fusion;
+    tile.fusion = slice.is_last ? operands.fusion : &kNothing;
+    // It may lie where the output does.
+    const float* addend = slice.is_first ? block.addend : nullptr;
     for (int64_t line = 0; line < block.lines; ++line) {
         for (int64_t i = block.first_tile; i < block.first_tile + block.tiles; ++i) {
             const int64_t pixel = i * conv.tile_rows;
             const int64_t rows = std::min(conv.tile_rows, conv.line_pixels - pixel);
             const int64_t at =
                 ((block.first_line + line) * conv.line_pixels + pixel) * tile.output_step + channel;
-            tile.input = block.input + line * block.line_step + pixel * conv.input_step;
+            tile.input =
+                block.input + line * block.line_step + pixel * conv.input_step + slice.offset;
             tile.output = block.output + at;
-            tile.addend = block.addend ? block.addend + at : nullptr;
+            tile.addend = addend ? addend + at : nullptr;
             multiply_rows(tile, rows, is_wide);
         }
     }
@@ -154,8 +167,15 @@ void run_item(const PixelConv& conv, const PixelOperands& operands, int64_t item
 
     const int64_t first = conv.panels * part / conv.panel_parts;
     const int64_t last = conv.panels * (part + 1) / conv.panel_parts;
-    for (int64_t panel = first; panel < last; ++panel)
-        multiply_panel(conv, operands, block, panel);
+    PixelSlice slice = {};
+    do {
+        slice.length = std::min(conv.slice_length, conv.stretch_length - slice.offset);
+        slice.is_first = slice.offset == 0;
+        slice.is_last = slice.offset + slice.length == conv.stretch_length;
+        for (int64_t panel = first; panel < last; ++panel)
+            multiply_panel(conv, operands, block, slice, panel);
+        slice.offset += slice.length;
+    } while (!slice.is_last);
 }
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
@@ -195,20 +215,50 @@ void choose_tiles(PixelConv& conv)
     conv.weight_floats = lane_num * (conv.depth() + 1);
 }
 
+int64_t floats_of_a_block()
+{
+    return static_cast<int64_t>(get_cpu_cache_size().l2 / 2 / sizeof(float));
+}
+
+// Floats that go through the L2 cache when the depth of a pointwise convolution is cut into so many
+// slices: its weights for each block of rows, and its results for each slice but the first.
+int64_t count_traffic(const PixelConv& conv, int64_t slices)
+{
+    const int64_t length = divide_up(conv.stretch_length, slices), pixels = conv.line_pixels;
+    const int64_t rows = std::max(floats_of_a_block() / length, conv.tile_rows);
+    return divide_up(pixels, rows) * conv.weight_floats +
+           2 * (slices - 1) * pixels * conv.output_channels;
+}
+
+// Shorter slices make higher blocks.
+void choose_slices(PixelConv& conv)
+{
+    constexpr int64_t kShortest = 128;
+    int64_t slices = 1;
+    if (conv.is_pointwise && conv.stretch_length > 0 && conv.line_pixels > 0) {
+        int64_t least = count_traffic(conv, 1) * 3 / 4;  // a slice costs more than its traffic
+        for (int64_t i = 2; i <= conv.stretch_length / kShortest; ++i) {
+            const int64_t traffic = count_traffic(conv, i);
+            if (traffic < least) least = traffic, slices = i;
+        }
+    }
+    const int64_t length = std::max<int64_t>(conv.stretch_length, 1);
+    conv.slice_length = (divide_up(length, slices) + 3) / 4 * 4;
+}
+
 // Blocks whose input fits into half of the L2 cache, and enough items for all workers: panels are
 // dealt out where there are not enough pixels, and where the weights are larger than the input.
 void choose_blocks(PixelConv& conv, int64_t workers)
 {
-    const auto cache = static_cast<int64_t>(get_cpu_cache_size().l2 / 2 / sizeof(float));
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
     const int64_t units = conv.is_pointwise ? conv.tiles : conv.lines;
     const int64_t line = std::max<int64_t>(
-        conv.is_pointwise ? conv.tile_rows * conv.all_inputs()
+        conv.is_pointwise ? conv.tile_rows * std::min(conv.slice_length, conv.all_inputs())
                           : std::max(x.input, x.output) * conv.input_channels * y.stride,
         1);
     const int64_t halo = conv.is_pointwise ? 0 : (lines_for(y, 1) - y.stride) * line / y.stride;
     const int64_t fitting =
-        std::clamp<int64_t>((cache - halo) / line, 1, std::max<int64_t>(units, 1));
+        std::clamp<int64_t>((floats_of_a_block() - halo) / line, 1, std::max<int64_t>(units, 1));
     int64_t blocks = divide_up(units, fitting);
     const int64_t wanted = workers > 1 ? workers * kItemsPerWorker : 1;
     const int64_t others = conv.batch * conv.groups;
@@ -258,6 +308,7 @@ PixelConv describe_rows(int64_t rows, int64_t depth, int64_t columns)
 void plan_pixels(PixelConv& conv, int64_t workers)
 {
     choose_tiles(conv);
+    choose_slices(conv);
     choose_blocks(conv, workers);
     conv.copy_lines = conv.copy_pixels > 0 && conv.block_lines > 0
                           ? lines_for(conv.axes[1], conv.block_lines)

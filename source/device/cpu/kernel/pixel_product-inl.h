@@ -121,6 +121,12 @@ struct PixelSums
         x = bias_x;
         y = bias_y;
     }
+    template <class Load>
+    HWY_INLINE void go_on(const Load& load)
+    {
+        before.go_on(load);
+        load(kRows - 1, &x, &y);
+    }
     HWY_INLINE void add(const PixelRowsAt& rows, int64_t element, Vector weight_x, Vector weight_y)
     {
         before.add(rows, element, weight_x, weight_y);
@@ -151,6 +157,10 @@ struct PixelSums<0, kVectors>
 {
     HWY_INLINE PixelSums() {}
     HWY_INLINE void start(Vector, Vector) {}
+    template <class Load>
+    HWY_INLINE void go_on(const Load&)
+    {
+    }
     HWY_INLINE void add(const PixelRowsAt&, int64_t, Vector, Vector) {}
 #ifdef TENGINE_CPU_PIXEL_QUARTERS
     template <int kLane>
@@ -189,23 +199,38 @@ inline HWY_NOINLINE void finish_part_of_tile(const PixelTile& tile, const float*
     finish_activation(tile, rows);
 }
 
-// Bias + products, plus the addend, through the activation.
+// Bias or what the output has + products, plus the addend, through the activation.
 template <int kRows, int kVectors>
 HWY_NOINLINE void multiply_pixel_tile(const PixelTile& tile)
 {
     const Floats d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     const int64_t width = kVectors * lanes;
-    const float* weights = tile.panel;
+    const float* weights = tile.weights;
+    const auto load_pair = [&](const float* from, Vector* x, Vector* y) {
+        *x = hn::LoadU(d, from);
+        *y = kVectors > 1 ? hn::LoadU(d, from + lanes) : *x;
+    };
     const auto load = [&](int64_t row, Vector* x, Vector* y) {
-        *x = hn::LoadU(d, weights + row * width);
-        *y = kVectors > 1 ? hn::LoadU(d, weights + row * width + lanes) : *x;
+        load_pair(weights + row * width, x, y);
     };
     PixelSums<kRows, kVectors> sums;
     Vector x, y;
-    load(0, &x, &y);
-    sums.start(x, y);
-    weights += width;
+    if (tile.bias) {
+        load_pair(tile.bias, &x, &y);
+        sums.start(x, y);
+    } else if (tile.columns == width) {
+        sums.go_on([&](int row, Vector* first, Vector* second) {
+            load_pair(tile.output + row * tile.output_step, first, second);
+        });
+    } else {
+        sums.go_on([&](int row, Vector* first, Vector* second) {
+            const float* from = tile.output + row * tile.output_step;
+            *first = load_lanes(from, tile.columns);
+            *second =
+                tile.columns > lanes ? load_lanes(from + lanes, tile.columns - lanes) : hn::Zero(d);
+        });
+    }
 
     constexpr int64_t kUnroll = 4;
     const int64_t step = tile.input_step * int64_t{sizeof(float)};
