@@ -135,6 +135,12 @@ inline void add_depthwise_cases(std::vector<KernelCase>& cases)
     add({1, 1, 700, 300}, {1, 1, 3, 3}, {{}, {1, 1, 1, 1}});
     add({1, 2, 33, 35}, {2, 1, 3, 3}, {{11, 9}, {1, 1, 1, 1}});
     add({1, 4, 3, 5, 6}, {4, 1, 2, 2, 2});
+    // Enough channels for the windows of pairs of vectors.
+    for (const int kernel : {3, 5})
+        for (const int stride : {1, 2}) {
+            const int pad = kernel / 2;
+            add({1, 67, 9, 21}, {67, 1, kernel, kernel}, {{stride, stride}, {pad, pad, pad, pad}});
+        }
 }
 
 inline void add_conv_transpose_cases(std::vector<KernelCase>& cases)

@@ -186,6 +186,24 @@ TEST_F(FusionTest, BranchesThatAreJoinedAndSplit)
     compare();
 }
 
+TEST_F(FusionTest, BatchNormalizationWithTheActivationAfterIt)
+{
+    const tensor_t x = input("x", {2, 19, 6, 5});
+    const auto norm = [&](tensor_t from) {
+        const std::vector<float> variance(19, 0.75f);
+        const std::string name = "v" + std::to_string(++seed_);
+        const tensor_t positive = add_constant(graph_, name.c_str(), {19}, variance.data());
+        return node("BatchNormalization",
+                    {from, constant({19}), constant({19}), constant({19}), positive});
+    };
+    // With the channels in planes, and last; no convolution takes them over.
+    const tensor_t planes = node("Relu", {norm(x)});
+    const tensor_t sum = node("Add", {conv(planes, 19, 19), conv(x, 19, 19)});
+    const tensor_t last = node("Sigmoid", {norm(sum)});
+    node("Add", {norm(node("LeakyRelu", {norm(last)})), sum});
+    compare();
+}
+
 TEST_F(FusionTest, LinearLayers)
 {
     const tensor_t x = input("x", {2, 7, 12});

@@ -233,8 +233,10 @@ TEST_P(OtherKernelTest, IsWithinTheErrorOfTheSum)
     for (size_t i = 0; i < runner.input_num(); ++i)
         runner.fill(static_cast<int>(i),
                     random_values(runner.input_size(static_cast<int>(i)), generator, -1, 1));
+    if (GetParam().op == "BatchNormalization")
+        runner.fill(4, random_values(runner.input_size(4), generator, 0.25f, 1));  // a variance
     // Means of at most 900 values below 1, summed in another order; four steps of a layer whose
-    // gates are sums of at most 60 products.
+    // gates are sums of at most 60 products; a few roundings of a number below 5.
     const bool is_exact = GetParam().op.find("Max") != std::string::npos;
     compare(runner, [&](size_t, float) { return is_exact ? 0 : 4 * 64 * kEpsilon; });
 }
@@ -249,6 +251,9 @@ INSTANTIATE_TEST_SUITE_P(
                     pool_case("AveragePool", {1, 16, 8, 8}, {2, 2}, {2, 2}),
                     KernelCase{"GlobalAveragePool", {{2, 70, 30, 30}}},
                     KernelCase{"GlobalMaxPool", {{2, 70, 5, 6}}},
+                    KernelCase{"BatchNormalization", {{2, 5, 3, 7}, {5}, {5}, {5}, {5}}},
+                    KernelCase{"BatchNormalization", {{2, 67, 40}, {67}, {67}, {67}, {67}}},
+                    KernelCase{"BatchNormalization", {{3, 9}, {9}, {9}, {9}, {9}}},
                     KernelCase{"Softmax", {{3, 4, 37}}}, KernelCase{"Softmax", {{5, 1}}},
                     KernelCase{"LSTM",
                                {{4, 3, 10}, {1, 84, 10}, {1, 84, 21}, {1, 168}},
