@@ -68,10 +68,9 @@ int run(KernelContext& context)
     return TENGINE_OK;
 }
 
-// The addend is read where the result is then written.
 int find_in_place(const KernelContext& context, int)
 {
-    return context.fusion.addend;
+    return find_addend_in_place(context, packed_problem<PixelConv>(context));
 }
 
 bool is_constant_matrix(const tensor& tensor)

@@ -129,6 +129,13 @@ void multiply_pixels(thread_pool_t* pool, const PixelConv& conv, const PixelOper
 void multiply_pixel_item(const PixelConv& conv, const PixelOperands& operands, int64_t item,
                          float* scratch);
 
+// The input in whose memory output 0 may be: the addend, which is read where the result is then
+// written, unless sums over a part of the depth are written before.
+inline int find_addend_in_place(const KernelContext& context, const PixelConv& conv)
+{
+    return conv.slice_length >= conv.stretch_length ? context.fusion.addend : -1;
+}
+
 // The same as the first on input 0 and output 0, with what the context has to fuse, in its scratch.
 void multiply_pixels(const KernelContext& context, const PixelConv& conv, const float* weights);
 

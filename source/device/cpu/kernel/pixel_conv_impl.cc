@@ -108,8 +108,7 @@ void multiply_panel(const PixelConv& conv, const PixelOperands& operands, const 
     tile.output_step = conv.all_outputs();
     tile.columns = std::min(conv.output_channels - panel * conv.panel_lanes, width);
     tile.fusion = slice.is_last ? operands.fusion : &kNothing;
-    // It may lie where the output does.
-    const float* addend = slice.is_first ? block.addend : nullptr;
+    const float* addend = slice.is_last ? block.addend : nullptr;
     for (int64_t line = 0; line < block.lines; ++line) {
         for (int64_t i = block.first_tile; i < block.first_tile + block.tiles; ++i) {
             const int64_t pixel = i * conv.tile_rows;
