@@ -5,19 +5,21 @@
 //   latency_ns       how long a word takes from one core to another, for the first two that this
 //                    process may use; null where it may use one. On virtual machines it changes
 //                    from minute to minute, as the host moves the cores
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <sched.h>
 #include <thread>
 
+// clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "benchmark/machine.cc"
 #include <hwy/foreach_target.h>
-
 #include <hwy/highway.h>
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace machine {

@@ -4,8 +4,8 @@
 //   run_model MODEL THREADS INPUT OUTPUT DIM...
 // INPUT is a file of raw floats of shape DIM..., OUTPUT takes the first output as raw floats. When
 // the model is prepared it prints the milliseconds that this took, from the file on, and the
-// multiply-adds of a run; for every line read it runs once and prints the milliseconds; at the end of
-// its input it prints the peak of its memory in KiB.
+// multiply-adds of a run; for every line read it runs once and prints the milliseconds; at the end
+// of its input it prints the peak of its memory in KiB.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

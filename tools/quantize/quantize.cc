@@ -13,9 +13,9 @@
 #include "quantize/quantizer.h"
 #include "quantize/samples.h"
 #include "quantize/table.h"
+#include "tengine/inspect.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
-#include "tengine/inspect.h"
 
 namespace tengine::tools {
 namespace {
