@@ -2,7 +2,13 @@
 // `tengine compile`: a tmfile that has with it what devices compile of the model, so that boards
 // need not. Every target is a preparation of the tmfile itself, for a model of another format has
 // other nodes than what it is saved as.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 
@@ -34,18 +40,35 @@ struct CompileOptions
     ModelOptions common;
 };
 
-// The file as it grows, beside where it goes; removed when it does not get there.
+Failure cannot_write(const std::string& path, int error)
+{
+    return Failure("cannot write '" + path + "': " + std::strerror(error));
+}
+
+// So that the name is there after a loss of power.
+void sync_folder(const fs::path& folder)
+{
+    const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return;  // one that may be written, but not read
+    fsync(descriptor);
+    close(descriptor);
+}
+
+// The file as it grows, in a folder of its own beside where it goes; removed when it does not get
+// there.
 class UnfinishedFile
 {
   public:
     explicit UnfinishedFile(std::string target)
-        : target_(std::move(target)), path_(target_ + ".unfinished" + kEnding)
+        : target_(std::move(target)), folder_(target_ + ".XXXXXX")
     {
+        if (!mkdtemp(folder_.data())) throw cannot_write(target_, errno);
+        path_ = folder_ + "/model" + kEnding;
     }
     ~UnfinishedFile()
     {
         std::error_code ignored;
-        fs::remove(path_, ignored);
+        fs::remove_all(folder_, ignored);
     }
     UnfinishedFile(const UnfinishedFile&) = delete;
     UnfinishedFile& operator=(const UnfinishedFile&) = delete;
@@ -59,14 +82,13 @@ class UnfinishedFile
 
     void finish() const
     {
-        std::error_code error;
-        fs::rename(path_, target_, error);
-        if (error) throw Failure("cannot write '" + target_ + "': " + error.message());
+        if (std::rename(path_.c_str(), target_.c_str()) != 0) throw cannot_write(target_, errno);
+        sync_folder(fs::absolute(target_).parent_path());
     }
 
   private:
     const std::string target_;
-    const std::string path_;
+    std::string folder_, path_;
 };
 
 std::vector<std::string> split_commas(const std::string& text)

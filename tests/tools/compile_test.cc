@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tengine compile` from outside, and what the other commands make of the files it writes.
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/wait.h>
 
 #include "tengine/inspect.h"
 #include "tensor_file/tensor_file.h"
@@ -190,6 +193,25 @@ TEST_F(Compile, WhatCannotBeCompiledIsNotWritten)
     finished = compile(path("absent.onnx"), path("net.tmfile"));
     EXPECT_EQ(finished.status, 1);
     EXPECT_THAT(files(), IsEmpty());
+}
+
+TEST_F(Compile, TwoAtOnceIntoOneFile)
+{
+    const std::string output = path("net.tmfile");
+    const pid_t other = fork();
+    ASSERT_GE(other, 0);
+    if (other == 0) {
+        execl(TENGINE_PROGRAM, "tengine", "compile", quantised_.c_str(), "--device", "TPU",
+              "--precision", "int8", "-o", output.c_str(), nullptr);
+        _exit(127);
+    }
+    const Finished finished = compile(quantised_, output);
+    int status = 0;
+    ASSERT_EQ(waitpid(other, &status, 0), other);
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    EXPECT_THAT(files(), testing::ElementsAre("net.tmfile"));
+    EXPECT_EQ(inspect(output)["parts"][0]["origin"], "model");
 }
 
 TEST_F(Compile, OtherFormatsHaveNoPlaceForIt)
