@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tengine/inspect.h"
 #include "tensor_file/failure.h"
 
 namespace tengine::tools {
@@ -148,6 +149,7 @@ Comparison compare_models(graph_t in_float, const QuantizedModel& quantized,
         }
         show(static_cast<int>(i) + 1, static_cast<int>(samples.number));
     }
+    comparison.threads = tengine_graph_get_thread_number(in_float);
     return comparison;
 }
 

@@ -54,6 +54,7 @@ struct Comparison
     Noise whole;                           // over all outputs
     Decisions decisions;                   // of the first fp32 output
     Accuracy accuracy;                     // of these; nothing without labels
+    int threads = 1;                       // that the models ran with
 };
 
 // Runs both models on all samples. `quantized.dequantized` tells which tensors to compare; they

@@ -13,7 +13,6 @@
 #include "quantize/quantizer.h"
 #include "quantize/samples.h"
 #include "quantize/table.h"
-#include "tengine/inspect.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
 
@@ -94,7 +93,6 @@ QuantizeReport work(const CommandOptions& options)
     report.counts = model.count_nodes();
     report.comparison = compare_models(model.in_float().get(), quantized, samples, labels,
                                        options.quantize.threads, show);
-    report.threads = tengine_graph_get_thread_number(model.in_float().get());
     report.quantized_nodes = count_quantized_nodes(quantized);
     report.layers = describe_layers(quantized, report.comparison);
     report.chosen = quantizer.chosen();

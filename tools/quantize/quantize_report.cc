@@ -70,7 +70,7 @@ std::vector<ReportedLayer> describe_layers(const QuantizedModel& quantized,
 void print_report(const QuantizeReport& report)
 {
     std::printf("samples     %zu\n", report.samples);
-    std::printf("threads     %d\n", report.threads);
+    std::printf("threads     %d\n", report.comparison.threads);
     if (report.counts.folded > 0)
         std::printf("folded      %d BatchNormalization into the Conv before\n",
                     report.counts.folded);
@@ -130,7 +130,7 @@ Json to_json(const QuantizeReport& report)
             {"method", report.method},
             {"per_channel", report.per_channel},
             {"samples", report.samples},
-            {"threads", report.threads},
+            {"threads", report.comparison.threads},
             {"folded_batch_norms", report.counts.folded},
             {"nodes", report.counts.nodes},
             {"quantized_nodes", report.quantized_nodes},

@@ -29,7 +29,6 @@ struct QuantizeReport
     std::string method;
     bool per_channel = false;
     size_t samples = 0;
-    int threads = 1;
     NodeCounts counts;
     int quantized_nodes = 0;
     std::vector<ReportedLayer> layers;

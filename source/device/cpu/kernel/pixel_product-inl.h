@@ -199,6 +199,78 @@ inline HWY_NOINLINE void finish_part_of_tile(const PixelTile& tile, const float*
     finish_activation(tile, rows);
 }
 
+template <int kVectors>
+HWY_INLINE void load_pair(const float* from, Vector* x, Vector* y)
+{
+    const Floats d;
+    *x = hn::LoadU(d, from);
+    *y = kVectors > 1 ? hn::LoadU(d, from + hn::Lanes(d)) : *x;
+}
+
+// The bias, or what the output has.
+template <int kRows, int kVectors>
+HWY_INLINE void start_sums(const PixelTile& tile, PixelSums<kRows, kVectors>* sums)
+{
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
+    if (tile.bias) {
+        Vector x, y;
+        load_pair<kVectors>(tile.bias, &x, &y);
+        return sums->start(x, y);
+    }
+    if (tile.columns == kVectors * lanes)
+        return sums->go_on([&](int row, Vector* x, Vector* y) {
+            load_pair<kVectors>(tile.output + row * tile.output_step, x, y);
+        });
+    sums->go_on([&](int row, Vector* x, Vector* y) {
+        const float* from = tile.output + row * tile.output_step;
+        *x = load_lanes(from, tile.columns);
+        *y = tile.columns > lanes ? load_lanes(from + lanes, tile.columns - lanes)
+                                  : hn::Zero(Floats());
+    });
+}
+
+// The products of a stretch; returns where the weights of the next begin.
+template <int kRows, int kVectors>
+HWY_INLINE const float* add_stretch(PixelRowsAt rows, int64_t left, const float* weights,
+                                    PixelSums<kRows, kVectors>* sums)
+{
+    constexpr int64_t kUnroll = 4;
+    const int64_t width = kVectors * static_cast<int64_t>(hn::Lanes(Floats()));
+    Vector x, y;
+    const auto load = [&](int64_t row) { load_pair<kVectors>(weights + row * width, &x, &y); };
+    for (; left >= kUnroll; left -= kUnroll) {
+#ifdef TENGINE_CPU_PIXEL_QUARTERS
+        const PixelQuarters<kRows> values(rows);
+        load(0);
+        sums->template add_lane<0>(values, x, y);
+        load(1);
+        sums->template add_lane<1>(values, x, y);
+        load(2);
+        sums->template add_lane<2>(values, x, y);
+        load(3);
+        sums->template add_lane<3>(values, x, y);
+#else
+        load(0);
+        sums->add(rows, 0, x, y);
+        load(1);
+        sums->add(rows, 1, x, y);
+        load(2);
+        sums->add(rows, 2, x, y);
+        load(3);
+        sums->add(rows, 3, x, y);
+#endif
+        weights += kUnroll * width;
+        rows.template advance<kRows>(kUnroll);
+    }
+    for (; left > 0; --left) {
+        load(0);
+        sums->add(rows, 0, x, y);
+        weights += width;
+        rows.template advance<kRows>(1);
+    }
+    return weights;
+}
+
 // Bias or what the output has + products, plus the addend, through the activation.
 template <int kRows, int kVectors>
 HWY_NOINLINE void multiply_pixel_tile(const PixelTile& tile)
@@ -206,68 +278,15 @@ HWY_NOINLINE void multiply_pixel_tile(const PixelTile& tile)
     const Floats d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     const int64_t width = kVectors * lanes;
-    const float* weights = tile.weights;
-    const auto load_pair = [&](const float* from, Vector* x, Vector* y) {
-        *x = hn::LoadU(d, from);
-        *y = kVectors > 1 ? hn::LoadU(d, from + lanes) : *x;
-    };
-    const auto load = [&](int64_t row, Vector* x, Vector* y) {
-        load_pair(weights + row * width, x, y);
-    };
     PixelSums<kRows, kVectors> sums;
-    Vector x, y;
-    if (tile.bias) {
-        load_pair(tile.bias, &x, &y);
-        sums.start(x, y);
-    } else if (tile.columns == width) {
-        sums.go_on([&](int row, Vector* first, Vector* second) {
-            load_pair(tile.output + row * tile.output_step, first, second);
-        });
-    } else {
-        sums.go_on([&](int row, Vector* first, Vector* second) {
-            const float* from = tile.output + row * tile.output_step;
-            *first = load_lanes(from, tile.columns);
-            *second =
-                tile.columns > lanes ? load_lanes(from + lanes, tile.columns - lanes) : hn::Zero(d);
-        });
-    }
-
-    constexpr int64_t kUnroll = 4;
+    start_sums(tile, &sums);
+    const float* weights = tile.weights;
     const int64_t step = tile.input_step * int64_t{sizeof(float)};
     for (int64_t i = 0; i < tile.stretch_num; ++i) {
         const char* begin = reinterpret_cast<const char*>(tile.input + tile.stretches[i]);
-        PixelRowsAt rows = {begin, begin + 3 * step, begin + 6 * step, begin + 9 * step, step};
-        int64_t left = tile.stretch_length;
-        for (; left >= kUnroll; left -= kUnroll) {
-#ifdef TENGINE_CPU_PIXEL_QUARTERS
-            const PixelQuarters<kRows> values(rows);
-            load(0, &x, &y);
-            sums.template add_lane<0>(values, x, y);
-            load(1, &x, &y);
-            sums.template add_lane<1>(values, x, y);
-            load(2, &x, &y);
-            sums.template add_lane<2>(values, x, y);
-            load(3, &x, &y);
-            sums.template add_lane<3>(values, x, y);
-#else
-            load(0, &x, &y);
-            sums.add(rows, 0, x, y);
-            load(1, &x, &y);
-            sums.add(rows, 1, x, y);
-            load(2, &x, &y);
-            sums.add(rows, 2, x, y);
-            load(3, &x, &y);
-            sums.add(rows, 3, x, y);
-#endif
-            weights += kUnroll * width;
-            rows.template advance<kRows>(kUnroll);
-        }
-        for (; left > 0; --left) {
-            load(0, &x, &y);
-            sums.add(rows, 0, x, y);
-            weights += width;
-            rows.template advance<kRows>(1);
-        }
+        const PixelRowsAt rows = {begin, begin + 3 * step, begin + 6 * step, begin + 9 * step,
+                                  step};
+        weights = add_stretch(rows, tile.stretch_length, weights, &sums);
     }
 
     if (tile.columns < width) {
