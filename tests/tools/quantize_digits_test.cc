@@ -102,7 +102,8 @@ TEST_F(QuantizeDigits, TheTableNamesNodesAndTheFile)
 {
     const Finished finished = run({"quantize", model_, "--random", "4", "-o", out_});
     EXPECT_EQ(finished.status, 0) << finished.errors;
-    EXPECT_THAT(finished.output, StartsWith("samples     4\nthreads     1\nfolded      5 BatchNormalization"));
+    EXPECT_THAT(finished.output,
+                StartsWith("samples     4\nthreads     1\nfolded      5 BatchNormalization"));
     EXPECT_THAT(finished.output, HasSubstr("quantised   15 of 16 nodes\n"));
     EXPECT_THAT(finished.output, HasSubstr("/block/conv2/Conv\n"));
     EXPECT_THAT(finished.output, HasSubstr("decisions   "));
