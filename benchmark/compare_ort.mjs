@@ -116,7 +116,7 @@ function difference(actual, expected) {
         absolute = error <= absolute ? absolute : error;  // a NaN stays
         largest = Math.max(largest, Math.abs(expected[i]));
     }
-    return { absolute, relative: absolute / largest };
+    return { absolute, relative: absolute === 0 ? 0 : absolute / largest };
 }
 
 // What the machine can do now, by the program `machine` beside run_model; null where the build has
