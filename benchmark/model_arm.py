@@ -31,14 +31,12 @@ Loop = collections.namedtuple("Loop", "function lines multiply_adds")
 
 def compile_to_assembly(build, file):
     entries = json.loads((build / "compile_commands.json").read_text())
-    command = next((entry["command"] for entry in entries
-                    if entry["file"].endswith("/device/cpu/kernel/" + file)), None)
-    if not command:
+    entry = next((entry for entry in entries
+                  if entry["file"].endswith("/device/cpu/kernel/" + file)), None)
+    if not entry:
         sys.exit(f"model_arm.py: {build} does not compile {file}")
-    command = re.sub(r" -o .*", "", command)
-    source = next(entry["file"] for entry in entries
-                  if entry["file"].endswith("/device/cpu/kernel/" + file))
-    return subprocess.run(f"{command} -S -o - {source}", shell=True, check=True, cwd=build,
+    command = re.sub(r" -o .*", "", entry["command"])
+    return subprocess.run(f"{command} -S -o - {entry['file']}", shell=True, check=True, cwd=build,
                           capture_output=True, text=True).stdout
 
 
@@ -56,8 +54,7 @@ def find_loops(assembly):
             if target and target[1] == begin:
                 count = sum(bool(re.match(r"\tfml[as]\tv", each)) for each in lines)
                 yield Loop(function, lines, count)
-            if target:
-                begin = begin if target[1] != begin else None
+                begin = None
 
 
 def heaviest_loop(assembly):

@@ -33,7 +33,7 @@ bool keeps_order(const node& transpose)
 
 bool is_zero_constant(const struct tensor* tensor)
 {
-    if (tensor->tensor_type != TENSOR_TYPE_CONST || !tensor->data) return false;
+    if (!tensor || tensor->tensor_type != TENSOR_TYPE_CONST || !tensor->data) return false;
     const auto* bytes = static_cast<const char*>(tensor->data);
     const char* end = bytes + get_ir_tensor_bytes(tensor);
     return std::all_of(bytes, end, [](char byte) { return byte == 0; });
@@ -45,7 +45,7 @@ bool keeps_everything(const node& dropout)
     const struct tensor* ratio = get_ir_node_input(&dropout, 1);
     const struct tensor* training = get_ir_node_input(&dropout, 2);
     return !is_output_used(dropout, 1) &&
-           (!training || is_zero_constant(training) || (ratio && is_zero_constant(ratio)));
+           (!training || is_zero_constant(training) || is_zero_constant(ratio));
 }
 
 bool does_nothing(const node& node, const struct tensor& input, const struct tensor& output)

@@ -12,7 +12,6 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/grain.h"
-#include "device/cpu/types.h"
 #include "operator/onnx/norm_param.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
