@@ -219,6 +219,18 @@ TEST(TpuCompiler, Movement)
             model.set_int(joined, "axis", axis);
             return joined;
         });
+    // More than one layer joins: in two steps, the last group shorter than the others.
+    for (int axis : {0, 1, 2, 3})
+        expect_moved([axis](QuantizedModel& model) {
+            const std::string parts[] = {model.input({2, 3, 2, 3}), model.input({2, 3, 2, 3}),
+                                         model.input({2, 3, 2, 3})};
+            std::vector<std::string> inputs;
+            for (size_t i = 0; i < 70; ++i)
+                inputs.push_back(parts[i * i % 5 % 3]);
+            const std::string joined = model.plain("Concat", inputs);
+            model.set_int(joined, "axis", axis);
+            return joined;
+        });
     expect_moved([](QuantizedModel& model) {
         return model.plain("Slice",
                            {model.input({2, 6, 9, 8}), model.ints({1, 1, 2}), model.ints({6, 9, 8}),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that move elements: Concat, Split, Slice, Pad, Resize. Those that change the order are
 // in read_reorder.cc.
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 
@@ -57,6 +59,42 @@ Move make_move(const NodeReader& reader, const tensor* output)
     return make_move(reader.network.ref(*output), output->elem_size);
 }
 
+// Each input of a layer has a band of its own for each chunk of the result: more inputs are joined
+// by groups first, at the price of one more copy, so that room and time are in proportion.
+constexpr size_t kMostJoined = 32;
+
+int& extent(Shape* shape, size_t place)
+{
+    int* const extents[] = {&shape->n, &shape->h, &shape->w, &shape->c};
+    return *extents[place];
+}
+
+Shape joined_shape(const std::vector<Ref>& parts, size_t place)
+{
+    Shape shape = parts[0].shape;
+    for (size_t i = 1; i < parts.size(); ++i) {
+        Shape part = parts[i].shape;
+        extent(&shape, place) += extent(&part, place);
+    }
+    return shape;
+}
+
+// The layer that joins `parts` one after the other along n, y, x or c.
+void add_join(const NodeReader& reader, const std::vector<Ref>& parts, size_t place, const Ref& to)
+{
+    Move layer = make_move(to, reader.output()->elem_size);
+    int offset = 0;
+    for (const Ref& part : parts) {
+        Piece piece = whole_of(part.shape, static_cast<int>(layer->inputs.size()));
+        piece.begin[place] += offset;
+        piece.end[place] += offset;
+        offset = piece.end[place];
+        layer->inputs.push_back(part);
+        layer->pieces.push_back(piece);
+    }
+    reader.network.add(std::move(layer));
+}
+
 }  // namespace
 
 bool read_concat(const NodeReader& reader)
@@ -67,18 +105,22 @@ bool read_concat(const NodeReader& reader)
     if (!check_type(reader) ||
         !find_place(reader, normalized(get_ir_node_int(&reader.of, "axis", 0), rank), rank, &place))
         return false;
-    Move layer = make_move(reader, output);
-    int offset = 0;
-    for (int i = 0; i < reader.of.input_num; ++i) {
-        const Ref input = reader.network.ref(*reader.input(i));
-        Piece piece = whole_of(input.shape, i);
-        piece.begin[place] += offset;
-        piece.end[place] += offset;
-        offset = piece.end[place];
-        layer->inputs.push_back(input);
-        layer->pieces.push_back(piece);
+    std::vector<Ref> parts;
+    for (int i = 0; i < reader.of.input_num; ++i)
+        parts.push_back(reader.network.ref(*reader.input(i)));
+    while (parts.size() > kMostJoined) {
+        std::vector<Ref> joined;
+        for (size_t i = 0; i < parts.size(); i += kMostJoined) {
+            const auto first = parts.begin() + static_cast<std::ptrdiff_t>(i);
+            const auto number = std::min(kMostJoined, parts.size() - i);
+            const std::vector<Ref> some(first, first + static_cast<std::ptrdiff_t>(number));
+            const Ref to = reader.network.temporary(joined_shape(some, place), output->elem_size);
+            add_join(reader, some, place, to);
+            joined.push_back(to);
+        }
+        parts = joined;
     }
-    reader.network.add(std::move(layer));
+    add_join(reader, parts, place, reader.network.ref(*output));
     return true;
 }
 
