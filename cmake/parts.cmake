@@ -202,6 +202,7 @@ function(tengine_build_part kind name directory)
     cmake_path(IS_PREFIX tree ${directory} in_tree)
     if(in_tree)
         target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/source)
+        tengine_precompile_headers(${target})
     endif()
     target_include_directories(${target} PRIVATE ${HEADER_PATH})
     # Last, what device folders of Tengine Lite include.

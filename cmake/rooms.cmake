@@ -52,6 +52,7 @@ endmacro()
 function(tengine_add_room room)
     add_library(tengine_${room} OBJECT ${ARGN})
     tengine_join_library(tengine_${room})
+    tengine_precompile_headers(tengine_${room})
     target_include_directories(tengine_${room} PRIVATE ${PROJECT_SOURCE_DIR}/source)
 endfunction()
 
