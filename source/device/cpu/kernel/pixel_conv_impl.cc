@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // See pixel_conv.h. Where the window reaches beyond the input, the lines that a block of output
-// lines needs are copied with their padding first. A block fits into half of the L2 cache, and all
+// lines needs are copied with their padding first. A block fits into the L2 cache, and all
 // panels pass over it before the next: each weight is used for all tiles of a block.
 #include <algorithm>
 #include <cstdint>
@@ -214,9 +214,14 @@ void choose_tiles(PixelConv& conv)
     conv.weight_floats = lane_num * (conv.depth() + 1);
 }
 
-int64_t floats_of_a_block()
+// What a block's input may take of the L2 cache: half, where the weights stay in the other half
+// from block to block. Larger weights come from beyond for each block, and only a panel of `depth`
+// needs room: the transformers of docs/benchmark.md take 4 % less time so.
+int64_t floats_of_a_block(const PixelConv& conv, int64_t depth)
 {
-    return static_cast<int64_t>(get_cpu_cache_size().l2 / 2 / sizeof(float));
+    const int64_t cache = static_cast<int64_t>(get_cpu_cache_size().l2 / sizeof(float));
+    if (conv.weight_floats <= cache / 2) return cache / 2;
+    return std::max(cache / 2, cache / 8 * 7 - depth * conv.panel_lanes);
 }
 
 // Floats that go through the L2 cache when the depth of a pointwise convolution is cut into so many
@@ -224,7 +229,7 @@ int64_t floats_of_a_block()
 int64_t count_traffic(const PixelConv& conv, int64_t slices)
 {
     const int64_t length = divide_up(conv.stretch_length, slices), pixels = conv.line_pixels;
-    const int64_t rows = std::max(floats_of_a_block() / length, conv.tile_rows);
+    const int64_t rows = std::max(floats_of_a_block(conv, length) / length, conv.tile_rows);
     return divide_up(pixels, rows) * conv.weight_floats +
            2 * (slices - 1) * pixels * conv.output_channels;
 }
@@ -245,8 +250,8 @@ void choose_slices(PixelConv& conv)
     conv.slice_length = (divide_up(length, slices) + 3) / 4 * 4;
 }
 
-// Blocks whose input fits into half of the L2 cache, and enough items for all workers: panels are
-// dealt out where there are not enough pixels, and where the weights are larger than the input.
+// Blocks whose input fits into its share of the L2 cache, and enough items for all workers: panels
+// are dealt out where there are not enough pixels, and where the weights are larger than the input.
 void choose_blocks(PixelConv& conv, int64_t workers)
 {
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
@@ -256,8 +261,8 @@ void choose_blocks(PixelConv& conv, int64_t workers)
                           : std::max(x.input, x.output) * conv.input_channels * y.stride,
         1);
     const int64_t halo = conv.is_pointwise ? 0 : (lines_for(y, 1) - y.stride) * line / y.stride;
-    const int64_t fitting =
-        std::clamp<int64_t>((floats_of_a_block() - halo) / line, 1, std::max<int64_t>(units, 1));
+    const int64_t room = floats_of_a_block(conv, conv.stretch_num * conv.slice_length) - halo;
+    const int64_t fitting = std::clamp<int64_t>(room / line, 1, std::max<int64_t>(units, 1));
     int64_t blocks = divide_up(units, fitting);
     const int64_t wanted = workers > 1 ? workers * kItemsPerWorker : 1;
     const int64_t others = conv.batch * conv.groups;

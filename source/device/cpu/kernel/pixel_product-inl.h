@@ -106,8 +106,8 @@ struct PixelQuarters<0>
 };
 #endif
 
-// sum + value * weight. Left to itself, GCC 12 takes forms of AVX2's instruction that put the sum into
-// another register, runs out of them, and loses a twentieth.
+// sum + value * weight. Left to itself, GCC 12 takes forms of AVX2's instruction that put the sum
+// into another register, runs out of them, and loses a twentieth.
 HWY_INLINE Vector add_product(Vector value, Vector weight, Vector sum)
 {
 #if HWY_TARGET == HWY_AVX2
