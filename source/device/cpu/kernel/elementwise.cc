@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element-wise fp32 operators, written once for all instruction sets with Highway: one pass over
 // memory, a vector at a time, large tensors spread over the workers. Two inputs may broadcast
-// (broadcast.h): each run along which both advance or stay is one loop.
+// (broadcast.h): each run along which both advance or stay is one loop. Tensors may lie with channels
+// last.
 // Limits: memory bandwidth, except for Sigmoid and Tanh, which are polynomials.
 // Accuracy: what is made of comparisons and one rounding (Relu, LeakyRelu, Clip, Add, Sub, Mul,
 // Div) equals the reference bit by bit, NaN included; HardSigmoid and HardSwish are within 2 ulp,
@@ -242,10 +243,10 @@ constexpr Kernel rows[] = {
     {"Sigmoid", "sigmoid.simd", is_fp32, run_plain<run_Sigmoid>, nullptr, 0, nullptr, Layout::kAny},
     {"Tanh", "tanh.simd", is_fp32, run_plain<run_Tanh>, nullptr, 0, nullptr, Layout::kAny},
     {"Erf", "erf.simd", is_fp32, run_plain<run_Erf>, nullptr, 0, nullptr, Layout::kAny},
-    {"Add", "add.simd", is_fp32, run_Add, nullptr, 0},
-    {"Sub", "sub.simd", is_fp32, run_Sub, nullptr, 0},
-    {"Mul", "mul.simd", is_fp32, run_Mul, nullptr, 0},
-    {"Div", "div.simd", is_fp32, run_Div, nullptr, 0},
+    {"Add", "add.simd", is_fp32, run_Add, nullptr, 0, nullptr, Layout::kAny},
+    {"Sub", "sub.simd", is_fp32, run_Sub, nullptr, 0, nullptr, Layout::kAny},
+    {"Mul", "mul.simd", is_fp32, run_Mul, nullptr, 0, nullptr, Layout::kAny},
+    {"Div", "div.simd", is_fp32, run_Div, nullptr, 0, nullptr, Layout::kAny},
 };
 
 }  // namespace

@@ -95,10 +95,8 @@ int Plan::allocate_arena(const subgraph& part)
         value->data = begin + offset;
         planned_.push_back(value);
     }
-    for (Step& step : steps_) {
+    for (Step& step : steps_)
         step.context.scratch = begin + plan.scratch_offset;
-        step.refresh_views();
-    }
     return TENGINE_OK;
 }
 

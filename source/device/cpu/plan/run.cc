@@ -14,6 +14,7 @@ namespace {
 
 int run_kernel(Step& step)
 {
+    step.refresh_views();  // tensors of the part's border may lie elsewhere each time
     return has_elements(*step.context.node) ? step.kernel->run(step.context) : TENGINE_OK;
 }
 
