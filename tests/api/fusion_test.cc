@@ -67,6 +67,17 @@ class FusionTest : public ApiTest
         return add_node(graph_, names_.back().c_str(), op, inputs);
     }
 
+    tensor_t transpose(tensor_t x, const std::vector<int>& order)
+    {
+        const tensor_t y = node("Transpose", {x});
+        EXPECT_EQ(set_node_attr_generic(get_graph_node(graph_, names_.back().c_str()), "tr_shape",
+                                        "int[]", order.data(),
+                                        static_cast<int>(order.size() * sizeof(int))),
+                  0)
+            << get_tengine_error();
+        return y;
+    }
+
     // 3x3 with padding; depthwise where `groups` says so.
     tensor_t conv(tensor_t x, int inputs, int outputs, int groups = 1)
     {
@@ -167,6 +178,35 @@ TEST_F(FusionTest, GatesAndSqueezeExcitation)
     node("Mul", {shifted, constant({1, 8, 6, 6})});  // a constant that has pixels
     // Sigmoid * x is rounded as one function fused and as two apart.
     tolerance_ = 8 * 0x1p-23;
+    compare();
+}
+
+// The same elements in another order of axes: what was fed, and that by hand.
+TEST_F(FusionTest, TransposesBetweenLayouts)
+{
+    const tensor_t x = input("x", {2, 5, 4, 6});
+    const tensor_t last = transpose(x, {0, 3, 1, 2});
+    const tensor_t pooled = node("MaxPool", {last});  // it takes channels last
+    const int one[] = {1, 1};
+    ASSERT_EQ(set_node_attr_generic(get_graph_node(graph_, names_.back().c_str()), "kernel_shape",
+                                    "int[]", one, sizeof one),
+              0);
+    const std::string pool = names_.back();
+    transpose(pooled, {0, 2, 3, 1});
+    const std::vector<float> fed = noise(count({2, 5, 4, 6}), 77);
+    EXPECT_EQ(run({names_.back().c_str()}), fed);
+    const std::vector<float> planar = run({pool.c_str()});
+    for (size_t n = 0; n < 2; ++n)
+        for (size_t pixel = 0; pixel < 20; ++pixel)
+            for (size_t c = 0; c < 6; ++c)
+                ASSERT_EQ(planar[(n * 6 + c) * 20 + pixel], fed[(n * 20 + pixel) * 6 + c]);
+
+    // As in ConvNeXt.
+    const tensor_t before = conv(pooled, 6, 6, 6);
+    const tensor_t rows = node("MatMul", {transpose(before, {0, 2, 3, 1}), constant({6, 6})});
+    node("Add", {transpose(node("Mul", {rows, constant({6})}), {0, 3, 1, 2}), pooled});
+    compare();
+    transpose(before, {0, 3, 1, 2});  // of another order
     compare();
 }
 

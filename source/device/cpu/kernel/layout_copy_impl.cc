@@ -132,7 +132,24 @@ int run_separate(KernelContext& context)
     return copy(context, HWY_DYNAMIC_DISPATCH(separate));
 }
 
+int run_view(KernelContext& context)
+{
+    const float* from = context.input(0)->f32;
+    float* to = context.output(0)->f32;
+    if (from == to) return TENGINE_OK;
+    parallel_for(
+        context.pool, context.output(0)->elem_num, kGrain,
+        [=](int64_t begin, int64_t end, int) { std::copy(from + begin, from + end, to + begin); });
+    return TENGINE_OK;
+}
+
 }  // namespace
+
+const Kernel* find_view_kernel()
+{
+    static constexpr Kernel kView = {"", "layout.view", nullptr, run_view, nullptr, 0};
+    return &kView;
+}
 
 const Kernel* find_layout_kernel(Layout layout)
 {
@@ -148,6 +165,11 @@ namespace tengine::cpu {
 
 // Nothing wants its channels last in a build without vectors.
 const Kernel* find_layout_kernel(Layout)
+{
+    return nullptr;
+}
+
+const Kernel* find_view_kernel()
 {
     return nullptr;
 }

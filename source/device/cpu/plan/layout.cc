@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which steps have their tensors with the channels last: those whose kernels take it, and after
 // them those that do not care. Where a step finds a tensor in the other layout there is a copy,
-// which serves all that need it.
+// which serves all that need it. A Transpose between the two is none where a tensor lies as its
+// result does.
 #include "device/cpu/plan/layout.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/maps.hpp"
 #include "device/cpu/plan/step.h"
 #include "device/cpu/plan/tensor_table.h"
+#include "operator/onnx/transpose_param.h"
 
 namespace tengine::cpu {
 namespace {
@@ -38,6 +41,16 @@ bool may_be_shown(const tensor& tensor)
     return rank <= 4 && (dim(3) == 1 || int64_t{dim(1)} * dim(2) == 1);
 }
 
+// Whether a Transpose of rank four has this order.
+bool has_order(const Step& step, const int64_t (&order)[4])
+{
+    const node& node = *step.context.node;
+    if (*get_ir_node_domain(&node) != '\0' || std::strcmp(get_ir_node_op(&node), "Transpose") != 0)
+        return false;
+    const op_ints& perm = step.context.param<transpose_param>().perm;
+    return perm.num == 4 && std::equal(order, order + 4, perm.values);
+}
+
 class Layouts
 {
   public:
@@ -52,16 +65,20 @@ class Layouts
     {
         for (Step& step : steps) {
             step.layout = step.dynamic ? Layout::kPlanar : choose(step);
+            Left left;
+            if (!step.dynamic && see_differently(step, left)) {
+                steps_.push_back(std::move(step));
+                copy_back(left);
+                continue;
+            }
             const Layout layout = step.layout;
             for (tensor*& input : step.inputs)
                 if (input && has_layouts(*input)) input = find_as(*input, layout, step);
-            Vector<std::pair<tensor*, tensor*>> left;
             for (tensor*& output : step.outputs)
                 if (output && has_layouts(*output) && layout == Layout::kChannelsLast)
                     output = add_result(*output, left);
             steps_.push_back(std::move(step));
-            for (const auto& [from, to] : left)
-                add_copy(*from, *to, Layout::kPlanar, steps_.back());
+            copy_back(left);
         }
         steps.swap(steps_);
     }
@@ -72,21 +89,51 @@ class Layouts
         tensor* planar = nullptr;
         tensor* last = nullptr;
     };
+    using Left =
+        Vector<std::pair<tensor*, tensor*>>;  // where it is, where the part's border has it
+
+    bool is_last(const tensor* input) const
+    {
+        if (!input || !has_layouts(*input)) return false;
+        const Places* places = places_.find(input);
+        return places && places->last;
+    }
+
+    // A Transpose of N x C x H x W to N x H x W x C whose input has its channels last, or back.
+    bool see_differently(Step& step, Left& left)
+    {
+        const Kernel* kernel = find_view_kernel();
+        const bool from_last = has_order(step, {0, 2, 3, 1}),
+                   to_last = has_order(step, {0, 3, 1, 2});
+        if (!kernel || (!from_last && !to_last)) return false;
+        tensor*& input = step.inputs[0];
+        tensor*& output = step.outputs[0];
+        if (from_last && is_last(input))
+            input = places_[input].last;
+        else if (to_last && has_layouts(*output) && !is_constant(*input) && !is_last(input))
+            output = add_result(*output, left);
+        else
+            return false;
+        step.kernel = kernel;
+        return true;
+    }
+
+    void copy_back(const Left& left)
+    {
+        for (const auto& [from, to] : left)
+            add_copy(*from, *to, Layout::kPlanar, steps_.back());
+    }
 
     Layout choose(const Step& step) const
     {
         if (find_kernel_of_pixels(kernels_, step)) return Layout::kChannelsLast;
         const Kernel* kernel = kernels_.pick(*step.context.node, Layout::kChannelsLast);
         if (!kernel) return Layout::kPlanar;
-        const auto is_last = [this](const tensor* input) {
-            if (!input || !has_layouts(*input)) return false;
-            const Places* places = places_.find(input);
-            return places && places->last;
-        };
         const auto fits = [](const tensor* each) { return !each || may_be_shown(*each); };
         if (kernel->layout == Layout::kChannelsLast)
             return is_last(step.inputs[0]) ? Layout::kChannelsLast : Layout::kPlanar;
-        const bool follows = std::any_of(step.inputs.begin(), step.inputs.end(), is_last) &&
+        const auto is_last_here = [this](const tensor* input) { return is_last(input); };
+        const bool follows = std::any_of(step.inputs.begin(), step.inputs.end(), is_last_here) &&
                              std::all_of(step.inputs.begin(), step.inputs.end(), fits) &&
                              std::all_of(step.outputs.begin(), step.outputs.end(), fits);
         return follows ? Layout::kChannelsLast : Layout::kPlanar;
@@ -107,7 +154,7 @@ class Layouts
     }
 
     // Where a step with channels last writes; what leaves the part is copied back after it.
-    tensor* add_result(tensor& original, Vector<std::pair<tensor*, tensor*>>& left)
+    tensor* add_result(tensor& original, Left& left)
     {
         if (!border_.count(original.index)) {
             places_[&original] = {nullptr, &original};
