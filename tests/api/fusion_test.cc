@@ -78,6 +78,14 @@ class FusionTest : public ApiTest
         return y;
     }
 
+    tensor_t mean_of_rows(tensor_t x)
+    {
+        const int64_t last = -1;
+        const std::string name = "a" + std::to_string(++seed_);
+        return node("ReduceMean",
+                    {x, add_constant(graph_, name.c_str(), {1}, &last, TENGINE_DT_INT64)});
+    }
+
     // 3x3 with padding; depthwise where `groups` says so.
     tensor_t conv(tensor_t x, int inputs, int outputs, int groups = 1)
     {
@@ -241,6 +249,40 @@ TEST_F(FusionTest, BatchNormalizationWithTheActivationAfterIt)
     const tensor_t sum = node("Add", {conv(planes, 19, 19), conv(x, 19, 19)});
     const tensor_t last = node("Sigmoid", {norm(sum)});
     node("Add", {norm(node("LeakyRelu", {norm(last)})), sum});
+    compare();
+}
+
+// Of a row of n the sums of both differ by n roundings of values near 1, beside a result near 8.
+TEST_F(FusionTest, LayerNormalizationInNineNodes)
+{
+    for (const int n : {37, 64}) {
+        const tensor_t x = input(n == 37 ? "x" : "y", {2, 3, n});
+        const tensor_t left = node("Sub", {x, mean_of_rows(x)});
+        const tensor_t variance = mean_of_rows(node("Pow", {left, scalar(2)}));
+        const tensor_t root = node("Sqrt", {node("Add", {variance, scalar(1e-5f)})});
+        const tensor_t normal = node("Div", {left, root});
+        const std::vector<float> eight(static_cast<size_t>(n), 8.0f);
+        const tensor_t shift =
+            add_constant(graph_, ("b" + std::to_string(n)).c_str(), {n}, eight.data());
+        node("Add", {node("Mul", {constant({n}), normal}), shift});
+        tolerance_ = n * 0x1p-24;
+        compare();
+    }
+}
+
+// Functions whose operands are the other way round.
+TEST_F(FusionTest, WhatOnlyLooksLikeAFunctionIsNone)
+{
+    const tensor_t x = input("x", {4, 12});
+    const tensor_t y = node("MatMul", {x, constant({12, 16})});
+    const tensor_t erf = node("Erf", {node("Div", {scalar(std::sqrt(2.0f)), y})});
+    const tensor_t gate = node("Add", {scalar(1), erf});
+    const tensor_t z = node("Mul", {node("Mul", {y, gate}), scalar(0.5f)});
+    const tensor_t left = node("Sub", {z, mean_of_rows(z)});
+    const tensor_t variance = mean_of_rows(node("Pow", {scalar(2), left}));
+    const tensor_t root = node("Sqrt", {node("Add", {variance, scalar(1e-5f)})});
+    const tensor_t normal = node("Div", {left, root});
+    node("Add", {node("Mul", {normal, constant({16})}), constant({16})});
     compare();
 }
 

@@ -24,6 +24,7 @@ constexpr Implementations rows[] = {
     {"HardSigmoid", {"hard_sigmoid.simd", "reference"}},
     {"HardSwish", {"hard_swish.simd", "reference"}},
     {"LSTM", {"lstm.pixels", "reference"}},
+    {"LayerNormalization", {"layer_norm.simd", "reference"}},
     {"LeakyRelu", {"leaky_relu.simd", "reference"}},
     {"MatMul", {"matmul.pixels", "matmul.product", "reference"}},
     {"MaxPool", {"max_pool.pixels", "reference"}},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps take over the nodes after them that their kernels compute before they store a result: a
-// sum with what has been computed before, and an activation.
+// sum with what has been computed before, and an activation. The nodes that exporters write for
+// LayerNormalization become one step.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include <limits>
 
 #include "base/maps.hpp"
+#include "device/cpu/kernel/layer_norm.h"
 #include "device/cpu/plan/step.h"
 #include "device/cpu/plan/tensor_table.h"
 #include "operator/onnx/activation_param.h"
@@ -39,6 +41,17 @@ bool set_clip(const Step& step, Fusion* fusion)
         fusion->parameters[i] = bound ? bound->f32[0] : otherwise[i];
     }
     return true;
+}
+
+// A mean along the last axis, which stays; where that has one element it is no mean.
+bool is_mean_of_rows(const Step& step)
+{
+    if (!is_operator(step, "ReduceMean")) return false;
+    const tensor &x = *step.inputs[0], &mean = *step.outputs[0];
+    const int last = x.dim_num - 1;
+    return x.data_type == TENGINE_DT_FP32 && last >= 0 && mean.dim_num == x.dim_num &&
+           x.elem_num > 0 && x.dims[last] > 1 && mean.dims[last] == 1 &&
+           std::equal(x.dims, x.dims + last, mean.dims);
 }
 
 struct Function
@@ -101,7 +114,9 @@ class Fuser
     void run()
     {
         for (size_t i = 0; i < steps_.size(); ++i)
-            if (!steps_[i].dynamic && !is_gone_[i] && can_fuse(steps_[i])) fuse_after(i);
+            if (!steps_[i].dynamic && !is_gone_[i] && !fuse_layer_norm(i, steps_[i]) &&
+                can_fuse(steps_[i]))
+                fuse_after(i);
         Vector<Step> left;
         left.reserve(steps_.size());
         for (size_t i = 0; i < steps_.size(); ++i)
@@ -209,11 +224,13 @@ class Fuser
     }
 
     // The step that computes op(x, c) from the result of `from` and nothing else, with a constant
-    // of one element near `number`; null if there is none.
+    // of one element near `number`; null if there is none. Of sums and products c may come first.
     const Step* find_scaling(const char* op, const tensor* from, double number, size_t reader) const
     {
         const Step& step = steps_[reader];
         if (step.dynamic || !is_operator(step, op) || step.inputs.size() != 2) return nullptr;
+        const bool commutes = is_operator(step, "Add") || is_operator(step, "Mul");
+        if (!commutes && step.inputs[0] != from) return nullptr;
         const tensor* other = step.inputs[step.inputs[0] == from ? 1 : 0];
         const bool is_number = other->tensor_type == TENSOR_TYPE_CONST &&
                                other->data_type == TENGINE_DT_FP32 && other->elem_num == 1;
@@ -278,6 +295,67 @@ class Fuser
         step.context.fusion = fusion;
         is_gone_[gate] = true;
         take_over(index, step, product);
+    }
+
+    // The one reader of a result where it is such an operator with that as its input `place`.
+    const Step* find_next(const Step& step, const char* op, size_t place, size_t* out_index) const
+    {
+        const Step* next = only_reader_of(step, out_index);
+        const bool fits = next && is_operator(*next, op) && next->inputs.size() > place &&
+                          next->inputs[place] == step.outputs[0];
+        return fits ? next : nullptr;
+    }
+
+    // The same where the other of its two inputs is a constant of `count` elements, or one.
+    const Step* find_scaled(const Step& step, const char* op, int count, size_t* out_index,
+                            tensor** out_constant) const
+    {
+        const Step* next = only_reader_of(step, out_index);
+        if (!next || !is_operator(*next, op)) return nullptr;
+        tensor* other = next->inputs[next->inputs[0] == step.outputs[0] ? 1 : 0];
+        *out_constant = other;
+        const bool fits = other->tensor_type == TENSOR_TYPE_CONST &&
+                          other->data_type == TENGINE_DT_FP32 && other->elem_num == count &&
+                          (count == 1 || other->dims[other->dim_num - 1] == count) &&
+                          has_same_shape(*step.outputs[0], *next->outputs[0]);
+        return fits ? next : nullptr;
+    }
+
+    // c = x - mean(x); c / sqrt(mean(c^2) + epsilon) * scale + bias, in nine nodes.
+    bool fuse_layer_norm(size_t index, Step& step)
+    {
+        const Kernel* kernel = find_fused_layer_norm();
+        if (!kernel || !is_mean_of_rows(step)) return false;
+        size_t sub, pow, mean, add, sqrt, div, scale, bias;
+        tensor *epsilon, *factor, *shift;
+        const Step* left = find_next(step, "Sub", 1, &sub);
+        if (!left || left->inputs[0] != step.inputs[0]) return false;
+        const Vector<size_t>* readers = readers_of(*left);
+        if (!readers || readers->size() != 2) return false;
+        pow = std::min(readers->front(), readers->back());
+        div = std::max(readers->front(), readers->back());
+        size_t next;
+        const Step* square = find_scaling("Pow", left->outputs[0], 2, pow);
+        const Step* variance = square ? find_next(*square, "ReduceMean", 0, &mean) : nullptr;
+        const Step* sum = variance && is_mean_of_rows(*variance)
+                              ? find_scaled(*variance, "Add", 1, &add, &epsilon)
+                              : nullptr;
+        const Step* root = sum ? find_next(*sum, "Sqrt", 0, &sqrt) : nullptr;
+        const Step* quotient = root ? find_next(*root, "Div", 1, &next) : nullptr;
+        if (!quotient || next != div || quotient->inputs[0] != left->outputs[0]) return false;
+        const int count = step.inputs[0]->dims[step.inputs[0]->dim_num - 1];
+        const Step* scaled = find_scaled(*quotient, "Mul", count, &scale, &factor);
+        if (!scaled || !find_scaled(*scaled, "Add", count, &bias, &shift)) return false;
+        for (const size_t gone : {sub, pow, mean, add, sqrt, div, scale})
+            is_gone_[gone] = true;
+        step.kernel = kernel;
+        step.context.fusion.parameters[0] = epsilon->f32[0];
+        tensor* x = step.inputs[0];
+        step.inputs.clear();
+        for (tensor* input : {x, factor, shift})
+            step.inputs.push_back(input);
+        take_over(index, step, bias);
+        return true;
     }
 
     // After input, weight and bias.

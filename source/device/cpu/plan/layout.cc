@@ -126,6 +126,7 @@ class Layouts
 
     Layout choose(const Step& step) const
     {
+        if (step.kernel) return Layout::kPlanar;  // a fusion's
         if (find_kernel_of_pixels(kernels_, step)) return Layout::kChannelsLast;
         const Kernel* kernel = kernels_.pick(*step.context.node, Layout::kChannelsLast);
         if (!kernel) return Layout::kPlanar;

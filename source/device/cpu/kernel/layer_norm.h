@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// LayerNormalization that a step computes in place of the nodes an exporter wrote.
+#pragma once
+
+#include "device/cpu/kernel_table.h"
+
+namespace tengine::cpu {
+
+// Input 0 along its last axis, times input 1, plus input 2; fusion.parameters[0] is epsilon. Null
+// in a build without vectors.
+const Kernel* find_fused_layer_norm();
+
+}  // namespace tengine::cpu
