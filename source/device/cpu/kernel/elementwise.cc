@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element-wise fp32 operators, written once for all instruction sets with Highway: one pass over
 // memory, a vector at a time, large tensors spread over the workers. Two inputs may broadcast
-// (broadcast.h): each run along which both advance or stay is one loop. Tensors may lie with channels
-// last.
+// (broadcast.h): each run along which both advance or stay is one loop. Tensors may lie with
+// channels last.
 // Limits: memory bandwidth, except for Sigmoid and Tanh, which are polynomials.
 // Accuracy: what is made of comparisons and one rounding (Relu, LeakyRelu, Clip, Add, Sub, Mul,
 // Div) equals the reference bit by bit, NaN included; HardSigmoid and HardSwish are within 2 ulp,

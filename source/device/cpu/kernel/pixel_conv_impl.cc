@@ -30,16 +30,15 @@ void describe_tile(int64_t* out_rows, int64_t* out_lanes)
     *out_lanes = static_cast<int64_t>(hn::Lanes(Floats()));
 }
 
-void multiply_rows(const PixelTile& first, int64_t rows, bool is_wide)
+// Tiles of `most` rows, or as many as there are code for, and what is left.
+void multiply_rows(const PixelTile& first, int64_t rows, int64_t most, bool is_wide)
 {
     PixelTile tile = first;
     while (rows > 0) {
-        const int64_t height = find_tile_height(rows);
-        find_pixel_tile(height, is_wide)(tile);
-        rows -= height;
-        tile.input += height * tile.input_step;
-        tile.output += height * tile.output_step;
-        if (tile.addend) tile.addend += height * tile.output_step;
+        const int64_t height = find_tile_height(std::min(rows, most)), count = rows / height;
+        find_pixel_tile(height, is_wide)(tile, count);
+        advance(tile, count * height);
+        rows -= count * height;
     }
 }
 
@@ -109,18 +108,15 @@ void multiply_panel(const PixelConv& conv, const PixelOperands& operands, const 
     tile.columns = std::min(conv.output_channels - panel * conv.panel_lanes, width);
     tile.fusion = slice.is_last ? operands.fusion : &kNothing;
     const float* addend = slice.is_last ? block.addend : nullptr;
+    const int64_t pixel = block.first_tile * conv.tile_rows;
+    const int64_t rows = std::min(block.tiles * conv.tile_rows, conv.line_pixels - pixel);
     for (int64_t line = 0; line < block.lines; ++line) {
-        for (int64_t i = block.first_tile; i < block.first_tile + block.tiles; ++i) {
-            const int64_t pixel = i * conv.tile_rows;
-            const int64_t rows = std::min(conv.tile_rows, conv.line_pixels - pixel);
-            const int64_t at =
-                ((block.first_line + line) * conv.line_pixels + pixel) * tile.output_step + channel;
-            tile.input =
-                block.input + line * block.line_step + pixel * conv.input_step + slice.offset;
-            tile.output = block.output + at;
-            tile.addend = addend ? addend + at : nullptr;
-            multiply_rows(tile, rows, is_wide);
-        }
+        const int64_t at =
+            ((block.first_line + line) * conv.line_pixels + pixel) * tile.output_step + channel;
+        tile.input = block.input + line * block.line_step + pixel * conv.input_step + slice.offset;
+        tile.output = block.output + at;
+        tile.addend = addend ? addend + at : nullptr;
+        multiply_rows(tile, rows, conv.tile_rows, is_wide);
     }
 }
 
@@ -290,7 +286,7 @@ void describe_pixel_tile(int64_t* out_rows, int64_t* out_lanes)
 
 void multiply_pixel_rows(const PixelTile& tile, int64_t rows, bool is_wide)
 {
-    HWY_DYNAMIC_DISPATCH(multiply_rows)(tile, rows, is_wide);
+    HWY_DYNAMIC_DISPATCH(multiply_rows)(tile, rows, rows, is_wide);
 }
 
 PixelConv describe_rows(int64_t rows, int64_t depth, int64_t columns)

@@ -187,13 +187,6 @@ struct PixelSums<0, kVectors>
     }
 };
 
-inline void finish_activation(const PixelTile& tile, int64_t rows)
-{
-    const Activation activation = tile.fusion->activation;
-    if (activation != Activation::kNone && activation != Activation::kClip)
-        activate(*tile.fusion, tile.output, rows, tile.output_step, tile.columns);
-}
-
 // Of a panel with fewer columns than lanes: `whole` has rows of `width` sums.
 inline HWY_NOINLINE void finish_part_of_tile(const PixelTile& tile, const float* whole,
                                              int64_t rows, int64_t width)
@@ -209,7 +202,6 @@ inline HWY_NOINLINE void finish_part_of_tile(const PixelTile& tile, const float*
             store_lanes(clip(sum), tile.output + at, count);
         }
     }
-    finish_activation(tile, rows);
 }
 
 template <int kVectors>
@@ -284,24 +276,12 @@ HWY_INLINE const float* add_stretch(PixelRowsAt rows, int64_t left, const float*
     return weights;
 }
 
-// Bias or what the output has + products, plus the addend, through the activation.
+// The sums of a tile, plus the addend, clipped.
 template <int kRows, int kVectors>
-HWY_NOINLINE void multiply_pixel_tile(const PixelTile& tile)
+HWY_INLINE void store_sums(const PixelTile& tile, const PixelSums<kRows, kVectors>& sums)
 {
     const Floats d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    const int64_t width = kVectors * lanes;
-    PixelSums<kRows, kVectors> sums;
-    start_sums(tile, &sums);
-    const float* weights = tile.weights;
-    const int64_t step = tile.input_step * int64_t{sizeof(float)};
-    for (int64_t i = 0; i < tile.stretch_num; ++i) {
-        const char* begin = reinterpret_cast<const char*>(tile.input + tile.stretches[i]);
-        const PixelRowsAt rows = {begin, begin + 3 * step, begin + 6 * step, begin + 9 * step,
-                                  step};
-        weights = add_stretch(rows, tile.stretch_length, weights, &sums);
-    }
-
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), width = kVectors * lanes;
     if (tile.columns < width) {
         HWY_ALIGN float whole[kRows * kVectors * HWY_MAX_BYTES / sizeof(float)];
         sums.store([&](int row, Vector first, Vector second) {
@@ -319,10 +299,50 @@ HWY_NOINLINE void multiply_pixel_tile(const PixelTile& tile)
         finish(first, row * tile.output_step);
         if constexpr (kVectors > 1) finish(second, row * tile.output_step + lanes);
     });
-    finish_activation(tile, kRows);
 }
 
-using MultiplyPixelTile = void (*)(const PixelTile&);
+// Goes to the tile `rows` further.
+HWY_INLINE void advance(PixelTile& tile, int64_t rows)
+{
+    tile.input += rows * tile.input_step;
+    tile.output += rows * tile.output_step;
+    if (tile.addend) tile.addend += rows * tile.output_step;
+}
+
+// Bias or what the output has + products, plus the addend, through the activation, for `count`
+// tiles one after the other: with few input channels a call for each would cost a third of its
+// work.
+template <int kRows, int kVectors>
+HWY_NOINLINE void multiply_pixel_tiles(const PixelTile& first, int64_t count)
+{
+    constexpr int64_t kMostRows = 48;  // that wait for their activation in L1
+    const Activation activation = first.fusion->activation;
+    const bool activates = activation != Activation::kNone && activation != Activation::kClip;
+    const int64_t step = first.input_step * int64_t{sizeof(float)};
+    PixelTile tile = first;
+    int64_t waiting = 0;
+    for (; count > 0; --count) {
+        PixelSums<kRows, kVectors> sums;
+        start_sums(tile, &sums);
+        const float* weights = tile.weights;
+        for (int64_t i = 0; i < tile.stretch_num; ++i) {
+            const char* begin = reinterpret_cast<const char*>(tile.input + tile.stretches[i]);
+            const PixelRowsAt rows = {begin, begin + 3 * step, begin + 6 * step, begin + 9 * step,
+                                      step};
+            weights = add_stretch(rows, tile.stretch_length, weights, &sums);
+        }
+        store_sums(tile, sums);
+        advance(tile, kRows);
+        waiting += kRows;
+        if (activates && (count == 1 || waiting + kRows > kMostRows)) {
+            activate(*tile.fusion, tile.output - waiting * tile.output_step, waiting,
+                     tile.output_step, tile.columns);
+            waiting = 0;
+        }
+    }
+}
+
+using MultiplyPixelTiles = void (*)(const PixelTile&, int64_t count);
 
 // How many of so many rows a tile takes. Minimal builds only have heights that are powers of two.
 HWY_INLINE int64_t find_tile_height(int64_t rows)
@@ -338,7 +358,7 @@ HWY_INLINE int64_t find_tile_height(int64_t rows)
 }
 
 template <int kRows, int kVectors>
-HWY_INLINE MultiplyPixelTile find_pixel_tile_of(int64_t height)
+HWY_INLINE MultiplyPixelTiles find_pixel_tile_of(int64_t height)
 {
 #ifdef TENGINE_MINIMAL
     constexpr int kNext = kRows / 2;
@@ -347,11 +367,11 @@ HWY_INLINE MultiplyPixelTile find_pixel_tile_of(int64_t height)
 #endif
     if constexpr (kNext > 0)
         if (height <= kNext) return find_pixel_tile_of<kNext, kVectors>(height);
-    return multiply_pixel_tile<kRows, kVectors>;
+    return multiply_pixel_tiles<kRows, kVectors>;
 }
 
 // For a height that find_tile_height() gives, and panels of find_panel_width().
-HWY_INLINE MultiplyPixelTile find_pixel_tile(int64_t height, bool is_wide)
+HWY_INLINE MultiplyPixelTiles find_pixel_tile(int64_t height, bool is_wide)
 {
 #ifndef TENGINE_MINIMAL
     if (!is_wide) return find_pixel_tile_of<kPixelRows, 1>(height);

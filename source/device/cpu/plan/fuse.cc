@@ -43,7 +43,7 @@ bool set_clip(const Step& step, Fusion* fusion)
     return true;
 }
 
-// A mean along the last axis, which stays; where that has one element it is no mean.
+// A mean along the last axis, which stays and has more than one element.
 bool is_mean_of_rows(const Step& step)
 {
     if (!is_operator(step, "ReduceMean")) return false;
