@@ -19,8 +19,9 @@
 #define HWY_TARGET_INCLUDE "device/cpu/kernel/softmax.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include <hwy/contrib/math/math-inl.h>
 // clang-format on
+
+#include "device/cpu/kernel/function-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
@@ -60,11 +61,7 @@ void normalize_row(const float* input, int64_t n, float* output)
     largest = hn::MaxOfLanes(d, largest);
     auto sum = hn::Zero(d);
     for (int64_t i = 0; i < n; i += lanes) {
-        const auto x = load_row(d, input, i, n);
-        // Exp() of Highway takes -infinity for the smallest number that it knows.
-        const auto power =
-            hn::IfThenElseZero(hn::Gt(x, hn::Set(d, -std::numeric_limits<float>::infinity())),
-                               hn::Exp(d, hn::Sub(x, largest)));
+        const auto power = exp_of_negative(hn::Sub(load_row(d, input, i, n), largest));
         sum = hn::Add(sum, power);
         store_row(d, power, output, i, n);
     }
