@@ -85,6 +85,9 @@ function(tengine_set_language_options target)
         CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
         C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
         POSITION_INDEPENDENT_CODE ON)
+    # On machines of 32 bits: files beyond 2 GiB, and file systems that number files and the entries of
+    # folders in 64 bits.
+    target_compile_definitions(${target} PRIVATE _FILE_OFFSET_BITS=64)
     # A section per function lets the linker of a static program drop what it does not call.
     target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wpedantic)

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// On machines of 32 bits: file systems that number files and entries of folders in 64 bits.
-#define _FILE_OFFSET_BITS 64
 #include "base/folder.h"
 
 #include <dirent.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // POSIX memory mappings.
-// On machines of 32 bits: files beyond 2 GiB, and file systems that number files in 64 bits.
-#define _FILE_OFFSET_BITS 64
 #define _DEFAULT_SOURCE
 #include "base/mapped_file.h"
 

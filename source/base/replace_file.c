@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract is in tengine/file.h. Nothing here takes memory: neither streams nor realpath().
-// On machines of 32 bits: files beyond 2 GiB, and file systems that number files in 64 bits.
-#define _FILE_OFFSET_BITS 64
 #define _DEFAULT_SOURCE
 #include "base/replace_file.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract is in small_file.h. Without stdio, whose streams take memory of their own.
-// On machines of 32 bits: file systems that number files in 64 bits.
-#define _FILE_OFFSET_BITS 64
 #define _DEFAULT_SOURCE
 #include "base/small_file.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device's options by key: config, save_program, fault.
-// File systems may number files in 64 bits, which stat() refuses otherwise where machines have 32.
-#define _FILE_OFFSET_BITS 64
 #include <cstdlib>
 #include <iterator>
 #include <sys/stat.h>

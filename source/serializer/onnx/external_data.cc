@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds, checks, maps and reads external data files. One file is kept open: tensors of a model
 // share a file or have one each.
-// On machines of 32 bits: files beyond 2 GiB, and file systems that number files in 64 bits.
-#define _FILE_OFFSET_BITS 64
 #include "serializer/onnx/external_data.h"
 
 #include <errno.h>
