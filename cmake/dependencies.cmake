@@ -3,14 +3,18 @@
 # summary at the end of configure lists them with version or reason.
 include(packages)
 
-# tengine_find_package(<NAME> <package> FOR <purpose> HINT <debian packages> [LINK_NAME <library>])
+# tengine_find_package(<NAME> <package> FOR <purpose> HINT <debian packages> [LINK_NAME <library>]
+#                      [DEFAULT <AUTO, ON or OFF>])
 # makes the target tengine::<name>. LINK_NAME is what stands in installed package files, where our
-# target does not exist.
+# target does not exist. The default is AUTO.
 function(tengine_find_package name package)
-    cmake_parse_arguments(PARSE_ARGV 2 arg "" "FOR;HINT;LINK_NAME" "")
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "FOR;HINT;LINK_NAME;DEFAULT" "")
     set(found FALSE)
     set(reason "")
-    tengine_switch(TENGINE_WITH_${name} AUTO "${package}, for ${arg_FOR}")
+    if(NOT arg_DEFAULT)
+        set(arg_DEFAULT AUTO)
+    endif()
+    tengine_switch(TENGINE_WITH_${name} ${arg_DEFAULT} "${package}, for ${arg_FOR}")
     if(NOT TENGINE_WITH_${name} STREQUAL "OFF")
         string(TOLOWER ${name} target)
         add_library(tengine_${target} INTERFACE IMPORTED GLOBAL)
