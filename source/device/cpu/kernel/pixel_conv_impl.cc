@@ -216,11 +216,18 @@ int64_t divide_up(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
+// Rows of a tile that are a multiple of so many bytes apart fall into one set of an L1 cache, which
+// has 8 lines at least.
+constexpr int64_t kCollidingBytes = 4096;
+constexpr int64_t kMostCollidingRows = 8;
+
 // Tiles of equal height, as many as are needed; where not all heights are built, as high as may be.
 void choose_tiles(PixelConv& conv)
 {
     int64_t rows, lanes;
     describe_pixel_tile(&rows, &lanes);
+    if (conv.input_step % (kCollidingBytes / int64_t{sizeof(float)}) == 0)
+        rows = std::min(rows, kMostCollidingRows);
     conv.tiles = divide_up(conv.line_pixels, rows);
 #ifdef TENGINE_MINIMAL
     conv.tile_rows = std::min(rows, conv.line_pixels);
