@@ -6,7 +6,7 @@
 // Limits: memory bandwidth, except for Sigmoid and Tanh, which are polynomials.
 // Accuracy: what is made of comparisons and one rounding (Relu, LeakyRelu, Clip, Add, Sub, Mul,
 // Div) equals the reference bit by bit, NaN included; HardSigmoid and HardSwish are within 2 ulp,
-// Sigmoid and Tanh within 5 ulp of the exact value, Erf within 2. NEON of 32 bits takes subnormal
+// Sigmoid, Tanh and Erf within 5 ulp of the exact value. NEON of 32 bits takes subnormal
 // numbers for 0.
 #include <cstdint>
 #include <limits>

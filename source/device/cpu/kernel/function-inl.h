@@ -135,39 +135,26 @@ struct TanhFunction
     Floats d;
 };
 
-// N. Juffa's two polynomials: of x to 0.93, and of log(1 - erf |x|) beyond, where 4 is as good as
-// more. Within 2 ulp of the exact value.
+// x times a polynomial of x^2, in its place in [-1, 1] where |x| is up to 3.85, made by Lawson's
+// weighted least squares; from 3.75 on erf is 1 within 2 units in the last place. No exponential, no
+// division: less than half the work of N. Juffa's two polynomials, which are within 2 ulp. Within 4
+// ulp of the exact value, 4.2 where multiply-adds round twice, and never beyond 1.
 struct ErfFunction
 {
     explicit ErfFunction(const float*) {}
     Vector operator()(Vector x) const
     {
-        const auto step = [this](Vector sum, Vector factor, float next) {
-            return hn::MulAdd(sum, factor, hn::Set(d, next));
-        };
-        const Vector magnitude = hn::Min(hn::Abs(x), hn::Set(d, 4.0f));
-        const Vector square = hn::Mul(magnitude, magnitude);
-
-        Vector near = hn::Set(d, -5.96761703e-4f);
-        near = step(near, square, 4.99119423e-3f);
-        near = step(near, square, -2.67681349e-2f);
-        near = step(near, square, 1.12819925e-1f);
-        near = step(near, square, -3.76125336e-1f);
-        near = step(near, square, 1.28379166e-1f);
-        near = hn::MulAdd(near, magnitude, magnitude);
-
-        Vector far = step(hn::Set(d, -1.72853470e-5f), magnitude, 3.83197126e-4f);
-        const Vector odd = step(hn::Set(d, -3.88396438e-3f), magnitude, 2.42546219e-2f);
-        far = hn::MulAdd(far, square, odd);
-        far = step(far, magnitude, -1.06777877e-1f);
-        far = step(far, magnitude, -6.34846687e-1f);
-        far = step(far, magnitude, -1.28717512e-1f);
-        far = hn::MulAdd(far, magnitude, hn::Neg(magnitude));
-        far = hn::Sub(hn::Set(d, 1.0f), exp_of_negative(far));
-
-        const Vector result =
-            hn::IfThenElse(hn::Gt(magnitude, hn::Set(d, 0.927734375f)), far, near);
-        return hn::IfThenElse(hn::IsNaN(x), x, hn::CopySign(result, x));
+        const Vector one = hn::Set(d, 1.0f);
+        const Vector square = hn::Mul(x, x);
+        const Vector place = hn::MulSub(square, hn::Set(d, 2.0f / (3.85f * 3.85f)), one);
+        Vector sum = hn::Set(d, -6.00453466e-4f);
+        for (const float next :
+             {1.53727725e-3f, -1.19088462e-3f, 1.83211465e-3f, -6.41065231e-3f, 1.21087395e-2f,
+              -1.80468131e-2f, 2.76838057e-2f, -4.12254781e-2f, 5.66113107e-2f, -7.31556788e-2f,
+              9.07884091e-2f, -1.10388070e-1f, 1.36213228e-1f, -1.83301419e-1f, 3.67284805e-1f})
+            sum = hn::MulAdd(sum, place, hn::Set(d, next));
+        const auto is_large = hn::Gt(square, hn::Set(d, 3.75f * 3.75f));
+        return hn::IfThenElse(is_large, hn::CopySign(one, x), hn::Mul(sum, x));
     }
     Floats d;
 };
