@@ -4,10 +4,10 @@
 //
 // Vectors run along the channels, so that they are full whatever the width, stride and dilation
 // are. Four pixels of a line by one or two vectors are summed in registers: each vector of weights
-// is loaded for all of them. Pixels whose window reaches beyond the input's sides are computed one
-// by one over the taps that fall on it; lines above and below it are left out. Nothing is copied.
-// In windows of 3 or 5 neighbours an input is loaded once for all pixels of the four that it falls
-// to. Limits: loads (3 to 5 for 4 multiply-adds); the bandwidth of the L2 cache. Accuracy: |error|
+// is loaded for all of them. Lines and columns of windows that are not on the input are left out.
+// Nothing is copied. In windows of 3 or 5 neighbours an input is loaded once for all pixels of the
+// four that it falls to. Except for windows of 3 that are 1 apart, pixels whose window reaches beyond
+// the input's sides are computed one by one. Limits: loads (3 to 5 for 4 multiply-adds); the bandwidth of the L2 cache. Accuracy: |error|
 // <= (taps + 1) * eps * (sum |weight| |input| + |bias|), before the activation.
 #include <algorithm>
 #include <cstdint>
@@ -91,39 +91,56 @@ HWY_INLINE void finish(const DepthwiseLine& line, const Bounds& clip, Vector sum
         hn::StoreU(clip(sum), Floats(), line.output + at);
 }
 
-// Input kAt and those after it of a line of windows, which are kKernel wide and kStride apart: to
-// the sums of the pixels whose windows they are in.
-template <int kKernel, int kStride, int kAt = 0>
+// Where kPixels windows side by side reach: kKernel wide, kStride apart, or any where kKernel is 0.
+// At the edge, not all of their columns are on the input.
+template <int kKernel_ = 0, int kStride_ = 0, bool kAtEdge_ = false>
+struct Windows
+{
+    static constexpr int kKernel = kKernel_, kStride = kStride_;
+    static constexpr bool kAtEdge = kAtEdge_;
+};
+
+// Columns of the windows that are on the input.
+struct Columns
+{
+    int64_t first, last;
+};
+
+// Input kAt and those after it of a line of windows: to the sums of the pixels whose windows they are
+// in.
+template <class W, int kAt = 0>
 HWY_INLINE void add_inputs(const Vector* weights, const float* input, int64_t channels,
-                           DepthwiseSums* sums)
+                           const Columns& columns, DepthwiseSums* sums)
 {
-    constexpr auto kIsTap = [](int tap) { return tap >= 0 && tap < kKernel; };
-    constexpr int k1 = kAt - kStride, k2 = kAt - 2 * kStride, k3 = kAt - 3 * kStride;
-    const Vector value = hn::LoadU(Floats(), input);
-    if constexpr (kIsTap(kAt)) sums->s0 = hn::MulAdd(weights[kAt], value, sums->s0);
-    if constexpr (kIsTap(k1)) sums->s1 = hn::MulAdd(weights[k1], value, sums->s1);
-    if constexpr (kIsTap(k2)) sums->s2 = hn::MulAdd(weights[k2], value, sums->s2);
-    if constexpr (kIsTap(k3)) sums->s3 = hn::MulAdd(weights[k3], value, sums->s3);
-    if constexpr (k3 + 1 < kKernel)
-        add_inputs<kKernel, kStride, kAt + 1>(weights, input + channels, channels, sums);
+    constexpr auto kIsTap = [](int tap) { return tap >= 0 && tap < W::kKernel; };
+    constexpr int k1 = kAt - W::kStride, k2 = kAt - 2 * W::kStride, k3 = kAt - 3 * W::kStride;
+    if (!W::kAtEdge || (kAt >= columns.first && kAt < columns.last)) {
+        const Vector value = hn::LoadU(Floats(), input);
+        if constexpr (kIsTap(kAt)) sums->s0 = hn::MulAdd(weights[kAt], value, sums->s0);
+        if constexpr (kIsTap(k1)) sums->s1 = hn::MulAdd(weights[k1], value, sums->s1);
+        if constexpr (kIsTap(k2)) sums->s2 = hn::MulAdd(weights[k2], value, sums->s2);
+        if constexpr (kIsTap(k3)) sums->s3 = hn::MulAdd(weights[k3], value, sums->s3);
+    }
+    if constexpr (k3 + 1 < W::kKernel)
+        add_inputs<W, kAt + 1>(weights, input + channels, channels, columns, sums);
 }
 
-// A line of kPixels windows that have all taps on the input.
-template <int kKernel, int kStride>
+// A line of kPixels windows.
+template <class W>
 HWY_INLINE void add_line(const float* weights, const float* input, int64_t channels,
-                         DepthwiseSums* sums)
+                         const Columns& columns, DepthwiseSums* sums)
 {
-    Vector taps[kKernel];
-    for (int tap = 0; tap < kKernel; ++tap)
+    Vector taps[W::kKernel];
+    for (int tap = 0; tap < W::kKernel; ++tap)
         taps[tap] = hn::LoadU(Floats(), weights + tap * channels);
-    add_inputs<kKernel, kStride>(taps, input, channels, sums);
+    add_inputs<W>(taps, input, channels, columns, sums);
 }
 
-// kPixels or one pixel from `x` on, kVectors vectors of channels from `channel` on. kKernel: the
-// width of windows of kPixels that are dense and kStride apart, or 0 for any.
-template <int kNumber, int kVectors, bool kPartial, int kKernel = 0, int kStride = 0>
+// kPixels or one pixel from `x` on, kVectors vectors of channels from `channel` on; the first `known`
+// pixels have been computed already.
+template <int kNumber, int kVectors, bool kPartial, class W = Windows<>>
 HWY_INLINE void convolve_pixels(const DepthwisePixels& conv, const DepthwiseLine& line,
-                                const Taps& taps, int64_t x, int64_t channel)
+                                const Taps& taps, int64_t x, int64_t channel, int64_t known = 0)
 {
     const Floats d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), channels = conv.channels();
@@ -141,10 +158,10 @@ HWY_INLINE void convolve_pixels(const DepthwisePixels& conv, const DepthwiseLine
         const float* row =
             line.image + ((top + ky * height.dilation) * width.input + left) * channels + channel;
         const float* weights = line.weights + (1 + ky * width.kernel) * channels + channel;
-        if constexpr (kKernel > 0) {
+        if constexpr (W::kKernel > 0) {
             for (int v = 0; v < kVectors; ++v)
-                add_line<kKernel, kStride>(weights + v * lanes, row + v * lanes, channels,
-                                           &sums[v]);
+                add_line<W>(weights + v * lanes, row + v * lanes, channels,
+                            {-left, width.input - left}, &sums[v]);
             continue;
         }
         for (int64_t kx = taps.first_x; kx < taps.last_x; ++kx) {
@@ -166,22 +183,24 @@ HWY_INLINE void convolve_pixels(const DepthwisePixels& conv, const DepthwiseLine
     const Bounds clip(*line.fusion);
     for (int v = 0; v < kVectors; ++v) {
         const int64_t at = x * channels + channel + v * lanes, left_over = count - v * lanes;
-        finish<kPartial>(line, clip, sums[v].s0, at, left_over);
+        if (known < 1) finish<kPartial>(line, clip, sums[v].s0, at, left_over);
         if constexpr (kNumber > 1) {
-            finish<kPartial>(line, clip, sums[v].s1, at + channels, left_over);
-            finish<kPartial>(line, clip, sums[v].s2, at + 2 * channels, left_over);
+            if (known < 2) finish<kPartial>(line, clip, sums[v].s1, at + channels, left_over);
+            if (known < 3) finish<kPartial>(line, clip, sums[v].s2, at + 2 * channels, left_over);
             finish<kPartial>(line, clip, sums[v].s3, at + 3 * channels, left_over);
         }
     }
 }
 
-// Channels from `channel` on, for a whole line. kKernel and kStride: as above.
+// Channels from `channel` on, for a whole line.
 template <int kVectors, bool kPartial, int kKernel = 0, int kStride = 0>
 HWY_INLINE void convolve_channels(const DepthwisePixels& conv, const DepthwiseLine& line,
                                   const Taps& rows, int64_t channel)
 {
     const window_axis& width = conv.axes[2];
     // Pixels [first, last) have all taps on the input.
+    // Four at the edge, of which an input is looked for before it is added, pay in the smallest window.
+    constexpr bool kFourAtEdge = kKernel == 3 && kStride == 1;
     const int64_t reach = int64_t{width.kernel - 1} * width.dilation - width.pad_begin;
     const int64_t room = width.input - 1 - reach;
     const int64_t first =
@@ -193,9 +212,14 @@ HWY_INLINE void convolve_channels(const DepthwisePixels& conv, const DepthwiseLi
         if (x >= first && x + kPixels <= last) {
             taps.first_x = 0;
             taps.last_x = width.kernel;
-            convolve_pixels<kPixels, kVectors, kPartial, kKernel, kStride>(conv, line, taps, x,
-                                                                           channel);
+            convolve_pixels<kPixels, kVectors, kPartial, Windows<kKernel, kStride>>(
+                conv, line, taps, x, channel);
             x += kPixels;
+        } else if (kFourAtEdge && width.output >= kPixels) {
+            const int64_t begin = std::min<int64_t>(x, width.output - kPixels);
+            convolve_pixels<kPixels, kVectors, kPartial, Windows<kKernel, kStride, true>>(
+                conv, line, taps, begin, channel, x - begin);
+            x = begin + kPixels;
         } else {
             clip_window_taps(&width, static_cast<int>(x), &taps.first_x, &taps.last_x);
             convolve_pixels<1, kVectors, kPartial>(conv, line, taps, x, channel);
