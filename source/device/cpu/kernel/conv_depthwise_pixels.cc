@@ -4,12 +4,14 @@
 //
 // Vectors run along the channels, so that they are full whatever the width, stride and dilation
 // are. Channels that fill two vectors go through several lines before the next, so that what lines
-// share of the input is still in the L1 cache. Four pixels of a line by one or two vectors are summed in registers: each vector of weights
-// is loaded for all of them. Lines and columns of windows that are not on the input are left out.
-// Nothing is copied. In windows of 3 or 5 neighbours an input is loaded once for all pixels of the
-// four that it falls to. Except for windows of 3 that are 1 apart, pixels whose window reaches beyond
-// the input's sides are computed one by one. Limits: loads (3 to 5 for 4 multiply-adds); the bandwidth of the L2 cache. Accuracy: |error|
-// <= (taps + 1) * eps * (sum |weight| |input| + |bias|), before the activation.
+// share of the input is still in the L1 cache. Four pixels of a line by one or two vectors are
+// summed in registers: each vector of weights is loaded for all of them. Lines and columns of
+// windows that are not on the input are left out. Nothing is copied. In windows of 3 or 5
+// neighbours an input is loaded once for all pixels of the four that it falls to. Except for
+// windows of 3 that are 1 apart, pixels whose window reaches beyond the input's sides are computed
+// one by one.
+// Limits: loads (3 to 5 for 4 multiply-adds); the bandwidth of the L2 cache.
+// Accuracy: |error| <= (taps + 1) * eps * (sum |weight| |input| + |bias|), before the activation.
 #include <algorithm>
 #include <cstdint>
 
@@ -124,8 +126,8 @@ struct Columns
     int64_t first, last;
 };
 
-// Input kAt and those after it of a line of windows: to the sums of the pixels whose windows they are
-// in.
+// Input kAt and those after it of a line of windows: to the sums of the pixels whose windows they
+// are in.
 template <class W, int kAt = 0>
 HWY_INLINE void add_inputs(const Vector* weights, const float* input, int64_t channels,
                            const Columns& columns, DepthwiseSums* sums)
@@ -154,8 +156,8 @@ HWY_INLINE void add_line(const float* weights, const float* input, int64_t chann
     add_inputs<W>(taps, input, channels, columns, sums);
 }
 
-// kPixels or one pixel from `x` on, kVectors vectors of channels from `channel` on; the first `known`
-// pixels have been computed already.
+// kPixels or one pixel from `x` on, kVectors vectors of channels from `channel` on; the first
+// `known` pixels have been computed already.
 template <int kNumber, int kVectors, bool kPartial, class W = Windows<>>
 HWY_INLINE void convolve_pixels(const DepthwisePixels& conv, const DepthwiseLine& line,
                                 const Taps& taps, int64_t x, int64_t channel, int64_t known = 0)
@@ -218,9 +220,10 @@ HWY_INLINE void convolve_channels(const DepthwisePixels& conv, const DepthwiseLi
     const window_axis& width = conv.axes[2];
     Taps rows = {};
     clip_window_taps(&conv.axes[1], line.line, &rows.first_y, &rows.last_y);
-    // Pixels [first, last) have all taps on the input.
-    // Four at the edge, of which an input is looked for before it is added, pay in the smallest window.
+    // Four at the edge, where each input is looked for before it is added, pay in the smallest
+    // window.
     constexpr bool kFourAtEdge = kKernel == 3 && kStride == 1;
+    // Pixels [first, last) have all taps on the input.
     const int64_t reach = int64_t{width.kernel - 1} * width.dilation - width.pad_begin;
     const int64_t room = width.input - 1 - reach;
     const int64_t first =
@@ -339,9 +342,9 @@ int prepare(KernelContext& context)
                                });
 }
 
-// As many as fit into half of the L2 cache with their inputs. One where a pixel takes most of a page,
-// of which the TLB would need an entry for each: 7x7 pixels of 960 channels take 1.4 times as long in
-// a block.
+// As many as fit into half of the L2 cache with their inputs. One where a pixel takes most of a
+// page, of which the TLB would need an entry for each: 7x7 pixels of 960 channels take 1.4 times as
+// long in a block.
 int64_t count_block_lines(const DepthwisePixels& conv)
 {
     constexpr int64_t kMostPixelBytes = 3072;

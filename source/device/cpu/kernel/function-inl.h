@@ -80,8 +80,8 @@ struct HardSwishFunction
     Vector operator()(Vector x) const { return hn::Mul(x, hard_sigmoid(x, 1.0f / 6, 0.5f)); }
 };
 
-// x <= 0 as a whole power of two, and what is left: e^x = power * e^rest, |rest| <= ln 2 / 2. The power
-// is 0 below 2^-126; NaN is left over. S. Moshier's ln 2 in two parts (Cephes, expf.c).
+// x <= 0 as a whole power of two, and what is left: e^x = power * e^rest, |rest| <= ln 2 / 2. The
+// power is 0 below 2^-126; NaN is left over. S. Moshier's ln 2 in two parts (Cephes, expf.c).
 struct Exponent
 {
     Vector power, rest;
@@ -119,8 +119,8 @@ inline Vector exp_of_negative(Vector x)
 }
 
 // What e^r is the quotient (even + r) / (even - r) of, within 2^-25 for |r| <= ln 2 / 2: the first
-// terms of r coth(r / 2). Sigmoid and Tanh then take one division, and fewer steps one after the other
-// than with a polynomial for e^r.
+// terms of r coth(r / 2). Sigmoid and Tanh then take one division, and fewer steps one after the
+// other than with a polynomial for e^r.
 inline Vector even_part(Vector r)
 {
     const Floats d;
@@ -168,9 +168,9 @@ struct TanhFunction
 };
 
 // x times a polynomial of x^2, in its place in [-1, 1] where |x| is up to 3.85, made by Lawson's
-// weighted least squares; from 3.75 on erf is 1 within 2 units in the last place. No exponential, no
-// division: less than half the work of N. Juffa's two polynomials, which are within 2 ulp. Within 4
-// ulp of the exact value, 4.2 where multiply-adds round twice, and never beyond 1.
+// weighted least squares; from 3.75 on erf is 1 within 2 units in the last place. No exponential,
+// no division: less than half the work of N. Juffa's two polynomials, which are within 2 ulp.
+// Within 4 ulp of the exact value, 4.2 where multiply-adds round twice, and never beyond 1.
 struct ErfFunction
 {
     explicit ErfFunction(const float*) {}

@@ -109,9 +109,8 @@ PixelTile find_panel_tile(const PixelConv& conv, const PixelOperands& operands,
     tile.output_step = conv.all_outputs();
     tile.columns = std::min(columns, width);
     tile.fusion = slice.is_last ? operands.fusion : &kNothing;
-    const int64_t at =
-        ((block.first_line + line) * conv.line_pixels + pixel) * tile.output_step +
-        block.group * conv.output_channels + panel * conv.panel_lanes;
+    const int64_t at = ((block.first_line + line) * conv.line_pixels + pixel) * tile.output_step +
+                       block.group * conv.output_channels + panel * conv.panel_lanes;
     tile.output = block.output + at;
     tile.addend = slice.is_last && block.addend ? block.addend + at : nullptr;
     return tile;

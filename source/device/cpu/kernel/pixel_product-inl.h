@@ -342,8 +342,8 @@ HWY_NOINLINE void multiply_pixel_tiles(const PixelTile& first, int64_t count)
     }
 }
 
-// As a tile of one row, for two panels at once, whose sums together hide the latency of multiply-adds:
-// with AVX2 the L3 cache of a Zen 4 gives 93 GB/s so, and 62 of one panel at a time.
+// As a tile of one row, for two panels at once, whose sums together hide the latency of
+// multiply-adds: with AVX2 the L3 cache of a Zen 4 gives 93 GB/s so, and 62 of one panel at a time.
 inline HWY_NOINLINE void multiply_pixel_row(const PixelTile& first, const PixelTile& second)
 {
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
