@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Micro-benchmarks: one node at sizes of real networks (kernel_case.h) through the public API, with
-// one thread and with two. Use --benchmark_filter=Conv to choose.
+// one thread and with two, and beside it the libraries of peers.h with one. Multiply-adds are also
+// counted in GFLOP/s and in per cent of what the cores can do (peak.h). Use --benchmark_filter=Conv
+// to choose.
 #include <benchmark/benchmark.h>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "benchmark/peak.h"
 #include "kernel_case.h"
+#include "peers.h"
 #include "tengine/c_api.h"
+#include "tengine/inspect.h"
 
 namespace tengine {
 namespace {
@@ -45,40 +50,91 @@ void set_attributes(node_t node, const KernelCase& node_case)
         require(set_node_attr_float(node, name.c_str(), &value) == 0, name);
 }
 
-// A prepared graph of one node, and the buffers its inputs use.
+context_t create_profiling_context()
+{
+    context_t context = create_context("kernel_benchmark", 0);
+    require(context && tengine_context_set_option(context, "run.profile", "1") == 0, "run.profile");
+    return context;
+}
+
+// A pooling of single elements: what it reads it also results in.
+node_t add_identity(graph_t graph, const char* name)
+{
+    node_t node = create_graph_node(graph, name, "MaxPool");
+    tensor_t output = create_graph_tensor(graph, name, TENGINE_DT_FP32);
+    require(node && output && set_node_output_tensor(node, 0, output, TENSOR_TYPE_VAR) == 0, name);
+    const int64_t window[] = {1, 1};
+    require(set_node_attr_generic(node, "kernel_shape", "int64[]", window, sizeof window) == 0,
+            name);
+    return node;
+}
+
+// A prepared graph of one node, and the buffers its inputs use. A convolution is between two
+// poolings, in which its input and result go from and to the layout of the graph.
 class Network
 {
   public:
     Network(const KernelCase& node_case, int thread_num)
-        : graph_(create_graph(nullptr, nullptr, nullptr))
+        : context_(create_profiling_context()), graph_(create_graph(context_, nullptr, nullptr))
     {
         require(graph_ != nullptr, "graph");
         node_t node = create_graph_node(graph_, "node", node_case.op.c_str());
         require(node != nullptr, node_case.op);
+        const bool is_inside = node_case.op.compare(0, 4, "Conv") == 0;
         for (size_t i = 0; i < node_case.inputs.size(); ++i) {
             tensor_t input =
                 add_input(graph_, "input" + std::to_string(i), node_case.inputs[i], i > 0);
             const int size = get_tensor_buffer_size(input);
             std::vector<float>& data = data_.emplace_back(size / sizeof(float), 0.5f);
             require(set_tensor_buffer(input, data.data(), size) == 0, "input");
+            if (i == 0 && is_inside) {
+                node_t before = add_identity(graph_, "before");
+                require(set_node_input_tensor(before, 0, input) == 0, "before");
+                input = get_graph_tensor(graph_, "before");
+            }
             require(set_node_input_tensor(node, static_cast<int>(i), input) == 0, "input");
         }
         tensor_t output = create_graph_tensor(graph_, "node", TENGINE_DT_FP32);
         require(set_node_output_tensor(node, 0, output, TENSOR_TYPE_VAR) == 0, "output");
         set_attributes(node, node_case);
-        prepare(thread_num);
+        if (is_inside)
+            require(set_node_input_tensor(add_identity(graph_, "after"), 0, output) == 0, "after");
+        prepare(is_inside ? "after" : "node", thread_num);
     }
-    ~Network() { destroy_graph(graph_); }
+    ~Network()
+    {
+        destroy_graph(graph_);
+        destroy_context(context_);
+    }
     Network(const Network&) = delete;
     Network& operator=(const Network&) = delete;
 
-    void run() { require(run_graph(graph_, 1) == 0, "run"); }
+    // The seconds that the node took.
+    double run()
+    {
+        require(run_graph(graph_, 1) == 0, "run");
+        double seconds = 0;
+        const int number = tengine_graph_get_execution_node_number(graph_);
+        for (int i = 0; i < number; ++i) {
+            tengine_execution_node node;
+            require(tengine_graph_get_execution_node(graph_, i, &node) == 0, "node");
+            if (std::strcmp(node.name, "node") == 0) seconds += node.measured_ms * 1e-3;
+        }
+        return seconds;
+    }
+
+    // Multiply-adds of a run.
+    int64_t macs() const
+    {
+        tengine_graph_stats stats;
+        require(tengine_graph_get_stats(graph_, &stats) == 0, "stats");
+        return stats.mac_number;
+    }
 
   private:
-    void prepare(int thread_num)
+    void prepare(const char* output, int thread_num)
     {
         const char* input = "input0";
-        const char* output = "node";
         require(set_graph_input_node(graph_, &input, 1) == 0, "input node");
         require(set_graph_output_node(graph_, &output, 1) == 0, "output node");
         struct options options = {};
@@ -86,15 +142,78 @@ class Network
         require(prerun_graph_multithread(graph_, options) == 0, "prerun");
     }
 
+    context_t context_;
     graph_t graph_;
     std::vector<std::vector<float>> data_;
 };
 
-void measure(benchmark::State& state, const KernelCase& node_case)
+#ifdef TENGINE_HAVE_HIGHWAY
+double peak_gflops()
+{
+    static const double peak = machine::measure_peak_gflops();
+    return peak;
+}
+#else
+double peak_gflops()
+{
+    return 0;
+}
+#endif
+
+// `run` gives the seconds that it took.
+template <class Run>
+void measure(benchmark::State& state, int64_t macs, const Run& run)
+{
+    double seconds = 0;
+    for (auto _ : state) {
+        const double taken = run();
+        state.SetIterationTime(taken);
+        seconds += taken;
+    }
+    if (macs == 0) return;
+    const double gflops =
+        2e-9 * static_cast<double>(macs) * static_cast<double>(state.iterations()) / seconds;
+    state.counters["GFLOP/s"] = gflops;
+    if (peak_gflops() > 0)
+        state.counters["% of peak"] =
+            100 * gflops / (peak_gflops() * static_cast<double>(state.range(0)));
+}
+
+void measure_ours(benchmark::State& state, const KernelCase& node_case)
 {
     Network network(node_case, static_cast<int>(state.range(0)));
-    for (auto _ : state)
-        network.run();
+    measure(state, network.macs(), [&] { return network.run(); });
+}
+
+void measure_peer(benchmark::State& state, const KernelCase& node_case, size_t index)
+{
+    const Peer peer = make_peers(node_case)[index];
+    measure(state, Network(node_case, 1).macs(), [&] {
+        const double start = machine::now_ns();
+        peer.run();
+        return (machine::now_ns() - start) * 1e-9;
+    });
+}
+
+template <class Measure>
+benchmark::internal::Benchmark* add(const std::string& name, const Measure& function)
+{
+    return benchmark::RegisterBenchmark(name.c_str(), function)
+        ->ArgName("threads")
+        ->Arg(1)
+        ->UseManualTime()
+        ->Unit(benchmark::kMicrosecond);
+}
+
+void add_case(const KernelCase& node_case)
+{
+    add(node_case.name(), [node_case](benchmark::State& state) {
+        measure_ours(state, node_case);
+    })->Arg(2);
+    const std::vector<Peer> peers = make_peers(node_case);
+    for (size_t i = 0; i < peers.size(); ++i)
+        add(node_case.name() + " " + peers[i].library,
+            [node_case, i](benchmark::State& state) { measure_peer(state, node_case, i); });
 }
 
 }  // namespace
@@ -102,20 +221,12 @@ void measure(benchmark::State& state, const KernelCase& node_case)
 
 int main(int argc, char** argv)
 {
+    tengine::keep_peers_single_threaded();
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
     tengine::require(init_tengine() == 0, "init");
-    for (const tengine::KernelCase& node_case : tengine::list_kernel_cases()) {
-        if (!node_case.is_benchmark) continue;
-        benchmark::RegisterBenchmark(
-            node_case.name().c_str(),
-            [node_case](benchmark::State& state) { tengine::measure(state, node_case); })
-            ->ArgName("threads")
-            ->Arg(1)
-            ->Arg(2)
-            ->UseRealTime()
-            ->Unit(benchmark::kMicrosecond);
-    }
+    for (const tengine::KernelCase& node_case : tengine::list_kernel_cases())
+        if (node_case.is_benchmark) tengine::add_case(node_case);
     benchmark::RunSpecifiedBenchmarks();
     release_tengine();
     return 0;

@@ -256,10 +256,15 @@ inline void add_network_cases(std::vector<KernelCase>& cases)
         cases.push_back(conv_case("Conv", {1, 576, 14, 14}, {576, 1, 3, 3},
                                   {{stride, stride}, {1, 1, 1, 1}, {}, 576}));
     }
+    cases.push_back(conv_case("Conv", {1, 3, 224, 224}, {32, 3, 3, 3}, {{2, 2}, {1, 1, 1, 1}}));
+    cases.push_back(conv_case("Conv", {1, 2048, 7, 7}, {512, 2048, 1, 1}));
+    cases.push_back(
+        conv_case("Conv", {1, 480, 14, 14}, {480, 1, 5, 5}, {{}, {2, 2, 2, 2}, {}, 480}));
     cases.push_back(
         conv_case("ConvTranspose", {1, 64, 28, 28}, {64, 32, 4, 4}, {{2, 2}, {1, 1, 1, 1}}));
     cases.push_back({"Gemm", {{1, 2048}, {1000, 2048}, {1000}}, {}, {{"transB", 1}}});
     cases.push_back({"MatMul", {{1, 128, 768}, {768, 768}}});
+    cases.push_back({"MatMul", {{1, 64, 3072}, {3072, 256}}});
     cases.push_back({"MatMul", {{1, 12, 128, 64}, {1, 12, 64, 128}}});
     for (const char* op : {"Relu", "Sigmoid", "Tanh", "HardSwish"})
         cases.push_back({op, {{1, 64, 112, 112}}});

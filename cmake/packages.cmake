@@ -15,6 +15,16 @@ function(tengine_wrap_openblas target out_found out_version)
     endif()
 endfunction()
 
+function(tengine_wrap_onednn target out_found out_version)
+    find_package(dnnl CONFIG QUIET)
+    find_package(OpenMP QUIET COMPONENTS CXX)  # Debian's threads
+    set(${out_version} "${dnnl_VERSION}" PARENT_SCOPE)
+    if(dnnl_FOUND AND OpenMP_CXX_FOUND)
+        set(${out_found} TRUE PARENT_SCOPE)
+        target_link_libraries(${target} INTERFACE DNNL::dnnl OpenMP::OpenMP_CXX)
+    endif()
+endfunction()
+
 # Whether the options are those of a 32-bit Arm without what vector kernels take: Highway would
 # compile scalar ones. Asked each time, since options change.
 function(tengine_lacks_neon out_lacks_neon)
