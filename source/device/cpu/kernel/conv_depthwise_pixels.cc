@@ -31,6 +31,10 @@ namespace tengine::cpu {
 
 struct DepthwisePixels : ConvProblem
 {
+    // Pixels of a line whose windows have all columns on the input: from first_inside to before
+    // last_inside.
+    int64_t first_inside, last_inside;
+
     int64_t channels() const { return groups; }
 };
 
@@ -83,6 +87,17 @@ struct Taps
 {
     int first_y, last_y, first_x, last_x;
 };
+
+// As clip_window_taps(), mostly without a division.
+HWY_INLINE void clip_taps(const window_axis& axis, int64_t position, int* out_first, int* out_last)
+{
+    if (axis.dilation != 1)
+        return clip_window_taps(&axis, static_cast<int>(position), out_first, out_last);
+    const int64_t start = position * axis.stride - axis.pad_begin, kernel = axis.kernel;
+    const int64_t last = std::clamp<int64_t>(axis.input - start, 0, kernel);
+    *out_last = static_cast<int>(last);
+    *out_first = static_cast<int>(std::clamp<int64_t>(-start, 0, last));
+}
 
 // A vector of inputs; of the last channels there may be fewer than lanes.
 template <bool kPartial>
@@ -219,20 +234,13 @@ HWY_INLINE void convolve_channels(const DepthwisePixels& conv, const DepthwiseLi
 {
     const window_axis& width = conv.axes[2];
     Taps rows = {};
-    clip_window_taps(&conv.axes[1], line.line, &rows.first_y, &rows.last_y);
+    clip_taps(conv.axes[1], line.line, &rows.first_y, &rows.last_y);
     // Four at the edge, where each input is looked for before it is added, pay in the smallest
     // window.
     constexpr bool kFourAtEdge = kKernel == 3 && kStride == 1;
-    // Pixels [first, last) have all taps on the input.
-    const int64_t reach = int64_t{width.kernel - 1} * width.dilation - width.pad_begin;
-    const int64_t room = width.input - 1 - reach;
-    const int64_t first =
-        std::min<int64_t>((width.pad_begin + width.stride - 1) / width.stride, width.output);
-    const int64_t last =
-        std::clamp<int64_t>(room < 0 ? 0 : room / width.stride + 1, first, width.output);
     for (int64_t x = 0; x < width.output;) {
         Taps taps = rows;
-        if (x >= first && x + kPixels <= last) {
+        if (x >= conv.first_inside && x + kPixels <= conv.last_inside) {
             taps.first_x = 0;
             taps.last_x = width.kernel;
             convolve_pixels<kPixels, kVectors, kPartial, Windows<kKernel, kStride>>(
@@ -244,7 +252,7 @@ HWY_INLINE void convolve_channels(const DepthwisePixels& conv, const DepthwiseLi
                 conv, line, taps, begin, channel, x - begin);
             x = begin + kPixels;
         } else {
-            clip_window_taps(&width, static_cast<int>(x), &taps.first_x, &taps.last_x);
+            clip_taps(width, x, &taps.first_x, &taps.last_x);
             convolve_pixels<1, kVectors, kPartial>(conv, line, taps, x, channel);
             ++x;
         }
@@ -326,10 +334,20 @@ void pack(const DepthwisePixels& conv, const float* weight, const float* bias, f
             packed[i] = weight[i * conv.taps + tap];
 }
 
+void find_inside(DepthwisePixels& conv)
+{
+    const window_axis& x = conv.axes[2];
+    const int64_t room = x.input - 1 - (int64_t{x.kernel - 1} * x.dilation - x.pad_begin);
+    conv.first_inside = std::min<int64_t>((x.pad_begin + x.stride - 1) / x.stride, x.output);
+    conv.last_inside =
+        std::clamp<int64_t>(room < 0 ? 0 : room / x.stride + 1, conv.first_inside, x.output);
+}
+
 int prepare(KernelContext& context)
 {
     DepthwisePixels conv = {};
     TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv));
+    find_inside(conv);
     static const char kind = 0;
     const tensor* weight = context.input(1);
     const tensor* bias = context.input(2);
