@@ -80,14 +80,10 @@ struct HardSwishFunction
     Vector operator()(Vector x) const { return hn::Mul(x, hard_sigmoid(x, 1.0f / 6, 0.5f)); }
 };
 
-// x <= 0 as a whole power of two, and what is left: e^x = power * e^rest, |rest| <= ln 2 / 2. The
-// power is 0 below 2^-126; NaN is left over. S. Moshier's ln 2 in two parts (Cephes, expf.c).
-struct Exponent
-{
-    Vector power, rest;
-};
-
-inline Exponent split_exponent(Vector x)
+// x <= 0 as a whole power of two, and what is left and returned: e^x = power * e^rest, |rest| <= ln
+// 2 / 2. The power is 0 below 2^-126; NaN is left over. S. Moshier's ln 2 in two parts (Cephes,
+// expf.c).
+inline Vector split_exponent(Vector x, Vector* out_power)
 {
     const Floats d;
     const hn::RebindToSigned<Floats> di;
@@ -100,22 +96,23 @@ inline Exponent split_exponent(Vector x)
     const Vector powers = hn::Sub(sum, hn::Set(d, kWhole));
     const Vector rest = hn::NegMulAdd(powers, hn::Set(d, 0.693359375f), limited);
     const auto exponent = hn::Add(hn::BitCast(di, sum), hn::Set(di, kExponentOfOne - kWholeBits));
-    return {hn::BitCast(d, hn::ShiftLeft<23>(exponent)),
-            hn::MulAdd(powers, hn::Set(d, 2.12194440e-4f), rest)};
+    *out_power = hn::BitCast(d, hn::ShiftLeft<23>(exponent));
+    return hn::MulAdd(powers, hn::Set(d, 2.12194440e-4f), rest);
 }
 
 // e^x of x <= 0 within 2 ulp, NaN of NaN; half the work of hn::Exp(). The polynomial is Moshier's.
 inline Vector exp_of_negative(Vector x)
 {
     const Floats d;
-    const Exponent exponent = split_exponent(x);
-    const Vector rest = exponent.rest, one = hn::Set(d, 1.0f);
+    const Vector one = hn::Set(d, 1.0f);
+    Vector power;
+    const Vector rest = split_exponent(x, &power);
     Vector result = hn::Set(d, 1.9875691500e-4f);
     for (const float next :
          {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f})
         result = hn::MulAdd(result, rest, hn::Set(d, next));
     result = hn::MulAdd(hn::MulAdd(result, rest, one), rest, one);
-    return hn::Mul(result, exponent.power);
+    return hn::Mul(result, power);
 }
 
 // What e^r is the quotient (even + r) / (even - r) of, within 2^-25 for |r| <= ln 2 / 2: the first
@@ -135,10 +132,11 @@ struct SigmoidFunction
     explicit SigmoidFunction(const float*) {}
     Vector operator()(Vector x) const
     {
-        const Exponent z = split_exponent(hn::Neg(hn::Abs(x)));
-        const Vector even = even_part(z.rest);
-        const Vector bottom = hn::Sub(even, z.rest);
-        const Vector top = hn::Mul(hn::Add(even, z.rest), z.power);
+        Vector power;
+        const Vector rest = split_exponent(hn::Neg(hn::Abs(x)), &power);
+        const Vector even = even_part(rest);
+        const Vector bottom = hn::Sub(even, rest);
+        const Vector top = hn::Mul(hn::Add(even, rest), power);
         return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), top, bottom), hn::Add(bottom, top));
     }
     Floats d;
@@ -157,11 +155,12 @@ struct TanhFunction
     Vector operator()(Vector x) const
     {
         const Vector one = hn::Set(d, 1.0f);
-        const Exponent z = split_exponent(hn::Mul(hn::Abs(x), hn::Set(d, -2.0f)));
-        const Vector even = even_part(z.rest);
-        const Vector sum = hn::Add(one, z.power), difference = hn::Sub(one, z.power);
-        const Vector top = hn::NegMulAdd(sum, z.rest, hn::Mul(difference, even));
-        const Vector bottom = hn::NegMulAdd(difference, z.rest, hn::Mul(sum, even));
+        Vector power;
+        const Vector rest = split_exponent(hn::Mul(hn::Abs(x), hn::Set(d, -2.0f)), &power);
+        const Vector even = even_part(rest);
+        const Vector sum = hn::Add(one, power), difference = hn::Sub(one, power);
+        const Vector top = hn::NegMulAdd(sum, rest, hn::Mul(difference, even));
+        const Vector bottom = hn::NegMulAdd(difference, rest, hn::Mul(sum, even));
         return hn::CopySign(hn::Div(top, bottom), x);
     }
     Floats d;
