@@ -144,7 +144,9 @@ async function compare(model, threads, options, folder) {
     writeFileSync(input, makeInput(dims.reduce((product, dim) => product * Number(dim), 1)));
     const outputs = { ours: join(folder, 'ours.bin'), theirs: join(folder, 'theirs.bin') };
     const before = askMachine(options);
-    readFileSync(model);  // into the system's file cache: both then find it there
+    // Into the system's file cache, where both then find it. Not into this process: what it holds would
+    // count in the peak memory of those it starts.
+    execFileSync('cat', [model], { stdio: 'ignore' });
     const ours = new Contestant(options.program, [model, threads, input, outputs.ours, ...dims]);
     const [oursReady, macs] = (await ours.answer()).split(' ').map(Number);
     const theirs = new Contestant(process.execPath, [join(HERE, 'run_ort.mjs'), options.ort, model,
