@@ -18,6 +18,7 @@
 #endif
 
 namespace tengine {
+#if defined(TENGINE_HAVE_ONEDNN) || defined(TENGINE_HAVE_OPENBLAS)
 namespace {
 
 using Shape = std::vector<int64_t>;
@@ -142,10 +143,6 @@ void add_onednn(const KernelCase& node_case, std::vector<Peer>* peers)
     peers->push_back({"oneDNN", [primitive] { primitive->run(); }});
 }
 
-#else
-
-void add_onednn(const KernelCase&, std::vector<Peer>*) {}
-
 #endif
 
 #ifdef TENGINE_HAVE_OPENBLAS
@@ -172,13 +169,10 @@ void add_openblas(const KernelCase& node_case, std::vector<Peer>* peers)
                       }});
 }
 
-#else
-
-void add_openblas(const KernelCase&, std::vector<Peer>*) {}
-
 #endif
 
 }  // namespace
+#endif
 
 void keep_peers_single_threaded()
 {
@@ -190,11 +184,15 @@ void keep_peers_single_threaded()
 #endif
 }
 
-std::vector<Peer> make_peers(const KernelCase& node_case)
+std::vector<Peer> make_peers([[maybe_unused]] const KernelCase& node_case)
 {
     std::vector<Peer> peers;
+#ifdef TENGINE_HAVE_ONEDNN
     add_onednn(node_case, &peers);
+#endif
+#ifdef TENGINE_HAVE_OPENBLAS
     add_openblas(node_case, &peers);
+#endif
     return peers;
 }
 
