@@ -95,8 +95,12 @@ static inline void clip_window_taps(const struct window_axis* axis, int position
 {
     const int64_t start = (int64_t)position * axis->stride - axis->pad_begin;
     const int64_t room = axis->input - start;  // taps must stay below it
-    const int64_t first = start >= 0 ? 0 : (-start + axis->dilation - 1) / axis->dilation;
-    int64_t last = room <= 0 ? 0 : (room + axis->dilation - 1) / axis->dilation;
+    int64_t first = start >= 0 ? 0 : -start;
+    int64_t last = room <= 0 ? 0 : room;
+    if (axis->dilation != 1) {  // a division takes longer than all else here
+        first = (first + axis->dilation - 1) / axis->dilation;
+        last = (last + axis->dilation - 1) / axis->dilation;
+    }
     if (last > axis->kernel) last = axis->kernel;
     *out_last = (int)last;
     *out_first = first < last ? (int)first : (int)last;

@@ -88,17 +88,6 @@ struct Taps
     int first_y, last_y, first_x, last_x;
 };
 
-// As clip_window_taps(), mostly without a division.
-HWY_INLINE void clip_taps(const window_axis& axis, int64_t position, int* out_first, int* out_last)
-{
-    if (axis.dilation != 1)
-        return clip_window_taps(&axis, static_cast<int>(position), out_first, out_last);
-    const int64_t start = position * axis.stride - axis.pad_begin, kernel = axis.kernel;
-    const int64_t last = std::clamp<int64_t>(axis.input - start, 0, kernel);
-    *out_last = static_cast<int>(last);
-    *out_first = static_cast<int>(std::clamp<int64_t>(-start, 0, last));
-}
-
 // A vector of inputs; of the last channels there may be fewer than lanes.
 template <bool kPartial>
 HWY_INLINE Vector load_input(const float* input, int64_t count)
@@ -234,7 +223,7 @@ HWY_INLINE void convolve_channels(const DepthwisePixels& conv, const DepthwiseLi
 {
     const window_axis& width = conv.axes[2];
     Taps rows = {};
-    clip_taps(conv.axes[1], line.line, &rows.first_y, &rows.last_y);
+    clip_window_taps(&conv.axes[1], line.line, &rows.first_y, &rows.last_y);
     // Four at the edge, where each input is looked for before it is added, pay in the smallest
     // window.
     constexpr bool kFourAtEdge = kKernel == 3 && kStride == 1;
@@ -252,7 +241,7 @@ HWY_INLINE void convolve_channels(const DepthwisePixels& conv, const DepthwiseLi
                 conv, line, taps, begin, channel, x - begin);
             x = begin + kPixels;
         } else {
-            clip_taps(width, x, &taps.first_x, &taps.last_x);
+            clip_window_taps(&width, static_cast<int>(x), &taps.first_x, &taps.last_x);
             convolve_pixels<1, kVectors, kPartial>(conv, line, taps, x, channel);
             ++x;
         }
@@ -297,7 +286,7 @@ void convolve_block(const DepthwisePixels& conv, const DepthwiseBlock& block)
     for (; channel < channels; channel += lanes)
         for (int64_t i = 0; i < block.count; ++i)
             convolve_channels<1, true>(conv, block.line(i), channel);
-    if (block.first.fusion->activation != Activation::kClip)
+    if (needs_activation_pass(*block.first.fusion))
         activate(*block.first.fusion, block.first.output, 1, 0, block.count * block.line_size);
 }
 
