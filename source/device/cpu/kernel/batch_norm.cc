@@ -43,8 +43,7 @@ namespace tengine::cpu::HWY_NAMESPACE {
 
 void finish_line(const Fusion& fusion, float* data, int64_t count)
 {
-    if (fusion.activation != Activation::kNone && fusion.activation != Activation::kClip)
-        activate(fusion, data, 1, 0, count);
+    if (needs_activation_pass(fusion)) activate(fusion, data, 1, 0, count);
 }
 
 // Pixels with their channels side by side.

@@ -195,7 +195,6 @@ HWY_INLINE void finish_tile(const Winograd& conv, const WinogradOperands& operan
     const Floats d;
     const window_axis &height = conv.axes[1], &width = conv.axes[2];
     const Bounds clip(*operands.fusion);
-    const Activation activation = operands.fusion->activation;
     const Vector bias = load_lanes(operands.bias + channel, count);
     Vector t[kTile][kPatch];
     for (int j = 0; j < kPatch; ++j) {
@@ -214,7 +213,7 @@ HWY_INLINE void finish_tile(const Winograd& conv, const WinogradOperands& operan
             if (operands.addend) sum = hn::Add(sum, load_lanes(operands.addend + at, count));
             store_lanes(clip(sum), operands.output + at, count);
         }
-        if (activation != Activation::kNone && activation != Activation::kClip)
+        if (needs_activation_pass(*operands.fusion))
             activate(*operands.fusion,
                      operands.output + ((row + i) * width.output + column) * conv.output_channels +
                          channel,

@@ -316,8 +316,7 @@ template <int kRows, int kVectors>
 HWY_NOINLINE void multiply_pixel_tiles(const PixelTile& first, int64_t count)
 {
     constexpr int64_t kMostRows = 48;  // that wait for their activation in L1
-    const Activation activation = first.fusion->activation;
-    const bool activates = activation != Activation::kNone && activation != Activation::kClip;
+    const bool activates = needs_activation_pass(*first.fusion);
     const int64_t step = first.input_step * int64_t{sizeof(float)};
     PixelTile tile = first;
     int64_t waiting = 0;
@@ -365,8 +364,7 @@ inline HWY_NOINLINE void multiply_pixel_row(const PixelTile& first, const PixelT
     }
     store_sums(first, sums);
     store_sums(second, others);
-    const Activation activation = first.fusion->activation;
-    if (activation == Activation::kNone || activation == Activation::kClip) return;
+    if (!needs_activation_pass(*first.fusion)) return;
     activate(*first.fusion, first.output, 1, first.output_step, first.columns);
     activate(*second.fusion, second.output, 1, second.output_step, second.columns);
 }
