@@ -187,10 +187,10 @@ void measure_ours(benchmark::State& state, const KernelCase& node_case)
 
 void measure_peer(benchmark::State& state, const KernelCase& node_case, size_t index)
 {
-    const Peer peer = make_peers(node_case)[index];
+    const auto run = find_peers(node_case)[index].prepare();
     measure(state, Network(node_case, 1).macs(), [&] {
         const double start = machine::now_ns();
-        peer.run();
+        run();
         return (machine::now_ns() - start) * 1e-9;
     });
 }
@@ -210,7 +210,7 @@ void add_case(const KernelCase& node_case)
     add(node_case.name(), [node_case](benchmark::State& state) {
         measure_ours(state, node_case);
     })->Arg(2);
-    const std::vector<Peer> peers = make_peers(node_case);
+    const std::vector<Peer> peers = find_peers(node_case);
     for (size_t i = 0; i < peers.size(); ++i)
         add(node_case.name() + " " + peers[i].library,
             [node_case, i](benchmark::State& state) { measure_peer(state, node_case, i); });

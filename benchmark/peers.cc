@@ -132,40 +132,64 @@ void prepare_product(const ProductSizes& sizes, Primitive* out_primitive)
 
 void add_onednn(const KernelCase& node_case, std::vector<Peer>* peers)
 {
-    ProductSizes sizes;
+    ProductSizes sizes = {};
     const bool is_product = find_product(node_case, &sizes);
     if (!is_product && (node_case.op != "Conv" || node_case.inputs[0].size() != 4)) return;
-    const auto primitive = std::make_shared<Primitive>();
-    if (is_product)
-        prepare_product(sizes, primitive.get());
-    else
-        prepare_convolution(node_case, primitive.get());
-    peers->push_back({"oneDNN", [primitive] { primitive->run(); }});
+    peers->push_back({"oneDNN", [=] {
+                          const auto primitive = std::make_shared<Primitive>();
+                          if (is_product)
+                              prepare_product(sizes, primitive.get());
+                          else
+                              prepare_convolution(node_case, primitive.get());
+                          return [primitive] { primitive->run(); };
+                      }});
 }
 
 #endif
 
 #ifdef TENGINE_HAVE_OPENBLAS
 
+struct Matrices
+{
+    explicit Matrices(const ProductSizes& product)
+        : sizes(product),
+          a(count(product.m, product.k), 0.5f),
+          b(count(product.k, product.n), 0.5f),
+          c(count(product.m, product.n))
+    {
+    }
+
+    size_t count(int64_t rows, int64_t columns) const
+    {
+        return static_cast<size_t>(sizes.batch * rows * columns);
+    }
+
+    void multiply()
+    {
+        const int m = static_cast<int>(sizes.m), n = static_cast<int>(sizes.n),
+                  k = static_cast<int>(sizes.k);
+        const CBLAS_TRANSPOSE order = sizes.is_transposed ? CblasTrans : CblasNoTrans;
+        if (sizes.batch == 1 && m == 1)
+            return cblas_sgemv(CblasRowMajor, sizes.is_transposed ? CblasNoTrans : CblasTrans,
+                               sizes.is_transposed ? n : k, sizes.is_transposed ? k : n, 1,
+                               b.data(), sizes.is_transposed ? k : n, a.data(), 1, 0, c.data(), 1);
+        for (int64_t i = 0; i < sizes.batch; ++i)
+            cblas_sgemm(CblasRowMajor, CblasNoTrans, order, m, n, k, 1,
+                        a.data() + i * sizes.m * sizes.k, k, b.data() + i * sizes.k * sizes.n,
+                        sizes.is_transposed ? k : n, 0, c.data() + i * sizes.m * sizes.n, n);
+    }
+
+    ProductSizes sizes;
+    std::vector<float> a, b, c;
+};
+
 void add_openblas(const KernelCase& node_case, std::vector<Peer>* peers)
 {
     ProductSizes sizes;
     if (!find_product(node_case, &sizes)) return;
-    const auto make = [&](int64_t rows, int64_t columns) {
-        const auto number = static_cast<size_t>(sizes.batch * rows * columns);
-        return std::make_shared<std::vector<float>>(number, 0.5f);
-    };
-    const auto a = make(sizes.m, sizes.k), b = make(sizes.k, sizes.n), c = make(sizes.m, sizes.n);
-    peers->push_back({"OpenBLAS", [=] {
-                          const auto m = static_cast<int>(sizes.m), n = static_cast<int>(sizes.n),
-                                     k = static_cast<int>(sizes.k);
-                          for (int64_t i = 0; i < sizes.batch; ++i)
-                              cblas_sgemm(CblasRowMajor, CblasNoTrans,
-                                          sizes.is_transposed ? CblasTrans : CblasNoTrans, m, n, k,
-                                          1, a->data() + i * sizes.m * sizes.k, k,
-                                          b->data() + i * sizes.k * sizes.n,
-                                          sizes.is_transposed ? k : n, 0,
-                                          c->data() + i * sizes.m * sizes.n, n);
+    peers->push_back({"OpenBLAS", [sizes] {
+                          const auto matrices = std::make_shared<Matrices>(sizes);
+                          return [matrices] { matrices->multiply(); };
                       }});
 }
 
@@ -184,7 +208,7 @@ void keep_peers_single_threaded()
 #endif
 }
 
-std::vector<Peer> make_peers([[maybe_unused]] const KernelCase& node_case)
+std::vector<Peer> find_peers([[maybe_unused]] const KernelCase& node_case)
 {
     std::vector<Peer> peers;
 #ifdef TENGINE_HAVE_ONEDNN

@@ -15,13 +15,14 @@ namespace tengine {
 struct Peer
 {
     std::string library;
-    std::function<void()> run;  // with one thread; owns what it needs
+    // What runs it with one thread, and owns what that needs.
+    std::function<std::function<void()>()> prepare;
 };
 
 // Before anything else: the libraries are not to start threads.
 void keep_peers_single_threaded();
 
 // None for an operator that they do not have.
-std::vector<Peer> make_peers(const KernelCase& node_case);
+std::vector<Peer> find_peers(const KernelCase& node_case);
 
 }  // namespace tengine
