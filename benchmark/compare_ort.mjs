@@ -11,6 +11,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { cacheFile, findShape, median } from './networks.mjs';
 import { CACHE, installOrt, ortVersion } from './ort.mjs';
 import { makePage } from './page.mjs';
 
@@ -27,14 +28,6 @@ const USAGE = `usage: compare_ort.mjs --program BUILD/bin/run_model [options] MO
   --max-time R      exit with 1 when our median time is above R times theirs
   --max-memory R    the same for the peak of memory
   --max-error E     the same for the outputs' largest difference, relative to their largest value`;
-
-// Of networks that do not take pictures of 224 x 224, by the names of their files.
-const SHAPES = {
-    'inception_v3.onnx': '1x3x299x299',
-    'unet.onnx': '1x3x256x256',
-    'bert.onnx': '1x128x768',
-    'lstm.onnx': '64x1x512',
-};
 
 function parse() {
     const number = (fallback) => ({ type: 'string', default: String(fallback) });
@@ -96,12 +89,6 @@ function makeInput(count) {
     return values;
 }
 
-function median(values) {
-    const sorted = [...values].sort((a, b) => a - b);
-    const middle = sorted.length >> 1;
-    return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
-
 function readFloats(path) {
     const bytes = readFileSync(path);
     return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
@@ -138,15 +125,13 @@ function describeMachine(before, after, threads) {
 }
 
 async function compare(model, threads, options, folder) {
-    const shape = options.shape ?? SHAPES[basename(model)] ?? '1x3x224x224';
+    const shape = options.shape ?? findShape(model);
     const dims = shape.split('x');
     const input = join(folder, 'input.bin');
     writeFileSync(input, makeInput(dims.reduce((product, dim) => product * Number(dim), 1)));
     const outputs = { ours: join(folder, 'ours.bin'), theirs: join(folder, 'theirs.bin') };
     const before = askMachine(options);
-    // Into the system's file cache, where both then find it. Not into this process: what it holds would
-    // count in the peak memory of those it starts.
-    execFileSync('cat', [model], { stdio: 'ignore' });
+    cacheFile(model);
     const ours = new Contestant(options.program, [model, threads, input, outputs.ours, ...dims]);
     const [oursReady, macs] = (await ours.answer()).split(' ').map(Number);
     const theirs = new Contestant(process.execPath, [join(HERE, 'run_ort.mjs'), options.ort, model,

@@ -39,9 +39,9 @@ class Convert : public testing::Test
         return tools::read_file(path("results/" + name + ".npy"));
     }
 
-    // A convolution and a Relu, with an Erf between them, which Tengine does not have. The input's
-    // shape may be unknown.
-    std::string write_network(bool has_erf, bool is_dynamic) const
+    // A convolution and a Relu, with Erfs between them, which Tengine does not have. The input's shape
+    // may be unknown.
+    std::string write_network(int erf_num, bool is_dynamic) const
     {
         ModelMaker maker({1, 2, 5, 5});
         if (is_dynamic) {
@@ -55,8 +55,13 @@ class Convert : public testing::Test
             weights[i] = static_cast<float>(i % 7) / 4 - 0.75f;
         maker.constant("w", {2, 2, 3, 3}, weights);
         maker.node("Conv", {"x", "w"}, "c");
-        if (has_erf) maker.node("Erf", {"c"}, "erf");
-        maker.node("Relu", {has_erf ? "erf" : "c"}, "y");
+        std::string last = "c";
+        for (int i = 0; i < erf_num; ++i) {
+            const std::string name = "erf" + std::to_string(i);
+            maker.node("Erf", {last}, name);
+            last = name;
+        }
+        maker.node("Relu", {last}, "y");
         return maker.write(folder_);
     }
 
@@ -86,7 +91,7 @@ TEST_F(Convert, ThereAndBackGivesTheSameBytes)
 
 TEST_F(Convert, OperatorsAreTengines)
 {
-    expect_success({"convert", write_network(false, false), path("net.tmfile")});
+    expect_success({"convert", write_network(0, false), path("net.tmfile")});
     const Finished finished = expect_success({"inspect", path("net.tmfile")});
     EXPECT_THAT(finished.output, AllOf(HasSubstr("2 nodes by operator\n"),
                                        HasSubstr("Convolution:1"), HasSubstr("ReLU:1")));
@@ -99,12 +104,12 @@ TEST_F(Convert, OperatorsAreTengines)
 
 TEST_F(Convert, ANodeThatTengineDoesNotHaveIsNamed)
 {
-    const std::string model = write_network(true, false);
+    const std::string model = write_network(1, false);
     const Finished finished = run({"convert", model, path("net.tmfile")});
     EXPECT_EQ(finished.status, 0);
     EXPECT_THAT(finished.errors,
                 AllOf(HasSubstr("Tengine Lite cannot load the file"), HasSubstr("Erf"),
-                      HasSubstr("'erf'"), HasSubstr("Tengine has no equivalent operator")));
+                      HasSubstr("'erf0'"), HasSubstr("Tengine has no equivalent operator")));
     EXPECT_EQ(finished.errors.find('\n') + 1, finished.errors.size()) << finished.errors;
     EXPECT_THAT(finished.output, EndsWith("net.tmfile written\n"));
     const std::string expected = result(model, "y", {"--seed", "3"});
@@ -115,9 +120,18 @@ TEST_F(Convert, ANodeThatTengineDoesNotHaveIsNamed)
     EXPECT_EQ(result(path("back.onnx"), "y", {"--seed", "3"}), expected);
 }
 
+TEST_F(Convert, NodesThatTengineDoesNotHaveAreALineForEachOperator)
+{
+    const Finished finished = run({"convert", write_network(3, false), path("net.tmfile")});
+    EXPECT_EQ(finished.status, 0);
+    EXPECT_EQ(finished.errors,
+              "Tengine Lite cannot load the file, it contains 3 ONNX nodes Erf; the first: "
+              "Erf 'erf0': Tengine has no equivalent operator\n");
+}
+
 TEST_F(Convert, UnknownDimensionsAreGivenByShape)
 {
-    const std::string model = write_network(false, true);
+    const std::string model = write_network(0, true);
     const Finished finished =
         expect_success({"convert", model, path("net.tmfile"), "--shape", "x=2x2x7x6"});
     EXPECT_EQ(finished.output, "input  x  2x2x7x6\n" + path("net.tmfile") + " written\n");

@@ -9,8 +9,6 @@
 #include <memory>
 
 #include "base/guard.hpp"
-#include "device/cpu/kernel/instruction_set.h"
-#include "device/cpu/kernel/matrix_product.h"
 #include "device/cpu/kernel/pixel_conv.h"
 #include "device/cpu/plan/plan.h"
 #include "tengine/version.h"
@@ -192,11 +190,11 @@ int64_t count_panel_lanes()
 #endif
 }
 
-int compatibility(struct device*, const subgraph*, char* text)
+int compatibility(struct device* device, const subgraph*, char* text)
 {
-    std::snprintf(text, IR_COMPATIBILITY_SIZE, "kernels %s, %s, panels of %lld; %s",
-                  TENGINE_VERSION_STRING, get_instruction_set_text(),
-                  static_cast<long long>(count_panel_lanes()), get_product_library());
+    std::snprintf(text, IR_COMPATIBILITY_SIZE, "kernels %s, panels of %lld, %s",
+                  TENGINE_VERSION_STRING, static_cast<long long>(count_panel_lanes()),
+                  device->interface->features(device));
     return TENGINE_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/containers.hpp"
+#include "base/maps.hpp"
 #include "graph/graph.h"
 #include "operator/registry.h"
 #include "operator/tengine/emit.h"
@@ -47,17 +48,40 @@ int try_rows(graph& graph, node& node)
     return OP_NOT_RAISED;
 }
 
-int raise_node(graph& graph, node& node)
+// Nodes of an operator that stay ONNX's: how many, and why the first of them does.
+struct Kept
+{
+    int number = 0;
+    String why;
+};
+
+using KeptByOp = Map<String, Kept>;
+
+int raise_node(graph& graph, node& node, KeptByOp& kept_by_op)
 {
     tengine_error_clear();
     const int status = try_rows(graph, node);
     if (status != OP_NOT_RAISED) return status;
     // The last of the rows that could have taken it says why not.
     if (tengine_error_code() == 0) refuse_raising(&node, "Tengine has no equivalent operator");
-    TLOG_WARNING("Tengine Lite cannot load the file, it contains an ONNX node: %s",
-                 tengine_error_message());
+    Kept& kept = kept_by_op[get_ir_node_op(&node)];
+    if (++kept.number == 1) kept.why = tengine_error_message();
     tengine_error_clear();
     return TENGINE_OK;
+}
+
+// A line for each operator: networks repeat theirs.
+void warn_of(const KeptByOp& kept_by_op)
+{
+    for (const auto& [op, kept] : kept_by_op) {
+        if (kept.number == 1)
+            TLOG_WARNING("Tengine Lite cannot load the file, it contains an ONNX node: %s",
+                         kept.why.c_str());
+        else
+            TLOG_WARNING(
+                "Tengine Lite cannot load the file, it contains %d ONNX nodes %s; the first: %s",
+                kept.number, op.c_str(), kept.why.c_str());
+    }
 }
 
 bool is_quantization(const node& node)
@@ -70,12 +94,14 @@ bool is_quantization(const node& node)
 int raise_graph(graph& graph)
 {
     const int given = graph.node_num;
+    KeptByOp kept_by_op;
     for (int i = 0; i < given; ++i) {
         node& node = *graph.node_list[i];
         // What is quantised becomes part of the tensors later.
         if (*get_ir_node_domain(&node) || is_quantization(node)) continue;
-        TENGINE_RETURN_IF_ERROR(raise_node(graph, node));
+        TENGINE_RETURN_IF_ERROR(raise_node(graph, node, kept_by_op));
     }
+    warn_of(kept_by_op);
     return TENGINE_OK;
 }
 

@@ -69,10 +69,12 @@ class Predictions
     Vector<Time> on_device_, on_default_;  // by node
 };
 
-// Whether the part is to be given up: its device states its times, which save nothing.
+// Whether the part is to be given up: its device states its times, which save nothing. Times of what
+// must stay are not asked for: the first question measures the machine.
 bool weigh(const Candidates& candidates, const struct subgraph& part, Predictions& predictions,
            Balance* out_balance)
 {
+    if (!may_give_up(part, candidates)) return false;
     const graph& graph = *part.graph;
     *out_balance = {};
     for (int i = 0; i < part.node_num; ++i) {
@@ -80,7 +82,7 @@ bool weigh(const Candidates& candidates, const struct subgraph& part, Prediction
         if (!predictions.add(node, out_balance)) return false;
     }
     out_balance->moving = predict_move(graph, part.core->bytes_in + part.core->bytes_out);
-    return out_balance->saving() <= 0 && may_give_up(part, candidates);
+    return out_balance->saving() <= 0;
 }
 
 // The worst of the parts that save nothing.
