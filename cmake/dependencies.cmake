@@ -11,7 +11,7 @@ function(tengine_find_package name package)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "FOR;HINT;LINK_NAME;DEFAULT" "")
     set(found FALSE)
     set(reason "")
-    if(NOT arg_DEFAULT)
+    if(NOT DEFINED arg_DEFAULT)  # OFF is one
         set(arg_DEFAULT AUTO)
     endif()
     tengine_switch(TENGINE_WITH_${name} ${arg_DEFAULT} "${package}, for ${arg_FOR}")
