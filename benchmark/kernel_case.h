@@ -141,6 +141,11 @@ inline void add_depthwise_cases(std::vector<KernelCase>& cases)
             const int pad = kernel / 2;
             add({1, 67, 9, 21}, {67, 1, kernel, kernel}, {{stride, stride}, {pad, pad, pad, pad}});
         }
+    // Images that are copied: lines of seven pixels, of some more, of few, and of too few.
+    add({2, 67, 7, 7}, {67, 1, 5, 5}, {{}, {2, 2, 2, 2}});
+    add({1, 70, 5, 10}, {70, 1, 5, 5}, {{}, {2, 1, 0, 3}});
+    add({1, 64, 9, 5}, {64, 1, 5, 5}, {{}, {4, 2, 4, 2}, {2, 1}});
+    add({1, 64, 6, 3}, {64, 1, 5, 5}, {{}, {2, 2, 2, 2}});
 }
 
 inline void add_conv_transpose_cases(std::vector<KernelCase>& cases)

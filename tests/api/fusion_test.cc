@@ -86,13 +86,13 @@ class FusionTest : public ApiTest
                     {x, add_constant(graph_, name.c_str(), {1}, &last, TENGINE_DT_INT64)});
     }
 
-    // 3x3 with padding; depthwise where `groups` says so.
-    tensor_t conv(tensor_t x, int inputs, int outputs, int groups = 1)
+    // With padding; depthwise where `groups` says so.
+    tensor_t conv(tensor_t x, int inputs, int outputs, int groups = 1, int kernel = 3)
     {
-        const tensor_t y =
-            node("Conv", {x, constant({outputs, inputs / groups, 3, 3}), constant({outputs})});
+        const tensor_t weights = constant({outputs, inputs / groups, kernel, kernel});
+        const tensor_t y = node("Conv", {x, weights, constant({outputs})});
         const node_t made = get_graph_node(graph_, names_.back().c_str());
-        const int pads[] = {1, 1, 1, 1};
+        const int pad = kernel / 2, pads[] = {pad, pad, pad, pad};
         EXPECT_EQ(set_node_attr_generic(made, "pads", "int[]", pads, sizeof pads), 0)
             << get_tengine_error();
         EXPECT_EQ(set_node_attr_int(made, "group", &groups), 0) << get_tengine_error();
@@ -158,6 +158,15 @@ TEST_F(FusionTest, SumsBeforeAndAfter)
     const tensor_t left = conv(third, 20, 20), right = conv(third, 20, 20, 20);
     const tensor_t sum = node("Add", {left, right});
     node("Relu", {node("Add", {x, conv(sum, 20, 20)})});
+    compare();
+}
+
+// Lines of ten pixels are computed as two sevens, of which the second begins in the first.
+TEST_F(FusionTest, PixelsThatAreComputedTwiceHaveTheSumOnce)
+{
+    const tensor_t x = input("x", {1, 70, 6, 10});
+    const tensor_t gate = node("Sigmoid", {conv(x, 70, 70, 70, 5)});
+    node("Relu", {node("Add", {gate, conv(gate, 70, 70, 70, 5)})});
     compare();
 }
 
