@@ -265,7 +265,23 @@ static int enter_plugin(plugin_t* plugin, const char* function, const char* init
     return status;
 }
 
-// Those of LiteRT are known by a function that each must have; the newer generation by one more.
+#define LITERT_SENTENCE                                                     \
+    "it was built for LiteRT: build the source of a compiler plug-in with " \
+    "tengine/compat/litert/litert.hpp"
+
+// A library of LiteRT that calls functions of LiteRT's (up to 2.1.4) is known by the loader's
+// sentence; it is not there to be asked.
+static int fail_to_open(const char* file, const char* function)
+{
+    char cause[512];
+    snprintf(cause, sizeof cause, "%s", tengine_error_message());
+    if (!strstr(cause, "undefined symbol: LiteRt")) return fail_again(function, "", "", "");
+    return tengine_error_set(TENGINE_ENOENT, "%s: %s: " LITERT_SENTENCE " (%s)", function, file,
+                             cause);
+}
+
+// Others of LiteRT are known by a function that each must have; those of the newer generation by
+// one more.
 static int refuse_library(const plugin_t* plugin)
 {
     dynamic_function_t function;
@@ -273,9 +289,7 @@ static int refuse_library(const plugin_t* plugin)
                               &function) < 0)
         return tengine_error_set(TENGINE_ENOENT, "it does not export tengine_plugin()");
     if (find_dynamic_function(plugin->library, "LiteRtGetCompilerPluginSDKVersion", &function) < 0)
-        return tengine_error_set(TENGINE_ENOENT,
-                                 "it is a compiler plug-in that was built for LiteRT: build its "
-                                 "source with tengine/compat/litert/litert.hpp");
+        return tengine_error_set(TENGINE_ENOENT, LITERT_SENTENCE);
     return tengine_error_set(TENGINE_ENOENT,
                              "it is a compiler plug-in that was built for LiteRT 2.1.5 or newer, "
                              "whose LiteRtCompilerContext is not known");
@@ -323,7 +337,7 @@ static int load_library(plugin_t* plugin, const char* name, const char* file, co
 {
     const tengine_plugin_t* entry;
     int (*init)(void);
-    if (open_dynamic_library(file, &plugin->library) < 0) return fail_again(function, "", "", "");
+    if (open_dynamic_library(file, &plugin->library) < 0) return fail_to_open(file, function);
     const int status = read_entry(plugin, &entry);
     if (status < 0 && !(status == TENGINE_ENOENT && name))
         return fail_again(function, "", file, ": ");

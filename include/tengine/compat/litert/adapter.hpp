@@ -6,6 +6,7 @@
 
 #include "tengine/compat/litert/graph.hpp"
 
+TENGINE_LITERT_BEGIN
 namespace tengine_litert {
 
 // A status as a failure of Tengine.
@@ -72,6 +73,19 @@ inline int partition(void* compiler, const char* soc_model, const struct graph* 
     });
 }
 
+// A call for each part, or the result is of another model.
+inline int check_calls(LiteRtCompiledResult result, int part_number)
+{
+    LiteRtParamIndex number = 0;
+    const LiteRtStatus status = LiteRtGetNumCompiledResultCalls(result, &number);
+    if (status != kLiteRtStatusOk) return to_failure("LiteRtGetNumCompiledResultCalls", status);
+    if (number == static_cast<LiteRtParamIndex>(part_number)) return 0;
+    return tengine_error_set(TENGINE_EDEVICE,
+                             "LiteRtGetNumCompiledResultCalls says %zu: expected %d, one for each "
+                             "part",
+                             number, part_number);
+}
+
 inline int compile(void* compiler, const char* soc_model, const struct subgraph* const parts[],
                    int part_number, void** out_result)
 {
@@ -85,10 +99,16 @@ inline int compile(void* compiler, const char* soc_model, const struct subgraph*
                           {part.output_tensor_list, part.output_tensor_list + part.output_num});
         }
         LiteRtCompiledResult result = nullptr;
-        const LiteRtStatus status = LiteRtCompilerPluginCompile(
-            static_cast<LiteRtCompilerPlugin>(compiler), soc_model, &model, &result);
-        *out_result = result;
-        return to_failure("LiteRtCompilerPluginCompile", status);
+        TENGINE_RETURN_IF_ERROR(
+            to_failure("LiteRtCompilerPluginCompile",
+                       LiteRtCompilerPluginCompile(static_cast<LiteRtCompilerPlugin>(compiler),
+                                                   soc_model, &model, &result)));
+        const int status = check_calls(result, part_number);
+        if (status < 0)
+            LiteRtDestroyCompiledResult(result);
+        else
+            *out_result = result;
+        return status;
     });
 }
 
@@ -241,6 +261,7 @@ inline int unregister_plugin()
 }
 
 }  // namespace tengine_litert
+TENGINE_LITERT_END
 
 // At file scope, once in the plug-in: the name of the device, and the versions of the compiler and
 // of its byte code, as texts.

@@ -9,5 +9,8 @@
 
 #include "tengine/compat/litert/adapter.hpp"
 #include "tengine/compat/litert/graph.hpp"
+#include "tengine/compat/litert/numbers.hpp"
+#include "tengine/compat/litert/op_code.hpp"
+#include "tengine/compat/litert/options.hpp"
 #include "tengine/compat/litert/types.hpp"
 #include "tengine/compat/litert/wrapper.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LiteRT's numbers, handles, and the functions that a compiler plug-in defines. Part of litert.hpp.
+// LiteRT's handles and structures, and the functions that a compiler plug-in defines. Part of
+// litert.hpp.
 #pragma once
 
 #include <cstddef>
@@ -12,129 +13,20 @@
 #include <utility>
 #include <vector>
 
+#include "tengine/compat/litert/numbers.hpp"
 #include "tengine/compiler_plugin.h"
 
 #define LITERT_CAPI_EXPORT extern "C" TENGINE_API
+
+// Around functions of the shim. With default visibility the statics in them would be one for all
+// plug-ins of a process (STB_GNU_UNIQUE), and LiteRT's own library would come before them.
+#define TENGINE_LITERT_BEGIN _Pragma("GCC visibility push(hidden)")
+#define TENGINE_LITERT_END _Pragma("GCC visibility pop")
 
 // What all releases of this generation say of their interface.
 #define LITERT_API_VERSION_MAJOR 0
 #define LITERT_API_VERSION_MINOR 1
 #define LITERT_API_VERSION_PATCH 0
-
-// ---- numbers ----
-
-typedef enum
-{
-    kLiteRtStatusOk = 0,
-    kLiteRtStatusErrorInvalidArgument = 1,
-    kLiteRtStatusErrorMemoryAllocationFailure = 2,
-    kLiteRtStatusErrorRuntimeFailure = 3,
-    kLiteRtStatusErrorMissingInputTensor = 4,
-    kLiteRtStatusErrorUnsupported = 5,
-    kLiteRtStatusErrorNotFound = 6,
-    kLiteRtStatusErrorTimeoutExpired = 7,
-    kLiteRtStatusErrorWrongVersion = 8,
-    kLiteRtStatusErrorUnknown = 9,
-    kLiteRtStatusErrorAlreadyExists = 10,
-    kLiteRtStatusCancelled = 100,
-    kLiteRtStatusErrorFileIO = 500,
-    kLiteRtStatusErrorInvalidFlatbuffer = 501,
-    kLiteRtStatusErrorDynamicLoading = 502,
-    kLiteRtStatusErrorSerialization = 503,
-    kLiteRtStatusErrorCompilation = 504,
-    kLiteRtStatusErrorIndexOOB = 1000,
-    kLiteRtStatusErrorInvalidIrType = 1001,
-    kLiteRtStatusErrorInvalidGraphInvariant = 1002,
-    kLiteRtStatusErrorGraphModification = 1003,
-    kLiteRtStatusErrorInvalidToolConfig = 1500,
-    kLiteRtStatusLegalizeNoMatch = 2000,
-    kLiteRtStatusErrorInvalidLegalization = 2001,
-    kLiteRtStatusPatternNoMatch = 3000,
-    kLiteRtStatusInvalidTransformation = 3001,
-    kLiteRtStatusErrorUnsupportedRuntimeVersion = 4000,
-    kLiteRtStatusErrorUnsupportedCompilerVersion = 4001,
-    kLiteRtStatusErrorIncompatibleByteCodeVersion = 4002,
-} LiteRtStatus;
-
-typedef enum
-{
-    kLiteRtHwAcceleratorNone = 0,
-    kLiteRtHwAcceleratorCpu = 1,
-    kLiteRtHwAcceleratorGpu = 2,
-    kLiteRtHwAcceleratorNpu = 4,
-} LiteRtHwAccelerators;
-typedef int LiteRtHwAcceleratorSet;
-
-typedef enum
-{
-    kLiteRtElementTypeNone = 0,
-    kLiteRtElementTypeFloat32 = 1,
-    kLiteRtElementTypeInt32 = 2,
-    kLiteRtElementTypeUInt8 = 3,
-    kLiteRtElementTypeInt64 = 4,
-    kLiteRtElementTypeTfString = 5,
-    kLiteRtElementTypeBool = 6,
-    kLiteRtElementTypeInt16 = 7,
-    kLiteRtElementTypeComplex64 = 8,
-    kLiteRtElementTypeInt8 = 9,
-    kLiteRtElementTypeFloat16 = 10,
-    kLiteRtElementTypeFloat64 = 11,
-    kLiteRtElementTypeComplex128 = 12,
-    kLiteRtElementTypeUInt64 = 13,
-    kLiteRtElementTypeTfResource = 14,
-    kLiteRtElementTypeTfVariant = 15,
-    kLiteRtElementTypeUInt32 = 16,
-    kLiteRtElementTypeUInt16 = 17,
-    kLiteRtElementTypeInt4 = 18,
-    kLiteRtElementTypeBFloat16 = 19,
-    kLiteRtElementTypeInt2 = 20,
-    kLiteRtElementTypeUInt4 = 21,
-} LiteRtElementType;
-
-typedef enum
-{
-    kLiteRtRankedTensorType = 0,
-    kLiteRtUnrankedTensorType = 1,
-} LiteRtTensorTypeId;
-
-typedef enum
-{
-    kLiteRtQuantizationNone = 0,
-    kLiteRtQuantizationPerTensor = 1,
-    kLiteRtQuantizationPerChannel = 2,
-    kLiteRtQuantizationBlockWise = 3,  // does not occur
-} LiteRtQuantizationTypeId;
-
-// Operators whose meaning does not depend on the order of an image's dimensions, which is NHWC in
-// LiteRT and NCHW here: others are kLiteRtOpCodeTflCustom, with ONNX's name as their custom code.
-typedef enum
-{
-    kLiteRtOpCodeTflAdd = 0,
-    kLiteRtOpCodeTflFloor = 8,
-    kLiteRtOpCodeTflLogistic = 14,
-    kLiteRtOpCodeTflMul = 18,
-    kLiteRtOpCodeTflRelu = 19,
-    kLiteRtOpCodeTflTanh = 28,
-    kLiteRtOpCodeTflCustom = 32,
-    kLiteRtOpCodeTflSub = 41,
-    kLiteRtOpCodeTflDiv = 42,
-    kLiteRtOpCodeTflExp = 47,
-    kLiteRtOpCodeTflMaximum = 55,
-    kLiteRtOpCodeTflMinimum = 57,
-    kLiteRtOpCodeTflNeg = 59,
-    kLiteRtOpCodeTflSin = 66,
-    kLiteRtOpCodeTflLog = 73,
-    kLiteRtOpCodeTflSqrt = 75,
-    kLiteRtOpCodeTflPow = 78,
-    kLiteRtOpCodeTflAbs = 101,
-    kLiteRtOpCodeTflCeil = 104,
-    kLiteRtOpCodeTflCos = 108,
-    kLiteRtOpCodeTflRound = 116,
-    kLiteRtOpCodeTflHardSwish = 117,
-    kLiteRtOpCodeTflBatchMatmul = 126,
-    kLiteRtOpCodeTflSign = 158,
-    kLiteRtOpCodeShloComposite = 206,  // RMSNormalization, as "odml.rms_norm"
-} LiteRtOpCode;
 
 typedef size_t LiteRtParamIndex;
 
@@ -179,12 +71,26 @@ typedef struct
 // ---- handles ----
 // Graphs as a plug-in sees them: made for a call, and gone after it.
 
-struct LiteRtSubgraphT;
+#define LITERT_DEFINE_HANDLE(name) \
+    typedef struct name##T* name;  \
+    typedef const struct name##T* name##Const
+
+LITERT_DEFINE_HANDLE(LiteRtTensor);
+LITERT_DEFINE_HANDLE(LiteRtOp);
+LITERT_DEFINE_HANDLE(LiteRtSubgraph);
+LITERT_DEFINE_HANDLE(LiteRtModel);
+LITERT_DEFINE_HANDLE(LiteRtOpList);
+LITERT_DEFINE_HANDLE(LiteRtBuilder);
+LITERT_DEFINE_HANDLE(LiteRtCompilerPlugin);      // the plug-in's own
+LITERT_DEFINE_HANDLE(LiteRtCompiledResult);      // the same
+LITERT_DEFINE_HANDLE(LiteRtEnvironmentOptions);  // NULL here
+LITERT_DEFINE_HANDLE(LiteRtOptions);             // NULL here
+typedef LiteRtTensor LiteRtWeights;
 
 struct LiteRtTensorT
 {
     const struct tensor* tensor;
-    LiteRtSubgraphT* subgraph;
+    LiteRtSubgraph subgraph;
     std::vector<float> scales;  // of LiteRtGetPerChannelQuantization
     std::vector<int64_t> zero_points;
 };
@@ -193,8 +99,8 @@ struct LiteRtOpT
 {
     const struct node* node;
     LiteRtOpCode code;
-    std::vector<LiteRtTensorT*> inputs;  // without absent ones at the end
-    std::vector<LiteRtTensorT*> outputs;
+    std::vector<LiteRtTensor> inputs;  // without absent ones at the end
+    std::vector<LiteRtTensor> outputs;
 };
 
 struct LiteRtSubgraphT
@@ -202,10 +108,9 @@ struct LiteRtSubgraphT
     const struct graph* graph = nullptr;
     std::deque<LiteRtTensorT> tensors;
     std::deque<LiteRtOpT> ops;
-    std::vector<LiteRtTensorT*> inputs;
-    std::vector<LiteRtTensorT*> outputs;
-    std::unordered_map<const struct tensor*, LiteRtTensorT*> handle_of;
-    std::unordered_map<const struct node*, LiteRtOpT*> op_of;
+    std::vector<LiteRtTensor> inputs;
+    std::vector<LiteRtTensor> outputs;
+    std::unordered_map<const struct tensor*, LiteRtTensor> handle_of;
 };
 
 struct LiteRtModelT
@@ -218,22 +123,6 @@ struct LiteRtOpListT
     tengine_op_list_t* list;
 };
 
-struct LiteRtCompilerPluginT;  // the plug-in's own
-struct LiteRtCompiledResultT;  // the same
-struct LiteRtEnvironmentOptionsT;
-struct LiteRtOptionsT;
-
-typedef LiteRtTensorT* LiteRtTensor;
-typedef LiteRtTensorT* LiteRtWeights;
-typedef LiteRtOpT* LiteRtOp;
-typedef LiteRtSubgraphT* LiteRtSubgraph;
-typedef LiteRtModelT* LiteRtModel;
-typedef LiteRtOpListT* LiteRtOpList;
-typedef LiteRtCompilerPluginT* LiteRtCompilerPlugin;
-typedef LiteRtCompiledResultT* LiteRtCompiledResult;
-typedef LiteRtEnvironmentOptionsT* LiteRtEnvironmentOptions;  // NULL here
-typedef LiteRtOptionsT* LiteRtOptions;                        // NULL here
-
 typedef struct
 {
     LiteRtTensor scales;
@@ -241,9 +130,13 @@ typedef struct
     int32_t block_size;
 } LiteRtQuantizationBlockWise;
 
+typedef struct
+{
+    LiteRtOp op;
+    LiteRtParamIndex op_output_index;
+} LiteRtTensorDefiningOp;
+
 // Rewriting a graph before it is partitioned: registered, but never applied here.
-struct LiteRtBuilderT;
-typedef LiteRtBuilderT* LiteRtBuilder;
 typedef LiteRtStatus (*LiteRtPatternFn)(LiteRtBuilder builder, LiteRtOp op);
 typedef struct
 {

@@ -2,7 +2,10 @@
 // LiteRT's C++ wrappers, as far as the published guide uses them. Part of litert.hpp.
 #pragma once
 
+#include <algorithm>
+
 #include "tengine/compat/litert/graph.hpp"
+#include "tengine/compat/litert/options.hpp"
 
 namespace litert {
 
@@ -13,12 +16,25 @@ enum class ElementType
     Int32 = kLiteRtElementTypeInt32,
     UInt8 = kLiteRtElementTypeUInt8,
     Int64 = kLiteRtElementTypeInt64,
+    TfString = kLiteRtElementTypeTfString,
     Bool = kLiteRtElementTypeBool,
     Int16 = kLiteRtElementTypeInt16,
+    Complex64 = kLiteRtElementTypeComplex64,
     Int8 = kLiteRtElementTypeInt8,
     Float16 = kLiteRtElementTypeFloat16,
     Float64 = kLiteRtElementTypeFloat64,
+    Complex128 = kLiteRtElementTypeComplex128,
+    UInt64 = kLiteRtElementTypeUInt64,
+    TfResource = kLiteRtElementTypeTfResource,
+    TfVariant = kLiteRtElementTypeTfVariant,
+    UInt32 = kLiteRtElementTypeUInt32,
+    UInt16 = kLiteRtElementTypeUInt16,
+    Int4 = kLiteRtElementTypeInt4,
     BFloat16 = kLiteRtElementTypeBFloat16,
+    Int2 = kLiteRtElementTypeInt2,
+    UInt4 = kLiteRtElementTypeUInt4,
+    Float8E4M3FN = kLiteRtElementTypeFloat8E4M3FN,
+    Float8E5M2 = kLiteRtElementTypeFloat8E5M2,
 };
 
 class Error
@@ -96,6 +112,8 @@ class Weights
     }
     const uint8_t* data() const { return begin_; }
     size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    const uint8_t& operator[](size_t index) const { return begin_[index]; }
     // Itself, as a range of bytes.
     const Weights& Bytes() const { return *this; }
     const uint8_t* begin() const { return begin_; }
@@ -106,20 +124,27 @@ class Weights
     size_t size_ = 0;
 };
 
+// Of an optional input that is absent, Get() is NULL: it has no name, type or bytes.
 class Tensor
 {
   public:
     explicit Tensor(LiteRtTensor tensor) : tensor_(tensor) {}
     LiteRtTensor Get() const { return tensor_; }
-    std::string Name() const { return tensor_->tensor->name; }
+    std::string Name() const
+    {
+        const char* name = "";
+        LiteRtGetTensorName(tensor_, &name);
+        return name;
+    }
     litert::ElementType ElementType() const
     {
+        if (!tensor_) return litert::ElementType::None;
         return static_cast<litert::ElementType>(
             tengine_litert::to_element_type(tensor_->tensor->data_type));
     }
     Expected<litert::RankedTensorType> RankedTensorType() const
     {
-        LiteRtRankedTensorType type;
+        LiteRtRankedTensorType type = {};
         const LiteRtStatus status = LiteRtGetRankedTensorType(tensor_, &type);
         if (status != kLiteRtStatusOk) return status;
         return litert::RankedTensorType(type);
@@ -128,9 +153,9 @@ class Tensor
     bool IsConstant() const { return Weights().size() > 0; }
     bool IsSubgraphInput() const
     {
-        for (const LiteRtTensor input : tensor_->subgraph->inputs)
-            if (input == tensor_) return true;
-        return false;
+        if (!tensor_) return false;
+        const auto& inputs = tensor_->subgraph->inputs;
+        return std::find(inputs.begin(), inputs.end(), tensor_) != inputs.end();
     }
     LiteRtQuantizationTypeId QTypeId() const
     {
@@ -150,7 +175,7 @@ class Op
     LiteRtOp Get() const { return op_; }
     LiteRtOpCode Code() const { return op_->code; }
     bool Is(LiteRtOpCode code) const { return op_->code == code; }
-    // Absent inputs are left out.
+    // With the indices of LiteRtGetOpInput: absent ones among them, but none at the end.
     std::vector<Tensor> Inputs() const { return Wrap(op_->inputs); }
     std::vector<Tensor> Outputs() const { return Wrap(op_->outputs); }
     Expected<std::string> CustomCode() const
@@ -164,7 +189,7 @@ class Op
     {
         std::vector<Tensor> result;
         for (LiteRtTensorT* tensor : tensors)
-            if (tensor) result.push_back(Tensor(tensor));
+            result.push_back(Tensor(tensor));
         return result;
     }
 

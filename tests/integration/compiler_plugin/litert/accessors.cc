@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // A compiler plug-in of LiteRT with every function that one may define, which reads graphs with
-// every function there is for that. It takes nothing: it refuses each node of the test's graph with
-// what it found wrong, or with "as expected".
+// every function there is for that, but those of operators.cc. It refuses the nodes of the test's
+// graph with the first thing that it found wrong, or with "as expected". For the chip "Miscounting"
+// it takes the product, and says of its result that there is a call too many.
+#include <map>
+
+#include "litert/c/litert_common.h"
 #include "litert/c/litert_model.h"
+#include "litert/cc/litert_element_type.h"
+#include "litert/cc/litert_model.h"
 #include "litert/vendors/c/litert_compiler_plugin.h"
+
+LITERT_DEFINE_HANDLE(LiteRtCompilerPlugin);  // once more, as in LiteRT's own plug-ins
 
 struct LiteRtCompilerPluginT
 {
     LiteRtTransformation transformation;
+};
+
+struct LiteRtCompiledResultT
+{
+    LiteRtParamIndex part_number;
 };
 
 const char* LiteRtGetCompilerPluginSocManufacturer()
@@ -44,7 +57,7 @@ LiteRtStatus LiteRtGetCompilerPluginSupportedHardware(LiteRtCompilerPlugin,
 LiteRtStatus LiteRtGetNumCompilerPluginSupportedSocModels(LiteRtCompilerPlugin,
                                                           LiteRtParamIndex* num_models)
 {
-    *num_models = 3;
+    *num_models = 4;
     return kLiteRtStatusOk;
 }
 
@@ -52,7 +65,7 @@ LiteRtStatus LiteRtGetNumCompilerPluginSupportedSocModels(LiteRtCompilerPlugin,
 LiteRtStatus LiteRtGetCompilerPluginSupportedSocModel(LiteRtCompilerPlugin, LiteRtParamIndex index,
                                                       const char** soc_model)
 {
-    static const char* const models[] = {"Good", nullptr, "Old"};
+    static const char* const models[] = {"Good", nullptr, "Old", "Miscounting"};
     if (!models[index]) return kLiteRtStatusErrorNotFound;
     *soc_model = models[index];
     return kLiteRtStatusOk;
@@ -156,6 +169,7 @@ void ReadInput(LiteRtTensor x)
     EXPECT_SO(!has_op);
 }
 
+// 0.25 and 7 for all of it.
 void ReadQuantisation(LiteRtTensor quantised, LiteRtTensor other)
 {
     LiteRtQuantizationTypeId id = kLiteRtQuantizationNone;
@@ -164,13 +178,31 @@ void ReadQuantisation(LiteRtTensor quantised, LiteRtTensor other)
     LiteRtQuantizationBlockWise blocks = {};
     EXPECT_OK(LiteRtGetQuantizationTypeId(quantised, &id));
     EXPECT_SO(id == kLiteRtQuantizationPerTensor);
+    EXPECT_SO(litert::Tensor(quantised).QTypeId() == kLiteRtQuantizationPerTensor);
     EXPECT_OK(LiteRtGetPerTensorQuantization(quantised, &one));
     EXPECT_SO(one.scale == 0.25f && one.zero_point == 7);
     EXPECT_WRONG(LiteRtGetPerChannelQuantization(quantised, &many));
     EXPECT_WRONG(LiteRtGetBlockWiseQuantization(quantised, &blocks));
     EXPECT_OK(LiteRtGetQuantizationTypeId(other, &id));
     EXPECT_SO(id == kLiteRtQuantizationNone);
+    EXPECT_SO(litert::Tensor(other).QTypeId() == kLiteRtQuantizationNone);
     EXPECT_WRONG(LiteRtGetPerTensorQuantization(other, &one));
+}
+
+// 0.5 and 3, 0.125 and -4 for the two slices of the first dimension.
+void ReadQuantisationOfSlices(LiteRtTensor quantised)
+{
+    LiteRtQuantizationTypeId id = kLiteRtQuantizationNone;
+    LiteRtQuantizationPerTensor one = {};
+    LiteRtQuantizationPerChannel many = {};
+    EXPECT_OK(LiteRtGetQuantizationTypeId(quantised, &id));
+    EXPECT_SO(id == kLiteRtQuantizationPerChannel);
+    EXPECT_SO(litert::Tensor(quantised).QTypeId() == kLiteRtQuantizationPerChannel);
+    EXPECT_WRONG(LiteRtGetPerTensorQuantization(quantised, &one));
+    EXPECT_OK(LiteRtGetPerChannelQuantization(quantised, &many));
+    EXPECT_SO(many.quantized_dimension == 0 && many.num_channels == 2);
+    EXPECT_SO(many.scales[0] == 0.5f && many.scales[1] == 0.125f);
+    EXPECT_SO(many.zero_points[0] == 3 && many.zero_points[1] == -4);
 }
 
 int32_t first_buffer = 0;
@@ -178,12 +210,6 @@ int32_t first_buffer = 0;
 // "scaled": x * factor. The factor has a scale, and its bytes are the first of "scale".
 void ReadMul(LiteRtOp op)
 {
-    uint32_t activation = 9;
-    EXPECT_OK(LiteRtGetMulFusedActivationOption(op, &activation));
-    EXPECT_SO(activation == 0);
-    EXPECT_WRONG(LiteRtGetAddFusedActivationOption(op, &activation));
-    EXPECT_WRONG(LiteRtGetSubFusedActivationOption(op, &activation));
-    EXPECT_WRONG(LiteRtGetDivFusedActivationOption(op, &activation));
     ReadInput(InputOf(op, 0));
     ReadQuantisation(InputOf(op, 1), InputOf(op, 0));
     first_buffer = BufferOf(InputOf(op, 1));
@@ -251,11 +277,6 @@ void ReadNormalisation(LiteRtOp op)
 // "product": MatMul of "normal" and the numbers 0, 1, ... as a matrix [8, 2].
 void ReadMatMul(LiteRtOp op)
 {
-    bool is = true;
-    EXPECT_OK(LiteRtGetBatchMatmulAdjXOption(op, &is));
-    EXPECT_SO(!is);
-    EXPECT_OK(LiteRtGetBatchMatmulAdjYOption(op, &is));
-    EXPECT_OK(LiteRtGetBatchMatmulAsymmetricQuantizeInputOption(op, &is));
     LiteRtWeights weights = nullptr;
     const void* bytes = nullptr;
     size_t size = 0;
@@ -263,23 +284,63 @@ void ReadMatMul(LiteRtOp op)
     EXPECT_OK(LiteRtGetWeightsBytes(weights, &bytes, &size));
     EXPECT_SO(BufferOf(InputOf(op, 1)) != first_buffer);
     EXPECT_SO(size == 8 * 2 * sizeof(float) && static_cast<const float*>(bytes)[5] == 5.0f);
+    const litert::Tensor matrix(InputOf(op, 1));
+    EXPECT_SO(matrix.IsConstant() && !matrix.Weights().Bytes().empty());
+    EXPECT_SO(matrix.Weights().Bytes()[4] == static_cast<const uint8_t*>(bytes)[4]);
+    EXPECT_SO(matrix.Name() == "matrix" && !matrix.IsSubgraphInput());
+    EXPECT_SO(matrix.ElementType() == litert::ElementType::Float32);
+    ReadQuantisationOfSlices(InputOf(op, 1));
     int32_t index;
     EXPECT_WRONG(LiteRtGetSHLOCompositeOpVersion(op, &index));
 }
 
-// "y": Softmax, which has no code of its own here.
-void ReadSoftmax(LiteRtOp op)
+// "y": Softplus, which TFLite does not have.
+void ReadSoftplus(LiteRtOp op)
 {
     const char* code = nullptr;
     const uint8_t* options = nullptr;
     const char* name = nullptr;
     int32_t size = 9;
     EXPECT_OK(LiteRtGetCustomCode(op, &code));
-    EXPECT_SO(std::string(code) == "Softmax");
+    EXPECT_SO(std::string(code) == "Softplus");
     EXPECT_OK(LiteRtGetCustomOptions(op, &options, &size));
     EXPECT_SO(!options && size == 0);
     EXPECT_WRONG(LiteRtGetSHLOCompositeOpName(op, &name));
-    EXPECT_SO(get_ir_node_int(op->node, "axis", 9) != 9);
+}
+
+// "clipped": "x" up to 4, of no minimum. The handle of an absent input is NULL, which all refuse.
+void ReadClip(LiteRtOp op)
+{
+    LiteRtParamIndex number = 0;
+    EXPECT_OK(LiteRtGetNumOpInputs(op, &number));
+    EXPECT_SO(number == 3 && !InputOf(op, 1));
+    LiteRtRankedTensorType type = {};
+    LiteRtWeights weights = nullptr;
+    EXPECT_WRONG(LiteRtGetRankedTensorType(InputOf(op, 1), &type));
+    EXPECT_WRONG(LiteRtGetTensorWeights(InputOf(op, 1), &weights));
+    EXPECT_WRONG(LiteRtGetNumTensorUses(InputOf(op, 1), &number));
+    const std::vector<litert::Tensor> inputs = litert::Op(op).Inputs();
+    EXPECT_SO(inputs.size() == 3 && inputs[0].IsSubgraphInput() && inputs[2].IsConstant());
+    EXPECT_SO(!inputs[1].Get() && inputs[1].Name().empty() && !inputs[1].IsConstant());
+    EXPECT_SO(!inputs[1].IsSubgraphInput() && !inputs[1].RankedTensorType());
+    EXPECT_SO(inputs[1].ElementType() == litert::ElementType::None);
+    EXPECT_SO(inputs[1].QTypeId() == kLiteRtQuantizationNone);
+    EXPECT_SO(*litert::Op(op).CustomCode() == "Clip");
+}
+
+// "found": NonZero of "x", of whose result's shape nothing is known.
+void ReadNonZero(LiteRtOp op)
+{
+    LiteRtTensorTypeId type_id = kLiteRtRankedTensorType;
+    LiteRtRankedTensorType type = {};
+    LiteRtUnrankedTensorType unranked = {};
+    EXPECT_OK(LiteRtGetTensorTypeId(OutputOf(op), &type_id));
+    EXPECT_SO(type_id == kLiteRtUnrankedTensorType);
+    EXPECT_OK(LiteRtGetUnrankedTensorType(OutputOf(op), &unranked));
+    EXPECT_SO(unranked.element_type == kLiteRtElementTypeInt64);
+    EXPECT_SO(LiteRtGetRankedTensorType(OutputOf(op), &type) == kLiteRtStatusErrorInvalidIrType);
+    EXPECT_SO(litert::Tensor(OutputOf(op)).RankedTensorType().Error().Status() ==
+              kLiteRtStatusErrorInvalidIrType);
 }
 
 void ReadBorders(LiteRtSubgraph subgraph)
@@ -290,56 +351,120 @@ void ReadBorders(LiteRtSubgraph subgraph)
     EXPECT_OK(LiteRtGetNumSubgraphInputs(subgraph, &number));
     EXPECT_SO(number == 1);
     EXPECT_OK(LiteRtGetSubgraphInput(subgraph, 0, &tensor));
+    EXPECT_SO(litert::Tensor(tensor).Name() == "x");
     EXPECT_SO(LiteRtGetSubgraphInput(subgraph, 1, &tensor) == kLiteRtStatusErrorIndexOOB);
     EXPECT_OK(LiteRtGetNumSubgraphOutputs(subgraph, &number));
-    EXPECT_SO(number == 1);
-    EXPECT_OK(LiteRtGetSubgraphOutput(subgraph, 0, &tensor));
+    EXPECT_SO(number == 3);
+    EXPECT_OK(LiteRtGetSubgraphOutput(subgraph, 2, &tensor));
+    EXPECT_SO(litert::Tensor(tensor).Name() == "found");
+    EXPECT_SO(LiteRtGetSubgraphOutput(subgraph, 3, &tensor) == kLiteRtStatusErrorIndexOOB);
     EXPECT_OK(LiteRtGetNumSubgraphOps(subgraph, &number));
-    EXPECT_SO(number == 4);
+    EXPECT_SO(number == 6);
     EXPECT_SO(LiteRtGetSubgraphOp(subgraph, number, &op) == kLiteRtStatusErrorIndexOOB);
 }
 
 void Read(LiteRtOp op)
 {
-    LiteRtOpCode code = kLiteRtOpCodeTflCustom;
-    EXPECT_OK(LiteRtGetOpCode(op, &code));
-    if (code == kLiteRtOpCodeTflMul)
-        ReadMul(op);
-    else if (code == kLiteRtOpCodeShloComposite)
-        ReadNormalisation(op);
-    else if (code == kLiteRtOpCodeTflBatchMatmul)
-        ReadMatMul(op);
-    else
-        ReadSoftmax(op);
+    static const std::map<std::string, void (*)(LiteRtOp)> readers = {
+        {"scaled", ReadMul}, {"normal", ReadNormalisation}, {"product", ReadMatMul},
+        {"y", ReadSoftplus}, {"clipped", ReadClip},         {"found", ReadNonZero},
+    };
+    const char* name = nullptr;
+    EXPECT_OK(LiteRtGetTensorName(OutputOf(op), &name));
+    readers.at(name)(op);
+}
+
+std::vector<LiteRtOp> ReadOps(LiteRtSubgraph subgraph)
+{
+    std::vector<LiteRtOp> ops;
+    LiteRtParamIndex number = 0;
+    EXPECT_OK(LiteRtGetNumSubgraphOps(subgraph, &number));
+    for (LiteRtParamIndex i = 0; i < number; ++i) {
+        LiteRtOp op = nullptr;
+        LiteRtOpCode code = kLiteRtOpCodeTflConv2d;
+        EXPECT_OK(LiteRtGetSubgraphOp(subgraph, i, &op));
+        EXPECT_OK(LiteRtGetOpCode(op, &code));
+        EXPECT_SO(code == litert::Op(op).Code());
+        ops.push_back(op);
+    }
+    return ops;
+}
+
+// The product, as the only part.
+void ReadModel(LiteRtModel model)
+{
+    LiteRtParamIndex number = 0;
+    LiteRtSubgraph subgraph = nullptr;
+    LiteRtTensor tensor = nullptr;
+    EXPECT_OK(LiteRtGetNumModelSubgraphs(model, &number));
+    EXPECT_SO(number == 1);
+    EXPECT_SO(LiteRtGetModelSubgraph(model, 1, &subgraph) == kLiteRtStatusErrorIndexOOB);
+    EXPECT_OK(LiteRtGetModelSubgraph(model, 0, &subgraph));
+    EXPECT_OK(LiteRtGetNumSubgraphOps(subgraph, &number));
+    EXPECT_SO(number == 1);
+    EXPECT_OK(LiteRtGetNumSubgraphInputs(subgraph, &number));
+    EXPECT_SO(number == 1);
+    EXPECT_OK(LiteRtGetSubgraphInput(subgraph, 0, &tensor));
+    const auto wrapped = litert::Model::CreateFromNonOwnedHandle(model);
+    EXPECT_SO(wrapped.NumSubgraphs() == 1 && wrapped.Subgraph(0)->Get() == subgraph);
+    EXPECT_SO(wrapped.Subgraph(1).Error().Status() == kLiteRtStatusErrorIndexOOB);
+    const litert::Op op = wrapped.Subgraph(0)->Ops()[0];
+    EXPECT_SO(op.Inputs()[0].Get() == tensor && op.Inputs()[0].IsSubgraphInput());
+    EXPECT_SO(!op.Inputs()[0].IsConstant() && op.Inputs()[1].IsConstant());
+    EXPECT_SO(wrapped.Subgraph(0)->Outputs()[0].Get() == op.Outputs()[0].Get());
+}
+
+LiteRtStatus TakeProduct(LiteRtSubgraph subgraph, LiteRtOpList selected_ops)
+{
+    for (const litert::Op& op : litert::Subgraph(subgraph).Ops())
+        if (op.Is(kLiteRtOpCodeTflBatchMatmul))
+            LITERT_RETURN_IF_ERROR(LiteRtPushOp(selected_ops, op.Get(), 0));
+    return kLiteRtStatusOk;
 }
 
 }  // namespace
 
-LiteRtStatus LiteRtCompilerPluginPartition(LiteRtCompilerPlugin, const char*,
+LiteRtStatus LiteRtCompilerPluginPartition(LiteRtCompilerPlugin, const char* soc_model,
                                            LiteRtSubgraph subgraph, LiteRtOpList selected_ops)
 {
-    LiteRtParamIndex number = 0;
+    if (std::strcmp(soc_model, "Miscounting") == 0) return TakeProduct(subgraph, selected_ops);
     complaint.clear();
     ReadBorders(subgraph);
-    LiteRtGetNumSubgraphOps(subgraph, &number);
-    for (LiteRtParamIndex i = 0; i < number; ++i) {
-        LiteRtOp op = nullptr;
-        LiteRtGetSubgraphOp(subgraph, i, &op);
+    const std::vector<LiteRtOp> ops = ReadOps(subgraph);
+    for (const LiteRtOp op : ops)
         Read(op);
+    for (const LiteRtOp op : ops)
         tengine_op_list_refuse(selected_ops->list, op->node, "%s",
                                complaint.empty() ? "as expected" : complaint.c_str());
-        complaint.clear();
-    }
     return kLiteRtStatusOk;
 }
 
-LiteRtStatus LiteRtCompilerPluginCompile(LiteRtCompilerPlugin, const char*, LiteRtModel,
-                                         LiteRtCompiledResult*)
+LiteRtStatus LiteRtCompilerPluginCompile(LiteRtCompilerPlugin, const char*, LiteRtModel partitions,
+                                         LiteRtCompiledResult* compiled_result)
 {
-    return kLiteRtStatusErrorUnsupported;
+    complaint.clear();
+    ReadModel(partitions);
+    if (!complaint.empty()) {
+        TLOG_ERR("%s", complaint.c_str());
+        return kLiteRtStatusErrorInvalidGraphInvariant;
+    }
+    *compiled_result = new LiteRtCompiledResultT{partitions->subgraphs.size()};
+    return kLiteRtStatusOk;
 }
 
-void LiteRtDestroyCompiledResult(LiteRtCompiledResult) {}
+void LiteRtDestroyCompiledResult(LiteRtCompiledResult compiled_result)
+{
+    delete compiled_result;
+}
+
+LiteRtStatus LiteRtGetNumCompiledResultCalls(LiteRtCompiledResult compiled_result,
+                                             LiteRtParamIndex* num_calls)
+{
+    *num_calls = compiled_result->part_number + 1;
+    return kLiteRtStatusOk;
+}
+
+// ---- not asked for, since calls are too many ----
 
 LiteRtStatus LiteRtCompiledResultNumByteCodeModules(LiteRtCompiledResult, LiteRtParamIndex*)
 {
@@ -354,11 +479,6 @@ LiteRtStatus LiteRtGetCompiledResultByteCode(LiteRtCompiledResult, LiteRtParamIn
 
 LiteRtStatus LiteRtGetCompiledResultCallInfo(LiteRtCompiledResult, LiteRtParamIndex, const void**,
                                              size_t*, LiteRtParamIndex*)
-{
-    return kLiteRtStatusErrorUnsupported;
-}
-
-LiteRtStatus LiteRtGetNumCompiledResultCalls(LiteRtCompiledResult, LiteRtParamIndex*)
 {
     return kLiteRtStatusErrorUnsupported;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// By its functions a plug-in that was built for LiteRT itself.
+// By its functions a plug-in that was built for LiteRT itself: of generation A, which calls
+// LiteRT's library; of B, which is given the functions of it; or one that has the library inside.
+#include <stddef.h>
+
 #include "tengine/plugin.h"
 
 TENGINE_API const char* LiteRtGetCompilerPluginSocManufacturer(void);
@@ -7,6 +10,19 @@ const char* LiteRtGetCompilerPluginSocManufacturer(void)
 {
     return "Foreign";
 }
+
+#ifdef GENERATION_A
+int LiteRtPushOp(void* list, void* op, size_t index);
+
+TENGINE_API int LiteRtCompilerPluginPartition(void* plugin, const char* soc_model, void* subgraph,
+                                              void* list);
+int LiteRtCompilerPluginPartition(void* plugin, const char* soc_model, void* subgraph, void* list)
+{
+    (void)plugin;
+    (void)soc_model;
+    return LiteRtPushOp(list, subgraph, 0);
+}
+#endif
 
 #ifdef GENERATION_B
 TENGINE_API int LiteRtGetCompilerPluginSDKVersion(void* plugin, const char** out_version);
