@@ -8,7 +8,7 @@
 //                its inputs, then those of its outputs, then others
 //     instruction  y = a op b, for `rows` rows of `columns` floats. Operands are registers, or rows
 //                of constants that serve for all rows. RMS_NORM: y = a / sqrt(mean(a^2) + value),
-//                the mean over a row; b is not used.
+//                the mean over a row; b is not used. The chip A1 lacks it, A2 has it.
 #pragma once
 
 #include <stdint.h>

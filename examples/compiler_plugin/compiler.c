@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ACME's compiler: takes Mul, Sub and Add of floats, and the nodes that make an RMS normalisation,
-// which become one instruction.
+// which become one instruction of the chip A2; A1 lacks it.
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,10 +95,19 @@ static const struct node* find_writer(const struct node* node, int input)
     return tensor ? get_ir_graph_node(node->graph, tensor->producer) : NULL;
 }
 
-// A step inside, of one result that none but the next step reads.
-static int is_step(const struct node* node, const char* op, int readers)
+static int is_output(const struct graph* graph, const struct tensor* tensor)
 {
-    return is_op(node, op) && get_ir_node_output(node, 0)->consumer_num == readers;
+    for (int i = 0; i < graph->output_tensor_num; ++i)
+        if (graph->output_tensors[i] == tensor->index) return 1;
+    return 0;
+}
+
+// A step inside, of one result that the next step reads, and neither another one nor the user.
+static int is_step(const struct node* node, const char* op)
+{
+    if (!is_op(node, op)) return 0;
+    const struct tensor* result = get_ir_node_output(node, 0);
+    return result->consumer_num == 1 && !is_output(node->graph, result);
 }
 
 static int is_mean_of_rows(const struct node* node)
@@ -115,15 +124,15 @@ static int match_rms(const struct node* divide, const struct node* out_nodes[RMS
     if (!is_op(divide, "Div")) return 0;
     const struct tensor* x = get_ir_node_input(divide, 0);
     const struct node* root = find_writer(divide, 1);
-    if (!x || x->data_type != TENGINE_DT_FP32 || !is_step(root, "Sqrt", 1)) return 0;
+    if (!x || x->data_type != TENGINE_DT_FP32 || !is_step(root, "Sqrt")) return 0;
     const struct node* add = find_writer(root, 0);
-    if (!is_step(add, "Add", 1)) return 0;
+    if (!is_step(add, "Add")) return 0;
     const struct tensor* epsilon = get_ir_node_input(add, 1);
     const struct node* mean = find_writer(add, 0);
     if (!is_constant(epsilon) || epsilon->elem_num != 1) return 0;
-    if (!is_step(mean, "ReduceMean", 1) || !is_mean_of_rows(mean)) return 0;
+    if (!is_step(mean, "ReduceMean") || !is_mean_of_rows(mean)) return 0;
     const struct node* square = find_writer(mean, 0);
-    if (!is_step(square, "Mul", 1) || get_ir_node_input(square, 0) != x ||
+    if (!is_step(square, "Mul") || get_ir_node_input(square, 0) != x ||
         get_ir_node_input(square, 1) != x || !is_ir_tensor_shape_known(x) || x->elem_num == 0)
         return 0;
     out_nodes[RMS_SQUARE] = square;
@@ -134,10 +143,28 @@ static int match_rms(const struct node* divide, const struct node* out_nodes[RMS
     return 1;
 }
 
+// Without a model the code is for A2.
+static int has_norm(const char* soc_model)
+{
+    return !soc_model || strcmp(soc_model, "A1") != 0;
+}
+
+static int push_norm(tengine_op_list_t* list, const char* soc_model,
+                     const struct node* const nodes[RMS_NODE_NUMBER])
+{
+    for (int n = 0; n < RMS_NODE_NUMBER; ++n) {
+        if (has_norm(soc_model))
+            TENGINE_RETURN_IF_ERROR(tengine_op_list_push(list, nodes[n], 0));
+        else if (!is_computable(nodes[n]))
+            TENGINE_RETURN_IF_ERROR(
+                tengine_op_list_refuse(list, nodes[n], "%s has no RMS_NORM", soc_model));
+    }
+    return 0;
+}
+
 static int partition(void* compiler, const char* soc_model, const struct graph* graph,
                      tengine_op_list_t* list)
 {
-    (void)soc_model;
     TENGINE_RETURN_IF_ERROR(fails(compiler, "partition"));
     for (int i = 0; i < graph->node_num; ++i) {
         const struct node* node = graph->node_list[i];
@@ -145,8 +172,7 @@ static int partition(void* compiler, const char* soc_model, const struct graph* 
         if (is_computable(node)) {
             TENGINE_RETURN_IF_ERROR(tengine_op_list_push(list, node, 0));
         } else if (match_rms(node, rms)) {
-            for (int n = 0; n < RMS_NODE_NUMBER; ++n)
-                TENGINE_RETURN_IF_ERROR(tengine_op_list_push(list, rms[n], 0));
+            TENGINE_RETURN_IF_ERROR(push_norm(list, soc_model, rms));
         } else if (find_code(node) >= 0) {
             TENGINE_RETURN_IF_ERROR(tengine_op_list_refuse(
                 list, node, "operands are not floats of one shape, or rows of constants"));
@@ -159,6 +185,7 @@ static int partition(void* compiler, const char* soc_model, const struct graph* 
 
 typedef struct result
 {
+    int has_norm;
     uint32_t part_num;
     acme_entry_t* entries;
     acme_instruction_t* instructions;
@@ -234,7 +261,7 @@ static int add_instruction(result_t* result, registers_t* registers, const struc
     acme_instruction_t* step = &result->instructions[result->instruction_num];
     const struct node* rms[RMS_NODE_NUMBER];
     const struct tensor* y = get_ir_node_output(node, 0);
-    const int is_rms = match_rms(node, rms);
+    const int is_rms = result->has_norm && match_rms(node, rms);
     if (!is_rms && !is_computable(node))
         return tengine_error_set(TENGINE_ENOTSUP, "'%s' is only computed in an RMS normalisation",
                                  node->name);
@@ -263,6 +290,24 @@ static int is_inside_rms(const struct node* node)
     return 0;
 }
 
+// A normalisation may have lost its last node to another part: then the others compute nothing.
+static int check_outputs(const result_t* result, const registers_t* registers)
+{
+    const struct subgraph* part = registers->part;
+    const acme_entry_t* entry = registers->entry;
+    for (int i = 0; i < part->output_num; ++i) {
+        const struct tensor* output = get_ir_graph_tensor(part->graph, part->output_tensor_list[i]);
+        const uint32_t wanted = registers->of_tensor[output->index] - 1;
+        uint32_t step = 0;
+        while (step < entry->number && result->instructions[entry->first + step].y != wanted)
+            ++step;
+        if (step == entry->number)
+            return tengine_error_set(TENGINE_ENOTSUP, "no instruction computes the output '%s'",
+                                     output->name);
+    }
+    return 0;
+}
+
 static int add_part(result_t* result, const struct subgraph* part, registers_t* registers)
 {
     for (int i = 0; i < part->input_num; ++i)
@@ -274,10 +319,11 @@ static int add_part(result_t* result, const struct subgraph* part, registers_t* 
     registers->entry->output_num = (uint32_t)part->output_num;
     for (int i = 0; i < part->node_num; ++i) {
         const struct node* node = get_ir_graph_node(part->graph, part->node_list[i]);
-        if (!is_inside_rms(node)) TENGINE_RETURN_IF_ERROR(add_instruction(result, registers, node));
+        if (result->has_norm && is_inside_rms(node)) continue;
+        TENGINE_RETURN_IF_ERROR(add_instruction(result, registers, node));
     }
     registers->entry->number = result->instruction_num - registers->entry->first;
-    return 0;
+    return check_outputs(result, registers);
 }
 
 static int compile_part(result_t* result, const struct subgraph* part, uint32_t index)
@@ -335,11 +381,11 @@ static int fill(result_t* result, const compiler_t* compiler, const struct subgr
 static int compile(void* compiler, const char* soc_model, const struct subgraph* const parts[],
                    int part_num, void** out_result)
 {
-    (void)soc_model;
     TENGINE_RETURN_IF_ERROR(fails(compiler, "compile"));
     if (part_num > 100) return tengine_error_set(TENGINE_ELIMIT, "more than 100 parts");
     result_t* result = calloc(1, sizeof *result);
     if (!result) return no_memory();
+    result->has_norm = has_norm(soc_model);
     result->part_num = (uint32_t)part_num;
     const int status = fill(result, compiler, parts);
     if (status < 0)

@@ -49,11 +49,11 @@ typedef struct tengine_compiler
     uint32_t hardware;         // TENGINE_HARDWARE_*, for reports
     const char* device;        // by which users name it: letters, digits, '_'
     const char* manufacturer;  // for reports
-    const char* sdk_version;   // for reports
+    const char* sdk_version;   // what was kept of another is compiled again
     // Of the byte code; the dispatch has the same. What was kept of another is compiled again.
     const char* byte_code_version;
-    // What it compiles for. One may be the value of the option "soc"; else `soc_model` is NULL
-    // below: the chip of this machine, or the default.
+    // What it compiles for. `soc_model` below is the one that the option "soc" names, else the
+    // dispatch's (get_soc_model), else NULL: the default.
     const char* const* soc_models;
     int soc_model_number;
     // Options that users may set, with keys other than "soc", which is that of the models.
@@ -71,7 +71,9 @@ typedef struct tengine_compiler
                      tengine_op_list_t* list);
     // Compiles parts: all of the device's in a preparation, of one graph, or a part that is the
     // only one of a graph of its own, when that failed or something is to be compiled again. On a
-    // failure the parts go to other devices, smaller or whole, and reports say why.
+    // failure the parts go to other devices, smaller or whole, and reports say why. A call that
+    // was given up (prerun.watchdog_ms) may return when the graph and its context are gone: its
+    // parts, the compiler and its options stay until then, and no other call comes.
     int (*compile)(void* compiler, const char* soc_model, const struct subgraph* const parts[],
                    int part_number, void** out_result);
     // What compile has made: modules of byte code, and for each part the module and the entry point
@@ -102,8 +104,9 @@ typedef struct tengine_dispatch
     const char* byte_code_version;
     // Takes up a module: bytes that get_module has given, now or in another process. They may have
     // been made by anyone who can write to where they were kept. They are aligned to 4096, read
-    // only, in a mapped file or in memory, and live until unload. A failure is a compilation if
-    // there is a compiler.
+    // only, in a mapped file or in memory (that of several parts always), and live until unload. A
+    // module of several parts is loaded once for all of them. A failure is a compilation if there
+    // is a compiler.
     int (*load)(const void* bytes, size_t size, void** out_module);
     void (*unload)(void* module);
     // A run of an entry point, with inputs and outputs in the order of the part's.
@@ -111,7 +114,8 @@ typedef struct tengine_dispatch
                              int output_number, void** out_invocation);
     void (*destroy_invocation)(void* invocation);
     // (optional) What buffers must be; NULL: any address, and no check of types. A buffer that does
-    // not fit is copied in every run, which the counter "copies" counts.
+    // not fit is copied in every run, which the counter "copies" counts. Memory for the copy is set
+    // aside when the graph is prepared.
     int (*get_input_requirement)(void* invocation, int port, tengine_buffer_requirement_t* out);
     int (*get_output_requirement)(void* invocation, int port, tengine_buffer_requirement_t* out);
     // The buffer of a port from now on; it stays until another is attached or the invocation ends.
@@ -128,6 +132,11 @@ typedef struct tengine_dispatch
     // (optional) What was counted in the last invoke: the metric at `index`, from 0 on. 0 after
     // the last, else 1.
     int (*get_metric)(void* invocation, int index, ir_counter_t* out_metric);
+    // Tables may end here, as they did at first: `size` says so.
+    // (optional) The model of this machine's chip, one of the compiler's, which it compiles for
+    // when the option "soc" is not set. A constant; NULL: not known. It is part of the key of what
+    // is kept: what was compiled for no named model, as where this dispatch was not, is not found.
+    const char* (*get_soc_model)(void);
 } tengine_dispatch_t;
 
 // ---- registration ----
@@ -136,7 +145,7 @@ typedef struct tengine_dispatch
 // unloading the plug-in that registered it, unregisters both.
 // Fail with TENGINE_EINVAL (a text or an entry that is not optional is missing, or one of two),
 // TENGINE_EEXIST (the name is that of another device, or has a compiler or dispatch already),
-// TENGINE_EVERSION (the other has another byte code; a structure that is shorter than this one),
+// TENGINE_EVERSION (the other has another byte code; a structure that is shorter than its first),
 // TENGINE_ENOMEM.
 TENGINE_API int tengine_register_compiler(const tengine_compiler_t* compiler);
 TENGINE_API int tengine_register_dispatch(const tengine_dispatch_t* dispatch);

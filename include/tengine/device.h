@@ -83,7 +83,9 @@ typedef struct ir_abi
     /* the device's run() failed, or did not return in time */               \
     X(IR_REASON_RUN, 10, "run", "{device} failed to run")                    \
     /* the device failed to answer */                                        \
-    X(IR_REASON_DEVICE, 11, "device", "{device} failed to answer")
+    X(IR_REASON_DEVICE, 11, "device", "{device} failed to answer")           \
+    /* it runs what was compiled ahead, and the node was not */              \
+    X(IR_REASON_COMPILER, 12, "compiler", "{device} has no compiler here")
 
 enum ir_reason
 {
@@ -190,7 +192,8 @@ typedef struct interface
     // has written for this part. They have been found unaltered since then, but may have been made
     // by anyone who can write to where they are kept. They are aligned to 4096 bytes, read only,
     // and stay until release_graph has been called for the device_graph, or without that until
-    // post_run. A failure is logged, and pre_run is called.
+    // post_run. A failure is logged, and load is called with other bytes, if there are any, or
+    // pre_run.
     int (*load)(struct device* device, struct subgraph* subgraph, const void* data, size_t size);
     // (optional) One line on what the device runs on and chose there ("AVX3; OpenBLAS SkylakeX"),
     // for reports. Lives as long as the device.
@@ -407,8 +410,9 @@ TENGINE_API const char* get_ir_device_option(const struct graph* graph, const st
                                              const char* key);
 
 // For survey: keeps what the device found with the graph, until the graph is dropped or the device
-// keeps something else; `release` (may be NULL) then frees it. TENGINE_ENOMEM: `found` is still the
-// caller's.
+// keeps something else, and as long as there are parts with a call that may be given up
+// (prerun.watchdog_ms, run.watchdog_ms); `release` (may be NULL) then frees it, on any thread.
+// TENGINE_ENOMEM: `found` is still the caller's.
 TENGINE_API int set_ir_device_survey(const struct graph* graph, const struct device* device,
                                      void* found, void (*release)(void* found));
 // What survey kept, NULL when it kept nothing. `graph` is the one that survey saw, or that of one

@@ -2,6 +2,7 @@
 // Registration of compilers and dispatches, and the device they make.
 #include "adapter/vendor_device.h"
 
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -80,31 +81,20 @@ const ir_device_option_t kSoc = {"soc", "", "the model of the chip to compile fo
 
 const ir_device_option_t* get_option(struct device* device, int index)
 {
-    const tengine_compiler_t* compiler = vendor_device(device).compiler;
+    const Registered<tengine_compiler_t>& compiler = vendor_device(device).compiler;
     if (!compiler) return nullptr;
     if (index == 0) return &kSoc;
     return index <= compiler->option_number ? &compiler->options[index - 1] : nullptr;
 }
 
-int check_soc(const tengine_compiler_t& compiler, const char* value)
-{
-    String models;
-    for (int i = 0; i < compiler.soc_model_number; ++i) {
-        if (std::strcmp(compiler.soc_models[i], value) == 0) return 0;
-        models += String(i == 0 ? "" : ", ") + compiler.soc_models[i];
-    }
-    return tengine_error_set(TENGINE_EINVAL, "%s compiles for no model '%s'; it knows %s",
-                             compiler.device, value, models.c_str());
-}
-
 // Without a compiler options only tell parts apart that were compiled with them.
 int check_option(struct device* device, const char* key, const char* value)
 {
-    const tengine_compiler_t* compiler = vendor_device(device).compiler;
+    const Registered<tengine_compiler_t>& compiler = vendor_device(device).compiler;
     if (!compiler) return 0;
     return guarded(
         [&] {
-            if (std::strcmp(key, kSoc.key) == 0) return check_soc(*compiler, value);
+            if (std::strcmp(key, kSoc.key) == 0) return check_soc_model(*compiler, value);
             String keys = kSoc.key;
             for (int i = 0; i < compiler->option_number; ++i) {
                 if (std::strcmp(key, compiler->options[i].key) == 0) return 0;
@@ -116,11 +106,13 @@ int check_option(struct device* device, const char* key, const char* value)
         "no memory for a text");
 }
 
-int tell_compatibility(struct device* device, const struct subgraph*, char* text)
+int tell_compatibility(struct device* device, const struct subgraph* part, char* text)
 {
     const VendorDevice& vendor = vendor_device(device);
+    const char* model = find_soc_model(vendor, *part->graph);
     std::snprintf(
-        text, IR_COMPATIBILITY_SIZE, "byte code %s",
+        text, IR_COMPATIBILITY_SIZE, "%s%s%sbyte code %s", model ? "soc " : "", model ? model : "",
+        model ? ", " : "",
         vendor.compiler ? vendor.compiler->byte_code_version : vendor.dispatch->byte_code_version);
     return 0;
 }
@@ -169,8 +161,9 @@ int find_or_make(const char* name, VendorDevice** out_vendor)
 int check_size(const char* kind, uint32_t size, size_t wanted)
 {
     if (size >= wanted) return 0;
-    return tengine_error_set(TENGINE_EVERSION, "the table of a %s has %u bytes, expected %zu", kind,
-                             size, wanted);
+    return tengine_error_set(TENGINE_EVERSION,
+                             "the table of a %s has %u bytes, expected %zu or more", kind, size,
+                             wanted);
 }
 
 int check_byte_code(const VendorDevice& vendor, const char* version)
@@ -201,7 +194,8 @@ int check_compiler(const tengine_compiler_t* compiler)
 int check_dispatch(const tengine_dispatch_t* dispatch)
 {
     if (!dispatch) return tengine_error_set(TENGINE_EINVAL, "the dispatch is NULL");
-    TENGINE_RETURN_IF_ERROR(check_size("dispatch", dispatch->size, sizeof *dispatch));
+    TENGINE_RETURN_IF_ERROR(
+        check_size("dispatch", dispatch->size, offsetof(tengine_dispatch_t, get_soc_model)));
     const bool complete = dispatch->device && *dispatch->device && dispatch->version &&
                           dispatch->byte_code_version && dispatch->load && dispatch->unload &&
                           dispatch->create_invocation && dispatch->destroy_invocation &&
@@ -214,7 +208,7 @@ int check_dispatch(const tengine_dispatch_t* dispatch)
 
 // Puts a table into its place in the device of its name.
 template <class Table>
-int enter(const Table* table, const Table* VendorDevice::*place, const char* kind)
+int enter(const Table* table, Registered<Table> VendorDevice::*place, const char* kind)
 {
     VendorDevice* vendor = nullptr;
     TENGINE_RETURN_IF_ERROR(find_or_make(table->device, &vendor));
@@ -222,16 +216,16 @@ int enter(const Table* table, const Table* VendorDevice::*place, const char* kin
         return tengine_error_set(TENGINE_EEXIST, "device '%s' has a %s already", table->device,
                                  kind);
     TENGINE_RETURN_IF_ERROR(check_byte_code(*vendor, table->byte_code_version));
-    vendor->*place = table;
+    (vendor->*place).set(table);
     return 0;
 }
 
 // The device goes with the second of its tables.
 template <class Table>
-int leave(const Table* table, const Table* VendorDevice::*place, const char* kind)
+int leave(const Table* table, Registered<Table> VendorDevice::*place, const char* kind)
 {
     VendorDevice* vendor = vendors;
-    while (vendor && vendor->*place != table)
+    while (vendor && (vendor->*place).given() != table)
         vendor = vendor->next;
     if (!vendor || !table)
         return tengine_error_set(TENGINE_ENOENT, "the %s is not registered", kind);
@@ -239,11 +233,29 @@ int leave(const Table* table, const Table* VendorDevice::*place, const char* kin
         return tengine_error_set(TENGINE_ESTATE, "device '%s' is in use by a prepared graph",
                                  vendor->name.c_str());
     if (!vendor->compiler != !vendor->dispatch) return unregister_device(&vendor->device);
-    vendor->*place = nullptr;
+    (vendor->*place).set(nullptr);
     return 0;
 }
 
 }  // namespace
+
+const char* find_soc_model(const VendorDevice& vendor, const struct graph& graph)
+{
+    const char* model = get_ir_device_option(&graph, &vendor.device, kSoc.key);
+    return model || !vendor.dispatch->get_soc_model ? model : vendor.dispatch->get_soc_model();
+}
+
+int check_soc_model(const tengine_compiler_t& compiler, const char* model)
+{
+    String models;
+    for (int i = 0; i < compiler.soc_model_number; ++i) {
+        if (std::strcmp(compiler.soc_models[i], model) == 0) return 0;
+        models += String(i == 0 ? "" : ", ") + compiler.soc_models[i];
+    }
+    return tengine_error_set(TENGINE_EINVAL, "%s compiles for no model '%s'; it knows %s",
+                             compiler.device, model, models.c_str());
+}
+
 }  // namespace tengine::adapter
 
 using tengine::adapter::VendorDevice;

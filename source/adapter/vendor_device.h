@@ -5,20 +5,50 @@
 // A vendor's compiler and dispatch (tengine/compiler_plugin.h) as a device.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstring>
+#include <mutex>
 
 #include "base/containers.hpp"
 #include "tengine/compiler_plugin.h"
 
 namespace tengine::adapter {
 
+struct Module;
+struct Run;
+
+// A table that was registered: a copy, whose entries that a shorter one lacks are NULL.
+template <class Table>
+class Registered
+{
+  public:
+    void set(const Table* given)
+    {
+        given_ = given;
+        copy_ = {};
+        if (given) std::memcpy(&copy_, given, std::min<size_t>(given->size, sizeof copy_));
+    }
+    const Table* given() const { return given_; }
+    const Table* operator->() const { return &copy_; }
+    const Table& operator*() const { return copy_; }
+    explicit operator bool() const { return given_ != nullptr; }
+
+  private:
+    const Table* given_ = nullptr;
+    Table copy_ = {};
+};
+
 struct VendorDevice : Allocated
 {
     String name;
     String features;
-    const tengine_compiler_t* compiler = nullptr;
-    const tengine_dispatch_t* dispatch = nullptr;
+    Registered<tengine_compiler_t> compiler;
+    Registered<tengine_dispatch_t> dispatch;
     std::atomic<int> use_num{0};  // parts and surveys that graphs have
+    std::mutex mutex;             // of the two below
+    Module* loaded = nullptr;     // that parts to come may share, in a chain
+    Run* runs = nullptr;          // under way, in a chain
     struct interface interface
     {
     };
@@ -39,7 +69,15 @@ inline VendorDevice& vendor_device(const struct device* device)
     return *static_cast<VendorDevice*>(device->privacy);
 }
 
-// Byte code: of a result of the compiler, or what was kept. Parts share it.
+// The model of the chip that the graph is compiled for: that of the user's option, else of this
+// machine; NULL when neither is known.
+const char* find_soc_model(const VendorDevice& vendor, const struct graph& graph);
+// TENGINE_EINVAL: the compiler does not know the model.
+int check_soc_model(const tengine_compiler_t& compiler, const char* model);
+
+// ---- byte code (vendor_module.cc) ----
+
+// Of a result of the compiler, or what was kept. Parts share it.
 struct Module : Allocated
 {
     explicit Module(VendorDevice& of) : vendor(of) {}
@@ -50,14 +88,22 @@ struct Module : Allocated
         if (handle) vendor.dispatch->unload(handle);
     }
     void copy(const void* from, size_t number);
+    // By the dispatch, once; parts that are loaded later may share it then.
+    int load();
 
     VendorDevice& vendor;
     Vector<uint8_t> memory;  // of the bytes, unless they lie in a file
     const void* bytes = nullptr;
     size_t size = 0;
-    void* handle = nullptr;  // of the dispatch, once it has been loaded
+    String sdk_version;      // of the compiler that made it
+    bool is_shared = false;  // it has the entry points of several parts
+    void* handle = nullptr;
     std::atomic<int> use_num{0};
+    Module* next = nullptr;
 };
+
+// The last one deletes the module.
+void leave_module(Module* module);
 
 class ModulePointer
 {
@@ -75,7 +121,7 @@ class ModulePointer
     }
     ~ModulePointer()
     {
-        if (module_ && --module_->use_num == 0) delete module_;
+        if (module_) leave_module(module_);
     }
     Module* operator->() const { return module_; }
     Module& operator*() const { return *module_; }
@@ -92,6 +138,15 @@ struct Call
     String entry_point;
 };
 
+// Memory in `bytes` for `size` bytes at such an address.
+void* align(Vector<uint8_t>& bytes, size_t size, size_t alignment);
+
+// What interface.save writes of a part, and the call it is read as; its module is then loaded.
+// TENGINE_EFORMAT: the bytes are not a saved part. TENGINE_EVERSION: of another version of the SDK
+// than the compiler's that is here.
+int save_call(const Call& call, struct ir_sink* sink);
+int load_call(VendorDevice& vendor, const void* data, size_t size, Call* out_call);
+
 // A failure of a vendor's function, with a sentence if it gave none.
 int as_failure(const char* entry, int status);
 
@@ -103,7 +158,8 @@ class Survey;
 int survey_graph(struct device* device, const struct graph* graph);
 int inspect_node(struct device* device, const struct node* node, ir_verdict_t* out_verdict);
 // With the instance of the preparation: all parts at once, and the call of one, which is compiled
-// alone when it was not among these.
+// alone when it was not among these. TENGINE_ESTATE: an earlier call was given up and has not
+// returned.
 int compile_parts(struct device* device, const struct subgraph* const parts[], int number);
 int find_call(VendorDevice& vendor, const struct subgraph& subgraph, Call* out_call);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of a vendor's device: byte code, compiled here or loaded, that the dispatch runs.
 #include <algorithm>
-#include <cinttypes>
 #include <cstring>
 #include <memory>
 
@@ -10,17 +9,6 @@
 
 namespace tengine::adapter {
 namespace {
-
-// What save() writes: this, the entry point, and the module at kModuleOffset.
-struct SavedHead
-{
-    char magic[8];
-    uint64_t entry_size;
-    uint64_t module_size;
-};
-constexpr char kMagic[8] = {'T', 'V', 'E', 'N', 'D', 'O', 'R', '1'};
-constexpr size_t kModuleOffset = 4096;
-constexpr size_t kMaxEntry = kModuleOffset - sizeof(SavedHead);
 
 // A tensor at the border of the part.
 struct Port
@@ -31,22 +19,7 @@ struct Port
     Vector<uint8_t> copy;  // for tensors that are not aligned
 };
 
-void* align(Vector<uint8_t>& bytes, size_t size, size_t alignment)
-{
-    bytes.resize(size + alignment);
-    const auto address = reinterpret_cast<uintptr_t>(bytes.data());
-    return bytes.data() + (alignment - address % alignment) % alignment;
-}
-
 }  // namespace
-
-void Module::copy(const void* from, size_t number)
-{
-    void* aligned = align(memory, number, kModuleOffset);
-    if (number > 0) std::memcpy(aligned, from, number);
-    bytes = aligned;
-    size = number;
-}
 
 int as_failure(const char* entry, int status)
 {
@@ -55,7 +28,52 @@ int as_failure(const char* entry, int status)
     return tengine_error_set(TENGINE_EDEVICE, "%s returned %d", entry, status);
 }
 
+// In VendorDevice::runs.
+struct Run
+{
+    const struct subgraph* part;
+    void* invocation;
+    Run* next;
+};
+
 namespace {
+
+// While one of these lives, cancel_run() finds the invocation by its part. What pre_run has made
+// of a part cannot be looked up there: it may be late itself.
+class RunningInvocation
+{
+  public:
+    RunningInvocation(VendorDevice& vendor, const struct subgraph& part, void* invocation)
+        : vendor_(vendor), run_{&part, invocation, nullptr}
+    {
+        const std::lock_guard<std::mutex> lock(vendor_.mutex);
+        run_.next = vendor_.runs;
+        vendor_.runs = &run_;
+    }
+    RunningInvocation(const RunningInvocation&) = delete;
+    RunningInvocation& operator=(const RunningInvocation&) = delete;
+    ~RunningInvocation()
+    {
+        const std::lock_guard<std::mutex> lock(vendor_.mutex);
+        Run** link = &vendor_.runs;
+        while (*link != &run_)
+            link = &(*link)->next;
+        *link = run_.next;
+    }
+
+  private:
+    VendorDevice& vendor_;
+    Run run_;
+};
+
+void cancel_run(struct device* device, struct subgraph* part)
+{
+    VendorDevice& vendor = vendor_device(device);
+    if (!vendor.dispatch->cancel) return;
+    const std::lock_guard<std::mutex> lock(vendor.mutex);
+    for (const Run* run = vendor.runs; run; run = run->next)
+        if (run->part == part) vendor.dispatch->cancel(run->invocation);
+}
 
 class Part : public Allocated
 {
@@ -76,41 +94,14 @@ class Part : public Allocated
         return vendor_.dispatch ? open(subgraph) : 0;
     }
 
-    int save(struct ir_sink* sink) const
-    {
-        SavedHead head{};
-        std::memcpy(head.magic, kMagic, sizeof kMagic);
-        head.entry_size = call_.entry_point.size();
-        head.module_size = call_.module->size;
-        if (call_.entry_point.size() > kMaxEntry)
-            return tengine_error_set(TENGINE_ELIMIT, "an entry point's name has %zu bytes",
-                                     call_.entry_point.size());
-        Vector<uint8_t> front(kModuleOffset);
-        std::memcpy(front.data(), &head, sizeof head);
-        std::memcpy(front.data() + sizeof head, call_.entry_point.data(), call_.entry_point.size());
-        TENGINE_RETURN_IF_ERROR(write_ir_sink(sink, front.data(), front.size()));
-        return write_ir_sink(sink, call_.module->bytes, call_.module->size);
-    }
+    int save(struct ir_sink* sink) const { return save_call(call_, sink); }
 
     int load(const struct subgraph& subgraph, const void* data, size_t size)
     {
-        SavedHead head;
         if (!vendor_.dispatch)
             return tengine_error_set(TENGINE_ENOTSUP, "%s has no dispatch here",
                                      vendor_.name.c_str());
-        if (size < kModuleOffset)
-            return tengine_error_set(TENGINE_EFORMAT, "%zu bytes are no saved part", size);
-        std::memcpy(&head, data, sizeof head);
-        if (std::memcmp(head.magic, kMagic, sizeof kMagic) != 0 || head.entry_size > kMaxEntry ||
-            head.module_size != size - kModuleOffset)
-            return tengine_error_set(TENGINE_EFORMAT,
-                                     "a saved part says %" PRIu64 " and %" PRIu64 " bytes of %zu",
-                                     head.entry_size, head.module_size, size);
-        const char* bytes = static_cast<const char*>(data);
-        call_.entry_point.assign(bytes + sizeof head, static_cast<size_t>(head.entry_size));
-        call_.module = ModulePointer(new Module(vendor_));
-        call_.module->bytes = bytes + kModuleOffset;
-        call_.module->size = static_cast<size_t>(head.module_size);
+        TENGINE_RETURN_IF_ERROR(load_call(vendor_, data, size, &call_));
         return open(subgraph);
     }
 
@@ -154,16 +145,17 @@ class Part : public Allocated
         return 0;
     }
 
-    int run()
+    int run(const struct subgraph& subgraph)
     {
         TENGINE_RETURN_IF_ERROR(start());
+        const RunningInvocation running(vendor_, subgraph, invocation_);
         TENGINE_RETURN_IF_ERROR(as_failure("invoke", vendor_.dispatch->invoke(invocation_)));
         return finish();
     }
 
-    int run_async()
+    int run_async(const struct subgraph& subgraph)
     {
-        if (!vendor_.dispatch || !vendor_.dispatch->invoke_async) return run();
+        if (!vendor_.dispatch->invoke_async) return run(subgraph);
         TENGINE_RETURN_IF_ERROR(start());
         return as_failure("invoke_async", vendor_.dispatch->invoke_async(invocation_));
     }
@@ -176,19 +168,13 @@ class Part : public Allocated
         return status == 1 ? (finish(), 1) : status;
     }
 
-    void cancel()
-    {
-        if (invocation_ && vendor_.dispatch->cancel) vendor_.dispatch->cancel(invocation_);
-    }
-
     int count(struct vector* out_counters)
     {
         ir_counter_t counter = {"copies", "", static_cast<double>(copies_)};
         if (push_vector_data(out_counters, &counter) < 0) return TENGINE_ENOMEM;
-        const tengine_dispatch_t* dispatch = vendor_.dispatch;
-        for (int i = 0; invocation_ && dispatch->get_metric; ++i) {
+        for (int i = 0; invocation_ && vendor_.dispatch->get_metric; ++i) {
             counter = {};
-            const int status = dispatch->get_metric(invocation_, i, &counter);
+            const int status = vendor_.dispatch->get_metric(invocation_, i, &counter);
             if (status <= 0) return status;
             counter.name[sizeof counter.name - 1] = counter.unit[sizeof counter.unit - 1] = '\0';
             if (push_vector_data(out_counters, &counter) < 0) return TENGINE_ENOMEM;
@@ -197,6 +183,15 @@ class Part : public Allocated
     }
 
     int64_t bytes() const { return static_cast<int64_t>(call_.module->size); }
+
+    int64_t copy_bytes() const
+    {
+        size_t bytes = 0;
+        for (const Vector<Port>* ports : {&inputs_, &outputs_})
+            for (const Port& port : *ports)
+                bytes += port.copy.capacity();
+        return static_cast<int64_t>(bytes);
+    }
 
     // Tensors of the graph that ended are not touched again.
     void leave()
@@ -209,14 +204,11 @@ class Part : public Allocated
     int open(const struct subgraph& subgraph)
     {
         const tengine_dispatch_t& dispatch = *vendor_.dispatch;
-        Module& module = *call_.module;
-        if (!module.handle)
-            TENGINE_RETURN_IF_ERROR(
-                as_failure("load", dispatch.load(module.bytes, module.size, &module.handle)));
+        TENGINE_RETURN_IF_ERROR(call_.module->load());
         TENGINE_RETURN_IF_ERROR(as_failure(
             "create_invocation",
-            dispatch.create_invocation(module.handle, call_.entry_point.c_str(), subgraph.input_num,
-                                       subgraph.output_num, &invocation_)));
+            dispatch.create_invocation(call_.module->handle, call_.entry_point.c_str(),
+                                       subgraph.input_num, subgraph.output_num, &invocation_)));
         TENGINE_RETURN_IF_ERROR(list_ports(subgraph.graph, subgraph.input_tensor_list,
                                            subgraph.input_num, dispatch.get_input_requirement,
                                            inputs_));
@@ -245,6 +237,10 @@ class Part : public Allocated
             Port& port = ports.emplace_back();
             port.tensor = tensor;
             port.alignment = std::max<size_t>(wanted.alignment, 1);
+            // A run allocates nothing, wherever the program lets a tensor lie. What is not used
+            // stays untouched.
+            if (port.alignment > 1 && is_ir_tensor_shape_known(tensor))
+                port.copy.reserve(get_ir_tensor_bytes(tensor) + port.alignment);
         }
         return 0;
     }
@@ -315,22 +311,21 @@ void fill_part_entries(struct interface& interface)
         return with_part(device, subgraph, [&](Part& part) { return part.save(sink); });
     };
     interface.run = [](struct device* device, struct subgraph* subgraph) {
-        return with_part(device, subgraph, [](Part& part) { return part.run(); });
+        return with_part(device, subgraph, [&](Part& part) { return part.run(*subgraph); });
     };
     interface.async_run = [](struct device* device, struct subgraph* subgraph) {
-        return with_part(device, subgraph, [](Part& part) { return part.run_async(); });
+        return with_part(device, subgraph, [&](Part& part) { return part.run_async(*subgraph); });
     };
     interface.async_wait = [](struct device* device, struct subgraph* subgraph, int try_wait) {
         return with_part(device, subgraph, [&](Part& part) { return part.wait(try_wait); });
     };
-    interface.cancel = [](struct device*, struct subgraph* subgraph) {
-        if (subgraph->device_graph) part_of(subgraph).cancel();
-    };
+    interface.cancel = cancel_run;
     interface.count = [](struct device*, struct subgraph* subgraph, struct vector* out_counters) {
         return part_of(subgraph).count(out_counters);
     };
     interface.memory = [](struct device*, struct subgraph* subgraph, ir_part_memory_t* out_memory) {
         out_memory->compiled = part_of(subgraph).bytes();
+        out_memory->arena = part_of(subgraph).copy_bytes();
         return 0;
     };
     interface.post_run = [](struct device*, struct subgraph* subgraph) {

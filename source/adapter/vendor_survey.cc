@@ -38,6 +38,8 @@ struct Choice
 
 }  // namespace
 
+// Parts that a watchdog may give up share it with the execution graph, so that it outlives a call
+// that hangs (share_ir_survey()).
 class Survey : public Allocated
 {
   public:
@@ -47,16 +49,21 @@ class Survey : public Allocated
     ~Survey()
     {
         if (created_ && vendor_.compiler->destroy) vendor_.compiler->destroy(instance_);
+        calls_.clear();
         --vendor_.use_num;
     }
 
     void create(const struct graph& graph)
     {
         const tengine_compiler_t& compiler = *vendor_.compiler;
-        for (int i = 0; i < compiler.option_number; ++i)
-            add_option(graph, compiler.options[i].key);
-        soc_ = get_ir_device_option(&graph, &vendor_.device, "soc");
+        copy_options(graph);
+        const char* model = find_soc_model(vendor_, graph);
+        soc_ = copy_text(model);
         tengine_error_clear();
+        if (model && check_soc_model(compiler, model) < 0) {
+            keep_failure("get_soc_model");
+            return;
+        }
         created_ =
             !compiler.create ||
             compiler.create(options_.data(), static_cast<int>(options_.size()), &instance_) == 0;
@@ -91,25 +98,18 @@ class Survey : public Allocated
 
     int compile(const struct subgraph* const parts[], int number)
     {
-        const tengine_compiler_t& compiler = *vendor_.compiler;
-        void* result = nullptr;
-        TENGINE_RETURN_IF_ERROR(
-            as_failure("compile", compiler.compile(instance_, soc_, parts, number, &result)));
-        const auto destroy = [&](void* made) { compiler.destroy_result(made); };
-        const std::unique_ptr<void, decltype(destroy)> owned(result, destroy);
-        Vector<ModulePointer> modules(
-            static_cast<size_t>(std::max(compiler.get_module_number(result), 0)));
-        for (int i = 0; i < number; ++i)
-            TENGINE_RETURN_IF_ERROR(keep_call(result, i, *parts[i], modules));
-        return 0;
+        return alone([&] { return compile_alone(parts, number); });
     }
 
     int find(const struct subgraph& subgraph, Call* out_call)
     {
-        const struct subgraph* part = &subgraph;
-        if (calls_.count(identify(subgraph)) == 0) TENGINE_RETURN_IF_ERROR(compile(&part, 1));
-        *out_call = calls_[identify(subgraph)];
-        return 0;
+        return alone([&]() -> int {
+            const struct subgraph* part = &subgraph;
+            const String key = identify(subgraph);
+            if (calls_.count(key) == 0) TENGINE_RETURN_IF_ERROR(compile_alone(&part, 1));
+            *out_call = calls_[key];
+            return 0;
+        });
     }
 
   private:
@@ -122,10 +122,50 @@ class Survey : public Allocated
         tengine_log(TENGINE_LOG_WARNING, "%s: %s", vendor_.name.c_str(), failure_.c_str());
     }
 
-    void add_option(const struct graph& graph, const char* key)
+    // A preparation asks for one part after the other, so what is under way has been given up.
+    template <class Work>
+    int alone(const Work& work)
     {
-        const char* value = get_ir_device_option(&graph, &vendor_.device, key);
-        if (value) options_.push_back({key, value});
+        const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+        if (lock.owns_lock()) return work();
+        return tengine_error_set(TENGINE_ESTATE,
+                                 "the compiler of %s has not returned from an earlier part of the "
+                                 "graph (prerun.watchdog_ms)",
+                                 vendor_.name.c_str());
+    }
+
+    // A call that is late may outlive the context.
+    const char* copy_text(const char* text)
+    {
+        if (!text) return nullptr;
+        texts_.emplace_back(text);
+        return texts_.back().c_str();
+    }
+
+    void copy_options(const struct graph& graph)
+    {
+        const tengine_compiler_t& compiler = *vendor_.compiler;
+        texts_.reserve(static_cast<size_t>(compiler.option_number) + 1);  // they never move
+        for (int i = 0; i < compiler.option_number; ++i) {
+            const char* key = compiler.options[i].key;
+            const char* value = copy_text(get_ir_device_option(&graph, &vendor_.device, key));
+            if (value) options_.push_back({key, value});
+        }
+    }
+
+    int compile_alone(const struct subgraph* const parts[], int number)
+    {
+        const tengine_compiler_t& compiler = *vendor_.compiler;
+        void* result = nullptr;
+        TENGINE_RETURN_IF_ERROR(
+            as_failure("compile", compiler.compile(instance_, soc_, parts, number, &result)));
+        const auto destroy = [&](void* made) { compiler.destroy_result(made); };
+        const std::unique_ptr<void, decltype(destroy)> owned(result, destroy);
+        Vector<ModulePointer> modules(
+            static_cast<size_t>(std::max(compiler.get_module_number(result), 0)));
+        for (int i = 0; i < number; ++i)
+            TENGINE_RETURN_IF_ERROR(keep_call(result, i, *parts[i], modules));
+        return 0;
     }
 
     int keep_call(void* result, int index, const struct subgraph& part,
@@ -140,7 +180,10 @@ class Survey : public Allocated
             return tengine_error_set(TENGINE_EDEVICE, "get_call named module %d of %zu", module,
                                      modules.size());
         ModulePointer& place = modules[static_cast<size_t>(module)];
-        if (!place) TENGINE_RETURN_IF_ERROR(copy_module(result, module, place));
+        if (place)
+            place->is_shared = true;
+        else
+            TENGINE_RETURN_IF_ERROR(copy_module(result, module, place));
         calls_[identify(part)] = {place, entry};
         return 0;
     }
@@ -155,12 +198,15 @@ class Survey : public Allocated
             return tengine_error_set(TENGINE_EDEVICE, "get_module gave no address");
         out_module = ModulePointer(new Module(vendor_));
         out_module->copy(bytes, size);
+        out_module->sdk_version = vendor_.compiler->sdk_version;
         return 0;
     }
 
     VendorDevice& vendor_;
+    Vector<String> texts_;  // of options and model
     Vector<tengine_vendor_option_t> options_;
     const char* soc_ = nullptr;
+    std::mutex mutex_;  // held while the instance compiles
     void* instance_ = nullptr;
     bool created_ = false;
     bool has_partitioned_ = false;
@@ -218,7 +264,7 @@ int inspect_node(struct device* device, const struct node* node, ir_verdict_t* o
             } else if (compiled != 0) {
                 out_verdict->group = compiled;
             } else {
-                refuse_ir_node(out_verdict, IR_REASON_DEVICE, "", "",
+                refuse_ir_node(out_verdict, IR_REASON_COMPILER, "", "",
                                "no compiler: %s runs what was compiled ahead", device->name);
             }
             return 0;

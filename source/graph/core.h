@@ -79,8 +79,10 @@ typedef struct ir_graph_core
     // and what frees it; or NULL.
     void* candidates;
     void (*release_candidates)(void* candidates);
-    struct vector* surveys;     // execution graph: what devices found in it, see survey.c; or NULL
-    const struct graph* whole;  // a part's graph: the execution graph, while the part is prepared
+    // Execution graph, and the graph of a part that may outlive it: what devices found in it, see
+    // survey.c; or NULL.
+    struct vector* surveys;
+    const struct graph* whole;  // the graph of any other part: the execution graph
     struct vector* announced;   // execution graph: devices whose pre_run_parts was called; or NULL
     // Execution graph: of ir_settled_shape_t (graph/graph.h), or NULL.
     struct vector* settled_shapes;

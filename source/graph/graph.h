@@ -75,6 +75,10 @@ void set_ir_tensor_pack(struct tensor* tensor, struct graph_pool* shared, void* 
 // again.
 int replace_ir_graph_input_nodes(struct graph* graph, const int32_t nodes[], int number);
 
+// What the device found in the execution graph (set_ir_device_survey()) becomes that of `part`,
+// too, which may outlive `whole`; it is released with the last of them, by any thread. ENOMEM.
+int share_ir_survey(struct graph* part, const struct graph* whole, const struct device* device);
+
 bool is_ir_graph_output(const struct graph* graph, int tensor_index);
 // Entry `place` of the graph's outputs becomes `tensor`.
 void replace_ir_graph_output(struct graph* graph, int place, struct tensor* tensor);

@@ -34,9 +34,9 @@ int create_quantized_graph(const struct graph* source, const struct tengine_quan
 // A part as a graph of its own, with one subgraph of all its nodes: what a device compiles and
 // runs. Tensors and nodes have the names of the execution graph's and their indices there as
 // source_index; data types and shapes are taken over. Inputs and outputs are the part's border
-// tensors, without data. Constants share the execution graph's data, or with `copy_constants` have
-// their own. `device` need not be the part's. To be destroyed with
-// destroy_ir_graph((*out_subgraph)->graph).
+// tensors, without data. Constants share the execution graph's data; with `copy_constants` they
+// have their own, and the graph may outlive the execution graph. `device` need not be the part's.
+// To be destroyed with destroy_ir_graph((*out_subgraph)->graph).
 int detach_ir_subgraph(const struct subgraph* part, struct device* device, bool copy_constants,
                        struct subgraph** out_subgraph);
 

@@ -320,11 +320,6 @@ int count_ir_compiled(const ir_compiled_t* compiled, struct vector* out_counters
     return status == 0 ? TENGINE_OK : fail_ir_compiled(compiled, "count", status);
 }
 
-void orphan_ir_compiled(ir_compiled_t* compiled)
-{
-    compiled->subgraph->graph->core->whole = NULL;
-}
-
 // A device without release_graph frees device_graph in post_run, as those of Tengine Lite do. What
 // was loaded may use the bytes, which end with the part.
 static void* take_device_graph(const ir_compiled_t* compiled)

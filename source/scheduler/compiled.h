@@ -51,9 +51,6 @@ int count_ir_compiled(const ir_compiled_t* compiled, struct vector* out_counters
 // Like fail_ir_entry() for an entry of the device that compiled it.
 int fail_ir_compiled(const ir_compiled_t* compiled, const char* entry, int status);
 
-// Before the end of one whose call was given up: the execution graph may be gone by then.
-void orphan_ir_compiled(ir_compiled_t* compiled);
-
 // post_run, if pre_run has succeeded, then frees everything whatever it returns but, where
 // `out_device_graph` is not NULL, what the device can take up again: that comes out there, else
 // NULL. NULL is allowed.

@@ -67,7 +67,6 @@ static void* serve(void* argument)
     const bool abandoned = watch->state == WATCH_ABANDONED;
     pthread_mutex_unlock(&watch->mutex);
     if (abandoned) {
-        orphan_ir_compiled(watch->compiled);
         close_ir_compiled(watch->compiled);
         free_watch(watch);
         atomic_fetch_sub(&hung_calls, 1);

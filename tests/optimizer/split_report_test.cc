@@ -252,6 +252,7 @@ TEST_F(SplitReport, EveryReasonHasItsWords)
         {IR_REASON_COMPILE, "", "", "A failed to compile (1)"},
         {IR_REASON_RUN, "", "", "A failed to run (1)"},
         {IR_REASON_DEVICE, "", "", "A failed to answer (1)"},
+        {IR_REASON_COMPILER, "", "", "A has no compiler here (1)"},
     };
     TestDevice a("A");
     add(a);

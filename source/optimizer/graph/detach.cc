@@ -30,7 +30,10 @@ class Detacher
     {
         TENGINE_RETURN_IF_ERROR(set_ir_graph_name(&target_, source_.name));
         join_graph_pool(&target_, &source_);
-        target_.core->whole = &source_;
+        if (copy_constants_)
+            TENGINE_RETURN_IF_ERROR(share_ir_survey(&target_, &source_, device_));
+        else
+            target_.core->whole = &source_;
         target_.core->memory_limit = source_.core->memory_limit;
         target_.core->memory_claimed = source_.core->memory_claimed;
         target_.core->run_options = *source_.run_options;

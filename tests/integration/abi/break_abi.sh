@@ -54,4 +54,6 @@ breaks "another value of a macro" defines.h 's/^#define TENGINE_DT_INT8 .*/#defi
 breaks "another parameter of a function" custom_op.h \
     's/^\(TENGINE_API int tengine_op_unregister(.*\));/\1, int more);/'
 grows "an entry at the end of a table" device.h 's/^} ir_allocator_t;/    int (*later)(void);\n&/'
+grows "an entry at the end of a vendor's table" compiler_plugin.h \
+    's/^} tengine_dispatch_t;/    int (*later)(void);\n&/'
 grows "a macro more" defines.h 's/^#define TENGINE_DT_INT8 .*/&\n#define TENGINE_DT_LATER 13/'

@@ -47,8 +47,8 @@ list_macros() {
     nm -D --defined-only "$library" | awk '$2 == "T" { print "__typeof__(" $3 ")* abi_of_" $3 ";" }'
     echo "struct device abi_device;"
     echo "tengine_plugin_t abi_plugin;"
-    echo "tengine_compiler_t abi_compiler;"
-    echo "tengine_dispatch_t abi_dispatch;"
+    echo "tengine_compiler_t* abi_compiler;"
+    echo "tengine_dispatch_t* abi_dispatch;"
     echo "enum tengine_error abi_error;"
     echo "enum ir_reason abi_reason;"
     for table in interface allocator optimizer scheduler; do

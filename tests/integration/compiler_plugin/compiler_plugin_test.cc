@@ -135,6 +135,26 @@ class CompilerPluginTest : public ApiTest
         return testing::AssertionSuccess();
     }
 
+    // Why ACME does not run the node at `index`: the reason's word and the sentence.
+    static std::string refusal(graph_t graph, int index)
+    {
+        tengine_refusal found;
+        if (tengine_graph_get_refusal(graph, index, 0, &found) != 0) return "none";
+        return std::string(found.reason) + ": " + found.message;
+    }
+
+    // The model's file, compiled for a chip; "": for none that is named.
+    std::string compile_for(const std::string& soc)
+    {
+        std::vector<std::pair<const char*, const char*>> options = {{"model.keep_parts", "1"}};
+        if (!soc.empty()) options.emplace_back("ACME.soc", soc.c_str());
+        const graph_t graph = prepare("model.tmfile", options);
+        const std::string file = "compiled" + soc + ".tmfile";
+        EXPECT_EQ(save_graph(graph, "tengine", path(file).c_str()), 0) << get_tengine_error();
+        destroy_graph(graph);
+        return file;
+    }
+
   private:
     std::string folder_;
 };
@@ -180,15 +200,11 @@ TEST_F(CompilerPluginTest, TheCacheSavesTheCompiler)
 TEST_F(CompilerPluginTest, WhatWasCompiledAheadRunsWithoutTheCompiler)
 {
     load_plugins({kCompiler});
-    graph_t graph = prepare("model.tmfile", {{"model.keep_parts", "1"}});
-    EXPECT_EQ(parts(graph), "ACA");
-    ASSERT_EQ(save_graph(graph, "tengine", path("compiled.tmfile").c_str()), 0)
-        << get_tengine_error();
-    destroy_graph(graph);
+    const std::string file = compile_for("");
     ASSERT_EQ(unload_tengine_plugin("acme_compiler", nullptr), 0) << get_tengine_error();
 
     load_plugins({kDispatch});
-    graph = prepare("compiled.tmfile");
+    graph_t graph = prepare(file);
     EXPECT_EQ(parts(graph), "ACA");
     EXPECT_EQ(origin(graph, 0), TENGINE_PART_FROM_MODEL);
     EXPECT_EQ(origin(graph, 2), TENGINE_PART_FROM_MODEL);
@@ -198,8 +214,78 @@ TEST_F(CompilerPluginTest, WhatWasCompiledAheadRunsWithoutTheCompiler)
     graph = prepare("model.tmfile");
     EXPECT_EQ(parts(graph), "C");
     EXPECT_TRUE(computes(graph));
+    EXPECT_EQ(refusal(graph, 0), "compiler: no compiler: ACME runs what was compiled ahead");
     destroy_graph(graph);
     EXPECT_EQ(unload_tengine_plugin("acme_dispatch", nullptr), 0) << get_tengine_error();
+}
+
+TEST_F(CompilerPluginTest, AChipWithoutTheNormComputesItInSteps)
+{
+    load_plugins({kCompiler, kDispatch});
+    const graph_t graph = prepare("model.onnx", {{"ACME.soc", "A1"}});
+    EXPECT_TRUE(computes(graph));
+    EXPECT_EQ(refusal(graph, 0), "none");
+    for (const int mean_root_or_division : {3, 5, 6})
+        EXPECT_EQ(refusal(graph, mean_root_or_division), "operator: A1 has no RMS_NORM");
+    destroy_graph(graph);
+}
+
+TEST_F(CompilerPluginTest, TheTargetNamesTheChip)
+{
+    load_plugins({kCompiler});
+    const std::pair<const char*, const char*> cases[] = {
+        {"", "byte code 1"}, {"A1", "soc A1, byte code 1"}, {"A2", "soc A2, byte code 1"}};
+    for (const auto& [soc, target] : cases) {
+        const graph_t graph = create_graph(nullptr, "tengine", path(compile_for(soc)).c_str());
+        tengine_compiled_part part;
+        ASSERT_EQ(tengine_graph_get_compiled_part(graph, 0, &part, sizeof part), 0)
+            << get_tengine_error();
+        EXPECT_STREQ(part.target, target);
+        destroy_graph(graph);
+    }
+}
+
+// x / sqrt(mean(x * x) + 1e-5) and the mean, both outputs: one instruction cannot give both.
+TEST_F(CompilerPluginTest, ANormWhoseMeanIsAnOutputIsNoneOfAcmes)
+{
+    load_plugins({kCompiler, kDispatch});
+    const graph_t model = create_graph(nullptr, nullptr, nullptr);
+    const float epsilon = 1e-5f;
+    const int64_t last = -1;
+    const tensor_t x = add_input(model, "x", {1, 2});
+    const tensor_t axes = add_constant(model, "axes", {1}, &last, TENGINE_DT_INT64);
+    const tensor_t small = add_constant(model, "epsilon", {1}, &epsilon);
+    const tensor_t square = add_node(model, "square", "Mul", {x, x});
+    const tensor_t mean = add_node(model, "m", "ReduceMean", {square, axes});
+    const tensor_t root =
+        add_node(model, "root", "Sqrt", {add_node(model, "sum", "Add", {mean, small})});
+    add_node(model, "y", "Div", {x, root});
+    ASSERT_TRUE(set_borders(model, {"x"}, {"y", "m"})) << get_tengine_error();
+    ASSERT_EQ(save_graph(model, "onnx", path("mean.onnx").c_str()), 0) << get_tengine_error();
+    destroy_graph(model);
+    const graph_t graph = prepare("mean.onnx");
+    ASSERT_TRUE(write_floats(tengine_graph_get_input(graph, 0), {3, 4}));
+    ASSERT_EQ(run_graph(graph, 1), 0) << get_tengine_error();
+    EXPECT_FLOAT_EQ(read_floats(tengine_graph_get_output(graph, 1))[0], 12.5f);
+    EXPECT_FLOAT_EQ(read_floats(tengine_graph_get_output(graph, 0))[1],
+                    4 / std::sqrt(12.5f + epsilon));
+    EXPECT_EQ(refusal(graph, 1), "operator: not selected by the compiler");
+    destroy_graph(graph);
+}
+
+// The user takes the last node of the norm away from the others.
+TEST_F(CompilerPluginTest, WhatNoInstructionComputesIsNotCompiled)
+{
+    load_plugins({kCompiler, kDispatch});
+    const context_t context = create_context("c", 1);
+    ASSERT_EQ(add_context_device(context, "ACME"), 0) << get_tengine_error();
+    const graph_t graph = create_graph(context, "onnx", path("model.onnx").c_str());
+    destroy_context(context);
+    ASSERT_EQ(tengine_graph_set_affinity(graph, "n", "CPU"), 0) << get_tengine_error();
+    ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    take_logged_failures();
+    EXPECT_TRUE(computes(graph));
+    destroy_graph(graph);
 }
 
 TEST_F(CompilerPluginTest, WithoutADispatchTheCpuRuns)
