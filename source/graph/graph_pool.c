@@ -15,6 +15,7 @@ typedef struct pack_head
     ir_pack_key_t key;
     size_t bytes;
     int holder_num;
+    ir_digest_t digest;  // of the bytes, once it has been asked for
 } pack_head_t;
 
 struct graph_pool
@@ -200,4 +201,10 @@ size_t get_graph_pack_share(struct graph_pool* shared, const void* pack)
     const size_t share = (head_bytes + head->bytes) / (size_t)head->holder_num;
     pthread_mutex_unlock(&shared->mutex);
     return share;
+}
+
+ir_digest_t* get_graph_pack_digest(const void* pack, size_t bytes)
+{
+    pack_head_t* head = head_of(pack);
+    return head->bytes == bytes ? &head->digest : NULL;
 }

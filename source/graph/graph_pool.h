@@ -50,6 +50,9 @@ void* add_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64
 void release_graph_pack(struct graph_pool* shared, void* pack);
 // What one of its holders has to count of it, in bytes.
 size_t get_graph_pack_share(struct graph_pool* shared, const void* pack);
+// Where the hash of a pack's values is kept as long as the pack; NULL when it has another size than
+// `bytes`. For the thread that prepares the graph.
+ir_digest_t* get_graph_pack_digest(const void* pack, size_t bytes);
 
 #ifdef __cplusplus
 }

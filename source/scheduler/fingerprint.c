@@ -7,9 +7,9 @@
 #include "base/sort.h"
 #include "graph/context.h"
 #include "graph/graph.h"
+#include "graph/graph_pool.h"
 #include "operator/param.h"
 #include "scheduler/failure.h"
-#include "tengine/version.h"
 
 // Tensors are numbered in the order in which the nodes mention them.
 typedef struct digest
@@ -45,17 +45,28 @@ static struct tensor* find_origin(const struct graph* graph, const struct tensor
     return same && !origin->core->lent ? origin : NULL;
 }
 
+// Where the next preparation finds the hash of a constant again: with the model's constant, or with
+// what passes have made of such. NULL: nowhere, for the values are those of this preparation alone.
+static ir_digest_t* find_lasting_digest(const struct graph* graph, const struct tensor* tensor)
+{
+    if (tensor->core->pack)
+        return get_graph_pack_digest(tensor->core->pack, get_ir_tensor_bytes(tensor));
+    struct tensor* origin = find_origin(graph, tensor);
+    if (!origin) return NULL;
+    if (!origin->core->digest) origin->core->digest = alloc_memory(sizeof *origin->core->digest);
+    return origin->core->digest;
+}
+
 static void add_constant(digest_t* digest, const struct graph* graph, const struct tensor* tensor)
 {
-    struct tensor* origin = find_origin(graph, tensor);
-    ir_digest_t* known = origin ? origin->core->digest : NULL;
-    if (origin && !known) known = origin->core->digest = alloc_memory(sizeof *known);
-    ir_digest_t made = {0};
-    if (!known) known = &made;  // not kept
-    if (!origin || !known->found || known->revision != graph->core->source->core->revision) {
+    const uint64_t revision = graph->core->source ? graph->core->source->core->revision : 0;
+    ir_digest_t made = {0};  // not kept
+    ir_digest_t* known = find_lasting_digest(graph, tensor);
+    if (!known) known = &made;
+    if (!known->found || known->revision != revision) {
         hash_data(digest, tensor, known->bytes);
         known->found = true;
-        known->revision = origin ? graph->core->source->core->revision : 0;
+        known->revision = revision;
     }
     update_sha256(&digest->hash, known->bytes, sizeof known->bytes);
 }
@@ -178,15 +189,15 @@ static int add_device(digest_t* digest, const struct subgraph* part, struct devi
     return add_options(digest, context ? find_ir_context_device(context, device) : NULL);
 }
 
-int find_ir_fingerprint(const struct subgraph* part, struct device* device, thread_pool_t* pool,
-                        uint8_t out_fingerprint[SHA256_BYTES])
+int find_ir_fingerprint(const struct subgraph* part, struct device* device, int version,
+                        thread_pool_t* pool, uint8_t out_fingerprint[SHA256_BYTES])
 {
     const size_t bytes = sizeof(int32_t) * (size_t)part->graph->tensor_num;
     digest_t digest = {.number_of = alloc_memory(bytes), .pool = pool};
     if (!digest.number_of) return tengine_error_set(TENGINE_ENOMEM, "no memory for a fingerprint");
     memset(digest.number_of, 0xff, bytes);  // all -1
     start_sha256(&digest.hash);
-    add_number(&digest, TENGINE_VERSION_MAJOR);
+    add_number(&digest, version);
     int status = add_device(&digest, part, device);
     if (status == TENGINE_OK) status = add_part(&digest, part);
     finish_sha256(&digest.hash, out_fingerprint);

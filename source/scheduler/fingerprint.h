@@ -13,13 +13,14 @@ extern "C" {
 
 // SHA-256 of all that decides what a device makes of a part of an execution graph: operators,
 // parameters, connections, shapes, types, scales and the values of constants; the device with what
-// its compatibility() says, and its options by key; the library's major version. Names of nodes and
-// tensors are left out. Constants of the model are hashed once until the graph is changed, by the
-// workers of the pool, which may be NULL.
+// its compatibility() says, and its options by key; `version`, the library's major one. Names of
+// nodes and tensors are left out. Constants of the model, and those that passes have made of them
+// and preparations share, are hashed once until the graph is changed, by the workers of the pool,
+// which may be NULL.
 // TENGINE_ENOENT: the part has a custom operator, so it is never the same as another. What the
 // device says when it fails; TENGINE_ENOMEM.
 TENGINE_MUST_USE int find_ir_fingerprint(const struct subgraph* part, struct device* device,
-                                         thread_pool_t* pool,
+                                         int version, thread_pool_t* pool,
                                          uint8_t out_fingerprint[SHA256_BYTES]);
 
 // What the device's compatibility() says, "" without one. What the device says when it fails.

@@ -13,6 +13,7 @@
 #include "scheduler/fingerprint.h"
 #include "tengine/inspect.h"
 #include "tengine/log.h"
+#include "tengine/version.h"
 
 // Which stores a part is looked up in, and kept in.
 typedef struct stores
@@ -84,7 +85,8 @@ static void find_in_folder(const stores_t* stores, int part_index, ir_stored_par
 static void find_in_stores(const struct subgraph* part, struct device* device,
                            const stores_t* stores, bool isolated, ir_stored_part_t* stored)
 {
-    const int status = find_ir_fingerprint(part, device, stores->pool, stored->fingerprint);
+    const int status =
+        find_ir_fingerprint(part, device, TENGINE_VERSION_MAJOR, stores->pool, stored->fingerprint);
     if (status < 0) {
         if (status != TENGINE_ENOENT)
             TLOG_WARNING("%s; nothing that was compiled earlier is looked for",
@@ -110,9 +112,10 @@ void find_ir_stored_part(const struct subgraph* part, struct device* device, boo
     if (stores.pool) leave_graph_pool(part->graph->core->pool);
 }
 
-bool load_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_part_t* stored)
+// Lets the device load what was found; after a failure there is nothing. `next`: what is done then.
+static bool load_found(struct subgraph* subgraph, int part_index, const char* next,
+                       ir_stored_part_t* stored)
 {
-    if (!stored->found.bytes) return false;
     struct device* device = subgraph->device;
     tengine_error_clear();
     const int status =
@@ -123,10 +126,35 @@ bool load_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_pa
         return true;
     }
     fail_ir_entry(device, "load", part_index, subgraph->node_num, status);
-    TLOG_WARNING("%s; the part is compiled again", tengine_error_message());
+    TLOG_WARNING("%s; %s", tengine_error_message(), next);
     close_ir_kept_part(&stored->found);
     stored->origin = TENGINE_PART_COMPILED;
     return false;
+}
+
+// A device that refuses what the model has was given another driver since, perhaps; what it
+// compiled the last time that it refused is in the folder.
+static void find_in_folder_instead(const struct subgraph* subgraph, int part_index,
+                                   const char* folder, ir_stored_part_t* stored)
+{
+    stores_t stores = {.folder = folder};
+    if (share_graph_pool(subgraph->graph, &stores.pool) < 0) tengine_error_clear();
+    find_in_folder(&stores, part_index, stored);
+    if (stores.pool) leave_graph_pool(subgraph->graph->core->pool);
+}
+
+bool load_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_part_t* stored)
+{
+    static const char compiles[] = "the part is compiled again";
+    if (!stored->found.bytes) return false;
+    const char* folder = stored->origin == TENGINE_PART_FROM_MODEL
+                             ? find_ir_part_cache(subgraph->graph->attribute->context)
+                             : NULL;
+    const char* next = folder ? "the folder of compiled parts is asked" : compiles;
+    if (load_found(subgraph, part_index, next, stored)) return true;
+    if (!folder) return false;
+    find_in_folder_instead(subgraph, part_index, folder, stored);
+    return stored->found.bytes && load_found(subgraph, part_index, compiles, stored);
 }
 
 // ---- keeping ----

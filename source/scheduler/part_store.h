@@ -26,7 +26,8 @@ typedef struct ir_stored_part
 void find_ir_stored_part(const struct subgraph* part, struct device* device, bool isolated,
                          ir_stored_part_t* stored);
 
-// Lets the device of a compiled subgraph load what was found; false: it has to compile.
+// Lets the device of a compiled subgraph load what was found, and after it has refused the model's
+// bytes what the folder has; false: it has to compile. Any thread.
 bool load_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_part_t* stored);
 
 // Lets the device save what it has compiled, and writes that to the stores: two steps, for the

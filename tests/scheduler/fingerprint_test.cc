@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include "graph/graph.h"
+#include "graph/graph_pool.h"
 #include "graph/option.h"
 #include "operator/param.h"
 #include "scheduler/fixture.h"
+#include "tengine/version.h"
 
 namespace {
 
@@ -49,6 +51,7 @@ struct Case
     int zero_point = 0;
     bool has_two_outputs = false;
     std::string names = "";  // in front of those of tensors
+    int version = TENGINE_VERSION_MAJOR;
 };
 
 class FingerprintTest : public testing::Test
@@ -71,7 +74,7 @@ class FingerprintTest : public testing::Test
             return "";
         }
         EXPECT_EQ(session.part(0)->node_num, 2);
-        return print(*session.part(0), device);
+        return print(*session.part(0), device, wanted.version);
     }
 
     static void build(const Case& wanted, IrBuilder& builder)
@@ -90,10 +93,12 @@ class FingerprintTest : public testing::Test
             builder.outputs({n + "y"});
     }
 
-    static std::string print(const subgraph& part, TestDevice& device)
+    static std::string print(const subgraph& part, TestDevice& device,
+                             int version = TENGINE_VERSION_MAJOR)
     {
         uint8_t fingerprint[SHA256_BYTES];
-        EXPECT_EQ(find_ir_fingerprint(&part, device.get(), nullptr, fingerprint), TENGINE_OK)
+        EXPECT_EQ(find_ir_fingerprint(&part, device.get(), version, nullptr, fingerprint),
+                  TENGINE_OK)
             << tengine_error_message();
         return {reinterpret_cast<const char*>(fingerprint), sizeof fingerprint};
     }
@@ -143,6 +148,7 @@ TEST_F(FingerprintTest, EachThingAloneMakesAnother)
         {"scale", [](Case& it) { it.scale = 0.5f; }},
         {"zero point", [](Case& it) { it.scale = 0.5f, it.zero_point = 3; }},
         {"outputs", [](Case& it) { it.has_two_outputs = true; }},
+        {"version of the library", [](Case& it) { ++it.version; }},
     };
     std::map<std::string, std::string> known = {{find({}), "nothing"}};
     for (const auto& [name, change] : changes) {
@@ -196,6 +202,45 @@ TEST_F(FingerprintTest, ConstantsAreHashedOnce)
     EXPECT_EQ(print(*session.part(0), device), first);
 }
 
+// The weights with which passes merge a normalisation are the same for all preparations.
+TEST_F(FingerprintTest, ConstantsThatPassesMakeAreHashedOnce)
+{
+    TestDevice device("A", {"Conv"});
+    Session session{&device};
+    IrBuilder& builder = session.builder();
+    builder.input("x", {1, 1, 2, 2});
+    builder.floats("w", {1, 1, 1, 1}, {2});
+    for (const char* name : {"scale", "bias", "mean", "variance"})
+        builder.floats(name, {1}, {1});
+    builder.add("Conv", {"x", "w"}, {"c"});
+    builder.add("BatchNormalization", {"c", "scale", "bias", "mean", "variance"}, {"y"});
+    builder.outputs({"y"});
+    session.set("run.shape_cache", "0");
+    const auto find_digest = [&] {
+        const subgraph& part = *session.part(0);
+        const node* conv = part.graph->node_list[part.node_list[0]];
+        const tensor* weights = get_ir_node_input(conv, 1);
+        EXPECT_NE(weights->core->pack, nullptr) << weights->name;
+        EXPECT_EQ(get_graph_pack_digest(weights->core->pack, 3), nullptr) << "other bytes";
+        return get_graph_pack_digest(weights->core->pack, get_ir_tensor_bytes(weights));
+    };
+    ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
+    EXPECT_FALSE(find_digest()->found);
+    const std::string first = print(*session.part(0), device);
+    ASSERT_TRUE(find_digest()->found);
+    find_digest()->bytes[0] ^= 1;  // shows whether it is found again
+    EXPECT_NE(print(*session.part(0), device), first);
+    const int other_size[] = {1, 1, 3, 3};
+    ASSERT_EQ(set_ir_tensor_shape(session.at("x"), other_size, 4), TENGINE_OK);
+    ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
+    EXPECT_TRUE(find_digest()->found) << "in the next preparation";
+    ++session.source()->core->revision;  // as when the program has changed something
+    const int old_size[] = {1, 1, 2, 2};
+    ASSERT_EQ(set_ir_tensor_shape(session.at("x"), old_size, 4), TENGINE_OK);
+    ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
+    EXPECT_EQ(print(*session.part(0), device), first);
+}
+
 // Whether two of them are the same cannot be told.
 TEST_F(FingerprintTest, PartsWithCustomKernelsHaveNone)
 {
@@ -209,9 +254,11 @@ TEST_F(FingerprintTest, PartsWithCustomKernelsHaveNone)
     last->core->custom_kernel =
         reinterpret_cast<decltype(last->core->custom_kernel)>(last);  // not looked into
     uint8_t fingerprint[SHA256_BYTES];
-    EXPECT_EQ(find_ir_fingerprint(&part, device.get(), nullptr, fingerprint), TENGINE_ENOENT);
+    EXPECT_EQ(find_ir_fingerprint(&part, device.get(), TENGINE_VERSION_MAJOR, nullptr, fingerprint),
+              TENGINE_ENOENT);
     last->core->custom_kernel = before;
-    EXPECT_EQ(find_ir_fingerprint(&part, device.get(), nullptr, fingerprint), TENGINE_OK);
+    EXPECT_EQ(find_ir_fingerprint(&part, device.get(), TENGINE_VERSION_MAJOR, nullptr, fingerprint),
+              TENGINE_OK);
 }
 
 TEST_F(FingerprintTest, ADeviceThatFailsIsNamed)
@@ -222,7 +269,8 @@ TEST_F(FingerprintTest, ADeviceThatFailsIsNamed)
     build({}, session.builder());
     ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
     uint8_t fingerprint[SHA256_BYTES];
-    EXPECT_EQ(find_ir_fingerprint(session.part(0), device.get(), nullptr, fingerprint),
+    EXPECT_EQ(find_ir_fingerprint(session.part(0), device.get(), TENGINE_VERSION_MAJOR, nullptr,
+                                  fingerprint),
               TENGINE_EDEVICE);
     EXPECT_TRUE(says("compatibility"));
     EXPECT_TRUE(says("no chip"));

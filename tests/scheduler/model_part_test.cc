@@ -4,6 +4,7 @@
 #include "graph/model_part.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "scheduler/fixture.h"
 #include "scheduler/temporary_folder.h"
@@ -17,6 +18,7 @@ using namespace tengine::test;
 struct Calls
 {
     int loads = 0, compilations = 0, load_status = 0, compile_status = 0;
+    bool refuses_first = false;    // of the two loads of a part
     const void* loaded = nullptr;  // the bytes of the last load
     std::string target = "compiler 1";
     int (*pre_run)(device*, subgraph*, void*) = nullptr;
@@ -39,6 +41,8 @@ int load(device* device, subgraph* part, const void* data, size_t size)
 {
     ++calls.loads;
     if (calls.load_status != 0) return tengine_error_set(calls.load_status, "told not to load");
+    if (calls.refuses_first && calls.loads % 2 == 1)
+        return tengine_error_set(TENGINE_EVERSION, "told not to load what comes first");
     EXPECT_EQ(std::string(static_cast<const char*>(data), size), "compiled");
     EXPECT_EQ(reinterpret_cast<uintptr_t>(data) % 4096, 0u);
     calls.loaded = data;
@@ -143,7 +147,7 @@ TEST_F(ModelPartTest, AlteredBytesAreCompiledAgain)
 {
     use();
     for (size_t i = 0; i < part(0)->size; ++i) {
-        part(0)->owned.bytes[i] ^= 1;
+        part(0)->owned.bytes[i] ^= static_cast<char>(1 << i);
         EXPECT_EQ(use(), Counts(1, 1)) << "byte " << i;
         // The new one replaces it, and is the last then.
         EXPECT_EQ(origins_[i % 2 == 0 ? 0 : 2], TENGINE_PART_COMPILED) << "byte " << i;
@@ -231,6 +235,62 @@ TEST_F(ModelPartTest, TheModelIsAskedBeforeTheFolder)
     EXPECT_EQ(use(), Counts(0, 2));
     EXPECT_EQ(origins_[0], TENGINE_PART_FROM_MODEL);
     EXPECT_EQ(folder.list().size(), 2u);
+}
+
+// As a device whose driver is newer than the model's file, on a board without a compiler: what was
+// compiled since is in the folder, and stays as it is.
+TEST_F(ModelPartTest, WhatTheDeviceRefusesOfTheModelIsLoadedFromTheFolder)
+{
+    const TemporaryFolder folder;
+    session_.set("cache.dir", folder.path().c_str());
+    use();
+    session_.set("model.keep_parts", "0");
+    const auto find_numbers = [&] {
+        std::map<std::filesystem::path, ino_t> numbers;
+        for (const auto& file : folder.list()) {
+            struct stat info = {};
+            EXPECT_EQ(stat(file.c_str(), &info), 0);
+            numbers[file] = info.st_ino;
+        }
+        return numbers;
+    };
+    const auto before = find_numbers();
+    ASSERT_EQ(before.size(), 2u);
+    calls.refuses_first = true;
+    calls.compile_status = TENGINE_EDEVICE;
+    for (const char* timeout : {"0", "60000"}) {
+        session_.set("prerun.watchdog_ms", timeout);
+        EXPECT_EQ(use(), Counts(0, 4)) << timeout;
+        EXPECT_EQ(origins_[0], TENGINE_PART_FROM_CACHE);
+        EXPECT_EQ(origins_[2], TENGINE_PART_FROM_CACHE);
+        EXPECT_NE(calls.loaded, part(1)->bytes);
+    }
+    EXPECT_EQ(find_numbers(), before) << "not written again";
+    EXPECT_EQ(log_.count("told not to load what comes first; the folder"), 4);
+    EXPECT_EQ(log_.count("compiled again"), 0);
+    session_.set("prerun.watchdog_ms", "0");
+    session_.set("model.keep_parts", "1");
+    const void* refused = part(1)->bytes;
+    EXPECT_EQ(use(), Counts(0, 4));
+    EXPECT_EQ(number(), 2);
+    EXPECT_NE(part(1)->bytes, refused) << "the model has what the device takes";
+}
+
+// The first start compiles and fills the folder, for the next ones.
+TEST_F(ModelPartTest, WhatTheDeviceRefusesOfTheModelIsKeptInTheFolder)
+{
+    use();
+    const TemporaryFolder folder;
+    session_.set("model.keep_parts", "0");
+    session_.set("cache.dir", folder.path().c_str());
+    calls.load_status = TENGINE_EVERSION;
+    EXPECT_EQ(use(), Counts(2, 2)) << "the folder is empty";
+    EXPECT_EQ(folder.list().size(), 2u);
+    EXPECT_EQ(use(), Counts(2, 4)) << "the device refuses these, too";
+    calls.load_status = 0;
+    calls.refuses_first = true;
+    EXPECT_EQ(use(), Counts(0, 4));
+    EXPECT_EQ(origins_[0], TENGINE_PART_FROM_CACHE);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/alloc.h"
@@ -152,10 +153,12 @@ TEST_F(PartCache, EveryAlteredByteIsNoticed)
     // The last 64 bytes that the head uses name the device, for people.
     const size_t checked = 16 + 32 + 32 + 8;
     for (size_t i = 0; i < whole.size(); i == checked - 1 ? i = kHead : ++i) {
-        Bytes altered = whole;
-        altered[i] ^= 0x10;
-        write(path(1), altered);
-        ASSERT_EQ(find(1), TENGINE_EFORMAT) << "byte " << i;
+        for (const uint8_t bit : {0x01, 0x10, 0x80}) {
+            Bytes altered = whole;
+            altered[i] ^= bit;
+            write(path(1), altered);
+            ASSERT_EQ(find(1), TENGINE_EFORMAT) << "byte " << i << ", bit " << int{bit};
+        }
     }
     for (const size_t size : {size_t{1}, kHead - 1, kHead, whole.size() - 1}) {
         write(path(1), Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
@@ -363,29 +366,109 @@ TEST_F(PartCache, ProcessesShareAFolder)
     EXPECT_LE(std::distance(begin(files), end(files)), 2);
 }
 
-// Lets a child that keeps a part make `calls` entries to and returns from the system, then kills
-// it. 1: it was killed, 0: it had ended before, -1: processes cannot be traced here.
-int kill_after(int calls, const std::function<void()>& work)
+// A child that does `work` and stops at each entry to the system and each return.
+class TracedChild
 {
-    const pid_t child = fork();
-    if (child == 0) {
-        if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(2);
-        raise(SIGSTOP);
-        work();
-        _exit(0);
+  public:
+    explicit TracedChild(const std::function<void()>& work) : id_(fork())
+    {
+        if (id_ == 0) {
+            if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(2);
+            raise(SIGSTOP);
+            work();
+            _exit(0);
+        }
+        waitpid(id_, &status_, 0);
+        is_traced_ = WIFSTOPPED(status_);
+        if (is_traced_)  // so that a stop tells whether it is one at a call
+            ptrace(PTRACE_SETOPTIONS, id_, nullptr, reinterpret_cast<void*>(PTRACE_O_TRACESYSGOOD));
     }
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (!WIFSTOPPED(status)) return -1;
-    for (int i = 0; i < calls; ++i) {
-        if (ptrace(PTRACE_SYSCALL, child, nullptr, nullptr) != 0) break;
-        waitpid(child, &status, 0);
-        if (WIFEXITED(status)) return WEXITSTATUS(status) == 0 ? 0 : -1;
+    ~TracedChild()
+    {
+        if (!WIFSTOPPED(status_)) return;
+        kill(id_, SIGKILL);
+        waitpid(id_, &status_, 0);
     }
-    kill(child, SIGKILL);
-    waitpid(child, &status, 0);
+    TracedChild(const TracedChild&) = delete;
+    TracedChild& operator=(const TracedChild&) = delete;
+
+    pid_t id() const { return id_; }
+    // False: processes cannot be traced here.
+    bool is_traced() const { return is_traced_; }
+    // To the next stop; false: it has ended.
+    bool step()
+    {
+        if (ptrace(PTRACE_SYSCALL, id_, nullptr, nullptr) != 0) return false;
+        waitpid(id_, &status_, 0);
+        return WIFSTOPPED(status_);
+    }
+    bool has_succeeded() const { return WIFEXITED(status_) && WEXITSTATUS(status_) == 0; }
+
+  private:
+    pid_t id_;
+    int status_ = 0;
+    bool is_traced_;
+};
+
+// Kills a child that keeps a part after so many steps. 1: it was killed, 0: it had ended before,
+// -1: processes cannot be traced here.
+int kill_after(int steps, const std::function<void()>& work)
+{
+    TracedChild child(work);
+    if (!child.is_traced()) return -1;
+    for (int i = 0; i < steps; ++i)
+        if (!child.step()) return child.has_succeeded() ? 0 : -1;
     return 1;
 }
+
+#ifdef PTRACE_GET_SYSCALL_INFO
+bool is_rename(uint64_t number)
+{
+#ifdef SYS_rename
+    if (number == SYS_rename) return true;
+#endif
+#ifdef SYS_renameat
+    if (number == SYS_renameat) return true;
+#endif
+    return number == SYS_renameat2;
+}
+
+// What writes, and to what: "fsync tengine-….unfinished"; "" for other calls.
+std::string describe_call(pid_t child)
+{
+    struct __ptrace_syscall_info info;
+    if (ptrace(PTRACE_GET_SYSCALL_INFO, child, reinterpret_cast<void*>(sizeof info), &info) <= 0)
+        return "not known";
+    if (info.op != PTRACE_SYSCALL_INFO_ENTRY) return "";
+    if (is_rename(info.entry.nr)) return "rename";
+    const bool is_write = info.entry.nr == SYS_write;
+    if (!is_write && info.entry.nr != SYS_fsync) return "";
+    std::error_code ignored;
+    const fs::path file = fs::read_symlink(
+        "/proc/" + std::to_string(child) + "/fd/" + std::to_string(info.entry.args[0]), ignored);
+    const std::string name =
+        file.extension() == ".unfinished" ? "unfinished" : file.filename().string();
+    return (is_write ? "write " : "fsync ") + name;
+}
+
+// So that after a loss of power there is the old file or the new one, with all its bytes.
+TEST_F(PartCache, BytesAreOnTheDiskBeforeTheirNameAndThatAtTheEnd)
+{
+    ASSERT_EQ(keep(1, content(1)), TENGINE_OK);
+    TracedChild child([&] { keep(1, content(2)); });
+    if (!child.is_traced()) GTEST_SKIP() << "a process cannot be traced here";
+    std::vector<std::string> calls;
+    while (child.step()) {
+        const std::string call = describe_call(child.id());
+        if (call == "not known") GTEST_SKIP() << "calls are not told here";
+        if (!call.empty() && (calls.empty() || calls.back() != call)) calls.push_back(call);
+    }
+    EXPECT_TRUE(child.has_succeeded());
+    const std::vector<std::string> wanted = {"write unfinished", "fsync unfinished", "rename",
+                                             "fsync b"};
+    EXPECT_EQ(calls, wanted);
+}
+#endif
 
 TEST_F(PartCache, AProcessMayBeKilledAtAnyMoment)
 {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What devices have compiled of a model, in its tmfile. A graph loads whatever is wrong with it.
+#include <cstddef>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <set>
 
 #include "base/log.h"
 #include "graph/core.h"
@@ -51,7 +53,11 @@ class TmfileCompiledTest : public TmfileTest
         std::string result = bytes_;
         std::memcpy(&result[offset], &changed, sizeof changed);
         PartsRecord lists = lists_;
-        find_sha256(&result[lists.begin], lists.size, lists.digest);
+        sha256_t hash;
+        start_sha256(&hash);
+        update_sha256(&hash, &lists.begin, sizeof lists - offsetof(PartsRecord, begin));
+        update_sha256(&hash, &result[lists.begin], lists.size);
+        finish_sha256(&hash, lists.digest);
         std::memcpy(&result[root_ - sizeof lists], &lists, sizeof lists);
         return result;
     }
@@ -129,8 +135,8 @@ TEST_F(TmfileCompiledTest, TheNodesOfPartsAreKnown)
     destroy_ir_graph(execution);
 }
 
-// Wherever a byte of their list is altered, one line says so, and there are none.
-TEST_F(TmfileCompiledTest, AnAlteredByteIsNoticed)
+// Wherever a bit of their list is altered, one line says so, and there are none.
+TEST_F(TmfileCompiledTest, AnAlteredBitIsNoticed)
 {
     const auto record = static_cast<uint32_t>(root_ - sizeof lists_);
     const std::pair<uint32_t, uint32_t> ranges[] = {{lists_.begin, lists_.begin + lists_.size},
@@ -138,15 +144,64 @@ TEST_F(TmfileCompiledTest, AnAlteredByteIsNoticed)
     const uint32_t step = kEmulated ? 31 : 1;
     for (const auto& [begin, end] : ranges) {
         for (uint32_t i = begin; i < end; i += step) {
-            std::string altered = bytes_;
-            altered[i] = static_cast<char>(altered[i] ^ 1);
-            warnings = 0;
-            const LoadedTmfile loaded(altered);
-            ASSERT_EQ(loaded.status, 0) << loaded.message;
-            ASSERT_EQ(count_ir_model_parts(loaded.graph), 0) << "byte " << i;
-            ASSERT_EQ(warnings, 1) << "byte " << i;
+            for (int bit = 0; bit < 8; ++bit) {
+                std::string altered = bytes_;
+                altered[i] = static_cast<char>(altered[i] ^ (1 << bit));
+                warnings = 0;
+                const LoadedTmfile loaded(altered);
+                ASSERT_EQ(loaded.status, 0) << loaded.message;
+                ASSERT_EQ(count_ir_model_parts(loaded.graph), 0) << "byte " << i << ", bit " << bit;
+                ASSERT_EQ(warnings, 1) << "byte " << i << ", bit " << bit;
+            }
         }
     }
+}
+
+// Parts for several shapes often are.
+TEST_F(TmfileCompiledTest, EqualBytesAreWrittenOnce)
+{
+    const auto write_again = [](const char* other_bytes, uint8_t other_hash) {
+        const LoadedTmfile loaded(make_own_tmfile("compiled"));
+        ir_model_part_t part = *get_ir_model_part(loaded.graph, 1);
+        part.nodes = nullptr;
+        part.node_num = 0;
+        part.fingerprint[1] = 1;  // a third
+        if (other_bytes) part.bytes = other_bytes;
+        part.digest[0] ^= other_hash;
+        EXPECT_EQ(add_ir_model_part(loaded.graph, &part), 0);
+        std::string bytes = write_graph(loaded.graph);
+        const LoadedTmfile again(bytes);
+        EXPECT_EQ(count_ir_model_parts(again.graph), 3);
+        std::set<const void*> places;
+        for (const int i : {0, 1, 2})
+            places.insert(get_ir_model_part(again.graph, i)->bytes);
+        return std::make_pair(places.size(), bytes.size());
+    };
+    const auto first = record<CompiledPartRecord>(part_at(0));
+    EXPECT_EQ(first.data, record<CompiledPartRecord>(part_at(1)).data);
+    EXPECT_EQ(std::string(&bytes_[first.data]), "what a device has saved");
+    const auto [places, size] = write_again(nullptr, 0);
+    EXPECT_EQ(places, 1u);
+    EXPECT_LT(size, bytes_.size() + 1000);
+    const auto [others, larger] = write_again("what a device has SAVED", 0);
+    EXPECT_EQ(others, 2u) << "the hash of the part is not that of its bytes";
+    EXPECT_GT(larger, bytes_.size() + kPartAlignment - 1000);
+    EXPECT_EQ(write_again(nullptr, 1).first, 2u) << "the hash is another";
+}
+
+// A byte that belongs to two parts is read by both, and each checks the hash of its own range.
+TEST_F(TmfileCompiledTest, PartsMayOverlap)
+{
+    auto part = record<CompiledPartRecord>(part_at(1));
+    part.data += 5;
+    part.size -= 5;
+    const LoadedTmfile loaded(with(part_at(1), part));
+    ASSERT_EQ(count_ir_model_parts(loaded.graph), 2);
+    EXPECT_EQ(warnings, 0);
+    EXPECT_EQ(text_of(*get_ir_model_part(loaded.graph, 0)),
+              "NPU; compiler of NPU; what a device has saved");
+    EXPECT_EQ(text_of(*get_ir_model_part(loaded.graph, 1)),
+              "DSP; compiler of DSP; a device has saved");
 }
 
 // Those who make the hash right as well. What was read before the fault stays.

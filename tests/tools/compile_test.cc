@@ -7,11 +7,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sys/wait.h>
 
 #include "tengine/inspect.h"
 #include "tensor_file/tensor_file.h"
 #include "tools/program.h"
+#include "tools/terminal.h"
 
 namespace tengine::program {
 namespace {
@@ -19,6 +21,8 @@ namespace {
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+
+const std::string kPlugins = TENGINE_PLUGIN_DIR;
 
 class Compile : public testing::Test
 {
@@ -129,6 +133,28 @@ TEST(CompileForTheCpu, WhatItWritesIsLoaded)
     EXPECT_EQ(results[0], results[1]);
 }
 
+// Weights are packed in one way for all batches but those of one row.
+TEST(CompileForTheCpu, WhatShapesHaveInCommonIsInTheFileOnce)
+{
+    if (run({"devices"}).output.find("plain C++") != std::string::npos)
+        GTEST_SKIP() << "kernels pack nothing without Highway";
+    const std::string file = scratch_folder() + "/net.tmfile";
+    const auto add = [&](const std::string& model, const char* shape) {
+        const Finished finished = run({"compile", model, "--shape", shape, "-o", file});
+        EXPECT_EQ(finished.status, 0) << finished.errors;
+        return std::filesystem::file_size(file);
+    };
+    const auto one = add(data_file("digits.onnx"), "image=4x1x8x8");
+    const auto two = add(file, "image=8x1x8x8");
+    const auto report = nlohmann::json::parse(
+        run({"inspect", file, "--shape", "image=8x1x8x8", "--json", "-"}).output);
+    EXPECT_EQ(report["parts"][0]["origin"], "model");
+    const auto& parts = report["compiled_parts"];
+    ASSERT_EQ(parts.size(), 2u);
+    EXPECT_EQ(parts[0]["hash"], parts[1]["hash"]);
+    EXPECT_LT(two - one, parts[1]["bytes"].get<size_t>() / 10);
+}
+
 TEST_F(Compile, ResultsAreThoseOfThePlainFile)
 {
     ASSERT_EQ(run({"convert", quantised_, path("plain.tmfile")}).status, 0);
@@ -158,6 +184,66 @@ TEST_F(Compile, SeveralTargetsAndMoreLater)
     EXPECT_EQ(inspect(path("net.tmfile"))["parts"][0]["origin"], "model");
 }
 
+TEST_F(Compile, OtherShapesAreAdded)
+{
+    const std::string file = path("net.tmfile");
+    ASSERT_EQ(compile(quantised_, file).status, 0);
+    const Finished finished = compile(file, file, {"--shape", "image=2x1x8x8"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, EndsWith("written: compiled parts: 2, new: 1\n"));
+    const auto find_origin = [&](const char* shape) {
+        return inspect(file, {"--shape", shape})["parts"][0]["origin"];
+    };
+    EXPECT_EQ(find_origin("image=1x1x8x8"), "model");
+    EXPECT_EQ(find_origin("image=2x1x8x8"), "model");
+    EXPECT_EQ(find_origin("image=3x1x8x8"), "compiled");
+    EXPECT_THAT(compile(file, file, {"--shape", "image=2x1x8x8"}).output,
+                EndsWith("written: compiled parts: 2, new: 0\n"));
+}
+
+// Two devices that can save, with a part each.
+TEST_F(Compile, SeveralDevices)
+{
+    if (run({"devices"}).output.find("plain C++") != std::string::npos)
+        GTEST_SKIP() << "kernels pack nothing without Highway";
+    const std::vector<std::string> split = {"--device", "TPU,CPU", "--affinity", "/stem/Conv=CPU"};
+    std::vector<std::string> words = {"compile",          quantised_,    "-o",
+                                      path("net.tmfile"), "--precision", "int8"};
+    words.insert(words.end(), split.begin(), split.end());
+    const Finished finished = run(words);
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, EndsWith("net.tmfile written: compiled parts: 2, new: 2\n"));
+    words = {"inspect", path("net.tmfile"), "--json", "-", "--precision", "int8"};
+    words.insert(words.end(), split.begin(), split.end());
+    const auto report = nlohmann::json::parse(run(words).output);
+    std::set<std::string> compiled, loaded;
+    for (const auto& part : report["compiled_parts"])
+        compiled.insert(part["device"]);
+    for (const auto& part : report["parts"])
+        if (part["origin"] == "model") loaded.insert(part["device"]);
+    EXPECT_THAT(compiled, testing::ElementsAre("CPU", "TPU"));
+    EXPECT_THAT(loaded, testing::ElementsAre("CPU", "TPU"));
+}
+
+TEST_F(Compile, ProgressIsShownUnlessQuiet)
+{
+    std::vector<std::string> words = {
+        "compile", quantised_, "--device",        "TPU", "--precision",
+        "int8",    "--shape",  "image=256x1x8x8", "-o",  path("net.tmfile")};
+    for (int i = 0; i < 60; ++i)
+        words.insert(words.end(), {"--target", "TPU.config=edge"});
+    const Finished finished = run_on_terminal(words, {});
+    EXPECT_EQ(finished.status, 0) << finished.output;
+    EXPECT_THAT(finished.output, HasSubstr("\rcompiling " + quantised_));
+    EXPECT_THAT(finished.output, testing::ContainsRegex(": [0-9]+ of 60, [0-9]+ %, [0-9]+ s left"));
+    EXPECT_THAT(finished.output, HasSubstr("net.tmfile written: compiled parts: 1, new: 1\n"));
+    words.push_back("--quiet");
+    const Finished quiet = run_on_terminal(words, {});
+    EXPECT_EQ(quiet.status, 0) << quiet.output;
+    EXPECT_THAT(quiet.output, testing::Not(HasSubstr("compiling ")));
+    EXPECT_THAT(quiet.output, HasSubstr("net.tmfile written: compiled parts: 1, new: 1\n"));
+}
+
 // Somewhere in the compiled bytes, which are most of the file.
 TEST_F(Compile, AnAlteredFileIsCompiledAgain)
 {
@@ -170,6 +256,42 @@ TEST_F(Compile, AnAlteredFileIsCompiledAgain)
     EXPECT_EQ(finished.status, 0) << finished.errors;
     EXPECT_THAT(finished.errors, HasSubstr("has been altered: its bytes have another hash"));
     EXPECT_EQ(inspect(path("net.tmfile"))["parts"][0]["origin"], "compiled");
+}
+
+// On a board, which has the dispatch alone: the error names what is missing, and the log what was
+// wrong with the file.
+TEST_F(Compile, AnAlteredFileFailsWhereFallbackIsForbidden)
+{
+    const std::string compiler = kPlugins + "/tpu_compiler.so", file = path("net.tmfile");
+    if (!std::filesystem::exists(compiler)) GTEST_SKIP() << "this build has no plug-ins";
+    ASSERT_EQ(run({"compile", quantised_, "--plugin", compiler, "--device", "TPU_PLUGIN",
+                   "--precision", "int8", "-o", file})
+                  .status,
+              0);
+    const std::string bytes = tools::read_file(file);
+    const auto run_altered = [&](size_t place) {
+        std::string altered = bytes;
+        if (place < altered.size()) altered[place] ^= 1;
+        std::ofstream(file, std::ios::binary) << altered;
+        return run({"run", file, "--plugin", kPlugins + "/tpu_dispatch.so", "--device",
+                    "TPU_PLUGIN", "--precision", "int8", "--option", "split.max_fallback_macs=0"});
+    };
+    Finished finished = run_altered(bytes.size());
+    EXPECT_EQ(finished.status, 0) << "not altered: " << finished.errors;
+    const size_t mark = bytes.find("compiled parts\n");
+    ASSERT_NE(mark, std::string::npos);
+    const std::pair<size_t, const char*> places[] = {
+        {bytes.size() - 20000, "TPU_PLUGIN has been altered: its bytes have another hash"},
+        {mark, "the compiled parts in the model's file are not used, or not all: their mark"},
+        {mark + 16, "not used, or not all: their list has been altered: its hash differs"}};
+    for (const auto& [place, warning] : places) {
+        finished = run_altered(place);
+        EXPECT_EQ(finished.status, 1) << place;
+        EXPECT_THAT(finished.errors, HasSubstr(warning));
+        EXPECT_THAT(finished.errors, HasSubstr("of the MACs would fall back to CPU, but "
+                                               "split.max_fallback_macs allows 0 %"));
+        EXPECT_THAT(finished.errors, HasSubstr("no compiler"));
+    }
 }
 
 TEST_F(Compile, WhatCannotBeCompiledIsNotWritten)

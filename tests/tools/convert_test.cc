@@ -39,8 +39,8 @@ class Convert : public testing::Test
         return tools::read_file(path("results/" + name + ".npy"));
     }
 
-    // A convolution and a Relu, with Erfs between them, which Tengine does not have. The input's shape
-    // may be unknown.
+    // A convolution and a Relu, with Erfs between them, which Tengine does not have. The input's
+    // shape may be unknown.
     std::string write_network(int erf_num, bool is_dynamic) const
     {
         ModelMaker maker({1, 2, 5, 5});

@@ -26,6 +26,17 @@ bool resembles_mark(const PartsRecord& lists)
     return equal >= sizeof kPartsMark / 2;
 }
 
+// Of what `lists` tells and where, so that it cannot be told to be elsewhere.
+void find_digest(const char* bytes, const PartsRecord& lists, uint8_t out_digest[kDigestBytes])
+{
+    const uint32_t places[] = {lists.begin, lists.size, lists.parts, lists.constants};
+    sha256_t hash;
+    start_sha256(&hash);
+    update_sha256(&hash, places, sizeof places);
+    update_sha256(&hash, bytes, lists.size);
+    finish_sha256(&hash, out_digest);
+}
+
 int check_lists(const Reading& reading, const PartsRecord& lists)
 {
     if (std::memcmp(lists.mark, kPartsMark, sizeof kPartsMark) != 0)
@@ -33,7 +44,7 @@ int check_lists(const Reading& reading, const PartsRecord& lists)
     const char* bytes = nullptr;
     TENGINE_RETURN_IF_ERROR(reading.file.find_bytes(lists.begin, lists.size, "their list", &bytes));
     uint8_t digest[kDigestBytes];
-    find_sha256(bytes, lists.size, digest);
+    find_digest(bytes, lists, digest);
     if (std::memcmp(digest, lists.digest, kDigestBytes) == 0) return TENGINE_OK;
     return tengine_error_set(TENGINE_EFORMAT, "their list has been altered: its hash differs");
 }
@@ -154,14 +165,44 @@ uint32_t write_digests(FileBuilder& builder, const struct graph& graph)
     return builder.add_vector(list);
 }
 
-CompiledPartRecord write_bytes(FileBuilder& builder, const ir_model_part_t& part)
+using ModelParts = Vector<const ir_model_part_t*>;
+
+ModelParts list_parts(const struct graph& graph)
 {
-    CompiledPartRecord record = {};
-    std::copy_n(part.fingerprint, kDigestBytes, record.fingerprint);
-    std::copy_n(part.digest, kDigestBytes, record.digest);
-    record.size = static_cast<uint32_t>(part.size);
-    record.data = builder.add_aligned(part.bytes, part.size, kPartAlignment);
-    return record;
+    ModelParts parts;
+    for (int i = 0; i < count_ir_model_parts(&graph); ++i)
+        parts.push_back(get_ir_model_part(&graph, i));
+    return parts;
+}
+
+// Who altered bytes did not change the hash that goes with them, so that alone tells nothing.
+bool has_same_bytes(const ir_model_part_t& a, const ir_model_part_t& b)
+{
+    const auto bytes_of = [](const ir_model_part_t& part) {
+        return std::string_view(static_cast<const char*>(part.bytes), part.size);
+    };
+    return std::memcmp(a.digest, b.digest, kDigestBytes) == 0 && bytes_of(a) == bytes_of(b);
+}
+
+// Their bytes. What parts for several shapes have in common, such as packed weights, is in the file
+// once.
+Vector<CompiledPartRecord> write_bytes(FileBuilder& builder, const ModelParts& parts)
+{
+    Vector<CompiledPartRecord> records;
+    for (const ir_model_part_t* part : parts) {
+        CompiledPartRecord record = {};
+        std::copy_n(part->fingerprint, kDigestBytes, record.fingerprint);
+        std::copy_n(part->digest, kDigestBytes, record.digest);
+        record.size = static_cast<uint32_t>(part->size);
+        size_t same = 0;
+        while (!has_same_bytes(*parts[same], *part))
+            ++same;
+        record.data = same < records.size()
+                          ? records[same].data
+                          : builder.add_aligned(part->bytes, part->size, kPartAlignment);
+        records.push_back(record);
+    }
+    return records;
 }
 
 }  // namespace
@@ -182,25 +223,22 @@ int read_compiled_parts(Reading& reading, uint32_t root, const Vector<struct nod
 CompiledParts write_compiled_parts(FileBuilder& builder, const struct graph& graph)
 {
     CompiledParts made;
-    const auto number = static_cast<uint32_t>(count_ir_model_parts(&graph));
-    if (number == 0) return made;
-    Vector<CompiledPartRecord> records;
-    for (uint32_t i = 0; i < number; ++i)
-        records.push_back(write_bytes(builder, *get_ir_model_part(&graph, static_cast<int>(i))));
+    const ModelParts list = list_parts(graph);
+    if (list.empty()) return made;
+    Vector<CompiledPartRecord> records = write_bytes(builder, list);
     std::copy_n(kPartsMark, sizeof kPartsMark, made.record.mark);
     made.record.begin = builder.add(uint32_t{0});
     Vector<uint32_t> parts;
-    for (uint32_t i = 0; i < number; ++i) {
-        const ir_model_part_t& part = *get_ir_model_part(&graph, static_cast<int>(i));
-        parts.push_back(write_part(builder, graph, i, part));
-        records[i].target = builder.add_string(part.target);
+    for (uint32_t i = 0; i < list.size(); ++i) {
+        parts.push_back(write_part(builder, graph, i, *list[i]));
+        records[i].target = builder.add_string(list[i]->target);
     }
     made.record.constants = write_digests(builder, graph);
     made.record.parts = builder.add_vector(records);
     made.parts = builder.add_vector(parts);
     const std::string_view written = builder.view_from(made.record.begin);
     made.record.size = static_cast<uint32_t>(written.size());
-    find_sha256(written.data(), written.size(), made.record.digest);
+    find_digest(written.data(), made.record, made.record.digest);
     return made;
 }
 

@@ -16,9 +16,9 @@
 //     "tensor"   {data type, offset of a vector of dims, offset of a buffer record}
 // What devices have compiled of the model is ours too: right in front of the model record stands a
 // PartsRecord. It tells a vector of CompiledPartRecord, whose bytes start at multiples of
-// kPartAlignment, as devices and mappings like it, and one of ConstantDigestRecord. The subgraph's
-// vector of PartRecord, which others read only where there are several subgraphs, has the nodes and
-// the device of each, in the same order.
+// kPartAlignment, as devices and mappings like it (records may have the same bytes), and one of
+// ConstantDigestRecord. The subgraph's vector of PartRecord, which others read only where there are
+// several subgraphs, has the nodes and the device of each, in the same order.
 //
 // An input or output that is absent has index kAbsentTensor. Data types of tensors go on after
 // Tengine's 0-5 with the numbers of TENGINE_DT_*.
@@ -165,7 +165,7 @@ constexpr size_t kDigestBytes = 32;  // SHA-256
 struct PartsRecord
 {
     char mark[sizeof kPartsMark];
-    uint8_t digest[kDigestBytes];  // of the bytes that hold all records and lists but this one
+    uint8_t digest[kDigestBytes];  // of what follows, and of the bytes that hold the other records
     uint32_t begin;                // where these are
     uint32_t size;
     uint32_t parts;      // a vector of CompiledPartRecord
