@@ -111,7 +111,7 @@ class Delegate : public tengine::delegate::Delegate
     }
 
   private:
-    static bool Has(const kernel::Kernel& node)
+    static bool Has(kernel::Kernel& node)
     {
         const schema::Primitive* primitive = node.primitive();
         const bool relu = primitive->value_as_Activation() &&

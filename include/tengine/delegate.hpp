@@ -31,7 +31,8 @@ enum ModelType : uint32_t
 {
     kMindIR = 0,  // refused: Tengine has no reader of it
     kONNX = 3,
-    kTengine = 100,  // a tmfile
+    kMindIR_Lite = 4,  // refused, too
+    kTengine = 100,    // a tmfile
 };
 
 namespace detail {
@@ -49,12 +50,14 @@ inline Status LastFailure(enum StatusCode code)
     return {code, get_tengine_error()};
 }
 
-inline std::string ToText(const std::vector<int64_t>& shape)
+// "fp32 2x4"
+inline std::string ToText(const MSTensor& tensor)
 {
+    if (!tensor.core()) return "an empty MSTensor";
     std::string text;
-    for (const int64_t dim : shape)
+    for (const int64_t dim : tensor.Shape())
         text += (text.empty() ? "" : "x") + std::to_string(dim);
-    return text.empty() ? "scalar" : text;
+    return get_data_type_name(tensor.core()->Type()) + (text.empty() ? " scalar" : " " + text);
 }
 
 // An input or output of a Model, as long as that lives.
@@ -141,8 +144,9 @@ class Model
     // `context` says; nullptr is a Context without delegates. A delegate whose Init returns
     // kLiteNotSupport is left out, and a line of the log says so. A model that has inputs of
     // unknown shape is prepared by Resize. Replaces what was built before; after a failure the
-    // Model is empty. Fails with kLiteParamInvalid (kMindIR or no type), kLiteFileError (not
-    // loaded), what Init of a delegate returns, and kLiteError (not prepared).
+    // Model is empty. Fails with kLiteParamInvalid (another type than kONNX and kTengine, or
+    // `size`), kLiteNullptr (`data`), kLiteFileError (not loaded), what Init of a delegate returns,
+    // and kLiteError (not prepared).
     Status Build(const std::string& path, ModelType type,
                  const std::shared_ptr<Context>& context = nullptr)
     {
@@ -153,15 +157,18 @@ class Model
     Status Build(const void* data, size_t size, ModelType type,
                  const std::shared_ptr<Context>& context = nullptr)
     {
-        if (!data || size == 0 || size > INT_MAX)
-            return {kLiteParamInvalid, "a model of " + std::to_string(size) + " bytes"};
+        if (!data) return {kLiteNullptr, "the model's data are nullptr"};
+        if (size == 0 || size > INT_MAX)
+            return {kLiteParamInvalid, "a model of " + std::to_string(size) +
+                                           " bytes, which may be 1 to " + std::to_string(INT_MAX)};
         return BuildWith(context, type, [&](const char* format, context_t devices) {
             return CreateFromMemory(format, devices, data, static_cast<int>(size));
         });
     }
 
     // New shapes for all inputs. Delegates are not asked again, their kernels get a ReSize. After a
-    // failure shapes are what they were. Data of inputs have to be written again. Fails with
+    // failure shapes are what they were; where some were unknown, the model waits for another
+    // Resize. Data of inputs have to be written again. Fails with
     // kLiteUninitializedObj (nothing is built), kLiteInputTensorError (`inputs` are not
     // GetInputs(), or `dims` are not one shape for each), kLiteError (not prepared).
     Status Resize(const std::vector<MSTensor>& inputs,
@@ -169,8 +176,11 @@ class Model
     {
         if (!session_->graph) return NotBuilt();
         if (inputs != inputs_ || dims.size() != inputs.size())
-            return {kLiteInputTensorError, "Resize takes the " + std::to_string(inputs_.size()) +
-                                               " tensors of GetInputs(), and a shape for each"};
+            return {kLiteInputTensorError,
+                    "Resize got " + std::to_string(inputs.size()) + " tensors and " +
+                        std::to_string(dims.size()) + " shapes; it takes the " +
+                        std::to_string(inputs_.size()) +
+                        " tensors of GetInputs(), in their order, and a shape for each"};
         std::vector<std::vector<int64_t>> before;
         for (const MSTensor& input : inputs_)
             before.push_back(input.Shape());
@@ -211,9 +221,16 @@ class Model
     graph_t graph() const { return session_->graph; }
 
   private:
-    static Status NotBuilt()
+    Status NotBuilt() const
     {
-        return {kLiteUninitializedObj, "the model is not built, or its shapes are not known"};
+        for (const MSTensor& input : inputs_)
+            if (input.DataSize() == 0)
+                return {kLiteUninitializedObj, "input '" + input.Name() + "' is " +
+                                                   detail::ToText(input) +
+                                                   ": Resize gives it a shape"};
+        return {kLiteUninitializedObj,
+                session_->graph ? "the model has no shapes that fit: the last Resize failed"
+                                : "the model is not built"};
     }
 
     static MSTensor Find(const std::vector<MSTensor>& tensors, const std::string& name)
@@ -242,7 +259,7 @@ class Model
     {
         if (type != kONNX && type != kTengine)
             return {kLiteParamInvalid, "models of type " + std::to_string(type) +
-                                           " are not read; kONNX and kTengine are"};
+                                           " are not read; kONNX (3) and kTengine (100) are"};
         Close();
         if (init_tengine() < 0) return detail::LastFailure(kLiteError);
         options_ = context ? *context : Context();
@@ -326,7 +343,11 @@ class Model
     {
         session_->prepared = false;
         for (size_t i = 0; i < shapes.size(); ++i) {
-            const std::vector<int> dims(shapes[i].begin(), shapes[i].end());
+            std::vector<int> dims;
+            if (!detail::ToDims(shapes[i], &dims))
+                return {kLiteInputTensorError, "input '" + inputs_[i].Name() +
+                                                   "' has a dimension beyond " +
+                                                   std::to_string(INT_MAX)};
             if (set_tensor_shape(Handle(inputs_[i]), dims.data(), static_cast<int>(dims.size())) <
                 0)
                 return detail::LastFailure(kLiteInputTensorError);
@@ -338,13 +359,12 @@ class Model
     {
         if (from == to) return kSuccess;
         if (from.DataType() != to.DataType() || from.Shape() != to.Shape())
-            return {kLiteInputTensorError, "input '" + to.Name() + "' has the shape " +
-                                               detail::ToText(to.Shape()) + " and type " +
-                                               std::to_string(static_cast<int>(to.DataType())) +
-                                               ", not " + detail::ToText(from.Shape()) + " and " +
-                                               std::to_string(static_cast<int>(from.DataType()))};
+            return {kLiteInputTensorError, "input '" + to.Name() + "' is " + detail::ToText(to) +
+                                               ", what was given " + detail::ToText(from)};
         const std::shared_ptr<const void> data = from.Data();
-        if (!data) return {kLiteInputTensorError, "'" + from.Name() + "' has no data"};
+        if (!data)
+            return {kLiteInputTensorError, "what was given for input '" + to.Name() + "', '" +
+                                               from.Name() + "', has no data"};
         std::memcpy(to.MutableData(), data.get(), to.DataSize());
         return kSuccess;
     }

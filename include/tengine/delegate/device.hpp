@@ -71,17 +71,40 @@ class Part
     // Calls an entry of the kernel.
     int Call(const char* entry, int (kernel::Kernel::*function)()) const
     {
-        for (size_t i = 0; i < bound_.size(); ++i)
-            replacement_.tensors[i]->Bind(bound_[i]);
-        const int result = (replacement_.kernel.get()->*function)();
-        for (const auto& tensor : replacement_.tensors)
-            tensor->Bind(nullptr);
+        int result = 0;
+        try {
+            const Binding binding(*this);
+            result = (replacement_.kernel.get()->*function)();
+        } catch (const std::bad_alloc&) {
+            throw;
+        } catch (const std::exception& error) {
+            return tengine_error_set(TENGINE_EDEVICE, "%s of kernel '%s' threw: %s", entry,
+                                     replacement_.kernel->name().c_str(), error.what());
+        }
         if (result == 0) return 0;
         return tengine_error_set(TENGINE_EDEVICE, "%s of kernel '%s' returned %d", entry,
                                  replacement_.kernel->name().c_str(), result);
     }
 
   private:
+    // The kernel's tensors are bound while it lives, also where the kernel throws.
+    struct Binding
+    {
+        explicit Binding(const Part& part) : tensors(part.replacement_.tensors)
+        {
+            for (size_t i = 0; i < part.bound_.size(); ++i)
+                tensors[i]->Bind(part.bound_[i]);
+        }
+        ~Binding()
+        {
+            for (const auto& tensor : tensors)
+                tensor->Bind(nullptr);
+        }
+        Binding(const Binding&) = delete;
+        Binding& operator=(const Binding&) = delete;
+        const std::vector<std::shared_ptr<GraphTensor>>& tensors;
+    };
+
     // Of the nodes in their order, each once.
     static std::vector<const struct tensor*> ListTensors(const struct graph& graph)
     {
@@ -307,6 +330,8 @@ class DelegateDevice
             status = delegate_->Build(&model);
         } catch (const std::exception& error) {
             return std::string("Build threw: ") + error.what();
+        } catch (...) {
+            return "Build threw what is not a std::exception";
         }
         if (model.status().IsError()) return "Build: " + model.status().GetErrDescription();
         if (status.IsOk()) return {};

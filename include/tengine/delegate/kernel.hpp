@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -49,6 +50,9 @@ class Context
     {
         return delegates_.empty() ? nullptr : delegates_.front();
     }
+    // The same under the names of MindSpore Lite from 2.0 on.
+    void set_delegate(std::shared_ptr<Delegate> delegate) { SetDelegate(std::move(delegate)); }
+    std::shared_ptr<Delegate> get_delegate() const { return GetDelegate(); }
     const std::vector<std::shared_ptr<Delegate>>& Delegates() const { return delegates_; }
 
   private:
@@ -91,13 +95,25 @@ class Kernel
     // Instead of Prepare when the model has been prepared again and nothing but shapes has changed.
     virtual int ReSize() = 0;
 
-    const std::vector<MSTensor>& inputs() const { return inputs_; }
-    const std::vector<MSTensor>& outputs() const { return outputs_; }
-    void set_inputs(const std::vector<MSTensor>& inputs) { inputs_ = inputs; }
-    void set_outputs(const std::vector<MSTensor>& outputs) { outputs_ = outputs; }
-    const std::string& name() const { return name_; }
+    // DelegateModel::Replace asks for the tensors. Tengine sets none, and does not see those that
+    // are set afterwards. A kernel that keeps them elsewhere overrides these.
+    virtual const std::vector<MSTensor>& inputs() { return inputs_; }
+    virtual const std::vector<MSTensor>& outputs() { return outputs_; }
+    virtual void set_inputs(const std::vector<MSTensor>& inputs) { inputs_ = inputs; }
+    virtual void set_outputs(const std::vector<MSTensor>& outputs) { outputs_ = outputs; }
+    // One of those that there are. Throw std::out_of_range for another index.
+    virtual void set_input(MSTensor tensor, int index)
+    {
+        At(inputs_, index, "input") = std::move(tensor);
+    }
+    virtual void set_output(MSTensor tensor, int index)
+    {
+        At(outputs_, index, "output") = std::move(tensor);
+    }
+    // By which messages name it.
+    virtual std::string name() const { return name_; }
     void set_name(const std::string& name) { name_ = name; }
-    schema::PrimitiveType type() const { return type_; }
+    virtual schema::PrimitiveType type() const { return type_; }
     // During Delegate::Build only.
     const schema::Primitive* primitive() const { return primitive_; }
     // Threads and precision of the run; during Delegate::Build only.
@@ -110,6 +126,15 @@ class Kernel
     schema::PrimitiveType type_ = schema::PrimitiveType_NONE;
     const schema::Primitive* primitive_ = nullptr;
     const Context* context_ = nullptr;
+
+  private:
+    static MSTensor& At(std::vector<MSTensor>& tensors, int index, const char* kind)
+    {
+        if (index < 0 || static_cast<size_t>(index) >= tensors.size())
+            throw std::out_of_range(std::string(kind) + " " + std::to_string(index) +
+                                    " of a kernel that has " + std::to_string(tensors.size()));
+        return tensors[static_cast<size_t>(index)];
+    }
 };
 
 }  // namespace kernel
@@ -236,7 +261,7 @@ class DelegateModel
     KernelIter Replace(KernelIter from, KernelIter end, kernel::Kernel* kernel)
     {
         if (spans_.count(kernel) != 0) {
-            Refuse("the kernel is in the model already");
+            Refuse("kernel '" + kernel->name() + "' is in the model already");
             return list_.begin();
         }
         std::unique_ptr<kernel::Kernel> owned(kernel);
@@ -340,6 +365,13 @@ class DelegateModel
         return false;
     }
 
+    bool RefuseTensor(const char* verb, const MSTensor& tensor)
+    {
+        return Refuse(std::string("the kernel ") + verb +
+                      (tensor.core() ? " '" + tensor.Name() + "'" : " an empty MSTensor") +
+                      ", not a tensor of the model");
+    }
+
     bool FindSpan(std::ptrdiff_t first, std::ptrdiff_t last, Span* out_span)
     {
         const auto number = static_cast<std::ptrdiff_t>(list_.size());
@@ -351,7 +383,8 @@ class DelegateModel
             if (found == spans_.end())
                 return Refuse("entry " + std::to_string(i) + " is not one of the model's");
             if (i > first && found->second.first != out_span->last)
-                return Refuse("entry " + std::to_string(i) + " is not where it was");
+                return Refuse("entry " + std::to_string(i) + ", '" +
+                              list_[static_cast<size_t>(i)]->name() + "', is not where it was");
             if (i == first) *out_span = found->second;
             out_span->last = found->second.last;
         }
@@ -399,14 +432,14 @@ class DelegateModel
         return ours ? core->Place() : -1;
     }
 
-    bool Accept(const kernel::Kernel* kernel, const Span& span)
+    bool Accept(kernel::Kernel* kernel, const Span& span)
     {
         if (!kernel) return Refuse("the kernel is nullptr");
         const auto first = static_cast<std::ptrdiff_t>(span.first);
         const auto last = static_cast<std::ptrdiff_t>(span.last);
         for (const MSTensor& input : kernel->inputs()) {
             const int32_t tensor = Find(input);
-            if (tensor < 0) return Refuse("an input of the kernel is not a tensor of the model");
+            if (tensor < 0) return RefuseTensor("reads", input);
             if (Writer(tensor) >= first && Writer(tensor) < last)
                 return Refuse("the kernel reads '" + input.Name() + "', which it computes");
             if (Writer(tensor) >= last)
@@ -416,7 +449,7 @@ class DelegateModel
         std::unordered_map<int32_t, bool> written;
         for (const MSTensor& output : kernel->outputs()) {
             const int32_t tensor = Find(output);
-            if (tensor < 0) return Refuse("an output of the kernel is not a tensor of the model");
+            if (tensor < 0) return RefuseTensor("writes", output);
             if (Writer(tensor) < first || Writer(tensor) >= last)
                 return Refuse("the kernel writes '" + output.Name() +
                               "', which none of its nodes does");
@@ -469,8 +502,15 @@ class DelegateModel
 class Delegate
 {
   public:
+    Delegate() = default;
+    // Tensors of its own, which Tengine does not look at: a model's come with the DelegateModel.
+    Delegate(std::vector<MSTensor> inputs, std::vector<MSTensor> outputs)
+        : inputs_(std::move(inputs)), outputs_(std::move(outputs))
+    {
+    }
     virtual ~Delegate() = default;
-    // Once. kLiteNotSupport: it is of no use here, and models do without it.
+    // Before the first model, and again for one that comes when all others have gone.
+    // kLiteNotSupport: it is of no use here, and models do without it.
     virtual Status Init() = 0;
     // Looks at a model, and replaces what it wants to compute. Called once for a whole model, not
     // when it is resized. Called once more about a part alone, which it had replaced, where another
@@ -479,6 +519,12 @@ class Delegate
     virtual Status Build(DelegateModel* model) = 0;
     // By which reports and options name its device. A number follows when it is taken.
     virtual std::string Name() const { return "DELEGATE"; }
+    const std::vector<MSTensor>& inputs() const { return inputs_; }
+    const std::vector<MSTensor>& outputs() const { return outputs_; }
+
+  protected:
+    std::vector<MSTensor> inputs_;
+    std::vector<MSTensor> outputs_;
 };
 
 }  // namespace tengine::delegate

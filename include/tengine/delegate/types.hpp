@@ -3,6 +3,7 @@
 // Part of tengine/delegate.hpp. Names and values are those of MindSpore Lite.
 #pragma once
 
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -120,6 +121,16 @@ inline DataType ToDataType(int type)
     }
 }
 
+// False when a dimension is beyond those of Tengine.
+inline bool ToDims(const std::vector<int64_t>& shape, std::vector<int>* out_dims)
+{
+    for (const int64_t dim : shape) {
+        if (dim < INT_MIN || dim > INT_MAX) return false;
+        out_dims->push_back(static_cast<int>(dim));
+    }
+    return true;
+}
+
 // What the handles of a tensor refer to.
 class TensorCore
 {
@@ -173,9 +184,10 @@ class GraphTensor final : public TensorCore
     bool SetShape(const std::vector<int64_t>& shape) override
     {
         if (shape == Shape()) return true;
-        const std::vector<int> dims(shape.begin(), shape.end());
-        return tensor_ && set_ir_tensor_shape(const_cast<struct tensor*>(tensor_), dims.data(),
-                                              static_cast<int>(dims.size())) == 0;
+        std::vector<int> dims;
+        return tensor_ && ToDims(shape, &dims) &&
+               set_ir_tensor_shape(const_cast<struct tensor*>(tensor_), dims.data(),
+                                   static_cast<int>(dims.size())) == 0;
     }
     bool SetData(void*) override { return false; }
 

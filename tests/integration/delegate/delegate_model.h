@@ -25,9 +25,10 @@ float apply_chain(const std::vector<std::string>& operators, float x);
 // A kernel of the example that counts its calls and fails where it is told to.
 struct Calls
 {
-    int builds = 0, prepares = 0, resizes = 0, runs = 0, deaths = 0;
+    int inits = 0, builds = 0, prepares = 0, resizes = 0, runs = 0, deaths = 0;
     std::string failing;  // "Prepare", "ReSize", "Execute"
     bool throwing = false;
+    delegate::MSTensor input;  // the first, of the last Execute
 };
 
 class CountingKernel : public elementwise::RunKernel
@@ -52,6 +53,7 @@ class CountingKernel : public elementwise::RunKernel
     int Execute() override
     {
         ++calls_->runs;
+        calls_->input = inputs()[0];
         return fails("Execute") ? -7 : RunKernel::Execute();
     }
 
@@ -71,7 +73,11 @@ class TestDelegate : public delegate::Delegate
 {
   public:
     std::string Name() const override { return name; }
-    delegate::Status Init() override { return init; }
+    delegate::Status Init() override
+    {
+        ++calls.inits;
+        return init;
+    }
     delegate::Status Build(delegate::DelegateModel* model) override
     {
         ++calls.builds;

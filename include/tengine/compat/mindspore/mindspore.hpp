@@ -6,7 +6,10 @@
 // a template over schema::Primitive, defines MINDSPORE_DELEGATE_MODEL_TEMPLATE.
 #pragma once
 
+#include <sstream>
+
 #include "tengine/delegate.hpp"
+#include "tengine/log.h"
 
 namespace mindspore {
 
@@ -23,6 +26,7 @@ using tengine::delegate::SchemaVersion;
 using tengine::delegate::Status;
 using tengine::delegate::StatusCode;
 
+using AbstractDelegate = tengine::delegate::Delegate;
 using LiteDelegateGraph = tengine::delegate::DelegateModel;
 #ifdef MINDSPORE_DELEGATE_MODEL_TEMPLATE
 template <class T>
@@ -46,6 +50,7 @@ using tengine::delegate::kLiteUninitializedObj;
 using tengine::delegate::kSuccess;
 
 using tengine::delegate::kMindIR;
+using tengine::delegate::kMindIR_Lite;
 using tengine::delegate::kONNX;
 using tengine::delegate::kTengine;
 
@@ -66,4 +71,36 @@ constexpr int RET_OK = 0;
 constexpr int RET_ERROR = -1;
 }  // namespace lite
 
+// As the published text writes them.
+using lite::RET_ERROR;
+using lite::RET_OK;
+
+// Levels of MS_LOG.
+enum class LogLevel : int
+{
+    DEBUG_ = TENGINE_LOG_DEBUG,
+    INFO_ = TENGINE_LOG_INFO,
+    WARNING_ = TENGINE_LOG_WARNING,
+    ERROR_ = TENGINE_LOG_ERR,
+};
+
+// One line of the log, which is written when this ends.
+class LogLine
+{
+  public:
+    explicit LogLine(LogLevel level) : level_(level) {}
+    LogLine(const LogLine&) = delete;
+    LogLine& operator=(const LogLine&) = delete;
+    ~LogLine() { tengine_log(static_cast<int>(level_), "%s", text_.str().c_str()); }
+    std::ostream& Stream() { return text_; }
+
+  private:
+    LogLevel level_;
+    std::ostringstream text_;
+};
+
 }  // namespace mindspore
+
+// MS_LOG(ERROR) << "no unit " << number; the levels are DEBUG, INFO, WARNING and ERROR, and lines
+// go to Tengine's log (tengine/log.h).
+#define MS_LOG(level) ::mindspore::LogLine(::mindspore::LogLevel::level##_).Stream()

@@ -7,7 +7,6 @@
 
 #include "base/guard.hpp"
 #include "device/tpu/plugin/module.h"
-#include "tengine/compiler_plugin.h"
 #include "tengine/version.h"
 
 namespace tengine::tpu {
@@ -106,20 +105,25 @@ tengine_compiler_t make_table()
     return table;
 }
 
-const tengine_compiler_t compiler = make_table();
-
 int register_compiler()
 {
     TENGINE_RETURN_IF_ERROR(check_library("the TPU's compiler"));
-    return tengine_register_compiler(&compiler);
+    return tengine_register_compiler(plugin_compiler());
 }
 
 int unregister_compiler()
 {
-    return tengine_unregister_compiler(&compiler);
+    return tengine_unregister_compiler(plugin_compiler());
 }
 
 }  // namespace
+
+const tengine_compiler_t* plugin_compiler()
+{
+    static const tengine_compiler_t table = make_table();
+    return &table;
+}
+
 }  // namespace tengine::tpu
 
 TENGINE_PLUGIN("tpu_compiler", TENGINE_VERSION_STRING, tengine::tpu::register_compiler,

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 
 #include "base/guard.hpp"
 #include "device/tpu/driver.h"
 #include "device/tpu/plugin/module.h"
-#include "tengine/compiler_plugin.h"
 #include "tengine/version.h"
 
 namespace tengine::tpu {
@@ -32,7 +33,8 @@ struct Invocation
     const Module* module = nullptr;
     int input_num = 0;
     std::unique_ptr<Machine> machine;
-    std::vector<uint8_t> host;
+    // Zeros that take up no memory before they are written: a module may claim 64 GB.
+    std::unique_ptr<uint8_t, decltype(&std::free)> host{nullptr, std::free};
     std::vector<uint8_t*> buffers;  // of bindings; inputs are only read
     std::atomic<bool> cancelled{false};
     int64_t cycles = 0;
@@ -78,9 +80,13 @@ int create_invocation(void* data, const char* entry_point, int input_num, int ou
         invocation->module = &module;
         invocation->input_num = input_num;
         invocation->buffers.resize(module.program.bindings.size());
-        invocation->host.resize(module.program.host_bytes);
+        const auto bytes = static_cast<size_t>(module.program.host_bytes);
+        invocation->host.reset(static_cast<uint8_t*>(std::calloc(std::max<size_t>(bytes, 1), 1)));
+        if (!invocation->host)
+            return tengine_error_set(TENGINE_ENOMEM, "%s: no memory for the %zu bytes of a program",
+                                     kPluginDevice, bytes);
         std::copy(module.program.constants.begin(), module.program.constants.end(),
-                  invocation->host.begin());
+                  invocation->host.get());
         Counters counters;
         TENGINE_RETURN_IF_ERROR(count_cycles(module.program, module.config, &counters));
         invocation->cycles = counters.total;
@@ -98,7 +104,7 @@ void destroy_invocation(void* invocation)
 // The index of a binding.
 size_t output_of(const Invocation& invocation, int port)
 {
-    return static_cast<size_t>(invocation.input_num + port);
+    return static_cast<size_t>(invocation.input_num) + static_cast<size_t>(port);
 }
 
 int require(const Invocation& invocation, size_t binding, tengine_buffer_requirement_t* out)
@@ -154,7 +160,7 @@ int invoke(void* data)
         auto& invocation = *static_cast<Invocation*>(data);
         const Program& program = invocation.module->program;
         const auto inputs = static_cast<size_t>(invocation.input_num);
-        uint8_t* host = invocation.host.data();
+        uint8_t* host = invocation.host.get();
         for (size_t i = 0; i < inputs; ++i) {
             const Binding& binding = program.bindings[i];
             pack_tensor(binding, element_of(binding), invocation.buffers[i],
@@ -206,20 +212,25 @@ tengine_dispatch_t make_table()
     return table;
 }
 
-const tengine_dispatch_t dispatch = make_table();
-
 int register_dispatch()
 {
     TENGINE_RETURN_IF_ERROR(check_library("the TPU's dispatch"));
-    return tengine_register_dispatch(&dispatch);
+    return tengine_register_dispatch(plugin_dispatch());
 }
 
 int unregister_dispatch()
 {
-    return tengine_unregister_dispatch(&dispatch);
+    return tengine_unregister_dispatch(plugin_dispatch());
 }
 
 }  // namespace
+
+const tengine_dispatch_t* plugin_dispatch()
+{
+    static const tengine_dispatch_t table = make_table();
+    return &table;
+}
+
 }  // namespace tengine::tpu
 
 TENGINE_PLUGIN("tpu_dispatch", TENGINE_VERSION_STRING, tengine::tpu::register_dispatch,

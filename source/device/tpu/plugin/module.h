@@ -10,6 +10,7 @@
 
 #include "device/tpu/machine/config.h"
 #include "device/tpu/program/program.h"
+#include "tengine/compiler_plugin.h"
 
 namespace tengine::tpu {
 
@@ -27,6 +28,10 @@ std::vector<uint8_t> make_module(const Config& config, const Program& program);
 // The program borrows `bytes`, and has been validated. TENGINE_EFORMAT for what is not a module,
 // and what borrow_program() and validate_program() say.
 int read_module(const uint8_t* bytes, size_t size, Config* out_config, Program* out_program);
+
+// What the plug-ins register; a test registers both in one program.
+const tengine_compiler_t* plugin_compiler();
+const tengine_dispatch_t* plugin_dispatch();
 
 // TENGINE_EVERSION when the library that has loaded the plug-in is of another version,
 // TENGINE_ENOTSUP when its functions are hidden from the plug-in, which would call its own copies.
