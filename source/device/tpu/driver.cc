@@ -87,6 +87,18 @@ void unpack_tensor(const Binding& binding, int element, const uint8_t* host, uin
     });
 }
 
+int make_host_memory(const Program& program, HostMemory* out_memory)
+{
+    const auto bytes = static_cast<size_t>(program.host_bytes);
+    if (bytes == program.host_bytes)
+        out_memory->reset(static_cast<uint8_t*>(std::calloc(std::max<size_t>(bytes, 1), 1)));
+    if (!*out_memory)
+        return tengine_error_set(TENGINE_ENOMEM, "no memory for the %llu bytes of a program",
+                                 static_cast<unsigned long long>(program.host_bytes));
+    std::copy(program.constants.begin(), program.constants.end(), out_memory->get());
+    return TENGINE_OK;
+}
+
 int Driver::create(const subgraph& part, const Options& options, const SavedProgram& saved,
                    std::unique_ptr<Driver>* out_driver)
 {
@@ -95,9 +107,7 @@ int Driver::create(const subgraph& part, const Options& options, const SavedProg
         driver->macs_ += get_ir_node_macs(get_ir_graph_node(part.graph, part.node_list[i]));
     TENGINE_RETURN_IF_ERROR(driver->load(part, saved));
     TENGINE_RETURN_IF_ERROR(Machine::create(driver->options_.config, &driver->machine_));
-    driver->host_.resize(driver->program_.host_bytes);
-    std::copy(driver->program_.constants.begin(), driver->program_.constants.end(),
-              driver->host_.begin());
+    TENGINE_RETURN_IF_ERROR(make_host_memory(driver->program_, &driver->host_));
     *out_driver = std::move(driver);
     return TENGINE_OK;
 }
@@ -142,7 +152,7 @@ ir_part_memory_t Driver::memory() const
                            count_tiles(program_.weights) + program_.constants.capacity();
     ir_part_memory_t memory = {};
     memory.compiled = static_cast<int64_t>(program);
-    memory.arena = static_cast<int64_t>(host_.capacity() + machine_->memory_bytes());
+    memory.arena = static_cast<int64_t>(program_.host_bytes + machine_->memory_bytes());
     return memory;
 }
 
@@ -152,14 +162,14 @@ int Driver::run(const subgraph& part)
     for (size_t i = 0; i < inputs; ++i) {
         const Binding& binding = program_.bindings[i];
         const tensor* tensor = border_tensor(part, i);
-        pack_tensor(binding, tensor->elem_size, tensor->u8, host_.data() + binding.address);
+        pack_tensor(binding, tensor->elem_size, tensor->u8, host_.get() + binding.address);
     }
-    TENGINE_RETURN_IF_ERROR(machine_->run(program_, host_.data(), options_.faults,
+    TENGINE_RETURN_IF_ERROR(machine_->run(program_, host_.get(), options_.faults,
                                           [this] { return cancelled_.load(); }));
     for (size_t i = inputs; i < program_.bindings.size(); ++i) {
         const Binding& binding = program_.bindings[i];
         const tensor* tensor = border_tensor(part, i);
-        unpack_tensor(binding, tensor->elem_size, host_.data() + binding.address, tensor->u8);
+        unpack_tensor(binding, tensor->elem_size, host_.get() + binding.address, tensor->u8);
     }
     return TENGINE_OK;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +44,17 @@ struct SavedProgram
     size_t size = 0;
 };
 
+struct FreeHostMemory
+{
+    void operator()(uint8_t* memory) const { std::free(memory); }
+};
+using HostMemory = std::unique_ptr<uint8_t, FreeHostMemory>;
+
+// What a machine runs the program on: program.host_bytes bytes, which begin with the constants. The
+// others are zeroes that take up no memory before they are used: a program that was kept may claim
+// 64 GB. ENOMEM.
+int make_host_memory(const Program& program, HostMemory* out_memory);
+
 class Driver
 {
   public:
@@ -76,7 +88,7 @@ class Driver
     std::optional<Counters> counters_;
     int64_t macs_ = 0;
     std::unique_ptr<Machine> machine_;
-    std::vector<uint8_t> host_;
+    HostMemory host_;
     std::atomic<bool> cancelled_{false};
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -33,8 +32,7 @@ struct Invocation
     const Module* module = nullptr;
     int input_num = 0;
     std::unique_ptr<Machine> machine;
-    // Zeros that take up no memory before they are written: a module may claim 64 GB.
-    std::unique_ptr<uint8_t, decltype(&std::free)> host{nullptr, std::free};
+    HostMemory host;
     std::vector<uint8_t*> buffers;  // of bindings; inputs are only read
     std::atomic<bool> cancelled{false};
     int64_t cycles = 0;
@@ -80,13 +78,7 @@ int create_invocation(void* data, const char* entry_point, int input_num, int ou
         invocation->module = &module;
         invocation->input_num = input_num;
         invocation->buffers.resize(module.program.bindings.size());
-        const auto bytes = static_cast<size_t>(module.program.host_bytes);
-        invocation->host.reset(static_cast<uint8_t*>(std::calloc(std::max<size_t>(bytes, 1), 1)));
-        if (!invocation->host)
-            return tengine_error_set(TENGINE_ENOMEM, "%s: no memory for the %zu bytes of a program",
-                                     kPluginDevice, bytes);
-        std::copy(module.program.constants.begin(), module.program.constants.end(),
-                  invocation->host.get());
+        TENGINE_RETURN_IF_ERROR(make_host_memory(module.program, &invocation->host));
         Counters counters;
         TENGINE_RETURN_IF_ERROR(count_cycles(module.program, module.config, &counters));
         invocation->cycles = counters.total;
