@@ -155,11 +155,13 @@ void compile(const CompileOptions& options)
     }
     const std::vector<std::string> targets =
         options.targets.empty() ? std::vector<std::string>{""} : options.targets;
-    Progress progress("compiling " + options.model, progress_output(options.quiet));
     size_t added = 0;
-    for (size_t i = 0; i < targets.size(); ++i) {
-        progress.show(static_cast<int>(i), static_cast<int>(targets.size()));
-        added += compile_target(options, targets[i], file);
+    {
+        Progress progress("compiling " + options.model, progress_output(options.quiet));
+        for (size_t i = 0; i < targets.size(); ++i) {
+            progress.show(static_cast<int>(i), static_cast<int>(targets.size()));
+            added += compile_target(options, targets[i], file);
+        }
     }
     const std::vector<CompiledPart> parts = list_parts(file);
     if (parts.empty())
