@@ -36,12 +36,17 @@ static int find_survey(const struct graph* graph, const struct device* device)
     return index;
 }
 
+static int fail_memory(const struct device* device)
+{
+    return tengine_error_set(TENGINE_ENOMEM, "no memory for what device '%s' found in a graph",
+                             device->name);
+}
+
 static int push_survey(ir_graph_core_t* core, survey_t* survey)
 {
     if (!core->surveys) core->surveys = create_vector(sizeof survey, leave_survey);
     if (core->surveys && push_vector_data(core->surveys, &survey) == 0) return TENGINE_OK;
-    return tengine_error_set(TENGINE_ENOMEM, "no memory for what device '%s' found in a graph",
-                             survey->device->name);
+    return fail_memory(survey->device);
 }
 
 int set_ir_device_survey(const struct graph* graph, const struct device* device, void* found,
@@ -49,9 +54,7 @@ int set_ir_device_survey(const struct graph* graph, const struct device* device,
 {
     const int earlier = find_survey(graph, device);
     survey_t* survey = alloc_memory(sizeof *survey);
-    if (!survey)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for what device '%s' found in a graph",
-                                 device->name);
+    if (!survey) return fail_memory(device);
     atomic_init(&survey->use_num, 1);
     survey->device = device;
     survey->found = found;

@@ -16,6 +16,12 @@ LiteRtStatus give_option(LiteRtOp op, LiteRtOpCode code, Value* out_value, Value
     return kLiteRtStatusOk;
 }
 
+// Activations are operators of their own here.
+inline LiteRtStatus give_no_activation(LiteRtOp op, LiteRtOpCode code, uint32_t* out_activation)
+{
+    return give_option(op, code, out_activation, uint32_t{litert::kActivationFunctionTypeNone});
+}
+
 // The flexbuffer {"epsilon": value}, from its key to its root.
 struct EpsilonAttribute
 {
@@ -77,38 +83,31 @@ inline LiteRtStatus LiteRtGetCustomOptions(LiteRtOp op, const uint8_t** out_opti
     *out_size = 0;
     return kLiteRtStatusOk;
 }
-// Activations are operators of their own here: kActivationFunctionTypeNone.
 inline LiteRtStatus LiteRtGetAddFusedActivationOption(LiteRtOp op, uint32_t* out_activation)
 {
-    return tengine_litert::give_option(op, kLiteRtOpCodeTflAdd, out_activation,
-                                       uint32_t{litert::kActivationFunctionTypeNone});
+    return tengine_litert::give_no_activation(op, kLiteRtOpCodeTflAdd, out_activation);
 }
 inline LiteRtStatus LiteRtGetSubFusedActivationOption(LiteRtOp op, uint32_t* out_activation)
 {
-    return tengine_litert::give_option(op, kLiteRtOpCodeTflSub, out_activation,
-                                       uint32_t{litert::kActivationFunctionTypeNone});
+    return tengine_litert::give_no_activation(op, kLiteRtOpCodeTflSub, out_activation);
 }
 inline LiteRtStatus LiteRtGetMulFusedActivationOption(LiteRtOp op, uint32_t* out_activation)
 {
-    return tengine_litert::give_option(op, kLiteRtOpCodeTflMul, out_activation,
-                                       uint32_t{litert::kActivationFunctionTypeNone});
+    return tengine_litert::give_no_activation(op, kLiteRtOpCodeTflMul, out_activation);
 }
 inline LiteRtStatus LiteRtGetDivFusedActivationOption(LiteRtOp op, uint32_t* out_activation)
 {
-    return tengine_litert::give_option(op, kLiteRtOpCodeTflDiv, out_activation,
-                                       uint32_t{litert::kActivationFunctionTypeNone});
+    return tengine_litert::give_no_activation(op, kLiteRtOpCodeTflDiv, out_activation);
 }
 inline LiteRtStatus LiteRtGetConcatenationFusedActivationOption(LiteRtOp op,
                                                                 uint32_t* out_activation)
 {
-    return tengine_litert::give_option(op, kLiteRtOpCodeTflConcatenation, out_activation,
-                                       uint32_t{litert::kActivationFunctionTypeNone});
+    return tengine_litert::give_no_activation(op, kLiteRtOpCodeTflConcatenation, out_activation);
 }
 inline LiteRtStatus LiteRtGetFullyConnectedFusedActivationOption(LiteRtOp op,
                                                                  uint32_t* out_activation)
 {
-    return tengine_litert::give_option(op, kLiteRtOpCodeTflFullyConnected, out_activation,
-                                       uint32_t{litert::kActivationFunctionTypeNone});
+    return tengine_litert::give_no_activation(op, kLiteRtOpCodeTflFullyConnected, out_activation);
 }
 // Transpositions are operators, too.
 inline LiteRtStatus LiteRtGetBatchMatmulAdjXOption(LiteRtOp op, bool* out_is_transposed)
