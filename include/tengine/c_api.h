@@ -455,7 +455,8 @@ TENGINE_API int set_tensor_shape(tensor_t tensor, const int dims[], int dim_numb
 TENGINE_API int get_tensor_buffer_size(tensor_t tensor);
 TENGINE_API int64_t tengine_tensor_get_buffer_size(tensor_t tensor);
 
-// The data, or NULL, in which case TENGINE_ESTATE says why there is none.
+// The data, or NULL, in which case TENGINE_ESTATE says why there is none; TENGINE_ENOMEM: a
+// constant that lies unaligned in its file has to be copied.
 //   constant      data of the model or the user; must not be written to after prerun_graph
 //   input         the user's buffer, or what set_tensor_data has allocated
 //   graph output  memory of its own from prerun_graph until postrun_graph, prerun_graph or

@@ -139,10 +139,13 @@ static int fail_without_data(const api_graph_t* owner, const struct tensor* tens
 void* get_tensor_buffer(tensor_t tensor)
 {
     api_graph_t* owner = NULL;
-    const struct tensor* target = find_tensor(tensor, __func__, &owner);
+    struct tensor* target = find_tensor(tensor, __func__, &owner);
     if (!target) return api_pointer(NULL);
     if (!target->data) fail_without_data(owner, target, __func__);
-    if (target->tensor_type == TENSOR_TYPE_CONST) target->core->lent = true;
+    if (target->tensor_type == TENSOR_TYPE_CONST) {
+        if (align_ir_constant(owner->graph, target) < 0) return api_pointer(NULL);
+        target->core->lent = true;
+    }
     return api_pointer(target->data);
 }
 
@@ -228,6 +231,7 @@ int set_tensor_data(tensor_t tensor, const void* input_data, int data_size)
         check_new_data(target, __func__, input_data, data_size) < 0 ||
         (!target->data && allocate_ir_tensor(target) < 0))
         return api_failure();
+    target->core->is_file = false;
     memcpy(target->data, input_data, (size_t)data_size);
     return end_data_change(owner, target);
 }

@@ -33,6 +33,7 @@ typedef struct ir_tensor_core
     char* dim_names;  // what the model calls dimensions of an input, see set_ir_tensor_dim_names();
                       // NULL: nothing
     bool lent;        // source graph: a constant that the program may write to unseen
+    bool is_file;     // source graph: a constant whose data are those of a mapped file
     void* pack;       // execution graph: `data`, when preparations share it, see graph_pool.h;
     struct graph_pool* pack_pool;  // and whose it is
     ir_digest_t* digest;           // source graph: of a constant, or NULL

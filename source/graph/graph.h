@@ -64,8 +64,31 @@ void forget_ir_tensor_type(struct tensor* tensor);
 // Gives the tensor these bytes without copying: `owned` says whether it frees them.
 void set_ir_tensor_data(struct tensor* tensor, void* data, bool owned);
 
+// The same for a constant in a mapped file, which may begin at any address: see
+// align_ir_constant().
+void set_ir_tensor_file_data(struct tensor* tensor, void* data);
+
+// Whether the data begin at a multiple of their element's size. All but large constants of an ONNX
+// file do.
+bool is_ir_tensor_aligned(const struct tensor* tensor);
+
+// A constant of the graph that is not aligned becomes a copy. ENOMEM.
+TENGINE_MUST_USE int align_ir_constant(struct graph* graph, struct tensor* constant);
+// All of a graph.
+TENGINE_MUST_USE int align_ir_constants(struct graph* graph);
+
 // A constant of the model in an execution graph, which is in one place for all preparations.
 bool is_ir_model_constant(const struct tensor* tensor);
+
+// The tensor of the source graph that a constant of any graph made of it lends its values from, if
+// these cannot change unnoticed; else NULL.
+const struct tensor* find_ir_origin(const struct graph* graph, const struct tensor* constant);
+
+// Copies the bytes of a constant; those of a file leave memory as they have been copied.
+void copy_ir_constant(const struct graph* graph, const struct tensor* constant, void* out_bytes);
+
+// What lies in a file leaves memory until it is read again, for something else was made of it.
+void drop_ir_constant(const struct graph* graph, const struct tensor* constant);
 
 // The tensor's data is this pack, which it holds from here on.
 void set_ir_tensor_pack(struct tensor* tensor, struct graph_pool* shared, void* pack);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/mapped_file.h"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
 
@@ -107,6 +108,7 @@ void release_ir_tensor_data(struct tensor* tensor)
     tensor->data = NULL;
     tensor->free_host_mem = 0;
     tensor->internal_allocated = 0;
+    tensor->core->is_file = false;
 }
 
 void set_ir_tensor_data(struct tensor* tensor, void* data, bool owned)
@@ -116,10 +118,84 @@ void set_ir_tensor_data(struct tensor* tensor, void* data, bool owned)
     tensor->free_host_mem = owned;
 }
 
+void set_ir_tensor_file_data(struct tensor* tensor, void* data)
+{
+    set_ir_tensor_data(tensor, data, false);
+    tensor->core->is_file = true;
+}
+
+bool is_ir_tensor_aligned(const struct tensor* tensor)
+{
+    return tensor->elem_size == 0 || (uintptr_t)tensor->data % tensor->elem_size == 0;
+}
+
 bool is_ir_model_constant(const struct tensor* tensor)
 {
     return tensor->tensor_type == TENSOR_TYPE_CONST && tensor->core->source_index >= 0 &&
            tensor->free_host_mem == 0 && !tensor->core->pack;
+}
+
+const struct tensor* find_ir_origin(const struct graph* graph, const struct tensor* constant)
+{
+    const struct tensor* origin = constant;
+    if (graph->core->whole) {
+        graph = graph->core->whole;
+        origin = graph->tensor_list[origin->core->source_index];
+    }
+    if (graph->core->source) {
+        if (!is_ir_model_constant(origin)) return NULL;
+        origin = graph->core->source->tensor_list[origin->core->source_index];
+    }
+    const bool same = origin->data == constant->data &&
+                      get_ir_tensor_bytes(origin) == get_ir_tensor_bytes(constant);
+    return same && !origin->core->lent ? origin : NULL;
+}
+
+static bool is_in_file(const struct graph* graph, const struct tensor* constant)
+{
+    const struct tensor* origin = find_ir_origin(graph, constant);
+    return origin && origin->core->is_file;
+}
+
+void drop_ir_constant(const struct graph* graph, const struct tensor* constant)
+{
+    if (is_in_file(graph, constant))
+        drop_mapped_bytes(constant->data, get_ir_tensor_bytes(constant));
+}
+
+// In pieces: a constant can be most of a model.
+void copy_ir_constant(const struct graph* graph, const struct tensor* constant, void* out_bytes)
+{
+    const size_t piece_bytes = (size_t)4 << 20, bytes = get_ir_tensor_bytes(constant);
+    const bool is_file = is_in_file(graph, constant);
+    for (size_t done = 0; done < bytes; done += piece_bytes) {
+        const char* piece = (const char*)constant->data + done;
+        const size_t size = bytes - done < piece_bytes ? bytes - done : piece_bytes;
+        memcpy((char*)out_bytes + done, piece, size);
+        if (is_file) drop_mapped_bytes(piece, size);
+    }
+}
+
+int align_ir_constant(struct graph* graph, struct tensor* constant)
+{
+    if (is_ir_tensor_aligned(constant)) return TENGINE_OK;
+    void* copy = alloc_raw_memory(get_ir_tensor_bytes(constant));
+    if (!copy)
+        return tengine_error_set(TENGINE_ENOMEM, "no memory for a copy of constant '%s', %zu bytes",
+                                 constant->name, get_ir_tensor_bytes(constant));
+    copy_ir_constant(graph, constant, copy);
+    set_ir_tensor_data(constant, copy, true);
+    return TENGINE_OK;
+}
+
+int align_ir_constants(struct graph* graph)
+{
+    for (int i = 0; i < graph->tensor_num; ++i) {
+        struct tensor* tensor = graph->tensor_list[i];
+        if (tensor && tensor->tensor_type == TENSOR_TYPE_CONST)
+            TENGINE_RETURN_IF_ERROR(align_ir_constant(graph, tensor));
+    }
+    return TENGINE_OK;
 }
 
 void set_ir_tensor_pack(struct tensor* tensor, struct graph_pool* shared, void* pack)

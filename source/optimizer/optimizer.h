@@ -13,9 +13,10 @@ extern "C" {
 struct tengine_quantization;
 
 // A copy of `source` that shares its constants, taken through all passes: ONNX operators of the
-// newest opset, shapes, folded constants, parts with their devices. The source is not changed.
+// newest opset, shapes, folded constants, parts with their devices. The source is not changed, but
+// where its constants lie: see align_ir_constants().
 // *out_graph is to be destroyed with destroy_ir_graph() before the source.
-int create_execution_graph(const struct graph* source, const ir_run_options_t* options,
+int create_execution_graph(struct graph* source, const ir_run_options_t* options,
                            struct graph** out_graph);
 
 // What a file of this source graph is to hold when it speaks `dialect` ("tengine": Tengine's

@@ -128,6 +128,7 @@ int create(const graph& source, const ir_run_options_t& options, const PassList&
 {
     GraphPointer target;
     TENGINE_RETURN_IF_ERROR(begin(source, options, &target));
+    TENGINE_RETURN_IF_ERROR(align_ir_constants(target.get()));
     TENGINE_RETURN_IF_ERROR(run_passes(*target, passes));
     *out_graph = target.release();
     return TENGINE_OK;
@@ -141,12 +142,21 @@ int create_float(const graph& source, const ir_run_options_t& options, GraphPoin
     return run_passes(**out_graph, kFloatPasses);
 }
 
+// Whether whoever reads large constants takes them at any address: the CPU does, and what merges
+// them; other devices, custom kernels and what converts them for another precision do not.
+bool takes_any_address(const graph& source, const ir_run_options_t& options)
+{
+    return options.precision == TENGINE_MODE_FP32 && count_willing_kernels(source) == 0 &&
+           list_graph_devices(source).size() == 1;
+}
+
 // A custom kernel may refuse its node once the shapes are known. The graph is then made again, with
 // the operator that was there before; devices see the one that lasts.
-int create_for_run(const graph& source, const ir_run_options_t& options, graph** out_graph)
+int create_for_run(graph& source, const ir_run_options_t& options, graph** out_graph)
 {
     TENGINE_RETURN_IF_ERROR(resolve_custom_ops(&source, false));
     accept_kernels(source);
+    if (!takes_any_address(source, options)) TENGINE_RETURN_IF_ERROR(align_ir_constants(&source));
     for (;;) {
         const int willing = count_willing_kernels(source);
         GraphPointer target;
@@ -333,7 +343,7 @@ void dump_for_pass(const graph& graph, const char* when, const char* name)
 
 }  // namespace tengine
 
-int create_execution_graph(const struct graph* source, const ir_run_options_t* options,
+int create_execution_graph(struct graph* source, const ir_run_options_t* options,
                            struct graph** out_graph)
 {
     return tengine::guarded([&] { return tengine::create_for_run(*source, *options, out_graph); },

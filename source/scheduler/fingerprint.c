@@ -33,25 +33,13 @@ static void hash_data(const digest_t* digest, const struct tensor* tensor,
     find_sha256_of_pieces(digest->pool, tensor->data, get_ir_tensor_bytes(tensor), out_digest);
 }
 
-// The model's constant that `tensor` lends its values from, and that cannot change unnoticed; else
-// NULL.
-static struct tensor* find_origin(const struct graph* graph, const struct tensor* tensor)
-{
-    const struct graph* source = graph->core->source;
-    if (!source || !is_ir_model_constant(tensor)) return NULL;
-    struct tensor* origin = source->tensor_list[tensor->core->source_index];
-    const bool same =
-        origin->data == tensor->data && get_ir_tensor_bytes(origin) == get_ir_tensor_bytes(tensor);
-    return same && !origin->core->lent ? origin : NULL;
-}
-
 // Where the next preparation finds the hash of a constant again: with the model's constant, or with
 // what passes have made of such. NULL: nowhere, for the values are those of this preparation alone.
 static ir_digest_t* find_lasting_digest(const struct graph* graph, const struct tensor* tensor)
 {
     if (tensor->core->pack)
         return get_graph_pack_digest(tensor->core->pack, get_ir_tensor_bytes(tensor));
-    struct tensor* origin = find_origin(graph, tensor);
+    const struct tensor* origin = find_ir_origin(graph, tensor);
     if (!origin) return NULL;
     if (!origin->core->digest) origin->core->digest = alloc_memory(sizeof *origin->core->digest);
     return origin->core->digest;

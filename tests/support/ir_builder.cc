@@ -91,7 +91,7 @@ tensor* find_tensor(const graph* graph, const std::string& name)
     return get_ir_graph_tensor(graph, get_ir_tensor_index_from_name(graph, name.c_str()));
 }
 
-graph* make_execution_graph(const graph* source)
+graph* make_execution_graph(graph* source)
 {
     ir_run_options_t options = {};
     options.num_thread = 1;

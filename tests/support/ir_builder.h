@@ -62,6 +62,6 @@ node* find_node(const graph* graph, const std::string& name);
 tensor* find_tensor(const graph* graph, const std::string& name);
 
 // The execution graph of `source` with default options; null (error set) on failure.
-graph* make_execution_graph(const graph* source);
+graph* make_execution_graph(graph* source);
 
 }  // namespace tengine::test

@@ -8,7 +8,7 @@
 
 namespace tengine::test {
 
-int64_t measure_run(const graph* source)
+int64_t measure_run(graph* source)
 {
     ir_run_options_t options = {};
     options.num_thread = 1;

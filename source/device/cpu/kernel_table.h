@@ -126,6 +126,9 @@ struct Kernel
     Layout layout = Layout::kPlanar;  // of all its tensors of rank four
     bool fuses = false;               // does what KernelContext::fusion says
     bool leads = false;               // its steps have its layout whatever those before them have
+    // A constant input that may begin at any address, since prepare() packs it (packed_problem.h)
+    // and nothing else reads it, or bytes are copied. -1: none.
+    int unaligned_input = -1;
 };
 
 struct KernelTable

@@ -131,7 +131,12 @@ int evaluate_shared(node& node, const ir_pack_key_t& key)
     if (!is_known) pack = add_graph_pack(shared, &key, get_ir_tensor_bytes(&output));
     if (!pack) return tengine_error_set(TENGINE_ENOMEM, "no memory for constant '%s'", output.name);
     set_ir_tensor_pack(&output, shared, pack);
-    return is_known ? TENGINE_OK : run_node(node);
+    if (is_known) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(run_node(node));
+    for (int i = 0; i < node.input_num; ++i)
+        if (const struct tensor* input = get_ir_node_input(&node, i))
+            drop_ir_constant(node.graph, input);
+    return TENGINE_OK;
 }
 
 int evaluate_alone(node& node)

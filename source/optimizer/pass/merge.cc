@@ -60,11 +60,14 @@ struct MergedConstants
     {
         const auto& merged = *static_cast<const MergedConstants*>(argument);
         const int64_t per_channel = merged.weight->elem_num / merged.weight->dims[0];
-        const float* from = merged.weight->f32;
+        const char* from = static_cast<const char*>(merged.weight->data);  // at any address
         auto* to = static_cast<float*>(memory);
         for (const auto& [factor, offset] : merged.affine)
-            for (int64_t i = 0; i < per_channel; ++i)
-                *to++ = static_cast<float>(*from++ * factor);
+            for (int64_t i = 0; i < per_channel; ++i, from += sizeof *to, ++to) {
+                float value;
+                std::memcpy(&value, from, sizeof value);
+                *to = static_cast<float>(value * factor);
+            }
     }
 
     void fill_bias(float* to) const
@@ -107,6 +110,7 @@ int merge_batch_norm(graph& graph, node& norm, node& conv)
     if (!new_weight || !new_bias) return tengine_error_code();
     TENGINE_RETURN_IF_ERROR(share_constant(graph, *new_weight, make_weight_key(*weight, norm),
                                            MergedConstants::fill_weight, &merged));
+    drop_ir_constant(&graph, weight);
     TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(new_bias));
     new_bias->tensor_type = TENSOR_TYPE_CONST;
     merged.fill_bias(new_bias->f32);

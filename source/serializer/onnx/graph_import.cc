@@ -159,7 +159,7 @@ int GraphImport::add_initializer(const Encoded& encoded)
     TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(tensor, reader.dims(), reader.dim_num()));
     char* values = is_plain_data(tensor) ? reader.view() : nullptr;
     if (values) {
-        set_ir_tensor_data(tensor, values, false);
+        set_ir_tensor_file_data(tensor, values);
         return TENGINE_OK;
     }
     TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(tensor));

@@ -289,11 +289,13 @@ int prepare(KernelContext& context)
     static const char kind = 0;
     const tensor* weight = context.input(1);
     const tensor* bias = context.input(2);
-    return keep_packed_problem(
-        context, conv, &kind, weight, bias, {conv.taps, conv.channels(), conv.lanes},
-        static_cast<uint64_t>(conv.packed_floats()) * sizeof(float), [&](void* memory) {
-            pack(conv, weight->f32, bias ? bias->f32 : nullptr, static_cast<float*>(memory));
-        });
+    return keep_packed_problem(context, conv, &kind, weight, bias,
+                               {conv.taps, conv.channels(), conv.lanes},
+                               static_cast<uint64_t>(conv.packed_floats()) * sizeof(float),
+                               [&](void* memory, const void* values) {
+                                   pack(conv, static_cast<const float*>(values),
+                                        bias ? bias->f32 : nullptr, static_cast<float*>(memory));
+                               });
 }
 
 // As many as fit into half of the L2 cache with their inputs. One where a pixel takes most of a

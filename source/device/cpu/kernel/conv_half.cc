@@ -83,9 +83,8 @@ int prepare(KernelContext& context)
     context.scratch_size = find_tile_scratch(context, conv.tile_num(), conv.matrix_size());
     static const char kind = 0;
     const int64_t sizes[] = {conv.groups, conv.output_channels, conv.depth, 0};
-    const uint16_t* weights = context.input(1)->f16;
-    const auto pack = [&](void* packed) {
-        pack_weights(conv, weights, static_cast<uint16_t*>(packed));
+    const auto pack = [&](void* packed, const void* weights) {
+        pack_weights(conv, static_cast<const uint16_t*>(weights), static_cast<uint16_t*>(packed));
     };
     return keep_packed_problem(context, conv, &kind, context.input(1), nullptr, sizes,
                                conv.packed_bytes(), pack);

@@ -83,8 +83,9 @@ int prepare(KernelContext& context)
     return keep_packed_problem(
         context, conv, &kind, weight, bias,
         {conv.panel_lanes, conv.stretch_num, conv.stretch_length, conv.groups},
-        count_packed_floats(conv) * sizeof(float), [&](void* memory) {
-            pack(conv, weight->f32, bias ? bias->f32 : nullptr, static_cast<float*>(memory));
+        count_packed_floats(conv) * sizeof(float), [&](void* memory, const void* values) {
+            pack(conv, static_cast<const float*>(values), bias ? bias->f32 : nullptr,
+                 static_cast<float*>(memory));
         });
 }
 
@@ -130,7 +131,7 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel rows[] = {{"Conv", "conv.pixels", accepts, run, prepare, -1, find_in_place,
-                            Layout::kChannelsLast, true, true}};
+                            Layout::kChannelsLast, true, true, 1}};
 
 }  // namespace
 

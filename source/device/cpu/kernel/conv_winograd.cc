@@ -358,8 +358,9 @@ int prepare(KernelContext& context)
     const tensor* bias = context.input(2);
     return keep_packed_problem(
         context, conv, &kind, weight, bias, {conv.panel_lanes, conv.input_channels},
-        count_packed(conv) * sizeof(float), [&](void* memory) {
-            pack(conv, weight->f32, bias ? bias->f32 : nullptr, static_cast<float*>(memory));
+        count_packed(conv) * sizeof(float), [&](void* memory, const void* values) {
+            pack(conv, static_cast<const float*>(values), bias ? bias->f32 : nullptr,
+                 static_cast<float*>(memory));
         });
 }
 
@@ -473,7 +474,7 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel rows[] = {{"Conv", "conv.winograd", accepts, run, prepare, -1, find_in_place,
-                            Layout::kChannelsLast, true, true}};
+                            Layout::kChannelsLast, true, true, 1}};
 
 }  // namespace
 

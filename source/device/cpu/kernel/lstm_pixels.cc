@@ -149,11 +149,12 @@ int prepare(KernelContext& context)
     const recurrent_shape& shape = lstm.shape;
     const int64_t gates = kGates * shape.hidden;
     const auto directions = static_cast<uint64_t>(shape.directions);
-    const auto pack = [&](void* memory) {
+    const auto pack = [&](void* memory, const void* values) {
+        const auto* of_inputs = static_cast<const float*>(values);
         auto* packed = static_cast<float*>(memory);
         for (int64_t i = 0; i < shape.directions; ++i) {
             const float* own = bias ? bias->f32 + 2 * i * gates : nullptr;
-            pack_matrix(lstm, lstm.inputs, weight->f32 + i * gates * shape.input, own, packed);
+            pack_matrix(lstm, lstm.inputs, of_inputs + i * gates * shape.input, own, packed);
             packed += count_packed_floats(lstm.inputs);
             pack_matrix(lstm, lstm.steps, recurrence->f32 + i * gates * shape.hidden,
                         own ? own + gates : nullptr, packed);

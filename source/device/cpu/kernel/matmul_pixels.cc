@@ -43,12 +43,12 @@ int prepare(KernelContext& context, bool is_transposed)
     PixelConv conv = describe_rows(context.input(0)->elem_num / depth, depth, columns);
     plan_pixels(conv, get_thread_pool_size(context.pool));
     static const char kind = 0;
-    return keep_packed_problem(context, conv, &kind, matrix, bias,
-                               {conv.panel_lanes, depth, columns, is_transposed},
-                               count_packed_floats(conv) * sizeof(float), [&](void* memory) {
-                                   pack(conv, matrix->f32, is_transposed,
-                                        bias ? bias->f32 : nullptr, static_cast<float*>(memory));
-                               });
+    return keep_packed_problem(
+        context, conv, &kind, matrix, bias, {conv.panel_lanes, depth, columns, is_transposed},
+        count_packed_floats(conv) * sizeof(float), [&](void* memory, const void* values) {
+            pack(conv, static_cast<const float*>(values), is_transposed, bias ? bias->f32 : nullptr,
+                 static_cast<float*>(memory));
+        });
 }
 
 int prepare_matmul(KernelContext& context)
@@ -100,9 +100,9 @@ bool accepts_gemm(const node& node)
 
 constexpr Kernel rows[] = {
     {"MatMul", "matmul.pixels", accepts, run, prepare_matmul, -1, find_in_place, Layout::kPlanar,
-     true},
+     true, false, 1},
     {"Gemm", "gemm.pixels", accepts_gemm, run, prepare_gemm, -1, find_in_place, Layout::kPlanar,
-     true},
+     true, false, 1},
 };
 
 }  // namespace

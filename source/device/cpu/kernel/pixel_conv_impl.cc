@@ -30,12 +30,18 @@ void describe_tile(int64_t* out_rows, int64_t* out_lanes)
     *out_lanes = static_cast<int64_t>(hn::Lanes(Floats()));
 }
 
-// Tiles of `most` rows, or as many as there are code for, and what is left.
+// Tiles of `most` rows or as many as there are code for, or fewer: as equal as may be, since low
+// ones wait for their sums. Minimal builds, which do not have all heights: what is left is lower.
 void multiply_rows(const PixelTile& first, int64_t rows, int64_t most, bool is_wide)
 {
     PixelTile tile = first;
     while (rows > 0) {
-        const int64_t height = find_tile_height(std::min(rows, most)), count = rows / height;
+        int64_t height = find_tile_height(std::min(rows, most)), count = rows / height;
+#ifndef TENGINE_MINIMAL
+        const int64_t tiles = (rows + height - 1) / height;
+        height = (rows + tiles - 1) / tiles;
+        count = rows - (height - 1) * tiles;
+#endif
         find_pixel_tile(height, is_wide)(tile, count);
         advance(tile, count * height);
         rows -= count * height;

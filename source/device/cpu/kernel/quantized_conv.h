@@ -95,10 +95,10 @@ class QuantizedConvKernel
         const tensor* zero_points = context.input(5);
         static const char kind = 0;  // one for each Format
         const int64_t sizes[] = {conv.groups, conv.output_channels, conv.depth, weight->data_type};
-        const auto pack = [&](void* packed) {
+        const auto pack = [&](void* packed, const void* values) {
             dispatch_type(ByteTypes{}, weight->data_type, [&](auto type) {
                 using W = typename decltype(type)::type;
-                pack_weights(conv, static_cast<const W*>(weight->data), zero_points,
+                pack_weights(conv, static_cast<const W*>(values), zero_points,
                              static_cast<char*>(packed));
                 return TENGINE_OK;
             });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cpu/plan/step.h"
+#include "graph/graph.h"
 
 namespace tengine::cpu {
 
@@ -7,7 +8,12 @@ int pack_weights(Step& step)
 {
     step.release_state();
     if (!step.kernel->prepare || !has_elements(*step.context.node)) return TENGINE_OK;
-    return step.kernel->prepare(step.context);
+    TENGINE_RETURN_IF_ERROR(step.kernel->prepare(step.context));
+    // What was packed is read no more.
+    const int input = step.kernel->unaligned_input;
+    if (input >= 0 && step.context.packed.data)
+        drop_ir_constant(step.context.node->graph, step.context.input(input));
+    return TENGINE_OK;
 }
 
 }  // namespace tengine::cpu

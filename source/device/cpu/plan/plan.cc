@@ -17,6 +17,8 @@ int Plan::choose(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan
     choose_layouts(kernels, part, plan->steps_, plan->copies_);
     TENGINE_RETURN_IF_ERROR(
         plan->for_each_known([&](Step& step) { return choose_kernel(kernels, step); }));
+    for (Step& step : plan->steps_)
+        TENGINE_RETURN_IF_ERROR(plan->constants_.align(step));
     TENGINE_RETURN_IF_ERROR(plan->for_each_known([](Step& step) {
         step.bind();
         return TENGINE_OK;
@@ -103,7 +105,8 @@ int Plan::allocate_arena(const subgraph& part)
 size_t Plan::compiled_bytes() const
 {
     size_t bytes = sizeof(*this) + sizeof(Step) * steps_.capacity() +
-                   sizeof(int64_t) * times_.capacity() + sizeof(tensor*) * planned_.capacity();
+                   sizeof(int64_t) * times_.capacity() + sizeof(tensor*) * planned_.capacity() +
+                   constants_.bytes();
     for (const Step& step : steps_)
         bytes += step.state_bytes();
     return bytes;

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/containers.hpp"
+#include "device/cpu/plan/aligned_constants.h"
 #include "device/cpu/plan/step.h"
 #include "graph/graph_pool.h"
 
@@ -54,6 +55,7 @@ class Plan : public Allocated
 
     const KernelList& kernels_;
     Copies copies_;
+    AlignedConstants constants_;
     Vector<Step> steps_;
     Vector<int64_t> times_;    // one for each step with run_options.profile, else empty
     Vector<tensor*> planned_;  // tensors whose data lies in the arena

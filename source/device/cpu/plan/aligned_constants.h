@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constants that lie in a file at an address that is not a multiple of their element's size, as
+// kernels read them: in copies that all preparations of a graph share.
+#pragma once
+
+#include <cstddef>
+
+#include "base/containers.hpp"
+#include "device/cpu/plan/step.h"
+#include "graph/graph_pool.h"
+
+namespace tengine::cpu {
+
+class AlignedConstants
+{
+  public:
+    AlignedConstants() = default;
+    AlignedConstants(const AlignedConstants&) = delete;
+    AlignedConstants& operator=(const AlignedConstants&) = delete;
+    ~AlignedConstants();
+
+    // The step reads copies of such constants, except where its kernel takes any address. ENOMEM.
+    TENGINE_MUST_USE int align(Step& step);
+    size_t bytes() const;
+
+  private:
+    struct Entry
+    {
+        const tensor* original;
+        tensor* copy;
+        graph_pool* shared;
+    };
+
+    int find(const node& node, tensor** constant);
+    int add(const node& node, tensor** constant);
+
+    Vector<Entry> entries_;
+};
+
+}  // namespace tengine::cpu
