@@ -24,6 +24,7 @@ struct PixelConv : ConvProblem
     int64_t panel_lanes;              // output channels of a whole panel
     int64_t panels, panel_parts;      // of a group; in how many items a block is computed
     int64_t weight_floats;            // packed, of a group
+    bool has_far_weights;             // which are larger than half of the L2 cache
     bool is_pointwise;
 
     int64_t depth() const { return stretch_num * stretch_length; }
@@ -106,6 +107,8 @@ struct PixelTile
     int64_t output_step;
     int64_t columns;  // of the panel that are results
     const Fusion* fusion;
+    const float* next;   // weights to ask memory for, a few lines of the cache for each tile
+    int64_t next_lines;  // of them for each; 0: none
 };
 
 // `rows` rows from the tile's first on, as many as there are; the panel has two vectors or one.

@@ -44,6 +44,7 @@ void multiply_rows(const PixelTile& first, int64_t rows, int64_t most, bool is_w
 #endif
         find_pixel_tile(height, is_wide)(tile, count);
         advance(tile, count * height);
+        tile.next += count * tile.next_lines * kCacheLineFloats;
         rows -= count * height;
     }
 }
@@ -93,6 +94,22 @@ struct PixelSlice
     bool is_first, is_last;
 };
 
+// Without AVX-512, whose loads are whole cache lines that the processor foresees, a panel is asked
+// for while the one before it is used: on a Zen 4 bert, vit_b_16 and convnext_tiny take 3 to 4 %
+// less time so. With AVX-512 they would take 2 % more.
+constexpr bool kReadsAhead = HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3;
+
+// What each tile of this panel asks for of the next.
+void read_ahead(const PixelConv& conv, const PixelBlock& block, int64_t panel, int64_t line,
+                PixelTile* tile)
+{
+    if (!kReadsAhead || !conv.has_far_weights || panel + 1 == conv.panels) return;
+    const int64_t floats = tile->stretch_num * tile->stretch_length * conv.panel_lanes;
+    tile->next_lines = floats / kCacheLineFloats / (block.lines * block.tiles) + 1;
+    tile->next = tile->weights + (conv.depth() + 1) * conv.panel_lanes +
+                 line * block.tiles * tile->next_lines * kCacheLineFloats;
+}
+
 // The tile at the first pixel of a block's line; its columns are those of the panel.
 PixelTile find_panel_tile(const PixelConv& conv, const PixelOperands& operands,
                           const PixelBlock& block, const PixelSlice& slice, int64_t panel,
@@ -119,6 +136,7 @@ PixelTile find_panel_tile(const PixelConv& conv, const PixelOperands& operands,
                        block.group * conv.output_channels + panel * conv.panel_lanes;
     tile.output = block.output + at;
     tile.addend = slice.is_last && block.addend ? block.addend + at : nullptr;
+    read_ahead(conv, block, panel, line, &tile);
     return tile;
 }
 
@@ -128,14 +146,27 @@ bool is_wide_panel(const PixelConv& conv, int64_t panel)
            conv.panel_lanes;
 }
 
+// Lines of seven pixels would be tiles of four and three, too low to hide how long a multiply-add
+// takes. Tiles of six take their first pixels, and those of the column that is left: 12 % less time
+// with AVX2 on a Zen 4.
+constexpr int64_t kLowestCutRows = kPixelRows == 6 ? 7 : 0;
+
 void multiply_panel(const PixelConv& conv, const PixelOperands& operands, const PixelBlock& block,
                     const PixelSlice& slice, int64_t panel)
 {
+    const bool is_wide = is_wide_panel(conv, panel);
     const int64_t rows = std::min(block.tiles * conv.tile_rows,
                                   conv.line_pixels - block.first_tile * conv.tile_rows);
+    const bool has_column = block.lines > 1 && rows == kLowestCutRows;
     for (int64_t line = 0; line < block.lines; ++line)
-        multiply_rows(find_panel_tile(conv, operands, block, slice, panel, line), rows,
-                      conv.tile_rows, is_wide_panel(conv, panel));
+        multiply_rows(find_panel_tile(conv, operands, block, slice, panel, line), rows - has_column,
+                      has_column ? kPixelRows : conv.tile_rows, is_wide);
+    if (!has_column) return;
+    PixelTile column = find_panel_tile(conv, operands, block, slice, panel, 0);
+    advance(column, rows - 1);
+    column.input_step = block.line_step;
+    column.output_step *= conv.line_pixels;
+    multiply_rows(column, block.lines, kPixelRows, is_wide);
 }
 
 // The panels from `first` to before `last`.
@@ -221,6 +252,12 @@ int64_t divide_up(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
+// Of the L2 cache.
+int64_t count_cached_floats()
+{
+    return static_cast<int64_t>(get_cpu_cache_size().l2 / sizeof(float));
+}
+
 // Rows of a tile that are a multiple of so many bytes apart fall into one set of an L1 cache, which
 // has 8 lines at least.
 constexpr int64_t kCollidingBytes = 4096;
@@ -245,6 +282,7 @@ void choose_tiles(PixelConv& conv)
     const int64_t lane_num =
         whole + find_panel_width(conv.output_channels - whole, conv.panel_lanes);
     conv.weight_floats = lane_num * (conv.depth() + 1);
+    conv.has_far_weights = conv.weight_floats > count_cached_floats() / 2;
 }
 
 // What a block's input may take of the L2 cache: half, where the weights stay in the other half
@@ -252,8 +290,8 @@ void choose_tiles(PixelConv& conv)
 // needs room: the transformers of docs/benchmark.md take 4 % less time so.
 int64_t floats_of_a_block(const PixelConv& conv, int64_t depth)
 {
-    const int64_t cache = static_cast<int64_t>(get_cpu_cache_size().l2 / sizeof(float));
-    if (conv.weight_floats <= cache / 2) return cache / 2;
+    const int64_t cache = count_cached_floats();
+    if (!conv.has_far_weights) return cache / 2;
     return std::max(cache / 2, cache / 8 * 7 - depth * conv.panel_lanes);
 }
 

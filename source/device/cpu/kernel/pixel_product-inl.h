@@ -40,6 +40,7 @@ constexpr int kPixelRows = 4;
 constexpr int kPixelRows = 6;
 #endif
 constexpr int kPanelVectors = 2;
+constexpr int64_t kCacheLineFloats = 64 / sizeof(float);
 
 // NEON multiplies by one lane of a vector, so that four elements of a row are one load.
 #if HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON
@@ -319,8 +320,11 @@ HWY_NOINLINE void multiply_pixel_tiles(const PixelTile& first, int64_t count)
     const bool activates = needs_activation_pass(*first.fusion);
     const int64_t step = first.input_step * int64_t{sizeof(float)};
     PixelTile tile = first;
+    const float* next = first.next;
     int64_t waiting = 0;
     for (; count > 0; --count) {
+        for (int64_t i = 0; i < first.next_lines; ++i, next += kCacheLineFloats)
+            __builtin_prefetch(next, 0, 2);
         PixelSums<kRows, kVectors> sums;
         start_sums(tile, &sums);
         const float* weights = tile.weights;
