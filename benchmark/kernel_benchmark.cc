@@ -227,6 +227,8 @@ int main(int argc, char** argv)
     tengine::require(init_tengine() == 0, "init");
     for (const tengine::KernelCase& node_case : tengine::list_kernel_cases())
         if (node_case.is_benchmark) tengine::add_case(node_case);
+    for (const tengine::KernelCase& node_case : tengine::list_layer_cases())
+        tengine::add_case(node_case);
     benchmark::RunSpecifiedBenchmarks();
     release_tengine();
     return 0;

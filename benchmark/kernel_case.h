@@ -279,6 +279,36 @@ inline void add_network_cases(std::vector<KernelCase>& cases)
         cases[i].is_benchmark = true;
 }
 
+// The convolutions of resnet50 and vgg16 that are not among those above, for measurements only.
+inline std::vector<KernelCase> list_layer_cases()
+{
+    std::vector<KernelCase> cases;
+    const auto add = [&](int side, int inputs, int outputs, int kernel, int stride) {
+        const int pad = kernel / 2;
+        cases.push_back(conv_case("Conv", {1, inputs, side, side},
+                                  {outputs, inputs, kernel, kernel},
+                                  {{stride, stride}, {pad, pad, pad, pad}}));
+    };
+    for (int side : {56, 28, 14}) {
+        const int channels = 256 * 56 / side;
+        add(side, channels, channels / 4, 1, 1);
+        add(side, channels, channels / 2, 1, 1);
+        add(side, channels, channels * 2, 1, 2);
+        add(side, channels / 2, channels / 2, 3, 2);
+    }
+    add(56, 64, 64, 1, 1);
+    add(224, 3, 64, 3, 1);
+    add(224, 64, 64, 3, 1);
+    for (int inputs : {64, 128}) {
+        add(112 * 64 / inputs, inputs, inputs * 2, 3, 1);
+        add(112 * 64 / inputs, inputs * 2, inputs * 2, 3, 1);
+    }
+    add(28, 256, 512, 3, 1);
+    add(28, 512, 512, 3, 1);
+    add(14, 512, 512, 3, 1);
+    return cases;
+}
+
 inline std::vector<KernelCase> list_kernel_cases()
 {
     std::vector<KernelCase> cases;

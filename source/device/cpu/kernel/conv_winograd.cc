@@ -45,13 +45,24 @@ struct Winograd : ConvProblem
     int64_t panel_floats;  // of one position of a whole panel
     bool spreads_panels;   // workers share the panels of a block, not the blocks
 
-    int64_t input_floats() const { return kPositions * block * input_channels; }
+    // Floats between the positions of transformed tiles, and of a panel's products. All positions
+    // are accessed side by side, so these are odd numbers of cache lines: else they would fall into
+    // a few sets of the cache.
+    int64_t input_step() const { return spread(block * input_channels); }
+    int64_t product_step() const { return spread(block * panel_lanes); }
+    int64_t input_floats() const { return kPositions * input_step(); }
     int64_t panel_width(int64_t panel) const
     {
         return find_panel_width(output_channels - panel * panel_lanes, panel_lanes);
     }
-    // Products of a panel.
-    int64_t product_floats() const { return kPositions * block * panel_lanes; }
+    int64_t product_floats() const { return kPositions * product_step(); }
+
+  private:
+    static int64_t spread(int64_t floats)
+    {
+        constexpr int64_t kLineFloats = 64 / sizeof(float);
+        return ((floats + kLineFloats - 1) / kLineFloats | 1) * kLineFloats;
+    }
 };
 
 struct WinogradOperands
@@ -158,7 +169,7 @@ void transform_tiles(const Winograd& conv, const float* image, int64_t begin, in
             }
         for (int64_t channel = 0; channel < channels; channel += lanes)
             transform_patch(pixels, channel, channels - channel, inputs + tile * channels,
-                            conv.block * channels);
+                            conv.input_step());
     }
 }
 
@@ -181,8 +192,8 @@ void multiply_positions(const Winograd& conv, const float* inputs, const float* 
         tile.bias =
             weights + panel * kPositions * conv.panel_floats + position * width * (channels + 1);
         tile.weights = tile.bias + width;
-        tile.input = inputs + position * conv.block * channels;
-        tile.output = products + position * conv.block * width;
+        tile.input = inputs + position * conv.input_step();
+        tile.output = products + position * conv.product_step();
         multiply_pixel_rows(tile, tiles, is_wide);
     }
 }
@@ -236,7 +247,7 @@ void compute_panel(const Winograd& conv, const WinogradOperands& operands, const
             const int64_t channel = panel * conv.panel_lanes + i;
             const int64_t count = conv.output_channels - channel;
             if (count > 0)
-                finish_tile(conv, operands, products + tile * width + i, conv.block * width, row,
+                finish_tile(conv, operands, products + tile * width + i, conv.product_step(), row,
                             column, channel, count);
         }
     }

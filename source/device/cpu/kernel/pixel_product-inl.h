@@ -310,6 +310,20 @@ HWY_INLINE void advance(PixelTile& tile, int64_t rows)
     if (tile.addend) tile.addend += rows * tile.output_step;
 }
 
+// With AVX-512 a tile writes so many lines of the cache at once that it would wait for them: the
+// networks of docs/benchmark.md take 1 % less time so on a Zen 4, and as long as before with AVX2.
+template <int kRows, int kVectors>
+HWY_INLINE void ask_for_results(const PixelTile& tile)
+{
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+    for (int row = 0; row < kRows; ++row)
+        for (int i = 0; i < kVectors; ++i)
+            __builtin_prefetch(tile.output + row * tile.output_step + i * kCacheLineFloats, 1);
+#else
+    (void)tile;
+#endif
+}
+
 // Bias or what the output has + products, plus the addend, through the activation, for `count`
 // tiles one after the other: with few input channels a call for each would cost a third of its
 // work.
@@ -325,6 +339,7 @@ HWY_NOINLINE void multiply_pixel_tiles(const PixelTile& first, int64_t count)
     for (; count > 0; --count) {
         for (int64_t i = 0; i < first.next_lines; ++i, next += kCacheLineFloats)
             __builtin_prefetch(next, 0, 2);
+        ask_for_results<kRows, kVectors>(tile);
         PixelSums<kRows, kVectors> sums;
         start_sums(tile, &sums);
         const float* weights = tile.weights;
