@@ -3,6 +3,7 @@
 // gives the same numbers, bit for bit, as with every result as an output, where nothing is fused.
 #include <cmath>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -115,20 +116,23 @@ class FusionTest : public ApiTest
     }
 
     // The last node's result, fused and not.
-    void compare()
+    void compare() { compare_last(names_.back().c_str()); }
+
+    void compare_last(const std::string& name)
     {
-        const std::vector<float> fused = run({names_.back().c_str()});
-        std::vector<const char*> all = {names_.back().c_str()};
-        for (size_t i = 0; i + 1 < names_.size(); ++i)
-            all.push_back(names_[i].c_str());
+        const std::vector<float> fused = run({name.c_str()});
+        std::vector<const char*> all = {name.c_str()};
+        for (const std::string& other : names_)
+            if (other != name) all.push_back(other.c_str());
         const std::vector<float> plain = run(all);
         ASSERT_EQ(fused.size(), plain.size());
         for (size_t i = 0; i < fused.size(); ++i)
-            ASSERT_NEAR(fused[i], plain[i], tolerance_ * std::fabs(plain[i])) << i;
+            ASSERT_NEAR(fused[i], plain[i], tolerance_ * std::fabs(plain[i]) + absolute_) << i;
     }
 
     graph_t graph_ = nullptr;
     double tolerance_ = 0;
+    double absolute_ = 0;
     uint32_t seed_ = 0;
     std::vector<const char*> inputs_;
     std::vector<size_t> input_sizes_;
@@ -195,6 +199,46 @@ TEST_F(FusionTest, GatesAndSqueezeExcitation)
     node("Mul", {shifted, constant({1, 8, 6, 6})});  // a constant that has pixels
     // Sigmoid * x is rounded as one function fused and as two apart.
     tolerance_ = 8 * 0x1p-23;
+    compare();
+}
+
+// Weights take over the factors of their input channels: x (s w) in place of (x s) w. Sums of 17
+// products below 1 in magnitude, each of which is rounded once more.
+constexpr double kScaledError = 2 * (17 + 2) * 17 * 0x1p-24;
+
+TEST_F(FusionTest, FactorsOfChannelsBeforeAPointwiseConvolution)
+{
+    const tensor_t x = conv(input("x", {1, 17, 9, 9}), 17, 17, 17);
+    const tensor_t factors = input("factors", {1, 17, 1, 1});
+    for (const int outputs : {1, 5, 40}) {
+        const tensor_t y = conv(node("Mul", {x, factors}), 17, outputs, 1, 1);
+        const tensor_t z = conv(node("Mul", {factors, x}), 17, outputs, 1, 1);
+        node("Relu", {node("Add", {z, y})});
+    }
+    absolute_ = 2 * kScaledError * 17;  // the depthwise results reach 10
+    for (const size_t last : {6, 12, 18}) {
+        SCOPED_TRACE(last);
+        compare_last(names_[last].c_str());
+    }
+}
+
+// Few pixels, several images, a window, a product that is read twice, factors of another kind.
+TEST_F(FusionTest, FactorsThatStayWhereTheyAre)
+{
+    const tensor_t x = conv(input("x", {1, 6, 3, 3}), 6, 6);
+    const tensor_t factors = input("factors", {1, 6, 1, 1});
+    const tensor_t few = conv(node("Mul", {x, factors}), 6, 8, 1, 1);
+    const tensor_t window = conv(node("Mul", {x, factors}), 6, 3);
+    const tensor_t product = node("Mul", {x, factors});
+    const tensor_t twice = node("Add", {conv(product, 6, 6, 1, 1), product});
+    const tensor_t of_pixels = conv(node("Mul", {x, input("p", {1, 1, 3, 3})}), 6, 3, 1, 1);
+    const tensor_t constants = conv(node("Mul", {constant({1, 6, 3, 3}), factors}), 6, 3, 1, 1);
+    const tensor_t images = input("images", {2, 6, 3, 3});
+    const tensor_t two = conv(node("Mul", {images, factors}), 6, 3, 1, 1);
+    const tensor_t all[] = {few, window, twice, of_pixels, constants, two};
+    tensor_t sum = node("ReduceSum", {all[0]});
+    for (size_t i = 1; i < std::size(all); ++i)
+        sum = node("Add", {sum, node("ReduceSum", {all[i]})});
     compare();
 }
 

@@ -30,14 +30,15 @@ struct Record
     int8_t addend;     // as Fusion has them
     uint8_t activation;
     uint8_t layout;
-    uint8_t zeroes[5];
+    int8_t scale;
+    uint8_t zeroes[4];
     uint64_t offset, size;  // of what is packed; size 0: nothing
 };
 
 static_assert(sizeof(Head) == 32 && sizeof(Record) == 64, "no gaps");
 
 // Another one when the layout of anything that kernels pack changes within a version.
-constexpr char kMark[16] = "tengine cpu 2\n";
+constexpr char kMark[16] = "tengine cpu 3\n";
 
 constexpr uint64_t align(uint64_t size)
 {
@@ -50,6 +51,7 @@ Record describe(const Step& step)
     if (!step.dynamic) std::snprintf(record.kernel, sizeof record.kernel, "%s", step.kernel->name);
     record.position = step.position;
     record.addend = static_cast<int8_t>(step.context.fusion.addend);
+    record.scale = static_cast<int8_t>(step.context.fusion.scale);
     record.activation = static_cast<uint8_t>(step.context.fusion.activation);
     record.layout = static_cast<uint8_t>(step.layout);
     return record;

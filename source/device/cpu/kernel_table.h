@@ -45,6 +45,9 @@ enum class Activation : uint8_t
 struct Fusion
 {
     int addend = -1;  // an input of the result's shape and layout; -1: none
+    // Before all that, of kernels that scale: an input with a factor for each channel of input 0;
+    // -1: none.
+    int scale = -1;
     Activation activation = Activation::kNone;
     float parameters[2] = {};
 };
@@ -125,6 +128,7 @@ struct Kernel
     int (*find_in_place)(const KernelContext& context, int output) = nullptr;
     Layout layout = Layout::kPlanar;  // of all its tensors of rank four
     bool fuses = false;               // does what KernelContext::fusion says
+    bool scales = false;              // does what Fusion::scale says
     bool leads = false;               // its steps have its layout whatever those before them have
     // A constant input that may begin at any address, since prepare() packs it (packed_problem.h)
     // and nothing else reads it, or bytes are copied. -1: none.

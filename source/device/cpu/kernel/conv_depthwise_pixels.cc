@@ -385,7 +385,7 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel rows[] = {{"Conv", "conv.depthwise_pixels", accepts, run, prepare, -1,
-                            find_in_place, Layout::kChannelsLast, true, true}};
+                            find_in_place, Layout::kChannelsLast, true, false, true}};
 
 }  // namespace
 

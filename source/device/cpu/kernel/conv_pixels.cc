@@ -9,7 +9,8 @@
 // many stretches as the window has rows. Where the window reaches beyond the input, the lines that
 // a block of output lines needs are copied with their padding first; a block fits into the
 // L2 cache, and all panels pass over it before the next. Each weight of a panel is used for all
-// tiles of a block. What follows the convolution is done to the sums before they are stored.
+// tiles of a block. What follows the convolution is done to the sums before they are stored; factors
+// of input channels before it are worked into a copy of the weights in each run.
 // Limits: multiply-adds (91-94 % of the peak on AVX-512 and 88-93 % on AVX2, with 64 or more
 // channels); panels of few channels leave lanes idle.
 // Accuracy: |error| <= (input channels * taps + 2) * eps * (sum |weight| |input| + |bias|), before
@@ -77,6 +78,8 @@ int prepare(KernelContext& context)
     PixelConv conv = {};
     TENGINE_RETURN_IF_ERROR(describe(*context.node, workers, &conv));
     context.scratch_size = conv.copy_floats() * sizeof(float) * static_cast<uint64_t>(workers);
+    if (context.fusion.scale >= 0)
+        context.scratch_size += count_packed_floats(conv) * sizeof(float);
     static const char kind = 0;
     const tensor* weight = context.input(1);
     const tensor* bias = context.input(2);
@@ -89,11 +92,30 @@ int prepare(KernelContext& context)
         });
 }
 
+// The packed weights of a pointwise convolution times the factor of their input channel.
+void scale_weights(const PixelConv& conv, const float* packed, const float* factors, float* scaled)
+{
+    for (int64_t first = 0; first < conv.output_channels; first += conv.panel_lanes) {
+        const int64_t width = find_panel_width(conv.output_channels - first, conv.panel_lanes);
+        std::copy_n(packed, width, scaled);
+        for (int64_t k = 0; k < conv.input_channels; ++k)
+            for (int64_t i = 0; i < width; ++i)
+                scaled[(k + 1) * width + i] = packed[(k + 1) * width + i] * factors[k];
+        packed += (conv.input_channels + 1) * width;
+        scaled += (conv.input_channels + 1) * width;
+    }
+}
+
 int run(KernelContext& context)
 {
     const auto& conv = packed_problem<PixelConv>(context);
-    multiply_pixels(context, conv,
-                    reinterpret_cast<const float*>(shared_weights<PixelConv>(context)));
+    const auto* weights = reinterpret_cast<const float*>(shared_weights<PixelConv>(context));
+    if (context.fusion.scale >= 0) {
+        auto* scaled = static_cast<float*>(context.scratch);
+        scale_weights(conv, weights, context.input(context.fusion.scale)->f32, scaled);
+        weights = scaled;
+    }
+    multiply_pixels(context, conv, weights);
     return TENGINE_OK;
 }
 
@@ -131,7 +153,7 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel rows[] = {{"Conv", "conv.pixels", accepts, run, prepare, -1, find_in_place,
-                            Layout::kChannelsLast, true, true, 1}};
+                            Layout::kChannelsLast, true, true, true, 1}};
 
 }  // namespace
 

@@ -485,7 +485,7 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel rows[] = {{"Conv", "conv.winograd", accepts, run, prepare, -1, find_in_place,
-                            Layout::kChannelsLast, true, true, 1}};
+                            Layout::kChannelsLast, true, false, true, 1}};
 
 }  // namespace
 

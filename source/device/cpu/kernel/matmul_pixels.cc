@@ -100,9 +100,9 @@ bool accepts_gemm(const node& node)
 
 constexpr Kernel rows[] = {
     {"MatMul", "matmul.pixels", accepts, run, prepare_matmul, -1, find_in_place, Layout::kPlanar,
-     true, false, 1},
+     true, false, false, 1},
     {"Gemm", "gemm.pixels", accepts_gemm, run, prepare_gemm, -1, find_in_place, Layout::kPlanar,
-     true, false, 1},
+     true, false, false, 1},
 };
 
 }  // namespace

@@ -259,7 +259,7 @@ int run_scatter_nd(KernelContext& context)
 
 constexpr Kernel rows[] = {
     {"Gather", "reference", nullptr, run_gather, nullptr, -1, nullptr, Layout::kPlanar, false,
-     false, 0},
+     false, false, 0},
     {"GatherElements", "reference", nullptr, run_gather_elements},
     {"GatherND", "reference", nullptr, run_gather_nd},
     {"ScatterElements", "reference", nullptr, run_scatter_elements},
