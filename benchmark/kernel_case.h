@@ -83,6 +83,8 @@ inline void add_conv_cases(std::vector<KernelCase>& cases)
     add({2, 17, 13, 31}, {33, 17, 1, 1});
     add({3, 5, 1, 1}, {17, 5, 1, 1}, {{}, {}, {}, 1, false});
     add({1, 7, 13, 13}, {5, 7, 1, 1}, {{2, 2}});
+    add({3, 9, 11, 7}, {40, 9, 1, 1}, {{3, 2}});
+    add({2, 70, 9, 21}, {37, 70, 1, 1}, {{1, 2}});
     add({1, 7, 5, 6}, {5, 7, 1, 1}, {{}, {1, 0, 2, 1}});
     // Windows: strides, one-sided padding, dilation, padding beyond the kernel, groups.
     add({1, 3, 7, 7}, {4, 3, 3, 3}, {{}, {1, 1, 1, 1}});

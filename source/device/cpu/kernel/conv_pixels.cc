@@ -7,10 +7,11 @@
 // channels floats, the same for all output pixels of a line up to a constant step. So a tile is a
 // few pixels of one line - of all pixels where the window is one pixel -, and its sum goes over as
 // many stretches as the window has rows. Where the window reaches beyond the input, the lines that
-// a block of output lines needs are copied with their padding first; a block fits into the
-// L2 cache, and all panels pass over it before the next. Each weight of a panel is used for all
-// tiles of a block. What follows the convolution is done to the sums before they are stored; factors
-// of input channels before it are worked into a copy of the weights in each run.
+// a block of output lines needs are copied with their padding first, and of a window of one pixel
+// with strides the pixels that are read; a block fits into the L2 cache, and all panels pass over
+// it before the next. Each weight of a panel is used for all tiles of a block. What follows the
+// convolution is done to the sums before they are stored; factors of input channels before it are
+// worked into a copy of the weights in each run.
 // Limits: multiply-adds (91-94 % of the peak on AVX-512 and 88-93 % on AVX2, with 64 or more
 // channels); panels of few channels leave lanes idle.
 // Accuracy: |error| <= (input channels * taps + 2) * eps * (sum |weight| |input| + |bias|), before
@@ -33,7 +34,9 @@ int describe(const node& node, int64_t workers, PixelConv* out_conv)
     PixelConv& conv = *out_conv;
     TENGINE_RETURN_IF_ERROR(describe_conv(node, false, &conv));
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    conv.is_pointwise = is_pointwise(conv);
+    conv.gathers = conv.taps == 1 && conv.groups == 1 && (y.stride > 1 || x.stride > 1) &&
+                   y.pad_begin + y.pad_end + x.pad_begin + x.pad_end == 0;
+    conv.is_pointwise = conv.gathers || is_pointwise(conv);
     const bool is_row = conv.groups == 1 && x.dilation == 1;
     conv.stretch_num = is_row ? y.kernel : int64_t{y.kernel} * x.kernel;
     conv.stretch_length = conv.input_channels * (is_row ? x.kernel : 1);
@@ -41,7 +44,7 @@ int describe(const node& node, int64_t workers, PixelConv* out_conv)
                              lines_for(y, y.output) > y.input || lines_for(x, x.output) > x.input;
     conv.copy_pixels = has_padding ? lines_for(x, x.output) : 0;
     conv.pixel_step = has_padding ? conv.input_channels : conv.all_inputs();
-    conv.input_step = conv.pixel_step * x.stride;
+    conv.input_step = conv.pixel_step * (conv.gathers ? 1 : x.stride);
     if (conv.is_pointwise) {  // all images are one line
         conv.lines = 1;
         conv.line_pixels = conv.batch * conv.output_plane;

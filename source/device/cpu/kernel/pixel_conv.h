@@ -26,6 +26,7 @@ struct PixelConv : ConvProblem
     int64_t weight_floats;            // packed, of a group
     bool has_far_weights;             // which are larger than half of the L2 cache
     bool is_pointwise;
+    bool gathers;  // pointwise with strides: a block's copy has only the pixels that are read
 
     int64_t depth() const { return stretch_num * stretch_length; }
     int64_t all_inputs() const { return input_channels * groups; }

@@ -76,12 +76,27 @@ void copy_lines(const PixelConv& conv, const float* image, int64_t first, int64_
     }
 }
 
+// Output pixels first..first+count-1 of all images, as a pointwise convolution reads them.
+void gather_pixels(const PixelConv& conv, const float* images, int64_t first, int64_t count,
+                   float* copy)
+{
+    const window_axis &y = conv.axes[1], &x = conv.axes[2];
+    const int64_t channels = conv.input_channels;
+    for (int64_t i = first; i < first + count; ++i, copy += channels) {
+        const int64_t image = i / conv.output_plane, at = i % conv.output_plane;
+        const int64_t row = at / x.output * y.stride, column = at % x.output * x.stride;
+        const int64_t pixel = image * conv.input_plane + row * x.input + column;
+        std::copy_n(images + pixel * channels, channels, copy);
+    }
+}
+
 struct PixelBlock
 {
     const float* input;  // of the first line
     int64_t line_step;   // between the inputs of consecutive output lines
     const int64_t* stretches;
     int64_t first_line, lines, first_tile, tiles;
+    int64_t first_pixel;  // of the input, where that of the first tile is
     int64_t group;
     float* output;  // of the image's first pixel; the addend's step is the same
     const float* addend;
@@ -122,7 +137,8 @@ PixelTile find_panel_tile(const PixelConv& conv, const PixelOperands& operands,
                         panel * conv.panel_lanes * (conv.depth() + 1);
     const int64_t pixel = block.first_tile * conv.tile_rows;
     PixelTile tile = {};
-    tile.input = block.input + line * block.line_step + pixel * conv.input_step + slice.offset;
+    tile.input =
+        block.input + line * block.line_step + block.first_pixel * conv.input_step + slice.offset;
     tile.input_step = conv.input_step;
     tile.stretches = block.stretches;
     tile.stretch_num = conv.stretch_num;
@@ -206,7 +222,13 @@ void run_item(const PixelConv& conv, const PixelOperands& operands, int64_t item
                          block.group * conv.input_channels;
     const int64_t pixels = conv.copy_pixels > 0 ? conv.copy_pixels : x.input;
     block.line_step = int64_t{y.stride} * pixels * conv.pixel_step;
-    if (conv.copy_pixels > 0) {
+    const int64_t pixel = block.first_tile * conv.tile_rows;
+    block.first_pixel = conv.gathers ? 0 : pixel;
+    if (conv.gathers) {
+        gather_pixels(conv, input, pixel,
+                      std::min(block.tiles * conv.tile_rows, conv.line_pixels - pixel), copy);
+        block.input = copy;
+    } else if (conv.copy_pixels > 0) {
         copy_lines(conv, input, block.first_line, block.lines, copy);
         block.input = copy;
     } else {
@@ -388,6 +410,9 @@ void plan_pixels(PixelConv& conv, int64_t workers)
     conv.copy_lines = conv.copy_pixels > 0 && conv.block_lines > 0
                           ? lines_for(conv.axes[1], conv.block_lines)
                           : 0;
+    if (!conv.gathers) return;
+    conv.copy_lines = 1;
+    conv.copy_pixels = std::min(conv.block_tiles * conv.tile_rows, conv.line_pixels);
 }
 
 void multiply_pixels(thread_pool_t* pool, const PixelConv& conv, const PixelOperands& operands,
