@@ -124,11 +124,6 @@ void set_ir_tensor_file_data(struct tensor* tensor, void* data)
     tensor->core->is_file = true;
 }
 
-bool is_ir_tensor_aligned(const struct tensor* tensor)
-{
-    return tensor->elem_size == 0 || (uintptr_t)tensor->data % tensor->elem_size == 0;
-}
-
 bool is_ir_model_constant(const struct tensor* tensor)
 {
     return tensor->tensor_type == TENSOR_TYPE_CONST && tensor->core->source_index >= 0 &&

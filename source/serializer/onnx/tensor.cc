@@ -150,16 +150,24 @@ int TensorReader::check_source() const
                              elements_);
 }
 
-// Lists, and what has fewer bytes, are copied if they are not aligned: passes read them.
-constexpr size_t kFewestUnalignedBytes = size_t{64} << 10;
+// Lists, and what has fewer bytes, are copied if they are not aligned: passes read them. Minimal
+// builds do without what others need (is_ir_tensor_aligned()).
+bool TensorReader::takes_any_address() const
+{
+#ifdef TENGINE_MINIMAL
+    return false;
+#else
+    constexpr size_t kFewestBytes = size_t{64} << 10;
+    return bytes_ >= kFewestBytes && proto_.dims_size() > 1;
+#endif
+}
 
 char* TensorReader::view() const
 {
     // Booleans are whatever is not 0 in the file.
     if (bytes_ == 0 || data_type_ == TENGINE_DT_BOOL) return nullptr;
-    const bool takes_any_address = bytes_ >= kFewestUnalignedBytes && proto_.dims_size() > 1;
     const size_t alignment =
-        takes_any_address ? 1 : static_cast<size_t>(get_data_type_size(data_type_));
+        takes_any_address() ? 1 : static_cast<size_t>(get_data_type_size(data_type_));
     if (proto_.data_location() == TensorProto::EXTERNAL) return external_->view(alignment);
     if (!file_ || raw_.empty() || reinterpret_cast<uintptr_t>(raw_.data()) % alignment != 0)
         return nullptr;

@@ -47,6 +47,7 @@ class TensorReader
   private:
     TENGINE_MUST_USE int measure();
     TENGINE_MUST_USE int check_source() const;
+    bool takes_any_address() const;
     void copy_raw(char* out_values) const;
 
     const ::onnx::TensorProto& proto_;

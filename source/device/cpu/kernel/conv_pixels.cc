@@ -34,7 +34,8 @@ int describe(const node& node, int64_t workers, PixelConv* out_conv)
     PixelConv& conv = *out_conv;
     TENGINE_RETURN_IF_ERROR(describe_conv(node, false, &conv));
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    conv.gathers = conv.taps == 1 && conv.groups == 1 && (y.stride > 1 || x.stride > 1) &&
+    conv.gathers = kGathersPixels && conv.taps == 1 && conv.groups == 1 &&
+                   (y.stride > 1 || x.stride > 1) &&
                    y.pad_begin + y.pad_end + x.pad_begin + x.pad_end == 0;
     conv.is_pointwise = conv.gathers || is_pointwise(conv);
     const bool is_row = conv.groups == 1 && x.dilation == 1;
@@ -81,7 +82,7 @@ int prepare(KernelContext& context)
     PixelConv conv = {};
     TENGINE_RETURN_IF_ERROR(describe(*context.node, workers, &conv));
     context.scratch_size = conv.copy_floats() * sizeof(float) * static_cast<uint64_t>(workers);
-    if (context.fusion.scale >= 0)
+    if (kScalesWeights && context.fusion.scale >= 0)
         context.scratch_size += count_packed_floats(conv) * sizeof(float);
     static const char kind = 0;
     const tensor* weight = context.input(1);
@@ -113,7 +114,7 @@ int run(KernelContext& context)
 {
     const auto& conv = packed_problem<PixelConv>(context);
     const auto* weights = reinterpret_cast<const float*>(shared_weights<PixelConv>(context));
-    if (context.fusion.scale >= 0) {
+    if (kScalesWeights && context.fusion.scale >= 0) {
         auto* scaled = static_cast<float*>(context.scratch);
         scale_weights(conv, weights, context.input(context.fusion.scale)->f32, scaled);
         weights = scaled;
@@ -156,7 +157,7 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel rows[] = {{"Conv", "conv.pixels", accepts, run, prepare, -1, find_in_place,
-                            Layout::kChannelsLast, true, true, true, 1}};
+                            Layout::kChannelsLast, true, kScalesWeights, true, 1}};
 
 }  // namespace
 

@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <new>
 #include <type_traits>
 
 #include "base/alloc.h"
 #include "device/cpu/kernel_table.h"
 #include "graph/core.h"
-#include "graph/graph.h"
 #include "graph/graph_pool.h"
 
 namespace tengine::cpu {
@@ -52,41 +50,10 @@ TENGINE_MUST_USE int keep_saved_problem(KernelContext& context, const Problem& p
     return TENGINE_OK;
 }
 
-// The values of a constant, in a copy while this lives if they are not aligned.
-class AlignedValues
-{
-  public:
-    AlignedValues(const tensor& constant, const graph& graph) : values_(constant.data)
-    {
-        if (is_ir_tensor_aligned(&constant)) return;
-        copy_.reset(alloc_raw_memory(get_ir_tensor_bytes(&constant)));
-        if (copy_) copy_ir_constant(&graph, &constant, copy_.get());
-        values_ = copy_.get();
-    }
-    // Null: there is no memory.
-    const void* get() const { return values_; }
-
-  private:
-    std::unique_ptr<void, void (*)(void*)> copy_{nullptr, free_memory};
-    const void* values_;
-};
-
-// The pack of this key; a new one is made of the values of `weights`. Null: there is no memory.
-template <class Pack>
+// The pack of this key; a new one is made by fill(memory, values of `weights`, argument), which are
+// aligned. NULL: there is no memory.
 void* hold_pack(const graph& graph, const tensor& weights, const ir_pack_key_t& key, uint64_t bytes,
-                const Pack& pack)
-{
-    graph_pool* shared = graph.core->pool;
-    void* known = find_graph_pack(shared, &key);
-    if (known) return known;
-    const AlignedValues values(weights, graph);
-    if (!values.get()) return nullptr;
-    const auto fill = [&](void* memory) { pack(memory, values.get()); };
-    using Fill = decltype(fill);
-    const auto call = [](void* memory, void* argument) { (*static_cast<Fill*>(argument))(memory); };
-    return hold_graph_pack(shared, &key, bytes, call,
-                           const_cast<void*>(static_cast<const void*>(&fill)));
-}
+                void (*fill)(void* memory, const void* values, void* argument), void* argument);
 
 // For prepare(): keeps the problem and the pack of `weights` and `zero_points`, which may be null.
 // `kind` and `sizes` say what the layout depends on beside their values; pack(memory, values of
@@ -107,7 +74,11 @@ TENGINE_MUST_USE int keep_packed_problem(KernelContext& context, const Problem& 
     std::copy_n(sizes, 4, key.sizes);
     graph_pool* shared = context.node->graph->core->pool;
     void* state = alloc_memory(sizeof(Kept));
-    void* made = state ? hold_pack(*context.node->graph, *weights, key, bytes, pack) : nullptr;
+    const auto fill = [](void* memory, const void* values, void* argument) {
+        (*static_cast<Pack*>(argument))(memory, values);
+    };
+    void* made =
+        state ? hold_pack(*context.node->graph, *weights, key, bytes, fill, &pack) : nullptr;
     if (!made) {
         free_memory(state);
         return fail_node(context.node, TENGINE_ENOMEM, "no memory for its packed weights");

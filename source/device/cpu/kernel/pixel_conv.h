@@ -50,6 +50,14 @@ void describe_pixel_tile(int64_t* out_rows, int64_t* out_lanes);
 // `stretch_num` and `stretch_length`.
 void plan_pixels(PixelConv& conv, int64_t workers);
 
+// Whether pointwise convolutions with strides gather pixels, and kernels scale weights. Minimal
+// builds do without.
+#ifdef TENGINE_MINIMAL
+constexpr bool kGathersPixels = false, kScalesWeights = false;
+#else
+constexpr bool kGathersPixels = true, kScalesWeights = true;
+#endif
+
 // Columns of a panel with `left` results or more: the last has one vector where that is
 // enough. Minimal builds do without the code for that.
 inline int64_t find_panel_width(int64_t left, int64_t panel_lanes)

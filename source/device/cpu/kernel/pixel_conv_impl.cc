@@ -109,11 +109,6 @@ struct PixelSlice
     bool is_first, is_last;
 };
 
-// Without AVX-512, whose loads are whole cache lines that the processor foresees, a panel is asked
-// for while the one before it is used: on a Zen 4 bert, vit_b_16 and convnext_tiny take 3 to 4 %
-// less time so. With AVX-512 they would take 2 % more.
-constexpr bool kReadsAhead = HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3;
-
 // What each tile of this panel asks for of the next.
 void read_ahead(const PixelConv& conv, const PixelBlock& block, int64_t panel, int64_t line,
                 PixelTile* tile)
@@ -162,18 +157,13 @@ bool is_wide_panel(const PixelConv& conv, int64_t panel)
            conv.panel_lanes;
 }
 
-// Lines of seven pixels would be tiles of four and three, too low to hide how long a multiply-add
-// takes. Tiles of six take their first pixels, and those of the column that is left: 12 % less time
-// with AVX2 on a Zen 4.
-constexpr int64_t kLowestCutRows = kPixelRows == 6 ? 7 : 0;
-
 void multiply_panel(const PixelConv& conv, const PixelOperands& operands, const PixelBlock& block,
                     const PixelSlice& slice, int64_t panel)
 {
     const bool is_wide = is_wide_panel(conv, panel);
     const int64_t rows = std::min(block.tiles * conv.tile_rows,
                                   conv.line_pixels - block.first_tile * conv.tile_rows);
-    const bool has_column = block.lines > 1 && rows == kLowestCutRows;
+    const bool has_column = kCutsColumns && block.lines > 1 && rows == kCutRows;
     for (int64_t line = 0; line < block.lines; ++line)
         multiply_rows(find_panel_tile(conv, operands, block, slice, panel, line), rows - has_column,
                       has_column ? kPixelRows : conv.tile_rows, is_wide);
@@ -223,8 +213,8 @@ void run_item(const PixelConv& conv, const PixelOperands& operands, int64_t item
     const int64_t pixels = conv.copy_pixels > 0 ? conv.copy_pixels : x.input;
     block.line_step = int64_t{y.stride} * pixels * conv.pixel_step;
     const int64_t pixel = block.first_tile * conv.tile_rows;
-    block.first_pixel = conv.gathers ? 0 : pixel;
-    if (conv.gathers) {
+    block.first_pixel = kGathersPixels && conv.gathers ? 0 : pixel;
+    if (kGathersPixels && conv.gathers) {
         gather_pixels(conv, input, pixel,
                       std::min(block.tiles * conv.tile_rows, conv.line_pixels - pixel), copy);
         block.input = copy;

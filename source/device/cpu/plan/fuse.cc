@@ -152,8 +152,10 @@ class Fuser
     {
         Step& step = steps_[index];
         fuse_after(index, step);
+#ifndef TENGINE_MINIMAL
         if constexpr (is_selected("Mul"))
             if (find_kernel(step)->scales) fuse_scale(index, step);
+#endif
     }
 
     void fuse_after(size_t index, Step& step)
