@@ -95,8 +95,17 @@ const struct tensor* find_ir_origin(const struct graph* graph, const struct tens
 // Copies the bytes of a constant; those of a file leave memory as they have been copied.
 void copy_ir_constant(const struct graph* graph, const struct tensor* constant, void* out_bytes);
 
-// What lies in a file leaves memory until it is read again, for something else was made of it.
+// What lies in a file leaves memory until it is read again, for something else was made of it. Not
+// in minimal builds.
+#ifdef TENGINE_MINIMAL
+static inline void drop_ir_constant(const struct graph* graph, const struct tensor* constant)
+{
+    (void)graph;
+    (void)constant;
+}
+#else
 void drop_ir_constant(const struct graph* graph, const struct tensor* constant);
+#endif
 
 // The tensor's data is this pack, which it holds from here on.
 void set_ir_tensor_pack(struct tensor* tensor, struct graph_pool* shared, void* pack);

@@ -152,11 +152,13 @@ static bool is_in_file(const struct graph* graph, const struct tensor* constant)
     return origin && origin->core->is_file;
 }
 
+#ifndef TENGINE_MINIMAL
 void drop_ir_constant(const struct graph* graph, const struct tensor* constant)
 {
     if (is_in_file(graph, constant))
         drop_mapped_bytes(constant->data, get_ir_tensor_bytes(constant));
 }
+#endif
 
 // In pieces: a constant can be most of a model.
 void copy_ir_constant(const struct graph* graph, const struct tensor* constant, void* out_bytes)

@@ -277,6 +277,7 @@ TEST_P(UnalignedConstantTest, WhatAProgramWritesStays)
         const tensor_t constant = get_graph_tensor(graph, "w");
         const std::vector<float> zeroes(static_cast<size_t>(get_tensor_buffer_size(constant)) /
                                         sizeof(float));
+        EXPECT_EQ(run(graph), expected);
         EXPECT_TRUE(write_floats(constant, zeroes));
         EXPECT_NE(run(graph), expected);
         EXPECT_EQ(read_floats(constant), zeroes);
