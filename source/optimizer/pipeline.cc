@@ -142,12 +142,19 @@ int create_float(const graph& source, const ir_run_options_t& options, GraphPoin
     return run_passes(**out_graph, kFloatPasses);
 }
 
-// Whether whoever reads large constants takes them at any address: the CPU does, and what merges
-// them; other devices, custom kernels and what converts them for another precision do not.
-bool takes_any_address(const graph& source, const ir_run_options_t& options)
+// Whoever reads large constants takes them at any address, or they are aligned first: the CPU does,
+// and what merges them; other devices, custom kernels and what converts them for another precision
+// do not. In minimal builds all are aligned.
+int align_constants(graph& source, const ir_run_options_t& options)
 {
-    return options.precision == TENGINE_MODE_FP32 && count_willing_kernels(source) == 0 &&
-           list_graph_devices(source).size() == 1;
+#ifndef TENGINE_MINIMAL
+    if (options.precision != TENGINE_MODE_FP32 || count_willing_kernels(source) > 0 ||
+        list_graph_devices(source).size() > 1)
+        return align_ir_constants(&source);
+#endif
+    (void)source;
+    (void)options;
+    return TENGINE_OK;
 }
 
 // A custom kernel may refuse its node once the shapes are known. The graph is then made again, with
@@ -156,7 +163,7 @@ int create_for_run(graph& source, const ir_run_options_t& options, graph** out_g
 {
     TENGINE_RETURN_IF_ERROR(resolve_custom_ops(&source, false));
     accept_kernels(source);
-    if (!takes_any_address(source, options)) TENGINE_RETURN_IF_ERROR(align_ir_constants(&source));
+    TENGINE_RETURN_IF_ERROR(align_constants(source, options));
     for (;;) {
         const int willing = count_willing_kernels(source);
         GraphPointer target;

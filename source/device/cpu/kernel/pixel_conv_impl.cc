@@ -180,10 +180,12 @@ void multiply_panels(const PixelConv& conv, const PixelOperands& operands, const
                      const PixelSlice& slice, int64_t first, int64_t last)
 {
     int64_t panel = first;
+#ifndef TENGINE_MINIMAL
     for (; conv.line_pixels == 1 && panel + 1 < last && is_wide_panel(conv, panel + 1); panel += 2)
         for (int64_t line = 0; line < block.lines; ++line)
             multiply_pixel_row(find_panel_tile(conv, operands, block, slice, panel, line),
                                find_panel_tile(conv, operands, block, slice, panel + 1, line));
+#endif
     for (; panel < last; ++panel)
         multiply_panel(conv, operands, block, slice, panel);
 }

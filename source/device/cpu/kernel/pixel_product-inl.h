@@ -402,13 +402,14 @@ inline HWY_NOINLINE void multiply_pixel_row(const PixelTile& first, const PixelT
 
 using MultiplyPixelTiles = void (*)(const PixelTile&, int64_t count);
 
-// How many of so many rows a tile takes. Minimal builds only have heights that are powers of two.
+// How many of so many rows a tile takes. Minimal builds only have one, four
+// and, where registers are enough, eight.
 HWY_INLINE int64_t find_tile_height(int64_t rows)
 {
     int64_t height = kPixelRows;
 #ifdef TENGINE_MINIMAL
     while (height > rows)
-        height /= 2;
+        height = height > 4 ? height / 2 : 1;
     return height;
 #else
     return rows < height ? rows : height;
@@ -419,7 +420,7 @@ template <int kRows, int kVectors>
 HWY_INLINE MultiplyPixelTiles find_pixel_tile_of(int64_t height)
 {
 #ifdef TENGINE_MINIMAL
-    constexpr int kNext = kRows / 2;
+    constexpr int kNext = kRows > 4 ? kRows / 2 : kRows > 1;
 #else
     constexpr int kNext = kRows - 1;
 #endif

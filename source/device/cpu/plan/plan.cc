@@ -17,8 +17,10 @@ int Plan::choose(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan
     choose_layouts(kernels, part, plan->steps_, plan->copies_);
     TENGINE_RETURN_IF_ERROR(
         plan->for_each_known([&](Step& step) { return choose_kernel(kernels, step); }));
+#ifndef TENGINE_MINIMAL  // see is_ir_tensor_aligned()
     for (Step& step : plan->steps_)
         TENGINE_RETURN_IF_ERROR(plan->constants_.align(step));
+#endif
     TENGINE_RETURN_IF_ERROR(plan->for_each_known([](Step& step) {
         step.bind();
         return TENGINE_OK;
