@@ -115,3 +115,13 @@ void drop_mapped_bytes(const char* bytes, size_t size)
     const uintptr_t end = ((uintptr_t)bytes + size) / page * page;
     if (begin < end) madvise((void*)begin, end - begin, MADV_DONTNEED);
 }
+
+void copy_mapped_bytes(void* to, const char* bytes, size_t size)
+{
+    const size_t piece_bytes = (size_t)4 << 20;
+    for (size_t done = 0; done < size; done += piece_bytes) {
+        const size_t piece = size - done < piece_bytes ? size - done : piece_bytes;
+        memcpy((char*)to + done, bytes + done, piece);
+        drop_mapped_bytes(bytes + done, piece);
+    }
+}

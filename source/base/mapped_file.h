@@ -49,6 +49,9 @@ static inline bool is_in_mapped_file(const mapped_file_t* file, const void* addr
 // again soon, so that a large file does not stay in memory beside what is made of it.
 void drop_mapped_bytes(const char* bytes, size_t size);
 
+// Copies them in pieces that are dropped as they have been copied: they can be most of a model.
+void copy_mapped_bytes(void* to, const char* bytes, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

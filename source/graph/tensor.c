@@ -160,17 +160,13 @@ void drop_ir_constant(const struct graph* graph, const struct tensor* constant)
 }
 #endif
 
-// In pieces: a constant can be most of a model.
 void copy_ir_constant(const struct graph* graph, const struct tensor* constant, void* out_bytes)
 {
-    const size_t piece_bytes = (size_t)4 << 20, bytes = get_ir_tensor_bytes(constant);
-    const bool is_file = is_in_file(graph, constant);
-    for (size_t done = 0; done < bytes; done += piece_bytes) {
-        const char* piece = (const char*)constant->data + done;
-        const size_t size = bytes - done < piece_bytes ? bytes - done : piece_bytes;
-        memcpy((char*)out_bytes + done, piece, size);
-        if (is_file) drop_mapped_bytes(piece, size);
-    }
+    const size_t bytes = get_ir_tensor_bytes(constant);
+    if (is_in_file(graph, constant))
+        copy_mapped_bytes(out_bytes, constant->data, bytes);
+    else if (bytes > 0)
+        memcpy(out_bytes, constant->data, bytes);
 }
 
 int align_ir_constant(struct graph* graph, struct tensor* constant)

@@ -128,7 +128,7 @@ struct Kernel
     int (*find_in_place)(const KernelContext& context, int output) = nullptr;
     Layout layout = Layout::kPlanar;  // of all its tensors of rank four
     bool fuses = false;               // does what KernelContext::fusion says
-    bool scales = false;              // does what Fusion::scale says
+    bool scales = false;              // and fuses: does what Fusion::scale says
     bool leads = false;               // its steps have its layout whatever those before them have
     // A constant input that may begin at any address, since prepare() packs it (packed_problem.h)
     // and nothing else reads it, or bytes are copied. -1: none.

@@ -175,23 +175,14 @@ char* TensorReader::view() const
     return file_->add_view(begin, begin + bytes_) ? file_->bytes.bytes + begin : nullptr;
 }
 
-// In pieces that leave memory as they have been copied: a layer can be most of a model.
-void TensorReader::copy_raw(char* out_values) const
-{
-    constexpr size_t kPieceBytes = size_t{4} << 20;
-    for (size_t done = 0; done < raw_.size(); done += kPieceBytes) {
-        const Bytes piece = raw_.substr(done, kPieceBytes);
-        memcpy(out_values + done, piece.data(), piece.size());
-        if (file_) drop_mapped_bytes(piece.data(), piece.size());
-    }
-}
-
 int TensorReader::read(void* out_values) const
 {
     if (proto_.data_location() == TensorProto::EXTERNAL) {
         TENGINE_RETURN_IF_ERROR(external_->read(out_values, bytes_, owner_));
+    } else if (!raw_.empty() && file_) {
+        copy_mapped_bytes(out_values, raw_.data(), raw_.size());
     } else if (!raw_.empty()) {
-        copy_raw(static_cast<char*>(out_values));
+        memcpy(out_values, raw_.data(), raw_.size());
     } else {
         const size_t done = find_element_type(proto_.data_type())->copy(proto_, out_values);
         if (done != elements_)

@@ -39,7 +39,8 @@ class TensorReader
     size_t bytes() const { return bytes_; }
 
     // The values in the mapped file, which stays mapped; NULL where they are not as read() would
-    // give them, or not aligned to their elements, or the model has no file that is mapped.
+    // give them, or the model has no file that is mapped, or they are not aligned to their
+    // elements, unless they are a large matrix.
     char* view() const;
     // Writes bytes() bytes, dense and in the machine's byte order.
     TENGINE_MUST_USE int read(void* out_values) const;
@@ -48,7 +49,6 @@ class TensorReader
     TENGINE_MUST_USE int measure();
     TENGINE_MUST_USE int check_source() const;
     bool takes_any_address() const;
-    void copy_raw(char* out_values) const;
 
     const ::onnx::TensorProto& proto_;
     Bytes raw_;

@@ -60,8 +60,7 @@ struct Winograd : ConvProblem
   private:
     static int64_t spread(int64_t floats)
     {
-        constexpr int64_t kLineFloats = 64 / sizeof(float);
-        return ((floats + kLineFloats - 1) / kLineFloats | 1) * kLineFloats;
+        return ((floats + kCacheLineFloats - 1) / kCacheLineFloats | 1) * kCacheLineFloats;
     }
 };
 

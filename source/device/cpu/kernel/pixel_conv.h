@@ -101,6 +101,8 @@ void pack_panels(const PixelConv& conv, const float* bias, const Fill& fill, flo
     }
 }
 
+constexpr int64_t kCacheLineFloats = 64 / sizeof(float);
+
 // A tile of results, a few pixels by the columns of a panel. Offsets and steps are in floats.
 struct PixelTile
 {

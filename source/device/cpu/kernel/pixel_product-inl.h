@@ -40,7 +40,6 @@ constexpr int kPixelRows = 4;
 constexpr int kPixelRows = 6;
 #endif
 constexpr int kPanelVectors = 2;
-constexpr int64_t kCacheLineFloats = 64 / sizeof(float);
 
 // Without AVX-512, whose loads are whole cache lines that the processor foresees, a panel is asked
 // for while the one before it is used: on a Zen 4 bert, vit_b_16 and convnext_tiny take 3 to 4 %

@@ -116,9 +116,8 @@ class Fuser
     void run()
     {
         for (size_t i = 0; i < steps_.size(); ++i)
-            if (!steps_[i].dynamic && !is_gone_[i] && !fuse_layer_norm(i, steps_[i]) &&
-                can_fuse(steps_[i]))
-                fuse_around(i);
+            if (!steps_[i].dynamic && !is_gone_[i] && !fuse_layer_norm(i, steps_[i]))
+                fuse_around(i, steps_[i]);
         Vector<Step> left;
         left.reserve(steps_.size());
         for (size_t i = 0; i < steps_.size(); ++i)
@@ -136,25 +135,15 @@ class Fuser
         bool is_border = false;  // an output of the part
     };
 
-    const Kernel* find_kernel(const Step& step) const
+    void fuse_around(size_t index, Step& step)
     {
         const Kernel* kernel = find_kernel_of_pixels(kernels_, step);
-        return kernel ? kernel : kernels_.pick(*step.context.node);
-    }
-
-    bool can_fuse(const Step& step) const
-    {
-        const Kernel* kernel = find_kernel(step);
-        return kernel && kernel->fuses;
-    }
-
-    void fuse_around(size_t index)
-    {
-        Step& step = steps_[index];
+        if (!kernel) kernel = kernels_.pick(*step.context.node);
+        if (!kernel || !kernel->fuses) return;
         fuse_after(index, step);
 #ifndef TENGINE_MINIMAL
         if constexpr (is_selected("Mul"))
-            if (find_kernel(step)->scales) fuse_scale(index, step);
+            if (kernel->scales) fuse_scale(index, step);
 #endif
     }
 
