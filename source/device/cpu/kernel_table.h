@@ -59,6 +59,14 @@ struct Packed
     uint64_t size = 0;
 };
 
+// Whether kernels take pixels whose channels are part of a larger tensor's. Minimal builds do
+// without.
+#ifdef TENGINE_MINIMAL
+constexpr bool kTakesSteps = false;
+#else
+constexpr bool kTakesSteps = true;
+#endif
+
 // What a kernel works with: the node, its tensors (shapes known, data set at run time), the pool.
 struct KernelContext
 {
@@ -68,6 +76,9 @@ struct KernelContext
     tensor* const* inputs = nullptr;
     tensor* const* outputs = nullptr;
     int tensor_num[2] = {};  // of these
+    // Where some of them are channels of a larger tensor: elements from a pixel to the next of each
+    // input, then of output 0. Null: all lie densely.
+    const int64_t* pixel_steps = nullptr;
     // Tensors of rank four are shown as N, H, W, C (kernels of Layout::kAny).
     bool has_channels_last = false;
     Fusion fusion;
@@ -96,6 +107,15 @@ struct KernelContext
     {
         if (!outputs) return get_ir_node_output(node, index);
         return index < tensor_num[1] ? outputs[index] : nullptr;
+    }
+    // Elements from a pixel to the next with channels last: of an input, of output 0.
+    int64_t input_step(int index) const
+    {
+        return pixel_steps ? pixel_steps[index] : input(index)->dims[shown_axis(1)];
+    }
+    int64_t output_step() const
+    {
+        return pixel_steps ? pixel_steps[tensor_num[0]] : output(0)->dims[shown_axis(1)];
     }
     // Where the node's axis (0 to 3) is in tensors as they are shown.
     int shown_axis(int axis) const
@@ -133,6 +153,9 @@ struct Kernel
     // A constant input that may begin at any address, since prepare() packs it (packed_problem.h)
     // and nothing else reads it, or bytes are copied. -1: none.
     int unaligned_input = -1;
+    // With channels last, input 0 (of Concat: each) and output 0 may be channels of a larger
+    // tensor, their pixels as far apart as KernelContext::pixel_steps says.
+    bool takes_steps = false;
 };
 
 struct KernelTable

@@ -46,9 +46,9 @@ void finish_line(const Fusion& fusion, float* data, int64_t count)
     if (needs_activation_pass(fusion)) activate(fusion, data, 1, 0, count);
 }
 
-// Pixels with their channels side by side.
+// Pixels with their channels side by side, `x_step` and `y_step` floats apart.
 void normalize_pixels(const ChannelLines& lines, const Fusion& fusion, const float* x,
-                      int64_t pixels, float* y)
+                      int64_t x_step, int64_t pixels, float* y, int64_t y_step)
 {
     const Floats d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -58,7 +58,7 @@ void normalize_pixels(const ChannelLines& lines, const Fusion& fusion, const flo
         return clip(hn::MulAdd(distance, hn::LoadU(d, lines.slope + channel),
                                hn::LoadU(d, lines.bias + channel)));
     };
-    for (int64_t i = 0; i < pixels; ++i, x += lines.count, y += lines.count) {
+    for (int64_t i = 0; i < pixels; ++i, x += x_step, y += y_step) {
         int64_t channel = 0;
         for (; channel + lanes <= lines.count; channel += lanes)
             hn::StoreU(line(hn::LoadU(d, x + channel), channel), d, y + channel);
@@ -163,10 +163,11 @@ int run(KernelContext& context)
     const auto plane = HWY_DYNAMIC_DISPATCH(normalize_plane);
     if (context.has_channels_last) {
         const int64_t count = norm.planes / norm.channels * norm.extent;
+        const int64_t x_step = context.input_step(0), y_step = context.output_step();
         parallel_for(context.pool, count, grain_for(norm.channels),
                      [&](int64_t begin, int64_t end, int) {
-                         const int64_t at = begin * norm.channels;
-                         pixels(lines, context.fusion, x + at, end - begin, y + at);
+                         pixels(lines, context.fusion, x + begin * x_step, x_step, end - begin,
+                                y + begin * y_step, y_step);
                      });
         return TENGINE_OK;
     }
@@ -193,7 +194,7 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel rows[] = {{"BatchNormalization", "batch_norm.simd", accepts, run, prepare, 0,
-                            nullptr, Layout::kAny, true}};
+                            nullptr, Layout::kAny, true, false, false, -1, kTakesSteps}};
 
 }  // namespace
 

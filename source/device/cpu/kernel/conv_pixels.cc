@@ -29,10 +29,10 @@ namespace {
 
 constexpr int64_t kMostStretches = 128;
 
-int describe(const node& node, int64_t workers, PixelConv* out_conv)
+int describe(const KernelContext& context, int64_t workers, PixelConv* out_conv)
 {
     PixelConv& conv = *out_conv;
-    TENGINE_RETURN_IF_ERROR(describe_conv(node, false, &conv));
+    TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv));
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
     conv.gathers = kGathersPixels && conv.taps == 1 && conv.groups == 1 &&
                    (y.stride > 1 || x.stride > 1) &&
@@ -44,7 +44,9 @@ int describe(const node& node, int64_t workers, PixelConv* out_conv)
     const bool has_padding = y.pad_begin > 0 || x.pad_begin > 0 ||
                              lines_for(y, y.output) > y.input || lines_for(x, x.output) > x.input;
     conv.copy_pixels = has_padding ? lines_for(x, x.output) : 0;
-    conv.pixel_step = has_padding ? conv.input_channels : conv.all_inputs();
+    conv.image_step = context.input_step(0);
+    conv.pixel_step = has_padding || conv.gathers ? conv.input_channels : conv.image_step;
+    conv.output_step = context.output_step();
     conv.input_step = conv.pixel_step * (conv.gathers ? 1 : x.stride);
     if (conv.is_pointwise) {  // all images are one line
         conv.lines = 1;
@@ -80,7 +82,7 @@ int prepare(KernelContext& context)
 {
     const int64_t workers = get_thread_pool_size(context.pool);
     PixelConv conv = {};
-    TENGINE_RETURN_IF_ERROR(describe(*context.node, workers, &conv));
+    TENGINE_RETURN_IF_ERROR(describe(context, workers, &conv));
     context.scratch_size = conv.copy_floats() * sizeof(float) * static_cast<uint64_t>(workers);
     if (kScalesWeights && context.fusion.scale >= 0)
         context.scratch_size += count_packed_floats(conv) * sizeof(float);
@@ -157,7 +159,7 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel rows[] = {{"Conv", "conv.pixels", accepts, run, prepare, -1, find_in_place,
-                            Layout::kChannelsLast, true, kScalesWeights, true, 1}};
+                            Layout::kChannelsLast, true, kScalesWeights, true, 1, kTakesSteps}};
 
 }  // namespace
 

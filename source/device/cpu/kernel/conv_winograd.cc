@@ -38,9 +38,10 @@ constexpr int kPositions = kPatch * kPatch;  // of the transformed
 // Sizes in floats.
 struct Winograd : ConvProblem
 {
-    int64_t tiles_x, tiles;  // of a line, of an image
-    int64_t block;           // tiles transformed at once
-    int64_t blocks;          // of an image
+    int64_t tiles_x, tiles;           // of a line, of an image
+    int64_t block;                    // tiles transformed at once
+    int64_t blocks;                   // of an image
+    int64_t image_step, output_step;  // between pixels
     int64_t panel_lanes, panels;
     int64_t panel_floats;  // of one position of a whole panel
     bool spreads_panels;   // workers share the panels of a block, not the blocks
@@ -164,7 +165,7 @@ void transform_tiles(const Winograd& conv, const float* image, int64_t begin, in
                 const int64_t row = top + i, column = left + j;
                 const bool is_inside = row >= 0 && row < y.input && column >= 0 && column < x.input;
                 pixels[i * kPatch + j] =
-                    is_inside ? image + (row * x.input + column) * channels : nullptr;
+                    is_inside ? image + (row * x.input + column) * conv.image_step : nullptr;
             }
         for (int64_t channel = 0; channel < channels; channel += lanes)
             transform_patch(pixels, channel, channels - channel, inputs + tile * channels,
@@ -217,18 +218,17 @@ HWY_INLINE void finish_tile(const Winograd& conv, const WinogradOperands& operan
         transform_results(t[i][0], t[i][1], t[i][2], t[i][3], t[i][4], t[i][5], y[0], y[1], y[2],
                           y[3]);
         for (int j = 0; j < kTile && column + j < width.output; ++j) {
-            const int64_t at =
-                ((row + i) * width.output + column + j) * conv.output_channels + channel;
+            const int64_t at = ((row + i) * width.output + column + j) * conv.output_step + channel;
             Vector sum = hn::Add(y[j], bias);
             if (operands.addend) sum = hn::Add(sum, load_lanes(operands.addend + at, count));
             store_lanes(clip(sum), operands.output + at, count);
         }
         if (needs_activation_pass(*operands.fusion))
-            activate(*operands.fusion,
-                     operands.output + ((row + i) * width.output + column) * conv.output_channels +
-                         channel,
-                     std::min<int64_t>(kTile, width.output - column), conv.output_channels,
-                     std::min<int64_t>(count, static_cast<int64_t>(hn::Lanes(d))));
+            activate(
+                *operands.fusion,
+                operands.output + ((row + i) * width.output + column) * conv.output_step + channel,
+                std::min<int64_t>(kTile, width.output - column), conv.output_step,
+                std::min<int64_t>(count, static_cast<int64_t>(hn::Lanes(d))));
     }
 }
 
@@ -292,10 +292,12 @@ void choose_block(Winograd& conv, int64_t rows, int64_t workers)
     conv.block = divide_up(divide_up(conv.tiles, conv.blocks), rows) * rows;
 }
 
-int describe(const node& node, int64_t workers, Winograd* out_conv)
+int describe(const KernelContext& context, int64_t workers, Winograd* out_conv)
 {
     Winograd& conv = *out_conv;
-    TENGINE_RETURN_IF_ERROR(describe_conv(node, false, &conv));
+    TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv));
+    conv.image_step = context.input_step(0);
+    conv.output_step = context.output_step();
     int64_t rows, lanes;
     describe_pixel_tile(&rows, &lanes);
     conv.tiles_x = divide_up(conv.axes[2].output, kTile);
@@ -361,7 +363,7 @@ int prepare(KernelContext& context)
 {
     const int64_t workers = get_thread_pool_size(context.pool);
     Winograd conv = {};
-    TENGINE_RETURN_IF_ERROR(describe(*context.node, workers, &conv));
+    TENGINE_RETURN_IF_ERROR(describe(context, workers, &conv));
     context.scratch_size = count_scratch(conv, workers) * sizeof(float);
     static const char kind = 0;
     const tensor* weight = context.input(1);
@@ -387,9 +389,9 @@ Block find_block(const KernelContext& context, const Winograd& conv, int64_t ind
         context.fusion.addend >= 0 ? context.input(context.fusion.addend) : nullptr;
     const auto* packed = reinterpret_cast<const float*>(shared_weights<Winograd>(context));
     const int64_t image = index / conv.blocks;
-    const int64_t outputs = image * conv.output_plane * conv.output_channels;
+    const int64_t outputs = image * conv.output_plane * conv.output_step;
     Block block = {};
-    block.operands.image = context.input(0)->f32 + image * conv.input_plane * conv.input_channels;
+    block.operands.image = context.input(0)->f32 + image * conv.input_plane * conv.image_step;
     block.operands.addend = addend ? addend->f32 + outputs : nullptr;
     block.operands.output = context.output(0)->f32 + outputs;
     block.operands.bias = packed;
@@ -484,7 +486,7 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel rows[] = {{"Conv", "conv.winograd", accepts, run, prepare, -1, find_in_place,
-                            Layout::kChannelsLast, true, false, true, 1}};
+                            Layout::kChannelsLast, true, false, true, 1, kTakesSteps}};
 
 }  // namespace
 

@@ -109,7 +109,7 @@ int describe(const node& node, int64_t workers, Lstm* out_lstm)
     lstm.inputs = describe_rows(int64_t{shape.sequence} * shape.batch, shape.input, lstm.columns());
     lstm.steps = describe_rows(shape.batch, shape.hidden, lstm.columns());
     // The state has units() floats for a sequence.
-    lstm.steps.input_step = lstm.steps.pixel_step = lstm.units();
+    lstm.steps.input_step = lstm.steps.image_step = lstm.steps.pixel_step = lstm.units();
     plan_pixels(lstm.inputs, workers);
     plan_pixels(lstm.steps, 1);
     lstm.steps.blocks = 1;

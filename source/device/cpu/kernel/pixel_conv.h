@@ -14,7 +14,9 @@ struct PixelConv : ConvProblem
 {
     int64_t lines, line_pixels;  // of the output: a pointwise convolution has one line
     int64_t input_step;          // from an output pixel's input to that of the next
-    int64_t pixel_step;          // between pixels of the input, or of its copy
+    int64_t image_step;          // between pixels of the input
+    int64_t pixel_step;          // the same, or between those of its copy
+    int64_t output_step;         // between pixels of the output, and of what is added
     int64_t tiles, tile_rows;    // of a line
     int64_t stretch_num, stretch_length;
     int64_t slice_length;  // so much of each stretch at a time; less than all where there is one
@@ -30,7 +32,6 @@ struct PixelConv : ConvProblem
 
     int64_t depth() const { return stretch_num * stretch_length; }
     int64_t all_inputs() const { return input_channels * groups; }
-    int64_t all_outputs() const { return output_channels * groups; }
     int64_t items() const { return batch * groups * blocks * panel_parts; }
     uint64_t copy_floats() const
     {

@@ -54,7 +54,7 @@ void copy_lines(const PixelConv& conv, const float* image, int64_t first, int64_
                 float* copy)
 {
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    const int64_t channels = conv.input_channels, step = conv.all_inputs();
+    const int64_t channels = conv.input_channels, step = conv.image_step;
     const int64_t count = (lines - 1) * y.stride + int64_t{y.kernel - 1} * y.dilation + 1;
     const int64_t before = std::min<int64_t>(x.pad_begin, conv.copy_pixels);
     const int64_t present = std::min<int64_t>(x.input, conv.copy_pixels - before);
@@ -86,7 +86,7 @@ void gather_pixels(const PixelConv& conv, const float* images, int64_t first, in
         const int64_t image = i / conv.output_plane, at = i % conv.output_plane;
         const int64_t row = at / x.output * y.stride, column = at % x.output * x.stride;
         const int64_t pixel = image * conv.input_plane + row * x.input + column;
-        std::copy_n(images + pixel * channels, channels, copy);
+        std::copy_n(images + pixel * conv.image_step, channels, copy);
     }
 }
 
@@ -140,7 +140,7 @@ PixelTile find_panel_tile(const PixelConv& conv, const PixelOperands& operands,
     tile.stretch_length = slice.length;
     tile.bias = slice.is_first ? bias : nullptr;
     tile.weights = bias + (1 + slice.offset) * width;
-    tile.output_step = conv.all_outputs();
+    tile.output_step = conv.output_step;
     tile.columns = std::min(columns, width);
     tile.fusion = slice.is_last ? operands.fusion : &kNothing;
     const int64_t at = ((block.first_line + line) * conv.line_pixels + pixel) * tile.output_step +
@@ -207,10 +207,10 @@ void run_item(const PixelConv& conv, const PixelOperands& operands, int64_t item
     block.first_tile = conv.is_pointwise ? index * conv.block_tiles : 0;
     block.tiles = std::min(conv.block_tiles, conv.tiles - block.first_tile);
     const int64_t plane = conv.is_pointwise ? 0 : conv.output_plane;
-    block.output = operands.output + image * plane * conv.all_outputs();
-    block.addend = operands.addend ? operands.addend + image * plane * conv.all_outputs() : nullptr;
+    block.output = operands.output + image * plane * conv.output_step;
+    block.addend = operands.addend ? operands.addend + image * plane * conv.output_step : nullptr;
 
-    const float* input = operands.input + image * conv.input_plane * conv.all_inputs() +
+    const float* input = operands.input + image * conv.input_plane * conv.image_step +
                          block.group * conv.input_channels;
     const int64_t pixels = conv.copy_pixels > 0 ? conv.copy_pixels : x.input;
     block.line_step = int64_t{y.stride} * pixels * conv.pixel_step;
@@ -387,7 +387,8 @@ PixelConv describe_rows(int64_t rows, int64_t depth, int64_t columns)
     conv.output_channels = columns;
     conv.input_plane = conv.output_plane = conv.line_pixels = rows;
     conv.lines = 1;
-    conv.input_step = conv.pixel_step = depth;
+    conv.input_step = conv.image_step = conv.pixel_step = depth;
+    conv.output_step = columns;
     conv.stretch_num = 1;
     conv.stretch_length = depth;
     conv.is_pointwise = true;

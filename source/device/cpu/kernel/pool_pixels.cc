@@ -148,31 +148,31 @@ int pool(KernelContext& context, Reduce reduce, bool count_padding)
 {
     const auto& shape = kept_problem<window>(context);
     const window_axis &y = shape.axes[0], &x = shape.axes[1];
-    const int64_t channels = context.input(0)->dims[1];
+    const int64_t channels = context.input(0)->dims[1], step = context.input_step(0);
     const float* input = context.input(0)->f32;
     float* output = context.output(0)->f32;
     const auto work = [&](int64_t begin, int64_t end, int) {
         for (int64_t item = begin; item < end; ++item) {
             const int line = static_cast<int>(item % y.output);
-            const float* image = input + item / y.output * y.input * x.input * channels;
+            const float* image = input + item / y.output * y.input * x.input * step;
             int first_y, last_y, first_x, last_x;
             clip_window_taps(&y, line, &first_y, &last_y);
             const int64_t top =
                 int64_t{line} * y.stride - y.pad_begin + int64_t{first_y} * y.dilation;
             PixelWindow window = {};
             window.lines = last_y - first_y;
-            window.line_step = int64_t{y.dilation} * x.input * channels;
-            window.pixel_step = x.dilation * channels;
+            window.line_step = int64_t{y.dilation} * x.input * step;
+            window.pixel_step = x.dilation * step;
             window.channels = channels;
             for (int column = 0; column < x.output; ++column) {
                 clip_window_taps(&x, column, &first_x, &last_x);
                 const int64_t left =
                     int64_t{column} * x.stride - x.pad_begin + int64_t{first_x} * x.dilation;
                 window.pixels = last_x - first_x;
-                window.input = image + (top * x.input + left) * channels;
+                window.input = image + (top * x.input + left) * step;
                 window.factor = invert(count_taps(y, line, count_padding) *
                                        count_taps(x, column, count_padding));
-                window.output = output + (item * x.output + column) * channels;
+                window.output = output + (item * x.output + column) * context.output_step();
                 reduce(window, 0, channels);
             }
         }
@@ -243,9 +243,9 @@ bool accepts(const node& node)
 
 constexpr Kernel rows[] = {
     {"MaxPool", "max_pool.pixels", accepts, run_max_pool, prepare, -1, nullptr,
-     Layout::kChannelsLast},
+     Layout::kChannelsLast, false, false, false, -1, kTakesSteps},
     {"AveragePool", "average_pool.pixels", accepts, run_average_pool, prepare, -1, nullptr,
-     Layout::kChannelsLast},
+     Layout::kChannelsLast, false, false, false, -1, kTakesSteps},
     {"GlobalAveragePool", "global_average_pool.pixels", is_picture, run_global_average, nullptr, -1,
      nullptr, Layout::kChannelsLast},
     {"GlobalMaxPool", "global_max_pool.pixels", is_picture, run_global_max, nullptr, -1, nullptr,

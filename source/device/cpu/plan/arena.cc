@@ -13,8 +13,10 @@ namespace {
 class ArenaPlanner
 {
   public:
-    ArenaPlanner(const subgraph& part, const Vector<Step>& steps)
-        : steps_(steps), border_(part.output_tensor_list, part.output_tensor_list + part.output_num)
+    ArenaPlanner(const subgraph& part, const Vector<Step>& steps, const Joins& joins)
+        : steps_(steps),
+          placements_(joins.placements),
+          border_(part.output_tensor_list, part.output_tensor_list + part.output_num)
     {
     }
 
@@ -30,7 +32,8 @@ class ArenaPlanner
         TENGINE_RETURN_IF_ERROR(plan_memory(blocks_.data(), static_cast<int64_t>(blocks_.size()),
                                             ALLOC_ALIGNMENT, &out_plan->bytes));
         for (const Use& use : uses_)
-            if (use.value) out_plan->entries.push_back({use.value, blocks_[use.block].offset});
+            if (use.value)
+                out_plan->entries.push_back({use.value, blocks_[use.block].offset + use.shift});
         return TENGINE_OK;
     }
 
@@ -40,6 +43,8 @@ class ArenaPlanner
         int read_num = 0;
         tensor* value = nullptr;  // null: it has no block
         size_t block = 0;
+        size_t shift = 0;        // bytes from its beginning
+        bool is_shared = false;  // with tensors that lie in it, or in what this one lies in
     };
 
     void extend_inputs(int step)
@@ -56,6 +61,10 @@ class ArenaPlanner
             tensor* output = steps_[step].outputs[i];
             if (!output || !is_ir_tensor_shape_known(output) || steps_[step].dynamic) continue;
             if (output->index >= 0 && border_.count(output->index)) continue;
+            if (const Placement* placement = placements_.find(output)) {
+                place_inside(step, *output, *placement);
+                continue;
+            }
             const Use* reused = find_in_place_input(step, static_cast<int>(i), *output);
             const size_t place = reused ? reused->block : blocks_.size();
             Use& use = uses_[output];
@@ -65,11 +74,34 @@ class ArenaPlanner
                 blocks_[place].last_use = step;
                 continue;
             }
-            memory_block_t block = {};
-            block.size = std::max<size_t>(get_ir_tensor_bytes(output), 1);
-            block.first_use = block.last_use = step;
-            blocks_.push_back(block);
+            add_block(step, *output);
         }
+    }
+
+    void add_block(int step, const tensor& value)
+    {
+        memory_block_t block = {};
+        block.size = std::max<size_t>(get_ir_tensor_bytes(&value), 1);
+        block.first_use = block.last_use = step;
+        blocks_.push_back(block);
+    }
+
+    // The block of the whole begins with the first tensor that is written into it. What others lie
+    // in is placed in itself.
+    void place_inside(int step, tensor& output, const Placement& placement)
+    {
+        const auto known = wholes_.find(placement.whole);
+        const size_t block = known == wholes_.end() ? blocks_.size() : known->second;
+        if (known == wholes_.end()) {
+            wholes_.emplace(placement.whole, block);
+            add_block(step, *placement.whole);
+        }
+        blocks_[block].last_use = step;
+        Use& use = uses_[&output];
+        use.value = &output;
+        use.block = block;
+        use.shift = static_cast<size_t>(placement.first) * output.elem_size;
+        use.is_shared = true;
     }
 
     int ask_kernel(const Step& step, int output_index) const
@@ -87,22 +119,25 @@ class ArenaPlanner
         if (index < 0 || static_cast<size_t>(index) >= inputs.size()) return nullptr;
         tensor* input = inputs[index];
         const Use* use = input ? uses_.find(input) : nullptr;
-        if (!use || use->read_num != 1 || !use->value) return nullptr;
+        if (!use || use->read_num != 1 || !use->value || use->is_shared) return nullptr;
         return get_ir_tensor_bytes(input) == get_ir_tensor_bytes(&output) ? use : nullptr;
     }
 
     const Vector<Step>& steps_;
+    const TensorTable<Placement>& placements_;
     const UnorderedSet<int32_t> border_;  // outputs of the part
     TensorTable<Use> uses_;
+    UnorderedMap<const tensor*, size_t> wholes_;  // blocks of tensors that others lie in
     Vector<memory_block_t> blocks_;
 };
 
 }  // namespace
 
-int plan_arena(const subgraph& part, const Vector<Step>& steps, ArenaPlan* out_plan)
+int plan_arena(const subgraph& part, const Vector<Step>& steps, const Joins& joins,
+               ArenaPlan* out_plan)
 {
     ArenaPlan& plan = *out_plan;
-    TENGINE_RETURN_IF_ERROR(ArenaPlanner(part, steps).plan(&plan));
+    TENGINE_RETURN_IF_ERROR(ArenaPlanner(part, steps, joins).plan(&plan));
     uint64_t scratch_bytes = 0;
     for (const Step& step : steps)
         scratch_bytes = std::max(scratch_bytes, step.context.scratch_size);

@@ -20,6 +20,7 @@ int Plan::choose(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan
 #ifndef TENGINE_MINIMAL  // see is_ir_tensor_aligned()
     for (Step& step : plan->steps_)
         TENGINE_RETURN_IF_ERROR(plan->constants_.align(step));
+    join_channels(part, plan->steps_, &plan->joins_);
 #endif
     TENGINE_RETURN_IF_ERROR(plan->for_each_known([](Step& step) {
         step.bind();
@@ -82,7 +83,7 @@ int Plan::for_each_known(const Work& work)
 int Plan::allocate_arena(const subgraph& part)
 {
     ArenaPlan plan;
-    TENGINE_RETURN_IF_ERROR(plan_arena(part, steps_, &plan));
+    TENGINE_RETURN_IF_ERROR(plan_arena(part, steps_, joins_, &plan));
     arena_bytes_ = plan.bytes;
     TENGINE_RETURN_IF_ERROR(
         check_ir_memory(part.graph, static_cast<int64_t>(arena_bytes_), "an arena of the CPU"));

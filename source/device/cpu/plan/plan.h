@@ -57,6 +57,7 @@ class Plan : public Allocated
     Copies copies_;
     AlignedConstants constants_;
     Vector<Step> steps_;
+    Joins joins_;
     Vector<int64_t> times_;    // one for each step with run_options.profile, else empty
     Vector<tensor*> planned_;  // tensors whose data lies in the arena
     GraphPool pool_;

@@ -3,6 +3,7 @@
 //     fuse.cc    steps take over the nodes after them that they can compute on the way
 //     layout.cc  which tensors have their channels last, and the copies where that changes
 //     choose.cc  the kernel of every step
+//     join.cc    results that a Concat would copy are written where it has them
 //     pack.cc    kernels prepare: they pack weights and say how much scratch they need
 //     arena.cc   memory of everything that lives and dies inside the part
 // run.cc walks them.
@@ -14,6 +15,7 @@
 
 #include "base/containers.hpp"
 #include "device/cpu/kernel_list.h"
+#include "device/cpu/plan/tensor_table.h"
 
 namespace tengine::cpu {
 
@@ -73,6 +75,22 @@ bool allocates_outputs(const node& node);
 // which has one. EDTYPE when none does.
 int choose_kernel(const KernelList& kernels, Step& step);
 
+// Where a tensor is some of the channels of a larger one, or its own whole.
+struct Placement
+{
+    tensor* whole = nullptr;
+    int64_t first = 0;  // channel
+};
+struct Joins
+{
+    TensorTable<Placement> placements;
+    Vector<int64_t> pixel_steps;  // of all steps that have KernelContext::pixel_steps
+};
+
+// join.cc: with channels last, the inputs of a Concat of channels lie in its result where their
+// writers and all their readers can do with that; and its result in that of a later one.
+void join_channels(const subgraph& part, Vector<Step>& steps, Joins* out_joins);
+
 // pack.cc: what the kernel keeps, as its prepare() leaves it; what it kept before is freed.
 int pack_weights(Step& step);
 
@@ -93,6 +111,7 @@ struct ArenaPlan
 // arena.cc: lifetimes are step numbers; a step's output takes over its input's memory where the
 // kernel allows it and nothing else reads that input later. ELIMIT when it takes more memory than
 // there are addresses.
-int plan_arena(const subgraph& part, const Vector<Step>& steps, ArenaPlan* out_plan);
+int plan_arena(const subgraph& part, const Vector<Step>& steps, const Joins& joins,
+               ArenaPlan* out_plan);
 
 }  // namespace tengine::cpu

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Concat and Split: one strided copy per part.
+// Concat and Split: one strided copy per part. Parts of a Concat that lie in its result already
+// (plan/join.cc) stay where they are.
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/strided_copy.h"
 #include "operator/onnx/join_param.h"
@@ -35,8 +36,27 @@ void copy_part(thread_pool_t* pool, Direction direction, const tensor* whole, co
     }
 }
 
+// Channels of pixels, some of which lie as far apart as the context says.
+int join_pixels(const KernelContext& context)
+{
+    const tensor& output = *context.output(0);
+    const int64_t pixels = multiply_dims(&output, 0, 3);
+    uint8_t* place = output.u8;
+    for (int i = 0; i < context.input_num(); ++i) {
+        const tensor& input = *context.input(i);
+        const int64_t channels = input.dims[3];
+        StridedCopy copy;
+        copy.add(pixels, context.input_step(i), context.output_step());
+        copy.add(channels, 1, 1);
+        if (input.data != place) copy.run(context.pool, output.elem_size, input.data, place);
+        place += channels * output.elem_size;
+    }
+    return TENGINE_OK;
+}
+
 int run_concat(KernelContext& context)
 {
+    if (kTakesSteps && context.pixel_steps) return join_pixels(context);
     const tensor* output = context.output(0);
     const int axis = context.param<concat_param>().axis;
     const int place = context.shown_axis(axis < 0 ? axis + output->dim_num : axis);
@@ -76,7 +96,8 @@ int run_split(KernelContext& context)
 }
 
 constexpr Kernel rows[] = {
-    {"Concat", "reference", nullptr, run_concat, nullptr, -1, nullptr, Layout::kAny},
+    {"Concat", "reference", nullptr, run_concat, nullptr, -1, nullptr, Layout::kAny, false, false,
+     false, -1, kTakesSteps},
     {"Split", "reference", nullptr, run_split, nullptr, -1, nullptr, Layout::kAny},
 };
 
