@@ -64,8 +64,10 @@ refused() {
     tr -s ' \n' ' ' <output | grep -q "$message" || fail "$(cat output)"
 }
 
+# From the beginning: a run that was interrupted may have left its options.
+rm -rf "$build"
 mkdir -p "$build"
-[ -e "$build/CMakeCache.txt" ] || cp "$settings" "$build/CMakeCache.txt"
+cp "$settings" "$build/CMakeCache.txt"
 cd "$work"
 "$tengine" convert "$data/digits.onnx" digits.tmfile
 
