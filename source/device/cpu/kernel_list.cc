@@ -52,6 +52,11 @@ int sort_kernels(Vector<const Kernel*>& kernels)
     return TENGINE_OK;
 }
 
+bool is_expected(const Kernel& kernel, const node& node)
+{
+    return (!kernel.accepts || kernel.accepts(node)) && (!kernel.pays || kernel.pays(node));
+}
+
 }  // namespace
 
 int KernelList::fill()
@@ -85,7 +90,7 @@ const Kernel* KernelList::pick(const node& node, Layout layout) const
 {
     for (const Kernel* kernel : of_operator(node.op.type)) {
         const bool fits = kernel->layout == layout || kernel->layout == Layout::kAny;
-        if (fits && (!kernel->accepts || kernel->accepts(node))) return kernel;
+        if (fits && is_expected(*kernel, node)) return kernel;
     }
     return nullptr;
 }

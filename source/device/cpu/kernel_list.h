@@ -16,8 +16,8 @@ class KernelList : public Allocated
 
     // The kernels of an operator, in the order in which they are asked; empty when there are none.
     const Vector<const Kernel*>& of_operator(int type) const;
-    // The first kernel for the layout that accepts the node; null when none does. Every node that
-    // has a kernel at all has one for planar tensors.
+    // The first kernel for the layout that accepts the node and pays; null when none does. Every
+    // node that has a kernel at all has one for planar tensors.
     const Kernel* pick(const node& node, Layout layout = Layout::kPlanar) const;
     // The kernel that a step has unless its data is constant: in the layout that it leads to.
     const Kernel* pick_usual(const node& node) const;

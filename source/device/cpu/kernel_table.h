@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kernel of the CPU device is. Files in kernel/ (fast) and reference/ (plain and obviously
 // right) each export one KernelTable; CMake finds them and generates the list. In which order the
-// kernels of an operator are asked stands in implementations.cc; the first that accepts wins.
+// kernels of an operator are asked stands in implementations.cc; the first that accepts, and is
+// expected to pay, wins.
 #pragma once
 
 #include <array>
@@ -156,6 +157,9 @@ struct Kernel
     // With channels last, input 0 (of Concat: each) and output 0 may be channels of a larger
     // tensor, their pixels as far apart as KernelContext::pixel_steps says.
     bool takes_steps = false;
+    // Where it accepts a node, whether it is expected to be the fastest for it; else those after it
+    // are asked, unless kernels are timed (plan/timing.h). Null: it is wherever it accepts.
+    bool (*pays)(const node& node) = nullptr;
 };
 
 struct KernelTable

@@ -467,26 +467,32 @@ bool is_wanted(const node& node)
     return !value || std::strcmp(value, "off") != 0;
 }
 
-// Of few tiles the weights, which are four times as large, cost more than they save; of few
-// channels the transforms do.
 bool accepts(const node& node)
 {
-    constexpr int64_t kFewestChannels = 16, kFewestTiles = 12;
     ConvProblem p;
     if (!is_plain_conv(node) || get_ir_node_input(&node, 0)->dim_num != 4 ||
         !is_constant(get_ir_node_input(&node, 1)) || !is_constant(get_ir_node_input(&node, 2)) ||
-        describe_conv(node, false, &p) != TENGINE_OK || p.groups != 1 ||
-        p.input_channels < kFewestChannels || p.output_channels < kFewestChannels || p.batch == 0)
+        describe_conv(node, false, &p) != TENGINE_OK || p.groups != 1 || p.input_channels == 0 ||
+        p.output_channels == 0 || p.output_plane == 0 || p.batch == 0)
         return false;
     for (int i = 1; i < kConvAxes; ++i)
         if (p.axes[i].kernel != 3 || p.axes[i].stride != 1 || p.axes[i].dilation != 1) return false;
-    return divide_up(p.axes[1].output, kTile) * divide_up(p.axes[2].output, kTile) >=
-               kFewestTiles &&
-           is_wanted(node);
+    return is_wanted(node);
+}
+
+// Of few tiles the weights, which are four times as large, cost more than they save; of few
+// channels the transforms do.
+bool pays(const node& node)
+{
+    constexpr int64_t kFewestChannels = 16, kFewestTiles = 12;
+    ConvProblem p;
+    return describe_conv(node, false, &p) == TENGINE_OK && p.input_channels >= kFewestChannels &&
+           p.output_channels >= kFewestChannels &&
+           divide_up(p.axes[1].output, kTile) * divide_up(p.axes[2].output, kTile) >= kFewestTiles;
 }
 
 constexpr Kernel rows[] = {{"Conv", "conv.winograd", accepts, run, prepare, -1, find_in_place,
-                            Layout::kChannelsLast, true, false, true, 1, kTakesSteps}};
+                            Layout::kChannelsLast, true, false, true, 1, kTakesSteps, pays}};
 
 }  // namespace
 
