@@ -222,6 +222,16 @@ void print_nodes(const Report& report)
     if (reasons.size() == 1) std::printf("\nreason: %s (all nodes)\n", reasons[0].first.c_str());
 }
 
+// Of nodes for which there was a choice, with the option CPU.timing.
+void print_kernels(const Report& report)
+{
+    Rows rows = {{"kernel", "node", "because"}};
+    for (const PlacedNode& node : report.nodes)
+        if (!node.kernel_reason.empty())
+            rows.push_back({node.kernel, node.name, node.kernel_reason});
+    if (rows.size() > 1) std::printf("\n%s", table_text(rows, table_style(report)).c_str());
+}
+
 void print_report(const Report& report)
 {
     print_inputs(report);
@@ -232,6 +242,7 @@ void print_report(const Report& report)
     print_parts(report);
     print_compiled_parts(report);
     print_nodes(report);
+    print_kernels(report);
 }
 
 // What is known without the shapes.

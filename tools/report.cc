@@ -154,6 +154,11 @@ void add_nodes(graph_t graph, Report* report)
         placed.macs = node.mac_number;
         placed.predicted_ms = node.predicted_ms;
         placed.measured_ms = known_time(node.measured_ms);
+        tengine_node_kernel kernel;
+        if (tengine_graph_get_execution_kernel(graph, i, &kernel, sizeof kernel) < 0)
+            fail_api(report->model);
+        placed.kernel = kernel.name;
+        placed.kernel_reason = kernel.reason;
         add_refusals(graph, i, node.refusal_number, &placed);
         add_inputs(graph, i, node.input_number, &placed);
         report->nodes.push_back(std::move(placed));
@@ -275,6 +280,8 @@ Json nodes_json(const std::vector<PlacedNode>& nodes)
                         {"macs", node.macs},
                         {"predicted_ms", node.predicted_ms},
                         {"measured_ms", time_json(node.measured_ms)},
+                        {"kernel", node.kernel},
+                        {"kernel_reason", node.kernel_reason},
                         {"refused", refusals_json(node.refused)}});
     return list;
 }

@@ -47,6 +47,7 @@ struct PlacedNode
     int64_t macs = 0;
     double predicted_ms = 0;
     std::optional<double> measured_ms;  // of the last run, when it was profiled
+    std::string kernel, kernel_reason;  // that computes it, and why; both may be empty
     std::vector<Refusal> refused;       // in the order of the devices
     std::vector<Value> inputs;          // without absent ones
 };

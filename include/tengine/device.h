@@ -140,6 +140,13 @@ typedef struct ir_part_memory
     int64_t arena;     // tensors inside the part, and scratch
 } ir_part_memory_t;
 
+// What a device computes a node with (interface.kernel). Texts that do not apply are "".
+typedef struct ir_node_kernel
+{
+    char name[64];     // "conv.pixels"
+    char reason[192];  // why, where there was a choice
+} ir_node_kernel_t;
+
 // Takes the bytes of a compiled part (interface.save).
 typedef struct ir_sink ir_sink_t;
 
@@ -233,6 +240,11 @@ typedef struct interface
     // kept. Not called where a compiler may be given up (option prerun.watchdog_ms). A failure is
     // logged.
     int (*pre_run_parts)(struct device* device, const struct subgraph* const parts[], int number);
+    // (optional, ABI 1.1) For reports: with what the node subgraph->node_list[index] is computed.
+    // Called between runs. `out_kernel` is zero-initialised by the caller, and stays so for a node
+    // that is computed on the way by the kernel of another.
+    int (*kernel)(struct device* device, struct subgraph* subgraph, int index,
+                  ir_node_kernel_t* out_kernel);
 } ir_interface_t;
 
 typedef struct allocator

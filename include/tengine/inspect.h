@@ -185,6 +185,19 @@ TENGINE_API int tengine_graph_get_execution_node(graph_t graph, int index,
 TENGINE_API int tengine_graph_get_refusal(graph_t graph, int node_index, int refusal_index,
                                           struct tengine_refusal* out_refusal);
 
+// What the device of a node computes it with. A text that does not apply is "", and so are both
+// for a device that does not tell, and for a node that is computed on the way with another.
+struct tengine_node_kernel
+{
+    char name[64];     // of the CPU's: "conv.pixels"
+    char reason[192];  // "timed: conv.winograd 1.804 ms, conv.pixels 1.230 ms" (CPU.timing)
+};
+
+// `size` is sizeof *out_kernel, see get_graph_memory. Fails as the above, and as the device does.
+TENGINE_API int tengine_graph_get_execution_kernel(graph_t graph, int index,
+                                                   struct tengine_node_kernel* out_kernel,
+                                                   size_t size);
+
 // What a node reads, and the graph's results in the order of tengine_graph_get_output. Fail as the
 // above.
 TENGINE_API int tengine_graph_get_execution_input(graph_t graph, int node_index, int input_index,

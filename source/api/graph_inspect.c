@@ -189,6 +189,21 @@ int tengine_graph_get_execution_node(graph_t graph, int index,
     return 0;
 }
 
+int tengine_graph_get_execution_kernel(graph_t graph, int index,
+                                       struct tengine_node_kernel* out_kernel, size_t size)
+{
+    const struct node* node = find_execution_node(graph, index, __func__, NULL);
+    if (!node || check_struct(out_kernel, size, __func__, "out_kernel") < 0) return api_failure();
+    ir_node_kernel_t found = {.name = ""};
+    if (explain_ir_node(node, &found) < 0) return api_failure();
+    struct tengine_node_kernel made;
+    // A device may have filled the texts to the last byte.
+    snprintf(made.name, sizeof made.name, "%.*s", (int)sizeof found.name - 1, found.name);
+    snprintf(made.reason, sizeof made.reason, "%.*s", (int)sizeof found.reason - 1, found.reason);
+    give_struct(&made, sizeof made, out_kernel, size);
+    return 0;
+}
+
 static const char* get_reason_word(int code)
 {
     switch (code) {

@@ -320,6 +320,15 @@ int count_ir_compiled(const ir_compiled_t* compiled, struct vector* out_counters
     return status == 0 ? TENGINE_OK : fail_ir_compiled(compiled, "count", status);
 }
 
+int explain_ir_compiled(const ir_compiled_t* compiled, int index, ir_node_kernel_t* out_kernel)
+{
+    struct device* device = compiled->subgraph->device;
+    if (!device->interface->kernel) return TENGINE_OK;
+    tengine_error_clear();
+    const int status = device->interface->kernel(device, compiled->subgraph, index, out_kernel);
+    return status == 0 ? TENGINE_OK : fail_ir_compiled(compiled, "kernel", status);
+}
+
 // A device without release_graph frees device_graph in post_run, as those of Tengine Lite do. What
 // was loaded may use the bytes, which end with the part.
 static void* take_device_graph(const ir_compiled_t* compiled)

@@ -48,6 +48,9 @@ void cancel_ir_compiled(ir_compiled_t* compiled);
 // What the device counted in the last run: appends ir_counter_t.
 int count_ir_compiled(const ir_compiled_t* compiled, struct vector* out_counters);
 
+// What the device computes a node of the part with, the one at `index` of its node_list.
+int explain_ir_compiled(const ir_compiled_t* compiled, int index, ir_node_kernel_t* out_kernel);
+
 // Like fail_ir_entry() for an entry of the device that compiled it.
 int fail_ir_compiled(const ir_compiled_t* compiled, const char* entry, int status);
 

@@ -305,6 +305,17 @@ int count_ir_part(struct subgraph* part, struct vector* out_counters)
     return count_ir_compiled(runner->compiled, out_counters);
 }
 
+int explain_ir_node(const struct node* node, ir_node_kernel_t* out_kernel)
+{
+    const struct subgraph* part = get_ir_graph_subgraph(node->graph, node->subgraph_idx);
+    const ir_runner_t* runner = part->core->runner;
+    if (!runner->compiled) return TENGINE_OK;
+    for (int i = 0; i < part->node_num; ++i)
+        if (part->node_list[i] == node->index)
+            return explain_ir_compiled(runner->compiled, i, out_kernel);
+    return TENGINE_OK;
+}
+
 int publish_ir_runner(struct subgraph* part)
 {
     ir_runner_t* runner = part->core->runner;

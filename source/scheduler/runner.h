@@ -48,6 +48,9 @@ struct subgraph* get_ir_compiled_part(const struct subgraph* part);
 
 // Between runs: appends the ir_counter_t of the part's last run; nothing before the first one.
 int count_ir_part(struct subgraph* part, struct vector* out_counters);
+// Between runs: what the device that runs the node now computes it with. *out_kernel is all zero
+// before, and stays so where the device does not tell.
+int explain_ir_node(const struct node* node, ir_node_kernel_t* out_kernel);
 
 #ifdef __cplusplus
 }

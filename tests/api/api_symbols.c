@@ -163,6 +163,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_device_get_option_default),
     SYMBOL(tengine_device_get_option_help),
     SYMBOL(tengine_graph_get_execution_node),
+    SYMBOL(tengine_graph_get_execution_kernel),
     SYMBOL(tengine_graph_get_refusal),
     SYMBOL(tengine_graph_get_execution_input),
     SYMBOL(tengine_graph_get_execution_output),

@@ -24,6 +24,7 @@ const char* names[] = {"x"};
 custom_kernel_ops kernel_ops;
 tengine_graph_stats stats;
 tengine_execution_node execution_node;
+tengine_node_kernel kernel;
 tengine_execution_tensor execution_tensor;
 tengine_refusal refusal;
 tengine_subgraph part;
@@ -98,6 +99,7 @@ const std::vector<FailingCall>& graph_calls()
         CALL(tengine_graph_get_execution_node_number(h), -1),
         CALL(tengine_graph_get_thread_number(h), -1),
         CALL(tengine_graph_get_execution_node(h, 0, &execution_node), -1),
+        CALL(tengine_graph_get_execution_kernel(h, 0, &kernel, sizeof kernel), -1),
         CALL(tengine_graph_get_refusal(h, 0, 0, &refusal), -1),
         CALL(tengine_graph_get_execution_input(h, 0, 0, &execution_tensor), -1),
         CALL(tengine_graph_get_execution_output(h, 0, &execution_tensor), -1),

@@ -141,6 +141,7 @@ class KeptCpuPartTest : public ApiTest
         int origin = -1;
         int64_t compiled_bytes = 0;  // that the device holds
         std::vector<float> y;
+        std::string kernel, reason;  // of the first node that has one
     };
 
     // The model prepared and run, with a folder for compiled parts.
@@ -163,6 +164,11 @@ class KeptCpuPartTest : public ApiTest
         tengine_device_memory memory;
         EXPECT_EQ(tengine_graph_get_device_memory(graph, 0, &memory, sizeof memory), 0);
         outcome.compiled_bytes = memory.compiled_bytes;
+        tengine_node_kernel kernel = {};
+        for (int i = 0; i < tengine_graph_get_execution_node_number(graph) && !kernel.name[0]; ++i)
+            EXPECT_EQ(tengine_graph_get_execution_kernel(graph, i, &kernel, sizeof kernel), 0);
+        outcome.kernel = kernel.name;
+        outcome.reason = kernel.reason;
         const tensor_t x = tengine_graph_get_input(graph, 0);
         const auto size = static_cast<size_t>(get_tensor_buffer_size(x)) / sizeof(float);
         EXPECT_TRUE(write_floats(x, make_values(size, 0.71)));
@@ -260,6 +266,94 @@ TEST_F(KeptCpuPartTest, OptionsOfTheDeviceCount)
     EXPECT_EQ(use(cases[1], 1, {{"CPU.winograd", "off"}}).origin, TENGINE_PART_COMPILED);
     EXPECT_EQ(use(cases[1], 1, {{"CPU.winograd", "off"}}).origin, TENGINE_PART_FROM_CACHE);
     EXPECT_EQ(use(cases[1]).origin, TENGINE_PART_FROM_CACHE);
+}
+
+// A file's bytes of the device, with the head of another part's file.
+void move_bytes(const std::string& from, const std::filesystem::path& to)
+{
+    constexpr size_t kHead = 4096;
+    std::ifstream stream(to, std::ios::binary);
+    std::string head(kHead, '\0');
+    stream.read(&head[0], kHead);
+    stream.close();
+    uint8_t digest[SHA256_BYTES];
+    const uint64_t size = from.size() - kHead;
+    find_sha256_of_pieces(nullptr, &from[kHead], size, digest);
+    std::memcpy(&head[16 + SHA256_BYTES], digest, sizeof digest);
+    std::memcpy(&head[16 + 2 * SHA256_BYTES], &size, sizeof size);
+    std::ofstream(to, std::ios::binary) << head << from.substr(kHead);
+}
+
+const Case timed_cases[] = {
+    cases[1],
+    {"four tiles", "conv.pixels",
+     [](graph_t g) {
+         build_conv(g, {1, 17, 8, 8}, {19, 17, 3, 3}, 1);
+     }},
+};
+
+TEST_F(KeptCpuPartTest, AKernelThatWasTimedIsKept)
+{
+    if (get_vector_target_num() == 0) GTEST_SKIP() << "kernels pack nothing without Highway";
+    for (const Case& it : {timed_cases[0], timed_cases[1], cases[3], cases[4]}) {
+        clear();
+        const Outcome first = use(it, 1, {{"CPU.timing", "on"}});
+        const Outcome second = use(it, 1, {{"CPU.timing", "on"}});
+        const Outcome third = use(it, 2, {{"CPU.timing", "on"}});
+        EXPECT_EQ(first.origin, TENGINE_PART_COMPILED) << it.name;
+        EXPECT_EQ(second.origin, TENGINE_PART_FROM_CACHE) << it.name;
+        EXPECT_EQ(third.origin, TENGINE_PART_FROM_CACHE) << it.name;
+        EXPECT_EQ(second.kernel, first.kernel) << it.name;
+        EXPECT_EQ(third.kernel, first.kernel) << it.name;
+        EXPECT_EQ(second.reason, "as saved") << it.name;
+        EXPECT_EQ(second.y, first.y) << it.name;
+        EXPECT_EQ(third.y, first.y) << it.name << ", two threads";
+        EXPECT_EQ(use(it).origin, TENGINE_PART_COMPILED) << it.name << ": another option";
+    }
+}
+
+// Whatever the clock says here: the kernel that the file names computes.
+TEST_F(KeptCpuPartTest, WhatWasSavedIsTakenWithoutTiming)
+{
+    if (get_vector_target_num() == 0) GTEST_SKIP() << "kernels pack nothing without Highway";
+    for (const Case& it : timed_cases) {
+        clear();
+        const Outcome usual = use(it);
+        EXPECT_EQ(usual.kernel, it.kernel);
+        const std::string bytes = read_only_file();
+        clear();
+        EXPECT_NE(use(it, 1, {{"CPU.timing", "on"}}).reason, "");
+        move_bytes(bytes, folder_.list()[0]);
+        const Outcome loaded = use(it, 1, {{"CPU.timing", "on"}});
+        EXPECT_EQ(loaded.origin, TENGINE_PART_FROM_CACHE) << it.name;
+        EXPECT_EQ(loaded.kernel, it.kernel);
+        EXPECT_EQ(loaded.y, usual.y) << it.name;
+    }
+}
+
+TEST_F(KeptCpuPartTest, AKernelThatIsNoChoiceIsCompiledAgain)
+{
+    if (get_vector_target_num() == 0) GTEST_SKIP() << "kernels pack nothing without Highway";
+    const Case& it = timed_cases[0];
+    const Outcome first = use(it, 1, {{"CPU.timing", "on"}});
+    const std::string good = read_only_file();
+    const size_t name = good.find(first.kernel, kHead);
+    ASSERT_NE(name, std::string::npos);
+    for (const char* other : {"reference", "conv.absent", "", "conv.im2col_gemm",
+                              first.kernel == "conv.pixels" ? "conv.winograd" : "conv.pixels"}) {
+        std::string bad = good;
+        std::memset(&bad[name], 0, first.kernel.size());
+        bad.replace(name, std::strlen(other), other);
+        replace_bytes(bad);
+        const Outcome again = use(it, 1, {{"CPU.timing", "on"}});
+        EXPECT_EQ(again.origin, TENGINE_PART_COMPILED) << other;
+        EXPECT_EQ(again.y, first.y) << other;
+    }
+    const context_t context = create_context("picky", 1);
+    EXPECT_EQ(add_context_device(context, "CPU"), 0);
+    EXPECT_EQ(tengine_context_set_option(context, "CPU.timing", "yes"), -1);
+    EXPECT_STREQ(get_tengine_error(), "CPU: invalid timing 'yes': expected on or off");
+    destroy_context(context);
 }
 
 // Vectors of another length pack otherwise: what was kept for one is not taken for the other.

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU device: the struct device around KernelList (what it can do) and Plan (a compiled part).
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <new>
 
 #include "base/guard.hpp"
+#include "device/cpu/device_state.h"
 #include "device/cpu/estimate.h"
 #include "device/cpu/keeping.h"
 #include "device/cpu/kernel/instruction_set.h"
@@ -18,25 +21,20 @@
 namespace tengine::cpu {
 namespace {
 
-KernelList& kernels_of(struct device* device)
-{
-    return *static_cast<KernelList*>(device->privacy);
-}
-
 int init(struct device* device)
 {
-    std::unique_ptr<KernelList> kernels(new (std::nothrow) KernelList);
-    if (!kernels) return tengine_error_set(TENGINE_ENOMEM, "no memory for the kernel list");
+    std::unique_ptr<DeviceState> state(new (std::nothrow) DeviceState);
+    if (!state) return tengine_error_set(TENGINE_ENOMEM, "no memory for the kernel list");
     TENGINE_RETURN_IF_ERROR(
-        guarded([&] { return kernels->fill(); }, "no memory for the kernel list"));
-    device->privacy = kernels.release();
+        guarded([&] { return state->kernels.fill(); }, "no memory for the kernel list"));
+    device->privacy = state.release();
     choose_vector_target();
     return TENGINE_OK;
 }
 
 int release_device(struct device* device)
 {
-    delete static_cast<KernelList*>(device->privacy);
+    delete static_cast<DeviceState*>(device->privacy);
     device->privacy = nullptr;
     return TENGINE_OK;
 }
@@ -57,6 +55,10 @@ int pre_run(struct device* device, subgraph* part, void*)
             part->device_graph = nullptr;
             std::unique_ptr<Plan> plan;
             TENGINE_RETURN_IF_ERROR(Plan::choose(kernels_of(device), *part, &plan));
+#ifndef TENGINE_MINIMAL
+            if (is_timing_wanted(*part->graph))
+                state_of(device).timed.choose(kernels_of(device), plan->steps());
+#endif
             TENGINE_RETURN_IF_ERROR(plan->prepare(*part));
             part->device_graph = plan.release();
             return TENGINE_OK;
@@ -74,6 +76,14 @@ int measure(struct device*, subgraph* part, int64_t* out_node_ns)
     static_cast<const Plan*>(part->device_graph)->copy_times(out_node_ns);
     return TENGINE_OK;
 }
+
+#ifndef TENGINE_MINIMAL
+int kernel(struct device*, subgraph* part, int index, ir_node_kernel_t* out_kernel)
+{
+    static_cast<const Plan*>(part->device_graph)->explain(index, out_kernel);
+    return TENGINE_OK;
+}
+#endif
 
 int memory(struct device*, subgraph* part, ir_part_memory_t* out_memory)
 {
@@ -132,24 +142,39 @@ int estimate(struct device* device, const node* node, double* out_ms)
     return TENGINE_OK;
 }
 
-// Read by kernel/conv_winograd.cc.
-constexpr ir_device_option_t kWinograd = {
-    "winograd", "on",
-    "convolutions of 3x3 with a quarter of the multiplications and twice the error: on, off"};
+// All of them are on or off.
+constexpr ir_device_option_t kOptions[] = {
+    // Read by kernel/conv_winograd.cc.
+    {"winograd", "on",
+     "convolutions of 3x3 with a quarter of the multiplications and twice the error: on, off"},
+#ifndef TENGINE_MINIMAL
+    {"timing", "off",
+     "kernels that can compute the same are timed, and the fastest is taken: on, off"},
+#endif
+};
+
+#ifdef TENGINE_MINIMAL
+constexpr char kKeys[] = "winograd";
+#else
+constexpr char kKeys[] = "winograd or timing";
+#endif
 
 int check_option(struct device*, const char* key, const char* value)
 {
-    if (std::strcmp(key, kWinograd.key) != 0)
+    const bool is_known =
+        std::any_of(std::begin(kOptions), std::end(kOptions),
+                    [key](const auto& option) { return !std::strcmp(option.key, key); });
+    if (!is_known)
         return tengine_error_set(TENGINE_ENOENT, "CPU: unknown option '%.100s': expected %s", key,
-                                 kWinograd.key);
+                                 kKeys);
     if (std::strcmp(value, "on") == 0 || std::strcmp(value, "off") == 0) return TENGINE_OK;
-    return tengine_error_set(TENGINE_EINVAL, "CPU: invalid winograd '%.100s': expected on or off",
+    return tengine_error_set(TENGINE_EINVAL, "CPU: invalid %s '%.100s': expected on or off", key,
                              value);
 }
 
 const ir_device_option_t* get_option(struct device*, int index)
 {
-    return index == 0 ? &kWinograd : nullptr;
+    return index < static_cast<int>(std::size(kOptions)) ? &kOptions[index] : nullptr;
 }
 
 struct interface make_interface()
@@ -164,6 +189,9 @@ struct interface make_interface()
     table.features = features;
     table.measure = measure;
     table.memory = memory;
+#ifndef TENGINE_MINIMAL
+    table.kernel = kernel;
+#endif
     table.check_option = check_option;
     table.option = get_option;
 #ifdef TENGINE_KEEPS_PARTS

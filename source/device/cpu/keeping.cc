@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes: a head, a record for each step of the plan, then what the steps have packed, each
 // aligned to ALLOC_ALIGNMENT. They are as this processor has them, which compatibility() says. What
-// they claim is believed nowhere: the plan chooses again, and kernels know how much they pack.
+// they claim is believed nowhere: the plan chooses again, where kernels were timed among those that
+// can compute the step, and kernels know how much they pack.
 #include "device/cpu/keeping.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 
 #include "base/guard.hpp"
+#include "device/cpu/device_state.h"
 #include "device/cpu/kernel/pixel_conv.h"
 #include "device/cpu/plan/plan.h"
 #include "tengine/version.h"
@@ -74,7 +77,21 @@ int write_packed(const Vector<Record>& records, Vector<Step>& steps, uint64_t wr
     return TENGINE_OK;
 }
 
-int write(Vector<Step>& steps, ir_sink* sink)
+// Whether another process might choose other kernels.
+bool has_choice(struct device* device, const Vector<Step>& steps)
+{
+#ifndef TENGINE_MINIMAL
+    return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+        return !step.dynamic && is_timing_wanted(*step.context.node->graph) &&
+               list_alternatives(kernels_of(device), step).size() > 1;
+    });
+#else
+    (void)device, (void)steps;
+    return false;
+#endif
+}
+
+int write(struct device* device, Vector<Step>& steps, ir_sink* sink)
 {
     const uint64_t begin = sizeof(Head) + sizeof(Record) * steps.size();
     uint64_t end = begin;
@@ -86,7 +103,7 @@ int write(Vector<Step>& steps, ir_sink* sink)
         record.offset = align(end);
         end = record.offset + record.size;
     }
-    if (end == begin)
+    if (end == begin && !has_choice(device, steps))
         return tengine_error_set(TENGINE_ENOENT, "no kernel of the part packs constants");
     Head head = {};
     std::memcpy(head.mark, kMark, sizeof kMark);
@@ -130,7 +147,20 @@ int give(const Record& record, const char* bytes, uint64_t size, Step& step)
     return TENGINE_OK;
 }
 
-int give(const void* data, size_t size, Vector<Step>& steps)
+// A timed step gets the kernel that was saved.
+void choose(struct device& device, const Record& record, Step& step)
+{
+#ifndef TENGINE_MINIMAL
+    if (step.dynamic || !is_timing_wanted(*step.context.node->graph)) return;
+    char name[sizeof record.kernel + 1] = {};
+    std::memcpy(name, record.kernel, sizeof record.kernel);
+    state_of(&device).timed.take(kernels_of(&device), name, step);
+#else
+    (void)device, (void)record, (void)step;
+#endif
+}
+
+int give(struct device& device, const void* data, size_t size, Vector<Step>& steps)
 {
     const auto* bytes = static_cast<const char*>(data);
     Head head;
@@ -141,6 +171,7 @@ int give(const void* data, size_t size, Vector<Step>& steps)
     for (size_t i = 0; i < steps.size(); ++i) {
         Record record;
         std::memcpy(&record, bytes + sizeof head + sizeof record * i, sizeof record);
+        choose(device, record, steps[i]);
         TENGINE_RETURN_IF_ERROR(give(record, bytes, size, steps[i]));
     }
     return TENGINE_OK;
@@ -157,20 +188,20 @@ int check_taken(const Vector<Step>& steps)
 
 // ---- the device's entries ----
 
-int save(struct device*, subgraph* part, ir_sink* sink)
+int save(struct device* device, subgraph* part, ir_sink* sink)
 {
-    return guarded([&] { return write(static_cast<Plan*>(part->device_graph)->steps(), sink); },
-                   "no memory to save part %d", part->index);
+    return guarded(
+        [&] { return write(device, static_cast<Plan*>(part->device_graph)->steps(), sink); },
+        "no memory to save part %d", part->index);
 }
 
 int load(struct device* device, subgraph* part, const void* data, size_t size)
 {
     return guarded(
         [&]() -> int {
-            const auto& kernels = *static_cast<const KernelList*>(device->privacy);
             std::unique_ptr<Plan> plan;
-            TENGINE_RETURN_IF_ERROR(Plan::choose(kernels, *part, &plan));
-            TENGINE_RETURN_IF_ERROR(give(data, size, plan->steps()));
+            TENGINE_RETURN_IF_ERROR(Plan::choose(kernels_of(device), *part, &plan));
+            TENGINE_RETURN_IF_ERROR(give(*device, data, size, plan->steps()));
             TENGINE_RETURN_IF_ERROR(plan->prepare(*part));
             TENGINE_RETURN_IF_ERROR(check_taken(plan->steps()));
             part->device_graph = plan.release();

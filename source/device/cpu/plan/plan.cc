@@ -17,21 +17,21 @@ int Plan::choose(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan
     choose_layouts(kernels, part, plan->steps_, plan->copies_);
     TENGINE_RETURN_IF_ERROR(
         plan->for_each_known([&](Step& step) { return choose_kernel(kernels, step); }));
-#ifndef TENGINE_MINIMAL  // see is_ir_tensor_aligned()
-    for (Step& step : plan->steps_)
-        TENGINE_RETURN_IF_ERROR(plan->constants_.align(step));
-    join_channels(part, plan->steps_, &plan->joins_);
-#endif
-    TENGINE_RETURN_IF_ERROR(plan->for_each_known([](Step& step) {
-        step.bind();
-        return TENGINE_OK;
-    }));
     *out_plan = std::move(plan);
     return TENGINE_OK;
 }
 
 int Plan::prepare(subgraph& part)
 {
+#ifndef TENGINE_MINIMAL  // see is_ir_tensor_aligned()
+    for (Step& step : steps_)
+        TENGINE_RETURN_IF_ERROR(constants_.align(step));
+    join_channels(part, steps_, &joins_);
+#endif
+    TENGINE_RETURN_IF_ERROR(for_each_known([](Step& step) {
+        step.bind();
+        return TENGINE_OK;
+    }));
     TENGINE_RETURN_IF_ERROR(for_each_known(pack_weights));
     TENGINE_RETURN_IF_ERROR(allocate_arena(part));
     part.plan_bytes = arena_bytes();

@@ -14,14 +14,15 @@
 #include "device/cpu/plan/aligned_constants.h"
 #include "device/cpu/plan/step.h"
 #include "graph/graph_pool.h"
+#include "tengine/device.h"
 
 namespace tengine::cpu {
 
 class Plan : public Allocated
 {
   public:
-    // Compiles a part in two steps: chooses kernels, then lets them pack their weights and plans
-    // memory.
+    // Compiles a part in two steps: chooses kernels, of which steps may get others before the
+    // second; then lets them pack their weights and plans memory.
     static int choose(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan>* out_plan);
     int prepare(subgraph& part);
     ~Plan();
@@ -32,6 +33,10 @@ class Plan : public Allocated
     // Time of each step in the last run, in ns and in the order of the part's nodes; -1 without
     // run_options.profile or before a run.
     void copy_times(int64_t* out_ns) const;
+
+    // The kernel of the node at `position` in the part, and why; nothing where another node's
+    // kernel computes it, or each run chooses one.
+    void explain(int position, ir_node_kernel_t* out_kernel) const;
 
     // There are no more runs, and the part's graph may end before the plan does: frees the arena.
     void leave_part();

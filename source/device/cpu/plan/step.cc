@@ -17,6 +17,10 @@ Step::Step(Step&& other) noexcept
       inputs(std::move(other.inputs)),
       outputs(std::move(other.outputs)),
       layout(other.layout),
+#ifndef TENGINE_MINIMAL
+      times(std::move(other.times)),
+      untimed(other.untimed),
+#endif
       views(std::move(other.views)),
       shown_(std::move(other.shown_))
 {

@@ -2,7 +2,7 @@
 // The steps of a plan, and what pre_run does with them, a file each in this order:
 //     fuse.cc    steps take over the nodes after them that they can compute on the way
 //     layout.cc  which tensors have their channels last, and the copies where that changes
-//     choose.cc  the kernel of every step
+//     choose.cc  the kernel of every step; timing.cc, another one that is faster
 //     join.cc    results that a Concat would copy are written where it has them
 //     pack.cc    kernels prepare: they pack weights and say how much scratch they need
 //     arena.cc   memory of everything that lives and dies inside the part
@@ -19,6 +19,14 @@
 
 namespace tengine::cpu {
 
+// What a run of a kernel took, of those that were timed for a step.
+struct KernelTime
+{
+    const Kernel* kernel;
+    uint64_t ns;
+};
+using KernelTimes = Vector<KernelTime>;
+
 // One kernel with its node. Owns what the kernel keeps.
 struct Step
 {
@@ -31,6 +39,10 @@ struct Step
     Vector<tensor*> inputs;
     Vector<tensor*> outputs;
     Layout layout = Layout::kPlanar;
+#ifndef TENGINE_MINIMAL
+    KernelTimes times;              // by which the kernel was chosen; empty: it was not timed
+    const char* untimed = nullptr;  // and why not, where there was a choice
+#endif
     // What the kernel is shown of them where it works element by element with channels last: the
     // dimensions in their order in memory.
     Vector<tensor> views;
@@ -38,7 +50,10 @@ struct Step
     Step() = default;
     Step(Step&& other) noexcept;
     Step& operator=(Step&&) = delete;
-    ~Step() { release_state(); }
+    ~Step()
+    {
+        release_state();
+    }
     void release_state();
     size_t state_bytes() const;
     // The context gets the lists, which stay as they are from here on.
@@ -74,6 +89,10 @@ bool allocates_outputs(const node& node);
 // choose.cc: the first kernel for its layout that accepts the step's node, unless it is a copy,
 // which has one. EDTYPE when none does.
 int choose_kernel(const KernelList& kernels, Step& step);
+
+// choose.cc: the step's kernel, and others that compute the same in its layout, except for the
+// reference; empty where there is no choice between kernels.
+Vector<const Kernel*> list_alternatives(const KernelList& kernels, const Step& step);
 
 // Where a tensor is some of the channels of a larger one, or its own whole.
 struct Placement

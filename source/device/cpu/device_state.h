@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the CPU device has from init to release_device: device->privacy.
+#pragma once
+
+#include "device/cpu/kernel_list.h"
+#ifndef TENGINE_MINIMAL
+#include "device/cpu/plan/timing.h"
+#endif
+#include "tengine/device.h"
+
+namespace tengine::cpu {
+
+struct DeviceState : Allocated
+{
+    KernelList kernels;
+#ifndef TENGINE_MINIMAL
+    TimedKernels timed;
+#endif
+};
+
+inline DeviceState& state_of(struct device* device)
+{
+    return *static_cast<DeviceState*>(device->privacy);
+}
+
+inline KernelList& kernels_of(struct device* device)
+{
+    return state_of(device).kernels;
+}
+
+}  // namespace tengine::cpu

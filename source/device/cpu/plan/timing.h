@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fastest kernel of a step by the clock of this machine, with the option CPU.timing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+
+#include "base/maps.hpp"
+#include "base/sha256.h"
+#include "device/cpu/plan/step.h"
+
+namespace tengine::cpu {
+
+// The option of the graph's context.
+bool is_timing_wanted(const graph& graph);
+
+// Runs the kernels for the step, with its constants and pool and in memory of its own, one after
+// the other, and gives the one to take: the first, unless another one is faster by more than clocks
+// differ. One that is far slower than those before it is run once. Null when the first cannot be
+// run, for want of memory, for example.
+const Kernel* find_fastest(const Step& step, const Vector<const Kernel*>& kernels,
+                           KernelTimes* out_times);
+
+// What was chosen for steps, as long as the device lives, so that equal steps have equal kernels
+// and equal bits however often, in whatever graphs and with how many threads they are prepared.
+// Any thread.
+class TimedKernels
+{
+  public:
+    // Steps that have alternatives get the kernel of an equal step, or the fastest. Where timing
+    // would take too long they keep theirs; see the constants in timing.cc.
+    void choose(const KernelList& kernels, Vector<Step>& steps);
+    // A step of a part that was saved gets the kernel of this name, if that is one of its
+    // alternatives, and so do equal ones that are prepared later.
+    void take(const KernelList& kernels, const char* name, Step& step);
+
+  private:
+    using Key = std::array<uint8_t, SHA256_BYTES>;
+    struct Choice
+    {
+        const Kernel* kernel;
+        KernelTimes times;
+        const char* untimed;
+    };
+
+    static Key find_key(const Step& step, const Vector<const Kernel*>& kernels);
+    bool find(const Key& key, Step& step);
+    void add(const Key& key, const Step& step);
+
+    std::mutex mutex_;
+    Map<Key, Choice> known_;
+};
+
+}  // namespace tengine::cpu
