@@ -5,6 +5,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
+#include "device/cpu/kernel_list.h"
 #include "device/cpu/prepared_kernel.h"
 #include "module/module.h"
 #include "operator/param.h"
@@ -80,6 +81,13 @@ KernelRunner::~KernelRunner()
 std::vector<const Kernel*> KernelRunner::kernels() const
 {
     return list_accepting_kernels(*node_);
+}
+
+std::string KernelRunner::usual() const
+{
+    KernelList kernels;
+    EXPECT_EQ(kernels.fill(), TENGINE_OK) << tengine_error_message();
+    return kernels.pick_usual(*node_)->name;
 }
 
 void KernelRunner::fill(int input, const std::vector<float>& values)

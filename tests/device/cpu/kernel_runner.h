@@ -22,6 +22,9 @@ class KernelRunner
     // All kernels that accept the node, in the order in which they are asked.
     std::vector<const Kernel*> kernels() const;
 
+    // The name of the one that computes the node unless kernels are timed.
+    std::string usual() const;
+
     // Sets the elements of an input.
     void fill(int input, const std::vector<float>& values);
     size_t input_num() const { return inputs_.size(); }
