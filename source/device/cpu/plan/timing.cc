@@ -54,15 +54,16 @@ class StandIns
         int64_t bytes = 0;
         for (const Vector<tensor*>* list : {&step_.inputs, &step_.outputs})
             for (const tensor* each : *list)
-                bytes += each ? static_cast<int64_t>(get_ir_tensor_bytes(each)) : 0;
+                if (each && each->tensor_type != TENSOR_TYPE_CONST)
+                    bytes += static_cast<int64_t>(get_ir_tensor_bytes(each));
         if (check_ir_memory(step_.context.node->graph, bytes, "kernels that are timed") < 0)
             return false;
         for (tensor* input : step_.inputs)
             if (!add(input, inputs_)) return false;
         for (tensor* output : step_.outputs)
             if (!add(output, outputs_)) return false;
-        const size_t cache = get_cpu_cache_size().l3;
-        cache_bytes_ = std::min(cache > 0 ? cache : kMostCacheBytes / 4, kMostCacheBytes);
+        const cpu_cache_size_t cache = get_cpu_cache_size();
+        cache_bytes_ = std::min(std::max(cache.l3, 4 * cache.l2), kMostCacheBytes);
         cache_.reset(alloc_raw_memory(cache_bytes_));
         return cache_ != nullptr;
     }
@@ -213,7 +214,7 @@ void time_step(const KernelList& kernels, const Vector<const Kernel*>& alternati
     if (const Kernel* fastest = find_fastest(step, alternatives, &step.times))
         step.kernel = fastest;
     else
-        step.untimed = "not timed: no memory for it";
+        step.untimed = "not timed: it could not be run";
 }
 
 }  // namespace
@@ -240,6 +241,7 @@ bool TimedKernels::find(const Key& key, Step& step)
 {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = known_.find(key);
+    // Of more steps nothing is known: they keep their kernels.
     if (found == known_.end()) return known_.size() >= kMostKnown;
     step.kernel = found->second.kernel;
     step.times = found->second.times;
@@ -250,8 +252,7 @@ bool TimedKernels::find(const Key& key, Step& step)
 void TimedKernels::add(const Key& key, const Step& step)
 {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (known_.size() < kMostKnown)
-        known_.try_emplace(key, Choice{step.kernel, step.times, step.untimed});
+    known_.try_emplace(key, Choice{step.kernel, step.times, step.untimed});
 }
 
 void TimedKernels::choose(const KernelList& kernels, Vector<Step>& steps)
@@ -279,9 +280,11 @@ void TimedKernels::take(const KernelList& kernels, const char* name, Step& step)
     const auto found = std::find_if(alternatives.begin(), alternatives.end(), same);
     if (found == alternatives.end()) return;
     const Key key = find_key(step, alternatives);
+    const bool is_new = !find(key, step);
     step.kernel = *found;
+    step.times.clear();
     step.untimed = "as saved";
-    add(key, step);
+    if (is_new) add(key, step);
 }
 
 }  // namespace tengine::cpu

@@ -45,6 +45,8 @@ class TimedKernels
     };
 
     static Key find_key(const Step& step, const Vector<const Kernel*>& kernels);
+    // Whether there is nothing to time: an equal step is known, whose kernel this one gets, or so
+    // many are that it keeps its own.
     bool find(const Key& key, Step& step);
     void add(const Key& key, const Step& step);
 
