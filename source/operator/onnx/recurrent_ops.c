@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recurrent layers: LSTM, GRU, RNN. Kernels: device/cpu/reference/recurrent.cc.
+// Recurrent layers: LSTM, GRU, RNN. Kernels: device/cpu/kernel/recurrent_pixels.cc,
+// device/cpu/reference/recurrent.cc.
 #include <string.h>
 #include <strings.h>
 
@@ -135,6 +136,16 @@ int resolve_recurrent_shape(const struct node* node, struct recurrent_shape* out
         return fail_node(node, TENGINE_EINVAL, "hidden_size is %d, R has %d columns",
                          param->hidden_size, out_shape->hidden);
     return resolve_functions(node, cell, out_shape);
+}
+
+int check_recurrent_lengths(const struct node* node, const struct recurrent_shape* shape,
+                            const struct tensor* lengths)
+{
+    for (int i = 0; lengths && i < shape->batch; ++i)
+        if (lengths->i32[i] < 0 || lengths->i32[i] > shape->sequence)
+            return fail_node(node, TENGINE_ERANGE, "sequence_lens[%d] is %d, expected 0 to %d", i,
+                             lengths->i32[i], shape->sequence);
+    return TENGINE_OK;
 }
 
 // Input `index` is absent or has exactly these dimensions.

@@ -140,9 +140,10 @@ struct PixelOperands
 void multiply_pixels(thread_pool_t* pool, const PixelConv& conv, const PixelOperands& operands,
                      float* scratch);
 
-// One of items(), on the calling thread.
-void multiply_pixel_item(const PixelConv& conv, const PixelOperands& operands, int64_t item,
-                         float* scratch);
+// Of the only block, which is read in place, the panels from `first` to before `last`, on the calling
+// thread.
+void multiply_pixel_panels(const PixelConv& conv, const PixelOperands& operands, int64_t first,
+                           int64_t last);
 
 // The input in whose memory output 0 may be: the addend, which is read where the result is then
 // written, unless sums over a part of the depth are written before.

@@ -190,18 +190,17 @@ void multiply_panels(const PixelConv& conv, const PixelOperands& operands, const
         multiply_panel(conv, operands, block, slice, panel);
 }
 
-// Item `item` of items(); `copy` has room for a block's.
-void run_item(const PixelConv& conv, const PixelOperands& operands, int64_t item, float* copy)
+// The panels from `first` to before `last` on block `number` of all groups and images; `copy` has
+// room for it.
+void run_block(const PixelConv& conv, const PixelOperands& operands, int64_t number, int64_t first,
+               int64_t last, float* copy)
 {
-    const int64_t part = item % conv.panel_parts;
-    item /= conv.panel_parts;
-    const int64_t index = item % conv.blocks;
-    item /= conv.blocks;
-    const int64_t image = item / conv.groups;
+    const int64_t index = number % conv.blocks, group = number / conv.blocks;
+    const int64_t image = group / conv.groups;
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
 
     PixelBlock block = {};
-    block.group = item % conv.groups;
+    block.group = group % conv.groups;
     block.first_line = conv.is_pointwise ? 0 : index * conv.block_lines;
     block.lines = conv.is_pointwise ? 1 : std::min(conv.block_lines, conv.lines - block.first_line);
     block.first_tile = conv.is_pointwise ? index * conv.block_tiles : 0;
@@ -236,8 +235,6 @@ void run_item(const PixelConv& conv, const PixelOperands& operands, int64_t item
             (i / across * y.dilation * pixels + i % across * x.dilation) * conv.pixel_step;
     block.stretches = stretches;
 
-    const int64_t first = conv.panels * part / conv.panel_parts;
-    const int64_t last = conv.panels * (part + 1) / conv.panel_parts;
     PixelSlice slice = {};
     do {
         slice.length = std::min(conv.slice_length, conv.stretch_length - slice.offset);
@@ -256,7 +253,7 @@ namespace tengine::cpu {
 namespace {
 
 HWY_EXPORT(describe_tile);
-HWY_EXPORT(run_item);
+HWY_EXPORT(run_block);
 HWY_EXPORT(multiply_rows);
 
 constexpr int64_t kItemsPerWorker = 4;
@@ -411,18 +408,22 @@ void plan_pixels(PixelConv& conv, int64_t workers)
 void multiply_pixels(thread_pool_t* pool, const PixelConv& conv, const PixelOperands& operands,
                      float* scratch)
 {
-    const auto work = HWY_DYNAMIC_DISPATCH(run_item);
+    const auto work = HWY_DYNAMIC_DISPATCH(run_block);
+    const int64_t parts = conv.panel_parts;
     parallel_for(pool, conv.items(), 1, [&](int64_t first, int64_t last, int worker) {
         float* copy = scratch + conv.copy_floats() * static_cast<uint64_t>(worker);
-        for (int64_t item = first; item < last; ++item)
-            work(conv, operands, item, copy);
+        for (int64_t item = first; item < last; ++item) {
+            const int64_t part = item % parts;
+            work(conv, operands, item / parts, conv.panels * part / parts,
+                 conv.panels * (part + 1) / parts, copy);
+        }
     });
 }
 
-void multiply_pixel_item(const PixelConv& conv, const PixelOperands& operands, int64_t item,
-                         float* scratch)
+void multiply_pixel_panels(const PixelConv& conv, const PixelOperands& operands, int64_t first,
+                           int64_t last)
 {
-    HWY_DYNAMIC_DISPATCH(run_item)(conv, operands, item, scratch);
+    HWY_DYNAMIC_DISPATCH(run_block)(conv, operands, 0, first, last, nullptr);
 }
 
 void multiply_pixels(const KernelContext& context, const PixelConv& conv, const float* weights)

@@ -265,17 +265,6 @@ void run_sequence(const KernelContext& context, const Layer<T>& layer, const Pla
     store_state<T>(state.cell, shape.hidden, context.output(2), at.state());
 }
 
-int check_lengths(const KernelContext& context, const recurrent_shape& shape)
-{
-    const tensor* lengths = context.input(4);
-    for (int i = 0; lengths && i < shape.batch; ++i)
-        if (lengths->i32[i] < 0 || lengths->i32[i] > shape.sequence)
-            return fail_node(context.node, TENGINE_ERANGE,
-                             "sequence_lens[%d] is %d, expected 0 to %d", i, lengths->i32[i],
-                             shape.sequence);
-    return TENGINE_OK;
-}
-
 int prepare_recurrent(KernelContext& context)
 {
     recurrent_shape shape;
@@ -289,7 +278,7 @@ int run_recurrent(KernelContext& context)
 {
     recurrent_shape shape;
     TENGINE_RETURN_IF_ERROR(resolve_recurrent_shape(context.node, &shape));
-    TENGINE_RETURN_IF_ERROR(check_lengths(context, shape));
+    TENGINE_RETURN_IF_ERROR(check_recurrent_lengths(context.node, &shape, context.input(4)));
     const bool batch_first = context.param<recurrent_param>().layout == 1;
     auto* scratch = static_cast<double*>(context.scratch);
     return dispatch_type(FloatTypes{}, context.input(0)->data_type, [&](auto type) {
