@@ -26,6 +26,13 @@ struct GateBlock
 
 constexpr int kMostGateBlocks = 2;
 
+// Whether layers may name functions, or clip. Minimal builds leave them to the reference.
+#ifdef TENGINE_MINIMAL
+constexpr bool kNamesFunctions = false;
+#else
+constexpr bool kNamesFunctions = true;
+#endif
+
 struct GateBlocks
 {
     GateBlock list[kMostGateBlocks];
@@ -41,7 +48,8 @@ struct CellUnits
     const float* inputs[kMostGateBlocks];  // the input's part of them
     const float* state;
     float* next_state;
-    float* cell;  // of an LSTM; what a GRU multiplies in place of the state
+    float* cell;               // of an LSTM; what a GRU multiplies in place of the state
+    bool has_usual_functions;  // and does not clip
     const recurrent_function* functions;
     float clip;  // 0: none
 };

@@ -18,24 +18,29 @@ int64_t divide_up(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
+// Of the gates of a step, which a worker computes before it updates their units: they stay in L1.
+constexpr int64_t kFloatsAtOnce = 4096;
+
+// Multiply-adds of all steps that one worker does sooner than it would wake others.
+constexpr int64_t kFewMacs = 1 << 19;
+
 struct RecurrentLayer
 {
     GateBlocks blocks;
     recurrent_shape shape;
+    bool has_usual_functions;  // and does not clip
     float clip;
     bool is_batch_first;
     bool gathers;   // the input in the order of the steps of each sequence
     int64_t lanes;  // of a vector
     int64_t units;  // with those that fill the last vector
-    int64_t group_units;
+    int64_t group_units, groups_at_once;
     int64_t at_once;  // directions that are computed at once
 
     int64_t groups() const { return divide_up(units, group_units); }
-    int64_t grain_of(const RecurrentPhase& phase) const
+    // Groups that are worth handing to a worker.
+    int64_t grain_of(int64_t gates) const
     {
-        int64_t gates = 0;
-        for (int i = phase.first_block; i < phase.last_block; ++i)
-            gates += blocks.list[i].gates;
         return grain_for(gates * group_units * shape.hidden * shape.batch);
     }
     int64_t rows() const { return int64_t{shape.sequence} * shape.batch; }
@@ -78,6 +83,27 @@ struct RecurrentLayer
     }
 };
 
+// Of LSTM three, of GRU two, of RNN one.
+struct Functions
+{
+    bool are_usual = true;  // those that layers have unless they name others
+    bool have_updates = true;
+};
+
+Functions describe_functions(const recurrent_shape& shape)
+{
+    Functions functions;
+    const int num = shape.gates == 4 ? 3 : shape.gates == 3 ? 2 : 1;
+    for (int i = 0; i < shape.directions * num; ++i) {
+        const recurrent_activation kind = shape.functions[i / num][i % num].kind;
+        const bool is_gate = num > 1 && i % num == 0;
+        functions.are_usual &= kind == (is_gate ? RECURRENT_SIGMOID : RECURRENT_TANH);
+        functions.have_updates &= kind == RECURRENT_SIGMOID || kind == RECURRENT_TANH ||
+                                  kind == RECURRENT_RELU || kind == RECURRENT_HARD_SIGMOID;
+    }
+    return functions;
+}
+
 void plan_block(const RecurrentLayer& layer, int64_t workers, GateBlock* block)
 {
     const int64_t columns = block->gates * layer.units;
@@ -99,6 +125,7 @@ int describe(const KernelContext& context, const GateBlocks& blocks, RecurrentLa
     TENGINE_RETURN_IF_ERROR(resolve_recurrent_shape(context.node, &layer.shape));
     layer.blocks = blocks;
     layer.clip = param.clip;
+    layer.has_usual_functions = describe_functions(shape).are_usual && !(param.clip > 0);
     layer.is_batch_first = param.layout == 1;
     layer.gathers = (layer.is_batch_first && shape.batch > 1) ||
                     (context.input(4) && (shape.first_reverse || shape.directions == 2));
@@ -113,7 +140,10 @@ int describe(const KernelContext& context, const GateBlocks& blocks, RecurrentLa
     }
     // Four vectors of gates, which are two panels, of each block (multiply_pixel_row()).
     layer.group_units = 4 / fewest * layer.lanes;
-    layer.at_once = 1;
+    const int64_t floats = shape.gates * layer.group_units * shape.batch;
+    layer.groups_at_once = std::max<int64_t>(kFloatsAtOnce / floats, 1);
+    const bool splits = layer.groups() >= 2 * layer.grain_of(shape.gates);
+    layer.at_once = workers == 2 || (workers > 2 && !splits) ? shape.directions : 1;
     return TENGINE_OK;
 }
 
@@ -253,6 +283,7 @@ void update_units(const RecurrentLayer& layer, const Direction& direction, Updat
 {
     CellUnits units = {};
     units.num = num;
+    units.has_usual_functions = layer.has_usual_functions;
     units.functions = layer.shape.functions[direction.index];
     units.clip = layer.clip;
     for (int64_t i = 0; i < layer.shape.batch; ++i) {
@@ -276,18 +307,22 @@ void update_units(const RecurrentLayer& layer, const Direction& direction, Updat
 void run_step(const KernelContext& context, const RecurrentLayer& layer,
               const RecurrentPhases& phases, const Direction& direction)
 {
-    for (int i = 0; i < phases.num; ++i) {
-        const RecurrentPhase& phase = phases.list[i];
+    for (int number = 0; number < phases.num; ++number) {
+        const RecurrentPhase& phase = phases.list[number];
+        int64_t gates = 0;
+        for (int k = phase.first_block; k < phase.last_block; ++k)
+            gates += layer.blocks.list[k].gates;
         const auto work = [&](int64_t begin, int64_t end, int) {
-            for (int64_t group = begin; group < end; ++group) {
-                const int64_t unit = group * layer.group_units;
-                const int64_t num = std::min(layer.group_units, layer.units - unit);
+            for (int64_t i = begin; i < end; i += layer.groups_at_once) {
+                const int64_t unit = i * layer.group_units;
+                const int64_t last = std::min(i + layer.groups_at_once, end) * layer.group_units;
+                const int64_t num = std::min(last, layer.units) - unit;
                 for (int k = phase.first_block; k < phase.last_block; ++k)
                     multiply_block(layer, direction, k, unit, num);
                 update_units(layer, direction, phase.update, unit, num);
             }
         };
-        parallel_for(context.pool, layer.groups(), layer.grain_of(phase), work);
+        parallel_for(context.pool, layer.groups(), layer.grain_of(gates), work);
     }
 }
 
@@ -298,10 +333,13 @@ void run_direction(const KernelContext& context, const RecurrentLayer& layer,
     const recurrent_shape& shape = layer.shape;
     Direction direction = find_direction(context, layer, index);
     const float* x = gather_input(layer, direction, context.input(0)->f32);
-    for (int i = 0; i < layer.blocks.num; ++i)
-        multiply_pixels(context.pool, layer.blocks.list[i].inputs,
+    for (int i = 0; i < layer.blocks.num; ++i) {
+        const PixelConv& inputs = layer.blocks.list[i].inputs;
+        const bool is_small = layer.rows() * shape.input * inputs.output_channels < kFewMacs;
+        multiply_pixels(is_small ? nullptr : context.pool, inputs,
                         {x, nullptr, direction.inputs[i], direction.input_weights[i], &none},
                         nullptr);
+    }
     load_state(layer, context.input(5), index, direction.state);
     load_state(layer, context.input(6), index, direction.cell);
     const int64_t longest =
@@ -325,23 +363,6 @@ bool is_constant(const tensor* tensor)
     return !tensor || tensor->tensor_type == TENSOR_TYPE_CONST;
 }
 
-bool has_update_for(const recurrent_shape& shape)
-{
-    // LSTM has three functions, GRU two, RNN one.
-    const int num = std::min(shape.gates, 3) - (shape.gates == 3);
-    for (int i = 0; i < shape.directions * num; ++i)
-        switch (shape.functions[i / num][i % num].kind) {
-            case RECURRENT_SIGMOID:
-            case RECURRENT_TANH:
-            case RECURRENT_RELU:
-            case RECURRENT_HARD_SIGMOID:
-                break;
-            default:
-                return false;
-        }
-    return true;
-}
-
 }  // namespace
 
 bool accepts_recurrent_layer(const node& node)
@@ -353,8 +374,10 @@ bool accepts_recurrent_layer(const node& node)
         return false;
     for (int i = 1; i <= 3; ++i)
         if (!is_constant(get_ir_node_input(&node, i))) return false;
-    return has_update_for(shape) && shape.sequence > 0 && shape.batch > 0 && shape.input > 0 &&
-           shape.hidden > 0;
+    const Functions functions = describe_functions(shape);
+    if (kNamesFunctions ? !functions.have_updates : !functions.are_usual || param.clip > 0)
+        return false;
+    return shape.sequence > 0 && shape.batch > 0 && shape.input > 0 && shape.hidden > 0;
 }
 
 int prepare_recurrent_layer(KernelContext& context, const GateBlocks& blocks)

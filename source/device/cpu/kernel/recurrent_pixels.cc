@@ -24,93 +24,144 @@
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
-// A function of the layer for `num` values, after they are clipped. They may be in place.
-void call_gates(const CellUnits& units, int function, const float* values, int64_t num,
-                float* results)
+// A function that a layer names, of what it clips.
+class NamedFunction
 {
-    const recurrent_function& called = units.functions[function];
-    if (units.clip > 0) {
-        const float bounds[] = {-units.clip, units.clip};
-        map<ClipFunction>(values, results, num, bounds);
-        values = results;
+  public:
+    NamedFunction(const CellUnits& units, int index)
+        : function_(units.functions[index]), clip_(units.clip)
+    {
     }
-    const float parameters[] = {called.alpha, called.beta};
-    if (called.kind == RECURRENT_SIGMOID)
-        map<SigmoidFunction>(values, results, num, nullptr);
-    else if (called.kind == RECURRENT_TANH)
-        map<TanhFunction>(values, results, num, nullptr);
-    else if (called.kind == RECURRENT_RELU)
-        map<ReluFunction>(values, results, num, nullptr);
-    else
-        map<HardSigmoidFunction>(values, results, num, parameters);
-}
+    HWY_NOINLINE Vector operator()(Vector x) const
+    {
+        const float bounds[] = {-clip_, clip_}, parameters[] = {function_.alpha, function_.beta};
+        if (clip_ > 0) x = ClipFunction(bounds)(x);
+        switch (function_.kind) {
+            case RECURRENT_SIGMOID:
+                return SigmoidFunction(nullptr)(x);
+            case RECURRENT_TANH:
+                return TanhFunction(nullptr)(x);
+            case RECURRENT_RELU:
+                return ReluFunction(nullptr)(x);
+            default:
+                return HardSigmoidFunction(parameters)(x);
+        }
+    }
+
+  private:
+    recurrent_function function_;
+    float clip_;
+};
+
+// The functions of LSTM and GRU: those that they have unless a node says otherwise, or others.
+struct UsualFunctions
+{
+    explicit UsualFunctions(const CellUnits&) : gate(nullptr), candidate(nullptr), cell(nullptr) {}
+    SigmoidFunction gate;
+    TanhFunction candidate, cell;
+};
+
+struct NamedFunctions
+{
+    explicit NamedFunctions(const CellUnits& units)
+        : gate(units, 0), candidate(units, 1), cell(units, 2)
+    {
+    }
+    NamedFunction gate, candidate, cell;
+};
 
 // Gates i, o, f, c.
-void update_lstm(const CellUnits& units)
+template <class Functions>
+void update_lstm_with(const CellUnits& units)
 {
     const Floats d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    float* gates = units.gates[0];
+    const Functions functions(units);
+    const float* gates = units.gates[0];
     for (int64_t i = 0; i < units.num; i += lanes, gates += 4 * lanes) {
-        call_gates(units, 0, gates, 3 * lanes, gates);
-        call_gates(units, 1, gates + 3 * lanes, lanes, gates + 3 * lanes);
-        const Vector input = hn::LoadU(d, gates), forget = hn::LoadU(d, gates + 2 * lanes);
-        const Vector added = hn::Mul(input, hn::LoadU(d, gates + 3 * lanes));
-        const Vector kept = hn::MulAdd(forget, hn::LoadU(d, units.cell + i), added);
+        const Vector input = functions.gate(hn::LoadU(d, gates));
+        const Vector output = functions.gate(hn::LoadU(d, gates + lanes));
+        const Vector forget = functions.gate(hn::LoadU(d, gates + 2 * lanes));
+        const Vector candidate = functions.candidate(hn::LoadU(d, gates + 3 * lanes));
+        const Vector kept =
+            hn::MulAdd(forget, hn::LoadU(d, units.cell + i), hn::Mul(input, candidate));
         hn::StoreU(kept, d, units.cell + i);
-        float* state = units.next_state + i;
-        call_gates(units, 2, units.cell + i, lanes, state);
-        hn::StoreU(hn::Mul(hn::LoadU(d, gates + lanes), hn::LoadU(d, state)), d, state);
+        hn::StoreU(hn::Mul(output, functions.cell(kept)), d, units.next_state + i);
     }
 }
 
-void update_rnn(const CellUnits& units)
+template <class Function>
+void update_rnn_with(const CellUnits& units, const Function& function)
 {
-    call_gates(units, 0, units.gates[0], units.num, units.next_state);
+    const Floats d;
+    for (int64_t i = 0; i < units.num; i += static_cast<int64_t>(hn::Lanes(d)))
+        hn::StoreU(function(hn::LoadU(d, units.gates[0] + i)), d, units.next_state + i);
 }
 
-// Gates z, r of a GRU, and what its candidate is the product of: r times the state.
-void reset_state(const CellUnits& units)
+// Of gates z, r of a GRU the latter, and what the candidate is the product of: r times the state.
+template <class Functions>
+void reset_state_with(const CellUnits& units)
 {
     const Floats d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    float* gates = units.gates[0];
-    call_gates(units, 0, gates, 2 * units.num, gates);
+    const Functions functions(units);
     for (int64_t i = 0; i < units.num; i += lanes) {
-        const Vector reset = hn::LoadU(d, gates + 2 * i + lanes);
+        const Vector reset = functions.gate(hn::LoadU(d, units.gates[0] + 2 * i + lanes));
         hn::StoreU(hn::Mul(reset, hn::LoadU(d, units.state + i)), d, units.cell + i);
     }
 }
 
-// (1 - z) * candidate + z * state.
-void update_gru(const CellUnits& units)
+// (1 - z) * candidate + z * state. With linear_before_reset the candidate's product waits for r,
+// and for the input's part.
+template <class Functions, bool kIsLinear>
+void update_gru_with(const CellUnits& units)
 {
     const Floats d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    float* candidates = units.gates[1];
-    call_gates(units, 1, candidates, units.num, candidates);
-    for (int64_t i = 0; i < units.num; i += lanes) {
-        const Vector candidate = hn::LoadU(d, candidates + i);
+    const Functions functions(units);
+    const float* gates = units.gates[0];
+    for (int64_t i = 0; i < units.num; i += lanes, gates += 2 * lanes) {
+        const Vector kept = functions.gate(hn::LoadU(d, gates));
+        Vector candidate = hn::LoadU(d, units.gates[1] + i);
+        if constexpr (kIsLinear) {
+            const Vector reset = functions.gate(hn::LoadU(d, gates + lanes));
+            candidate = hn::MulAdd(reset, candidate, hn::LoadU(d, units.inputs[1] + i));
+        }
+        candidate = functions.candidate(candidate);
         const Vector change = hn::Sub(hn::LoadU(d, units.state + i), candidate);
-        const Vector kept = hn::LoadU(d, units.gates[0] + 2 * i);
         hn::StoreU(hn::MulAdd(kept, change, candidate), d, units.next_state + i);
     }
 }
 
-// With linear_before_reset: r times the candidate's product, to which the input's part is added.
+void update_lstm(const CellUnits& units)
+{
+    if (kNamesFunctions && !units.has_usual_functions)
+        return update_lstm_with<NamedFunctions>(units);
+    update_lstm_with<UsualFunctions>(units);
+}
+
+void update_rnn(const CellUnits& units)
+{
+    if (!units.has_usual_functions) return update_rnn_with(units, NamedFunction(units, 0));
+    update_rnn_with(units, TanhFunction(nullptr));
+}
+
+void reset_state(const CellUnits& units)
+{
+    if (!units.has_usual_functions) return reset_state_with<NamedFunctions>(units);
+    reset_state_with<UsualFunctions>(units);
+}
+
+void update_gru(const CellUnits& units)
+{
+    if (!units.has_usual_functions) return update_gru_with<NamedFunctions, false>(units);
+    update_gru_with<UsualFunctions, false>(units);
+}
+
 void update_linear_gru(const CellUnits& units)
 {
-    const Floats d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    float *gates = units.gates[0], *candidates = units.gates[1];
-    call_gates(units, 0, gates, 2 * units.num, gates);
-    for (int64_t i = 0; i < units.num; i += lanes) {
-        const Vector reset = hn::LoadU(d, gates + 2 * i + lanes);
-        const Vector product = hn::LoadU(d, candidates + i);
-        hn::StoreU(hn::MulAdd(reset, product, hn::LoadU(d, units.inputs[1] + i)), d,
-                   candidates + i);
-    }
-    update_gru(units);
+    if (!units.has_usual_functions) return update_gru_with<NamedFunctions, true>(units);
+    update_gru_with<UsualFunctions, true>(units);
 }
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
