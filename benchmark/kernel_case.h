@@ -281,7 +281,17 @@ inline void add_network_cases(std::vector<KernelCase>& cases)
         cases[i].is_benchmark = true;
 }
 
-// The convolutions of resnet50 and vgg16 that are not among those above, for measurements only.
+// A layer of one sequence, without biases.
+inline KernelCase recurrent_case(const char* op, int gates, int sequence, int input, int hidden)
+{
+    KernelCase made;
+    made.op = op;
+    made.inputs = {{sequence, 1, input}, {1, gates * hidden, input}, {1, gates * hidden, hidden}};
+    return made;
+}
+
+// The convolutions of resnet50 and vgg16 that are not among those above, and recurrent layers of
+// the size that spots keywords and of a larger one, for measurements only.
 inline std::vector<KernelCase> list_layer_cases()
 {
     std::vector<KernelCase> cases;
@@ -308,6 +318,11 @@ inline std::vector<KernelCase> list_layer_cases()
     add(28, 256, 512, 3, 1);
     add(28, 512, 512, 3, 1);
     add(14, 512, 512, 3, 1);
+    for (const int hidden : {64, 512}) {
+        cases.push_back(recurrent_case("LSTM", 4, 64, hidden, hidden));
+        cases.push_back(recurrent_case("GRU", 3, 64, hidden, hidden));
+        cases.push_back(recurrent_case("RNN", 1, 64, hidden, hidden));
+    }
     return cases;
 }
 

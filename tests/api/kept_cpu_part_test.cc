@@ -87,14 +87,14 @@ void build_product(graph_t graph, const char* op)
     add_node(graph, "y", op, {x, add_floats(graph, "w", {13, 17})});
 }
 
-void build_lstm(graph_t graph)
+void build_recurrent(graph_t graph, const char* op, int gates)
 {
     const tensor_t x = add_input(graph, "x", {7, 2, 5});
     const int hidden = 6;
-    const tensor_t w = add_floats(graph, "w", {1, 4 * hidden, 5});
-    const tensor_t r = add_floats(graph, "r", {1, 4 * hidden, hidden});
-    const tensor_t b = add_floats(graph, "b", {1, 8 * hidden});
-    add_node(graph, "y", "LSTM", {x, w, r, b});
+    const tensor_t w = add_floats(graph, "w", {1, gates * hidden, 5});
+    const tensor_t r = add_floats(graph, "r", {1, gates * hidden, hidden});
+    const tensor_t b = add_floats(graph, "b", {1, 2 * gates * hidden});
+    add_node(graph, "y", op, {x, w, r, b});
     set_number(graph, "y", "hidden_size", hidden);
 }
 
@@ -129,7 +129,8 @@ const Case cases[] = {
      }},
     {"gemm", "gemm.pixels", [](graph_t g) { build_product(g, "Gemm"); }},
     {"matmul", "matmul.pixels", [](graph_t g) { build_product(g, "MatMul"); }},
-    {"lstm", "lstm.pixels", build_lstm},
+    {"lstm", "lstm.pixels", [](graph_t g) { build_recurrent(g, "LSTM", 4); }},
+    {"gru", "gru.pixels", [](graph_t g) { build_recurrent(g, "GRU", 3); }},
     {"bytes", "conv.im2col", build_quantised_conv},
 };
 
