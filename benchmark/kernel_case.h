@@ -218,7 +218,8 @@ inline void add_product_cases(std::vector<KernelCase>& cases)
 
 inline void add_elementwise_cases(std::vector<KernelCase>& cases)
 {
-    for (const char* op : {"Relu", "Sigmoid", "Tanh", "HardSwish", "LeakyRelu", "HardSigmoid"}) {
+    for (const char* op : {"Relu", "Sigmoid", "Tanh", "HardSwish", "LeakyRelu", "HardSigmoid",
+                           "Elu", "Exp", "Gelu", "Softplus"}) {
         for (int size : {1, 7, 13, 16, 17, 31, 33, 1001})
             cases.push_back({op, {{size}}});
         cases.push_back({op, {{2, 33000}}});
@@ -231,7 +232,7 @@ inline void add_elementwise_cases(std::vector<KernelCase>& cases)
         cases.push_back({"Clip", {{size}, {}, {}}});
     cases.push_back({"Clip", {{33}, {}}});
     cases.push_back({"Clip", {{33}}});
-    for (const char* op : {"Add", "Sub", "Mul", "Div"}) {
+    for (const char* op : {"Add", "Sub", "Mul", "Div", "Max", "Min", "Sum"}) {
         for (int size : {1, 7, 17, 33, 40000})
             cases.push_back({op, {{size}, {size}}});
         cases.push_back({op, {{7, 33}, {}}});
@@ -243,6 +244,8 @@ inline void add_elementwise_cases(std::vector<KernelCase>& cases)
         cases.push_back({op, {{0, 4}, {4}}});
         cases.push_back({op, {{}, {}}});
     }
+    cases.push_back({"PRelu", {{2, 5, 7, 9}, {5, 1, 1}}});
+    cases.push_back({"PRelu", {{33}, {33}}});
 }
 
 // Layers of ResNet-50, MobileNetV2 and transformers.
@@ -275,6 +278,12 @@ inline void add_network_cases(std::vector<KernelCase>& cases)
     cases.push_back({"MatMul", {{1, 12, 128, 64}, {1, 12, 64, 128}}});
     for (const char* op : {"Relu", "Sigmoid", "Tanh", "HardSwish"})
         cases.push_back({op, {{1, 64, 112, 112}}});
+    for (const char* op : {"Abs", "Ceil", "Elu", "Exp", "Floor", "Gelu", "Log", "Mish", "Neg",
+                           "Reciprocal", "Selu", "Softplus", "Sqrt"})
+        cases.push_back({op, {{1, 128, 768}}});
+    for (const char* op : {"Max", "Min", "Pow", "Sum"})
+        cases.push_back({op, {{1, 128, 768}, {1}}});
+    cases.push_back({"PRelu", {{1, 64, 56, 56}, {64, 1, 1}}});
     cases.push_back({"Add", {{1, 256, 56, 56}, {1, 256, 56, 56}}});
     cases.push_back({"Mul", {{1, 256, 56, 56}, {1, 256, 1, 1}}});
     for (size_t i = first; i < cases.size(); ++i)

@@ -130,7 +130,9 @@ using ElementwiseTest = KernelTest;
 int unit_tolerance(const std::string& op)
 {
     if (op == "Sigmoid" || op == "Tanh") return 8;
-    if (op == "Erf") return 6;
+    if (op == "Erf" || op == "Elu" || op == "Selu") return 6;
+    if (op == "Gelu" || op == "Mish") return 12;
+    if (op == "Exp" || op == "Log" || op == "Softplus") return 5;
     if (op == "HardSigmoid" || op == "HardSwish") return 4;
     return 0;
 }
@@ -152,7 +154,7 @@ Tolerance units_of(const std::string& op)
     if (units == 0) return [](size_t, float expected) { return flushed_magnitude(expected); };
     // Where a sum cancels, a unit is one of its terms, which are of magnitude 1. Subnormal results
     // may be 0.
-    const double floor = op.compare(0, 4, "Hard") == 0 ? kEpsilon : 0;
+    const double floor = op.compare(0, 4, "Hard") == 0 || op == "Gelu" ? kEpsilon : 0;
     return [=](size_t, float expected) {
         const double unit = std::max(std::fabs(double{expected}) * kEpsilon, floor);
         return std::max(units * unit, double{std::numeric_limits<float>::min()});
@@ -207,7 +209,8 @@ TEST_P(ElementwiseRangeTest, OfAllMagnitudes)
 
 INSTANTIATE_TEST_SUITE_P(Kernel, ElementwiseRangeTest,
                          testing::Values("Relu", "LeakyRelu", "Clip", "HardSigmoid", "HardSwish",
-                                         "Sigmoid", "Tanh", "Erf"),
+                                         "Sigmoid", "Tanh", "Erf", "Abs", "Neg", "Ceil", "Floor",
+                                         "Round", "Sqrt", "Reciprocal"),
                          [](const auto& parameter) { return std::string(parameter.param); });
 
 // ---- others ----

@@ -3,12 +3,16 @@
 // memory, a vector at a time, large tensors spread over the workers. Two inputs may broadcast
 // (broadcast.h): each run along which both advance or stay is one loop. Tensors may lie with
 // channels last.
-// Limits: memory bandwidth, except for Sigmoid and Tanh, which are polynomials.
-// Accuracy: what is made of comparisons and one rounding (Relu, LeakyRelu, Clip, Add, Sub, Mul,
-// Div) equals the reference bit by bit, NaN included; HardSigmoid and HardSwish are within 2 ulp,
-// Sigmoid, Tanh and Erf within 5 ulp of the exact value. NEON of 32 bits takes subnormal
-// numbers for 0.
+// Limits: memory bandwidth, except for functions with polynomials (Exp, Log, Sigmoid and the like).
+// Accuracy: what is made of comparisons and one rounding (Relu, LeakyRelu, PRelu, Clip, Abs, Neg,
+// Ceil, Floor, Round, Sqrt, Reciprocal, Add, Sum, Sub, Mul, Div, Max, Min, Pow of 2) equals the
+// reference bit by bit, NaN included; HardSigmoid, HardSwish, Exp and Pow of 3 are within 2 ulp,
+// Log and Softplus within 3, Sigmoid, Tanh, Erf, Elu, Selu and Mish within 5 ulp of the exact
+// value, Gelu within 5 eps |x|. What has a factor e^x below 2^-126 is 0, but not Exp. NEON of 32
+// bits takes subnormal numbers for 0.
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 #include "device/cpu/broadcast.h"
@@ -30,6 +34,68 @@ HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+#if HWY_ARCH_ARM_V7
+// Lane by lane: this NEON only has estimates of the reciprocal and of the root, which round wrongly
+// and have smaller ranges.
+template <class Function>
+Vector map_lanes(Vector a, Vector b, const Function& function)
+{
+    const Floats d;
+    HWY_ALIGN float x[HWY_MAX_BYTES / sizeof(float)], y[HWY_MAX_BYTES / sizeof(float)];
+    hn::Store(a, d, x);
+    hn::Store(b, d, y);
+    for (size_t i = 0; i < hn::Lanes(d); ++i)
+        x[i] = function(x[i], y[i]);
+    return hn::Load(d, x);
+}
+#endif
+
+HWY_INLINE Vector divide(Vector a, Vector b)
+{
+#if HWY_ARCH_ARM_V7
+    return map_lanes(a, b, [](float x, float y) { return x / y; });
+#else
+    return hn::Div(a, b);
+#endif
+}
+
+HWY_INLINE Vector find_root(Vector x)
+{
+#if HWY_ARCH_ARM_V7
+    return map_lanes(x, x, [](float each, float) { return std::sqrt(each); });
+#else
+    return hn::Sqrt(x);
+#endif
+}
+
+// pow(x, 1 / 2), which is the root but for -infinity.
+HWY_INLINE Vector find_half_power(Vector x)
+{
+    const Vector infinity = hn::Set(Floats(), std::numeric_limits<float>::infinity());
+    return hn::IfThenElse(hn::Eq(x, hn::Neg(infinity)), infinity, find_root(x));
+}
+
+// ---- one input ----
+
+#define TENGINE_FUNCTION(Name, expression)                       \
+    struct Name##Function                                        \
+    {                                                            \
+        explicit Name##Function(const float*) {}                 \
+        Vector operator()(Vector x) const { return expression; } \
+        Floats d;                                                \
+    };
+TENGINE_FUNCTION(Abs, hn::Abs(x))
+TENGINE_FUNCTION(Ceil, hn::Ceil(x))
+TENGINE_FUNCTION(Floor, hn::Floor(x))
+TENGINE_FUNCTION(Neg, hn::Neg(x))
+TENGINE_FUNCTION(Reciprocal, divide(hn::Set(d, 1.0f), x))
+TENGINE_FUNCTION(Round, hn::Round(x))
+TENGINE_FUNCTION(Sqrt, find_root(x))
+TENGINE_FUNCTION(Square, hn::Mul(x, x))
+TENGINE_FUNCTION(Cube, hn::Mul(hn::Mul(x, x), x))
+TENGINE_FUNCTION(HalfPower, find_half_power(x))
+#undef TENGINE_FUNCTION
+
 // ---- two inputs ----
 
 struct AddFunction
@@ -46,22 +112,29 @@ struct MulFunction
 };
 struct DivFunction
 {
+    Vector operator()(Vector a, Vector b) const { return divide(a, b); }
+};
+// NaN in either makes the result NaN.
+struct MaxFunction
+{
     Vector operator()(Vector a, Vector b) const
     {
-#if HWY_ARCH_ARM_V7
-        // Its NEON only has an estimate of the reciprocal, which rounds wrongly and is 0 beyond
-        // 2^126.
-        HWY_ALIGN float x[HWY_MAX_BYTES / sizeof(float)], y[HWY_MAX_BYTES / sizeof(float)];
-        hn::Store(a, d, x);
-        hn::Store(b, d, y);
-        for (size_t i = 0; i < hn::Lanes(d); ++i)
-            x[i] /= y[i];
-        return hn::Load(d, x);
-#else
-        return hn::Div(a, b);
-#endif
+        return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);
     }
-    Floats d;
+};
+struct MinFunction
+{
+    Vector operator()(Vector a, Vector b) const
+    {
+        return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::IsNaN(a)), a, b);
+    }
+};
+struct PReluFunction
+{
+    Vector operator()(Vector x, Vector slope) const
+    {
+        return hn::IfThenElse(hn::Lt(x, hn::Zero(Floats())), hn::Mul(x, slope), x);
+    }
 };
 
 // Element i, i + 1, ... of an input that advances, or its one value.
@@ -98,10 +171,9 @@ template <class Function>
 void combine_run(const float* a, bool a_advances, const float* b, bool b_advances, float* output,
                  int64_t count)
 {
-    if (a_advances && b_advances) return combine<Function, true, true>(a, b, output, count);
-    if (a_advances) return combine<Function, true, false>(a, b, output, count);
-    if (b_advances) return combine<Function, false, true>(a, b, output, count);
-    combine<Function, false, false>(a, b, output, count);
+    if (a_advances && !b_advances) return combine<Function, true, false>(a, b, output, count);
+    if (b_advances && !a_advances) return combine<Function, false, true>(a, b, output, count);
+    combine<Function, true, true>(a, b, output, count);  // a run of one element, or both advance
 }
 
 #define TENGINE_MAP(Name)                                                                \
@@ -123,10 +195,30 @@ TENGINE_MAP(HardSwish)
 TENGINE_MAP(Sigmoid)
 TENGINE_MAP(Tanh)
 TENGINE_MAP(Erf)
+TENGINE_MAP(Abs)
+TENGINE_MAP(Ceil)
+TENGINE_MAP(Cube)
+TENGINE_MAP(Elu)
+TENGINE_MAP(Exp)
+TENGINE_MAP(Floor)
+TENGINE_MAP(Gelu)
+TENGINE_MAP(GeluTanh)
+TENGINE_MAP(HalfPower)
+TENGINE_MAP(Log)
+TENGINE_MAP(Mish)
+TENGINE_MAP(Neg)
+TENGINE_MAP(Reciprocal)
+TENGINE_MAP(Round)
+TENGINE_MAP(Softplus)
+TENGINE_MAP(Sqrt)
+TENGINE_MAP(Square)
 TENGINE_COMBINE(Add)
 TENGINE_COMBINE(Sub)
 TENGINE_COMBINE(Mul)
 TENGINE_COMBINE(Div)
+TENGINE_COMBINE(Max)
+TENGINE_COMBINE(Min)
+TENGINE_COMBINE(PRelu)
 #undef TENGINE_MAP
 #undef TENGINE_COMBINE
 
@@ -154,7 +246,7 @@ bool is_fp32(const node& node)
     return get_ir_node_input(&node, 0)->data_type == TENGINE_DT_FP32;
 }
 
-int map_elements(KernelContext& context, MapFunction map, const float* parameters)
+HWY_NOINLINE int map_elements(KernelContext& context, MapFunction map, const float* parameters)
 {
     const float* input = context.input(0)->f32;
     float* output = context.output(0)->f32;
@@ -165,7 +257,7 @@ int map_elements(KernelContext& context, MapFunction map, const float* parameter
     return TENGINE_OK;
 }
 
-int combine_elements(KernelContext& context, CombineFunction combine)
+HWY_NOINLINE int combine_elements(KernelContext& context, CombineFunction combine)
 {
     const tensor* const inputs[] = {context.input(0), context.input(1)};
     const float* a = inputs[0]->f32;
@@ -198,10 +290,30 @@ TENGINE_EXPORT_MAP(HardSwish)
 TENGINE_EXPORT_MAP(Sigmoid)
 TENGINE_EXPORT_MAP(Tanh)
 TENGINE_EXPORT_MAP(Erf)
+TENGINE_EXPORT_MAP(Abs)
+TENGINE_EXPORT_MAP(Ceil)
+TENGINE_EXPORT_MAP(Cube)
+TENGINE_EXPORT_MAP(Elu)
+TENGINE_EXPORT_MAP(Exp)
+TENGINE_EXPORT_MAP(Floor)
+TENGINE_EXPORT_MAP(Gelu)
+TENGINE_EXPORT_MAP(GeluTanh)
+TENGINE_EXPORT_MAP(HalfPower)
+TENGINE_EXPORT_MAP(Log)
+TENGINE_EXPORT_MAP(Mish)
+TENGINE_EXPORT_MAP(Neg)
+TENGINE_EXPORT_MAP(Reciprocal)
+TENGINE_EXPORT_MAP(Round)
+TENGINE_EXPORT_MAP(Softplus)
+TENGINE_EXPORT_MAP(Sqrt)
+TENGINE_EXPORT_MAP(Square)
 TENGINE_EXPORT_COMBINE(Add)
 TENGINE_EXPORT_COMBINE(Sub)
 TENGINE_EXPORT_COMBINE(Mul)
 TENGINE_EXPORT_COMBINE(Div)
+TENGINE_EXPORT_COMBINE(Max)
+TENGINE_EXPORT_COMBINE(Min)
+TENGINE_EXPORT_COMBINE(PRelu)
 #undef TENGINE_EXPORT_MAP
 #undef TENGINE_EXPORT_COMBINE
 
@@ -232,6 +344,49 @@ int run_clip(KernelContext& context)
     return run_Clip(context, bounds);
 }
 
+int run_elu(KernelContext& context)
+{
+    const float parameters[] = {context.param<alpha_param>().alpha, 1.0f};
+    return run_Elu(context, parameters);
+}
+
+int run_selu(KernelContext& context)
+{
+    const auto [alpha, gamma] = context.param<selu_param>();
+    const float parameters[] = {alpha * gamma, gamma};
+    return run_Elu(context, parameters);
+}
+
+int run_gelu(KernelContext& context)
+{
+    const bool has_tanh = !std::strcmp(context.param<gelu_param>().approximate, "tanh");
+    return has_tanh ? run_GeluTanh(context, nullptr) : run_Gelu(context, nullptr);
+}
+
+int run_pow(KernelContext& context)
+{
+    const float exponent = context.input(1)->f32[0];
+    if (exponent == 2) return run_Square(context, nullptr);
+    return exponent == 3 ? run_Cube(context, nullptr) : run_HalfPower(context, nullptr);
+}
+
+// A constant exponent that takes no logarithm.
+bool accepts_pow(const node& node)
+{
+    const tensor& exponent = *get_ir_node_input(&node, 1);
+    if (!is_fp32(node) || exponent.data_type != TENGINE_DT_FP32 || exponent.elem_num != 1 ||
+        exponent.tensor_type != TENSOR_TYPE_CONST || !exponent.data)
+        return false;
+    const float value = exponent.f32[0];
+    return value == 2 || value == 3 || value == 0.5f;
+}
+
+// Of operators with any number of inputs.
+bool has_two_inputs(const node& node)
+{
+    return is_fp32(node) && node.input_num == 2;
+}
+
 constexpr Kernel rows[] = {
     {"Relu", "relu.simd", is_fp32, run_plain<run_Relu>, nullptr, 0, nullptr, Layout::kAny},
     {"LeakyRelu", "leaky_relu.simd", is_fp32, run_leaky_relu, nullptr, 0, nullptr, Layout::kAny},
@@ -243,10 +398,31 @@ constexpr Kernel rows[] = {
     {"Sigmoid", "sigmoid.simd", is_fp32, run_plain<run_Sigmoid>, nullptr, 0, nullptr, Layout::kAny},
     {"Tanh", "tanh.simd", is_fp32, run_plain<run_Tanh>, nullptr, 0, nullptr, Layout::kAny},
     {"Erf", "erf.simd", is_fp32, run_plain<run_Erf>, nullptr, 0, nullptr, Layout::kAny},
+    {"Abs", "abs.simd", is_fp32, run_plain<run_Abs>, nullptr, 0, nullptr, Layout::kAny},
+    {"Ceil", "ceil.simd", is_fp32, run_plain<run_Ceil>, nullptr, 0, nullptr, Layout::kAny},
+    {"Exp", "exp.simd", is_fp32, run_plain<run_Exp>, nullptr, 0, nullptr, Layout::kAny},
+    {"Floor", "floor.simd", is_fp32, run_plain<run_Floor>, nullptr, 0, nullptr, Layout::kAny},
+    {"Log", "log.simd", is_fp32, run_plain<run_Log>, nullptr, 0, nullptr, Layout::kAny},
+    {"Mish", "mish.simd", is_fp32, run_plain<run_Mish>, nullptr, 0, nullptr, Layout::kAny},
+    {"Neg", "neg.simd", is_fp32, run_plain<run_Neg>, nullptr, 0, nullptr, Layout::kAny},
+    {"Reciprocal", "reciprocal.simd", is_fp32, run_plain<run_Reciprocal>, nullptr, 0, nullptr,
+     Layout::kAny},
+    {"Round", "round.simd", is_fp32, run_plain<run_Round>, nullptr, 0, nullptr, Layout::kAny},
+    {"Softplus", "softplus.simd", is_fp32, run_plain<run_Softplus>, nullptr, 0, nullptr,
+     Layout::kAny},
+    {"Sqrt", "sqrt.simd", is_fp32, run_plain<run_Sqrt>, nullptr, 0, nullptr, Layout::kAny},
+    {"Elu", "elu.simd", is_fp32, run_elu, nullptr, 0, nullptr, Layout::kAny},
+    {"Selu", "selu.simd", is_fp32, run_selu, nullptr, 0, nullptr, Layout::kAny},
+    {"Gelu", "gelu.simd", is_fp32, run_gelu, nullptr, 0, nullptr, Layout::kAny},
+    {"Pow", "pow.simd", accepts_pow, run_pow, nullptr, 0, nullptr, Layout::kAny},
     {"Add", "add.simd", is_fp32, run_Add, nullptr, 0, nullptr, Layout::kAny},
     {"Sub", "sub.simd", is_fp32, run_Sub, nullptr, 0, nullptr, Layout::kAny},
     {"Mul", "mul.simd", is_fp32, run_Mul, nullptr, 0, nullptr, Layout::kAny},
     {"Div", "div.simd", is_fp32, run_Div, nullptr, 0, nullptr, Layout::kAny},
+    {"Max", "max.simd", has_two_inputs, run_Max, nullptr, 0, nullptr, Layout::kAny},
+    {"Min", "min.simd", has_two_inputs, run_Min, nullptr, 0, nullptr, Layout::kAny},
+    {"PRelu", "prelu.simd", is_fp32, run_PRelu, nullptr, 0, nullptr, Layout::kAny},
+    {"Sum", "sum.simd", has_two_inputs, run_Add, nullptr, 0, nullptr, Layout::kAny},
 };
 
 }  // namespace

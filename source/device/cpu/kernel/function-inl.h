@@ -2,6 +2,7 @@
 // Functions of one fp32 number, a vector at a time: for elementwise.cc, and fused into others.
 // Included once for each instruction set. Accuracy: see elementwise.cc.
 #include <cstdint>
+#include <limits>
 
 // clang-format off
 #if defined(TENGINE_CPU_FUNCTION) == defined(HWY_TARGET_TOGGLE)
@@ -80,40 +81,79 @@ struct HardSwishFunction
     Vector operator()(Vector x) const { return hn::Mul(x, hard_sigmoid(x, 1.0f / 6, 0.5f)); }
 };
 
-// x <= 0 as a whole power of two, and what is left and returned: e^x = power * e^rest, |rest| <= ln
-// 2 / 2. The power is 0 below 2^-126; NaN is left over. S. Moshier's ln 2 in two parts (Cephes,
-// expf.c).
+// x as n ln 2 and what is left and returned, |rest| <= ln 2 / 2; NaN is left over. The last bits of
+// the sum are n. S. Moshier's ln 2 in two parts (Cephes, expf.c).
+inline Vector split_whole(Vector x, Vector* out_sum)
+{
+    const Floats d;
+    // The sum with this has the nearest whole number in its last bits.
+    constexpr float kWhole = 12582912.0f;
+    const Vector sum = hn::MulAdd(x, hn::Set(d, 1.44269504f), hn::Set(d, kWhole));
+    const Vector powers = hn::Sub(sum, hn::Set(d, kWhole));
+    const Vector rest = hn::NegMulAdd(powers, hn::Set(d, 0.693359375f), x);
+    *out_sum = sum;
+    return hn::MulAdd(powers, hn::Set(d, 2.12194440e-4f), rest);
+}
+
+// 2^n of an n from -127, which makes 0, to 127.
+inline Vector power_of_two(hn::Vec<hn::RebindToSigned<Floats>> n)
+{
+    const hn::RebindToSigned<Floats> di;
+    return hn::BitCast(Floats(), hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127))));
+}
+
+constexpr int32_t kWholeBits = 0x4b400000;  // of split_whole()'s sum where n is 0
+
+// x <= 0 as a whole power of two, and what is left and returned: e^x = power * e^rest. The power is
+// 0 below 2^-126; NaN is left over.
 inline Vector split_exponent(Vector x, Vector* out_power)
 {
     const Floats d;
     const hn::RebindToSigned<Floats> di;
-    // The sum with this has the nearest whole number in its last bits.
-    constexpr float kWhole = 12582912.0f;
-    constexpr int32_t kWholeBits = 0x4b400000, kExponentOfOne = 127;
     const Vector lowest = hn::Set(d, -88.0f);
-    const Vector limited = hn::IfThenElse(hn::Lt(x, lowest), lowest, x);
-    const Vector sum = hn::MulAdd(limited, hn::Set(d, 1.44269504f), hn::Set(d, kWhole));
-    const Vector powers = hn::Sub(sum, hn::Set(d, kWhole));
-    const Vector rest = hn::NegMulAdd(powers, hn::Set(d, 0.693359375f), limited);
-    const auto exponent = hn::Add(hn::BitCast(di, sum), hn::Set(di, kExponentOfOne - kWholeBits));
-    *out_power = hn::BitCast(d, hn::ShiftLeft<23>(exponent));
-    return hn::MulAdd(powers, hn::Set(d, 2.12194440e-4f), rest);
+    Vector sum;
+    const Vector rest = split_whole(hn::IfThenElse(hn::Lt(x, lowest), lowest, x), &sum);
+    *out_power = power_of_two(hn::Sub(hn::BitCast(di, sum), hn::Set(di, kWholeBits)));
+    return rest;
 }
 
-// e^x of x <= 0 within 2 ulp, NaN of NaN; half the work of hn::Exp(). The polynomial is Moshier's.
-inline Vector exp_of_negative(Vector x)
+// e^x of |x| <= ln 2 / 2. The polynomial is Moshier's.
+inline Vector exp_of_rest(Vector x)
 {
     const Floats d;
     const Vector one = hn::Set(d, 1.0f);
-    Vector power;
-    const Vector rest = split_exponent(x, &power);
     Vector result = hn::Set(d, 1.9875691500e-4f);
     for (const float next :
          {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f})
-        result = hn::MulAdd(result, rest, hn::Set(d, next));
-    result = hn::MulAdd(hn::MulAdd(result, rest, one), rest, one);
-    return hn::Mul(result, power);
+        result = hn::MulAdd(result, x, hn::Set(d, next));
+    return hn::MulAdd(hn::MulAdd(result, x, one), x, one);
 }
+
+// e^x of x <= 0 within 2 ulp, NaN of NaN; half the work of hn::Exp().
+inline Vector exp_of_negative(Vector x)
+{
+    Vector power;
+    const Vector rest = split_exponent(x, &power);
+    return hn::Mul(exp_of_rest(rest), power);
+}
+
+// The power in two steps: 2^n itself may be no normal number. Beyond the bounds the result is 0 or
+// infinity.
+struct ExpFunction
+{
+    explicit ExpFunction(const float*) {}
+    Vector operator()(Vector x) const
+    {
+        const hn::RebindToSigned<Floats> di;
+        const float bounds[] = {-104.0f, 89.0f};
+        Vector sum;
+        const Vector rest = split_whole(ClipFunction(bounds)(x), &sum);
+        const auto n = hn::Sub(hn::BitCast(di, sum), hn::Set(di, kWholeBits));
+        const auto half = hn::ShiftRight<1>(n);
+        const Vector result = hn::Mul(exp_of_rest(rest), power_of_two(half));
+        return hn::Mul(result, power_of_two(hn::Sub(n, half)));
+    }
+};
 
 // What e^r is the quotient (even + r) / (even - r) of, within 2^-25 for |r| <= ln 2 / 2: the first
 // terms of r coth(r / 2). Sigmoid and Tanh then take one division, and fewer steps one after the
@@ -166,6 +206,109 @@ struct TanhFunction
     Floats d;
 };
 
+// Elu: `slope` x from 0 on, `scale` (e^x - 1) below, whose difference is that of Tanh: near 0,
+// where the power is 1, it is exact.
+struct EluFunction
+{
+    explicit EluFunction(const float* parameters) : scale(parameters[0]), slope(parameters[1]) {}
+    Vector operator()(Vector x) const
+    {
+        const Vector one = hn::Set(d, 1.0f);
+        const auto is_negative = hn::Lt(x, hn::Zero(d));
+        Vector power;
+        const Vector rest = split_exponent(hn::IfThenElseZero(is_negative, x), &power);
+        const Vector even = even_part(rest);
+        const Vector top =
+            hn::MulAdd(hn::Add(power, one), rest, hn::Mul(hn::Sub(power, one), even));
+        const Vector below = hn::Mul(hn::Set(d, scale), hn::Div(top, hn::Sub(even, rest)));
+        return hn::IfThenElse(is_negative, below, hn::Mul(hn::Set(d, slope), x));
+    }
+    Floats d;
+    float scale, slope;
+};
+
+// ln((1 + s) / (1 - s)) = 2 (s + s^3 / 3 + s^5 / 5 + ...), divided by s, with terms for |s| <= 1
+// / 3.
+inline Vector log_of_quotient(Vector s)
+{
+    const Floats d;
+    const Vector square = hn::Mul(s, s);
+    Vector sum = hn::Set(d, 2.0f / 13);
+    for (const float next : {2.0f / 11, 2.0f / 9, 2.0f / 7, 2.0f / 5, 2.0f / 3, 2.0f})
+        sum = hn::MulAdd(sum, square, hn::Set(d, next));
+    return sum;
+}
+
+// With z = e^-|x|: max(x, 0) + ln(1 + z), and 1 + z = (1 + s) / (1 - s) of s = z / (2 + z).
+struct SoftplusFunction
+{
+    explicit SoftplusFunction(const float*) {}
+    Vector operator()(Vector x) const
+    {
+        Vector power;
+        const Vector rest = split_exponent(hn::Neg(hn::Abs(x)), &power);
+        const Vector even = even_part(rest);
+        const Vector bottom = hn::Sub(even, rest);
+        const Vector top = hn::Mul(hn::Add(even, rest), power);
+        const Vector s = hn::Div(top, hn::MulAdd(bottom, hn::Set(d, 2.0f), top));
+        const Vector positive = hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);
+        return hn::MulAdd(log_of_quotient(s), s, positive);
+    }
+    Floats d;
+};
+
+// x = m 2^n with m from sqrt(1 / 2) to sqrt(2), of which s = (m - 1) / (m + 1); ln 2 in two parts.
+struct LogFunction
+{
+    explicit LogFunction(const float*) {}
+    Vector operator()(Vector x) const
+    {
+        const hn::RebindToSigned<Floats> di;
+        constexpr float kInfinity = std::numeric_limits<float>::infinity();
+        constexpr int32_t kLowest = 0x3f3504f3;  // sqrt(1 / 2)
+        const Vector zero = hn::Zero(d), one = hn::Set(d, 1.0f);
+        const auto is_small = hn::Lt(x, hn::Set(d, std::numeric_limits<float>::min()));
+        const Vector normal = hn::IfThenElse(is_small, hn::Mul(x, hn::Set(d, 0x1p24f)), x);
+        const auto bits = hn::Sub(hn::BitCast(di, normal), hn::Set(di, kLowest));
+        const Vector exponent = hn::ConvertTo(d, hn::ShiftRight<23>(bits));
+        const auto mantissa = hn::And(bits, hn::Set(di, 0x007fffff));
+        const Vector m = hn::BitCast(d, hn::Add(mantissa, hn::Set(di, kLowest)));
+        const Vector n = hn::Sub(exponent, hn::IfThenElseZero(is_small, hn::Set(d, 24.0f)));
+        const Vector s = hn::Div(hn::Sub(m, one), hn::Add(m, one));
+        const Vector low = hn::Mul(n, hn::Set(d, -2.12194440e-4f));
+        const Vector sum = hn::MulAdd(log_of_quotient(s), s, low);
+        const Vector result = hn::MulAdd(n, hn::Set(d, 0.693359375f), sum);
+        const Vector infinity = hn::Set(d, kInfinity);
+        const Vector of_large = hn::IfThenElse(hn::Lt(x, infinity), result, x);
+        const Vector of_zero = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), of_large);
+        return hn::IfThenElse(hn::Lt(x, zero), hn::Sub(infinity, infinity), of_zero);
+    }
+    Floats d;
+};
+
+// x tanh(ln(1 + e^x)) = x (y^2 - 1) / (y^2 + 1) with y = 1 + e^x, in terms of the quotient for
+// z = e^-|x|: sums of positive numbers, which do not overflow.
+struct MishFunction
+{
+    explicit MishFunction(const float*) {}
+    Vector operator()(Vector x) const
+    {
+        const auto is_negative = hn::Lt(x, hn::Zero(d));
+        Vector power;
+        const Vector rest = split_exponent(hn::Neg(hn::Abs(x)), &power);
+        const Vector even = even_part(rest);
+        const Vector bottom = hn::Sub(even, rest);
+        const Vector top = hn::Mul(hn::Add(even, rest), power);
+        const Vector mine = hn::IfThenElse(is_negative, top, bottom);
+        const Vector other = hn::IfThenElse(is_negative, bottom, top);
+        const Vector product = hn::Mul(hn::Add(top, top), bottom);
+        const Vector numerator = hn::MulAdd(mine, mine, product);
+        const Vector denominator = hn::MulAdd(hn::Add(other, other), other, numerator);
+        return hn::Mul(x, hn::Div(numerator, denominator));
+    }
+    Floats d;
+};
+
 // x times a polynomial of x^2, in its place in [-1, 1] where |x| is up to 3.85, made by Lawson's
 // weighted least squares; from 3.75 on erf is 1 within 2 units in the last place. No exponential,
 // no division: less than half the work of N. Juffa's two polynomials, which are within 2 ulp.
@@ -202,22 +345,51 @@ struct GeluFunction
     Floats d;
 };
 
+// x / 2 (1 + tanh(u)) = x sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3).
+struct GeluTanhFunction
+{
+    explicit GeluTanhFunction(const float*) {}
+    Vector operator()(Vector x) const
+    {
+        const Vector cubic = hn::Mul(hn::Mul(x, x), hn::Set(d, 0.0713548163f));
+        const Vector argument = hn::Mul(x, hn::Add(cubic, hn::Set(d, 1.59576912f)));
+        return hn::Mul(x, SigmoidFunction(nullptr)(argument));
+    }
+    Floats d;
+};
+
+// Whole vectors.
+template <class Function>
+void map_vectors(const void* function, const float* input, float* output, int64_t count)
+{
+    const Floats d;
+    const Function copy = *static_cast<const Function*>(function);
+    for (int64_t i = 0; i < count; i += static_cast<int64_t>(hn::Lanes(d)))
+        hn::StoreU(copy(hn::LoadU(d, input + i)), d, output + i);
+}
+
+// What all functions have in common: elements that are no whole vector are mapped in a copy.
+inline HWY_NOINLINE void map_all(void (*map)(const void*, const float*, float*, int64_t),
+                                 const void* function, const float* input, float* output,
+                                 int64_t count)
+{
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
+    const int64_t left = count % lanes, whole = count - left;
+    map(function, input, output, whole);
+    if (left == 0) return;
+    HWY_ALIGN float rest[HWY_MAX_BYTES / sizeof(float)] = {};
+    for (int64_t i = 0; i < left; ++i)
+        rest[i] = input[whole + i];
+    map(function, rest, rest, lanes);
+    for (int64_t i = 0; i < left; ++i)
+        output[whole + i] = rest[i];
+}
+
 template <class Function>
 void map(const float* input, float* output, int64_t count, const float* parameters)
 {
-    const Floats d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     const Function function(parameters);
-    int64_t i = 0;
-    for (; i + lanes <= count; i += lanes)
-        hn::StoreU(function(hn::LoadU(d, input + i)), d, output + i);
-    if (i == count) return;
-    HWY_ALIGN float rest[HWY_MAX_BYTES / sizeof(float)] = {};
-    for (int64_t j = i; j < count; ++j)
-        rest[j - i] = input[j];
-    hn::Store(function(hn::Load(d, rest)), d, rest);
-    for (int64_t j = i; j < count; ++j)
-        output[j] = rest[j - i];
+    map_all(map_vectors<Function>, &function, input, output, count);
 }
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
