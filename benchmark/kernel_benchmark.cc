@@ -27,10 +27,10 @@ void require(bool condition, const std::string& what)
 
 // Tensor and node of the same name, with the same value in all elements.
 tensor_t add_input(graph_t graph, const std::string& name, const std::vector<int>& shape,
-                   bool is_constant)
+                   bool is_constant, int data_type = TENGINE_DT_FP32)
 {
     node_t node = create_graph_node(graph, name.c_str(), is_constant ? "Const" : "InputOp");
-    tensor_t tensor = create_graph_tensor(graph, name.c_str(), TENGINE_DT_FP32);
+    tensor_t tensor = create_graph_tensor(graph, name.c_str(), data_type);
     require(node && tensor, name);
     const int role = is_constant ? TENSOR_TYPE_CONST : TENSOR_TYPE_INPUT;
     require(set_node_output_tensor(node, 0, tensor, role) == 0, name);
@@ -94,6 +94,15 @@ class Network
             }
             require(set_node_input_tensor(node, static_cast<int>(i), input) == 0, "input");
         }
+        if (!node_case.axes.empty()) {
+            const int number = static_cast<int>(node_case.axes.size());
+            tensor_t axes = add_input(graph_, "axes", {number}, true, TENGINE_DT_INT64);
+            axes_ = node_case.axes;
+            require(set_tensor_buffer(axes, axes_.data(), get_tensor_buffer_size(axes)) == 0 &&
+                        set_node_input_tensor(node, static_cast<int>(node_case.inputs.size()),
+                                              axes) == 0,
+                    "axes");
+        }
         tensor_t output = create_graph_tensor(graph_, "node", TENGINE_DT_FP32);
         require(set_node_output_tensor(node, 0, output, TENSOR_TYPE_VAR) == 0, "output");
         set_attributes(node, node_case);
@@ -145,6 +154,7 @@ class Network
     context_t context_;
     graph_t graph_;
     std::vector<std::vector<float>> data_;
+    std::vector<int64_t> axes_;
 };
 
 #ifdef TENGINE_HAVE_HIGHWAY

@@ -21,6 +21,7 @@ struct KernelCase
     std::vector<std::pair<std::string, int>> ints = {};
     std::vector<std::pair<std::string, float>> floats = {};
     bool is_benchmark = false;
+    std::vector<int64_t> axes = {};  // an int64 constant after the inputs; none: no such input
 
     // "Conv 1x3x7x7 4x3x3x3 pads=1,1,1,1": unique in the table.
     std::string name() const
@@ -34,7 +35,7 @@ struct KernelCase
             text += " " + key + "=" + std::to_string(value);
         for (const auto& [key, value] : floats)
             text += " " + key + "=" + std::to_string(value);
-        return text;
+        return axes.empty() ? text : text + " axes=" + join(axes, ',');
     }
 
   private:
@@ -331,6 +332,15 @@ inline std::vector<KernelCase> list_layer_cases()
         cases.push_back(recurrent_case("LSTM", 4, 64, hidden, hidden));
         cases.push_back(recurrent_case("GRU", 3, 64, hidden, hidden));
         cases.push_back(recurrent_case("RNN", 1, 64, hidden, hidden));
+    }
+    for (const char* op :
+         {"ReduceL1", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "ReduceSumSquare"}) {
+        cases.push_back({op, {{1, 128, 768}}});
+        cases.back().axes = {2};
+        cases.push_back({op, {{1, 1280, 7, 7}}});
+        cases.back().axes = {2, 3};
+        cases.push_back({op, {{1, 128, 768}}});
+        cases.back().axes = {1};
     }
     return cases;
 }

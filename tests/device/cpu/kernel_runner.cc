@@ -67,10 +67,22 @@ KernelRunner::KernelRunner(const KernelCase& node_case)
         if (has_weights && !inputs_.empty()) input->tensor_type = TENSOR_TYPE_CONST;
         inputs_.push_back(input);
     }
+    if (!node_case.axes.empty()) add_axes(node_case.axes);
     output_ = create_ir_tensor(graph_, "output", TENGINE_DT_FP32);
     EXPECT_EQ(set_ir_node_output_tensor(node_, 0, output_), TENGINE_OK);
     set_attributes(node_, node_case);
     EXPECT_EQ(infer_output(node_), TENGINE_OK) << tengine_error_message();
+}
+
+void KernelRunner::add_axes(const std::vector<int64_t>& axes)
+{
+    tensor* input = create_ir_tensor(graph_, nullptr, TENGINE_DT_INT64);
+    const int shape[] = {static_cast<int>(axes.size())};
+    EXPECT_EQ(set_ir_tensor_shape(input, shape, 1), TENGINE_OK);
+    EXPECT_EQ(allocate_ir_tensor(input), TENGINE_OK);
+    EXPECT_EQ(set_ir_node_input_tensor(node_, static_cast<int>(inputs_.size()), input), TENGINE_OK);
+    std::copy(axes.begin(), axes.end(), input->i64);
+    input->tensor_type = TENSOR_TYPE_CONST;
 }
 
 KernelRunner::~KernelRunner()
@@ -116,7 +128,7 @@ std::vector<float> KernelRunner::run(const Kernel& kernel, int thread_num)
     PreparedKernel(kernel, node_, thread_num).run();
     inputs_[0]->data = data;
     output_->data = nullptr;
-    return transpose(*output_, values.data(), false);
+    return output_->dim_num == 4 ? transpose(*output_, values.data(), false) : values;
 }
 
 std::vector<float> KernelRunner::run_in_place(const Kernel& kernel, int thread_num)

@@ -37,6 +37,8 @@ class KernelRunner
     std::vector<float> run_in_place(const Kernel& kernel, int thread_num);
 
   private:
+    void add_axes(const std::vector<int64_t>& axes);
+
     graph* graph_;
     node* node_;
     std::vector<tensor*> inputs_;
