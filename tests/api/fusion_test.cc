@@ -143,7 +143,8 @@ class FusionTest : public ApiTest
 TEST_F(FusionTest, ActivationsAfterAConvolution)
 {
     tensor_t x = input("x", {2, 3, 9, 7});
-    for (const char* op : {"Relu", "Sigmoid", "HardSwish", "Tanh", "LeakyRelu", "HardSigmoid"})
+    for (const char* op :
+         {"Relu", "Sigmoid", "HardSwish", "Tanh", "LeakyRelu", "HardSigmoid", "Gelu"})
         x = node(op, {conv(x, 3, 3)});
     node("Clip", {conv(x, 3, 20)});
     const float bounds[] = {-0.5f, 0.25f};
@@ -285,6 +286,21 @@ TEST_F(FusionTest, BranchesThatAreJoinedAndSplit)
     const int axis = 1;
     ASSERT_EQ(set_node_attr_int(get_graph_node(graph_, names_.back().c_str()), "axis", &axis), 0);
     node("Softmax", {conv(joined, 18, 4)});  // it has no kernel for channels last
+    compare();
+}
+
+// Functions of elements, then a mean of 63 positive numbers, which planes sum in another order.
+TEST_F(FusionTest, FunctionsAndReductionsWithChannelsLast)
+{
+    const tensor_t x = input("x", {2, 3, 9, 7});
+    tensor_t y = conv(x, 3, 19);
+    for (const char* op : {"Softplus", "Mish", "Neg", "Exp"})
+        y = node(op, {y});
+    y = node("Max", {node("PRelu", {y, constant({19, 1, 1})}), scalar(0.25f)});
+    compare();
+    const int64_t axes[] = {2, 3};
+    node("ReduceMean", {y, add_constant(graph_, "axes", {2}, axes, TENGINE_DT_INT64)});
+    tolerance_ = 66 * 0x1p-23;
     compare();
 }
 

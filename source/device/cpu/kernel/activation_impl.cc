@@ -18,6 +18,9 @@ namespace tengine::cpu::HWY_NAMESPACE {
 // As it is, or as x * HardSigmoid(x).
 constexpr bool kHasHardSwish = is_selected("HardSwish") || is_selected("HardSigmoid");
 
+// As it is, or as nodes with Erf.
+constexpr bool kHasGelu = is_selected("Gelu") || is_selected("Erf");
+
 struct Rows
 {
     const Fusion& fusion;
@@ -55,7 +58,7 @@ void activate_rows(const Fusion& fusion, float* data, int64_t row_num, int64_t s
         case Activation::kTanh:
             return rows.map_all<TanhFunction, is_selected("Tanh")>();
         case Activation::kGelu:
-            return rows.map_all<GeluFunction, is_selected("Erf")>();
+            return rows.map_all<GeluFunction, kHasGelu>();
     }
 }
 

@@ -83,6 +83,10 @@ bool read_activation(const Step& step, Fusion* fusion)
         return true;
     }
     if (is_operator(step, "Clip")) return set_clip(step, fusion);
+    if (is_selected("Gelu") && is_operator(step, "Gelu")) {
+        fusion->activation = Activation::kGelu;
+        return std::strcmp(step.context.param<gelu_param>().approximate, "none") == 0;
+    }
     for (const Function& function : kFunctions) {
         if (!is_selected(function.op) || !is_operator(step, function.op)) continue;
         fusion->activation = function.activation;
