@@ -83,6 +83,8 @@ struct KernelContext
     // Tensors of rank four are shown as N, H, W, C (kernels of Layout::kAny).
     bool has_channels_last = false;
     Fusion fusion;
+    // Of a fused attention: how its tensors lie (kernel/attention.h). The step has it.
+    const struct Attention* attention = nullptr;
     thread_pool_t* pool = nullptr;
     // prepare() may ask for scratch; the plan gives it at run time, 64-byte aligned, shared
     // between the steps of one plan. The size is computed in 64 bits everywhere: what a hostile

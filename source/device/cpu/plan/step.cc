@@ -22,6 +22,9 @@ Step::Step(Step&& other) noexcept
       untimed(other.untimed),
 #endif
       views(std::move(other.views)),
+#ifndef TENGINE_MINIMAL
+      attention(std::move(other.attention)),
+#endif
       shown_(std::move(other.shown_))
 {
     other.context.state = nullptr;

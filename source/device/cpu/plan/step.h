@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of a plan, and what pre_run does with them, a file each in this order:
 //     fuse.cc    steps take over the nodes after them that they can compute on the way
+//     fuse_attention.cc  the nodes of an attention become a step
 //     layout.cc  which tensors have their channels last, and the copies where that changes
 //     choose.cc  the kernel of every step; timing.cc, another one that is faster
 //     join.cc    results that a Concat would copy are written where it has them
@@ -14,6 +15,7 @@
 #include <memory>
 
 #include "base/containers.hpp"
+#include "device/cpu/kernel/attention.h"
 #include "device/cpu/kernel_list.h"
 #include "device/cpu/plan/tensor_table.h"
 
@@ -46,6 +48,9 @@ struct Step
     // What the kernel is shown of them where it works element by element with channels last: the
     // dimensions in their order in memory.
     Vector<tensor> views;
+#ifndef TENGINE_MINIMAL
+    Vector<Attention> attention;  // the context's, or none
+#endif
 
     Step() = default;
     Step(Step&& other) noexcept;
@@ -73,6 +78,11 @@ const Kernel* find_kernel_of_pixels(const KernelList& kernels, const Step& step)
 
 // fuse.cc: steps that are computed by others are gone afterwards.
 void fuse_steps(const KernelList& kernels, const subgraph& part, Vector<Step>& steps);
+
+// fuse_attention.cc: the same where the scores of queries and keys are all that a Softmax has, which
+// need no memory then. Transposes and the like before and after it become steps from an element to
+// the next.
+void fuse_attention(const subgraph& part, Vector<Step>& steps);
 
 // layout.cc: a layout for each step, and steps that copy where layouts meet, which come before the
 // first step that needs the copy.

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention that a step computes in place of the nodes an exporter wrote: for each head of each
+// batch, softmax(scale * query * key^T + mask) * value.
+#pragma once
+
+#include <cstdint>
+
+#include "device/cpu/kernel_table.h"
+
+namespace tengine::cpu {
+
+// A matrix for each head of each batch, in a tensor: where the first begins, and how many elements
+// further the next one is.
+struct HeadMatrices
+{
+    int64_t offset, batch_step, head_step, row_step, column_step;
+
+    int64_t at(int64_t batch, int64_t head) const
+    {
+        return offset + batch * batch_step + head * head_step;
+    }
+};
+
+struct Attention
+{
+    int64_t batch, heads, queries, keys;
+    int64_t depth, width;        // elements of a query and a key, and of a value
+    HeadMatrices query;          // queries x depth, with rows in one piece
+    HeadMatrices key;            // keys x depth
+    HeadMatrices value, result;  // keys x width, queries x width, with rows in one piece
+    HeadMatrices mask;           // queries x keys, with rows in one piece
+    float scale;
+    bool has_mask;
+};
+
+// Inputs query, key, value and mask, as KernelContext::attention says. Null in a build without
+// vectors.
+const Kernel* find_fused_attention();
+
+}  // namespace tengine::cpu

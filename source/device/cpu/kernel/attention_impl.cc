@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention in fp32, without the matrix of scores in memory. Of a head, a block of keys and values
+// is packed; a few queries at a time are multiplied with the keys, their scores become powers, and
+// those are multiplied with the values, while the scores stay in L1. Where there are more keys than
+// one block has, each query has its largest score and its sum so far, and its result is made
+// smaller when a larger score comes (M. Milakov, N. Gimelshein, Online normalizer calculation for
+// softmax, 2018). Both products are those of pixel_conv.h.
+//
+// Heads, and blocks of queries where there are few heads, are spread over the workers; the keys are
+// cut into the same blocks for any number of them.
+// Limits: multiply-adds; the exponential.
+// Accuracy: scores within (depth + 3) * eps * scale * sum |q| |k|, which is a relative error of
+// their powers; results within (keys + 8) * eps * the largest |value| beside that.
+#include "device/cpu/kernel/attention.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "base/cpu.h"
+#include "device/cpu/kernel/fixed_vectors.h"
+#include "device/cpu/kernel/kept_problem.h"
+#include "device/cpu/kernel/pixel_conv.h"
+#include "device/cpu/parallel.h"
+
+#if defined(TENGINE_HAVE_HIGHWAY) && !defined(TENGINE_MINIMAL)
+#ifndef TENGINE_CPU_ATTENTION
+#define TENGINE_CPU_ATTENTION
+namespace tengine::cpu {
+
+// How it is cut. Sizes and steps in floats.
+struct AttentionBlocks : Attention
+{
+    int64_t panel_lanes;
+    int64_t block_keys;     // a multiple of panel_lanes
+    int64_t tile_queries;   // whose scores are in L1
+    int64_t query_step, score_step;
+    int64_t item_queries, items_of_head;
+    int64_t items() const { return batch * heads * items_of_head; }
+    // What a worker has.
+    uint64_t key_floats, value_floats, query_floats, score_floats, state_floats;
+    uint64_t worker_floats() const
+    {
+        return key_floats + value_floats + query_floats + score_floats + state_floats;
+    }
+};
+
+struct QueryState
+{
+    float largest, sum;
+};
+
+struct AttentionData
+{
+    const float *query, *key, *value, *mask;
+    float* result;
+};
+
+}  // namespace tengine::cpu
+#endif
+
+// clang-format off
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/attention_impl.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include "device/cpu/kernel/function-inl.h"
+#include "device/cpu/kernel/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tengine::cpu::HWY_NAMESPACE {
+
+constexpr float kLowest = -std::numeric_limits<float>::infinity();
+
+HWY_INLINE int64_t count_lanes()
+{
+    return static_cast<int64_t>(hn::Lanes(Floats()));
+}
+
+// Four rows in one piece as columns of a panel. Rows that are not there are those of the last.
+HWY_INLINE void pack_four_keys(const float* keys, int64_t step, int64_t present, int64_t depth,
+                               int64_t width, float* panel)
+{
+    const hn::CappedTag<float, 4> d;
+    const float* rows[4];
+    for (int64_t i = 0; i < 4; ++i)
+        rows[i] = keys + std::min(i, present - 1) * step;
+    int64_t k = 0;
+    if (hn::Lanes(d) == 4)
+        for (; k + 4 <= depth; k += 4) {
+            HWY_ALIGN float columns[16];
+            hn::StoreInterleaved4(hn::LoadU(d, rows[0] + k), hn::LoadU(d, rows[1] + k),
+                                  hn::LoadU(d, rows[2] + k), hn::LoadU(d, rows[3] + k), d, columns);
+            for (int64_t i = 0; i < 4; ++i)
+                hn::StoreU(hn::Load(d, columns + 4 * i), d, panel + (k + i) * width);
+        }
+    for (; k < depth; ++k)
+        for (int64_t i = 0; i < 4; ++i)
+            panel[k * width + i] = rows[i][k];
+}
+
+// `count` keys: panel after panel, for each element of their depth those of a panel's keys.
+void pack_keys(const AttentionBlocks& blocks, const float* keys, int64_t count, float* packed)
+{
+    const HeadMatrices& key = blocks.key;
+    const int64_t depth = blocks.depth;
+    for (int64_t first = 0; first < count; first += blocks.panel_lanes) {
+        const int64_t left = count - first;
+        const int64_t width = find_panel_width(left, blocks.panel_lanes);
+        const float* from = keys + first * key.row_step;
+        float* panel = packed + first * depth;
+        if (key.column_step == 1 && width % 4 == 0) {
+            for (int64_t i = 0; i < width; i += 4)
+                pack_four_keys(from + std::min(i, left - 1) * key.row_step, key.row_step,
+                               std::max<int64_t>(left - i, 1), depth, width, panel + i);
+            continue;
+        }
+        for (int64_t k = 0; k < depth; ++k)
+            for (int64_t i = 0; i < width; ++i)
+                panel[k * width + i] =
+                    from[std::min(i, left - 1) * key.row_step + k * key.column_step];
+    }
+}
+
+void pack_values(const AttentionBlocks& blocks, const float* values, int64_t count, float* packed)
+{
+    for (int64_t first = 0; first < blocks.width; first += blocks.panel_lanes) {
+        const int64_t left = blocks.width - first;
+        const int64_t width = find_panel_width(left, blocks.panel_lanes);
+        const float* from = values + first;
+        float* panel = packed + first * count;
+        for (int64_t i = 0; i < count; ++i, panel += width, from += blocks.value.row_step)
+            for (int64_t j = 0; j < width; j += count_lanes())
+                hn::StoreU(j < left ? load_lanes(from + j, left - j) : hn::Zero(Floats()), Floats(),
+                           panel + j);
+    }
+}
+
+HWY_INLINE void scale_row(const float* from, int64_t count, float factor, float* to)
+{
+    const Vector factors = hn::Set(Floats(), factor);
+    for (int64_t i = 0; i < count; i += count_lanes())
+        store_lanes(hn::Mul(load_lanes(from + i, count - i), factors), to + i, count - i);
+}
+
+// The scores plus the mask, if there is one; beyond the last -infinity. Returns the largest.
+HWY_INLINE float mask_scores(const float* mask, int64_t count, float* scores)
+{
+    const Floats d;
+    Vector largest = hn::Set(d, kLowest);
+    for (int64_t i = 0; i < count; i += count_lanes()) {
+        Vector score = hn::LoadU(d, scores + i);
+        if (mask) score = hn::Add(score, load_lanes(mask + i, count - i));
+        if (i + count_lanes() > count)
+            score = hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(count - i)), score,
+                                   hn::Set(d, kLowest));
+        if (mask || i + count_lanes() > count) hn::StoreU(score, d, scores + i);
+        largest = hn::Max(largest, score);
+    }
+    return hn::GetLane(hn::MaxOfLanes(d, largest));
+}
+
+// e^(score - largest); returns their sum.
+HWY_INLINE float raise_scores(float largest, int64_t count, float* scores)
+{
+    const Floats d;
+    const Vector base = hn::Set(d, largest);
+    Vector sum = hn::Zero(d);
+    for (int64_t i = 0; i < count; i += count_lanes()) {
+        const Vector power = exp_of_negative(hn::Sub(hn::LoadU(d, scores + i), base));
+        sum = hn::Add(sum, power);
+        hn::StoreU(power, d, scores + i);
+    }
+    return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+// What is known of the keys so far with the scores of the next: these become powers, the result
+// and the sum are for the same base afterwards. A base of -infinity would make NaN of all that
+// later keys add.
+HWY_INLINE void add_scores(const float* mask, int64_t count, float* scores, int64_t width,
+                           float* result, QueryState* state)
+{
+    const float largest = std::max(state->largest, mask_scores(mask, count, scores));
+    const float base = largest == kLowest ? 0.0f : largest;
+    const Floats d;
+    if (state->largest != largest && result) {
+        const float factor = hn::GetLane(exp_of_negative(hn::Set(d, state->largest - base)));
+        scale_row(result, width, factor, result);
+        state->sum *= factor;
+    }
+    state->sum += raise_scores(base, count, scores);
+    state->largest = largest;
+}
+
+// So many columns with those that fill the last panel.
+HWY_INLINE int64_t pad_columns(const AttentionBlocks& blocks, int64_t columns)
+{
+    const int64_t whole = (columns - 1) / blocks.panel_lanes * blocks.panel_lanes;
+    return whole + find_panel_width(columns - whole, blocks.panel_lanes);
+}
+
+// The rows of the tile times packed panels.
+void multiply_panels(const AttentionBlocks& blocks, const PixelTile& first_tile, int64_t rows,
+                     int64_t columns, const float* packed)
+{
+    for (int64_t first = 0; first < columns; first += blocks.panel_lanes) {
+        const int64_t width = find_panel_width(columns - first, blocks.panel_lanes);
+        PixelTile tile = first_tile;
+        tile.weights = packed + first * tile.stretch_length;
+        tile.output += first;
+        tile.columns = std::min(width, columns - first);
+        multiply_pixel_rows(tile, rows, width == blocks.panel_lanes);
+    }
+}
+
+// What a worker has.
+struct Workspace
+{
+    Workspace(const AttentionBlocks& blocks, float* memory)
+        : keys(memory),
+          values(keys + blocks.key_floats),
+          queries(values + blocks.value_floats),
+          scores(queries + blocks.query_floats),
+          states(reinterpret_cast<QueryState*>(scores + blocks.score_floats))
+    {
+    }
+    float *keys, *values, *queries, *scores;
+    QueryState* states;
+};
+
+// Some queries of a head and a block of its keys, which is packed.
+struct QueryTile
+{
+    int64_t rows, first_key, keys;
+    const float *query, *mask;
+    float* result;
+    QueryState* states;
+};
+
+void attend_tile(const AttentionBlocks& blocks, const QueryTile& queries, const Workspace& work)
+{
+    static const Fusion kNothing;
+    static constexpr int64_t kBegin = 0;
+    HWY_ALIGN static constexpr float kZeros[2 * HWY_MAX_BYTES / sizeof(float)] = {};
+    for (int64_t i = 0; i < queries.rows; ++i)
+        scale_row(queries.query + i * blocks.query.row_step, blocks.depth, blocks.scale,
+                  work.queries + i * blocks.query_step);
+    PixelTile tile = {};
+    tile.input = work.queries;
+    tile.input_step = blocks.query_step;
+    tile.stretches = &kBegin;
+    tile.stretch_num = 1;
+    tile.stretch_length = blocks.depth;
+    tile.bias = kZeros;
+    tile.output = work.scores;
+    tile.output_step = blocks.score_step;
+    tile.fusion = &kNothing;
+    multiply_panels(blocks, tile, queries.rows, pad_columns(blocks, queries.keys), work.keys);
+
+    const bool is_first = queries.first_key == 0;
+    for (int64_t i = 0; i < queries.rows; ++i)
+        add_scores(queries.mask ? queries.mask + i * blocks.mask.row_step : nullptr, queries.keys,
+                   work.scores + i * blocks.score_step, blocks.width,
+                   is_first ? nullptr : queries.result + i * blocks.result.row_step,
+                   queries.states + i);
+
+    tile.input = work.scores;
+    tile.input_step = blocks.score_step;
+    tile.stretch_length = queries.keys;
+    tile.bias = is_first ? kZeros : nullptr;
+    tile.output = queries.result;
+    tile.output_step = blocks.result.row_step;
+    multiply_panels(blocks, tile, queries.rows, blocks.width, work.values);
+    if (queries.first_key + queries.keys < blocks.keys) return;
+    for (int64_t i = 0; i < queries.rows; ++i) {
+        float* result = queries.result + i * blocks.result.row_step;
+        scale_row(result, blocks.width, 1.0f / queries.states[i].sum, result);
+    }
+}
+
+// Item `item` of items().
+void attend(const AttentionBlocks& blocks, const AttentionData& data, int64_t item, float* memory)
+{
+    const Workspace work(blocks, memory);
+    const int64_t begin = item % blocks.items_of_head * blocks.item_queries;
+    const int64_t end = std::min(begin + blocks.item_queries, blocks.queries);
+    item /= blocks.items_of_head;
+    const int64_t batch = item / blocks.heads, head = item % blocks.heads;
+    std::fill_n(work.states, end - begin, QueryState{kLowest, 0});
+    for (int64_t key = 0; key < blocks.keys; key += blocks.block_keys) {
+        const int64_t count = std::min(blocks.block_keys, blocks.keys - key);
+        pack_keys(blocks, data.key + blocks.key.at(batch, head) + key * blocks.key.row_step, count,
+                  work.keys);
+        pack_values(blocks, data.value + blocks.value.at(batch, head) + key * blocks.value.row_step,
+                    count, work.values);
+        for (int64_t query = begin; query < end; query += blocks.tile_queries) {
+            QueryTile tile = {};
+            tile.rows = std::min(blocks.tile_queries, end - query);
+            tile.first_key = key;
+            tile.keys = count;
+            tile.query =
+                data.query + blocks.query.at(batch, head) + query * blocks.query.row_step;
+            if (data.mask)
+                tile.mask =
+                    data.mask + blocks.mask.at(batch, head) + query * blocks.mask.row_step + key;
+            tile.result =
+                data.result + blocks.result.at(batch, head) + query * blocks.result.row_step;
+            tile.states = work.states + query - begin;
+            attend_tile(blocks, tile, work);
+        }
+    }
+}
+
+}  // namespace tengine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tengine::cpu {
+namespace {
+
+HWY_EXPORT(attend);
+
+constexpr int64_t kLineFloats = 64 / sizeof(float);
+
+int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+uint64_t round_up(int64_t a, int64_t b)
+{
+    return static_cast<uint64_t>(divide_up(a, b) * b);
+}
+
+// Rows that are a multiple of 2 kB apart would share a few sets of the L1 cache.
+int64_t choose_step(int64_t columns)
+{
+    const auto step = static_cast<int64_t>(round_up(columns, kLineFloats));
+    return step % 512 == 0 ? step + kLineFloats : step;
+}
+
+// Keys and values of a block take a quarter of the L2 cache, the scores of a tile half of L1.
+AttentionBlocks cut(const Attention& attention, int64_t workers)
+{
+    constexpr int64_t kFewestKeys = 64, kMostKeys = 1024, kMostQueries = 48, kItemsPerWorker = 4;
+    AttentionBlocks blocks = {};
+    static_cast<Attention&>(blocks) = attention;
+    int64_t rows, lanes;
+    describe_pixel_tile(&rows, &lanes);
+    blocks.panel_lanes = 2 * lanes;
+    const auto caches = get_cpu_cache_size();
+    const auto l1 = static_cast<int64_t>(caches.l1d / sizeof(float));
+    const auto l2 = static_cast<int64_t>(caches.l2 / sizeof(float));
+    const int64_t most =
+        std::clamp(l2 / 4 / (blocks.depth + blocks.width), kFewestKeys, kMostKeys);
+    const int64_t key_blocks = divide_up(blocks.keys, most);
+    blocks.block_keys = static_cast<int64_t>(
+        round_up(divide_up(blocks.keys, key_blocks), blocks.panel_lanes));
+    blocks.score_step = choose_step(blocks.block_keys);
+    blocks.query_step = choose_step(blocks.depth);
+    blocks.tile_queries =
+        std::clamp(l1 / 2 / blocks.score_step, rows, kMostQueries) / rows * rows;
+
+    const int64_t tiles = divide_up(blocks.queries, blocks.tile_queries);
+    const int64_t all_heads = blocks.batch * blocks.heads;
+    const int64_t wanted = workers > 1 ? divide_up(workers * kItemsPerWorker, all_heads) : 1;
+    const int64_t item_tiles = divide_up(tiles, std::min(wanted, tiles));
+    blocks.item_queries = item_tiles * blocks.tile_queries;
+    blocks.items_of_head = divide_up(blocks.queries, blocks.item_queries);
+
+    blocks.key_floats = round_up(blocks.block_keys * blocks.depth, kLineFloats);
+    blocks.value_floats = static_cast<uint64_t>(blocks.block_keys) *
+                          round_up(blocks.width, blocks.panel_lanes);
+    blocks.query_floats = static_cast<uint64_t>(blocks.tile_queries * blocks.query_step);
+    blocks.score_floats = static_cast<uint64_t>(blocks.tile_queries * blocks.score_step);
+    blocks.state_floats =
+        round_up(2 * std::min(blocks.item_queries, blocks.queries), kLineFloats);
+    return blocks;
+}
+
+int prepare(KernelContext& context)
+{
+    const int workers = get_thread_pool_size(context.pool);
+    const AttentionBlocks blocks = cut(*context.attention, workers);
+    context.scratch_size =
+        blocks.worker_floats() * sizeof(float) * static_cast<uint64_t>(workers);
+    return keep_problem(context, blocks);
+}
+
+int run(KernelContext& context)
+{
+    const auto& blocks = kept_problem<AttentionBlocks>(context);
+    const AttentionData data = {context.input(0)->f32, context.input(1)->f32,
+                                context.input(2)->f32,
+                                blocks.has_mask ? context.input(3)->f32 : nullptr,
+                                context.output(0)->f32};
+    const auto work = HWY_DYNAMIC_DISPATCH(attend);
+    parallel_for(context.pool, blocks.items(), 1, [&](int64_t first, int64_t last, int worker) {
+        float* memory = static_cast<float*>(context.scratch) +
+                        blocks.worker_floats() * static_cast<uint64_t>(worker);
+        for (int64_t item = first; item < last; ++item)
+            work(blocks, data, item, memory);
+    });
+    return TENGINE_OK;
+}
+
+constexpr Kernel kFused = {"", "attention.fused", nullptr, run, prepare};
+
+}  // namespace
+
+const Kernel* find_fused_attention()
+{
+    return is_selected("MatMul") && is_selected("Softmax") ? &kFused : nullptr;
+}
+
+}  // namespace tengine::cpu
+#endif  // HWY_ONCE
+#else
+namespace tengine::cpu {
+
+const Kernel* find_fused_attention()
+{
+    return nullptr;
+}
+
+}  // namespace tengine::cpu
+#endif
