@@ -63,10 +63,10 @@ class AttentionFusionTest : public ApiTest
     // Of the node that was made last.
     void set(const char* attribute, const Dims& values)
     {
-        EXPECT_EQ(set_node_attr_generic(get_graph_node(graph_, names_.back().c_str()), attribute,
-                                        "int[]", values.data(),
-                                        static_cast<int>(values.size() * sizeof(int))),
-                  0)
+        EXPECT_EQ(
+            set_node_attr_generic(get_graph_node(graph_, names_.back().c_str()), attribute, "int[]",
+                                  values.data(), static_cast<int>(values.size() * sizeof(int))),
+            0)
             << get_tengine_error();
     }
 
@@ -96,8 +96,8 @@ class AttentionFusionTest : public ApiTest
     {
         const tensor_t y = node("Softmax", {x});
         softmax_ = names_.back();
-        EXPECT_EQ(
-            set_node_attr_int(get_graph_node(graph_, names_.back().c_str()), "axis", &axis), 0)
+        EXPECT_EQ(set_node_attr_int(get_graph_node(graph_, names_.back().c_str()), "axis", &axis),
+                  0)
             << get_tengine_error();
         return y;
     }
@@ -181,9 +181,9 @@ TEST_F(AttentionFusionTest, SlicesOfOneLayer)
     constexpr int kWidth = kHeads * kDepth;
     const tensor_t all = node("Relu", {input({kRows, 1, 3 * kWidth})});
     const auto take = [&](int part, const Dims& order) {
-        return transpose(reshape(slice(all, {0, 0, part * kWidth}, {kRows, 1, kWidth}),
-                                 {kRows, kHeads, kDepth}),
-                         order);
+        return transpose(
+            reshape(slice(all, {0, 0, part * kWidth}, {kRows, 1, kWidth}), {kRows, kHeads, kDepth}),
+            order);
     };
     const tensor_t value = take(2, {1, 0, 2});
     const tensor_t query = node("Div", {take(0, {1, 0, 2}), number(2)});
@@ -277,6 +277,14 @@ TEST_F(AttentionFusionTest, WeightsOnTheRightStay)
 TEST_F(AttentionFusionTest, MasksThatMakeMoreScoresStay)
 {
     const tensor_t product = node("MatMul", {input({1, 5, 6}), input({1, 6, 7})});
+    const tensor_t scores = node("Add", {product, input({2, 5, 7})});
+    node("MatMul", {softmax(scores), input({2, 7, 4})});
+    compare(false);
+}
+
+TEST_F(AttentionFusionTest, MasksThatMakeMoreQueriesStay)
+{
+    const tensor_t product = node("MatMul", {input({2, 1, 6}), input({2, 6, 7})});
     const tensor_t scores = node("Add", {product, input({2, 5, 7})});
     node("MatMul", {softmax(scores), input({2, 7, 4})});
     compare(false);

@@ -70,8 +70,8 @@ Data make_data(const Attention& a)
 {
     std::mt19937 generator(7);
     const int64_t heads = a.batch * a.heads;
-    return {noise(heads * a.queries * a.depth, generator), noise(heads * a.keys * a.depth, generator),
-            noise(heads * a.keys * a.width, generator),
+    return {noise(heads * a.queries * a.depth, generator),
+            noise(heads * a.keys * a.depth, generator), noise(heads * a.keys * a.width, generator),
             a.has_mask ? noise(heads * a.queries * a.keys, generator) : Floats{}};
 }
 
@@ -145,8 +145,8 @@ void compare_row(const Attention& a, const Data& data, const Floats& result, int
     for (int64_t j = 0; j < a.width; ++j) {
         double expected = 0, magnitude = 0;
         for (int64_t key = 0; key < a.keys; ++key) {
-            const double product =
-                powers[static_cast<size_t>(key)] / sum * at(data.value, a.value, batch, head, key, j);
+            const double product = powers[static_cast<size_t>(key)] / sum *
+                                   at(data.value, a.value, batch, head, key, j);
             expected += product;
             magnitude += std::fabs(product);
         }
@@ -240,8 +240,11 @@ TEST_F(AttentionTest, Masks)
     Attention attention = describe(2, 3, 18, 37, 16, 16);
     attention.has_mask = true;
     const HeadMatrices masks[] = {
-        {0, 3 * 18 * 37, 18 * 37, 37, 1}, {0, 0, 18 * 37, 37, 1}, {0, 0, 0, 37, 1},
-        {0, 37, 0, 0, 1},                 {5, 0, 0, 0, 1},
+        {0, 3 * 18 * 37, 18 * 37, 37, 1},
+        {0, 0, 18 * 37, 37, 1},
+        {0, 0, 0, 37, 1},
+        {0, 37, 0, 0, 1},
+        {5, 0, 0, 0, 1},
     };
     for (const HeadMatrices& mask : masks) {
         attention.mask = mask;

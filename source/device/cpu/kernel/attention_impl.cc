@@ -11,13 +11,12 @@
 // Limits: multiply-adds; the exponential.
 // Accuracy: scores within (depth + 3) * eps * scale * sum |q| |k|, which is a relative error of
 // their powers; results within (keys + 8) * eps * the largest |value| beside that.
-#include "device/cpu/kernel/attention.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 
 #include "base/cpu.h"
+#include "device/cpu/kernel/attention.h"
 #include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel/kept_problem.h"
 #include "device/cpu/kernel/pixel_conv.h"
@@ -32,8 +31,8 @@ namespace tengine::cpu {
 struct AttentionBlocks : Attention
 {
     int64_t panel_lanes;
-    int64_t block_keys;     // a multiple of panel_lanes
-    int64_t tile_queries;   // whose scores are in L1
+    int64_t block_keys;    // a multiple of panel_lanes
+    int64_t tile_queries;  // whose scores are in L1
     int64_t query_step, score_step;
     int64_t item_queries, items_of_head;
     int64_t items() const { return batch * heads * items_of_head; }
@@ -300,8 +299,7 @@ void attend(const AttentionBlocks& blocks, const AttentionData& data, int64_t it
             tile.rows = std::min(blocks.tile_queries, end - query);
             tile.first_key = key;
             tile.keys = count;
-            tile.query =
-                data.query + blocks.query.at(batch, head) + query * blocks.query.row_step;
+            tile.query = data.query + blocks.query.at(batch, head) + query * blocks.query.row_step;
             if (data.mask)
                 tile.mask =
                     data.mask + blocks.mask.at(batch, head) + query * blocks.mask.row_step + key;
@@ -341,7 +339,7 @@ int64_t choose_step(int64_t columns)
     return step % 512 == 0 ? step + kLineFloats : step;
 }
 
-// Keys and values of a block take a quarter of the L2 cache, the scores of a tile half of L1.
+// Keys and values of a block take a quarter of the L2 cache, the scores of a tile L1.
 AttentionBlocks cut(const Attention& attention, int64_t workers)
 {
     constexpr int64_t kFewestKeys = 64, kMostKeys = 1024, kMostQueries = 48, kItemsPerWorker = 4;
@@ -353,15 +351,13 @@ AttentionBlocks cut(const Attention& attention, int64_t workers)
     const auto caches = get_cpu_cache_size();
     const auto l1 = static_cast<int64_t>(caches.l1d / sizeof(float));
     const auto l2 = static_cast<int64_t>(caches.l2 / sizeof(float));
-    const int64_t most =
-        std::clamp(l2 / 4 / (blocks.depth + blocks.width), kFewestKeys, kMostKeys);
+    const int64_t most = std::clamp(l2 / 4 / (blocks.depth + blocks.width), kFewestKeys, kMostKeys);
     const int64_t key_blocks = divide_up(blocks.keys, most);
-    blocks.block_keys = static_cast<int64_t>(
-        round_up(divide_up(blocks.keys, key_blocks), blocks.panel_lanes));
+    blocks.block_keys =
+        static_cast<int64_t>(round_up(divide_up(blocks.keys, key_blocks), blocks.panel_lanes));
     blocks.score_step = choose_step(blocks.block_keys);
     blocks.query_step = choose_step(blocks.depth);
-    blocks.tile_queries =
-        std::clamp(l1 / 2 / blocks.score_step, rows, kMostQueries) / rows * rows;
+    blocks.tile_queries = std::clamp(l1 / blocks.score_step, rows, kMostQueries) / rows * rows;
 
     const int64_t tiles = divide_up(blocks.queries, blocks.tile_queries);
     const int64_t all_heads = blocks.batch * blocks.heads;
@@ -371,12 +367,11 @@ AttentionBlocks cut(const Attention& attention, int64_t workers)
     blocks.items_of_head = divide_up(blocks.queries, blocks.item_queries);
 
     blocks.key_floats = round_up(blocks.block_keys * blocks.depth, kLineFloats);
-    blocks.value_floats = static_cast<uint64_t>(blocks.block_keys) *
-                          round_up(blocks.width, blocks.panel_lanes);
+    blocks.value_floats =
+        static_cast<uint64_t>(blocks.block_keys) * round_up(blocks.width, blocks.panel_lanes);
     blocks.query_floats = static_cast<uint64_t>(blocks.tile_queries * blocks.query_step);
     blocks.score_floats = static_cast<uint64_t>(blocks.tile_queries * blocks.score_step);
-    blocks.state_floats =
-        round_up(2 * std::min(blocks.item_queries, blocks.queries), kLineFloats);
+    blocks.state_floats = round_up(2 * std::min(blocks.item_queries, blocks.queries), kLineFloats);
     return blocks;
 }
 
@@ -384,16 +379,14 @@ int prepare(KernelContext& context)
 {
     const int workers = get_thread_pool_size(context.pool);
     const AttentionBlocks blocks = cut(*context.attention, workers);
-    context.scratch_size =
-        blocks.worker_floats() * sizeof(float) * static_cast<uint64_t>(workers);
+    context.scratch_size = blocks.worker_floats() * sizeof(float) * static_cast<uint64_t>(workers);
     return keep_problem(context, blocks);
 }
 
 int run(KernelContext& context)
 {
     const auto& blocks = kept_problem<AttentionBlocks>(context);
-    const AttentionData data = {context.input(0)->f32, context.input(1)->f32,
-                                context.input(2)->f32,
+    const AttentionData data = {context.input(0)->f32, context.input(1)->f32, context.input(2)->f32,
                                 blocks.has_mask ? context.input(3)->f32 : nullptr,
                                 context.output(0)->f32};
     const auto work = HWY_DYNAMIC_DISPATCH(attend);

@@ -214,8 +214,7 @@ class AttentionFuser
         if (index == kNoStep || is_gone_[index]) return false;
         const Step& step = steps_[index];
         if (!is_operator(step, op) || step.dynamic || step.kernel ||
-            step.inputs.size() < operand_num ||
-            step.context.fusion.activation != Activation::kNone)
+            step.inputs.size() < operand_num || step.context.fusion.activation != Activation::kNone)
             return false;
         const auto is_fp32 = [](const tensor* each) {
             return each && each->data_type == TENGINE_DT_FP32;
@@ -329,7 +328,8 @@ class AttentionFuser
 
     void replace(Step& step, const Step& product, const Scores& scores, const Kernel& kernel)
     {
-        const size_t columns = static_cast<size_t>(step.outputs[0]->dim_num) - 1, rows = columns - 1;
+        const size_t columns = static_cast<size_t>(step.outputs[0]->dim_num) - 1,
+                     rows = columns - 1;
         View query = find_view(product.inputs[0], kMostMoves);
         View key = find_view(product.inputs[1], kMostMoves);
         View value = find_view(step.inputs[1], kMostMoves);
@@ -354,7 +354,8 @@ class AttentionFuser
         attention.value = lay_out(value, rows, columns);
         attention.scale = scale;
         attention.has_mask = scores.mask != nullptr;
-        if (scores.mask) attention.mask = lay_out(broadcast(scores.mask, columns + 1), rows, columns);
+        if (scores.mask)
+            attention.mask = lay_out(broadcast(scores.mask, columns + 1), rows, columns);
         View result = view_all(step.outputs[0]);
         take_transpose(step, &result);
         attention.result = lay_out(result, rows, columns);
