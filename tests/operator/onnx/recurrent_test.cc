@@ -121,8 +121,8 @@ class Recurrent : public testing::TestWithParam<Kind>
 INSTANTIATE_TEST_SUITE_P(Kinds, Recurrent, testing::ValuesIn(kKinds),
                          [](const auto& kind) { return std::string(kind.param.op); });
 
-// The same, maybe from sums in another order: kernels see other shapes. Values are below 1, and each
-// step adds the roundings of a gate's sum.
+// The same, maybe from sums in another order: kernels see other shapes. Values are below 1, and
+// each step adds the roundings of a gate's sum.
 void expect_alike(const std::vector<float>& actual, const std::vector<float>& expected)
 {
     ASSERT_EQ(actual.size(), expected.size());

@@ -140,8 +140,8 @@ struct PixelOperands
 void multiply_pixels(thread_pool_t* pool, const PixelConv& conv, const PixelOperands& operands,
                      float* scratch);
 
-// Of the only block, which is read in place, the panels from `first` to before `last`, on the calling
-// thread.
+// Of the only block, which is read in place, the panels from `first` to before `last`, on the
+// calling thread.
 void multiply_pixel_panels(const PixelConv& conv, const PixelOperands& operands, int64_t first,
                            int64_t last);
 
