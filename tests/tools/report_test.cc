@@ -112,6 +112,8 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                        {"part", "count"},
                        {"macs", "count"},
                        {"predicted_ms", "time"},
+                       {"kernel", "string"},
+                       {"kernel_reason", "string"},
                        {"measured_ms", node_measured},
                        {"refused", json::array({refusal})}};
     return {{"version", "count"},

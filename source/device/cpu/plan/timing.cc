@@ -2,7 +2,8 @@
 // A run in a network finds its inputs in the caches, since they have just been written, but not its
 // weights, since those of the other steps have passed meanwhile. So what the caches hold is
 // replaced, and the inputs are written, before each run that is timed; without that kernels with
-// large weights would seem faster than they are.
+// large weights seem faster than they are: Winograd's 7x7 pixels of 512 channels took 0.6 ms on two
+// threads of a Zen 4 where they take 1.1 ms in resnet18.
 #include "device/cpu/plan/timing.h"
 
 #include <algorithm>
@@ -36,6 +37,7 @@ constexpr double kMostStepMs = 100;
 constexpr uint64_t kMostPartNs = 3'000'000'000;
 constexpr size_t kMostKnown = 4096;
 constexpr size_t kMostCacheBytes = size_t{64} << 20;
+constexpr size_t kPieceBytes = 4096;
 
 using Memory = std::unique_ptr<void, void (*)(void*)>;
 
@@ -64,6 +66,7 @@ class StandIns
             if (!add(output, outputs_)) return false;
         const cpu_cache_size_t cache = get_cpu_cache_size();
         cache_bytes_ = std::min(std::max(cache.l3, 4 * cache.l2), kMostCacheBytes);
+        cache_bytes_ = cache_bytes_ / kPieceBytes * kPieceBytes;
         cache_.reset(alloc_raw_memory(cache_bytes_));
         return cache_ != nullptr;
     }
@@ -85,7 +88,9 @@ class StandIns
     // As a step finds them in a network. The values are no denormals, which may take longer.
     void warm()
     {
-        std::memset(cache_.get(), ++round_, cache_bytes_);
+        // In pieces: of as many bytes at once memset() writes past the caches.
+        for (size_t i = 0; i < cache_bytes_; i += kPieceBytes)
+            std::memset(static_cast<char*>(cache_.get()) + i, 0, kPieceBytes);
         for (tensor* input : inputs_) {
             if (!input || input->tensor_type == TENSOR_TYPE_CONST) continue;
             if (input->data_type == TENGINE_DT_FP32)
@@ -120,7 +125,6 @@ class StandIns
     Vector<tensor*> inputs_, outputs_;
     Memory cache_{nullptr, free_memory};
     size_t cache_bytes_ = 0;
-    int round_ = 0;
 };
 
 // Least time of a run. `best` is that of the kernels before.
