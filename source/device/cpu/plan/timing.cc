@@ -3,7 +3,7 @@
 // weights, since those of the other steps have passed meanwhile. So what the caches hold is
 // replaced, and the inputs are written, before each run that is timed; without that kernels with
 // large weights seem faster than they are: Winograd's 7x7 pixels of 512 channels took 0.6 ms on two
-// threads of a Zen 4 where they take 1.1 ms in resnet18.
+// threads of a Zen 4 where they take 1.0 to 1.1 ms in resnet18.
 #include "device/cpu/plan/timing.h"
 
 #include <algorithm>
