@@ -164,6 +164,18 @@ inline void add_conv_transpose_cases(std::vector<KernelCase>& cases)
     add({1, 2, 3, 3}, {2, 3, 2, 2}, {{5, 4}, {}, {}, 1, false});
     add({1, 7, 33}, {7, 5, 4}, {{2}, {1, 1}});
     add({1, 3, 3, 4, 5}, {3, 2, 2, 3, 2}, {{2, 1, 2}, {1, 0, 0, 0, 1, 1}});
+    // Strides, windows, dilations and padding that differ; groups, more than a panel of channels,
+    // tiles along columns, strides wider than the window, padding beyond it, a single pixel.
+    add({2, 20, 9, 14}, {20, 37, 2, 2}, {{2, 2}});
+    add({1, 12, 30, 5}, {12, 70, 4, 4}, {{2, 2}, {1, 1, 1, 1}});
+    add({1, 9, 11, 8}, {9, 18, 3, 3}, {{2, 2}, {1, 1, 0, 0}});
+    add({1, 6, 8, 9}, {6, 20, 5, 3}, {{2, 3}, {4, 1, 0, 2}, {3, 2}});
+    add({2, 8, 5, 6}, {8, 13, 4, 3}, {{2, 1}, {1, 1, 1, 1}, {1, 4}, 4});
+    add({1, 3, 4, 5}, {3, 40, 2, 1}, {{5, 3}, {1, 0, 0, 0}, {2, 1}});
+    add({2, 17, 1, 1}, {17, 19, 4, 4});
+    add({1, 5, 3, 2}, {5, 17, 7, 6}, {{}, {3, 2, 3, 2}});
+    add({1, 4, 6, 7}, {4, 14, 3, 3}, {{2, 2}, {7, 0, 2, 9}, {2, 3}});
+    add({1, 4, 2, 2}, {4, 12, 5, 5}, {{30, 2}, {2, 2, 2, 2}});
     // More than one block of channels, and of rows.
     add({1, 8, 65, 67}, {8, 9, 4, 4}, {{2, 2}, {1, 1, 1, 1}});
     add({1, 2, 301, 303}, {2, 2, 5, 5}, {{}, {2, 2, 2, 2}});
@@ -271,8 +283,18 @@ inline void add_network_cases(std::vector<KernelCase>& cases)
     cases.push_back(conv_case("Conv", {1, 2048, 7, 7}, {512, 2048, 1, 1}));
     cases.push_back(
         conv_case("Conv", {1, 480, 14, 14}, {480, 1, 5, 5}, {{}, {2, 2, 2, 2}, {}, 480}));
+    // Those of U-Net, of generators (a point first), and with a window of 3 x 3.
+    for (const auto& [size, channels] : {std::pair(16, 512), {32, 256}, {64, 128}, {128, 64}})
+        cases.push_back(conv_case("ConvTranspose", {1, 2 * channels, size, size},
+                                  {2 * channels, channels, 2, 2}, {{2, 2}}));
+    cases.push_back(conv_case("ConvTranspose", {1, 100, 1, 1}, {100, 512, 4, 4}));
+    for (const auto& [size, outputs] : {std::pair(8, 128), {16, 64}, {32, 3}})
+        cases.push_back(conv_case("ConvTranspose", {1, 2048 / size, size, size},
+                                  {2048 / size, outputs, 4, 4}, {{2, 2}, {1, 1, 1, 1}}));
     cases.push_back(
         conv_case("ConvTranspose", {1, 64, 28, 28}, {64, 32, 4, 4}, {{2, 2}, {1, 1, 1, 1}}));
+    cases.push_back(
+        conv_case("ConvTranspose", {1, 128, 28, 28}, {128, 64, 3, 3}, {{2, 2}, {1, 1, 0, 0}}));
     cases.push_back({"Gemm", {{1, 2048}, {1000, 2048}, {1000}}, {}, {{"transB", 1}}});
     cases.push_back({"MatMul", {{1, 128, 768}, {768, 768}}});
     cases.push_back({"MatMul", {{1, 64, 3072}, {3072, 256}}});

@@ -101,6 +101,19 @@ class FusionTest : public ApiTest
         return y;
     }
 
+    // With strides of 2, and `before` as padding at the beginning of both axes.
+    tensor_t transposed_conv(tensor_t x, tensor_t weights, int before)
+    {
+        const tensor_t y = node("ConvTranspose", {x, weights});
+        const node_t made = get_graph_node(graph_, names_.back().c_str());
+        const int strides[] = {2, 2}, pads[] = {before, before, 0, 0};
+        EXPECT_EQ(set_node_attr_generic(made, "strides", "int[]", strides, sizeof strides), 0)
+            << get_tengine_error();
+        EXPECT_EQ(set_node_attr_generic(made, "pads", "int[]", pads, sizeof pads), 0)
+            << get_tengine_error();
+        return y;
+    }
+
     std::vector<float> run(const std::vector<const char*>& outputs)
     {
         EXPECT_TRUE(set_borders(graph_, inputs_, outputs)) << get_tengine_error();
@@ -165,6 +178,28 @@ TEST_F(FusionTest, SumsBeforeAndAfter)
     const tensor_t sum = node("Add", {left, right});
     node("Relu", {node("Add", {x, conv(sum, 20, 20)})});
     compare();
+}
+
+TEST_F(FusionTest, TransposedConvolutions)
+{
+    const tensor_t x = input("x", {2, 5, 7, 4});
+    const tensor_t y = node("Relu", {transposed_conv(x, constant({5, 37, 2, 2}), 0)});
+    const tensor_t sum = node("Add", {conv(y, 37, 37), conv(y, 37, 37)});
+    const tensor_t z = node("Sigmoid", {transposed_conv(sum, constant({37, 20, 3, 3}), 1)});
+    const tensor_t other = transposed_conv(sum, constant({37, 20, 3, 3}), 1);
+    node("Tanh", {node("Add", {other, z})});
+    compare();
+}
+
+// Padding decides which taps are in which phase, so that the packed weights differ.
+TEST_F(FusionTest, TransposedConvolutionsOfTheSameWeights)
+{
+    const tensor_t x = input("x", {1, 5, 7, 4}), weights = constant({5, 20, 3, 3});
+    const std::vector<float> values = noise(count({5, 20, 3, 3}), seed_);
+    const tensor_t copy = add_constant(graph_, "copy", {5, 20, 3, 3}, values.data());
+    for (const tensor_t each : {weights, weights, copy})
+        transposed_conv(x, each, names_.size() == 0);
+    EXPECT_EQ(run({names_[1].c_str(), names_[0].c_str()}), run({names_[2].c_str()}));
 }
 
 // Lines of ten pixels are computed as two sevens, of which the second begins in the first.

@@ -127,6 +127,12 @@ const Case cases[] = {
      [](graph_t g) {
          build_conv(g, {1, 17, 9, 9}, {17, 1, 3, 3}, 17);
      }},
+    {"phases", "conv_transpose.pixels",
+     [](graph_t g) {
+         const tensor_t x = add_input(g, "x", {1, 5, 9, 7});
+         const tensor_t w = add_floats(g, "w", {5, 37, 3, 2}), b = add_floats(g, "b", {37});
+         add_node(g, "y", "ConvTranspose", {x, w, b});
+     }},
     {"gemm", "gemm.pixels", [](graph_t g) { build_product(g, "Gemm"); }},
     {"matmul", "matmul.pixels", [](graph_t g) { build_product(g, "MatMul"); }},
     {"lstm", "lstm.pixels", [](graph_t g) { build_recurrent(g, "LSTM", 4); }},

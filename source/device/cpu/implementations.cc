@@ -17,7 +17,7 @@ constexpr Implementations rows[] = {
     {"Conv",
      {"conv.depthwise_pixels", "conv.winograd", "conv.pixels", "conv.depthwise_simd",
       "conv.im2col_fp16_fhm", "conv.im2col_fp16_neon", "conv.im2col_gemm", "reference"}},
-    {"ConvTranspose", {"conv_transpose.gemm_col2im", "reference"}},
+    {"ConvTranspose", {"conv_transpose.pixels", "conv_transpose.gemm_col2im", "reference"}},
     {"Div", {"div.simd", "reference"}},
     {"Elu", {"elu.simd", "reference"}},
     {"Erf", {"erf.simd", "reference"}},

@@ -62,8 +62,9 @@ KernelRunner::KernelRunner(const KernelCase& node_case)
         EXPECT_EQ(set_ir_node_input_tensor(node_, static_cast<int>(inputs_.size()), input),
                   TENGINE_OK);
         // Fast kernels want the weights, biases and exponents of these to be constants.
-        const bool has_weights = node_case.op == "Conv" || node_case.op == "Gemm" ||
-                                 node_case.op == "MatMul" || node_case.op == "Pow";
+        const bool has_weights = node_case.op == "Conv" || node_case.op == "ConvTranspose" ||
+                                 node_case.op == "Gemm" || node_case.op == "MatMul" ||
+                                 node_case.op == "Pow";
         if (has_weights && !inputs_.empty()) input->tensor_type = TENSOR_TYPE_CONST;
         inputs_.push_back(input);
     }

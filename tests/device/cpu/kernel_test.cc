@@ -314,8 +314,10 @@ TEST(KernelChoice, TakesTheFastKernel)
     EXPECT_EQ(usual(conv_case("Conv", {1, 16, 9, 9}, {16, 16, 3, 3})),
               fast("conv.pixels", "conv.im2col_gemm"));
     const auto product = [](const char* name) { return has_products() ? name : "reference"; };
-    EXPECT_EQ(usual(conv_case("ConvTranspose", {1, 4, 9, 9}, {4, 4, 3, 3})),
+    EXPECT_EQ(usual(conv_case("ConvTranspose", {1, 4, 9, 9}, {4, 1, 3, 3})),
               product("conv_transpose.gemm_col2im"));
+    EXPECT_EQ(usual(conv_case("ConvTranspose", {1, 4, 9, 9}, {4, 16, 3, 3})),
+              fast("conv_transpose.pixels", "conv_transpose.gemm_col2im"));
 }
 
 }  // namespace

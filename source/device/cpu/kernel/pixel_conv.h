@@ -112,8 +112,9 @@ struct PixelTile
     // What a row is the sum over: stretches of the input, each `stretch_length` long.
     const int64_t* stretches;  // where they begin
     int64_t stretch_num, stretch_length;
-    const float* bias;     // a vector; null: the output has the sum over other stretches
-    const float* weights;  // a vector for each element of the stretches
+    const int64_t* weight_gaps;  // floats of weights to pass over before each; null: none
+    const float* bias;           // a vector; null: the output has the sum over other stretches
+    const float* weights;        // a vector for each element of the stretches
     float* output;
     const float* addend;  // or null; it has the steps of the output
     int64_t output_step;
@@ -123,8 +124,12 @@ struct PixelTile
     int64_t next_lines;  // of them for each; 0: none
 };
 
-// `rows` rows from the tile's first on, as many as there are; the panel has two vectors or one.
-void multiply_pixel_rows(const PixelTile& tile, int64_t rows, bool is_wide);
+// `rows` rows from the tile's first on, as many as there are, at most `most` at once; the panel has
+// two vectors or one.
+void multiply_pixel_rows(const PixelTile& tile, int64_t rows, int64_t most, bool is_wide);
+
+// How many rows a tile has at most whose inputs are so many floats apart.
+int64_t find_most_pixel_rows(int64_t input_step);
 
 // Of a run. Input and output have the channels of all groups side by side.
 struct PixelOperands

@@ -277,10 +277,9 @@ constexpr int64_t kMostCollidingRows = 8;
 // Tiles of equal height, as many as are needed; where not all heights are built, as high as may be.
 void choose_tiles(PixelConv& conv)
 {
-    int64_t rows, lanes;
-    describe_pixel_tile(&rows, &lanes);
-    if (conv.input_step % (kCollidingBytes / int64_t{sizeof(float)}) == 0)
-        rows = std::min(rows, kMostCollidingRows);
+    const int64_t rows = find_most_pixel_rows(conv.input_step);
+    int64_t most, lanes;
+    describe_pixel_tile(&most, &lanes);
     conv.tiles = divide_up(conv.line_pixels, rows);
 #ifdef TENGINE_MINIMAL
     conv.tile_rows = std::min(rows, conv.line_pixels);
@@ -370,9 +369,17 @@ void describe_pixel_tile(int64_t* out_rows, int64_t* out_lanes)
     HWY_DYNAMIC_DISPATCH(describe_tile)(out_rows, out_lanes);
 }
 
-void multiply_pixel_rows(const PixelTile& tile, int64_t rows, bool is_wide)
+void multiply_pixel_rows(const PixelTile& tile, int64_t rows, int64_t most, bool is_wide)
 {
-    HWY_DYNAMIC_DISPATCH(multiply_rows)(tile, rows, rows, is_wide);
+    HWY_DYNAMIC_DISPATCH(multiply_rows)(tile, rows, most, is_wide);
+}
+
+int64_t find_most_pixel_rows(int64_t input_step)
+{
+    int64_t rows, lanes;
+    describe_pixel_tile(&rows, &lanes);
+    const bool collides = input_step % (kCollidingBytes / int64_t{sizeof(float)}) == 0;
+    return collides ? std::min(rows, kMostCollidingRows) : rows;
 }
 
 PixelConv describe_rows(int64_t rows, int64_t depth, int64_t columns)

@@ -355,6 +355,9 @@ HWY_NOINLINE void multiply_pixel_tiles(const PixelTile& first, int64_t count)
         start_sums(tile, &sums);
         const float* weights = tile.weights;
         for (int64_t i = 0; i < tile.stretch_num; ++i) {
+#ifndef TENGINE_MINIMAL  // which have no kernel with gaps
+            if (tile.weight_gaps) weights += tile.weight_gaps[i];
+#endif
             const char* begin = reinterpret_cast<const char*>(tile.input + tile.stretches[i]);
             const PixelRowsAt rows = {begin, begin + 3 * step, begin + 6 * step, begin + 9 * step,
                                       step};

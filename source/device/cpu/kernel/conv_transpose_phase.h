@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// An axis of a ConvTranspose as phases: output positions a stride apart, which meet the same taps.
+// For conv_transpose_pixels.cc.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+#include "operator/onnx/window.h"
+
+namespace tengine::cpu {
+
+constexpr int kMostPhases = 32;  // of an axis: its stride
+
+// The output positions phase, phase + stride, ..., which are counted from 0 on. Position n meets
+// input source + n + i * source_step with tap last_tap - i * tap_step, for each i below taps.
+struct Phase
+{
+    int64_t positions;
+    int64_t taps, taps_before;  // the latter are those of all phases before it
+    int64_t last_tap;
+    int64_t source;  // may lie outside the input
+};
+
+struct PhasedAxis
+{
+    int64_t stride, source_step, tap_step;
+    Phase phases[kMostPhases];
+};
+
+// How far apart taps of the same phase are.
+inline int64_t find_tap_step(const window_axis& axis)
+{
+    return axis.stride / std::gcd(axis.stride, axis.dilation);
+}
+
+// Taps of the phase that has most of them.
+inline int64_t count_most_taps(const window_axis& axis)
+{
+    return (axis.kernel + find_tap_step(axis) - 1) / find_tap_step(axis);
+}
+
+constexpr int64_t kMostPhasedTaps = 1024;  // of an axis
+
+// Whether describe_phases() takes the axis.
+inline bool has_few_phases(const window_axis& axis)
+{
+    return axis.stride <= kMostPhases && axis.kernel <= kMostPhasedTaps;
+}
+
+// A number that says how the taps of such an axis are dealt out to phases.
+inline int64_t find_phase_code(const window_axis& axis)
+{
+    const int64_t place = axis.pad_begin % axis.stride * kMostPhases + axis.stride - 1;
+    return (int64_t{axis.dilation} * (kMostPhasedTaps + 1) + axis.kernel) * kMostPhases *
+               kMostPhases +
+           place;
+}
+
+inline void describe_phases(const window_axis& axis, PhasedAxis* out_phased)
+{
+    PhasedAxis& phased = *out_phased;
+    phased.stride = axis.stride;
+    phased.tap_step = find_tap_step(axis);
+    phased.source_step = axis.dilation / std::gcd(axis.stride, axis.dilation);
+    int64_t before = 0;
+    for (int64_t i = 0; i < phased.stride; ++i) {
+        Phase phase = {};
+        phase.positions = std::max<int64_t>(axis.output - i + phased.stride - 1, 0) / phased.stride;
+        phase.taps_before = before;
+        for (int64_t tap = 0; tap < axis.kernel; ++tap) {
+            const int64_t at = i + axis.pad_begin - tap * axis.dilation;
+            if (at % phased.stride != 0) continue;
+            ++phase.taps;
+            phase.last_tap = tap;
+            phase.source = at / phased.stride;
+        }
+        before += phase.taps;
+        phased.phases[i] = phase;
+    }
+}
+
+// Positions begin..end-1 of a phase that meet the input with the same of its taps, counted in the
+// order of the inputs: first_tap..last_tap-1.
+struct PhaseRange
+{
+    int64_t begin, end;
+    int64_t first_tap, last_tap;
+
+    int64_t size() const { return end - begin; }
+    int64_t taps() const { return last_tap - first_tap; }
+};
+
+// As many positions from `begin` on, and before `end`, as have the same. `step` is the axis's
+// source_step.
+inline PhaseRange find_phase_range(const Phase& phase, int64_t step, int64_t input, int64_t begin,
+                                   int64_t end)
+{
+    const int64_t source = phase.source + begin, room = input - source;
+    const int64_t outside = source < 0 ? (-source + step - 1) / step : 0;
+    const int64_t inside = room > 0 ? (room + step - 1) / step : 0;
+    PhaseRange range = {begin, end, std::min(outside, phase.taps), std::min(inside, phase.taps)};
+    // Where the tap before the first meets the input, and where the last does so no longer.
+    if (range.first_tap > 0)
+        range.end = std::min(range.end, begin - source - (range.first_tap - 1) * step);
+    if (range.last_tap > 0)
+        range.end = std::min(range.end, begin + room - (range.last_tap - 1) * step);
+    range.last_tap = std::max(range.last_tap, range.first_tap);
+    return range;
+}
+
+}  // namespace tengine::cpu

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// ConvTranspose as phases: which taps meet the input at each position, and the same bits for every
+// number of threads. How near its results are to the reference's: kernel_test.cc.
+#include <cstring>
+#include <gtest/gtest.h>
+
+#include "device/cpu/kernel/conv_transpose_phase.h"
+#include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/kernel_runner.h"
+
+namespace tengine::cpu {
+namespace {
+
+// The input positions that output position `position` is made of, in rising order, by definition.
+std::vector<int64_t> find_sources(const window_axis& axis, int64_t position)
+{
+    std::vector<int64_t> sources;
+    for (int64_t tap = axis.kernel - 1; tap >= 0; --tap) {
+        const int64_t at = position + axis.pad_begin - tap * axis.dilation;
+        if (at >= 0 && at % axis.stride == 0 && at / axis.stride < axis.input)
+            sources.push_back(at / axis.stride);
+    }
+    return sources;
+}
+
+void check_axis(const window_axis& axis)
+{
+    SCOPED_TRACE(testing::Message()
+                 << axis.input << " kernel " << axis.kernel << " stride " << axis.stride
+                 << " dilation " << axis.dilation << " pad " << axis.pad_begin);
+    PhasedAxis phased = {};
+    describe_phases(axis, &phased);
+    int64_t taps = 0, positions = 0;
+    for (int64_t i = 0; i < phased.stride; ++i) {
+        const Phase& phase = phased.phases[i];
+        EXPECT_EQ(phase.taps_before, taps);
+        EXPECT_LE(phase.taps, count_most_taps(axis));
+        taps += phase.taps;
+        positions += phase.positions;
+        PhaseRange range = {};
+        for (int64_t n = 0; n < phase.positions; n = range.end) {
+            range = find_phase_range(phase, phased.source_step, axis.input, n, phase.positions);
+            ASSERT_EQ(range.begin, n);
+            ASSERT_GT(range.end, n);
+            for (int64_t at = n; at < range.end; ++at) {
+                std::vector<int64_t> sources;
+                for (int64_t tap = range.first_tap; tap < range.last_tap; ++tap)
+                    sources.push_back(phase.source + at + tap * phased.source_step);
+                ASSERT_EQ(sources, find_sources(axis, i + at * phased.stride)) << i << ' ' << at;
+            }
+        }
+    }
+    EXPECT_EQ(taps, axis.kernel);
+    EXPECT_EQ(positions, axis.output);
+}
+
+TEST(ConvTransposePhase, HasTheTapsOfItsPositions)
+{
+    for (const int input : {1, 2, 5})
+        for (const int kernel : {1, 2, 3, 4, 7})
+            for (const int stride : {1, 2, 3, 6})
+                for (const int dilation : {1, 2, 3, 4})
+                    for (const int pad : {0, 1, 2, 9}) {
+                        const int full = (input - 1) * stride + (kernel - 1) * dilation + 1;
+                        for (const int output : {full - pad, full - pad + 3})
+                            if (output > 0)
+                                check_axis({input, output, kernel, stride, dilation, pad, 0});
+                    }
+}
+
+const Kernel* find_pixels(const KernelRunner& runner)
+{
+    for (const Kernel* kernel : runner.kernels())
+        if (!std::strcmp(kernel->name, "conv_transpose.pixels")) return kernel;
+    return nullptr;
+}
+
+TEST(ConvTransposePixels, HasTheSameBitsForEveryNumberOfThreads)
+{
+    if (get_vector_target_num() == 0) GTEST_SKIP() << "the build has no vectors";
+    for (const KernelCase& node_case :
+         {conv_case("ConvTranspose", {2, 70, 9, 14}, {70, 100, 2, 2}, {{2, 2}}),
+          conv_case("ConvTranspose", {1, 33, 13, 8}, {33, 40, 4, 5}, {{2, 3}, {1, 1, 1, 1}}),
+          conv_case("ConvTranspose", {1, 300, 3, 3}, {300, 200, 3, 3}, {{2, 2}, {1, 1, 0, 0}})}) {
+        KernelRunner runner(node_case);
+        const Kernel* kernel = find_pixels(runner);
+        if (!kernel) GTEST_SKIP() << "the build leaves the kernel out";
+        for (size_t i = 0; i < runner.input_num(); ++i) {
+            std::vector<float> values(runner.input_size(static_cast<int>(i)));
+            for (size_t k = 0; k < values.size(); ++k)
+                values[k] = static_cast<float>(k * 7919 % 1009) / 500 - 1;
+            runner.fill(static_cast<int>(i), values);
+        }
+        for (int target = 0; target < get_vector_target_num(); ++target) {
+            SCOPED_TRACE(node_case.name() + ' ' + get_vector_target_name(target));
+            force_vector_target(target);
+            const std::vector<float> expected = runner.run(*kernel, 1);
+            for (const int thread_num : {2, 3, 5})
+                EXPECT_EQ(runner.run(*kernel, thread_num), expected) << thread_num;
+        }
+        force_vector_target(-1);
+    }
+}
+
+}  // namespace
+}  // namespace tengine::cpu
