@@ -35,14 +35,13 @@ constexpr int64_t kMostStretches = 128;
 struct PhasedConv : ConvProblem
 {
     PhasedAxis y, x;
-    int64_t panel_lanes;          // output channels of a whole panel
-    int64_t panels, lanes;        // of a group, and the lanes of all of them
-    int64_t block_lines, blocks;  // of a phase of an image
-    int64_t panel_parts;          // in how many items a block is computed
-    bool has_far_weights;         // those of a line's phases are larger than half of the L2 cache
+    int64_t image_step, output_step;  // between pixels
+    int64_t panel_lanes;              // output channels of a whole panel
+    int64_t panels, lanes;            // of a group, and the lanes of all of them
+    int64_t block_lines, blocks;      // of a phase of an image
+    int64_t panel_parts;              // in how many items a block is computed
+    bool has_far_weights;  // those of a line's phases are larger than half of the L2 cache
 
-    int64_t all_inputs() const { return input_channels * groups; }
-    int64_t all_outputs() const { return output_channels * groups; }
     int64_t items() const { return batch * groups * blocks * y.stride * panel_parts; }
 
     // Floats of the packed weights of a phase with so many taps, of one group.
@@ -95,10 +94,12 @@ void choose_blocks(PhasedConv& conv, int64_t workers)
     conv.blocks = divide_up(lines, conv.block_lines);
 }
 
-int describe(const node& node, int64_t workers, PhasedConv* out_conv)
+int describe(const KernelContext& context, int64_t workers, PhasedConv* out_conv)
 {
     PhasedConv& conv = *out_conv;
-    TENGINE_RETURN_IF_ERROR(describe_conv(node, true, &conv));
+    TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, true, &conv));
+    conv.image_step = context.input_step(0);
+    conv.output_step = context.output_step();
     describe_phases(conv.axes[1], &conv.y);
     describe_phases(conv.axes[2], &conv.x);
     int64_t rows, lanes;
@@ -151,7 +152,7 @@ void pack(const PhasedConv& conv, const float* weight, const float* bias, float*
 int prepare(KernelContext& context)
 {
     PhasedConv conv = {};
-    TENGINE_RETURN_IF_ERROR(describe(*context.node, get_thread_pool_size(context.pool), &conv));
+    TENGINE_RETURN_IF_ERROR(describe(context, get_thread_pool_size(context.pool), &conv));
     static const char kind = 0;
     const tensor* bias = context.input(2);
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
@@ -209,7 +210,7 @@ void find_stretches(const PhasedConv& conv, const PhasePanel& panel, const Recta
         for (int64_t i = 0; i < pieces; ++i) {
             stretches->at[stretches->num] =
                 (row * conv.y.source_step * conv.axes[2].input + i * conv.x.source_step) *
-                conv.all_inputs();
+                conv.image_step;
             stretches->gaps[stretches->num++] = gap;
             gap = 0;
         }
@@ -227,7 +228,7 @@ PixelTile find_first_tile(const PhasedConv& conv, const PhasePanel& panel,
     if (stretches.num > 0) {
         const int64_t line = panel.y->source + y.begin + y.first_tap * conv.y.source_step;
         const int64_t pixel = panel.x->source + x.begin + x.first_tap * conv.x.source_step;
-        tile.input += (line * conv.axes[2].input + pixel) * conv.all_inputs();
+        tile.input += (line * conv.axes[2].input + pixel) * conv.image_step;
     }
     tile.stretches = stretches.at;
     tile.weight_gaps = stretches.gaps;
@@ -236,7 +237,7 @@ PixelTile find_first_tile(const PhasedConv& conv, const PhasePanel& panel,
     tile.bias = panel.bias;
     tile.weights = panel.bias + panel.width;
     const int64_t at = (y.begin * conv.y.stride * conv.axes[2].output + x.begin * conv.x.stride) *
-                       conv.all_outputs();
+                       conv.output_step;
     tile.output = panel.output + at;
     tile.addend = panel.addend ? panel.addend + at : nullptr;
     tile.columns = std::min(panel.columns, panel.width);
@@ -257,7 +258,7 @@ void multiply_rectangle(const PhasedConv& conv, const PhasePanel& panel, const R
     Stretches stretches;
     find_stretches(conv, panel, rectangle, &stretches);
     PixelTile tile = find_first_tile(conv, panel, rectangle, stretches);
-    const int64_t inputs = conv.all_inputs(), outputs = conv.all_outputs();
+    const int64_t inputs = conv.image_step, outputs = conv.output_step;
     const int64_t line = conv.axes[2].input * inputs;
     Direction along = {rectangle.x.size(), inputs, conv.x.stride * outputs,
                        find_most_pixel_rows(inputs)};
@@ -309,7 +310,7 @@ void run_item(const PhasedConv& conv, const PixelOperands& operands, int64_t ite
     panel.y = &conv.y.phases[phase_y];
     panel.fusion = operands.fusion;
     panel.input =
-        operands.input + image * conv.input_plane * conv.all_inputs() + group * conv.input_channels;
+        operands.input + image * conv.input_plane * conv.image_step + group * conv.input_channels;
     const int64_t end = std::min(begin + conv.block_lines, panel.y->positions);
     for (int64_t phase_x = 0; phase_x < conv.x.stride; ++phase_x) {
         panel.x = &conv.x.phases[phase_x];
@@ -324,7 +325,7 @@ void run_item(const PhasedConv& conv, const PixelOperands& operands, int64_t ite
             panel.width = find_panel_width(panel.columns, conv.panel_lanes);
             panel.bias = weights + first * (1 + depth);
             panel.next_floats = i + 1 < last && conv.has_far_weights ? depth * panel.width : 0;
-            const int64_t at = pixel * conv.all_outputs() + group * conv.output_channels + first;
+            const int64_t at = pixel * conv.output_step + group * conv.output_channels + first;
             panel.output = operands.output + at;
             panel.addend = operands.addend ? operands.addend + at : nullptr;
             multiply_phase(conv, panel, begin, end);
@@ -358,28 +359,30 @@ bool is_constant(const tensor* tensor)
     return !tensor || tensor->tensor_type == TENSOR_TYPE_CONST;
 }
 
-// With fewer results than fill three quarters of a vector the product of all taps at once takes
-// less time (conv_transpose.gemm_col2im).
-bool fills_vectors(const ConvProblem& p)
-{
-    int64_t rows, lanes;
-    describe_pixel_tile(&rows, &lanes);
-    return p.output_channels * 4 >= lanes * 3 && (p.groups == 1 || p.input_channels > 1);
-}
-
 bool accepts(const node& node)
 {
     ConvProblem p;
     return is_plain_conv(node) && get_ir_node_input(&node, 0)->dim_num == 4 &&
            is_constant(get_ir_node_input(&node, 1)) && is_constant(get_ir_node_input(&node, 2)) &&
-           describe_conv(node, true, &p) == TENGINE_OK && fills_vectors(p) &&
+           describe_conv(node, true, &p) == TENGINE_OK && (p.groups == 1 || p.input_channels > 1) &&
            has_few_phases(p.axes[1]) && has_few_phases(p.axes[2]) &&
            count_most_taps(p.axes[1]) * count_most_taps(p.axes[2]) <= kMostStretches &&
            p.input_plane > 0 && p.output_plane > 0 && p.batch > 0 && p.input_channels > 0;
 }
 
+// With fewer results than fill three quarters of a vector the product of all taps at once takes
+// less time (conv_transpose.gemm_col2im).
+bool pays(const node& node)
+{
+    ConvProblem p;
+    int64_t rows, lanes;
+    describe_pixel_tile(&rows, &lanes);
+    return describe_conv(node, true, &p) == TENGINE_OK && p.output_channels * 4 >= lanes * 3;
+}
+
 constexpr Kernel rows[] = {{"ConvTranspose", "conv_transpose.pixels", accepts, run, prepare, -1,
-                            find_in_place, Layout::kChannelsLast, true, false, true, 1}};
+                            find_in_place, Layout::kChannelsLast, true, false, true, 1, kTakesSteps,
+                            pays}};
 
 }  // namespace
 
