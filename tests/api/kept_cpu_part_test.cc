@@ -272,6 +272,7 @@ TEST_F(KeptCpuPartTest, OptionsOfTheDeviceCount)
     use(cases[1]);
     EXPECT_EQ(use(cases[1], 1, {{"CPU.winograd", "off"}}).origin, TENGINE_PART_COMPILED);
     EXPECT_EQ(use(cases[1], 1, {{"CPU.winograd", "off"}}).origin, TENGINE_PART_FROM_CACHE);
+    EXPECT_EQ(use(cases[1], 1, {{"CPU.winograd", "4x4"}}).origin, TENGINE_PART_COMPILED);
     EXPECT_EQ(use(cases[1]).origin, TENGINE_PART_FROM_CACHE);
 }
 

@@ -142,14 +142,25 @@ int estimate(struct device* device, const node* node, double* out_ms)
     return TENGINE_OK;
 }
 
-// All of them are on or off.
-constexpr ir_device_option_t kOptions[] = {
+struct Option
+{
+    ir_device_option_t shown;
+    const char* values[3];
+    const char* expected;
+};
+
+constexpr Option kOptions[] = {
     // Read by kernel/conv_winograd.cc.
-    {"winograd", "on",
-     "convolutions of 3x3 with a quarter of the multiplications and twice the error: on, off"},
+    {{"winograd", "on",
+      "convolutions of 3x3 with a quarter of the multiplications and twice the error, and those of "
+      "large maps with a fifth and ten times the error: on, 4x4 (the former only), off"},
+     {"on", "4x4", "off"},
+     "on, 4x4 or off"},
 #ifndef TENGINE_MINIMAL
-    {"timing", "off",
-     "kernels that can compute the same are timed, and the fastest is taken: on, off"},
+    {{"timing", "off",
+      "kernels that can compute the same are timed, and the fastest is taken: on, off"},
+     {"on", "off"},
+     "on or off"},
 #endif
 };
 
@@ -161,20 +172,21 @@ constexpr char kKeys[] = "winograd or timing";
 
 int check_option(struct device*, const char* key, const char* value)
 {
-    const bool is_known =
-        std::any_of(std::begin(kOptions), std::end(kOptions),
-                    [key](const auto& option) { return !std::strcmp(option.key, key); });
-    if (!is_known)
+    const Option* option =
+        std::find_if(std::begin(kOptions), std::end(kOptions),
+                     [key](const Option& each) { return !std::strcmp(each.shown.key, key); });
+    if (option == std::end(kOptions))
         return tengine_error_set(TENGINE_ENOENT, "CPU: unknown option '%.100s': expected %s", key,
                                  kKeys);
-    if (std::strcmp(value, "on") == 0 || std::strcmp(value, "off") == 0) return TENGINE_OK;
-    return tengine_error_set(TENGINE_EINVAL, "CPU: invalid %s '%.100s': expected on or off", key,
-                             value);
+    for (const char* known : option->values)
+        if (known && std::strcmp(value, known) == 0) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EINVAL, "CPU: invalid %s '%.100s': expected %s", key, value,
+                             option->expected);
 }
 
 const ir_device_option_t* get_option(struct device*, int index)
 {
-    return index < static_cast<int>(std::size(kOptions)) ? &kOptions[index] : nullptr;
+    return index < static_cast<int>(std::size(kOptions)) ? &kOptions[index].shown : nullptr;
 }
 
 struct interface make_interface()

@@ -15,7 +15,7 @@ constexpr Implementations rows[] = {
     {"Ceil", {"ceil.simd", "reference"}},
     {"Clip", {"clip.simd", "reference"}},
     {"Conv",
-     {"conv.depthwise_pixels", "conv.winograd", "conv.pixels", "conv.depthwise_simd",
+     {"conv.depthwise_pixels", "conv.winograd_6x6", "conv.winograd", "conv.pixels", "conv.depthwise_simd",
       "conv.im2col_fp16_fhm", "conv.im2col_fp16_neon", "conv.im2col_gemm", "reference"}},
     {"ConvTranspose", {"conv_transpose.pixels", "conv_transpose.gemm_col2im", "reference"}},
     {"Div", {"div.simd", "reference"}},

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv of 3x3, stride 1, in fp32 with channels last: Winograd's minimal filtering F(4x4, 3x3).
+// Conv of 3x3, stride 1, in fp32 with channels last: Winograd's minimal filtering F(4x4, 3x3) and,
+// of large maps, F(6x6, 3x3).
 //
 // A. Lavin, S. Gray, Fast Algorithms for Convolutional Neural Networks, 2015: four by four results
-// are made of six by six inputs with 36 multiplications for each pair of channels in place of 144.
-// Y = A' [(G g G') * (B' d B)] A; the matrices follow from the points 0, +-1/sqrt(2), +-sqrt(2) and
-// infinity (Toom, Cook), with which the error is 2.1 to 2.4 times that of a direct sum, and not 9
-// times as with 1 and 2 (B. Barabasz et al., 2018). G g G' is computed in double and packed once.
-// Of a block of tiles B' d B is made first, 36 matrices of tiles by channels; each is multiplied
-// with its weights (pixel_conv.h), a panel of channels at a time, and the results of a panel
-// are transformed back where they lie in the cache. What follows the convolution is done then.
-// Limits: multiply-adds in the products; the transforms with few channels.
-// Accuracy: |error| <= 6 * eps * sqrt(9 * input channels) * rms(y), eps 2^-23, for normal inputs;
-// see the option CPU.winograd.
+// are made of six by six inputs with 36 multiplications for each pair of channels in place of 144,
+// six by six of eight by eight with 64 in place of 324. Y = A' [(G g G') * (B' d B)] A; the
+// matrices follow from the points (Toom, Cook). Those of F(4x4) are 0, +-1/sqrt(2), +-sqrt(2) and
+// infinity, with which the error is 2.1 to 2.4 times that of a direct sum, and not 9 times as with
+// 1 and 2 (B. Barabasz et al., 2018); those of F(6x6) are 0, +-1, +-2, +-1/2 and infinity, and the
+// error is 8 to 11 times that of a direct sum. G g G' is computed in double and packed once. Of a
+// block of tiles B' d B is made first, 36 or 64 matrices of tiles by channels: of a line of tiles,
+// whose patches overlap, each column is transformed once. Each matrix is multiplied with its
+// weights (pixel_conv.h), a panel of channels at a time, and the results of a panel are transformed
+// back where they lie in the cache. What follows the convolution is done then. Limits:
+// multiply-adds in the products; with few channels inputs and results from memory. Accuracy:
+// |error| <= k * 4 * 2^-24 * sqrt(9 * input channels) * rms(y) for normal inputs, k 3 of F(4x4) and
+// 12 of F(6x6); see the option CPU.winograd.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 
 #include "base/cpu.h"
 #include "device/cpu/kernel/activation.h"
@@ -31,13 +36,10 @@
 #define TENGINE_CPU_CONV_WINOGRAD
 namespace tengine::cpu {
 
-constexpr int kTile = 4;                     // results of a tile, in each direction
-constexpr int kPatch = kTile + 2;            // inputs
-constexpr int kPositions = kPatch * kPatch;  // of the transformed
-
 // Sizes in floats.
 struct Winograd : ConvProblem
 {
+    int64_t tile;                     // results of a tile, in each direction
     int64_t tiles_x, tiles;           // of a line, of an image
     int64_t block;                    // tiles transformed at once
     int64_t blocks;                   // of an image
@@ -49,14 +51,16 @@ struct Winograd : ConvProblem
     // Floats between the positions of transformed tiles, and of a panel's products. All positions
     // are accessed side by side, so these are odd numbers of cache lines: else they would fall into
     // a few sets of the cache.
+    int64_t patch() const { return tile + 2; }  // inputs, in each direction
+    int64_t positions() const { return patch() * patch(); }
     int64_t input_step() const { return spread(block * input_channels); }
     int64_t product_step() const { return spread(block * panel_lanes); }
-    int64_t input_floats() const { return kPositions * input_step(); }
+    int64_t input_floats() const { return positions() * input_step(); }
     int64_t panel_width(int64_t panel) const
     {
         return find_panel_width(output_channels - panel * panel_lanes, panel_lanes);
     }
-    int64_t product_floats() const { return kPositions * product_step(); }
+    int64_t product_floats() const { return positions() * product_step(); }
 
   private:
     static int64_t spread(int64_t floats)
@@ -86,66 +90,101 @@ struct WinogradOperands
 // clang-format on
 
 #include "device/cpu/kernel/lanes-inl.h"
+#include "device/cpu/kernel/winograd_points-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
-constexpr float kRoot = 1.41421356237f, kHalfRoot = 0.70710678118f;
+// Channels that go through a line of tiles together: two lines of the cache.
+constexpr int64_t kChunkFloats = 2 * kCacheLineFloats;
 
-// B' d of six values, `step` vectors apart.
-HWY_INLINE void transform_inputs(Vector& v0, Vector& v1, Vector& v2, Vector& v3, Vector& v4,
-                                 Vector& v5)
+// A line of tiles of an image.
+struct TileLine
 {
+    const float* image;
+    int64_t top;  // line of the image
+    int64_t height, width, channels;
+    int64_t pixel_step;
+
+    bool is_inside(int64_t rows) const { return top >= 0 && top + rows <= height; }
+};
+
+// A vector of channels of one column of a line's patches, transformed.
+template <int kTile>
+HWY_INLINE void transform_column(const TileLine& line, int64_t column, int64_t channel, float* to)
+{
+    constexpr int kPatch = kTile + 2;
     const Floats d;
-    const Vector five_halves = hn::Set(d, -2.5f);
-    const Vector first = hn::Add(hn::MulAdd(five_halves, v2, v0), v4);
-    const Vector last = hn::Add(hn::MulAdd(five_halves, v3, v1), v5);
-    // Of +-p the parts of even and odd powers differ only in sign.
-    const Vector even_a = hn::MulAdd(hn::Set(d, -2.0f), v2, v4);
-    const Vector odd_a = hn::MulAdd(hn::Set(d, -kRoot), v1, hn::Mul(hn::Set(d, kHalfRoot), v3));
-    const Vector even_b = hn::MulAdd(hn::Set(d, -0.5f), v2, v4);
-    const Vector odd_b = hn::MulAdd(hn::Set(d, -kHalfRoot), v1, hn::Mul(hn::Set(d, kRoot), v3));
-    v0 = first;
-    v1 = hn::Add(even_a, odd_a);
-    v2 = hn::Sub(even_a, odd_a);
-    v3 = hn::Add(even_b, odd_b);
-    v4 = hn::Sub(even_b, odd_b);
-    v5 = last;
+    const auto store = [&](int i, Vector value) {
+        hn::Store(value, d, to + static_cast<size_t>(i) * hn::Lanes(d));
+    };
+    if (column < 0 || column >= line.width) {
+        for (int i = 0; i < kPatch; ++i)
+            store(i, hn::Zero(d));
+        return;
+    }
+    const int64_t step = line.width * line.pixel_step;
+    const int64_t at = line.top * step + column * line.pixel_step + channel;
+    if (line.is_inside(kPatch)) {
+        const float* from = line.image + at;
+        WinogradPoints<kTile>::transform_inputs(
+            [&](int i) { return hn::LoadU(d, from + i * step); }, store);
+        return;
+    }
+    const auto load = [&](int i) {
+        const bool is_inside = line.top + i >= 0 && line.top + i < line.height;
+        return is_inside ? hn::LoadU(d, line.image + at + i * step) : hn::Zero(d);
+    };
+    WinogradPoints<kTile>::transform_inputs(load, store);
 }
 
-// A' m: four results of six.
-HWY_INLINE void transform_results(Vector m0, Vector m1, Vector m2, Vector m3, Vector m4, Vector m5,
-                                  Vector& y0, Vector& y1, Vector& y2, Vector& y3)
+// A vector of channels of a tile from its transformed columns, of which the last two begin the next
+// tile, to its positions, `step` floats apart.
+template <int kTile>
+HWY_INLINE void transform_rows(const float* columns, const float* next, float* to, int64_t step)
 {
+    constexpr int kPatch = kTile + 2;
     const Floats d;
-    const Vector sum_a = hn::Add(m1, m2), difference_a = hn::Sub(m1, m2);
-    const Vector sum_b = hn::Add(m3, m4), difference_b = hn::Sub(m3, m4);
-    y0 = hn::Add(m0, hn::Add(sum_a, sum_b));
-    y1 = hn::MulAdd(hn::Set(d, kHalfRoot), difference_a, hn::Mul(hn::Set(d, kRoot), difference_b));
-    y2 = hn::MulAdd(hn::Set(d, 0.5f), sum_a, hn::Mul(hn::Set(d, 2.0f), sum_b));
-    y3 = hn::Add(hn::MulAdd(hn::Set(d, kHalfRoot * 0.5f), difference_a,
-                            hn::Mul(hn::Set(d, 2 * kRoot), difference_b)),
-                 m5);
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (int i = 0; i < kPatch; ++i, columns += lanes, next += lanes, to += kPatch * step)
+        WinogradPoints<kTile>::transform_inputs(
+            [&](int j) {
+                return hn::Load(d, j < kTile ? columns + j * kPatch * lanes
+                                             : next + (j - kTile) * kPatch * lanes);
+            },
+            [&](int j, Vector value) { hn::StoreU(value, d, to + j * step); });
 }
 
-// One vector of channels of a tile's patch, of which pixels outside are null, to its positions,
-// `step` floats apart.
-HWY_INLINE void transform_patch(const float* const pixels[kPositions], int64_t channel,
-                                int64_t count, float* to, int64_t step)
+// `count` tiles of a line from column `left` of the image on; `to` is where the first one's go.
+template <int kTile>
+void transform_line(const TileLine& line, int64_t left, int64_t count, float* to, int64_t step)
 {
-    const Floats d;
-    Vector v[kPatch][kPatch];
-    for (int i = 0; i < kPatch; ++i)
-        for (int j = 0; j < kPatch; ++j) {
-            const float* pixel = pixels[i * kPatch + j];
-            v[i][j] = pixel ? load_lanes(pixel + channel, count) : hn::Zero(d);
+    constexpr int64_t kPatch = kTile + 2;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(Floats()));
+    // Columns of this tile and of the next, in turn: each is transformed once.
+    HWY_ALIGN float columns[2][kTile * kPatch * kChunkFloats];
+    const int64_t column_floats = kPatch * lanes, vector_floats = kTile * column_floats;
+    for (int64_t chunk = 0; chunk < line.channels; chunk += kChunkFloats) {
+        const int64_t end = std::min(chunk + kChunkFloats, line.channels);
+        for (int64_t tile = -1; tile < count; ++tile) {
+            float* now = columns[tile & 1];
+            float* next = columns[~tile & 1];
+            for (int64_t i = chunk; i < end; i += lanes) {
+                // The last vector has channels of the one before it where there are too few.
+                const int64_t channel = std::min(i, line.channels - lanes);
+                if (tile >= 0)
+                    for (int64_t j = 2; j < kTile; ++j)
+                        transform_column<kTile>(line, left + tile * kTile + j, channel,
+                                                now + j * column_floats);
+                for (int64_t j = 0; j < 2; ++j)
+                    transform_column<kTile>(line, left + (tile + 1) * kTile + j, channel,
+                                            next + j * column_floats);
+                if (tile >= 0)
+                    transform_rows<kTile>(now, next, to + tile * line.channels + channel, step);
+                now += vector_floats;
+                next += vector_floats;
+            }
         }
-    for (int j = 0; j < kPatch; ++j)
-        transform_inputs(v[0][j], v[1][j], v[2][j], v[3][j], v[4][j], v[5][j]);
-    for (int i = 0; i < kPatch; ++i) {
-        transform_inputs(v[i][0], v[i][1], v[i][2], v[i][3], v[i][4], v[i][5]);
-        for (int j = 0; j < kPatch; ++j)
-            store_lanes(v[i][j], to + (i * kPatch + j) * step + channel, count);
     }
 }
 
@@ -154,22 +193,15 @@ void transform_tiles(const Winograd& conv, const float* image, int64_t begin, in
                      int64_t last, float* inputs)
 {
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    const int64_t channels = conv.input_channels;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
-    for (int64_t tile = first; tile < last; ++tile) {
-        const int64_t top = (begin + tile) / conv.tiles_x * kTile - y.pad_begin;
-        const int64_t left = (begin + tile) % conv.tiles_x * kTile - x.pad_begin;
-        const float* pixels[kPositions];
-        for (int i = 0; i < kPatch; ++i)
-            for (int j = 0; j < kPatch; ++j) {
-                const int64_t row = top + i, column = left + j;
-                const bool is_inside = row >= 0 && row < y.input && column >= 0 && column < x.input;
-                pixels[i * kPatch + j] =
-                    is_inside ? image + (row * x.input + column) * conv.image_step : nullptr;
-            }
-        for (int64_t channel = 0; channel < channels; channel += lanes)
-            transform_patch(pixels, channel, channels - channel, inputs + tile * channels,
-                            conv.input_step());
+    const auto transform = conv.tile == 4 ? transform_line<4> : transform_line<6>;
+    for (int64_t tile = first; tile < last;) {
+        const int64_t row = (begin + tile) / conv.tiles_x, column = (begin + tile) % conv.tiles_x;
+        const int64_t count = std::min(last - tile, conv.tiles_x - column);
+        const TileLine line = {image,   row * conv.tile - y.pad_begin, y.input,
+                               x.input, conv.input_channels,           conv.image_step};
+        transform(line, column * conv.tile - x.pad_begin, count,
+                  inputs + tile * conv.input_channels, conv.input_step());
+        tile += count;
     }
 }
 
@@ -188,47 +220,91 @@ void multiply_positions(const Winograd& conv, const float* inputs, const float* 
     tile.stretch_length = channels;
     tile.output_step = tile.columns = width;
     tile.fusion = &none;
-    for (int64_t position = 0; position < kPositions; ++position) {
+    const int64_t positions = conv.positions();
+    for (int64_t position = 0; position < positions; ++position) {
         tile.bias =
-            weights + panel * kPositions * conv.panel_floats + position * width * (channels + 1);
+            weights + panel * positions * conv.panel_floats + position * width * (channels + 1);
         tile.weights = tile.bias + width;
         tile.input = inputs + position * conv.input_step();
         tile.output = products + position * conv.product_step();
-        multiply_pixel_rows(tile, tiles, tiles, is_wide);
+        multiply_pixel_rows(tile, tiles, is_wide);
     }
 }
 
-// One vector of channels of a tile: from its positions, `step` floats apart, to pixels.
-HWY_INLINE void finish_tile(const Winograd& conv, const WinogradOperands& operands,
-                            const float* products, int64_t step, int64_t row, int64_t column,
-                            int64_t channel, int64_t count)
+// Where a tile's results go.
+struct TilePlace
 {
+    int64_t rows, columns;  // that are of the output
+    int64_t at;             // the first, of the panel's first channel
+    int64_t line_step;
+};
+
+// One vector of channels of a tile: from its positions, `step` floats apart, to pixels. A whole one
+// has all pixels and all lanes.
+template <int kTile, bool kIsWhole>
+HWY_INLINE void finish_vector(const Winograd& conv, const WinogradOperands& operands,
+                              const float* products, const TilePlace& place, int64_t channel,
+                              int64_t count)
+{
+    constexpr int kPatch = kTile + 2;
     const Floats d;
-    const window_axis &height = conv.axes[1], &width = conv.axes[2];
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    const int64_t step = conv.product_step(), pixel_step = conv.output_step;
     const Bounds clip(*operands.fusion);
-    const Vector bias = load_lanes(operands.bias + channel, count);
-    Vector t[kTile][kPatch];
-    for (int j = 0; j < kPatch; ++j) {
-        const auto load = [&](int i) { return hn::LoadU(d, products + (i * kPatch + j) * step); };
-        transform_results(load(0), load(1), load(2), load(3), load(4), load(5), t[0][j], t[1][j],
-                          t[2][j], t[3][j]);
+    HWY_ALIGN float columns[kTile * kPatch * HWY_MAX_BYTES / sizeof(float)];
+    for (int j = 0; j < kPatch; ++j)
+        WinogradPoints<kTile>::transform_results(
+            [&](int i) { return hn::LoadU(d, products + (i * kPatch + j) * step); },
+            [&](int i, Vector value) { hn::Store(value, d, columns + (i * kPatch + j) * lanes); });
+    const Vector bias = hn::LoadU(d, operands.bias + channel);
+    const int64_t rows = kIsWhole ? kTile : place.rows;
+    for (int64_t i = 0; i < rows; ++i) {
+        const int64_t line = place.at + i * place.line_step;
+        WinogradPoints<kTile>::transform_results(
+            [&](int j) { return hn::Load(d, columns + (i * kPatch + j) * lanes); },
+            [&](int j, Vector value) {
+                if (!kIsWhole && j >= place.columns) return;
+                const int64_t at = line + j * pixel_step;
+                Vector sum = hn::Add(value, bias);
+                if (kIsWhole) {
+                    if (operands.addend) sum = hn::Add(sum, hn::LoadU(d, operands.addend + at));
+                    return hn::StoreU(clip(sum), d, operands.output + at);
+                }
+                if (operands.addend) sum = hn::Add(sum, load_lanes(operands.addend + at, count));
+                store_lanes(clip(sum), operands.output + at, count);
+            });
     }
-    for (int i = 0; i < kTile && row + i < height.output; ++i) {
-        Vector y[kTile];
-        transform_results(t[i][0], t[i][1], t[i][2], t[i][3], t[i][4], t[i][5], y[0], y[1], y[2],
-                          y[3]);
-        for (int j = 0; j < kTile && column + j < width.output; ++j) {
-            const int64_t at = ((row + i) * width.output + column + j) * conv.output_step + channel;
-            Vector sum = hn::Add(y[j], bias);
-            if (operands.addend) sum = hn::Add(sum, load_lanes(operands.addend + at, count));
-            store_lanes(clip(sum), operands.output + at, count);
+}
+
+// `products` are those of the first tile of the block, which is tile `begin` of the image.
+template <int kTile>
+void finish_tiles(const Winograd& conv, const WinogradOperands& operands, int64_t panel,
+                  int64_t begin, int64_t tiles, const float* products)
+{
+    const auto lanes = static_cast<int64_t>(hn::Lanes(Floats()));
+    const window_axis &height = conv.axes[1], &width = conv.axes[2];
+    const int64_t first = panel * conv.panel_lanes, panel_width = conv.panel_width(panel);
+    const int64_t last = std::min(first + panel_width, conv.output_channels);
+    for (int64_t tile = 0; tile < tiles; ++tile, products += panel_width) {
+        const int64_t row = (begin + tile) / conv.tiles_x * kTile;
+        const int64_t column = (begin + tile) % conv.tiles_x * kTile;
+        TilePlace place = {std::min<int64_t>(kTile, height.output - row),
+                           std::min<int64_t>(kTile, width.output - column),
+                           (row * width.output + column) * conv.output_step + first,
+                           width.output * conv.output_step};
+        const bool is_whole = place.rows == kTile && place.columns == kTile;
+        for (int64_t channel = first; channel < last; channel += lanes, place.at += lanes) {
+            const float* from = products + channel - first;
+            if (is_whole && last - channel >= lanes)
+                finish_vector<kTile, true>(conv, operands, from, place, channel, lanes);
+            else
+                finish_vector<kTile, false>(conv, operands, from, place, channel, last - channel);
         }
-        if (needs_activation_pass(*operands.fusion))
-            activate(
-                *operands.fusion,
-                operands.output + ((row + i) * width.output + column) * conv.output_step + channel,
-                std::min<int64_t>(kTile, width.output - column), conv.output_step,
-                std::min<int64_t>(count, static_cast<int64_t>(hn::Lanes(d))));
+        if (!needs_activation_pass(*operands.fusion)) continue;
+        float* pixels = operands.output + (row * width.output + column) * conv.output_step;
+        for (int64_t i = 0; i < place.rows; ++i)
+            activate(*operands.fusion, pixels + i * place.line_step + first, place.columns,
+                     conv.output_step, last - first);
     }
 }
 
@@ -236,20 +312,9 @@ HWY_INLINE void finish_tile(const Winograd& conv, const WinogradOperands& operan
 void compute_panel(const Winograd& conv, const WinogradOperands& operands, const float* inputs,
                    int64_t panel, int64_t begin, int64_t tiles, float* products)
 {
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
-    const int64_t width = conv.panel_width(panel);
     multiply_positions(conv, inputs, operands.weights, panel, tiles, products);
-    for (int64_t tile = 0; tile < tiles; ++tile) {
-        const int64_t row = (begin + tile) / conv.tiles_x * kTile;
-        const int64_t column = (begin + tile) % conv.tiles_x * kTile;
-        for (int64_t i = 0; i < width; i += lanes) {
-            const int64_t channel = panel * conv.panel_lanes + i;
-            const int64_t count = conv.output_channels - channel;
-            if (count > 0)
-                finish_tile(conv, operands, products + tile * width + i, conv.product_step(), row,
-                            column, channel, count);
-        }
-    }
+    const auto finish = conv.tile == 4 ? finish_tiles<4> : finish_tiles<6>;
+    finish(conv, operands, panel, begin, tiles, products);
 }
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
@@ -282,9 +347,9 @@ int64_t divide_up(int64_t a, int64_t b)
 void choose_block(Winograd& conv, int64_t rows, int64_t workers)
 {
     const auto cache = static_cast<int64_t>(get_cpu_cache_size().l2 / 2 / sizeof(float));
-    const int64_t weights = kPositions * conv.input_channels * conv.output_channels;
+    const int64_t weights = conv.positions() * conv.input_channels * conv.output_channels;
     const int64_t room = weights > kSmallWeights ? kMostInputs : cache;
-    const int64_t fitting = room / (kPositions * conv.input_channels) / rows * rows;
+    const int64_t fitting = room / (conv.positions() * conv.input_channels) / rows * rows;
     conv.block = std::clamp<int64_t>(fitting, rows, divide_up(conv.tiles, rows) * rows);
     conv.spreads_panels =
         workers > 1 && conv.batch * divide_up(conv.tiles, conv.block) < 2 * workers;
@@ -292,16 +357,23 @@ void choose_block(Winograd& conv, int64_t rows, int64_t workers)
     conv.block = divide_up(divide_up(conv.tiles, conv.blocks), rows) * rows;
 }
 
-int describe(const KernelContext& context, int64_t workers, Winograd* out_conv)
+// Tiles of an image.
+int64_t count_tiles(const ConvProblem& problem, int64_t tile)
+{
+    return divide_up(problem.axes[1].output, tile) * divide_up(problem.axes[2].output, tile);
+}
+
+int describe(const KernelContext& context, int64_t tile, int64_t workers, Winograd* out_conv)
 {
     Winograd& conv = *out_conv;
     TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv));
-    conv.image_step = context.input_step(0);
-    conv.output_step = context.output_step();
     int64_t rows, lanes;
     describe_pixel_tile(&rows, &lanes);
-    conv.tiles_x = divide_up(conv.axes[2].output, kTile);
-    conv.tiles = conv.tiles_x * divide_up(conv.axes[1].output, kTile);
+    conv.tile = tile;
+    conv.image_step = context.input_step(0);
+    conv.output_step = context.output_step();
+    conv.tiles_x = divide_up(conv.axes[2].output, conv.tile);
+    conv.tiles = count_tiles(conv, conv.tile);
     conv.panel_lanes = 2 * lanes;
     conv.panels = divide_up(conv.output_channels, conv.panel_lanes);
     conv.panel_floats = conv.panel_lanes * (conv.input_channels + 1);
@@ -309,24 +381,35 @@ int describe(const KernelContext& context, int64_t workers, Winograd* out_conv)
     return TENGINE_OK;
 }
 
+// Rows of G.
+constexpr double kHalfRoot = 0.70710678118654752440, kRoot = 1.41421356237309504880;
+constexpr double kFilterOfFour[][3] = {{1, 0, 0},
+                                       {-2.0 / 3, -2.0 / 3 * kHalfRoot, -1.0 / 3},
+                                       {-2.0 / 3, 2.0 / 3 * kHalfRoot, -1.0 / 3},
+                                       {1.0 / 6, kRoot / 6, 1.0 / 3},
+                                       {1.0 / 6, -kRoot / 6, 1.0 / 3},
+                                       {0, 0, 1}};
+constexpr double kFilterOfSix[][3] = {{1, 0, 0},
+                                      {-2.0 / 9, -2.0 / 9, -2.0 / 9},
+                                      {-2.0 / 9, 2.0 / 9, -2.0 / 9},
+                                      {1.0 / 90, 1.0 / 45, 2.0 / 45},
+                                      {1.0 / 90, -1.0 / 45, 2.0 / 45},
+                                      {32.0 / 45, 16.0 / 45, 8.0 / 45},
+                                      {32.0 / 45, -16.0 / 45, 8.0 / 45},
+                                      {0, 0, 1}};
+
 // G g G' of one filter.
-void transform_filter(const float* filter, float* to, int64_t step)
+void transform_filter(const double (*g)[3], int64_t patch, const float* filter, float* to,
+                      int64_t step)
 {
-    const double a = std::sqrt(0.5), b = std::sqrt(2.0);
-    const double g[kPatch][3] = {{1, 0, 0},
-                                 {-2.0 / 3, -2.0 / 3 * a, -1.0 / 3},
-                                 {-2.0 / 3, 2.0 / 3 * a, -1.0 / 3},
-                                 {1.0 / 6, b / 6, 1.0 / 3},
-                                 {1.0 / 6, -b / 6, 1.0 / 3},
-                                 {0, 0, 1}};
-    double half[kPatch][3];
-    for (int i = 0; i < kPatch; ++i)
+    for (int64_t i = 0; i < patch; ++i) {
+        double half[3];
         for (int j = 0; j < 3; ++j)
-            half[i][j] = g[i][0] * filter[j] + g[i][1] * filter[3 + j] + g[i][2] * filter[6 + j];
-    for (int i = 0; i < kPatch; ++i)
-        for (int j = 0; j < kPatch; ++j)
-            to[(i * kPatch + j) * step] = static_cast<float>(
-                half[i][0] * g[j][0] + half[i][1] * g[j][1] + half[i][2] * g[j][2]);
+            half[j] = g[i][0] * filter[j] + g[i][1] * filter[3 + j] + g[i][2] * filter[6 + j];
+        for (int64_t j = 0; j < patch; ++j)
+            to[(i * patch + j) * step] =
+                static_cast<float>(half[0] * g[j][0] + half[1] * g[j][1] + half[2] * g[j][2]);
+    }
 }
 
 // The biases of all panels; then panel after panel, position after position: zeros, in place of
@@ -337,20 +420,22 @@ void pack(const Winograd& conv, const float* weight, const float* bias, float* p
     for (int64_t i = 0; i < conv.panels * conv.panel_lanes; ++i)
         packed[i] = bias && i < conv.output_channels ? bias[i] : 0;
     float* weights = packed + conv.panels * conv.panel_lanes;
-    std::fill_n(weights, conv.panels * kPositions * conv.panel_floats, 0.0f);
+    const auto* filter = conv.tile == 4 ? kFilterOfFour : kFilterOfSix;
+    std::fill_n(weights, conv.panels * conv.positions() * conv.panel_floats, 0.0f);
     for (int64_t output = 0; output < conv.output_channels; ++output) {
         const int64_t panel = output / conv.panel_lanes, width = conv.panel_width(panel);
-        float* to = weights + panel * kPositions * conv.panel_floats + output % conv.panel_lanes;
+        float* to =
+            weights + panel * conv.positions() * conv.panel_floats + output % conv.panel_lanes;
         for (int64_t input = 0; input < channels; ++input)
-            transform_filter(weight + (output * channels + input) * 9, to + (input + 1) * width,
-                             width * (channels + 1));
+            transform_filter(filter, conv.patch(), weight + (output * channels + input) * 9,
+                             to + (input + 1) * width, width * (channels + 1));
     }
 }
 
 uint64_t count_packed(const Winograd& conv)
 {
     return static_cast<uint64_t>(conv.panels) *
-           static_cast<uint64_t>(conv.panel_lanes + kPositions * conv.panel_floats);
+           static_cast<uint64_t>(conv.panel_lanes + conv.positions() * conv.panel_floats);
 }
 
 uint64_t count_scratch(const Winograd& conv, int64_t workers)
@@ -359,17 +444,18 @@ uint64_t count_scratch(const Winograd& conv, int64_t workers)
     return static_cast<uint64_t>(inputs * conv.input_floats() + workers * conv.product_floats());
 }
 
+template <int64_t kTile>
 int prepare(KernelContext& context)
 {
     const int64_t workers = get_thread_pool_size(context.pool);
     Winograd conv = {};
-    TENGINE_RETURN_IF_ERROR(describe(context, workers, &conv));
+    TENGINE_RETURN_IF_ERROR(describe(context, kTile, workers, &conv));
     context.scratch_size = count_scratch(conv, workers) * sizeof(float);
     static const char kind = 0;
     const tensor* weight = context.input(1);
     const tensor* bias = context.input(2);
     return keep_packed_problem(
-        context, conv, &kind, weight, bias, {conv.panel_lanes, conv.input_channels},
+        context, conv, &kind, weight, bias, {conv.panel_lanes, conv.input_channels, conv.tile},
         count_packed(conv) * sizeof(float), [&](void* memory, const void* values) {
             pack(conv, static_cast<const float*>(values), bias ? bias->f32 : nullptr,
                  static_cast<float*>(memory));
@@ -461,23 +547,39 @@ bool is_constant(const tensor* tensor)
     return !tensor || tensor->tensor_type == TENSOR_TYPE_CONST;
 }
 
-bool is_wanted(const node& node)
+// Whether the option CPU.winograd has one of these values, of which the first is its default.
+bool has_option(const node& node, std::initializer_list<const char*> values)
 {
     const char* value = get_ir_device_option(node.graph, find_default_device(), "winograd");
-    return !value || std::strcmp(value, "off") != 0;
+    return std::any_of(values.begin(), values.end(), [value](const char* one) {
+        return std::strcmp(value ? value : "on", one) == 0;
+    });
+}
+
+// The transforms take whole vectors of channels.
+bool can_filter(const node& node)
+{
+    constexpr int64_t kMostLanes = 16;
+    ConvProblem p;
+    if (!is_plain_conv(node) || get_ir_node_input(&node, 0)->dim_num != 4 ||
+        !is_constant(get_ir_node_input(&node, 1)) || !is_constant(get_ir_node_input(&node, 2)) ||
+        describe_conv(node, false, &p) != TENGINE_OK || p.groups != 1 ||
+        p.input_channels < kMostLanes || p.output_plane == 0 || p.output_channels == 0 ||
+        p.batch == 0)
+        return false;
+    return std::all_of(p.axes + 1, p.axes + kConvAxes, [](const window_axis& axis) {
+        return axis.kernel == 3 && axis.stride == 1 && axis.dilation == 1;
+    });
 }
 
 bool accepts(const node& node)
 {
-    ConvProblem p;
-    if (!is_plain_conv(node) || get_ir_node_input(&node, 0)->dim_num != 4 ||
-        !is_constant(get_ir_node_input(&node, 1)) || !is_constant(get_ir_node_input(&node, 2)) ||
-        describe_conv(node, false, &p) != TENGINE_OK || p.groups != 1 || p.input_channels == 0 ||
-        p.output_channels == 0 || p.output_plane == 0 || p.batch == 0)
-        return false;
-    for (int i = 1; i < kConvAxes; ++i)
-        if (p.axes[i].kernel != 3 || p.axes[i].stride != 1 || p.axes[i].dilation != 1) return false;
-    return is_wanted(node);
+    return can_filter(node) && has_option(node, {"on", "4x4"});
+}
+
+bool accepts_6x6(const node& node)
+{
+    return can_filter(node) && has_option(node, {"on"});
 }
 
 // Of few tiles the weights, which are four times as large, cost more than they save; of few
@@ -486,13 +588,28 @@ bool pays(const node& node)
 {
     constexpr int64_t kFewestChannels = 16, kFewestTiles = 12;
     ConvProblem p;
-    return describe_conv(node, false, &p) == TENGINE_OK && p.input_channels >= kFewestChannels &&
-           p.output_channels >= kFewestChannels &&
-           divide_up(p.axes[1].output, kTile) * divide_up(p.axes[2].output, kTile) >= kFewestTiles;
+    return describe_conv(node, false, &p) == TENGINE_OK && p.output_channels >= kFewestChannels &&
+           count_tiles(p, 4) >= kFewestTiles;
 }
 
-constexpr Kernel rows[] = {{"Conv", "conv.winograd", accepts, run, prepare, -1, find_in_place,
-                            Layout::kChannelsLast, true, false, true, 1, kTakesSteps, pays}};
+// Where six by six results save an eighth of the products, and the weights, which are 1.8 times as
+// large, are of use often enough. On a Zen 4 such layers of vgg16 and unet take 11 to 17 % less
+// time so.
+bool pays_6x6(const node& node)
+{
+    constexpr int64_t kFewestTiles = 100;
+    ConvProblem p;
+    if (!pays(node) || describe_conv(node, false, &p) != TENGINE_OK) return false;
+    const int64_t tiles = count_tiles(p, 6);
+    return tiles >= kFewestTiles && 64 * 8 * tiles <= 36 * 7 * count_tiles(p, 4);
+}
+
+constexpr Kernel rows[] = {
+    {"Conv", "conv.winograd", accepts, run, prepare<4>, -1, find_in_place, Layout::kChannelsLast,
+     true, false, true, 1, kTakesSteps, pays},
+    {"Conv", "conv.winograd_6x6", accepts_6x6, run, prepare<6>, -1, find_in_place,
+     Layout::kChannelsLast, true, false, true, 1, kTakesSteps, pays_6x6},
+};
 
 }  // namespace
 
