@@ -210,7 +210,7 @@ void multiply_panels(const AttentionBlocks& blocks, const PixelTile& first_tile,
         tile.weights = packed + first * tile.stretch_length;
         tile.output += first;
         tile.columns = std::min(width, columns - first);
-        multiply_pixel_rows(tile, rows, width == blocks.panel_lanes);
+        multiply_pixel_rows(tile, rows, rows, width == blocks.panel_lanes);
     }
 }
 

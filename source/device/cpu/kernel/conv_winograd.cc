@@ -227,7 +227,7 @@ void multiply_positions(const Winograd& conv, const float* inputs, const float* 
         tile.weights = tile.bias + width;
         tile.input = inputs + position * conv.input_step();
         tile.output = products + position * conv.product_step();
-        multiply_pixel_rows(tile, tiles, is_wide);
+        multiply_pixel_rows(tile, tiles, tiles, is_wide);
     }
 }
 

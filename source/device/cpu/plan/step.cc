@@ -17,18 +17,21 @@ Step::Step(Step&& other) noexcept
       inputs(std::move(other.inputs)),
       outputs(std::move(other.outputs)),
       layout(other.layout),
-#ifndef TENGINE_MINIMAL
-      times(std::move(other.times)),
-      untimed(other.untimed),
-#endif
       views(std::move(other.views)),
 #ifndef TENGINE_MINIMAL
       attention(std::move(other.attention)),
+      times(std::move(other.times)),
+      untimed(other.untimed),
 #endif
       shown_(std::move(other.shown_))
 {
     other.context.state = nullptr;
     other.context.free_state = nullptr;
+}
+
+Step::~Step()
+{
+    release_state();
 }
 
 namespace {

@@ -41,24 +41,19 @@ struct Step
     Vector<tensor*> inputs;
     Vector<tensor*> outputs;
     Layout layout = Layout::kPlanar;
-#ifndef TENGINE_MINIMAL
-    KernelTimes times;              // by which the kernel was chosen; empty: it was not timed
-    const char* untimed = nullptr;  // and why not, where there was a choice
-#endif
     // What the kernel is shown of them where it works element by element with channels last: the
     // dimensions in their order in memory.
     Vector<tensor> views;
 #ifndef TENGINE_MINIMAL
-    Vector<Attention> attention;  // the context's, or none
+    Vector<Attention> attention;    // the context's, or none
+    KernelTimes times;              // by which the kernel was chosen; empty: it was not timed
+    const char* untimed = nullptr;  // and why not, where there was a choice
 #endif
 
     Step() = default;
     Step(Step&& other) noexcept;
     Step& operator=(Step&&) = delete;
-    ~Step()
-    {
-        release_state();
-    }
+    ~Step();
     void release_state();
     size_t state_bytes() const;
     // The context gets the lists, which stay as they are from here on.
