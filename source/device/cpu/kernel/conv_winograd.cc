@@ -12,10 +12,10 @@
 // block of tiles B' d B is made first, 36 or 64 matrices of tiles by channels: of a line of tiles,
 // whose patches overlap, each column is transformed once. Each matrix is multiplied with its
 // weights (pixel_conv.h), a panel of channels at a time, and the results of a panel are transformed
-// back where they lie in the cache. What follows the convolution is done then. Limits:
-// multiply-adds in the products; with few channels inputs and results from memory. Accuracy:
-// |error| <= k * 4 * 2^-24 * sqrt(9 * input channels) * rms(y) for normal inputs, k 3 of F(4x4) and
-// 12 of F(6x6); see the option CPU.winograd.
+// back where they lie in the cache. What follows the convolution is done then.
+// Limits: multiply-adds in the products; with few channels inputs and results from memory.
+// Accuracy: |error| <= k * 4 * 2^-24 * sqrt(9 * input channels) * rms(y) for normal inputs, k 3 of
+// F(4x4) and 12 of F(6x6); see the option CPU.winograd.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -28,6 +28,7 @@
 #include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel/packed_problem.h"
 #include "device/cpu/kernel/pixel_conv.h"
+#include "device/cpu/kernel/winograd_filter.h"
 #include "device/cpu/parallel.h"
 #include "tengine/device.h"
 
@@ -379,37 +380,6 @@ int describe(const KernelContext& context, int64_t tile, int64_t workers, Winogr
     conv.panel_floats = conv.panel_lanes * (conv.input_channels + 1);
     choose_block(conv, rows, workers);
     return TENGINE_OK;
-}
-
-// Rows of G.
-constexpr double kHalfRoot = 0.70710678118654752440, kRoot = 1.41421356237309504880;
-constexpr double kFilterOfFour[][3] = {{1, 0, 0},
-                                       {-2.0 / 3, -2.0 / 3 * kHalfRoot, -1.0 / 3},
-                                       {-2.0 / 3, 2.0 / 3 * kHalfRoot, -1.0 / 3},
-                                       {1.0 / 6, kRoot / 6, 1.0 / 3},
-                                       {1.0 / 6, -kRoot / 6, 1.0 / 3},
-                                       {0, 0, 1}};
-constexpr double kFilterOfSix[][3] = {{1, 0, 0},
-                                      {-2.0 / 9, -2.0 / 9, -2.0 / 9},
-                                      {-2.0 / 9, 2.0 / 9, -2.0 / 9},
-                                      {1.0 / 90, 1.0 / 45, 2.0 / 45},
-                                      {1.0 / 90, -1.0 / 45, 2.0 / 45},
-                                      {32.0 / 45, 16.0 / 45, 8.0 / 45},
-                                      {32.0 / 45, -16.0 / 45, 8.0 / 45},
-                                      {0, 0, 1}};
-
-// G g G' of one filter.
-void transform_filter(const double (*g)[3], int64_t patch, const float* filter, float* to,
-                      int64_t step)
-{
-    for (int64_t i = 0; i < patch; ++i) {
-        double half[3];
-        for (int j = 0; j < 3; ++j)
-            half[j] = g[i][0] * filter[j] + g[i][1] * filter[3 + j] + g[i][2] * filter[6 + j];
-        for (int64_t j = 0; j < patch; ++j)
-            to[(i * patch + j) * step] =
-                static_cast<float>(half[0] * g[j][0] + half[1] * g[j][1] + half[2] * g[j][2]);
-    }
 }
 
 // The biases of all panels; then panel after panel, position after position: zeros, in place of

@@ -68,7 +68,7 @@ HWY_INLINE Vector find_root(Vector x)
 #endif
 }
 
-// pow(x, 1 / 2), which is the root but for -infinity.
+// pow(x, 1 / 2): the root, except that -infinity gives infinity.
 HWY_INLINE Vector find_half_power(Vector x)
 {
     const Vector infinity = hn::Set(Floats(), std::numeric_limits<float>::infinity());
