@@ -386,19 +386,27 @@ int describe(const KernelContext& context, int64_t tile, int64_t workers, Winogr
 // biases, and a vector of weights for each input channel.
 void pack(const Winograd& conv, const float* weight, const float* bias, float* packed)
 {
-    const int64_t channels = conv.input_channels;
+    constexpr int64_t kMostPositions = 64, kMostWidth = 32;
+    const int64_t channels = conv.input_channels, positions = conv.positions();
+    const auto* filter = conv.tile == 4 ? kFilterOfFour : kFilterOfSix;
     for (int64_t i = 0; i < conv.panels * conv.panel_lanes; ++i)
         packed[i] = bias && i < conv.output_channels ? bias[i] : 0;
-    float* weights = packed + conv.panels * conv.panel_lanes;
-    const auto* filter = conv.tile == 4 ? kFilterOfFour : kFilterOfSix;
-    std::fill_n(weights, conv.panels * conv.positions() * conv.panel_floats, 0.0f);
-    for (int64_t output = 0; output < conv.output_channels; ++output) {
-        const int64_t panel = output / conv.panel_lanes, width = conv.panel_width(panel);
-        float* to =
-            weights + panel * conv.positions() * conv.panel_floats + output % conv.panel_lanes;
-        for (int64_t input = 0; input < channels; ++input)
-            transform_filter(filter, conv.patch(), weight + (output * channels + input) * 9,
-                             to + (input + 1) * width, width * (channels + 1));
+    packed += conv.panels * conv.panel_lanes;
+    std::fill_n(packed, conv.panels * positions * conv.panel_floats, 0.0f);
+    for (int64_t panel = 0; panel < conv.panels; ++panel) {
+        const int64_t width = conv.panel_width(panel), first = panel * conv.panel_lanes;
+        const int64_t present = std::min(width, conv.output_channels - first);
+        float* to = packed + panel * positions * conv.panel_floats + width;
+        for (int64_t input = 0; input < channels; ++input, to += width) {
+            float block[kMostPositions * kMostWidth];
+            for (int64_t i = 0; i < present; ++i)
+                transform_filter(filter, conv.patch(),
+                                 weight + ((first + i) * channels + input) * 9, block + i,
+                                 kMostWidth);
+            for (int64_t position = 0; position < positions; ++position)
+                std::copy_n(block + position * kMostWidth, present,
+                            to + position * width * (channels + 1));
+        }
     }
 }
 
