@@ -369,19 +369,12 @@ int find_in_place(const KernelContext& context, int)
     return context.fusion.addend;
 }
 
-bool is_constant(const tensor* tensor)
-{
-    return !tensor || tensor->tensor_type == TENSOR_TYPE_CONST;
-}
-
 bool accepts(const node& node)
 {
     ConvProblem p;
-    return is_plain_conv(node) && get_ir_node_input(&node, 0)->dim_num == 4 &&
-           is_constant(get_ir_node_input(&node, 1)) && is_constant(get_ir_node_input(&node, 2)) &&
-           describe_conv(node, false, &p) == TENGINE_OK && p.input_channels == 1 &&
-           p.output_channels == 1 && p.groups > 1 && p.input_plane > 0 && p.output_plane > 0 &&
-           p.batch > 0;
+    return is_pixel_conv(node) && describe_conv(node, false, &p) == TENGINE_OK &&
+           p.input_channels == 1 && p.output_channels == 1 && p.groups > 1 && p.input_plane > 0 &&
+           p.output_plane > 0 && p.batch > 0;
 }
 
 constexpr Kernel rows[] = {{"Conv", "conv.depthwise_pixels", accepts, run, prepare, -1,

@@ -130,11 +130,6 @@ int find_in_place(const KernelContext& context, int)
     return find_addend_in_place(context, packed_problem<PixelConv>(context));
 }
 
-bool is_constant(const tensor* tensor)
-{
-    return !tensor || tensor->tensor_type == TENSOR_TYPE_CONST;
-}
-
 // Sparse windows, and pads wider than any model's, would make the copy of a line far larger than
 // the line.
 bool is_compact(const window_axis& axis)
@@ -149,9 +144,7 @@ bool is_compact(const window_axis& axis)
 bool accepts(const node& node)
 {
     ConvProblem p;
-    return is_plain_conv(node) && get_ir_node_input(&node, 0)->dim_num == 4 &&
-           is_constant(get_ir_node_input(&node, 1)) && is_constant(get_ir_node_input(&node, 2)) &&
-           describe_conv(node, false, &p) == TENGINE_OK &&
+    return is_pixel_conv(node) && describe_conv(node, false, &p) == TENGINE_OK &&
            (p.groups == 1 || (p.input_channels > 1 && p.output_channels >= 4)) &&
            is_compact(p.axes[1]) && is_compact(p.axes[2]) && p.taps <= kMostStretches &&
            p.input_plane > 0 && p.output_plane > 0 && p.batch > 0 && p.input_channels > 0 &&

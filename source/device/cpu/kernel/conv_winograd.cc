@@ -520,11 +520,6 @@ int find_in_place(const KernelContext& context, int)
     return context.fusion.addend;
 }
 
-bool is_constant(const tensor* tensor)
-{
-    return !tensor || tensor->tensor_type == TENSOR_TYPE_CONST;
-}
-
 // Whether the option CPU.winograd has one of these values, of which the first is its default.
 bool has_option(const node& node, std::initializer_list<const char*> values)
 {
@@ -539,9 +534,7 @@ bool can_filter(const node& node)
 {
     constexpr int64_t kMostLanes = 16;
     ConvProblem p;
-    if (!is_plain_conv(node) || get_ir_node_input(&node, 0)->dim_num != 4 ||
-        !is_constant(get_ir_node_input(&node, 1)) || !is_constant(get_ir_node_input(&node, 2)) ||
-        describe_conv(node, false, &p) != TENGINE_OK || p.groups != 1 ||
+    if (!is_pixel_conv(node) || describe_conv(node, false, &p) != TENGINE_OK || p.groups != 1 ||
         p.input_channels < kMostLanes || p.output_plane == 0 || p.output_channels == 0 ||
         p.batch == 0)
         return false;

@@ -166,17 +166,24 @@ inline Vector even_part(Vector r)
     return hn::MulAdd(square, slope, hn::Set(d, 2.0f));
 }
 
-// With z = e^-|x|, which never overflows: 1 / (1 + z) for positive x, z / (1 + z) for negative.
+// e^-|x|, which never overflows, as a quotient: returns its top.
+HWY_INLINE Vector find_negative_power(Vector x, Vector* bottom)
+{
+    Vector power;
+    const Vector rest = split_exponent(hn::Neg(hn::Abs(x)), &power);
+    const Vector even = even_part(rest);
+    *bottom = hn::Sub(even, rest);
+    return hn::Mul(hn::Add(even, rest), power);
+}
+
+// With z = e^-|x|: 1 / (1 + z) for positive x, z / (1 + z) for negative.
 struct SigmoidFunction
 {
     explicit SigmoidFunction(const float*) {}
     Vector operator()(Vector x) const
     {
-        Vector power;
-        const Vector rest = split_exponent(hn::Neg(hn::Abs(x)), &power);
-        const Vector even = even_part(rest);
-        const Vector bottom = hn::Sub(even, rest);
-        const Vector top = hn::Mul(hn::Add(even, rest), power);
+        Vector bottom;
+        const Vector top = find_negative_power(x, &bottom);
         return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), top, bottom), hn::Add(bottom, top));
     }
     Floats d;
@@ -245,11 +252,8 @@ struct SoftplusFunction
     explicit SoftplusFunction(const float*) {}
     Vector operator()(Vector x) const
     {
-        Vector power;
-        const Vector rest = split_exponent(hn::Neg(hn::Abs(x)), &power);
-        const Vector even = even_part(rest);
-        const Vector bottom = hn::Sub(even, rest);
-        const Vector top = hn::Mul(hn::Add(even, rest), power);
+        Vector bottom;
+        const Vector top = find_negative_power(x, &bottom);
         const Vector s = hn::Div(top, hn::MulAdd(bottom, hn::Set(d, 2.0f), top));
         const Vector positive = hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);
         return hn::MulAdd(log_of_quotient(s), s, positive);
@@ -294,11 +298,8 @@ struct MishFunction
     Vector operator()(Vector x) const
     {
         const auto is_negative = hn::Lt(x, hn::Zero(d));
-        Vector power;
-        const Vector rest = split_exponent(hn::Neg(hn::Abs(x)), &power);
-        const Vector even = even_part(rest);
-        const Vector bottom = hn::Sub(even, rest);
-        const Vector top = hn::Mul(hn::Add(even, rest), power);
+        Vector bottom;
+        const Vector top = find_negative_power(x, &bottom);
         const Vector mine = hn::IfThenElse(is_negative, top, bottom);
         const Vector other = hn::IfThenElse(is_negative, bottom, top);
         const Vector product = hn::Mul(hn::Add(top, top), bottom);

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/grain.h"

@@ -17,12 +17,6 @@
 namespace tengine::cpu {
 namespace {
 
-bool is_operator(const Step& step, const char* op)
-{
-    return *get_ir_node_domain(step.context.node) == '\0' &&
-           !std::strcmp(get_ir_node_op(step.context.node), op);
-}
-
 bool has_same_shape(const tensor& a, const tensor& b)
 {
     return a.data_type == b.data_type && a.dim_num == b.dim_num &&
@@ -122,11 +116,7 @@ class Fuser
         for (size_t i = 0; i < steps_.size(); ++i)
             if (!steps_[i].dynamic && !is_gone_[i] && !fuse_layer_norm(i, steps_[i]))
                 fuse_around(i, steps_[i]);
-        Vector<Step> left;
-        left.reserve(steps_.size());
-        for (size_t i = 0; i < steps_.size(); ++i)
-            if (!is_gone_[i]) left.push_back(std::move(steps_[i]));
-        steps_.swap(left);
+        drop_steps(is_gone_, steps_);
     }
 
   private:

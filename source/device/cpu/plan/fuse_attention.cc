@@ -52,12 +52,6 @@ View view_all(tensor* value)
     return view;
 }
 
-bool is_operator(const Step& step, const char* op)
-{
-    return *get_ir_node_domain(step.context.node) == '\0' &&
-           !std::strcmp(get_ir_node_op(step.context.node), op);
-}
-
 bool has_same_shape(const tensor& a, const tensor& b)
 {
     return a.dim_num == b.dim_num && std::equal(a.dims, a.dims + a.dim_num, b.dims);
@@ -190,11 +184,7 @@ class AttentionFuser
     {
         for (size_t i = 0; i < steps_.size(); ++i)
             if (is_plain(i, "Softmax", 1)) fuse(i, kernel);
-        Vector<Step> left;
-        left.reserve(steps_.size());
-        for (size_t i = 0; i < steps_.size(); ++i)
-            if (!is_gone_[i]) left.push_back(std::move(steps_[i]));
-        steps_.swap(left);
+        drop_steps(is_gone_, steps_);
     }
 
   private:
@@ -318,7 +308,8 @@ class AttentionFuser
             return;
         Scores scores;
         const size_t first = find_masked_product(softmax.inputs[0], &scores);
-        if (first == kNoStep || !has_heads_of(*steps_[last].outputs[0], *steps_[first].inputs[0]) ||
+        if (first == kNoStep || steps_[first].inputs[0]->elem_num == 0 ||
+            !has_heads_of(*steps_[last].outputs[0], *steps_[first].inputs[0]) ||
             !has_heads_of(*steps_[last].outputs[0], *steps_[first].inputs[1]) ||
             !has_heads_of(*steps_[last].outputs[0], *steps_[last].inputs[1]))
             return;

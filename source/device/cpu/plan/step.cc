@@ -2,6 +2,7 @@
 #include "device/cpu/plan/step.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "graph/core.h"
@@ -91,6 +92,21 @@ void Step::release_state()
 size_t Step::state_bytes() const
 {
     return context.count_state ? context.count_state(context.state) : context.state_bytes;
+}
+
+bool is_operator(const Step& step, const char* op)
+{
+    return *get_ir_node_domain(step.context.node) == '\0' &&
+           !std::strcmp(get_ir_node_op(step.context.node), op);
+}
+
+void drop_steps(const Vector<bool>& is_gone, Vector<Step>& steps)
+{
+    Vector<Step> left;
+    left.reserve(steps.size());
+    for (size_t i = 0; i < steps.size(); ++i)
+        if (!is_gone[i]) left.push_back(std::move(steps[i]));
+    steps.swap(left);
 }
 
 bool allocates_outputs(const node& node)

@@ -65,6 +65,12 @@ struct Step
     Vector<tensor*> shown_;  // inputs, then outputs, as the kernel sees them
 };
 
+// Whether it is this operator of ONNX's.
+bool is_operator(const Step& step, const char* op);
+
+// Those that are not gone stay.
+void drop_steps(const Vector<bool>& is_gone, Vector<Step>& steps);
+
 // Tensors that only the plan has: copies in another layout.
 using Copies = Vector<std::unique_ptr<tensor, void (*)(tensor*)>>;
 
