@@ -77,14 +77,18 @@ struct KernelContext
     tensor* const* inputs = nullptr;
     tensor* const* outputs = nullptr;
     int tensor_num[2] = {};  // of these
+#ifdef TENGINE_MINIMAL
+    static constexpr const int64_t* pixel_steps = nullptr;
+#else
     // Where some of them are channels of a larger tensor: elements from a pixel to the next of each
     // input, then of output 0. Null: all lie densely.
     const int64_t* pixel_steps = nullptr;
+    // Of a fused attention: how its tensors lie (kernel/attention.h). The step has it.
+    const struct Attention* attention = nullptr;
+#endif
     // Tensors of rank four are shown as N, H, W, C (kernels of Layout::kAny).
     bool has_channels_last = false;
     Fusion fusion;
-    // Of a fused attention: how its tensors lie (kernel/attention.h). The step has it.
-    const struct Attention* attention = nullptr;
     thread_pool_t* pool = nullptr;
     // prepare() may ask for scratch; the plan gives it at run time, 64-byte aligned, shared
     // between the steps of one plan. The size is computed in 64 bits everywhere: what a hostile

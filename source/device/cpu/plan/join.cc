@@ -10,6 +10,7 @@
 #include "device/cpu/plan/step.h"
 #include "operator/onnx/join_param.h"
 
+#ifndef TENGINE_MINIMAL
 namespace tengine::cpu {
 namespace {
 
@@ -174,3 +175,4 @@ void join_channels(const subgraph& part, Vector<Step>& steps, Joins* out_joins)
 }
 
 }  // namespace tengine::cpu
+#endif  // TENGINE_MINIMAL
