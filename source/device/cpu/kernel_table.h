@@ -130,8 +130,14 @@ struct KernelContext
         constexpr int kShown[] = {0, 3, 1, 2};
         return has_channels_last ? kShown[axis] : axis;
     }
-    int input_num() const { return node->input_num; }
-    int output_num() const { return node->output_num; }
+    int input_num() const
+    {
+        return node->input_num;
+    }
+    int output_num() const
+    {
+        return node->output_num;
+    }
     template <class Param>
     const Param& param() const
     {
