@@ -49,11 +49,11 @@ struct Winograd : ConvProblem
     int64_t panel_floats;  // of one position of a whole panel
     bool spreads_panels;   // workers share the panels of a block, not the blocks
 
+    int64_t patch() const { return tile + 2; }  // inputs, in each direction
+    int64_t positions() const { return patch() * patch(); }
     // Floats between the positions of transformed tiles, and of a panel's products. All positions
     // are accessed side by side, so these are odd numbers of cache lines: else they would fall into
     // a few sets of the cache.
-    int64_t patch() const { return tile + 2; }  // inputs, in each direction
-    int64_t positions() const { return patch() * patch(); }
     int64_t input_step() const { return spread(block * input_channels); }
     int64_t product_step() const { return spread(block * panel_lanes); }
     int64_t input_floats() const { return positions() * input_step(); }

@@ -43,8 +43,7 @@ class ArenaPlanner
         int read_num = 0;
         tensor* value = nullptr;  // null: it has no block
         size_t block = 0;
-        size_t shift = 0;        // bytes from its beginning
-        bool is_shared = false;  // with tensors that lie in it, or in what this one lies in
+        size_t shift = 0;  // bytes from its beginning
     };
 
     void extend_inputs(int step)
@@ -90,18 +89,18 @@ class ArenaPlanner
     // in is placed in itself.
     void place_inside(int step, tensor& output, const Placement& placement)
     {
-        const auto known = wholes_.find(placement.whole);
-        const size_t block = known == wholes_.end() ? blocks_.size() : known->second;
-        if (known == wholes_.end()) {
-            wholes_.emplace(placement.whole, block);
+        Use& whole = uses_[placement.whole];
+        if (!whole.value) {
+            whole.value = placement.whole;
+            whole.block = blocks_.size();
             add_block(step, *placement.whole);
         }
+        const size_t block = whole.block;
         blocks_[block].last_use = step;
         Use& use = uses_[&output];
         use.value = &output;
         use.block = block;
         use.shift = static_cast<size_t>(placement.first) * output.elem_size;
-        use.is_shared = true;
     }
 
     int ask_kernel(const Step& step, int output_index) const
@@ -119,7 +118,7 @@ class ArenaPlanner
         if (index < 0 || static_cast<size_t>(index) >= inputs.size()) return nullptr;
         tensor* input = inputs[index];
         const Use* use = input ? uses_.find(input) : nullptr;
-        if (!use || use->read_num != 1 || !use->value || use->is_shared) return nullptr;
+        if (!use || use->read_num != 1 || !use->value || placements_.find(input)) return nullptr;
         return get_ir_tensor_bytes(input) == get_ir_tensor_bytes(&output) ? use : nullptr;
     }
 
@@ -127,7 +126,6 @@ class ArenaPlanner
     const TensorTable<Placement>& placements_;
     const UnorderedSet<int32_t> border_;  // outputs of the part
     TensorTable<Use> uses_;
-    UnorderedMap<const tensor*, size_t> wholes_;  // blocks of tensors that others lie in
     Vector<memory_block_t> blocks_;
 };
 
