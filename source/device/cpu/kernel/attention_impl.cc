@@ -322,11 +322,6 @@ HWY_EXPORT(attend);
 
 constexpr int64_t kLineFloats = 64 / sizeof(float);
 
-int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 uint64_t round_up(int64_t a, int64_t b)
 {
     return static_cast<uint64_t>(divide_up(a, b) * b);

@@ -350,8 +350,7 @@ void run_copied(KernelContext& context, const DepthwisePixels& conv,
 int run(KernelContext& context)
 {
     const auto& conv = packed_problem<DepthwisePixels>(context);
-    const tensor* addend =
-        context.fusion.addend >= 0 ? context.input(context.fusion.addend) : nullptr;
+    const tensor* addend = find_addend(context);
     const DepthwiseOperands operands = {
         context.input(0)->f32,
         reinterpret_cast<const float*>(shared_weights<DepthwisePixels>(context)),
@@ -363,12 +362,6 @@ int run(KernelContext& context)
     return TENGINE_OK;
 }
 
-// The addend is read where the result is then written.
-int find_in_place(const KernelContext& context, int)
-{
-    return context.fusion.addend;
-}
-
 bool accepts(const node& node)
 {
     ConvProblem p;
@@ -377,8 +370,8 @@ bool accepts(const node& node)
            p.output_plane > 0 && p.batch > 0;
 }
 
-constexpr Kernel rows[] = {{"Conv", "conv.depthwise_pixels", accepts, run, prepare, -1,
-                            find_in_place, Layout::kChannelsLast, true, false, true}};
+constexpr Kernel rows[] = {{"Conv", "conv.depthwise_pixels", accepts, run, prepare, -1, take_addend,
+                            Layout::kChannelsLast, true, false, true}};
 
 }  // namespace
 

@@ -60,11 +60,6 @@ struct PhasedConv : ConvProblem
     }
 };
 
-int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 // Blocks that fit into half of the L2 cache - with their results where the weights stay in the
 // other half from block to block -, and enough items for all workers: panels are dealt out where
 // the weights of a phase are larger than the input.
@@ -336,8 +331,7 @@ void run_item(const PhasedConv& conv, const PixelOperands& operands, int64_t ite
 int run(KernelContext& context)
 {
     const auto& conv = packed_problem<PhasedConv>(context);
-    const tensor* addend =
-        context.fusion.addend >= 0 ? context.input(context.fusion.addend) : nullptr;
+    const tensor* addend = find_addend(context);
     const PixelOperands operands = {
         context.input(0)->f32, addend ? addend->f32 : nullptr, context.output(0)->f32,
         reinterpret_cast<const float*>(shared_weights<PhasedConv>(context)), &context.fusion};
@@ -346,12 +340,6 @@ int run(KernelContext& context)
             run_item(conv, operands, item);
     });
     return TENGINE_OK;
-}
-
-// Each element of the addend is read where the result is then written.
-int find_in_place(const KernelContext& context, int)
-{
-    return context.fusion.addend;
 }
 
 bool accepts(const node& node)
@@ -375,7 +363,7 @@ bool pays(const node& node)
 }
 
 constexpr Kernel rows[] = {{"ConvTranspose", "conv_transpose.pixels", accepts, run, prepare, -1,
-                            find_in_place, Layout::kChannelsLast, true, false, true, 1, kTakesSteps,
+                            take_addend, Layout::kChannelsLast, true, false, true, 1, kTakesSteps,
                             pays}};
 
 }  // namespace

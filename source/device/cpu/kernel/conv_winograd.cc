@@ -338,11 +338,6 @@ HWY_EXPORT(compute_panel);
 constexpr int64_t kSmallWeights = int64_t{1} << 20;  // floats
 constexpr int64_t kMostInputs = int64_t{2} << 20;    // floats of a block, where weights are large
 
-int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 // Blocks whose transformed inputs fit into half of the L2 cache; where the weights are larger than
 // that, whole images, so that they are read once.
 void choose_block(Winograd& conv, int64_t rows, int64_t workers)
@@ -449,8 +444,7 @@ struct Block
 
 Block find_block(const KernelContext& context, const Winograd& conv, int64_t index)
 {
-    const tensor* addend =
-        context.fusion.addend >= 0 ? context.input(context.fusion.addend) : nullptr;
+    const tensor* addend = find_addend(context);
     const auto* packed = reinterpret_cast<const float*>(shared_weights<Winograd>(context));
     const int64_t image = index / conv.blocks;
     const int64_t outputs = image * conv.output_plane * conv.output_step;
@@ -514,12 +508,6 @@ int run(KernelContext& context)
     return TENGINE_OK;
 }
 
-// The addend is read where the result is then written.
-int find_in_place(const KernelContext& context, int)
-{
-    return context.fusion.addend;
-}
-
 // Whether the option CPU.winograd has one of these values, of which the first is its default.
 bool has_option(const node& node, std::initializer_list<const char*> values)
 {
@@ -576,9 +564,9 @@ bool pays_6x6(const node& node)
 }
 
 constexpr Kernel rows[] = {
-    {"Conv", "conv.winograd", accepts, run, prepare<4>, -1, find_in_place, Layout::kChannelsLast,
+    {"Conv", "conv.winograd", accepts, run, prepare<4>, -1, take_addend, Layout::kChannelsLast,
      true, false, true, 1, kTakesSteps, pays},
-    {"Conv", "conv.winograd_6x6", accepts_6x6, run, prepare<6>, -1, find_in_place,
+    {"Conv", "conv.winograd_6x6", accepts_6x6, run, prepare<6>, -1, take_addend,
      Layout::kChannelsLast, true, false, true, 1, kTakesSteps, pays_6x6},
 };
 

@@ -102,6 +102,11 @@ void pack_panels(const PixelConv& conv, const float* bias, const Fill& fill, flo
     }
 }
 
+constexpr int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
 constexpr int64_t kCacheLineFloats = 64 / sizeof(float);
 
 // A tile of results, a few pixels by the columns of a panel. Offsets and steps are in floats.
@@ -149,6 +154,18 @@ void multiply_pixels(thread_pool_t* pool, const PixelConv& conv, const PixelOper
 // calling thread.
 void multiply_pixel_panels(const PixelConv& conv, const PixelOperands& operands, int64_t first,
                            int64_t last);
+
+// What is added to the result, or null.
+inline const tensor* find_addend(const KernelContext& context)
+{
+    return context.fusion.addend >= 0 ? context.input(context.fusion.addend) : nullptr;
+}
+
+// Kernel::find_in_place where the addend is read where the result is then written.
+inline int take_addend(const KernelContext& context, int)
+{
+    return context.fusion.addend;
+}
 
 // The input in whose memory output 0 may be: the addend, which is read where the result is then
 // written, unless sums over a part of the depth are written before.

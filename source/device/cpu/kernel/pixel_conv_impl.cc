@@ -258,11 +258,6 @@ HWY_EXPORT(multiply_rows);
 
 constexpr int64_t kItemsPerWorker = 4;
 
-int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 // Of the L2 cache.
 int64_t count_cached_floats()
 {
@@ -435,8 +430,7 @@ void multiply_pixel_panels(const PixelConv& conv, const PixelOperands& operands,
 
 void multiply_pixels(const KernelContext& context, const PixelConv& conv, const float* weights)
 {
-    const tensor* addend =
-        context.fusion.addend >= 0 ? context.input(context.fusion.addend) : nullptr;
+    const tensor* addend = find_addend(context);
     multiply_pixels(context.pool, conv,
                     {context.input(0)->f32, addend ? addend->f32 : nullptr, context.output(0)->f32,
                      weights, &context.fusion},

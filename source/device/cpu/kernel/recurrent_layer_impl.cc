@@ -13,11 +13,6 @@
 namespace tengine::cpu {
 namespace {
 
-int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 // Of the gates of a step, which a worker computes before it updates their units: they stay in L1.
 // An LSTM of 128 units takes 10 % less time so than a group at a time.
 constexpr int64_t kFloatsAtOnce = 4096;
