@@ -29,7 +29,7 @@ typedef struct ir_tensor_core
 {
     int32_t source_index;      // execution graph: the source graph's tensor it stands for, or -1
     int32_t graph_output_num;  // how often it is in graph.output_tensors
-    int32_t* consumer_input;   // which of its inputs consumer[i] reads with, or -1
+    int32_t* consumer_input;   // which of its inputs consumer[i] reads with, or -1; in its block
     char* dim_names;  // what the model calls dimensions of an input, see set_ir_tensor_dim_names();
                       // NULL: nothing
     bool lent;        // source graph: a constant that the program may write to unseen
@@ -47,7 +47,7 @@ typedef struct ir_node_core
     int64_t predicted_ns;                 // time of one run on its device; -1: not predicted yet
     int64_t measured_ns;                  // time of the last run; -1: not known
     struct custom_kernel* custom_kernel;  // the program's own kernel, or NULL; the source node's
-    int32_t* input_places;                // where the node is among the consumers of each input
+    int32_t* input_places;                // its place among the consumers of each input
     int32_t group;    // of its device, see ir_verdict_t; 0: it shares a part with any node
     bool keep_float;  // the user wants it computed in the types that the model has
 } ir_node_core_t;

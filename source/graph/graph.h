@@ -126,6 +126,10 @@ void replace_ir_graph_output(struct graph* graph, int place, struct tensor* tens
 // Appends to a list of `number` indices. Its room is the next power of two and so need not be
 // stored. False when memory runs out.
 TENGINE_MUST_USE bool push_ir_index(int32_t** list, int32_t number, int32_t value);
+// The same for two lists of `number` that lie in one block, where `*first` begins, which is what to
+// free: in an arena each block takes a cache line at least.
+TENGINE_MUST_USE bool push_ir_index_pair(int32_t** first, int32_t** second, int32_t number,
+                                         int32_t first_value, int32_t second_value);
 
 // set_ir_tensor_consumer() by the node that reads the tensor as its input `input`.
 TENGINE_MUST_USE int add_ir_consumer(struct tensor* tensor, int node_index, int input);

@@ -74,7 +74,6 @@ void destroy_ir_node(struct graph* graph, struct node* node)
     }
     if (node->op.release) node->op.release(&node->op);
     free_memory(node->input_tensors);
-    free_memory(node->core->input_places);
     free_memory(node->output_tensors);
     free_memory(node->core->refusal_list);
     free_memory(node->name);
@@ -95,8 +94,8 @@ static int grow_inputs(struct node* node, int index)
 {
     TENGINE_RETURN_IF_ERROR(check_place(node, "input", index));
     for (; node->input_num <= index; ++node->input_num)
-        if (!push_ir_index(&node->input_tensors, node->input_num, -1) ||
-            !push_ir_index(&node->core->input_places, node->input_num, -1))
+        if (!push_ir_index_pair(&node->input_tensors, &node->core->input_places, node->input_num,
+                                -1, -1))
             return tengine_error_set(TENGINE_ENOMEM, "node '%s': no memory for input %d",
                                      node->name, index);
     return TENGINE_OK;

@@ -213,7 +213,6 @@ void destroy_ir_tensor(struct graph* graph, struct tensor* tensor)
     release_ir_tensor_data(tensor);
     release_quant_params(tensor);
     free_memory(tensor->consumer);
-    free_memory(tensor->core->consumer_input);
     free_memory(tensor->subgraph_list);
     free_memory(tensor->core->dim_names);
     free_memory(tensor->core->digest);
@@ -387,10 +386,30 @@ bool push_ir_index(int32_t** list, int32_t number, int32_t value)
     return true;
 }
 
+bool push_ir_index_pair(int32_t** first, int32_t** second, int32_t number, int32_t first_value,
+                        int32_t second_value)
+{
+    if ((number & (number - 1)) == 0) {
+        const size_t room = number ? (size_t)number * 2 : 1;
+        int32_t* grown = alloc_small_memory(sizeof(int32_t) * room * 2);
+        if (!grown) return false;
+        if (number) {
+            memcpy(grown, *first, sizeof(int32_t) * (size_t)number);
+            memcpy(grown + room, *second, sizeof(int32_t) * (size_t)number);
+        }
+        free_memory(*first);
+        *first = grown;
+        *second = grown + room;
+    }
+    (*first)[number] = first_value;
+    (*second)[number] = second_value;
+    return true;
+}
+
 int add_ir_consumer(struct tensor* tensor, int node_index, int input)
 {
-    if (!push_ir_index(&tensor->consumer, tensor->consumer_num, node_index) ||
-        !push_ir_index(&tensor->core->consumer_input, tensor->consumer_num, input))
+    if (!push_ir_index_pair(&tensor->consumer, &tensor->core->consumer_input, tensor->consumer_num,
+                            node_index, input))
         return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': no memory for a consumer",
                                  tensor->name);
     ++tensor->consumer_num;
