@@ -327,6 +327,14 @@ TENGINE_API int save_graph(graph_t graph, const char* model_format, const char* 
 // empty), TENGINE_EEXIST (the name is taken), TENGINE_EOPERATOR (no such operator).
 TENGINE_API node_t create_graph_node(graph_t graph, const char* node_name, const char* op_name);
 
+// Appends a node as an ONNX file says it: operator `op_name` of `domain` ("" or "ai.onnx" is
+// ONNX's), which means what version `opset` of the domain's operators says, or the newest supported
+// version where that is 0. An operator of a domain that only the program knows is "Generic" above.
+// Fails as create_graph_node does, with TENGINE_EINVAL (a negative opset) and TENGINE_EOPERATOR (no
+// such operator, or none in this version; the sentence says which versions have it).
+TENGINE_API node_t tengine_graph_add_node(graph_t graph, const char* node_name, const char* domain,
+                                          const char* op_name, int opset);
+
 // The node of this name. Fails with TENGINE_ENOENT.
 TENGINE_API node_t get_graph_node(graph_t graph, const char* node_name);
 
@@ -514,6 +522,14 @@ TENGINE_API int get_tensor_quant_param(tensor_t tensor, float* scale, int* zero_
 // code of the CPU; what another device fails to prepare goes to the CPU.
 TENGINE_API int prerun_graph(graph_t graph);
 TENGINE_API int prerun_graph_multithread(graph_t graph, struct options opt);
+
+// Decides which device would run each node in this preparation, and why, without having a device
+// compile anything: what inspect.h tells of the execution graph can then be read, except for what a
+// device tells of its compiled part (the kernel of a node, counters, memory). A part that its
+// device would fail to compile is not known to. What was prepared is dropped, the graph is not
+// prepared (its state is CREATED or DONE), and run_graph fails with TENGINE_ESTATE. Fails as
+// prerun_graph_multithread does, except for what is compiling's.
+TENGINE_API int tengine_graph_place(graph_t graph, struct options opt);
 
 // Cancels a prerun_graph of this graph on another thread: it ends between two nodes or two parts
 // with TENGINE_ECANCELED, and the graph is then as after postrun_graph. Thread rule: the one

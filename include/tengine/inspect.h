@@ -119,6 +119,7 @@ TENGINE_API int tengine_graph_get_compiled_part(graph_t graph, int index,
                                                 size_t size);
 
 // ---- The execution graph ----
+// It is there from prerun_graph or tengine_graph_place until postrun_graph.
 
 struct tengine_graph_stats
 {

@@ -81,14 +81,17 @@ static int check_inputs(struct graph* graph, const char* function)
         function, name);
 }
 
+// prerun_ir_graph() or place_ir_graph().
+typedef int (*prepare_t)(struct graph* graph, const ir_run_options_t* options);
+
 // Custom kernels that the new preparation has no use for, or all of them after a failure, are not
 // prepared any more either.
 static int prepare_and_finish(struct graph* graph, const char* function,
-                              const ir_run_options_t* options)
+                              const ir_run_options_t* options, prepare_t prepare)
 {
     ir_failure_t failure = {0};
     int status = check_precision(graph, function, options->precision);
-    if (status == TENGINE_OK) status = prerun_ir_graph(graph, options);
+    if (status == TENGINE_OK) status = prepare(graph, options);
     if (status == TENGINE_OK) status = check_inputs(graph, function);
     if (status < 0) keep_ir_failure(&failure);
     const int finished = finish_graph_kernels(graph);
@@ -97,12 +100,13 @@ static int prepare_and_finish(struct graph* graph, const char* function,
     return TENGINE_OK;
 }
 
-static int prepare(api_graph_t* graph, const char* function, const options_t* wanted)
+static int prepare(api_graph_t* graph, const char* function, const options_t* wanted,
+                   prepare_t prepare_graph)
 {
     TENGINE_RETURN_IF_ERROR(check_idle(graph, function));
     graph->has_run = false;
     const ir_run_options_t options = translate_options(wanted);
-    TENGINE_RETURN_IF_ERROR(prepare_and_finish(graph->graph, function, &options));
+    TENGINE_RETURN_IF_ERROR(prepare_and_finish(graph->graph, function, &options, prepare_graph));
     graph->changed = false;
     return TENGINE_OK;
 }
@@ -110,13 +114,20 @@ static int prepare(api_graph_t* graph, const char* function, const options_t* wa
 int prerun_graph(graph_t graph)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    return !target ? api_failure() : api_result(prepare(target, __func__, &target->thread));
+    return !target ? api_failure()
+                   : api_result(prepare(target, __func__, &target->thread, prerun_ir_graph));
 }
 
 int prerun_graph_multithread(graph_t graph, struct options opt)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    return !target ? api_failure() : api_result(prepare(target, __func__, &opt));
+    return !target ? api_failure() : api_result(prepare(target, __func__, &opt, prerun_ir_graph));
+}
+
+int tengine_graph_place(graph_t graph, struct options opt)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    return !target ? api_failure() : api_result(prepare(target, __func__, &opt, place_ir_graph));
 }
 
 int tengine_graph_cancel(graph_t graph)

@@ -360,7 +360,10 @@ int tengine_graph_get_counters(graph_t graph, int subgraph, struct tengine_count
 const char* tengine_graph_get_scheduler(graph_t graph)
 {
     const struct graph* execution = find_execution(graph, __func__, NULL);
-    return !execution ? api_pointer(NULL) : get_ir_session(execution)->scheduler->name;
+    const ir_session_t* session = !execution ? NULL : get_ir_session(execution);
+    if (execution && !session)
+        tengine_error_set(TENGINE_ESTATE, "%s: the graph is placed, not prepared", __func__);
+    return !session ? api_pointer(NULL) : session->scheduler->name;
 }
 
 int tengine_graph_get_thread_number(graph_t graph)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // C API, group Nodes: creation, look-up, connections. Attributes are in attribute.c.
+#include <stdio.h>
 #include <string.h>
 
 #include "api/check.h"
@@ -17,14 +18,16 @@ static int find_op_type(const char* name)
     return type >= 0 ? type : get_op_type_by_name(name);
 }
 
-static int check_new_node(const struct graph* graph, const char* function, const char* node_name,
-                          const char* op_name)
+static int check_new_name(const struct graph* graph, const char* function, const char* node_name)
 {
     TENGINE_RETURN_IF_ERROR(check_name(node_name, function, "node_name"));
+    if (get_ir_node_index_from_name(graph, node_name) < 0) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EEXIST, "%s: a node '%s' already exists", function, node_name);
+}
+
+static int check_new_op(const char* function, const char* node_name, const char* op_name)
+{
     TENGINE_RETURN_IF_ERROR(check_name(op_name, function, "op_name"));
-    if (get_ir_node_index_from_name(graph, node_name) >= 0)
-        return tengine_error_set(TENGINE_EEXIST, "%s: a node '%s' already exists", function,
-                                 node_name);
     if (find_op_type(op_name) < 0 && is_build_selective()) return fail_left_out(node_name, op_name);
     if (find_op_type(op_name) < 0)
         return tengine_error_set(TENGINE_EOPERATOR, "%s: node '%s': unknown operator '%s'",
@@ -32,16 +35,68 @@ static int check_new_node(const struct graph* graph, const char* function, const
     return TENGINE_OK;
 }
 
+static node_t append_node(api_graph_t* graph, const char* function, const char* node_name, int type,
+                          int opset)
+{
+    if (check_idle(graph, function) < 0) return api_pointer(NULL);
+    struct node* node = create_ir_node(graph->graph, node_name, type, opset);
+    if (!node) return api_pointer(NULL);
+    end_change(graph, TENGINE_OK);
+    return api_pointer(give_node(node, graph));
+}
+
 node_t create_graph_node(graph_t graph, const char* node_name, const char* op_name)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (!target || check_new_node(target->graph, __func__, node_name, op_name) < 0 ||
-        check_idle(target, __func__) < 0)
+    if (!target || check_new_name(target->graph, __func__, node_name) < 0 ||
+        check_new_op(__func__, node_name, op_name) < 0)
         return api_pointer(NULL);
-    struct node* node = create_ir_node(target->graph, node_name, find_op_type(op_name), 0);
-    if (!node) return api_pointer(NULL);
-    end_change(target, TENGINE_OK);
-    return api_pointer(give_node(node, target));
+    return append_node(target, __func__, node_name, find_op_type(op_name), 0);
+}
+
+// "opsets 7 to 9" that have the operator, of which there is at least one.
+static void describe_opsets(int type, char* text, size_t size)
+{
+    int first = 0, last = 0;
+    for (int version = 1; version <= NEWEST_KNOWN_OPSET; ++version) {
+        if (!find_op_method(type, version)) continue;
+        if (first == 0) first = version;
+        last = version;
+    }
+    snprintf(text, size, "opsets %d to %d", first, last);
+}
+
+static int find_versioned_op(const char* function, const char* node_name, const char* domain,
+                             const char* op_name, int opset, int* out_type)
+{
+    TENGINE_RETURN_IF_ERROR(check_name(op_name, function, "op_name"));
+    TENGINE_RETURN_IF_ERROR(check_pointer(domain, function, "domain"));
+    if (opset < 0)
+        return tengine_error_set(TENGINE_EINVAL, "%s: node '%s': invalid opset %d", function,
+                                 node_name, opset);
+    *out_type = get_op_type(strcmp(domain, "ai.onnx") == 0 ? "" : domain, op_name);
+    if (*out_type < 0)
+        return tengine_error_set(TENGINE_EOPERATOR,
+                                 "%s: node '%s': unknown operator '%s' of domain '%s'", function,
+                                 node_name, op_name, domain);
+    if (find_op_method(*out_type, opset)) return TENGINE_OK;
+    char known[48];
+    describe_opsets(*out_type, known, sizeof known);
+    return tengine_error_set(TENGINE_EOPERATOR,
+                             "%s: node '%s': operator '%s' of domain '%s' is known in %s, not in "
+                             "opset %d",
+                             function, node_name, op_name, domain, known, opset);
+}
+
+node_t tengine_graph_add_node(graph_t graph, const char* node_name, const char* domain,
+                              const char* op_name, int opset)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    int type = -1;
+    if (!target || check_new_name(target->graph, __func__, node_name) < 0 ||
+        find_versioned_op(__func__, node_name, domain, op_name, opset, &type) < 0)
+        return api_pointer(NULL);
+    return append_node(target, __func__, node_name, type, opset);
 }
 
 node_t get_graph_node(graph_t graph, const char* node_name)

@@ -153,7 +153,8 @@ static bool is_graph_using(const void* object, const api_graph_t* owner, const v
     const struct graph* execution;
     for (int i = 0; (execution = get_ir_execution(graph, i)) != NULL; ++i)
         if (mentions_device(execution, plugin) ||
-            is_listed(plugin->schedulers, get_ir_session(execution)->scheduler))
+            (get_ir_session(execution) &&
+             is_listed(plugin->schedulers, get_ir_session(execution)->scheduler)))
             return true;
     return false;
 }

@@ -78,21 +78,56 @@ static int find_or_make_execution(struct graph* source, const ir_run_options_t* 
     return TENGINE_OK;
 }
 
+static int check_not_running(const struct graph* source)
+{
+    if (source->status != GRAPH_STAT_RUNNING) return TENGINE_OK;
+    return tengine_error_set(TENGINE_ESTATE, "graph '%s' is running", source->name);
+}
+
+static int fail_preparation(struct graph* source)
+{
+    ir_failure_t failure;
+    keep_ir_failure(&failure);
+    postrun_ir_graph(source);
+    return raise_ir_failure(&failure);
+}
+
 int prerun_ir_graph(struct graph* source, const ir_run_options_t* options)
 {
-    if (source->status == GRAPH_STAT_RUNNING)
-        return tengine_error_set(TENGINE_ESTATE, "graph '%s' is running", source->name);
-    if (find_or_make_execution(source, options) < 0) {
-        ir_failure_t failure;
-        keep_ir_failure(&failure);
-        postrun_ir_graph(source);
-        return raise_ir_failure(&failure);
-    }
+    TENGINE_RETURN_IF_ERROR(check_not_running(source));
+    if (find_or_make_execution(source, options) < 0) return fail_preparation(source);
     source->status = GRAPH_STAT_READY;
     return TENGINE_OK;
 }
 
+static int make_placement(struct graph* source, const ir_run_options_t* options)
+{
+    ir_terms_t terms;
+    TENGINE_RETURN_IF_ERROR(read_ir_terms(source, options, &terms));
+    TENGINE_RETURN_IF_ERROR(leave_ir_execution(source, &terms));
+    begin_ir_preparation(source);
+    const int status = create_execution_graph(source, &terms.options, &source->core->execution);
+    end_ir_preparation(source);
+    TENGINE_RETURN_IF_ERROR(status);
+    forget_ir_times(source->core->execution);
+    report_ir_split(source->core->execution);
+    return TENGINE_OK;
+}
+
+int place_ir_graph(struct graph* source, const ir_run_options_t* options)
+{
+    TENGINE_RETURN_IF_ERROR(check_not_running(source));
+    TENGINE_RETURN_IF_ERROR(postrun_ir_graph(source));
+    return make_placement(source, options) < 0 ? fail_preparation(source) : TENGINE_OK;
+}
+
 // ---- run and wait ----
+
+// NULL when the graph is not prepared, or only placed.
+static ir_session_t* find_session(const struct graph* source)
+{
+    return !source->core->execution ? NULL : get_ir_session(source->core->execution);
+}
 
 static int fail_unprepared(const struct graph* source)
 {
@@ -110,8 +145,8 @@ static int fail_lost(const struct graph* source)
 
 int check_ir_graph_run(const struct graph* source, int block)
 {
-    if (!source->core->execution) return fail_unprepared(source);
-    const ir_session_t* session = get_ir_session(source->core->execution);
+    const ir_session_t* session = find_session(source);
+    if (!session) return fail_unprepared(source);
     if (has_lost_ir_threads(session)) return fail_lost(source);
     const int number = count_ir_runs(session);
     if (number > 0 && block)
@@ -187,8 +222,8 @@ int run_ir_graph(struct graph* source, int block)
 
 int wait_ir_graph(struct graph* source, int try_wait)
 {
-    if (!source->core->execution) return fail_unprepared(source);
-    ir_session_t* session = get_ir_session(source->core->execution);
+    ir_session_t* session = find_session(source);
+    if (!session) return fail_unprepared(source);
     struct scheduler* scheduler = session->scheduler;
     if (count_ir_runs(session) == 0) return 1;
     if (has_lost_ir_threads(session)) return lose_run(source);
@@ -202,9 +237,8 @@ int wait_ir_graph(struct graph* source, int try_wait)
 
 bool may_feed_ir_graph(const struct graph* source)
 {
-    if (!source->core->execution) return true;
-    const ir_session_t* session = get_ir_session(source->core->execution);
-    return count_ir_runs(session) == 0 || session->frames[0].memory;
+    const ir_session_t* session = find_session(source);
+    return !session || count_ir_runs(session) == 0 || session->frames[0].memory;
 }
 
 // ---- postrun ----
@@ -213,7 +247,7 @@ int postrun_ir_graph(struct graph* source)
 {
     struct graph* execution = source->core->execution;
     if (!execution && !source->core->shape_cache) return TENGINE_OK;
-    while (execution && get_ir_session(execution) && count_ir_runs(get_ir_session(execution)) > 0)
+    while (find_session(source) && count_ir_runs(find_session(source)) > 0)
         wait_ir_graph(source, 0);
     return close_ir_executions(source);
 }

@@ -51,6 +51,14 @@ static int claim_part(struct graph* execution, const struct subgraph* part)
     return claim_ir_memory(execution, bytes, part->device->name);
 }
 
+void forget_ir_times(struct graph* execution)
+{
+    for (int i = 0; i < get_vector_num(execution->subgraph_list); ++i)
+        get_ir_graph_subgraph(execution, i)->core->measured_ns = -1;
+    for (int i = 0; i < execution->node_num; ++i)
+        execution->node_list[i]->core->measured_ns = -1;
+}
+
 int prepare_ir_parts(struct graph* execution)
 {
     TENGINE_RETURN_IF_ERROR(compile_for_devices(execution));
@@ -60,10 +68,8 @@ int prepare_ir_parts(struct graph* execution)
         ir_blame_t blame;
         if (!part->core->runner) TENGINE_RETURN_IF_ERROR(open_ir_runner(part, &blame));
         TENGINE_RETURN_IF_ERROR(claim_part(execution, part));
-        part->core->measured_ns = -1;
     }
-    for (int i = 0; i < execution->node_num; ++i)
-        execution->node_list[i]->core->measured_ns = -1;
+    forget_ir_times(execution);
     return TENGINE_OK;
 }
 
@@ -82,8 +88,7 @@ void forget_ir_runs(struct graph* execution)
 {
     for (int i = 0; i < get_vector_num(execution->subgraph_list); ++i)
         forget_ir_runner_runs(get_ir_graph_subgraph(execution, i));
-    for (int i = 0; i < execution->node_num; ++i)
-        execution->node_list[i]->core->measured_ns = -1;
+    forget_ir_times(execution);
     rewind_ir_session(execution);
 }
 

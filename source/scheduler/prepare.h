@@ -20,6 +20,9 @@ int publish_ir_parts(struct graph* execution);
 // A prepared graph that has run is as if it had not: results and times are gone.
 void forget_ir_runs(struct graph* execution);
 
+// No part and no node has been measured yet.
+void forget_ir_times(struct graph* execution);
+
 // The end of an execution graph, prepared or not: undoes the scheduler's prerun, calls post_run of
 // all parts, and destroys the graph. Reports the first failure.
 int close_ir_execution(struct graph* execution);

@@ -295,13 +295,13 @@ static int publish_device(struct subgraph* part, const ir_failure_t* cause)
 struct subgraph* get_ir_compiled_part(const struct subgraph* part)
 {
     const ir_runner_t* runner = part->core->runner;
-    return runner->compiled ? runner->compiled->subgraph : NULL;
+    return runner && runner->compiled ? runner->compiled->subgraph : NULL;
 }
 
 int count_ir_part(struct subgraph* part, struct vector* out_counters)
 {
     const ir_runner_t* runner = part->core->runner;
-    if (part->core->measured_ns < 0 || !runner->compiled) return TENGINE_OK;
+    if (part->core->measured_ns < 0 || !runner || !runner->compiled) return TENGINE_OK;
     return count_ir_compiled(runner->compiled, out_counters);
 }
 
@@ -309,7 +309,7 @@ int explain_ir_node(const struct node* node, ir_node_kernel_t* out_kernel)
 {
     const struct subgraph* part = get_ir_graph_subgraph(node->graph, node->subgraph_idx);
     const ir_runner_t* runner = part->core->runner;
-    if (!runner->compiled) return TENGINE_OK;
+    if (!runner || !runner->compiled) return TENGINE_OK;
     for (int i = 0; i < part->node_num; ++i)
         if (part->node_list[i] == node->index)
             return explain_ir_compiled(runner->compiled, i, out_kernel);

@@ -21,6 +21,10 @@ extern "C" {
 // there is not.
 int prerun_ir_graph(struct graph* source, const ir_run_options_t* options);
 
+// Makes the execution graph and its parts, and stops before a device compiles one: where each node
+// would go can be read, and nothing can be run. What was prepared is dropped first.
+int place_ir_graph(struct graph* source, const ir_run_options_t* options);
+
 // Whether run_ir_graph() would begin a run now: ESTATE before prerun, and with `block` while others
 // are under way; ELIMIT when as many are under way as the scheduler takes.
 int check_ir_graph_run(const struct graph* source, int block);

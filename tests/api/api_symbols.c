@@ -54,6 +54,8 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(get_graph_attr),
     SYMBOL(set_graph_device),
     SYMBOL(tengine_graph_cancel),
+    SYMBOL(tengine_graph_place),
+    SYMBOL(tengine_graph_add_node),
     SYMBOL(tengine_graph_set_affinity),
     SYMBOL(save_graph),
     SYMBOL(tengine_graph_quantize),

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fixture.h"
+#include "tengine/inspect.h"
 
 namespace tengine {
 namespace {
@@ -29,6 +30,42 @@ TEST_F(NodeTest, CreationChecksNames)
         EXPECT_EQ(get_graph_node(graph_, bad), nullptr);
         EXPECT_TRUE(failed_with(TENGINE_EINVAL));
     }
+    EXPECT_EQ(get_graph_node_num(graph_), 2);
+}
+
+TEST_F(NodeTest, ANodeIsAddedInTheVersionThatAFileNames)
+{
+    for (const char* domain : {"", "ai.onnx"}) {
+        const std::string name = std::string("softmax ") + domain;
+        const node_t node = tengine_graph_add_node(graph_, name.c_str(), domain, "Softmax", 11);
+        ASSERT_NE(node, nullptr) << get_tengine_error();
+        EXPECT_EQ(tengine_node_get_version(node), 11);
+        EXPECT_STREQ(tengine_node_get_domain(node), "");
+        int axis = 0;
+        ASSERT_EQ(get_node_attr_int(node, "axis", &axis), 0) << get_tengine_error();
+        EXPECT_EQ(axis, 1) << "from opset 13 on it is -1";
+    }
+    const node_t gemm = tengine_graph_add_node(graph_, "gemm", "com.microsoft", "QGemm", 1);
+    ASSERT_NE(gemm, nullptr) << get_tengine_error();
+    EXPECT_STREQ(tengine_node_get_domain(gemm), "com.microsoft");
+    EXPECT_NE(tengine_graph_add_node(graph_, "newest", "", "Relu", 0), nullptr);
+}
+
+TEST_F(NodeTest, AnOperatorThatTheVersionDoesNotHaveIsRefused)
+{
+    EXPECT_EQ(tengine_graph_add_node(graph_, "n", "", "Gelu", 19), nullptr);
+    EXPECT_TRUE(std::strstr(get_tengine_error(), "opsets 20 to ")) << get_tengine_error();
+    EXPECT_TRUE(failed_with(TENGINE_EOPERATOR));
+    EXPECT_EQ(tengine_graph_add_node(graph_, "n", "com.example", "Relu", 1), nullptr);
+    EXPECT_TRUE(failed_with(TENGINE_EOPERATOR));
+    EXPECT_EQ(tengine_graph_add_node(graph_, "n", "", "Relu", -1), nullptr);
+    EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+    EXPECT_EQ(tengine_graph_add_node(graph_, "n", nullptr, "Relu", 14), nullptr);
+    EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+    EXPECT_EQ(tengine_graph_add_node(graph_, "n", "", "", 14), nullptr);
+    EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+    EXPECT_EQ(tengine_graph_add_node(graph_, "y", "", "Relu", 14), nullptr);
+    EXPECT_TRUE(failed_with(TENGINE_EEXIST));
     EXPECT_EQ(get_graph_node_num(graph_), 2);
 }
 

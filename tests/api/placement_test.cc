@@ -57,6 +57,66 @@ TEST_F(PlacementTest, TimesAreKnownAfterARun)
     destroy_context(context);
 }
 
+TEST_F(PlacementTest, AGraphIsPlacedWithoutCompilingIt)
+{
+    test::TestDevice device("PLACED", {"Relu"});
+    const context_t context = create_context("placed", 1);
+    ASSERT_EQ(add_context_device(context, "PLACED"), 0);
+    const graph_t graph = create_relu_graph(context);
+    ASSERT_TRUE(write_floats(tengine_graph_get_input(graph, 0), {-1, 2, -3, 4}));
+    ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    EXPECT_EQ(device.pre_runs, 1);
+    ASSERT_EQ(tengine_graph_place(graph, {1, TENGINE_CLUSTER_BIG, TENGINE_MODE_FP32, 0}), 0)
+        << get_tengine_error();
+    EXPECT_EQ(device.pre_runs, 1);
+    EXPECT_EQ(get_graph_exec_status(graph), GRAPH_STAT_DONE) << "what was prepared is dropped";
+
+    tengine_execution_node node;
+    tengine_subgraph part;
+    tengine_node_kernel kernel;
+    tengine_counter counter;
+    tengine_graph_memory memory;
+    ASSERT_EQ(tengine_graph_get_execution_node(graph, 0, &node), 0);
+    EXPECT_STREQ(node.device, "PLACED");
+    EXPECT_EQ(node.measured_ms, -1);
+    ASSERT_EQ(tengine_graph_get_subgraph(graph, 0, &part), 0);
+    EXPECT_EQ(part.measured_ms, -1);
+    ASSERT_EQ(tengine_graph_get_execution_kernel(graph, 0, &kernel, sizeof kernel), 0);
+    EXPECT_STREQ(kernel.name, "");
+    EXPECT_EQ(tengine_graph_get_counters(graph, 0, &counter, 1), 0);
+    EXPECT_EQ(get_graph_memory(graph, &memory, sizeof memory), 0) << get_tengine_error();
+    EXPECT_EQ(tengine_graph_get_scheduler(graph), nullptr);
+    EXPECT_TRUE(failed_with(TENGINE_ESTATE));
+    EXPECT_EQ(run_graph(graph, 1), -1);
+    EXPECT_TRUE(failed_with(TENGINE_ESTATE));
+    EXPECT_EQ(wait_graph(graph, 1), -1);
+    EXPECT_TRUE(failed_with(TENGINE_ESTATE));
+
+    EXPECT_TRUE(write_floats(tengine_graph_get_input(graph, 0), {-1, 2, -3, 4}));
+    ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    ASSERT_EQ(run_graph(graph, 1), 0) << get_tengine_error();
+    EXPECT_EQ(device.runs, 1);
+    ASSERT_EQ(tengine_graph_place(graph, {1, TENGINE_CLUSTER_BIG, TENGINE_MODE_FP32, 0}), 0);
+    ASSERT_EQ(postrun_graph(graph), 0);
+    EXPECT_EQ(tengine_graph_get_execution_node_number(graph), -1);
+    destroy_graph(graph);
+    destroy_context(context);
+}
+
+TEST_F(PlacementTest, AGraphThatCannotBePlacedIsLeftUnprepared)
+{
+    const graph_t graph = create_relu_graph(nullptr);
+    ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    ASSERT_NE(create_graph_node(graph, "alone", "ai.onnx.Add"), nullptr);
+    const char* outputs[] = {"alone"};
+    ASSERT_EQ(set_graph_output_node(graph, outputs, 1), 0) << get_tengine_error();
+    EXPECT_EQ(tengine_graph_place(graph, {1, TENGINE_CLUSTER_BIG, TENGINE_MODE_FP32, 0}), -1);
+    EXPECT_TRUE(failed_with(TENGINE_EGRAPH));
+    EXPECT_EQ(tengine_graph_get_execution_node_number(graph), -1);
+    EXPECT_TRUE(failed_with(TENGINE_ESTATE));
+    destroy_graph(graph);
+}
+
 // Another device would otherwise get the node, as if it had been refused.
 TEST_F(PlacementTest, AShortageOfMemoryIsNoRefusal)
 {
