@@ -48,6 +48,30 @@ function(tengine_find_directory name file)
     set(TENGINE_HAVE_${name} ${found} PARENT_SCOPE)
 endfunction()
 
+# tengine_find_ort_headers() makes tengine::ort_headers, the C interface of ONNX Runtime: from the
+# folder TENGINE_ORT_HEADERS, or what 3rdparty has of it.
+function(tengine_find_ort_headers)
+    set(TENGINE_ORT_HEADERS "" CACHE PATH
+        "Folder of onnxruntime_c_api.h, 1.24 or newer (default: the part of it in 3rdparty)")
+    set(folder ${PROJECT_SOURCE_DIR}/3rdparty)
+    if(TENGINE_ORT_HEADERS)
+        set(folder ${TENGINE_ORT_HEADERS})
+    endif()
+    set(version 0)
+    if(EXISTS ${folder}/onnxruntime_c_api.h)
+        file(STRINGS ${folder}/onnxruntime_c_api.h line REGEX "^#define ORT_API_VERSION ")
+        string(REGEX REPLACE ".* " "" version "${line}")
+    endif()
+    if(version LESS 24)
+        message(FATAL_ERROR "TENGINE_ORT_HEADERS is '${TENGINE_ORT_HEADERS}': expected a folder with "
+                            "onnxruntime_c_api.h of ONNX Runtime 1.24 or newer")
+    endif()
+    add_library(tengine_ort_headers INTERFACE IMPORTED GLOBAL)
+    add_library(tengine::ort_headers ALIAS tengine_ort_headers)
+    target_include_directories(tengine_ort_headers INTERFACE ${folder})
+    tengine_note(dependencies TENGINE_ORT_HEADERS "version ${version} in ${folder}")
+endfunction()
+
 # <reason>: why it is not taken though it was found; empty when it was not.
 function(tengine_conclude_search name found version what purpose hint reason)
     set(variable TENGINE_WITH_${name})
