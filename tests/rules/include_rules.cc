@@ -23,6 +23,7 @@ const std::vector<Room>& rooms()
          {"serializer/serializer.h", "module/", "operator/", "graph/", "base/"}},
         {"source/device/", {"module/", "operator/", "graph/", "base/"}},
         {"source/adapter/", {"base/"}},
+        {"source/provider/", {}},
         {"source/scheduler/", {"optimizer/", "module/", "operator/", "graph/", "base/"}},
         {"source/api/",
          {"serializer/serializer.h", "scheduler/", "optimizer/", "module/", "operator/", "graph/",

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "context_node.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "attributes.h"
+#include "tengine/inspect.h"
+
+namespace tengine::provider {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFormat = "tengine";
+constexpr const char* kOperator = "EPContext";
+constexpr const char* kDomain = "com.microsoft";
+
+// A folder that is gone with this.
+class TemporaryFolder
+{
+  public:
+    TemporaryFolder() : path_((fs::temp_directory_path() / "tengine-XXXXXX").string())
+    {
+        if (!mkdtemp(path_.data())) throw Failure("no temporary folder " + path_);
+    }
+    ~TemporaryFolder()
+    {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+    std::string file() const { return path_ + "/part.tmfile"; }
+
+  private:
+    std::string path_;
+};
+
+void save(graph_t graph, const std::string& path)
+{
+    if (save_graph(graph, kFormat, path.c_str()) < 0) fail_library("the compiled part");
+}
+
+std::string read_file(const std::string& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    if (file.bad() || bytes.empty()) throw Failure("cannot read '" + path + "'");
+    return bytes;
+}
+
+GraphPointer own(graph_t graph, const std::string& what)
+{
+    const GraphPointer owned(graph, [](graph_t released) {
+        if (released) destroy_graph(released);
+    });
+    if (!graph) fail_library(what);
+    return owned;
+}
+
+// The graph takes the block over. Compiled parts are used where they lie, at addresses like those
+// of a mapped file.
+GraphPointer load_bytes(const std::string& bytes, context_t context)
+{
+    constexpr size_t kPage = 4096;
+    void* block = std::aligned_alloc(kPage, (bytes.size() + kPage - 1) / kPage * kPage);
+    if (!block) throw std::bad_alloc();
+    std::memcpy(block, bytes.data(), bytes.size());
+    const graph_t graph = create_graph(context, "tengine:m", static_cast<const char*>(block),
+                                       static_cast<int>(bytes.size()));
+    if (!graph) std::free(block);
+    return own(graph, "the compiled part in the model");
+}
+
+// A file beside the model, by a name that cannot lead anywhere else.
+std::string find_file(const std::string& name, const std::string& model)
+{
+    const fs::path path(name);
+    if (name.empty() || path.has_parent_path() || name == "." || name == "..")
+        throw Failure("EPContext names the file '" + name + "': expected one beside the model");
+    return (fs::path(model).parent_path() / path).string();
+}
+
+// Attributes are copied by the node that they go into.
+class Attributes
+{
+  public:
+    ~Attributes()
+    {
+        for (OrtOpAttr* attribute : list_)
+            runtime().api->ReleaseOpAttr(attribute);
+    }
+    Attributes() = default;
+    Attributes(const Attributes&) = delete;
+    Attributes& operator=(const Attributes&) = delete;
+
+    void add(const char* name, const std::string& text)
+    {
+        add(name, text.data(), static_cast<int>(text.size()), ORT_OP_ATTR_STRING);
+    }
+    void add(const char* name, int64_t number) { add(name, &number, 1, ORT_OP_ATTR_INT); }
+
+    std::vector<OrtOpAttr*>& list() { return list_; }
+
+  private:
+    void add(const char* name, const void* data, int length, OrtOpAttrType type)
+    {
+        list_.push_back(nullptr);
+        check(runtime().api->CreateOpAttr(name, data, length, type, &list_.back()));
+    }
+
+    std::vector<OrtOpAttr*> list_;
+};
+
+// The file that the host writes, or the name that it gives one of its own choice.
+fs::path written_model(const Settings& settings, const std::string& model)
+{
+    if (!settings.kept_parts.model.empty()) return settings.kept_parts.model;
+    if (model.empty())
+        throw Failure(
+            "the model is not from a file: expected ep.context_file_path, or "
+            "ep.context_embed_mode=1");
+    return fs::path(model);
+}
+
+std::vector<const char*> pointers(const std::vector<std::string>& texts)
+{
+    std::vector<const char*> list;
+    for (const std::string& text : texts)
+        list.push_back(text.c_str());
+    return list;
+}
+
+}  // namespace
+
+bool is_our_context_node(const ViewedNode& node)
+{
+    return node.op == kOperator && node.domain == kDomain &&
+           read_text(node.node, "source", "") == kProviderName;
+}
+
+GraphPointer load_context_node(const GraphView& view, const Settings& settings)
+{
+    const OrtNode* node = view.nodes[0].node;
+    const std::string content = read_text(node, "ep_cache_context", "");
+    if (read_number(node, "embed_mode", 1) != 0) {
+        if (content.empty() || content.size() > INT32_MAX)
+            throw Failure("EPContext holds " + std::to_string(content.size()) + " bytes");
+        return load_bytes(content, settings.context.get());
+    }
+    const std::string path = find_file(content, view.path);
+    return own(create_graph(settings.context.get(), kFormat, path.c_str()), "'" + path + "'");
+}
+
+GraphPointer compile_for_context_node(const GraphPointer& graph, const Settings& settings,
+                                      bool has_shapes)
+{
+    if (!has_shapes)
+        throw Failure(
+            "a part whose inputs have free dimensions cannot be kept: give these a size, "
+            "by AddFreeDimensionOverrideByName for example");
+    const TemporaryFolder folder;
+    save(graph.get(), folder.file());
+    return own(create_graph(settings.context.get(), kFormat, folder.file().c_str()),
+               "the part as a tmfile");
+}
+
+OrtNode* make_context_node(const Part& part, const OrtNode* fused, const Settings& settings,
+                           const std::string& model, size_t index)
+{
+    Attributes attributes;
+    const KeptParts& kept = settings.kept_parts;
+    if (kept.is_embedded) {
+        const TemporaryFolder folder;
+        save(part.graph(), folder.file());
+        attributes.add("ep_cache_context", read_file(folder.file()));
+    } else {
+        const fs::path written = written_model(settings, model);
+        const std::string name =
+            written.stem().string() + "_part_" + std::to_string(index) + ".tmfile";
+        save(part.graph(), (written.parent_path() / name).string());
+        attributes.add("ep_cache_context", name);
+    }
+    attributes.add("embed_mode", kept.is_embedded ? 1 : 0);
+    attributes.add("main_context", 1);
+    attributes.add("source", kProviderName);
+    attributes.add("ep_sdk_version", get_tengine_version());
+    attributes.add("partition_name", "part_" + std::to_string(index));
+    attributes.add("hardware_architecture", settings.device_list());
+
+    const char* name = nullptr;
+    check(runtime().api->Node_GetName(fused, &name));
+    const std::vector<std::string> inputs = input_names(fused), outputs = output_names(fused);
+    OrtNode* node = nullptr;
+    check(runtime().editor->CreateNode(kOperator, kDomain, name, pointers(inputs).data(),
+                                       inputs.size(), pointers(outputs).data(), outputs.size(),
+                                       attributes.list().data(), attributes.list().size(), &node));
+    return node;
+}
+
+std::string describe_compatibility(const Settings& settings)
+{
+    return std::string("tengine ") + get_tengine_version() + "; precision " + settings.precision +
+           "; devices " + settings.device_list();
+}
+
+OrtCompiledModelCompatibility judge_compatibility(const std::string& description)
+{
+    const std::string marker = "; devices ";
+    const size_t place = description.find(marker);
+    if (description.compare(0, 8, "tengine ") != 0 || place == std::string::npos)
+        return OrtCompiledModelCompatibility_EP_NOT_APPLICABLE;
+    std::string wanted = description.substr(place + marker.size()) + ", ";
+    for (int i = 0; i < tengine_device_get_number(); ++i) {
+        const std::string name = std::string(tengine_device_get_name(i)) + ", ";
+        const size_t found = (", " + wanted).find(", " + name);
+        if (found != std::string::npos) wanted.erase(found, name.size());
+    }
+    if (!wanted.empty()) return OrtCompiledModelCompatibility_EP_UNSUPPORTED;
+    const std::string version = std::string("tengine ") + get_tengine_version() + ";";
+    return description.compare(0, version.size(), version) == 0
+               ? OrtCompiledModelCompatibility_EP_SUPPORTED_OPTIMAL
+               : OrtCompiledModelCompatibility_EP_SUPPORTED_PREFER_RECOMPILATION;
+}
+
+}  // namespace tengine::provider

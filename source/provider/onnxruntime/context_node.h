@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts that a device has compiled, in models that ONNX Runtime writes and loads again: nodes
+// EPContext of the domain com.microsoft. What one holds is a tmfile: the part's graph, its
+// constants, and what its devices made of it (model.keep_parts).
+#pragma once
+
+#include <string>
+
+#include "graph_build.h"
+#include "graph_view.h"
+#include "part.h"
+#include "settings.h"
+
+namespace tengine::provider {
+
+// Whether the node holds a part that this provider has made.
+bool is_our_context_node(const ViewedNode& node);
+
+// The graph that the node of `view` holds, the only one of it. Throws Failure: what the node says
+// is not to be trusted, and neither are the bytes.
+GraphPointer load_context_node(const GraphView& view, const Settings& settings);
+
+// `graph` as one of a tmfile, whose compiled parts can be kept. Throws Failure without complete
+// shapes, for a tmfile has one set of these.
+GraphPointer compile_for_context_node(const GraphPointer& graph, const Settings& settings,
+                                      bool has_shapes);
+
+// A node that holds the part, in the place of `fused`, which is the host's from here on. Part
+// `index` of `model` goes into a file of that number where it is not embedded.
+OrtNode* make_context_node(const Part& part, const OrtNode* fused, const Settings& settings,
+                           const std::string& model, size_t index);
+
+// What such nodes depend on, as the host keeps it with a model, and what it means here.
+std::string describe_compatibility(const Settings& settings);
+OrtCompiledModelCompatibility judge_compatibility(const std::string& description);
+
+}  // namespace tengine::provider

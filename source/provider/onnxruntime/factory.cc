@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library that ONNX Runtime loads: its two functions, and the factory of providers, which lists
+// every device that is registered.
+#include <algorithm>
+#include <memory>
+#include <mutex>
+
+#include "context_node.h"
+#include "log.h"
+#include "session.h"
+#include "tengine/inspect.h"
+
+#define TENGINE_PROVIDER_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace tengine::provider {
+namespace {
+
+constexpr const char* kVendor = "tengine";
+
+struct Factory : OrtEpFactory
+{
+    Factory() : OrtEpFactory{} {}
+    ~Factory()
+    {
+        if (accelerator) runtime().provider->ReleaseHardwareDevice(accelerator);
+    }
+    Factory(const Factory&) = delete;
+    Factory& operator=(const Factory&) = delete;
+
+    // What all devices but the CPU are to the host, which looks for none itself.
+    OrtHardwareDevice* accelerator = nullptr;
+};
+
+// Registrations under way: the library is initialised for the first and released with the last.
+std::mutex factory_mutex;
+int factory_num = 0;
+
+const char* get_name(const OrtEpFactory*) noexcept
+{
+    return kProviderName;
+}
+
+const char* get_vendor(const OrtEpFactory*) noexcept
+{
+    return kVendor;
+}
+
+const char* get_version(const OrtEpFactory*) noexcept
+{
+    return get_tengine_version();
+}
+
+uint32_t get_vendor_id(const OrtEpFactory*) noexcept
+{
+    return 0;  // of no bus
+}
+
+// ---- devices ----
+
+struct ReleasePairs
+{
+    void operator()(OrtKeyValuePairs* pairs) const { runtime().api->ReleaseKeyValuePairs(pairs); }
+};
+using Pairs = std::unique_ptr<OrtKeyValuePairs, ReleasePairs>;
+
+Pairs make_pairs()
+{
+    OrtKeyValuePairs* pairs = nullptr;
+    runtime().api->CreateKeyValuePairs(&pairs);
+    return Pairs(pairs);
+}
+
+void add_pair(const Pairs& pairs, const std::string& key, const std::string& value)
+{
+    runtime().api->AddKeyValuePair(pairs.get(), key.c_str(), value.c_str());
+}
+
+// What a program can know of the device before it makes a session.
+Pairs describe_device(const char* name)
+{
+    Pairs pairs = make_pairs();
+    std::string operators, types;
+    for (int i = 0; i < tengine_device_get_operator_number(name); ++i)
+        operators += (i ? " " : "") + std::string(tengine_device_get_operator(name, i));
+    for (int i = 0; i < tengine_device_get_data_type_number(name); ++i)
+        types += (i ? " " : "") +
+                 std::string(tengine_data_type_get_name(tengine_device_get_data_type(name, i)));
+    add_pair(pairs, kDeviceKey, name);
+    add_pair(pairs, "runs_on", text_of(tengine_device_get_features(name)));
+    add_pair(pairs, "operators", operators);
+    add_pair(pairs, "data_types", types);
+    for (const OptionHelp& option : list_options())
+        add_pair(pairs, std::string("option.") + option.key, option.help);
+    for (int i = 0; i < tengine_device_get_option_number(name); ++i)
+        add_pair(pairs,
+                 "option." + std::string(name) + "." + tengine_device_get_option_name(name, i),
+                 text_of(tengine_device_get_option_help(name, i)));
+    return pairs;
+}
+
+const OrtHardwareDevice* find_cpu(const OrtHardwareDevice* const* hardware, size_t number)
+{
+    for (size_t i = 0; i < number; ++i)
+        if (runtime().api->HardwareDevice_Type(hardware[i]) == OrtHardwareDeviceType_CPU)
+            return hardware[i];
+    return nullptr;
+}
+
+const OrtHardwareDevice* find_accelerator(Factory* factory)
+{
+    if (!factory->accelerator)
+        check(runtime().provider->CreateHardwareDevice(OrtHardwareDeviceType_NPU, 0, 0, kVendor,
+                                                       nullptr, &factory->accelerator));
+    return factory->accelerator;
+}
+
+// The host takes at most `capacity`: the option devices names the others.
+OrtStatus* get_supported_devices(OrtEpFactory* factory, const OrtHardwareDevice* const* hardware,
+                                 size_t hardware_num, OrtEpDevice** devices, size_t capacity,
+                                 size_t* out_number) noexcept
+{
+    return guarded([&] {
+        *out_number = 0;
+        const auto number = static_cast<size_t>(std::max(tengine_device_get_number(), 0));
+        for (size_t i = 0; i < number && *out_number < capacity; ++i) {
+            const char* name = tengine_device_get_name(static_cast<int>(i));
+            const bool is_cpu = std::string(name) == "CPU";
+            const OrtHardwareDevice* place = is_cpu
+                                                 ? find_cpu(hardware, hardware_num)
+                                                 : find_accelerator(static_cast<Factory*>(factory));
+            if (!place) continue;
+            check(runtime().provider->CreateEpDevice(factory, place, describe_device(name).get(),
+                                                     nullptr, &devices[*out_number]));
+            ++*out_number;
+        }
+    });
+}
+
+// ---- providers ----
+
+OrtStatus* create_provider(OrtEpFactory*, const OrtHardwareDevice* const*,
+                           const OrtKeyValuePairs* const* metadata, size_t number,
+                           const OrtSessionOptions* options, const OrtLogger* logger,
+                           OrtEp** out_provider) noexcept
+{
+    return guarded([&] {
+        std::vector<std::string> devices;
+        for (size_t i = 0; i < number; ++i) {
+            const char* name =
+                metadata[i] ? runtime().api->GetKeyValue(metadata[i], kDeviceKey) : nullptr;
+            if (name) devices.emplace_back(name);
+        }
+        *out_provider = create_session_provider(read_settings(options, std::move(devices)), logger);
+    });
+}
+
+void release_provider(OrtEpFactory*, OrtEp* provider) noexcept
+{
+    delete_session_provider(provider);
+}
+
+OrtStatus* judge_model(OrtEpFactory*, const OrtHardwareDevice* const*, size_t,
+                       const char* description, OrtCompiledModelCompatibility* out_answer) noexcept
+{
+    return guarded([&] { *out_answer = judge_compatibility(text_of(description)); });
+}
+
+// Values are in ordinary memory, so that there is nothing to move.
+OrtStatus* create_data_transfer(OrtEpFactory*, OrtDataTransferImpl** out_transfer) noexcept
+{
+    *out_transfer = nullptr;
+    return nullptr;
+}
+
+OrtStatus* create_allocator(OrtEpFactory*, const OrtMemoryInfo*, const OrtKeyValuePairs*,
+                            OrtAllocator** out_allocator) noexcept
+{
+    *out_allocator = nullptr;
+    return nullptr;
+}
+
+void release_allocator(OrtEpFactory*, OrtAllocator*) noexcept {}
+
+bool is_stream_aware(const OrtEpFactory*) noexcept
+{
+    return false;
+}
+
+std::unique_ptr<Factory> make_factory()
+{
+    auto made = std::make_unique<Factory>();
+    made->ort_version_supported = ORT_API_VERSION;
+    made->GetName = get_name;
+    made->GetVendor = get_vendor;
+    made->GetVersion = get_version;
+    made->GetVendorId = get_vendor_id;
+    made->GetSupportedDevices = get_supported_devices;
+    made->CreateEp = create_provider;
+    made->ReleaseEp = release_provider;
+    made->ValidateCompiledModelCompatibilityInfo = judge_model;
+    made->CreateDataTransfer = create_data_transfer;
+    made->CreateAllocator = create_allocator;
+    made->ReleaseAllocator = release_allocator;
+    made->IsStreamAware = is_stream_aware;
+    return made;
+}
+
+void enter_library(const OrtLogger* logger)
+{
+    const std::lock_guard<std::mutex> lock(factory_mutex);
+    if (factory_num == 0) open_log(logger);
+    if (factory_num == 0 && init_tengine() < 0) {
+        close_log();
+        fail_library("init_tengine");
+    }
+    ++factory_num;
+}
+
+void leave_library()
+{
+    const std::lock_guard<std::mutex> lock(factory_mutex);
+    if (--factory_num > 0) return;
+    release_tengine();
+    close_log();
+}
+
+}  // namespace
+}  // namespace tengine::provider
+
+TENGINE_PROVIDER_EXPORT OrtStatus* CreateEpFactories(const char*, const OrtApiBase* base,
+                                                     const OrtLogger* logger,
+                                                     OrtEpFactory** factories, size_t capacity,
+                                                     size_t* out_number)
+{
+    using namespace tengine::provider;
+    *out_number = 0;
+    if (!set_runtime(base))
+        return base->GetApi(1)->CreateStatus(
+            ORT_NOT_IMPLEMENTED,
+            "this ONNX Runtime is too old for tengine: expected 1.24 or newer");
+    return guarded([&] {
+        if (capacity < 1) throw Failure("no room for a factory", ORT_INVALID_ARGUMENT);
+        std::unique_ptr<Factory> made = make_factory();
+        enter_library(logger);
+        factories[0] = made.release();
+        *out_number = 1;
+    });
+}
+
+TENGINE_PROVIDER_EXPORT OrtStatus* ReleaseEpFactory(OrtEpFactory* factory)
+{
+    using namespace tengine::provider;
+    delete static_cast<Factory*>(factory);
+    leave_library();
+    return nullptr;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph of ONNX Runtime as plain data. It holds for the call that it was given to.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime.h"
+
+namespace tengine::provider {
+
+constexpr int kNoType = -1;
+constexpr int kAbsent = -1;
+
+struct Value
+{
+    std::string name;
+    int data_type = kNoType;  // TENGINE_DT_*; kNoType: none that we have
+    std::string type;         // of ONNX, where we have none: "string"
+    bool has_rank = false;
+    std::vector<int64_t> dims;  // -1: not known
+    bool is_constant = false;
+    bool is_output = false;  // of the graph
+    const OrtValueInfo* info = nullptr;
+};
+
+struct ViewedNode
+{
+    const OrtNode* node = nullptr;
+    std::string name;  // may be "", and that of another node
+    std::string op;
+    std::string domain;         // "" is ONNX's
+    int version = 0;            // the operator's last change that the graph's opset has
+    std::vector<int> inputs;    // of values; kAbsent: left out
+    std::vector<int> outputs;   // the same
+    std::vector<int> captured;  // values that subgraphs of the node read
+    bool has_subgraphs = false;
+};
+
+struct GraphView
+{
+    std::vector<Value> values;
+    std::vector<ViewedNode> nodes;  // each after those that it reads from
+    bool is_nested = false;         // the body of a node
+    std::string path;               // of the model's file; "" for one from memory
+
+    int find(const std::string& name) const;  // the value, or kAbsent
+    int add_value(const OrtValueInfo* info);
+
+  private:
+    std::unordered_map<std::string, int> index_;
+};
+
+GraphView read_graph(const OrtGraph* graph);
+
+// TENGINE_DT_* of an element type; kNoType where we have none.
+int convert_type(ONNXTensorElementDataType type);
+
+// What a fused node reads, or writes, by name.
+std::vector<std::string> input_names(const OrtNode* node);
+std::vector<std::string> output_names(const OrtNode* node);
+
+}  // namespace tengine::provider

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of the library and of the provider, in the log of ONNX Runtime.
+#pragma once
+
+#include <string>
+
+#include "runtime.h"
+
+namespace tengine::provider {
+
+// From here on the library's lines go to this logger of the host.
+void open_log(const OrtLogger* logger);
+// And to standard error again.
+void close_log();
+
+void log_line(const OrtLogger* logger, OrtLoggingLevel level, const std::string& line);
+
+// While it lives, the library logs nothing on this thread: for questions whose answer may be no.
+class QuietScope
+{
+  public:
+    QuietScope();
+    ~QuietScope();
+    QuietScope(const QuietScope&) = delete;
+    QuietScope& operator=(const QuietScope&) = delete;
+};
+
+}  // namespace tengine::provider

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A part of the host's graph that the library runs: what stands behind a fused node.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "graph_build.h"
+
+namespace tengine::provider {
+
+class Part
+{
+  public:
+    // `inputs` and `outputs` in the host's order, by the names of the graph's tensors. Where the
+    // graph's inputs have complete shapes, it is prepared. Throws Failure.
+    Part(GraphPointer graph, const std::vector<std::string>& inputs,
+         const std::vector<std::string>& outputs, const options_t& options, bool has_shapes);
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+
+    // Runs on the host's values; one run after the other, whatever the thread. The graph is
+    // prepared again for other shapes, of which the library keeps the last few. Throws Failure.
+    void compute(OrtKernelContext* context);
+
+    graph_t graph() const { return graph_.get(); }
+
+  private:
+    bool bind_input(OrtKernelContext* context, size_t index);
+    bool bind_output(OrtKernelContext* context, size_t index);
+    void copy_output(OrtKernelContext* context, size_t index);
+    void prepare();
+
+    const GraphPointer graph_;
+    const options_t options_;
+    std::vector<tensor_t> inputs_, outputs_;
+    bool is_prepared_ = false;
+    std::mutex mutex_;
+};
+
+}  // namespace tengine::provider

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "graph_build.h"
+#include "log.h"
+#include "tengine/inspect.h"
+
+namespace tengine::provider {
+namespace {
+
+// What became of a node of the host in the library's preparation.
+enum class Fate
+{
+    kRefused,
+    kTaken,
+    kAbsorbed  // merged into others, folded, or a step between types that went away
+};
+
+class Placer
+{
+  public:
+    Placer(const GraphView& view, const Settings& settings)
+        : view_(view),
+          settings_(settings),
+          chosen_(view.nodes.size(), true),
+          reasons_(view.nodes.size()),
+          fates_(view.nodes.size(), Fate::kRefused)
+    {
+    }
+
+    Placement place()
+    {
+        if (view_.is_nested) {
+            refuse_all("it is in the body of a node, which stays the host's");
+        } else {
+            for (size_t i = 0; i < view_.nodes.size(); ++i)
+                refuse(i, judge_node(view_, view_.nodes[i]));
+            refuse_unranked();
+            place_chosen();
+        }
+        return {group(), std::move(reasons_)};
+    }
+
+  private:
+    void refuse(size_t node, const std::string& reason)
+    {
+        if (reason.empty()) return;
+        chosen_[node] = false;
+        reasons_[node] = reason;
+    }
+
+    void refuse_all(const std::string& reason)
+    {
+        for (size_t i = 0; i < chosen_.size(); ++i)
+            if (chosen_[i]) refuse(i, reason);
+    }
+
+    // An input of a graph must have a rank. Each node that goes makes inputs of what it writes.
+    void refuse_unranked()
+    {
+        std::vector<bool> is_written(view_.values.size());
+        for (size_t i = 0; i < view_.nodes.size(); ++i) {
+            const ViewedNode& node = view_.nodes[i];
+            for (const int value : node.inputs) {
+                if (value == kAbsent || is_written[static_cast<size_t>(value)]) continue;
+                const Value& read = view_.values[static_cast<size_t>(value)];
+                if (!read.has_rank && chosen_[i])
+                    refuse(i, "the host does not know the rank of '" + read.name + "'");
+            }
+            for (const int value : node.outputs)
+                if (value != kAbsent) is_written[static_cast<size_t>(value)] = chosen_[i];
+        }
+    }
+
+    bool has_chosen() const
+    {
+        return std::find(chosen_.begin(), chosen_.end(), true) != chosen_.end();
+    }
+
+    // "" on success, else why the library cannot prepare the chosen nodes.
+    std::string try_placing(const std::vector<bool>& chosen, BuiltGraph* out_built) const
+    {
+        const QuietScope quiet;
+        try {
+            *out_built = build_graph(view_, chosen, settings_, true);
+        } catch (const Failure& failure) {
+            return failure.what();
+        }
+        const int status = tengine_graph_place(out_built->graph.get(), settings_.options);
+        return status == 0 ? "" : get_tengine_error();
+    }
+
+    // One node that the library takes and cannot prepare must not cost all others.
+    void refuse_unpreparable()
+    {
+        for (size_t i = 0; i < chosen_.size(); ++i) {
+            if (!chosen_[i]) continue;
+            std::vector<bool> alone(chosen_.size());
+            alone[i] = true;
+            BuiltGraph built;
+            refuse(i, try_placing(alone, &built));
+        }
+        refuse_unranked();
+    }
+
+    void place_chosen()
+    {
+        if (!has_chosen()) return;
+        BuiltGraph built;
+        if (!try_placing(chosen_, &built).empty()) {
+            refuse_unpreparable();
+            if (!has_chosen()) return;
+            const std::string reason = try_placing(chosen_, &built);
+            if (!reason.empty()) return refuse_all(reason);
+        }
+        // The CPU device takes what others leave.
+        if (settings_.has_device("CPU"))
+            for (size_t i = 0; i < chosen_.size(); ++i)
+                fates_[i] = chosen_[i] ? Fate::kTaken : Fate::kRefused;
+        else
+            read_fates(built);
+    }
+
+    void read_fates(const BuiltGraph& built)
+    {
+        std::unordered_map<std::string, size_t> index;
+        for (size_t i = 0; i < chosen_.size(); ++i) {
+            if (!chosen_[i]) continue;
+            index.emplace(built.node_names[i], i);
+            fates_[i] = Fate::kAbsorbed;
+        }
+        const graph_t graph = built.graph.get();
+        const int number = tengine_graph_get_execution_node_number(graph);
+        for (int i = 0; i < number; ++i) {
+            tengine_execution_node node;
+            if (tengine_graph_get_execution_node(graph, i, &node) < 0 || !node.source) continue;
+            const size_t place = index.at(get_node_name(node.source));
+            if (settings_.has_device(node.device)) {
+                fates_[place] = Fate::kTaken;
+            } else if (fates_[place] == Fate::kAbsorbed) {
+                fates_[place] = Fate::kRefused;
+                reasons_[place] = read_refusals(graph, i, node);
+            }
+        }
+        settle_absorbed();
+    }
+
+    static std::string read_refusals(graph_t graph, int index, const tengine_execution_node& node)
+    {
+        std::string text;
+        for (int i = 0; i < node.refusal_number; ++i) {
+            tengine_refusal refusal;
+            if (tengine_graph_get_refusal(graph, index, i, &refusal) < 0) continue;
+            text += (text.empty() ? "" : "; ") + std::string(refusal.message);
+        }
+        return text.empty() ? "no device took it" : text;
+    }
+
+    // A node that is merged into others belongs where these are: those that read it, if all are
+    // taken, else that which it reads from. Each looks at nodes that are settled.
+    void settle_absorbed()
+    {
+        std::vector<std::vector<size_t>> readers(view_.values.size());
+        std::vector<int> writer(view_.values.size(), -1);
+        for (size_t i = 0; i < view_.nodes.size(); ++i) {
+            for (const int value : view_.nodes[i].inputs)
+                if (value != kAbsent) readers[static_cast<size_t>(value)].push_back(i);
+            for (const int value : view_.nodes[i].outputs)
+                if (value != kAbsent) writer[static_cast<size_t>(value)] = static_cast<int>(i);
+        }
+        std::vector<bool> is_open(fates_.size());
+        for (size_t i = fates_.size(); i-- > 0;) {
+            if (fates_[i] != Fate::kAbsorbed) continue;
+            is_open[i] = !are_readers_taken(i, readers);
+            fates_[i] = is_open[i] ? Fate::kRefused : Fate::kTaken;
+        }
+        for (size_t i = 0; i < fates_.size(); ++i) {
+            if (!is_open[i]) continue;
+            if (is_writer_taken(i, writer)) fates_[i] = Fate::kTaken;
+        }
+        for (size_t i = 0; i < fates_.size(); ++i)
+            if (is_open[i] && fates_[i] == Fate::kRefused)
+                reasons_[i] = "it is part of what the host computes";
+    }
+
+    bool are_readers_taken(size_t node, const std::vector<std::vector<size_t>>& readers) const
+    {
+        bool is_read = false;
+        for (const int value : view_.nodes[node].outputs) {
+            if (value == kAbsent) continue;
+            for (const size_t reader : readers[static_cast<size_t>(value)]) {
+                if (fates_[reader] != Fate::kTaken) return false;
+                is_read = true;
+            }
+        }
+        return is_read;
+    }
+
+    bool is_writer_taken(size_t node, const std::vector<int>& writer) const
+    {
+        for (const int value : view_.nodes[node].inputs) {
+            if (value == kAbsent || writer[static_cast<size_t>(value)] < 0) continue;
+            return fates_[static_cast<size_t>(writer[static_cast<size_t>(value)])] == Fate::kTaken;
+        }
+        return false;
+    }
+
+    // The level of a node is that of the highest it reads from, and one more where that is on the
+    // other side. What is taken on one level has no path through what is not.
+    std::vector<std::vector<const OrtNode*>> group() const
+    {
+        std::vector<int> level_of_value(view_.values.size(), 0);
+        std::vector<bool> is_taken_value(view_.values.size());
+        std::map<int, std::vector<const OrtNode*>> parts;
+        std::vector<bool> has_writer(view_.values.size());
+        for (size_t i = 0; i < view_.nodes.size(); ++i) {
+            const ViewedNode& node = view_.nodes[i];
+            const bool is_taken = fates_[i] == Fate::kTaken;
+            int level = 0;
+            for (const auto* list : {&node.inputs, &node.captured})
+                for (const int value : *list) {
+                    if (value == kAbsent || !has_writer[static_cast<size_t>(value)]) continue;
+                    const auto at = static_cast<size_t>(value);
+                    level = std::max(level, level_of_value[at] + (is_taken_value[at] != is_taken));
+                }
+            for (const int value : node.outputs) {
+                if (value == kAbsent) continue;
+                const auto at = static_cast<size_t>(value);
+                has_writer[at] = true;
+                level_of_value[at] = level;
+                is_taken_value[at] = is_taken;
+            }
+            if (is_taken) parts[level].push_back(node.node);
+        }
+        std::vector<std::vector<const OrtNode*>> list;
+        for (auto& [level, nodes] : parts)
+            list.push_back(std::move(nodes));
+        return list;
+    }
+
+    const GraphView& view_;
+    const Settings& settings_;
+    std::vector<bool> chosen_;
+    std::vector<std::string> reasons_;
+    std::vector<Fate> fates_;
+};
+
+}  // namespace
+
+Placement place_graph(const GraphView& view, const Settings& settings)
+{
+    return Placer(view, settings).place();
+}
+
+std::string describe_placement(const GraphView& view, const Placement& placement,
+                               const Settings& settings)
+{
+    size_t taken = 0;
+    for (const auto& part : placement.parts)
+        taken += part.size();
+    std::string text = settings.device_list() + ": " + std::to_string(taken) + " of " +
+                       std::to_string(view.nodes.size()) + " nodes in " +
+                       std::to_string(placement.parts.size()) + " parts";
+    std::map<std::pair<std::string, std::string>, int> refused;  // operator and reason
+    for (size_t i = 0; i < view.nodes.size(); ++i)
+        if (!placement.reasons[i].empty()) ++refused[{view.nodes[i].op, placement.reasons[i]}];
+    for (const auto& [what, number] : refused)
+        text += "; not " + what.first +
+                (number > 1 ? " (" + std::to_string(number) + " times)" : "") + ": " + what.second;
+    return text;
+}
+
+}  // namespace tengine::provider

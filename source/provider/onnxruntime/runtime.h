@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX Runtime as this provider sees it: its tables of functions, its statuses as exceptions, and
+// exceptions as its statuses. Nothing thrown leaves a callback.
+#pragma once
+
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "onnxruntime_c_api.h"
+
+namespace tengine::provider {
+
+// What the runtime that loaded this library offers, in the version that it is compiled for. Set
+// once, before anything else is called.
+struct Runtime
+{
+    const OrtApi* api;
+    const OrtEpApi* provider;
+    const OrtModelEditorApi* editor;
+};
+const Runtime& runtime();
+// False when the runtime is older than ORT_API_VERSION.
+bool set_runtime(const OrtApiBase* base);
+
+class Failure : public std::runtime_error
+{
+  public:
+    explicit Failure(const std::string& sentence, OrtErrorCode code = ORT_EP_FAIL)
+        : std::runtime_error(sentence), code_(code)
+    {
+    }
+    OrtErrorCode code() const { return code_; }
+
+  private:
+    OrtErrorCode code_;
+};
+
+// With what the library recorded of its last failure on this thread.
+[[noreturn]] void fail_library(const std::string& what);
+
+// Throws what a function of the runtime returned, unless it succeeded.
+void check(OrtStatus* status);
+
+OrtStatus* make_status(OrtErrorCode code, const char* sentence) noexcept;
+
+// The status of what `work` does.
+template <class Work>
+OrtStatus* guarded(const Work& work) noexcept
+{
+    try {
+        work();
+        return nullptr;
+    } catch (const Failure& failure) {
+        return make_status(failure.code(), failure.what());
+    } catch (const std::bad_alloc&) {
+        return make_status(ORT_EP_FAIL, "no memory");
+    } catch (const std::exception& failure) {
+        return make_status(ORT_EP_FAIL, failure.what());
+    }
+}
+
+// A text of the runtime that stays its own; NULL is "".
+inline std::string text_of(const char* text)
+{
+    return text ? text : "";
+}
+
+}  // namespace tengine::provider

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "context_node.h"
+#include "log.h"
+#include "part.h"
+#include "placement.h"
+
+namespace tengine::provider {
+namespace {
+
+struct SessionProvider : OrtEp
+{
+    SessionProvider(Settings wanted, const OrtLogger* session_logger)
+        : OrtEp{},
+          settings(std::move(wanted)),
+          logger(session_logger),
+          compatibility(describe_compatibility(settings))
+    {
+    }
+
+    const Settings settings;
+    const OrtLogger* const logger;
+    const std::string compatibility;
+};
+
+SessionProvider& of(OrtEp* provider)
+{
+    return *static_cast<SessionProvider*>(provider);
+}
+
+const char* get_name(const OrtEp*) noexcept
+{
+    return kProviderName;
+}
+
+// ---- which nodes ----
+
+void ask_for(OrtEpGraphSupportInfo* info, const std::vector<const OrtNode*>& nodes)
+{
+    OrtNodeFusionOptions options = {};
+    options.ort_version_supported = ORT_API_VERSION;
+    // The part has copies of its constants, and the host need not keep them.
+    options.drop_constant_initializers = true;
+    check(runtime().provider->EpGraphSupportInfo_AddNodesToFuse(info, nodes.data(), nodes.size(),
+                                                                &options));
+}
+
+// A model that was compiled: what is left of it was not the devices'.
+bool ask_for_compiled(const SessionProvider& self, const GraphView& view,
+                      OrtEpGraphSupportInfo* info)
+{
+    size_t number = 0;
+    for (const ViewedNode& node : view.nodes) {
+        if (!is_our_context_node(node)) continue;
+        ask_for(info, {node.node});
+        ++number;
+    }
+    if (number > 0 && self.settings.kept_parts.is_wanted)
+        throw Failure("the model has compiled parts already: compile the one it was made from");
+    return number > 0;
+}
+
+OrtStatus* get_capability(OrtEp* provider, const OrtGraph* graph,
+                          OrtEpGraphSupportInfo* info) noexcept
+{
+    const SessionProvider& self = of(provider);
+    OrtStatus* status = guarded([&] {
+        const GraphView view = read_graph(graph);
+        if (ask_for_compiled(self, view, info)) return;
+        const Placement placement = place_graph(view, self.settings);
+        for (const auto& nodes : placement.parts)
+            ask_for(info, nodes);
+        const bool has_all = std::all_of(placement.reasons.begin(), placement.reasons.end(),
+                                         [](const std::string& reason) { return reason.empty(); });
+        log_line(self.logger, has_all ? ORT_LOGGING_LEVEL_INFO : ORT_LOGGING_LEVEL_WARNING,
+                 describe_placement(view, placement, self.settings));
+    });
+    // The host would only log it, and run everything itself.
+    if (status)
+        log_line(self.logger, ORT_LOGGING_LEVEL_ERROR, runtime().api->GetErrorMessage(status));
+    return status;
+}
+
+// ---- what is made of them ----
+
+struct FusedNode : OrtNodeComputeInfo
+{
+    FusedNode() : OrtNodeComputeInfo{} {}
+    std::unique_ptr<Part> part;
+};
+
+OrtStatus* create_state(OrtNodeComputeInfo* info, OrtNodeComputeContext*, void** state)
+{
+    *state = static_cast<FusedNode*>(info)->part.get();
+    return nullptr;
+}
+
+OrtStatus* compute(OrtNodeComputeInfo*, void* state, OrtKernelContext* context)
+{
+    return guarded([&] { static_cast<Part*>(state)->compute(context); });
+}
+
+void release_state(OrtNodeComputeInfo*, void*) {}  // the fused node's
+
+bool has_complete_shapes(const GraphView& view, const std::vector<std::string>& names)
+{
+    return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+        const int index = view.find(name);
+        if (index == kAbsent) return false;
+        const std::vector<int64_t>& dims = view.values[static_cast<size_t>(index)].dims;
+        return std::all_of(dims.begin(), dims.end(), [](int64_t dim) { return dim >= 0; });
+    });
+}
+
+struct Request
+{
+    GraphView view;
+    std::vector<std::string> inputs, outputs;
+    bool has_shapes;
+};
+
+Request read_request(const OrtGraph* graph, const OrtNode* fused)
+{
+    Request request = {read_graph(graph), input_names(fused), output_names(fused), false};
+    request.has_shapes = has_complete_shapes(request.view, request.inputs);
+    return request;
+}
+
+std::unique_ptr<FusedNode> compile(const SessionProvider& self, const OrtGraph* graph,
+                                   const OrtNode* fused, size_t index, OrtNode** out_context_node)
+{
+    auto made = std::make_unique<FusedNode>();
+    made->ort_version_supported = ORT_API_VERSION;
+    made->CreateState = create_state;
+    made->Compute = compute;
+    made->ReleaseState = release_state;
+    const Request request = read_request(graph, fused);
+    GraphPointer built;
+    if (request.view.nodes.size() == 1 && is_our_context_node(request.view.nodes[0])) {
+        built = load_context_node(request.view, self.settings);
+    } else {
+        const std::vector<bool> all(request.view.nodes.size(), true);
+        built = build_graph(request.view, all, self.settings, false).graph;
+        if (self.settings.kept_parts.is_wanted)
+            built = compile_for_context_node(built, self.settings, request.has_shapes);
+    }
+    made->part = std::make_unique<Part>(built, request.inputs, request.outputs,
+                                        self.settings.options, request.has_shapes);
+    if (self.settings.kept_parts.is_wanted)
+        *out_context_node =
+            make_context_node(*made->part, fused, self.settings, request.view.path, index);
+    return made;
+}
+
+OrtStatus* compile_all(OrtEp* provider, const OrtGraph** graphs, const OrtNode** fused,
+                       size_t number, OrtNodeComputeInfo** infos, OrtNode** context_nodes) noexcept
+{
+    return guarded([&] {
+        std::vector<std::unique_ptr<FusedNode>> made;
+        for (size_t i = 0; i < number; ++i)
+            made.push_back(compile(of(provider), graphs[i], fused[i], i, &context_nodes[i]));
+        for (size_t i = 0; i < number; ++i)
+            infos[i] = made[i].release();
+    });
+}
+
+void release_infos(OrtEp*, OrtNodeComputeInfo** infos, size_t number) noexcept
+{
+    for (size_t i = 0; i < number; ++i)
+        delete static_cast<FusedNode*>(infos[i]);
+}
+
+const char* get_compatibility(OrtEp* provider, const OrtGraph*) noexcept
+{
+    return of(provider).compatibility.c_str();
+}
+
+OrtStatus* is_concurrent_run_supported(OrtEp*, bool* supported) noexcept
+{
+    *supported = true;  // each part runs once at a time, different ones together
+    return nullptr;
+}
+
+}  // namespace
+
+OrtEp* create_session_provider(Settings settings, const OrtLogger* logger)
+{
+    auto made = std::make_unique<SessionProvider>(std::move(settings), logger);
+    made->ort_version_supported = ORT_API_VERSION;
+    made->GetName = get_name;
+    made->GetCapability = get_capability;
+    made->Compile = compile_all;
+    made->ReleaseNodeComputeInfos = release_infos;
+    made->GetCompiledModelCompatibilityInfo = get_compatibility;
+    made->IsConcurrentRunSupported = is_concurrent_run_supported;
+    return made.release();
+}
+
+void delete_session_provider(OrtEp* provider) noexcept
+{
+    delete static_cast<SessionProvider*>(provider);
+}
+
+}  // namespace tengine::provider

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program asks of the provider for one session, and the context that has it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime.h"
+#include "tengine/c_api.h"
+
+namespace tengine::provider {
+
+// The key to everything: prefix of options, source of compiled nodes, word in the host's reports.
+constexpr const char* kProviderName = "TengineExecutionProvider";
+
+// Metadata of the devices that the host lists: name of the library's device that it stands for.
+constexpr const char* kDeviceKey = "device";
+
+using ContextPointer = std::shared_ptr<void>;  // a context_t
+
+// How compiled parts are kept in the model that the host writes.
+struct KeptParts
+{
+    bool is_wanted = false;
+    bool is_embedded = false;  // in the model itself, else in files beside it
+    std::string model;         // that the host writes; "" when it has not said which
+};
+
+struct Settings
+{
+    std::vector<std::string> devices;  // of the library, best first
+    options_t options = {0, TENGINE_CLUSTER_BIG, TENGINE_MODE_FP32, 0};
+    std::string precision = "fp32";
+    KeptParts kept_parts;
+    ContextPointer context;  // of all these devices and options
+
+    bool has_device(const std::string& name) const;
+    // "TPU, ACL", for sentences.
+    std::string device_list() const;
+};
+
+// Reads the options of `session`, whose devices are these unless an option names others. Throws
+// Failure for one that there is not, with those there are.
+Settings read_settings(const OrtSessionOptions* session, std::vector<std::string> devices);
+
+// The options of the provider that are not those of a context: key and what it is in a sentence.
+struct OptionHelp
+{
+    const char* key;
+    const char* help;
+};
+const std::vector<OptionHelp>& list_options();
+
+}  // namespace tengine::provider
