@@ -5,7 +5,7 @@
 #include <climits>
 #include <cstring>
 
-#include "tengine/c_api.h"
+#include "tengine/inspect.h"
 
 namespace tengine::provider {
 namespace {
@@ -20,9 +20,12 @@ Shape shape_of(tensor_t tensor)
     return {dims, dims + rank};
 }
 
-bool is_known(const Shape& shape)
+// False where the shape depends on data.
+bool is_shape_known(tensor_t tensor)
 {
-    return std::find(shape.begin(), shape.end(), -1) == shape.end();
+    const Shape shape = shape_of(tensor);
+    return tengine_tensor_has_rank(tensor) == 1 &&
+           std::find(shape.begin(), shape.end(), -1) == shape.end();
 }
 
 std::vector<tensor_t> find_tensors(graph_t graph, const std::vector<std::string>& names)
@@ -63,6 +66,9 @@ void Part::prepare()
 {
     is_prepared_ = false;
     if (prerun_graph_multithread(graph(), options_) < 0) fail_library("the part's preparation");
+    late_.clear();
+    for (size_t i = 0; i < outputs_.size(); ++i)
+        if (outputs_[i] && !is_shape_known(outputs_[i])) late_.push_back(i);
     is_prepared_ = true;
 }
 
@@ -97,17 +103,19 @@ bool Part::bind_input(OrtKernelContext* context, size_t index)
     return is_new;
 }
 
-// False when the shape is known after the run only.
-bool Part::bind_output(OrtKernelContext* context, size_t index)
+// The run writes into the host's memory.
+void Part::bind_output(OrtKernelContext* context, size_t index)
 {
     const tensor_t tensor = outputs_[index];
-    const Shape shape = shape_of(tensor);
     const int size = get_tensor_buffer_size(tensor);
-    if (!is_known(shape) || size < 0) return false;
-    void* data = allocate_output(context, index, shape);
-    if (size > 0 && set_tensor_buffer(tensor, data, size) < 0)
+    void* data = allocate_output(context, index, shape_of(tensor));
+    if (size < 0 || (size > 0 && set_tensor_buffer(tensor, data, size) < 0))
         fail_library("output " + std::to_string(index));
-    return true;
+}
+
+bool Part::is_late(size_t index) const
+{
+    return std::find(late_.begin(), late_.end(), index) != late_.end();
 }
 
 void Part::copy_output(OrtKernelContext* context, size_t index)
@@ -128,11 +136,10 @@ void Part::compute(OrtKernelContext* context)
     for (size_t i = 0; i < inputs_.size(); ++i)
         if (bind_input(context, i)) is_new = true;
     if (is_new) prepare();
-    std::vector<size_t> late;
     for (size_t i = 0; i < outputs_.size(); ++i)
-        if (outputs_[i] && !bind_output(context, i)) late.push_back(i);
+        if (outputs_[i] && !is_late(i)) bind_output(context, i);
     if (run_graph(graph(), 1) < 0) fail_library("the part's run");
-    for (const size_t index : late)
+    for (const size_t index : late_)
         copy_output(context, index);
 }
 

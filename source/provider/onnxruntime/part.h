@@ -28,13 +28,15 @@ class Part
 
   private:
     bool bind_input(OrtKernelContext* context, size_t index);
-    bool bind_output(OrtKernelContext* context, size_t index);
+    void bind_output(OrtKernelContext* context, size_t index);
+    bool is_late(size_t index) const;
     void copy_output(OrtKernelContext* context, size_t index);
     void prepare();
 
     const GraphPointer graph_;
     const options_t options_;
     std::vector<tensor_t> inputs_, outputs_;
+    std::vector<size_t> late_;  // outputs whose shapes are known after the run only
     bool is_prepared_ = false;
     std::mutex mutex_;
 };

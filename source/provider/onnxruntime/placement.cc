@@ -265,12 +265,16 @@ std::string describe_placement(const GraphView& view, const Placement& placement
     std::string text = settings.device_list() + ": " + std::to_string(taken) + " of " +
                        std::to_string(view.nodes.size()) + " nodes in " +
                        std::to_string(placement.parts.size()) + " parts";
-    std::map<std::pair<std::string, std::string>, int> refused;  // operator and reason
+    std::map<std::string, std::map<std::string, int>> refused;  // by reason: operators
     for (size_t i = 0; i < view.nodes.size(); ++i)
-        if (!placement.reasons[i].empty()) ++refused[{view.nodes[i].op, placement.reasons[i]}];
-    for (const auto& [what, number] : refused)
-        text += "; not " + what.first +
-                (number > 1 ? " (" + std::to_string(number) + " times)" : "") + ": " + what.second;
+        if (!placement.reasons[i].empty()) ++refused[placement.reasons[i]][view.nodes[i].op];
+    for (const auto& [reason, operators] : refused) {
+        text += "; not ";
+        for (const auto& [op, number] : operators)
+            text += (op == operators.begin()->first ? "" : ", ") + op +
+                    (number > 1 ? " x " + std::to_string(number) : "");
+        text += ": " + reason;
+    }
     return text;
 }
 
