@@ -161,12 +161,12 @@ GraphPointer load_context_node(const GraphView& view, const Settings& settings)
 }
 
 GraphPointer compile_for_context_node(const GraphPointer& graph, const Settings& settings,
-                                      bool has_shapes)
+                                      const std::string& free_input)
 {
-    if (!has_shapes)
-        throw Failure(
-            "a part whose inputs have free dimensions cannot be kept: give these a size, "
-            "by AddFreeDimensionOverrideByName for example");
+    if (!free_input.empty())
+        throw Failure("a part with the input '" + free_input +
+                      "', which has a free dimension, cannot be kept: give it a size, by "
+                      "AddFreeDimensionOverrideByName for example");
     const TemporaryFolder folder;
     save(graph.get(), folder.file());
     return own(create_graph(settings.context.get(), kFormat, folder.file().c_str()),

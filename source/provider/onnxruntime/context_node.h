@@ -20,10 +20,10 @@ bool is_our_context_node(const ViewedNode& node);
 // is not to be trusted, and neither are the bytes.
 GraphPointer load_context_node(const GraphView& view, const Settings& settings);
 
-// `graph` as one of a tmfile, whose compiled parts can be kept. Throws Failure without complete
-// shapes, for a tmfile has one set of these.
+// `graph` as one of a tmfile, whose compiled parts can be kept. Throws Failure where an input has a
+// free dimension, `free_input`, for a tmfile has one set of shapes; "": none has.
 GraphPointer compile_for_context_node(const GraphPointer& graph, const Settings& settings,
-                                      bool has_shapes);
+                                      const std::string& free_input);
 
 // A node that holds the part, in the place of `fused`, which is the host's from here on. Part
 // `index` of `model` goes into a file of that number where it is not embedded.

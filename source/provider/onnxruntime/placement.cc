@@ -2,6 +2,7 @@
 #include "placement.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <unordered_map>
 
@@ -209,33 +210,61 @@ class Placer
         return false;
     }
 
+    bool is_taken(size_t node) const { return fates_[node] == Fate::kTaken; }
+
+    // Calls work(value) for all that the node reads, its subgraphs included.
+    template <class Work>
+    void for_each_read(size_t node, const Work& work) const
+    {
+        for (const auto* list : {&view_.nodes[node].inputs, &view_.nodes[node].captured})
+            for (const int value : *list)
+                if (value != kAbsent) work(static_cast<size_t>(value));
+    }
+
     // The level of a node is that of the highest it reads from, and one more where that is on the
     // other side. What is taken on one level has no path through what is not.
-    std::vector<std::vector<const OrtNode*>> group() const
+    std::vector<int> find_levels() const
     {
-        std::vector<int> level_of_value(view_.values.size(), 0);
-        std::vector<bool> is_taken_value(view_.values.size());
-        std::map<int, std::vector<const OrtNode*>> parts;
-        std::vector<bool> has_writer(view_.values.size());
-        for (size_t i = 0; i < view_.nodes.size(); ++i) {
-            const ViewedNode& node = view_.nodes[i];
-            const bool is_taken = fates_[i] == Fate::kTaken;
-            int level = 0;
-            for (const auto* list : {&node.inputs, &node.captured})
-                for (const int value : *list) {
-                    if (value == kAbsent || !has_writer[static_cast<size_t>(value)]) continue;
-                    const auto at = static_cast<size_t>(value);
-                    level = std::max(level, level_of_value[at] + (is_taken_value[at] != is_taken));
-                }
-            for (const int value : node.outputs) {
+        std::vector<int> levels(view_.nodes.size()), writer(view_.values.size(), -1);
+        for (size_t i = 0; i < levels.size(); ++i) {
+            for_each_read(i, [&](size_t value) {
+                if (writer[value] < 0) return;
+                const auto from = static_cast<size_t>(writer[value]);
+                levels[i] = std::max(levels[i], levels[from] + (is_taken(from) != is_taken(i)));
+            });
+            for (const int value : view_.nodes[i].outputs)
+                if (value != kAbsent) writer[static_cast<size_t>(value)] = static_cast<int>(i);
+        }
+        return levels;
+    }
+
+    // A node that waits for nothing of the host goes to the level of what reads it: a constant's
+    // scale belongs to the node that computes with it.
+    void raise_levels(std::vector<int>* levels) const
+    {
+        constexpr int kUnread = std::numeric_limits<int>::max();
+        std::vector<int> taken_limit(view_.values.size(), kUnread), host_limit = taken_limit;
+        for (size_t i = levels->size(); i-- > 0;) {
+            int limit = kUnread;
+            for (const int value : view_.nodes[i].outputs) {
                 if (value == kAbsent) continue;
                 const auto at = static_cast<size_t>(value);
-                has_writer[at] = true;
-                level_of_value[at] = level;
-                is_taken_value[at] = is_taken;
+                limit = std::min({limit, taken_limit[at], host_limit[at] - 1});
             }
-            if (is_taken) parts[level].push_back(node.node);
+            if (is_taken(i) && limit < kUnread - 1) (*levels)[i] = std::max((*levels)[i], limit);
+            std::vector<int>& limits = is_taken(i) ? taken_limit : host_limit;
+            for_each_read(
+                i, [&](size_t value) { limits[value] = std::min(limits[value], (*levels)[i]); });
         }
+    }
+
+    std::vector<std::vector<const OrtNode*>> group() const
+    {
+        std::vector<int> levels = find_levels();
+        raise_levels(&levels);
+        std::map<int, std::vector<const OrtNode*>> parts;
+        for (size_t i = 0; i < levels.size(); ++i)
+            if (is_taken(i)) parts[levels[i]].push_back(view_.nodes[i].node);
         std::vector<std::vector<const OrtNode*>> list;
         for (auto& [level, nodes] : parts)
             list.push_back(std::move(nodes));

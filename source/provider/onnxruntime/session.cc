@@ -107,27 +107,29 @@ OrtStatus* compute(OrtNodeComputeInfo*, void* state, OrtKernelContext* context)
 
 void release_state(OrtNodeComputeInfo*, void*) {}  // the fused node's
 
-bool has_complete_shapes(const GraphView& view, const std::vector<std::string>& names)
+// An input with a dimension that the host does not know, "" when there is none.
+std::string find_free_input(const GraphView& view, const std::vector<std::string>& names)
 {
-    return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    for (const std::string& name : names) {
         const int index = view.find(name);
-        if (index == kAbsent) return false;
+        if (index == kAbsent) return name;
         const std::vector<int64_t>& dims = view.values[static_cast<size_t>(index)].dims;
-        return std::all_of(dims.begin(), dims.end(), [](int64_t dim) { return dim >= 0; });
-    });
+        if (std::any_of(dims.begin(), dims.end(), [](int64_t dim) { return dim < 0; })) return name;
+    }
+    return "";
 }
 
 struct Request
 {
     GraphView view;
     std::vector<std::string> inputs, outputs;
-    bool has_shapes;
+    std::string free_input;
 };
 
 Request read_request(const OrtGraph* graph, const OrtNode* fused)
 {
-    Request request = {read_graph(graph), input_names(fused), output_names(fused), false};
-    request.has_shapes = has_complete_shapes(request.view, request.inputs);
+    Request request = {read_graph(graph), input_names(fused), output_names(fused), ""};
+    request.free_input = find_free_input(request.view, request.inputs);
     return request;
 }
 
@@ -147,10 +149,10 @@ std::unique_ptr<FusedNode> compile(const SessionProvider& self, const OrtGraph* 
         const std::vector<bool> all(request.view.nodes.size(), true);
         built = build_graph(request.view, all, self.settings, false).graph;
         if (self.settings.kept_parts.is_wanted)
-            built = compile_for_context_node(built, self.settings, request.has_shapes);
+            built = compile_for_context_node(built, self.settings, request.free_input);
     }
     made->part = std::make_unique<Part>(built, request.inputs, request.outputs,
-                                        self.settings.options, request.has_shapes);
+                                        self.settings.options, request.free_input.empty());
     if (self.settings.kept_parts.is_wanted)
         *out_context_node =
             make_context_node(*made->part, fused, self.settings, request.view.path, index);
