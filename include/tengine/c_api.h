@@ -147,6 +147,10 @@ TENGINE_API int init_tengine(void);
 // destroyed first, so that their handles become stale. init_tengine may be called again.
 TENGINE_API void release_tengine(void);
 
+// 1 between init_tengine and release_tengine, else 0: for a library that must not release what the
+// program has initialised.
+TENGINE_API int tengine_is_initialised(void);
+
 // "<version>-<postfix>". Never NULL.
 TENGINE_API const char* get_tengine_version(void);
 
@@ -522,14 +526,6 @@ TENGINE_API int get_tensor_quant_param(tensor_t tensor, float* scale, int* zero_
 // code of the CPU; what another device fails to prepare goes to the CPU.
 TENGINE_API int prerun_graph(graph_t graph);
 TENGINE_API int prerun_graph_multithread(graph_t graph, struct options opt);
-
-// Decides which device would run each node in this preparation, and why, without having a device
-// compile anything: what inspect.h tells of the execution graph can then be read, except for what a
-// device tells of its compiled part (the kernel of a node, counters, memory). A part that its
-// device would fail to compile is not known to. What was prepared is dropped, the graph is not
-// prepared (its state is CREATED or DONE), and run_graph fails with TENGINE_ESTATE. Fails as
-// prerun_graph_multithread does, except for what is compiling's.
-TENGINE_API int tengine_graph_place(graph_t graph, struct options opt);
 
 // Cancels a prerun_graph of this graph on another thread: it ends between two nodes or two parts
 // with TENGINE_ECANCELED, and the graph is then as after postrun_graph. Thread rule: the one

@@ -121,6 +121,14 @@ TENGINE_API int tengine_graph_get_compiled_part(graph_t graph, int index,
 // ---- The execution graph ----
 // It is there from prerun_graph or tengine_graph_place until postrun_graph.
 
+// Decides which device would run each node in this preparation, and why, without having a device
+// compile anything: what inspect.h tells of the execution graph can then be read, except for what a
+// device tells of its compiled part (the kernel of a node, counters, memory). A part that its
+// device would fail to compile is not known to. What was prepared is dropped, the graph is not
+// prepared (its state is CREATED or DONE), and run_graph fails with TENGINE_ESTATE. Fails as
+// prerun_graph_multithread does, except for what is compiling's.
+TENGINE_API int tengine_graph_place(graph_t graph, struct options opt);
+
 struct tengine_graph_stats
 {
     int node_number;           // nodes of the model, without InputOp and Const

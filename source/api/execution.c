@@ -8,6 +8,7 @@
 #include "graph/preparation.h"
 #include "scheduler/failure.h"
 #include "scheduler/scheduler.h"
+#include "tengine/inspect.h"
 #include "tengine/log.h"
 
 static int count_cores(uint64_t mask)

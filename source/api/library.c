@@ -58,6 +58,11 @@ void release_tengine(void)
     release_modules();
 }
 
+int tengine_is_initialised(void)
+{
+    return are_modules_initialised() ? 1 : 0;
+}
+
 int tengine_arena_set(void* memory, size_t size)
 {
     if (are_modules_initialised())

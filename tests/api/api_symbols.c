@@ -55,6 +55,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(set_graph_device),
     SYMBOL(tengine_graph_cancel),
     SYMBOL(tengine_graph_place),
+    SYMBOL(tengine_is_initialised),
     SYMBOL(tengine_graph_add_node),
     SYMBOL(tengine_graph_set_affinity),
     SYMBOL(save_graph),

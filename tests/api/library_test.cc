@@ -15,7 +15,9 @@ TEST(Library, InitAndReleaseAreIdempotentAndRepeatable)
 {
     release_tengine();
     for (int round = 0; round < 3; ++round) {
+        EXPECT_EQ(tengine_is_initialised(), 0);
         EXPECT_EQ(init_tengine(), 0) << get_tengine_error();
+        EXPECT_EQ(tengine_is_initialised(), 1);
         EXPECT_EQ(init_tengine(), 0);
         EXPECT_GE(tengine_device_get_number(), 1);
         release_tengine();

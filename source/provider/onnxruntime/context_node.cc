@@ -141,6 +141,14 @@ std::vector<const char*> pointers(const std::vector<std::string>& texts)
 
 }  // namespace
 
+WrittenFiles::~WrittenFiles()
+{
+    for (const std::string& path : paths_) {
+        std::error_code ignored;
+        fs::remove(path, ignored);
+    }
+}
+
 bool is_our_context_node(const ViewedNode& node)
 {
     return node.op == kOperator && node.domain == kDomain &&
@@ -173,8 +181,8 @@ GraphPointer compile_for_context_node(const GraphPointer& graph, const Settings&
                "the part as a tmfile");
 }
 
-OrtNode* make_context_node(const Part& part, const OrtNode* fused, const Settings& settings,
-                           const std::string& model, size_t index)
+NodePointer make_context_node(const Part& part, const OrtNode* fused, const Settings& settings,
+                              const std::string& model, WrittenFiles* files)
 {
     Attributes attributes;
     const KeptParts& kept = settings.kept_parts;
@@ -185,25 +193,26 @@ OrtNode* make_context_node(const Part& part, const OrtNode* fused, const Setting
     } else {
         const fs::path written = written_model(settings, model);
         const std::string name =
-            written.stem().string() + "_part_" + std::to_string(index) + ".tmfile";
-        save(part.graph(), (written.parent_path() / name).string());
+            written.stem().string() + "_part_" + std::to_string(files->size()) + ".tmfile";
+        const std::string path = (written.parent_path() / name).string();
+        save(part.graph(), path);
+        files->add(path);
         attributes.add("ep_cache_context", name);
     }
     attributes.add("embed_mode", kept.is_embedded ? 1 : 0);
     attributes.add("main_context", 1);
     attributes.add("source", kProviderName);
     attributes.add("ep_sdk_version", get_tengine_version());
-    attributes.add("partition_name", "part_" + std::to_string(index));
     attributes.add("hardware_architecture", settings.device_list());
-
     const char* name = nullptr;
     check(runtime().api->Node_GetName(fused, &name));
+    attributes.add("partition_name", text_of(name));
     const std::vector<std::string> inputs = input_names(fused), outputs = output_names(fused);
     OrtNode* node = nullptr;
     check(runtime().editor->CreateNode(kOperator, kDomain, name, pointers(inputs).data(),
                                        inputs.size(), pointers(outputs).data(), outputs.size(),
                                        attributes.list().data(), attributes.list().size(), &node));
-    return node;
+    return NodePointer(node);
 }
 
 std::string describe_compatibility(const Settings& settings)

@@ -4,7 +4,9 @@
 // constants, and what its devices made of it (model.keep_parts).
 #pragma once
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "graph_build.h"
 #include "graph_view.h"
@@ -25,10 +27,33 @@ GraphPointer load_context_node(const GraphView& view, const Settings& settings);
 GraphPointer compile_for_context_node(const GraphPointer& graph, const Settings& settings,
                                       const std::string& free_input);
 
-// A node that holds the part, in the place of `fused`, which is the host's from here on. Part
-// `index` of `model` goes into a file of that number where it is not embedded.
-OrtNode* make_context_node(const Part& part, const OrtNode* fused, const Settings& settings,
-                           const std::string& model, size_t index);
+// Files that are removed again unless keep() is called.
+class WrittenFiles
+{
+  public:
+    WrittenFiles() = default;
+    ~WrittenFiles();
+    WrittenFiles(const WrittenFiles&) = delete;
+    WrittenFiles& operator=(const WrittenFiles&) = delete;
+
+    size_t size() const { return paths_.size(); }
+    void add(const std::string& path) { paths_.push_back(path); }
+    void keep() { paths_.clear(); }
+
+  private:
+    std::vector<std::string> paths_;
+};
+
+struct ReleaseNode
+{
+    void operator()(OrtNode* node) const { runtime().api->ReleaseNode(node); }
+};
+using NodePointer = std::unique_ptr<OrtNode, ReleaseNode>;
+
+// A node that holds the part, in the place of `fused`. Where it
+// is not embedded, the part goes into a file beside what the host makes of `model`.
+NodePointer make_context_node(const Part& part, const OrtNode* fused, const Settings& settings,
+                              const std::string& model, WrittenFiles* files);
 
 // What such nodes depend on, as the host keeps it with a model, and what it means here.
 std::string describe_compatibility(const Settings& settings);

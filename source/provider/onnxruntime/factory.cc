@@ -31,9 +31,11 @@ struct Factory : OrtEpFactory
     OrtHardwareDevice* accelerator = nullptr;
 };
 
-// Registrations under way: the library is initialised for the first and released with the last.
+// Registrations under way. The library is initialised for the first and released with the last,
+// unless the program itself had initialised it before, whose log then stays where it goes.
 std::mutex factory_mutex;
 int factory_num = 0;
+bool is_programs = false;
 
 const char* get_name(const OrtEpFactory*) noexcept
 {
@@ -124,7 +126,7 @@ OrtStatus* get_supported_devices(OrtEpFactory* factory, const OrtHardwareDevice*
         const auto number = static_cast<size_t>(std::max(tengine_device_get_number(), 0));
         for (size_t i = 0; i < number && *out_number < capacity; ++i) {
             const char* name = tengine_device_get_name(static_cast<int>(i));
-            const bool is_cpu = std::string(name) == "CPU";
+            const bool is_cpu = name == default_device();
             const OrtHardwareDevice* place = is_cpu
                                                  ? find_cpu(hardware, hardware_num)
                                                  : find_accelerator(static_cast<Factory*>(factory));
@@ -205,21 +207,27 @@ std::unique_ptr<Factory> make_factory()
     return made;
 }
 
+void start_library(const OrtLogger* logger)
+{
+    is_programs = tengine_is_initialised() == 1;
+    if (is_programs) return;
+    open_log(logger);
+    if (init_tengine() == 0) return;
+    close_log();
+    fail_library("init_tengine");
+}
+
 void enter_library(const OrtLogger* logger)
 {
     const std::lock_guard<std::mutex> lock(factory_mutex);
-    if (factory_num == 0) open_log(logger);
-    if (factory_num == 0 && init_tengine() < 0) {
-        close_log();
-        fail_library("init_tengine");
-    }
+    if (factory_num == 0) start_library(logger);
     ++factory_num;
 }
 
 void leave_library()
 {
     const std::lock_guard<std::mutex> lock(factory_mutex);
-    if (--factory_num > 0) return;
+    if (--factory_num > 0 || is_programs) return;
     release_tengine();
     close_log();
 }

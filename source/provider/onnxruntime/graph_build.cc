@@ -26,6 +26,16 @@ std::string judge_value(const Value& value)
     return "";
 }
 
+// The library infers only, and would find out in the run. What a Dropout in training gives is the
+// host's.
+bool may_train(const GraphView& view, const ViewedNode& node)
+{
+    constexpr size_t kTrainingMode = 2;
+    if (node.op != "Dropout" || node.inputs.size() <= kTrainingMode) return false;
+    const int value = node.inputs[kTrainingMode];
+    return value != kAbsent && !view.values[static_cast<size_t>(value)].is_constant;
+}
+
 class GraphBuilder
 {
   public:
@@ -194,6 +204,7 @@ class GraphBuilder
 
 std::string judge_node(const GraphView& view, const ViewedNode& node)
 {
+    if (may_train(view, node)) return "its training_mode is not constant";
     if (node.has_subgraphs) return "it has subgraphs, which stay the host's";
     for (const std::vector<int>* list : {&node.inputs, &node.outputs})
         for (const int value : *list) {

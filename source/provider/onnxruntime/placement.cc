@@ -118,8 +118,8 @@ class Placer
             const std::string reason = try_placing(chosen_, &built);
             if (!reason.empty()) return refuse_all(reason);
         }
-        // The CPU device takes what others leave.
-        if (settings_.has_device("CPU"))
+        // The default device takes what others leave.
+        if (settings_.has_device(default_device()))
             for (size_t i = 0; i < chosen_.size(); ++i)
                 fates_[i] = chosen_[i] ? Fate::kTaken : Fate::kRefused;
         else
@@ -293,7 +293,8 @@ std::string describe_placement(const GraphView& view, const Placement& placement
         taken += part.size();
     std::string text = settings.device_list() + ": " + std::to_string(taken) + " of " +
                        std::to_string(view.nodes.size()) + " nodes in " +
-                       std::to_string(placement.parts.size()) + " parts";
+                       std::to_string(placement.parts.size()) +
+                       (placement.parts.size() == 1 ? " part" : " parts");
     std::map<std::string, std::map<std::string, int>> refused;  // by reason: operators
     for (size_t i = 0; i < view.nodes.size(); ++i)
         if (!placement.reasons[i].empty()) ++refused[placement.reasons[i]][view.nodes[i].op];

@@ -53,10 +53,9 @@ OrtStatus* guarded(const Work& work) noexcept
         return nullptr;
     } catch (const Failure& failure) {
         return make_status(failure.code(), failure.what());
-    } catch (const std::bad_alloc&) {
-        return make_status(ORT_EP_FAIL, "no memory");
     } catch (const std::exception& failure) {
-        return make_status(ORT_EP_FAIL, failure.what());
+        const bool is_memory = dynamic_cast<const std::bad_alloc*>(&failure) != nullptr;
+        return make_status(ORT_EP_FAIL, is_memory ? "no memory" : failure.what());
     }
 }
 

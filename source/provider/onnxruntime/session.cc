@@ -92,6 +92,7 @@ struct FusedNode : OrtNodeComputeInfo
 {
     FusedNode() : OrtNodeComputeInfo{} {}
     std::unique_ptr<Part> part;
+    NodePointer context_node;  // until the host takes it
 };
 
 OrtStatus* create_state(OrtNodeComputeInfo* info, OrtNodeComputeContext*, void** state)
@@ -134,7 +135,7 @@ Request read_request(const OrtGraph* graph, const OrtNode* fused)
 }
 
 std::unique_ptr<FusedNode> compile(const SessionProvider& self, const OrtGraph* graph,
-                                   const OrtNode* fused, size_t index, OrtNode** out_context_node)
+                                   const OrtNode* fused, WrittenFiles* files)
 {
     auto made = std::make_unique<FusedNode>();
     made->ort_version_supported = ORT_API_VERSION;
@@ -154,20 +155,25 @@ std::unique_ptr<FusedNode> compile(const SessionProvider& self, const OrtGraph* 
     made->part = std::make_unique<Part>(built, request.inputs, request.outputs,
                                         self.settings.options, request.free_input.empty());
     if (self.settings.kept_parts.is_wanted)
-        *out_context_node =
-            make_context_node(*made->part, fused, self.settings, request.view.path, index);
+        made->context_node =
+            make_context_node(*made->part, fused, self.settings, request.view.path, files);
     return made;
 }
 
+// Nothing is the host's before all has succeeded.
 OrtStatus* compile_all(OrtEp* provider, const OrtGraph** graphs, const OrtNode** fused,
                        size_t number, OrtNodeComputeInfo** infos, OrtNode** context_nodes) noexcept
 {
     return guarded([&] {
         std::vector<std::unique_ptr<FusedNode>> made;
+        WrittenFiles files;
         for (size_t i = 0; i < number; ++i)
-            made.push_back(compile(of(provider), graphs[i], fused[i], i, &context_nodes[i]));
-        for (size_t i = 0; i < number; ++i)
+            made.push_back(compile(of(provider), graphs[i], fused[i], &files));
+        files.keep();
+        for (size_t i = 0; i < number; ++i) {
+            if (made[i]->context_node) context_nodes[i] = made[i]->context_node.release();
             infos[i] = made[i].release();
+        }
     });
 }
 

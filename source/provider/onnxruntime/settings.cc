@@ -126,6 +126,11 @@ KeptParts read_kept_parts(const Entries& entries)
 
 }  // namespace
 
+std::string default_device()
+{
+    return text_of(get_default_device());
+}
+
 bool Settings::has_device(const std::string& name) const
 {
     return std::find(devices.begin(), devices.end(), name) != devices.end();

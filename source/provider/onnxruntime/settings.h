@@ -19,6 +19,9 @@ constexpr const char* kDeviceKey = "device";
 
 using ContextPointer = std::shared_ptr<void>;  // a context_t
 
+// The device that runs on the processor of the host, and takes every node.
+std::string default_device();
+
 // How compiled parts are kept in the model that the host writes.
 struct KeptParts
 {
