@@ -182,7 +182,8 @@ GraphPointer compile_for_context_node(const GraphPointer& graph, const Settings&
 }
 
 NodePointer make_context_node(const Part& part, const OrtNode* fused, const Settings& settings,
-                              const std::string& model, WrittenFiles* files)
+                              const std::string& model, const std::string& notes,
+                              WrittenFiles* files)
 {
     Attributes attributes;
     const KeptParts& kept = settings.kept_parts;
@@ -204,6 +205,7 @@ NodePointer make_context_node(const Part& part, const OrtNode* fused, const Sett
     attributes.add("source", kProviderName);
     attributes.add("ep_sdk_version", get_tengine_version());
     attributes.add("hardware_architecture", settings.device_list());
+    attributes.add("notes", notes);
     const char* name = nullptr;
     check(runtime().api->Node_GetName(fused, &name));
     attributes.add("partition_name", text_of(name));

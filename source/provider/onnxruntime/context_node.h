@@ -51,9 +51,11 @@ struct ReleaseNode
 using NodePointer = std::unique_ptr<OrtNode, ReleaseNode>;
 
 // A node that holds the part, in the place of `fused`. Where it
-// is not embedded, the part goes into a file beside what the host makes of `model`.
+// is not embedded, the part goes into a file beside what the host makes of `model`. `notes` is for
+// those who read the file.
 NodePointer make_context_node(const Part& part, const OrtNode* fused, const Settings& settings,
-                              const std::string& model, WrittenFiles* files);
+                              const std::string& model, const std::string& notes,
+                              WrittenFiles* files);
 
 // What such nodes depend on, as the host keeps it with a model, and what it means here.
 std::string describe_compatibility(const Settings& settings);

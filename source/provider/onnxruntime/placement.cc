@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "graph_build.h"
@@ -43,7 +44,10 @@ class Placer
             refuse_unranked();
             place_chosen();
         }
-        return {group(), std::move(reasons_)};
+        Placement placement;
+        group(&placement);
+        placement.reasons = std::move(reasons_);
+        return placement;
     }
 
   private:
@@ -258,17 +262,18 @@ class Placer
         }
     }
 
-    std::vector<std::vector<const OrtNode*>> group() const
+    // What is taken on one level is a part.
+    void group(Placement* placement) const
     {
         std::vector<int> levels = find_levels();
         raise_levels(&levels);
-        std::map<int, std::vector<const OrtNode*>> parts;
+        std::map<int, int> parts;  // by level, in their order
         for (size_t i = 0; i < levels.size(); ++i)
-            if (is_taken(i)) parts[levels[i]].push_back(view_.nodes[i].node);
-        std::vector<std::vector<const OrtNode*>> list;
-        for (auto& [level, nodes] : parts)
-            list.push_back(std::move(nodes));
-        return list;
+            if (is_taken(i)) parts.emplace(levels[i], 0);
+        for (auto& [level, part] : parts)
+            part = placement->part_num++;
+        for (size_t i = 0; i < levels.size(); ++i)
+            placement->parts.push_back(is_taken(i) ? parts.at(levels[i]) : kNoPart);
     }
 
     const GraphView& view_;
@@ -288,16 +293,15 @@ Placement place_graph(const GraphView& view, const Settings& settings)
 std::string describe_placement(const GraphView& view, const Placement& placement,
                                const Settings& settings)
 {
-    size_t taken = 0;
-    for (const auto& part : placement.parts)
-        taken += part.size();
+    const auto refused_num = std::count(placement.parts.begin(), placement.parts.end(), kNoPart);
+    const size_t taken = view.nodes.size() - static_cast<size_t>(refused_num);
     std::string text = settings.device_list() + ": " + std::to_string(taken) + " of " +
                        std::to_string(view.nodes.size()) + " nodes in " +
-                       std::to_string(placement.parts.size()) +
-                       (placement.parts.size() == 1 ? " part" : " parts");
+                       std::to_string(placement.part_num) +
+                       (placement.part_num == 1 ? " part" : " parts");
     std::map<std::string, std::map<std::string, int>> refused;  // by reason: operators
     for (size_t i = 0; i < view.nodes.size(); ++i)
-        if (!placement.reasons[i].empty()) ++refused[placement.reasons[i]][view.nodes[i].op];
+        if (placement.parts[i] == kNoPart) ++refused[placement.reasons[i]][view.nodes[i].op];
     for (const auto& [reason, operators] : refused) {
         text += "; not ";
         for (const auto& [op, number] : operators)
@@ -306,6 +310,28 @@ std::string describe_placement(const GraphView& view, const Placement& placement
         text += ": " + reason;
     }
     return text;
+}
+
+std::string report_placement(const GraphView& view, const Placement& placement,
+                             const Settings& settings)
+{
+    using Json = nlohmann::ordered_json;
+    Json report = {{"provider", kProviderName},
+                   {"devices", settings.devices},
+                   {"precision", settings.precision},
+                   {"parts", placement.part_num},
+                   {"nodes", Json::array()}};
+    for (size_t i = 0; i < view.nodes.size(); ++i) {
+        const ViewedNode& node = view.nodes[i];
+        Json entry = {{"name", node.name}, {"op", node.op}, {"domain", node.domain}};
+        if (placement.parts[i] == kNoPart)
+            entry["reason"] = placement.reasons[i];
+        else
+            entry["part"] = placement.parts[i];
+        report["nodes"].push_back(std::move(entry));
+    }
+    // Names of a model may be no UTF-8.
+    return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace tengine::provider

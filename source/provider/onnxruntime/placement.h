@@ -10,12 +10,15 @@
 
 namespace tengine::provider {
 
+constexpr int kNoPart = -1;
+
 struct Placement
 {
-    // Nodes that are to become one, each list a part. Between two nodes of a part there is no path
-    // through a node that is not of it.
-    std::vector<std::vector<const OrtNode*>> parts;
-    std::vector<std::string> reasons;  // of each node of the view; "": it is in a part
+    int part_num = 0;
+    // Of each node of the view: the part that it is in, or kNoPart and why. Between two nodes of a
+    // part there is no path through a node that is not of it.
+    std::vector<int> parts;
+    std::vector<std::string> reasons;
 };
 
 // Has the library place the graph on the devices of `settings`, as prerun_graph does.
@@ -24,5 +27,9 @@ Placement place_graph(const GraphView& view, const Settings& settings);
 // What `placement` says in one line: "TPU: 12 of 16 nodes in 2 parts; not Softmax (…)".
 std::string describe_placement(const GraphView& view, const Placement& placement,
                                const Settings& settings);
+
+// The same node by node, as JSON (option report).
+std::string report_placement(const GraphView& view, const Placement& placement,
+                             const Settings& settings);
 
 }  // namespace tengine::provider

@@ -9,6 +9,7 @@
 #include "log.h"
 #include "part.h"
 #include "placement.h"
+#include "tengine/file.h"
 
 namespace tengine::provider {
 namespace {
@@ -26,6 +27,7 @@ struct SessionProvider : OrtEp
     const Settings settings;
     const OrtLogger* const logger;
     const std::string compatibility;
+    std::string summary;  // of the placement
 };
 
 SessionProvider& of(OrtEp* provider)
@@ -65,20 +67,39 @@ bool ask_for_compiled(const SessionProvider& self, const GraphView& view,
     return number > 0;
 }
 
+std::vector<std::vector<const OrtNode*>> parts_of(const GraphView& view, const Placement& placement)
+{
+    std::vector<std::vector<const OrtNode*>> parts(static_cast<size_t>(placement.part_num));
+    for (size_t i = 0; i < view.nodes.size(); ++i)
+        if (placement.parts[i] != kNoPart)
+            parts[static_cast<size_t>(placement.parts[i])].push_back(view.nodes[i].node);
+    return parts;
+}
+
+// What is left to the host is a warning: the program had asked for a device.
+void tell(SessionProvider& self, const GraphView& view, const Placement& placement)
+{
+    const bool has_all = std::count(placement.parts.begin(), placement.parts.end(), kNoPart) == 0;
+    self.summary = describe_placement(view, placement, self.settings);
+    log_line(self.logger, has_all ? ORT_LOGGING_LEVEL_INFO : ORT_LOGGING_LEVEL_WARNING,
+             self.summary);
+    if (self.settings.report.empty() || view.is_nested) return;
+    const std::string report = report_placement(view, placement, self.settings);
+    if (tengine_file_replace(self.settings.report.c_str(), report.data(), report.size()) < 0)
+        fail_library("option report");
+}
+
 OrtStatus* get_capability(OrtEp* provider, const OrtGraph* graph,
                           OrtEpGraphSupportInfo* info) noexcept
 {
-    const SessionProvider& self = of(provider);
+    SessionProvider& self = of(provider);
     OrtStatus* status = guarded([&] {
         const GraphView view = read_graph(graph);
         if (ask_for_compiled(self, view, info)) return;
         const Placement placement = place_graph(view, self.settings);
-        for (const auto& nodes : placement.parts)
+        tell(self, view, placement);
+        for (const auto& nodes : parts_of(view, placement))
             ask_for(info, nodes);
-        const bool has_all = std::all_of(placement.reasons.begin(), placement.reasons.end(),
-                                         [](const std::string& reason) { return reason.empty(); });
-        log_line(self.logger, has_all ? ORT_LOGGING_LEVEL_INFO : ORT_LOGGING_LEVEL_WARNING,
-                 describe_placement(view, placement, self.settings));
     });
     // The host would only log it, and run everything itself.
     if (status)
@@ -155,8 +176,8 @@ std::unique_ptr<FusedNode> compile(const SessionProvider& self, const OrtGraph* 
     made->part = std::make_unique<Part>(built, request.inputs, request.outputs,
                                         self.settings.options, request.free_input.empty());
     if (self.settings.kept_parts.is_wanted)
-        made->context_node =
-            make_context_node(*made->part, fused, self.settings, request.view.path, files);
+        made->context_node = make_context_node(*made->part, fused, self.settings, request.view.path,
+                                               self.summary, files);
     return made;
 }
 

@@ -15,6 +15,7 @@ const std::vector<OptionHelp> kOptions = {
     {"devices",
      "the devices to use, best first, with commas; else those of the session's OrtEpDevices"},
     {"precision", "fp32, fp16, bf16, int8 or uint8: what devices may compute in"},
+    {"report", "file to write the placement to as JSON: each node's part, or why it has none"},
     {"threads", "threads of the CPU device; 0: one for each core"},
 };
 
@@ -88,6 +89,8 @@ Entries take_own_options(const Entries& entries, Settings* settings)
             settings->precision = value;
         } else if (key == "threads") {
             settings->options.num_thread = read_threads(value);
+        } else if (key == "report") {
+            settings->report = value;
         } else {
             rest.emplace_back(key, value);
         }

@@ -35,6 +35,7 @@ struct Settings
     std::vector<std::string> devices;  // of the library, best first
     options_t options = {0, TENGINE_CLUSTER_BIG, TENGINE_MODE_FP32, 0};
     std::string precision = "fp32";
+    std::string report;  // file for the placement, "" for none
     KeptParts kept_parts;
     ContextPointer context;  // of all these devices and options
 
