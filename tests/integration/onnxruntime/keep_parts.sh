@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A model whose parts ONNX Runtime has had compiled and written, in the model and beside it, in a
+# process of its own; and what becomes of it when the file beside it is damaged or gone:
+#     keep_parts.sh <ort_host> <libonnxruntime> <provider> <folder> <model with the free dimension N>
+set -eu
+host=$1 library=$2 provider=$3 work=$4 model=$5
+
+run() { "$host" --library "$library" --provider "$provider" "$@"; }
+fail() { echo "keep_parts.sh: $*" >&2; exit 1; }
+
+rm -rf "$work"
+mkdir -p "$work"
+for embedded in 0 1; do
+    kept=$work/kept_$embedded.onnx
+    run --fix N=1 --write "$work/plain" --config ep.context_enable=1 \
+        --config ep.context_file_path="$kept" --config ep.context_embed_mode=$embedded model "$model"
+    run --expect "$work/plain/outputs" model "$kept"
+done
+
+# refuses <what was done> <word of the sentence>
+refuses() {
+    run --expect "$work/plain/outputs" model "$work/kept_0.onnx" 2>"$work/said" &&
+        fail "a model runs whose part is $1"
+    grep -q "kept_0_part_0.tmfile.*$2" "$work/said" || fail "of a part that is $1: $(cat "$work/said")"
+}
+part=$work/kept_0_part_0.tmfile
+cp "$part" "$work/whole"
+head -c 1000 "$work/whole" >"$part"
+refuses "cut off" "the file ends"
+: >"$part"
+refuses empty empty
+rm "$part"
+refuses gone "No such file"
