@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library that ONNX Runtime loads: its two functions, and the factory of providers, which lists
 // every device that is registered.
-#include <algorithm>
 #include <memory>
 #include <mutex>
 
@@ -116,6 +115,15 @@ const OrtHardwareDevice* find_accelerator(Factory* factory)
     return factory->accelerator;
 }
 
+// All devices, the default one first.
+std::vector<std::string> list_devices()
+{
+    std::vector<std::string> names = {default_device()};
+    for (int i = 0; i < tengine_device_get_number(); ++i)
+        if (tengine_device_get_name(i) != names[0]) names.emplace_back(tengine_device_get_name(i));
+    return names;
+}
+
 // The host takes at most `capacity`: the option devices names the others.
 OrtStatus* get_supported_devices(OrtEpFactory* factory, const OrtHardwareDevice* const* hardware,
                                  size_t hardware_num, OrtEpDevice** devices, size_t capacity,
@@ -123,16 +131,15 @@ OrtStatus* get_supported_devices(OrtEpFactory* factory, const OrtHardwareDevice*
 {
     return guarded([&] {
         *out_number = 0;
-        const auto number = static_cast<size_t>(std::max(tengine_device_get_number(), 0));
-        for (size_t i = 0; i < number && *out_number < capacity; ++i) {
-            const char* name = tengine_device_get_name(static_cast<int>(i));
-            const bool is_cpu = name == default_device();
-            const OrtHardwareDevice* place = is_cpu
+        for (const std::string& name : list_devices()) {
+            if (*out_number == capacity) return;
+            const OrtHardwareDevice* place = name == default_device()
                                                  ? find_cpu(hardware, hardware_num)
                                                  : find_accelerator(static_cast<Factory*>(factory));
             if (!place) continue;
-            check(runtime().provider->CreateEpDevice(factory, place, describe_device(name).get(),
-                                                     nullptr, &devices[*out_number]));
+            check(runtime().provider->CreateEpDevice(factory, place,
+                                                     describe_device(name.c_str()).get(), nullptr,
+                                                     &devices[*out_number]));
             ++*out_number;
         }
     });

@@ -98,6 +98,16 @@ Entries take_own_options(const Entries& entries, Settings* settings)
     return rest;
 }
 
+// What falls back is the host's to decide: to it, not to our CPU.
+void check_fallback(const std::string& key)
+{
+    if (key == "split.fail_on_fallback" || key == "split.max_fallback_macs")
+        throw Failure("option " + key +
+                          ": what no device takes is ONNX Runtime's here; the session's "
+                          "entry session.disable_cpu_ep_fallback=1 refuses it",
+                      ORT_INVALID_ARGUMENT);
+}
+
 ContextPointer create_context(const Settings& settings, const Entries& options)
 {
     const ContextPointer context(::create_context("onnxruntime", 1),
@@ -110,9 +120,11 @@ ContextPointer create_context(const Settings& settings, const Entries& options)
             ORT_INVALID_ARGUMENT);
     for (const std::string& device : settings.devices)
         if (add_context_device(context.get(), device.c_str()) < 0) fail_library("devices");
-    for (const auto& [key, value] : options)
+    for (const auto& [key, value] : options) {
+        check_fallback(key);
         if (tengine_context_set_option(context.get(), key.c_str(), value.c_str()) < 0)
             throw Failure("option " + key + ": " + get_tengine_error(), ORT_INVALID_ARGUMENT);
+    }
     return context;
 }
 
