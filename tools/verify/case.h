@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// One node as data, and the tables of such nodes that `tengine verify` tries a device with:
+// case_<family>.cc, a table for each family of operators.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tensor_file/tensor.h"
+
+namespace tengine::tools {
+
+// An operand of the type that a case is tried in.
+constexpr int kCaseType = -1;
+
+// An input of a node. Without values it has random ones: the case's range, or this one.
+struct Operand
+{
+    std::vector<int> dims;
+    int data_type = kCaseType;
+    bool is_constant = false;
+    bool is_absent = false;
+    std::vector<double> values = {};
+    // Values are steps above the lowest of the type: 128 is 0 of int8, and 128 of uint8.
+    bool counts_from_lowest = false;
+    double low = 0, high = 0;  // equal: the case's
+};
+
+Operand fed(std::vector<int> dims);
+Operand constant(std::vector<int> dims);
+Operand absent();
+
+// Constants with these values. The first is an int64 list, the second one number of the case's
+// type, the third an fp32 list or, with one value, a scalar.
+Operand int64_list(std::vector<double> values);
+Operand number(double value);
+Operand scales(std::vector<double> values);
+
+// Of quantised bytes: whole range of the case's type, or what lies this far above its lowest value.
+Operand fed_bytes(std::vector<int> dims, int data_type = kCaseType);
+Operand constant_bytes(std::vector<int> dims, int data_type = kCaseType);
+Operand zero_points(std::vector<double> steps, int data_type = kCaseType);
+
+using Types = std::vector<int>;  // TENGINE_DT_*
+
+struct Case
+{
+    std::string op;  // "Conv", "com.microsoft.QLinearAdd"
+    std::vector<Operand> inputs;
+    std::vector<std::pair<std::string, std::vector<int64_t>>> lists = {};
+    std::vector<std::pair<std::string, int>> ints = {};
+    std::vector<std::pair<std::string, float>> floats = {};
+    std::vector<std::pair<std::string, std::string>> texts = {};
+    int outputs = 1;
+    Types types = {};           // that it exists in
+    double low = -1, high = 1;  // of the values
+    std::string shape_class = {};
+
+    // "Conv 1x3x7x7 #4x3x3x3 pads=1,1,1,1": constants have a #.
+    std::string name() const;
+};
+
+// fp32, fp16, bf16, fp64
+const Types& float_types();
+// These, int8 to uint64, and bool
+const Types& all_types();
+// int8 and uint8
+const Types& byte_types();
+
+// All cases of the tables, each with a shape class.
+std::vector<Case> list_cases();
+
+void add_conv_cases(std::vector<Case>* cases);
+
+// What is special in the shapes of a case, "plain" if nothing is: "one element", "zero-sized",
+// "grouped", "dilated", "odd sizes". One that has several is of the rarest.
+std::string classify_shape(const Case& of);
+
+// Seeded values of the inputs in a type, in the order of the case; those that are absent are empty.
+// Floats are numbers that the type holds exactly. Throws Failure.
+std::vector<Tensor> make_inputs(const Case& of, int data_type, uint64_t seed);
+
+}  // namespace tengine::tools

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `tengine verify` found: claims of a device, and of each check of them how it ended.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tengine::tools {
+
+enum class Verdict
+{
+    kPassed,
+    kFailed,
+    kSkipped  // could not be checked; the detail says why
+};
+
+// "passed", "failed", "skipped"
+const char* verdict_text(Verdict verdict);
+
+struct Finding
+{
+    std::string check;  // "values", "threads", "memory"
+    // Of the case; "" where they do not apply.
+    std::string op;
+    std::string types;
+    std::string shape_class;
+    std::string subject;  // "Conv 1x3x7x7 #4x3x3x3 pads=1,1,1,1", a layer of a model
+    Verdict verdict = Verdict::kPassed;
+    std::string detail;  // one sentence with values; "" where there is nothing to say
+    // Of a comparison: the largest error as a share of what it may be, which is then 1, or other
+    // numbers as the detail says. Negative: does not apply.
+    double error = -1;
+    double bound = -1;
+};
+
+// What a device does with a case.
+struct Claim
+{
+    std::string op;
+    std::string types;
+    std::string shape_class;
+    std::string subject;
+    bool is_taken = false;
+    std::string reason;  // of the refusal; "" where it is taken
+};
+
+// How often a check ended in which way.
+struct Tally
+{
+    int passed = 0;
+    int failed = 0;
+    int skipped = 0;
+};
+
+class Report
+{
+  public:
+    void add(const Finding& finding) { findings_.push_back(finding); }
+    void add(const Claim& claim) { claims_.push_back(claim); }
+
+    // An operator that the device lists, and for which there is no case.
+    void add_unverified(const std::string& op) { unverified_.push_back(op); }
+
+    const std::vector<Finding>& findings() const { return findings_; }
+    const std::vector<Claim>& claims() const { return claims_; }
+    const std::vector<std::string>& unverified() const { return unverified_; }
+
+    // By check.
+    std::map<std::string, Tally> tally() const;
+    bool has_failed() const;
+    int taken_number() const;
+
+  private:
+    std::vector<Finding> findings_;
+    std::vector<Claim> claims_;
+    std::vector<std::string> unverified_;
+};
+
+}  // namespace tengine::tools

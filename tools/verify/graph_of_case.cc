@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/graph_of_case.h"
+
+#include "model.h"
+#include "tengine/inspect.h"
+#include "tensor_file/failure.h"
+
+namespace tengine::tools {
+namespace {
+
+constexpr char kNode[] = "node";
+
+std::string input_name(int index)
+{
+    return "input" + std::to_string(index);
+}
+
+void set_option(context_t context, const std::string& option)
+{
+    const size_t equals = option.find('=');
+    const std::string key = option.substr(0, equals);
+    const std::string value = option.substr(equals + 1);
+    if (tengine_context_set_option(context, key.c_str(), value.c_str()) < 0)
+        fail_api("--option " + option);
+}
+
+// "Softmax" alone is Tengine's operator.
+std::string operator_name(const std::string& op)
+{
+    return op.find('.') == std::string::npos ? "ai.onnx." + op : op;
+}
+
+void set_attributes(node_t node, const Case& of)
+{
+    const auto check = [&](int status) {
+        if (status < 0) fail_api(of.name());
+    };
+    for (const auto& [name, values] : of.lists)
+        check(set_node_attr_generic(node, name.c_str(), "int64[]", values.data(),
+                                    static_cast<int>(values.size() * sizeof(int64_t))));
+    for (const auto& [name, value] : of.ints)
+        check(set_node_attr_int(node, name.c_str(), &value));
+    for (const auto& [name, value] : of.floats)
+        check(set_node_attr_float(node, name.c_str(), &value));
+    for (const auto& [name, value] : of.texts)
+        check(set_node_attr_generic(node, name.c_str(), "string", value.data(),
+                                    static_cast<int>(value.size())));
+}
+
+// The node that does the case's work, of those that `device` runs.
+bool is_work(const tengine_execution_node& node, const Case& of)
+{
+    const std::string op = node.op;
+    return op != "Cast" || of.op == "Cast";
+}
+
+}  // namespace
+
+Target reference_target()
+{
+    Target target;
+    target.options = {"CPU.kernels=reference"};
+    return target;
+}
+
+context_t create_target_context(const Target& target)
+{
+    std::unique_ptr<void, void (*)(context_t)> context(create_context("verify", 1),
+                                                       destroy_context);
+    if (!context) fail_api("context");
+    if (add_context_device(context.get(), target.device.c_str()) < 0)
+        fail_api("--device " + target.device);
+    if (target.device != "CPU" && add_context_device(context.get(), "CPU") < 0) fail_api("CPU");
+    // What a node costs is no reason to move it from the device that is to be tried.
+    for (const char* option : {"split.prune=0", "split.report=none"})
+        set_option(context.get(), option);
+    for (const std::string& option : target.options)
+        set_option(context.get(), option);
+    return context.release();
+}
+
+CaseGraph::CaseGraph(const Case& of, const std::vector<Tensor>& inputs, const Target& target)
+    : case_(of), target_(target), context_(create_target_context(target))
+{
+    graph_.reset(create_graph(context_.get(), nullptr, nullptr));
+    if (!graph_) fail_api(of.name());
+    node_t node = create_graph_node(graph(), kNode, operator_name(of.op).c_str());
+    if (!node) fail_api(of.name());
+    set_attributes(node, of);
+    for (size_t i = 0; i < of.inputs.size(); ++i)
+        if (!of.inputs[i].is_absent) add_input(static_cast<int>(i), of.inputs[i], inputs[i], node);
+    for (int i = 0; i < of.outputs; ++i) {
+        const std::string name = "output" + std::to_string(i);
+        tensor_t output = create_graph_tensor(graph(), name.c_str(), TENGINE_DT_FP32);
+        if (!output || set_node_output_tensor(node, i, output, TENSOR_TYPE_VAR) < 0)
+            fail_api(of.name());
+    }
+    std::vector<std::string> names;
+    std::vector<const char*> pointers;
+    for (const int index : fed_)
+        names.push_back(input_name(index));
+    for (const std::string& name : names)
+        pointers.push_back(name.c_str());
+    const char* last = kNode;
+    if ((!pointers.empty() &&
+         set_graph_input_node(graph(), pointers.data(), static_cast<int>(pointers.size())) < 0) ||
+        set_graph_output_node(graph(), &last, 1) < 0)
+        fail_api(of.name());
+}
+
+void CaseGraph::add_input(int index, const Operand& operand, const Tensor& value, node_t node)
+{
+    const std::string name = input_name(index);
+    const bool is_constant = operand.is_constant;
+    node_t source = create_graph_node(graph(), name.c_str(), is_constant ? "Const" : "InputOp");
+    tensor_t tensor = create_graph_tensor(graph(), name.c_str(), value.data_type);
+    const int role = is_constant ? TENSOR_TYPE_CONST : TENSOR_TYPE_INPUT;
+    if (!source || !tensor || set_node_output_tensor(source, 0, tensor, role) < 0 ||
+        set_tensor_shape(tensor, value.shape.data(), static_cast<int>(value.shape.size())) < 0 ||
+        set_node_input_tensor(node, index, tensor) < 0)
+        fail_api(case_.name());
+    if (!is_constant) fed_.push_back(index);
+    if (is_constant &&
+        set_tensor_data(tensor, value.bytes.data(), static_cast<int>(value.bytes.size())) < 0)
+        fail_api(case_.name());
+}
+
+void CaseGraph::prepare()
+{
+    options settings = {};
+    settings.num_thread = target_.threads;
+    settings.cluster = TENGINE_CLUSTER_ALL;
+    settings.precision = target_.precision;
+    if (prerun_graph_multithread(graph(), settings) < 0) fail_api(case_.name());
+}
+
+Placement CaseGraph::placement() const
+{
+    Placement placement;
+    const int number = tengine_graph_get_execution_node_number(graph());
+    if (number < 0) fail_api(case_.name());
+    placement.is_removed = true;
+    placement.is_taken = true;
+    for (int i = 0; i < number; ++i) {
+        tengine_execution_node node = {};
+        if (tengine_graph_get_execution_node(graph(), i, &node) < 0) fail_api(case_.name());
+        placement.mac_number += node.mac_number;
+        if (!is_work(node, case_)) continue;
+        placement.is_removed = false;
+        if (node.device == target_.device) continue;
+        placement.is_taken = false;
+        for (int k = 0; k < node.refusal_number; ++k) {
+            tengine_refusal refusal = {};
+            if (tengine_graph_get_refusal(graph(), i, k, &refusal) < 0) fail_api(case_.name());
+            if (refusal.device == target_.device) placement.reason = refusal.message;
+        }
+    }
+    placement.is_taken = placement.is_taken && !placement.is_removed;
+    return placement;
+}
+
+void CaseGraph::feed(const std::vector<Tensor>& inputs)
+{
+    for (const int index : fed_) {
+        const Tensor& value = inputs[static_cast<size_t>(index)];
+        tensor_t tensor = get_graph_tensor(graph(), input_name(index).c_str());
+        if (!tensor ||
+            set_tensor_data(tensor, value.bytes.data(), static_cast<int>(value.bytes.size())) < 0)
+            fail_api(case_.name());
+    }
+}
+
+void CaseGraph::reshape(const std::vector<Tensor>& inputs)
+{
+    for (const int index : fed_) {
+        const std::vector<int>& shape = inputs[static_cast<size_t>(index)].shape;
+        tensor_t tensor = get_graph_tensor(graph(), input_name(index).c_str());
+        if (!tensor || set_tensor_shape(tensor, shape.data(), static_cast<int>(shape.size())) < 0)
+            fail_api(case_.name());
+    }
+}
+
+void CaseGraph::run()
+{
+    if (run_graph(graph(), 1) < 0) fail_api(case_.name());
+}
+
+std::vector<Tensor> CaseGraph::outputs() const
+{
+    std::vector<Tensor> outputs;
+    for (int i = 0; i < tengine_graph_get_output_number(graph()); ++i) {
+        tensor_t tensor = tengine_graph_get_output(graph(), i);
+        Tensor output = describe_tensor(tensor);
+        const int bytes = get_tensor_buffer_size(tensor);
+        if (bytes < 0) fail_api(case_.name());
+        output.bytes.resize(static_cast<size_t>(bytes));
+        if (bytes > 0 && get_tensor_data(tensor, output.bytes.data(), bytes) < 0)
+            fail_api(case_.name());
+        outputs.push_back(std::move(output));
+    }
+    return outputs;
+}
+
+int64_t CaseGraph::redo_number() const
+{
+    tengine_graph_stats stats = {};
+    if (tengine_graph_get_stats(graph(), &stats) < 0) fail_api(case_.name());
+    int64_t number = 0;
+    for (int i = 0; i < stats.subgraph_number; ++i) {
+        tengine_subgraph part = {};
+        if (tengine_graph_get_subgraph(graph(), i, &part) < 0) fail_api(case_.name());
+        number += part.redo_number;
+    }
+    return number;
+}
+
+}  // namespace tengine::tools

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a graph of `tengine verify` runs: a device and how it is used.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tengine/defines.h"
+
+namespace tengine::tools {
+
+struct Target
+{
+    std::string device = "CPU";
+    std::vector<std::string> options;  // KEY=VALUE, of the context
+    int threads = 1;                   // 0: one for each core
+    int precision = TENGINE_MODE_FP32;
+};
+
+// The CPU with plain kernels, which devices are compared with.
+Target reference_target();
+
+}  // namespace tengine::tools
