@@ -15,5 +15,6 @@ void add_devices_command(CommandLine* line);
 void add_quantize_command(CommandLine* line);
 void add_convert_command(CommandLine* line);
 void add_compile_command(CommandLine* line);
+void add_verify_command(CommandLine* line);
 
 }  // namespace tengine::tools

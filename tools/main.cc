@@ -74,6 +74,7 @@ int run(int argc, char** argv)
     add_quantize_command(&line);
     add_compile_command(&line);
     add_convert_command(&line);
+    add_verify_command(&line);
     add_manual_command(&line);
     line.add_common_option("--plugin", "FILE|DIR", load_plugins,
                            "Load the plug-in in this file, or those in this folder; may be "

@@ -162,11 +162,21 @@ double random_value(std::mt19937_64* engine, double low, double high, int data_t
     return std::min(std::floor(low + share * (high - low + 1)), high);
 }
 
-Tensor make_input(const Operand& operand, const Case& of, int case_type, std::mt19937_64* engine)
+// What is left of a value in another floating type.
+double rounded(double value, int data_type)
+{
+    Tensor element = make_tensor(data_type, {});
+    set_element(&element, 0, value);
+    return get_element(element, 0);
+}
+
+Tensor make_input(const Operand& operand, const Case& of, int case_type, int value_type,
+                  std::mt19937_64* engine)
 {
     const int type = operand.data_type == kCaseType ? case_type : operand.data_type;
     Tensor made = make_tensor(type, {operand.dims.begin(), operand.dims.end()});
     const bool has_range = operand.low != operand.high;
+    const bool is_rounded = type == case_type && value_type != case_type;
     const double offset = operand.counts_from_lowest ? lowest_value(type) : 0;
     for (size_t i = 0; i < made.element_number(); ++i) {
         const double low = has_range ? operand.low : of.low;
@@ -176,7 +186,7 @@ Tensor make_input(const Operand& operand, const Case& of, int case_type, std::mt
             : operand.counts_from_lowest
                 ? offset + std::floor(random_value(engine, low, high + 1, TENGINE_DT_FP64))
                 : random_value(engine, low, high, type);
-        set_element(&made, i, value);
+        set_element(&made, i, is_rounded ? rounded(value, value_type) : value);
     }
     return made;
 }
@@ -203,13 +213,13 @@ std::string Case::name() const
     return text.str();
 }
 
-std::vector<Tensor> make_inputs(const Case& of, int data_type, uint64_t seed)
+std::vector<Tensor> make_inputs(const Case& of, int data_type, int value_type, uint64_t seed)
 {
     std::mt19937_64 engine(seed);
     std::vector<Tensor> inputs;
     for (const Operand& operand : of.inputs)
-        inputs.push_back(operand.is_absent ? Tensor()
-                                           : make_input(operand, of, data_type, &engine));
+        inputs.push_back(
+            operand.is_absent ? Tensor() : make_input(operand, of, data_type, value_type, &engine));
     return inputs;
 }
 

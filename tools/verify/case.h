@@ -79,7 +79,8 @@ void add_conv_cases(std::vector<Case>* cases);
 std::string classify_shape(const Case& of);
 
 // Seeded values of the inputs in a type, in the order of the case; those that are absent are empty.
-// Floats are numbers that the type holds exactly. Throws Failure.
-std::vector<Tensor> make_inputs(const Case& of, int data_type, uint64_t seed);
+// Floats are numbers that `value_type` holds exactly: that of a run in another precision, else the
+// same type. Throws Failure.
+std::vector<Tensor> make_inputs(const Case& of, int data_type, int value_type, uint64_t seed);
 
 }  // namespace tengine::tools

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/bound.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "tengine/inspect.h"
+#include "text.h"
+
+namespace tengine::tools {
+namespace {
+
+const std::set<std::string>& exact_operators()
+{
+    static const std::set<std::string> names = {"Abs",
+                                                "And",
+                                                "ArgMax",
+                                                "ArgMin",
+                                                "BitShift",
+                                                "BitwiseAnd",
+                                                "BitwiseNot",
+                                                "BitwiseOr",
+                                                "BitwiseXor",
+                                                "CastLike",
+                                                "Ceil",
+                                                "Clip",
+                                                "Compress",
+                                                "Concat",
+                                                "ConstantOfShape",
+                                                "ConvInteger",
+                                                "DepthToSpace",
+                                                "Dropout",
+                                                "Equal",
+                                                "Expand",
+                                                "EyeLike",
+                                                "Flatten",
+                                                "Floor",
+                                                "Gather",
+                                                "GatherElements",
+                                                "GatherND",
+                                                "GlobalMaxPool",
+                                                "Greater",
+                                                "GreaterOrEqual",
+                                                "Hardmax",
+                                                "Identity",
+                                                "IsInf",
+                                                "IsNaN",
+                                                "Less",
+                                                "LessOrEqual",
+                                                "MatMulInteger",
+                                                "Max",
+                                                "MaxPool",
+                                                "MaxUnpool",
+                                                "Min",
+                                                "Mod",
+                                                "Neg",
+                                                "NonMaxSuppression",
+                                                "NonZero",
+                                                "Not",
+                                                "OneHot",
+                                                "Or",
+                                                "Pad",
+                                                "Range",
+                                                "ReduceMax",
+                                                "ReduceMin",
+                                                "Relu",
+                                                "Reshape",
+                                                "ReverseSequence",
+                                                "Round",
+                                                "ScatterElements",
+                                                "ScatterND",
+                                                "Shape",
+                                                "Sign",
+                                                "Size",
+                                                "Slice",
+                                                "SpaceToDepth",
+                                                "Split",
+                                                "Squeeze",
+                                                "ThresholdedRelu",
+                                                "Tile",
+                                                "TopK",
+                                                "Transpose",
+                                                "Trilu",
+                                                "Unique",
+                                                "Unsqueeze",
+                                                "Where",
+                                                "Xor",
+                                                "tengine.Lookup"};
+    return names;
+}
+
+struct Named
+{
+    const char* op;
+    Rule rule;
+};
+
+constexpr Named kRules[] = {
+    {"Add", Rule::kRounded},
+    {"Bernoulli", Rule::kRandom},
+    {"Cast", Rule::kRounded},
+    {"DequantizeLinear", Rule::kRounded},
+    {"LeakyRelu", Rule::kRounded},
+    {"Mul", Rule::kRounded},
+    {"Multinomial", Rule::kRandom},
+    {"PRelu", Rule::kRounded},
+    {"RandomNormal", Rule::kRandom},
+    {"RandomNormalLike", Rule::kRandom},
+    {"RandomUniform", Rule::kRandom},
+    {"RandomUniformLike", Rule::kRandom},
+    {"Sub", Rule::kRounded},
+    {"AveragePool", Rule::kSum},
+    {"Conv", Rule::kSum},
+    {"ConvTranspose", Rule::kSum},
+    {"CumSum", Rule::kSum},
+    {"Einsum", Rule::kSum},
+    {"Gemm", Rule::kSum},
+    {"GlobalAveragePool", Rule::kSum},
+    {"MatMul", Rule::kSum},
+    {"Mean", Rule::kSum},
+    {"ReduceL1", Rule::kSum},
+    {"ReduceMean", Rule::kSum},
+    {"ReduceSum", Rule::kSum},
+    {"ReduceSumSquare", Rule::kSum},
+    {"Sum", Rule::kSum},
+    {"DynamicQuantizeLinear", Rule::kSteps},
+    {"QLinearConv", Rule::kSteps},
+    {"QLinearMatMul", Rule::kSteps},
+    {"QuantizeLinear", Rule::kSteps},
+    {"com.microsoft.QGemm", Rule::kSteps},
+    {"com.microsoft.QLinearAdd", Rule::kSteps},
+    {"com.microsoft.QLinearAveragePool", Rule::kSteps},
+    {"com.microsoft.QLinearGlobalAveragePool", Rule::kSteps},
+    {"com.microsoft.QLinearMul", Rule::kSteps},
+};
+
+const std::set<std::string>& functions()
+{
+    static const std::set<std::string> names = {
+        "Acos", "Acosh",    "Asin",     "Asinh",      "Atan", "Atanh",  "Celu",        "Cos",
+        "Cosh", "Div",      "Elu",      "Erf",        "Exp",  "Gelu",   "HardSigmoid", "HardSwish",
+        "Log",  "Mish",     "Pow",      "Reciprocal", "Selu", "Shrink", "Sigmoid",     "Sin",
+        "Sinh", "Softplus", "Softsign", "Sqrt",       "Tan",  "Tanh"};
+    return names;
+}
+
+}  // namespace
+
+Rule rule_of(const std::string& op)
+{
+    if (exact_operators().count(op) != 0) return Rule::kExact;
+    if (functions().count(op) != 0) return Rule::kFunction;
+    for (const Named& named : kRules)
+        if (op == named.op) return named.rule;
+    return Rule::kNorm;
+}
+
+double unit_of(int data_type)
+{
+    switch (data_type) {
+        case TENGINE_DT_FP32:
+            return std::ldexp(1, -24);
+        case TENGINE_DT_FP16:
+            return std::ldexp(1, -11);
+        case TENGINE_DT_BF16:
+            return std::ldexp(1, -8);
+        case TENGINE_DT_FP64:
+            return std::ldexp(1, -53);
+        default:
+            return 0;
+    }
+}
+
+namespace {
+
+// Below this the distance of neighbours does not become smaller; bf16 and fp32 may be without the
+// numbers that are closer.
+double smallest_of(int data_type)
+{
+    switch (data_type) {
+        case TENGINE_DT_FP16:
+            return std::ldexp(1, -24);
+        case TENGINE_DT_FP64:
+            return std::ldexp(1, -1022);
+        default:
+            return std::ldexp(1, -126);
+    }
+}
+
+// Sums are in fp32 at least, except those of fp16, for which some machines have no other.
+double sum_unit_of(int data_type)
+{
+    return data_type == TENGINE_DT_BF16 ? unit_of(TENGINE_DT_FP32) : unit_of(data_type);
+}
+
+// Rounding errors of n additions: n units at worst. They are independent of each other, so that
+// more than six times their deviation is not to be expected.
+double count_units(int64_t terms)
+{
+    const auto number = static_cast<double>(std::max<int64_t>(terms, 1));
+    return std::min(number, 6 * std::sqrt(number));
+}
+
+// Functions are made of about ten operations.
+constexpr double kFunctionUnits = 16;
+// What stands around sums: a division, a root, an exponential.
+constexpr double kNormUnits = 32;
+// Of F(6x6), see the option CPU.winograd in docs/options.md: 12 times 4 units.
+constexpr double kWinogradUnits = 48;
+
+struct Scale
+{
+    double largest = 0;
+    double deviation = 0;  // root of the mean square
+};
+
+Scale measure(const Tensor& wanted)
+{
+    Scale scale;
+    double squares = 0;
+    size_t number = 0;
+    for (size_t i = 0; i < wanted.element_number(); ++i) {
+        const double value = std::fabs(get_element(wanted, i));
+        if (!std::isfinite(value)) continue;
+        scale.largest = std::max(scale.largest, value);
+        squares += value * value;
+        ++number;
+    }
+    if (number > 0) scale.deviation = std::sqrt(squares / static_cast<double>(number));
+    return scale;
+}
+
+bool may_be_winograd(const Case& of)
+{
+    if (of.op != "Conv" || of.inputs[1].dims.size() != 4) return false;
+    return of.inputs[1].dims[2] == 3 && of.inputs[1].dims[3] == 3;
+}
+
+// The bound of one element.
+class Bound
+{
+  public:
+    Bound(const Case& of, Rule rule, int type, int64_t terms, const Expected& expected,
+          size_t output)
+        : rule_(rule),
+          unit_(unit_of(type)),
+          smallest_(smallest_of(type)),
+          wanted_(&expected.outputs[output])
+    {
+        const Scale scale = measure(*wanted_);
+        if (rule == Rule::kSum) {
+            factor_ = count_units(terms) * sum_unit_of(type);
+            addend_ = &expected.magnitudes[output];
+            if (may_be_winograd(of) && type == TENGINE_DT_FP32)
+                constant_ = kWinogradUnits * unit_ * std::sqrt(static_cast<double>(terms)) *
+                            scale.deviation;
+        } else if (rule == Rule::kFunction) {
+            factor_ = kFunctionUnits * sum_unit_of(type);
+            addend_ = &expected.conditions[output];
+        } else if (rule == Rule::kNorm) {
+            constant_ = (kNormUnits + count_units(terms)) * unit_ * scale.largest;
+        }
+    }
+
+    double at(size_t index) const
+    {
+        if (rule_ == Rule::kExact) return 0;
+        const double size = std::fabs(get_element(*wanted_, index));
+        const double own = rule_ == Rule::kFunction ? kFunctionUnits : 1;
+        // A thousandth more for what is smaller by orders.
+        const double rounding = 1.001 * own * unit_ * size;
+        const double addend = addend_ ? factor_ * std::fabs(get_element(*addend_, index)) : 0;
+        return rounding + addend + constant_ + smallest_;
+    }
+
+  private:
+    Rule rule_;
+    double unit_;
+    double smallest_;
+    const Tensor* wanted_;
+    const Tensor* addend_ = nullptr;  // relative to these
+    double factor_ = 0;
+    double constant_ = 0;
+};
+
+std::string place_text(const Tensor& tensor, size_t index)
+{
+    std::vector<size_t> place(tensor.shape.size());
+    for (size_t axis = place.size(); axis-- > 0;) {
+        const auto dim = static_cast<size_t>(tensor.shape[axis]);
+        place[axis] = index % dim;
+        index /= dim;
+    }
+    std::string text;
+    for (const size_t each : place)
+        text += (text.empty() ? "" : ",") + std::to_string(each);
+    return "[" + text + "]";
+}
+
+void note_worst(const Tensor& got, const Tensor& wanted, size_t output, size_t index, double share,
+                double bound, Comparison* comparison)
+{
+    if (share <= comparison->error && !(share > 1 && comparison->agrees)) return;
+    comparison->error = std::max(share, comparison->error);
+    comparison->agrees = comparison->agrees && share <= 1;
+    if (share <= 1) return;
+    comparison->detail = "output " + std::to_string(output) + " at " + place_text(got, index) +
+                         " is " + number_text(get_element(got, index)) + ", expected " +
+                         number_text(get_element(wanted, index)) + " within " + number_text(bound);
+}
+
+void compare_elements(const Case& of, Rule rule, int type, int64_t terms, const Expected& expected,
+                      const Tensor& got, size_t output, Comparison* comparison)
+{
+    const Tensor& wanted = expected.outputs[output];
+    const Bound bound(of, rule, type, terms, expected, output);
+    for (size_t i = 0; i < got.element_number(); ++i) {
+        const double ours = get_element(got, i), exact = get_element(wanted, i);
+        if (ours == exact || (std::isnan(ours) && std::isnan(exact))) continue;
+        const double limit = bound.at(i);
+        const double difference = std::fabs(ours - exact);
+        const double share =
+            !std::isfinite(difference) || limit == 0 ? HUGE_VAL : difference / limit;
+        note_worst(got, wanted, output, i, share, limit, comparison);
+    }
+}
+
+// How many of so many results may be a step off. A requantisation that rounds twice, to at least 7
+// bits below the step first, is off where the exact value is within 2^-8 steps of the middle of
+// two; four times the deviation of that number on top.
+double count_steps(size_t number)
+{
+    const double expected = static_cast<double>(number) / 128;
+    return 1 + expected + 4 * std::sqrt(expected);
+}
+
+void compare_steps(const Tensor& got, const Tensor& wanted, size_t output, Comparison* comparison)
+{
+    size_t differing = 0;
+    for (size_t i = 0; i < got.element_number(); ++i) {
+        const double difference = std::fabs(get_element(got, i) - get_element(wanted, i));
+        differing += difference != 0;
+        if (difference > 1) note_worst(got, wanted, output, i, difference, 1, comparison);
+    }
+    const double limit = count_steps(got.element_number());
+    const double share = static_cast<double>(differing) / limit;
+    comparison->error = std::max(comparison->error, share);
+    if (share <= 1 || !comparison->agrees) return;
+    comparison->agrees = false;
+    comparison->detail = "output " + std::to_string(output) + ": " + std::to_string(differing) +
+                         " of " + std::to_string(got.element_number()) +
+                         " results are a step off, at most " + decimal_text(limit, 1) +
+                         " are expected";
+}
+
+// Rounding errors are as often up as down: results that are all too large by a factor, which may be
+// less than their own rounding, are not. `deviation` is that of a single error, generously.
+void compare_factor(int type, int64_t terms, const Tensor& got, const Tensor& wanted, size_t output,
+                    Comparison* comparison)
+{
+    const double unit = unit_of(type), sum_unit = sum_unit_of(type);
+    const double size = measure(wanted).deviation;
+    const double inner = std::sqrt(static_cast<double>(std::max<int64_t>(terms, 1))) * sum_unit;
+    double products = 0, squares = 0, variance = 0;
+    for (size_t i = 0; i < got.element_number(); ++i) {
+        const double exact = get_element(wanted, i), error = get_element(got, i) - exact;
+        const double deviation = unit * std::fabs(exact) + inner * size;
+        if (!std::isfinite(error)) return;
+        products += error * exact;
+        squares += exact * exact;
+        variance += exact * exact * deviation * deviation;
+    }
+    if (squares == 0) return;
+    const double factor = products / squares;
+    const double limit = 5 * std::sqrt(variance) / squares;
+    const double share = std::fabs(factor) / limit;
+    comparison->error = std::max(comparison->error, share);
+    if (share <= 1 || !comparison->agrees) return;
+    comparison->agrees = false;
+    comparison->detail = "output " + std::to_string(output) + " is " + number_text(1 + factor) +
+                         " times what is expected, within " + number_text(limit);
+}
+
+// Why the output cannot be compared at all, "" if it can.
+std::string find_mismatch(const Tensor& got, const Tensor& wanted, size_t output)
+{
+    const std::string name = "output " + std::to_string(output);
+    if (got.shape != wanted.shape)
+        return name + " is " + shape_text(got.shape) + ", expected " + shape_text(wanted.shape);
+    const bool is_same_kind = is_floating(got.data_type) == is_floating(wanted.data_type);
+    if (!is_same_kind || (!is_floating(got.data_type) && got.data_type != wanted.data_type))
+        return name + " is " + tengine_data_type_get_name(got.data_type) + ", expected " +
+               tengine_data_type_get_name(wanted.data_type);
+    return "";
+}
+
+}  // namespace
+
+Comparison compare(const Case& of, int value_type, int64_t terms, const Expected& expected,
+                   const std::vector<Tensor>& outputs)
+{
+    Comparison comparison;
+    const Rule rule = rule_of(of.op);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        const Tensor& got = outputs[i];
+        const Tensor& wanted = expected.outputs[i];
+        const std::string mismatch = find_mismatch(got, wanted, i);
+        if (!mismatch.empty()) return {false, HUGE_VAL, mismatch};
+        const bool is_float = is_floating(got.data_type);
+        if (rule == Rule::kRandom) continue;
+        if (!is_float && rule != Rule::kExact && rule != Rule::kRounded && rule != Rule::kSum) {
+            compare_steps(got, wanted, i, &comparison);
+            continue;
+        }
+        const Rule used = is_float ? (rule == Rule::kSteps ? Rule::kNorm : rule) : Rule::kExact;
+        const int type = unit_of(got.data_type) > unit_of(value_type) ? got.data_type : value_type;
+        compare_elements(of, used, type, terms, expected, got, i, &comparison);
+        const bool is_coarse = type == TENGINE_DT_FP16 || type == TENGINE_DT_BF16;
+        if (used == Rule::kSum && is_coarse)
+            compare_factor(type, terms, got, wanted, i, &comparison);
+    }
+    return comparison;
+}
+
+}  // namespace tengine::tools

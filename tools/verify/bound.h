@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a result may be wrong by: a rule for each operator, from how it is computed. docs/verify.md
+// explains the rules.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tensor_file/tensor.h"
+#include "verify/case.h"
+
+namespace tengine::tools {
+
+enum class Rule
+{
+    kExact,     // moves elements, chooses among them, counts, compares
+    kRounded,   // an operation that is rounded once
+    kSum,       // adds products, or elements
+    kFunction,  // a function of each element
+    kNorm,      // anything else: relative to the largest result
+    kSteps,     // quantised: a real number that is rounded to a step
+    kRandom     // random numbers
+};
+
+Rule rule_of(const std::string& op);
+
+// What a comparison needs to know.
+struct Expected
+{
+    std::vector<Tensor> outputs;     // of the reference, in its type
+    std::vector<Tensor> magnitudes;  // the same with the sizes of all inputs (kSum)
+    std::vector<Tensor>
+        conditions;  // what inputs that are off by their own size change (kFunction)
+};
+
+struct Comparison
+{
+    bool agrees = true;
+    double error = 0;    // largest, as a share of its bound
+    std::string detail;  // of the worst element, with values
+};
+
+// `value_type`: the type that the device computes in. `terms`: how many products or elements a
+// result is made of.
+Comparison compare(const Case& of, int value_type, int64_t terms, const Expected& expected,
+                   const std::vector<Tensor>& outputs);
+
+// Half a unit in the last place of 1: what rounding to the type may be wrong by. 0 for integers.
+double unit_of(int data_type);
+
+}  // namespace tengine::tools

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device claims: which cases it takes, in which types.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "json_file.h"
+#include "verify/case.h"
+#include "verify/finding.h"
+#include "verify/target.h"
+
+namespace tengine::tools {
+
+// A case in one of its types.
+struct TypedCase
+{
+    Case of;
+    int data_type = TENGINE_DT_FP32;   // of the graph
+    int value_type = TENGINE_DT_FP32;  // that the device computes in
+    std::string types;                 // "fp32", "fp32 in bf16"
+
+    // What a report calls it, and --only finds it by.
+    std::string text() const { return of.op + " " + types + " " + of.shape_class; }
+};
+
+// Whether each word of `only` is one of the operator, the types, the shape class or the case's
+// name.
+// "" lets all pass.
+bool is_wanted(const std::string& only, const TypedCase& typed);
+
+// The cases in every type that the target's device lists or, with a precision, the fp32 cases in
+// that precision.
+std::vector<TypedCase> list_typed_cases(const Target& target, const std::string& only);
+
+// Called with how many of how many are done.
+using ShowProgress = std::function<void(int, int)>;
+
+// Prepares each and adds to the report what the device says of it, and a failed finding where a
+// preparation fails that succeeds without the device. Returns those the device takes.
+std::vector<TypedCase> make_manifest(const Target& target, const std::vector<TypedCase>& cases,
+                                     Report* report, const ShowProgress& show);
+
+// Adds the operators that the device lists and that no case of the tables has.
+void add_unverified(const Target& target, Report* report);
+
+// Operator, types, shape class; how many cases are taken and refused, and why.
+Json manifest_json(const Report& report);
+
+}  // namespace tengine::tools

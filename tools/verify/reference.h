@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a case results in: computed by the plain kernels of the CPU from the same values, in fp64
+// where these kernels take it.
+#pragma once
+
+#include <vector>
+
+#include "verify/bound.h"
+#include "verify/case.h"
+
+namespace tengine::tools {
+
+// `inputs`: as the device gets them. Throws Failure when the reference does not take the case.
+Expected compute_reference(const Case& of, const std::vector<Tensor>& inputs);
+
+}  // namespace tengine::tools

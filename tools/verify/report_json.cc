@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/report_json.h"
+
+#include <cmath>
+
+#include "verify/manifest.h"
+
+namespace tengine::tools {
+namespace {
+
+// JSON has no infinity.
+Json number_json(double value)
+{
+    return std::isfinite(value) ? Json(value) : Json("inf");
+}
+
+Json finding_json(const Target& target, const Finding& finding)
+{
+    Json json = {{"check", finding.check},     {"operator", finding.op},
+                 {"types", finding.types},     {"shape_class", finding.shape_class},
+                 {"subject", finding.subject}, {"verdict", verdict_text(finding.verdict)},
+                 {"detail", finding.detail}};
+    if (finding.bound >= 0) {
+        json["error"] = number_json(finding.error);
+        json["bound"] = number_json(finding.bound);
+    }
+    if (finding.verdict == Verdict::kFailed) json["reproduce"] = reproduction_text(target, finding);
+    return json;
+}
+
+}  // namespace
+
+std::string reproduction_text(const Target& target, const Finding& finding)
+{
+    std::string text = "tengine verify --device " + target.device;
+    for (const std::string& option : target.options)
+        text += " --option '" + option + "'";
+    if (!finding.op.empty()) text += " --only '" + finding.subject + " " + finding.types + "'";
+    return text;
+}
+
+Json report_json(const Target& target, const Report& report)
+{
+    Json findings = Json::array();
+    for (const Finding& finding : report.findings())
+        findings.push_back(finding_json(target, finding));
+    Json checks = Json::object();
+    for (const auto& [check, tally] : report.tally())
+        checks[check] = {
+            {"passed", tally.passed}, {"failed", tally.failed}, {"skipped", tally.skipped}};
+    return {{"version", 1},
+            {"device", target.device},
+            {"options", target.options},
+            {"threads", target.threads},
+            {"passed", !report.has_failed()},
+            {"checks", checks},
+            {"claims", manifest_json(report)},
+            {"not_verified", report.unverified()},
+            {"findings", findings}};
+}
+
+}  // namespace tengine::tools

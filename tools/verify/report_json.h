@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report of `tengine verify` as JSON; docs/verify.md describes the members.
+#pragma once
+
+#include "json_file.h"
+#include "verify/finding.h"
+#include "verify/target.h"
+
+namespace tengine::tools {
+
+Json report_json(const Target& target, const Report& report);
+
+// What repeats a finding on the command line.
+std::string reproduction_text(const Target& target, const Finding& finding);
+
+}  // namespace tengine::tools

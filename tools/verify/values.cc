@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/values.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tensor_file/failure.h"
+#include "verify/bound.h"
+#include "verify/graph_of_case.h"
+#include "verify/reference.h"
+
+namespace tengine::tools {
+namespace {
+
+constexpr uint64_t kSeed = 7;
+
+// Products or elements that a result is made of.
+int64_t count_terms(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs,
+                    int64_t mac_number)
+{
+    const auto results = static_cast<int64_t>(outputs[0].element_number());
+    if (results == 0) return 1;
+    int64_t elements = 0;
+    for (const Tensor& input : inputs)
+        elements = std::max(elements, static_cast<int64_t>(input.element_number()));
+    return std::max({int64_t{1}, mac_number / results, elements / results});
+}
+
+struct DeviceRun
+{
+    std::vector<Tensor> outputs;
+    int64_t mac_number = 0;
+    int64_t redo_number = 0;
+};
+
+DeviceRun run_on(const Target& target, const Case& of, const std::vector<Tensor>& inputs)
+{
+    CaseGraph graph(of, inputs, target);
+    graph.prepare();
+    graph.feed(inputs);
+    graph.run();
+    return {graph.outputs(), graph.placement().mac_number, graph.redo_number()};
+}
+
+Finding judge(const Target& target, const TypedCase& typed, Finding finding)
+{
+    const auto end = [&](Verdict verdict, const std::string& detail) {
+        finding.verdict = verdict;
+        finding.detail = detail;
+        return finding;
+    };
+    const std::vector<Tensor> inputs =
+        make_inputs(typed.of, typed.data_type, typed.value_type, kSeed);
+    Expected expected;
+    try {
+        expected = compute_reference(typed.of, inputs);
+    } catch (const Failure& failure) {
+        return end(Verdict::kSkipped, std::string("the reference fails: ") + failure.what());
+    }
+    const DeviceRun run = run_on(target, typed.of, inputs);
+    if (run.redo_number > 0)
+        return end(Verdict::kFailed, "the device fails to run it, and the CPU did");
+    const Comparison comparison =
+        compare(typed.of, typed.value_type, count_terms(inputs, run.outputs, run.mac_number),
+                expected, run.outputs);
+    finding.error = comparison.error;
+    finding.bound = 1;
+    return end(comparison.agrees ? Verdict::kPassed : Verdict::kFailed, comparison.detail);
+}
+
+}  // namespace
+
+void check_values(const Target& target, const std::vector<TypedCase>& cases, Report* report,
+                  const ShowProgress& show)
+{
+    for (const TypedCase& typed : cases) {
+        show(static_cast<int>(&typed - cases.data()), static_cast<int>(cases.size()));
+        if (rule_of(typed.of.op) == Rule::kRandom) continue;
+        Finding finding;
+        finding.check = "values";
+        finding.op = typed.of.op;
+        finding.types = typed.types;
+        finding.shape_class = typed.of.shape_class;
+        finding.subject = typed.of.name();
+        try {
+            finding = judge(target, typed, finding);
+        } catch (const Failure& failure) {
+            finding.verdict = Verdict::kFailed;
+            finding.detail = failure.what();
+        }
+        report->add(finding);
+    }
+}
+
+}  // namespace tengine::tools

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tengine verify`: whether a device computes what it claims to. The cases are in case_<family>.cc,
+// what results may be wrong by in bound.h, each check in a file.
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "command_line.h"
+#include "json_file.h"
+#include "model.h"
+#include "output_path.h"
+#include "progress.h"
+#include "tensor_file/failure.h"
+#include "text.h"
+#include "verify/manifest.h"
+#include "verify/report_json.h"
+#include "verify/values.h"
+
+namespace tengine::tools {
+namespace {
+
+struct VerifyOptions
+{
+    Target target;
+    std::string only;
+    std::string manifest;
+    std::string json;
+    bool quiet = false;
+};
+
+void print_claims(const Target& target, const Report& report)
+{
+    std::set<std::string> operators, types;
+    for (const Claim& claim : report.claims()) {
+        if (!claim.is_taken) continue;
+        operators.insert(claim.op);
+        types.insert(claim.types);
+    }
+    const int taken = report.taken_number();
+    const int refused = static_cast<int>(report.claims().size()) - taken;
+    std::printf("device %s claims %d cases of %zu operators in %zu types, and refuses %d\n",
+                target.device.c_str(), taken, operators.size(), types.size(), refused);
+    if (taken == 0) std::printf("  it takes nothing, so there is nothing to verify\n");
+    if (report.unverified().empty()) return;
+    std::printf("claimed, not verified: no case for %zu operators\n%s", report.unverified().size(),
+                paragraph_text(report.unverified(), 2).c_str());
+}
+
+void print_failures(const Target& target, const Report& report)
+{
+    for (const Finding& finding : report.findings()) {
+        if (finding.verdict == Verdict::kPassed) continue;
+        std::printf("%s: %s %s %s, %s\n  %s\n  %s\n", verdict_text(finding.verdict),
+                    finding.check.c_str(), finding.op.c_str(), finding.types.c_str(),
+                    finding.shape_class.c_str(), finding.subject.c_str(), finding.detail.c_str());
+        if (finding.verdict == Verdict::kFailed)
+            std::printf("  %s\n", reproduction_text(target, finding).c_str());
+    }
+}
+
+void print_tally(const Report& report)
+{
+    Rows rows = {{"check", ">passed", ">failed", ">skipped"}};
+    for (const auto& [check, tally] : report.tally())
+        rows.push_back({check, std::to_string(tally.passed), std::to_string(tally.failed),
+                        std::to_string(tally.skipped)});
+    if (rows.size() > 1) std::printf("%s", table_text(rows).c_str());
+}
+
+void check_everything(const VerifyOptions& options, Report* report)
+{
+    Progress progress("verify " + options.target.device, progress_output(options.quiet));
+    const ShowProgress show = [&](int done, int total) { progress.show(done, total); };
+    const std::vector<TypedCase> cases = list_typed_cases(options.target, options.only);
+    const std::vector<TypedCase> taken = make_manifest(options.target, cases, report, show);
+    if (options.only.empty()) add_unverified(options.target, report);
+    check_values(options.target, taken, report, show);
+}
+
+void verify(const VerifyOptions& options)
+{
+    check_output_path("--json", options.json);
+    check_output_path("--manifest", options.manifest);
+    Report report;
+    check_everything(options, &report);
+    if (!options.manifest.empty())
+        write_json(options.manifest, {{"version", 1},
+                                      {"device", options.target.device},
+                                      {"claims", manifest_json(report)},
+                                      {"not_verified", report.unverified()}});
+    if (!options.json.empty()) write_json(options.json, report_json(options.target, report));
+    if (options.json != "-" && options.manifest != "-") {
+        print_claims(options.target, report);
+        print_failures(options.target, report);
+        print_tally(report);
+    }
+    if (report.claims().empty() && !options.only.empty())
+        throw Failure("--only '" + options.only + "': no case of an operator and a type that " +
+                      options.target.device + " lists has all these words");
+    if (report.has_failed()) throw Failure("device " + options.target.device + " fails");
+}
+
+const std::map<std::string, int> kPrecisions = {
+    {"fp32", TENGINE_MODE_FP32}, {"fp16", TENGINE_MODE_FP16}, {"bf16", TENGINE_MODE_BF16}};
+
+std::string judge_option(const std::string& text)
+{
+    const size_t equals = text.find('=');
+    const bool is_pair = equals != std::string::npos && equals > 0;
+    return is_pair ? "" : "invalid value '" + text + "': expected KEY=VALUE";
+}
+
+void add_target_options(Command* command, Target* target)
+{
+    command->add_option("--device", &target->device, "Device to verify")
+        .required()
+        .value_name("NAME");
+    command
+        ->add_option("--option", &target->options,
+                     "Option, or option of a device, NAME.KEY=VALUE; may be repeated. `tengine "
+                     "devices` lists the keys")
+        .value_name("KEY=VALUE")
+        .repeatable()
+        .checked_by(judge_option);
+    add_threads_option(command, &target->threads);
+    command
+        ->add_option("--precision", &target->precision,
+                     "Verify nodes in fp32 that are computed in this precision: fp16 or bf16. "
+                     "Default: nodes in each type that the device lists")
+        .one_of(kPrecisions)
+        .value_name("P");
+}
+
+}  // namespace
+
+void add_verify_command(CommandLine* line)
+{
+    const auto options = std::make_shared<VerifyOptions>();
+    Command command = line->add_command(
+        "verify", "Check that a device computes what it claims to, against plain kernels");
+    add_target_options(&command, &options->target);
+    command
+        .add_option("--only", &options->only,
+                    "Only cases that have all these words in their operator, types, shape class "
+                    "or name: 'Conv fp32 dilated'")
+        .value_name("WORDS");
+    command
+        .add_option("--manifest", &options->manifest,
+                    "File to write what the device claims to; - for standard output")
+        .value_name("FILE");
+    command
+        .add_option("--json", &options->json, "File to write the report to; - for standard output")
+        .value_name("FILE");
+    command.add_flag("--quiet", &options->quiet, "Do not show progress");
+    command.set_work([options] { verify(*options); });
+}
+
+}  // namespace tengine::tools
