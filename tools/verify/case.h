@@ -43,7 +43,7 @@ Operand fed_bytes(std::vector<int> dims, int data_type = kCaseType);
 Operand constant_bytes(std::vector<int> dims, int data_type = kCaseType);
 Operand zero_points(std::vector<double> steps, int data_type = kCaseType);
 
-using Types = std::vector<int>;  // TENGINE_DT_*
+using Types = std::vector<int>;  // TENGINE_DT_*, kCaseType
 
 struct Case
 {
@@ -53,9 +53,9 @@ struct Case
     std::vector<std::pair<std::string, int>> ints = {};
     std::vector<std::pair<std::string, float>> floats = {};
     std::vector<std::pair<std::string, std::string>> texts = {};
-    int outputs = 1;
-    Types types = {};           // that it exists in
-    double low = -1, high = 1;  // of the values
+    Types outputs = {kCaseType};  // their types
+    Types types = {};             // that it exists in
+    double low = -1, high = 1;    // of the values
     std::string shape_class = {};
 
     // "Conv 1x3x7x7 #4x3x3x3 pads=1,1,1,1": constants have a #.

@@ -47,6 +47,15 @@ void set_attributes(node_t node, const Case& of)
                                     static_cast<int>(value.size())));
 }
 
+// Also of a tensor without elements.
+void set_data(tensor_t tensor, const Tensor& value)
+{
+    const std::byte nothing = {};
+    const void* data = value.bytes.empty() ? &nothing : value.bytes.data();
+    if (set_tensor_data(tensor, data, static_cast<int>(value.bytes.size())) < 0)
+        fail_api(get_tensor_name(tensor));
+}
+
 // The node that does the case's work, of those that `device` runs.
 bool is_work(const tengine_execution_node& node, const Case& of)
 {
@@ -79,7 +88,8 @@ context_t create_target_context(const Target& target)
     return context.release();
 }
 
-CaseGraph::CaseGraph(const Case& of, const std::vector<Tensor>& inputs, const Target& target)
+CaseGraph::CaseGraph(const Case& of, int data_type, const std::vector<Tensor>& inputs,
+                     const Target& target)
     : case_(of), target_(target), context_(create_target_context(target))
 {
     graph_.reset(create_graph(context_.get(), nullptr, nullptr));
@@ -89,10 +99,12 @@ CaseGraph::CaseGraph(const Case& of, const std::vector<Tensor>& inputs, const Ta
     set_attributes(node, of);
     for (size_t i = 0; i < of.inputs.size(); ++i)
         if (!of.inputs[i].is_absent) add_input(static_cast<int>(i), of.inputs[i], inputs[i], node);
-    for (int i = 0; i < of.outputs; ++i) {
+    for (size_t i = 0; i < of.outputs.size(); ++i) {
         const std::string name = "output" + std::to_string(i);
-        tensor_t output = create_graph_tensor(graph(), name.c_str(), TENGINE_DT_FP32);
-        if (!output || set_node_output_tensor(node, i, output, TENSOR_TYPE_VAR) < 0)
+        const int type = of.outputs[i] == kCaseType ? data_type : of.outputs[i];
+        tensor_t output = create_graph_tensor(graph(), name.c_str(), type);
+        if (!output ||
+            set_node_output_tensor(node, static_cast<int>(i), output, TENSOR_TYPE_VAR) < 0)
             fail_api(of.name());
     }
     std::vector<std::string> names;
@@ -120,9 +132,7 @@ void CaseGraph::add_input(int index, const Operand& operand, const Tensor& value
         set_node_input_tensor(node, index, tensor) < 0)
         fail_api(case_.name());
     if (!is_constant) fed_.push_back(index);
-    if (is_constant &&
-        set_tensor_data(tensor, value.bytes.data(), static_cast<int>(value.bytes.size())) < 0)
-        fail_api(case_.name());
+    if (is_constant) set_data(tensor, value);
 }
 
 void CaseGraph::prepare()
@@ -164,9 +174,8 @@ void CaseGraph::feed(const std::vector<Tensor>& inputs)
     for (const int index : fed_) {
         const Tensor& value = inputs[static_cast<size_t>(index)];
         tensor_t tensor = get_graph_tensor(graph(), input_name(index).c_str());
-        if (!tensor ||
-            set_tensor_data(tensor, value.bytes.data(), static_cast<int>(value.bytes.size())) < 0)
-            fail_api(case_.name());
+        if (!tensor) fail_api(case_.name());
+        set_data(tensor, value);
     }
 }
 

@@ -30,8 +30,9 @@ context_t create_target_context(const Target& target);
 class CaseGraph
 {
   public:
-    // `inputs`: as make_inputs() gives them; their types are the graph's. Constants are copied.
-    CaseGraph(const Case& of, const std::vector<Tensor>& inputs, const Target& target);
+    // `inputs`: as make_inputs() gives them in `data_type`. Constants are copied.
+    CaseGraph(const Case& of, int data_type, const std::vector<Tensor>& inputs,
+              const Target& target);
 
     void prepare();
 

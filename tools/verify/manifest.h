@@ -37,8 +37,8 @@ std::vector<TypedCase> list_typed_cases(const Target& target, const std::string&
 // Called with how many of how many are done.
 using ShowProgress = std::function<void(int, int)>;
 
-// Prepares each and adds to the report what the device says of it, and a failed finding where a
-// preparation fails that succeeds without the device. Returns those the device takes.
+// Prepares each and adds to the report what the device says of it, and a failed finding where the
+// preparation fails. Returns those the device takes.
 std::vector<TypedCase> make_manifest(const Target& target, const std::vector<TypedCase>& cases,
                                      Report* report, const ShowProgress& show);
 

@@ -29,9 +29,9 @@ std::vector<Tensor> convert(const std::vector<Tensor>& tensors, const Case& of, 
     return made;
 }
 
-std::vector<Tensor> compute(const Case& of, const std::vector<Tensor>& inputs)
+std::vector<Tensor> compute(const Case& of, int data_type, const std::vector<Tensor>& inputs)
 {
-    CaseGraph graph(of, inputs, reference_target());
+    CaseGraph graph(of, data_type, inputs, reference_target());
     graph.prepare();
     graph.feed(inputs);
     graph.run();
@@ -48,18 +48,19 @@ Tensor changed(Tensor tensor, const Change& change)
     return tensor;
 }
 
-std::vector<Tensor> compute_magnitudes(const Case& of, std::vector<Tensor> inputs)
+std::vector<Tensor> compute_magnitudes(const Case& of, int data_type, std::vector<Tensor> inputs)
 {
     for (Tensor& input : inputs)
         input = changed(input, [](double value) { return std::fabs(value); });
-    return compute(of, inputs);
+    return compute(of, data_type, inputs);
 }
 
 // Inputs are off by this share of themselves.
 constexpr double kShare = 1.0 / (1 << 20);
 
 // The sum of what each input changes, for a change as large as itself.
-std::vector<Tensor> compute_conditions(const Case& of, const std::vector<Tensor>& inputs,
+std::vector<Tensor> compute_conditions(const Case& of, int data_type,
+                                       const std::vector<Tensor>& inputs,
                                        const std::vector<Tensor>& outputs)
 {
     std::vector<Tensor> sums;
@@ -69,7 +70,7 @@ std::vector<Tensor> compute_conditions(const Case& of, const std::vector<Tensor>
         if (of.inputs[k].is_absent || !is_floating(inputs[k].data_type)) continue;
         std::vector<Tensor> near = inputs;
         near[k] = changed(near[k], [](double value) { return value * (1 + kShare); });
-        const std::vector<Tensor> changed_outputs = compute(of, near);
+        const std::vector<Tensor> changed_outputs = compute(of, data_type, near);
         for (size_t o = 0; o < outputs.size(); ++o)
             for (size_t i = 0; i < outputs[o].element_number(); ++i) {
                 const double change =
@@ -81,29 +82,30 @@ std::vector<Tensor> compute_conditions(const Case& of, const std::vector<Tensor>
     return sums;
 }
 
-Expected compute_all(const Case& of, const std::vector<Tensor>& inputs)
+Expected compute_all(const Case& of, int data_type, const std::vector<Tensor>& inputs)
 {
     Expected expected;
-    expected.outputs = compute(of, inputs);
+    expected.outputs = compute(of, data_type, inputs);
     const Rule rule = rule_of(of.op);
-    if (rule == Rule::kSum) expected.magnitudes = compute_magnitudes(of, inputs);
+    if (rule == Rule::kSum) expected.magnitudes = compute_magnitudes(of, data_type, inputs);
     if (rule == Rule::kFunction)
-        expected.conditions = compute_conditions(of, inputs, expected.outputs);
+        expected.conditions = compute_conditions(of, data_type, inputs, expected.outputs);
     return expected;
 }
 
 }  // namespace
 
-Expected compute_reference(const Case& of, const std::vector<Tensor>& inputs)
+Expected compute_reference(const Case& of, int data_type, const std::vector<Tensor>& inputs)
 {
     for (const int type : {TENGINE_DT_FP64, TENGINE_DT_FP32}) {
+        if (!is_floating(data_type)) break;
         try {
-            return compute_all(of, convert(inputs, of, type));
+            return compute_all(of, type, convert(inputs, of, type));
         } catch (const Failure&) {
             // Not in this type.
         }
     }
-    return compute_all(of, inputs);
+    return compute_all(of, data_type, inputs);
 }
 
 }  // namespace tengine::tools

@@ -10,7 +10,8 @@
 
 namespace tengine::tools {
 
-// `inputs`: as the device gets them. Throws Failure when the reference does not take the case.
-Expected compute_reference(const Case& of, const std::vector<Tensor>& inputs);
+// `inputs`: as the device gets them, in `data_type`. Throws Failure when the reference does not
+// take the case.
+Expected compute_reference(const Case& of, int data_type, const std::vector<Tensor>& inputs);
 
 }  // namespace tengine::tools

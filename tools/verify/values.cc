@@ -33,9 +33,9 @@ struct DeviceRun
     int64_t redo_number = 0;
 };
 
-DeviceRun run_on(const Target& target, const Case& of, const std::vector<Tensor>& inputs)
+DeviceRun run_on(const Target& target, const TypedCase& typed, const std::vector<Tensor>& inputs)
 {
-    CaseGraph graph(of, inputs, target);
+    CaseGraph graph(typed.of, typed.data_type, inputs, target);
     graph.prepare();
     graph.feed(inputs);
     graph.run();
@@ -53,11 +53,11 @@ Finding judge(const Target& target, const TypedCase& typed, Finding finding)
         make_inputs(typed.of, typed.data_type, typed.value_type, kSeed);
     Expected expected;
     try {
-        expected = compute_reference(typed.of, inputs);
+        expected = compute_reference(typed.of, typed.data_type, inputs);
     } catch (const Failure& failure) {
         return end(Verdict::kSkipped, std::string("the reference fails: ") + failure.what());
     }
-    const DeviceRun run = run_on(target, typed.of, inputs);
+    const DeviceRun run = run_on(target, typed, inputs);
     if (run.redo_number > 0)
         return end(Verdict::kFailed, "the device fails to run it, and the CPU did");
     const Comparison comparison =
