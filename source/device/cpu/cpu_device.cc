@@ -21,12 +21,22 @@
 namespace tengine::cpu {
 namespace {
 
+int fill_kernels(DeviceState& state)
+{
+    TENGINE_RETURN_IF_ERROR(state.kernels.fill());
+#ifndef TENGINE_MINIMAL
+    TENGINE_RETURN_IF_ERROR(state.references.fill());
+    state.references.keep_references();
+#endif
+    return TENGINE_OK;
+}
+
 int init(struct device* device)
 {
     std::unique_ptr<DeviceState> state(new (std::nothrow) DeviceState);
     if (!state) return tengine_error_set(TENGINE_ENOMEM, "no memory for the kernel list");
     TENGINE_RETURN_IF_ERROR(
-        guarded([&] { return state->kernels.fill(); }, "no memory for the kernel list"));
+        guarded([&] { return fill_kernels(*state); }, "no memory for the kernel list"));
     device->privacy = state.release();
     choose_vector_target();
     return TENGINE_OK;
@@ -54,10 +64,11 @@ int pre_run(struct device* device, subgraph* part, void*)
             const std::unique_ptr<Plan> old(static_cast<Plan*>(part->device_graph));
             part->device_graph = nullptr;
             std::unique_ptr<Plan> plan;
-            TENGINE_RETURN_IF_ERROR(Plan::choose(kernels_of(device), *part, &plan));
+            const KernelList& kernels = kernels_of(device, *part->graph);
+            TENGINE_RETURN_IF_ERROR(Plan::choose(kernels, *part, &plan));
 #ifndef TENGINE_MINIMAL
             if (is_timing_wanted(*part->graph))
-                state_of(device).timed.choose(kernels_of(device), plan->steps());
+                state_of(device).timed.choose(kernels, plan->steps());
 #endif
             TENGINE_RETURN_IF_ERROR(plan->prepare(*part));
             part->device_graph = plan.release();
@@ -161,13 +172,17 @@ constexpr Option kOptions[] = {
       "kernels that can compute the same are timed, and the fastest is taken: on, off"},
      {"on", "off"},
      "on or off"},
+    {{"kernels", "fast",
+      "kernels that compute: fast, or reference, the plain ones that the fast are tested against"},
+     {"fast", "reference"},
+     "fast or reference"},
 #endif
 };
 
 #ifdef TENGINE_MINIMAL
 constexpr char kKeys[] = "winograd";
 #else
-constexpr char kKeys[] = "winograd or timing";
+constexpr char kKeys[] = "winograd, timing or kernels";
 #endif
 
 int check_option(struct device*, const char* key, const char* value)
@@ -226,6 +241,18 @@ struct allocator cpu_allocator = make_allocator();
 struct device cpu_device = {"CPU", &cpu_interface, &cpu_allocator, nullptr, nullptr, nullptr};
 
 }  // namespace
+
+const KernelList& kernels_of(struct device* device, const graph& graph)
+{
+#ifndef TENGINE_MINIMAL
+    const char* value = get_ir_device_option(&graph, device, "kernels");
+    if (value && std::strcmp(value, "reference") == 0) return state_of(device).references;
+#else
+    (void)graph;
+#endif
+    return kernels_of(device);
+}
+
 }  // namespace tengine::cpu
 
 TENGINE_DEFINE_DEVICE(cpu, &tengine::cpu::cpu_device);

@@ -14,6 +14,7 @@ struct DeviceState : Allocated
 {
     KernelList kernels;
 #ifndef TENGINE_MINIMAL
+    KernelList references;  // what the option CPU.kernels=reference leaves
     TimedKernels timed;
 #endif
 };
@@ -27,5 +28,8 @@ inline KernelList& kernels_of(struct device* device)
 {
     return state_of(device).kernels;
 }
+
+// Those that the options of a part's graph leave.
+const KernelList& kernels_of(struct device* device, const graph& graph);
 
 }  // namespace tengine::cpu

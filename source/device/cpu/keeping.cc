@@ -200,7 +200,7 @@ int load(struct device* device, subgraph* part, const void* data, size_t size)
     return guarded(
         [&]() -> int {
             std::unique_ptr<Plan> plan;
-            TENGINE_RETURN_IF_ERROR(Plan::choose(kernels_of(device), *part, &plan));
+            TENGINE_RETURN_IF_ERROR(Plan::choose(kernels_of(device, *part->graph), *part, &plan));
             TENGINE_RETURN_IF_ERROR(give(*device, data, size, plan->steps()));
             TENGINE_RETURN_IF_ERROR(plan->prepare(*part));
             TENGINE_RETURN_IF_ERROR(check_taken(plan->steps()));

@@ -80,6 +80,15 @@ int KernelList::fill()
     return TENGINE_OK;
 }
 
+void KernelList::keep_references()
+{
+    for (auto& entry : by_type_) {
+        Vector<const Kernel*>& kernels = entry.second;
+        kernels.erase(kernels.begin(), kernels.end() - 1);
+    }
+    has_references_only_ = true;
+}
+
 const Vector<const Kernel*>& KernelList::of_operator(int type) const
 {
     const auto found = by_type_.find(type);

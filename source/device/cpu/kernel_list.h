@@ -14,6 +14,10 @@ class KernelList : public Allocated
     // names a kernel that is not in that order or whose operator is not registered.
     int fill();
 
+    // Leaves of each operator the last kernel only, that of reference/.
+    void keep_references();
+    bool has_references_only() const { return has_references_only_; }
+
     // The kernels of an operator, in the order in which they are asked; empty when there are none.
     const Vector<const Kernel*>& of_operator(int type) const;
     // The first kernel for the layout that accepts the node and pays; null when none does. Every
@@ -29,6 +33,7 @@ class KernelList : public Allocated
     Map<int, Vector<const Kernel*>> by_type_;
     // A member: what is made at first use would take its place at exit() from the heap then.
     Vector<const Kernel*> none_;
+    bool has_references_only_ = false;
 };
 
 }  // namespace tengine::cpu

@@ -13,10 +13,12 @@ int Plan::choose(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan
     std::unique_ptr<Plan> plan(new Plan(kernels));
     TENGINE_RETURN_IF_ERROR(share_graph_pool(*part.graph, &plan->pool_));
     plan->add_steps(part);
-    fuse_steps(kernels, part, plan->steps_);
+    if (!kernels.has_references_only()) {
+        fuse_steps(kernels, part, plan->steps_);
 #ifndef TENGINE_MINIMAL
-    fuse_attention(part, plan->steps_);
+        fuse_attention(part, plan->steps_);
 #endif
+    }
     choose_layouts(kernels, part, plan->steps_, plan->copies_);
     TENGINE_RETURN_IF_ERROR(
         plan->for_each_known([&](Step& step) { return choose_kernel(kernels, step); }));
