@@ -190,10 +190,12 @@ double smallest_of(int data_type)
     }
 }
 
-// Sums are in fp32 at least, except those of fp16, for which some machines have no other.
-double sum_unit_of(int data_type)
+// Sums are in fp32 at least, except those of fp16, for which some machines have no other, and those
+// of a few tensors, which are done as one addition after the other.
+double sum_unit_of(const std::string& op, int data_type)
 {
-    return data_type == TENGINE_DT_BF16 ? unit_of(TENGINE_DT_FP32) : unit_of(data_type);
+    const bool is_wide = data_type == TENGINE_DT_BF16 && op != "Sum" && op != "Mean";
+    return is_wide ? unit_of(TENGINE_DT_FP32) : unit_of(data_type);
 }
 
 // Rounding errors of n additions: n units at worst. They are independent of each other, so that
@@ -252,13 +254,13 @@ class Bound
     {
         const Scale scale = measure(*wanted_);
         if (rule == Rule::kSum) {
-            factor_ = count_units(terms) * sum_unit_of(type);
+            factor_ = count_units(terms) * sum_unit_of(of.op, type);
             addend_ = &expected.magnitudes[output];
             if (may_be_winograd(of) && type == TENGINE_DT_FP32)
                 constant_ = kWinogradUnits * unit_ * std::sqrt(static_cast<double>(terms)) *
                             scale.deviation;
         } else if (rule == Rule::kFunction) {
-            factor_ = kFunctionUnits * sum_unit_of(type);
+            factor_ = kFunctionUnits * sum_unit_of(of.op, type);
             addend_ = &expected.conditions[output];
         } else if (rule == Rule::kNorm) {
             constant_ = (kNormUnits + count_units(terms)) * unit_ * scale.largest;
@@ -301,7 +303,7 @@ std::string place_text(const Tensor& tensor, size_t index)
 }
 
 void note_worst(const Tensor& got, const Tensor& wanted, size_t output, size_t index, double share,
-                double bound, Comparison* comparison)
+                double bound, Agreement* comparison)
 {
     if (share <= comparison->error && !(share > 1 && comparison->agrees)) return;
     comparison->error = std::max(share, comparison->error);
@@ -313,7 +315,7 @@ void note_worst(const Tensor& got, const Tensor& wanted, size_t output, size_t i
 }
 
 void compare_elements(const Case& of, Rule rule, int type, int64_t terms, const Expected& expected,
-                      const Tensor& got, size_t output, Comparison* comparison)
+                      const Tensor& got, size_t output, Agreement* comparison)
 {
     const Tensor& wanted = expected.outputs[output];
     const Bound bound(of, rule, type, terms, expected, output);
@@ -337,7 +339,7 @@ double count_steps(size_t number)
     return 1 + expected + 4 * std::sqrt(expected);
 }
 
-void compare_steps(const Tensor& got, const Tensor& wanted, size_t output, Comparison* comparison)
+void compare_steps(const Tensor& got, const Tensor& wanted, size_t output, Agreement* comparison)
 {
     size_t differing = 0;
     for (size_t i = 0; i < got.element_number(); ++i) {
@@ -358,10 +360,10 @@ void compare_steps(const Tensor& got, const Tensor& wanted, size_t output, Compa
 
 // Rounding errors are as often up as down: results that are all too large by a factor, which may be
 // less than their own rounding, are not. `deviation` is that of a single error, generously.
-void compare_factor(int type, int64_t terms, const Tensor& got, const Tensor& wanted, size_t output,
-                    Comparison* comparison)
+void compare_factor(const std::string& op, int type, int64_t terms, const Tensor& got,
+                    const Tensor& wanted, size_t output, Agreement* comparison)
 {
-    const double unit = unit_of(type), sum_unit = sum_unit_of(type);
+    const double unit = unit_of(type), sum_unit = sum_unit_of(op, type);
     const double size = measure(wanted).deviation;
     const double inner = std::sqrt(static_cast<double>(std::max<int64_t>(terms, 1))) * sum_unit;
     double products = 0, squares = 0, variance = 0;
@@ -399,10 +401,10 @@ std::string find_mismatch(const Tensor& got, const Tensor& wanted, size_t output
 
 }  // namespace
 
-Comparison compare(const Case& of, int value_type, int64_t terms, const Expected& expected,
-                   const std::vector<Tensor>& outputs)
+Agreement compare(const Case& of, int value_type, int64_t terms, const Expected& expected,
+                  const std::vector<Tensor>& outputs)
 {
-    Comparison comparison;
+    Agreement comparison;
     const Rule rule = rule_of(of.op);
     for (size_t i = 0; i < outputs.size(); ++i) {
         const Tensor& got = outputs[i];
@@ -420,7 +422,7 @@ Comparison compare(const Case& of, int value_type, int64_t terms, const Expected
         compare_elements(of, used, type, terms, expected, got, i, &comparison);
         const bool is_coarse = type == TENGINE_DT_FP16 || type == TENGINE_DT_BF16;
         if (used == Rule::kSum && is_coarse)
-            compare_factor(type, terms, got, wanted, i, &comparison);
+            compare_factor(of.op, type, terms, got, wanted, i, &comparison);
     }
     return comparison;
 }

@@ -34,7 +34,7 @@ struct Expected
         conditions;  // what inputs that are off by their own size change (kFunction)
 };
 
-struct Comparison
+struct Agreement
 {
     bool agrees = true;
     double error = 0;    // largest, as a share of its bound
@@ -43,8 +43,8 @@ struct Comparison
 
 // `value_type`: the type that the device computes in. `terms`: how many products or elements a
 // result is made of.
-Comparison compare(const Case& of, int value_type, int64_t terms, const Expected& expected,
-                   const std::vector<Tensor>& outputs);
+Agreement compare(const Case& of, int value_type, int64_t terms, const Expected& expected,
+                  const std::vector<Tensor>& outputs);
 
 // Half a unit in the last place of 1: what rounding to the type may be wrong by. 0 for integers.
 double unit_of(int data_type);

@@ -99,14 +99,34 @@ const Types& float_types()
     return types;
 }
 
+namespace {
+
+Types joined(const Types& first, const Types& second)
+{
+    Types types = first;
+    types.insert(types.end(), second.begin(), second.end());
+    return types;
+}
+
+}  // namespace
+
+const Types& integer_types()
+{
+    static const Types types = {TENGINE_DT_INT8,   TENGINE_DT_UINT8, TENGINE_DT_INT16,
+                                TENGINE_DT_INT32,  TENGINE_DT_INT64, TENGINE_DT_UINT16,
+                                TENGINE_DT_UINT32, TENGINE_DT_UINT64};
+    return types;
+}
+
+const Types& number_types()
+{
+    static const Types types = joined(float_types(), integer_types());
+    return types;
+}
+
 const Types& all_types()
 {
-    static const Types types = [] {
-        Types list;
-        for (int type = TENGINE_DT_FP32; type <= TENGINE_DT_UINT64; ++type)
-            list.push_back(type);
-        return list;
-    }();
+    static const Types types = joined(number_types(), {TENGINE_DT_BOOL});
     return types;
 }
 
@@ -158,9 +178,11 @@ double random_value(std::mt19937_64* engine, double low, double high, int data_t
     const double share = std::ldexp(static_cast<double>((*engine)() >> 11), -53);
     if (is_floating(data_type)) return low + share * (high - low);
     if (data_type == TENGINE_DT_BOOL) return share < 0.5 ? 0 : 1;
-    if (is_unsigned(data_type)) low = std::max(low, 0.0);
+    low = std::ceil(is_unsigned(data_type) ? std::max(low, 0.0) : low);
     return std::min(std::floor(low + share * (high - low + 1)), high);
 }
+
+constexpr double kIntegerFactor = 8;
 
 // What is left of a value in another floating type.
 double rounded(double value, int data_type)
@@ -179,8 +201,9 @@ Tensor make_input(const Operand& operand, const Case& of, int case_type, int val
     const bool is_rounded = type == case_type && value_type != case_type;
     const double offset = operand.counts_from_lowest ? lowest_value(type) : 0;
     for (size_t i = 0; i < made.element_number(); ++i) {
-        const double low = has_range ? operand.low : of.low;
-        const double high = has_range ? operand.high : of.high;
+        const double factor = is_floating(type) ? 1 : kIntegerFactor;
+        const double low = has_range ? operand.low : of.low * factor;
+        const double high = has_range ? operand.high : of.high * factor;
         const double value =
             !operand.values.empty() ? operand.values[i % operand.values.size()] + offset
             : operand.counts_from_lowest
@@ -227,6 +250,16 @@ std::vector<Case> list_cases()
 {
     std::vector<Case> cases;
     add_conv_cases(&cases);
+    add_product_cases(&cases);
+    add_elementwise_cases(&cases);
+    add_pair_cases(&cases);
+    add_pool_cases(&cases);
+    add_normalization_cases(&cases);
+    add_reduction_cases(&cases);
+    add_movement_cases(&cases);
+    add_index_cases(&cases);
+    add_quantized_cases(&cases);
+    add_recurrent_cases(&cases);
     for (Case& each : cases)
         if (each.shape_class.empty()) each.shape_class = classify_shape(each);
     return cases;

@@ -55,7 +55,8 @@ struct Case
     std::vector<std::pair<std::string, std::string>> texts = {};
     Types outputs = {kCaseType};  // their types
     Types types = {};             // that it exists in
-    double low = -1, high = 1;    // of the values
+    // Of the values; integers are eight times as large.
+    double low = -1, high = 1;
     std::string shape_class = {};
 
     // "Conv 1x3x7x7 #4x3x3x3 pads=1,1,1,1": constants have a #.
@@ -64,7 +65,11 @@ struct Case
 
 // fp32, fp16, bf16, fp64
 const Types& float_types();
-// These, int8 to uint64, and bool
+// int8 to uint64
+const Types& integer_types();
+// Both of these
+const Types& number_types();
+// These, and bool
 const Types& all_types();
 // int8 and uint8
 const Types& byte_types();
@@ -73,6 +78,16 @@ const Types& byte_types();
 std::vector<Case> list_cases();
 
 void add_conv_cases(std::vector<Case>* cases);
+void add_product_cases(std::vector<Case>* cases);
+void add_elementwise_cases(std::vector<Case>* cases);
+void add_pair_cases(std::vector<Case>* cases);
+void add_pool_cases(std::vector<Case>* cases);
+void add_normalization_cases(std::vector<Case>* cases);
+void add_reduction_cases(std::vector<Case>* cases);
+void add_movement_cases(std::vector<Case>* cases);
+void add_index_cases(std::vector<Case>* cases);
+void add_quantized_cases(std::vector<Case>* cases);
+void add_recurrent_cases(std::vector<Case>* cases);
 
 // What is special in the shapes of a case, "plain" if nothing is: "one element", "zero-sized",
 // "grouped", "dilated", "odd sizes". One that has several is of the rarest.

@@ -11,7 +11,7 @@ const char* verdict_text(Verdict verdict)
     return texts[static_cast<int>(verdict)];
 }
 
-std::map<std::string, Tally> Report::tally() const
+std::map<std::string, Tally> Verification::tally() const
 {
     std::map<std::string, Tally> by_check;
     for (const Finding& finding : findings_) {
@@ -23,13 +23,13 @@ std::map<std::string, Tally> Report::tally() const
     return by_check;
 }
 
-bool Report::has_failed() const
+bool Verification::has_failed() const
 {
     return std::any_of(findings_.begin(), findings_.end(),
                        [](const Finding& finding) { return finding.verdict == Verdict::kFailed; });
 }
 
-int Report::taken_number() const
+int Verification::taken_number() const
 {
     return static_cast<int>(std::count_if(claims_.begin(), claims_.end(),
                                           [](const Claim& claim) { return claim.is_taken; }));

@@ -53,7 +53,7 @@ struct Tally
     int skipped = 0;
 };
 
-class Report
+class Verification
 {
   public:
     void add(const Finding& finding) { findings_.push_back(finding); }

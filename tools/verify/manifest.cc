@@ -86,7 +86,7 @@ Finding failed_preparation(const TypedCase& typed, const std::string& detail)
 }
 
 // Whether the device takes the case.
-bool add_claim(const Target& target, const TypedCase& typed, Report* report)
+bool add_claim(const Target& target, const TypedCase& typed, Verification* report)
 {
     const std::vector<Tensor> inputs = make_inputs(typed.of, typed.data_type, typed.value_type, 1);
     try {
@@ -129,7 +129,7 @@ std::vector<TypedCase> list_typed_cases(const Target& target, const std::string&
 }
 
 std::vector<TypedCase> make_manifest(const Target& target, const std::vector<TypedCase>& cases,
-                                     Report* report, const ShowProgress& show)
+                                     Verification* report, const ShowProgress& show)
 {
     std::vector<TypedCase> taken;
     for (const TypedCase& typed : cases) {
@@ -139,7 +139,7 @@ std::vector<TypedCase> make_manifest(const Target& target, const std::vector<Typ
     return taken;
 }
 
-void add_unverified(const Target& target, Report* report)
+void add_unverified(const Target& target, Verification* report)
 {
     std::set<std::string> known;
     for (const Case& of : list_cases())
@@ -148,7 +148,7 @@ void add_unverified(const Target& target, Report* report)
         if (known.count(op) == 0) report->add_unverified(op);
 }
 
-Json manifest_json(const Report& report)
+Json manifest_json(const Verification& report)
 {
     struct Count
     {

@@ -40,12 +40,12 @@ using ShowProgress = std::function<void(int, int)>;
 // Prepares each and adds to the report what the device says of it, and a failed finding where the
 // preparation fails. Returns those the device takes.
 std::vector<TypedCase> make_manifest(const Target& target, const std::vector<TypedCase>& cases,
-                                     Report* report, const ShowProgress& show);
+                                     Verification* report, const ShowProgress& show);
 
 // Adds the operators that the device lists and that no case of the tables has.
-void add_unverified(const Target& target, Report* report);
+void add_unverified(const Target& target, Verification* report);
 
 // Operator, types, shape class; how many cases are taken and refused, and why.
-Json manifest_json(const Report& report);
+Json manifest_json(const Verification& report);
 
 }  // namespace tengine::tools

@@ -82,6 +82,13 @@ std::vector<Tensor> compute_conditions(const Case& of, int data_type,
     return sums;
 }
 
+// Gelu is half its argument times a difference from 1, whose minuend is rounded before.
+void add_argument(const Tensor& input, Tensor* conditions)
+{
+    for (size_t i = 0; i < input.element_number(); ++i)
+        set_element(conditions, i, get_element(*conditions, i) + std::fabs(get_element(input, i)));
+}
+
 Expected compute_all(const Case& of, int data_type, const std::vector<Tensor>& inputs)
 {
     Expected expected;
@@ -90,6 +97,7 @@ Expected compute_all(const Case& of, int data_type, const std::vector<Tensor>& i
     if (rule == Rule::kSum) expected.magnitudes = compute_magnitudes(of, data_type, inputs);
     if (rule == Rule::kFunction)
         expected.conditions = compute_conditions(of, data_type, inputs, expected.outputs);
+    if (of.op == "Gelu") add_argument(inputs[0], &expected.conditions[0]);
     return expected;
 }
 

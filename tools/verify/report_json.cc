@@ -39,7 +39,7 @@ std::string reproduction_text(const Target& target, const Finding& finding)
     return text;
 }
 
-Json report_json(const Target& target, const Report& report)
+Json report_json(const Target& target, const Verification& report)
 {
     Json findings = Json::array();
     for (const Finding& finding : report.findings())

@@ -8,7 +8,7 @@
 
 namespace tengine::tools {
 
-Json report_json(const Target& target, const Report& report);
+Json report_json(const Target& target, const Verification& report);
 
 // What repeats a finding on the command line.
 std::string reproduction_text(const Target& target, const Finding& finding);

@@ -60,7 +60,7 @@ Finding judge(const Target& target, const TypedCase& typed, Finding finding)
     const DeviceRun run = run_on(target, typed, inputs);
     if (run.redo_number > 0)
         return end(Verdict::kFailed, "the device fails to run it, and the CPU did");
-    const Comparison comparison =
+    const Agreement comparison =
         compare(typed.of, typed.value_type, count_terms(inputs, run.outputs, run.mac_number),
                 expected, run.outputs);
     finding.error = comparison.error;
@@ -70,7 +70,7 @@ Finding judge(const Target& target, const TypedCase& typed, Finding finding)
 
 }  // namespace
 
-void check_values(const Target& target, const std::vector<TypedCase>& cases, Report* report,
+void check_values(const Target& target, const std::vector<TypedCase>& cases, Verification* report,
                   const ShowProgress& show)
 {
     for (const TypedCase& typed : cases) {

@@ -11,7 +11,7 @@
 namespace tengine::tools {
 
 // Runs each case, which the target's device takes, and adds a finding.
-void check_values(const Target& target, const std::vector<TypedCase>& cases, Report* report,
+void check_values(const Target& target, const std::vector<TypedCase>& cases, Verification* report,
                   const ShowProgress& show);
 
 }  // namespace tengine::tools

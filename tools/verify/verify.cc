@@ -32,7 +32,7 @@ struct VerifyOptions
     bool quiet = false;
 };
 
-void print_claims(const Target& target, const Report& report)
+void print_claims(const Target& target, const Verification& report)
 {
     std::set<std::string> operators, types;
     for (const Claim& claim : report.claims()) {
@@ -50,7 +50,7 @@ void print_claims(const Target& target, const Report& report)
                 paragraph_text(report.unverified(), 2).c_str());
 }
 
-void print_failures(const Target& target, const Report& report)
+void print_failures(const Target& target, const Verification& report)
 {
     for (const Finding& finding : report.findings()) {
         if (finding.verdict == Verdict::kPassed) continue;
@@ -62,7 +62,7 @@ void print_failures(const Target& target, const Report& report)
     }
 }
 
-void print_tally(const Report& report)
+void print_tally(const Verification& report)
 {
     Rows rows = {{"check", ">passed", ">failed", ">skipped"}};
     for (const auto& [check, tally] : report.tally())
@@ -71,7 +71,7 @@ void print_tally(const Report& report)
     if (rows.size() > 1) std::printf("%s", table_text(rows).c_str());
 }
 
-void check_everything(const VerifyOptions& options, Report* report)
+void check_everything(const VerifyOptions& options, Verification* report)
 {
     Progress progress("verify " + options.target.device, progress_output(options.quiet));
     const ShowProgress show = [&](int done, int total) { progress.show(done, total); };
@@ -85,7 +85,7 @@ void verify(const VerifyOptions& options)
 {
     check_output_path("--json", options.json);
     check_output_path("--manifest", options.manifest);
-    Report report;
+    Verification report;
     check_everything(options, &report);
     if (!options.manifest.empty())
         write_json(options.manifest, {{"version", 1},

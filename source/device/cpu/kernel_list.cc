@@ -59,6 +59,11 @@ bool is_expected(const Kernel& kernel, const node& node)
 
 }  // namespace
 
+bool is_reference(const Kernel& kernel)
+{
+    return std::strncmp(kernel.name, "reference", sizeof "reference" - 1) == 0;
+}
+
 int KernelList::fill()
 {
     by_type_.clear();
@@ -84,7 +89,10 @@ void KernelList::keep_references()
 {
     for (auto& entry : by_type_) {
         Vector<const Kernel*>& kernels = entry.second;
-        kernels.erase(kernels.begin(), kernels.end() - 1);
+        if (is_reference(*kernels.back()))
+            kernels.erase(kernels.begin(),
+                          std::find_if(kernels.begin(), kernels.end(),
+                                       [](const Kernel* kernel) { return is_reference(*kernel); }));
     }
     has_references_only_ = true;
 }

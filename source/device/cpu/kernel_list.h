@@ -7,6 +7,9 @@
 
 namespace tengine::cpu {
 
+// Whether it is a kernel of reference/; the last of an operator is, of the custom ones none.
+bool is_reference(const Kernel& kernel);
+
 class KernelList : public Allocated
 {
   public:
@@ -14,7 +17,7 @@ class KernelList : public Allocated
     // names a kernel that is not in that order or whose operator is not registered.
     int fill();
 
-    // Leaves of each operator the last kernel only, that of reference/.
+    // Leaves of each operator the kernels of reference/ only.
     void keep_references();
     bool has_references_only() const { return has_references_only_; }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstring>
 
 #include "device/cpu/plan/step.h"
 #include "operator/infer.h"
@@ -16,11 +15,6 @@ int choose_kernel(const KernelList& kernels, Step& step)
 
 #ifndef TENGINE_MINIMAL
 namespace {
-
-bool is_reference(const Kernel& kernel)
-{
-    return std::strncmp(kernel.name, "reference", sizeof "reference" - 1) == 0;
-}
 
 // Whether it does what the step has taken over from other nodes.
 bool does_fusions(const Kernel& kernel, const Step& step)
