@@ -5,6 +5,10 @@
 //     conformance_test --through FORMAT FOLDER…
 //                                       the same with models that were written in a format and
 //                                       read again
+//     conformance_test --device NAME [--option KEY=VALUE]… FOLDER…
+//                                       the same on a device, of a plug-in in TENGINE_PLUGIN_PATH
+//                                       too, with options of the context; nodes that it refuses run
+//                                       on the CPU, and the summary says how many do not
 //     conformance_test --stamps HISTORY FOLDER…
 //                                       the same with the stamps of other opsets, see stamps.h
 //     conformance_test --list ROOT      checks that the lists of what is not supported are in order
@@ -29,7 +33,7 @@ int run_one(const std::string& folder, const NotSupportedList& list)
 {
     if (init_tengine() < 0) throw tools::Failure(get_tengine_error());
     const std::string name = test_name(folder);
-    const Outcome outcome = judge(name, run_test_folder(folder, ""), list);
+    const Outcome outcome = judge(name, run_test_folder(folder, {}), list);
     release_tengine();
     if (outcome.verdict != Verdict::kPassed)
         std::printf("%s: %s\n", name.c_str(), outcome.reason.c_str());
@@ -49,6 +53,19 @@ int check_list(const std::string& root, const NotSupportedList& list)
     return missing == 0 ? 0 : 1;
 }
 
+// --device NAME [--option KEY=VALUE]... FOLDER...
+int run_on_device(const std::vector<std::string>& arguments, const NotSupportedList& list)
+{
+    RunSettings settings;
+    settings.device = arguments[1];
+    size_t next = 2;
+    for (; next + 1 < arguments.size() && arguments[next] == "--option"; next += 2)
+        settings.options.push_back(arguments[next + 1]);
+    if (next == arguments.size()) throw tools::Failure("--device: no folder given");
+    const auto first = arguments.begin() + static_cast<std::ptrdiff_t>(next);
+    return run_all({first, arguments.end()}, settings, list) == 0 ? 0 : 1;
+}
+
 int run(const std::vector<std::string>& arguments)
 {
     const NotSupportedList list =
@@ -57,9 +74,10 @@ int run(const std::vector<std::string>& arguments)
     if (arguments.size() == 1 && arguments[0][0] != '-') return run_one(arguments[0], list);
     if (arguments.size() == 2 && arguments[0] == "--list") return check_list(arguments[1], list);
     if (arguments.size() >= 2 && arguments[0] == "--all")
-        return run_all({arguments.begin() + 1, arguments.end()}, "", list) == 0 ? 0 : 1;
+        return run_all({arguments.begin() + 1, arguments.end()}, {}, list) == 0 ? 0 : 1;
     if (arguments.size() >= 3 && arguments[0] == "--through")
-        return run_all({arguments.begin() + 2, arguments.end()}, arguments[1], list) == 0 ? 0 : 1;
+        return run_all({arguments.begin() + 2, arguments.end()}, {arguments[1]}, list) == 0 ? 0 : 1;
+    if (arguments.size() >= 3 && arguments[0] == "--device") return run_on_device(arguments, list);
 #ifdef TENGINE_HAVE_JSON
     if (arguments.size() >= 3 && arguments[0] == "--stamps")
         return run_stamps(arguments[1], {arguments.begin() + 2, arguments.end()}, list) == 0 ? 0
@@ -67,7 +85,8 @@ int run(const std::vector<std::string>& arguments)
 #endif
     throw tools::Failure(
         "usage: conformance_test FOLDER | --all FOLDER... | --through FORMAT FOLDER... | "
-        "--stamps HISTORY FOLDER... | --list ROOT");
+        "--device NAME [--option KEY=VALUE]... FOLDER... | --stamps HISTORY FOLDER... | --list "
+        "ROOT");
 }
 
 }  // namespace

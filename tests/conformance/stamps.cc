@@ -111,7 +111,7 @@ int run_stamps(const std::string& history, const std::vector<std::string>& folde
     const History read(history);
     for (const fs::path& test : find_tests(folders))
         if (list.find(test_name(test.string())) == list.end()) write_stamps(read, test, root.path);
-    return run_all({root.path.string()}, "", list);
+    return run_all({root.path.string()}, {}, list);
 }
 
 }  // namespace tengine::conformance

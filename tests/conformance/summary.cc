@@ -40,9 +40,9 @@ void collect_operators(const ::onnx::GraphProto& graph, std::set<std::string>* o
     }
 }
 
-// Writes, per test, the verdict's number and the reason, ended by a zero.
+// Writes, per test, the verdict's number, those of nodes and the reason, ended by a zero.
 [[noreturn]] void run_child(const std::vector<fs::path>& tests, size_t first,
-                            const std::string& through, int channel)
+                            const RunSettings& settings, int channel)
 {
     if (init_tengine() < 0) {
         std::fprintf(stderr, "conformance_test: %s\n", get_tengine_error());
@@ -50,8 +50,9 @@ void collect_operators(const ::onnx::GraphProto& graph, std::set<std::string>* o
     }
     for (size_t i = first; i < tests.size(); ++i) {
         alarm(kSecondsPerTest);
-        const Outcome outcome = run_test_folder(tests[i].string(), through);
-        dprintf(channel, "%d%s%c", static_cast<int>(outcome.verdict), outcome.reason.c_str(), 0);
+        const Outcome outcome = run_test_folder(tests[i].string(), settings);
+        dprintf(channel, "%d %d %d %s%c", static_cast<int>(outcome.verdict), outcome.nodes,
+                outcome.device_nodes, outcome.reason.c_str(), 0);
     }
     _exit(0);
 }
@@ -60,13 +61,13 @@ void collect_operators(const ::onnx::GraphProto& graph, std::set<std::string>* o
 class Child
 {
   public:
-    Child(const std::vector<fs::path>& tests, size_t first, const std::string& through)
+    Child(const std::vector<fs::path>& tests, size_t first, const RunSettings& settings)
     {
         int channel[2];
         if (pipe(channel) != 0) throw tools::Failure("cannot make a pipe");
         id_ = fork();
         if (id_ < 0) throw tools::Failure("cannot start a process");
-        if (id_ == 0) run_child(tests, first, through, channel[1]);
+        if (id_ == 0) run_child(tests, first, settings, channel[1]);
         close(channel[1]);
         outcomes_ = fdopen(channel[0], "r");
     }
@@ -78,7 +79,13 @@ class Child
         while ((byte = std::fgetc(outcomes_)) != EOF && byte != '\0')
             text += static_cast<char>(byte);
         if (byte == EOF) return false;
-        *out_outcome = {static_cast<Verdict>(text[0] - '0'), text.substr(1)};
+        int verdict = 0, begin = 0;
+        Outcome outcome;
+        std::sscanf(text.c_str(), "%d %d %d%n", &verdict, &outcome.nodes, &outcome.device_nodes,
+                    &begin);
+        outcome.verdict = static_cast<Verdict>(verdict);
+        outcome.reason = text.substr(static_cast<size_t>(begin) + 1);
+        *out_outcome = outcome;
         return true;
     }
 
@@ -98,11 +105,11 @@ class Child
 
 using Report = std::function<void(const fs::path& test, const Outcome& outcome)>;
 
-void run_in_children(const std::vector<fs::path>& tests, const std::string& through,
+void run_in_children(const std::vector<fs::path>& tests, const RunSettings& settings,
                      const Report& report)
 {
     for (size_t next = 0; next < tests.size();) {
-        Child child(tests, next, through);
+        Child child(tests, next, settings);
         Outcome outcome;
         while (next < tests.size() && child.read_outcome(&outcome))
             report(tests[next++], outcome);
@@ -153,17 +160,19 @@ std::vector<fs::path> find_tests(const std::vector<std::string>& folders)
     return tests;
 }
 
-int run_all(const std::vector<std::string>& folders, const std::string& through,
+int run_all(const std::vector<std::string>& folders, const RunSettings& settings,
             const NotSupportedList& list)
 {
     static const char* const kWords[] = {"pass", "listed", "FAIL"};
     std::map<std::string, Count> operators;
-    int verdicts[] = {0, 0, 0};
-    run_in_children(find_tests(folders), through, [&](const fs::path& test, const Outcome& raw) {
+    int verdicts[] = {0, 0, 0}, nodes = 0, device_nodes = 0;
+    run_in_children(find_tests(folders), settings, [&](const fs::path& test, const Outcome& raw) {
         const std::string name = test_name(test.string());
         const Outcome outcome = judge(name, raw, list);
         const auto verdict = static_cast<size_t>(outcome.verdict);
         ++verdicts[verdict];
+        nodes += raw.nodes;
+        device_nodes += raw.device_nodes;
         std::printf("%-6s %s%s%s\n", kWords[verdict], name.c_str(),
                     outcome.reason.empty() ? "" : ": ", outcome.reason.c_str());
         std::fflush(stdout);
@@ -175,6 +184,8 @@ int run_all(const std::vector<std::string>& folders, const std::string& through,
     print_operators(operators);
     std::printf("\n%d passed, %d listed as not supported, %d failed\n", verdicts[0], verdicts[1],
                 verdicts[2]);
+    if (!settings.device.empty())
+        std::printf("%d of %d nodes ran on %s\n", device_nodes, nodes, settings.device.c_str());
     return verdicts[2];
 }
 

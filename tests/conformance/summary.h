@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "conformance/not_supported.h"
+#include "conformance/test_folder.h"
 
 namespace tengine::conformance {
 
@@ -19,10 +20,10 @@ std::vector<std::filesystem::path> find_tests(const std::vector<std::string>& fo
 std::set<std::string> operators_of(const std::filesystem::path& folder);
 
 // Runs every test folder in or below `folders` and prints the outcomes. They run in a process that
-// is replaced when one of them ends it, so that a crash costs one line. `through`: as of
-// run_test_folder(). The library must not be initialised. Returns how many failed; throws
-// tools::Failure for a folder without tests.
-int run_all(const std::vector<std::string>& folders, const std::string& through,
+// is replaced when one of them ends it, so that a crash costs one line. With a device the last line
+// says how many nodes ran there. The library must not be initialised. Returns how many failed;
+// throws tools::Failure for a folder without tests.
+int run_all(const std::vector<std::string>& folders, const RunSettings& settings,
             const NotSupportedList& list);
 
 }  // namespace tengine::conformance

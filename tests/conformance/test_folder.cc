@@ -32,6 +32,11 @@ struct DestroyGraph
 {
     void operator()(void* graph) const { destroy_graph(graph); }
 };
+struct DestroyContext
+{
+    void operator()(void* context) const { destroy_context(context); }
+};
+using Context = std::unique_ptr<void, DestroyContext>;
 using Graph = std::unique_ptr<void, DestroyGraph>;
 
 [[noreturn]] void fail_api(const std::string& step)
@@ -138,29 +143,62 @@ void feed_all(graph_t graph, std::vector<Tensor>* inputs)
         feed(find_input(graph, (*inputs)[i], i), &(*inputs)[i]);
 }
 
+// Null without a device: the library's default.
+Context make_context(const RunSettings& settings)
+{
+    if (settings.device.empty()) return nullptr;
+    Context context(create_context("conformance", 1));
+    if (!context) fail_api("context");
+    check(add_context_device(context.get(), settings.device.c_str()), "device");
+    // What is small stays on the device all the same.
+    std::vector<std::string> options = {"split.prune=0", "split.report=none"};
+    options.insert(options.end(), settings.options.begin(), settings.options.end());
+    for (const std::string& option : options) {
+        const size_t equals = option.find('=');
+        const std::string value = equals == std::string::npos ? "" : option.substr(equals + 1);
+        check(tengine_context_set_option(context.get(), option.substr(0, equals).c_str(),
+                                         value.c_str()),
+              "option " + option);
+    }
+    return context;
+}
+
 // The same graph from a file of its own.
-Graph convert(graph_t graph, const std::string& format)
+Graph convert(context_t context, graph_t graph, const std::string& format)
 {
     const fs::path file = fs::temp_directory_path() /
                           ("tengine_converted_" + std::to_string(getpid()) + "." + format);
     check(save_graph(graph, format.c_str(), file.c_str()), "save");
-    Graph converted(create_graph(nullptr, format.c_str(), file.c_str()));
+    Graph converted(create_graph(context, format.c_str(), file.c_str()));
     fs::remove(file);
     if (!converted) fail_api("load what was saved");
     return converted;
 }
 
-void run_data_set(graph_t graph, const fs::path& folder, const std::string& through)
+void count_nodes(graph_t graph, const std::string& device, Outcome* outcome)
+{
+    outcome->nodes = tengine_graph_get_execution_node_number(graph);
+    check(outcome->nodes, "count nodes");
+    for (int i = 0; i < outcome->nodes; ++i) {
+        tengine_execution_node node = {};
+        check(tengine_graph_get_execution_node(graph, i, &node), "count nodes");
+        outcome->device_nodes += node.device == device;
+    }
+}
+
+void run_data_set(context_t context, graph_t graph, const fs::path& folder,
+                  const RunSettings& settings, Outcome* outcome)
 {
     std::vector<Tensor> inputs = read_tensors(folder, "input");
     feed_all(graph, &inputs);
     Graph converted;
-    if (!through.empty()) {
-        converted = convert(graph, through);
+    if (!settings.through.empty()) {
+        converted = convert(context, graph, settings.through);
         graph = converted.get();
         feed_all(graph, &inputs);
     }
     check(prerun_graph(graph), "prepare");
+    if (outcome->nodes == 0) count_nodes(graph, settings.device, outcome);
     check(run_graph(graph, 1), "run");
     compare_outputs(graph, read_tensors(folder, "output"));
 }
@@ -177,27 +215,31 @@ std::vector<fs::path> data_sets(const fs::path& folder)
     return sets;
 }
 
-void run_model(const fs::path& folder, const std::string& through)
+void run_model(const fs::path& folder, const RunSettings& settings, Outcome* outcome)
 {
+    const Context context = make_context(settings);
     const std::string model = (folder / "model.onnx").string();
-    const Graph graph(create_graph(nullptr, "onnx", model.c_str()));
+    const Graph graph(create_graph(context.get(), "onnx", model.c_str()));
     if (!graph) fail_api("load");
     for (const fs::path& set : data_sets(folder))
-        run_data_set(graph.get(), set, through);
+        run_data_set(context.get(), graph.get(), set, settings, outcome);
 }
 
 }  // namespace
 
-Outcome run_test_folder(const std::string& folder, const std::string& through)
+Outcome run_test_folder(const std::string& folder, const RunSettings& settings)
 {
+    Outcome outcome;
     try {
-        run_model(folder, through);
-        return {};
+        run_model(folder, settings, &outcome);
     } catch (const NotSupported& failure) {
-        return {Verdict::kNotSupported, failure.what()};
+        outcome.verdict = Verdict::kNotSupported;
+        outcome.reason = failure.what();
     } catch (const std::exception& failure) {
-        return {Verdict::kFailed, failure.what()};
+        outcome.verdict = Verdict::kFailed;
+        outcome.reason = failure.what();
     }
+    return outcome;
 }
 
 std::string test_name(const std::string& folder)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace tengine::conformance {
 
@@ -18,11 +19,24 @@ struct Outcome
 {
     Verdict verdict = Verdict::kPassed;
     std::string reason;  // one line; "" if passed
+    // Of the first data set, once it is prepared: nodes that run, and those on RunSettings::device.
+    int nodes = 0;
+    int device_nodes = 0;
 };
 
-// `through`: "", or the format that each model is first written to with save_graph() and read from
-// again. The library must be initialised.
-Outcome run_test_folder(const std::string& folder, const std::string& through);
+// How the models are run.
+struct RunSettings
+{
+    // The format that each model is first written to with save_graph() and read from again; "":
+    // none.
+    std::string through = {};
+    // Asked for every node before the CPU is; "": none.
+    std::string device = {};
+    std::vector<std::string> options = {};  // KEY=VALUE, of the context with the device
+};
+
+// The library must be initialised.
+Outcome run_test_folder(const std::string& folder, const RunSettings& settings);
 
 // "node/test_abs" of "/usr/share/libonnx-testdata/data/node/test_abs/".
 std::string test_name(const std::string& folder);

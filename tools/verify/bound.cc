@@ -254,7 +254,8 @@ class Bound
     {
         const Scale scale = measure(*wanted_);
         if (rule == Rule::kSum) {
-            factor_ = count_units(terms) * sum_unit_of(of.op, type);
+            // And a bias.
+            factor_ = count_units(terms + 1) * sum_unit_of(of.op, type);
             addend_ = &expected.magnitudes[output];
             if (may_be_winograd(of) && type == TENGINE_DT_FP32)
                 constant_ = kWinogradUnits * unit_ * std::sqrt(static_cast<double>(terms)) *
