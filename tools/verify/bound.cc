@@ -304,19 +304,19 @@ std::string place_text(const Tensor& tensor, size_t index)
 }
 
 void note_worst(const Tensor& got, const Tensor& wanted, size_t output, size_t index, double share,
-                double bound, Agreement* comparison)
+                double bound, Agreement* agreement)
 {
-    if (share <= comparison->error && !(share > 1 && comparison->agrees)) return;
-    comparison->error = std::max(share, comparison->error);
-    comparison->agrees = comparison->agrees && share <= 1;
+    if (share <= agreement->error && !(share > 1 && agreement->agrees)) return;
+    agreement->error = std::max(share, agreement->error);
+    agreement->agrees = agreement->agrees && share <= 1;
     if (share <= 1) return;
-    comparison->detail = "output " + std::to_string(output) + " at " + place_text(got, index) +
-                         " is " + number_text(get_element(got, index)) + ", expected " +
-                         number_text(get_element(wanted, index)) + " within " + number_text(bound);
+    agreement->detail = "output " + std::to_string(output) + " at " + place_text(got, index) +
+                        " is " + number_text(get_element(got, index)) + ", expected " +
+                        number_text(get_element(wanted, index)) + " within " + number_text(bound);
 }
 
 void compare_elements(const Case& of, Rule rule, int type, int64_t terms, const Expected& expected,
-                      const Tensor& got, size_t output, Agreement* comparison)
+                      const Tensor& got, size_t output, Agreement* agreement)
 {
     const Tensor& wanted = expected.outputs[output];
     const Bound bound(of, rule, type, terms, expected, output);
@@ -327,7 +327,7 @@ void compare_elements(const Case& of, Rule rule, int type, int64_t terms, const 
         const double difference = std::fabs(ours - exact);
         const double share =
             !std::isfinite(difference) || limit == 0 ? HUGE_VAL : difference / limit;
-        note_worst(got, wanted, output, i, share, limit, comparison);
+        note_worst(got, wanted, output, i, share, limit, agreement);
     }
 }
 
@@ -340,29 +340,29 @@ double count_steps(size_t number)
     return 1 + expected + 4 * std::sqrt(expected);
 }
 
-void compare_steps(const Tensor& got, const Tensor& wanted, size_t output, Agreement* comparison)
+void compare_steps(const Tensor& got, const Tensor& wanted, size_t output, Agreement* agreement)
 {
     size_t differing = 0;
     for (size_t i = 0; i < got.element_number(); ++i) {
         const double difference = std::fabs(get_element(got, i) - get_element(wanted, i));
         differing += difference != 0;
-        if (difference > 1) note_worst(got, wanted, output, i, difference, 1, comparison);
+        if (difference > 1) note_worst(got, wanted, output, i, difference, 1, agreement);
     }
     const double limit = count_steps(got.element_number());
     const double share = static_cast<double>(differing) / limit;
-    comparison->error = std::max(comparison->error, share);
-    if (share <= 1 || !comparison->agrees) return;
-    comparison->agrees = false;
-    comparison->detail = "output " + std::to_string(output) + ": " + std::to_string(differing) +
-                         " of " + std::to_string(got.element_number()) +
-                         " results are a step off, at most " + decimal_text(limit, 1) +
-                         " are expected";
+    agreement->error = std::max(agreement->error, share);
+    if (share <= 1 || !agreement->agrees) return;
+    agreement->agrees = false;
+    agreement->detail = "output " + std::to_string(output) + ": " + std::to_string(differing) +
+                        " of " + std::to_string(got.element_number()) +
+                        " results are a step off, at most " + decimal_text(limit, 1) +
+                        " are expected";
 }
 
 // Rounding errors are as often up as down: results that are all too large by a factor, which may be
 // less than their own rounding, are not. `deviation` is that of a single error, generously.
 void compare_factor(const std::string& op, int type, int64_t terms, const Tensor& got,
-                    const Tensor& wanted, size_t output, Agreement* comparison)
+                    const Tensor& wanted, size_t output, Agreement* agreement)
 {
     const double unit = unit_of(type), sum_unit = sum_unit_of(op, type);
     const double size = measure(wanted).deviation;
@@ -380,11 +380,11 @@ void compare_factor(const std::string& op, int type, int64_t terms, const Tensor
     const double factor = products / squares;
     const double limit = 5 * std::sqrt(variance) / squares;
     const double share = std::fabs(factor) / limit;
-    comparison->error = std::max(comparison->error, share);
-    if (share <= 1 || !comparison->agrees) return;
-    comparison->agrees = false;
-    comparison->detail = "output " + std::to_string(output) + " is " + number_text(1 + factor) +
-                         " times what is expected, within " + number_text(limit);
+    agreement->error = std::max(agreement->error, share);
+    if (share <= 1 || !agreement->agrees) return;
+    agreement->agrees = false;
+    agreement->detail = "output " + std::to_string(output) + " is " + number_text(1 + factor) +
+                        " times what is expected, within " + number_text(limit);
 }
 
 // Why the output cannot be compared at all, "" if it can.
@@ -405,7 +405,7 @@ std::string find_mismatch(const Tensor& got, const Tensor& wanted, size_t output
 Agreement compare(const Case& of, int value_type, int64_t terms, const Expected& expected,
                   const std::vector<Tensor>& outputs)
 {
-    Agreement comparison;
+    Agreement agreement;
     const Rule rule = rule_of(of.op);
     for (size_t i = 0; i < outputs.size(); ++i) {
         const Tensor& got = outputs[i];
@@ -415,17 +415,17 @@ Agreement compare(const Case& of, int value_type, int64_t terms, const Expected&
         const bool is_float = is_floating(got.data_type);
         if (rule == Rule::kRandom) continue;
         if (!is_float && rule != Rule::kExact && rule != Rule::kRounded && rule != Rule::kSum) {
-            compare_steps(got, wanted, i, &comparison);
+            compare_steps(got, wanted, i, &agreement);
             continue;
         }
         const Rule used = is_float ? (rule == Rule::kSteps ? Rule::kNorm : rule) : Rule::kExact;
         const int type = unit_of(got.data_type) > unit_of(value_type) ? got.data_type : value_type;
-        compare_elements(of, used, type, terms, expected, got, i, &comparison);
+        compare_elements(of, used, type, terms, expected, got, i, &agreement);
         const bool is_coarse = type == TENGINE_DT_FP16 || type == TENGINE_DT_BF16;
         if (used == Rule::kSum && is_coarse)
-            compare_factor(of.op, type, terms, got, wanted, i, &comparison);
+            compare_factor(of.op, type, terms, got, wanted, i, &agreement);
     }
-    return comparison;
+    return agreement;
 }
 
 }  // namespace tengine::tools

@@ -23,10 +23,11 @@ std::map<std::string, Tally> Verification::tally() const
     return by_check;
 }
 
-bool Verification::has_failed() const
+int Verification::failed_number() const
 {
-    return std::any_of(findings_.begin(), findings_.end(),
-                       [](const Finding& finding) { return finding.verdict == Verdict::kFailed; });
+    return static_cast<int>(
+        std::count_if(findings_.begin(), findings_.end(),
+                      [](const Finding& finding) { return finding.verdict == Verdict::kFailed; }));
 }
 
 int Verification::taken_number() const

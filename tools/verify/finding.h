@@ -68,7 +68,8 @@ class Verification
 
     // By check.
     std::map<std::string, Tally> tally() const;
-    bool has_failed() const;
+    int failed_number() const;
+    bool has_failed() const { return failed_number() > 0; }
     int taken_number() const;
 
   private:

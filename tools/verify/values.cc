@@ -60,12 +60,12 @@ Finding judge(const Target& target, const TypedCase& typed, Finding finding)
     const DeviceRun run = run_on(target, typed, inputs);
     if (run.redo_number > 0)
         return end(Verdict::kFailed, "the device fails to run it, and the CPU did");
-    const Agreement comparison =
+    const Agreement agreement =
         compare(typed.of, typed.value_type, count_terms(inputs, run.outputs, run.mac_number),
                 expected, run.outputs);
-    finding.error = comparison.error;
+    finding.error = agreement.error;
     finding.bound = 1;
-    return end(comparison.agrees ? Verdict::kPassed : Verdict::kFailed, comparison.detail);
+    return end(agreement.agrees ? Verdict::kPassed : Verdict::kFailed, agreement.detail);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "progress.h"
 #include "tensor_file/failure.h"
 #include "text.h"
+#include "verify/graph_of_case.h"
 #include "verify/manifest.h"
 #include "verify/report_json.h"
 #include "verify/values.h"
@@ -85,6 +86,10 @@ void verify(const VerifyOptions& options)
 {
     check_output_path("--json", options.json);
     check_output_path("--manifest", options.manifest);
+    // Wrong names of devices and options are no finding, and neither is a build that lacks the
+    // plain kernels, as a minimal one does.
+    destroy_context(create_target_context(options.target));
+    destroy_context(create_target_context(reference_target()));
     Verification report;
     check_everything(options, &report);
     if (!options.manifest.empty())
@@ -101,7 +106,10 @@ void verify(const VerifyOptions& options)
     if (report.claims().empty() && !options.only.empty())
         throw Failure("--only '" + options.only + "': no case of an operator and a type that " +
                       options.target.device + " lists has all these words");
-    if (report.has_failed()) throw Failure("device " + options.target.device + " fails");
+    if (report.has_failed())
+        throw Failure("device " + options.target.device +
+                      " does not pass: " + std::to_string(report.failed_number()) + " of " +
+                      std::to_string(report.findings().size()) + " checks failed");
 }
 
 const std::map<std::string, int> kPrecisions = {

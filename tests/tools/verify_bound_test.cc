@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// What results may be wrong by (tools/verify/bound.h): sums in the order and the type that a device
+// has are within it, and results that are too large by a thousandth are beyond it.
+#include <cmath>
+#include <gtest/gtest.h>
+#include <limits>
+#include <random>
+
+#include "../../tools/verify/bound.h"
+
+namespace tengine::tools {
+namespace {
+
+// Sums of products: what a device makes of them, and what is exact.
+struct Sums
+{
+    Tensor got;
+    Expected expected;
+};
+
+// Each of `number` results is a sum of `terms` products of random numbers of the type, added one
+// after the other in `sum_type`, and scaled before it is rounded.
+Sums make_sums(int type, int sum_type, int number, int terms, double scale = 1)
+{
+    std::mt19937_64 engine(5);
+    std::uniform_real_distribution<double> values(-1, 1);
+    Tensor sum = make_tensor(sum_type, {}), factors = make_tensor(type, {2});
+    Sums made;
+    made.got = make_tensor(type, {number});
+    made.expected.outputs = {make_tensor(TENGINE_DT_FP64, {number})};
+    made.expected.magnitudes = made.expected.outputs;
+    for (size_t i = 0; i < static_cast<size_t>(number); ++i) {
+        double exact = 0, size = 0;
+        set_element(&sum, 0, 0);
+        for (int k = 0; k < terms; ++k) {
+            set_element(&factors, 0, values(engine));
+            set_element(&factors, 1, values(engine));
+            const double product = get_element(factors, 0) * get_element(factors, 1);
+            exact += product;
+            size += std::fabs(product);
+            set_element(&sum, 0, get_element(sum, 0) + product);
+        }
+        set_element(&made.got, i, get_element(sum, 0) * scale);
+        set_element(&made.expected.outputs[0], i, exact);
+        set_element(&made.expected.magnitudes[0], i, size);
+    }
+    return made;
+}
+
+Agreement judge(const Sums& sums, int type, int terms)
+{
+    return compare({"MatMul", {}}, type, terms, sums.expected, {sums.got});
+}
+
+struct Arithmetic
+{
+    int type, sum_type;
+};
+
+class SumBound : public testing::TestWithParam<Arithmetic>
+{
+};
+
+TEST_P(SumBound, AllowsSumsInAnyLength)
+{
+    const auto [type, sum_type] = GetParam();
+    for (const int terms : {1, 2, 27, 300, 4000}) {
+        const Agreement agreement = judge(make_sums(type, sum_type, 200, terms), type, terms);
+        EXPECT_TRUE(agreement.agrees) << terms << ": " << agreement.detail;
+        EXPECT_GT(agreement.error, 0) << terms;
+    }
+}
+
+// A thousandth is less than half a unit in the last place of bf16: only all results together show
+// it.
+TEST_P(SumBound, RefusesAThousandthMore)
+{
+    const auto [type, sum_type] = GetParam();
+    const Agreement agreement = judge(make_sums(type, sum_type, 4000, 27, 1.001), type, 27);
+    EXPECT_FALSE(agreement.agrees);
+    EXPECT_GT(agreement.error, 1);
+    EXPECT_FALSE(agreement.detail.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, SumBound,
+                         testing::Values(Arithmetic{TENGINE_DT_FP32, TENGINE_DT_FP32},
+                                         Arithmetic{TENGINE_DT_FP16, TENGINE_DT_FP32},
+                                         Arithmetic{TENGINE_DT_FP16, TENGINE_DT_FP16},
+                                         Arithmetic{TENGINE_DT_BF16, TENGINE_DT_FP32}));
+
+// Bytes that are rounded from these real numbers.
+Tensor round_to_bytes(double scale)
+{
+    Tensor bytes = make_tensor(TENGINE_DT_UINT8, {2000});
+    for (size_t i = 0; i < bytes.element_number(); ++i) {
+        const double real = 120 * std::sin(static_cast<double>(i));
+        set_element(&bytes, i, 128 + std::nearbyint(real * scale));
+    }
+    return bytes;
+}
+
+Agreement judge_bytes(const Tensor& got)
+{
+    Expected expected;
+    expected.outputs = {round_to_bytes(1)};
+    return compare({"QLinearConv", {}}, TENGINE_DT_UINT8, 27, expected, {got});
+}
+
+TEST(StepBound, AllowsAFewStepsAndRefusesAThousandthMore)
+{
+    Tensor bytes = round_to_bytes(1);
+    EXPECT_TRUE(judge_bytes(bytes).agrees);
+    for (const size_t index : {3, 700, 1999})
+        set_element(&bytes, index, get_element(bytes, index) + 1);
+    EXPECT_TRUE(judge_bytes(bytes).agrees) << judge_bytes(bytes).detail;
+    set_element(&bytes, 5, get_element(bytes, 5) + 2);
+    EXPECT_FALSE(judge_bytes(bytes).agrees);
+    EXPECT_FALSE(judge_bytes(round_to_bytes(1.001)).agrees);
+}
+
+TEST(ExactBound, RefusesOneElement)
+{
+    Expected expected;
+    expected.outputs = {make_tensor(TENGINE_DT_FP64, {2, 3})};
+    Tensor got = make_tensor(TENGINE_DT_FP32, {2, 3});
+    EXPECT_TRUE(compare({"Transpose", {}}, TENGINE_DT_FP32, 1, expected, {got}).agrees);
+    set_element(&got, 4, std::numeric_limits<float>::min());
+    const Agreement agreement = compare({"Transpose", {}}, TENGINE_DT_FP32, 1, expected, {got});
+    EXPECT_FALSE(agreement.agrees);
+    EXPECT_NE(agreement.detail.find("at [1,1]"), std::string::npos) << agreement.detail;
+    set_element(&got, 4, std::nan(""));
+    EXPECT_FALSE(compare({"Add", {}}, TENGINE_DT_FP32, 1, expected, {got}).agrees);
+}
+
+TEST(AnyBound, RefusesAnotherShapeOrType)
+{
+    Expected expected;
+    expected.outputs = {make_tensor(TENGINE_DT_INT64, {2, 3})};
+    EXPECT_EQ(
+        compare({"ArgMax", {}}, TENGINE_DT_FP32, 1, expected, {make_tensor(TENGINE_DT_INT64, {6})})
+            .detail,
+        "output 0 is 6, expected 2x3");
+    EXPECT_EQ(compare({"ArgMax", {}}, TENGINE_DT_FP32, 1, expected,
+                      {make_tensor(TENGINE_DT_INT32, {2, 3})})
+                  .detail,
+              "output 0 is int32, expected int64");
+}
+
+}  // namespace
+}  // namespace tengine::tools

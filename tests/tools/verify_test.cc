@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tengine verify` from outside: which devices pass, and what it says of them.
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tools/program.h"
+
+namespace tengine::program {
+namespace {
+
+using testing::HasSubstr;
+
+bool has_device(const std::string& name)
+{
+    return run({"devices"}).output.find("\ndevice " + name) != std::string::npos;
+}
+
+nlohmann::json report_of(std::vector<std::string> arguments)
+{
+    arguments.insert(arguments.begin(), "verify");
+    arguments.insert(arguments.end(), {"--quiet", "--json", "-"});
+    const Finished finished = run(arguments);
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    return nlohmann::json::parse(finished.output, nullptr, false);
+}
+
+TEST(VerifyCommand, PassesTheFastKernelsOfTheCpu)
+{
+    const nlohmann::json report = report_of({"--device", "CPU", "--only", "fp32"});
+    EXPECT_TRUE(report["passed"]);
+    EXPECT_EQ(report["checks"]["values"]["failed"], 0);
+    EXPECT_EQ(report["checks"]["values"]["skipped"], 0);
+    // Some 1,200, of every family.
+    EXPECT_GT(report["checks"]["values"]["passed"], 1000);
+    EXPECT_GT(report["claims"].size(), 300U);
+}
+
+TEST(VerifyCommand, PassesSeveralThreads)
+{
+    const nlohmann::json report =
+        report_of({"--device", "CPU", "--only", "Conv", "--threads", "2"});
+    EXPECT_TRUE(report["passed"]);
+    EXPECT_EQ(report["threads"], 2);
+}
+
+TEST(VerifyCommand, PassesTheTpu)
+{
+    if (!has_device("TPU")) GTEST_SKIP() << "this build has no TPU";
+    for (const char* only : {"Conv bf16", "QLinearConv", "MaxPool"}) {
+        const nlohmann::json report = report_of({"--device", "TPU", "--only", only});
+        EXPECT_TRUE(report["passed"]) << only;
+        EXPECT_GT(report["checks"]["values"]["passed"], 5) << only;
+    }
+    const nlohmann::json in_bf16 =
+        report_of({"--device", "TPU", "--precision", "bf16", "--only", "Gemm"});
+    EXPECT_GT(in_bf16["checks"]["values"]["passed"], 5);
+}
+
+// What a device does not take is no failure, and has a reason.
+TEST(VerifyCommand, SaysWhatIsRefused)
+{
+    if (!has_device("TPU")) GTEST_SKIP() << "this build has no TPU";
+    const std::string file = scratch_folder() + "/claims.json";
+    const Finished finished =
+        run({"verify", "--device", "TPU", "--quiet", "--only", "Conv", "--manifest", file});
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, HasSubstr("device TPU claims "));
+    const nlohmann::json manifest = nlohmann::json::parse(std::ifstream(file), nullptr, false);
+    bool has_refusal = false;
+    for (const nlohmann::json& claim : manifest["claims"]) {
+        EXPECT_EQ(claim["operator"], "Conv");
+        EXPECT_EQ(claim["types"], "bf16");
+        EXPECT_EQ(claim["refused"] == 0, claim["reasons"].empty());
+        has_refusal = has_refusal || claim["shape_class"] == "1 axes";
+    }
+    EXPECT_TRUE(has_refusal);
+}
+
+TEST(VerifyCommand, CountsOperatorsWithoutACase)
+{
+    const Finished finished = run({"verify", "--device", "CPU", "--quiet"});
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, HasSubstr("claimed, not verified: no case for "));
+    EXPECT_THAT(finished.output, HasSubstr("PriorBox"));
+}
+
+TEST(VerifyCommand, SaysThatADeviceTakesNothing)
+{
+    if (!has_device("SKELETON")) GTEST_SKIP() << "this build has no SKELETON";
+    const Finished finished = run({"verify", "--device", "SKELETON", "--quiet"});
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, HasSubstr("claims 0 cases"));
+    EXPECT_THAT(finished.output, HasSubstr("it takes nothing, so there is nothing to verify"));
+}
+
+TEST(VerifyCommand, NamesWhatIsWrong)
+{
+    EXPECT_THAT(run({"verify", "--device", "NPU"}).errors, HasSubstr("NPU"));
+    EXPECT_THAT(run({"verify", "--device", "CPU", "--only", "Convolve"}).errors,
+                HasSubstr("--only 'Convolve': no case"));
+    EXPECT_THAT(run({"verify", "--device", "CPU", "--option", "CPU.kernels=plain"}).errors,
+                HasSubstr("expected fast or reference"));
+    EXPECT_EQ(run({"verify"}).status, 2);
+}
+
+}  // namespace
+}  // namespace tengine::program
