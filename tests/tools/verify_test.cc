@@ -58,7 +58,7 @@ TEST(VerifyCommand, PassesTheTpu)
     EXPECT_GT(in_bf16["checks"]["values"]["passed"], 5);
 }
 
-// What a device does not take is no failure, and has a reason.
+// A device may refuse what it likes, for a reason.
 TEST(VerifyCommand, SaysWhatIsRefused)
 {
     if (!has_device("TPU")) GTEST_SKIP() << "this build has no TPU";

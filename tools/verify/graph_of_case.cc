@@ -68,7 +68,8 @@ bool is_work(const tengine_execution_node& node, const Case& of)
 Target reference_target()
 {
     Target target;
-    target.options = {"CPU.kernels=reference"};
+    target.device = get_default_device();
+    target.options = {target.device + ".kernels=reference"};
     return target;
 }
 
@@ -79,8 +80,10 @@ context_t create_target_context(const Target& target)
     if (!context) fail_api("context");
     if (add_context_device(context.get(), target.device.c_str()) < 0)
         fail_api("--device " + target.device);
-    if (target.device != "CPU" && add_context_device(context.get(), "CPU") < 0) fail_api("CPU");
-    // What a node costs is no reason to move it from the device that is to be tried.
+    const std::string last = get_default_device();
+    if (target.device != last && add_context_device(context.get(), last.c_str()) < 0)
+        fail_api(last);
+    // Whatever a node costs, the device that is to be tried keeps it.
     for (const char* option : {"split.prune=0", "split.report=none"})
         set_option(context.get(), option);
     for (const std::string& option : target.options)

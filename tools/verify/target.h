@@ -11,13 +11,13 @@ namespace tengine::tools {
 
 struct Target
 {
-    std::string device = "CPU";
+    std::string device;
     std::vector<std::string> options;  // KEY=VALUE, of the context
     int threads = 1;                   // 0: one for each core
     int precision = TENGINE_MODE_FP32;
 };
 
-// The CPU with plain kernels, which devices are compared with.
+// The CPU with plain kernels, which devices are compared with. The library must be initialised.
 Target reference_target();
 
 }  // namespace tengine::tools
