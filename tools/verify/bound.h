@@ -20,7 +20,7 @@ enum class Rule
     kFunction,  // a function of each element
     kNorm,      // anything else: relative to the largest result
     kSteps,     // quantised: a real number that is rounded to a step
-    kRandom     // random numbers
+    kRandom     // random numbers, of which type and shape are known
 };
 
 Rule rule_of(const std::string& op);

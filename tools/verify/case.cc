@@ -260,6 +260,7 @@ std::vector<Case> list_cases()
     add_index_cases(&cases);
     add_quantized_cases(&cases);
     add_recurrent_cases(&cases);
+    add_other_cases(&cases);
     for (Case& each : cases)
         if (each.shape_class.empty()) each.shape_class = classify_shape(each);
     return cases;

@@ -88,6 +88,7 @@ void add_movement_cases(std::vector<Case>* cases);
 void add_index_cases(std::vector<Case>* cases);
 void add_quantized_cases(std::vector<Case>* cases);
 void add_recurrent_cases(std::vector<Case>* cases);
+void add_other_cases(std::vector<Case>* cases);
 
 // What is special in the shapes of a case, "plain" if nothing is: "one element", "zero-sized",
 // "grouped", "dilated", "odd sizes". One that has several is of the rarest.

@@ -59,7 +59,7 @@ class Verification
     void add(const Finding& finding) { findings_.push_back(finding); }
     void add(const Claim& claim) { claims_.push_back(claim); }
 
-    // An operator that the device lists, and for which there is no case.
+    // An operator that the device lists, and for which no case is claimed or refused.
     void add_unverified(const std::string& op) { unverified_.push_back(op); }
 
     const std::vector<Finding>& findings() const { return findings_; }

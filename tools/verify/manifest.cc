@@ -142,8 +142,8 @@ std::vector<TypedCase> make_manifest(const Target& target, const std::vector<Typ
 void add_unverified(const Target& target, Verification* report)
 {
     std::set<std::string> known;
-    for (const Case& of : list_cases())
-        known.insert(without_domain(of.op));
+    for (const Claim& claim : report->claims())
+        known.insert(without_domain(claim.op));
     for (const std::string& op : list_device_operators(target.device))
         if (known.count(op) == 0) report->add_unverified(op);
 }

@@ -42,7 +42,8 @@ using ShowProgress = std::function<void(int, int)>;
 std::vector<TypedCase> make_manifest(const Target& target, const std::vector<TypedCase>& cases,
                                      Verification* report, const ShowProgress& show);
 
-// Adds the operators that the device lists and that no case of the tables has.
+// Adds the operators that the device lists and that the report has no claim of: no case of the
+// tables has them, none in a type that the device lists, or the preparation always computes them.
 void add_unverified(const Target& target, Verification* report);
 
 // Operator, types, shape class; how many cases are taken and refused, and why.

@@ -17,7 +17,7 @@ constexpr const char* kExactOnes[] = {"Abs",
                                       "BitwiseNot",
                                       "BitwiseOr",
                                       "BitwiseXor",
-                                      "CastLike",
+
                                       "Ceil",
                                       "Clip",
                                       "Compress",
@@ -83,8 +83,8 @@ constexpr const char* kExactOnes[] = {"Abs",
                                       "Xor",
                                       "tengine.Lookup"};
 
-constexpr const char* kRoundedOnes[] = {"Add",   "Cast", "DequantizeLinear", "LeakyRelu", "Mul",
-                                        "PRelu", "Sub"};
+constexpr const char* kRoundedOnes[] = {"Add",       "Cast", "CastLike", "DequantizeLinear",
+                                        "LeakyRelu", "Mul",  "PRelu",    "Sub"};
 
 constexpr const char* kSums[] = {
     "AveragePool",       "Conv",   "ConvTranspose", "CumSum",   "Einsum",     "Gemm",

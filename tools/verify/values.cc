@@ -75,7 +75,6 @@ void check_values(const Target& target, const std::vector<TypedCase>& cases, Ver
 {
     for (const TypedCase& typed : cases) {
         show(static_cast<int>(&typed - cases.data()), static_cast<int>(cases.size()));
-        if (rule_of(typed.of.op) == Rule::kRandom) continue;
         Finding finding;
         finding.check = "values";
         finding.op = typed.of.op;

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals, losses, random numbers, and results whose shapes depend on values.
+#include "verify/case.h"
+
+namespace tengine::tools {
+namespace {
+
+Operand fed_values(std::vector<int> dims, std::vector<double> values, int data_type = kCaseType)
+{
+    Operand made = fed(std::move(dims));
+    made.values = std::move(values);
+    made.data_type = data_type;
+    return made;
+}
+
+Operand indices(std::vector<int> dims, int number)
+{
+    Operand made = fed(std::move(dims));
+    made.data_type = TENGINE_DT_INT64;
+    made.low = 0;
+    made.high = number - 1;
+    return made;
+}
+
+Case& add(std::vector<Case>* cases, const char* op, std::vector<Operand> inputs, Types types,
+          Types outputs = {kCaseType})
+{
+    Case made = {op, std::move(inputs)};
+    made.types = std::move(types);
+    made.outputs = std::move(outputs);
+    cases->push_back(made);
+    return cases->back();
+}
+
+void add_signals(std::vector<Case>* cases)
+{
+    const Types types = {TENGINE_DT_FP32, TENGINE_DT_FP64};
+    for (const int length : {1, 16, 33})
+        add(cases, "DFT", {fed({2, length, 1})}, types);
+    add(cases, "DFT", {fed({2, 33, 2})}, types).ints = {{"inverse", 1}};
+    add(cases, "STFT", {fed({1, 128, 1}), fed_values({}, {8}, TENGINE_DT_INT64), fed({16})}, types);
+    for (const char* op : {"BlackmanWindow", "HammingWindow", "HannWindow"})
+        for (const double size : {1, 17})
+            add(cases, op, {fed_values({}, {size})}, {TENGINE_DT_INT64}, {TENGINE_DT_FP32});
+    add(cases, "MelWeightMatrix",
+        {fed_values({}, {8}), fed_values({}, {64}), fed_values({}, {8000}),
+         fed_values({}, {0}, TENGINE_DT_FP32), fed_values({}, {4000}, TENGINE_DT_FP32)},
+        {TENGINE_DT_INT64}, {TENGINE_DT_FP32});
+}
+
+void add_losses(std::vector<Case>* cases)
+{
+    const Types types = {TENGINE_DT_FP32, TENGINE_DT_FP16, TENGINE_DT_FP64};
+    for (const char* op : {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"})
+        for (const char* reduction : {"none", "sum", "mean"})
+            add(cases, op, {fed({3, 5, 7}), indices({3, 7}, 5)}, types).texts = {
+                {"reduction", reduction}};
+}
+
+void add_dynamic(std::vector<Case>* cases)
+{
+    add(cases, "Range", {fed_values({}, {1}), fed_values({}, {20}), fed_values({}, {3})},
+        {TENGINE_DT_FP32, TENGINE_DT_FP64, TENGINE_DT_INT16, TENGINE_DT_INT32, TENGINE_DT_INT64});
+    add(cases, "ConstantOfShape", {fed_values({2}, {3, 5})}, {TENGINE_DT_INT64}, {TENGINE_DT_FP32});
+    for (const int sorted : {0, 1})
+        add(cases, "Unique", {fed({33})}, number_types(),
+            {kCaseType, TENGINE_DT_INT64, TENGINE_DT_INT64, TENGINE_DT_INT64})
+            .ints = {{"sorted", sorted}};
+    add(cases, "NonMaxSuppression",
+        {fed({1, 20, 4}), fed({1, 2, 20}), fed_values({}, {5}, TENGINE_DT_INT64),
+         fed_values({}, {0.5}), fed_values({}, {0})},
+        {TENGINE_DT_FP32}, {TENGINE_DT_INT64});
+    add(cases, "MaxUnpool",
+        {fed({1, 1, 2, 2}), fed_values({1, 1, 2, 2}, {5, 7, 13, 15}, TENGINE_DT_INT64)},
+        float_types())
+        .lists = {{"kernel_shape", {2, 2}}, {"strides", {2, 2}}};
+}
+
+void add_random(std::vector<Case>* cases)
+{
+    const Types types = {TENGINE_DT_FP32, TENGINE_DT_FP16, TENGINE_DT_FP64};
+    for (const char* op : {"RandomNormalLike", "RandomUniformLike", "Bernoulli"})
+        add(cases, op, {fed({3, 17})}, types).low = 0;
+    add(cases, "Multinomial", {fed({2, 5})}, types, {TENGINE_DT_INT32});
+}
+
+}  // namespace
+
+void add_other_cases(std::vector<Case>* cases)
+{
+    add_signals(cases);
+    add_losses(cases);
+    add_dynamic(cases);
+    add_random(cases);
+    for (const int type : {TENGINE_DT_FP32, TENGINE_DT_INT32}) {
+        Operand like = constant({1});
+        like.data_type = type;
+        Case& made = add(cases, "CastLike", {fed({2, 3, 17}), like}, all_types(), {type});
+        made.low = -9;
+        made.high = 9;
+    }
+}
+
+}  // namespace tengine::tools
