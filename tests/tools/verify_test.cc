@@ -58,6 +58,16 @@ TEST(VerifyCommand, PassesTheTpu)
     EXPECT_GT(in_bf16["checks"]["values"]["passed"], 5);
 }
 
+TEST(VerifyCommand, PassesAcl)
+{
+    if (!has_device("ACL")) GTEST_SKIP() << "this build has no ACL";
+    for (const char* only : {"Conv fp32", "QLinearConv", "Elu", "Softmax", "MaxPool uint8"}) {
+        const nlohmann::json report = report_of({"--device", "ACL", "--only", only});
+        EXPECT_TRUE(report["passed"]) << only;
+        EXPECT_GT(report["checks"]["values"]["passed"], 3) << only;
+    }
+}
+
 // A device may refuse what it likes, for a reason.
 TEST(VerifyCommand, SaysWhatIsRefused)
 {

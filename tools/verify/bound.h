@@ -25,6 +25,9 @@ enum class Rule
 
 Rule rule_of(const std::string& op);
 
+// Of a function: its small results are differences, as exp(x) - 1 is.
+bool is_difference(const std::string& op);
+
 // What a comparison needs to know.
 struct Expected
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verify/reference.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tensor_file/failure.h"
@@ -82,11 +83,14 @@ std::vector<Tensor> compute_conditions(const Case& of, int data_type,
     return sums;
 }
 
-// Gelu is half its argument times a difference from 1, whose minuend is rounded before.
-void add_argument(const Tensor& input, Tensor* conditions)
+// Of a number around 1, or as large as the argument, two units may be lost when another is taken
+// from it: an eighth of what functions are allowed.
+void add_minuend(const Tensor& input, Tensor* conditions)
 {
-    for (size_t i = 0; i < input.element_number(); ++i)
-        set_element(conditions, i, get_element(*conditions, i) + std::fabs(get_element(input, i)));
+    for (size_t i = 0; i < input.element_number(); ++i) {
+        const double minuend = std::max(1.0, std::fabs(get_element(input, i)));
+        set_element(conditions, i, get_element(*conditions, i) + minuend / 8);
+    }
 }
 
 Expected compute_all(const Case& of, int data_type, const std::vector<Tensor>& inputs)
@@ -97,7 +101,7 @@ Expected compute_all(const Case& of, int data_type, const std::vector<Tensor>& i
     if (rule == Rule::kSum) expected.magnitudes = compute_magnitudes(of, data_type, inputs);
     if (rule == Rule::kFunction)
         expected.conditions = compute_conditions(of, data_type, inputs, expected.outputs);
-    if (of.op == "Gelu") add_argument(inputs[0], &expected.conditions[0]);
+    if (is_difference(of.op)) add_minuend(inputs[0], &expected.conditions[0]);
     return expected;
 }
 

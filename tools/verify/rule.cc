@@ -110,6 +110,9 @@ constexpr const char* kStepped[] = {"DynamicQuantizeLinear",
 constexpr const char* kRandomOnes[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
                                        "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
 
+constexpr const char* kDifferences[] = {"Acosh", "Asinh", "Atanh", "Celu", "Elu",      "Erf",
+                                        "Gelu",  "Mish",  "Selu",  "Sinh", "Softplus", "Tanh"};
+
 template <size_t number>
 bool contains(const char* const (&names)[number], const std::string& op)
 {
@@ -128,6 +131,11 @@ Rule rule_of(const std::string& op)
     if (contains(kStepped, op)) return Rule::kSteps;
     if (contains(kRandomOnes, op)) return Rule::kRandom;
     return Rule::kNorm;
+}
+
+bool is_difference(const std::string& op)
+{
+    return contains(kDifferences, op);
 }
 
 }  // namespace tengine::tools
