@@ -27,9 +27,9 @@ void expect_error(const std::vector<std::string>& arguments, int status, const s
 TEST(Misuse, TheCommandLineIsWrong)
 {
     const std::string model = data_file("digits.onnx");
-    expect_error(
-        {}, 2,
-        "missing command: expected run, bench, inspect, devices, quantize, compile or convert");
+    expect_error({}, 2,
+                 "missing command: expected run, bench, inspect, devices, quantize, compile, "
+                 "convert or verify");
     expect_error({"frobnicate"}, 2,
                  "unknown command 'frobnicate'; expected run, bench, inspect, devices, quantize, "
                  "compile, convert");
