@@ -152,6 +152,29 @@ TEST_F(SaveTest, WhatTengineCannotSayIsStoredUnderItsOnnxName)
     EXPECT_EQ(destroy_graph(graph), 0);
 }
 
+TEST_F(SaveTest, OfAGraphThatIsCutShortOnnxGetsWhatLiesBetween)
+{
+    graph_t graph = create_graph(nullptr, nullptr, nullptr);
+    const tensor_t x = add_input(graph, "x", {2});
+    const float ones[] = {1, 1};
+    const tensor_t before = add_node(graph, "before", "Neg", {x});
+    const tensor_t one = add_constant(graph, "one", {2}, ones);
+    const tensor_t between = add_node(graph, "between", "ai.onnx.Add", {before, one});
+    const tensor_t two = add_constant(graph, "two", {2}, ones);
+    add_node(graph, "behind", "ai.onnx.Add", {between, two});
+    ASSERT_TRUE(set_borders(graph, {"x"}, {"behind"}));
+    ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    ASSERT_TRUE(set_borders(graph, {"before"}, {"between"}));
+    graph = journey(graph, "onnx");
+    tengine_graph_stats stats = {};
+    ASSERT_EQ(tengine_graph_get_stats(graph, &stats), 0);
+    EXPECT_EQ(stats.node_number, 1);
+    EXPECT_EQ(stats.parameter_number, 2);
+    ASSERT_TRUE(write_floats(tengine_graph_get_input(graph, 0), {3, 4}));
+    EXPECT_EQ(run(graph), (std::vector<float>{4, 5}));
+    EXPECT_EQ(destroy_graph(graph), 0);
+}
+
 TEST_F(SaveTest, FailuresAreToldAndLeaveNothing)
 {
     const graph_t graph = create_convolution();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/replace_file.h"
+#include "graph/graph.h"
 #include "onnx/onnx.pb.h"
 #include "operator/infer.h"
 #include "operator/onnx_type.h"
@@ -151,11 +152,12 @@ class GraphExport
         TENGINE_RETURN_IF_ERROR(check_size());
         begin_model();
         name_tensors();
+        find_needed_nodes();
         GraphProto* proto = model_->mutable_graph();
         for (int i = 0; i < graph_.tensor_num; ++i)
-            add_constant(*graph_.tensor_list[i], proto);
+            if (is_needed(*graph_.tensor_list[i])) add_constant(*graph_.tensor_list[i], proto);
         for (int i = 0; i < graph_.node_num; ++i)
-            if (!stands_for_value(*graph_.node_list[i]))
+            if (is_needed_[static_cast<size_t>(i)] && !stands_for_value(*graph_.node_list[i]))
                 TENGINE_RETURN_IF_ERROR(add_node(*graph_.node_list[i], proto->add_node()));
         describe_borders(proto);
         add_opsets();
@@ -206,6 +208,33 @@ class GraphExport
         std::for_each_n(graph_.output_tensors, graph_.output_tensor_num, name);
         for (int i = 0; i < graph_.tensor_num; ++i)
             name(i);
+    }
+
+    // A graph that is cut short has nodes before its inputs and behind its outputs.
+    void find_needed_nodes()
+    {
+        is_needed_.resize(static_cast<size_t>(graph_.node_num));
+        std::vector<int> tensors(graph_.output_tensors,
+                                 graph_.output_tensors + graph_.output_tensor_num);
+        while (!tensors.empty()) {
+            const struct tensor* tensor = get_ir_graph_tensor(&graph_, tensors.back());
+            tensors.pop_back();
+            if (!tensor || tensor->producer < 0 || tensor->tensor_type == TENSOR_TYPE_INPUT)
+                continue;
+            const auto producer = static_cast<size_t>(tensor->producer);
+            if (is_needed_[producer]) continue;
+            is_needed_[producer] = true;
+            const node& node = *graph_.node_list[producer];
+            tensors.insert(tensors.end(), node.input_tensors, node.input_tensors + node.input_num);
+        }
+    }
+
+    // Nothing has to read a constant, but what reads it may lie outside.
+    bool is_needed(const struct tensor& constant) const
+    {
+        return constant.consumer_num == 0 || is_ir_graph_output(&graph_, constant.index) ||
+               std::any_of(constant.consumer, constant.consumer + constant.consumer_num,
+                           [&](int node) { return is_needed_[static_cast<size_t>(node)]; });
     }
 
     const std::string& name_of(int index) const { return names_[static_cast<size_t>(index)]; }
@@ -359,6 +388,7 @@ class GraphExport
     const ModelFrame* frame_;
     ModelProto* model_;
     std::vector<std::string> names_;
+    std::vector<bool> is_needed_;  // by node: an output of the graph depends on it
     std::map<std::string, int> opsets_;
 };
 
