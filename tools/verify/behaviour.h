@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device has to do beside computing right values: checks of its life in a program, each in
+// a file behaviour_<check>.cc. They need no bounds: a device is compared with itself.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "verify/case.h"
+#include "verify/finding.h"
+#include "verify/graph_of_case.h"
+#include "verify/manifest.h"
+#include "verify/target.h"
+
+namespace tengine::tools {
+
+// How a check of a specimen ended.
+struct Outcome
+{
+    Verdict verdict = Verdict::kPassed;
+    std::string detail;
+};
+
+Outcome passed(const std::string& detail = "");
+Outcome failed(const std::string& detail);
+Outcome skipped(const std::string& reason);
+
+using Check = Outcome (*)(const Target&, const TypedCase&);
+
+// The checks. Each may throw Failure, which is then what the check found.
+//
+// Preparing again in other shapes, and in the first again, gives the bytes of a new graph.
+Outcome check_reshape(const Target& target, const TypedCase& specimen);
+// Runs in flight (scheduler "pipeline", run_graph with block 0) give the bytes of runs one by one.
+Outcome check_async(const Target& target, const TypedCase& specimen);
+// Calls in a wrong order are refused, and what comes after them works.
+Outcome check_misuse(const Target& target, const TypedCase& specimen);
+// Memory after many preparations and runs is what it was after a few.
+Outcome check_memory(const Target& target, const TypedCase& specimen);
+// A run takes nothing from the heap.
+Outcome check_allocation(const Target& target, const TypedCase& specimen);
+// The same inputs give the same bytes, again and in another graph.
+Outcome check_determinism(const Target& target, const TypedCase& specimen);
+// Any number of threads gives the same bytes.
+Outcome check_threads(const Target& target, const TypedCase& specimen);
+// Graphs that several threads prepare and run at once give the bytes they give alone.
+Outcome check_races(const Target& target, const TypedCase& specimen);
+
+// All checks, of one case for each operator and type of those that the device takes, and what the
+// device says of cases that it does not take: refusals have a reason, and after one the CPU gives a
+// result. `cases`: all of which the report has a claim.
+void check_behaviour(const Target& target, const std::vector<TypedCase>& taken,
+                     Verification* report, const ShowProgress& show);
+void check_faults(const Target& target, const std::vector<TypedCase>& cases, Verification* report,
+                  const ShowProgress& show);
+
+// ---- for the checks ----
+
+Finding finding_of(const std::string& check, const TypedCase& specimen, const Outcome& outcome);
+
+std::vector<Tensor> values_of(const TypedCase& specimen, uint64_t seed);
+
+// The target with one more option, KEY=VALUE.
+Target with_option(const Target& target, const std::string& option);
+
+// The results of a new graph in these shapes. Throws Failure, also when the device does not run it.
+std::vector<Tensor> run_alone(const Target& target, const TypedCase& specimen,
+                              const std::vector<Tensor>& inputs);
+
+// Feeds and runs. Throws Failure, also when the CPU did the device's run.
+std::vector<Tensor> run_once(CaseGraph* graph, const std::vector<Tensor>& inputs);
+
+// How results differ in bytes, "" if they do not: "output 0 differs in 3 of 100 elements, the first
+// of them is 1.25 instead of 1 at [0,5]".
+std::string difference(const std::vector<Tensor>& results, const std::vector<Tensor>& expected);
+
+// Of random numbers no two runs are alike, and of shapes that depend on data not all is known.
+bool is_random(const Case& of);
+
+}  // namespace tengine::tools

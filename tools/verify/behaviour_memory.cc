@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory over the life of a graph: nothing is lost from one preparation to the next, and runs take
+// nothing from the heap.
+#include <array>
+
+#include "model.h"
+#include "tengine/inspect.h"
+#include "tensor_file/failure.h"
+#include "text.h"
+#include "verify/allocation.h"
+#include "verify/behaviour.h"
+
+namespace tengine::tools {
+namespace {
+
+constexpr int kCycles = 20;  // between two measurements
+
+struct Memory
+{
+    int64_t told = 0;  // by the graph
+    int64_t heap = 0;
+    int64_t resident = 0;
+};
+
+int64_t told_bytes(graph_t graph)
+{
+    tengine_graph_memory memory = {};
+    if (get_graph_memory(graph, &memory, sizeof memory) < 0) fail_api("get_graph_memory");
+    return memory.total_bytes;
+}
+
+// Preparations and runs of one graph, and of graphs that are destroyed.
+void cycle(const Target& target, const TypedCase& specimen, const std::vector<Tensor>& inputs,
+           CaseGraph* graph, int64_t* told)
+{
+    for (int i = 0; i < kCycles; ++i) {
+        graph->prepare();
+        run_once(graph, inputs);
+        *told = told_bytes(graph->graph());
+        if (postrun_graph(graph->graph()) < 0) fail_api("postrun_graph");
+    }
+    for (int i = 0; i < kCycles; ++i)
+        run_alone(target, specimen, inputs);
+}
+
+// What grows from the first to the second measurement, and again to the third. What is taken once,
+// by the first graph or the first run, is no loss.
+bool keeps_growing(int64_t first, int64_t second, int64_t third, int64_t least)
+{
+    return second - first > least && third - second > least;
+}
+
+std::string growth_text(const char* what, int64_t from, int64_t to)
+{
+    return std::string(what) + " grew from " + bytes_text(static_cast<double>(from)) + " to " +
+           bytes_text(static_cast<double>(to)) + " in " + std::to_string(2 * kCycles) +
+           " preparations and runs of a graph and as many of new ones";
+}
+
+}  // namespace
+
+Outcome check_memory(const Target& target, const TypedCase& specimen)
+{
+    // Of one byte in each cycle no heap can be sure: blocks of threads that ended, for example.
+    constexpr int64_t kLeastHeap = kCycles * 32, kLeastResident = 512 << 10;
+    const std::vector<Tensor> inputs = values_of(specimen, 1);
+    const Target each_anew = with_option(target, "run.shape_cache=0");
+    CaseGraph graph(specimen.of, specimen.data_type, inputs, each_anew);
+    std::array<Memory, 3> memory;
+    for (Memory& each : memory) {
+        cycle(each_anew, specimen, inputs, &graph, &each.told);
+        each.heap = heap_bytes();
+        each.resident = resident_bytes();
+    }
+    const auto& [first, second, third] = memory;
+    if (third.told > first.told)
+        return failed(growth_text("what the graph says it holds", first.told, third.told));
+    if (keeps_growing(first.heap, second.heap, third.heap, kLeastHeap))
+        return failed(growth_text("the heap", first.heap, third.heap));
+    if (keeps_growing(first.resident, second.resident, third.resident, kLeastResident))
+        return failed(growth_text("the process", first.resident, third.resident));
+    return passed();
+}
+
+namespace {
+
+// The shapes of all results are known before the first run.
+bool has_known_shapes(graph_t graph)
+{
+    for (int i = 0; i < tengine_graph_get_output_number(graph); ++i) {
+        tengine_execution_tensor output = {};
+        if (tengine_graph_get_execution_output(graph, i, &output) < 0) fail_api("output");
+        if (output.dim_number < 0) return false;
+        for (int axis = 0; axis < output.dim_number; ++axis)
+            if (output.dims[axis] < 0) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+Outcome check_allocation(const Target& target, const TypedCase& specimen)
+{
+    constexpr int kRuns = 5;
+    if (!can_count_allocations()) return skipped("this build cannot count allocations");
+    const std::vector<Tensor> inputs = values_of(specimen, 1);
+    CaseGraph graph(specimen.of, specimen.data_type, inputs, target);
+    graph.prepare();
+    if (!has_known_shapes(graph.graph())) return skipped("the shape of a result depends on data");
+    // The first run may make what belongs to threads.
+    run_once(&graph, inputs);
+    const int64_t before = count_allocations();
+    for (int run = 0; run < kRuns; ++run)
+        graph.run();
+    const int64_t taken = count_allocations() - before;
+    if (taken == 0) return passed();
+    return failed("run_graph takes memory from the heap " + std::to_string(taken) + " times in " +
+                  std::to_string(kRuns) + " runs");
+}
+
+}  // namespace tengine::tools
