@@ -60,6 +60,7 @@ void MatrixUnit::reset(const uint8_t* weights)
 {
     weights_ = weights;
     fifo_.clear();
+    next_ = 0;
     tile_ = {nullptr, false};
 }
 
@@ -138,10 +139,9 @@ void MatrixUnit::multiply_floats(const Instruction& in, MachineMemory* memory)
 int MatrixUnit::multiply(const Instruction& in, MachineMemory* memory)
 {
     if (in.flags & kNextTile) {
-        if (fifo_.empty())
+        if (next_ == fifo_.size())
             return tengine_error_set(TENGINE_EDEVICE, "the weight FIFO has no tile for a product");
-        tile_ = fifo_.front();
-        fifo_.pop_front();
+        tile_ = fifo_[next_++];
         has_integer_tile_ = has_float_tile_ = false;
     }
     const bool is_float = (in.flags & kFloat) != 0;

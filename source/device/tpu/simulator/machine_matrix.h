@@ -3,8 +3,8 @@
 // in machine_product.cc.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "device/tpu/machine/config.h"
@@ -41,7 +41,9 @@ class MatrixUnit
 
     const int64_t rows_, columns_;
     const uint8_t* weights_ = nullptr;
-    std::deque<Tile> fifo_;
+    // From next_ on; those before it have left. A list, whose memory stays from run to run.
+    std::vector<Tile> fifo_;
+    size_t next_ = 0;
     Tile tile_{nullptr, false};  // the array's
     // The tile as the kernels want it; made when a product asks for it, once for each tile.
     bool has_integer_tile_ = false, has_float_tile_ = false;
