@@ -2,7 +2,10 @@
 #include "verify/report_json.h"
 
 #include <cmath>
+#include <cstdlib>
+#include <map>
 
+#include "tengine/c_api.h"
 #include "verify/manifest.h"
 
 namespace tengine::tools {
@@ -30,13 +33,29 @@ Json finding_json(const Target& target, const Finding& finding)
 
 }  // namespace
 
-std::string reproduction_text(const Target& target, const Finding& finding)
+std::string target_text(const Target& target)
 {
-    std::string text = "tengine verify --device " + target.device;
+    static const std::map<int, std::string> precisions = {{TENGINE_MODE_FP16, "fp16"},
+                                                          {TENGINE_MODE_BF16, "bf16"}};
+    std::string text = "tengine verify";
+    // Those of the environment come by themselves.
+    const bool are_named = std::getenv("TENGINE_PLUGIN_PATH") == nullptr;
+    for (int i = 0; are_named && i < get_tengine_plugin_number(); ++i)
+        text += std::string(" --plugin ") + tengine_plugin_get_file(i);
+    text += " --device " + target.device;
     for (const std::string& option : target.options)
         text += " --option '" + option + "'";
-    if (!finding.op.empty()) text += " --only '" + finding.subject + " " + finding.types + "'";
+    if (target.threads != 1) text += " --threads " + std::to_string(target.threads);
+    const auto precision = precisions.find(target.precision);
+    if (precision != precisions.end()) text += " --precision " + precision->second;
     return text;
+}
+
+std::string reproduction_text(const Target& target, const Finding& finding)
+{
+    if (!finding.reproduction.empty()) return finding.reproduction;
+    if (finding.op.empty()) return target_text(target);
+    return target_text(target) + " --only '" + finding.subject + " " + finding.types + "'";
 }
 
 Json report_json(const Target& target, const Verification& report)

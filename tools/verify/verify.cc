@@ -16,9 +16,12 @@
 #include "progress.h"
 #include "tensor_file/failure.h"
 #include "text.h"
+#include "verify/behaviour.h"
 #include "verify/graph_of_case.h"
+#include "verify/layers.h"
 #include "verify/manifest.h"
 #include "verify/report_json.h"
+#include "verify/report_page.h"
 #include "verify/values.h"
 
 namespace tengine::tools {
@@ -28,8 +31,10 @@ struct VerifyOptions
 {
     Target target;
     std::string only;
+    LayerOptions layers;
     std::string manifest;
     std::string json;
+    std::string page;
     bool quiet = false;
 };
 
@@ -80,30 +85,45 @@ void check_everything(const VerifyOptions& options, Verification* report)
     const std::vector<TypedCase> taken = make_manifest(options.target, cases, report, show);
     if (options.only.empty()) add_unverified(options.target, report);
     check_values(options.target, taken, report, show);
+    check_behaviour(options.target, taken, report, show);
+    check_faults(options.target, cases, report, show);
+}
+
+void check_model(const VerifyOptions& options, Verification* report)
+{
+    Progress progress("verify " + options.target.device, progress_output(options.quiet));
+    check_layers(options.target, options.layers, report,
+                 [&](int done, int total) { progress.show(done, total); });
 }
 
 void verify(const VerifyOptions& options)
 {
     check_output_path("--json", options.json);
     check_output_path("--manifest", options.manifest);
+    check_output_path("--page", options.page);
     // Wrong names of devices and options are no finding, and neither is a build that lacks the
     // plain kernels, as a minimal one does.
     destroy_context(create_target_context(options.target));
     destroy_context(create_target_context(reference_target()));
+    const bool is_model = !options.layers.model.empty();
     Verification report;
-    check_everything(options, &report);
+    if (is_model)
+        check_model(options, &report);
+    else
+        check_everything(options, &report);
     if (!options.manifest.empty())
         write_json(options.manifest, {{"version", 1},
                                       {"device", options.target.device},
                                       {"claims", manifest_json(report)},
                                       {"not_verified", report.unverified()}});
     if (!options.json.empty()) write_json(options.json, report_json(options.target, report));
-    if (options.json != "-" && options.manifest != "-") {
-        print_claims(options.target, report);
+    if (!options.page.empty()) write_text(options.page, report_page(options.target, report));
+    if (options.json != "-" && options.manifest != "-" && options.page != "-") {
+        if (!is_model) print_claims(options.target, report);
         print_failures(options.target, report);
         print_tally(report);
     }
-    if (report.claims().empty() && !options.only.empty())
+    if (!is_model && report.claims().empty() && !options.only.empty())
         throw Failure("--only '" + options.only + "': no case of an operator and a type that " +
                       options.target.device + " lists has all these words");
     if (report.has_failed())
@@ -143,6 +163,22 @@ void add_target_options(Command* command, Target* target)
         .value_name("P");
 }
 
+// With a model, the tables of cases are left out: --only and --manifest are about these.
+void add_layer_options(Command* command, LayerOptions* layers)
+{
+    command
+        ->add_option("--model", &layers->model,
+                     "Verify the layers of this model, each with the values it has in the model, "
+                     "instead of the cases. The first that is beyond its bound is written to "
+                     "--layer-folder as a model of one node")
+        .value_name("FILE");
+    add_shape_option(command, &layers->inputs);
+    add_input_options(command, &layers->inputs);
+    command->add_option("--layer-folder", &layers->folder, "Where that model and its inputs go")
+        .value_name("DIR")
+        .shows_default();
+}
+
 }  // namespace
 
 void add_verify_command(CommandLine* line)
@@ -156,12 +192,15 @@ void add_verify_command(CommandLine* line)
                     "Only cases that have all these words in their operator, types, shape class "
                     "or name: 'Conv fp32 dilated'")
         .value_name("WORDS");
+    add_layer_options(&command, &options->layers);
     command
         .add_option("--manifest", &options->manifest,
                     "File to write what the device claims to; - for standard output")
         .value_name("FILE");
     command
         .add_option("--json", &options->json, "File to write the report to; - for standard output")
+        .value_name("FILE");
+    command.add_option("--page", &options->page, "File to write the report to as a page of HTML")
         .value_name("FILE");
     command.add_flag("--quiet", &options->quiet, "Do not show progress");
     command.set_work([options] { verify(*options); });

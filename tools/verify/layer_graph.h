@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model that is cut to one of its nodes, for layers.cc.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model.h"
+#include "tensor_file/tensor.h"
+#include "verify/graph_of_case.h"
+#include "verify/target.h"
+
+namespace tengine::tools {
+
+// Values of a model's tensors by name.
+using Values = std::map<std::string, Tensor>;
+
+// What a node reads.
+struct LayerInput
+{
+    std::string name;
+    bool is_variable = false;  // depends on the model's inputs, so that it is fed
+    bool is_initializer = false;
+};
+
+// A node that computes.
+struct Layer
+{
+    std::string name;
+    std::vector<LayerInput> inputs;  // without those that are absent
+    std::vector<std::string> outputs;
+
+    bool is_variable() const;
+};
+
+// The layers of a graph in the order of its file.
+std::vector<Layer> list_layers(graph_t graph);
+
+// The values of all layers in the model with these inputs, and those of its initializers: computed
+// by the plain kernels of the CPU. Throws Failure.
+Values compute_values(const std::string& path, const ModelOptions& inputs);
+
+// A layer as a graph of its own: the model with other inputs and outputs.
+class LayerGraph
+{
+  public:
+    // `values` must outlive it: they are lent to the graph. Throws Failure, as all functions do.
+    LayerGraph(const std::string& path, const Target& target, const Values& values);
+
+    // From now on the graph is this layer, fed with `values`: the model's with those of this layer
+    // replaced that are in `changed`, which must outlive the next cut. Prepares it.
+    void cut(const Layer& layer, const Values& changed = {});
+
+    // Of the prepared layer. `op` and the multiplications are those of the node that runs.
+    Placement placement() const;
+    std::string op() const;
+
+    // The layer's results.
+    std::vector<Tensor> run();
+
+    // Writes what the graph is now as an ONNX model.
+    void save(const std::string& path) const;
+
+  private:
+    const Tensor& value_of(const std::string& name, const Values& changed) const;
+    void lend(const std::string& name, const Values& changed);
+    void restore();
+
+    std::string path_;
+    Target target_;
+    const Values& values_;
+    std::vector<std::string> lent_constants_;
+    Model model_;
+};
+
+}  // namespace tengine::tools

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model layer by layer: each node alone on the device, with the values that the plain kernels of
+// the CPU give it in the model. What is wrong in one layer does not spoil those behind it.
+#pragma once
+
+#include <string>
+
+#include "model.h"
+#include "verify/finding.h"
+#include "verify/manifest.h"
+#include "verify/target.h"
+
+namespace tengine::tools {
+
+struct LayerOptions
+{
+    std::string model;  // a file
+    // Its inputs and their shapes; what it says of devices and options is not used.
+    ModelOptions inputs;
+    // Gets the first layer that is beyond its bound: a model of one node, and a file .npy for each
+    // of its inputs.
+    std::string folder = ".";
+};
+
+// Adds a finding "layers" for each node: passed or failed where the device runs it, skipped where
+// it does not. The first that failed says how to see it again. Throws Failure when the model cannot
+// be read or run by the CPU, or the files not be written.
+void check_layers(const Target& target, const LayerOptions& options, Verification* report,
+                  const ShowProgress& show);
+
+}  // namespace tengine::tools

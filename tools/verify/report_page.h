@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report of `tengine verify` as one page of HTML that needs nothing else: failures first, then
+// what was checked, and what the device claims by operator, type and shape class.
+#pragma once
+
+#include <string>
+
+#include "verify/finding.h"
+#include "verify/target.h"
+
+namespace tengine::tools {
+
+std::string report_page(const Target& target, const Verification& report);
+
+}  // namespace tengine::tools
