@@ -201,7 +201,8 @@ int replace_ir_graph_input_nodes(struct graph* graph, const int32_t nodes[], int
 {
     for (int i = 0; i < graph->input_num; ++i) {
         const struct node* node = get_ir_graph_node(graph, graph->input_nodes[i]);
-        if (node->input_num > 0 && !is_listed_node(nodes, number, node->index))
+        const bool computes = strcmp(get_ir_node_op(node), "InputOp") != 0;
+        if (computes && !is_listed_node(nodes, number, node->index))
             retype_outputs(node, TENSOR_TYPE_INPUT, TENSOR_TYPE_VAR);
     }
     TENGINE_RETURN_IF_ERROR(set_ir_graph_input_node(graph, nodes, number));

@@ -219,6 +219,29 @@ TEST_F(ExecutionTest, InputNodesMakeInputs)
     EXPECT_EQ(read_floats(out), (Floats{-1, 2}));
 }
 
+TEST_F(ExecutionTest, ANodeWithoutInputsMayBeFedAndComputesAgain)
+{
+    const tensor_t c = add_node(graph_, "c", "Constant", {});
+    const float values[] = {10, 20, 30, 40};
+    ASSERT_EQ(set_node_attr_generic(get_graph_node(graph_, "c"), "value_floats", "float[]", values,
+                                    sizeof values),
+              0)
+        << get_tengine_error();
+    const tensor_t sum = add_node(graph_, "sum", "ai.onnx.Add", {x_, c});
+    ASSERT_TRUE(set_borders(graph_, {"x", "c"}, {"sum"}));
+    const int dims[] = {4};
+    ASSERT_EQ(set_tensor_shape(c, dims, 1), 0);
+    ASSERT_TRUE(write_floats(c, {1, 1, 1, 1}));
+    ASSERT_TRUE(write_floats(x_, {1, 2, 3, 4}));
+    ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+    ASSERT_EQ(run_graph(graph_, 1), 0) << get_tengine_error();
+    EXPECT_EQ(read_floats(sum), (Floats{2, 3, 4, 5}));
+    ASSERT_TRUE(set_borders(graph_, {"x"}, {"sum"}));
+    ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+    ASSERT_EQ(run_graph(graph_, 1), 0) << get_tengine_error();
+    EXPECT_EQ(read_floats(sum), (Floats{11, 22, 33, 44}));
+}
+
 TEST_F(ExecutionTest, InputsAndConstantsMayBeOutputs)
 {
     const float values[] = {5, 6};
