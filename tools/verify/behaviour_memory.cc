@@ -44,7 +44,7 @@ void cycle(const Target& target, const TypedCase& specimen, const std::vector<Te
 }
 
 // What grows from the first to the second measurement, and again to the third. What is taken once,
-// by the first graph or the first run, is no loss.
+// by the first graph or the first run, is not lost.
 bool keeps_growing(int64_t first, int64_t second, int64_t third, int64_t least)
 {
     return second - first > least && third - second > least;

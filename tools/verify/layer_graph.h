@@ -48,8 +48,8 @@ class LayerGraph
     // `values` must outlive it: they are lent to the graph. Throws Failure, as all functions do.
     LayerGraph(const std::string& path, const Target& target, const Values& values);
 
-    // From now on the graph is this layer, fed with `values`: the model's with those of this layer
-    // replaced that are in `changed`, which must outlive the next cut. Prepares it.
+    // From now on the graph is this layer, fed with the values, or with those in `changed`, which
+    // must live as long as this layer is run. Prepares it.
     void cut(const Layer& layer, const Values& changed = {});
 
     // Of the prepared layer. `op` and the multiplications are those of the node that runs.

@@ -22,41 +22,62 @@ Tensor changed(Tensor tensor, const Change& change)
     return tensor;
 }
 
-// What a layer reads in floats, by name.
-Values float_inputs(const Layer& layer, const Values& values)
+// What a layer reads in floats, by name. In another precision these are numbers that it has, so
+// that converting them is exact.
+Values float_inputs(const Layer& layer, const Values& values, int value_type)
 {
     Values inputs;
     for (const LayerInput& input : layer.inputs) {
         const auto value = values.find(input.name);
-        if (value != values.end() && is_floating(value->second.data_type)) inputs.insert(*value);
+        if (value == values.end() || !is_floating(value->second.data_type)) continue;
+        const Tensor& tensor = value->second;
+        const bool is_converted =
+            tensor.data_type == TENGINE_DT_FP32 && value_type != TENGINE_DT_FP32;
+        Tensor one = make_tensor(value_type, {1});
+        inputs[input.name] = !is_converted ? tensor : changed(tensor, [&](double element) {
+            set_element(&one, 0, element);
+            return get_element(one, 0);
+        });
     }
     return inputs;
 }
 
-std::vector<Tensor> compute_magnitudes(const Layer& layer, const Values& values, LayerGraph* graph)
+// Of these what the device is fed, and what it finds in the model's file.
+Values without_computed(const Layer& layer, Values inputs)
 {
-    Values sizes = float_inputs(layer, values);
+    for (const LayerInput& input : layer.inputs)
+        if (!input.is_variable && !input.is_initializer) inputs.erase(input.name);
+    return inputs;
+}
+
+std::vector<Tensor> compute(const Layer& layer, const Values& inputs, LayerGraph* graph)
+{
+    graph->cut(layer, inputs);
+    return graph->run();
+}
+
+std::vector<Tensor> compute_magnitudes(const Layer& layer, const Values& inputs, LayerGraph* graph)
+{
+    Values sizes = inputs;
     for (auto& [name, tensor] : sizes)
         tensor = changed(tensor, [](double value) { return std::fabs(value); });
-    graph->cut(layer, sizes);
-    return graph->run();
+    return compute(layer, sizes, graph);
 }
 
 // Far above the rounding of fp32, and far below what bends a function.
 constexpr double kShare = 1.0 / (1 << 10);
 
 // The sum of what each input changes, for a change as large as itself.
-std::vector<Tensor> compute_conditions(const Layer& layer, const Values& values,
+std::vector<Tensor> compute_conditions(const Layer& layer, const Values& inputs,
                                        const std::vector<Tensor>& outputs, LayerGraph* graph)
 {
     std::vector<Tensor> sums;
     for (const Tensor& output : outputs)
         sums.push_back(make_tensor(TENGINE_DT_FP64, {output.shape.begin(), output.shape.end()}));
-    for (const auto& [name, tensor] : float_inputs(layer, values)) {
-        const Values near = {
-            {name, changed(tensor, [](double value) { return value * (1 + kShare); })}};
-        graph->cut(layer, near);
-        const std::vector<Tensor> moved = graph->run();
+    for (const auto& [name, tensor] : inputs) {
+        Values near = inputs;
+        near[name] = changed(tensor, [](double value) { return value * (1 + kShare); });
+        const std::vector<Tensor> moved = compute(layer, near, graph);
         for (size_t o = 0; o < outputs.size(); ++o)
             for (size_t i = 0; i < outputs[o].element_number(); ++i) {
                 const double change = get_element(moved[o], i) - get_element(outputs[o], i);
@@ -79,21 +100,18 @@ std::string file_word(const std::string& name)
     return word;
 }
 
-std::string type_text(const Tensor& output, int precision)
+int type_of_precision(int precision)
 {
-    const std::string type = tengine_data_type_get_name(output.data_type);
-    if (output.data_type != TENGINE_DT_FP32) return type;
-    return precision == TENGINE_MODE_FP16   ? type + " in fp16"
-           : precision == TENGINE_MODE_BF16 ? type + " in bf16"
-                                            : type;
-}
-
-int value_type_of(const Tensor& output, int precision)
-{
-    if (output.data_type != TENGINE_DT_FP32) return output.data_type;
     return precision == TENGINE_MODE_FP16   ? TENGINE_DT_FP16
            : precision == TENGINE_MODE_BF16 ? TENGINE_DT_BF16
                                             : TENGINE_DT_FP32;
+}
+
+std::string type_text(const Tensor& output, int value_type)
+{
+    const std::string type = tengine_data_type_get_name(output.data_type);
+    if (output.data_type != TENGINE_DT_FP32 || value_type == TENGINE_DT_FP32) return type;
+    return type + " in " + tengine_data_type_get_name(value_type);
 }
 
 // Looks at the layers of a model, one after the other.
@@ -117,12 +135,14 @@ class LayerCheck
         for (const std::string& name : layer.outputs)
             if (values_.count(name) == 0) return finding;
         const Tensor& first = values_.at(layer.outputs[0]);
-        finding.types = type_text(first, target_.precision);
+        finding.types = type_text(first, value_type_);
         finding.shape_class = shape_text(first.shape);
         try {
             reference_.cut(layer);
             finding.op = reference_.op();
-            device_.cut(layer);
+            inputs_ = float_inputs(layer, values_, value_type_);
+            device_inputs_ = without_computed(layer, inputs_);
+            device_.cut(layer, device_inputs_);
             const Placement placement = device_.placement();
             if (placement.is_removed) return finding;
             finding.check = "layers";
@@ -135,17 +155,6 @@ class LayerCheck
             finding.detail = failure.what();
         }
         return finding;
-    }
-
-    // What runs the whole check again on the command line.
-    std::string model_text() const
-    {
-        std::string text = target_text(target_) + " --model " + options_.model;
-        for (const std::string& shape : options_.inputs.shapes)
-            text += " --shape '" + shape + "'";
-        for (const std::string& input : options_.inputs.inputs)
-            text += " --input '" + input + "'";
-        return text;
     }
 
     // Writes the layer that was judged last; returns what runs it on the command line.
@@ -162,7 +171,9 @@ class LayerCheck
             if (!input.is_variable) continue;
             const std::string path =
                 (folder / (stem + "." + file_word(input.name) + ".npy")).string();
-            write_tensor(path, values_.at(input.name));
+            const auto changed_input = inputs_.find(input.name);
+            write_tensor(path, changed_input == inputs_.end() ? values_.at(input.name)
+                                                              : changed_input->second);
             const std::string argument = " --input '" + input.name + "=" + path + "'";
             if (text.find(argument) == std::string::npos) text += argument;
         }
@@ -174,16 +185,16 @@ class LayerCheck
     {
         const std::vector<Tensor> outputs = device_.run();
         Expected expected;
-        for (const std::string& name : layer.outputs)
-            expected.outputs.push_back(values_.at(name));
+        expected.outputs = compute(layer, inputs_, &reference_);
         const Rule rule = rule_of(finding.op);
         if (rule == Rule::kSum)
-            expected.magnitudes = compute_magnitudes(layer, values_, &reference_);
+            expected.magnitudes = compute_magnitudes(layer, inputs_, &reference_);
         if (rule == Rule::kFunction)
-            expected.conditions = compute_conditions(layer, values_, expected.outputs, &reference_);
+            expected.conditions = compute_conditions(layer, inputs_, expected.outputs, &reference_);
         const Tensor& first = expected.outputs[0];
         const Agreement agreement =
-            compare(case_of(layer, finding.op), value_type_of(first, target_.precision),
+            compare(case_of(layer, finding.op),
+                    first.data_type == TENGINE_DT_FP32 ? value_type_ : first.data_type,
                     count_terms(layer, first, mac_number), expected, outputs);
         finding.error = agreement.error;
         finding.bound = 1;
@@ -220,12 +231,25 @@ class LayerCheck
 
     const Target& target_;
     const LayerOptions& options_;
+    const int value_type_ = type_of_precision(target_.precision);
     const Values values_;
+    // Floats that the layer at hand reads; the device's graph borrows its own.
+    Values inputs_, device_inputs_;
     LayerGraph device_;
     LayerGraph reference_;
 };
 
 }  // namespace
+
+std::string layers_text(const Target& target, const LayerOptions& options)
+{
+    std::string text = target_text(target) + " --model " + options.model;
+    for (const std::string& shape : options.inputs.shapes)
+        text += " --shape '" + shape + "'";
+    for (const std::string& input : options.inputs.inputs)
+        text += " --input '" + input + "'";
+    return text;
+}
 
 void check_layers(const Target& target, const LayerOptions& options, Verification* report,
                   const ShowProgress& show)
@@ -243,7 +267,7 @@ void check_layers(const Target& target, const LayerOptions& options, Verificatio
         Finding finding = check.judge(layers[i]);
         if (finding.check.empty()) continue;
         if (finding.verdict == Verdict::kFailed) {
-            finding.reproduction = is_saved ? check.model_text() : check.save(layers[i]);
+            finding.reproduction = is_saved ? layers_text(target, options) : check.save(layers[i]);
             is_saved = true;
         }
         report->add(finding);

@@ -28,4 +28,7 @@ struct LayerOptions
 void check_layers(const Target& target, const LayerOptions& options, Verification* report,
                   const ShowProgress& show);
 
+// The command line that does so.
+std::string layers_text(const Target& target, const LayerOptions& options);
+
 }  // namespace tengine::tools

@@ -39,7 +39,7 @@ std::string target_text(const Target& target)
                                                           {TENGINE_MODE_BF16, "bf16"}};
     std::string text = "tengine verify";
     // Those of the environment come by themselves.
-    const bool are_named = std::getenv("TENGINE_PLUGIN_PATH") == nullptr;
+    const bool are_named = !std::getenv("TENGINE_PLUGIN_PATH");
     for (int i = 0; are_named && i < get_tengine_plugin_number(); ++i)
         text += std::string(" --plugin ") + tengine_plugin_get_file(i);
     text += " --device " + target.device;

@@ -34,8 +34,9 @@ td, th { border: 1px solid var(--line); padding: .15rem .5rem; vertical-align: t
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 .grid td.p, .grid td.f, .grid td.m, .grid td.r { text-align: center; white-space: nowrap; }
 .grid thead th { vertical-align: bottom; }
-.grid thead th.up { writing-mode: vertical-rl; transform: rotate(180deg); font-weight: normal;
-  padding: .5rem .15rem; }
+.grid thead th.up { text-align: center; padding: .5rem .15rem; }
+.up span { writing-mode: vertical-rl; transform: rotate(180deg); display: inline-block;
+  font-weight: normal; }
 .p { background: var(--good); } .f { background: var(--bad); font-weight: bold; }
 .m { background: var(--mixed); } .r { background: var(--none); }
 .failure { border-left: 4px solid var(--bad); padding: .1rem 0 .1rem .8rem; margin: 1rem 0; }
@@ -102,10 +103,11 @@ std::string plural(size_t number, const std::string& word)
 std::string share_text(const Finding& finding)
 {
     if (finding.bound < 0) return "";
-    return number_text(finding.error / finding.bound);
+    const double share = finding.error / finding.bound;
+    return share < 100 ? decimal_text(share, 3) : count_text(share);
 }
 
-std::string head(const Target& target, const Verification& report)
+std::string head(const Target& target, const std::string& command, const Verification& report)
 {
     size_t failed = 0;
     for (const Finding& finding : report.findings())
@@ -115,7 +117,7 @@ std::string head(const Target& target, const Verification& report)
     std::string line = std::string("tengine ") + get_tengine_version();
     if (features && *features) line += "; " + std::string(features);
     text += element("p", "soft", line);
-    text += element("code", "command", target_text(target));
+    text += element("code", "command", command);
     const std::string number = plural(report.findings().size(), "check");
     std::string verdict = failed > 0 ? std::to_string(failed) + " of " + number + " failed"
                                      : "nothing failed in " + number;
@@ -283,7 +285,7 @@ std::string grid_text(const Verification& report)
         "<span class=\"r\">&nbsp;–&nbsp;</span> all refused. Each cell says why.</p>\n"
         "<div class=\"wide\"><table class=\"grid\"><thead><tr><th>operator</th><th>types</th>";
     for (const std::string& name : grid.classes)
-        text += element("th", "up", name);
+        text += "<th class=\"up\">" + element("span", "", name) + "</th>";
     text += "</tr></thead>\n";
     std::string last;
     for (const auto& [row, cells] : grid.cells) {
@@ -313,12 +315,13 @@ std::string not_verified(const Verification& report)
 
 }  // namespace
 
-std::string report_page(const Target& target, const Verification& report)
+std::string report_page(const Target& target, const std::string& command,
+                        const Verification& report)
 {
     return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
            "<meta name=\"viewport\" content=\"width=device-width\">" +
            element("title", "", "tengine verify: " + target.device) + "<style>" + kStyle +
-           "</style></head>\n<body>\n" + head(target, report) + failures(target, report) +
+           "</style></head>\n<body>\n" + head(target, command, report) + failures(target, report) +
            summary(report) + layers(report) + grid_text(report) + not_verified(report) +
            "</body></html>\n";
 }

@@ -10,6 +10,8 @@
 
 namespace tengine::tools {
 
-std::string report_page(const Target& target, const Verification& report);
+// `command`: the command line that made the report.
+std::string report_page(const Target& target, const std::string& command,
+                        const Verification& report);
 
 }  // namespace tengine::tools

@@ -96,6 +96,13 @@ void check_model(const VerifyOptions& options, Verification* report)
                  [&](int done, int total) { progress.show(done, total); });
 }
 
+std::string command_text(const VerifyOptions& options)
+{
+    if (!options.layers.model.empty()) return layers_text(options.target, options.layers);
+    return target_text(options.target) +
+           (options.only.empty() ? "" : " --only '" + options.only + "'");
+}
+
 void verify(const VerifyOptions& options)
 {
     check_output_path("--json", options.json);
@@ -117,7 +124,8 @@ void verify(const VerifyOptions& options)
                                       {"claims", manifest_json(report)},
                                       {"not_verified", report.unverified()}});
     if (!options.json.empty()) write_json(options.json, report_json(options.target, report));
-    if (!options.page.empty()) write_text(options.page, report_page(options.target, report));
+    if (!options.page.empty())
+        write_text(options.page, report_page(options.target, command_text(options), report));
     if (options.json != "-" && options.manifest != "-" && options.page != "-") {
         if (!is_model) print_claims(options.target, report);
         print_failures(options.target, report);

@@ -187,6 +187,15 @@ TEST(VerifyModel, SaysWhatTheDeviceDoesNotTake)
     EXPECT_THAT(verified.finished.output, HasSubstr("the device has no Softmax"));
 }
 
+// Converting values and weights changes nothing: they are numbers that bf16 has.
+TEST(VerifyModel, InAnotherPrecisionTheArithmeticIsJudged)
+{
+    const Finished finished = run({"verify", "--device", "CPU", "--precision", "bf16", "--model",
+                                   data_file("digits.onnx"), "--shape", "1x1x8x8"});
+    EXPECT_EQ(finished.status, 0) << finished.output;
+    EXPECT_THAT(finished.output, Not(HasSubstr("failed:")));
+}
+
 TEST(VerifyModel, RefusesAFolderThatIsNotThere)
 {
     const Finished finished = run({"verify", "--device", "CPU", "--model", data_file("digits.onnx"),

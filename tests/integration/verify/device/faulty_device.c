@@ -236,7 +236,7 @@ static int run(struct device* device, struct subgraph* part)
 {
     struct faulty_graph* const compiled = part->device_graph;
     (void)device;
-    // Volatile: a compiler may leave out memory that nobody looks at.
+    // Volatile: a compiler may leave out memory that is not used.
     void* volatile scratch = compiled->error == ERROR_allocate ? malloc(1024) : NULL;
     const int status = call_host(find_default_device()->interface->run, part);
     ++compiled->runs;
