@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a device does not take: it says why, and the CPU goes on.
+#include <deque>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -55,18 +57,23 @@ Outcome check(const Target& target, const TypedCase& specimen)
     return outcome;
 }
 
-// Of each operator, type and shape class that the device refuses one case.
+// Of each operator, type and shape class that the device refuses one case. Claims are in the order
+// of the cases, of which several may have the same name.
 std::vector<TypedCase> choose_refused(const std::vector<TypedCase>& cases,
                                       const Verification& report)
 {
-    std::set<std::pair<std::string, std::string>> refused;  // name, types
+    std::map<std::pair<std::string, std::string>, std::deque<bool>> refusals;  // name, types
     for (const Claim& claim : report.claims())
-        if (!claim.is_taken) refused.emplace(claim.subject, claim.types);
+        refusals[{claim.subject, claim.types}].push_back(!claim.is_taken);
     std::vector<TypedCase> chosen;
     std::set<std::string> seen;
-    for (const TypedCase& typed : cases)
-        if (refused.count({typed.of.name(), typed.types}) != 0 && seen.insert(typed.text()).second)
-            chosen.push_back(typed);
+    for (const TypedCase& typed : cases) {
+        std::deque<bool>& left = refusals[{typed.of.name(), typed.types}];
+        if (left.empty()) continue;
+        const bool is_refused = left.front();
+        left.pop_front();
+        if (is_refused && seen.insert(typed.text()).second) chosen.push_back(typed);
+    }
     return chosen;
 }
 
