@@ -90,7 +90,7 @@ TEST(VerifyCommand, SaysWhatIsRefused)
 
 TEST(VerifyCommand, CountsOperatorsWithoutACase)
 {
-    const Finished finished = run({"verify", "--device", "CPU", "--quiet"});
+    const Finished finished = run({"verify", "--device", "CPU", "--precision", "bf16", "--quiet"});
     EXPECT_EQ(finished.status, 0) << finished.errors;
     EXPECT_THAT(finished.output, HasSubstr("claimed, not verified: no case for "));
     EXPECT_THAT(finished.output, HasSubstr("PriorBox"));
