@@ -147,8 +147,7 @@ TENGINE_API int init_tengine(void);
 // destroyed first, so that their handles become stale. init_tengine may be called again.
 TENGINE_API void release_tengine(void);
 
-// 1 between init_tengine and release_tengine, else 0: for a library that must not release what the
-// program has initialised.
+// 1 between init_tengine and release_tengine, else 0.
 TENGINE_API int tengine_is_initialised(void);
 
 // "<version>-<postfix>". Never NULL.
@@ -314,8 +313,7 @@ TENGINE_API void dump_graph(graph_t graph);
 // file; each node without an equivalent is logged as a warning with the reason and stored under its
 // ONNX name, which only tengine loads. Quantised ONNX models (QuantizeLinear, DequantizeLinear)
 // give tmfiles of int8 and uint8 tensors whose program converts inputs and outputs itself.
-// An ONNX file has only the nodes that the outputs need: of a graph that is cut short, what lies
-// between its input and its output nodes.
+// An ONNX file has only what the outputs need: of a graph that is cut short, what lies between.
 // Thread rule: as every function on the graph; not while it runs. Returns 0, or -1:
 // TENGINE_ENOENT no such format, TENGINE_ENOTSUP one that cannot be written or cannot express an
 // operator, TENGINE_EINVAL an input without complete shape, TENGINE_ELIMIT too large for the format

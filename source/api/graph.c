@@ -14,6 +14,7 @@
 #include "graph/graph.h"
 #include "module/module.h"
 #include "operator/affinity.h"
+#include "operator/registry.h"
 #include "scheduler/scheduler.h"
 #include "serializer/serializer.h"
 

@@ -179,38 +179,6 @@ int set_ir_graph_input_node(struct graph* graph, const int32_t input_nodes[], in
     return status;
 }
 
-static bool is_listed_node(const int32_t nodes[], int number, int32_t node)
-{
-    for (int i = 0; i < number; ++i)
-        if (nodes[i] == node) return true;
-    return false;
-}
-
-// Changes tensors of the node from one type to another; constants stay what they are.
-static void retype_outputs(const struct node* node, int from, int to)
-{
-    for (int i = 0; i < node->output_num; ++i) {
-        struct tensor* tensor = get_ir_node_output(node, i);
-        if (!tensor || tensor->tensor_type != from) continue;
-        tensor->tensor_type = (uint8_t)to;
-        release_ir_tensor_data(tensor);
-    }
-}
-
-int replace_ir_graph_input_nodes(struct graph* graph, const int32_t nodes[], int number)
-{
-    for (int i = 0; i < graph->input_num; ++i) {
-        const struct node* node = get_ir_graph_node(graph, graph->input_nodes[i]);
-        const bool computes = strcmp(get_ir_node_op(node), "InputOp") != 0;
-        if (computes && !is_listed_node(nodes, number, node->index))
-            retype_outputs(node, TENSOR_TYPE_INPUT, TENSOR_TYPE_VAR);
-    }
-    TENGINE_RETURN_IF_ERROR(set_ir_graph_input_node(graph, nodes, number));
-    for (int i = 0; i < number; ++i)
-        retype_outputs(get_ir_graph_node(graph, nodes[i]), TENSOR_TYPE_VAR, TENSOR_TYPE_INPUT);
-    return TENGINE_OK;
-}
-
 int set_ir_graph_output_node(struct graph* graph, const int32_t output_nodes[], int output_number)
 {
     TENGINE_RETURN_IF_ERROR(set_border_nodes(graph, TE_NODE_TYPE_OUTPUT, output_nodes,

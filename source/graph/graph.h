@@ -110,11 +110,6 @@ void drop_ir_constant(const struct graph* graph, const struct tensor* constant);
 // The tensor's data is this pack, which it holds from here on.
 void set_ir_tensor_pack(struct tensor* tensor, struct graph_pool* shared, void* pack);
 
-// set_ir_graph_input_node() for a program, which feeds the tensors of an input node whatever the
-// node would compute itself. A node that was such an input before, and is not an InputOp, computes
-// again.
-int replace_ir_graph_input_nodes(struct graph* graph, const int32_t nodes[], int number);
-
 // What the device found in the execution graph (set_ir_device_survey()) becomes that of `part`,
 // too, which may outlive `whole`; it is released with the last of them, by any thread. ENOMEM.
 int share_ir_survey(struct graph* part, const struct graph* whole, const struct device* device);

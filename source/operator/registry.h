@@ -37,6 +37,11 @@ struct node* create_op_node(struct graph* graph, const char* node_name, const ch
 // parameters that both have under the same name and kind; for lower functions.
 int change_node_method(struct node* node, const char* full_name);
 
+// set_ir_graph_input_node() for a program, which feeds the tensors of an input node whatever the
+// node would compute itself. A node that was such an input before, and is not an InputOp, computes
+// again.
+int replace_ir_graph_input_nodes(struct graph* graph, const int32_t nodes[], int number);
+
 #ifdef __cplusplus
 }
 #endif
