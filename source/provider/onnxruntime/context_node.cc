@@ -131,6 +131,20 @@ fs::path written_model(const Settings& settings, const std::string& model)
     return fs::path(model);
 }
 
+// What a part is compiled for. With anything else it would run, and compute other values.
+std::string describe_target(const Settings& settings)
+{
+    return settings.device_list() + " in " + settings.precision;
+}
+
+void check_target(const OrtNode* node, const Settings& settings)
+{
+    const std::string wanted = read_text(node, "hardware_architecture", "");
+    if (wanted != describe_target(settings))
+        throw Failure("the compiled part is for '" + wanted + "', the session has '" +
+                      describe_target(settings) + "'");
+}
+
 std::vector<const char*> pointers(const std::vector<std::string>& texts)
 {
     std::vector<const char*> list;
@@ -158,6 +172,7 @@ bool is_our_context_node(const ViewedNode& node)
 GraphPointer load_context_node(const GraphView& view, const Settings& settings)
 {
     const OrtNode* node = view.nodes[0].node;
+    check_target(node, settings);
     const std::string content = read_text(node, "ep_cache_context", "");
     if (read_number(node, "embed_mode", 1) != 0) {
         if (content.empty() || content.size() > INT32_MAX)
@@ -204,7 +219,7 @@ NodePointer make_context_node(const Part& part, const OrtNode* fused, const Sett
     attributes.add("main_context", 1);
     attributes.add("source", kProviderName);
     attributes.add("ep_sdk_version", get_tengine_version());
-    attributes.add("hardware_architecture", settings.device_list());
+    attributes.add("hardware_architecture", describe_target(settings));
     attributes.add("notes", notes);
     const char* name = nullptr;
     check(runtime().api->Node_GetName(fused, &name));

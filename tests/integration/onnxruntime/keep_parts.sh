@@ -18,6 +18,12 @@ for embedded in 0 1; do
     run --expect "$work/plain/outputs" model "$kept"
 done
 
+# With another precision it would compute other values.
+run --option precision=bf16 model "$work/kept_1.onnx" 2>"$work/said" &&
+    fail "a model runs in bf16 whose parts are compiled for fp32"
+grep -q "the compiled part is for 'CPU in fp32', the session has 'CPU in bf16'" "$work/said" ||
+    fail "of another precision: $(cat "$work/said")"
+
 # refuses <what was done> <word of the sentence>
 refuses() {
     run --expect "$work/plain/outputs" model "$work/kept_0.onnx" 2>"$work/said" &&
