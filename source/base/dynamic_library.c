@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // See dynamic_library.h. A library is what dlopen() returns.
+#define _GNU_SOURCE  // dladdr()
 #include "base/dynamic_library.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <sys/stat.h>
@@ -25,10 +27,23 @@ static bool is_pipe_or_device(const char* file_name)
            !S_ISDIR(info.st_mode);
 }
 
+// A library finds the functions of this one in the process. They are not seen there when this one
+// came with a library that was opened for itself alone: a module of Python, a provider of another
+// runtime. This stays as long as this library is loaded.
+static void lend_own_functions(void)
+{
+    Dl_info own;
+    if (!dladdr((void*)(uintptr_t)open_dynamic_library, &own) || !own.dli_fname) return;
+    void* handle = dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+    if (handle) dlclose(handle);
+    dlerror();  // the program itself, which lends what it exports
+}
+
 int open_dynamic_library(const char* file_name, dynamic_library_t** out_library)
 {
     if (is_pipe_or_device(file_name))
         return tengine_error_set(TENGINE_EIO, "%s: it is not a regular file", file_name);
+    lend_own_functions();
     dlerror();
     void* handle = dlopen(file_name, RTLD_NOW | RTLD_LOCAL);
     if (!handle) return tengine_error_set(TENGINE_EIO, "%s", explain());
