@@ -47,6 +47,9 @@ void add_shape_option(Command* command, ModelOptions* options);
 // --device --option --affinity --precision --shape
 void add_placement_options(Command* command, ModelOptions* options);
 
+// The TENGINE_MODE_ of a --precision. Throws Misuse that lists them.
+int parse_precision(const std::string& text);
+
 // --mean --scale
 void add_picture_options(Command* command, ImageValues* values);
 

@@ -24,14 +24,6 @@ std::string precision_names()
     return names;
 }
 
-int parse_precision(const std::string& text)
-{
-    const auto precision = kPrecisions.find(text);
-    if (precision == kPrecisions.end())
-        throw Misuse("invalid --precision '" + text + "': expected one of " + precision_names());
-    return precision->second;
-}
-
 const std::map<std::string, int> kClusters = {
     {"all", TENGINE_CLUSTER_ALL},
     {"big", TENGINE_CLUSTER_BIG},
@@ -148,6 +140,14 @@ void add_placement_options(Command* command, ModelOptions* options)
                 ". int8 and uint8 need a quantised model or --option precision.table=FILE")
         .value_name("P");
     add_shape_option(command, options);
+}
+
+int parse_precision(const std::string& text)
+{
+    const auto precision = kPrecisions.find(text);
+    if (precision == kPrecisions.end())
+        throw Misuse("invalid --precision '" + text + "': expected one of " + precision_names());
+    return precision->second;
 }
 
 void add_picture_options(Command* command, ImageValues* values)

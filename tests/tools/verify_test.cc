@@ -113,6 +113,11 @@ TEST(VerifyCommand, NamesWhatIsWrong)
     EXPECT_THAT(run({"verify", "--device", "CPU", "--option", "CPU.kernels=plain"}).errors,
                 HasSubstr("expected fast or reference"));
     EXPECT_EQ(run({"verify"}).status, 2);
+    for (const char* precision : {"int8", "uint8"})
+        EXPECT_THAT(run({"verify", "--device", "CPU", "--precision", precision}).errors,
+                    HasSubstr("--precision int8 and uint8 need --model"));
+    EXPECT_THAT(run({"verify", "--device", "CPU", "--precision", "int4"}).errors,
+                HasSubstr("expected one of bf16, fp16, fp32, int8, uint8"));
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "tengine/inspect.h"
 #include "tensor_file/failure.h"
+#include "verify/bound.h"
 
 namespace tengine::tools {
 namespace {
@@ -37,6 +37,8 @@ Layer describe_layer(node_t node, const std::set<std::string>& variable)
 {
     Layer layer;
     layer.name = get_node_name(node);
+    layer.op = get_node_op(node);
+    layer.ends = {layer.name};
     layer.outputs = list_outputs(node);
     for (int i = 0; i < get_node_input_number(node); ++i) {
         tensor_t tensor = get_node_input_tensor(node, i);
@@ -122,6 +124,12 @@ std::vector<tengine_execution_node> list_execution_nodes(graph_t graph)
         nodes.push_back(node);
     }
     return nodes;
+}
+
+std::string full_op(const tengine_execution_node& node)
+{
+    const std::string domain = node.domain;
+    return domain.empty() ? node.op : domain + "." + node.op;
 }
 
 }  // namespace
@@ -225,10 +233,23 @@ void LayerGraph::cut(const Layer& layer, const Values& changed)
         for (const std::string& output : list_outputs(producer))
             fed.push_back(output);
     }
-    set_borders(model_.graph(), producers, {layer.name});
+    set_borders(model_.graph(), producers, layer.ends);
     for (const std::string& name : fed)
         lend(name, changed);
     model_.prepare(target_.threads);
+}
+
+// Why the target's device did not get the node, "" if it says nothing.
+std::string LayerGraph::refusal_of(size_t index, const tengine_execution_node& node) const
+{
+    std::string reason;
+    for (int k = 0; k < node.refusal_number; ++k) {
+        tengine_refusal refusal = {};
+        if (tengine_graph_get_refusal(model_.graph(), static_cast<int>(index), k, &refusal) < 0)
+            fail_api(path_);
+        if (refusal.device == target_.device) reason = refusal.message;
+    }
+    return reason;
 }
 
 Placement LayerGraph::placement() const
@@ -245,12 +266,7 @@ Placement LayerGraph::placement() const
         placement.is_removed = false;
         if (node.device == target_.device) continue;
         placement.is_taken = false;
-        for (int k = 0; k < node.refusal_number; ++k) {
-            tengine_refusal refusal = {};
-            if (tengine_graph_get_refusal(model_.graph(), static_cast<int>(i), k, &refusal) < 0)
-                fail_api(path_);
-            if (refusal.device == target_.device) placement.reason = refusal.message;
-        }
+        placement.reason = refusal_of(i, node);
     }
     placement.is_taken = placement.is_taken && !placement.is_removed;
     return placement;
@@ -258,12 +274,39 @@ Placement LayerGraph::placement() const
 
 std::string LayerGraph::op() const
 {
-    for (const tengine_execution_node& node : list_execution_nodes(model_.graph())) {
-        if (!node.source) continue;
-        const std::string domain = node.domain;
-        return domain.empty() ? node.op : domain + "." + node.op;
-    }
+    for (const tengine_execution_node& node : list_execution_nodes(model_.graph()))
+        if (node.source) return full_op(node);
     return "";
+}
+
+bool LayerGraph::is_in_integers() const
+{
+    const auto nodes = list_execution_nodes(model_.graph());
+    return std::none_of(nodes.begin(), nodes.end(), [](const tengine_execution_node& node) {
+        const std::string op = node.op;
+        return op == "QuantizeLinear" || op == "DequantizeLinear";
+    });
+}
+
+IntegerWork LayerGraph::integer_work() const
+{
+    IntegerWork work;
+    bool has_sum = false;
+    work.placement.is_removed = true;
+    const std::vector<tengine_execution_node> nodes = list_execution_nodes(model_.graph());
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        const std::string op = full_op(nodes[i]);
+        const bool is_sum = rule_of(op) == Rule::kSteps;
+        work.is_rounded = work.is_rounded || is_sum || op == "tengine.Lookup";
+        const bool is_better = is_sum ? !has_sum : !has_sum && work.placement.is_taken;
+        if (!is_better && !work.placement.is_removed) continue;
+        has_sum = has_sum || is_sum;
+        work.op = op;
+        work.placement.is_removed = false;
+        work.placement.is_taken = nodes[i].device == target_.device;
+        work.placement.reason = refusal_of(i, nodes[i]);
+    }
+    return work;
 }
 
 std::vector<Tensor> LayerGraph::run()

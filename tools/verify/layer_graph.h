@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model.h"
+#include "tengine/inspect.h"
 #include "tensor_file/tensor.h"
 #include "verify/graph_of_case.h"
 #include "verify/target.h"
@@ -24,12 +25,14 @@ struct LayerInput
     bool is_initializer = false;
 };
 
-// A node that computes.
+// A node that computes, or several that are looked at as one.
 struct Layer
 {
     std::string name;
+    std::string op;
     std::vector<LayerInput> inputs;  // without those that are absent
     std::vector<std::string> outputs;
+    std::vector<std::string> ends;  // names of the nodes that write these
 
     bool is_variable() const;
 };
@@ -40,6 +43,15 @@ std::vector<Layer> list_layers(graph_t graph);
 // The values of all layers in the model with these inputs, and those of its initializers: computed
 // by the plain kernels of the CPU. Throws Failure.
 Values compute_values(const std::string& path, const ModelOptions& inputs);
+
+// The node of a layer in integers that says what becomes of the layer.
+struct IntegerWork
+{
+    std::string op;
+    // Results may be a step off: a sum was rounded, or a table was filled from floats.
+    bool is_rounded = false;
+    Placement placement;
+};
 
 // A layer as a graph of its own: the model with other inputs and outputs.
 class LayerGraph
@@ -56,6 +68,11 @@ class LayerGraph
     Placement placement() const;
     std::string op() const;
 
+    // Of a prepared layer between quantised tensors: whether nothing in it is computed in floats,
+    // and the node that rounds, or if none does, the first that the device does not run.
+    bool is_in_integers() const;
+    IntegerWork integer_work() const;
+
     // The layer's results.
     std::vector<Tensor> run();
 
@@ -66,6 +83,7 @@ class LayerGraph
     const Tensor& value_of(const std::string& name, const Values& changed) const;
     void lend(const std::string& name, const Values& changed);
     void restore();
+    std::string refusal_of(size_t index, const tengine_execution_node& node) const;
 
     std::string path_;
     Target target_;

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verify/layers.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
 
 #include "tengine/inspect.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
 #include "verify/bound.h"
 #include "verify/layer_graph.h"
+#include "verify/layer_group.h"
 #include "verify/report_json.h"
 
 namespace tengine::tools {
@@ -107,6 +112,29 @@ int type_of_precision(int precision)
                                             : TENGINE_DT_FP32;
 }
 
+bool is_integer(const Target& target)
+{
+    return target.precision == TENGINE_MODE_INT8 || target.precision == TENGINE_MODE_UINT8;
+}
+
+// For nodes that are no part of a layer in integers.
+Target without_integers(Target target)
+{
+    if (is_integer(target)) target.precision = TENGINE_MODE_FP32;
+    return target;
+}
+
+// That what is between quantised tensors stays in floats, as Softmax does, is a warning of the log;
+// here it is one of the answers.
+class WithoutWarnings
+{
+  public:
+    WithoutWarnings() { set_log_level(LOG_ERR); }
+    ~WithoutWarnings() { set_log_level(LOG_NOTICE); }
+    WithoutWarnings(const WithoutWarnings&) = delete;
+    WithoutWarnings& operator=(const WithoutWarnings&) = delete;
+};
+
 std::string type_text(const Tensor& output, int value_type)
 {
     const std::string type = tengine_data_type_get_name(output.data_type);
@@ -122,21 +150,21 @@ class LayerCheck
         : target_(target),
           options_(options),
           values_(compute_values(options.model, options.inputs)),
-          device_(options.model, target, values_),
+          device_(options.model, without_integers(target), values_),
           reference_(options.model, reference_target(), values_)
     {
+        if (is_integer(target)) integers_.emplace(options.model, target, values_);
     }
+
+    const Values& values() const { return values_; }
 
     // What is found; `check` is "" when the preparation leaves nothing of the layer to run.
     Finding judge(const Layer& layer)
     {
         Finding finding;
-        finding.subject = layer.name;
-        for (const std::string& name : layer.outputs)
-            if (values_.count(name) == 0) return finding;
-        const Tensor& first = values_.at(layer.outputs[0]);
-        finding.types = type_text(first, value_type_);
-        finding.shape_class = shape_text(first.shape);
+        if (!has_values(layer)) return finding;
+        describe(layer, &finding);
+        judged_ = &device_;
         try {
             reference_.cut(layer);
             finding.op = reference_.op();
@@ -157,6 +185,34 @@ class LayerCheck
         return finding;
     }
 
+    // The same of a layer between quantised tensors, for a target in integers. Nothing when its
+    // preparation leaves a node in floats.
+    std::optional<Finding> judge_integers(const Layer& layer)
+    {
+        if (!has_values(layer)) return std::nullopt;
+        Finding finding;
+        describe(layer, &finding);
+        judged_ = &*integers_;
+        inputs_.clear();
+        try {
+            const WithoutWarnings quiet;
+            integers_->cut(layer);
+            if (!integers_->is_in_integers()) return std::nullopt;
+            const IntegerWork work = integers_->integer_work();
+            if (work.placement.is_removed) return finding;
+            finding.op = work.op;
+            finding.check = kIntegerCheck;
+            if (work.placement.is_taken) return compare_bytes(layer, work, finding);
+            finding.verdict = Verdict::kSkipped;
+            finding.detail = work.placement.reason;
+        } catch (const Failure& failure) {
+            finding.check = kIntegerCheck;
+            finding.verdict = Verdict::kFailed;
+            finding.detail = failure.what();
+        }
+        return finding;
+    }
+
     // Writes the layer that was judged last; returns what runs it on the command line.
     std::string save(const Layer& layer) const
     {
@@ -165,7 +221,7 @@ class LayerCheck
         const std::string stem =
             std::filesystem::path(options_.model).stem().string() + "." + file_word(layer.name);
         const std::string model = (folder / (stem + ".onnx")).string();
-        device_.save(model);
+        judged_->save(model);
         std::string text = target_text(target_) + " --model " + model;
         for (const LayerInput& input : layer.inputs) {
             if (!input.is_variable) continue;
@@ -181,6 +237,46 @@ class LayerCheck
     }
 
   private:
+    static constexpr char kIntegerCheck[] = "integer layers";
+
+    bool has_values(const Layer& layer) const
+    {
+        return std::all_of(layer.outputs.begin(), layer.outputs.end(),
+                           [&](const std::string& name) { return values_.count(name) != 0; });
+    }
+
+    void describe(const Layer& layer, Finding* finding) const
+    {
+        const Tensor& first = values_.at(layer.outputs[0]);
+        finding->subject = layer.name;
+        finding->op = layer.op;
+        finding->types = type_text(first, value_type_);
+        finding->shape_class = shape_text(first.shape);
+    }
+
+    // With the bytes that the plain kernels computed in floats between DequantizeLinear and
+    // QuantizeLinear.
+    Finding compare_bytes(const Layer& layer, const IntegerWork& work, Finding finding)
+    {
+        Expected expected;
+        for (const std::string& name : layer.outputs)
+            expected.outputs.push_back(values_.at(name));
+        const std::string rounds = "QuantizeLinear";
+        const Agreement agreement =
+            compare(case_of(layer, work.is_rounded ? rounds : work.op),
+                    expected.outputs[0].data_type, 1, expected, integers_->run());
+        note(agreement, &finding);
+        return finding;
+    }
+
+    static void note(const Agreement& agreement, Finding* finding)
+    {
+        finding->error = agreement.error;
+        finding->bound = 1;
+        finding->verdict = agreement.agrees ? Verdict::kPassed : Verdict::kFailed;
+        finding->detail = agreement.detail;
+    }
+
     Finding compare_layer(const Layer& layer, int64_t mac_number, Finding finding)
     {
         const std::vector<Tensor> outputs = device_.run();
@@ -196,10 +292,7 @@ class LayerCheck
             compare(case_of(layer, finding.op),
                     first.data_type == TENGINE_DT_FP32 ? value_type_ : first.data_type,
                     count_terms(layer, first, mac_number), expected, outputs);
-        finding.error = agreement.error;
-        finding.bound = 1;
-        finding.verdict = agreement.agrees ? Verdict::kPassed : Verdict::kFailed;
-        finding.detail = agreement.detail;
+        note(agreement, &finding);
         return finding;
     }
 
@@ -237,6 +330,99 @@ class LayerCheck
     Values inputs_, device_inputs_;
     LayerGraph device_;
     LayerGraph reference_;
+    std::optional<LayerGraph> integers_;  // of a target in integers
+    const LayerGraph* judged_ = &device_;
+};
+
+std::set<std::string> list_results(graph_t graph)
+{
+    std::set<std::string> names;
+    for (int i = 0; i < tengine_graph_get_output_number(graph); ++i)
+        names.insert(get_tensor_name(tengine_graph_get_output(graph, i)));
+    return names;
+}
+
+// Goes through the layers in the order of the file. What runs in integers is looked at as one
+// piece, when its first float node comes.
+class LayerWalk
+{
+  public:
+    LayerWalk(const Target& target, const LayerOptions& options, Verification* report)
+        : target_(target), options_(options), check_(target, options), report_(report)
+    {
+        ModelOptions quiet = options.inputs;
+        quiet.says_guess = false;
+        const Model model(options.model, quiet);
+        layers_ = list_layers(model.graph());
+        if (!is_integer(target)) return;
+        std::set<std::string> floats;
+        for (const auto& [name, value] : check_.values())
+            if (is_floating(value.data_type)) floats.insert(name);
+        results_ = list_results(model.graph());
+        for (LayerGroup& group : list_groups(layers_, floats, results_)) {
+            const size_t first = group.nodes[0];
+            groups_[first] = std::move(group);
+        }
+    }
+
+    size_t size() const { return layers_.size(); }
+
+    void visit(size_t index)
+    {
+        const Layer& layer = layers_[index];
+        if (!layer.is_variable() || done_.count(index) != 0) return;
+        if (may_be_inside(layer)) {
+            waiting_[layer.outputs[0]] = index;
+            return;
+        }
+        const auto group = groups_.find(index);
+        if (group != groups_.end() && takes(group->second)) return;
+        for (const LayerInput& input : layer.inputs) {
+            const auto source = waiting_.find(input.name);
+            if (source == waiting_.end()) continue;
+            add(layers_[source->second], check_.judge(layers_[source->second]));
+            waiting_.erase(source);
+        }
+        add(layer, check_.judge(layer));
+    }
+
+  private:
+    // It is a layer of its own when a reader turns up that does not run in integers.
+    bool may_be_inside(const Layer& layer) const
+    {
+        return is_integer(target_) && is_dequantisation(layer) &&
+               results_.count(layer.outputs[0]) == 0;
+    }
+
+    bool takes(const LayerGroup& group)
+    {
+        std::optional<Finding> finding = check_.judge_integers(group.layer);
+        if (!finding) return false;
+        done_.insert(group.nodes.begin(), group.nodes.end());
+        add(group.layer, *finding);
+        return true;
+    }
+
+    void add(const Layer& layer, Finding finding)
+    {
+        if (finding.check.empty()) return;
+        if (finding.verdict == Verdict::kFailed) {
+            finding.reproduction = is_saved_ ? layers_text(target_, options_) : check_.save(layer);
+            is_saved_ = true;
+        }
+        report_->add(finding);
+    }
+
+    const Target& target_;
+    const LayerOptions& options_;
+    LayerCheck check_;
+    Verification* report_;
+    std::vector<Layer> layers_;
+    std::set<std::string> results_;          // of the model
+    std::map<size_t, LayerGroup> groups_;    // by their first node
+    std::set<size_t> done_;                  // nodes of what ran in integers
+    std::map<std::string, size_t> waiting_;  // DequantizeLinear nodes by their results
+    bool is_saved_ = false;
 };
 
 }  // namespace
@@ -256,21 +442,10 @@ void check_layers(const Target& target, const LayerOptions& options, Verificatio
 {
     if (!std::filesystem::is_directory(options.folder))
         throw Failure("--layer-folder: '" + options.folder + "' is not a folder");
-    ModelOptions quiet = options.inputs;
-    quiet.says_guess = false;
-    const std::vector<Layer> layers = list_layers(Model(options.model, quiet).graph());
-    LayerCheck check(target, options);
-    bool is_saved = false;
-    for (size_t i = 0; i < layers.size(); ++i) {
-        show(static_cast<int>(i), static_cast<int>(layers.size()));
-        if (!layers[i].is_variable()) continue;
-        Finding finding = check.judge(layers[i]);
-        if (finding.check.empty()) continue;
-        if (finding.verdict == Verdict::kFailed) {
-            finding.reproduction = is_saved ? layers_text(target, options) : check.save(layers[i]);
-            is_saved = true;
-        }
-        report->add(finding);
+    LayerWalk walk(target, options, report);
+    for (size_t i = 0; i < walk.size(); ++i) {
+        show(static_cast<int>(i), static_cast<int>(walk.size()));
+        walk.visit(i);
     }
 }
 

@@ -23,8 +23,10 @@ struct LayerOptions
 };
 
 // Adds a finding "layers" for each node: passed or failed where the device runs it, skipped where
-// it does not. The first that failed says how to see it again. Throws Failure when the model cannot
-// be read or run by the CPU, or the files not be written.
+// it does not. In the precision int8 or uint8 float nodes between DequantizeLinear and
+// QuantizeLinear that become integer nodes are one finding "integer layers" instead. The first that
+// failed says how to see it again. Throws Failure when the model cannot be read or run by the CPU,
+// or the files not be written.
 void check_layers(const Target& target, const LayerOptions& options, Verification* report,
                   const ShowProgress& show);
 

@@ -36,7 +36,9 @@ Json finding_json(const Target& target, const Finding& finding)
 std::string target_text(const Target& target)
 {
     static const std::map<int, std::string> precisions = {{TENGINE_MODE_FP16, "fp16"},
-                                                          {TENGINE_MODE_BF16, "bf16"}};
+                                                          {TENGINE_MODE_BF16, "bf16"},
+                                                          {TENGINE_MODE_INT8, "int8"},
+                                                          {TENGINE_MODE_UINT8, "uint8"}};
     std::string text = "tengine verify";
     // Those of the environment come by themselves.
     const bool are_named = !std::getenv("TENGINE_PLUGIN_PATH");

@@ -103,8 +103,21 @@ std::string command_text(const VerifyOptions& options)
            (options.only.empty() ? "" : " --only '" + options.only + "'");
 }
 
+// Cases have no float nodes between quantised tensors.
+void check_precision(const VerifyOptions& options)
+{
+    const int precision = options.target.precision;
+    const bool is_integer = precision == TENGINE_MODE_INT8 || precision == TENGINE_MODE_UINT8;
+    if (is_integer && options.layers.model.empty())
+        throw Misuse(
+            "--precision int8 and uint8 need --model: they verify the layers of a quantised "
+            "model. Quantised operators, as QLinearConv, have cases of their own, which are "
+            "verified without --precision");
+}
+
 void verify(const VerifyOptions& options)
 {
+    check_precision(options);
     check_output_path("--json", options.json);
     check_output_path("--manifest", options.manifest);
     check_output_path("--page", options.page);
@@ -140,9 +153,6 @@ void verify(const VerifyOptions& options)
                       std::to_string(report.findings().size()) + " checks failed");
 }
 
-const std::map<std::string, int> kPrecisions = {
-    {"fp32", TENGINE_MODE_FP32}, {"fp16", TENGINE_MODE_FP16}, {"bf16", TENGINE_MODE_BF16}};
-
 std::string judge_option(const std::string& text)
 {
     const size_t equals = text.find('=');
@@ -164,10 +174,12 @@ void add_target_options(Command* command, Target* target)
         .checked_by(judge_option);
     add_threads_option(command, &target->threads);
     command
-        ->add_option("--precision", &target->precision,
-                     "Verify nodes in fp32 that are computed in this precision: fp16 or bf16. "
-                     "Default: nodes in each type that the device lists")
-        .one_of(kPrecisions)
+        ->add_option(
+            "--precision",
+            [target](const std::string& text) { target->precision = parse_precision(text); },
+            "Verify nodes in fp32 that are computed in this precision: fp16 or bf16; with --model "
+            "also int8 or uint8, layers of a quantised model in integers. Default: nodes in each "
+            "type that the device lists")
         .value_name("P");
 }
 

@@ -204,6 +204,102 @@ TEST(VerifyModel, RefusesAFolderThatIsNotThere)
     EXPECT_THAT(finished.errors, HasSubstr("is not a folder"));
 }
 
+// ---- a quantised model, in integers ----
+
+constexpr int kIntegerLayers = 10;  // of digits: all but Softmax
+
+std::string quantised_digits(const std::string& folder, const Words& more = {})
+{
+    const std::string file = folder + "/digits_int8.onnx";
+    Words words = {"quantize", data_file("digits.onnx"), "--random", "16", "-o", file};
+    words.insert(words.end(), more.begin(), more.end());
+    const Finished finished = run(words);
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    return file;
+}
+
+// Bytes between layers, and of weights one scale or one for each channel.
+TEST(VerifyQuantised, PassesWhereEveryLayerRunsInIntegers)
+{
+    const std::string folder = scratch_folder();
+    const bool has_tpu = run({"devices"}).output.find("\ndevice TPU") != std::string::npos;
+    for (const Words& more : {Words{}, Words{"--per-channel"}}) {
+        const std::string model = quantised_digits(folder, more);
+        for (const std::string device : {"CPU", "TPU"}) {
+            if (device == "TPU" && !has_tpu) continue;
+            const std::string file = folder + "/report.json";
+            const Finished finished = run({"verify", "--device", device, "--precision", "int8",
+                                           "--model", model, "--shape", "1x1x8x8", "--json", file});
+            EXPECT_EQ(finished.status, 0) << finished.output << finished.errors;
+            const json checks = json::parse(tools::read_file(file))["checks"];
+            EXPECT_EQ(checks["integer layers"]["passed"], kIntegerLayers) << device;
+            EXPECT_EQ(checks["integer layers"]["skipped"], 0) << device;
+            // The first QuantizeLinear, the last DequantizeLinear, and what is behind it.
+            EXPECT_EQ(checks["layers"]["passed"], device == "CPU" ? 3 : 0);
+            EXPECT_EQ(checks["layers"]["skipped"], device == "CPU" ? 0 : 3);
+        }
+    }
+}
+
+TEST(VerifyQuantised, NamesTheFirstWrongLayerAndWritesItWithItsBorders)
+{
+    const std::string folder = scratch_folder();
+    const Words words = {"--model", quantised_digits(folder), "--shape", "1x1x8x8", "--precision",
+                         "int8",    "--layer-folder",         folder};
+    const Verified whole = verify("steps", folder, words);
+    EXPECT_EQ(whole.finished.status, 1);
+    EXPECT_EQ(whole.failed_checks(), std::set<std::string>{"integer layers"});
+    const std::set<std::string> convolutions = {kFirstConvolution, "/depthwise/Conv",
+                                                "/pointwise/Conv", "/block/conv1/Conv",
+                                                "/block/conv2/Conv"};
+    EXPECT_EQ(whole.subjects("integer layers", "failed"), convolutions);
+    EXPECT_THAT(whole.subjects("integer layers", "skipped"), Contains("/pool/MaxPool"));
+    EXPECT_THAT(whole.finished.output, HasSubstr("the device has no MaxPool"));
+    EXPECT_THAT(whole.finished.errors, Not(HasSubstr("runs in float")));
+    const json& first = whole.report["findings"][1];
+    EXPECT_EQ(first["subject"], kFirstConvolution);
+    EXPECT_EQ(first["operator"], "QLinearConv");
+
+    const std::string model = folder + "/digits_int8.stem_Conv.onnx";
+    const std::string input = "image_quantized";
+    const std::string argument = input + "=" + folder + "/digits_int8.stem_Conv." + input + ".npy";
+    EXPECT_THAT(first["reproduce"],
+                HasSubstr("--precision int8 --model " + model + " --input '" + argument + "'"));
+    const Words alone = {"--model",     model,  "--input",        argument,
+                         "--precision", "int8", "--layer-folder", folder};
+    const Verified again = verify("steps", folder, alone);
+    EXPECT_EQ(again.finished.status, 1);
+    ASSERT_EQ(again.report["findings"].size(), 1u) << again.finished.output;
+    EXPECT_EQ(again.report["findings"][0]["subject"], kFirstConvolution);
+    EXPECT_EQ(again.report["findings"][0]["detail"], first["detail"]);
+    const Verified right = verify("none", folder, alone);
+    EXPECT_EQ(right.finished.status, 0) << right.finished.output;
+    EXPECT_EQ(right.subjects("integer layers", "passed").size(), 1u);
+}
+
+// What stays in float is looked at node by node, with the DequantizeLinear before it.
+TEST(VerifyQuantised, NodesBetweenQuantisedTensorsMayHaveNoIntegerForm)
+{
+    const std::string folder = scratch_folder();
+    const std::string model = quantised_digits(folder);
+    const Verified verified = verify("none", folder,
+                                     {"--model", model, "--shape", "1x1x8x8", "--precision", "int8",
+                                      "--option", "precision.keep_float=/block/Add"});
+    EXPECT_EQ(verified.finished.status, 0) << verified.finished.output;
+    EXPECT_THAT(verified.subjects("layers", "passed"), Contains("/block/Add"));
+    EXPECT_THAT(verified.subjects("layers", "passed"), Contains("/block/Relu_1"));
+    const json findings = verified.report["findings"];
+    const auto place_of = [&](const std::string& subject) {
+        size_t place = 0;
+        while (place < findings.size() && findings[place]["subject"] != subject)
+            ++place;
+        return place;
+    };
+    EXPECT_LT(place_of("/block/norm2/BatchNormalization_output_0_DequantizeLinear"),
+              place_of("/block/Add"));
+    EXPECT_THAT(verified.finished.errors, Not(HasSubstr("runs in float")));
+}
+
 // ---- the page ----
 
 size_t count(const std::string& text, const std::string& word)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device with an error that one plants: FAULTY computes Conv, Relu and Add in fp32 with the
-// default device, a part for each node, and then does what its option "error" says. With "none" it
-// does everything right. Each other word is an error of a kind that vendors' devices have had, and
-// that one check of `tengine verify` is there to find.
+// A device with an error that one plants: FAULTY computes Conv, Relu and Add in fp32, and
+// QLinearConv in bytes, with the default device, a part for each node, and then does what its
+// option "error" says. With "none" it does everything right. Each other word is an error of a kind
+// that vendors' devices have had, and that one check of `tengine verify` is there to find.
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,7 @@
 #define ERROR_LIST(X)                                                          \
     X(none, "nothing")                                                         \
     X(scale, "results of Conv are larger by 0.1 %")                            \
+    X(steps, "bytes of results of QLinearConv are two steps further")          \
     X(row, "rows of results of Conv are those above them")                     \
     X(odd_width, "the last column of Conv is left out where widths are odd")   \
     X(reshape, "Conv computes what the first shape had room for")              \
@@ -54,12 +55,15 @@ struct faulty_graph
 static int describe(struct device* device, struct vector* allowed_ops, struct vector* blocked_ops,
                     struct vector* precision)
 {
-    static const char* const names[] = {"Conv", "Relu", "Add"};
-    const int fp32 = TENGINE_DT_FP32;
+    static const char* const names[] = {"Conv", "Relu", "Add", "QLinearConv"};
+    static const int types[] = {TENGINE_DT_FP32, TENGINE_DT_INT8};
     (void)device, (void)blocked_ops;
-    TENGINE_RETURN_IF_ERROR(push_op_names(allowed_ops, names, 3));
-    if (push_vector_data(precision, &fp32) == 0) return TENGINE_OK;
-    return tengine_error_set(TENGINE_ENOMEM, "FAULTY: no memory for a list");
+    TENGINE_RETURN_IF_ERROR(push_op_names(allowed_ops, names, 4));
+    for (int i = 0; i < 2; ++i) {
+        if (push_vector_data(precision, &types[i]) < 0)
+            return tengine_error_set(TENGINE_ENOMEM, "FAULTY: no memory for a list");
+    }
+    return TENGINE_OK;
 }
 
 // A group for each node, so that each is a part, and what it writes is the part's result.
@@ -74,10 +78,15 @@ static int inspect(struct device* device, const struct node* node, ir_verdict_t*
 
 // ---- the errors ----
 
-static struct tensor* result_of_conv(const struct subgraph* part)
+static struct tensor* result_of(const struct subgraph* part, const char* op)
 {
     const struct node* node = get_ir_graph_node(part->graph, part->node_list[0]);
-    return strcmp(get_ir_node_op(node), "Conv") == 0 ? get_ir_node_output(node, 0) : NULL;
+    return strcmp(get_ir_node_op(node), op) == 0 ? get_ir_node_output(node, 0) : NULL;
+}
+
+static struct tensor* result_of_conv(const struct subgraph* part)
+{
+    return result_of(part, "Conv");
 }
 
 static int64_t width_of(const struct tensor* result)
@@ -89,6 +98,14 @@ static void spoil_scale(struct tensor* result)
 {
     for (int64_t i = 0; i < result->elem_num; ++i)
         result->f32[i] *= 1.001f;
+}
+
+// The bytes go round at the end.
+static void spoil_steps(const struct subgraph* part)
+{
+    struct tensor* result = result_of(part, "QLinearConv");
+    for (int64_t i = 0; result && i < result->elem_num; ++i)
+        result->u8[i] = (uint8_t)(result->u8[i] + 2);
 }
 
 static void spoil_row(struct tensor* result)
@@ -145,6 +162,7 @@ static void spoil_race(struct tensor* result)
 static void spoil(const struct subgraph* part, const struct faulty_graph* compiled)
 {
     struct tensor* result = result_of_conv(part);
+    if (compiled->error == ERROR_steps) spoil_steps(part);
     if (!result || result->elem_num == 0) return;
     switch (compiled->error) {
         case ERROR_scale:
