@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX Runtime itself loses, 14 bytes in the first CreateEnv of 1.30, is none of our leaks.
+// Leaks, in builds for the address sanitizer, less those of ONNX Runtime 1.30 itself: 14 bytes in
+// the first CreateEnv, and 152 bytes about every ten seconds, which a program that uses nothing but
+// its own CPU loses as well.
 #pragma once
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
@@ -9,4 +15,11 @@
 #else
 #define SUSPEND_LEAK_CHECK() ((void)0)
 #define RESUME_LEAK_CHECK() ((void)0)
+#endif
+
+// Ends the process with `status`, or with 1 and the sanitizer's report when something was lost.
+void exit_without_leaks(int status);
+
+#ifdef __cplusplus
+}
 #endif

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "leak_check.h"
 #include "network.h"
 #include "node_models.h"
 #include "runtime.h"
@@ -165,10 +166,11 @@ int run(Arguments arguments)
 
 int main(int argc, char** argv)
 {
+    int status = 2;
     try {
-        return tengine::ort_host::run(tengine::ort_host::parse({argv + 1, argv + argc}));
+        status = tengine::ort_host::run(tengine::ort_host::parse({argv + 1, argv + argc}));
     } catch (const std::exception& failure) {
         std::fprintf(stderr, "ort_host: %s\n", failure.what());
-        return 2;
     }
+    exit_without_leaks(status);
 }
