@@ -15,8 +15,10 @@ rm -rf "$work"
 mkdir -p "$work/scripts"
 cd "$work"
 cp "$source/scripts/test" scripts
-printf '#!/bin/sh\n' >scripts/install_dependencies
-chmod +x scripts/install_dependencies
+for script in install_dependencies install_onnxruntime; do
+    printf '#!/bin/sh\n' >scripts/$script
+    chmod +x scripts/$script
+done
 cat >CMakePresets.json <<'END'
 {"version": 4,
  "configurePresets": [{"name": "release", "generator": "Ninja", "binaryDir": "${sourceDir}/build/release"}],
