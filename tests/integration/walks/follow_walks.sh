@@ -17,7 +17,8 @@ cd "$work/tree"
 for entry in *; do
     [ "$entry" = build ] || rm -rf "$entry"
 done
-cp -Rp "$TENGINE/CMakeLists.txt" "$TENGINE/cmake" "$TENGINE/include" "$TENGINE/source" .
+cp -Rp "$TENGINE/CMakeLists.txt" "$TENGINE/cmake" "$TENGINE/include" "$TENGINE/source" \
+    "$TENGINE/3rdparty" .
 [ -e build/CMakeCache.txt ] || cp "$settings" build/CMakeCache.txt
 
 # The program is the one that is tested elsewhere, on the library that is built here.
