@@ -38,6 +38,9 @@ constexpr int kMostThreads = 1024;
 // --threads, one number
 void add_threads_option(Command* command, int* threads);
 
+// For options that are pairs of the form "KEY=VALUE": what is wrong with `text`, "" if nothing is.
+std::string judge_pair(const std::string& text, const char* form);
+
 // --cluster --cores
 void add_core_options(Command* command, ModelOptions* options);
 

@@ -64,14 +64,6 @@ size_t parse_cores(const std::string& text)
     return mask;
 }
 
-// For options that are pairs: what is wrong with `text`, "" if nothing is.
-std::string judge_pair(const std::string& text, const char* form)
-{
-    const size_t equals = text.find('=');
-    const bool is_pair = equals != std::string::npos && equals > 0;
-    return is_pair ? "" : "invalid value '" + text + "': expected " + form;
-}
-
 void add_context_options(Command* command, ModelOptions* options)
 {
     command
@@ -93,6 +85,13 @@ void add_context_options(Command* command, ModelOptions* options)
 }
 
 }  // namespace
+
+std::string judge_pair(const std::string& text, const char* form)
+{
+    const size_t equals = text.find('=');
+    const bool is_pair = equals != std::string::npos && equals > 0;
+    return is_pair ? "" : "invalid value '" + text + "': expected " + form;
+}
 
 void add_threads_option(Command* command, int* threads)
 {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -56,17 +55,6 @@ using Graph = std::unique_ptr<void, DestroyGraph>;
 void check(int status, const std::string& step)
 {
     if (status < 0) fail_api(step);
-}
-
-// <stem>_0.pb, <stem>_1.pb ... as far as they go.
-std::vector<Tensor> read_tensors(const fs::path& folder, const std::string& stem)
-{
-    std::vector<Tensor> tensors;
-    for (;;) {
-        const fs::path file = folder / (stem + "_" + std::to_string(tensors.size()) + ".pb");
-        if (!fs::exists(file)) return tensors;
-        tensors.push_back(tools::read_tensor(file.string()));
-    }
 }
 
 // Files that name an input are for it, the others go by their number.
@@ -226,6 +214,16 @@ void run_model(const fs::path& folder, const RunSettings& settings, Outcome* out
 }
 
 }  // namespace
+
+std::vector<Tensor> read_tensors(const fs::path& folder, const std::string& stem)
+{
+    std::vector<Tensor> tensors;
+    for (;;) {
+        const fs::path file = folder / (stem + "_" + std::to_string(tensors.size()) + ".pb");
+        if (!fs::exists(file)) return tensors;
+        tensors.push_back(tools::read_tensor(file.string()));
+    }
+}
 
 Outcome run_test_folder(const std::string& folder, const RunSettings& settings)
 {

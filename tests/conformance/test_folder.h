@@ -3,8 +3,11 @@
 // through the public C API.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
+
+#include "tensor_file/tensor.h"
 
 namespace tengine::conformance {
 
@@ -37,6 +40,10 @@ struct RunSettings
 
 // The library must be initialised.
 Outcome run_test_folder(const std::string& folder, const RunSettings& settings);
+
+// The tensors of a data set: <stem>_0.pb, <stem>_1.pb ... as far as they go.
+std::vector<tools::Tensor> read_tensors(const std::filesystem::path& folder,
+                                        const std::string& stem);
 
 // "node/test_abs" of "/usr/share/libonnx-testdata/data/node/test_abs/".
 std::string test_name(const std::string& folder);

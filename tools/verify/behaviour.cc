@@ -92,12 +92,7 @@ Outcome skipped(const std::string& reason)
 
 Finding finding_of(const std::string& check, const TypedCase& specimen, const Outcome& outcome)
 {
-    Finding finding;
-    finding.check = check;
-    finding.op = specimen.of.op;
-    finding.types = specimen.types;
-    finding.shape_class = specimen.of.shape_class;
-    finding.subject = specimen.of.name();
+    Finding finding = begin_finding(check, specimen);
     finding.verdict = outcome.verdict;
     finding.detail = outcome.detail;
     return finding;

@@ -74,12 +74,7 @@ void add_in_precision(const Case& of, int type, std::vector<TypedCase>* cases)
 
 Finding failed_preparation(const TypedCase& typed, const std::string& detail)
 {
-    Finding finding;
-    finding.check = "prepare";
-    finding.op = typed.of.op;
-    finding.types = typed.types;
-    finding.shape_class = typed.of.shape_class;
-    finding.subject = typed.of.name();
+    Finding finding = begin_finding("prepare", typed);
     finding.verdict = Verdict::kFailed;
     finding.detail = detail;
     return finding;
@@ -104,6 +99,17 @@ bool add_claim(const Target& target, const TypedCase& typed, Verification* repor
 }
 
 }  // namespace
+
+Finding begin_finding(const std::string& check, const TypedCase& typed)
+{
+    Finding finding;
+    finding.check = check;
+    finding.op = typed.of.op;
+    finding.types = typed.types;
+    finding.shape_class = typed.of.shape_class;
+    finding.subject = typed.of.name();
+    return finding;
+}
 
 bool is_wanted(const std::string& only, const TypedCase& typed)
 {

@@ -25,6 +25,9 @@ struct TypedCase
     std::string text() const { return of.op + " " + types + " " + of.shape_class; }
 };
 
+// What `check` finds of the case, to be completed.
+Finding begin_finding(const std::string& check, const TypedCase& typed);
+
 // Whether each word of `only` is one of the operator, the types, the shape class or the case's
 // name.
 // "" lets all pass.

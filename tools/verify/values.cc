@@ -75,12 +75,7 @@ void check_values(const Target& target, const std::vector<TypedCase>& cases, Ver
 {
     for (const TypedCase& typed : cases) {
         show(static_cast<int>(&typed - cases.data()), static_cast<int>(cases.size()));
-        Finding finding;
-        finding.check = "values";
-        finding.op = typed.of.op;
-        finding.types = typed.types;
-        finding.shape_class = typed.of.shape_class;
-        finding.subject = typed.of.name();
+        Finding finding = begin_finding("values", typed);
         try {
             finding = judge(target, typed, finding);
         } catch (const Failure& failure) {

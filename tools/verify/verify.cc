@@ -153,13 +153,6 @@ void verify(const VerifyOptions& options)
                       std::to_string(report.findings().size()) + " checks failed");
 }
 
-std::string judge_option(const std::string& text)
-{
-    const size_t equals = text.find('=');
-    const bool is_pair = equals != std::string::npos && equals > 0;
-    return is_pair ? "" : "invalid value '" + text + "': expected KEY=VALUE";
-}
-
 void add_target_options(Command* command, Target* target)
 {
     command->add_option("--device", &target->device, "Device to verify")
@@ -171,7 +164,7 @@ void add_target_options(Command* command, Target* target)
                      "devices` lists the keys")
         .value_name("KEY=VALUE")
         .repeatable()
-        .checked_by(judge_option);
+        .checked_by([](const std::string& text) { return judge_pair(text, "KEY=VALUE"); });
     add_threads_option(command, &target->threads);
     command
         ->add_option(

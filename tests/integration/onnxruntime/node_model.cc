@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "conformance/compare.h"
+#include "conformance/test_folder.h"
 #include "difference.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
@@ -16,17 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 using tools::Failure;
 using tools::Tensor;
-
-// <stem>_0.pb, <stem>_1.pb ... as far as they go.
-std::vector<Tensor> read_tensors(const fs::path& folder, const std::string& stem)
-{
-    std::vector<Tensor> tensors;
-    for (;;) {
-        const fs::path file = folder / (stem + "_" + std::to_string(tensors.size()) + ".pb");
-        if (!fs::exists(file)) return tensors;
-        tensors.push_back(tools::read_tensor(file.string()));
-    }
-}
 
 // The suite is written with NumPy, which has no bf16, and stores its bits as uint16.
 void restore_bf16(int data_type, Tensor* value)
@@ -140,8 +130,8 @@ class NodeModel
     {
         try {
             const fs::path set = folder_ / "test_data_set_0";
-            inputs_ = read_tensors(set, "input");
-            expected_ = read_tensors(set, "output");
+            inputs_ = conformance::read_tensors(set, "input");
+            expected_ = conformance::read_tensors(set, "output");
             name_inputs(session.inputs(), &inputs_);
         } catch (const Failure& failure) {
             return {Verdict::kNotTensors, failure.what(), {}};
