@@ -289,7 +289,7 @@ int prepare(KernelContext& context)
     static const char kind = 0;
     const tensor* weight = context.input(1);
     const tensor* bias = context.input(2);
-    return keep_packed_problem(context, conv, &kind, weight, bias,
+    return keep_packed_problem(context, conv, &kind, weight, {bias},
                                {conv.taps, conv.channels(), conv.lanes},
                                static_cast<uint64_t>(conv.packed_floats()) * sizeof(float),
                                [&](void* memory, const void* values) {

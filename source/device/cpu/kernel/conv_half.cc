@@ -86,7 +86,7 @@ int prepare(KernelContext& context)
     const auto pack = [&](void* packed, const void* weights) {
         pack_weights(conv, static_cast<const uint16_t*>(weights), static_cast<uint16_t*>(packed));
     };
-    return keep_packed_problem(context, conv, &kind, context.input(1), nullptr, sizes,
+    return keep_packed_problem(context, conv, &kind, context.input(1), {}, sizes,
                                conv.packed_bytes(), pack);
 }
 

@@ -90,7 +90,7 @@ int prepare(KernelContext& context)
     const tensor* weight = context.input(1);
     const tensor* bias = context.input(2);
     return keep_packed_problem(
-        context, conv, &kind, weight, bias,
+        context, conv, &kind, weight, {bias},
         {conv.panel_lanes, conv.stretch_num, conv.stretch_length, conv.groups},
         count_packed_floats(conv) * sizeof(float), [&](void* memory, const void* values) {
             pack(conv, static_cast<const float*>(values), bias ? bias->f32 : nullptr,

@@ -151,7 +151,7 @@ int prepare(KernelContext& context)
     static const char kind = 0;
     const tensor* bias = context.input(2);
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    return keep_packed_problem(context, conv, &kind, context.input(1), bias,
+    return keep_packed_problem(context, conv, &kind, context.input(1), {bias},
                                {conv.panel_lanes << 32 | conv.groups, conv.input_channels,
                                 find_phase_code(y), find_phase_code(x)},
                                conv.packed_floats() * sizeof(float),

@@ -428,7 +428,7 @@ int prepare(KernelContext& context)
     const tensor* weight = context.input(1);
     const tensor* bias = context.input(2);
     return keep_packed_problem(
-        context, conv, &kind, weight, bias, {conv.panel_lanes, conv.input_channels, conv.tile},
+        context, conv, &kind, weight, {bias}, {conv.panel_lanes, conv.input_channels, conv.tile},
         count_packed(conv) * sizeof(float), [&](void* memory, const void* values) {
             pack(conv, static_cast<const float*>(values), bias ? bias->f32 : nullptr,
                  static_cast<float*>(memory));

@@ -20,22 +20,20 @@ HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Floats = hn::ScalableTag<float>;
-using Vector = hn::Vec<Floats>;
-
 constexpr int64_t kGroup = 4;  // channels
 
 // Pixels begin..end-1 of `plane`.
-void interleave(const float* planar, int64_t plane, int64_t channels, int64_t begin, int64_t end,
-                float* last)
+template <class T>
+void interleave(const T* planar, int64_t plane, int64_t channels, int64_t begin, int64_t end,
+                T* last)
 {
-    const Floats d;
+    const hn::ScalableTag<T> d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    HWY_ALIGN float groups[kGroup * HWY_MAX_BYTES / sizeof(float)];
+    HWY_ALIGN T groups[kGroup * HWY_MAX_BYTES / sizeof(T)];
     int64_t pixel = begin;
     for (; pixel + lanes <= end; pixel += lanes) {
-        const float* from = planar + pixel;
-        float* to = last + pixel * channels;
+        const T* from = planar + pixel;
+        T* to = last + pixel * channels;
         if (channels == 3) {
             hn::StoreInterleaved3(hn::LoadU(d, from), hn::LoadU(d, from + plane),
                                   hn::LoadU(d, from + 2 * plane), d, to);
@@ -43,7 +41,7 @@ void interleave(const float* planar, int64_t plane, int64_t channels, int64_t be
         }
         int64_t channel = 0;
         for (; channel + kGroup <= channels; channel += kGroup) {
-            const float* rows = from + channel * plane;
+            const T* rows = from + channel * plane;
             hn::StoreInterleaved4(hn::LoadU(d, rows), hn::LoadU(d, rows + plane),
                                   hn::LoadU(d, rows + 2 * plane), hn::LoadU(d, rows + 3 * plane), d,
                                   groups);
@@ -59,23 +57,23 @@ void interleave(const float* planar, int64_t plane, int64_t channels, int64_t be
             last[pixel * channels + channel] = planar[channel * plane + pixel];
 }
 
-void separate(const float* last, int64_t plane, int64_t channels, int64_t begin, int64_t end,
-              float* planar)
+template <class T>
+void separate(const T* last, int64_t plane, int64_t channels, int64_t begin, int64_t end, T* planar)
 {
-    const Floats d;
+    const hn::ScalableTag<T> d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    HWY_ALIGN float groups[kGroup * HWY_MAX_BYTES / sizeof(float)];
+    HWY_ALIGN T groups[kGroup * HWY_MAX_BYTES / sizeof(T)];
     int64_t pixel = begin;
     for (; pixel + lanes <= end; pixel += lanes) {
-        const float* from = last + pixel * channels;
-        float* to = planar + pixel;
+        const T* from = last + pixel * channels;
+        T* to = planar + pixel;
         int64_t channel = 0;
         for (; channel + kGroup <= channels; channel += kGroup) {
             for (int64_t i = 0; i < lanes; ++i)
                 std::copy_n(from + i * channels + channel, kGroup, groups + i * kGroup);
-            Vector a, b, c, e;
+            hn::Vec<decltype(d)> a, b, c, e;
             hn::LoadInterleaved4(d, groups, a, b, c, e);
-            float* rows = to + channel * plane;
+            T* rows = to + channel * plane;
             hn::StoreU(a, d, rows);
             hn::StoreU(b, d, rows + plane);
             hn::StoreU(c, d, rows + 2 * plane);
@@ -90,6 +88,30 @@ void separate(const float* last, int64_t plane, int64_t channels, int64_t begin,
             planar[channel * plane + pixel] = last[pixel * channels + channel];
 }
 
+void interleave_floats(const float* planar, int64_t plane, int64_t channels, int64_t begin,
+                       int64_t end, float* last)
+{
+    interleave(planar, plane, channels, begin, end, last);
+}
+
+void interleave_bytes(const uint8_t* planar, int64_t plane, int64_t channels, int64_t begin,
+                      int64_t end, uint8_t* last)
+{
+    interleave(planar, plane, channels, begin, end, last);
+}
+
+void separate_floats(const float* last, int64_t plane, int64_t channels, int64_t begin, int64_t end,
+                     float* planar)
+{
+    separate(last, plane, channels, begin, end, planar);
+}
+
+void separate_bytes(const uint8_t* last, int64_t plane, int64_t channels, int64_t begin,
+                    int64_t end, uint8_t* planar)
+{
+    separate(last, plane, channels, begin, end, planar);
+}
+
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -97,23 +119,26 @@ HWY_AFTER_NAMESPACE();
 namespace tengine::cpu {
 namespace {
 
-HWY_EXPORT(interleave);
-HWY_EXPORT(separate);
+HWY_EXPORT(interleave_floats);
+HWY_EXPORT(interleave_bytes);
+HWY_EXPORT(separate_floats);
+HWY_EXPORT(separate_bytes);
 
 constexpr int64_t kGrain = 16384;  // elements
 
-template <class Transpose>
+template <class T, class Transpose>
 int copy(KernelContext& context, Transpose transpose)
 {
-    const tensor& from = *context.input(0);
-    const int64_t channels = from.dims[1], plane = int64_t{from.dims[2]} * from.dims[3];
-    const int64_t pixels = plane * from.dims[0];
-    float* to = context.output(0)->f32;
+    const tensor& input = *context.input(0);
+    const int64_t channels = input.dims[1], plane = int64_t{input.dims[2]} * input.dims[3];
+    const int64_t pixels = plane * input.dims[0];
+    const T* from = static_cast<const T*>(input.data);
+    T* to = static_cast<T*>(context.output(0)->data);
     const auto work = [&](int64_t begin, int64_t end, int) {
         while (begin < end) {
             const int64_t image = begin / plane, first = begin % plane;
             const int64_t last = std::min(plane, first + end - begin);
-            transpose(from.f32 + image * plane * channels, plane, channels, first, last,
+            transpose(from + image * plane * channels, plane, channels, first, last,
                       to + image * plane * channels);
             begin += last - first;
         }
@@ -124,22 +149,27 @@ int copy(KernelContext& context, Transpose transpose)
 
 int run_interleave(KernelContext& context)
 {
-    return copy(context, HWY_DYNAMIC_DISPATCH(interleave));
+    if (context.input(0)->elem_size == 1)
+        return copy<uint8_t>(context, HWY_DYNAMIC_DISPATCH(interleave_bytes));
+    return copy<float>(context, HWY_DYNAMIC_DISPATCH(interleave_floats));
 }
 
 int run_separate(KernelContext& context)
 {
-    return copy(context, HWY_DYNAMIC_DISPATCH(separate));
+    if (context.input(0)->elem_size == 1)
+        return copy<uint8_t>(context, HWY_DYNAMIC_DISPATCH(separate_bytes));
+    return copy<float>(context, HWY_DYNAMIC_DISPATCH(separate_floats));
 }
 
 int run_view(KernelContext& context)
 {
-    const float* from = context.input(0)->f32;
-    float* to = context.output(0)->f32;
+    const uint8_t* from = context.input(0)->u8;
+    uint8_t* to = context.output(0)->u8;
     if (from == to) return TENGINE_OK;
-    parallel_for(
-        context.pool, context.output(0)->elem_num, kGrain,
-        [=](int64_t begin, int64_t end, int) { std::copy(from + begin, from + end, to + begin); });
+    const int64_t bytes = context.output(0)->elem_num * context.output(0)->elem_size;
+    parallel_for(context.pool, bytes, kGrain, [=](int64_t begin, int64_t end, int) {
+        std::copy(from + begin, from + end, to + begin);
+    });
     return TENGINE_OK;
 }
 

@@ -44,7 +44,7 @@ int prepare(KernelContext& context, bool is_transposed)
     plan_pixels(conv, get_thread_pool_size(context.pool));
     static const char kind = 0;
     return keep_packed_problem(
-        context, conv, &kind, matrix, bias, {conv.panel_lanes, depth, columns, is_transposed},
+        context, conv, &kind, matrix, {bias}, {conv.panel_lanes, depth, columns, is_transposed},
         count_packed_floats(conv) * sizeof(float), [&](void* memory, const void* values) {
             pack(conv, static_cast<const float*>(values), is_transposed, bias ? bias->f32 : nullptr,
                  static_cast<float*>(memory));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <new>
 #include <type_traits>
 
@@ -55,22 +56,26 @@ TENGINE_MUST_USE int keep_saved_problem(KernelContext& context, const Problem& p
 void* hold_pack(const graph& graph, const tensor& weights, const ir_pack_key_t& key, uint64_t bytes,
                 void (*fill)(void* memory, const void* values, void* argument), void* argument);
 
-// For prepare(): keeps the problem and the pack of `weights` and `zero_points`, which may be null.
-// `kind` and `sizes` say what the layout depends on beside their values; pack(memory, values of
-// `weights`) makes it. ENOMEM names the node.
+// For prepare(): keeps the problem and the pack of `weights` and up to three others, which may be
+// null. `kind` and `sizes` say what the layout depends on beside their values; pack(memory, values
+// of `weights`) makes it. ENOMEM names the node.
 template <class Problem, class Pack>
 TENGINE_MUST_USE int keep_packed_problem(KernelContext& context, const Problem& problem,
                                          const void* kind, const tensor* weights,
-                                         const tensor* zero_points, const int64_t (&sizes)[4],
-                                         uint64_t bytes, Pack pack)
+                                         std::initializer_list<const tensor*> others,
+                                         const int64_t (&sizes)[4], uint64_t bytes, Pack pack)
 {
     using Kept = PackedProblem<Problem>;
     static_assert(std::is_trivially_destructible_v<Problem>);
     if (context.saved.data) return keep_saved_problem(context, problem, bytes);
     ir_pack_key_t key = {};
-    key.kind = is_shared_constant(weights) && is_shared_constant(zero_points) ? kind : nullptr;
-    key.constants[0] = weights->data;
-    key.constants[1] = zero_points ? zero_points->data : nullptr;
+    const bool is_shared = is_shared_constant(weights) &&
+                           std::all_of(others.begin(), others.end(), is_shared_constant);
+    key.kind = is_shared ? kind : nullptr;
+    const void** constant = key.constants;
+    *constant++ = weights->data;
+    for (const tensor* other : others)
+        *constant++ = other ? other->data : nullptr;
     std::copy_n(sizes, 4, key.sizes);
     graph_pool* shared = context.node->graph->core->pool;
     void* state = alloc_memory(sizeof(Kept));

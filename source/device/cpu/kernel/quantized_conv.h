@@ -103,7 +103,7 @@ class QuantizedConvKernel
                 return TENGINE_OK;
             });
         };
-        return keep_packed_problem(context, conv, &kind, weight, zero_points, sizes, packed_bytes,
+        return keep_packed_problem(context, conv, &kind, weight, {zero_points}, sizes, packed_bytes,
                                    pack);
     }
 

@@ -407,11 +407,8 @@ int prepare_recurrent_layer(KernelContext& context, const GateBlocks& blocks)
             }
         }
     };
-    const auto bias_at =
-        static_cast<int64_t>(reinterpret_cast<intptr_t>(bias ? bias->data : nullptr));
     return keep_packed_problem(
-        context, layer, is_shared_constant(bias) ? &kind : nullptr, weight, recurrence,
-        {layer.lanes, shape.input, shape.hidden, bias_at},
+        context, layer, &kind, weight, {recurrence, bias}, {layer.lanes, shape.input, shape.hidden},
         static_cast<uint64_t>(shape.directions) * layer.direction_floats() * sizeof(float), pack);
 }
 

@@ -24,8 +24,11 @@ bool is_constant(const tensor& tensor)
 // Whether its two layouts differ: not with one channel or one pixel.
 bool has_layouts(const tensor& tensor)
 {
-    return tensor.dim_num == 4 && tensor.data_type == TENGINE_DT_FP32 && !is_constant(tensor) &&
-           tensor.dims[1] > 1 && int64_t{tensor.dims[2]} * tensor.dims[3] > 1;
+    const bool has_type = tensor.data_type == TENGINE_DT_FP32 ||
+                          tensor.data_type == TENGINE_DT_INT8 ||
+                          tensor.data_type == TENGINE_DT_UINT8;
+    return tensor.dim_num == 4 && has_type && !is_constant(tensor) && tensor.dims[1] > 1 &&
+           int64_t{tensor.dims[2]} * tensor.dims[3] > 1;
 }
 
 // Whether a kernel that works element by element can be shown the tensor with its channels last
