@@ -130,15 +130,6 @@ int find_in_place(const KernelContext& context, int)
     return find_addend_in_place(context, packed_problem<PixelConv>(context));
 }
 
-// Sparse windows, and pads wider than any model's, would make the copy of a line far larger than
-// the line.
-bool is_compact(const window_axis& axis)
-{
-    constexpr int kMost = 1024;
-    return axis.stride <= 16 && int64_t{axis.kernel - 1} * axis.dilation <= kMost &&
-           axis.pad_begin <= kMost && axis.pad_end <= kMost;
-}
-
 // With one output channel, or one input channel in each of many groups, there is nothing to
 // broadcast to.
 bool accepts(const node& node)

@@ -70,6 +70,26 @@ inline int64_t find_panel_width(int64_t left, int64_t panel_lanes)
 #endif
 }
 
+// What is to be cut into items for the workers: blocks of so many units, each of which all panels
+// pass over, or of which the panels are dealt out, where there are not enough pixels, and where the
+// weights are larger than the input.
+struct PixelWork
+{
+    int64_t units, unit_size;  // lines, or tiles of one line; elements of the input of each
+    int64_t room;              // for a block's input
+    int64_t others;            // images and groups
+    int64_t panels;
+    bool has_large_weights;
+};
+
+struct PixelCut
+{
+    int64_t blocks, units;  // of each; the last may have fewer
+    int64_t panel_parts;
+};
+
+PixelCut cut_pixels(const PixelWork& work, int64_t workers);
+
 // Floats of the weights of all groups, packed.
 inline uint64_t count_packed_floats(const PixelConv& conv)
 {
@@ -80,6 +100,15 @@ inline uint64_t count_packed_floats(const PixelConv& conv)
 inline int64_t lines_for(const window_axis& axis, int64_t outputs)
 {
     return (outputs - 1) * axis.stride + int64_t{axis.kernel - 1} * axis.dilation + 1;
+}
+
+// Sparse windows, and pads wider than any model's, would make the copy of a line far larger than
+// the line.
+inline bool is_compact(const window_axis& axis)
+{
+    constexpr int kMost = 1024;
+    return axis.stride <= 16 && int64_t{axis.kernel - 1} * axis.dilation <= kMost &&
+           axis.pad_begin <= kMost && axis.pad_end <= kMost;
 }
 
 // Packs panel after panel: the biases (0 where `bias` is null), then for each element of the

@@ -326,35 +326,26 @@ void choose_slices(PixelConv& conv)
     conv.slice_length = (divide_up(length, slices) + 3) / 4 * 4;
 }
 
-// Blocks whose input fits into its share of the L2 cache, and enough items for all workers: panels
-// are dealt out where there are not enough pixels, and where the weights are larger than the input.
+// Blocks whose input fits into its share of the L2 cache, and enough items for all workers.
 void choose_blocks(PixelConv& conv, int64_t workers)
 {
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    const int64_t units = conv.is_pointwise ? conv.tiles : conv.lines;
-    const int64_t line = std::max<int64_t>(
-        conv.is_pointwise ? conv.tile_rows * std::min(conv.slice_length, conv.all_inputs())
-                          : std::max(x.input, x.output) * conv.input_channels * y.stride,
-        1);
-    const int64_t halo = conv.is_pointwise ? 0 : (lines_for(y, 1) - y.stride) * line / y.stride;
-    const int64_t room = floats_of_a_block(conv, conv.stretch_num * conv.slice_length) - halo;
-    const int64_t fitting = std::clamp<int64_t>(room / line, 1, std::max<int64_t>(units, 1));
-    int64_t blocks = divide_up(units, fitting);
-    const int64_t wanted = workers > 1 ? workers * kItemsPerWorker : 1;
-    const int64_t others = conv.batch * conv.groups;
-    conv.panel_parts = 1;
-    const int64_t inputs = conv.input_plane * conv.input_channels;
-    if (workers > 1 && conv.panels >= wanted && conv.weight_floats > inputs)
-        conv.panel_parts = divide_up(wanted, others * blocks);
-    else if (others * blocks < wanted)
-        blocks =
-            std::clamp<int64_t>(divide_up(wanted, others), blocks, std::max<int64_t>(units, 1));
-    conv.panel_parts = std::clamp<int64_t>(
-        std::max(conv.panel_parts, wanted / std::max<int64_t>(others * blocks, 1)), 1, conv.panels);
-    const int64_t size = divide_up(units, std::max<int64_t>(blocks, 1));
-    conv.blocks = size > 0 ? divide_up(units, size) : 0;
-    conv.block_lines = conv.is_pointwise ? 1 : size;
-    conv.block_tiles = conv.is_pointwise ? size : conv.tiles;
+    PixelWork work = {};
+    work.units = conv.is_pointwise ? conv.tiles : conv.lines;
+    work.unit_size = conv.is_pointwise
+                         ? conv.tile_rows * std::min(conv.slice_length, conv.all_inputs())
+                         : std::max(x.input, x.output) * conv.input_channels * y.stride;
+    const int64_t halo =
+        conv.is_pointwise ? 0 : (lines_for(y, 1) - y.stride) * work.unit_size / y.stride;
+    work.room = floats_of_a_block(conv, conv.stretch_num * conv.slice_length) - halo;
+    work.others = conv.batch * conv.groups;
+    work.panels = conv.panels;
+    work.has_large_weights = conv.weight_floats > conv.input_plane * conv.input_channels;
+    const PixelCut cut = cut_pixels(work, workers);
+    conv.panel_parts = cut.panel_parts;
+    conv.blocks = cut.blocks;
+    conv.block_lines = conv.is_pointwise ? 1 : cut.units;
+    conv.block_tiles = conv.is_pointwise ? cut.units : conv.tiles;
 }
 
 }  // namespace
@@ -375,6 +366,25 @@ int64_t find_most_pixel_rows(int64_t input_step)
     describe_pixel_tile(&rows, &lanes);
     const bool collides = input_step % (kCollidingBytes / int64_t{sizeof(float)}) == 0;
     return collides ? std::min(rows, kMostCollidingRows) : rows;
+}
+
+PixelCut cut_pixels(const PixelWork& work, int64_t workers)
+{
+    const int64_t most = std::max<int64_t>(work.units, 1);
+    const int64_t fitting =
+        std::clamp<int64_t>(work.room / std::max<int64_t>(work.unit_size, 1), 1, most);
+    int64_t blocks = divide_up(work.units, fitting);
+    const int64_t wanted = workers > 1 ? workers * kItemsPerWorker : 1;
+    int64_t parts = 1;
+    if (workers > 1 && work.panels >= wanted && work.has_large_weights)
+        parts = divide_up(wanted, work.others * blocks);
+    else if (work.others * blocks < wanted)
+        blocks = std::clamp<int64_t>(divide_up(wanted, work.others), blocks, most);
+    parts =
+        std::clamp<int64_t>(std::max(parts, wanted / std::max<int64_t>(work.others * blocks, 1)), 1,
+                            std::max<int64_t>(work.panels, 1));
+    const int64_t size = divide_up(work.units, std::max<int64_t>(blocks, 1));
+    return {size > 0 ? divide_up(work.units, size) : 0, size, parts};
 }
 
 PixelConv describe_rows(int64_t rows, int64_t depth, int64_t columns)

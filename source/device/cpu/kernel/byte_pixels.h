@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions of bytes with channels last, and matrices, whose rows are pixels: how they are cut
+// into blocks and how weights are packed, as pixel_conv.h does it for floats. The product itself is
+// a ByteFormat's (byte_tile.h), the requantisation that of requantize-inl.h. All sums are exact.
+//
+// With x and w what is multiplied, X and W their zero points, a sum of centred products is
+//     sum (x - X) (w - W) = sum x w - X sum w - W sum x + n X W .
+// Where W is not 0, elements are int16 and centred before they are multiplied. Else X sum w is
+// taken from the bias when the weights are packed: the zero points of the input cost nothing, and
+// pads are pixels of X. Unsigned bytes are made of signed ones, or these of those, by another sign
+// bit, which adds 128 to their zero point, or takes it off.
+#pragma once
+
+#include "device/cpu/kernel/byte_tile.h"
+#include "device/cpu/kernel/conv_problem.h"
+#include "device/cpu/kernel/requantization.h"
+#include "device/cpu/kernel_table.h"
+
+namespace tengine::cpu {
+
+inline constexpr int64_t kMostByteStretches = 128;
+
+// What is multiplied: which inputs of the node it is, and what they are.
+struct ByteOperands
+{
+    const tensor* weights;             // constant
+    const tensor* weight_scales;       // constant; one, or one for each column
+    const tensor* weight_zero_points;  // constant, or null
+    const tensor* bias;                // constant, int32; or null
+    float input_scale, output_scale;
+    float alpha;  // a factor of the products
+    int input_zero_point, output_zero_point;
+    int input_type, output_type;
+};
+
+// Steps, counts and lengths in pixels and elements unless it says bytes. Channels are those of a
+// group.
+struct BytePixels : ConvProblem
+{
+    const ByteFormat* format;
+    ByteRange range;             // of the output
+    int input_zero_point;        // as the input has it
+    bool flips;                  // the sign bit of the input's bytes
+    int64_t lines, line_pixels;  // of the output: a pointwise convolution has one line
+    int64_t image_step;          // between pixels of the input
+    int64_t pixel_step;          // between pixels of what is multiplied: the input, or its copy
+    int64_t input_step;          // of that, from an output pixel's to that of the next
+    int64_t output_step;
+    int64_t stretch_num, stretch_length;
+    int64_t panels, panel_parts;      // of a group; in how many items a block is computed
+    int64_t group_bytes;              // of packed weights, of a group of channels
+    int64_t block_lines, blocks;      // of an image; blocks of lines, or of pixels of one line
+    int64_t block_pixels;             // of a line
+    int64_t copy_lines, copy_pixels;  // of a block's copy; 0 pixels: it is read in place
+    bool is_pointwise;
+    bool gathers;  // a block's copy has only the pixels that are read
+
+    int64_t items() const { return batch * groups * blocks * panel_parts; }
+    int64_t whole_groups() const { return stretch_length / format->group; }
+    int64_t left_elements() const { return stretch_length % format->group; }
+    int64_t stretch_groups() const { return whole_groups() + (left_elements() > 0); }
+    uint64_t copy_bytes() const
+    {
+        const int64_t bytes = copy_lines * copy_pixels * input_channels * format->element_size;
+        return static_cast<uint64_t>((bytes + 63) / 64 * 64);
+    }
+};
+
+// The format for operands whose sums have `depth` terms, in stretches of this length; null where
+// none is right: stretches are too short, a sum with its bias may not fit an int32, scales are not
+// in the range of multipliers.
+const ByteFormat* find_byte_format(const ByteOperands& operands, int64_t depth,
+                                   int64_t stretch_length);
+
+// Cuts the work into blocks and items, for so many workers. Given are the ConvProblem, the format,
+// the stretches, image_step, output_step and is_pointwise.
+void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t workers);
+
+// A matrix of `rows` x `depth` times one of `depth` x `columns`; to be planned.
+BytePixels describe_byte_rows(int64_t rows, int64_t depth, int64_t columns);
+
+// Where the weights are whose elements are multiplied with those of a pixel's stretches: of an
+// output channel, of all groups, and of an input channel and a tap.
+struct ByteWeightSteps
+{
+    int64_t output_channel, input_channel, tap;
+};
+
+// For prepare(): keeps the problem and the packed weights.
+TENGINE_MUST_USE int keep_byte_pixels(KernelContext& context, const BytePixels& conv,
+                                      const ByteOperands& operands, const ByteWeightSteps& steps);
+
+// Input 0 to output 0, with what keep_byte_pixels() has kept.
+void multiply_byte_pixels(const KernelContext& context);
+
+}  // namespace tengine::cpu

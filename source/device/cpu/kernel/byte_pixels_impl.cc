@@ -1,0 +1,697 @@
+// SPDX-License-Identifier: Apache-2.0
+// See byte_pixels.h. Tiles of pixels by panels of output channels, as in pixel_conv_impl.cc: where
+// the window reaches beyond the input, or elements are not multiplied as they are, what a block
+// needs is copied first, and all panels pass over it before the next.
+//
+// Here is also the format for processors without instructions for bytes: pairs of int16, whose
+// products are summed in a lane (x86: pmaddwd).
+// Limits: one multiply-add of pairs for two products a lane; the requantisation, of few input
+// channels.
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "base/cpu.h"
+#include "device/cpu/kernel/byte_pixels.h"
+#include "device/cpu/kernel/fixed_vectors.h"
+#include "device/cpu/kernel/packed_problem.h"
+#include "device/cpu/kernel/pixel_conv.h"
+#include "device/cpu/parallel.h"
+
+#ifdef TENGINE_HAVE_HIGHWAY
+#ifndef TENGINE_CPU_BYTE_PIXELS
+#define TENGINE_CPU_BYTE_PIXELS
+namespace tengine::cpu {
+
+// Before the weights of a panel of `width` columns: what the products of each are added to, the
+// multipliers of the sums, and these as floats.
+struct BytePanel
+{
+    char* data;
+    int64_t width;
+
+    static int64_t header_bytes(int64_t width)
+    {
+        return width * int64_t{sizeof(int32_t) + sizeof(ir_multiplier_t) + sizeof(float)};
+    }
+    int32_t* start() const { return reinterpret_cast<int32_t*>(data); }
+    ir_multiplier_t* multipliers() const
+    {
+        return reinterpret_cast<ir_multiplier_t*>(start() + width);
+    }
+    float* scales() const { return reinterpret_cast<float*>(multipliers() + width); }
+    char* weights() const { return data + header_bytes(width); }
+};
+
+constexpr int64_t kGroupBytes = 4;  // of a column, in every format
+
+inline int64_t find_byte_panel_width(const BytePixels& conv, int64_t panel)
+{
+    const int64_t columns = conv.format->columns;
+    const int64_t left = conv.output_channels - panel * columns;
+    return left <= columns / 2 ? columns / 2 : columns;
+}
+
+inline int64_t find_panel_bytes(const BytePixels& conv, int64_t width)
+{
+    return BytePanel::header_bytes(width) +
+           conv.stretch_num * conv.stretch_groups() * width * kGroupBytes;
+}
+
+// Of a group of channels, whose packed weights begin at `packed`.
+inline BytePanel find_byte_panel(const BytePixels& conv, const char* packed, int64_t panel)
+{
+    return {const_cast<char*>(packed) + panel * find_panel_bytes(conv, conv.format->columns),
+            find_byte_panel_width(conv, panel)};
+}
+
+// A block of an image.
+struct ByteBlock
+{
+    const char* input;  // of the first line and pixel
+    int64_t line_step;  // bytes between the inputs of consecutive output lines
+    const int64_t* stretches;
+    int64_t lines, pixels;
+    uint32_t flip;
+    const char* packed;  // weights of the group
+    uint8_t* output;     // of the first line, pixel and channel
+};
+
+}  // namespace tengine::cpu
+#endif
+
+// clang-format off
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/byte_pixels_impl.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include "device/cpu/kernel/requantize-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tengine::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET == HWY_SCALAR
+
+// Its vectors of 16 and 32 bits have one lane each, which makes no pairs.
+struct Set
+{
+    using Operand = int32_t;
+    using Sum = int32_t;
+    static constexpr int64_t kVectorBytes = 4;
+    static constexpr int kRows = 4;
+
+    static Operand load(const char* weights)
+    {
+        int32_t pair;
+        std::memcpy(&pair, weights, sizeof pair);
+        return pair;
+    }
+    static Operand spread(const char* group, uint32_t) { return load(group); }
+    static Sum start(const int32_t* values) { return *values; }
+    static void add(Operand input, Operand weights, Sum& sum)
+    {
+        const auto low = [](int32_t pair) { return static_cast<int16_t>(pair); };
+        const int32_t products = low(input) * low(weights) + (input >> 16) * (weights >> 16);
+        sum = static_cast<int32_t>(static_cast<uint32_t>(sum) + static_cast<uint32_t>(products));
+    }
+    static void store(Sum sum, int32_t* values) { *values = sum; }
+    static int64_t lanes() { return 1; }
+};
+
+#else
+
+struct Set
+{
+    using Pairs = hn::Repartition<int16_t, Integers>;
+    using Operand = hn::Vec<Pairs>;
+    static constexpr int64_t kVectorBytes = HWY_MAX_BYTES;
+#if HWY_ARCH_X86
+    // Both products of a pair are in its lane.
+    using Sum = IntegerVector;
+    static constexpr int kRows = HWY_TARGET <= HWY_AVX3 ? 14 : 6;
+#else
+    // Which product is in which of the two depends on the instruction set.
+    struct Sum
+    {
+        IntegerVector even, odd;
+    };
+    static constexpr int kRows = HWY_ARCH_ARM_V7 ? 3 : 6;
+#endif
+
+    static HWY_INLINE Operand load(const char* weights)
+    {
+        return hn::LoadU(Pairs(), reinterpret_cast<const int16_t*>(weights));
+    }
+    static HWY_INLINE Operand spread(const char* group, uint32_t)
+    {
+        int32_t pair;
+        std::memcpy(&pair, group, sizeof pair);
+        return hn::BitCast(Pairs(), hn::Set(Integers(), pair));
+    }
+#if HWY_ARCH_X86
+    static HWY_INLINE Sum start(const int32_t* values)
+    {
+        return hn::LoadU(Integers(), values);
+    }
+    static HWY_INLINE void add(Operand input, Operand weights, Sum& sum)
+    {
+        IntegerVector none = hn::Zero(Integers());
+        sum = hn::ReorderWidenMulAccumulate(Integers(), input, weights, sum, none);
+    }
+    static HWY_INLINE void store(const Sum& sum, int32_t* values)
+    {
+        hn::StoreU(sum, Integers(), values);
+    }
+#else
+    static HWY_INLINE Sum start(const int32_t*)
+    {
+        return {hn::Zero(Integers()), hn::Zero(Integers())};
+    }
+    static HWY_INLINE void add(Operand input, Operand weights, Sum& sum)
+    {
+        sum.even = hn::ReorderWidenMulAccumulate(Integers(), input, weights, sum.even, sum.odd);
+    }
+    static HWY_INLINE void store(const Sum& sum, int32_t* values)
+    {
+        hn::StoreU(hn::RearrangeToOddPlusEven(sum.even, sum.odd), Integers(), values);
+    }
+#endif
+    static HWY_INLINE int64_t lanes()
+    {
+        return static_cast<int64_t>(hn::Lanes(Integers()));
+    }
+};
+
+#endif  // HWY_TARGET == HWY_SCALAR
+
+#include "device/cpu/kernel/byte_tile-inl.h"
+
+void multiply_pairs(const ByteTile& tile, int64_t rows)
+{
+    multiply_byte_tile<Set::kRows>(tile, rows);
+}
+
+void describe_pairs(ByteFormat* out_format)
+{
+    *out_format = {0,     sizeof(int16_t), 2, Set::kRows, static_cast<int>(2 * Set::lanes()),
+                   false, nullptr};
+}
+
+// Bytes as they are multiplied.
+HWY_INLINE void convert(const BytePixels& conv, const uint8_t* from, int64_t count, uint8_t* to)
+{
+    const uint8_t flip = conv.flips ? 0x80 : 0;
+    for (int64_t i = 0; i < count; ++i)
+        to[i] = from[i] ^ flip;
+}
+
+HWY_INLINE void convert(const BytePixels& conv, const uint8_t* from, int64_t count, int16_t* to)
+{
+    const int zero = conv.input_zero_point;
+    if (conv.flips)  // signed
+        for (int64_t i = 0; i < count; ++i)
+            to[i] = static_cast<int16_t>(static_cast<int8_t>(from[i]) - zero);
+    else
+        for (int64_t i = 0; i < count; ++i)
+            to[i] = static_cast<int16_t>(from[i] - zero);
+}
+
+HWY_INLINE uint8_t pad_of(const BytePixels& conv, uint8_t)
+{
+    return static_cast<uint8_t>(conv.input_zero_point ^ (conv.flips ? 0x80 : 0));
+}
+
+HWY_INLINE int16_t pad_of(const BytePixels&, int16_t)
+{
+    return 0;
+}
+
+// `count` pixels that lie `step` apart.
+template <class T>
+HWY_INLINE void convert_pixels(const BytePixels& conv, const uint8_t* from, int64_t step,
+                               int64_t count, T* to)
+{
+    const int64_t channels = conv.input_channels;
+    if (step == channels) return convert(conv, from, count * channels, to);
+    for (int64_t i = 0; i < count; ++i)
+        convert(conv, from + i * step, channels, to + i * channels);
+}
+
+// `lines` of a block from output line `first` on, with padding.
+template <class T>
+HWY_INLINE void copy_lines(const BytePixels& conv, const uint8_t* image, int64_t first,
+                           int64_t lines, T* copy)
+{
+    const window_axis &y = conv.axes[1], &x = conv.axes[2];
+    const int64_t channels = conv.input_channels;
+    const int64_t count = (lines - 1) * y.stride + int64_t{y.kernel - 1} * y.dilation + 1;
+    const int64_t before = std::min<int64_t>(x.pad_begin, conv.copy_pixels);
+    const int64_t present = std::min<int64_t>(x.input, conv.copy_pixels - before);
+    const T pad = pad_of(conv, T());
+    for (int64_t i = 0; i < count; ++i, copy += conv.copy_pixels * channels) {
+        const int64_t line = first * y.stride - y.pad_begin + i;
+        const bool exists = line >= 0 && line < y.input;
+        T* to = copy + (exists ? before * channels : 0);
+        std::fill(copy, to, pad);
+        if (exists) {
+            convert_pixels(conv, image + line * x.input * conv.image_step, conv.image_step, present,
+                           to);
+            to += present * channels;
+        }
+        std::fill(to, copy + conv.copy_pixels * channels, pad);
+    }
+}
+
+// Output pixels first..first+count-1 of all images, as a pointwise convolution reads them.
+template <class T>
+HWY_INLINE void gather_pixels(const BytePixels& conv, const uint8_t* images, int64_t first,
+                              int64_t count, T* copy)
+{
+    const window_axis &y = conv.axes[1], &x = conv.axes[2];
+    if (y.stride == 1 && x.stride == 1)
+        return convert_pixels(conv, images + first * conv.image_step, conv.image_step, count, copy);
+    for (int64_t i = first; i < first + count; ++i, copy += conv.input_channels) {
+        const int64_t image = i / conv.output_plane, at = i % conv.output_plane;
+        const int64_t row = at / x.output * y.stride, column = at % x.output * x.stride;
+        const int64_t pixel = image * conv.input_plane + row * x.input + column;
+        convert(conv, images + pixel * conv.image_step, conv.input_channels, copy);
+    }
+}
+
+template <class T>
+HWY_INLINE void fill_copy(const BytePixels& conv, const uint8_t* input, int64_t first,
+                          int64_t count, char* copy)
+{
+    T* to = reinterpret_cast<T*>(copy);
+    if (conv.gathers)
+        gather_pixels(conv, input, first, count, to);
+    else
+        copy_lines(conv, input, first, count, to);
+}
+
+// Of pointwise convolutions `count` pixels from `first` on, of others lines.
+void copy_block(const BytePixels& conv, const uint8_t* input, int64_t first, int64_t count,
+                char* copy)
+{
+    if (conv.format->element_size == 1)
+        fill_copy<uint8_t>(conv, input, first, count, copy);
+    else
+        fill_copy<int16_t>(conv, input, first, count, copy);
+}
+
+// The first `columns` sums of each row, requantised.
+HWY_INLINE void store_sums(const BytePixels& conv, const BytePanel& panel, const int32_t* sums,
+                           int64_t rows, int64_t columns, uint8_t* output)
+{
+    const Integers d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    const ByteBounds bounds(conv.range);
+    for (int64_t i = 0; i < columns; i += lanes) {
+        const ScaleVector scales = hn::LoadU(Scales(), panel.scales() + i);
+        for (int64_t row = 0; row < rows; ++row)
+            requantize_vector(conv.range, bounds, hn::LoadU(d, sums + row * panel.width + i),
+                              scales, panel.multipliers() + i, columns - i,
+                              output + row * conv.output_step + i);
+    }
+}
+
+// One panel on a line of a block.
+HWY_INLINE void multiply_line(const BytePixels& conv, const ByteTile& first, const BytePanel& panel,
+                              int64_t pixels, int64_t columns, uint8_t* output)
+{
+    constexpr int64_t kMostRows = 16, kMostColumns = 64;
+    HWY_ALIGN int32_t sums[kMostRows * kMostColumns];
+    ByteTile tile = first;
+    tile.sums = sums;
+    while (pixels > 0) {
+        // As equal as may be: low tiles wait for their sums.
+        const int64_t tiles = divide_up(pixels, conv.format->most_rows);
+        const int64_t rows = divide_up(pixels, tiles);
+        conv.format->multiply(tile, rows);
+        store_sums(conv, panel, sums, rows, columns, output);
+        tile.input += rows * tile.input_step;
+        output += rows * conv.output_step;
+        pixels -= rows;
+    }
+}
+
+// The panels from `first` to before `last` on a block.
+void multiply_block(const BytePixels& conv, const ByteBlock& block, int64_t first, int64_t last)
+{
+    const int64_t size = conv.format->element_size;
+    for (int64_t i = first; i < last; ++i) {
+        const BytePanel panel = find_byte_panel(conv, block.packed, i);
+        const int64_t column = i * conv.format->columns;
+        ByteTile tile = {};
+        tile.input_step = conv.input_step * size;
+        tile.stretches = block.stretches;
+        tile.stretch_num = conv.stretch_num;
+        tile.groups = conv.whole_groups();
+        tile.last_shift =
+            conv.left_elements() > 0 ? (conv.left_elements() - conv.format->group) * size : 0;
+        tile.flip = block.flip;
+        tile.is_wide = panel.width == conv.format->columns;
+        tile.start = panel.start();
+        tile.weights = panel.weights();
+        const int64_t columns = std::min(panel.width, conv.output_channels - column);
+        for (int64_t line = 0; line < block.lines; ++line) {
+            tile.input = block.input + line * block.line_step;
+            multiply_line(conv, tile, panel, block.pixels, columns,
+                          block.output + line * conv.line_pixels * conv.output_step + column);
+        }
+    }
+}
+
+}  // namespace tengine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tengine::cpu {
+namespace {
+
+HWY_EXPORT(multiply_pairs);
+HWY_EXPORT(describe_pairs);
+HWY_EXPORT(copy_block);
+HWY_EXPORT(multiply_block);
+
+const ByteFormat& find_pair_format()
+{
+    static const ByteFormat format = [] {
+        ByteFormat pairs;
+        HWY_DYNAMIC_DISPATCH(describe_pairs)(&pairs);
+        pairs.multiply = [](const ByteTile& tile, int64_t rows) {
+            HWY_DYNAMIC_DISPATCH(multiply_pairs)(tile, rows);
+        };
+        return pairs;
+    }();
+    return format;
+}
+
+bool is_signed(int data_type)
+{
+    return data_type == TENGINE_DT_INT8;
+}
+
+// Of signed bytes, or of unsigned ones that are made signed.
+bool has_symmetric_weights(const ByteOperands& operands)
+{
+    const tensor* zero_points = operands.weight_zero_points;
+    const int middle = is_signed(operands.weights->data_type) ? 0 : 128;
+    if (!zero_points) return middle == 0;
+    for (int64_t i = 0; i < zero_points->elem_num; ++i)
+        if (read_zero_point(zero_points, i) != middle) return false;
+    return true;
+}
+
+// Whether sums of centred products fit an int32 with the bias.
+bool has_narrow_sums(const ByteOperands& operands, int64_t depth)
+{
+    int64_t largest = 0;
+    for (int64_t i = 0; operands.bias && i < operands.bias->elem_num; ++i)
+        largest = std::max(largest, std::abs(int64_t{operands.bias->i32[i]}));
+    return depth <= kMostNarrowProducts && depth * 255 * 255 + largest <= INT32_MAX;
+}
+
+double find_real_multiplier(const ByteOperands& operands, int64_t channel)
+{
+    const tensor* scales = operands.weight_scales;
+    return double{operands.alpha} * double{operands.input_scale} *
+           double{scales->f32[slice_index(scales, channel)]} / double{operands.output_scale};
+}
+
+bool has_multipliers(const ByteOperands& operands)
+{
+    for (int64_t i = 0; i < operands.weight_scales->elem_num; ++i) {
+        const double real = find_real_multiplier(operands, i);
+        if (!(real >= 0 && real < 2147483647.0)) return false;
+    }
+    return true;
+}
+
+// Weights in the order of the sums.
+class Packer
+{
+  public:
+    Packer(const BytePixels& conv, const ByteOperands& operands, const ByteWeightSteps& steps,
+           const uint8_t* values)
+        : conv_(conv), operands_(operands), steps_(steps), values_(values)
+    {
+    }
+
+    // The column `i` of a panel, which is this output channel of all groups; -1: there is none.
+    void pack(const BytePanel& panel, int64_t i, int64_t channel) const
+    {
+        const int64_t size = conv_.format->element_size, group = conv_.format->group;
+        uint32_t total = 0;  // of the packed weights
+        char* to = panel.weights() + i * kGroupBytes;
+        for (int64_t stretch = 0; stretch < conv_.stretch_num; ++stretch) {
+            for (int64_t g = 0; g < conv_.stretch_groups(); ++g, to += panel.width * kGroupBytes) {
+                for (int64_t j = 0; j < group; ++j) {
+                    const int value = channel < 0 ? 0 : find(channel, stretch, g, j);
+                    total += static_cast<uint32_t>(value);
+                    const auto wide = static_cast<int16_t>(value);
+                    const auto narrow = static_cast<int8_t>(value);
+                    std::memcpy(to + j * size,
+                                size == 1 ? static_cast<const void*>(&narrow) : &wide,
+                                static_cast<size_t>(size));
+                }
+            }
+        }
+        finish(panel, i, channel, total);
+    }
+
+  private:
+    // The weight of element `j` of group `g`, less its zero point. The last group begins where its
+    // elements are the last of the stretch, some of which have been in the group before.
+    int find(int64_t channel, int64_t stretch, int64_t g, int64_t j) const
+    {
+        const int64_t group = conv_.format->group, length = conv_.stretch_length;
+        const int64_t element = std::min(g * group, length - group) + j;
+        if (element < g * group) return 0;
+        const int64_t whole = stretch * length + element;
+        const int64_t at = channel * steps_.output_channel +
+                           whole % conv_.input_channels * steps_.input_channel +
+                           whole / conv_.input_channels * steps_.tap;
+        const tensor* zero_points = operands_.weight_zero_points;
+        const int zero = read_zero_point(zero_points, slice_index(zero_points, channel));
+        const bool has_sign = is_signed(operands_.weights->data_type);
+        return (has_sign ? static_cast<int8_t>(values_[at]) : values_[at]) - zero;
+    }
+
+    void finish(const BytePanel& panel, int64_t i, int64_t channel, uint32_t total) const
+    {
+        // What is multiplied is centred, or has this zero point.
+        const uint32_t zero =
+            conv_.format->element_size > 1
+                ? 0
+                : static_cast<uint32_t>(conv_.input_zero_point) +
+                      (!conv_.flips                      ? 0
+                       : is_signed(operands_.input_type) ? 128u
+                                                         : static_cast<uint32_t>(-128));
+        const bool has_bias = operands_.bias && channel >= 0;
+        const uint32_t bias =
+            has_bias
+                ? static_cast<uint32_t>(operands_.bias->i32[slice_index(operands_.bias, channel)])
+                : 0;
+        panel.start()[i] = static_cast<int32_t>(bias - zero * total);
+        const double real = channel < 0 ? 0 : find_real_multiplier(operands_, channel);
+        ir_multiplier_t& multiplier = panel.multipliers()[i];
+        // has_multipliers() has seen that it can be made.
+        if (make_ir_multipliers(&real, 1, &multiplier) != TENGINE_OK) multiplier = {};
+        panel.scales()[i] = round_multiplier(multiplier);
+    }
+
+    const BytePixels& conv_;
+    const ByteOperands& operands_;
+    const ByteWeightSteps& steps_;
+    const uint8_t* values_;
+};
+
+void pack(const BytePixels& conv, const Packer& packer, char* packed)
+{
+    for (int64_t group = 0; group < conv.groups; ++group)
+        for (int64_t i = 0; i < conv.panels; ++i) {
+            const BytePanel panel = find_byte_panel(conv, packed + group * conv.group_bytes, i);
+            for (int64_t column = 0; column < panel.width; ++column) {
+                const int64_t channel = i * conv.format->columns + column;
+                const bool exists = channel < conv.output_channels;
+                packer.pack(panel, column, exists ? group * conv.output_channels + channel : -1);
+            }
+        }
+}
+
+template <class T>
+int64_t bits_of(T value)
+{
+    static_assert(sizeof value == sizeof(uint32_t));
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+// Block `number` of all groups and images, its panels from `first` to before `last`; `copy` has
+// room for it.
+void run_block(const BytePixels& conv, const uint8_t* inputs, const char* packed, uint8_t* outputs,
+               int64_t number, int64_t first, int64_t last, char* copy)
+{
+    const int64_t index = number % conv.blocks, slice = number / conv.blocks;
+    const int64_t image = slice / conv.groups, group = slice % conv.groups;
+    const window_axis &y = conv.axes[1], &x = conv.axes[2];
+    const int64_t size = conv.format->element_size;
+    const int64_t line = conv.is_pointwise ? 0 : index * conv.block_lines;
+    const int64_t pixel = conv.is_pointwise ? index * conv.block_pixels : 0;
+    const uint8_t* input =
+        inputs + image * conv.input_plane * conv.image_step + group * conv.input_channels;
+
+    ByteBlock block = {};
+    block.lines = std::min(conv.block_lines, conv.lines - line);
+    block.pixels = std::min(conv.block_pixels, conv.line_pixels - pixel);
+    block.packed = packed + group * conv.group_bytes;
+    block.output = outputs +
+                   (image * conv.lines * conv.line_pixels + line * conv.line_pixels + pixel) *
+                       conv.output_step +
+                   group * conv.output_channels;
+    const bool copies = conv.copy_pixels > 0;
+    const int64_t pixels = copies && !conv.is_pointwise ? conv.copy_pixels : x.input;
+    block.line_step = int64_t{y.stride} * pixels * conv.pixel_step * size;
+    if (copies) {
+        HWY_DYNAMIC_DISPATCH(copy_block)
+        (conv, input, conv.is_pointwise ? pixel : line,
+         conv.is_pointwise ? block.pixels : block.lines, copy);
+        block.input = copy;
+    } else {
+        block.input =
+            reinterpret_cast<const char*>(input) + line * block.line_step + pixel * conv.input_step;
+        block.flip = conv.flips ? 0x80808080u : 0;
+    }
+
+    int64_t stretches[kMostByteStretches];
+    const int64_t across = conv.stretch_num / y.kernel;
+    for (int64_t i = 0; i < conv.stretch_num; ++i)
+        stretches[i] =
+            (i / across * y.dilation * pixels + i % across * x.dilation) * conv.pixel_step * size;
+    block.stretches = stretches;
+    HWY_DYNAMIC_DISPATCH(multiply_block)(conv, block, first, last);
+}
+
+}  // namespace
+
+const ByteFormat* find_byte_format(const ByteOperands& operands, int64_t depth,
+                                   int64_t stretch_length)
+{
+    if (!has_narrow_sums(operands, depth) || !has_multipliers(operands)) return nullptr;
+    const bool is_symmetric = has_symmetric_weights(operands);
+    for (const ByteFormat* format : {&avx512_vnni_format, &avx_vnni_format, &find_pair_format()}) {
+        const bool fits = format->element_size > 1 || is_symmetric;
+        if (format->multiply && fits && stretch_length >= format->group &&
+            (get_cpu_features() & format->features) == format->features)
+            return format;
+    }
+    return nullptr;
+}
+
+BytePixels describe_byte_rows(int64_t rows, int64_t depth, int64_t columns)
+{
+    BytePixels conv = {};
+    std::fill_n(conv.axes, kConvAxes, window_axis{1, 1, 1, 1, 1, 0, 0});
+    conv.batch = conv.groups = conv.taps = 1;
+    conv.input_channels = depth;
+    conv.output_channels = columns;
+    conv.input_plane = conv.output_plane = rows;
+    conv.image_step = depth;
+    conv.output_step = columns;
+    conv.stretch_num = 1;
+    conv.stretch_length = depth;
+    conv.is_pointwise = true;
+    return conv;
+}
+
+void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t workers)
+{
+    const window_axis &y = conv.axes[1], &x = conv.axes[2];
+    const ByteFormat& format = *conv.format;
+    conv.range = find_byte_range(operands.output_type, operands.output_zero_point);
+    conv.input_zero_point = operands.input_zero_point;
+    // int16 are made of bytes with their sign.
+    conv.flips = is_signed(operands.input_type) == (format.element_size > 1 || format.is_unsigned);
+    const bool has_padding = y.pad_begin > 0 || x.pad_begin > 0 ||
+                             lines_for(y, y.output) > y.input || lines_for(x, x.output) > x.input;
+    conv.gathers = conv.is_pointwise;
+    const bool copies = format.element_size > 1 || has_padding ||
+                        (conv.is_pointwise && (x.stride > 1 || y.stride > 1));
+    conv.pixel_step = copies ? conv.input_channels : conv.image_step;
+    conv.input_step = conv.pixel_step * (conv.is_pointwise ? 1 : x.stride);
+    conv.lines = conv.is_pointwise ? 1 : y.output;
+    conv.line_pixels = conv.is_pointwise ? conv.batch * conv.output_plane : x.output;
+    if (conv.is_pointwise) conv.batch = 1;
+    conv.panels = divide_up(conv.output_channels, format.columns);
+    conv.group_bytes = (conv.panels - 1) * find_panel_bytes(conv, format.columns) +
+                       find_panel_bytes(conv, find_byte_panel_width(conv, conv.panels - 1));
+
+    PixelWork work = {};
+    work.units = conv.is_pointwise ? divide_up(conv.line_pixels, format.most_rows) : conv.lines;
+    work.unit_size =
+        (conv.is_pointwise ? format.most_rows * conv.stretch_length
+                           : std::max(x.input, x.output) * conv.input_channels * y.stride) *
+        format.element_size;
+    const int64_t halo =
+        conv.is_pointwise ? 0 : (lines_for(y, 1) - y.stride) * work.unit_size / y.stride;
+    work.room = static_cast<int64_t>(get_cpu_cache_size().l2 / 2) - halo;
+    work.others = conv.batch * conv.groups;
+    work.panels = conv.panels;
+    work.has_large_weights = conv.group_bytes > conv.input_plane * conv.input_channels;
+    const PixelCut cut = cut_pixels(work, workers);
+    conv.panel_parts = cut.panel_parts;
+    conv.blocks = cut.blocks;
+    conv.block_lines = conv.is_pointwise ? 1 : cut.units;
+    conv.block_pixels = conv.is_pointwise ? cut.units * format.most_rows : conv.line_pixels;
+    if (!copies) return;
+    conv.copy_lines =
+        conv.is_pointwise || conv.block_lines == 0 ? 1 : lines_for(y, conv.block_lines);
+    conv.copy_pixels =
+        conv.is_pointwise ? std::min(conv.block_pixels, conv.line_pixels) : lines_for(x, x.output);
+}
+
+int keep_byte_pixels(KernelContext& context, const BytePixels& conv, const ByteOperands& operands,
+                     const ByteWeightSteps& steps)
+{
+    const auto workers = static_cast<uint64_t>(get_thread_pool_size(context.pool));
+    context.scratch_size = conv.copy_bytes() * workers;
+    static const char kind = 0;
+    const int64_t sizes[] = {
+        conv.groups << 32 | bits_of(operands.alpha), conv.stretch_num << 32 | conv.stretch_length,
+        bits_of(operands.input_scale) << 32 | bits_of(operands.output_scale),
+        steps.output_channel << 16 | (operands.input_zero_point & 0xff) << 8 |
+            conv.format->group << 4 | int64_t{conv.flips} << 1 | is_signed(operands.input_type)};
+    return keep_packed_problem(
+        context, conv, &kind, operands.weights,
+        {operands.weight_zero_points, operands.weight_scales, operands.bias}, sizes,
+        static_cast<uint64_t>(conv.groups) * static_cast<uint64_t>(conv.group_bytes),
+        [&](void* memory, const void* values) {
+            pack(conv, Packer(conv, operands, steps, static_cast<const uint8_t*>(values)),
+                 static_cast<char*>(memory));
+        });
+}
+
+void multiply_byte_pixels(const KernelContext& context)
+{
+    const auto& conv = packed_problem<BytePixels>(context);
+    const char* packed = shared_weights<BytePixels>(context);
+    const int64_t parts = conv.panel_parts;
+    parallel_for(context.pool, conv.items(), 1, [&](int64_t first, int64_t last, int worker) {
+        char* copy =
+            static_cast<char*>(context.scratch) + conv.copy_bytes() * static_cast<uint64_t>(worker);
+        for (int64_t item = first; item < last; ++item) {
+            const int64_t part = item % parts;
+            run_block(conv, context.input(0)->u8, packed, context.output(0)->u8, item / parts,
+                      conv.panels * part / parts, conv.panels * (part + 1) / parts, copy);
+        }
+    });
+}
+
+}  // namespace tengine::cpu
+#endif  // HWY_ONCE
+#endif  // TENGINE_HAVE_HIGHWAY

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tile of byte_tile.h. Weights are the vectors, of the input each group is read where it lies
+// and goes to all lanes. To be included inside of a namespace of the instruction set's own, after
+// its
+//     struct Set
+//     {
+//         using Operand, Sum;                    // vectors
+//         static constexpr int64_t kVectorBytes;  // of weights
+//         static constexpr int kRows;             // of the highest tile
+//         static Operand load(const char* weights);
+//         static Operand spread(const char* group, uint32_t flip);
+//         static Sum start(const int32_t* values);
+//         static void add(Operand input, Operand weights, Sum& sum);
+//         static void store(const Sum& sum, int32_t* values);
+//         static int64_t lanes();
+//     };
+
+#define TENGINE_INLINE inline __attribute__((always_inline))
+
+// What rows 0, 1, ... of a tile are at. Three rows share a pointer: x86 addresses the second and
+// third by the step, so that fourteen rows take six registers.
+struct ByteRowsAt
+{
+    const char *p0, *p3, *p6, *p9, *p12;
+    int64_t step;
+
+    template <int kRow>
+    TENGINE_INLINE const char* at() const
+    {
+        constexpr int kFrom = kRow / 3;
+        const char* from = kFrom == 0   ? p0
+                           : kFrom == 1 ? p3
+                           : kFrom == 2 ? p6
+                           : kFrom == 3 ? p9
+                                        : p12;
+        return from + kRow % 3 * step;
+    }
+
+    // Hides from the compiler that the pointers are steps apart: it would keep one for each row,
+    // and has no registers for them.
+    template <int kRows>
+    TENGINE_INLINE void advance(int64_t bytes)
+    {
+        move(p0, bytes);
+        if constexpr (kRows > 3) move(p3, bytes);
+        if constexpr (kRows > 6) move(p6, bytes);
+        if constexpr (kRows > 9) move(p9, bytes);
+        if constexpr (kRows > 12) move(p12, bytes);
+    }
+
+    static TENGINE_INLINE void move(const char*& pointer, int64_t bytes)
+    {
+        pointer += bytes;
+        __asm__("" : "+r"(pointer));
+    }
+};
+
+// The sums of kRows rows; x and y are those of the last.
+template <int kRows, int kVectors>
+struct ByteSums
+{
+    ByteSums<kRows - 1, kVectors> before;
+    Set::Sum x, y;
+
+    TENGINE_INLINE ByteSums() {}
+    TENGINE_INLINE void start(const int32_t* values)
+    {
+        before.start(values);
+        x = Set::start(values);
+        if constexpr (kVectors > 1) y = Set::start(values + Set::lanes());
+    }
+    TENGINE_INLINE void add(const ByteRowsAt& rows, uint32_t flip, Set::Operand weights_x,
+                            Set::Operand weights_y)
+    {
+        before.add(rows, flip, weights_x, weights_y);
+        const Set::Operand input = Set::spread(rows.template at<kRows - 1>(), flip);
+        Set::add(input, weights_x, x);
+        if constexpr (kVectors > 1) Set::add(input, weights_y, y);
+    }
+    TENGINE_INLINE void store(int32_t* values, int64_t step) const
+    {
+        before.store(values, step);
+        values += (kRows - 1) * step;
+        Set::store(x, values);
+        if constexpr (kVectors > 1) Set::store(y, values + Set::lanes());
+    }
+};
+
+template <int kVectors>
+struct ByteSums<0, kVectors>
+{
+    TENGINE_INLINE ByteSums() {}
+    TENGINE_INLINE void start(const int32_t*) {}
+    TENGINE_INLINE void add(const ByteRowsAt&, uint32_t, Set::Operand, Set::Operand) {}
+    TENGINE_INLINE void store(int32_t*, int64_t) const {}
+};
+
+template <int kRows, int kVectors>
+TENGINE_INLINE void add_groups(ByteRowsAt& rows, int64_t groups, uint32_t flip,
+                               const char*& weights, ByteSums<kRows, kVectors>& sums)
+{
+    constexpr int64_t kGroupBytes = 4;
+    for (; groups > 0; --groups) {
+        const Set::Operand x = Set::load(weights);
+        const Set::Operand y = kVectors > 1 ? Set::load(weights + Set::kVectorBytes) : x;
+        sums.add(rows, flip, x, y);
+        weights += kVectors * Set::kVectorBytes;
+        rows.template advance<kRows>(kGroupBytes);
+    }
+}
+
+template <int kRows, int kVectors>
+__attribute__((noinline)) void multiply_byte_rows(const ByteTile& tile)
+{
+    ByteSums<kRows, kVectors> sums;
+    sums.start(tile.start);
+    const char* weights = tile.weights;
+    const int64_t step = tile.input_step;
+    for (int64_t i = 0; i < tile.stretch_num; ++i) {
+        const char* begin = tile.input + tile.stretches[i];
+        ByteRowsAt rows = {
+            begin, begin + 3 * step, begin + 6 * step, begin + 9 * step, begin + 12 * step, step};
+        add_groups(rows, tile.groups, tile.flip, weights, sums);
+        if (tile.last_shift == 0) continue;
+        rows.template advance<kRows>(tile.last_shift);
+        add_groups(rows, 1, tile.flip, weights, sums);
+    }
+    sums.store(tile.sums, kVectors * Set::lanes());
+}
+
+template <int kRows>
+void multiply_byte_tile(const ByteTile& tile, int64_t rows)
+{
+    if constexpr (kRows > 1)
+        if (rows < kRows) return multiply_byte_tile<kRows - 1>(tile, rows);
+    return tile.is_wide ? multiply_byte_rows<kRows, 2>(tile) : multiply_byte_rows<kRows, 1>(tile);
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of integers at the heart of convolutions and matrices of bytes with channels last: a few
+// pixels by a panel of output channels. The tile is in byte_tile-inl.h, with vectors in
+// byte_pixels_impl.cc, with instructions that sum the products of bytes in byte_tile_<set>_impl.cc.
+// The latter are compiled for processors that this one may not be, so neither they nor this header
+// may have inline functions that others have too.
+#pragma once
+
+#include <cstdint>
+
+namespace tengine::cpu {
+
+// Rows by the columns of a panel. What a row is the sum over: stretches of the input, which are
+// read in groups of ByteFormat::group elements.
+struct ByteTile
+{
+    const char* input;         // of the first row
+    int64_t input_step;        // bytes from a row to the next
+    const int64_t* stretches;  // where they begin, in bytes
+    int64_t stretch_num;
+    int64_t groups;  // whole ones of a stretch
+    // Where these do not reach the end, one more ends there: bytes from the end of the last to its
+    // begin, below zero; 0: they do. Weights of what is read a second time are 0.
+    int64_t last_shift;
+    uint32_t flip;         // of each four bytes that are read, these bits
+    bool is_wide;          // two vectors of columns, or one
+    const int32_t* start;  // for each column what the products are added to, modulo 2^32
+    const char* weights;
+    int32_t* sums;  // rows of the panel's columns
+};
+
+// How the operands of a tile are laid out, and by what it is computed. A group of each column's
+// weights lies beside that of the next column's, then follows the next group.
+struct ByteFormat
+{
+    uint64_t features;       // of base/cpu.h, which the processor must have
+    int element_size;        // 1: bytes; 2: int16
+    int group;               // elements of a row that a lane sums
+    int most_rows, columns;  // of a tile, of a wide panel
+    bool is_unsigned;        // of bytes: those of the input; weights are signed
+    void (*multiply)(const ByteTile& tile,
+                     int64_t rows);  // null: the compiler has no such instructions
+};
+
+extern const ByteFormat avx512_vnni_format;
+extern const ByteFormat avx_vnni_format;
+
+}  // namespace tengine::cpu

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// QLinearConv with channels last and constant weights, scales and zero points (byte_pixels.h). As
+// in conv_pixels.cc, the inputs under a row of the window are one stretch of kernel width *
+// channels bytes. The sums are exact, so the bits are those of the reference. Limits: groups of few
+// output channels leave lanes idle; the requantisation, of few input channels.
+#include <algorithm>
+#include <cstdint>
+
+#include "device/cpu/kernel/byte_pixels.h"
+#include "device/cpu/kernel/packed_problem.h"
+#include "device/cpu/kernel/pixel_conv.h"
+
+#ifdef TENGINE_HAVE_HIGHWAY
+namespace tengine::cpu {
+namespace {
+
+bool is_constant(const tensor* tensor)
+{
+    return !tensor || tensor->tensor_type == TENSOR_TYPE_CONST;
+}
+
+ByteOperands find_operands(const node& node)
+{
+    const auto input = [&](int index) { return get_ir_node_input(&node, index); };
+    ByteOperands operands = {};
+    operands.weights = input(3);
+    operands.weight_scales = input(4);
+    operands.weight_zero_points = input(5);
+    operands.bias = input(8);
+    operands.input_scale = input(1)->f32[0];
+    operands.output_scale = input(6)->f32[0];
+    operands.alpha = 1;
+    operands.input_zero_point = read_zero_point(input(2), 0);
+    operands.output_zero_point = read_zero_point(input(7), 0);
+    operands.input_type = input(0)->data_type;
+    operands.output_type = get_ir_node_output(&node, 0)->data_type;
+    return operands;
+}
+
+// All but the format and what is planned.
+int describe(const node& node, BytePixels* out_conv)
+{
+    BytePixels& conv = *out_conv;
+    TENGINE_RETURN_IF_ERROR(describe_conv(node, false, &conv, 3));
+    const window_axis &y = conv.axes[1], &x = conv.axes[2];
+    conv.is_pointwise = conv.taps == 1 && conv.groups == 1 &&
+                        y.pad_begin + y.pad_end + x.pad_begin + x.pad_end == 0;
+    const bool is_row = conv.groups == 1 && x.dilation == 1;
+    conv.stretch_num = is_row ? y.kernel : int64_t{y.kernel} * x.kernel;
+    conv.stretch_length = conv.input_channels * (is_row ? x.kernel : 1);
+    return TENGINE_OK;
+}
+
+int prepare(KernelContext& context)
+{
+    BytePixels conv = {};
+    TENGINE_RETURN_IF_ERROR(describe(*context.node, &conv));
+    const ByteOperands operands = find_operands(*context.node);
+    conv.format = find_byte_format(operands, conv.input_channels * conv.taps, conv.stretch_length);
+    conv.image_step = context.input_step(0);
+    conv.output_step = context.output_step();
+    plan_byte_pixels(conv, operands, get_thread_pool_size(context.pool));
+    const int64_t taps = conv.taps;
+    return keep_byte_pixels(context, conv, operands, {conv.input_channels * taps, taps, 1});
+}
+
+int run(KernelContext& context)
+{
+    multiply_byte_pixels(context);
+    return TENGINE_OK;
+}
+
+bool has_constants(const node& node)
+{
+    for (int i = 1; i < node.input_num; ++i)
+        if (!is_constant(get_ir_node_input(&node, i))) return false;
+    return true;
+}
+
+bool accepts(const node& node)
+{
+    BytePixels conv = {};
+    if (get_ir_node_input(&node, 0)->dim_num != 4 || !has_constants(node) ||
+        describe(node, &conv) != TENGINE_OK || !is_compact(conv.axes[1]) ||
+        !is_compact(conv.axes[2]) || conv.stretch_num > kMostByteStretches)
+        return false;
+    return (conv.groups == 1 || conv.output_channels >= 4) && conv.input_plane > 0 &&
+           conv.output_plane > 0 && conv.batch > 0 && conv.input_channels > 0 &&
+           conv.output_channels > 0 &&
+           find_byte_format(find_operands(node), conv.input_channels * conv.taps,
+                            conv.stretch_length);
+}
+
+constexpr Kernel rows[] = {{"QLinearConv", "conv.byte_pixels", accepts, run, prepare, -1, nullptr,
+                            Layout::kChannelsLast, false, false, true, 3, kTakesSteps}};
+
+}  // namespace
+
+extern const KernelTable qlinear_conv_pixels_kernels;
+const KernelTable qlinear_conv_pixels_kernels = make_table<rows>();
+
+}  // namespace tengine::cpu
+#else
+namespace tengine::cpu {
+extern const KernelTable qlinear_conv_pixels_kernels;
+const KernelTable qlinear_conv_pixels_kernels = {nullptr, 0};
+}  // namespace tengine::cpu
+#endif  // TENGINE_HAVE_HIGHWAY
