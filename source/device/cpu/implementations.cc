@@ -47,6 +47,7 @@ constexpr Implementations rows[] = {
     {"QLinearConv",
      {"conv.byte_pixels", "conv.im2col_i8mm", "conv.im2col_dotprod", "conv.im2col_pairs",
       "reference"}},
+    {"QLinearMatMul", {"matmul.byte_pixels", "matmul.byte_stacks", "reference"}},
     {"RNN", {"rnn.pixels", "reference"}},
     {"Reciprocal", {"reciprocal.simd", "reference"}},
     {"ReduceL1", {"reduce_l1.pixels", "reduce_l1.simd", "reference"}},
@@ -67,6 +68,7 @@ constexpr Implementations rows[] = {
     {"Sub", {"sub.simd", "reference"}},
     {"Sum", {"sum.simd", "reference"}},
     {"Tanh", {"tanh.simd", "reference"}},
+    {"com.microsoft.QGemm", {"gemm.byte_pixels", "reference"}},
 };
 
 }  // namespace

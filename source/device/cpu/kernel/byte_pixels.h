@@ -66,6 +66,14 @@ struct BytePixels : ConvProblem
     }
 };
 
+// Of a node whose input 0 is followed by its scale and zero point, input 3, the weights, by theirs,
+// and that has the output's scale and zero point from input `output_scale` on; without a bias.
+ByteOperands find_byte_operands(const node& node, int output_scale);
+
+// Whether all inputs of such a node but the first and the weights are constants, and the scales of
+// input and output one each.
+bool has_byte_constants(const node& node, int output_scale);
+
 // The format for operands whose sums have `depth` terms, in stretches of this length; null where
 // none is right: stretches are too short, a sum with its bias may not fit an int32, scales are not
 // in the range of multipliers.
@@ -86,9 +94,17 @@ struct ByteWeightSteps
     int64_t output_channel, input_channel, tap;
 };
 
+// All groups' weights, group_bytes each.
+void pack_byte_weights(const BytePixels& conv, const ByteOperands& operands,
+                       const ByteWeightSteps& steps, const uint8_t* values, char* packed);
+
 // For prepare(): keeps the problem and the packed weights.
 TENGINE_MUST_USE int keep_byte_pixels(KernelContext& context, const BytePixels& conv,
                                       const ByteOperands& operands, const ByteWeightSteps& steps);
+
+// All of it on the calling thread; `copy` has copy_bytes().
+void multiply_bytes_here(const BytePixels& conv, const uint8_t* input, const char* packed,
+                         uint8_t* output, char* copy);
 
 // Input 0 to output 0, with what keep_byte_pixels() has kept.
 void multiply_byte_pixels(const KernelContext& context);

@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "base/cpu.h"
-#include "device/cpu/kernel/byte_pixels.h"
+#include "device/cpu/kernel/byte_panel.h"
 #include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel/packed_problem.h"
 #include "device/cpu/kernel/pixel_conv.h"
@@ -22,48 +22,6 @@
 #ifndef TENGINE_CPU_BYTE_PIXELS
 #define TENGINE_CPU_BYTE_PIXELS
 namespace tengine::cpu {
-
-// Before the weights of a panel of `width` columns: what the products of each are added to, the
-// multipliers of the sums, and these as floats.
-struct BytePanel
-{
-    char* data;
-    int64_t width;
-
-    static int64_t header_bytes(int64_t width)
-    {
-        return width * int64_t{sizeof(int32_t) + sizeof(ir_multiplier_t) + sizeof(float)};
-    }
-    int32_t* start() const { return reinterpret_cast<int32_t*>(data); }
-    ir_multiplier_t* multipliers() const
-    {
-        return reinterpret_cast<ir_multiplier_t*>(start() + width);
-    }
-    float* scales() const { return reinterpret_cast<float*>(multipliers() + width); }
-    char* weights() const { return data + header_bytes(width); }
-};
-
-constexpr int64_t kGroupBytes = 4;  // of a column, in every format
-
-inline int64_t find_byte_panel_width(const BytePixels& conv, int64_t panel)
-{
-    const int64_t columns = conv.format->columns;
-    const int64_t left = conv.output_channels - panel * columns;
-    return left <= columns / 2 ? columns / 2 : columns;
-}
-
-inline int64_t find_panel_bytes(const BytePixels& conv, int64_t width)
-{
-    return BytePanel::header_bytes(width) +
-           conv.stretch_num * conv.stretch_groups() * width * kGroupBytes;
-}
-
-// Of a group of channels, whose packed weights begin at `packed`.
-inline BytePanel find_byte_panel(const BytePixels& conv, const char* packed, int64_t panel)
-{
-    return {const_cast<char*>(packed) + panel * find_panel_bytes(conv, conv.format->columns),
-            find_byte_panel_width(conv, panel)};
-}
 
 // A block of an image.
 struct ByteBlock
@@ -219,16 +177,6 @@ HWY_INLINE void convert(const BytePixels& conv, const uint8_t* from, int64_t cou
             to[i] = static_cast<int16_t>(from[i] - zero);
 }
 
-HWY_INLINE uint8_t pad_of(const BytePixels& conv, uint8_t)
-{
-    return static_cast<uint8_t>(conv.input_zero_point ^ (conv.flips ? 0x80 : 0));
-}
-
-HWY_INLINE int16_t pad_of(const BytePixels&, int16_t)
-{
-    return 0;
-}
-
 // `count` pixels that lie `step` apart.
 template <class T>
 HWY_INLINE void convert_pixels(const BytePixels& conv, const uint8_t* from, int64_t step,
@@ -250,7 +198,7 @@ HWY_INLINE void copy_lines(const BytePixels& conv, const uint8_t* image, int64_t
     const int64_t count = (lines - 1) * y.stride + int64_t{y.kernel - 1} * y.dilation + 1;
     const int64_t before = std::min<int64_t>(x.pad_begin, conv.copy_pixels);
     const int64_t present = std::min<int64_t>(x.input, conv.copy_pixels - before);
-    const T pad = pad_of(conv, T());
+    const T pad = static_cast<T>(find_multiplied_zero(conv));
     for (int64_t i = 0; i < count; ++i, copy += conv.copy_pixels * channels) {
         const int64_t line = first * y.stride - y.pad_begin + i;
         const bool exists = line >= 0 && line < y.input;
@@ -377,6 +325,8 @@ HWY_EXPORT(describe_pairs);
 HWY_EXPORT(copy_block);
 HWY_EXPORT(multiply_block);
 
+}  // namespace
+
 const ByteFormat& find_pair_format()
 {
     static const ByteFormat format = [] {
@@ -390,147 +340,7 @@ const ByteFormat& find_pair_format()
     return format;
 }
 
-bool is_signed(int data_type)
-{
-    return data_type == TENGINE_DT_INT8;
-}
-
-// Of signed bytes, or of unsigned ones that are made signed.
-bool has_symmetric_weights(const ByteOperands& operands)
-{
-    const tensor* zero_points = operands.weight_zero_points;
-    const int middle = is_signed(operands.weights->data_type) ? 0 : 128;
-    if (!zero_points) return middle == 0;
-    for (int64_t i = 0; i < zero_points->elem_num; ++i)
-        if (read_zero_point(zero_points, i) != middle) return false;
-    return true;
-}
-
-// Whether sums of centred products fit an int32 with the bias.
-bool has_narrow_sums(const ByteOperands& operands, int64_t depth)
-{
-    int64_t largest = 0;
-    for (int64_t i = 0; operands.bias && i < operands.bias->elem_num; ++i)
-        largest = std::max(largest, std::abs(int64_t{operands.bias->i32[i]}));
-    return depth <= kMostNarrowProducts && depth * 255 * 255 + largest <= INT32_MAX;
-}
-
-double find_real_multiplier(const ByteOperands& operands, int64_t channel)
-{
-    const tensor* scales = operands.weight_scales;
-    return double{operands.alpha} * double{operands.input_scale} *
-           double{scales->f32[slice_index(scales, channel)]} / double{operands.output_scale};
-}
-
-bool has_multipliers(const ByteOperands& operands)
-{
-    for (int64_t i = 0; i < operands.weight_scales->elem_num; ++i) {
-        const double real = find_real_multiplier(operands, i);
-        if (!(real >= 0 && real < 2147483647.0)) return false;
-    }
-    return true;
-}
-
-// Weights in the order of the sums.
-class Packer
-{
-  public:
-    Packer(const BytePixels& conv, const ByteOperands& operands, const ByteWeightSteps& steps,
-           const uint8_t* values)
-        : conv_(conv), operands_(operands), steps_(steps), values_(values)
-    {
-    }
-
-    // The column `i` of a panel, which is this output channel of all groups; -1: there is none.
-    void pack(const BytePanel& panel, int64_t i, int64_t channel) const
-    {
-        const int64_t size = conv_.format->element_size, group = conv_.format->group;
-        uint32_t total = 0;  // of the packed weights
-        char* to = panel.weights() + i * kGroupBytes;
-        for (int64_t stretch = 0; stretch < conv_.stretch_num; ++stretch) {
-            for (int64_t g = 0; g < conv_.stretch_groups(); ++g, to += panel.width * kGroupBytes) {
-                for (int64_t j = 0; j < group; ++j) {
-                    const int value = channel < 0 ? 0 : find(channel, stretch, g, j);
-                    total += static_cast<uint32_t>(value);
-                    const auto wide = static_cast<int16_t>(value);
-                    const auto narrow = static_cast<int8_t>(value);
-                    std::memcpy(to + j * size,
-                                size == 1 ? static_cast<const void*>(&narrow) : &wide,
-                                static_cast<size_t>(size));
-                }
-            }
-        }
-        finish(panel, i, channel, total);
-    }
-
-  private:
-    // The weight of element `j` of group `g`, less its zero point. The last group begins where its
-    // elements are the last of the stretch, some of which have been in the group before.
-    int find(int64_t channel, int64_t stretch, int64_t g, int64_t j) const
-    {
-        const int64_t group = conv_.format->group, length = conv_.stretch_length;
-        const int64_t element = std::min(g * group, length - group) + j;
-        if (element < g * group) return 0;
-        const int64_t whole = stretch * length + element;
-        const int64_t at = channel * steps_.output_channel +
-                           whole % conv_.input_channels * steps_.input_channel +
-                           whole / conv_.input_channels * steps_.tap;
-        const tensor* zero_points = operands_.weight_zero_points;
-        const int zero = read_zero_point(zero_points, slice_index(zero_points, channel));
-        const bool has_sign = is_signed(operands_.weights->data_type);
-        return (has_sign ? static_cast<int8_t>(values_[at]) : values_[at]) - zero;
-    }
-
-    void finish(const BytePanel& panel, int64_t i, int64_t channel, uint32_t total) const
-    {
-        // What is multiplied is centred, or has this zero point.
-        const uint32_t zero =
-            conv_.format->element_size > 1
-                ? 0
-                : static_cast<uint32_t>(conv_.input_zero_point) +
-                      (!conv_.flips                      ? 0
-                       : is_signed(operands_.input_type) ? 128u
-                                                         : static_cast<uint32_t>(-128));
-        const bool has_bias = operands_.bias && channel >= 0;
-        const uint32_t bias =
-            has_bias
-                ? static_cast<uint32_t>(operands_.bias->i32[slice_index(operands_.bias, channel)])
-                : 0;
-        panel.start()[i] = static_cast<int32_t>(bias - zero * total);
-        const double real = channel < 0 ? 0 : find_real_multiplier(operands_, channel);
-        ir_multiplier_t& multiplier = panel.multipliers()[i];
-        // has_multipliers() has seen that it can be made.
-        if (make_ir_multipliers(&real, 1, &multiplier) != TENGINE_OK) multiplier = {};
-        panel.scales()[i] = round_multiplier(multiplier);
-    }
-
-    const BytePixels& conv_;
-    const ByteOperands& operands_;
-    const ByteWeightSteps& steps_;
-    const uint8_t* values_;
-};
-
-void pack(const BytePixels& conv, const Packer& packer, char* packed)
-{
-    for (int64_t group = 0; group < conv.groups; ++group)
-        for (int64_t i = 0; i < conv.panels; ++i) {
-            const BytePanel panel = find_byte_panel(conv, packed + group * conv.group_bytes, i);
-            for (int64_t column = 0; column < panel.width; ++column) {
-                const int64_t channel = i * conv.format->columns + column;
-                const bool exists = channel < conv.output_channels;
-                packer.pack(panel, column, exists ? group * conv.output_channels + channel : -1);
-            }
-        }
-}
-
-template <class T>
-int64_t bits_of(T value)
-{
-    static_assert(sizeof value == sizeof(uint32_t));
-    uint32_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
+namespace {
 
 // Block `number` of all groups and images, its panels from `first` to before `last`; `copy` has
 // room for it.
@@ -579,20 +389,6 @@ void run_block(const BytePixels& conv, const uint8_t* inputs, const char* packed
 
 }  // namespace
 
-const ByteFormat* find_byte_format(const ByteOperands& operands, int64_t depth,
-                                   int64_t stretch_length)
-{
-    if (!has_narrow_sums(operands, depth) || !has_multipliers(operands)) return nullptr;
-    const bool is_symmetric = has_symmetric_weights(operands);
-    for (const ByteFormat* format : {&avx512_vnni_format, &avx_vnni_format, &find_pair_format()}) {
-        const bool fits = format->element_size > 1 || is_symmetric;
-        if (format->multiply && fits && stretch_length >= format->group &&
-            (get_cpu_features() & format->features) == format->features)
-            return format;
-    }
-    return nullptr;
-}
-
 BytePixels describe_byte_rows(int64_t rows, int64_t depth, int64_t columns)
 {
     BytePixels conv = {};
@@ -616,7 +412,8 @@ void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t wo
     conv.range = find_byte_range(operands.output_type, operands.output_zero_point);
     conv.input_zero_point = operands.input_zero_point;
     // int16 are made of bytes with their sign.
-    conv.flips = is_signed(operands.input_type) == (format.element_size > 1 || format.is_unsigned);
+    conv.flips =
+        (operands.input_type == TENGINE_DT_INT8) == (format.element_size > 1 || format.is_unsigned);
     const bool has_padding = y.pad_begin > 0 || x.pad_begin > 0 ||
                              lines_for(y, y.output) > y.input || lines_for(x, x.output) > x.input;
     conv.gathers = conv.is_pointwise;
@@ -655,25 +452,11 @@ void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t wo
         conv.is_pointwise ? std::min(conv.block_pixels, conv.line_pixels) : lines_for(x, x.output);
 }
 
-int keep_byte_pixels(KernelContext& context, const BytePixels& conv, const ByteOperands& operands,
-                     const ByteWeightSteps& steps)
+void multiply_bytes_here(const BytePixels& conv, const uint8_t* input, const char* packed,
+                         uint8_t* output, char* copy)
 {
-    const auto workers = static_cast<uint64_t>(get_thread_pool_size(context.pool));
-    context.scratch_size = conv.copy_bytes() * workers;
-    static const char kind = 0;
-    const int64_t sizes[] = {
-        conv.groups << 32 | bits_of(operands.alpha), conv.stretch_num << 32 | conv.stretch_length,
-        bits_of(operands.input_scale) << 32 | bits_of(operands.output_scale),
-        steps.output_channel << 16 | (operands.input_zero_point & 0xff) << 8 |
-            conv.format->group << 4 | int64_t{conv.flips} << 1 | is_signed(operands.input_type)};
-    return keep_packed_problem(
-        context, conv, &kind, operands.weights,
-        {operands.weight_zero_points, operands.weight_scales, operands.bias}, sizes,
-        static_cast<uint64_t>(conv.groups) * static_cast<uint64_t>(conv.group_bytes),
-        [&](void* memory, const void* values) {
-            pack(conv, Packer(conv, operands, steps, static_cast<const uint8_t*>(values)),
-                 static_cast<char*>(memory));
-        });
+    for (int64_t item = 0; item < conv.items(); ++item)
+        run_block(conv, input, packed, output, item, 0, conv.panels, copy);
 }
 
 void multiply_byte_pixels(const KernelContext& context)

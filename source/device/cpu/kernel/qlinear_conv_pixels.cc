@@ -14,26 +14,10 @@
 namespace tengine::cpu {
 namespace {
 
-bool is_constant(const tensor* tensor)
-{
-    return !tensor || tensor->tensor_type == TENSOR_TYPE_CONST;
-}
-
 ByteOperands find_operands(const node& node)
 {
-    const auto input = [&](int index) { return get_ir_node_input(&node, index); };
-    ByteOperands operands = {};
-    operands.weights = input(3);
-    operands.weight_scales = input(4);
-    operands.weight_zero_points = input(5);
-    operands.bias = input(8);
-    operands.input_scale = input(1)->f32[0];
-    operands.output_scale = input(6)->f32[0];
-    operands.alpha = 1;
-    operands.input_zero_point = read_zero_point(input(2), 0);
-    operands.output_zero_point = read_zero_point(input(7), 0);
-    operands.input_type = input(0)->data_type;
-    operands.output_type = get_ir_node_output(&node, 0)->data_type;
+    ByteOperands operands = find_byte_operands(node, 6);
+    operands.bias = get_ir_node_input(&node, 8);
     return operands;
 }
 
@@ -70,17 +54,11 @@ int run(KernelContext& context)
     return TENGINE_OK;
 }
 
-bool has_constants(const node& node)
-{
-    for (int i = 1; i < node.input_num; ++i)
-        if (!is_constant(get_ir_node_input(&node, i))) return false;
-    return true;
-}
-
 bool accepts(const node& node)
 {
     BytePixels conv = {};
-    if (get_ir_node_input(&node, 0)->dim_num != 4 || !has_constants(node) ||
+    if (get_ir_node_input(&node, 0)->dim_num != 4 || !has_byte_constants(node, 6) ||
+        get_ir_node_input(&node, 3)->tensor_type != TENSOR_TYPE_CONST ||
         describe(node, &conv) != TENGINE_OK || !is_compact(conv.axes[1]) ||
         !is_compact(conv.axes[2]) || conv.stretch_num > kMostByteStretches)
         return false;

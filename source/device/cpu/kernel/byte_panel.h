@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the weights of byte_pixels.h are packed.
+#pragma once
+
+#include "device/cpu/kernel/byte_pixels.h"
+
+namespace tengine::cpu {
+
+// For processors without instructions for bytes: pairs of int16.
+const ByteFormat& find_pair_format();
+
+// Before the weights of a panel of `width` columns: what the products of each are added to, the
+// multipliers of the sums, and these as floats.
+struct BytePanel
+{
+    char* data;
+    int64_t width;
+
+    static int64_t header_bytes(int64_t width)
+    {
+        return width * int64_t{sizeof(int32_t) + sizeof(ir_multiplier_t) + sizeof(float)};
+    }
+    int32_t* start() const { return reinterpret_cast<int32_t*>(data); }
+    ir_multiplier_t* multipliers() const
+    {
+        return reinterpret_cast<ir_multiplier_t*>(start() + width);
+    }
+    float* scales() const { return reinterpret_cast<float*>(multipliers() + width); }
+    char* weights() const { return data + header_bytes(width); }
+};
+
+constexpr int64_t kGroupBytes = 4;  // of a column, in every format
+
+inline int64_t find_byte_panel_width(const BytePixels& conv, int64_t panel)
+{
+    const int64_t columns = conv.format->columns;
+    const int64_t left = conv.output_channels - panel * columns;
+    return left <= columns / 2 ? columns / 2 : columns;
+}
+
+inline int64_t find_panel_bytes(const BytePixels& conv, int64_t width)
+{
+    return BytePanel::header_bytes(width) +
+           conv.stretch_num * conv.stretch_groups() * width * kGroupBytes;
+}
+
+// Of a group of channels, whose packed weights begin at `packed`.
+inline BytePanel find_byte_panel(const BytePixels& conv, const char* packed, int64_t panel)
+{
+    return {const_cast<char*>(packed) + panel * find_panel_bytes(conv, conv.format->columns),
+            find_byte_panel_width(conv, panel)};
+}
+
+// The zero point of the input as it is multiplied: of bytes with another sign bit 128 more or less.
+inline uint32_t find_multiplied_zero(const BytePixels& conv)
+{
+    if (conv.format->element_size > 1) return 0;
+    const int zero = conv.input_zero_point;
+    return static_cast<uint32_t>(!conv.flips                ? zero
+                                 : conv.format->is_unsigned ? zero + 128
+                                                            : zero - 128);
+}
+
+}  // namespace tengine::cpu

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which format the operands of byte_pixels.h have, and their packing.
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "base/cpu.h"
+#include "device/cpu/kernel/byte_panel.h"
+#include "device/cpu/kernel/packed_problem.h"
+
+#ifdef TENGINE_HAVE_HIGHWAY
+namespace tengine::cpu {
+namespace {
+
+bool is_signed(int data_type)
+{
+    return data_type == TENGINE_DT_INT8;
+}
+
+// Of signed bytes, or of unsigned ones that are made signed.
+bool has_symmetric_weights(const ByteOperands& operands)
+{
+    const tensor* zero_points = operands.weight_zero_points;
+    const int middle = is_signed(operands.weights->data_type) ? 0 : 128;
+    if (!zero_points) return middle == 0;
+    for (int64_t i = 0; i < zero_points->elem_num; ++i)
+        if (read_zero_point(zero_points, i) != middle) return false;
+    return true;
+}
+
+// Whether sums of centred products fit an int32 with the bias.
+bool has_narrow_sums(const ByteOperands& operands, int64_t depth)
+{
+    int64_t largest = 0;
+    for (int64_t i = 0; operands.bias && i < operands.bias->elem_num; ++i)
+        largest = std::max(largest, std::abs(int64_t{operands.bias->i32[i]}));
+    return depth <= kMostNarrowProducts && depth * 255 * 255 + largest <= INT32_MAX;
+}
+
+double find_real_multiplier(const ByteOperands& operands, int64_t channel)
+{
+    const tensor* scales = operands.weight_scales;
+    return double{operands.alpha} * double{operands.input_scale} *
+           double{scales->f32[slice_index(scales, channel)]} / double{operands.output_scale};
+}
+
+// Of sums of a channel; has_multipliers() has seen that it can be made.
+ir_multiplier_t find_multiplier(const ByteOperands& operands, int64_t channel)
+{
+    const double real = find_real_multiplier(operands, channel);
+    ir_multiplier_t multiplier;
+    return make_ir_multipliers(&real, 1, &multiplier) == TENGINE_OK ? multiplier
+                                                                    : ir_multiplier_t{};
+}
+
+bool has_multipliers(const ByteOperands& operands)
+{
+    for (int64_t i = 0; i < operands.weight_scales->elem_num; ++i) {
+        const double real = find_real_multiplier(operands, i);
+        if (!(real >= 0 && real < 2147483647.0)) return false;
+    }
+    return true;
+}
+
+// Packs weights in the order of the sums.
+class Packer
+{
+  public:
+    Packer(const BytePixels& conv, const ByteOperands& operands, const ByteWeightSteps& steps,
+           const uint8_t* values)
+        : conv_(conv), operands_(operands), steps_(steps), values_(values)
+    {
+        if (operands.weight_scales->elem_num == 1) common_ = find_multiplier(operands, 0);
+    }
+
+    // All panels of a group of channels.
+    void pack(int64_t group, char* packed) const
+    {
+        for (int64_t i = 0; i < conv_.panels; ++i) {
+            const int64_t first = i * conv_.format->columns;
+            const BytePanel panel = find_byte_panel(conv_, packed, i);
+            const Columns columns = {group * conv_.output_channels + first,
+                                     std::min(panel.width, conv_.output_channels - first)};
+            if (conv_.format->element_size == 1)
+                pack_panel<int8_t>(panel, columns);
+            else
+                pack_panel<int16_t>(panel, columns);
+        }
+    }
+
+  private:
+    static constexpr int64_t kMostColumns = 64;
+
+    // Output channels of all groups.
+    struct Columns
+    {
+        int64_t first, count;
+    };
+
+    // The last group of a stretch begins where its elements are the last; of those that have been
+    // in the group before the weights are 0.
+    template <class T>
+    void pack_panel(const BytePanel& panel, const Columns& columns) const
+    {
+        const int64_t group = conv_.format->group, length = conv_.stretch_length;
+        uint32_t totals[kMostColumns] = {};
+        T* to = reinterpret_cast<T*>(panel.weights());
+        std::fill_n(to, conv_.stretch_num * conv_.stretch_groups() * panel.width * group, T());
+        for (int64_t stretch = 0; stretch < conv_.stretch_num; ++stretch) {
+            for (int64_t g = 0; g < conv_.stretch_groups(); ++g, to += panel.width * group) {
+                const int64_t begin = std::min(g * group, length - group);
+                for (int64_t j = g * group - begin; j < group; ++j)
+                    pack_element(stretch * length + begin + j, columns, to + j, totals);
+            }
+        }
+        for (int64_t i = 0; i < panel.width; ++i)
+            finish(panel, i, i < columns.count ? columns.first + i : -1, totals[i]);
+    }
+
+    // The weights of an element of the stretches, less their zero points.
+    template <class T>
+    void pack_element(int64_t element, const Columns& columns, T* to, uint32_t* totals) const
+    {
+        const uint8_t* from = values_ + columns.first * steps_.output_channel +
+                              element % conv_.input_channels * steps_.input_channel +
+                              element / conv_.input_channels * steps_.tap;
+        const tensor* zero_points = operands_.weight_zero_points;
+        const bool has_sign = is_signed(operands_.weights->data_type);
+        int zero = read_zero_point(zero_points, 0);
+        for (int64_t i = 0; i < columns.count; ++i, from += steps_.output_channel) {
+            if (zero_points && zero_points->elem_num > 1)
+                zero = read_zero_point(zero_points, columns.first + i);
+            const int value = (has_sign ? static_cast<int8_t>(*from) : *from) - zero;
+            totals[i] += static_cast<uint32_t>(value);
+            to[i * conv_.format->group] = static_cast<T>(value);
+        }
+    }
+
+    // The column `i` of a panel, which is this output channel; -1: there is none.
+    void finish(const BytePanel& panel, int64_t i, int64_t channel, uint32_t total) const
+    {
+        const tensor* bias = operands_.bias;
+        const uint32_t start =
+            bias && channel >= 0 ? static_cast<uint32_t>(bias->i32[slice_index(bias, channel)]) : 0;
+        panel.start()[i] = static_cast<int32_t>(start - find_multiplied_zero(conv_) * total);
+        ir_multiplier_t multiplier = {};
+        if (channel >= 0)
+            multiplier = operands_.weight_scales->elem_num == 1
+                             ? common_
+                             : find_multiplier(operands_, channel);
+        panel.multipliers()[i] = multiplier;
+        panel.scales()[i] = round_multiplier(multiplier);
+    }
+
+    const BytePixels& conv_;
+    const ByteOperands& operands_;
+    const ByteWeightSteps& steps_;
+    const uint8_t* values_;
+    ir_multiplier_t common_ = {};  // of all channels where they have one scale
+};
+
+template <class T>
+int64_t bits_of(T value)
+{
+    static_assert(sizeof value == sizeof(uint32_t));
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+}  // namespace
+
+ByteOperands find_byte_operands(const node& node, int output_scale)
+{
+    const auto input = [&](int index) { return get_ir_node_input(&node, index); };
+    ByteOperands operands = {};
+    operands.weights = input(3);
+    operands.weight_scales = input(4);
+    operands.weight_zero_points = input(5);
+    operands.input_scale = input(1)->f32[0];
+    operands.output_scale = input(output_scale)->f32[0];
+    operands.alpha = 1;
+    operands.input_zero_point = read_zero_point(input(2), 0);
+    operands.output_zero_point = read_zero_point(input(output_scale + 1), 0);
+    operands.input_type = input(0)->data_type;
+    operands.output_type = get_ir_node_output(&node, 0)->data_type;
+    return operands;
+}
+
+bool has_byte_constants(const node& node, int output_scale)
+{
+    for (int i = 1; i < node.input_num; ++i) {
+        const tensor* input = get_ir_node_input(&node, i);
+        if (i != 3 && input && input->tensor_type != TENSOR_TYPE_CONST) return false;
+    }
+    return get_ir_node_input(&node, 1)->elem_num == 1 &&
+           get_ir_node_input(&node, output_scale)->elem_num == 1;
+}
+
+const ByteFormat* find_byte_format(const ByteOperands& operands, int64_t depth,
+                                   int64_t stretch_length)
+{
+    if (!has_narrow_sums(operands, depth) || !has_multipliers(operands)) return nullptr;
+    const bool is_symmetric = has_symmetric_weights(operands);
+    for (const ByteFormat* format : {&avx512_vnni_format, &avx_vnni_format, &find_pair_format()}) {
+        const bool fits = format->element_size > 1 || is_symmetric;
+        if (format->multiply && fits && stretch_length >= format->group &&
+            (get_cpu_features() & format->features) == format->features)
+            return format;
+    }
+    return nullptr;
+}
+
+void pack_byte_weights(const BytePixels& conv, const ByteOperands& operands,
+                       const ByteWeightSteps& steps, const uint8_t* values, char* packed)
+{
+    const Packer packer(conv, operands, steps, values);
+    for (int64_t group = 0; group < conv.groups; ++group)
+        packer.pack(group, packed + group * conv.group_bytes);
+}
+
+int keep_byte_pixels(KernelContext& context, const BytePixels& conv, const ByteOperands& operands,
+                     const ByteWeightSteps& steps)
+{
+    const auto workers = static_cast<uint64_t>(get_thread_pool_size(context.pool));
+    context.scratch_size = conv.copy_bytes() * workers;
+    static const char kind = 0;
+    const int64_t sizes[] = {
+        conv.groups << 32 | bits_of(operands.alpha), conv.stretch_num << 32 | conv.stretch_length,
+        bits_of(operands.input_scale) << 32 | bits_of(operands.output_scale),
+        steps.output_channel << 16 | (operands.input_zero_point & 0xff) << 8 |
+            conv.format->group << 4 | int64_t{conv.flips} << 1 | is_signed(operands.input_type)};
+    return keep_packed_problem(
+        context, conv, &kind, operands.weights,
+        {operands.weight_zero_points, operands.weight_scales, operands.bias}, sizes,
+        static_cast<uint64_t>(conv.groups) * static_cast<uint64_t>(conv.group_bytes),
+        [&](void* memory, const void* values) {
+            pack_byte_weights(conv, operands, steps, static_cast<const uint8_t*>(values),
+                              static_cast<char*>(memory));
+        });
+}
+
+}  // namespace tengine::cpu
+#endif  // TENGINE_HAVE_HIGHWAY
