@@ -5,6 +5,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
+#include "device/cpu/channels_last.h"
 #include "device/cpu/kernel_list.h"
 #include "device/cpu/prepared_kernel.h"
 #include "module/module.h"
@@ -22,23 +23,6 @@ void set_attributes(node* node, const KernelCase& node_case)
         EXPECT_EQ(set_node_int(node, name.c_str(), value), TENGINE_OK);
     for (const auto& [name, value] : node_case.floats)
         EXPECT_EQ(set_node_float(node, name.c_str(), value), TENGINE_OK);
-}
-
-// The elements of a tensor of rank four as N, H, W, C, or from that order.
-std::vector<float> transpose(const tensor& shape, const float* values, bool to_channels_last)
-{
-    const int64_t channels = shape.dims[1], plane = int64_t{shape.dims[2]} * shape.dims[3];
-    std::vector<float> result(static_cast<size_t>(shape.elem_num));
-    for (int64_t i = 0; i < shape.elem_num; ++i) {
-        const int64_t image = i / (channels * plane), channel = i / plane % channels;
-        const auto planar = static_cast<size_t>(i);
-        const auto last = static_cast<size_t>((image * plane + i % plane) * channels + channel);
-        if (to_channels_last)
-            result[last] = values[planar];
-        else
-            result[planar] = values[last];
-    }
-    return result;
 }
 
 int infer_output(node* node)
@@ -124,12 +108,12 @@ std::vector<float> KernelRunner::run(const Kernel& kernel, int thread_num)
         return values;
     }
     void* const data = inputs_[0]->data;
-    std::vector<float> input = transpose(*inputs_[0], inputs_[0]->f32, true);
+    std::vector<float> input = put_channels_last(*inputs_[0], inputs_[0]->f32);
     inputs_[0]->data = input.data();
     PreparedKernel(kernel, node_, thread_num).run();
     inputs_[0]->data = data;
     output_->data = nullptr;
-    return output_->dim_num == 4 ? transpose(*output_, values.data(), false) : values;
+    return output_->dim_num == 4 ? put_channels_second(*output_, values.data()) : values;
 }
 
 std::vector<float> KernelRunner::run_in_place(const Kernel& kernel, int thread_num)

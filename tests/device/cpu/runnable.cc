@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "device/cpu/kernel/byte_product.h"
+#include "device/cpu/kernel/byte_tile.h"
 #include "device/cpu/kernel/half_product.h"
 
 namespace tengine::cpu {
@@ -52,6 +53,23 @@ bool runs(const HalfProduct& product)
            });
 }
 
+bool runs(const ByteFormat& format)
+{
+    return format.multiply && survives([&] {
+               const char zeros[64 * 4] = {};
+               const int32_t start[64] = {};
+               const int64_t stretches[] = {0};
+               int32_t sums[64];
+               ByteTile tile = {};
+               tile.input = tile.weights = zeros;
+               tile.stretches = stretches;
+               tile.stretch_num = tile.groups = 1;
+               tile.start = start;
+               tile.sums = sums;
+               format.multiply(tile, 1);
+           });
+}
+
 template <class Product>
 SpecialInstructions describe(const char* word, const char* kernel, const Product& product)
 {
@@ -63,6 +81,8 @@ SpecialInstructions describe(const char* word, const char* kernel, const Product
 const std::vector<SpecialInstructions>& list_special_instructions()
 {
     static const std::vector<SpecialInstructions> list = {
+        describe("avx512_vnni", "conv.byte_pixels", avx512_vnni_format),
+        describe("avx_vnni", "conv.byte_pixels", avx_vnni_format),
         describe("i8mm", "conv.im2col_i8mm", i8mm_product),
         describe("dotprod", "conv.im2col_dotprod", dotprod_product),
         describe("fhm", "conv.im2col_fp16_fhm", fhm_product),

@@ -13,7 +13,7 @@ struct SpecialInstructions
 {
     const char* word;
     const char* kernel;  // the name of it
-    uint64_t feature;    // of base/cpu.h
+    uint64_t feature;    // of base/cpu.h; all of them are needed
     bool is_compiled;
     // This processor has them, which was found by running them. The operating system may know less,
     // as Linux for 32-bit Arm does before version 6.2.

@@ -7,7 +7,7 @@
 namespace tengine::cpu {
 
 // For processors without instructions for bytes: pairs of int16.
-const ByteFormat& find_pair_format();
+ByteFormat find_pair_format();
 
 // Before the weights of a panel of `width` columns: what the products of each are added to, the
 // multipliers of the sums, and these as floats.
@@ -33,7 +33,7 @@ constexpr int64_t kGroupBytes = 4;  // of a column, in every format
 
 inline int64_t find_byte_panel_width(const BytePixels& conv, int64_t panel)
 {
-    const int64_t columns = conv.format->columns;
+    const int64_t columns = conv.format.columns;
     const int64_t left = conv.output_channels - panel * columns;
     return left <= columns / 2 ? columns / 2 : columns;
 }
@@ -47,18 +47,18 @@ inline int64_t find_panel_bytes(const BytePixels& conv, int64_t width)
 // Of a group of channels, whose packed weights begin at `packed`.
 inline BytePanel find_byte_panel(const BytePixels& conv, const char* packed, int64_t panel)
 {
-    return {const_cast<char*>(packed) + panel * find_panel_bytes(conv, conv.format->columns),
+    return {const_cast<char*>(packed) + panel * find_panel_bytes(conv, conv.format.columns),
             find_byte_panel_width(conv, panel)};
 }
 
 // The zero point of the input as it is multiplied: of bytes with another sign bit 128 more or less.
 inline uint32_t find_multiplied_zero(const BytePixels& conv)
 {
-    if (conv.format->element_size > 1) return 0;
+    if (conv.format.element_size > 1) return 0;
     const int zero = conv.input_zero_point;
-    return static_cast<uint32_t>(!conv.flips                ? zero
-                                 : conv.format->is_unsigned ? zero + 128
-                                                            : zero - 128);
+    return static_cast<uint32_t>(!conv.flips               ? zero
+                                 : conv.format.is_unsigned ? zero + 128
+                                                           : zero - 128);
 }
 
 }  // namespace tengine::cpu

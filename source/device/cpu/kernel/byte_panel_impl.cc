@@ -77,11 +77,11 @@ class Packer
     void pack(int64_t group, char* packed) const
     {
         for (int64_t i = 0; i < conv_.panels; ++i) {
-            const int64_t first = i * conv_.format->columns;
+            const int64_t first = i * conv_.format.columns;
             const BytePanel panel = find_byte_panel(conv_, packed, i);
             const Columns columns = {group * conv_.output_channels + first,
                                      std::min(panel.width, conv_.output_channels - first)};
-            if (conv_.format->element_size == 1)
+            if (conv_.format.element_size == 1)
                 pack_panel<int8_t>(panel, columns);
             else
                 pack_panel<int16_t>(panel, columns);
@@ -102,7 +102,7 @@ class Packer
     template <class T>
     void pack_panel(const BytePanel& panel, const Columns& columns) const
     {
-        const int64_t group = conv_.format->group, length = conv_.stretch_length;
+        const int64_t group = conv_.format.group, length = conv_.stretch_length;
         uint32_t totals[kMostColumns] = {};
         T* to = reinterpret_cast<T*>(panel.weights());
         std::fill_n(to, conv_.stretch_num * conv_.stretch_groups() * panel.width * group, T());
@@ -132,7 +132,7 @@ class Packer
                 zero = read_zero_point(zero_points, columns.first + i);
             const int value = (has_sign ? static_cast<int8_t>(*from) : *from) - zero;
             totals[i] += static_cast<uint32_t>(value);
-            to[i * conv_.format->group] = static_cast<T>(value);
+            to[i * conv_.format.group] = static_cast<T>(value);
         }
     }
 
@@ -197,18 +197,20 @@ bool has_byte_constants(const node& node, int output_scale)
            get_ir_node_input(&node, output_scale)->elem_num == 1;
 }
 
-const ByteFormat* find_byte_format(const ByteOperands& operands, int64_t depth,
-                                   int64_t stretch_length)
+bool find_byte_format(const ByteOperands& operands, int64_t depth, int64_t stretch_length,
+                      ByteFormat* out_format)
 {
-    if (!has_narrow_sums(operands, depth) || !has_multipliers(operands)) return nullptr;
+    if (!has_narrow_sums(operands, depth) || !has_multipliers(operands)) return false;
     const bool is_symmetric = has_symmetric_weights(operands);
-    for (const ByteFormat* format : {&avx512_vnni_format, &avx_vnni_format, &find_pair_format()}) {
-        const bool fits = format->element_size > 1 || is_symmetric;
-        if (format->multiply && fits && stretch_length >= format->group &&
-            (get_cpu_features() & format->features) == format->features)
-            return format;
+    for (const ByteFormat& format : {avx512_vnni_format, avx_vnni_format, find_pair_format()}) {
+        const bool fits = format.element_size > 1 || is_symmetric;
+        if (!format.multiply || !fits || stretch_length < format.group ||
+            (get_cpu_features() & format.features) != format.features)
+            continue;
+        *out_format = format;
+        return true;
     }
-    return nullptr;
+    return false;
 }
 
 void pack_byte_weights(const BytePixels& conv, const ByteOperands& operands,
@@ -229,7 +231,7 @@ int keep_byte_pixels(KernelContext& context, const BytePixels& conv, const ByteO
         conv.groups << 32 | bits_of(operands.alpha), conv.stretch_num << 32 | conv.stretch_length,
         bits_of(operands.input_scale) << 32 | bits_of(operands.output_scale),
         steps.output_channel << 16 | (operands.input_zero_point & 0xff) << 8 |
-            conv.format->group << 4 | int64_t{conv.flips} << 1 | is_signed(operands.input_type)};
+            conv.format.group << 4 | int64_t{conv.flips} << 1 | is_signed(operands.input_type)};
     return keep_packed_problem(
         context, conv, &kind, operands.weights,
         {operands.weight_zero_points, operands.weight_scales, operands.bias}, sizes,

@@ -37,7 +37,7 @@ struct ByteOperands
 // group.
 struct BytePixels : ConvProblem
 {
-    const ByteFormat* format;
+    ByteFormat format;
     ByteRange range;             // of the output
     int input_zero_point;        // as the input has it
     bool flips;                  // the sign bit of the input's bytes
@@ -56,12 +56,12 @@ struct BytePixels : ConvProblem
     bool gathers;  // a block's copy has only the pixels that are read
 
     int64_t items() const { return batch * groups * blocks * panel_parts; }
-    int64_t whole_groups() const { return stretch_length / format->group; }
-    int64_t left_elements() const { return stretch_length % format->group; }
+    int64_t whole_groups() const { return stretch_length / format.group; }
+    int64_t left_elements() const { return stretch_length % format.group; }
     int64_t stretch_groups() const { return whole_groups() + (left_elements() > 0); }
     uint64_t copy_bytes() const
     {
-        const int64_t bytes = copy_lines * copy_pixels * input_channels * format->element_size;
+        const int64_t bytes = copy_lines * copy_pixels * input_channels * format.element_size;
         return static_cast<uint64_t>((bytes + 63) / 64 * 64);
     }
 };
@@ -74,11 +74,11 @@ ByteOperands find_byte_operands(const node& node, int output_scale);
 // input and output one each.
 bool has_byte_constants(const node& node, int output_scale);
 
-// The format for operands whose sums have `depth` terms, in stretches of this length; null where
+// The format for operands whose sums have `depth` terms, in stretches of this length. False where
 // none is right: stretches are too short, a sum with its bias may not fit an int32, scales are not
 // in the range of multipliers.
-const ByteFormat* find_byte_format(const ByteOperands& operands, int64_t depth,
-                                   int64_t stretch_length);
+bool find_byte_format(const ByteOperands& operands, int64_t depth, int64_t stretch_length,
+                      ByteFormat* out_format);
 
 // Cuts the work into blocks and items, for so many workers. Given are the ConvProblem, the format,
 // the stretches, image_step, output_step and is_pointwise.

@@ -244,7 +244,7 @@ HWY_INLINE void fill_copy(const BytePixels& conv, const uint8_t* input, int64_t 
 void copy_block(const BytePixels& conv, const uint8_t* input, int64_t first, int64_t count,
                 char* copy)
 {
-    if (conv.format->element_size == 1)
+    if (conv.format.element_size == 1)
         fill_copy<uint8_t>(conv, input, first, count, copy);
     else
         fill_copy<int16_t>(conv, input, first, count, copy);
@@ -276,9 +276,9 @@ HWY_INLINE void multiply_line(const BytePixels& conv, const ByteTile& first, con
     tile.sums = sums;
     while (pixels > 0) {
         // As equal as may be: low tiles wait for their sums.
-        const int64_t tiles = divide_up(pixels, conv.format->most_rows);
+        const int64_t tiles = divide_up(pixels, conv.format.most_rows);
         const int64_t rows = divide_up(pixels, tiles);
-        conv.format->multiply(tile, rows);
+        conv.format.multiply(tile, rows);
         store_sums(conv, panel, sums, rows, columns, output);
         tile.input += rows * tile.input_step;
         output += rows * conv.output_step;
@@ -289,19 +289,19 @@ HWY_INLINE void multiply_line(const BytePixels& conv, const ByteTile& first, con
 // The panels from `first` to before `last` on a block.
 void multiply_block(const BytePixels& conv, const ByteBlock& block, int64_t first, int64_t last)
 {
-    const int64_t size = conv.format->element_size;
+    const int64_t size = conv.format.element_size;
     for (int64_t i = first; i < last; ++i) {
         const BytePanel panel = find_byte_panel(conv, block.packed, i);
-        const int64_t column = i * conv.format->columns;
+        const int64_t column = i * conv.format.columns;
         ByteTile tile = {};
         tile.input_step = conv.input_step * size;
         tile.stretches = block.stretches;
         tile.stretch_num = conv.stretch_num;
         tile.groups = conv.whole_groups();
         tile.last_shift =
-            conv.left_elements() > 0 ? (conv.left_elements() - conv.format->group) * size : 0;
+            conv.left_elements() > 0 ? (conv.left_elements() - conv.format.group) * size : 0;
         tile.flip = block.flip;
-        tile.is_wide = panel.width == conv.format->columns;
+        tile.is_wide = panel.width == conv.format.columns;
         tile.start = panel.start();
         tile.weights = panel.weights();
         const int64_t columns = std::min(panel.width, conv.output_channels - column);
@@ -327,16 +327,13 @@ HWY_EXPORT(multiply_block);
 
 }  // namespace
 
-const ByteFormat& find_pair_format()
+ByteFormat find_pair_format()
 {
-    static const ByteFormat format = [] {
-        ByteFormat pairs;
-        HWY_DYNAMIC_DISPATCH(describe_pairs)(&pairs);
-        pairs.multiply = [](const ByteTile& tile, int64_t rows) {
-            HWY_DYNAMIC_DISPATCH(multiply_pairs)(tile, rows);
-        };
-        return pairs;
-    }();
+    ByteFormat format;
+    HWY_DYNAMIC_DISPATCH(describe_pairs)(&format);
+    format.multiply = [](const ByteTile& tile, int64_t rows) {
+        HWY_DYNAMIC_DISPATCH(multiply_pairs)(tile, rows);
+    };
     return format;
 }
 
@@ -350,7 +347,7 @@ void run_block(const BytePixels& conv, const uint8_t* inputs, const char* packed
     const int64_t index = number % conv.blocks, slice = number / conv.blocks;
     const int64_t image = slice / conv.groups, group = slice % conv.groups;
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    const int64_t size = conv.format->element_size;
+    const int64_t size = conv.format.element_size;
     const int64_t line = conv.is_pointwise ? 0 : index * conv.block_lines;
     const int64_t pixel = conv.is_pointwise ? index * conv.block_pixels : 0;
     const uint8_t* input =
@@ -408,7 +405,7 @@ BytePixels describe_byte_rows(int64_t rows, int64_t depth, int64_t columns)
 void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t workers)
 {
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    const ByteFormat& format = *conv.format;
+    const ByteFormat& format = conv.format;
     conv.range = find_byte_range(operands.output_type, operands.output_zero_point);
     conv.input_zero_point = operands.input_zero_point;
     // int16 are made of bytes with their sign.

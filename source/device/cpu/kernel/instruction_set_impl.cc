@@ -4,6 +4,7 @@
 
 #include "base/cpu.h"
 #include "device/cpu/kernel/byte_product.h"
+#include "device/cpu/kernel/byte_tile.h"
 #include "device/cpu/kernel/half_product.h"
 #include "device/cpu/kernel/instruction_set.h"
 #include "device/cpu/kernel/vector_target.h"
@@ -14,7 +15,8 @@ namespace {
 template <class Product>
 const char* word_if(const Product& product, const char* word)
 {
-    return product.multiply && (get_cpu_features() & product.features) ? word : "";
+    const bool runs = (get_cpu_features() & product.features) == product.features;
+    return product.multiply && runs ? word : "";
 }
 
 }  // namespace
@@ -24,7 +26,9 @@ const char* get_instruction_set_text()
     static const auto text = [] {
         std::array<char, 64> line = {};
         const char* vectors = get_vector_target_name(0);
-        std::snprintf(line.data(), line.size(), "%s%s%s%s", vectors ? vectors : "plain C++",
+        std::snprintf(line.data(), line.size(), "%s%s%s%s%s%s", vectors ? vectors : "plain C++",
+                      word_if(avx512_vnni_format, " avx512_vnni"),
+                      word_if(avx_vnni_format, " avx_vnni"),
                       word_if(i8mm_product, " i8mm"), word_if(dotprod_product, " dotprod"),
                       word_if(fhm_product, " fhm"));
         return line;

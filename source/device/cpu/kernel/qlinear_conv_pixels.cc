@@ -35,12 +35,18 @@ int describe(const node& node, BytePixels* out_conv)
     return TENGINE_OK;
 }
 
+bool find_format(const ByteOperands& operands, BytePixels& conv)
+{
+    return find_byte_format(operands, conv.input_channels * conv.taps, conv.stretch_length,
+                            &conv.format);
+}
+
 int prepare(KernelContext& context)
 {
     BytePixels conv = {};
     TENGINE_RETURN_IF_ERROR(describe(*context.node, &conv));
     const ByteOperands operands = find_operands(*context.node);
-    conv.format = find_byte_format(operands, conv.input_channels * conv.taps, conv.stretch_length);
+    find_format(operands, conv);  // there is one, as accepts() has seen
     conv.image_step = context.input_step(0);
     conv.output_step = context.output_step();
     plan_byte_pixels(conv, operands, get_thread_pool_size(context.pool));
@@ -64,9 +70,7 @@ bool accepts(const node& node)
         return false;
     return (conv.groups == 1 || conv.output_channels >= 4) && conv.input_plane > 0 &&
            conv.output_plane > 0 && conv.batch > 0 && conv.input_channels > 0 &&
-           conv.output_channels > 0 &&
-           find_byte_format(find_operands(node), conv.input_channels * conv.taps,
-                            conv.stretch_length);
+           conv.output_channels > 0 && find_format(find_operands(node), conv);
 }
 
 constexpr Kernel rows[] = {{"QLinearConv", "conv.byte_pixels", accepts, run, prepare, -1, nullptr,

@@ -51,7 +51,7 @@ int prepare(KernelContext& context, const Places& places)
     const int64_t depth = b.dims[transposed ? 1 : 0], columns = b.dims[transposed ? 0 : 1];
     const ByteOperands operands = find_operands(*context.node, places);
     BytePixels rows = describe_byte_rows(a.elem_num / depth, depth, columns);
-    rows.format = find_byte_format(operands, depth, depth);
+    find_byte_format(operands, depth, depth, &rows.format);  // there is one, as accepts() has seen
     plan_byte_pixels(rows, operands, get_thread_pool_size(context.pool));
     const ByteWeightSteps steps =
         transposed ? ByteWeightSteps{depth, 1, 0} : ByteWeightSteps{1, columns, 0};
@@ -91,9 +91,11 @@ bool accepts(const node& node, const Places& places)
     const bool transposed = is_transposed(node, places);
     const int64_t depth = b.dims[transposed ? 1 : 0], columns = b.dims[transposed ? 0 : 1];
     const ByteOperands operands = find_operands(node, places);
+    ByteFormat format;
     return fits_columns(operands.weight_scales, columns) &&
            fits_columns(operands.weight_zero_points, columns) &&
-           fits_columns(operands.bias, columns) && find_byte_format(operands, depth, depth);
+           fits_columns(operands.bias, columns) &&
+           find_byte_format(operands, depth, depth, &format);
 }
 
 bool accepts_matmul(const node& node)
@@ -129,8 +131,8 @@ int describe_stacks(const node& node, Stacks* out_stacks)
     const ByteOperands operands = find_operands(node, kMatMul);
     BytePixels& matrix = out_stacks->matrix;
     matrix = describe_byte_rows(shape.m, shape.k, shape.n);
-    matrix.format = find_byte_format(operands, shape.k, shape.k);
-    if (matrix.format) plan_byte_pixels(matrix, operands, 1);
+    if (find_byte_format(operands, shape.k, shape.k, &matrix.format))
+        plan_byte_pixels(matrix, operands, 1);
     return TENGINE_OK;
 }
 
@@ -173,7 +175,7 @@ bool accepts_stacks(const node& node)
            get_ir_node_input(&node, 4)->elem_num == 1 &&
            (!zero_point || zero_point->elem_num == 1) &&
            get_ir_node_input(&node, 0)->elem_num > 0 && b->elem_num > 0 &&
-           describe_stacks(node, &stacks) == TENGINE_OK && stacks.matrix.format;
+           describe_stacks(node, &stacks) == TENGINE_OK && stacks.matrix.format.multiply;
 }
 
 constexpr Kernel rows[] = {
