@@ -34,8 +34,8 @@ TEST(InstructionSet, NamesWhatTheProcessorSaysToHave)
 {
     const std::string text = std::string(get_instruction_set_text()) + " ";
     for (const SpecialInstructions& special : list_special_instructions()) {
-        const bool is_there = special.is_compiled &&
-                              (get_cpu_features() & special.feature) == special.feature;
+        const bool is_there =
+            special.is_compiled && (get_cpu_features() & special.feature) == special.feature;
         EXPECT_EQ(text.find(" " + std::string(special.word) + " ") != std::string::npos, is_there)
             << special.word;
         EXPECT_TRUE(special.runs || !is_there) << special.word;
