@@ -250,20 +250,28 @@ void copy_block(const BytePixels& conv, const uint8_t* input, int64_t first, int
         fill_copy<int16_t>(conv, input, first, count, copy);
 }
 
-// The first `columns` sums of each row, requantised.
+// The sums of a vector's columns in each row, requantised; `columns` of them.
+HWY_INLINE void store_columns(const BytePixels& conv, const BytePanel& panel, int64_t first,
+                              const int32_t* sums, int64_t rows, int64_t columns, uint8_t* output)
+{
+    const ByteBounds bounds(conv.range);
+    const ScaleVector scales = hn::LoadU(Scales(), panel.scales() + first);
+    const ir_multiplier_t* multipliers = panel.multipliers() + first;
+    const int64_t width = panel.width, step = conv.output_step;
+    for (int64_t row = 0; row < rows; ++row)
+        requantize_vector(conv.range, bounds, hn::LoadU(Integers(), sums + row * width), scales,
+                          multipliers, columns, output + row * step);
+}
+
+// The first `columns` sums of each row.
 HWY_INLINE void store_sums(const BytePixels& conv, const BytePanel& panel, const int32_t* sums,
                            int64_t rows, int64_t columns, uint8_t* output)
 {
-    const Integers d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    const ByteBounds bounds(conv.range);
-    for (int64_t i = 0; i < columns; i += lanes) {
-        const ScaleVector scales = hn::LoadU(Scales(), panel.scales() + i);
-        for (int64_t row = 0; row < rows; ++row)
-            requantize_vector(conv.range, bounds, hn::LoadU(d, sums + row * panel.width + i),
-                              scales, panel.multipliers() + i, columns - i,
-                              output + row * conv.output_step + i);
-    }
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(Integers()));
+    int64_t i = 0;
+    for (; i + lanes <= columns; i += lanes)
+        store_columns(conv, panel, i, sums + i, rows, lanes, output + i);
+    if (i < columns) store_columns(conv, panel, i, sums + i, rows, columns - i, output + i);
 }
 
 // One panel on a line of a block.

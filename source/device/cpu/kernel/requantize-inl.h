@@ -3,11 +3,12 @@
 // set.
 //
 // A sum times the factor as a float is within 3 * 2^-24 of the exact product, relatively: the sum,
-// the factor and the product are rounded. In the range of a byte and its zero point, which is below
-// 2^9, that is 2^-13.4. So the nearest integer of the float is that of the exact product unless the
-// float lies within kTieWidth of the middle between two. Where one does, all lanes of its vector
-// are computed in integers, which is as rare as four in ten thousand sums, unless the factor is a
-// power of two.
+// the factor and the product are rounded; and the zero point is added with another 2^-24. As long
+// as the result is a byte, that is at most (4 * 255 + 255) * 2^-24 < 2^-13.6. So the nearest
+// integer of the float is that of the exact number unless the float lies within kTieWidth of the
+// middle between two. Where one does, all lanes of its vector are computed in integers, which is as
+// rare as two in ten thousand sums, unless the factor is a power of two. (Where the exact number is
+// in the middle, it also matters which of its neighbours is even before the zero point is added.)
 #include <cstdint>
 
 #include "device/cpu/kernel/requantization.h"
@@ -33,23 +34,22 @@ using Scales = hn::Repartition<float, Integers>;
 using ScaleVector = hn::Vec<Scales>;
 using Bytes = hn::Rebind<uint8_t, Integers>;
 
-// What a byte can be, less the zero point.
+// What a byte can be.
 struct ByteBounds
 {
-    ScaleVector lowest, highest;
-    IntegerVector zero_point;
+    ScaleVector lowest, highest, zero_point;
 
     HWY_INLINE explicit ByteBounds(const ByteRange& range)
-        : lowest(hn::Set(Scales(), static_cast<float>(range.lowest - range.zero_point))),
-          highest(hn::Set(Scales(), static_cast<float>(range.highest - range.zero_point))),
-          zero_point(hn::Set(Integers(), range.zero_point))
+        : lowest(hn::Set(Scales(), static_cast<float>(range.lowest))),
+          highest(hn::Set(Scales(), static_cast<float>(range.highest))),
+          zero_point(hn::Set(Scales(), static_cast<float>(range.zero_point)))
     {
     }
 };
 
-// The nearest integers of these real numbers, halves to even, within the bounds, with the zero
-// point added. *is_tie: one is so near to the middle between two that the exact number may be
-// beyond it.
+// The nearest integers of these real numbers, to which the zero point has been added, within the
+// bounds. *is_tie: one is so near to the middle between two, `width` at most, that the exact number
+// may be there or beyond it.
 HWY_INLINE IntegerVector round_to_bytes(const ByteBounds& bounds, ScaleVector real, float width,
                                         bool* is_tie)
 {
@@ -58,7 +58,7 @@ HWY_INLINE IntegerVector round_to_bytes(const ByteBounds& bounds, ScaleVector re
     const IntegerVector rounded = hn::NearestInt(clipped);
     const ScaleVector distance = hn::Abs(hn::Sub(clipped, hn::ConvertTo(d, rounded)));
     *is_tie = !hn::AllFalse(d, hn::Gt(distance, hn::Set(d, 0.5f - width)));
-    return hn::Add(rounded, bounds.zero_point);
+    return rounded;
 }
 
 // The first `count` of the bytes; all where it is at least as many.
@@ -73,19 +73,26 @@ HWY_INLINE void store_bytes(IntegerVector values, int64_t count, uint8_t* to)
         to[i] = all[i];
 }
 
+inline HWY_NOINLINE void requantize_vector_exactly(const ByteRange& range, IntegerVector sums,
+                                                   const ir_multiplier_t* multipliers,
+                                                   int64_t count, uint8_t* to)
+{
+    HWY_ALIGN int32_t all[HWY_MAX_BYTES / sizeof(int32_t)];
+    hn::Store(sums, Integers(), all);
+    requantize_exactly(range, all, multipliers,
+                       HWY_MIN(count, static_cast<int64_t>(hn::Lanes(Integers()))), to);
+}
+
 // `count` sums, the first of a vector, whose factors are those of `multipliers`, one for each.
 HWY_INLINE void requantize_vector(const ByteRange& range, const ByteBounds& bounds,
                                   IntegerVector sums, ScaleVector scales,
                                   const ir_multiplier_t* multipliers, int64_t count, uint8_t* to)
 {
     bool is_tie;
-    const ScaleVector real = hn::Mul(hn::ConvertTo(Scales(), sums), scales);
+    const ScaleVector real = hn::MulAdd(hn::ConvertTo(Scales(), sums), scales, bounds.zero_point);
     const IntegerVector bytes = round_to_bytes(bounds, real, kTieWidth, &is_tie);
-    if (HWY_LIKELY(!is_tie)) return store_bytes(bytes, count, to);
-    HWY_ALIGN int32_t all[HWY_MAX_BYTES / sizeof(int32_t)];
-    hn::Store(sums, Integers(), all);
-    requantize_exactly(range, all, multipliers,
-                       HWY_MIN(count, static_cast<int64_t>(hn::Lanes(Integers()))), to);
+    if (HWY_UNLIKELY(is_tie)) return requantize_vector_exactly(range, sums, multipliers, count, to);
+    store_bytes(bytes, count, to);
 }
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
