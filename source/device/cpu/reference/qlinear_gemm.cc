@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of quantised matrices: MatMulInteger, QLinearMatMul and QGemm.
+// Products of quantised matrices: MatMulInteger, QLinearMatMul, QGemm, and those with a float
+// result, DynamicQuantizeMatMul and MatMulIntegerToFloat.
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/product.h"
 #include "device/cpu/reference/qlinear.h"
@@ -161,10 +162,72 @@ int run_qgemm(KernelContext& context)
     });
 }
 
+// The scale of a, a factor of all sums, and what is at these inputs: scale of b, bias.
+struct FloatResult
+{
+    double a_scale;
+    const tensor *b_scale, *bias;
+};
+
+// sum * a_scale * b_scale + bias, rounded once.
+int multiply_to_float(KernelContext& context, const matmul_shape& shape, const Operand& a,
+                      const Operand& b, const FloatResult& result)
+{
+    float* output = context.output(0)->f32;
+    return multiply_bytes(context, shape, a, b, [&](const Element& at, int64_t sum) {
+        const int64_t scale = find_slice(result.b_scale, at.from.b, at.column, shape.n);
+        const double factor = result.a_scale * double{result.b_scale->f32[scale]};
+        const double bias = result.bias ? result.bias->f32[at.column] : 0;
+        output[(at.matrix * shape.m + at.row) * shape.n + at.column] =
+            static_cast<float>(static_cast<double>(sum) * factor + bias);
+    });
+}
+
+int run_matmul_integer_to_float(KernelContext& context)
+{
+    matmul_shape shape;
+    TENGINE_RETURN_IF_ERROR(resolve_matmul_shape(context.node, 0, 1, &shape));
+    const Operand a = {context.input(0), shape.k, 1, context.input(4)};
+    const Operand b = {context.input(1), shape.n, 1, context.input(5)};
+    return multiply_to_float(context, shape, a, b,
+                             {context.input(2)->f32[0], context.input(3), context.input(6)});
+}
+
+// In scratch: A in bytes, as many as it has elements.
+int prepare_dynamic_quantize_matmul(KernelContext& context)
+{
+    context.scratch_size = static_cast<uint64_t>(context.input(0)->elem_num);
+    return TENGINE_OK;
+}
+
+int run_dynamic_quantize_matmul(KernelContext& context)
+{
+    matmul_shape shape;
+    TENGINE_RETURN_IF_ERROR(resolve_matmul_shape(context.node, 0, 1, &shape));
+    const tensor* reals = context.input(0);
+    const DynamicRange range(reals->f32, reals->elem_num);
+    uint8_t* bytes = static_cast<uint8_t*>(context.scratch);
+    for (int64_t i = 0; i < reals->elem_num; ++i)
+        bytes[i] = range.quantize_value(reals->f32[i]);
+    tensor quantized = {}, zero_point = {};
+    uint8_t zero = static_cast<uint8_t>(range.zero_point);
+    quantized.data_type = zero_point.data_type = TENGINE_DT_UINT8;
+    quantized.data = bytes;
+    zero_point.data = &zero;
+    zero_point.elem_num = 1;
+    const Operand a = {&quantized, shape.k, 1, &zero_point};
+    const Operand b = {context.input(1), shape.n, 1, context.input(3)};
+    return multiply_to_float(context, shape, a, b,
+                             {range.scale, context.input(2), context.input(4)});
+}
+
 constexpr Kernel rows[] = {
     {"MatMulInteger", "reference", nullptr, run_matmul_integer},
     {"QLinearMatMul", "reference", nullptr, run_qlinear_matmul, prepare_qlinear_matmul},
     {"com.microsoft.QGemm", "reference", nullptr, run_qgemm, prepare_qgemm},
+    {"com.microsoft.DynamicQuantizeMatMul", "reference", nullptr, run_dynamic_quantize_matmul,
+     prepare_dynamic_quantize_matmul},
+    {"com.microsoft.MatMulIntegerToFloat", "reference", nullptr, run_matmul_integer_to_float},
 };
 
 }  // namespace

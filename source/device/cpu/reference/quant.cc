@@ -125,25 +125,16 @@ int run_dequantize(KernelContext& context)
     });
 }
 
-// The range of x, widened to hold 0, becomes 0..255.
 int run_dynamic_quantize(KernelContext& context)
 {
     const tensor* input = context.input(0);
-    float lowest = 0, highest = 0;
-    for (int64_t i = 0; i < input->elem_num; ++i) {
-        lowest = std::min(lowest, input->f32[i]);
-        highest = std::max(highest, input->f32[i]);
-    }
-    const QuantizedRange range = range_of<uint8_t>();
-    // All zero: any scale will do.
-    const float scale = highest == lowest ? 1.0f : (highest - lowest) / 255.0f;
-    const int zero = quantize(-lowest / scale, 0, range);
-    *context.output(1)->f32 = scale;
-    *context.output(2)->u8 = static_cast<uint8_t>(zero);
+    const DynamicRange range(input->f32, input->elem_num);
+    *context.output(1)->f32 = range.scale;
+    *context.output(2)->u8 = static_cast<uint8_t>(range.zero_point);
     uint8_t* output = context.output(0)->u8;
     parallel_for(context.pool, input->elem_num, grain_for(1), [=](int64_t begin, int64_t end, int) {
         for (int64_t i = begin; i < end; ++i)
-            output[i] = static_cast<uint8_t>(quantize(input->f32[i] / scale, zero, range));
+            output[i] = range.quantize_value(input->f32[i]);
     });
     return TENGINE_OK;
 }

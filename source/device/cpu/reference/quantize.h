@@ -2,6 +2,7 @@
 // Rounding and saturation of the quantised operators, and reading of their scales and zero points.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -35,6 +36,30 @@ inline int quantize(double value, int zero_point, const QuantizedRange& range)
     if (!(shifted > range.lowest)) return static_cast<int>(range.lowest);
     return static_cast<int>(shifted < range.highest ? shifted : range.highest);
 }
+
+// Scale and zero point with which DynamicQuantizeLinear makes bytes of values: their range, widened
+// to hold 0, becomes 0..255.
+struct DynamicRange
+{
+    float scale;
+    int zero_point;
+
+    DynamicRange(const float* values, int64_t number)
+    {
+        float lowest = 0, highest = 0;
+        for (int64_t i = 0; i < number; ++i) {
+            lowest = std::min(lowest, values[i]);
+            highest = std::max(highest, values[i]);
+        }
+        // All zero: any scale will do.
+        scale = highest == lowest ? 1.0f : (highest - lowest) / 255.0f;
+        zero_point = quantize(-lowest / scale, 0, range_of<uint8_t>());
+    }
+    uint8_t quantize_value(float value) const
+    {
+        return static_cast<uint8_t>(quantize(value / scale, zero_point, range_of<uint8_t>()));
+    }
+};
 
 // Element `index` of a zero point, 0 when there is none.
 inline int read_zero_point(const tensor* zero_point, int64_t index)

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of MatMulNBits, and what its weights are (quantized_product_ops.c).
+#pragma once
+
+#include <stdint.h>
+
+#include "operator/operator.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct matmul_nbits_param
+{
+    int K;
+    int N;
+    int bits;
+    int block_size;
+    int accuracy_level;
+    int weight_prepacked;
+};
+
+// Weights are n rows of k elements of 4 or 8 bits, in blocks of block_size along a row, low bits
+// first. A row's last block is padded. Element q of a block stands for (q - zero_point) * scale.
+struct nbits_shape
+{
+    int n, k;
+    int bits;
+    int block_size;
+    int blocks;           // of a row
+    int block_bytes;      // of elements
+    int zero_point_step;  // bytes of a row's zero points, where they are packed as elements are
+};
+
+// Of a node that was inferred.
+void resolve_nbits_shape(const struct node* node, struct nbits_shape* out_shape);
+
+// The zero point of elements without one.
+static inline int get_nbits_middle(const struct nbits_shape* shape)
+{
+    return 1 << (shape->bits - 1);
+}
+
+// Element `index` of the packed ones at `bytes`.
+static inline int read_nbits(const uint8_t* bytes, int64_t index, int bits)
+{
+    return bits == 8 ? bytes[index] : bytes[index / 2] >> index % 2 * 4 & 15;
+}
+
+#ifdef __cplusplus
+}
+#endif
