@@ -69,6 +69,8 @@ constexpr Implementations rows[] = {
     {"Sum", {"sum.simd", "reference"}},
     {"Tanh", {"tanh.simd", "reference"}},
     {"com.microsoft.QGemm", {"gemm.byte_pixels", "reference"}},
+    {"com.microsoft.MatMulNBits",
+     {"matmul_nbits.vnni", "matmul_nbits.avx2", "matmul_nbits.floats", "reference"}},
 };
 
 }  // namespace

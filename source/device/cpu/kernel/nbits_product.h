@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products with weights of 4 or 8 bits in blocks (MatMulNBits): how they are packed, and their
+// parts that are compiled for several instruction sets: nbits_product_impl.cc in fp32 with Highway,
+// nbits_bytes_<set>_impl.cc in integers. Some are compiled for processors that this one may not be,
+// so neither they nor this header may have inline functions that others have too.
+#pragma once
+
+#include <cstdint>
+
+namespace tengine::cpu {
+
+// Weights are packed in panels of so many columns of the result. A panel has its blocks one after
+// the other: the scales of the columns in fp32, then their elements in lines of 64 bytes. A line
+// has a word of four bytes for each column. Of 8 bits it is four elements; of 4 bits it is eight:
+// the lower halves of the bytes are the first four, the upper ones those after them. What is
+// beyond the last column is 0.
+inline constexpr int kNbitsColumns = 16;
+inline constexpr int kNbitsLine = 4 * kNbitsColumns;  // bytes, of scales too
+
+struct NbitsPanel
+{
+    const char* blocks;
+    const uint8_t* zero_points;  // of the columns of each block; null: all are in the middle
+    int64_t block_num;
+    int64_t lines;  // of a block
+};
+
+// Rows of the input as bytes. In each block of a row the largest magnitude is 127 and
+// value = byte * scale; bytes beyond the row's end are 0. `most` rows at a time are a tile: four
+// bytes of each row, then the next four. Scales and sums of a block are those of the tile's rows
+// side by side.
+struct NbitsBytes
+{
+    const int8_t* values;
+    const float* scales;
+    // The negative sums of a block's bytes; times the zero point where all have the same.
+    const int32_t* sums;
+};
+
+inline constexpr int kMostNbitsRows = 12;  // of a tile
+
+// The products of a tile of `rows` rows, 1 to NbitsByteProduct::most_rows, with the columns of a
+// panel: rows of kNbitsColumns sums. In a block products are exact.
+using MultiplyNbits = void (*)(const NbitsPanel& panel, const NbitsBytes& tile, int64_t rows,
+                               float* sums);
+
+struct NbitsByteProduct
+{
+    uint64_t features;          // of base/cpu.h, which the processor must have
+    int64_t most_rows;          // not above kMostNbitsRows
+    MultiplyNbits multiply[2];  // 4 bits, 8 bits; null where there is none
+};
+
+extern const NbitsByteProduct avx2_nbits_product;
+extern const NbitsByteProduct vnni_nbits_product;
+
+// `rows` rows of `depth` floats, `step` apart, to a tile; block_num * block_size is the length of a
+// row in it. Sums are multiplied by `zero_point`.
+struct NbitsQuantized
+{
+    const float* input;
+    int64_t depth, block_size, block_num;
+    int32_t zero_point;
+    int8_t* values;
+    float* scales;
+    int32_t* sums;
+};
+void quantize_nbits_rows(const NbitsQuantized& to, int64_t rows);
+
+// Rows of the input as floats for multiply_nbits_floats(): those of a line in the order in which it
+// takes elements from words, times a power of two, which makes up for the place of an element in
+// its word.
+inline constexpr int kNbitsFewRows = 4;
+struct NbitsFloats
+{
+    const float* values;
+    // Negative sums of the blocks of a row; times the zero point where all have the same.
+    const float* sums;
+};
+void arrange_nbits_row(const float* input, int64_t depth, int64_t block_size, int64_t block_num,
+                       int bits, float zero_point, float* values, float* sums);
+
+// The products of `rows` rows, 1 to kNbitsFewRows, with the columns of a panel: rows of
+// kNbitsColumns sums.
+void multiply_nbits_floats(const NbitsPanel& panel, const NbitsFloats& input, int bits,
+                           int64_t rows, float* sums);
+
+// `count` blocks from block `first` on as floats: for each element the vectors of `width` columns,
+// a multiple of the lanes of a vector, which begin with `column` of the first panel. Panels are
+// `panel_step` bytes apart, their zero points `zero_point_step`.
+struct NbitsStretch
+{
+    NbitsPanel panel;
+    int64_t panel_step, zero_point_step;
+    int64_t column, width;
+    int64_t first, count;
+};
+void dequantize_nbits(const NbitsStretch& stretch, int bits, float* values);
+
+}  // namespace tengine::cpu
