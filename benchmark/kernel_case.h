@@ -261,6 +261,24 @@ inline void add_elementwise_cases(std::vector<KernelCase>& cases)
     cases.push_back({"PRelu", {{33}, {33}}});
 }
 
+// Normalisations of rows. Of those that add two tensors first, one is repeated.
+inline void add_norm_cases(std::vector<KernelCase>& cases)
+{
+    for (const int size : {1, 7, 13, 16, 17, 33, 65, 129, 1001}) {
+        cases.push_back({"RMSNormalization", {{3, size}, {size}}});
+        for (const char* op : {"com.microsoft.SkipLayerNormalization",
+                               "com.microsoft.SkipSimplifiedLayerNormalization"}) {
+            cases.push_back({op, {{3, size}, {3, size}, {size}, {size}}});
+            cases.push_back({op, {{2, 3, size}, {1, 3, size}, {size}}});
+        }
+    }
+    cases.push_back({"RMSNormalization", {{5, 3, 4, 7}, {4, 7}}, {}, {{"axis", 2}}});
+    cases.push_back({"RMSNormalization", {{0, 4}, {4}}});
+    cases.push_back({"com.microsoft.SkipLayerNormalization", {{0, 4}, {0, 4}, {4}}});
+    cases.push_back(
+        {"com.microsoft.SkipLayerNormalization", {{2, 5, 17}, {5, 17}, {17}, {17}, {17}}});
+}
+
 // Layers of ResNet-50, MobileNetV2 and transformers.
 inline void add_network_cases(std::vector<KernelCase>& cases)
 {
@@ -306,6 +324,13 @@ inline void add_network_cases(std::vector<KernelCase>& cases)
         cases.push_back({op, {{1, 128, 768}}});
     for (const char* op : {"Max", "Min", "Pow", "Sum"})
         cases.push_back({op, {{1, 128, 768}, {1}}});
+    for (const int rows : {1, 128}) {
+        const std::vector<int> row = {2048};
+        const std::vector<int> shape = {1, rows, 2048};
+        cases.push_back({"RMSNormalization", {shape, row}});
+        cases.push_back({"com.microsoft.SkipLayerNormalization", {shape, shape, row, row}});
+        cases.push_back({"com.microsoft.SkipSimplifiedLayerNormalization", {shape, shape, row}});
+    }
     cases.push_back({"PRelu", {{1, 64, 56, 56}, {64, 1, 1}}});
     cases.push_back({"Add", {{1, 256, 56, 56}, {1, 256, 56, 56}}});
     cases.push_back({"Mul", {{1, 256, 56, 56}, {1, 256, 1, 1}}});
@@ -375,6 +400,7 @@ inline std::vector<KernelCase> list_kernel_cases()
     add_conv_transpose_cases(cases);
     add_product_cases(cases);
     add_elementwise_cases(cases);
+    add_norm_cases(cases);
     add_network_cases(cases);
     return cases;
 }

@@ -50,6 +50,20 @@ void add_of_images(std::vector<Case>* cases)
         cases->push_back(make("MeanVarianceNormalization", {fed(shape)}));
 }
 
+// With all four outputs, and with one.
+void add_of_sums(const std::vector<int>& shape, std::vector<Case>* cases)
+{
+    const std::vector<int> row = {shape.back()};
+    const std::vector<int> repeated(shape.begin() + 1, shape.end());
+    cases->push_back(make("com.microsoft.SkipLayerNormalization",
+                          {fed(shape), fed(shape), constant(row), constant(row), constant(row)}));
+    cases->back().outputs = {kCaseType, TENGINE_DT_FP32, TENGINE_DT_FP32, kCaseType};
+    cases->push_back(
+        make("com.microsoft.SkipLayerNormalization", {fed(shape), fed(repeated), constant(row)}));
+    cases->push_back(make("com.microsoft.SkipSimplifiedLayerNormalization",
+                          {fed(shape), fed(shape), constant(row)}));
+}
+
 void add_of_rows(std::vector<Case>* cases)
 {
     for (const std::vector<int>& shape :
@@ -58,6 +72,9 @@ void add_of_rows(std::vector<Case>* cases)
         cases->push_back(make("LayerNormalization", {fed(shape), constant(row), constant(row)}));
         cases->push_back(make("LayerNormalization", {fed(shape), constant(row)}));
         cases->push_back(make("RMSNormalization", {fed(shape), constant(row)}));
+        cases->push_back(make("SimplifiedLayerNormalization", {fed(shape), constant(row)}));
+        cases->back().outputs = {kCaseType, TENGINE_DT_FP32};
+        add_of_sums(shape, cases);
     }
     for (const char* op : {"Softmax", "LogSoftmax", "Hardmax", "LpNormalization"}) {
         const auto add = [&](const std::vector<int>& shape, int axis) {

@@ -64,6 +64,7 @@ constexpr Cost kCosts[] = {
     {"Resize", 1.4},
     {"Selu", 6},
     {"Sigmoid", 1.3},
+    {"SimplifiedLayerNormalization", 4},
     {"Sin", 6},
     {"Softmax", 12},
     {"Softplus", 6},

@@ -48,6 +48,8 @@ constexpr Implementations rows[] = {
      {"conv.byte_pixels", "conv.im2col_i8mm", "conv.im2col_dotprod", "conv.im2col_pairs",
       "reference"}},
     {"QLinearMatMul", {"matmul.byte_pixels", "matmul.byte_stacks", "reference"}},
+    {"QLinearConv", {"conv.im2col_i8mm", "conv.im2col_dotprod", "conv.im2col_pairs", "reference"}},
+    {"RMSNormalization", {"rms_norm.simd", "reference"}},
     {"RNN", {"rnn.pixels", "reference"}},
     {"Reciprocal", {"reciprocal.simd", "reference"}},
     {"ReduceL1", {"reduce_l1.pixels", "reduce_l1.simd", "reference"}},
@@ -62,6 +64,7 @@ constexpr Implementations rows[] = {
     {"Round", {"round.simd", "reference"}},
     {"Selu", {"selu.simd", "reference"}},
     {"Sigmoid", {"sigmoid.simd", "reference"}},
+    {"SimplifiedLayerNormalization", {"rms_norm.simd", "reference"}},
     {"Softmax", {"softmax.simd", "reference"}},
     {"Softplus", {"softplus.simd", "reference"}},
     {"Sqrt", {"sqrt.simd", "reference"}},
@@ -71,6 +74,8 @@ constexpr Implementations rows[] = {
     {"com.microsoft.QGemm", {"gemm.byte_pixels", "reference"}},
     {"com.microsoft.MatMulNBits",
      {"matmul_nbits.vnni", "matmul_nbits.avx2", "matmul_nbits.floats", "reference"}},
+    {"com.microsoft.SkipLayerNormalization", {"skip_norm.simd", "reference"}},
+    {"com.microsoft.SkipSimplifiedLayerNormalization", {"skip_norm.simd", "reference"}},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalisations: BatchNormalization, InstanceNormalization, LayerNormalization, RMSNormalization,
-// GroupNormalization, LRN, LpNormalization. Kernels: device/cpu/reference/norm.cc and lrn.cc.
+// GroupNormalization, LRN, LpNormalization, and ONNX Runtime's older form of RMSNormalization.
+// Kernels: device/cpu/reference/norm.cc and lrn.cc.
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/onnx/legacy.h"
@@ -198,41 +199,57 @@ static int check_broadcast(const struct node* node, int index)
                      small->name);
 }
 
-// What LayerNormalization and RMSNormalization share: everything but the second and third output.
+// What all that normalise along the last axes share: everything but the other outputs. The first
+// has the type of the scale.
 static int infer_layer(struct node* node, int* out_axis, int* out_stash_type)
 {
     const struct layer_norm_param* param = node->op.param_mem;
     const struct tensor* input = get_ir_node_input(node, 0);
-    TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_FLOAT));
-    TENGINE_RETURN_IF_ERROR(require_same_types(node, 0, node->input_num - 1));
     TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, input->dim_num, out_axis));
-    for (int index = 1; index < node->input_num; ++index)
+    for (int index = 0; index < node->input_num; ++index) {
+        TENGINE_RETURN_IF_ERROR(require_type(node, index, TYPES_FLOAT));
         TENGINE_RETURN_IF_ERROR(check_broadcast(node, index));
-
+    }
     *out_stash_type = get_data_type_of_onnx(param->stash_type);
     if (*out_stash_type != TENGINE_DT_FP32 && *out_stash_type != TENGINE_DT_BF16)
         return fail_node(node, TENGINE_EDTYPE,
                          "invalid stash_type %d: expected float (1) or bfloat16 (16)",
                          param->stash_type);
-    return set_node_output_like(node, 0, input, -1);
+    return set_node_output_like(node, 0, input, get_ir_node_input(node, 1)->data_type);
+}
+
+// Output `index` has a value for each row.
+static int set_row_statistic(struct node* node, int index, int axis, int data_type)
+{
+    const struct tensor* input = get_ir_node_input(node, 0);
+    int64_t dims[MAX_SHAPE_DIM_NUM];
+    for (int i = 0; i < input->dim_num; ++i)
+        dims[i] = i < axis ? input->dims[i] : 1;
+    return set_node_output(node, index, data_type, dims, input->dim_num);
 }
 
 static int infer_layer_norm(struct node* node)
 {
-    const struct tensor* input = get_ir_node_input(node, 0);
     int axis, stash_type;
+    TENGINE_RETURN_IF_ERROR(require_same_types(node, 0, node->input_num - 1));
     TENGINE_RETURN_IF_ERROR(infer_layer(node, &axis, &stash_type));
-    int64_t dims[MAX_SHAPE_DIM_NUM];
-    for (int i = 0; i < input->dim_num; ++i)
-        dims[i] = i < axis ? input->dims[i] : 1;
-    TENGINE_RETURN_IF_ERROR(set_node_output(node, 1, stash_type, dims, input->dim_num));
-    return set_node_output(node, 2, stash_type, dims, input->dim_num);
+    TENGINE_RETURN_IF_ERROR(set_row_statistic(node, 1, axis, stash_type));
+    return set_row_statistic(node, 2, axis, stash_type);
 }
 
 static int infer_rms_norm(struct node* node)
 {
     int axis, stash_type;
-    return infer_layer(node, &axis, &stash_type);
+    TENGINE_RETURN_IF_ERROR(infer_layer(node, &axis, &stash_type));
+    return set_row_statistic(node, 1, axis, stash_type);
+}
+
+// RMSNormalization under its older name, with a second output that few models read.
+static int lower_simplified(struct graph* graph, struct node* node)
+{
+    (void)graph;
+    return change_node_method(
+        node, get_ir_node_output(node, 1) ? "SimplifiedLayerNormalization" : "RMSNormalization");
 }
 
 // Scale and bias have one value per channel; in opsets 18 to 20 one per group.
@@ -255,6 +272,11 @@ static int infer_group_norm(struct node* node)
     return set_node_output_like(node, 0, input, -1);
 }
 
+#define SIMPLIFIED                                                                  \
+    .version = 1, .min_input = 2, .max_input = 2, .min_output = 1, .max_output = 2, \
+    OP_FIELDS(layer_norm_fields), .param_size = sizeof(struct layer_norm_param),    \
+    .lower = lower_simplified
+
 static const ir_method_t* const rows[] = {
     OP_ROW(BatchNormalization, .version = 6, .min_input = 5, .max_input = 5, .min_output = 1,
            .max_output = 5, OP_FIELDS(batch_norm_fields),
@@ -274,7 +296,12 @@ static const ir_method_t* const rows[] = {
            .types = "0 @stash_type"),
     OP_ROW(RMSNormalization, .version = 23, .min_input = 2, .max_input = 2, .min_output = 1,
            .max_output = 1, OP_FIELDS(layer_norm_fields),
-           .param_size = sizeof(struct layer_norm_param), .infer_shape = infer_rms_norm),
+           .param_size = sizeof(struct layer_norm_param), .infer_shape = infer_rms_norm,
+           .types = "1"),
+    // ONNX Runtime has it in ONNX's domain; files carry both.
+    OP_ROW(SimplifiedLayerNormalization, SIMPLIFIED, .infer_shape = infer_rms_norm,
+           .types = "1 @stash_type"),
+    MICROSOFT_ROW(SimplifiedLayerNormalization, SIMPLIFIED, .until = 1, .traits = OP_LEGACY),
     OP_ROW(GroupNormalization, .version = 18, .min_input = 3, .max_input = 3, .min_output = 1,
            .max_output = 1, OP_FIELDS(group_norm_fields),
            .param_size = sizeof(struct group_norm_param), .infer_shape = infer_group_norm),

@@ -32,7 +32,7 @@ struct lp_norm_param
     int p;
 };
 
-struct layer_norm_param  // RMSNormalization's, too
+struct layer_norm_param  // of RMSNormalization and SimplifiedLayerNormalization, too
 {
     int axis;
     float epsilon;

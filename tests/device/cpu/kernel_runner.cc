@@ -10,6 +10,7 @@
 #include "device/cpu/prepared_kernel.h"
 #include "module/module.h"
 #include "operator/param.h"
+#include "operator/registry.h"
 
 namespace tengine::cpu {
 namespace {
@@ -37,7 +38,7 @@ KernelRunner::KernelRunner(const KernelCase& node_case)
 {
     EXPECT_EQ(init_modules(), TENGINE_OK) << tengine_error_message();
     graph_ = create_ir_graph(nullptr);
-    node_ = create_ir_node(graph_, "node", get_op_type("", node_case.op.c_str()), 0);
+    node_ = create_ir_node(graph_, "node", get_op_type_by_name(node_case.op.c_str()), 0);
     for (const std::vector<int>& shape : node_case.inputs) {
         tensor* input = create_ir_tensor(graph_, nullptr, TENGINE_DT_FP32);
         EXPECT_EQ(set_ir_tensor_shape(input, shape.data(), static_cast<int>(shape.size())),

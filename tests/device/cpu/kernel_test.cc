@@ -213,6 +213,30 @@ INSTANTIATE_TEST_SUITE_P(Kernel, ElementwiseRangeTest,
                                          "Round", "Sqrt", "Reciprocal"),
                          [](const auto& parameter) { return std::string(parameter.param); });
 
+// ---- normalisations of rows ----
+
+using NormTest = KernelTest;
+
+// By kernel/normalize-inl.h the mean of the squares is within (n / (4 lanes) + lanes + 4) eps, and
+// with at most 16 lanes within (n / 4 + 20) eps of itself; the root halves that, and the root, two
+// quotients and two products are rounded, in the reference too. Where a mean is subtracted, it is
+// as far off as the largest sum, below 3, is large, and so are the differences; divided by a
+// deviation above 1/2 that is at most 12 of these steps.
+TEST_P(NormTest, IsWithinTheErrorOfTheSum)
+{
+    KernelRunner runner(GetParam());
+    std::mt19937 generator(1);
+    for (size_t i = 0; i < runner.input_num(); ++i)
+        runner.fill(static_cast<int>(i),
+                    random_values(runner.input_size(static_cast<int>(i)), generator, -1, 1));
+    const bool is_skip = GetParam().op.find("Skip") != std::string::npos;
+    const double steps = static_cast<double>(runner.input_size(is_skip ? 2 : 1)) / 8 + 16;
+    const bool has_mean = GetParam().op.find("SkipLayer") != std::string::npos;
+    compare(runner, [&](size_t, float expected) {
+        return steps * kEpsilon * (std::fabs(double{expected}) + (has_mean ? 12 : 0));
+    });
+}
+
 // ---- others ----
 
 class OtherKernelTest : public KernelTest
@@ -267,17 +291,25 @@ INSTANTIATE_TEST_SUITE_P(
 
 // ---- the case table ----
 
-bool is_product(const KernelCase& node_case)
+enum class Family
+{
+    kProduct,
+    kNorm,
+    kElementwise
+};
+
+Family family_of(const KernelCase& node_case)
 {
     static const std::set<std::string> products = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
-    return products.count(node_case.op) != 0;
+    if (products.count(node_case.op) != 0) return Family::kProduct;
+    return node_case.op.find("Norm") != std::string::npos ? Family::kNorm : Family::kElementwise;
 }
 
-std::vector<KernelCase> cases_of(bool products)
+std::vector<KernelCase> cases_of(Family family)
 {
     std::vector<KernelCase> chosen;
     for (const KernelCase& node_case : list_kernel_cases())
-        if (is_product(node_case) == products) chosen.push_back(node_case);
+        if (family_of(node_case) == family) chosen.push_back(node_case);
     return chosen;
 }
 
@@ -289,8 +321,11 @@ std::string test_name(const testing::TestParamInfo<KernelCase>& info)
     return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernel, ProductTest, testing::ValuesIn(cases_of(true)), test_name);
-INSTANTIATE_TEST_SUITE_P(Kernel, ElementwiseTest, testing::ValuesIn(cases_of(false)), test_name);
+INSTANTIATE_TEST_SUITE_P(Kernel, ProductTest, testing::ValuesIn(cases_of(Family::kProduct)),
+                         test_name);
+INSTANTIATE_TEST_SUITE_P(Kernel, NormTest, testing::ValuesIn(cases_of(Family::kNorm)), test_name);
+INSTANTIATE_TEST_SUITE_P(Kernel, ElementwiseTest, testing::ValuesIn(cases_of(Family::kElementwise)),
+                         test_name);
 
 // Fast kernels are really there for what they are made for.
 TEST(KernelChoice, TakesTheFastKernel)

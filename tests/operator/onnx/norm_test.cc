@@ -153,6 +153,20 @@ TEST(RMSNorm, DividesByTheRootOfTheMeanSquare)
     graph.expect_failure(TENGINE_EDTYPE, "invalid stash_type 10: expected float");
 }
 
+// The result has the type of the scale; what is scaled has the precision of the input.
+TEST(RMSNorm, ScaleMayHaveAnotherType)
+{
+    ConstantGraph graph;
+    graph.input<Half>("x", {1, 2}, {1, 2});
+    graph.input<float>("scale", {2}, {1, 3});
+    node* node = graph.add("RMSNormalization", {"x", "scale"}, {"y"});
+    set_node_float(node, "epsilon", 0.0f);
+    const auto rounded = [](double value) { return float(Half(static_cast<float>(value))); };
+    const double root = std::sqrt(2.5);
+    EXPECT_EQ(values_of<float>(graph.evaluate()),
+              (std::vector<float>{rounded(1 / root), rounded(2 / root) * 3}));
+}
+
 void add_lists(ConstantGraph& graph, int channels)
 {
     const std::vector<float> ones(size_t(channels), 1), zeroes(size_t(channels), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // BatchNormalization, InstanceNormalization, GroupNormalization, LayerNormalization,
-// RMSNormalization and LpNormalization. LRN is in lrn.cc. Statistics are computed in double, in two
-// passes.
+// RMSNormalization (also under its older name) and LpNormalization. LRN is in lrn.cc. Statistics
+// are computed in double, in two passes.
 #include <cmath>
 
 #include "device/cpu/kernel_table.h"
@@ -228,43 +228,63 @@ Moments moments_about_zero(const T* x, int64_t count)
     return {0, squares / static_cast<double>(count)};
 }
 
-template <class T, bool kAboutMean>
+// T is the type of the input, V that of scale, bias and output. Where they differ, the input's
+// type decides how precise the values are that are scaled.
+template <class T, class V, bool kAboutMean>
 void normalize_layers(const KernelContext& context, int axis)
 {
+    using Normal = std::conditional_t<std::is_same_v<T, V>, compute_t<T>, T>;
     const double epsilon = context.param<layer_norm_param>().epsilon;
     const tensor* input = context.input(0);
     const Spread scale(context.input(1), input, axis);
     const Spread bias(context.input(2), input, axis);
+    tensor* means = kAboutMean ? context.output(1) : nullptr;
+    tensor* inverses = context.output(kAboutMean ? 2 : 1);
     const int64_t row_num = multiply_dims(input, 0, axis);
     const int64_t size = multiply_dims(input, axis, input->dim_num);
     const auto normalize = [&](int64_t begin, int64_t end, int) {
         for (int64_t row = begin; row < end; ++row) {
             const T* x = static_cast<const T*>(input->data) + row * size;
-            T* y = static_cast<T*>(context.output(0)->data) + row * size;
+            V* y = static_cast<V*>(context.output(0)->data) + row * size;
             const Moments moments =
                 kAboutMean ? moments_of(x, 1, 0, size) : moments_about_zero(x, size);
             const double inverse = 1 / std::sqrt(moments.variance + epsilon);
-            if (context.output(1)) write_real(context.output(1), row, moments.mean);
-            if (context.output(2)) write_real(context.output(2), row, inverse);
+            if (means) write_real(means, row, moments.mean);
+            if (inverses) write_real(inverses, row, inverse);
             for (int64_t i = 0; i < size; ++i) {
-                const auto normal = static_cast<compute_t<T>>((x[i] - moments.mean) * inverse);
-                y[i] = static_cast<T>(normal * scale.template at<T>(row, i, size, 1) +
-                                      bias.template at<T>(row, i, size, 0));
+                const auto normal = static_cast<Normal>((x[i] - moments.mean) * inverse);
+                y[i] = static_cast<V>(static_cast<compute_t<V>>(normal) *
+                                          scale.template at<V>(row, i, size, 1) +
+                                      bias.template at<V>(row, i, size, 0));
             }
         }
     };
     parallel_for(context.pool, row_num, grain_for(size), normalize);
 }
 
-template <bool kAboutMean>
 int run_layer_norm(KernelContext& context)
 {
     int axis;
     TENGINE_RETURN_IF_ERROR(normalize_axis(context.node, context.param<layer_norm_param>().axis,
                                            context.input(0)->dim_num, &axis));
     return dispatch_type(FloatTypes{}, context.input(0)->data_type, [&](auto type) {
-        normalize_layers<typename decltype(type)::type, kAboutMean>(context, axis);
+        using T = typename decltype(type)::type;
+        normalize_layers<T, T, true>(context, axis);
         return TENGINE_OK;
+    });
+}
+
+int run_rms_norm(KernelContext& context)
+{
+    int axis;
+    TENGINE_RETURN_IF_ERROR(normalize_axis(context.node, context.param<layer_norm_param>().axis,
+                                           context.input(0)->dim_num, &axis));
+    return dispatch_type(FloatTypes{}, context.input(0)->data_type, [&](auto type) {
+        return dispatch_type(FloatTypes{}, context.input(1)->data_type, [&](auto scale_type) {
+            normalize_layers<typename decltype(type)::type, typename decltype(scale_type)::type,
+                             false>(context, axis);
+            return TENGINE_OK;
+        });
     });
 }
 
@@ -310,8 +330,9 @@ constexpr Kernel rows[] = {
     {"BatchNormalization", "reference", nullptr, run_batch_norm, nullptr, 0},
     {"InstanceNormalization", "reference", nullptr, run_instance_norm, nullptr, 0},
     {"GroupNormalization", "reference", nullptr, run_group_norm, nullptr, 0},
-    {"LayerNormalization", "reference", nullptr, run_layer_norm<true>, nullptr, 0},
-    {"RMSNormalization", "reference", nullptr, run_layer_norm<false>, nullptr, 0},
+    {"LayerNormalization", "reference", nullptr, run_layer_norm, nullptr, 0},
+    {"RMSNormalization", "reference", nullptr, run_rms_norm, nullptr, 0},
+    {"SimplifiedLayerNormalization", "reference", nullptr, run_rms_norm, nullptr, 0},
     {"LpNormalization", "reference", nullptr, run_lp_norm, nullptr, 0},
 };
 
