@@ -279,6 +279,31 @@ inline void add_norm_cases(std::vector<KernelCase>& cases)
         {"com.microsoft.SkipLayerNormalization", {{2, 5, 17}, {5, 17}, {17}, {17}, {17}}});
 }
 
+// Heads with a cosine and a sine for each of their pairs, or of the first ones.
+inline KernelCase rotary_case(int tokens, int heads, int half, int head_size, int interleaved)
+{
+    KernelCase made;
+    made.op = "RotaryEmbedding";
+    made.inputs = {{1, tokens, heads * head_size}, {1, tokens, half}, {1, tokens, half}};
+    made.ints = {
+        {"interleaved", interleaved}, {"num_heads", heads}, {"rotary_embedding_dim", 2 * half}};
+    return made;
+}
+
+inline void add_rotary_cases(std::vector<KernelCase>& cases)
+{
+    for (const int interleaved : {0, 1}) {
+        for (const int half : {1, 7, 13, 16, 17, 33})
+            for (const int rest : {0, 3})
+                cases.push_back(rotary_case(5, 3, half, 2 * half + rest, interleaved));
+        cases.push_back({"RotaryEmbedding",
+                         {{2, 3, 5, 26}, {2, 5, 13}, {2, 5, 13}},
+                         {},
+                         {{"interleaved", interleaved}}});
+        cases.push_back(rotary_case(0, 3, 4, 8, interleaved));
+    }
+}
+
 // Layers of ResNet-50, MobileNetV2 and transformers.
 inline void add_network_cases(std::vector<KernelCase>& cases)
 {
@@ -330,6 +355,8 @@ inline void add_network_cases(std::vector<KernelCase>& cases)
         cases.push_back({"RMSNormalization", {shape, row}});
         cases.push_back({"com.microsoft.SkipLayerNormalization", {shape, shape, row, row}});
         cases.push_back({"com.microsoft.SkipSimplifiedLayerNormalization", {shape, shape, row}});
+        for (const int interleaved : {0, 1})
+            cases.push_back(rotary_case(rows, 32, 32, 64, interleaved));
     }
     cases.push_back({"PRelu", {{1, 64, 56, 56}, {64, 1, 1}}});
     cases.push_back({"Add", {{1, 256, 56, 56}, {1, 256, 56, 56}}});
@@ -401,6 +428,7 @@ inline std::vector<KernelCase> list_kernel_cases()
     add_product_cases(cases);
     add_elementwise_cases(cases);
     add_norm_cases(cases);
+    add_rotary_cases(cases);
     add_network_cases(cases);
     return cases;
 }

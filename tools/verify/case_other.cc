@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals, losses, random numbers, and results whose shapes depend on values.
+// Signals, rotations, losses, random numbers, and results whose shapes depend on values.
 #include "verify/case.h"
 
 namespace tengine::tools {
@@ -48,6 +48,28 @@ void add_signals(std::vector<Case>* cases)
         {TENGINE_DT_INT64}, {TENGINE_DT_FP32});
 }
 
+void add_rotations(std::vector<Case>* cases)
+{
+    for (const int interleaved : {0, 1})
+        for (const int half : {1, 7, 32}) {
+            const std::vector<int> heads_first = {2, 3, 5, 2 * half + half % 2};
+            const std::vector<int> tokens_first = {2, 5, 3 * 2 * half};
+            const Operand table = constant({9, half});
+            add(cases, "RotaryEmbedding", {fed(tokens_first), table, table, indices({2, 5}, 9)},
+                float_types())
+                .ints = {{"interleaved", interleaved}, {"num_heads", 3}};
+            add(cases, "RotaryEmbedding", {fed(heads_first), fed({2, 5, half}), fed({2, 5, half})},
+                float_types())
+                .ints = {{"interleaved", interleaved}, {"rotary_embedding_dim", 2 * half}};
+            add(cases, "com.microsoft.RotaryEmbedding",
+                {fed(tokens_first), indices({2, 5}, 9), table, table}, float_types())
+                .ints = {{"interleaved", interleaved}};
+            add(cases, "com.microsoft.RotaryEmbedding",
+                {fed({2, 5, 4 * 2 * half}), int64_list({3}), table, table}, float_types())
+                .ints = {{"interleaved", interleaved}};
+        }
+}
+
 void add_losses(std::vector<Case>* cases)
 {
     const Types types = {TENGINE_DT_FP32, TENGINE_DT_FP16, TENGINE_DT_FP64};
@@ -89,6 +111,7 @@ void add_random(std::vector<Case>* cases)
 void add_other_cases(std::vector<Case>* cases)
 {
     add_signals(cases);
+    add_rotations(cases);
     add_losses(cases);
     add_dynamic(cases);
     add_random(cases);

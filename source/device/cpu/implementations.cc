@@ -61,6 +61,7 @@ constexpr Implementations rows[] = {
     {"ReduceSumSquare", {"reduce_sum_square.pixels", "reduce_sum_square.simd", "reference"}},
     {"Relu", {"relu.simd", "reference"}},
     {"Resize", {"reference.nearest", "reference"}},
+    {"RotaryEmbedding", {"rotary.simd", "reference"}},
     {"Round", {"round.simd", "reference"}},
     {"Selu", {"selu.simd", "reference"}},
     {"Sigmoid", {"sigmoid.simd", "reference"}},
@@ -74,6 +75,7 @@ constexpr Implementations rows[] = {
     {"com.microsoft.QGemm", {"gemm.byte_pixels", "reference"}},
     {"com.microsoft.MatMulNBits",
      {"matmul_nbits.vnni", "matmul_nbits.avx2", "matmul_nbits.floats", "reference"}},
+    {"com.microsoft.RotaryEmbedding", {"rotary.simd", "reference"}},
     {"com.microsoft.SkipLayerNormalization", {"skip_norm.simd", "reference"}},
     {"com.microsoft.SkipSimplifiedLayerNormalization", {"skip_norm.simd", "reference"}},
 };

@@ -237,6 +237,27 @@ TEST_P(NormTest, IsWithinTheErrorOfTheSum)
     });
 }
 
+// ---- rotations ----
+
+using RotaryTest = KernelTest;
+
+// Of numbers up to 1 both products, and the sum of them, up to 2, are rounded: at most 2 eps in the
+// reference and 2 eps in the kernel. What is not rotated is copied.
+TEST_P(RotaryTest, IsWithinTheErrorOfTwoProducts)
+{
+    const KernelCase& node_case = GetParam();
+    KernelRunner runner(node_case);
+    std::mt19937 generator(1);
+    for (int i = 0; i < 3; ++i)
+        runner.fill(i, random_values(runner.input_size(i), generator, -1, 1));
+    const size_t rotated = 2 * static_cast<size_t>(node_case.inputs[1].back());
+    size_t heads = 1;
+    for (const auto& [name, value] : node_case.ints)
+        if (name == "num_heads") heads = static_cast<size_t>(value);
+    const size_t size = static_cast<size_t>(node_case.inputs[0].back()) / heads;
+    compare(runner, [=](size_t i, float) { return i % size < rotated ? 4 * kEpsilon : 0; });
+}
+
 // ---- others ----
 
 class OtherKernelTest : public KernelTest
@@ -295,6 +316,7 @@ enum class Family
 {
     kProduct,
     kNorm,
+    kRotary,
     kElementwise
 };
 
@@ -302,6 +324,7 @@ Family family_of(const KernelCase& node_case)
 {
     static const std::set<std::string> products = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
     if (products.count(node_case.op) != 0) return Family::kProduct;
+    if (node_case.op == "RotaryEmbedding") return Family::kRotary;
     return node_case.op.find("Norm") != std::string::npos ? Family::kNorm : Family::kElementwise;
 }
 
@@ -324,6 +347,8 @@ std::string test_name(const testing::TestParamInfo<KernelCase>& info)
 INSTANTIATE_TEST_SUITE_P(Kernel, ProductTest, testing::ValuesIn(cases_of(Family::kProduct)),
                          test_name);
 INSTANTIATE_TEST_SUITE_P(Kernel, NormTest, testing::ValuesIn(cases_of(Family::kNorm)), test_name);
+INSTANTIATE_TEST_SUITE_P(Kernel, RotaryTest, testing::ValuesIn(cases_of(Family::kRotary)),
+                         test_name);
 INSTANTIATE_TEST_SUITE_P(Kernel, ElementwiseTest, testing::ValuesIn(cases_of(Family::kElementwise)),
                          test_name);
 
