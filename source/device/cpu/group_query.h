@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// GroupQueryAttention as its kernels see it: where heads, tokens and rows of the cache lie, how
+// many keys a query sees, and what is done before scores are computed: new keys and values go into
+// the cache, queries and keys are turned by their positions.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/parallel.h"
+#include "device/cpu/reference/grain.h"
+#include "device/cpu/types.h"
+#include "operator/onnx/group_query_param.h"
+
+namespace tengine::cpu {
+
+struct GroupQuery
+{
+    int64_t batch, tokens, depth;
+    int64_t heads, key_heads;
+    int64_t past_rows, rows;       // there is room for, of a head in the past and the present
+    int64_t rotary;                // the first elements of a head that are turned; 0: none
+    int64_t query_step, key_step;  // elements from a token to the next
+    int64_t key_offset, value_offset;
+    int64_t total;  // keys of the longest batch
+    const int32_t* last_key;
+    const int64_t* positions;  // null: those of the rows
+    float scale, softcap;
+    int64_t window;  // keys, 0: all
+    bool is_prompt;  // whose past does not count
+    bool interleaved, causal, smooth;
+
+    // Of a batch: the rows that are in the cache before, and with, its tokens.
+    int64_t past_of(int64_t b) const { return is_prompt ? 0 : last_key[b] + int64_t{1} - tokens; }
+    int64_t total_of(int64_t b) const { return last_key[b] + int64_t{1}; }
+
+    // Keys first_key() <= key < end_key() are those that token `token` sees. The tokens that fill
+    // up a prompt, whose results mean nothing, see those before them.
+    int64_t end_key(int64_t b, int64_t token) const
+    {
+        return causal ? past_of(b) + token + 1 : total_of(b);
+    }
+    int64_t first_key(int64_t b, int64_t token) const
+    {
+        return window > 0 ? std::max<int64_t>(end_key(b, token) - window, 0) : 0;
+    }
+    // Of an initial prompt the first position alone is read.
+    int64_t position(int64_t b, int64_t token) const
+    {
+        if (!positions) return past_of(b) + token;
+        return is_prompt ? positions[0] + token : positions[b * tokens + token];
+    }
+    int64_t present_at(int64_t b, int64_t head, int64_t row) const
+    {
+        return ((b * key_heads + head) * rows + row) * depth;
+    }
+    int64_t past_at(int64_t b, int64_t head, int64_t row) const
+    {
+        return ((b * key_heads + head) * past_rows + row) * depth;
+    }
+    int64_t query_at(int64_t b, int64_t token, int64_t head) const
+    {
+        return (b * tokens + token) * query_step + head * depth;
+    }
+    int64_t key_at(int64_t b, int64_t token, int64_t head) const
+    {
+        return (b * tokens + token) * key_step + head * depth;
+    }
+    int64_t result_at(int64_t b, int64_t token, int64_t head) const
+    {
+        return ((b * tokens + token) * heads + head) * depth;
+    }
+};
+
+// What the node asks for in this run. Numbers that came as data and would lead out of a tensor are
+// an error.
+TENGINE_MUST_USE int read_group_query(const KernelContext& context, GroupQuery* out_query);
+
+// The row of the bias for one head of one token, from key 0 on; null: there is no bias.
+template <class T>
+const T* bias_row(const KernelContext& context, const GroupQuery& query, int64_t b, int64_t head,
+                  int64_t token)
+{
+    const tensor* bias = context.input(GROUP_QUERY_BIAS);
+    if (!bias) return nullptr;
+    const int64_t row =
+        ((bias->dims[0] > 1 ? b : 0) * bias->dims[1] + (bias->dims[1] > 1 ? head : 0)) *
+            query.tokens +
+        token;
+    return static_cast<const T*>(bias->data) + row * bias->dims[3];
+}
+
+// A head of a query or a key, turned by the angles of its position. May be in place.
+template <class T>
+void turn_head(const KernelContext& context, const GroupQuery& query, int64_t position,
+               const T* from, T* to)
+{
+    using C = compute_t<T>;
+    const int64_t half = query.rotary / 2;
+    const int64_t apart = query.interleaved ? 1 : half, step = query.interleaved ? 2 : 1;
+    if (from != to) std::memcpy(to, from, sizeof(T) * static_cast<size_t>(query.depth));
+    if (half == 0) return;
+    const auto* cos = static_cast<const T*>(context.input(GROUP_QUERY_COS)->data) + position * half;
+    const auto* sin = static_cast<const T*>(context.input(GROUP_QUERY_SIN)->data) + position * half;
+    for (int64_t i = 0; i < half; ++i) {
+        const C a = to[i * step], b = to[i * step + apart];
+        to[i * step] = static_cast<T>(a * cos[i] - b * sin[i]);
+        to[i * step + apart] = static_cast<T>(a * sin[i] + b * cos[i]);
+    }
+}
+
+// Where rows of keys, or of values, come from and go to.
+template <class T>
+struct CacheRows
+{
+    const T* past;
+    const T* fresh;
+    T* present;
+
+    CacheRows(const KernelContext& context, const GroupQuery& query, bool is_key)
+        : past(data_of(context.input(is_key ? GROUP_QUERY_PAST_KEY : GROUP_QUERY_PAST_VALUE))),
+          fresh(data_of(context.input(is_key ? GROUP_QUERY_KEY : GROUP_QUERY_VALUE))),
+          present(const_cast<T*>(data_of(
+              context.output(is_key ? GROUP_QUERY_PRESENT_KEY : GROUP_QUERY_PRESENT_VALUE))))
+    {
+        const int64_t offset = is_key ? query.key_offset : query.value_offset;
+        if (!fresh) fresh = data_of(context.input(GROUP_QUERY_QUERY)) + offset;
+    }
+    bool is_in_place() const { return past == present; }
+
+  private:
+    static const T* data_of(const tensor* tensor)
+    {
+        return tensor ? static_cast<const T*>(tensor->data) : nullptr;
+    }
+};
+
+// The present's rows: those of the past, new ones, zeros. In the memory of the past only the new
+// ones are written.
+template <class T>
+void fill_cache(const KernelContext& context, const GroupQuery& query, bool is_key)
+{
+    const CacheRows<T> cache(context, query, is_key);
+    const bool in_place = cache.is_in_place();
+    const size_t row_bytes = sizeof(T) * static_cast<size_t>(query.depth);
+    const int64_t count = in_place ? query.tokens : query.rows;
+    const auto fill = [&](int64_t begin, int64_t end, int) {
+        for (int64_t item = begin; item < end; ++item) {
+            const int64_t head = item / count % query.key_heads;
+            const int64_t b = item / count / query.key_heads;
+            const int64_t past = query.past_of(b);
+            const int64_t row = item % count + (in_place ? past : 0), token = row - past;
+            T* to = cache.present + query.present_at(b, head, row);
+            if (token < 0)
+                std::memcpy(to, cache.past + query.past_at(b, head, row), row_bytes);
+            else if (token >= query.tokens)
+                std::memset(to, 0, row_bytes);
+            else if (is_key)
+                turn_head(context, query, query.position(b, token),
+                          cache.fresh + query.key_at(b, token, head), to);
+            else
+                std::memcpy(to, cache.fresh + query.key_at(b, token, head), row_bytes);
+        }
+    };
+    parallel_for(context.pool, query.batch * query.key_heads * count, grain_for(query.depth), fill);
+}
+
+}  // namespace tengine::cpu

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters and inputs of GroupQueryAttention (group_query_ops.c).
+#pragma once
+
+#include "operator/operator.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct group_query_param
+{
+    int num_heads;     // of the query
+    int kv_num_heads;  // of keys and values; each serves num_heads / kv_num_heads of the query's
+    float scale;       // of scores; 0: 1 / sqrt(elements of a head)
+    float softcap;     // 0: scores are not capped
+    int do_rotary;
+    int rotary_interleaved;
+    int local_window_size;  // keys that a query sees, its own included; -1: all before it
+    int smooth_softmax;     // a key more, with the score 0 and the value 0
+    int causal;
+    int qk_output;  // what output 3 is: 1 scores, 2 their softmax
+    // What is refused unless it is as it starts.
+    char* k_quant_type;
+    char* v_quant_type;
+    int kv_cache_bit_width;
+    int sliding_window_cache;
+    float qk_norm_epsilon;  // of norm weights, which are refused
+};
+
+enum group_query_input
+{
+    GROUP_QUERY_QUERY,
+    GROUP_QUERY_KEY,  // absent, as the value is: query has all three
+    GROUP_QUERY_VALUE,
+    GROUP_QUERY_PAST_KEY,
+    GROUP_QUERY_PAST_VALUE,
+    GROUP_QUERY_LAST_KEY,  // seqlens_k: of each batch the index of its last key
+    GROUP_QUERY_TOTAL,     // total_sequence_length: keys of the longest batch
+    GROUP_QUERY_COS,
+    GROUP_QUERY_SIN,
+    GROUP_QUERY_POSITIONS,
+    GROUP_QUERY_BIAS,  // of scores
+    GROUP_QUERY_SINK,  // a score more for each head, of a key whose value is 0
+    GROUP_QUERY_REFUSED,
+    GROUP_QUERY_INPUTS = 16
+};
+
+enum group_query_output
+{
+    GROUP_QUERY_RESULT,
+    GROUP_QUERY_PRESENT_KEY,
+    GROUP_QUERY_PRESENT_VALUE,
+    GROUP_QUERY_SCORES,
+    GROUP_QUERY_OUTPUTS
+};
+
+// Elements of a head, of a node whose infer_shape has passed.
+int get_group_query_depth(const struct node* node);
+
+#ifdef __cplusplus
+}
+#endif
