@@ -78,6 +78,7 @@ constexpr Implementations rows[] = {
     {"com.microsoft.RotaryEmbedding", {"rotary.simd", "reference"}},
     {"com.microsoft.SkipLayerNormalization", {"skip_norm.simd", "reference"}},
     {"com.microsoft.SkipSimplifiedLayerNormalization", {"skip_norm.simd", "reference"}},
+    {"com.microsoft.GroupQueryAttention", {"group_query.simd", "reference"}},
 };
 
 }  // namespace

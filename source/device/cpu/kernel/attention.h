@@ -33,6 +33,28 @@ struct Attention
     bool has_mask;
 };
 
+// How it is cut. Sizes and steps in floats.
+struct AttentionBlocks : Attention
+{
+    int64_t panel_lanes;
+    int64_t block_keys;    // a multiple of panel_lanes
+    int64_t tile_queries;  // whose scores are in L1
+    int64_t query_step, score_step;
+    int64_t item_queries, items_of_head;
+    int64_t items() const { return batch * heads * items_of_head; }
+    // What a worker has.
+    uint64_t key_floats, value_floats, query_floats, score_floats, state_floats;
+    uint64_t worker_floats() const
+    {
+        return key_floats + value_floats + query_floats + score_floats + state_floats;
+    }
+};
+
+struct QueryState
+{
+    float largest, sum;
+};
+
 // Inputs query, key, value and mask, as KernelContext::attention says. Null in a build without
 // vectors.
 const Kernel* find_fused_attention();

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// What attention kernels share: keys and values of a block packed in panels, scores that become
+// powers while the largest so far grows. Included once for each instruction set.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "device/cpu/kernel/attention.h"
+#include "device/cpu/kernel/pixel_conv.h"
+
+// clang-format off
+#if defined(TENGINE_CPU_ATTENTION_PARTS) == defined(HWY_TARGET_TOGGLE)
+#ifdef TENGINE_CPU_ATTENTION_PARTS
+#undef TENGINE_CPU_ATTENTION_PARTS
+#else
+#define TENGINE_CPU_ATTENTION_PARTS
+#endif
+// clang-format on
+
+#include <hwy/highway.h>
+
+#include "device/cpu/kernel/function-inl.h"
+#include "device/cpu/kernel/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tengine::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr float kLowest = -std::numeric_limits<float>::infinity();
+
+HWY_INLINE int64_t count_lanes()
+{
+    return static_cast<int64_t>(hn::Lanes(Floats()));
+}
+
+// Four rows in one piece as columns of a panel. Rows that are not there are those of the last.
+HWY_INLINE void pack_four_keys(const float* keys, int64_t step, int64_t present, int64_t depth,
+                               int64_t width, float* panel)
+{
+    const hn::CappedTag<float, 4> d;
+    const float* rows[4];
+    for (int64_t i = 0; i < 4; ++i)
+        rows[i] = keys + std::min(i, present - 1) * step;
+    int64_t k = 0;
+    if (hn::Lanes(d) == 4)
+        for (; k + 4 <= depth; k += 4) {
+            HWY_ALIGN float columns[16];
+            hn::StoreInterleaved4(hn::LoadU(d, rows[0] + k), hn::LoadU(d, rows[1] + k),
+                                  hn::LoadU(d, rows[2] + k), hn::LoadU(d, rows[3] + k), d, columns);
+            for (int64_t i = 0; i < 4; ++i)
+                hn::StoreU(hn::Load(d, columns + 4 * i), d, panel + (k + i) * width);
+        }
+    for (; k < depth; ++k)
+        for (int64_t i = 0; i < 4; ++i)
+            panel[k * width + i] = rows[i][k];
+}
+
+// `count` keys: panel after panel, for each element of their depth those of a panel's keys.
+inline void pack_keys(const AttentionBlocks& blocks, const float* keys, int64_t count,
+                      float* packed)
+{
+    const HeadMatrices& key = blocks.key;
+    const int64_t depth = blocks.depth;
+    for (int64_t first = 0; first < count; first += blocks.panel_lanes) {
+        const int64_t left = count - first;
+        const int64_t width = find_panel_width(left, blocks.panel_lanes);
+        const float* from = keys + first * key.row_step;
+        float* panel = packed + first * depth;
+        if (key.column_step == 1 && width % 4 == 0) {
+            for (int64_t i = 0; i < width; i += 4)
+                pack_four_keys(from + std::min(i, left - 1) * key.row_step, key.row_step,
+                               std::max<int64_t>(left - i, 1), depth, width, panel + i);
+            continue;
+        }
+        for (int64_t k = 0; k < depth; ++k)
+            for (int64_t i = 0; i < width; ++i)
+                panel[k * width + i] =
+                    from[std::min(i, left - 1) * key.row_step + k * key.column_step];
+    }
+}
+
+inline void pack_values(const AttentionBlocks& blocks, const float* values, int64_t count,
+                        float* packed)
+{
+    for (int64_t first = 0; first < blocks.width; first += blocks.panel_lanes) {
+        const int64_t left = blocks.width - first;
+        const int64_t width = find_panel_width(left, blocks.panel_lanes);
+        const float* from = values + first;
+        float* panel = packed + first * count;
+        for (int64_t i = 0; i < count; ++i, panel += width, from += blocks.value.row_step)
+            for (int64_t j = 0; j < width; j += count_lanes())
+                hn::StoreU(j < left ? load_lanes(from + j, left - j) : hn::Zero(Floats()), Floats(),
+                           panel + j);
+    }
+}
+
+HWY_INLINE void scale_row(const float* from, int64_t count, float factor, float* to)
+{
+    const Vector factors = hn::Set(Floats(), factor);
+    for (int64_t i = 0; i < count; i += count_lanes())
+        store_lanes(hn::Mul(load_lanes(from + i, count - i), factors), to + i, count - i);
+}
+
+// The scores plus the mask, if there is one; beyond the last -infinity. Returns the largest.
+HWY_INLINE float mask_scores(const float* mask, int64_t count, float* scores)
+{
+    const Floats d;
+    Vector largest = hn::Set(d, kLowest);
+    for (int64_t i = 0; i < count; i += count_lanes()) {
+        Vector score = hn::LoadU(d, scores + i);
+        if (mask) score = hn::Add(score, load_lanes(mask + i, count - i));
+        if (i + count_lanes() > count)
+            score = hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(count - i)), score,
+                                   hn::Set(d, kLowest));
+        if (mask || i + count_lanes() > count) hn::StoreU(score, d, scores + i);
+        largest = hn::Max(largest, score);
+    }
+    return hn::GetLane(hn::MaxOfLanes(d, largest));
+}
+
+// e^(score - largest); returns their sum.
+HWY_INLINE float raise_scores(float largest, int64_t count, float* scores)
+{
+    const Floats d;
+    const Vector base = hn::Set(d, largest);
+    Vector sum = hn::Zero(d);
+    for (int64_t i = 0; i < count; i += count_lanes()) {
+        const Vector power = exp_of_negative(hn::Sub(hn::LoadU(d, scores + i), base));
+        sum = hn::Add(sum, power);
+        hn::StoreU(power, d, scores + i);
+    }
+    return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+// What is known of the keys so far with the scores of the next: these become powers, the result
+// and the sum are for the same base afterwards. A base of -infinity would make NaN of all that
+// later keys add.
+HWY_INLINE void add_scores(const float* mask, int64_t count, float* scores, int64_t width,
+                           float* result, QueryState* state)
+{
+    const float largest = std::max(state->largest, mask_scores(mask, count, scores));
+    const float base = largest == kLowest ? 0.0f : largest;
+    const Floats d;
+    if (state->largest != largest && result) {
+        const float factor = hn::GetLane(exp_of_negative(hn::Set(d, state->largest - base)));
+        scale_row(result, width, factor, result);
+        state->sum *= factor;
+    }
+    state->sum += raise_scores(base, count, scores);
+    state->largest = largest;
+}
+
+// So many columns with those that fill the last panel.
+HWY_INLINE int64_t pad_columns(const AttentionBlocks& blocks, int64_t columns)
+{
+    const int64_t whole = (columns - 1) / blocks.panel_lanes * blocks.panel_lanes;
+    return whole + find_panel_width(columns - whole, blocks.panel_lanes);
+}
+
+// The rows of the tile times packed panels.
+inline void multiply_panels(const AttentionBlocks& blocks, const PixelTile& first_tile,
+                            int64_t rows, int64_t columns, const float* packed)
+{
+    for (int64_t first = 0; first < columns; first += blocks.panel_lanes) {
+        const int64_t width = find_panel_width(columns - first, blocks.panel_lanes);
+        PixelTile tile = first_tile;
+        tile.weights = packed + first * tile.stretch_length;
+        tile.output += first;
+        tile.columns = std::min(width, columns - first);
+        multiply_pixel_rows(tile, rows, rows, width == blocks.panel_lanes);
+    }
+}
+
+}  // namespace tengine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // TENGINE_CPU_ATTENTION_PARTS
