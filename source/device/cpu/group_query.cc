@@ -48,9 +48,9 @@ int check_total(const KernelContext& context, const GroupQuery& query)
     if (total < query.tokens || total > query.rows)
         return fail_node(
             context.node, TENGINE_ERANGE,
-            "total_sequence_length is %lld, expected %lld, the tokens of the query, to "
-            "%lld, for which present_key has room. A cache that grows needs a "
-            "total_sequence_length that is known to prerun_graph",
+            "total_sequence_length is %lld, expected %lld, which are the query's tokens, "
+            "to %lld, for which present_key has room; a cache that grows needs one that "
+            "is known to prerun_graph",
             total, static_cast<long long>(query.tokens), static_cast<long long>(query.rows));
     if (bias && bias->dims[3] < total)
         return fail_node(context.node, TENGINE_EINVAL,
