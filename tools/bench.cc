@@ -13,6 +13,7 @@
 #include "output_path.h"
 #include "progress.h"
 #include "shape_bench.h"
+#include "token_bench.h"
 
 namespace tengine::tools {
 namespace {
@@ -29,6 +30,8 @@ struct BenchOptions
     std::string json;
     int top = 20;
     bool quiet = false;
+    std::optional<int> prompt;
+    TokenOptions tokens;
     MeasureOptions measure;
 };
 
@@ -75,6 +78,29 @@ void bench_shapes(const BenchOptions& options)
     write_report(options, to_json(measurements));
 }
 
+void bench_tokens(const BenchOptions& options)
+{
+    TokenOptions tokens = options.tokens;
+    tokens.prompt = options.prompt.value_or(tokens.prompt);
+    const auto measurements = measure_all<TokenMeasurement>(
+        options, [&](const std::string& model, int threads, Progress* progress) {
+            return measure_tokens(model, threads, tokens, options.measure, progress);
+        });
+    if (options.json != "-") print_token_measurements(measurements);
+    write_report(options, to_json(measurements));
+}
+
+void check_tokens(const BenchOptions& options)
+{
+    const MeasureOptions& measure = options.measure;
+    if (options.tokens.tokens == 0) return;
+    if (measure.profile || measure.frames > 1 || measure.seconds > 0 || !options.shapes.empty() ||
+        !measure.common.shapes.empty() || !measure.common.inputs.empty())
+        throw Misuse(
+            "--tokens cannot be combined with --profile, --frames, --seconds, --shapes, --shape or "
+            "--input");
+}
+
 void check_shapes(const BenchOptions& options)
 {
     const MeasureOptions& measure = options.measure;
@@ -93,9 +119,13 @@ void bench(const BenchOptions& options)
         throw Misuse(
             "--profile cannot be combined with --frames: it needs runs that do not overlap");
     check_shapes(options);
+    check_tokens(options);
     check_output_path("--json", options.json);
     catch_interrupt();
-    options.shapes.empty() ? bench_one_shape(options) : bench_shapes(options);
+    const auto work = options.tokens.tokens > 0 ? bench_tokens
+                      : options.shapes.empty()  ? bench_one_shape
+                                                : bench_shapes;
+    work(options);
     if (was_interrupted()) end_interrupted();
 }
 
@@ -123,6 +153,22 @@ void add_run_options(Command* command, BenchOptions* options)
                      "devices; uses the pipeline scheduler")
         .shows_default()
         .in_range(1, kMostFrames)
+        .value_name("N");
+}
+
+void add_token_options(Command* command, BenchOptions* options)
+{
+    const CommandOption tokens =
+        command
+            ->add_option("--tokens", &options->tokens.tokens,
+                         "Tokens that a decoder makes, one after the other, with its cache in "
+                         "place; shows how long its prompt and each of them take")
+            .in_range(1, kMostRuns)
+            .value_name("N");
+    command
+        ->add_option("--prompt", &options->prompt, "Tokens of the prompt before them; default 128")
+        .needs(tokens)
+        .in_range(1, kMostRuns)
         .value_name("N");
 }
 
@@ -162,6 +208,7 @@ void add_bench_command(CommandLine* line)
         .value_name("LIST");
     add_core_options(&command, &options->measure.common);
     add_run_options(&command, options.get());
+    add_token_options(&command, options.get());
     add_report_options(&command, options.get());
     add_input_options(&command, &options->measure.common);
     add_placement_options(&command, &options->measure.common);
