@@ -79,6 +79,8 @@ constexpr Implementations rows[] = {
     {"com.microsoft.SkipLayerNormalization", {"skip_norm.simd", "reference"}},
     {"com.microsoft.SkipSimplifiedLayerNormalization", {"skip_norm.simd", "reference"}},
     {"com.microsoft.GroupQueryAttention", {"group_query.simd", "reference"}},
+    {"com.microsoft.QLinearAdd", {"qlinear_add.simd", "reference"}},
+    {"com.microsoft.QLinearMul", {"qlinear_mul.simd", "reference"}},
 };
 
 }  // namespace

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cpu/byte_node.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+
+#include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/prepared_kernel.h"
+#include "operator/param.h"
+
+namespace tengine::test {
+
+using cpu::Kernel;
+
+namespace {
+
+// The elements of a tensor of rank four as N, H, W, C, or from that order.
+std::vector<uint8_t> transpose(const tensor& shape, const uint8_t* values, bool to_channels_last)
+{
+    const size_t channels = static_cast<size_t>(shape.dims[1]);
+    const size_t plane = static_cast<size_t>(shape.dims[2]) * static_cast<size_t>(shape.dims[3]);
+    std::vector<uint8_t> result(static_cast<size_t>(shape.elem_num));
+    for (size_t i = 0; i < result.size(); ++i) {
+        const size_t image = i / (channels * plane), channel = i / plane % channels;
+        const size_t last = (image * plane + i % plane) * channels + channel;
+        result[to_channels_last ? last : i] = values[to_channels_last ? i : last];
+    }
+    return result;
+}
+
+}  // namespace
+
+void ByteNode::bytes(const std::string& name, const std::vector<int>& dims, int data_type)
+{
+    size_t number = 1;
+    for (const int dim : dims)
+        number *= static_cast<size_t>(dim);
+    std::vector<uint8_t> values(number);
+    for (uint8_t& value : values)
+        value = static_cast<uint8_t>(random_());
+    builder_.constant(name, dims, values, data_type);
+}
+
+void ByteNode::floats(const std::string& name, const std::vector<int>& dims,
+                      const std::vector<float>& values)
+{
+    builder_.floats(name, dims, values);
+}
+
+void ByteNode::make(const std::string& op, const std::vector<std::string>& inputs,
+                    const std::vector<std::string>& outputs)
+{
+    node_ = builder_.add(op, inputs, outputs);
+}
+
+void ByteNode::set(const std::string& name, const std::vector<int64_t>& values)
+{
+    EXPECT_EQ(set_node_ints(node_, name.c_str(), values.data(), static_cast<int>(values.size())),
+              TENGINE_OK);
+}
+
+void ByteNode::set(const std::string& name, int64_t value)
+{
+    EXPECT_EQ(set_node_int(node_, name.c_str(), value), TENGINE_OK);
+}
+
+void ByteNode::infer()
+{
+    EXPECT_EQ(node_->op.infer_shape(node_), TENGINE_OK) << tengine_error_message();
+}
+
+std::vector<uint8_t> ByteNode::run(const Kernel& kernel, int thread_num, bool is_in_place)
+{
+    std::vector<std::vector<uint8_t>> results;
+    for (int i = 0; i < node_->output_num; ++i) {
+        tensor* output = get_ir_node_output(node_, i);
+        results.emplace_back(get_ir_tensor_bytes(output), uint8_t{0xee});
+        output->data = results.back().data();
+    }
+    tensor* x = get_ir_node_input(node_, is_in_place ? kernel.in_place_input : 0);
+    tensor* y = get_ir_node_output(node_, 0);
+    void* const data = x->data;
+    std::vector<uint8_t> last;
+    const bool is_last = kernel.layout == cpu::Layout::kChannelsLast;
+    if (is_last) {
+        last = transpose(*x, x->u8, true);
+        x->data = last.data();
+    }
+    if (is_in_place) {
+        std::memcpy(y->data, x->data, results[0].size());
+        x->data = y->data;
+    }
+    cpu::PreparedKernel(kernel, node_, thread_num).run();
+    x->data = data;
+    if (is_last) results[0] = transpose(*y, y->u8, false);
+    std::vector<uint8_t> all;
+    for (int i = 0; i < node_->output_num; ++i) {
+        get_ir_node_output(node_, i)->data = nullptr;
+        const std::vector<uint8_t>& result = results[static_cast<size_t>(i)];
+        all.insert(all.end(), result.begin(), result.end());
+    }
+    return all;
+}
+
+void ByteNode::compare(const Kernel& kernel, const std::vector<int>& thread_nums,
+                       const std::vector<uint8_t>& expected)
+{
+    for (const int thread_num : thread_nums)
+        EXPECT_EQ(run(kernel, thread_num), expected) << thread_num << " threads";
+    if (kernel.in_place_input < 0) return;
+    const tensor* x = get_ir_node_input(node_, kernel.in_place_input);
+    if (get_ir_tensor_bytes(x) != get_ir_tensor_bytes(get_ir_node_output(node_, 0))) return;
+    EXPECT_EQ(run(kernel, 2, true), expected) << "in place";
+}
+
+void ByteNode::compare(const char* first, const std::vector<int>& thread_nums)
+{
+    const std::vector<const Kernel*> kernels = cpu::list_accepting_kernels(*node_);
+    ASSERT_STREQ(kernels.back()->name, "reference");
+    const int target_num = cpu::get_vector_target_num();
+    if (target_num == 0) GTEST_SKIP() << "the reference is all that this build has";
+    EXPECT_STREQ(kernels.front()->name, first);
+    const std::vector<uint8_t> expected = run(*kernels.back(), 1);
+    for (const Kernel* kernel : kernels) {
+        if (kernel == kernels.back()) break;
+        for (int target = 0; target < target_num; ++target) {
+            cpu::force_vector_target(target);
+            SCOPED_TRACE(std::string(kernel->name) + ", " + cpu::get_vector_target_name(target));
+            compare(*kernel, thread_nums, expected);
+        }
+    }
+    cpu::force_vector_target(-1);
+}
+
+}  // namespace tengine::test

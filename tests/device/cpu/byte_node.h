@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A node of an operator on bytes, for tests that compare its fast kernels with its reference.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "device/cpu/kernel_table.h"
+#include "support/ir_builder.h"
+
+namespace tengine::test {
+
+class ByteNode
+{
+  public:
+    // A tensor of random bytes, which advances the generator.
+    void bytes(const std::string& name, const std::vector<int>& dims, int data_type);
+    void floats(const std::string& name, const std::vector<int>& dims,
+                const std::vector<float>& values);
+    tensor* find(const std::string& name) { return builder_.find(name); }
+    IrBuilder& builder() { return builder_; }
+    std::mt19937& random() { return random_; }
+
+    // Inputs that have no name are absent.
+    void make(const std::string& op, const std::vector<std::string>& inputs,
+              const std::vector<std::string>& outputs = {"y"});
+    void set(const std::string& name, const std::vector<int64_t>& values);
+    void set(const std::string& name, int64_t value);
+    void infer();
+    struct node* node() { return node_; }
+
+    // The bytes of all outputs after a run. Those of a kernel for channels last are put in the
+    // planar order.
+    std::vector<uint8_t> run(const cpu::Kernel& kernel, int thread_num, bool is_in_place = false);
+
+    // All fast kernels that take the node give the bytes of the reference, with all vectors, with
+    // each of these numbers of workers, and in place where they may. `expected`: the kernel that
+    // comes first.
+    void compare(const char* expected, const std::vector<int>& thread_nums = {1, 2, 5});
+
+  private:
+    void compare(const cpu::Kernel& kernel, const std::vector<int>& thread_nums,
+                 const std::vector<uint8_t>& expected);
+
+    IrBuilder builder_;
+    struct node* node_ = nullptr;
+    std::mt19937 random_{17};
+};
+
+}  // namespace tengine::test
