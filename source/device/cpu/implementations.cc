@@ -50,6 +50,8 @@ constexpr Implementations rows[] = {
     {"QLinearMatMul", {"matmul.byte_pixels", "matmul.byte_stacks", "reference"}},
     {"QLinearConv", {"conv.im2col_i8mm", "conv.im2col_dotprod", "conv.im2col_pairs", "reference"}},
     {"RMSNormalization", {"rms_norm.simd", "reference"}},
+     {"conv.byte_depthwise_pixels", "conv.byte_pixels", "conv.im2col_i8mm", "conv.im2col_dotprod",
+      "conv.im2col_pairs", "reference"}},
     {"RNN", {"rnn.pixels", "reference"}},
     {"Reciprocal", {"reciprocal.simd", "reference"}},
     {"ReduceL1", {"reduce_l1.pixels", "reduce_l1.simd", "reference"}},

@@ -1,0 +1,642 @@
+// SPDX-License-Identifier: Apache-2.0
+// See byte_depthwise.h. Of a band and a block of channels, the rows are interleaved to bundles,
+// with padding, in a copy that stays in the L1 cache; then the band's lines are summed, four pixels
+// at once, so that each vector of weights is loaded for all of them. After that all windows are
+// alike, whatever the padding, stride and dilation are.
+//
+// With AVX-512 and VNNI bundles have four bytes, elsewhere pairs of 16 bits, whose products are
+// summed in a lane (x86: pmaddwd). No sum wraps.
+// Limits: the requantisation, twelve instructions for each vector of sums; then the products.
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "base/cpu.h"
+#include "device/cpu/kernel/byte_depthwise.h"
+#include "device/cpu/kernel/fixed_vectors.h"
+
+#ifdef TENGINE_HAVE_HIGHWAY
+#ifndef TENGINE_CPU_BYTE_DEPTHWISE
+#define TENGINE_CPU_BYTE_DEPTHWISE
+namespace tengine::cpu {
+
+// One block of channels of one band, or of a segment of it.
+struct BandPart
+{
+    const uint8_t* image;  // at the first channel
+    PackedBlock packed;
+    int64_t channels;  // that exist, at most the block's
+    int64_t line;      // the band's first
+    int64_t lines;
+    int64_t pixel;  // the segment's first
+    int64_t pixels;
+    uint8_t* output;  // of that line and pixel, at the first channel
+    char* copy;
+};
+
+}  // namespace tengine::cpu
+#endif
+
+// clang-format off
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/byte_depthwise_impl.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace tengine::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET == HWY_SCALAR
+
+void describe(bool, ByteDepthwise*) {}
+
+void convolve(const ByteDepthwise&, const BandPart&) {}
+
+#else
+
+constexpr int kFew = 4;  // pixels that are summed at once
+
+// Of a block of kBytes channels.
+template <int kBytes>
+struct Lanes
+{
+    static constexpr int kWidth = kBytes;
+    using Bytes = hn::FixedTag<uint8_t, kBytes>;
+    using Pairs = hn::FixedTag<int16_t, kBytes / 2>;
+    using Integers = hn::FixedTag<int32_t, kBytes / 4>;
+    using Reals = hn::FixedTag<float, kBytes / 4>;
+    using ByteVector = hn::Vec<Bytes>;
+    using PairVector = hn::Vec<Pairs>;
+    using IntegerVector = hn::Vec<Integers>;
+    using RealVector = hn::Vec<Reals>;
+};
+
+// Bundles of two rows.
+template <class L>
+struct PairSet
+{
+    static constexpr int kRows = 2;
+    using Operand = typename L::PairVector;
+    using Integers = typename L::IntegerVector;
+
+    static HWY_INLINE Operand load(const char* from)
+    {
+        return hn::LoadU(typename L::Pairs(), reinterpret_cast<const int16_t*>(from));
+    }
+    static HWY_INLINE void interleave(const typename L::ByteVector* rows, uint8_t* to)
+    {
+        const typename L::Bytes d;
+        const auto none = hn::Zero(d);
+        const auto low = hn::InterleaveLower(d, rows[0], rows[1]);
+        const auto high = hn::InterleaveUpper(d, rows[0], rows[1]);
+        hn::StoreU(hn::InterleaveLower(d, low, none), d, to);
+        hn::StoreU(hn::InterleaveUpper(d, low, none), d, to + L::kWidth);
+        hn::StoreU(hn::InterleaveLower(d, high, none), d, to + 2 * L::kWidth);
+        hn::StoreU(hn::InterleaveUpper(d, high, none), d, to + 3 * L::kWidth);
+    }
+#if HWY_ARCH_X86
+    // Both products of a pair are in its lane.
+    using Sum = Integers;
+    static HWY_INLINE Sum start(Integers value)
+    {
+        return value;
+    }
+    static HWY_INLINE void add(Operand input, Operand weights, Sum& sum)
+    {
+        Integers none = hn::Zero(typename L::Integers());
+        sum = hn::ReorderWidenMulAccumulate(typename L::Integers(), input, weights, sum, none);
+    }
+    static HWY_INLINE Integers finish(const Sum& sum, Integers)
+    {
+        return sum;
+    }
+#else
+    // Which product is in which of the two depends on the instruction set.
+    struct Sum
+    {
+        Integers even, odd;
+    };
+    static HWY_INLINE Sum start(Integers)
+    {
+        const auto none = hn::Zero(typename L::Integers());
+        return {none, none};
+    }
+    static HWY_INLINE void add(Operand input, Operand weights, Sum& sum)
+    {
+        sum.even = hn::ReorderWidenMulAccumulate(typename L::Integers(), input, weights, sum.even,
+                                                 sum.odd);
+    }
+    static HWY_INLINE Integers finish(const Sum& sum, Integers value)
+    {
+        return hn::Add(hn::RearrangeToOddPlusEven(sum.even, sum.odd), value);
+    }
+#endif
+};
+
+#if HWY_TARGET == HWY_AVX3
+
+// Bundles of four rows. Highway 1.0 has no such instruction, and the compiler may not use it in
+// functions for AVX3, some of whose processors lack it.
+template <class L>
+struct QuadSet
+{
+    static constexpr int kRows = 4;
+    using Operand = typename L::IntegerVector;
+    using Sum = typename L::IntegerVector;
+
+    static HWY_INLINE Operand load(const char* from)
+    {
+        return hn::LoadU(typename L::Integers(), reinterpret_cast<const int32_t*>(from));
+    }
+    static HWY_INLINE void interleave(const typename L::ByteVector* rows, uint8_t* to)
+    {
+        const typename L::Bytes d;
+        const hn::Repartition<uint16_t, typename L::Bytes> d16;
+        const auto pairs = [&](auto bytes) { return hn::BitCast(d16, bytes); };
+        const auto store = [&](auto quads, int at) {
+            hn::StoreU(hn::BitCast(d, quads), d, to + at * L::kWidth);
+        };
+        const auto low = pairs(hn::InterleaveLower(d, rows[0], rows[1]));
+        const auto high = pairs(hn::InterleaveUpper(d, rows[0], rows[1]));
+        const auto next_low = pairs(hn::InterleaveLower(d, rows[2], rows[3]));
+        const auto next_high = pairs(hn::InterleaveUpper(d, rows[2], rows[3]));
+        store(hn::InterleaveLower(d16, low, next_low), 0);
+        store(hn::InterleaveUpper(d16, low, next_low), 1);
+        store(hn::InterleaveLower(d16, high, next_high), 2);
+        store(hn::InterleaveUpper(d16, high, next_high), 3);
+    }
+    static HWY_INLINE Sum start(Sum value) { return value; }
+    static HWY_INLINE void add(Operand input, Operand weights, Sum& sum)
+    {
+        __asm__("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(input.raw), "v"(weights.raw));
+    }
+    static HWY_INLINE Sum finish(Sum sum, Sum) { return sum; }
+};
+
+#endif
+
+// Sixteen bits, which fit a byte, to bytes: of each part of 16 bytes first those of `low`, then
+// those of `high`.
+#if HWY_ARCH_X86
+HWY_INLINE hn::Vec128<uint8_t> pack_bytes(hn::Vec128<int16_t> low, hn::Vec128<int16_t> high)
+{
+    return hn::Vec128<uint8_t>{_mm_packus_epi16(low.raw, high.raw)};
+}
+#if HWY_TARGET <= HWY_AVX2
+HWY_INLINE hn::Vec256<uint8_t> pack_bytes(hn::Vec256<int16_t> low, hn::Vec256<int16_t> high)
+{
+    return hn::Vec256<uint8_t>{_mm256_packus_epi16(low.raw, high.raw)};
+}
+#endif
+#if HWY_TARGET <= HWY_AVX3
+HWY_INLINE hn::Vec512<uint8_t> pack_bytes(hn::Vec512<int16_t> low, hn::Vec512<int16_t> high)
+{
+    return hn::Vec512<uint8_t>{_mm512_packus_epi16(low.raw, high.raw)};
+}
+#endif
+#else
+template <class V>
+HWY_INLINE auto pack_bytes(V low, V high)
+{
+    const hn::FixedTag<uint8_t, 8> half;
+    return hn::Combine(hn::FixedTag<uint8_t, 16>(), hn::DemoteTo(half, high),
+                       hn::DemoteTo(half, low));
+}
+#endif
+
+// Sums to bytes, as requantize-inl.h says. Adding kMagic rounds to an integer, halves to even,
+// which the low bits then hold.
+template <class L>
+struct ByteScaling
+{
+    using RealVector = typename L::RealVector;
+    using IntegerVector = typename L::IntegerVector;
+
+    static constexpr float kMagic = 3 << 22;
+
+    RealVector lowest, highest, magic;
+    IntegerVector offset;
+    typename L::ByteVector flip;
+
+    // Bytes are made unsigned, and what is stored has the sign bit of the type again.
+    HWY_INLINE explicit ByteScaling(const ByteRange& range)
+    {
+        const typename L::Reals d;
+        lowest = hn::Set(d, static_cast<float>(range.lowest - range.zero_point));
+        highest = hn::Set(d, static_cast<float>(range.highest - range.zero_point));
+        magic = hn::Set(d, kMagic);
+        const int32_t zero = range.zero_point - range.lowest;
+        offset = hn::Sub(hn::BitCast(typename L::Integers(), magic),
+                         hn::Set(typename L::Integers(), zero));
+        flip = hn::Set(typename L::Bytes(), static_cast<uint8_t>(range.lowest < 0 ? 0x80 : 0));
+    }
+
+    // *distance: of what is rounded to the integers, if that is more.
+    HWY_INLINE IntegerVector operator()(IntegerVector sums, RealVector scales,
+                                        RealVector* distance) const
+    {
+        const RealVector real = hn::Mul(hn::ConvertTo(typename L::Reals(), sums), scales);
+        const RealVector clipped = hn::Min(hn::Max(real, lowest), highest);
+        const RealVector shifted = hn::Add(clipped, magic);
+        *distance = hn::Max(*distance, hn::Abs(hn::Sub(clipped, hn::Sub(shifted, magic))));
+        return hn::Sub(hn::BitCast(typename L::Integers(), shifted), offset);
+    }
+
+    // Whether the exact number may lie beyond the middle between two integers.
+    static HWY_INLINE bool is_tie(RealVector distance)
+    {
+        const typename L::Reals d;
+        return !hn::AllFalse(d, hn::Gt(distance, hn::Set(d, 0.5f - kTieWidth)));
+    }
+
+    HWY_INLINE typename L::ByteVector pack(typename L::PairVector low,
+                                           typename L::PairVector high) const
+    {
+        return hn::Xor(pack_bytes(low, high), flip);
+    }
+};
+
+// What a line of windows reads: kTaps bundles for each channel, or any number where that is 0, one
+// after the other, or in runs.
+template <class S, int kTaps_>
+struct Windows
+{
+    using Set = S;
+    static constexpr int kTaps = kTaps_;
+};
+
+struct WindowSteps
+{
+    int64_t runs, run_bundles;
+    int64_t run_step;    // bytes from a run to the next
+    int64_t pixel_step;  // from a window to that of the next pixel
+};
+
+// Calls add(offset of the columns, offset of the weights) for each bundle of a window.
+template <class L, class W, class Add>
+HWY_INLINE void for_each_bundle(const WindowSteps& steps, const Add& add)
+{
+    constexpr int64_t kBundle = 4 * L::kWidth;
+    if constexpr (W::kTaps > 0) {
+#pragma GCC unroll 16
+        for (int64_t i = 0; i < W::kTaps; ++i)
+            add(i * kBundle, i * kBundle);
+    } else {
+        int64_t weights = 0;
+        for (int64_t run = 0; run < steps.runs; ++run)
+            for (int64_t i = 0; i < steps.run_bundles; ++i, weights += kBundle)
+                add(run * steps.run_step + i * kBundle, weights);
+    }
+}
+
+// The sums of a vector of channels of one pixel.
+template <class L, class W>
+HWY_INLINE typename L::IntegerVector sum_pixel(const WindowSteps& steps, const char* columns,
+                                               const char* weights, const int32_t* starts)
+{
+    using S = typename W::Set;
+    const auto start = hn::LoadU(typename L::Integers(), starts);
+    typename S::Sum sum = S::start(start);
+    for_each_bundle<L, W>(steps, [&](int64_t column, int64_t weight) {
+        S::add(S::load(columns + column), S::load(weights + weight), sum);
+    });
+    return S::finish(sum, start);
+}
+
+// The first `count` of the bytes; all where it is at least as many.
+template <class L>
+HWY_INLINE void store_bytes(typename L::ByteVector bytes, int64_t count, uint8_t* to)
+{
+    const typename L::Bytes d;
+    if (count >= L::kWidth) return hn::StoreU(bytes, d, to);
+    HWY_ALIGN uint8_t all[L::kWidth];
+    hn::Store(bytes, d, all);
+    std::memcpy(to, all, static_cast<size_t>(count));
+}
+
+// Of one pixel, the channels of those vectors that have a number near the middle between two
+// integers, in integers.
+template <class L, class W>
+HWY_NOINLINE void store_exactly(const ByteDepthwise& conv, const BandPart& part,
+                                const WindowSteps& steps, const char* columns, const char* weights,
+                                uint8_t* output)
+{
+    constexpr int kLanes = L::kWidth / 4;
+    const ByteScaling<L> scaling(conv.range);
+    const PackedBlock& packed = part.packed;
+    for (int i = 0; i < 4; ++i) {
+        const int at = i * kLanes;
+        const auto sums =
+            sum_pixel<L, W>(steps, columns + at * 4, weights + at * 4, packed.starts() + at);
+        auto distance = hn::Zero(typename L::Reals());
+        scaling(sums, hn::LoadU(typename L::Reals(), packed.scales() + at), &distance);
+        if (!scaling.is_tie(distance)) continue;
+        HWY_ALIGN int32_t all[kLanes];
+        uint8_t bytes[kLanes];
+        hn::Store(sums, typename L::Integers(), all);
+        requantize_exactly(conv.range, all, packed.multipliers() + at, kLanes, bytes);
+        for (int lane = 0; lane < kLanes; ++lane) {
+            const int64_t channel = lane / 4 * 16 + i * 4 + lane % 4;
+            if (channel < part.channels) output[channel] = bytes[lane];
+        }
+    }
+}
+
+// The sums of a vector of channels of kPixels pixels side by side, and their bytes; `last` is that
+// of the last.
+template <class L, class S, int kPixels>
+struct PixelSums
+{
+    PixelSums<L, S, kPixels - 1> before;
+    typename S::Sum last;
+
+    // One that is implied is not for the instruction set that vectors are for (gcc 12).
+    HWY_INLINE PixelSums() {}
+    HWY_INLINE void start(typename L::IntegerVector value)
+    {
+        before.start(value);
+        last = S::start(value);
+    }
+    HWY_INLINE void add(const char* columns, int64_t step, typename S::Operand weights)
+    {
+        before.add(columns, step, weights);
+        S::add(S::load(columns + (kPixels - 1) * step), weights, last);
+    }
+};
+
+template <class L, class S>
+struct PixelSums<L, S, 0>
+{
+    HWY_INLINE PixelSums() {}
+    HWY_INLINE void start(typename L::IntegerVector) {}
+    HWY_INLINE void add(const char*, int64_t, typename S::Operand) {}
+};
+
+// The results of all four vectors of channels.
+template <class L, int kPixels>
+struct PixelBytes
+{
+    PixelBytes<L, kPixels - 1> before;
+    typename L::IntegerVector first;  // of two that are packed
+    typename L::PairVector low, high;
+    typename L::RealVector distance;
+
+    HWY_INLINE PixelBytes() { distance = hn::Zero(typename L::Reals()); }
+    template <int kAt, class S>
+    HWY_INLINE void take(const ByteScaling<L>& scaling, const PixelSums<L, S, kPixels>& sums,
+                         typename L::IntegerVector start, typename L::RealVector scales)
+    {
+        before.template take<kAt>(scaling, sums.before, start, scales);
+        const auto values = scaling(S::finish(sums.last, start), scales, &distance);
+        if constexpr (kAt % 2 == 0)
+            first = values;
+        else if constexpr (kAt == 1)
+            low = hn::ReorderDemote2To(typename L::Pairs(), first, values);
+        else
+            high = hn::ReorderDemote2To(typename L::Pairs(), first, values);
+    }
+    // store(pixel, bytes, distance)
+    template <class Store>
+    HWY_INLINE void store(const ByteScaling<L>& scaling, const Store& store) const
+    {
+        before.store(scaling, store);
+        store(kPixels - 1, scaling.pack(low, high), distance);
+    }
+};
+
+template <class L>
+struct PixelBytes<L, 0>
+{
+    HWY_INLINE PixelBytes() {}
+    template <int kAt, class S>
+    HWY_INLINE void take(const ByteScaling<L>&, const PixelSums<L, S, 0>&,
+                         typename L::IntegerVector, typename L::RealVector)
+    {
+    }
+    template <class Store>
+    HWY_INLINE void store(const ByteScaling<L>&, const Store&) const
+    {
+    }
+};
+
+// Vector kAt of channels, and those after it.
+template <class L, class W, int kPixels, int kAt = 0>
+HWY_INLINE void sum_vectors(const ByteScaling<L>& scaling, const PackedBlock& packed,
+                            const WindowSteps& steps, const char* columns, const char* weights,
+                            PixelBytes<L, kPixels>* bytes)
+{
+    using S = typename W::Set;
+    constexpr int kLane = kAt * L::kWidth / 4, kByte = kAt * L::kWidth;
+    const auto start = hn::LoadU(typename L::Integers(), packed.starts() + kLane);
+    PixelSums<L, S, kPixels> sums;
+    sums.start(start);
+    for_each_bundle<L, W>(steps, [&](int64_t column, int64_t weight) {
+        sums.add(columns + kByte + column, steps.pixel_step, S::load(weights + kByte + weight));
+    });
+    bytes->template take<kAt, S>(scaling, sums, start,
+                                 hn::LoadU(typename L::Reals(), packed.scales() + kLane));
+    if constexpr (kAt < 3)
+        sum_vectors<L, W, kPixels, kAt + 1>(scaling, packed, steps, columns, weights, bytes);
+}
+
+template <class L, class W, int kPixels>
+HWY_INLINE void convolve_pixels(const ByteDepthwise& conv, const BandPart& part,
+                                const ByteScaling<L>& scaling, const WindowSteps& steps,
+                                const char* columns, const char* weights, uint8_t* output)
+{
+    PixelBytes<L, kPixels> bytes;
+    sum_vectors<L, W, kPixels>(scaling, part.packed, steps, columns, weights, &bytes);
+    bytes.store(scaling, [&](int pixel, auto values, auto distance) {
+        uint8_t* to = output + pixel * conv.output_step;
+        store_bytes<L>(values, part.channels, to);
+        if (HWY_UNLIKELY(scaling.is_tie(distance)))
+            store_exactly<L, W>(conv, part, steps, columns + pixel * steps.pixel_step, weights, to);
+    });
+}
+
+// The lines of a band, from its copy.
+template <class L, class W>
+HWY_NOINLINE void convolve_lines(const ByteDepthwise& conv, const BandPart& part)
+{
+    const window_axis& x = conv.axes[2];
+    const ByteScaling<L> scaling(conv.range);
+    const int64_t column_bytes = conv.column_bytes(L::kWidth);
+    WindowSteps steps = {};
+    steps.runs = x.dilation == 1 ? 1 : x.kernel;
+    steps.run_bundles = conv.bundles * (x.dilation == 1 ? x.kernel : 1);
+    steps.run_step = x.dilation * column_bytes;
+    steps.pixel_step = x.stride * column_bytes;
+    const int64_t line_weights = 4 * L::kWidth * conv.window_bundles();
+    for (int64_t line = 0; line < part.lines; ++line) {
+        const char* weights = part.packed.weights() + line * line_weights;
+        uint8_t* output = part.output + line * x.output * conv.output_step;
+        for (int64_t i = 0; i < part.pixels;) {
+            // The last four may have pixels that the four before had.
+            const bool is_few = part.pixels >= kFew;
+            const int64_t pixel = is_few ? std::min(i, part.pixels - kFew) : i;
+            const char* columns = part.copy + pixel * steps.pixel_step;
+            uint8_t* to = output + pixel * conv.output_step;
+            if (is_few)
+                convolve_pixels<L, W, kFew>(conv, part, scaling, steps, columns, weights, to);
+            else
+                convolve_pixels<L, W, 1>(conv, part, scaling, steps, columns, weights, to);
+            i = pixel + (is_few ? kFew : 1);
+        }
+    }
+}
+
+// A vector of the bytes of a pixel, made unsigned.
+template <class L>
+HWY_INLINE typename L::ByteVector load_bytes(const uint8_t* from, int64_t count,
+                                             typename L::ByteVector flip)
+{
+    const typename L::Bytes d;
+    if (count >= L::kWidth) return hn::Xor(hn::LoadU(d, from), flip);
+    HWY_ALIGN uint8_t all[L::kWidth] = {};
+    std::memcpy(all, from, static_cast<size_t>(count));
+    return hn::Xor(hn::Load(d, all), flip);
+}
+
+// A bundle of `count` columns, of rows that are one pixel long where their step is 0.
+template <class L, class S>
+HWY_INLINE void interleave_columns(const ByteDepthwise& conv, int64_t channels,
+                                   const uint8_t* const* rows, const int64_t* steps, int64_t count,
+                                   uint8_t* to)
+{
+    const int64_t column_bytes = conv.column_bytes(L::kWidth);
+    const auto flip = hn::Set(typename L::Bytes(), static_cast<uint8_t>(conv.flips ? 0x80 : 0));
+    for (int64_t i = 0; i < count; ++i, to += column_bytes) {
+        typename L::ByteVector bytes[S::kRows];
+#pragma GCC unroll 4
+        for (int row = 0; row < S::kRows; ++row)
+            bytes[row] = load_bytes<L>(rows[row] + i * steps[row], channels, flip);
+        S::interleave(bytes, to);
+    }
+}
+
+// Interleaves what the windows of a part read, with the padding.
+template <class L, class S>
+HWY_NOINLINE void copy_rows(const ByteDepthwise& conv, const BandPart& part)
+{
+    const window_axis &y = conv.axes[1], &x = conv.axes[2];
+    HWY_ALIGN uint8_t pads[L::kWidth];
+    std::memset(pads, conv.input_zero_byte, sizeof pads);
+    const uint8_t* no_rows[S::kRows];
+    constexpr int64_t kNoSteps[S::kRows] = {};
+    std::fill_n(no_rows, S::kRows, pads);
+    const int64_t column_bytes = conv.column_bytes(L::kWidth);
+    const int64_t first = part.pixel * x.stride - x.pad_begin,
+                  last = first + conv.columns(part.pixels);
+    const int64_t begin = std::clamp<int64_t>(0, first, last);
+    const int64_t end = std::clamp<int64_t>(x.input, begin, last);
+    // Rows of windows that are one row apart lie side by side; else a band has one line.
+    const int64_t top = part.line * y.stride - y.pad_begin;
+    for (int64_t bundle = 0; bundle < conv.bundles; ++bundle) {
+        const uint8_t* rows[S::kRows];
+        int64_t steps[S::kRows];
+        for (int i = 0; i < S::kRows; ++i) {
+            const int64_t row = top + (bundle * S::kRows + i) * y.dilation;
+            const bool exists = row >= 0 && row < y.input;
+            rows[i] = exists ? part.image + (row * x.input + begin) * conv.image_step : pads;
+            steps[i] = exists ? conv.image_step : 0;
+        }
+        auto* to = reinterpret_cast<uint8_t*>(part.copy) + bundle * 4 * L::kWidth;
+        interleave_columns<L, S>(conv, part.channels, no_rows, kNoSteps, begin - first, to);
+        interleave_columns<L, S>(conv, part.channels, rows, steps, end - begin,
+                                 to + (begin - first) * column_bytes);
+        interleave_columns<L, S>(conv, part.channels, no_rows, kNoSteps, last - end,
+                                 to + (end - first) * column_bytes);
+    }
+}
+
+template <class L, class S>
+HWY_INLINE void convolve_with(const ByteDepthwise& conv, const BandPart& part)
+{
+    copy_rows<L, S>(conv, part);
+    const int64_t bundles = conv.axes[2].dilation == 1 ? conv.window_bundles() : 0;
+    constexpr int kThree = 3 * (4 / S::kRows), kFive = S::kRows == 4 ? 10 : 15;
+    if (bundles == kThree) return convolve_lines<L, Windows<S, kThree> >(conv, part);
+    if (bundles == kFive) return convolve_lines<L, Windows<S, kFive> >(conv, part);
+    convolve_lines<L, Windows<S, 0> >(conv, part);
+}
+
+template <int kWidth>
+HWY_INLINE void convolve_block(const ByteDepthwise& conv, const BandPart& part)
+{
+    using L = Lanes<kWidth>;
+#if HWY_TARGET == HWY_AVX3
+    if (conv.bundle_rows == QuadSet<L>::kRows) return convolve_with<L, QuadSet<L> >(conv, part);
+#endif
+    convolve_with<L, PairSet<L> >(conv, part);
+}
+
+constexpr int64_t kMostWidth = HWY_MAX_BYTES;
+
+void describe(bool has_narrow_weights, ByteDepthwise* conv)
+{
+    conv->most_width = kMostWidth;
+    conv->bundle_rows = 2;
+    (void)has_narrow_weights;
+#if HWY_TARGET == HWY_AVX3
+    constexpr uint64_t kNeeded = CPU_FEATURE_AVX512_VNNI;
+    if (has_narrow_weights && (get_cpu_features() & kNeeded)) conv->bundle_rows = 4;
+#endif
+}
+
+void convolve(const ByteDepthwise& conv, const BandPart& part)
+{
+#if HWY_MAX_BYTES >= 64
+    if (part.packed.width == 64) return convolve_block<64>(conv, part);
+#endif
+#if HWY_MAX_BYTES >= 32
+    if (part.packed.width == 32) return convolve_block<32>(conv, part);
+#endif
+    convolve_block<16>(conv, part);
+}
+
+#endif  // HWY_TARGET == HWY_SCALAR
+
+}  // namespace tengine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tengine::cpu {
+
+HWY_EXPORT(describe);
+HWY_EXPORT(convolve);
+
+void describe_byte_depthwise(bool has_narrow_weights, ByteDepthwise* conv)
+{
+    HWY_DYNAMIC_DISPATCH(describe)(has_narrow_weights, conv);
+}
+
+void convolve_byte_depthwise(const ByteDepthwise& conv, const uint8_t* input, const char* packed,
+                             uint8_t* output, int64_t first, int64_t last, char* copy)
+{
+    const auto convolve_part = HWY_DYNAMIC_DISPATCH(convolve);
+    const window_axis &y = conv.axes[1], &x = conv.axes[2];
+    const int64_t blocks = conv.blocks();
+    for (int64_t item = first; item < last; ++item) {
+        const ChannelBlock block = conv.block(item % blocks);
+        const int64_t image = item / blocks / conv.bands, band = item / blocks % conv.bands;
+        BandPart part = {};
+        part.image = input + image * conv.input_plane * conv.image_step + block.first;
+        part.packed = find_packed_block(conv, packed, block);
+        part.channels = std::min(block.width, conv.channels() - block.first);
+        part.line = band * conv.band_lines;
+        part.lines = std::min(conv.band_lines, y.output - part.line);
+        part.copy = copy;
+        for (; part.pixel < x.output; part.pixel += part.pixels) {
+            part.pixels = std::min(conv.segment_pixels, x.output - part.pixel);
+            const int64_t pixel = image * conv.output_plane + part.line * x.output + part.pixel;
+            part.output = output + pixel * conv.output_step + block.first;
+            convolve_part(conv, part);
+        }
+    }
+}
+
+}  // namespace tengine::cpu
+#endif  // HWY_ONCE
+#endif  // TENGINE_HAVE_HIGHWAY
