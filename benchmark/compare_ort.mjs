@@ -19,6 +19,8 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const USAGE = `usage: compare_ort.mjs --program BUILD/bin/run_model [options] MODEL...
   --runs N          timed runs of each (default 30), after --warmup N (default 5)
   --threads LIST    threads of each (default 1); 1,2 measures every model with one and with two
+  --precision P     what tengine computes in: fp32 (default), fp16, bf16, or int8 for quantised models
+  --float FOLDER    also measures tengine in fp32 with the file of the same name in this folder
   --shape AxBx...   shape of the model's one float input (default: of what export_models.py writes
                     that network's, of others 1x3x224x224)
   --json FILE       writes the results as data, too
@@ -27,29 +29,33 @@ const USAGE = `usage: compare_ort.mjs --program BUILD/bin/run_model [options] MO
                     ${CACHE})
   --max-time R      exit with 1 when our median time is above R times theirs
   --max-memory R    the same for the peak of memory
-  --max-error E     the same for the outputs' largest difference, relative to their largest value`;
+  --max-error E     the same for the outputs' largest difference, relative to their largest value
+                    (default: 1e-4 in fp32, in other precisions none)`;
 
 function parse() {
-    const number = (fallback) => ({ type: 'string', default: String(fallback) });
+    const text = (fallback) => ({ type: 'string', default: String(fallback) });
     const { values, positionals } = parseArgs({
         allowPositionals: true,
         options: {
             program: { type: 'string' },
-            runs: number(30),
-            warmup: number(5),
-            threads: number(1),
+            runs: text(30),
+            warmup: text(5),
+            threads: text(1),
+            precision: text('fp32'),
+            float: { type: 'string' },
             shape: { type: 'string' },
             json: { type: 'string' },
             html: { type: 'string' },
-            ort: number(CACHE),
-            'max-time': number(Infinity),
-            'max-memory': number(Infinity),
-            'max-error': number(1e-4),
+            ort: text(CACHE),
+            'max-time': text(Infinity),
+            'max-memory': text(Infinity),
+            'max-error': { type: 'string' },
         },
     });
     const threads = values.threads.split(',').map(Number);
     if (!values.program || positionals.length === 0 || !threads.every((number) => number >= 1))
         throw new Error(USAGE);
+    values['max-error'] ??= values.precision === 'fp32' ? '1e-4' : 'Infinity';
     return { ...values, threads, models: positionals };
 }
 
@@ -124,41 +130,53 @@ function describeMachine(before, after, threads) {
     };
 }
 
+// tengine's side, ready to run, with the multiply-adds of a run; peakKib and times come later.
+async function startOurs(options, model, threads, precision, rest) {
+    const ours = new Contestant(options.program, [model, threads, precision, ...rest]);
+    [ours.ready, ours.macs] = (await ours.answer()).split(' ').map(Number);
+    return ours;
+}
+
+// ONNX Runtime's threads keep polling for up to 50 ms after a run, on the cores of the next one.
+async function takeTurns(contestants, options) {
+    for (let i = 0; i < Number(options.warmup) + Number(options.runs); i++) {
+        for (const contestant of contestants) {
+            await setTimeout(100);
+            await contestant.run();
+        }
+    }
+    for (const contestant of contestants) await contestant.finish();
+}
+
 async function compare(model, threads, options, folder) {
     const shape = options.shape ?? findShape(model);
     const dims = shape.split('x');
     const input = join(folder, 'input.bin');
     writeFileSync(input, makeInput(dims.reduce((product, dim) => product * Number(dim), 1)));
-    const outputs = { ours: join(folder, 'ours.bin'), theirs: join(folder, 'theirs.bin') };
+    const files = (name) => [input, join(folder, name), ...dims];
     const before = askMachine(options);
     cacheFile(model);
-    const ours = new Contestant(options.program, [model, threads, input, outputs.ours, ...dims]);
-    const [oursReady, macs] = (await ours.answer()).split(' ').map(Number);
+    const ours = await startOurs(options, model, threads, options.precision, files('ours'));
     const theirs = new Contestant(process.execPath, [join(HERE, 'run_ort.mjs'), options.ort, model,
-        threads, input, outputs.theirs, ...dims]);
-    const theirsReady = Number(await theirs.answer());
-    // ONNX Runtime's threads keep polling for up to 50 ms after a run, on the cores of the next one.
-    for (let i = 0; i < Number(options.warmup) + Number(options.runs); i++) {
-        for (const contestant of [ours, theirs]) {
-            await setTimeout(100);
-            await contestant.run();
-        }
-    }
-    await ours.finish();
-    await theirs.finish();
+        threads, ...files('theirs')]);
+    theirs.ready = Number(await theirs.answer());
+    const inFloat = options.float && await startOurs(options, join(options.float, basename(model)),
+        threads, 'fp32', files('float'));
+    await takeTurns([ours, theirs, ...inFloat ? [inFloat] : []], options);
     const timed = (contestant) => median(contestant.times.slice(Number(options.warmup)));
     return {
         model: basename(model),
         threads,
         ours: timed(ours),
         theirs: timed(theirs),
-        gflops: 2 * macs / timed(ours) / 1e6,
+        ...inFloat ? { float: timed(inFloat) } : {},
+        gflops: 2 * ours.macs / timed(ours) / 1e6,
         oursMib: ours.peakKib / 1024,
         theirsMib: theirs.peakKib / 1024,
-        oursFirst: oursReady + ours.times[0],
-        theirsFirst: theirsReady + theirs.times[0],
+        oursFirst: ours.ready + ours.times[0],
+        theirsFirst: theirs.ready + theirs.times[0],
         machine: describeMachine(before, askMachine(options), threads),
-        ...difference(readFloats(outputs.ours), readFloats(outputs.theirs)),
+        ...difference(readFloats(join(folder, 'ours')), readFloats(join(folder, 'theirs'))),
     };
 }
 
@@ -166,15 +184,19 @@ function percentOfPeak({ gflops, threads, machine }) {
     return machine ? 100 * gflops / (threads * machine.peakGflops) : NaN;
 }
 
-const COLUMNS = ['model', 'threads', 'ms', 'ORT', 'ratio', 'GFLOP/s', '% peak', 'MiB', 'ORT', 'ratio',
-    'first ms', 'ORT', 'ratio', 'latency ns', 'error: absolute, relative'];
+function listColumns(options) {
+    return ['model', 'threads', 'ms', 'ORT', 'ratio', ...options.float ? ['float', 'ratio'] : [],
+        'GFLOP/s', '% peak', 'MiB', 'ORT', 'ratio', 'first ms', 'ORT', 'ratio', 'latency ns',
+        'error: absolute, relative'];
+}
 
-// A row of COLUMNS.
+// A row of these columns.
 function describe(result) {
     const ratio = (a, b) => (a / b).toFixed(2);
     const percent = percentOfPeak(result);
     return [result.model, String(result.threads),
         result.ours.toFixed(1), result.theirs.toFixed(1), ratio(result.ours, result.theirs),
+        ...result.float ? [result.float.toFixed(1), ratio(result.ours, result.float)] : [],
         result.gflops.toFixed(0), Number.isNaN(percent) ? '-' : percent.toFixed(0),
         result.oursMib.toFixed(0), result.theirsMib.toFixed(0),
         ratio(result.oursMib, result.theirsMib),
@@ -187,23 +209,25 @@ function describe(result) {
 function print(row) {
     console.log(row.map((cell, i) => i === 0 ? cell.padEnd(24)
         : i === row.length - 1 ? `  ${cell}`
-        : cell.padStart(COLUMNS[i] === 'latency ns' ? 11 : 9)).join(''));
+        : cell.padStart(i === row.length - 2 ? 11 : 9)).join(''));
 }
 
-// Geometric means of our figures as ratios to theirs.
+// Geometric means of our figures as ratios to theirs, and to our own in float.
 function summarise(results) {
     const mean = (ratio) =>
         Math.exp(results.reduce((sum, each) => sum + Math.log(ratio(each)), 0) / results.length);
     return {
         time: mean((each) => each.ours / each.theirs),
+        ...results[0].float ? { float: mean((each) => each.ours / each.float) } : {},
         memory: mean((each) => each.oursMib / each.theirsMib),
         first: mean((each) => each.oursFirst / each.theirsFirst),
         slower: results.filter((each) => each.ours > each.theirs).length,
     };
 }
 
-function printSummary(threads, { time, memory, first, slower }, count) {
+function printSummary(threads, { time, float, memory, first, slower }, count) {
     console.log(`${threads} thread(s), geometric means: time ${time.toFixed(2)}, ` +
+        (float ? `to our own in float ${float.toFixed(2)}, ` : '') +
         `memory ${memory.toFixed(2)}, first result ${first.toFixed(2)}; ` +
         `slower on ${slower} of ${count}`);
 }
@@ -219,10 +243,11 @@ async function main() {
     installOrt(options.ort);
     const folder = mkdtempSync(join(tmpdir(), 'tengine-compare-'));
     const report = { ort: ortVersion(options.ort), cpu: cpus()[0].model, runs: Number(options.runs),
-        results: [], summary: {} };
-    console.log(`ONNX Runtime ${report.ort}, ${report.cpu}; ${options.runs} runs each, taking ` +
-        'turns; medians');
-    print(COLUMNS);
+        precision: options.precision, results: [], summary: {} };
+    console.log(`ONNX Runtime ${report.ort}, ${report.cpu}; tengine in ${options.precision}; ` +
+        `${options.runs} runs each, taking turns; medians`);
+    const columns = listColumns(options);
+    print(columns);
     try {
         for (const model of options.models) {
             for (const threads of options.threads) {
@@ -241,7 +266,7 @@ async function main() {
     }
     if (options.json) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
     if (options.html)
-        writeFileSync(options.html, makePage(report, COLUMNS, report.results.map(describe)));
+        writeFileSync(options.html, makePage(report, columns, report.results.map(describe)));
     process.exitCode = report.results.some((result) => isBeyond(result, options)) ? 1 : 0;
 }
 
@@ -249,5 +274,5 @@ try {
     await main();
 } catch (error) {
     console.error(error.message);
-    process.exitCode = 2;
+    process.exit(2);  // other contestants end with their input
 }

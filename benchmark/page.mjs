@@ -56,8 +56,8 @@ function table(columns, rows) {
 
 export function makePage(report, columns, rows) {
     const set = report.results[0]?.machine?.instructionSet;
-    const facts = `ONNX Runtime ${report.ort}, ${report.cpu}${set ? `, ${set}` : ''}, ${report.runs} ` +
-        'runs each, taking turns; medians. Shorter is faster.';
+    const facts = `ONNX Runtime ${report.ort}, ${report.cpu}${set ? `, ${set}` : ''}, tengine in ` +
+        `${report.precision}, ${report.runs} runs each, taking turns; medians. Shorter is faster.`;
     return `<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // One side of compare_ort.mjs: runs a model whenever it is told to. The other side, run_ort.mjs,
 // behaves the same.
-//   run_model MODEL THREADS INPUT OUTPUT DIM...
-// INPUT is a file of raw floats of shape DIM..., OUTPUT takes the first output as raw floats. When
-// the model is prepared it prints the milliseconds that this took, from the file on, and the
-// multiply-adds of a run; for every line read it runs once and prints the milliseconds; at the end
-// of its input it prints the peak of its memory in KiB.
+//   run_model MODEL THREADS PRECISION INPUT OUTPUT DIM...
+// PRECISION is fp32, fp16, bf16 or int8. INPUT is a file of raw floats of shape DIM..., OUTPUT
+// takes the first output as raw floats. When the model is prepared it prints the milliseconds that
+// this took, from the file on, and the multiply-adds of a run; for every line read it runs once and
+// prints the milliseconds; at the end of its input it prints the peak of its memory in KiB.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +20,22 @@ static int fail(const char* what)
 {
     fprintf(stderr, "run_model: %s\n", what);  // what a call failed with has been logged
     return 1;
+}
+
+// -1: unknown
+static int parse_precision(const char* name)
+{
+    static const struct
+    {
+        const char* name;
+        int mode;
+    } kPrecisions[] = {{"fp32", TENGINE_MODE_FP32},
+                       {"fp16", TENGINE_MODE_FP16},
+                       {"bf16", TENGINE_MODE_BF16},
+                       {"int8", TENGINE_MODE_INT8}};
+    for (size_t i = 0; i < sizeof kPrecisions / sizeof *kPrecisions; ++i)
+        if (strcmp(kPrecisions[i].name, name) == 0) return kPrecisions[i].mode;
+    return -1;
 }
 
 static double now_ms(void)
@@ -67,22 +83,24 @@ static int serve(graph_t graph)
 int main(int argc, char** argv)
 {
     int shape[8];
-    const int rank = argc - 5;
-    if (rank < 1 || rank > 8) {
-        fputs("usage: run_model MODEL THREADS INPUT OUTPUT DIM...\n", stderr);
+    const int rank = argc - 6;
+    const int precision = rank < 1 ? -1 : parse_precision(argv[3]);
+    if (rank > 8 || precision < 0) {
+        fputs("usage: run_model MODEL THREADS fp32|fp16|bf16|int8 INPUT OUTPUT DIM...\n", stderr);
         return 2;
     }
     for (int i = 0; i < rank; ++i)
-        shape[i] = atoi(argv[5 + i]);
+        shape[i] = atoi(argv[6 + i]);
     struct options options;
     memset(&options, 0, sizeof options);
     options.num_thread = atoi(argv[2]);
+    options.precision = precision;
 
     if (init_tengine() < 0) return fail("init");
     const double start = now_ms();
     graph_t graph = create_graph(NULL, "onnx", argv[1]);
     if (!graph) return fail(argv[1]);
-    if (set_input(graph, argv[3], shape, rank) < 0) return fail(argv[3]);
+    if (set_input(graph, argv[4], shape, rank) < 0) return fail(argv[4]);
     if (prerun_graph_multithread(graph, options) < 0) return fail("prerun");
     const double ready = now_ms();
     struct tengine_graph_stats stats;
@@ -92,7 +110,7 @@ int main(int argc, char** argv)
     if (serve(graph) < 0) return fail("run");
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    if (write_output(graph, argv[4]) < 0) return fail(argv[4]);
+    if (write_output(graph, argv[5]) < 0) return fail(argv[5]);
     printf("%ld\n", usage.ru_maxrss);
     destroy_graph(graph);
     release_tengine();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime's side of compare_ort.mjs; it behaves like run_model.c:
+// ONNX Runtime's side of compare_ort.mjs; it behaves like run_model.c, whose precision is the file's:
 //   run_ort.mjs FOLDER MODEL THREADS INPUT OUTPUT DIM...
 // FOLDER holds node_modules/onnxruntime-node. Of the first line it prints the milliseconds only.
 import { readFileSync, writeFileSync } from 'node:fs';
