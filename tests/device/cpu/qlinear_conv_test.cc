@@ -224,9 +224,6 @@ TEST(FastQLinearConv, LeavesWhatItCannotPackToTheReference)
     node.builder().find("w")->tensor_type = TENSOR_TYPE_VAR;
     EXPECT_EQ(node.kernels().size(), 1u);
     EXPECT_STREQ(node.kernels().front()->name, "reference");
-    const QuantizedNode depthwise({{1, 8, 5, 5}, {8, 1, 3, 3}, 8, {1, 1}, {1, 1}, {1, 1, 1, 1}},
-                                  TENGINE_DT_INT8, TENGINE_DT_INT8, TENGINE_DT_INT8);
-    EXPECT_EQ(depthwise.kernels().size(), 1u);
 }
 
 // Whatever instructions it has.

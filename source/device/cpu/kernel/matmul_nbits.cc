@@ -122,10 +122,9 @@ int keep(KernelContext& context, const NbitsProblem& problem)
     static const char kind = 0;
     const tensor *scales = context.input(2), *zero_points = context.input(3);
     const uint64_t bytes = problem.packed_bytes();
-    const auto zeros = reinterpret_cast<intptr_t>(zero_points ? zero_points->data : nullptr);
     return keep_packed_problem(
-        context, problem, is_shared_constant(zero_points) ? &kind : nullptr, context.input(1),
-        scales, {problem.shape.n, problem.shape.k, problem.shape.block_size, int64_t{zeros}}, bytes,
+        context, problem, &kind, context.input(1), {scales, zero_points},
+        {problem.shape.n, problem.shape.k, problem.shape.block_size}, bytes,
         [&](void* memory, const void* values) {
             std::memset(memory, 0, static_cast<size_t>(bytes));
             for (int64_t n = 0; n < problem.shape.n; ++n)

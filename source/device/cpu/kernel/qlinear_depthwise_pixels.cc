@@ -46,10 +46,10 @@ ByteOperands find_operands(const node& node)
     return operands;
 }
 
-// The format of the other products of bytes, for operands that can be multiplied; else null.
-const ByteFormat* find_format(const node& node, const ConvProblem& conv)
+// The format of the other products of bytes, for operands that can be multiplied.
+bool find_format(const node& node, const ConvProblem& conv, ByteFormat* out_format)
 {
-    return find_byte_format(find_operands(node), conv.taps, 4);
+    return find_byte_format(find_operands(node), conv.taps, 4, out_format);
 }
 
 // Lines of the output whose windows are in the rows of a column's bundles.
@@ -77,8 +77,8 @@ int64_t count_segment_pixels(const ByteDepthwise& conv)
 int describe(const node& node, ByteDepthwise* conv)
 {
     TENGINE_RETURN_IF_ERROR(describe_conv(node, false, conv, 3));
-    const ByteFormat* format = find_format(node, *conv);
-    describe_byte_depthwise(format && format->element_size == 1, conv);
+    ByteFormat format;
+    describe_byte_depthwise(find_format(node, *conv, &format) && format.element_size == 1, conv);
     return TENGINE_OK;
 }
 
@@ -224,11 +224,12 @@ int run(KernelContext& context)
 bool accepts(const node& node)
 {
     ByteDepthwise conv = {};
+    ByteFormat format;
     return get_ir_node_input(&node, 0)->dim_num == 4 && has_constants(node) &&
            describe(node, &conv) == TENGINE_OK && conv.input_channels == 1 &&
            conv.output_channels == 1 && conv.groups > 1 && conv.input_plane > 0 &&
            conv.output_plane > 0 && conv.batch > 0 && is_compact(conv.axes[1]) &&
-           is_compact(conv.axes[2]) && conv.most_width > 0 && find_format(node, conv);
+           is_compact(conv.axes[2]) && conv.most_width > 0 && find_format(node, conv, &format);
 }
 
 constexpr Kernel rows[] = {{"QLinearConv", "conv.byte_depthwise_pixels", accepts, run, prepare, -1,
