@@ -37,7 +37,7 @@ constexpr Implementations rows[] = {
     {"Log", {"log.simd", "reference"}},
     {"MatMul", {"matmul.pixels", "matmul.product", "reference"}},
     {"Max", {"max.simd", "reference"}},
-    {"MaxPool", {"max_pool.pixels", "reference"}},
+    {"MaxPool", {"max_pool.pixels", "max_pool.byte_pixels", "reference"}},
     {"Min", {"min.simd", "reference"}},
     {"Mish", {"mish.simd", "reference"}},
     {"Mul", {"mul.simd", "reference"}},
@@ -79,6 +79,8 @@ constexpr Implementations rows[] = {
     {"com.microsoft.SkipSimplifiedLayerNormalization", {"skip_norm.simd", "reference"}},
     {"com.microsoft.GroupQueryAttention", {"group_query.simd", "reference"}},
     {"com.microsoft.QLinearAdd", {"qlinear_add.simd", "reference"}},
+    {"com.microsoft.QLinearAveragePool", {"average_pool.byte_pixels", "reference"}},
+    {"com.microsoft.QLinearGlobalAveragePool", {"global_average_pool.byte_pixels", "reference"}},
     {"com.microsoft.QLinearMul", {"qlinear_mul.simd", "reference"}},
 };
 

@@ -3,10 +3,8 @@
 // inputs may broadcast (broadcast.h), and tensors may lie with channels last. Bytes are taken for
 // unsigned, int8 with their highest bit flipped.
 //
-// A product with a factor of 31 bits does not fit a lane of 32: the factor is split into 16 high
-// and 16 low bits, and the sum of products is high * 2^16 + low. Rounding adds a half and shifts;
-// from an odd result one unit is taken away before, which makes a tie even and nothing else
-// different.
+// The sum of two products with factors of 31 bits is that of products with 16 high bits and with 16
+// low ones, see byte_scale-inl.h.
 // Limits: some 30 operations on vectors for as many bytes as a vector has pairs of.
 #include <cstdint>
 #include <cstring>
@@ -22,8 +20,8 @@ namespace tengine::cpu {
 
 struct ByteInput
 {
-    uint8_t flip;   // of all bytes
-    int16_t zero;   // of flipped ones
+    uint8_t flip;  // of all bytes
+    int16_t zero;  // of flipped ones
     int64_t factor;
 };
 
@@ -61,6 +59,8 @@ void multiply_exactly(const ByteFunction& function, ByteOperand a, ByteOperand b
 #include <hwy/highway.h>
 // clang-format on
 
+#include "device/cpu/kernel/byte_scale-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -89,16 +89,6 @@ using ByteVector = hn::Vec<Bytes>;
 
 constexpr int64_t kMostBytes = HWY_MAX_BYTES / sizeof(int16_t);
 
-// (high * 2^16 + low) / 2^(16 + shift), halves to even. `high` has half of what is divided by
-// added.
-template <class D, class V>
-HWY_INLINE V divide(D d, V high, V low, int shift)
-{
-    const V rounded = hn::ShiftRightSame(hn::Add(high, hn::ShiftRight<16>(low)), shift);
-    const V odd = hn::And(rounded, hn::Set(d, 1));
-    return hn::ShiftRightSame(hn::Add(high, hn::ShiftRight<16>(hn::Sub(low, odd))), shift);
-}
-
 // The sum of both products: the inputs are the zero points less the bytes, the factors negative, so
 // that 2^31 fits.
 class Sum
@@ -106,10 +96,9 @@ class Sum
   public:
     HWY_INLINE explicit Sum(const ByteFunction& function)
         : high_(set_pair(function, [](int64_t factor) { return -((factor + 0x7fff) >> 16); })),
-          low_(set_pair(function,
-                        [](int64_t factor) {
-                            return ((factor + 0x7fff) >> 16) * 0x10000 - factor;
-                        })),
+          low_(set_pair(
+              function,
+              [](int64_t factor) { return ((factor + 0x7fff) >> 16) * 0x10000 - factor; })),
           half_(hn::Set(Words(), 1 << (find_shift(function) - 1))),
           shift_(find_shift(function))
     {
@@ -147,8 +136,8 @@ class Sum
 
     HWY_INLINE WordVector sum(ShortVector pairs) const
     {
-        return divide(Words(), hn::Add(multiply(pairs, high_), half_), multiply(pairs, low_),
-                      shift_);
+        return divide_sum(Words(), hn::Add(multiply(pairs, high_), half_), multiply(pairs, low_),
+                          shift_);
     }
 
     ShortVector high_, low_;
@@ -161,44 +150,17 @@ class Product
 {
   public:
     HWY_INLINE explicit Product(const ByteFunction& function)
-        : shift_(HWY_MIN(HWY_MAX(function.shift - 16, 1), 31))
+        : scale_({static_cast<int32_t>(function.b.factor), function.shift})
     {
-        const Unsigned d;
-        // By so much every product is divided to 0. Less than the least makes all of them the
-        // largest byte as well.
-        const int64_t factor = function.shift > 47 ? 0 : function.b.factor;
-        high_ = hn::Set(d, static_cast<uint32_t>(factor >> 16));
-        low_ = hn::Set(d, static_cast<uint32_t>(factor & 0xffff));
-        half_ = hn::Set(d, (1u << (shift_ - 1)) - 1);
-        carry_ = hn::Set(d, 1u << 16);
     }
 
     HWY_INLINE ShortVector operator()(ShortVector a, ShortVector b) const
     {
-        const Shorts d;
-        const ShortVector product = hn::Mul(hn::Abs(a), hn::Abs(b)), none = hn::Zero(d);
-        const ShortVector quotient =
-            hn::ReorderDemote2To(d, scale(hn::InterleaveLower(d, product, none)),
-                                 scale(hn::InterleaveUpper(d, product, none)));
-        const ShortVector sign = hn::BroadcastSignBit(hn::Xor(a, b));
-        return hn::Sub(hn::Xor(quotient, sign), sign);
+        return scale_(hn::Mul(hn::Abs(a), hn::Abs(b)), hn::BroadcastSignBit(hn::Xor(a, b)));
     }
 
   private:
-    using Unsigned = hn::RebindToUnsigned<Words>;
-    using UnsignedVector = hn::Vec<Unsigned>;
-
-    // A unit of `high` is taken to `low`, which then has one to be taken away.
-    HWY_INLINE WordVector scale(ShortVector products) const
-    {
-        const Unsigned d;
-        const UnsignedVector product = hn::BitCast(d, products);
-        return hn::BitCast(Words(), divide(d, hn::Add(hn::Mul(product, high_), half_),
-                                           hn::Add(hn::Mul(product, low_), carry_), shift_));
-    }
-
-    UnsignedVector high_, low_, half_, carry_;
-    int shift_;
+    MagnitudeScale<Shorts> scale_;
 };
 
 // The zero point less the bytes.
