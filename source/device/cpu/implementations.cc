@@ -19,7 +19,9 @@ constexpr Implementations rows[] = {
       "conv.depthwise_simd", "conv.im2col_fp16_fhm", "conv.im2col_fp16_neon", "conv.im2col_gemm",
       "reference"}},
     {"ConvTranspose", {"conv_transpose.pixels", "conv_transpose.gemm_col2im", "reference"}},
+    {"DequantizeLinear", {"dequantize.simd", "dequantize.slices", "reference"}},
     {"Div", {"div.simd", "reference"}},
+    {"DynamicQuantizeLinear", {"dynamic_quantize.simd", "reference"}},
     {"Elu", {"elu.simd", "reference"}},
     {"Erf", {"erf.simd", "reference"}},
     {"Exp", {"exp.simd", "reference"}},
@@ -49,6 +51,9 @@ constexpr Implementations rows[] = {
       "conv.im2col_pairs", "reference"}},
     {"QLinearMatMul", {"matmul.byte_pixels", "matmul.byte_stacks", "reference"}},
     {"RMSNormalization", {"rms_norm.simd", "reference"}},
+     {"conv.byte_pixels", "conv.im2col_i8mm", "conv.im2col_dotprod", "conv.im2col_pairs",
+      "reference"}},
+    {"QuantizeLinear", {"quantize.simd", "quantize.slices", "reference"}},
     {"RNN", {"rnn.pixels", "reference"}},
     {"Reciprocal", {"reciprocal.simd", "reference"}},
     {"ReduceL1", {"reduce_l1.pixels", "reduce_l1.simd", "reference"}},
@@ -82,6 +87,7 @@ constexpr Implementations rows[] = {
     {"com.microsoft.QLinearAveragePool", {"average_pool.byte_pixels", "reference"}},
     {"com.microsoft.QLinearGlobalAveragePool", {"global_average_pool.byte_pixels", "reference"}},
     {"com.microsoft.QLinearMul", {"qlinear_mul.simd", "reference"}},
+    {"tengine.Lookup", {"lookup.simd", "reference"}},
 };
 
 }  // namespace

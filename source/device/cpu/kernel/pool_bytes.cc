@@ -385,9 +385,9 @@ bool accepts(const node& node)
 
 constexpr Kernel rows[] = {
     {"MaxPool", "max_pool.byte_pixels", accepts, run_max_pool, prepare, -1, nullptr,
-     Layout::kChannelsLast, false, false, false, -1, kTakesSteps},
+     Layout::kChannelsLast, false, false, true, -1, kTakesSteps},
     {"com.microsoft.QLinearAveragePool", "average_pool.byte_pixels", accepts, run_average_pool,
-     prepare, -1, nullptr, Layout::kChannelsLast, false, false, false, -1, kTakesSteps},
+     prepare, -1, nullptr, Layout::kChannelsLast, false, false, true, -1, kTakesSteps},
     {"com.microsoft.QLinearGlobalAveragePool", "global_average_pool.byte_pixels", is_picture,
      run_global_average, nullptr, -1, nullptr, Layout::kChannelsLast},
 };
