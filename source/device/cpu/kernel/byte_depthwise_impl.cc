@@ -44,9 +44,10 @@ struct BandPart
 #include <hwy/highway.h>
 // clang-format on
 
+#include "device/cpu/kernel/byte_bundles-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
 
@@ -58,213 +59,14 @@ void convolve(const ByteDepthwise&, const BandPart&) {}
 
 constexpr int kFew = 4;  // pixels that are summed at once
 
-// Of a block of kBytes channels.
-template <int kBytes>
-struct Lanes
-{
-    static constexpr int kWidth = kBytes;
-    using Bytes = hn::FixedTag<uint8_t, kBytes>;
-    using Pairs = hn::FixedTag<int16_t, kBytes / 2>;
-    using Integers = hn::FixedTag<int32_t, kBytes / 4>;
-    using Reals = hn::FixedTag<float, kBytes / 4>;
-    using ByteVector = hn::Vec<Bytes>;
-    using PairVector = hn::Vec<Pairs>;
-    using IntegerVector = hn::Vec<Integers>;
-    using RealVector = hn::Vec<Reals>;
-};
-
-// Bundles of two rows.
-template <class L>
-struct PairSet
-{
-    static constexpr int kRows = 2;
-    using Operand = typename L::PairVector;
-    using Integers = typename L::IntegerVector;
-
-    static HWY_INLINE Operand load(const char* from)
-    {
-        return hn::LoadU(typename L::Pairs(), reinterpret_cast<const int16_t*>(from));
-    }
-    static HWY_INLINE void interleave(const typename L::ByteVector* rows, uint8_t* to)
-    {
-        const typename L::Bytes d;
-        const auto none = hn::Zero(d);
-        const auto low = hn::InterleaveLower(d, rows[0], rows[1]);
-        const auto high = hn::InterleaveUpper(d, rows[0], rows[1]);
-        hn::StoreU(hn::InterleaveLower(d, low, none), d, to);
-        hn::StoreU(hn::InterleaveUpper(d, low, none), d, to + L::kWidth);
-        hn::StoreU(hn::InterleaveLower(d, high, none), d, to + 2 * L::kWidth);
-        hn::StoreU(hn::InterleaveUpper(d, high, none), d, to + 3 * L::kWidth);
-    }
-#if HWY_ARCH_X86
-    // Both products of a pair are in its lane.
-    using Sum = Integers;
-    static HWY_INLINE Sum start(Integers value)
-    {
-        return value;
-    }
-    static HWY_INLINE void add(Operand input, Operand weights, Sum& sum)
-    {
-        Integers none = hn::Zero(typename L::Integers());
-        sum = hn::ReorderWidenMulAccumulate(typename L::Integers(), input, weights, sum, none);
-    }
-    static HWY_INLINE Integers finish(const Sum& sum, Integers)
-    {
-        return sum;
-    }
-#else
-    // Which product is in which of the two depends on the instruction set.
-    struct Sum
-    {
-        Integers even, odd;
-    };
-    static HWY_INLINE Sum start(Integers)
-    {
-        const auto none = hn::Zero(typename L::Integers());
-        return {none, none};
-    }
-    static HWY_INLINE void add(Operand input, Operand weights, Sum& sum)
-    {
-        sum.even = hn::ReorderWidenMulAccumulate(typename L::Integers(), input, weights, sum.even,
-                                                 sum.odd);
-    }
-    static HWY_INLINE Integers finish(const Sum& sum, Integers value)
-    {
-        return hn::Add(hn::RearrangeToOddPlusEven(sum.even, sum.odd), value);
-    }
-#endif
-};
-
-#if HWY_TARGET == HWY_AVX3
-
-// Bundles of four rows. Highway 1.0 has no such instruction, and the compiler may not use it in
-// functions for AVX3, some of whose processors lack it.
-template <class L>
-struct QuadSet
-{
-    static constexpr int kRows = 4;
-    using Operand = typename L::IntegerVector;
-    using Sum = typename L::IntegerVector;
-
-    static HWY_INLINE Operand load(const char* from)
-    {
-        return hn::LoadU(typename L::Integers(), reinterpret_cast<const int32_t*>(from));
-    }
-    static HWY_INLINE void interleave(const typename L::ByteVector* rows, uint8_t* to)
-    {
-        const typename L::Bytes d;
-        const hn::Repartition<uint16_t, typename L::Bytes> d16;
-        const auto pairs = [&](auto bytes) { return hn::BitCast(d16, bytes); };
-        const auto store = [&](auto quads, int at) {
-            hn::StoreU(hn::BitCast(d, quads), d, to + at * L::kWidth);
-        };
-        const auto low = pairs(hn::InterleaveLower(d, rows[0], rows[1]));
-        const auto high = pairs(hn::InterleaveUpper(d, rows[0], rows[1]));
-        const auto next_low = pairs(hn::InterleaveLower(d, rows[2], rows[3]));
-        const auto next_high = pairs(hn::InterleaveUpper(d, rows[2], rows[3]));
-        store(hn::InterleaveLower(d16, low, next_low), 0);
-        store(hn::InterleaveUpper(d16, low, next_low), 1);
-        store(hn::InterleaveLower(d16, high, next_high), 2);
-        store(hn::InterleaveUpper(d16, high, next_high), 3);
-    }
-    static HWY_INLINE Sum start(Sum value) { return value; }
-    static HWY_INLINE void add(Operand input, Operand weights, Sum& sum)
-    {
-        __asm__("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(input.raw), "v"(weights.raw));
-    }
-    static HWY_INLINE Sum finish(Sum sum, Sum) { return sum; }
-};
-
-#endif
-
-// Sixteen bits, which fit a byte, to bytes: of each part of 16 bytes first those of `low`, then
-// those of `high`.
-#if HWY_ARCH_X86
-HWY_INLINE hn::Vec128<uint8_t> pack_bytes(hn::Vec128<int16_t> low, hn::Vec128<int16_t> high)
-{
-    return hn::Vec128<uint8_t>{_mm_packus_epi16(low.raw, high.raw)};
-}
-#if HWY_TARGET <= HWY_AVX2
-HWY_INLINE hn::Vec256<uint8_t> pack_bytes(hn::Vec256<int16_t> low, hn::Vec256<int16_t> high)
-{
-    return hn::Vec256<uint8_t>{_mm256_packus_epi16(low.raw, high.raw)};
-}
-#endif
-#if HWY_TARGET <= HWY_AVX3
-HWY_INLINE hn::Vec512<uint8_t> pack_bytes(hn::Vec512<int16_t> low, hn::Vec512<int16_t> high)
-{
-    return hn::Vec512<uint8_t>{_mm512_packus_epi16(low.raw, high.raw)};
-}
-#endif
-#else
-template <class V>
-HWY_INLINE auto pack_bytes(V low, V high)
-{
-    const hn::FixedTag<uint8_t, 8> half;
-    return hn::Combine(hn::FixedTag<uint8_t, 16>(), hn::DemoteTo(half, high),
-                       hn::DemoteTo(half, low));
-}
-#endif
-
-// Sums to bytes, as requantize-inl.h says. Adding kMagic rounds to an integer, halves to even,
-// which the low bits then hold.
-template <class L>
-struct ByteScaling
-{
-    using RealVector = typename L::RealVector;
-    using IntegerVector = typename L::IntegerVector;
-
-    static constexpr float kMagic = 3 << 22;
-
-    RealVector lowest, highest, magic;
-    IntegerVector offset;
-    typename L::ByteVector flip;
-
-    // Bytes are made unsigned, and what is stored has the sign bit of the type again.
-    HWY_INLINE explicit ByteScaling(const ByteRange& range)
-    {
-        const typename L::Reals d;
-        lowest = hn::Set(d, static_cast<float>(range.lowest - range.zero_point));
-        highest = hn::Set(d, static_cast<float>(range.highest - range.zero_point));
-        magic = hn::Set(d, kMagic);
-        const int32_t zero = range.zero_point - range.lowest;
-        offset = hn::Sub(hn::BitCast(typename L::Integers(), magic),
-                         hn::Set(typename L::Integers(), zero));
-        flip = hn::Set(typename L::Bytes(), static_cast<uint8_t>(range.lowest < 0 ? 0x80 : 0));
-    }
-
-    // *distance: of what is rounded to the integers, if that is more.
-    HWY_INLINE IntegerVector operator()(IntegerVector sums, RealVector scales,
-                                        RealVector* distance) const
-    {
-        const RealVector real = hn::Mul(hn::ConvertTo(typename L::Reals(), sums), scales);
-        const RealVector clipped = hn::Min(hn::Max(real, lowest), highest);
-        const RealVector shifted = hn::Add(clipped, magic);
-        *distance = hn::Max(*distance, hn::Abs(hn::Sub(clipped, hn::Sub(shifted, magic))));
-        return hn::Sub(hn::BitCast(typename L::Integers(), shifted), offset);
-    }
-
-    // Whether the exact number may lie beyond the middle between two integers.
-    static HWY_INLINE bool is_tie(RealVector distance)
-    {
-        const typename L::Reals d;
-        return !hn::AllFalse(d, hn::Gt(distance, hn::Set(d, 0.5f - kTieWidth)));
-    }
-
-    HWY_INLINE typename L::ByteVector pack(typename L::PairVector low,
-                                           typename L::PairVector high) const
-    {
-        return hn::Xor(pack_bytes(low, high), flip);
-    }
-};
-
-// What a line of windows reads: kTaps bundles for each channel, or any number where that is 0, one
-// after the other, or in runs.
-template <class S, int kTaps_>
+// What a line of windows reads: kBundles bundles of each channel, one after the other; or any
+// number where that is 0, in runs. Loops of six and more take as long as what they are unrolled to,
+// or less.
+template <class S, int kBundles_ = 0>
 struct Windows
 {
     using Set = S;
-    static constexpr int kTaps = kTaps_;
+    static constexpr int kBundles = kBundles_;
 };
 
 struct WindowSteps
@@ -279,9 +81,9 @@ template <class L, class W, class Add>
 HWY_INLINE void for_each_bundle(const WindowSteps& steps, const Add& add)
 {
     constexpr int64_t kBundle = 4 * L::kWidth;
-    if constexpr (W::kTaps > 0) {
-#pragma GCC unroll 16
-        for (int64_t i = 0; i < W::kTaps; ++i)
+    if constexpr (W::kBundles > 0) {
+#pragma GCC unroll 4
+        for (int64_t i = 0; i < W::kBundles; ++i)
             add(i * kBundle, i * kBundle);
     } else {
         int64_t weights = 0;
@@ -305,12 +107,19 @@ HWY_INLINE typename L::IntegerVector sum_pixel(const WindowSteps& steps, const c
     return S::finish(sum, start);
 }
 
-// The first `count` of the bytes; all where it is at least as many.
+// Whether a block with so many channels has all. Only blocks of the least width may have fewer.
+template <class L>
+HWY_INLINE bool is_whole(int64_t channels)
+{
+    return L::kWidth > kLeastBlockChannels || channels >= L::kWidth;
+}
+
+// The first `count` of the bytes, or all.
 template <class L>
 HWY_INLINE void store_bytes(typename L::ByteVector bytes, int64_t count, uint8_t* to)
 {
     const typename L::Bytes d;
-    if (count >= L::kWidth) return hn::StoreU(bytes, d, to);
+    if (is_whole<L>(count)) return hn::StoreU(bytes, d, to);
     HWY_ALIGN uint8_t all[L::kWidth];
     hn::Store(bytes, d, all);
     std::memcpy(to, all, static_cast<size_t>(count));
@@ -330,9 +139,9 @@ HWY_NOINLINE void store_exactly(const ByteDepthwise& conv, const BandPart& part,
         const int at = i * kLanes;
         const auto sums =
             sum_pixel<L, W>(steps, columns + at * 4, weights + at * 4, packed.starts() + at);
-        auto distance = hn::Zero(typename L::Reals());
-        scaling(sums, hn::LoadU(typename L::Reals(), packed.scales() + at), &distance);
-        if (!scaling.is_tie(distance)) continue;
+        auto fraction = scaling.no_fraction();
+        scaling(sums, hn::LoadU(typename L::Reals(), packed.scales() + at), &fraction);
+        if (!scaling.is_tie(fraction)) continue;
         HWY_ALIGN int32_t all[kLanes];
         uint8_t bytes[kLanes];
         hn::Store(sums, typename L::Integers(), all);
@@ -381,15 +190,18 @@ struct PixelBytes
     PixelBytes<L, kPixels - 1> before;
     typename L::IntegerVector first;  // of two that are packed
     typename L::PairVector low, high;
-    typename L::RealVector distance;
+    typename L::IntegerVector fraction;
 
-    HWY_INLINE PixelBytes() { distance = hn::Zero(typename L::Reals()); }
+    HWY_INLINE explicit PixelBytes(const ByteScaling<L>& scaling)
+        : before(scaling), fraction(scaling.no_fraction())
+    {
+    }
     template <int kAt, class S>
     HWY_INLINE void take(const ByteScaling<L>& scaling, const PixelSums<L, S, kPixels>& sums,
                          typename L::IntegerVector start, typename L::RealVector scales)
     {
         before.template take<kAt>(scaling, sums.before, start, scales);
-        const auto values = scaling(S::finish(sums.last, start), scales, &distance);
+        const auto values = scaling(S::finish(sums.last, start), scales, &fraction);
         if constexpr (kAt % 2 == 0)
             first = values;
         else if constexpr (kAt == 1)
@@ -397,19 +209,19 @@ struct PixelBytes
         else
             high = hn::ReorderDemote2To(typename L::Pairs(), first, values);
     }
-    // store(pixel, bytes, distance)
+    // store(pixel, bytes, fraction)
     template <class Store>
     HWY_INLINE void store(const ByteScaling<L>& scaling, const Store& store) const
     {
         before.store(scaling, store);
-        store(kPixels - 1, scaling.pack(low, high), distance);
+        store(kPixels - 1, scaling.pack(low, high), fraction);
     }
 };
 
 template <class L>
 struct PixelBytes<L, 0>
 {
-    HWY_INLINE PixelBytes() {}
+    HWY_INLINE explicit PixelBytes(const ByteScaling<L>&) {}
     template <int kAt, class S>
     HWY_INLINE void take(const ByteScaling<L>&, const PixelSums<L, S, 0>&,
                          typename L::IntegerVector, typename L::RealVector)
@@ -446,12 +258,12 @@ HWY_INLINE void convolve_pixels(const ByteDepthwise& conv, const BandPart& part,
                                 const ByteScaling<L>& scaling, const WindowSteps& steps,
                                 const char* columns, const char* weights, uint8_t* output)
 {
-    PixelBytes<L, kPixels> bytes;
+    PixelBytes<L, kPixels> bytes(scaling);
     sum_vectors<L, W, kPixels>(scaling, part.packed, steps, columns, weights, &bytes);
-    bytes.store(scaling, [&](int pixel, auto values, auto distance) {
+    bytes.store(scaling, [&](int pixel, auto values, auto fraction) {
         uint8_t* to = output + pixel * conv.output_step;
         store_bytes<L>(values, part.channels, to);
-        if (HWY_UNLIKELY(scaling.is_tie(distance)))
+        if (HWY_UNLIKELY(scaling.is_tie(fraction)))
             store_exactly<L, W>(conv, part, steps, columns + pixel * steps.pixel_step, weights, to);
     });
 }
@@ -493,7 +305,7 @@ HWY_INLINE typename L::ByteVector load_bytes(const uint8_t* from, int64_t count,
                                              typename L::ByteVector flip)
 {
     const typename L::Bytes d;
-    if (count >= L::kWidth) return hn::Xor(hn::LoadU(d, from), flip);
+    if (is_whole<L>(count)) return hn::Xor(hn::LoadU(d, from), flip);
     HWY_ALIGN uint8_t all[L::kWidth] = {};
     std::memcpy(all, from, static_cast<size_t>(count));
     return hn::Xor(hn::Load(d, all), flip);
@@ -533,12 +345,13 @@ HWY_NOINLINE void copy_rows(const ByteDepthwise& conv, const BandPart& part)
     const int64_t end = std::clamp<int64_t>(x.input, begin, last);
     // Rows of windows that are one row apart lie side by side; else a band has one line.
     const int64_t top = part.line * y.stride - y.pad_begin;
+    const int64_t needed = (part.lines - 1) * y.stride + y.kernel;
     for (int64_t bundle = 0; bundle < conv.bundles; ++bundle) {
         const uint8_t* rows[S::kRows];
         int64_t steps[S::kRows];
         for (int i = 0; i < S::kRows; ++i) {
-            const int64_t row = top + (bundle * S::kRows + i) * y.dilation;
-            const bool exists = row >= 0 && row < y.input;
+            const int64_t index = bundle * S::kRows + i, row = top + index * y.dilation;
+            const bool exists = index < needed && row >= 0 && row < y.input;
             rows[i] = exists ? part.image + (row * x.input + begin) * conv.image_step : pads;
             steps[i] = exists ? conv.image_step : 0;
         }
@@ -551,25 +364,21 @@ HWY_NOINLINE void copy_rows(const ByteDepthwise& conv, const BandPart& part)
     }
 }
 
-template <class L, class S>
-HWY_INLINE void convolve_with(const ByteDepthwise& conv, const BandPart& part)
-{
-    copy_rows<L, S>(conv, part);
-    const int64_t bundles = conv.axes[2].dilation == 1 ? conv.window_bundles() : 0;
-    constexpr int kThree = 3 * (4 / S::kRows), kFive = S::kRows == 4 ? 10 : 15;
-    if (bundles == kThree) return convolve_lines<L, Windows<S, kThree> >(conv, part);
-    if (bundles == kFive) return convolve_lines<L, Windows<S, kFive> >(conv, part);
-    convolve_lines<L, Windows<S, 0> >(conv, part);
-}
-
 template <int kWidth>
 HWY_INLINE void convolve_block(const ByteDepthwise& conv, const BandPart& part)
 {
     using L = Lanes<kWidth>;
 #if HWY_TARGET == HWY_AVX3
-    if (conv.bundle_rows == QuadSet<L>::kRows) return convolve_with<L, QuadSet<L> >(conv, part);
+    using Quads = QuadSet<L>;
+    if (conv.bundle_rows == Quads::kRows) {
+        copy_rows<L, Quads>(conv, part);
+        const bool is_three = conv.axes[2].dilation == 1 && conv.window_bundles() == 3;
+        if (is_three) return convolve_lines<L, Windows<Quads, 3> >(conv, part);
+        return convolve_lines<L, Windows<Quads> >(conv, part);
+    }
 #endif
-    convolve_with<L, PairSet<L> >(conv, part);
+    copy_rows<L, PairSet<L> >(conv, part);
+    convolve_lines<L, Windows<PairSet<L> > >(conv, part);
 }
 
 constexpr int64_t kMostWidth = HWY_MAX_BYTES;
