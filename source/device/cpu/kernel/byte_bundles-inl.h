@@ -212,10 +212,11 @@ struct ByteScaling
         flip = hn::Set(typename L::Bytes(), static_cast<uint8_t>(range.lowest < 0 ? 0x80 : 0));
     }
 
-    // The least one, to begin with.
+    // *fraction before the first of the numbers that it is the least of.
     HWY_INLINE IntegerVector no_fraction() const { return mask; }
 
-    // What is to be packed. *fraction: the least of these, more than half an integer above it.
+    // What is to be packed. *fraction becomes the least of it and the fractions of these numbers,
+    // to which a half has been added.
     HWY_INLINE IntegerVector operator()(IntegerVector sums, RealVector scales,
                                         IntegerVector* fraction) const
     {

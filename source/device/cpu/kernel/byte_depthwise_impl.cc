@@ -5,8 +5,9 @@
 // alike, whatever the padding, stride and dilation are.
 //
 // With AVX-512 and VNNI bundles have four bytes, elsewhere pairs of 16 bits, whose products are
-// summed in a lane (x86: pmaddwd). No sum wraps.
-// Limits: the requantisation, twelve instructions for each vector of sums; then the products.
+// summed in a lane (x86: pmaddwd). Sums are modulo 2^32 until the last product, then fit.
+// Limits: the requantisation, eight instructions for each vector of sums; then the copy, whose four
+// vectors for a column of windows with a stride of 1 serve two lines, and the products.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

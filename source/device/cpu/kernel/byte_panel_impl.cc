@@ -170,13 +170,14 @@ int64_t bits_of(T value)
 
 }  // namespace
 
-ByteOperands find_byte_operands(const node& node, int output_scale)
+ByteOperands find_byte_operands(const node& node, int output_scale, int bias)
 {
     const auto input = [&](int index) { return get_ir_node_input(&node, index); };
     ByteOperands operands = {};
     operands.weights = input(3);
     operands.weight_scales = input(4);
     operands.weight_zero_points = input(5);
+    operands.bias = bias < 0 ? nullptr : input(bias);
     operands.input_scale = input(1)->f32[0];
     operands.output_scale = input(output_scale)->f32[0];
     operands.alpha = 1;

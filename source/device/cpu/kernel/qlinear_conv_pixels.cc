@@ -14,13 +14,6 @@
 namespace tengine::cpu {
 namespace {
 
-ByteOperands find_operands(const node& node)
-{
-    ByteOperands operands = find_byte_operands(node, 6);
-    operands.bias = get_ir_node_input(&node, 8);
-    return operands;
-}
-
 // All but the format and what is planned.
 int describe(const node& node, BytePixels* out_conv)
 {
@@ -45,7 +38,7 @@ int prepare(KernelContext& context)
 {
     BytePixels conv = {};
     TENGINE_RETURN_IF_ERROR(describe(*context.node, &conv));
-    const ByteOperands operands = find_operands(*context.node);
+    const ByteOperands operands = find_byte_operands(*context.node, 6, 8);
     find_format(operands, conv);  // there is one, as accepts() has seen
     conv.image_step = context.input_step(0);
     conv.output_step = context.output_step();
@@ -70,7 +63,7 @@ bool accepts(const node& node)
         return false;
     return (conv.groups == 1 || conv.output_channels >= 4) && conv.input_plane > 0 &&
            conv.output_plane > 0 && conv.batch > 0 && conv.input_channels > 0 &&
-           conv.output_channels > 0 && find_format(find_operands(node), conv);
+           conv.output_channels > 0 && find_format(find_byte_operands(node, 6, 8), conv);
 }
 
 constexpr Kernel rows[] = {{"QLinearConv", "conv.byte_pixels", accepts, run, prepare, -1, nullptr,

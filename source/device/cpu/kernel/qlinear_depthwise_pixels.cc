@@ -8,7 +8,6 @@
 
 #include "base/cpu.h"
 #include "device/cpu/kernel/byte_depthwise.h"
-#include "device/cpu/kernel/byte_pixels.h"
 #include "device/cpu/kernel/packed_problem.h"
 #include "device/cpu/kernel/pixel_conv.h"
 #include "device/cpu/parallel.h"
@@ -23,33 +22,10 @@ bool is_signed(const tensor* tensor)
     return tensor->data_type == TENGINE_DT_INT8;
 }
 
-bool has_constants(const node& node)
-{
-    for (int i = 1; i < node.input_num; ++i) {
-        const tensor* input = get_ir_node_input(&node, i);
-        if (input && input->tensor_type != TENSOR_TYPE_CONST) return false;
-    }
-    return true;
-}
-
-// What find_byte_format() looks at.
-ByteOperands find_operands(const node& node)
-{
-    ByteOperands operands = {};
-    operands.weights = get_ir_node_input(&node, 3);
-    operands.weight_scales = get_ir_node_input(&node, 4);
-    operands.weight_zero_points = get_ir_node_input(&node, 5);
-    operands.bias = get_ir_node_input(&node, 8);
-    operands.input_scale = get_ir_node_input(&node, 1)->f32[0];
-    operands.output_scale = get_ir_node_input(&node, 6)->f32[0];
-    operands.alpha = 1;
-    return operands;
-}
-
 // The format of the other products of bytes, for operands that can be multiplied.
 bool find_format(const node& node, const ConvProblem& conv, ByteFormat* out_format)
 {
-    return find_byte_format(find_operands(node), conv.taps, 4, out_format);
+    return find_byte_format(find_byte_operands(node, 6, 8), conv.taps, 4, out_format);
 }
 
 // Lines of the output whose windows are in the rows of a column's bundles.
@@ -74,18 +50,13 @@ int64_t count_segment_pixels(const ByteDepthwise& conv)
     return divide_up(output, divide_up(output, most));
 }
 
-int describe(const node& node, ByteDepthwise* conv)
-{
-    TENGINE_RETURN_IF_ERROR(describe_conv(node, false, conv, 3));
-    ByteFormat format;
-    describe_byte_depthwise(find_format(node, *conv, &format) && format.element_size == 1, conv);
-    return TENGINE_OK;
-}
-
-// What comes after bundle_rows.
-void plan(ByteDepthwise& conv)
+// What comes after output_step.
+void plan(const node& node, ByteDepthwise& conv)
 {
     const window_axis& y = conv.axes[1];
+    ByteFormat format;
+    find_format(node, conv, &format);  // there is one, as accepts() has seen
+    describe_byte_depthwise(format.element_size == 1, &conv);
     conv.bundles = divide_up(y.kernel, conv.bundle_rows);
     conv.band_lines = count_band_lines(conv);
     conv.bands = divide_up(y.output, conv.band_lines);
@@ -170,19 +141,20 @@ void pack(const ByteDepthwise& conv, const ChannelPacker& packer, void* memory)
     }
 }
 
-int64_t bits_of(const tensor* scale)
+int64_t join_bits(const tensor* high, const tensor* low)
 {
-    uint32_t bits;
-    std::memcpy(&bits, scale->f32, sizeof bits);
-    return bits;
+    uint32_t bits[2];
+    std::memcpy(&bits[0], high->f32, sizeof bits[0]);
+    std::memcpy(&bits[1], low->f32, sizeof bits[1]);
+    return static_cast<int64_t>(uint64_t{bits[0]} << 32 | bits[1]);
 }
 
 int prepare(KernelContext& context)
 {
     const node& node = *context.node;
     ByteDepthwise conv = {};
-    TENGINE_RETURN_IF_ERROR(describe(node, &conv));
-    plan(conv);
+    TENGINE_RETURN_IF_ERROR(describe_conv(node, false, &conv, 3));
+    plan(node, conv);
     conv.range =
         find_byte_range(context.output(0)->data_type, read_zero_point(context.input(7), 0));
     conv.input_zero_byte = static_cast<uint8_t>(read_zero_point(context.input(2), 0));
@@ -198,7 +170,7 @@ int prepare(KernelContext& context)
         context, conv, &kind, context.input(3),
         {context.input(5), context.input(4), context.input(8)},
         {conv.channels(), int64_t{y.kernel} << 32 | x.kernel,
-         bits_of(context.input(1)) << 32 | bits_of(context.input(6)),
+         join_bits(context.input(1), context.input(6)),
          layout << 16 | int64_t{y.stride} << 16 | int64_t{conv.flips} << 8 | conv.input_zero_byte},
         static_cast<uint64_t>(conv.packed_bytes()), [&](void* memory, const void* values) {
             pack(conv, ChannelPacker(conv, node, values), memory);
@@ -210,6 +182,7 @@ int run(KernelContext& context)
     const auto& conv = packed_problem<ByteDepthwise>(context);
     const char* packed = shared_weights<ByteDepthwise>(context);
     const int64_t items = conv.batch * conv.bands * conv.blocks();
+    // A vector does at least eight operations at once.
     const int64_t work =
         conv.axes[2].output * conv.taps * conv.band_lines * conv.block(0).width / 8;
     parallel_for(context.pool, items, grain_for(work),
@@ -221,15 +194,23 @@ int run(KernelContext& context)
     return TENGINE_OK;
 }
 
-bool accepts(const node& node)
+bool has_vectors()
 {
     ByteDepthwise conv = {};
+    describe_byte_depthwise(false, &conv);
+    return conv.most_width > 0;
+}
+
+bool accepts(const node& node)
+{
+    ConvProblem p;
     ByteFormat format;
-    return get_ir_node_input(&node, 0)->dim_num == 4 && has_constants(node) &&
-           describe(node, &conv) == TENGINE_OK && conv.input_channels == 1 &&
-           conv.output_channels == 1 && conv.groups > 1 && conv.input_plane > 0 &&
-           conv.output_plane > 0 && conv.batch > 0 && is_compact(conv.axes[1]) &&
-           is_compact(conv.axes[2]) && conv.most_width > 0 && find_format(node, conv, &format);
+    return get_ir_node_input(&node, 0)->dim_num == 4 && has_byte_constants(node, 6) &&
+           get_ir_node_input(&node, 3)->tensor_type == TENSOR_TYPE_CONST &&
+           describe_conv(node, false, &p, 3) == TENGINE_OK && p.input_channels == 1 &&
+           p.output_channels == 1 && p.groups > 1 && p.input_plane > 0 && p.output_plane > 0 &&
+           p.batch > 0 && is_compact(p.axes[1]) && is_compact(p.axes[2]) && has_vectors() &&
+           find_format(node, p, &format);
 }
 
 constexpr Kernel rows[] = {{"QLinearConv", "conv.byte_depthwise_pixels", accepts, run, prepare, -1,

@@ -31,8 +31,7 @@ constexpr Places kGemm = {6, 7};
 
 ByteOperands find_operands(const node& node, const Places& places)
 {
-    ByteOperands operands = find_byte_operands(node, places.output_scale);
-    if (places.bias >= 0) operands.bias = get_ir_node_input(&node, places.bias);
+    ByteOperands operands = find_byte_operands(node, places.output_scale, places.bias);
     if (places.bias >= 0)
         operands.alpha = static_cast<const qgemm_param*>(node.op.param_mem)->alpha;
     return operands;
