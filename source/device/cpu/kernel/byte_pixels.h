@@ -67,8 +67,9 @@ struct BytePixels : ConvProblem
 };
 
 // Of a node whose input 0 is followed by its scale and zero point, input 3, the weights, by theirs,
-// and that has the output's scale and zero point from input `output_scale` on; without a bias.
-ByteOperands find_byte_operands(const node& node, int output_scale);
+// and that has the output's scale and zero point from input `output_scale` on and the bias at input
+// `bias`; -1: it has none.
+ByteOperands find_byte_operands(const node& node, int output_scale, int bias);
 
 // Whether all inputs of such a node but the first and the weights are constants, and the scales of
 // input and output one each.

@@ -8,6 +8,7 @@
 
 #include "base/cpu.h"
 #include "device/cpu/kernel/byte_depthwise.h"
+#include "device/cpu/kernel/byte_pixels.h"
 #include "device/cpu/kernel/packed_problem.h"
 #include "device/cpu/kernel/pixel_conv.h"
 #include "device/cpu/parallel.h"

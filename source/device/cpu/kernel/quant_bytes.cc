@@ -72,8 +72,23 @@ HWY_INLINE void dequantize(const T* x, int64_t count, float scale, int32_t zero,
 
 constexpr size_t kMostLanes = HWY_MAX_BYTES / sizeof(float);
 
+// What a byte can be, less the zero point: this is added to the rounded quotient, which a half to
+// even may depend on.
+struct QuotientBounds
+{
+    ScaleVector lowest, highest;
+    IntegerVector zero_point;
+
+    HWY_INLINE explicit QuotientBounds(const ByteRange& range)
+        : lowest(hn::Set(Scales(), static_cast<float>(range.lowest - range.zero_point))),
+          highest(hn::Set(Scales(), static_cast<float>(range.highest - range.zero_point))),
+          zero_point(hn::Set(Integers(), range.zero_point))
+    {
+    }
+};
+
 // NaN becomes the lowest, as in the reference.
-HWY_INLINE void quantize_vector(const ByteBounds& bounds, ScaleVector x, ScaleVector scale,
+HWY_INLINE void quantize_vector(const QuotientBounds& bounds, ScaleVector x, ScaleVector scale,
                                 int64_t count, uint8_t* y)
 {
     const ScaleVector quotient = hn::Div(x, scale);
@@ -87,7 +102,7 @@ void quantize_floats(const float* x, int64_t count, float scale, const ByteRange
 {
     const Scales d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    const ByteBounds bounds(range);
+    const QuotientBounds bounds(range);
     const ScaleVector divisor = hn::Set(d, scale);
     int64_t i = 0;
     for (; i + lanes <= count; i += lanes)
