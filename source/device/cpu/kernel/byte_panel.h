@@ -9,8 +9,9 @@ namespace tengine::cpu {
 // For processors without instructions for bytes: pairs of int16.
 ByteFormat find_pair_format();
 
-// Before the weights of a panel of `width` columns: what the products of each are added to, the
-// multipliers of the sums, and these as floats.
+// Before the weights of a panel of `width` columns: what the products of each are added to (with
+// float results, once for each unit of the input's zero point), the multipliers of the sums, and
+// these as floats.
 struct BytePanel
 {
     char* data;
@@ -59,6 +60,12 @@ inline uint32_t find_multiplied_zero(const BytePixels& conv)
     return static_cast<uint32_t>(!conv.flips               ? zero
                                  : conv.format.is_unsigned ? zero + 128
                                                            : zero - 128);
+}
+
+// That of which `start` takes the products: where it is known at a run only, 1, if it is not 0.
+inline uint32_t find_packed_zero(const BytePixels& conv)
+{
+    return conv.has_floats ? conv.format.element_size == 1 : find_multiplied_zero(conv);
 }
 
 }  // namespace tengine::cpu

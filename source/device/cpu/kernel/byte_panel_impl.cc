@@ -142,7 +142,7 @@ class Packer
         const tensor* bias = operands_.bias;
         const uint32_t start =
             bias && channel >= 0 ? static_cast<uint32_t>(bias->i32[slice_index(bias, channel)]) : 0;
-        panel.start()[i] = static_cast<int32_t>(start - find_multiplied_zero(conv_) * total);
+        panel.start()[i] = static_cast<int32_t>(start - find_packed_zero(conv_) * total);
         ir_multiplier_t multiplier = {};
         if (channel >= 0)
             multiplier = operands_.weight_scales->elem_num == 1

@@ -53,7 +53,8 @@ struct BytePixels : ConvProblem
     int64_t block_pixels;             // of a line
     int64_t copy_lines, copy_pixels;  // of a block's copy; 0 pixels: it is read in place
     bool is_pointwise;
-    bool gathers;  // a block's copy has only the pixels that are read
+    bool gathers;     // a block's copy has only the pixels that are read
+    bool has_floats;  // as results: see ByteFloats
 
     int64_t items() const { return batch * groups * blocks * panel_parts; }
     int64_t whole_groups() const { return stretch_length / format.group; }
@@ -81,6 +82,23 @@ bool has_byte_constants(const node& node, int output_scale);
 bool find_byte_format(const ByteOperands& operands, int64_t depth, int64_t stretch_length,
                       ByteFormat* out_format);
 
+// Results that are not requantised: a sum times `scale` and the scale of its weights, plus the bias
+// of its column.
+struct ByteFloats
+{
+    float scale;
+    const float* bias;  // or null
+};
+
+// What a run works on. The output is of bytes, or of floats where there is `floats`.
+struct ByteRun
+{
+    const uint8_t* input;
+    const char* packed;  // weights
+    void* output;
+    const ByteFloats* floats;
+};
+
 // Cuts the work into blocks and items, for so many workers. Given are the ConvProblem, the format,
 // the stretches, image_step, output_step and is_pointwise.
 void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t workers);
@@ -104,8 +122,10 @@ TENGINE_MUST_USE int keep_byte_pixels(KernelContext& context, const BytePixels& 
                                       const ByteOperands& operands, const ByteWeightSteps& steps);
 
 // All of it on the calling thread; `copy` has copy_bytes().
-void multiply_bytes_here(const BytePixels& conv, const uint8_t* input, const char* packed,
-                         uint8_t* output, char* copy);
+void multiply_bytes_here(const BytePixels& conv, const ByteRun& run, char* copy);
+
+// All of it; `copies` has copy_bytes() for each worker.
+void multiply_bytes(thread_pool_t* pool, const BytePixels& conv, const ByteRun& run, char* copies);
 
 // Input 0 to output 0, with what keep_byte_pixels() has kept.
 void multiply_byte_pixels(const KernelContext& context);

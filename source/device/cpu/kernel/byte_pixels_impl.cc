@@ -32,7 +32,7 @@ struct ByteBlock
     int64_t lines, pixels;
     uint32_t flip;
     const char* packed;  // weights of the group
-    uint8_t* output;     // of the first line, pixel and channel
+    int64_t output;      // the element of the first line, pixel and channel
 };
 
 }  // namespace tengine::cpu
@@ -45,6 +45,7 @@ struct ByteBlock
 #include <hwy/highway.h>
 // clang-format on
 
+#include "device/cpu/kernel/lanes-inl.h"
 #include "device/cpu/kernel/requantize-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -263,20 +264,49 @@ HWY_INLINE void store_columns(const BytePixels& conv, const BytePanel& panel, in
                           multipliers, columns, output + row * step);
 }
 
-// The first `columns` sums of each row.
-HWY_INLINE void store_sums(const BytePixels& conv, const BytePanel& panel, const int32_t* sums,
-                           int64_t rows, int64_t columns, uint8_t* output)
+// As floats; see ByteFloats.
+HWY_INLINE void store_float_columns(const BytePixels& conv, const BytePanel& panel,
+                                    const ByteFloats& floats, int64_t first, int64_t column,
+                                    const int32_t* sums, int64_t rows, int64_t columns,
+                                    float* output)
 {
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(Integers()));
-    int64_t i = 0;
-    for (; i + lanes <= columns; i += lanes)
-        store_columns(conv, panel, i, sums + i, rows, lanes, output + i);
-    if (i < columns) store_columns(conv, panel, i, sums + i, rows, columns - i, output + i);
+    const Scales d;
+    const IntegerVector added =
+        hn::Mul(hn::LoadU(Integers(), panel.start() + first),
+                hn::Set(Integers(), static_cast<int32_t>(find_multiplied_zero(conv))));
+    const ScaleVector scales =
+        hn::Mul(hn::LoadU(d, panel.scales() + first), hn::Set(d, floats.scale));
+    const ScaleVector bias = floats.bias ? load_lanes(floats.bias + column, columns) : hn::Zero(d);
+    for (int64_t row = 0; row < rows; ++row) {
+        const IntegerVector sum =
+            hn::Add(hn::LoadU(Integers(), sums + row * panel.width + first), added);
+        store_lanes(hn::MulAdd(hn::ConvertTo(d, sum), scales, bias),
+                    output + row * conv.output_step + column, columns);
+    }
 }
 
-// One panel on a line of a block.
+// The first `columns` sums of each row, to the element `at` of the output; `column` is the first in
+// the matrix.
+HWY_INLINE void store_sums(const BytePixels& conv, const BytePanel& panel, const ByteRun& run,
+                           const int32_t* sums, int64_t rows, int64_t column, int64_t columns,
+                           int64_t at)
+{
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(Integers()));
+    for (int64_t i = 0; i < columns; i += lanes) {
+        const int64_t count = std::min(lanes, columns - i);
+        if (run.floats)
+            store_float_columns(conv, panel, *run.floats, i, column + i, sums, rows, count,
+                                static_cast<float*>(run.output) + at - column);
+        else
+            store_columns(conv, panel, i, sums + i, rows, count,
+                          static_cast<uint8_t*>(run.output) + at + i);
+    }
+}
+
+// One panel on a line of a block, whose first result is the element `at` of the output.
 HWY_INLINE void multiply_line(const BytePixels& conv, const ByteTile& first, const BytePanel& panel,
-                              int64_t pixels, int64_t columns, uint8_t* output)
+                              const ByteRun& run, int64_t pixels, int64_t column, int64_t columns,
+                              int64_t at)
 {
     constexpr int64_t kMostRows = 16, kMostColumns = 64;
     HWY_ALIGN int32_t sums[kMostRows * kMostColumns];
@@ -287,16 +317,18 @@ HWY_INLINE void multiply_line(const BytePixels& conv, const ByteTile& first, con
         const int64_t tiles = divide_up(pixels, conv.format.most_rows);
         const int64_t rows = divide_up(pixels, tiles);
         conv.format.multiply(tile, rows);
-        store_sums(conv, panel, sums, rows, columns, output);
+        store_sums(conv, panel, run, sums, rows, column, columns, at);
         tile.input += rows * tile.input_step;
-        output += rows * conv.output_step;
+        at += rows * conv.output_step;
         pixels -= rows;
     }
 }
 
 // The panels from `first` to before `last` on a block.
-void multiply_block(const BytePixels& conv, const ByteBlock& block, int64_t first, int64_t last)
+void multiply_block(const BytePixels& conv, const ByteRun& run, const ByteBlock& block,
+                    int64_t first, int64_t last)
 {
+    static const int32_t kZeros[64] = {};
     const int64_t size = conv.format.element_size;
     for (int64_t i = first; i < last; ++i) {
         const BytePanel panel = find_byte_panel(conv, block.packed, i);
@@ -310,12 +342,12 @@ void multiply_block(const BytePixels& conv, const ByteBlock& block, int64_t firs
             conv.left_elements() > 0 ? (conv.left_elements() - conv.format.group) * size : 0;
         tile.flip = block.flip;
         tile.is_wide = panel.width == conv.format.columns;
-        tile.start = panel.start();
+        tile.start = run.floats ? kZeros : panel.start();
         tile.weights = panel.weights();
         const int64_t columns = std::min(panel.width, conv.output_channels - column);
         for (int64_t line = 0; line < block.lines; ++line) {
             tile.input = block.input + line * block.line_step;
-            multiply_line(conv, tile, panel, block.pixels, columns,
+            multiply_line(conv, tile, panel, run, block.pixels, column, columns,
                           block.output + line * conv.line_pixels * conv.output_step + column);
         }
     }
@@ -349,8 +381,8 @@ namespace {
 
 // Block `number` of all groups and images, its panels from `first` to before `last`; `copy` has
 // room for it.
-void run_block(const BytePixels& conv, const uint8_t* inputs, const char* packed, uint8_t* outputs,
-               int64_t number, int64_t first, int64_t last, char* copy)
+void run_block(const BytePixels& conv, const ByteRun& run, int64_t number, int64_t first,
+               int64_t last, char* copy)
 {
     const int64_t index = number % conv.blocks, slice = number / conv.blocks;
     const int64_t image = slice / conv.groups, group = slice % conv.groups;
@@ -359,14 +391,13 @@ void run_block(const BytePixels& conv, const uint8_t* inputs, const char* packed
     const int64_t line = conv.is_pointwise ? 0 : index * conv.block_lines;
     const int64_t pixel = conv.is_pointwise ? index * conv.block_pixels : 0;
     const uint8_t* input =
-        inputs + image * conv.input_plane * conv.image_step + group * conv.input_channels;
+        run.input + image * conv.input_plane * conv.image_step + group * conv.input_channels;
 
     ByteBlock block = {};
     block.lines = std::min(conv.block_lines, conv.lines - line);
     block.pixels = std::min(conv.block_pixels, conv.line_pixels - pixel);
-    block.packed = packed + group * conv.group_bytes;
-    block.output = outputs +
-                   (image * conv.lines * conv.line_pixels + line * conv.line_pixels + pixel) *
+    block.packed = run.packed + group * conv.group_bytes;
+    block.output = (image * conv.lines * conv.line_pixels + line * conv.line_pixels + pixel) *
                        conv.output_step +
                    group * conv.output_channels;
     const bool copies = conv.copy_pixels > 0;
@@ -389,7 +420,7 @@ void run_block(const BytePixels& conv, const uint8_t* inputs, const char* packed
         stretches[i] =
             (i / across * y.dilation * pixels + i % across * x.dilation) * conv.pixel_step * size;
     block.stretches = stretches;
-    HWY_DYNAMIC_DISPATCH(multiply_block)(conv, block, first, last);
+    HWY_DYNAMIC_DISPATCH(multiply_block)(conv, run, block, first, last);
 }
 
 }  // namespace
@@ -457,27 +488,31 @@ void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t wo
         conv.is_pointwise ? std::min(conv.block_pixels, conv.line_pixels) : lines_for(x, x.output);
 }
 
-void multiply_bytes_here(const BytePixels& conv, const uint8_t* input, const char* packed,
-                         uint8_t* output, char* copy)
+void multiply_bytes_here(const BytePixels& conv, const ByteRun& run, char* copy)
 {
     for (int64_t item = 0; item < conv.items(); ++item)
-        run_block(conv, input, packed, output, item, 0, conv.panels, copy);
+        run_block(conv, run, item, 0, conv.panels, copy);
+}
+
+void multiply_bytes(thread_pool_t* pool, const BytePixels& conv, const ByteRun& run, char* copies)
+{
+    const int64_t parts = conv.panel_parts;
+    parallel_for(pool, conv.items(), 1, [&](int64_t first, int64_t last, int worker) {
+        char* copy = copies + conv.copy_bytes() * static_cast<uint64_t>(worker);
+        for (int64_t item = first; item < last; ++item) {
+            const int64_t part = item % parts;
+            run_block(conv, run, item / parts, conv.panels * part / parts,
+                      conv.panels * (part + 1) / parts, copy);
+        }
+    });
 }
 
 void multiply_byte_pixels(const KernelContext& context)
 {
-    const auto& conv = packed_problem<BytePixels>(context);
-    const char* packed = shared_weights<BytePixels>(context);
-    const int64_t parts = conv.panel_parts;
-    parallel_for(context.pool, conv.items(), 1, [&](int64_t first, int64_t last, int worker) {
-        char* copy =
-            static_cast<char*>(context.scratch) + conv.copy_bytes() * static_cast<uint64_t>(worker);
-        for (int64_t item = first; item < last; ++item) {
-            const int64_t part = item % parts;
-            run_block(conv, context.input(0)->u8, packed, context.output(0)->u8, item / parts,
-                      conv.panels * part / parts, conv.panels * (part + 1) / parts, copy);
-        }
-    });
+    multiply_bytes(context.pool, packed_problem<BytePixels>(context),
+                   {context.input(0)->u8, shared_weights<BytePixels>(context),
+                    context.output(0)->data, nullptr},
+                   static_cast<char*>(context.scratch));
 }
 
 }  // namespace tengine::cpu

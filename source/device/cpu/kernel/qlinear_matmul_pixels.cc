@@ -158,7 +158,7 @@ int run_stacks(KernelContext& context)
         for (int64_t i = begin; i < end; ++i) {
             const StackPosition from(shape, i);
             pack_byte_weights(stacks.matrix, operands, {1, n, 0}, b + from.b * k * n, packed);
-            multiply_bytes_here(stacks.matrix, a + from.a * m * k, packed, y + i * m * n,
+            multiply_bytes_here(stacks.matrix, {a + from.a * m * k, packed, y + i * m * n, nullptr},
                                 packed + stacks.matrix.group_bytes);
         }
     });

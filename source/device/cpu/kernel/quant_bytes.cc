@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "device/cpu/kernel/fixed_vectors.h"
+#include "device/cpu/kernel/float_bytes.h"
 #include "device/cpu/kernel/requantization.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
@@ -266,19 +267,10 @@ int run_dequantize(KernelContext& context)
 int run_dynamic_quantize(KernelContext& context)
 {
     const tensor& input = *context.input(0);
-    const auto [lowest, highest] =
-        HWY_DYNAMIC_DISPATCH(find_float_range)(input.f32, input.elem_num);
-    // All zero: any scale will do.
-    const float scale = highest == lowest ? 1.0f : (highest - lowest) / 255.0f;
-    const int zero = quantize(-lowest / scale, 0, range_of<uint8_t>());
-    *context.output(1)->f32 = scale;
-    *context.output(2)->u8 = static_cast<uint8_t>(zero);
-    uint8_t* output = context.output(0)->u8;
-    const ByteRange range = find_byte_range(TENGINE_DT_UINT8, zero);
-    const auto quantize_slice = HWY_DYNAMIC_DISPATCH(quantize_floats);
-    parallel_for(context.pool, input.elem_num, kGrain, [&](int64_t begin, int64_t end, int) {
-        quantize_slice(input.f32 + begin, end - begin, scale, range, output + begin);
-    });
+    const FloatBytes bytes = find_float_bytes(input.f32, input.elem_num);
+    *context.output(1)->f32 = bytes.scale;
+    *context.output(2)->u8 = static_cast<uint8_t>(bytes.zero_point);
+    quantize_float_bytes(context.pool, input.f32, input.elem_num, bytes, context.output(0)->u8);
     return TENGINE_OK;
 }
 
@@ -348,6 +340,23 @@ FloatRange find_range_exactly(const float* x, int64_t count)
         range.highest = std::max(range.highest, x[i]);
     }
     return range;
+}
+
+FloatBytes find_float_bytes(const float* values, int64_t count)
+{
+    const auto [lowest, highest] = HWY_DYNAMIC_DISPATCH(find_float_range)(values, count);
+    const float scale = highest == lowest ? 1.0f : (highest - lowest) / 255.0f;
+    return {scale, quantize(-lowest / scale, 0, range_of<uint8_t>())};
+}
+
+void quantize_float_bytes(thread_pool_t* pool, const float* values, int64_t count, FloatBytes bytes,
+                          uint8_t* output)
+{
+    const ByteRange range = find_byte_range(TENGINE_DT_UINT8, bytes.zero_point);
+    const auto quantize_slice = HWY_DYNAMIC_DISPATCH(quantize_floats);
+    parallel_for(pool, count, kGrain, [&](int64_t begin, int64_t end, int) {
+        quantize_slice(values + begin, end - begin, bytes.scale, range, output + begin);
+    });
 }
 
 extern const KernelTable quant_bytes_kernels;
