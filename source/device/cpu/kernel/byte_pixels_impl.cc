@@ -92,10 +92,15 @@ struct Set
     using Sum = IntegerVector;
     static constexpr int kRows = HWY_TARGET <= HWY_AVX3 ? 14 : 6;
 #else
-    // Which product is in which of the two depends on the instruction set.
+    // Which product is in which of the two depends on the instruction set, so what they are added
+    // to joins them when they are stored.
     struct Sum
     {
         IntegerVector even, odd;
+        const int32_t* start;
+
+        // One that is implied is not for the instruction set that vectors are for (gcc 12).
+        HWY_INLINE Sum() {}
     };
     static constexpr int kRows = HWY_ARCH_ARM_V7 ? 3 : 6;
 #endif
@@ -125,9 +130,12 @@ struct Set
         hn::StoreU(sum, Integers(), values);
     }
 #else
-    static HWY_INLINE Sum start(const int32_t*)
+    static HWY_INLINE Sum start(const int32_t* values)
     {
-        return {hn::Zero(Integers()), hn::Zero(Integers())};
+        Sum sum;
+        sum.even = sum.odd = hn::Zero(Integers());
+        sum.start = values;
+        return sum;
     }
     static HWY_INLINE void add(Operand input, Operand weights, Sum& sum)
     {
@@ -135,7 +143,8 @@ struct Set
     }
     static HWY_INLINE void store(const Sum& sum, int32_t* values)
     {
-        hn::StoreU(hn::RearrangeToOddPlusEven(sum.even, sum.odd), Integers(), values);
+        const IntegerVector products = hn::RearrangeToOddPlusEven(sum.even, sum.odd);
+        hn::StoreU(hn::Add(hn::LoadU(Integers(), sum.start), products), Integers(), values);
     }
 #endif
     static HWY_INLINE int64_t lanes()
