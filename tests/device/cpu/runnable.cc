@@ -8,7 +8,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "device/cpu/kernel/byte_product.h"
 #include "device/cpu/kernel/byte_tile.h"
 #include "device/cpu/kernel/half_product.h"
 
@@ -32,16 +31,6 @@ bool survives(const Code& code)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-bool runs(const ByteProduct& product)
-{
-    return product.multiply && survives([&] {
-               const int8_t weights[8 * kByteRows] = {};
-               const int8_t input[8 * kByteColumns] = {};
-               int32_t sums[kByteRows * kByteColumns];
-               product.multiply(weights, input, 1, 1, kByteColumns, sums);
-           });
-}
-
 bool runs(const HalfProduct& product)
 {
     return product.multiply && survives([&] {
@@ -56,7 +45,7 @@ bool runs(const HalfProduct& product)
 bool runs(const ByteFormat& format)
 {
     return format.multiply && survives([&] {
-               const char zeros[64 * 4] = {};
+               const char zeros[64 * 8] = {};
                const int32_t start[64] = {};
                const int64_t stretches[] = {0};
                int32_t sums[64];
@@ -83,8 +72,8 @@ const std::vector<SpecialInstructions>& list_special_instructions()
     static const std::vector<SpecialInstructions> list = {
         describe("avx512_vnni", "conv.byte_pixels", avx512_vnni_format),
         describe("avx_vnni", "conv.byte_pixels", avx_vnni_format),
-        describe("i8mm", "conv.im2col_i8mm", i8mm_product),
-        describe("dotprod", "conv.im2col_dotprod", dotprod_product),
+        describe("i8mm", "conv.byte_pixels", i8mm_format),
+        describe("dotprod", "conv.byte_pixels", dotprod_format),
         describe("fhm", "conv.im2col_fp16_fhm", fhm_product),
     };
     return list;

@@ -30,8 +30,6 @@ struct BytePanel
     char* weights() const { return data + header_bytes(width); }
 };
 
-constexpr int64_t kGroupBytes = 4;  // of a column, in every format
-
 inline int64_t find_byte_panel_width(const BytePixels& conv, int64_t panel)
 {
     const int64_t columns = conv.format.columns;
@@ -41,8 +39,8 @@ inline int64_t find_byte_panel_width(const BytePixels& conv, int64_t panel)
 
 inline int64_t find_panel_bytes(const BytePixels& conv, int64_t width)
 {
-    return BytePanel::header_bytes(width) +
-           conv.stretch_num * conv.stretch_groups() * width * kGroupBytes;
+    return BytePanel::header_bytes(width) + conv.stretch_num * conv.stretch_groups() * width *
+                                                conv.format.group * conv.format.element_size;
 }
 
 // Of a group of channels, whose packed weights begin at `packed`.

@@ -203,7 +203,9 @@ bool find_byte_format(const ByteOperands& operands, int64_t depth, int64_t stret
 {
     if (!has_narrow_sums(operands, depth) || !has_multipliers(operands)) return false;
     const bool is_symmetric = has_symmetric_weights(operands);
-    for (const ByteFormat& format : {avx512_vnni_format, avx_vnni_format, find_pair_format()}) {
+    const ByteFormat& i8mm = is_signed(operands.input_type) ? i8mm_format : i8mm_unsigned_format;
+    for (const ByteFormat& format :
+         {avx512_vnni_format, avx_vnni_format, i8mm, dotprod_format, find_pair_format()}) {
         const bool fits = format.element_size > 1 || is_symmetric;
         if (!format.multiply || !fits || stretch_length < format.group ||
             (get_cpu_features() & format.features) != format.features)

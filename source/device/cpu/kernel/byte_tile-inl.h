@@ -14,6 +14,11 @@
 //         static void store(const Sum& sum, int32_t* values);
 //         static int64_t lanes();
 //     };
+// Where an instruction takes the group out of any quarter of a vector, so that one load of a row is
+// for four groups, TENGINE_CPU_BYTE_QUARTERS is defined, and Set has
+//         static Operand flip(Operand input);
+//         template <int kQuarter>
+//         static void add_quarter(Operand input, Operand weights, Sum& sum);
 
 #define TENGINE_INLINE inline __attribute__((always_inline))
 
@@ -55,6 +60,49 @@ struct ByteRowsAt
     }
 };
 
+#ifdef TENGINE_CPU_BYTE_QUARTERS
+// Four groups of each of kRows rows.
+template <bool kFlips, int kRows>
+struct ByteQuarters
+{
+    ByteQuarters<kFlips, kRows - 1> before;
+    Set::Operand last;
+
+    TENGINE_INLINE ByteQuarters() {}
+    TENGINE_INLINE void load(const ByteRowsAt& rows)
+    {
+        before.load(rows);
+        load_last(rows);
+    }
+    TENGINE_INLINE void load_last(const ByteRowsAt& rows)
+    {
+        last = Set::load(rows.template at<kRows - 1>());
+    }
+};
+
+template <bool kFlips>
+struct ByteQuarters<kFlips, 0>
+{
+    TENGINE_INLINE ByteQuarters() {}
+    TENGINE_INLINE void load(const ByteRowsAt&) {}
+};
+
+// Of a group, and of the next.
+struct ByteWeights
+{
+    Set::Operand x, y, next_x, next_y;
+    const char* next;
+
+    TENGINE_INLINE ByteWeights() {}
+    TENGINE_INLINE void advance(int64_t bytes)
+    {
+        x = next_x;
+        y = next_y;
+        next += bytes;
+    }
+};
+#endif
+
 // The sums of kRows rows; x and y are those of the last.
 template <int kRows, int kVectors>
 struct ByteSums
@@ -77,6 +125,23 @@ struct ByteSums
         Set::add(input, weights_x, x);
         if constexpr (kVectors > 1) Set::add(input, weights_y, y);
     }
+#ifdef TENGINE_CPU_BYTE_QUARTERS
+    // What is needed next is read as soon as there is room for it, between the products: processors
+    // that keep the order of instructions do not wait for it then.
+    template <int kQuarter, bool kFlips>
+    TENGINE_INLINE void add_quarter(ByteQuarters<kFlips, kRows>& inputs, const ByteRowsAt& next,
+                                    ByteWeights& weights)
+    {
+        before.template add_quarter<kQuarter>(inputs.before, next, weights);
+        if constexpr (kFlips && kQuarter == 0) inputs.last = Set::flip(inputs.last);
+        Set::add_quarter<kQuarter>(inputs.last, weights.x, x);
+        if constexpr (kRows == 1) weights.next_x = Set::load(weights.next);
+        if constexpr (kVectors > 1) Set::add_quarter<kQuarter>(inputs.last, weights.y, y);
+        if constexpr (kRows == 1 && kVectors > 1)
+            weights.next_y = Set::load(weights.next + Set::kVectorBytes);
+        if constexpr (kQuarter == 3) inputs.load_last(next);
+    }
+#endif
     TENGINE_INLINE void store(int32_t* values, int64_t step) const
     {
         before.store(values, step);
@@ -92,14 +157,62 @@ struct ByteSums<0, kVectors>
     TENGINE_INLINE ByteSums() {}
     TENGINE_INLINE void start(const int32_t*) {}
     TENGINE_INLINE void add(const ByteRowsAt&, uint32_t, Set::Operand, Set::Operand) {}
+#ifdef TENGINE_CPU_BYTE_QUARTERS
+    template <int kQuarter, bool kFlips>
+    TENGINE_INLINE void add_quarter(ByteQuarters<kFlips, 0>&, const ByteRowsAt&, ByteWeights&)
+    {
+    }
+#endif
     TENGINE_INLINE void store(int32_t*, int64_t) const {}
 };
+
+constexpr int64_t kGroupBytes = 4;
+
+#ifdef TENGINE_CPU_BYTE_QUARTERS
+// Four groups, so many times. What is read next is read early; the last time that is what has been
+// read already.
+template <bool kFlips, int kRows, int kVectors>
+TENGINE_INLINE void add_four_groups(ByteRowsAt& rows, int64_t times, const char*& weights,
+                                    ByteSums<kRows, kVectors>& sums)
+{
+    constexpr int64_t kStep = kVectors * Set::kVectorBytes;
+    ByteQuarters<kFlips, kRows> inputs;
+    inputs.load(rows);
+    ByteWeights read;
+    read.next_x = Set::load(weights);
+    read.next_y = Set::load(weights + (kVectors - 1) * Set::kVectorBytes);
+    read.next = weights;
+    while (times > 0) {
+        read.advance(kStep);
+        sums.template add_quarter<0>(inputs, rows, read);
+        --times;
+        int64_t more = times > 0;
+        __asm__ volatile("" : "+r"(more));  // found here, where nothing waits for it
+        read.advance(kStep);
+        sums.template add_quarter<1>(inputs, rows, read);
+        read.advance(kStep);
+        sums.template add_quarter<2>(inputs, rows, read);
+        rows.template advance<kRows>(more * 4 * kGroupBytes);
+        read.advance(more * kStep);
+        sums.template add_quarter<3>(inputs, rows, read);
+    }
+    rows.template advance<kRows>(4 * kGroupBytes);
+    weights = read.next + kStep;
+}
+#endif
 
 template <int kRows, int kVectors>
 TENGINE_INLINE void add_groups(ByteRowsAt& rows, int64_t groups, uint32_t flip,
                                const char*& weights, ByteSums<kRows, kVectors>& sums)
 {
-    constexpr int64_t kGroupBytes = 4;
+#ifdef TENGINE_CPU_BYTE_QUARTERS
+    const int64_t times = groups / 4;
+    groups %= 4;
+    if (times > 0 && flip != 0)
+        add_four_groups<true>(rows, times, weights, sums);
+    else if (times > 0)
+        add_four_groups<false>(rows, times, weights, sums);
+#endif
     for (; groups > 0; --groups) {
         const Set::Operand x = Set::load(weights);
         const Set::Operand y = kVectors > 1 ? Set::load(weights + Set::kVectorBytes) : x;

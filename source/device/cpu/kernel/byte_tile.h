@@ -44,5 +44,7 @@ struct ByteFormat
 
 extern const ByteFormat avx512_vnni_format;
 extern const ByteFormat avx_vnni_format;
+extern const ByteFormat i8mm_format, i8mm_unsigned_format;  // each for inputs that need no flip
+extern const ByteFormat dotprod_format;
 
 }  // namespace tengine::cpu

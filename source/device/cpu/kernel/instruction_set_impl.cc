@@ -3,7 +3,6 @@
 #include <cstdio>
 
 #include "base/cpu.h"
-#include "device/cpu/kernel/byte_product.h"
 #include "device/cpu/kernel/byte_tile.h"
 #include "device/cpu/kernel/half_product.h"
 #include "device/cpu/kernel/instruction_set.h"
@@ -28,8 +27,8 @@ const char* get_instruction_set_text()
         const char* vectors = get_vector_target_name(0);
         std::snprintf(line.data(), line.size(), "%s%s%s%s%s%s", vectors ? vectors : "plain C++",
                       word_if(avx512_vnni_format, " avx512_vnni"),
-                      word_if(avx_vnni_format, " avx_vnni"), word_if(i8mm_product, " i8mm"),
-                      word_if(dotprod_product, " dotprod"), word_if(fhm_product, " fhm"));
+                      word_if(avx_vnni_format, " avx_vnni"), word_if(i8mm_format, " i8mm"),
+                      word_if(dotprod_format, " dotprod"), word_if(fhm_product, " fhm"));
         return line;
     }();
     return text.data();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearConv as a product of 16-bit integers (quantized_conv.h), written once for all instruction
-// sets with Highway. conv_bytes.cc is asked first.
+// sets with Highway.
 //
 // Weights and input are taken less their zero points, as int16, and two rows of the matrix at a
 // time make a pair, so that one multiply-add of pairs (x86: pmaddwd) does two products a lane. A
