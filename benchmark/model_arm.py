@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # The inner loops of the NEON kernels on models of Arm processors, for machines that have none: of each
-# kernel the loop with the most multiply-adds, as llvm-mca sees it. Prints a table in Markdown: the
-# multiply-adds of an iteration, and what share of the modelled cycles they would take if nothing else
-# were in the way. Needs llvm-mca of LLVM 19 (Debian: llvm-19) and a configured build for aarch64:
+# kernel the loop with the most multiply-adds, as llvm-mca sees it. Prints two tables in Markdown: of
+# floats the multiply-adds of an iteration, and what share of the modelled cycles they would take if
+# nothing else were in the way; of bytes how many are multiplied in a cycle, and how many could be.
+# Needs llvm-mca of LLVM 19 (Debian: llvm-19) and a configured build for aarch64:
 #     cmake --preset aarch64
 #     benchmark/model_arm.py build/aarch64
 import argparse
@@ -25,6 +26,16 @@ KERNELS = {
 # guides, since LLVM's model of the Cortex-A55 issues two where the processor issues one.
 PROCESSORS = {"cortex-a55": 1.0, "cortex-a72": 1.0, "neoverse-n1": 0.5}
 FEWEST = 4  # multiply-adds of a loop worth a row
+MULTIPLY_ADD = r"\t(fml[as]|sdot|smmla)\s+v"
+
+# The instruction, how many bytes it multiplies with as many, and on which processors it is looked at:
+# cycles that it takes in the units that can do one.
+BYTE_KERNELS = {
+    "byte_tile_dotprod_impl.cc": ("sdot", 16, {"cortex-a55": 1.0, "neoverse-n1": 0.5,
+                                               "neoverse-n2": 0.5}),
+    "byte_tile_i8mm_impl.cc": ("smmla", 32, {"neoverse-n2": 0.5}),
+}
+BYTE_PROCESSORS = ["cortex-a55", "neoverse-n1", "neoverse-n2"]
 
 Loop = collections.namedtuple("Loop", "function lines multiply_adds")
 
@@ -52,14 +63,14 @@ def find_loops(assembly):
             lines.append(line)
             target = re.match(r"\t(?:b\.?[a-z]*|cbn?z|tbn?z)\t.*?(\.L\w+)$", line)
             if target and target[1] == begin:
-                count = sum(bool(re.match(r"\tfml[as]\tv", each)) for each in lines)
+                count = sum(bool(re.match(MULTIPLY_ADD, each)) for each in lines)
                 yield Loop(function, lines, count)
-                begin = None
+                begin, lines = None, []
 
 
-def heaviest_loop(assembly):
-    loops = [loop for loop in find_loops(assembly) if "N_NEON" in loop.function]
-    return max(loops, key=lambda loop: loop.multiply_adds, default=None)
+def heaviest_loop(assembly, namespace="N_NEON"):
+    loops = [loop for loop in find_loops(assembly) if namespace in loop.function]
+    return max(loops, key=lambda loop: (loop.multiply_adds, -len(loop.lines)), default=None)
 
 
 def modelled_cycles(lines, processor, iterations=200):
@@ -69,10 +80,7 @@ def modelled_cycles(lines, processor, iterations=200):
     return int(re.search(r"Total Cycles:\s+(\d+)", result.stdout)[1]) / iterations
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("build", type=pathlib.Path, help="folder of a build for aarch64")
-    build = parser.parse_args().build.resolve()
+def print_floats(build):
     print("| loop | multiply-adds | " + " | ".join(PROCESSORS) + " |")
     print("|---|---|" + "---|" * len(PROCESSORS))
     for file, name in KERNELS.items():
@@ -86,6 +94,34 @@ def main():
             cycles = max(busy, modelled_cycles(loop.lines, processor))
             cells.append(f"{100 * busy / cycles:.0f} %")
         print(f"| {name} | {loop.multiply_adds} | " + " | ".join(cells) + " |")
+
+
+def print_bytes(build):
+    print("| instruction | in the loop | " + " | ".join(BYTE_PROCESSORS) + " |")
+    print("|---|---|" + "---|" * len(BYTE_PROCESSORS))
+    for file, (instruction, products, processors) in BYTE_KERNELS.items():
+        loop = heaviest_loop(compile_to_assembly(build, file), "")
+        if not loop or loop.multiply_adds < FEWEST:
+            sys.exit(f"model_arm.py: no loop found in {file}")
+        cells = []
+        for processor in BYTE_PROCESSORS:
+            if processor not in processors:
+                cells.append("-")
+                continue
+            busy = processors[processor] * loop.multiply_adds
+            cycles = max(busy, modelled_cycles(loop.lines, processor))
+            rate, peak = products * loop.multiply_adds / cycles, products / processors[processor]
+            cells.append(f"{rate:.1f} of {peak:.0f}")
+        print(f"| `{instruction}` | {loop.multiply_adds} | " + " | ".join(cells) + " |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", type=pathlib.Path, help="folder of a build for aarch64")
+    build = parser.parse_args().build.resolve()
+    print_floats(build)
+    print()
+    print_bytes(build)
 
 
 if __name__ == "__main__":
