@@ -138,7 +138,7 @@ const Case cases[] = {
     {"matmul", "matmul.pixels", [](graph_t g) { build_product(g, "MatMul"); }},
     {"lstm", "lstm.pixels", [](graph_t g) { build_recurrent(g, "LSTM", 4); }},
     {"gru", "gru.pixels", [](graph_t g) { build_recurrent(g, "GRU", 3); }},
-    {"bytes", "conv.im2col", build_quantised_conv},
+    {"bytes", "conv.byte_pixels", build_quantised_conv},
 };
 
 const Case& find_case(const std::string& name)

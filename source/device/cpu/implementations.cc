@@ -47,7 +47,7 @@ constexpr Implementations rows[] = {
     {"PRelu", {"prelu.simd", "reference"}},
     {"Pow", {"pow.simd", "reference"}},
     {"QLinearConv",
-     {"conv.byte_depthwise_pixels", "conv.byte_pixels", "conv.im2col_pairs", "reference"}},
+     {"conv.byte_depthwise_pixels", "conv.byte_pixels", "conv.byte_rows", "reference"}},
     {"QLinearMatMul", {"matmul.byte_pixels", "matmul.byte_stacks", "reference"}},
     {"QuantizeLinear", {"quantize.simd", "quantize.slices", "reference"}},
     {"RMSNormalization", {"rms_norm.simd", "reference"}},

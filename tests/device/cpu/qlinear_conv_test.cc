@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fast kernels of QLinearConv against the reference, bit by bit, on every instruction set this
-// machine has, with one worker and several; and scales that change from run to run.
+// machine has, with one worker and several; and what is left to the reference.
 #include <cstring>
 #include <gtest/gtest.h>
 #include <random>
@@ -31,10 +31,22 @@ const std::vector<Case> kCases = {
     {{1, 12, 13, 11}, {24, 4, 3, 5}, 3, {2, 1}, {1, 2}, {2, 3, 0, 1}},
     {{1, 64, 3, 3}, {130, 64, 3, 3}, 1, {1, 1}, {1, 1}, {1, 1, 1, 1}},
     {{1, 2, 40, 33}, {9, 2, 7, 7}, 1, {1, 1}, {1, 1}, {3, 3, 3, 3}},
-    {{3, 1, 300}, {5, 1, 4}, 1, {3}, {2}, {2, 7}},
+    {{1, 29, 5, 5}, {11, 29, 1, 1}, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}},
+    {{1, 22, 6, 9}, {41, 22, 2, 1}, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}},
+    {{3, 2, 300}, {5, 2, 4}, 1, {3}, {2}, {2, 7}},
+    {{2, 27, 31}, {12, 9, 3}, 3, {1}, {1}, {0, 1}},
+    {{1, 24, 50}, {35, 24, 1}, 1, {1}, {1}, {0, 0}},
+};
+
+// Three spatial axes, stretches of one element, two output channels of an input channel, no image.
+const std::vector<Case> kCasesOfTheReference = {
     {{1, 2, 3, 5, 4}, {6, 2, 2, 3, 2}, 1, {1, 1, 1}, {1, 1, 1}, {1, 0, 1, 0, 1, 0}},
+    {{3, 1, 300}, {5, 1, 4}, 1, {3}, {2}, {2, 7}},
+    {{1, 4, 5, 5}, {8, 1, 3, 3}, 4, {1, 1}, {1, 1}, {1, 1, 1, 1}},
     {{0, 2, 6, 6}, {8, 2, 2, 2}, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}},
 };
+
+constexpr int kLargestBias = 5 * 7919;  // of up to eleven filters
 
 class QuantizedNode
 {
@@ -70,7 +82,7 @@ class QuantizedNode
         std::vector<int32_t> bias;
         for (int i = 0; i < filters; ++i) {
             scales.push_back(0.001f * static_cast<float>(i % 11 + 1));
-            bias.push_back((i - 5) * 7919);
+            bias.push_back((i - 5) * kLargestBias / 5);
         }
         builder_.floats("w_scale", {filters}, scales);
         builder_.constant("bias", {filters}, bias, TENGINE_DT_INT32);
@@ -91,9 +103,7 @@ class QuantizedNode
     // The one that is used with these features.
     std::string choice(uint64_t features) const { return cpu::choose_kernel(*node_, features); }
 
-    // The results of runs with these scales of x, prepared once; they follow each other.
-    std::vector<uint8_t> run(const Kernel& kernel, int thread_num,
-                             const std::vector<float>& scales = {0.02f})
+    std::vector<uint8_t> run(const Kernel& kernel, int thread_num)
     {
         tensor *x = builder_.find("x"), *y = builder_.find("y");
         void* const data = x->data;
@@ -101,19 +111,14 @@ class QuantizedNode
         std::vector<uint8_t> input;
         if (is_last) input = cpu::put_channels_last(*x, x->u8);
         if (is_last) x->data = input.data();
-        std::vector<uint8_t> all;
         cpu::PreparedKernel prepared(kernel, node_, thread_num);
-        for (const float scale : scales) {
-            *builder_.find("x_scale")->f32 = scale;
-            std::vector<uint8_t> values(static_cast<size_t>(y->elem_num), 0xee);
-            y->data = values.data();
-            prepared.run();
-            if (is_last) values = cpu::put_channels_second(*y, values.data());
-            all.insert(all.end(), values.begin(), values.end());
-        }
+        std::vector<uint8_t> values(static_cast<size_t>(y->elem_num), 0xee);
+        y->data = values.data();
+        prepared.run();
+        if (is_last) values = cpu::put_channels_second(*y, values.data());
         x->data = data;
         y->data = nullptr;
-        return all;
+        return values;
     }
 
     IrBuilder& builder() { return builder_; }
@@ -129,12 +134,16 @@ class QuantizedNode
     node* node_;
 };
 
-// All fast kernels that take the node, with all vectors, against the reference, which comes last.
-void compare(QuantizedNode& node, const std::vector<int>& thread_nums = {1, 2, 5})
+// All fast kernels that take the node, with all vectors, against the reference, which comes last;
+// as on a processor with these features.
+void compare(QuantizedNode& node, uint64_t features, const std::vector<int>& thread_nums)
 {
     const std::vector<const Kernel*> kernels = node.kernels();
     ASSERT_STREQ(kernels.back()->name, "reference");
-    if (kernels.size() == 1) GTEST_SKIP() << "the reference is all that this build has";
+    if (cpu::get_vector_target_num() == 0)
+        GTEST_SKIP() << "the reference is all that this build has";
+    ASSERT_GT(kernels.size(), 1u);
+    const cpu::ForcedFeatures forced(features);
     const std::vector<uint8_t> expected = node.run(*kernels.back(), 1);
     for (const Kernel* kernel : kernels) {
         if (kernel == kernels.back()) break;
@@ -143,18 +152,20 @@ void compare(QuantizedNode& node, const std::vector<int>& thread_nums = {1, 2, 5
             for (const int thread_num : thread_nums)
                 EXPECT_EQ(node.run(*kernel, thread_num), expected)
                     << kernel->name << ", " << cpu::get_vector_target_name(target) << ", "
-                    << thread_num << " threads";
+                    << thread_num << " threads, features " << features;
         }
     }
     cpu::force_vector_target(-1);
 }
 
-// The same with instructions for bytes and, for processors that have none, without.
+// With all instructions for bytes that run here, with each of them alone, and without.
 void compare_formats(QuantizedNode& node, const std::vector<int>& thread_nums = {1, 2, 5})
 {
-    compare(node, thread_nums);
-    const cpu::ForcedFeatures none(0);
-    compare(node, thread_nums);
+    compare(node, cpu::find_runnable_features(), thread_nums);
+    for (const cpu::SpecialInstructions& special : cpu::list_special_instructions())
+        if (special.runs && std::string(special.kernel) == "conv.byte_pixels")
+            compare(node, special.feature, thread_nums);
+    compare(node, 0, thread_nums);
 }
 
 TEST(FastQLinearConv, HasTheBitsOfTheReference)
@@ -165,7 +176,7 @@ TEST(FastQLinearConv, HasTheBitsOfTheReference)
                 for (const int y_type : {TENGINE_DT_INT8, TENGINE_DT_UINT8}) {
                     SCOPED_TRACE(number);
                     QuantizedNode node(kCases[number], x_type, w_type, y_type);
-                    compare_formats(node);
+                    compare(node, cpu::find_runnable_features(), {1, 5});
                 }
 }
 
@@ -179,11 +190,11 @@ TEST(FastQLinearConv, HasTheBitsOfTheReferenceWhenWeightsAreCentred)
         }
 }
 
-// The longest sum that fits an int32, of the largest products: partial sums of uncentred bytes may
-// wrap.
+// The longest sum that fits an int32 with its bias, of the largest products: partial sums of
+// uncentred bytes may wrap.
 TEST(FastQLinearConv, TakesTheLargestSums)
 {
-    constexpr int kDepth = INT32_MAX / (255 * 255);
+    constexpr int kDepth = (INT32_MAX - kLargestBias) / (255 * 255);
     const Case wide = {{1, kDepth, 1, 1}, {5, kDepth, 1, 1}, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}};
     for (const int data_type : {TENGINE_DT_INT8, TENGINE_DT_UINT8}) {
         QuantizedNode node(wide, data_type, data_type, TENGINE_DT_UINT8);
@@ -205,34 +216,34 @@ TEST(FastQLinearConv, TakesTheLargestSums)
     }
 }
 
-TEST(FastQLinearConv, ScalesAreReadInEachRun)
+void expect_reference(const QuantizedNode& node)
 {
-    QuantizedNode node(kCases[0], TENGINE_DT_INT8, TENGINE_DT_INT8, TENGINE_DT_INT8);
-    node.builder().find("x_scale")->tensor_type = TENSOR_TYPE_VAR;
-    const std::vector<const Kernel*> kernels = node.kernels();
-    const std::vector<float> scales = {0.02f, 0.005f, 0};
-    const std::vector<uint8_t> expected = node.run(*kernels.back(), 1, scales);
-    EXPECT_NE(std::vector<uint8_t>(expected.begin(), expected.begin() + 196),
-              std::vector<uint8_t>(expected.begin() + 196, expected.begin() + 392));
-    for (const Kernel* kernel : kernels)
-        EXPECT_EQ(node.run(*kernel, 1, scales), expected) << kernel->name;
+    EXPECT_EQ(node.kernels().size(), 1u);
+    EXPECT_STREQ(node.kernels().front()->name, "reference");
 }
 
 TEST(FastQLinearConv, LeavesWhatItCannotPackToTheReference)
 {
-    QuantizedNode node(kCases[0], TENGINE_DT_INT8, TENGINE_DT_INT8, TENGINE_DT_INT8);
-    node.builder().find("w")->tensor_type = TENSOR_TYPE_VAR;
-    EXPECT_EQ(node.kernels().size(), 1u);
-    EXPECT_STREQ(node.kernels().front()->name, "reference");
+    for (const char* name : {"w", "x_scale", "w_zero", "bias"}) {
+        SCOPED_TRACE(name);
+        QuantizedNode node(kCases[0], TENGINE_DT_INT8, TENGINE_DT_INT8, TENGINE_DT_INT8);
+        node.builder().find(name)->tensor_type = TENSOR_TYPE_VAR;
+        expect_reference(node);
+    }
+    for (const Case& c : kCasesOfTheReference)
+        expect_reference({c, TENGINE_DT_INT8, TENGINE_DT_INT8, TENGINE_DT_INT8});
 }
 
 // Whatever instructions it has.
 TEST(FastQLinearConv, WantsItsChannelsLast)
 {
-    const QuantizedNode node(kCases[0], TENGINE_DT_INT8, TENGINE_DT_INT8, TENGINE_DT_INT8);
-    const std::string best = cpu::get_vector_target_num() > 0 ? "conv.byte_pixels" : "reference";
-    EXPECT_EQ(node.choice(0), best);
-    EXPECT_EQ(node.choice(cpu::find_runnable_features()), best);
+    const QuantizedNode planes(kCases[0], TENGINE_DT_INT8, TENGINE_DT_INT8, TENGINE_DT_INT8);
+    const QuantizedNode rows(kCases.back(), TENGINE_DT_INT8, TENGINE_DT_INT8, TENGINE_DT_INT8);
+    const bool has_vectors = cpu::get_vector_target_num() > 0;
+    for (const uint64_t features : {uint64_t{0}, cpu::find_runnable_features()}) {
+        EXPECT_EQ(planes.choice(features), has_vectors ? "conv.byte_pixels" : "reference");
+        EXPECT_EQ(rows.choice(features), has_vectors ? "conv.byte_rows" : "reference");
+    }
 }
 
 }  // namespace

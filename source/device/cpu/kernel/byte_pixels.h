@@ -127,7 +127,9 @@ void multiply_bytes_here(const BytePixels& conv, const ByteRun& run, char* copy)
 // All of it; `copies` has copy_bytes() for each worker.
 void multiply_bytes(thread_pool_t* pool, const BytePixels& conv, const ByteRun& run, char* copies);
 
-// Input 0 to output 0, with what keep_byte_pixels() has kept.
+// Input 0 to output 0, with what keep_byte_pixels() has kept, or bytes that lie elsewhere with the
+// channels last. The scratch begins with what keep_byte_pixels() has asked for.
 void multiply_byte_pixels(const KernelContext& context);
+void multiply_byte_pixels(const KernelContext& context, const uint8_t* input, uint8_t* output);
 
 }  // namespace tengine::cpu

@@ -518,9 +518,13 @@ void multiply_bytes(thread_pool_t* pool, const BytePixels& conv, const ByteRun& 
 
 void multiply_byte_pixels(const KernelContext& context)
 {
+    multiply_byte_pixels(context, context.input(0)->u8, context.output(0)->u8);
+}
+
+void multiply_byte_pixels(const KernelContext& context, const uint8_t* input, uint8_t* output)
+{
     multiply_bytes(context.pool, packed_problem<BytePixels>(context),
-                   {context.input(0)->u8, shared_weights<BytePixels>(context),
-                    context.output(0)->data, nullptr},
+                   {input, shared_weights<BytePixels>(context), output, nullptr},
                    static_cast<char*>(context.scratch));
 }
 

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearConv with channels last and constant weights, scales and zero points (byte_pixels.h). As
 // in conv_pixels.cc, the inputs under a row of the window are one stretch of kernel width *
-// channels bytes. The sums are exact, so the bits are those of the reference. Limits: groups of few
-// output channels leave lanes idle; the requantisation, of few input channels.
+// channels bytes. Rows (N, C, L), which have no such layout in the plan, are transposed before and
+// after. Three spatial axes are left to the reference, as are operands that are computed. The sums
+// are exact, so the bits are those of the reference.
+// Limits: groups of few output channels leave lanes idle; the requantisation, of few input
+// channels; of rows, the transpositions.
 #include <algorithm>
 #include <cstdint>
 
 #include "device/cpu/kernel/byte_pixels.h"
 #include "device/cpu/kernel/packed_problem.h"
 #include "device/cpu/kernel/pixel_conv.h"
+#include "device/cpu/parallel.h"
+#include "device/cpu/reference/grain.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {
@@ -34,9 +39,8 @@ bool find_format(const ByteOperands& operands, BytePixels& conv)
                             &conv.format);
 }
 
-int prepare(KernelContext& context)
+int keep(KernelContext& context, BytePixels& conv)
 {
-    BytePixels conv = {};
     TENGINE_RETURN_IF_ERROR(describe(*context.node, &conv));
     const ByteOperands operands = find_byte_operands(*context.node, 6, 8);
     find_format(operands, conv);  // there is one, as accepts() has seen
@@ -47,16 +51,66 @@ int prepare(KernelContext& context)
     return keep_byte_pixels(context, conv, operands, {conv.input_channels * taps, taps, 1});
 }
 
+int prepare(KernelContext& context)
+{
+    BytePixels conv = {};
+    return keep(context, conv);
+}
+
 int run(KernelContext& context)
 {
     multiply_byte_pixels(context);
     return TENGINE_OK;
 }
 
+uint64_t round_up(int64_t bytes)
+{
+    const uint64_t alignment = ALLOC_ALIGNMENT;
+    return (static_cast<uint64_t>(bytes) + alignment - 1) / alignment * alignment;
+}
+
+// The scratch has the copies, then the input and the output with channels last.
+int prepare_rows(KernelContext& context)
+{
+    BytePixels conv = {};
+    TENGINE_RETURN_IF_ERROR(keep(context, conv));
+    context.scratch_size +=
+        round_up(context.input(0)->elem_num) + round_up(context.output(0)->elem_num);
+    return TENGINE_OK;
+}
+
+// Each of the matrices.
+void transpose(thread_pool_t* pool, const uint8_t* from, int64_t matrices, int64_t rows,
+               int64_t columns, uint8_t* to)
+{
+    parallel_for(pool, matrices * columns, grain_for(rows), [&](int64_t begin, int64_t end, int) {
+        for (int64_t i = begin; i < end; ++i) {
+            const int64_t matrix = i / columns, column = i % columns;
+            const uint8_t* at = from + matrix * rows * columns + column;
+            for (int64_t row = 0; row < rows; ++row)
+                to[i * rows + row] = at[row * columns];
+        }
+    });
+}
+
+int run_rows(KernelContext& context)
+{
+    const auto& conv = packed_problem<BytePixels>(context);
+    const tensor &x = *context.input(0), &y = *context.output(0);
+    auto* input = static_cast<uint8_t*>(context.scratch) +
+                  conv.copy_bytes() * static_cast<uint64_t>(get_thread_pool_size(context.pool));
+    uint8_t* output = input + round_up(x.elem_num);
+    transpose(context.pool, x.u8, x.dims[0], x.dims[1], x.dims[2], input);
+    multiply_byte_pixels(context, input, output);
+    transpose(context.pool, output, y.dims[0], y.dims[2], y.dims[1], y.u8);
+    return TENGINE_OK;
+}
+
+template <int kRank>
 bool accepts(const node& node)
 {
     BytePixels conv = {};
-    if (get_ir_node_input(&node, 0)->dim_num != 4 || !has_byte_constants(node, 6) ||
+    if (get_ir_node_input(&node, 0)->dim_num != kRank || !has_byte_constants(node, 6) ||
         get_ir_node_input(&node, 3)->tensor_type != TENSOR_TYPE_CONST ||
         describe(node, &conv) != TENGINE_OK || !is_compact(conv.axes[1]) ||
         !is_compact(conv.axes[2]) || conv.stretch_num > kMostByteStretches)
@@ -66,8 +120,12 @@ bool accepts(const node& node)
            conv.output_channels > 0 && find_format(find_byte_operands(node, 6, 8), conv);
 }
 
-constexpr Kernel rows[] = {{"QLinearConv", "conv.byte_pixels", accepts, run, prepare, -1, nullptr,
-                            Layout::kChannelsLast, false, false, true, 3, kTakesSteps}};
+constexpr Kernel rows[] = {
+    {"QLinearConv", "conv.byte_pixels", accepts<4>, run, prepare, -1, nullptr,
+     Layout::kChannelsLast, false, false, true, 3, kTakesSteps},
+    {"QLinearConv", "conv.byte_rows", accepts<3>, run_rows, prepare_rows, -1, nullptr,
+     Layout::kPlanar, false, false, false, 3},
+};
 
 }  // namespace
 
