@@ -268,7 +268,7 @@ TEST(FastMatMulNBits, IsTheBestThatIsPermitted)
         exact({2, 64, 16, 4, 32}, 1);
     EXPECT_EQ(exact.choice(~uint64_t{0}), floats);
     EXPECT_EQ(four.choice(0), floats);
-#if defined(__x86_64__) && !defined(TENGINE_MINIMAL)
+#ifdef __x86_64__
     if (cpu::get_vector_target_num() == 0) return;
     const uint64_t avx2 = CPU_FEATURE_AVX2 | CPU_FEATURE_FMA;
     EXPECT_EQ(four.choice(avx2), "matmul_nbits.avx2");

@@ -8,7 +8,7 @@
 #include "base/cpu.h"
 #include "device/cpu/kernel/nbits_product.h"
 
-#if defined(__x86_64__) && !defined(TENGINE_MINIMAL)
+#ifdef __x86_64__
 #include <immintrin.h>
 
 // Functions for processors that this one may not be.

@@ -8,7 +8,7 @@
 #include "base/cpu.h"
 #include "device/cpu/kernel/nbits_product.h"
 
-#if defined(__x86_64__) && !defined(TENGINE_MINIMAL)
+#ifdef __x86_64__
 #ifndef __clang__  // GCC 12 warns of what its own header leaves undefined on purpose
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
