@@ -30,7 +30,6 @@ struct BenchOptions
     std::string json;
     int top = 20;
     bool quiet = false;
-    std::optional<int> prompt;
     TokenOptions tokens;
     MeasureOptions measure;
 };
@@ -80,11 +79,9 @@ void bench_shapes(const BenchOptions& options)
 
 void bench_tokens(const BenchOptions& options)
 {
-    TokenOptions tokens = options.tokens;
-    tokens.prompt = options.prompt.value_or(tokens.prompt);
     const auto measurements = measure_all<TokenMeasurement>(
         options, [&](const std::string& model, int threads, Progress* progress) {
-            return measure_tokens(model, threads, tokens, options.measure, progress);
+            return measure_tokens(model, threads, options.tokens, options.measure, progress);
         });
     if (options.json != "-") print_token_measurements(measurements);
     write_report(options, to_json(measurements));
@@ -142,10 +139,25 @@ void add_run_options(Command* command, BenchOptions* options)
         .excludes(runs)
         .in_range(0.001, double{kMostSeconds})
         .value_name("S");
-    command
-        ->add_option("--warmup", &options->measure.warmup, "Warm-up runs before the measured ones")
+    const CommandOption warmup = command
+                                     ->add_option("--warmup", &options->measure.warmup,
+                                                  "Warm-up runs before the measured ones")
+                                     .shows_default()
+                                     .in_range(0, kMostRuns)
+                                     .value_name("N");
+    const CommandOption tokens =
+        command
+            ->add_option("--tokens", &options->tokens.tokens,
+                         "Tokens that a decoder makes, one after the other, with its cache in "
+                         "place: shows how long its prompt and each of them take")
+            .excludes(runs)
+            .excludes(warmup)
+            .in_range(1, kMostRuns)
+            .value_name("N");
+    command->add_option("--prompt", &options->tokens.prompt, "Tokens of the prompt before them")
+        .needs(tokens)
         .shows_default()
-        .in_range(0, kMostRuns)
+        .in_range(1, kMostRuns)
         .value_name("N");
     command
         ->add_option("--frames", &options->measure.frames,
@@ -153,22 +165,6 @@ void add_run_options(Command* command, BenchOptions* options)
                      "devices; uses the pipeline scheduler")
         .shows_default()
         .in_range(1, kMostFrames)
-        .value_name("N");
-}
-
-void add_token_options(Command* command, BenchOptions* options)
-{
-    const CommandOption tokens =
-        command
-            ->add_option("--tokens", &options->tokens.tokens,
-                         "Tokens that a decoder makes, one after the other, with its cache in "
-                         "place; shows how long its prompt and each of them take")
-            .in_range(1, kMostRuns)
-            .value_name("N");
-    command
-        ->add_option("--prompt", &options->prompt, "Tokens of the prompt before them; default 128")
-        .needs(tokens)
-        .in_range(1, kMostRuns)
         .value_name("N");
 }
 
@@ -208,7 +204,6 @@ void add_bench_command(CommandLine* line)
         .value_name("LIST");
     add_core_options(&command, &options->measure.common);
     add_run_options(&command, options.get());
-    add_token_options(&command, options.get());
     add_report_options(&command, options.get());
     add_input_options(&command, &options->measure.common);
     add_placement_options(&command, &options->measure.common);
