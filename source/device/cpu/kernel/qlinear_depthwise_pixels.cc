@@ -23,10 +23,11 @@ bool is_signed(const tensor* tensor)
     return tensor->data_type == TENGINE_DT_INT8;
 }
 
-// The format of the other products of bytes, for operands that can be multiplied.
+// What other convolutions of bytes would choose, for operands that can be multiplied.
 bool find_format(const node& node, const ConvProblem& conv, ByteFormat* out_format)
 {
-    return find_byte_format(find_byte_operands(node, 6, 8), conv.taps, 4, out_format);
+    constexpr int64_t kLongEnough = 8;  // for all formats
+    return find_byte_format(find_byte_operands(node, 6, 8), conv.taps, kLongEnough, out_format);
 }
 
 // Lines of the output whose windows are in the rows of a column's bundles.
