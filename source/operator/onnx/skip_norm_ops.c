@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sum of two tensors, normalised along its last axis, which language models compute between
 // their layers: SkipLayerNormalization and SkipSimplifiedLayerNormalization of ONNX Runtime. The
-// sum itself is the fourth output. Kernels: device/cpu/reference/skip_norm.cc.
+// sum itself is the fourth output. The mean that the simplified one subtracts, and has as its
+// second output, is 0. Kernels: device/cpu/reference/skip_norm.cc.
 #include <stdbool.h>
 
 #include "operator/infer.h"
@@ -78,24 +79,14 @@ static int infer_skip_norm(struct node* node)
     return set_node_output_like(node, SKIP_NORM_RESULT, input, -1);
 }
 
-static int infer_simplified(struct node* node)
-{
-    const struct tensor* mean = get_ir_node_output(node, SKIP_NORM_MEAN);
-    if (mean)
-        return fail_node(node, TENGINE_ENOTSUP,
-                         "output %d '%s' would be a mean, which this operator does not compute",
-                         SKIP_NORM_MEAN, mean->name);
-    return infer_skip_norm(node);
-}
-
-#define SKIP_NORM(most_inputs, infer)                                                           \
+#define SKIP_NORM(most_inputs)                                                                  \
     .version = 1, .until = 1, .min_input = 3, .max_input = most_inputs, .min_output = 1,        \
     .max_output = 4, OP_FIELDS(skip_norm_fields), .param_size = sizeof(struct skip_norm_param), \
-    .infer_shape = infer, .types = "0 fp32 fp32 0"
+    .infer_shape = infer_skip_norm, .types = "0 fp32 fp32 0"
 
 static const ir_method_t* const rows[] = {
-    MICROSOFT_ROW(SkipLayerNormalization, SKIP_NORM(5, infer_skip_norm)),
-    MICROSOFT_ROW(SkipSimplifiedLayerNormalization, SKIP_NORM(4, infer_simplified)),
+    MICROSOFT_ROW(SkipLayerNormalization, SKIP_NORM(5)),
+    MICROSOFT_ROW(SkipSimplifiedLayerNormalization, SKIP_NORM(4)),
 };
 
 OPERATOR_TABLE(skip_norm_ops, rows);

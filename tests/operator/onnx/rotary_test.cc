@@ -136,109 +136,59 @@ TEST(Rotary, PositionsHaveARow)
     expect(kMicrosoft, {INT64_MAX}, "is out of range: expected 0 to 2");
 }
 
-struct Refusal
+Floats zeros(const std::vector<int>& dims)
 {
-    std::vector<int> x, cosines, sines, positions;
-    const char* attribute;
-    int value;
-    const char* part;
-};
+    int number = 1;
+    for (const int dim : dims)
+        number *= dim;
+    return Floats(static_cast<size_t>(number), 0);
+}
 
-TEST(Rotary, RefusesShapesThatDoNotFit)
+// Shapes of x, cosines, sines and, if there are any, positions.
+void expect_refusal(const std::vector<std::vector<int>>& shapes, const char* part,
+                    const char* attribute = nullptr, int value = 0)
 {
-    const auto zeros = [](const std::vector<int>& dims) {
-        int number = 1;
-        for (const int dim : dims)
-            number *= dim;
-        return Floats(static_cast<size_t>(number), 0);
-    };
-    for (const Refusal& refusal : std::vector<Refusal>{
-             {{2, 4}, {3, 2}, {3, 2}, {}, nullptr, 0, "input 'x' has rank 2, expected 3 or 4"},
-             {{1, 2, 12},
-              {1, 2, 2},
-              {1, 2, 2},
-              {},
-              nullptr,
-              0,
-              "12 elements of a token do not divide into heads (num_heads 0)"},
-             {{1, 2, 12},
-              {1, 2, 2},
-              {1, 2, 2},
-              {},
-              "num_heads",
-              5,
-              "12 elements of a token do not divide into heads (num_heads 5)"},
-             {{1, 3, 2, 4},
-              {1, 2, 2},
-              {1, 2, 2},
-              {},
-              "num_heads",
-              2,
-              "num_heads is 2, but input 'x' has 3 heads"},
-             {{1, 3, 2, 4},
-              {1, 2, 2},
-              {1, 2, 2},
-              {},
-              "rotary_embedding_dim",
-              3,
-              "3 elements of heads of 4"},
-             {{1, 3, 2, 4},
-              {1, 2, 3},
-              {1, 2, 3},
-              {},
-              "rotary_embedding_dim",
-              6,
-              "6 elements of heads of 4"},
-             {{1, 3, 2, 4},
-              {1, 2, 1},
-              {1, 2, 1},
-              {},
-              nullptr,
-              0,
-              "input 1 'cos' has rank 3 and 2 values, expected 1 x 2 x 2"},
-             {{1, 3, 2, 4},
-              {1, 2, 2},
-              {2, 2},
-              {},
-              nullptr,
-              0,
-              "input 2 'sin' has rank 2 and 4 values, expected 1 x 2 x 2"},
-             {{1, 3, 2, 4},
-              {5, 2},
-              {4, 2},
-              {1, 2},
-              nullptr,
-              0,
-              "input 2 'sin' has rank 2 and 8 values, expected rows of 2"},
-             {{1, 3, 2, 4},
-              {5, 2},
-              {5, 2},
-              {1, 3},
-              nullptr,
-              0,
-              "positions 'positions' have rank 2 and 3 values, expected 1 x 2"},
-             {{1, 3, 1, 4},
-              {5, 2},
-              {5, 2},
-              {1},
-              nullptr,
-              0,
-              "positions 'positions' have rank 1 and 1 values, expected 1 x 1"},
-         }) {
-        ConstantGraph graph;
-        graph.input("x", refusal.x, zeros(refusal.x));
-        graph.input("cos", refusal.cosines, zeros(refusal.cosines));
-        graph.input("sin", refusal.sines, zeros(refusal.sines));
-        std::vector<std::string> inputs = {"x", "cos", "sin"};
-        if (!refusal.positions.empty()) {
-            inputs.push_back("positions");
-            graph.input("positions", refusal.positions,
-                        Positions(zeros(refusal.positions).size(), 0));
-        }
-        node* node = graph.add("RotaryEmbedding", inputs);
-        if (refusal.attribute) set_node_int(node, refusal.attribute, refusal.value);
-        graph.expect_failure(TENGINE_EINVAL, refusal.part);
+    ConstantGraph graph;
+    std::vector<std::string> inputs = {"x", "cos", "sin"};
+    for (size_t i = 0; i < 3; ++i)
+        graph.input(inputs[i], shapes[i], zeros(shapes[i]));
+    if (shapes.size() > 3) {
+        inputs.push_back("positions");
+        graph.input("positions", shapes[3], Positions(zeros(shapes[3]).size(), 0));
     }
+    node* node = graph.add("RotaryEmbedding", inputs);
+    if (attribute) set_node_int(node, attribute, value);
+    graph.expect_failure(TENGINE_EINVAL, part);
+}
+
+TEST(Rotary, RefusesHeadsThatDoNotFit)
+{
+    expect_refusal({{2, 4}, {3, 2}, {3, 2}}, "input 'x' has rank 2, expected 3 or 4");
+    expect_refusal({{1, 2, 12}, {1, 2, 2}, {1, 2, 2}},
+                   "12 elements of a token do not divide into heads (num_heads 0)");
+    expect_refusal({{1, 2, 12}, {1, 2, 2}, {1, 2, 2}},
+                   "12 elements of a token do not divide into heads (num_heads 5)", "num_heads", 5);
+    expect_refusal({{1, 3, 2, 4}, {1, 2, 2}, {1, 2, 2}},
+                   "num_heads is 2, but input 'x' has 3 heads", "num_heads", 2);
+    expect_refusal({{1, 3, 2, 4}, {1, 2, 2}, {1, 2, 2}}, "3 elements of heads of 4",
+                   "rotary_embedding_dim", 3);
+    expect_refusal({{1, 3, 2, 4}, {1, 2, 3}, {1, 2, 3}}, "6 elements of heads of 4",
+                   "rotary_embedding_dim", 6);
+}
+
+TEST(Rotary, RefusesTablesThatDoNotFit)
+{
+    const std::vector<int> x = {1, 3, 2, 4};
+    expect_refusal({x, {1, 2, 1}, {1, 2, 1}},
+                   "input 1 'cos' has rank 3 and 2 values, expected 1 x 2 x 2");
+    expect_refusal({x, {1, 2, 2}, {2, 2}},
+                   "input 2 'sin' has rank 2 and 4 values, expected 1 x 2 x 2");
+    expect_refusal({x, {5, 2}, {4, 2}, {1, 2}},
+                   "input 2 'sin' has rank 2 and 8 values, expected rows of 2");
+    expect_refusal({x, {5, 2}, {5, 2}, {1, 3}},
+                   "positions 'positions' have rank 2 and 3 values, expected 1 x 2");
+    expect_refusal({{1, 3, 1, 4}, {5, 2}, {5, 2}, {1}},
+                   "positions 'positions' have rank 1 and 1 values, expected 1 x 1");
 }
 
 TEST(Rotary, RefusesOtherTypes)
