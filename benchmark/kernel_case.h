@@ -232,7 +232,7 @@ inline void add_product_cases(std::vector<KernelCase>& cases)
 inline void add_elementwise_cases(std::vector<KernelCase>& cases)
 {
     for (const char* op : {"Relu", "Sigmoid", "Tanh", "HardSwish", "LeakyRelu", "HardSigmoid",
-                           "Elu", "Exp", "Gelu", "Softplus"}) {
+                           "Elu", "Exp", "Gelu", "Softplus", "Swish"}) {
         for (int size : {1, 7, 13, 16, 17, 31, 33, 1001})
             cases.push_back({op, {{size}}});
         cases.push_back({op, {{2, 33000}}});
@@ -241,6 +241,7 @@ inline void add_elementwise_cases(std::vector<KernelCase>& cases)
     }
     cases.push_back({"LeakyRelu", {{37}}, {}, {}, {{"alpha", 0.3f}}});
     cases.push_back({"HardSigmoid", {{37}}, {}, {}, {{"alpha", 0.4f}, {"beta", 0.1f}}});
+    cases.push_back({"Swish", {{37}}, {}, {}, {{"alpha", 1.702f}}});
     for (int size : {1, 17, 40000})
         cases.push_back({"Clip", {{size}, {}, {}}});
     cases.push_back({"Clip", {{33}, {}}});
@@ -345,7 +346,7 @@ inline void add_network_cases(std::vector<KernelCase>& cases)
     for (const char* op : {"Relu", "Sigmoid", "Tanh", "HardSwish"})
         cases.push_back({op, {{1, 64, 112, 112}}});
     for (const char* op : {"Abs", "Ceil", "Elu", "Exp", "Floor", "Gelu", "Log", "Mish", "Neg",
-                           "Reciprocal", "Selu", "Softplus", "Sqrt"})
+                           "Reciprocal", "Selu", "Softplus", "Sqrt", "Swish"})
         cases.push_back({op, {{1, 128, 768}}});
     for (const char* op : {"Max", "Min", "Pow", "Sum"})
         cases.push_back({op, {{1, 128, 768}, {1}}});

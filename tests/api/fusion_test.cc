@@ -156,8 +156,8 @@ class FusionTest : public ApiTest
 TEST_F(FusionTest, ActivationsAfterAConvolution)
 {
     tensor_t x = input("x", {2, 3, 9, 7});
-    for (const char* op :
-         {"Relu", "Sigmoid", "HardSwish", "Tanh", "LeakyRelu", "HardSigmoid", "Gelu"})
+    for (const char* op : {"Relu", "Sigmoid", "HardSwish", "Tanh", "LeakyRelu", "HardSigmoid",
+                           "Gelu", "Swish", "com.microsoft.FastGelu"})
         x = node(op, {conv(x, 3, 3)});
     node("Clip", {conv(x, 3, 20)});
     const float bounds[] = {-0.5f, 0.25f};

@@ -21,14 +21,17 @@ struct Unary
 
 // Ranges are those where the function is defined and its result far from overflow in fp16.
 constexpr Unary kFunctions[] = {
-    {"Acos", -1, 1},        {"Acosh", 1.1, 4},    {"Asin", -1, 1},     {"Asinh", -4, 4},
-    {"Atan", -4, 4},        {"Atanh", -0.9, 0.9}, {"Ceil", -5, 5},     {"Celu", -4, 4},
-    {"Cos", -6, 6},         {"Cosh", -4, 4},      {"Elu", -5, 5},      {"Erf", -3, 3},
-    {"Exp", -5, 5},         {"Floor", -5, 5},     {"Gelu", -5, 5},     {"HardSigmoid", -5, 5},
-    {"HardSwish", -5, 5},   {"LeakyRelu", -5, 5}, {"Log", 0.1, 5},     {"Mish", -5, 5},
-    {"Reciprocal", 0.2, 3}, {"Round", -5, 5},     {"Selu", -5, 5},     {"Sigmoid", -8, 8},
-    {"Sin", -6, 6},         {"Sinh", -4, 4},      {"Softplus", -5, 5}, {"Softsign", -5, 5},
-    {"Sqrt", 0, 5},         {"Tan", -1.2, 1.2},   {"Tanh", -5, 5},     {"ThresholdedRelu", -3, 3},
+    {"Acos", -1, 1},        {"Acosh", 1.1, 4},    {"Asin", -1, 1},
+    {"Asinh", -4, 4},       {"Atan", -4, 4},      {"Atanh", -0.9, 0.9},
+    {"Ceil", -5, 5},        {"Celu", -4, 4},      {"Cos", -6, 6},
+    {"Cosh", -4, 4},        {"Elu", -5, 5},       {"Erf", -3, 3},
+    {"Exp", -5, 5},         {"Floor", -5, 5},     {"Gelu", -5, 5},
+    {"HardSigmoid", -5, 5}, {"HardSwish", -5, 5}, {"LeakyRelu", -5, 5},
+    {"Log", 0.1, 5},        {"Mish", -5, 5},      {"Reciprocal", 0.2, 3},
+    {"Round", -5, 5},       {"Selu", -5, 5},      {"Sigmoid", -8, 8},
+    {"Sin", -6, 6},         {"Sinh", -4, 4},      {"Softplus", -5, 5},
+    {"Softsign", -5, 5},    {"Sqrt", 0, 5},       {"Swish", -5, 5},
+    {"Tan", -1.2, 1.2},     {"Tanh", -5, 5},      {"ThresholdedRelu", -3, 3},
 };
 
 void add_unary(const Unary& unary, const Types& types, const Types& outputs,

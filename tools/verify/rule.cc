@@ -92,10 +92,10 @@ constexpr const char* kSums[] = {
     "ReduceSumSquare",   "Sum"};
 
 constexpr const char* kFunctions[] = {
-    "Acos", "Acosh",    "Asin",     "Asinh",      "Atan", "Atanh",  "Celu",        "Cos",
-    "Cosh", "Div",      "Elu",      "Erf",        "Exp",  "Gelu",   "HardSigmoid", "HardSwish",
-    "Log",  "Mish",     "Pow",      "Reciprocal", "Selu", "Shrink", "Sigmoid",     "Sin",
-    "Sinh", "Softplus", "Softsign", "Sqrt",       "Tan",  "Tanh"};
+    "Acos", "Acosh",    "Asin",     "Asinh",      "Atan",  "Atanh",  "Celu",        "Cos",
+    "Cosh", "Div",      "Elu",      "Erf",        "Exp",   "Gelu",   "HardSigmoid", "HardSwish",
+    "Log",  "Mish",     "Pow",      "Reciprocal", "Selu",  "Shrink", "Sigmoid",     "Sin",
+    "Sinh", "Softplus", "Softsign", "Sqrt",       "Swish", "Tan",    "Tanh"};
 
 constexpr const char* kStepped[] = {"DynamicQuantizeLinear",
                                     "QLinearConv",

@@ -69,6 +69,7 @@ constexpr Cost kCosts[] = {
     {"Softmax", 12},
     {"Softplus", 6},
     {"Sqrt", 3},
+    {"Swish", 1.3},
     {"Tanh", 1.3},
     {"TopK", 12},
     {"Flatten", 0, true},

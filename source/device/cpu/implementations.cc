@@ -72,6 +72,7 @@ constexpr Implementations rows[] = {
     {"Sqrt", {"sqrt.simd", "reference"}},
     {"Sub", {"sub.simd", "reference"}},
     {"Sum", {"sum.simd", "reference"}},
+    {"Swish", {"swish.simd", "reference"}},
     {"Tanh", {"tanh.simd", "reference"}},
     {"com.microsoft.DynamicQuantizeMatMul", {"matmul.dynamic_byte_pixels", "reference"}},
     {"com.microsoft.GroupQueryAttention", {"group_query.simd", "reference"}},

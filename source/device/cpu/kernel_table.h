@@ -39,6 +39,8 @@ enum class Activation : uint8_t
     kHardSwish,
     kTanh,
     kGelu,  // x / 2 * (1 + erf(x / sqrt(2)))
+    kGeluTanh,
+    kSwish,  // x * sigmoid(parameters[0] x)
 };
 
 // What a kernel that can fuse does with a result before it stores it: first the sum, then the

@@ -14,7 +14,7 @@
 static const op_field_t leaky_relu_fields[] = {
     OP_FIELD(struct alpha_param, FLOAT, alpha, .number = 0.01),
 };
-// Elu, Celu, ThresholdedRelu.
+// Elu, Celu, Swish, ThresholdedRelu.
 static const op_field_t alpha_fields[] = {
     OP_FIELD(struct alpha_param, FLOAT, alpha, .number = 1),
 };
@@ -88,6 +88,7 @@ static const ir_method_t* const rows[] = {
     OP_ROW(LeakyRelu, ACTIVATION(6, alpha_param, leaky_relu_fields)),
     OP_ROW(Selu, ACTIVATION(6, selu_param, selu_fields)),
     OP_ROW(Shrink, ACTIVATION(9, shrink_param, shrink_fields)),
+    OP_ROW(Swish, ACTIVATION(24, alpha_param, alpha_fields)),
     OP_ROW(ThresholdedRelu, ACTIVATION(10, alpha_param, alpha_fields)),
     OP_ROW(Clip, .version = 6, .min_input = 1, .max_input = 3, .min_output = 1, .max_output = 1,
            .param_size = sizeof(struct clip_param), OP_FIELDS(clip_fields),

@@ -2,7 +2,7 @@
 // Parameters of activation functions; their rows are in activation_ops.c.
 #pragma once
 
-// LeakyRelu, Elu, Celu, ThresholdedRelu.
+// LeakyRelu, Elu, Celu, Swish, ThresholdedRelu.
 struct alpha_param
 {
     float alpha;

@@ -90,6 +90,7 @@ constexpr QuantizedOperator kOperators[] = {
     {"Softsign", fuse_unary, kFunction},
     {"Sqrt", fuse_unary, kFunction},
     {"Sub", fuse_unary, kFunction, 2},
+    {"Swish", fuse_unary, kFunction},
     {"Tan", fuse_unary},
     {"Tanh", fuse_unary, kFunction},
     {"ThresholdedRelu", fuse_unary, kFunction},

@@ -52,6 +52,11 @@ double mish(double x)
     return x * std::tanh(softplus(x));
 }
 
+double swish(double x)
+{
+    return x / (1 + std::exp(-x));
+}
+
 double gelu(double x)
 {
     return x / 2 * std::erfc(-x * std::sqrt(0.5));
@@ -142,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(
                     ExactFunction{"Log", [](double x) { return std::log(x); }, 3},
                     ExactFunction{"Softplus", softplus, 3}, ExactFunction{"Elu", elu, 5},
                     ExactFunction{"Selu", selu, 5}, ExactFunction{"Mish", mish, 5},
-                    ExactFunction{"Gelu", gelu, 5, true},
+                    ExactFunction{"Gelu", gelu, 5, true}, ExactFunction{"Swish", swish, 5, true},
                     ExactFunction{"Pow", [](double x) { return x * x; }, 0.5, false, {2}},
                     ExactFunction{"Pow", [](double x) { return x * x * x; }, 2, false, {3}},
                     ExactFunction{

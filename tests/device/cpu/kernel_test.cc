@@ -131,7 +131,7 @@ int unit_tolerance(const std::string& op)
 {
     if (op == "Sigmoid" || op == "Tanh") return 8;
     if (op == "Erf" || op == "Elu" || op == "Selu") return 6;
-    if (op == "Gelu" || op == "Mish") return 12;
+    if (op == "Gelu" || op == "Mish" || op == "Swish") return 12;
     if (op == "Exp" || op == "Log" || op == "Softplus") return 5;
     if (op == "HardSigmoid" || op == "HardSwish") return 4;
     return 0;
@@ -154,7 +154,8 @@ Tolerance units_of(const std::string& op)
     if (units == 0) return [](size_t, float expected) { return flushed_magnitude(expected); };
     // Where a sum cancels, a unit is one of its terms, which are of magnitude 1. Subnormal results
     // may be 0.
-    const double floor = op.compare(0, 4, "Hard") == 0 || op == "Gelu" ? kEpsilon : 0;
+    const double floor =
+        op.compare(0, 4, "Hard") == 0 || op == "Gelu" || op == "Swish" ? kEpsilon : 0;
     return [=](size_t, float expected) {
         const double unit = std::max(std::fabs(double{expected}) * kEpsilon, floor);
         return std::max(units * unit, double{std::numeric_limits<float>::min()});

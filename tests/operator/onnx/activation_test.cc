@@ -42,6 +42,8 @@ TEST(Activation, Values)
     expect_near(apply("HardSigmoid", {-5, 0, 1, 5}), {0, 0.5f, 0.7f, 1});
     expect_near(apply("ThresholdedRelu", {1, 1.5f, -3}), {0, 1.5f, 0});
     expect_near(apply("Shrink", {-2, -0.5f, 0.25f, 2}, "bias", 0.5f), {-1.5f, 0, 0, 1.5f});
+    expect_near(apply("Swish", {-1, 0, 1, 2}), {-0.26894142f, 0, 0.73105858f, 1.7615942f});
+    expect_near(apply("Swish", {-1, 1}, "alpha", 2), {-0.11920292f, 0.88079708f});
     expect_near(apply("Gelu", {-1, 0, 1}), {-0.15865525f, 0, 0.84134475f});
 }
 
@@ -53,6 +55,26 @@ TEST(Activation, GeluApproximation)
     EXPECT_EQ(set_node_text(gelu, "approximate", "sigmoid", 7), TENGINE_ERANGE);
     ASSERT_EQ(set_node_text(gelu, "approximate", "tanh", 4), 0);
     expect_near(numbers_of(graph.evaluate()), {-0.15880801f, 0, 0.84119199f});
+}
+
+// Of ONNX Runtime; by value, since another node computes them.
+TEST(Activation, GeluWithABiasAndApproximations)
+{
+    const auto apply_with_bias = [](const char* op) {
+        ConstantGraph graph;
+        graph.input<float>("x", {2, 2}, {-2, 0, 0, 1});
+        graph.input<float>("bias", {2}, {1, 0});
+        graph.add(op, {"x", "bias"});
+        return numbers_of(graph.evaluate());
+    };
+    expect_near(apply("com.microsoft.Gelu", {-1, 0, 1}), {-0.15865525f, 0, 0.84134475f});
+    expect_near(apply_with_bias("com.microsoft.BiasGelu"),
+                {-0.15865525f, 0, 0.84134475f, 0.84134475f});
+    expect_near(apply("com.microsoft.FastGelu", {-1, 0, 1}), {-0.15880801f, 0, 0.84119199f});
+    expect_near(apply_with_bias("com.microsoft.FastGelu"),
+                {-0.15880801f, 0, 0.84119199f, 0.84119199f});
+    expect_near(apply("com.microsoft.QuickGelu", {-1, 0, 1}), {-0.15420423f, 0, 0.84579577f});
+    expect_near(apply("com.microsoft.QuickGelu", {-1, 1}, "alpha", 2), {-0.11920292f, 0.88079708f});
 }
 
 TEST(Activation, ShrinkOfIntegers)

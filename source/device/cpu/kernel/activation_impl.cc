@@ -59,6 +59,10 @@ void activate_rows(const Fusion& fusion, float* data, int64_t row_num, int64_t s
             return rows.map_all<TanhFunction, is_selected("Tanh")>();
         case Activation::kGelu:
             return rows.map_all<GeluFunction, kHasGelu>();
+        case Activation::kGeluTanh:
+            return rows.map_all<GeluTanhFunction, is_selected("Gelu")>();
+        case Activation::kSwish:
+            return rows.map_all<SwishFunction, is_selected("Swish")>();
     }
 }
 

@@ -8,8 +8,8 @@
 // Ceil, Floor, Round, Sqrt, Reciprocal, Add, Sum, Sub, Mul, Div, Max, Min, Pow of 2) equals the
 // reference bit by bit, NaN included; HardSigmoid, HardSwish, Exp and Pow of 3 are within 2 ulp,
 // Log and Softplus within 3, Sigmoid, Tanh, Erf, Elu, Selu and Mish within 5 ulp of the exact
-// value, Gelu within 5 eps |x|. What has a factor e^x below 2^-126 is 0, but not Exp. NEON of 32
-// bits takes subnormal numbers for 0.
+// value, Gelu and Swish within 5 eps |x|. What has a factor e^x below 2^-126 is 0, but not Exp.
+// NEON of 32 bits takes subnormal numbers for 0.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -212,6 +212,7 @@ TENGINE_MAP(Round)
 TENGINE_MAP(Softplus)
 TENGINE_MAP(Sqrt)
 TENGINE_MAP(Square)
+TENGINE_MAP(Swish)
 TENGINE_COMBINE(Add)
 TENGINE_COMBINE(Sub)
 TENGINE_COMBINE(Mul)
@@ -307,6 +308,7 @@ TENGINE_EXPORT_MAP(Round)
 TENGINE_EXPORT_MAP(Softplus)
 TENGINE_EXPORT_MAP(Sqrt)
 TENGINE_EXPORT_MAP(Square)
+TENGINE_EXPORT_MAP(Swish)
 TENGINE_EXPORT_COMBINE(Add)
 TENGINE_EXPORT_COMBINE(Sub)
 TENGINE_EXPORT_COMBINE(Mul)
@@ -326,6 +328,11 @@ int run_plain(KernelContext& context)
 int run_leaky_relu(KernelContext& context)
 {
     return run_LeakyRelu(context, &context.param<alpha_param>().alpha);
+}
+
+int run_swish(KernelContext& context)
+{
+    return run_Swish(context, &context.param<alpha_param>().alpha);
 }
 
 int run_hard_sigmoid(KernelContext& context)
@@ -413,6 +420,7 @@ constexpr Kernel rows[] = {
     {"Sqrt", "sqrt.simd", is_fp32, run_plain<run_Sqrt>, nullptr, 0, nullptr, Layout::kAny},
     {"Elu", "elu.simd", is_fp32, run_elu, nullptr, 0, nullptr, Layout::kAny},
     {"Selu", "selu.simd", is_fp32, run_selu, nullptr, 0, nullptr, Layout::kAny},
+    {"Swish", "swish.simd", is_fp32, run_swish, nullptr, 0, nullptr, Layout::kAny},
     {"Gelu", "gelu.simd", is_fp32, run_gelu, nullptr, 0, nullptr, Layout::kAny},
     {"Pow", "pow.simd", accepts_pow, run_pow, nullptr, 0, nullptr, Layout::kAny},
     {"Add", "add.simd", is_fp32, run_Add, nullptr, 0, nullptr, Layout::kAny},

@@ -195,6 +195,18 @@ struct SiluFunction
     Vector operator()(Vector x) const { return hn::Mul(x, SigmoidFunction(nullptr)(x)); }
 };
 
+// x sigmoid(alpha x)
+struct SwishFunction
+{
+    explicit SwishFunction(const float* parameters) : alpha(parameters[0]) {}
+    Vector operator()(Vector x) const
+    {
+        return hn::Mul(x, SigmoidFunction(nullptr)(hn::Mul(hn::Set(d, alpha), x)));
+    }
+    Floats d;
+    float alpha;
+};
+
 // (1 - z) / (1 + z) with z = e^-2|x|. Near 0, where z has the power 1, the difference is exact.
 struct TanhFunction
 {

@@ -56,11 +56,9 @@ struct Function
 };
 
 constexpr Function kFunctions[] = {
-    {"Sigmoid", Activation::kSigmoid, 0},
-    {"HardSwish", Activation::kHardSwish, 0},
-    {"Tanh", Activation::kTanh, 0},
-    {"LeakyRelu", Activation::kLeakyRelu, 1},
-    {"HardSigmoid", Activation::kHardSigmoid, 2},
+    {"Sigmoid", Activation::kSigmoid, 0}, {"HardSwish", Activation::kHardSwish, 0},
+    {"Tanh", Activation::kTanh, 0},       {"LeakyRelu", Activation::kLeakyRelu, 1},
+    {"Swish", Activation::kSwish, 1},     {"HardSigmoid", Activation::kHardSigmoid, 2},
 };
 
 static_assert(offsetof(alpha_param, alpha) == 0 && offsetof(hard_sigmoid_param, alpha) == 0 &&
@@ -78,8 +76,9 @@ bool read_activation(const Step& step, Fusion* fusion)
     }
     if (is_operator(step, "Clip")) return set_clip(step, fusion);
     if (is_selected("Gelu") && is_operator(step, "Gelu")) {
-        fusion->activation = Activation::kGelu;
-        return std::strcmp(step.context.param<gelu_param>().approximate, "none") == 0;
+        const bool has_tanh = !std::strcmp(step.context.param<gelu_param>().approximate, "tanh");
+        fusion->activation = has_tanh ? Activation::kGeluTanh : Activation::kGelu;
+        return true;
     }
     for (const Function& function : kFunctions) {
         if (!is_selected(function.op) || !is_operator(step, function.op)) continue;

@@ -41,6 +41,13 @@ int run_selu(KernelContext& context)
         context, [=](auto x) { return x < 0 ? scale * std::expm1(x) : slope * x; });
 }
 
+int run_swish(KernelContext& context)
+{
+    const float alpha = context.param<alpha_param>().alpha;
+    return map_same_type<FloatTypes>(context,
+                                     [=](auto x) { return x / (1 + std::exp(-alpha * x)); });
+}
+
 int run_thresholded_relu(KernelContext& context)
 {
     const float alpha = context.param<alpha_param>().alpha;
@@ -135,6 +142,7 @@ constexpr Kernel rows[] = {
     {"PRelu", "reference", accepts_input<PReluTypes>, run_prelu, nullptr, 0},
     {"Selu", "reference", accepts_input<FloatTypes>, run_selu, nullptr, 0},
     {"Shrink", "reference", accepts_input<NumberTypes>, run_shrink, nullptr, 0},
+    {"Swish", "reference", accepts_input<FloatTypes>, run_swish, nullptr, 0},
     {"ThresholdedRelu", "reference", accepts_input<FloatTypes>, run_thresholded_relu, nullptr, 0},
 };
 
