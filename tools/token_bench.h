@@ -34,7 +34,7 @@ struct TokenMeasurement
     std::vector<int> made;  // the tokens
 };
 
-// None when Ctrl-C came before the last token. Throws Failure, also when the model is no decoder.
+// None when Ctrl-C came before the last token. Throws Failure, also for a model without a cache.
 std::optional<TokenMeasurement> measure_tokens(const std::string& path, int threads,
                                                const TokenOptions& tokens,
                                                const MeasureOptions& options, Progress* progress);

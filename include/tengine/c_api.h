@@ -477,13 +477,10 @@ TENGINE_API int64_t tengine_tensor_get_buffer_size(tensor_t tensor);
 TENGINE_API void* get_tensor_buffer(tensor_t tensor);
 
 // Lends the library a buffer of exactly get_tensor_buffer_size bytes, for an input, a constant or a
-// graph output. It stays the caller's and must live until it is replaced, the shape is changed, or
-// the graph is destroyed. Legal before and after prerun_graph and between runs; elements must be
-// aligned to their size. NULL with size 0 removes it; an output then needs prerun_graph again.
-// An input and an output may have the same buffer where the node that computes the output is the
-// only one that reads the input, and its operator allows it: GroupQueryAttention's past and
-// present, whose cache is then never copied (docs/memory.md, "The cache of a decoder"). Fails with
-// TENGINE_EINVAL (another size, no shape yet, an intermediate tensor).
+// graph output (one for both past and present of a cache: docs/memory.md). It stays the caller's
+// and must live until it is replaced, the shape is changed, or the graph is destroyed. Legal before
+// and after prerun_graph and between runs; aligned to its elements. NULL with size 0 removes it; an
+// output then needs prerun_graph again. TENGINE_EINVAL: another size, no shape, not one of these.
 TENGINE_API int set_tensor_buffer(tensor_t tensor, void* buffer, int buffer_size);
 
 // Copies the whole data out. Fails with TENGINE_EINVAL (NULL), TENGINE_ERANGE (`data_size` is less
