@@ -20,6 +20,15 @@
 //         template <int kQuarter>
 //         static void add_quarter(Operand input, Operand weights, Sum& sum);
 
+// clang-format off
+#if defined(TENGINE_CPU_BYTE_TILE) == defined(HWY_TARGET_TOGGLE)
+#ifdef TENGINE_CPU_BYTE_TILE
+#undef TENGINE_CPU_BYTE_TILE
+#else
+#define TENGINE_CPU_BYTE_TILE
+#endif
+// clang-format on
+
 #define TENGINE_INLINE inline __attribute__((always_inline))
 
 // What rows 0, 1, ... of a tile are at. Three rows share a pointer: x86 addresses the second and
@@ -248,3 +257,5 @@ void multiply_byte_tile(const ByteTile& tile, int64_t rows)
         if (rows < kRows) return multiply_byte_tile<kRows - 1>(tile, rows);
     return tile.is_wide ? multiply_byte_rows<kRows, 2>(tile) : multiply_byte_rows<kRows, 1>(tile);
 }
+
+#endif  // TENGINE_CPU_BYTE_TILE
