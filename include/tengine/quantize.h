@@ -22,7 +22,7 @@ struct tengine_quantized_layer
     int stands_alone;    // 0: quantised only because all its inputs are
 };
 
-// A tensor that is quantised as int8: real = scale x (stored - zero_point).
+// A tensor that is quantised as int8 or uint8: real = scale x (stored - zero_point).
 struct tengine_quantized_tensor
 {
     const char* name;  // of the model
@@ -36,7 +36,8 @@ struct tengine_quantized_tensor
 // return. They must not use the graph.
 struct tengine_quantization
 {
-    int per_channel;  // 1: a weight has a scale for each output channel, otherwise one
+    int per_channel;           // 1: a weight has a scale for each output channel, otherwise one
+    int unsigned_activations;  // 1: activations are uint8, otherwise int8; weights are int8
     // Nodes that stay in float: names in which * stands for any characters and ? for one, or
     // "op:<operator>". A layer with such a node stays in float as a whole.
     const char* const* keep_float;
@@ -55,10 +56,10 @@ struct tengine_quantization
     void (*take_kept)(void* user, const char* node);
 };
 
-// A new graph: `graph` in int8, in the QDQ form of ONNX. It runs in float between the pairs, or in
-// TENGINE_MODE_INT8, and save_graph writes it, as ONNX or as a tmfile of int8 tensors. Its context
-// is that of `graph`, which is not changed and may be destroyed first. Custom kernels stay with
-// `graph`.
+// A new graph: `graph` in 8 bits, in the QDQ form of ONNX. It runs in float between the pairs, or
+// in TENGINE_MODE_INT8, and save_graph writes it, as ONNX or as a tmfile of int8 or uint8 tensors.
+// Its context is that of `graph`, which is not changed and may be destroyed first. Custom kernels
+// stay with `graph`.
 //
 // `graph` should be in float. Pairs that it already has stay.
 //

@@ -198,6 +198,24 @@ TEST_F(QuantizeTest, ALayerThatIsRefusedOrHasNoRangeStaysInFloatWithItsFollowers
     }
 }
 
+// The same values in bytes that are 128 higher.
+TEST_F(QuantizeTest, ActivationsMayBeUnsigned)
+{
+    tengine_quantization how = calibration_.how();
+    how.unsigned_activations = 1;
+    graph_t made = tengine_graph_quantize(graph_, &how);
+    ASSERT_NE(made, nullptr) << get_tengine_error();
+    EXPECT_EQ(calibration_.tensors["x"].zero_point, 100);  // of -1 to 1.55
+    EXPECT_EQ(calibration_.tensors["r"].zero_point, 0);
+    EXPECT_EQ(get_tensor_data_type(get_graph_tensor(made, "x_quantized")), TENGINE_DT_UINT8);
+    EXPECT_EQ(get_tensor_data_type(get_graph_tensor(made, "w_quantized")), TENGINE_DT_INT8);
+    graph_t signed_one = quantize();
+    EXPECT_EQ(get_tensor_data_type(get_graph_tensor(signed_one, "x_quantized")), TENGINE_DT_INT8);
+    EXPECT_EQ(run(made), run(signed_one));
+    EXPECT_EQ(destroy_graph(signed_one), 0);
+    EXPECT_EQ(destroy_graph(made), 0);
+}
+
 TEST_F(QuantizeTest, KeptNodesAreNamed)
 {
     const char* patterns[] = {"?", "op:Conv"};

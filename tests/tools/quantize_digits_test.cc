@@ -172,6 +172,8 @@ TEST_F(QuantizeMisuse, TheCommandLineIsWrong)
     expect_error({model_, "--random", "0", "-o", out_}, 2, "0 not in range");
     expect_error({model_, "--data", images, "--method", "max"}, 1,
                  "'max': expected one of minmax, percentile, kl, mse");
+    expect_error({model_, "--data", images, "-o", out_, "--activations", "int4"}, 2,
+                 "invalid --activations 'int4': expected int8 or uint8");
     expect_error({model_}, 1, "--data or --random is required");
     expect_error({model_, "--data", images, "--random", "1"}, 2, "--data excludes --random");
     expect_error({model_, "--data", images, "--keep-float", "no*"}, 1,

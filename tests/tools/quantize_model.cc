@@ -126,7 +126,10 @@ float scale_of(const ::onnx::ModelProto& model, const ::onnx::NodeProto& node)
 
 int zero_point_of(const ::onnx::ModelProto& model, const ::onnx::NodeProto& node)
 {
-    return elements<int8_t>(initializer(model, node.input(2))).at(0);
+    const ::onnx::TensorProto zero_point = initializer(model, node.input(2));
+    return zero_point.data_type() == ::onnx::TensorProto::UINT8
+               ? int{elements<uint8_t>(zero_point).at(0)}
+               : int{elements<int8_t>(zero_point).at(0)};
 }
 
 }  // namespace tengine::program

@@ -81,10 +81,10 @@ TEST(Quantize, ScalesOfAConvAreThoseOfTheFormulas)
     const NodeProto input = producer(model, "x_quantized");
     EXPECT_EQ(input.input(0), "x");
     EXPECT_FLOAT_EQ(scale_of(model, input), 8.0f / 255);
-    EXPECT_EQ(zero_point_of(model, input), -32);  // -128 + 95.625
+    EXPECT_EQ(zero_point_of(model, input), 96);  // 95.625
     const NodeProto output = producer(model, "y_quantized");
     EXPECT_FLOAT_EQ(scale_of(model, output), 6.5f / 255);
-    EXPECT_EQ(zero_point_of(model, output), -128);
+    EXPECT_EQ(zero_point_of(model, output), 0);
 
     const NodeProto conv = producer(model, "conv");
     EXPECT_EQ(conv.input(0), "x_dequantized");
@@ -98,6 +98,17 @@ TEST(Quantize, ScalesOfAConvAreThoseOfTheFormulas)
     EXPECT_FLOAT_EQ(scale_of(model, bias), bias_scale);
     EXPECT_THAT(elements<int32_t>(initializer(model, bias.input(0))),
                 ElementsAre(std::lround(1 / bias_scale), std::lround(-2 / bias_scale)));
+}
+
+// The same scales; zero points are 128 lower.
+TEST(Quantize, ActivationsCanBeInt8)
+{
+    const ModelProto model = quantize(conv_relu(), conv_sample(), {"--activations", "int8"}).model;
+    const NodeProto input = producer(model, "x_quantized");
+    EXPECT_FLOAT_EQ(scale_of(model, input), 8.0f / 255);
+    EXPECT_EQ(initializer(model, input.input(2)).data_type(), ::onnx::TensorProto::INT8);
+    EXPECT_EQ(zero_point_of(model, input), -32);
+    EXPECT_EQ(zero_point_of(model, producer(model, "y_quantized")), -128);
 }
 
 TEST(Quantize, NoPairBetweenAConvAndItsReluAndTheOutputKeepsItsName)
@@ -175,7 +186,7 @@ TEST(Quantize, NodesThatMoveValuesHaveOneScaleOnBothSides)
     for (const char* tensor : {"a", "b", "joined", "y"}) {
         const NodeProto node = producer(model, std::string(tensor) + "_quantized");
         EXPECT_FLOAT_EQ(scale_of(model, node), 12.0f / 255) << tensor;
-        EXPECT_EQ(zero_point_of(model, node), 63) << tensor;
+        EXPECT_EQ(zero_point_of(model, node), 191) << tensor;
     }
 }
 
@@ -186,7 +197,7 @@ TEST(Quantize, AConstantOperandIsQuantisedLikeAnActivation)
     maker.node("Add", {"x", "c"}, "y");
     const ModelProto model = quantize(maker, tensor_of({1, 2}, {1, 2})).model;
     const NodeProto constant = producer(model, "c_dequantized");
-    EXPECT_THAT(elements<int8_t>(initializer(model, constant.input(0))), ElementsAre(-128, 127));
+    EXPECT_THAT(elements<uint8_t>(initializer(model, constant.input(0))), ElementsAre(0, 255));
     EXPECT_EQ(initializer(model, "c").dims_size(), 0);  // nothing reads it any more
 }
 
@@ -218,7 +229,7 @@ TEST(Quantize, TheTableHasWhatTheModelHas)
         int zero_point = 0;
         table >> scale >> zero_point >> line;
         EXPECT_EQ(scale, scale_of(quantized.model, pair));
-        EXPECT_EQ(zero_point, zero_point_of(quantized.model, pair));
+        EXPECT_EQ(zero_point, zero_point_of(quantized.model, pair) - 128);  // as int8
         EXPECT_EQ(line, tensor);
     }
     EXPECT_FALSE(table >> line);
@@ -270,7 +281,7 @@ TEST(Quantize, BatchNormalisationBecomesPartOfTheConv)
     // y = 3 (2 x - 1) / 2 + 0.5 = 3 x - 1: from -4 to 2
     const NodeProto output = producer(quantized.model, "y_quantized");
     EXPECT_NEAR(scale_of(quantized.model, output), 6.0 / 255, 1e-6);
-    EXPECT_EQ(zero_point_of(quantized.model, output), 42);
+    EXPECT_EQ(zero_point_of(quantized.model, output), 170);
 }
 
 TEST(Quantize, SeveralInputsHaveAFolderEach)

@@ -81,7 +81,8 @@ class QuantizedTmfile : public testing::TestWithParam<Scheme>
     {
         const std::string images = write_heldout_images(folder_, kCalibrationImages);
         std::vector<std::string> arguments = {
-            "quantize", data_file("digits.onnx"), "--data", images, "-o", onnx_};
+            "quantize", data_file("digits.onnx"), "--data", images, "-o",
+            onnx_,      "--activations",          "int8"};
         if (GetParam().is_per_channel) arguments.push_back("--per-channel");
         expect_success(arguments);
         ModelProto model = load_model(onnx_);

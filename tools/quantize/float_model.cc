@@ -76,6 +76,7 @@ GraphPointer quantize_graph(graph_t graph, const std::string& path, Conversation
         patterns.push_back(pattern.c_str());
     tengine_quantization how = {};
     how.per_channel = conversation->request.per_channel ? 1 : 0;
+    how.unsigned_activations = conversation->request.unsigned_activations ? 1 : 0;
     how.keep_float = patterns.data();
     how.keep_float_number = static_cast<int>(patterns.size());
     how.user = conversation;
@@ -189,6 +190,7 @@ QuantizedModel FloatModel::quantize(const QuantizationRequest& request) const
 {
     Conversation conversation = {request, {}, nullptr};
     conversation.made.graph = quantize_graph(graph_.get(), path_, &conversation);
+    conversation.made.has_unsigned_activations = request.unsigned_activations;
     return std::move(conversation.made);
 }
 

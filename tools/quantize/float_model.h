@@ -46,6 +46,7 @@ struct QuantizedModel
     // Of each quantised tensor with a range, the tensor that holds what is left of it in `graph`.
     std::map<std::string, std::string> dequantized;
     std::set<std::string> kept;  // nodes that the patterns fit
+    bool has_unsigned_activations = false;
 };
 
 struct NodeCounts
@@ -58,6 +59,7 @@ struct NodeCounts
 struct QuantizationRequest
 {
     bool per_channel = false;
+    bool unsigned_activations = false;
     std::vector<std::string> keep_float;                     // patterns
     std::map<std::string, Range> ranges;                     // by tensor; others stay in float
     std::function<bool(const QuantizedLayer& layer)> takes;  // empty: every layer

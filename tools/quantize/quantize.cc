@@ -29,11 +29,28 @@ struct CommandOptions
     std::string json;
     std::string labels;
     std::string method = "minmax";
+    std::string activations;
     bool quiet = false;
     std::vector<std::string> shapes;
     DataOptions data;
     QuantizeOptions quantize;
 };
+
+bool is_tmfile(const std::string& path)
+{
+    const char* format = format_of(path);
+    return format && std::strcmp(format, "tengine") == 0;
+}
+
+// uint8 in ONNX files: on x86 ONNX Runtime computes no others in integers.
+bool takes_unsigned(const CommandOptions& options)
+{
+    const std::string& type = options.activations;
+    if (type.empty()) return !options.output.empty() && !is_tmfile(options.output);
+    if (type != "int8" && type != "uint8")
+        throw Misuse("invalid --activations '" + type + "': expected int8 or uint8");
+    return type == "uint8";
+}
 
 int count_quantized_nodes(const QuantizedModel& quantized)
 {
@@ -68,10 +85,9 @@ QuantizeReport make_report(const CommandOptions& options)
 // `inputs`: shapes, which a tmfile needs.
 void write_model(graph_t graph, const std::vector<Tensor>& inputs, const std::string& path)
 {
+    if (is_tmfile(path)) set_input_shapes(graph, inputs);
     const char* format = format_of(path);
-    if (!format) format = "onnx";
-    if (std::strcmp(format, "tengine") == 0) set_input_shapes(graph, inputs);
-    if (save_graph(graph, format, path.c_str()) < 0) fail_api(path);
+    if (save_graph(graph, format ? format : "onnx", path.c_str()) < 0) fail_api(path);
 }
 
 // Writes the model, the table, or both.
@@ -113,6 +129,7 @@ void quantize(CommandOptions options)
     check_output_path("--output", options.output);
     check_output_path("--table", options.table);
     check_output_path("--json", options.json);
+    options.quantize.unsigned_activations = takes_unsigned(options);
     options.quantize.method = parse_range_method(options.method);
     const QuantizeReport report = work(options);
     if (options.json != "-") print_report(report);
@@ -165,6 +182,11 @@ void add_range_options(Command* command, CommandOptions* options)
         .value_name("P");
     command->add_flag("--per-channel", &options->quantize.per_channel,
                       "A scale for each output channel of a weight");
+    command
+        ->add_option("--activations", &options->activations,
+                     "Type of what nodes compute, int8 or uint8 (default: uint8 in an ONNX file, "
+                     "int8 in a tmfile)")
+        .value_name("T");
     command
         ->add_option("--keep-float", &options->quantize.keep_float,
                      "Nodes to leave in float, by name with * and ?; may be repeated")

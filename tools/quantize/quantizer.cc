@@ -14,6 +14,7 @@ Quantizer::Quantizer(const FloatModel& model, const SampleSet& samples,
     : model_(model), samples_(samples), options_(options)
 {
     request_.per_channel = options.per_channel;
+    request_.unsigned_activations = options.unsigned_activations;
     request_.keep_float = options.keep_float;
     const std::vector<std::string> tensors = model.tensors_to_calibrate(request_);
     const GraphPointer in_float = model.in_float();

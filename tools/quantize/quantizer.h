@@ -20,6 +20,7 @@ struct QuantizeOptions
     RangeMethod method = RangeMethod::kMinMax;
     double percentile = kDefaultPercentile;
     bool per_channel = false;
+    bool unsigned_activations = false;
     std::vector<std::string> keep_float;  // patterns of nodes' names
     std::optional<double> max_drop;       // percent of decisions that may differ
     int threads = 1;

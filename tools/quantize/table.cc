@@ -29,12 +29,12 @@ std::string line_of(const std::string& start, const std::string& name)
     return start + " " + name + "\n";
 }
 
-// With nine digits a float is read back as it was.
-std::string quantization_text(const Quantization& quantization)
+// With nine digits a float is read back as it was. Zero points are those of int8.
+std::string quantization_text(const Quantization& quantization, bool is_unsigned)
 {
     char text[48];
     std::snprintf(text, sizeof text, "%.9g %d", static_cast<double>(quantization.scale),
-                  quantization.zero_point);
+                  quantization.zero_point - (is_unsigned ? 128 : 0));
     return text;
 }
 
@@ -45,7 +45,8 @@ std::string calibration_table(const QuantizedModel& quantized,
 {
     std::string table = kFirstLine;
     for (const auto& [tensor, quantization] : quantized.quantizations)
-        table += line_of(quantization_text(quantization), tensor);
+        table +=
+            line_of(quantization_text(quantization, quantized.has_unsigned_activations), tensor);
     for (const std::string& node : float_nodes)
         table += line_of("keep", node);
     return table;

@@ -53,8 +53,8 @@ tensor* QdqBuilder::add_scale(const String& name, const Quantization& by)
 
 tensor* QdqBuilder::add_zero_point(const String& name, const Quantization& by)
 {
-    const auto byte = static_cast<int8_t>(by.zero_point);
-    return add_constant(name + "_zero_point", TENGINE_DT_INT8, {}, &byte);
+    const auto byte = static_cast<uint8_t>(by.zero_point);  // of an int8 the same bits
+    return add_constant(name + "_zero_point", by.data_type, {}, &byte);
 }
 
 tensor* QdqBuilder::add_linear(const char* op, const String& name, int axis,
@@ -83,7 +83,7 @@ tensor* QdqBuilder::add_pair(const String& name, const Quantization& by, tensor*
 {
     tensor* scale = add_scale(name, by);
     tensor* zero_point = add_zero_point(name, by);
-    tensor* bytes = add_tensor(tensor_names_.choose(name + "_quantized"), TENGINE_DT_INT8);
+    tensor* bytes = add_tensor(tensor_names_.choose(name + "_quantized"), by.data_type);
     add_linear("QuantizeLinear", name, -1, {source, scale, zero_point}, bytes);
     if (!result) return dequantize(name, -1, {bytes, scale, zero_point});
     return add_linear("DequantizeLinear", name, -1, {bytes, scale, zero_point}, result);
@@ -95,8 +95,7 @@ tensor* QdqBuilder::add_constant_operand(const String& name, const Quantization&
     Vector<uint8_t> bytes;
     for (int64_t i = 0; i < value.elem_num; ++i)
         bytes.push_back(quantize_value(value.f32[i], by));
-    tensor* stored =
-        add_constant(name + "_quantized", TENGINE_DT_INT8, dims_of(value), bytes.data());
+    tensor* stored = add_constant(name + "_quantized", by.data_type, dims_of(value), bytes.data());
     tensor* scale = add_scale(name, by);
     tensor* zero_point = add_zero_point(name, by);
     return dequantize(name, -1, {stored, scale, zero_point});

@@ -24,10 +24,11 @@ int quantize_float_graph(graph& base, const tengine_quantization& how, graph** o
 {
     TENGINE_RETURN_IF_ERROR(keep_nodes_in_float(base, how));
     Ranges ranges(how);
+    const int type = how.unsigned_activations ? TENGINE_DT_UINT8 : TENGINE_DT_INT8;
     Vector<QuantizedUnit> units;
     Vector<TensorQuantization> quantizations;
     TENGINE_RETURN_IF_ERROR(select_units(base, how, ranges, &units));
-    TENGINE_RETURN_IF_ERROR(quantize_tensors(base, units, ranges, &quantizations));
+    TENGINE_RETURN_IF_ERROR(quantize_tensors(base, units, ranges, type, &quantizations));
     return create_qdq_graph(base, units, quantizations, how, out_graph);
 }
 

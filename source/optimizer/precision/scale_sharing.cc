@@ -71,7 +71,7 @@ class Sharer
         return TENGINE_OK;
     }
 
-    Vector<TensorQuantization> share() const
+    Vector<TensorQuantization> share(int data_type) const
     {
         Vector<Range> shared(tensors_.size());
         Vector<TensorQuantization> quantizations(tensors_.size());
@@ -82,7 +82,7 @@ class Sharer
         for (size_t i = 0; i < tensors_.size(); ++i) {
             const Range& whole = shared[root(i)];
             if (is_used_[i])
-                quantizations[i] = {true, cover_range(whole.low, whole.high, TENGINE_DT_INT8)};
+                quantizations[i] = {true, cover_range(whole.low, whole.high, data_type)};
         }
         return quantizations;
     }
@@ -110,12 +110,12 @@ class Sharer
 }  // namespace
 
 int quantize_tensors(const graph& graph, const Vector<QuantizedUnit>& units, const Ranges& ranges,
-                     Vector<TensorQuantization>* out_quantizations)
+                     int data_type, Vector<TensorQuantization>* out_quantizations)
 {
     Sharer sharer(graph);
     for (const QuantizedUnit& unit : units)
         TENGINE_RETURN_IF_ERROR(sharer.add(unit, ranges));
-    *out_quantizations = sharer.share();
+    *out_quantizations = sharer.share(data_type);
     return TENGINE_OK;
 }
 

@@ -65,10 +65,10 @@ struct TensorQuantization
     Quantization by;
 };
 
-// scale_sharing.cc: by tensor, of every one that units read or write as data. Tensors that
-// pass-through nodes connect get one, of the smallest range that holds theirs. EINVAL when a
-// constant has a value that is not finite.
+// scale_sharing.cc: by tensor, of every one that units read or write as data, in bytes of
+// `data_type`. Tensors that pass-through nodes connect get one, of the smallest range that holds
+// theirs. EINVAL when a constant has a value that is not finite.
 int quantize_tensors(const graph& graph, const Vector<QuantizedUnit>& units, const Ranges& ranges,
-                     Vector<TensorQuantization>* out_quantizations);
+                     int data_type, Vector<TensorQuantization>* out_quantizations);
 
 }  // namespace tengine

@@ -211,7 +211,8 @@ constexpr int kIntegerLayers = 10;  // of digits: all but Softmax
 std::string quantised_digits(const std::string& folder, const Words& more = {})
 {
     const std::string file = folder + "/digits_int8.onnx";
-    Words words = {"quantize", data_file("digits.onnx"), "--random", "16", "-o", file};
+    Words words = {"quantize", data_file("digits.onnx"), "--random", "16", "-o",
+                   file,       "--activations",          "int8"};
     words.insert(words.end(), more.begin(), more.end());
     const Finished finished = run(words);
     EXPECT_EQ(finished.status, 0) << finished.errors;
