@@ -42,7 +42,7 @@ bool is_tmfile(const std::string& path)
     return format && std::strcmp(format, "tengine") == 0;
 }
 
-// uint8 in ONNX files: on x86 ONNX Runtime computes no others in integers.
+// uint8 in ONNX files: on x86 ONNX Runtime makes no integer Conv of int8 pairs.
 bool takes_unsigned(const CommandOptions& options)
 {
     const std::string& type = options.activations;
