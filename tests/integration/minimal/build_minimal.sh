@@ -71,7 +71,7 @@ cp "$settings" "$build/CMakeCache.txt"
 cd "$work"
 "$tengine" convert "$data/digits.onnx" digits.tmfile
 
-"$tengine" quantize "$data/digits.onnx" --random 64 -o quantized.onnx
+"$tengine" quantize "$data/digits.onnx" --random 64 --activations int8 -o quantized.onnx
 "$tengine" convert quantized.onnx quantized.tmfile
 
 echo "== wrong lists of operators"
