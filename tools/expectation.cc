@@ -93,7 +93,9 @@ std::string tolerance_text(const Tolerance& tolerance)
 Tolerance usual_tolerance(int data_type, int precision)
 {
     if (!is_floating(data_type)) return {};
-    if (precision == TENGINE_MODE_INT8 || precision == TENGINE_MODE_UINT8) return {0.1, 0.1};
+    if (precision == TENGINE_MODE_INT8 || precision == TENGINE_MODE_UINT8 ||
+        precision == TENGINE_MODE_HYBRID_INT8)
+        return {0.1, 0.1};
     if (precision == TENGINE_MODE_BF16 || data_type == TENGINE_DT_BF16) return {0.05, 0.05};
     if (precision == TENGINE_MODE_FP16 || data_type == TENGINE_DT_FP16) return {0.01, 0.01};
     return {1e-3, 1e-5};

@@ -12,8 +12,9 @@ namespace tengine::tools {
 namespace {
 
 const std::map<std::string, int> kPrecisions = {
-    {"fp32", TENGINE_MODE_FP32}, {"fp16", TENGINE_MODE_FP16}, {"uint8", TENGINE_MODE_UINT8},
-    {"int8", TENGINE_MODE_INT8}, {"bf16", TENGINE_MODE_BF16},
+    {"fp32", TENGINE_MODE_FP32},   {"fp16", TENGINE_MODE_FP16},
+    {"uint8", TENGINE_MODE_UINT8}, {"int8", TENGINE_MODE_INT8},
+    {"bf16", TENGINE_MODE_BF16},   {"hybrid_int8", TENGINE_MODE_HYBRID_INT8},
 };
 
 std::string precision_names()

@@ -130,7 +130,7 @@ typedef struct options
 {
     int num_thread;     // threads wanted, capped to the cores of the cluster; <= 0: all of these
     int cluster;        // TENGINE_CLUSTER_*; negative: TENGINE_CLUSTER_BIG
-    int precision;      // TENGINE_MODE_* (defines.h), not HYBRID_INT8; any other value:
+    int precision;      // TENGINE_MODE_* (defines.h); any other value:
                         // TENGINE_MODE_FP32. What a device computes in it is the device's choice,
                         // node by node; see docs/precision.md.
     uint64_t affinity;  // mask of CPUs; 0, or one with no CPU in the cluster: the cluster's mask
@@ -521,9 +521,9 @@ TENGINE_API int get_tensor_quant_param(tensor_t tensor, float* scale, int* zero_
 // sentence names the node; a model without scales in TENGINE_MODE_INT8 or TENGINE_MODE_UINT8, which
 // the option "precision.float" may allow), TENGINE_ENOENT (the option "scheduler" names an unknown
 // one), TENGINE_EFALLBACK (more would run on the CPU than the context's options allow),
-// TENGINE_ELIMIT (it would hold more than the option "memory.limit_mb"), TENGINE_ENOTSUP
-// (TENGINE_MODE_HYBRID_INT8), TENGINE_ECANCELED (tengine_graph_cancel), TENGINE_EDEVICE or another
-// code of the CPU; what another device fails to prepare goes to the CPU.
+// TENGINE_ELIMIT (it would hold more than the option "memory.limit_mb"), TENGINE_ECANCELED
+// (tengine_graph_cancel), TENGINE_EDEVICE or another code of the CPU; what another device fails to
+// prepare goes to the CPU.
 TENGINE_API int prerun_graph(graph_t graph);
 TENGINE_API int prerun_graph_multithread(graph_t graph, struct options opt);
 

@@ -60,16 +60,6 @@ static const struct tensor* find_unlisted_input(const struct graph* execution)
     return NULL;
 }
 
-static int check_precision(struct graph* graph, const char* function, int precision)
-{
-    if (precision != TENGINE_MODE_HYBRID_INT8) return TENGINE_OK;
-    postrun_ir_graph(graph);
-    return tengine_error_set(TENGINE_ENOTSUP,
-                             "%s: the precision TENGINE_MODE_HYBRID_INT8 is not supported: "
-                             "expected TENGINE_MODE_FP32, FP16, BF16, INT8 or UINT8",
-                             function);
-}
-
 static int check_inputs(struct graph* graph, const char* function)
 {
     const struct tensor* unlisted = find_unlisted_input(graph->core->execution);
@@ -91,8 +81,7 @@ static int prepare_and_finish(struct graph* graph, const char* function,
                               const ir_run_options_t* options, prepare_t prepare)
 {
     ir_failure_t failure = {0};
-    int status = check_precision(graph, function, options->precision);
-    if (status == TENGINE_OK) status = prepare(graph, options);
+    int status = prepare(graph, options);
     if (status == TENGINE_OK) status = check_inputs(graph, function);
     if (status < 0) keep_ir_failure(&failure);
     const int finished = finish_graph_kernels(graph);

@@ -385,19 +385,6 @@ TEST_F(ExecutionTest, AnyOptionsAreMadeToFit)
     }
 }
 
-TEST_F(ExecutionTest, HybridInt8IsRefused)
-{
-    ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
-    const options hybrid = {1, TENGINE_CLUSTER_ALL, TENGINE_MODE_HYBRID_INT8, 0};
-    EXPECT_EQ(prerun_graph_multithread(graph_, hybrid), -1);
-    EXPECT_NE(std::strstr(get_tengine_error(), "TENGINE_MODE_HYBRID_INT8 is not supported"),
-              nullptr)
-        << get_tengine_error();
-    EXPECT_TRUE(failed_with(TENGINE_ENOTSUP));
-    EXPECT_EQ(get_graph_exec_status(graph_), GRAPH_STAT_DONE) << "nothing is prepared";
-    EXPECT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
-}
-
 TEST_F(ExecutionTest, ThreadsAreSetForTheNextPrerun)
 {
     ASSERT_TRUE(write_floats(x_, {-1, 2, -3, 4}));

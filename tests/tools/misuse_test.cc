@@ -43,9 +43,10 @@ TEST(Misuse, TheCommandLineIsWrong)
     expect_error({"run", model, "--threads"}, 2, "--threads");
     expect_error({"run", model, "--threads", "many"}, 2, "many");
     expect_error({"run", model, "--threads", "-1"}, 2, "-1");
-    for (const std::string precision : {"fp8", "hybrid-int8"})
-        expect_error({"run", model, "--precision", precision}, 2,
-                     "'" + precision + "': expected one of bf16, fp16, fp32, int8, uint8");
+    for (const std::string precision : {"fp8", "int4"})
+        expect_error(
+            {"run", model, "--precision", precision}, 2,
+            "'" + precision + "': expected one of bf16, fp16, fp32, hybrid_int8, int8, uint8");
     expect_error({"bench", model, "--runs", "0"}, 2, "0 not in range");
     expect_error({"bench", model, "--threads", "1,x"}, 2, "x not in range");
 }

@@ -117,7 +117,9 @@ TEST(VerifyCommand, NamesWhatIsWrong)
         EXPECT_THAT(run({"verify", "--device", "CPU", "--precision", precision}).errors,
                     HasSubstr("--precision int8 and uint8 need --model"));
     EXPECT_THAT(run({"verify", "--device", "CPU", "--precision", "int4"}).errors,
-                HasSubstr("expected one of bf16, fp16, fp32, int8, uint8"));
+                HasSubstr("expected one of bf16, fp16, fp32, hybrid_int8, int8, uint8"));
+    EXPECT_THAT(run({"verify", "--device", "CPU", "--precision", "hybrid_int8"}).errors,
+                HasSubstr("--precision hybrid_int8 is none of verify's"));
 }
 
 }  // namespace

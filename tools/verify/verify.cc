@@ -107,6 +107,10 @@ std::string command_text(const VerifyOptions& options)
 void check_precision(const VerifyOptions& options)
 {
     const int precision = options.target.precision;
+    if (precision == TENGINE_MODE_HYBRID_INT8)
+        throw Misuse(
+            "--precision hybrid_int8 is none of verify's: what it makes of a MatMul, "
+            "DynamicQuantizeMatMul, has cases of its own, which are verified without --precision");
     const bool is_integer = precision == TENGINE_MODE_INT8 || precision == TENGINE_MODE_UINT8;
     if (is_integer && options.layers.model.empty())
         throw Misuse(

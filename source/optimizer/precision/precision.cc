@@ -5,6 +5,7 @@
 #include "optimizer/pass.h"
 #include "optimizer/precision/converter.h"
 #include "optimizer/precision/fuser.h"
+#include "optimizer/precision/hybrid.h"
 
 namespace tengine {
 namespace {
@@ -64,11 +65,13 @@ int data_type_of(int precision)
 
 int apply_precision(graph& graph, const device* device, int precision)
 {
-    const int data_type = data_type_of(precision);
+    const bool is_hybrid = precision == TENGINE_MODE_HYBRID_INT8;
+    const int data_type = is_hybrid ? TENGINE_DT_INT8 : data_type_of(precision);
     if (data_type < 0) return TENGINE_OK;
     const Candidates* candidates;
     TENGINE_RETURN_IF_ERROR(find_candidates(graph, device, &candidates));
     if (!candidates->lists(device, data_type)) return TENGINE_OK;
+    if (is_hybrid) return rewrite<Hybrid>(graph, device, *candidates, data_type);
     return is_byte(data_type) ? rewrite<Fuser>(graph, device, *candidates, data_type)
                               : rewrite<Converter>(graph, device, *candidates, data_type);
 }

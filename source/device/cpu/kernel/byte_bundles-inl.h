@@ -16,6 +16,8 @@
 
 #include <hwy/highway.h>
 
+#include "device/cpu/kernel/demote_words-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;

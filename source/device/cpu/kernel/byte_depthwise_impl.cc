@@ -206,9 +206,9 @@ struct PixelBytes
         if constexpr (kAt % 2 == 0)
             first = values;
         else if constexpr (kAt == 1)
-            low = hn::ReorderDemote2To(typename L::Pairs(), first, values);
+            low = demote_words(typename L::Pairs(), first, values);
         else
-            high = hn::ReorderDemote2To(typename L::Pairs(), first, values);
+            high = demote_words(typename L::Pairs(), first, values);
     }
     // store(pixel, bytes, fraction)
     template <class Store>

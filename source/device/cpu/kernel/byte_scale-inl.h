@@ -20,6 +20,8 @@
 
 #include <hwy/highway.h>
 
+#include "device/cpu/kernel/demote_words-inl.h"
+
 #if HWY_TARGET != HWY_SCALAR
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
@@ -59,9 +61,8 @@ class MagnitudeScale
     {
         const D d;
         const Vector none = hn::Zero(d);
-        const Vector quotient =
-            hn::ReorderDemote2To(d, scale(hn::InterleaveLower(d, magnitudes, none)),
-                                 scale(hn::InterleaveUpper(d, magnitudes, none)));
+        const Vector quotient = demote_words(d, scale(hn::InterleaveLower(d, magnitudes, none)),
+                                             scale(hn::InterleaveUpper(d, magnitudes, none)));
         return hn::Sub(hn::Xor(quotient, signs), signs);
     }
 

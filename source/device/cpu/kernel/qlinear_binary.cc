@@ -107,8 +107,8 @@ class Sum
     HWY_INLINE ShortVector operator()(ShortVector a, ShortVector b) const
     {
         const Shorts d;
-        return hn::ReorderDemote2To(d, sum(hn::InterleaveLower(d, a, b)),
-                                    sum(hn::InterleaveUpper(d, a, b)));
+        return demote_words(d, sum(hn::InterleaveLower(d, a, b)),
+                            sum(hn::InterleaveUpper(d, a, b)));
     }
 
   private:
