@@ -87,7 +87,7 @@ struct Set
     using Pairs = hn::Repartition<int16_t, Integers>;
     using Operand = hn::Vec<Pairs>;
     static constexpr int64_t kVectorBytes = HWY_MAX_BYTES;
-#if HWY_ARCH_X86
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
     // Both products of a pair are in its lane.
     using Sum = IntegerVector;
     static constexpr int kRows = HWY_TARGET <= HWY_AVX3 ? 14 : 6;
@@ -115,7 +115,7 @@ struct Set
         std::memcpy(&pair, group, sizeof pair);
         return hn::BitCast(Pairs(), hn::Set(Integers(), pair));
     }
-#if HWY_ARCH_X86
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
     static HWY_INLINE Sum start(const int32_t* values)
     {
         return hn::LoadU(Integers(), values);
