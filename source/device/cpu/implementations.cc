@@ -38,6 +38,7 @@ constexpr Implementations rows[] = {
     {"LeakyRelu", {"leaky_relu.simd", "reference"}},
     {"Log", {"log.simd", "reference"}},
     {"MatMul", {"matmul.pixels", "matmul.product", "reference"}},
+    {"MatMulInteger", {"matmul.byte_pixels_to_sums", "reference"}},
     {"Max", {"max.simd", "reference"}},
     {"MaxPool", {"max_pool.pixels", "max_pool.byte_pixels", "reference"}},
     {"Min", {"min.simd", "reference"}},

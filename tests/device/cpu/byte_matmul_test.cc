@@ -215,5 +215,20 @@ TEST(ByteMatMul, MatMulIntegerToFloatIsNearTheReference)
         }
 }
 
+TEST(ByteMatMul, MatMulIntegerHasTheSumsOfTheReference)
+{
+    for (const Sizes& s : kSizes)
+        for (const int a_type : kTypes)
+            for (const int b_type : kTypes) {
+                ByteProduct product(11);
+                product.bytes("a", {2, s.m, s.k}, a_type, false);
+                product.bytes("b", {s.k, s.n}, b_type);
+                product.bytes("a_zero", {}, a_type, false);
+                product.bytes("b_zero", {s.n}, b_type);
+                product.add("MatMulInteger", {"a", "b", "a_zero", "b_zero"});
+                product.compare("matmul.byte_pixels_to_sums");
+            }
+}
+
 }  // namespace
 }  // namespace tengine::test

@@ -63,7 +63,7 @@ inline uint32_t find_multiplied_zero(const BytePixels& conv)
 // That of which `start` takes the products: where it is known at a run only, 1, if it is not 0.
 inline uint32_t find_packed_zero(const BytePixels& conv)
 {
-    return conv.has_floats ? conv.format.element_size == 1 : find_multiplied_zero(conv);
+    return conv.has_words ? conv.format.element_size == 1 : find_multiplied_zero(conv);
 }
 
 }  // namespace tengine::cpu

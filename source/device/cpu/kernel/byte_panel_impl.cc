@@ -37,11 +37,17 @@ bool has_narrow_sums(const ByteOperands& operands, int64_t depth)
     return depth <= kMostNarrowProducts && depth * 255 * 255 + largest <= INT32_MAX;
 }
 
+bool has_one_scale(const ByteOperands& operands)
+{
+    return !operands.weight_scales || operands.weight_scales->elem_num == 1;
+}
+
 double find_real_multiplier(const ByteOperands& operands, int64_t channel)
 {
     const tensor* scales = operands.weight_scales;
-    return double{operands.alpha} * double{operands.input_scale} *
-           double{scales->f32[slice_index(scales, channel)]} / double{operands.output_scale};
+    const float scale = scales ? scales->f32[slice_index(scales, channel)] : 1.0f;
+    return double{operands.alpha} * double{operands.input_scale} * double{scale} /
+           double{operands.output_scale};
 }
 
 // Of sums of a channel; has_multipliers() has seen that it can be made.
@@ -55,7 +61,8 @@ ir_multiplier_t find_multiplier(const ByteOperands& operands, int64_t channel)
 
 bool has_multipliers(const ByteOperands& operands)
 {
-    for (int64_t i = 0; i < operands.weight_scales->elem_num; ++i) {
+    const tensor* scales = operands.weight_scales;
+    for (int64_t i = 0; i < (scales ? scales->elem_num : 1); ++i) {
         const double real = find_real_multiplier(operands, i);
         if (!(real >= 0 && real < 2147483647.0)) return false;
     }
@@ -70,7 +77,7 @@ class Packer
            const uint8_t* values)
         : conv_(conv), operands_(operands), steps_(steps), values_(values)
     {
-        if (operands.weight_scales->elem_num == 1) common_ = find_multiplier(operands, 0);
+        if (has_one_scale(operands)) common_ = find_multiplier(operands, 0);
     }
 
     // All panels of a group of channels.
@@ -145,9 +152,7 @@ class Packer
         panel.start()[i] = static_cast<int32_t>(start - find_packed_zero(conv_) * total);
         ir_multiplier_t multiplier = {};
         if (channel >= 0)
-            multiplier = operands_.weight_scales->elem_num == 1
-                             ? common_
-                             : find_multiplier(operands_, channel);
+            multiplier = has_one_scale(operands_) ? common_ : find_multiplier(operands_, channel);
         panel.multipliers()[i] = multiplier;
         panel.scales()[i] = round_multiplier(multiplier);
     }

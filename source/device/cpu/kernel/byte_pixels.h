@@ -24,7 +24,7 @@ inline constexpr int64_t kMostByteStretches = 128;
 struct ByteOperands
 {
     const tensor* weights;             // constant
-    const tensor* weight_scales;       // constant; one, or one for each column
+    const tensor* weight_scales;       // constant; one, or one for each column; null: 1
     const tensor* weight_zero_points;  // constant, or null
     const tensor* bias;                // constant, int32; or null
     float input_scale, output_scale;
@@ -53,8 +53,8 @@ struct BytePixels : ConvProblem
     int64_t block_pixels;             // of a line
     int64_t copy_lines, copy_pixels;  // of a block's copy; 0 pixels: it is read in place
     bool is_pointwise;
-    bool gathers;     // a block's copy has only the pixels that are read
-    bool has_floats;  // as results: see ByteFloats
+    bool gathers;    // a block's copy has only the pixels that are read
+    bool has_words;  // as results: see ByteWords
 
     int64_t items() const { return batch * groups * blocks * panel_parts; }
     int64_t whole_groups() const { return stretch_length / format.group; }
@@ -83,20 +83,21 @@ bool find_byte_format(const ByteOperands& operands, int64_t depth, int64_t stret
                       ByteFormat* out_format);
 
 // Results that are not requantised: a sum times `scale` and the scale of its weights, plus the bias
-// of its column.
-struct ByteFloats
+// of its column; or the sums themselves, as int32.
+struct ByteWords
 {
+    bool is_float;
     float scale;
     const float* bias;  // or null
 };
 
-// What a run works on. The output is of bytes, or of floats where there is `floats`.
+// What a run works on. The output is of bytes, or of words where there is `words`.
 struct ByteRun
 {
     const uint8_t* input;
     const char* packed;  // weights
     void* output;
-    const ByteFloats* floats;
+    const ByteWords* words;
 };
 
 // Cuts the work into blocks and items, for so many workers. Given are the ConvProblem, the format,

@@ -273,24 +273,25 @@ HWY_INLINE void store_columns(const BytePixels& conv, const BytePanel& panel, in
                           multipliers, columns, output + row * step);
 }
 
-// As floats; see ByteFloats.
-HWY_INLINE void store_float_columns(const BytePixels& conv, const BytePanel& panel,
-                                    const ByteFloats& floats, int64_t first, int64_t column,
-                                    const int32_t* sums, int64_t rows, int64_t columns,
-                                    float* output)
+// As ByteWords says; `column` is the first in the matrix.
+HWY_INLINE void store_word_columns(const BytePixels& conv, const BytePanel& panel,
+                                   const ByteWords& words, int64_t first, int64_t column,
+                                   const int32_t* sums, int64_t rows, int64_t columns,
+                                   float* output)
 {
     const Scales d;
     const IntegerVector added =
         hn::Mul(hn::LoadU(Integers(), panel.start() + first),
                 hn::Set(Integers(), static_cast<int32_t>(find_multiplied_zero(conv))));
     const ScaleVector scales =
-        hn::Mul(hn::LoadU(d, panel.scales() + first), hn::Set(d, floats.scale));
-    const ScaleVector bias = floats.bias ? load_lanes(floats.bias + column, columns) : hn::Zero(d);
+        hn::Mul(hn::LoadU(d, panel.scales() + first), hn::Set(d, words.scale));
+    const ScaleVector bias = words.bias ? load_lanes(words.bias + column, columns) : hn::Zero(d);
     for (int64_t row = 0; row < rows; ++row) {
         const IntegerVector sum =
             hn::Add(hn::LoadU(Integers(), sums + row * panel.width + first), added);
-        store_lanes(hn::MulAdd(hn::ConvertTo(d, sum), scales, bias),
-                    output + row * conv.output_step + column, columns);
+        const ScaleVector word =
+            words.is_float ? hn::MulAdd(hn::ConvertTo(d, sum), scales, bias) : hn::BitCast(d, sum);
+        store_lanes(word, output + row * conv.output_step + column, columns);
     }
 }
 
@@ -303,9 +304,9 @@ HWY_INLINE void store_sums(const BytePixels& conv, const BytePanel& panel, const
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(Integers()));
     for (int64_t i = 0; i < columns; i += lanes) {
         const int64_t count = std::min(lanes, columns - i);
-        if (run.floats)
-            store_float_columns(conv, panel, *run.floats, i, column + i, sums, rows, count,
-                                static_cast<float*>(run.output) + at - column);
+        if (run.words)
+            store_word_columns(conv, panel, *run.words, i, column + i, sums, rows, count,
+                               static_cast<float*>(run.output) + at - column);
         else
             store_columns(conv, panel, i, sums + i, rows, count,
                           static_cast<uint8_t*>(run.output) + at + i);
@@ -351,7 +352,7 @@ void multiply_block(const BytePixels& conv, const ByteRun& run, const ByteBlock&
             conv.left_elements() > 0 ? (conv.left_elements() - conv.format.group) * size : 0;
         tile.flip = block.flip;
         tile.is_wide = panel.width == conv.format.columns;
-        tile.start = run.floats ? kZeros : panel.start();
+        tile.start = run.words ? kZeros : panel.start();
         tile.weights = panel.weights();
         const int64_t columns = std::min(panel.width, conv.output_channels - column);
         for (int64_t line = 0; line < block.lines; ++line) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// DynamicQuantizeMatMul and MatMulIntegerToFloat with a constant second matrix: the rows of the
-// first, of the former as bytes in scratch, are pixels (byte_pixels.h). Limits: multiply-adds, with
-// some rows; of few rows the bandwidth of the memory. Accuracy: the sums are exact; |error| <= 4 *
-// eps * (|result| + 2 |bias|), for the rounding of the sum, of two scales and of the result.
+// DynamicQuantizeMatMul, MatMulIntegerToFloat and MatMulInteger with a constant second matrix: the
+// rows of the first, of the former as bytes in scratch, are pixels (byte_pixels.h). Limits:
+// multiply-adds, with some rows; of few rows the bandwidth of the memory. Accuracy: the sums are
+// exact; |error| <= 4 * eps * (|result| + 2 |bias|), for the rounding of the sum, of two scales and
+// of the result.
 #include <algorithm>
 #include <cstdint>
 
@@ -14,20 +15,27 @@
 namespace tengine::cpu {
 namespace {
 
-// Where the node has the scale of the second matrix, input 1, its zero points and the bias.
+// Where the node has the zero point of the first matrix, the scale of the second, input 1, its zero
+// points, and the bias; -1: nowhere.
 struct Places
 {
-    int scale, zero_point, bias;
+    int input_zero_point, scale, zero_point, bias;
 };
-constexpr Places kDynamic = {2, 3, 4};
-constexpr Places kToFloat = {3, 5, 6};
+constexpr Places kDynamic = {-1, 2, 3, 4};
+constexpr Places kToFloat = {4, 3, 5, 6};
+constexpr Places kInteger = {2, -1, 3, -1};
+
+const tensor* find_input(const node& node, int place)
+{
+    return place < 0 ? nullptr : get_ir_node_input(&node, place);
+}
 
 ByteOperands find_operands(const node& node, const Places& places)
 {
     ByteOperands operands = {};
     operands.weights = get_ir_node_input(&node, 1);
-    operands.weight_scales = get_ir_node_input(&node, places.scale);
-    operands.weight_zero_points = get_ir_node_input(&node, places.zero_point);
+    operands.weight_scales = find_input(node, places.scale);
+    operands.weight_zero_points = find_input(node, places.zero_point);
     operands.input_scale = operands.output_scale = operands.alpha = 1;
     const int type = get_ir_node_input(&node, 0)->data_type;
     operands.input_type = type == TENGINE_DT_FP32 ? TENGINE_DT_UINT8 : type;
@@ -48,7 +56,7 @@ int prepare(KernelContext& context, const Places& places)
     const ByteOperands operands = find_operands(*context.node, places);
     BytePixels rows = describe_byte_rows(a.elem_num / depth, depth, columns);
     find_byte_format(operands, depth, depth, &rows.format);  // there is one, as accepts() has seen
-    rows.has_floats = true;
+    rows.has_words = true;
     plan_byte_pixels(rows, operands, get_thread_pool_size(context.pool));
     TENGINE_RETURN_IF_ERROR(keep_byte_pixels(context, rows, operands, {1, columns, 0}));
     if (a.data_type == TENGINE_DT_FP32) context.scratch_size += static_cast<uint64_t>(a.elem_num);
@@ -65,16 +73,26 @@ int prepare_to_float(KernelContext& context)
     return prepare(context, kToFloat);
 }
 
-// With these bytes as input 0, and the scale and zero point that they have in this run.
-int multiply(KernelContext& context, const uint8_t* input, FloatBytes bytes, const tensor* bias)
+int prepare_integer(KernelContext& context)
+{
+    return prepare(context, kInteger);
+}
+
+// With these bytes as input 0, and the zero point that they have in this run.
+int multiply(KernelContext& context, const uint8_t* input, int zero_point, const ByteWords& words)
 {
     BytePixels rows = packed_problem<BytePixels>(context);
-    rows.input_zero_point = bytes.zero_point;
-    const ByteFloats floats = {bytes.scale, bias ? bias->f32 : nullptr};
+    rows.input_zero_point = zero_point;
     multiply_bytes(context.pool, rows,
-                   {input, shared_weights<BytePixels>(context), context.output(0)->data, &floats},
+                   {input, shared_weights<BytePixels>(context), context.output(0)->data, &words},
                    static_cast<char*>(context.scratch));
     return TENGINE_OK;
+}
+
+const float* find_bias(const KernelContext& context, const Places& places)
+{
+    const tensor* bias = context.input(places.bias);
+    return bias ? bias->f32 : nullptr;
 }
 
 int run_dynamic(KernelContext& context)
@@ -84,14 +102,22 @@ int run_dynamic(KernelContext& context)
     auto* bytes = static_cast<uint8_t*>(context.scratch) + find_copy_bytes(context, rows);
     const FloatBytes form = find_float_bytes(a.f32, a.elem_num);
     quantize_float_bytes(context.pool, a.f32, a.elem_num, form, bytes);
-    return multiply(context, bytes, form, context.input(kDynamic.bias));
+    return multiply(context, bytes, form.zero_point,
+                    {true, form.scale, find_bias(context, kDynamic)});
 }
 
 int run_to_float(KernelContext& context)
 {
     return multiply(context, context.input(0)->u8,
-                    {context.input(2)->f32[0], read_zero_point(context.input(4), 0)},
-                    context.input(kToFloat.bias));
+                    read_zero_point(context.input(kToFloat.input_zero_point), 0),
+                    {true, context.input(2)->f32[0], find_bias(context, kToFloat)});
+}
+
+int run_integer(KernelContext& context)
+{
+    return multiply(context, context.input(0)->u8,
+                    read_zero_point(context.input(kInteger.input_zero_point), 0),
+                    {false, 1, nullptr});
 }
 
 bool is_constant(const tensor* tensor)
@@ -120,12 +146,21 @@ bool accepts_dynamic(const node& node)
     return accepts(node, kDynamic);
 }
 
-// One scale and zero point of the first matrix.
+bool has_one_zero_point(const node& node, const Places& places)
+{
+    const tensor* zero_point = find_input(node, places.input_zero_point);
+    return !zero_point || zero_point->elem_num == 1;
+}
+
 bool accepts_to_float(const node& node)
 {
-    const tensor* zero_point = get_ir_node_input(&node, 4);
-    return get_ir_node_input(&node, 2)->elem_num == 1 &&
-           (!zero_point || zero_point->elem_num == 1) && accepts(node, kToFloat);
+    return get_ir_node_input(&node, 2)->elem_num == 1 && has_one_zero_point(node, kToFloat) &&
+           accepts(node, kToFloat);
+}
+
+bool accepts_integer(const node& node)
+{
+    return has_one_zero_point(node, kInteger) && accepts(node, kInteger);
 }
 
 constexpr Kernel rows[] = {
@@ -133,6 +168,8 @@ constexpr Kernel rows[] = {
      run_dynamic, prepare_dynamic, -1, nullptr, Layout::kPlanar, false, false, false, 1},
     {"com.microsoft.MatMulIntegerToFloat", "matmul.byte_pixels_to_float", accepts_to_float,
      run_to_float, prepare_to_float, -1, nullptr, Layout::kPlanar, false, false, false, 1},
+    {"MatMulInteger", "matmul.byte_pixels_to_sums", accepts_integer, run_integer, prepare_integer,
+     -1, nullptr, Layout::kPlanar, false, false, false, 1},
 };
 
 }  // namespace
