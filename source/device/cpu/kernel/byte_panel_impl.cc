@@ -235,11 +235,12 @@ int keep_byte_pixels(KernelContext& context, const BytePixels& conv, const ByteO
     const auto workers = static_cast<uint64_t>(get_thread_pool_size(context.pool));
     context.scratch_size = conv.copy_bytes() * workers;
     static const char kind = 0;
-    const int64_t sizes[] = {
-        conv.groups << 32 | bits_of(operands.alpha), conv.stretch_num << 32 | conv.stretch_length,
-        bits_of(operands.input_scale) << 32 | bits_of(operands.output_scale),
-        steps.output_channel << 16 | (operands.input_zero_point & 0xff) << 8 |
-            conv.format.group << 4 | int64_t{conv.flips} << 1 | is_signed(operands.input_type)};
+    const int64_t sizes[] = {conv.groups << 32 | bits_of(operands.alpha),
+                             conv.stretch_num << 32 | conv.stretch_length,
+                             bits_of(operands.input_scale) << 32 | bits_of(operands.output_scale),
+                             steps.output_channel << 16 | (operands.input_zero_point & 0xff) << 8 |
+                                 conv.format.group << 4 | int64_t{conv.has_words} << 2 |
+                                 int64_t{conv.flips} << 1 | is_signed(operands.input_type)};
     return keep_packed_problem(
         context, conv, &kind, operands.weights,
         {operands.weight_zero_points, operands.weight_scales, operands.bias}, sizes,
