@@ -164,13 +164,12 @@ class Packer
     ir_multiplier_t common_ = {};  // of all channels where they have one scale
 };
 
-template <class T>
-int64_t bits_of(T value)
+int64_t join_bits(float high, float low)
 {
-    static_assert(sizeof value == sizeof(uint32_t));
-    uint32_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    return bits;
+    uint32_t bits[2];
+    std::memcpy(&bits[0], &high, sizeof high);
+    std::memcpy(&bits[1], &low, sizeof low);
+    return static_cast<int64_t>(uint64_t{bits[0]} << 32 | bits[1]);
 }
 
 }  // namespace
@@ -235,9 +234,9 @@ int keep_byte_pixels(KernelContext& context, const BytePixels& conv, const ByteO
     const auto workers = static_cast<uint64_t>(get_thread_pool_size(context.pool));
     context.scratch_size = conv.copy_bytes() * workers;
     static const char kind = 0;
-    const int64_t sizes[] = {conv.groups << 32 | bits_of(operands.alpha),
+    const int64_t sizes[] = {join_bits(static_cast<float>(conv.groups), operands.alpha),
                              conv.stretch_num << 32 | conv.stretch_length,
-                             bits_of(operands.input_scale) << 32 | bits_of(operands.output_scale),
+                             join_bits(operands.input_scale, operands.output_scale),
                              steps.output_channel << 16 | (operands.input_zero_point & 0xff) << 8 |
                                  conv.format.group << 4 | int64_t{conv.has_words} << 2 |
                                  int64_t{conv.flips} << 1 | is_signed(operands.input_type)};
