@@ -11,12 +11,14 @@
 namespace tengine::cpu {
 namespace {
 
+#ifndef TENGINE_MINIMAL
 template <class Product>
 const char* word_if(const Product& product, const char* word)
 {
     const bool runs = (get_cpu_features() & product.features) == product.features;
     return product.multiply && runs ? word : "";
 }
+#endif
 
 }  // namespace
 
@@ -25,10 +27,15 @@ const char* get_instruction_set_text()
     static const auto text = [] {
         std::array<char, 64> line = {};
         const char* vectors = get_vector_target_name(0);
-        std::snprintf(line.data(), line.size(), "%s%s%s%s%s%s", vectors ? vectors : "plain C++",
+        if (!vectors) vectors = "plain C++";
+#ifdef TENGINE_MINIMAL  // which would have the kernels because they are named
+        std::snprintf(line.data(), line.size(), "%s", vectors);
+#else
+        std::snprintf(line.data(), line.size(), "%s%s%s%s%s%s", vectors,
                       word_if(avx512_vnni_format, " avx512_vnni"),
                       word_if(avx_vnni_format, " avx_vnni"), word_if(i8mm_format, " i8mm"),
                       word_if(dotprod_format, " dotprod"), word_if(fhm_product, " fhm"));
+#endif
         return line;
     }();
     return text.data();

@@ -63,8 +63,15 @@ struct Bounds
         low = hn::Set(Floats(), clips ? fusion.parameters[0] : -kInfinity);
         high = hn::Set(Floats(), clips ? fusion.parameters[1] : kInfinity);
     }
-    // The order of operands lets NaN pass on x86.
-    HWY_INLINE Vector operator()(Vector x) const { return hn::Min(high, hn::Max(low, x)); }
+    // The order of operands lets NaN pass on x86. Highway's of 64-bit Arm would pass over it.
+    HWY_INLINE Vector operator()(Vector x) const
+    {
+#if HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON
+        return Vector(vminq_f32(high.raw, vmaxq_f32(low.raw, x.raw)));
+#else
+        return hn::Min(high, hn::Max(low, x));
+#endif
+    }
     Vector low, high;
 };
 
