@@ -92,8 +92,10 @@ void quantize_rows(const NbitsQuantized& to, int64_t rows)
             const float* values =
                 fill_up(to.input + row * to.depth + first, to.depth - first, to.block_size, room);
             const int64_t at = block * rows + row;
-            to.sums[at] =
-                -to.zero_point * quantize_block(values, to.block_size, &to.scales[at], bytes);
+            const int32_t sum = quantize_block(values, to.block_size, &to.scales[at], bytes);
+            // Modulo 2^32: where a value is not finite, the sum may be any number.
+            to.sums[at] = static_cast<int32_t>(static_cast<uint32_t>(-to.zero_point) *
+                                               static_cast<uint32_t>(sum));
             int8_t* words = to.values + first * rows + 4 * row;
             for (int64_t i = 0; i < to.block_size; i += 4)
                 std::memcpy(words + i * rows, bytes + i, 4);
