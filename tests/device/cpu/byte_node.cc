@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cpu/byte_node.h"
 
+#include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
 
@@ -87,7 +88,7 @@ std::vector<uint8_t> ByteNode::run(const Kernel& kernel, int thread_num, bool is
         x->data = last.data();
     }
     if (is_in_place) {
-        std::memcpy(y->data, x->data, results[0].size());
+        std::copy_n(static_cast<const uint8_t*>(x->data), results[0].size(), y->u8);
         x->data = y->data;
     }
     cpu::PreparedKernel(kernel, node_, thread_num).run();
