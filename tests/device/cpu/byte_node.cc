@@ -5,6 +5,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 
+#include "device/cpu/channels_last.h"
 #include "device/cpu/kernel/vector_target.h"
 #include "device/cpu/prepared_kernel.h"
 #include "operator/param.h"
@@ -12,24 +13,6 @@
 namespace tengine::test {
 
 using cpu::Kernel;
-
-namespace {
-
-// The elements of a tensor of rank four as N, H, W, C, or from that order.
-std::vector<uint8_t> transpose(const tensor& shape, const uint8_t* values, bool to_channels_last)
-{
-    const size_t channels = static_cast<size_t>(shape.dims[1]);
-    const size_t plane = static_cast<size_t>(shape.dims[2]) * static_cast<size_t>(shape.dims[3]);
-    std::vector<uint8_t> result(static_cast<size_t>(shape.elem_num));
-    for (size_t i = 0; i < result.size(); ++i) {
-        const size_t image = i / (channels * plane), channel = i / plane % channels;
-        const size_t last = (image * plane + i % plane) * channels + channel;
-        result[to_channels_last ? last : i] = values[to_channels_last ? i : last];
-    }
-    return result;
-}
-
-}  // namespace
 
 void ByteNode::bytes(const std::string& name, const std::vector<int>& dims, int data_type)
 {
@@ -84,7 +67,7 @@ std::vector<uint8_t> ByteNode::run(const Kernel& kernel, int thread_num, bool is
     std::vector<uint8_t> last;
     const bool is_last = kernel.layout == cpu::Layout::kChannelsLast;
     if (is_last) {
-        last = transpose(*x, x->u8, true);
+        last = cpu::put_channels_last(*x, x->u8);
         x->data = last.data();
     }
     if (is_in_place) {
@@ -93,7 +76,7 @@ std::vector<uint8_t> ByteNode::run(const Kernel& kernel, int thread_num, bool is
     }
     cpu::PreparedKernel(kernel, node_, thread_num).run();
     x->data = data;
-    if (is_last) results[0] = transpose(*y, y->u8, false);
+    if (is_last) results[0] = cpu::put_channels_second(*y, y->u8);
     std::vector<uint8_t> all;
     for (int i = 0; i < node_->output_num; ++i) {
         get_ir_node_output(node_, i)->data = nullptr;

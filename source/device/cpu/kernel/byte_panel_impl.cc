@@ -50,15 +50,6 @@ double find_real_multiplier(const ByteOperands& operands, int64_t channel)
            double{operands.output_scale};
 }
 
-// Of sums of a channel; has_multipliers() has seen that it can be made.
-ir_multiplier_t find_multiplier(const ByteOperands& operands, int64_t channel)
-{
-    const double real = find_real_multiplier(operands, channel);
-    ir_multiplier_t multiplier;
-    return make_ir_multipliers(&real, 1, &multiplier) == TENGINE_OK ? multiplier
-                                                                    : ir_multiplier_t{};
-}
-
 bool has_multipliers(const ByteOperands& operands)
 {
     const tensor* scales = operands.weight_scales;
@@ -77,7 +68,7 @@ class Packer
            const uint8_t* values)
         : conv_(conv), operands_(operands), steps_(steps), values_(values)
     {
-        if (has_one_scale(operands)) common_ = find_multiplier(operands, 0);
+        if (has_one_scale(operands)) common_ = find_byte_multiplier(operands, 0);
     }
 
     // All panels of a group of channels.
@@ -152,7 +143,8 @@ class Packer
         panel.start()[i] = static_cast<int32_t>(start - find_packed_zero(conv_) * total);
         ir_multiplier_t multiplier = {};
         if (channel >= 0)
-            multiplier = has_one_scale(operands_) ? common_ : find_multiplier(operands_, channel);
+            multiplier =
+                has_one_scale(operands_) ? common_ : find_byte_multiplier(operands_, channel);
         panel.multipliers()[i] = multiplier;
         panel.scales()[i] = round_multiplier(multiplier);
     }
@@ -173,6 +165,14 @@ int64_t join_bits(float high, float low)
 }
 
 }  // namespace
+
+ir_multiplier_t find_byte_multiplier(const ByteOperands& operands, int64_t channel)
+{
+    const double real = find_real_multiplier(operands, channel);
+    ir_multiplier_t multiplier;
+    return make_ir_multipliers(&real, 1, &multiplier) == TENGINE_OK ? multiplier
+                                                                    : ir_multiplier_t{};
+}
 
 ByteOperands find_byte_operands(const node& node, int output_scale, int bias)
 {

@@ -100,6 +100,9 @@ struct ByteRun
     const ByteWords* words;
 };
 
+// Of sums of an output channel of all groups; find_byte_format() has seen that it can be made.
+ir_multiplier_t find_byte_multiplier(const ByteOperands& operands, int64_t channel);
+
 // Cuts the work into blocks and items, for so many workers. Given are the ConvProblem, the format,
 // the stretches, image_step, output_step and is_pointwise.
 void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t workers);

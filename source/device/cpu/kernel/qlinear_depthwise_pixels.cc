@@ -77,12 +77,9 @@ class ChannelPacker
     void pack(const PackedBlock& block, int64_t lane, int64_t channel) const
     {
         const tensor* bias = input(8);
-        const double real = double{input(1)->f32[0]} *
-                            double{input(4)->f32[slice_index(input(4), channel)]} /
-                            double{input(6)->f32[0]};
-        ir_multiplier_t& multiplier = block.multipliers()[lane];
-        // find_byte_format() has seen that it can be made.
-        if (make_ir_multipliers(&real, 1, &multiplier) != TENGINE_OK) multiplier = {};
+        const ir_multiplier_t multiplier =
+            find_byte_multiplier(find_byte_operands(node_, 6, 8), channel);
+        block.multipliers()[lane] = multiplier;
         block.scales()[lane] = round_multiplier(multiplier);
         const uint32_t zero = conv_.input_zero_byte ^ (conv_.flips ? 0x80u : 0u);
         const uint32_t total = pack_weights(block, lane, channel);
