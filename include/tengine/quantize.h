@@ -43,9 +43,10 @@ struct tengine_quantization
     const char* const* keep_float;
     int keep_float_number;
     void* user;
-    // Required. Gives the range of the values of a tensor that is computed or fed. Returns 1, or 0
-    // without a range, as for tensors that are not fp32: every layer that reads or writes the
-    // tensor then stays in float. Called once for a tensor, never for a constant.
+    // Required, unless `dynamic` is set. Gives the range of the values of a tensor that is computed
+    // or fed. Returns 1, or 0 without a range, as for tensors that are not fp32: every layer that
+    // reads or writes the tensor then stays in float. Called once for a tensor, never for a
+    // constant.
     int (*get_range)(void* user, const char* tensor, double* low, double* high);
     // Returns 1 to quantise a layer, 0 to leave it in float. Layers come in the order of the graph.
     // NULL: all layers are quantised.
@@ -54,6 +55,12 @@ struct tengine_quantization
     void (*take_tensor)(void* user, const struct tengine_quantized_tensor* tensor);
     // Gets each node that `keep_float` matches.
     void (*take_kept)(void* user, const char* node);
+    // 1: without ranges. What a MatMul or Gemm multiplies with a constant matrix becomes uint8 in
+    // each run, by the range that it has then: DynamicQuantizeLinear, MatMulInteger, Cast, Mul and
+    // Add in its place, as ONNX Runtime's quantize_dynamic writes them; weights are int8 with a
+    // scale for each column. get_range and take_tensor are then NULL, per_channel and
+    // unsigned_activations 0.
+    int dynamic;
 };
 
 // A new graph: `graph` in 8 bits, in the QDQ form of ONNX. It runs in float between the pairs, or
@@ -71,15 +78,19 @@ struct tengine_quantization
 // range, or no layer is chosen, the new graph is the float model with the batch normalisation
 // merged, which is what a program calibrates.
 //
+// With `dynamic` the new graph has no pairs, and runs with integer products in any mode. Only
+// products by a constant matrix are quantised, of a Gemm without alpha, beta and transA.
+//
 // A graph of ONNX's operators keeps its opset, and may have inputs without complete shape.
 // Operators of Tengine become ONNX's of the newest opset, for which shapes must be complete.
 //
 // Thread rule: as every function on the graph; not while it runs. Fails with TENGINE_EINVAL (NULL,
-// no get_range, a negative number, a range that is not finite or whose ends are in the wrong order,
-// a constant with values that are not finite, an input of a graph of Tengine's operators without
-// complete shape), TENGINE_ENOENT (a pattern of keep_float matches no node), TENGINE_ENOTSUP (an
-// opset before 10, scales per channel with one before 13, a build without TENGINE_WITH_PRECISIONS),
-// TENGINE_EOPERATOR (an operator of Tengine without an ONNX equivalent).
+// no get_range, a member that must not be set with `dynamic`, a negative number, a range that is
+// not finite or whose ends are in the wrong order, a constant with values that are not finite, an
+// input of a graph of Tengine's operators without complete shape), TENGINE_ENOENT (a pattern of
+// keep_float matches no node), TENGINE_ENOTSUP (an opset before 10, before 11 with `dynamic`,
+// before 13 with scales per channel; a build without TENGINE_WITH_PRECISIONS), TENGINE_EOPERATOR
+// (an operator of Tengine without an ONNX equivalent).
 TENGINE_API graph_t tengine_graph_quantize(graph_t graph, const struct tengine_quantization* how);
 
 #ifdef __cplusplus

@@ -9,8 +9,18 @@
 static int check_quantization(const struct tengine_quantization* how, const char* function)
 {
     TENGINE_RETURN_IF_ERROR(check_pointer(how, function, "how"));
-    if (!how->get_range)
+    if (!how->dynamic && !how->get_range)
         return tengine_error_set(TENGINE_EINVAL, "%s: get_range is NULL", function);
+    if (how->dynamic &&
+        (how->get_range || how->take_tensor || how->unsigned_activations || how->per_channel))
+        return tengine_error_set(TENGINE_EINVAL,
+                                 "%s: dynamic is set, and so is %s: ranges are found in each run, "
+                                 "as uint8, and weights have a scale for each column",
+                                 function,
+                                 how->get_range              ? "get_range"
+                                 : how->take_tensor          ? "take_tensor"
+                                 : how->unsigned_activations ? "unsigned_activations"
+                                                             : "per_channel");
     if (how->keep_float_number < 0)
         return tengine_error_set(TENGINE_EINVAL, "%s: keep_float_number is %d", function,
                                  how->keep_float_number);

@@ -266,6 +266,57 @@ TEST_F(QuantizeTest, AConstantThatIsNotFiniteIsAnError)
                    "constant 'w' has values that are not finite");
 }
 
+// y = x w + b; the range is that of each run. With weights and inputs that are whole steps there is
+// nothing to round away.
+TEST_F(QuantizeTest, DynamicOnesNeedNoRanges)
+{
+    EXPECT_EQ(destroy_graph(graph_), 0);
+    graph_ = create_graph(nullptr, nullptr, nullptr);
+    const float weight[] = {127, 0, 1, -254}, bias[] = {0.5f, -1};
+    const tensor_t x = add_input(graph_, "x", {2, 2});
+    const tensor_t w = add_constant(graph_, "w", {2, 2}, weight);
+    const tensor_t b = add_constant(graph_, "b", {2}, bias);
+    add_node(graph_, "y", "Gemm", {x, w, b});
+    ASSERT_TRUE(set_borders(graph_, {"x"}, {"y"}));
+    tengine_quantization how = calibration_.how();
+    how.dynamic = 1;
+    how.get_range = nullptr;
+    how.take_tensor = nullptr;
+    graph_t made = tengine_graph_quantize(graph_, &how);
+    ASSERT_NE(made, nullptr) << get_tengine_error();
+    ASSERT_EQ(calibration_.layers.size(), 1u);
+    EXPECT_EQ(calibration_.layers[0].operators, Names{"Gemm"});
+    EXPECT_EQ(operator_of(made, "x_DynamicQuantizeLinear"), "DynamicQuantizeLinear");
+    EXPECT_EQ(operator_of(made, "y"), "MatMulInteger");
+    ASSERT_TRUE(write_floats(tengine_graph_get_input(made, 0), {-55, 200, 0, 1}));
+    ASSERT_EQ(prerun_graph(made), 0) << get_tengine_error();
+    ASSERT_EQ(run_graph(made, 1), 0) << get_tengine_error();
+    EXPECT_EQ(read_floats(tengine_graph_get_output(made, 0)),
+              (std::vector<float>{-55 * 127 + 200.5f, -200 * 254 - 1, 1.5f, -255}));
+    EXPECT_EQ(destroy_graph(made), 0);
+    const char* all = "y";
+    how.keep_float = &all;
+    how.keep_float_number = 1;
+    made = tengine_graph_quantize(graph_, &how);
+    EXPECT_EQ(operator_of(made, "y"), "Gemm");
+    EXPECT_EQ(destroy_graph(made), 0);
+}
+
+TEST_F(QuantizeTest, DynamicOnesTakeNothingElse)
+{
+    tengine_quantization how = calibration_.how();
+    how.dynamic = 1;
+    expect_failure(how, TENGINE_EINVAL, "dynamic is set, and so is get_range");
+    how.get_range = nullptr;
+    expect_failure(how, TENGINE_EINVAL, "dynamic is set, and so is take_tensor");
+    how.take_tensor = nullptr;
+    how.unsigned_activations = 1;
+    expect_failure(how, TENGINE_EINVAL, "dynamic is set, and so is unsigned_activations");
+    how.unsigned_activations = 0;
+    how.per_channel = 1;
+    expect_failure(how, TENGINE_EINVAL, "dynamic is set, and so is per_channel");
+}
+
 // y = ReLU(Convolution(x)) of Tengine, written as a tmfile of int8 tensors.
 TEST_F(QuantizeTest, OperatorsOfTengineBecomeATmfileOfBytes)
 {

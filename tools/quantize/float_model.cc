@@ -75,14 +75,15 @@ GraphPointer quantize_graph(graph_t graph, const std::string& path, Conversation
     for (const std::string& pattern : conversation->request.keep_float)
         patterns.push_back(pattern.c_str());
     tengine_quantization how = {};
+    how.dynamic = conversation->request.dynamic ? 1 : 0;
     how.per_channel = conversation->request.per_channel ? 1 : 0;
     how.unsigned_activations = conversation->request.unsigned_activations ? 1 : 0;
     how.keep_float = patterns.data();
     how.keep_float_number = static_cast<int>(patterns.size());
     how.user = conversation;
-    how.get_range = get_range;
+    how.get_range = how.dynamic ? nullptr : get_range;
     how.choose = choose;
-    how.take_tensor = take_tensor;
+    how.take_tensor = how.dynamic ? nullptr : take_tensor;
     how.take_kept = take_kept;
     GraphPointer made(tengine_graph_quantize(graph, &how));
     if (!made && get_tengine_errno() == TENGINE_ENOENT) {
@@ -197,6 +198,15 @@ QuantizedModel FloatModel::quantize(const QuantizationRequest& request) const
 GraphPointer FloatModel::in_float() const
 {
     return quantize({}).graph;
+}
+
+std::map<std::string, std::string> FloatModel::list_operators() const
+{
+    const GraphPointer folded = in_float();
+    std::map<std::string, std::string> operators;
+    for (node_t node : list_nodes(folded.get()))
+        operators[get_node_name(node)] = get_node_op(node);
+    return operators;
 }
 
 NodeCounts FloatModel::count_nodes() const

@@ -58,6 +58,7 @@ struct NodeCounts
 // What is asked of the library.
 struct QuantizationRequest
 {
+    bool dynamic = false;  // ranges are found in each run; then nothing but keep_float and takes
     bool per_channel = false;
     bool unsigned_activations = false;
     std::vector<std::string> keep_float;                     // patterns
@@ -84,6 +85,9 @@ class FloatModel
     GraphPointer in_float() const;
 
     NodeCounts count_nodes() const;
+
+    // Operators of all nodes, by name; of the model as it is quantised.
+    std::map<std::string, std::string> list_operators() const;
 
   private:
     struct DestroyContext

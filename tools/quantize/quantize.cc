@@ -8,6 +8,7 @@
 #include "model.h"
 #include "output_path.h"
 #include "progress.h"
+#include "quantize/dynamic.h"
 #include "quantize/labels.h"
 #include "quantize/quantize_report.h"
 #include "quantize/quantizer.h"
@@ -30,6 +31,7 @@ struct CommandOptions
     std::string labels;
     std::string method = "minmax";
     std::string activations;
+    bool dynamic = false;
     bool quiet = false;
     std::vector<std::string> shapes;
     DataOptions data;
@@ -120,8 +122,27 @@ QuantizeReport work(const CommandOptions& options)
     return report;
 }
 
+void work_dynamically(const CommandOptions& options)
+{
+    if (options.output.empty()) throw Misuse("--output is required");
+    if (is_tmfile(options.output))
+        throw Misuse("--dynamic writes operators of ONNX that a tmfile does not have: '" +
+                     options.output + "' must not end in .tmfile");
+    check_output_path("--output", options.output);
+    check_output_path("--json", options.json);
+    const std::vector<Tensor> inputs = describe_inputs(options);
+    const FloatModel model(options.model, inputs);
+    DynamicModel made = quantize_dynamically(model, options.quantize.keep_float);
+    made.report.model = options.model;
+    made.report.output = options.output;
+    write_model(made.graph.get(), inputs, options.output);
+    if (options.json != "-") print_report(made.report);
+    if (!options.json.empty()) write_json(options.json, to_json(made.report));
+}
+
 void quantize(CommandOptions options)
 {
+    if (options.dynamic) return work_dynamically(options);
     if (options.output.empty() && options.table.empty())
         throw Misuse("--output or --table is required");
     if (!options.labels.empty() && options.data.random != 0)
@@ -136,7 +157,7 @@ void quantize(CommandOptions options)
     if (!options.json.empty()) write_json(options.json, to_json(report));
 }
 
-void add_data_options(Command* command, CommandOptions* options)
+void add_data_options(Command* command, CommandOptions* options, const CommandOption& dynamic)
 {
     const CommandOption data =
         command
@@ -144,18 +165,21 @@ void add_data_options(Command* command, CommandOptions* options)
                          "Samples: a folder with one file per sample (NAME=DIR for each input), or "
                          "an .npz file with an array for each input")
             .value_name("[NAME=]DIR|FILE.npz")
-            .repeatable();
+            .repeatable()
+            .excludes(dynamic);
     command
         ->add_option("--random", &options->data.random,
                      "Use this many random samples instead, for a first look")
         .in_range(1, kMostSamples)
         .excludes(data)
+        .excludes(dynamic)
         .value_name("N");
     command
         ->add_option(
             "--labels", &options->labels,
             "Correct classes of the --data samples, from 0: integers as .npy, or text with one "
             "number per line. The report then includes the accuracy before and after")
+        .excludes(dynamic)
         .value_name("FILE");
     command->add_option("--seed", &options->data.seed, "Seed of the random numbers")
         .value_name("N");
@@ -167,25 +191,30 @@ void add_data_options(Command* command, CommandOptions* options)
         .repeatable();
 }
 
-void add_range_options(Command* command, CommandOptions* options)
+void add_range_options(Command* command, CommandOptions* options, const CommandOption& dynamic)
 {
     command
         ->add_option("--method", &options->method,
                      "Method that chooses the ranges: minmax, percentile, kl or mse")
         .shows_default()
+        .excludes(dynamic)
         .value_name("M");
     command
         ->add_option("--percentile", &options->quantize.percentile,
                      "Percentage of the values that --method percentile covers")
         .shows_default()
         .in_range(50.0, 100.0)
+        .excludes(dynamic)
         .value_name("P");
-    command->add_flag("--per-channel", &options->quantize.per_channel,
-                      "A scale for each output channel of a weight");
+    command
+        ->add_flag("--per-channel", &options->quantize.per_channel,
+                   "A scale for each output channel of a weight")
+        .excludes(dynamic);
     command
         ->add_option("--activations", &options->activations,
                      "Type of what nodes compute, int8 or uint8 (default: uint8 in an ONNX file, "
                      "int8 in a tmfile)")
+        .excludes(dynamic)
         .value_name("T");
     command
         ->add_option("--keep-float", &options->quantize.keep_float,
@@ -197,6 +226,7 @@ void add_range_options(Command* command, CommandOptions* options)
                      "Percentage of samples whose decision may differ from float; as many nodes as "
                      "needed stay in float")
         .in_range(0.0, 100.0)
+        .excludes(dynamic)
         .value_name("X");
 }
 
@@ -211,13 +241,18 @@ void add_quantize_command(CommandLine* line)
         .add_option("-o,--output", &options->output,
                     "File to write the model to: a tmfile if it ends in .tmfile, else ONNX")
         .value_name("OUT");
+    const CommandOption dynamic = command.add_flag(
+        "--dynamic", &options->dynamic,
+        "Quantise what MatMul and Gemm read in each run, to the range that it has then; only "
+        "weights are quantised beforehand. Needs no samples");
     command
         .add_option(
             "--table", &options->table,
             "File to write scales and zero points to, to run the float model itself in int8")
+        .excludes(dynamic)
         .value_name("FILE");
-    add_data_options(&command, options.get());
-    add_range_options(&command, options.get());
+    add_data_options(&command, options.get(), dynamic);
+    add_range_options(&command, options.get(), dynamic);
     command
         .add_option(
             "--json", &options->json,

@@ -18,9 +18,18 @@ bool is_computed(const tensor* tensor)
     return tensor && tensor->tensor_type != TENSOR_TYPE_CONST;
 }
 
+// Whether ONNX Runtime's operator, with bytes inside, is what dynamic_chain.h makes.
+bool is_dynamic_product(const node& node)
+{
+    return std::strcmp(get_ir_node_domain(&node), "com.microsoft") == 0 &&
+           (std::strcmp(get_ir_node_op(&node), "DynamicQuantizeMatMul") == 0 ||
+            std::strcmp(get_ir_node_op(&node), "MatMulIntegerToFloat") == 0);
+}
+
 // Bytes go in and something else than floats comes out.
 bool is_integer_node(const node& node)
 {
+    if (is_dynamic_product(node)) return true;
     if (is_op(&node, "QuantizeLinear") || is_op(&node, "Cast")) return false;
     bool reads_bytes = false;
     for (int i = 0; i < node.input_num; ++i) {

@@ -4,6 +4,7 @@
 #include "base/guard.hpp"
 #include "optimizer/pass.h"
 #include "optimizer/precision/converter.h"
+#include "optimizer/precision/dynamic_chain.h"
 #include "optimizer/precision/fuser.h"
 #include "optimizer/precision/hybrid.h"
 
@@ -18,9 +19,9 @@ int find_candidates(const graph& graph, const device* device, const Candidates**
 }
 
 template <class Rewriting>
-int rewrite(graph& graph, const device* device, const Candidates& candidates, int data_type)
+int rewrite(graph& graph, Rewriting&& rewriting)
 {
-    TENGINE_RETURN_IF_ERROR(Rewriting(graph, device, candidates, data_type).run());
+    TENGINE_RETURN_IF_ERROR(rewriting.run());
     tengine_error_clear();  // refusals along the way
     TENGINE_RETURN_IF_ERROR(tidy_graph(graph));
     TENGINE_RETURN_IF_ERROR(remove_dead_code(graph));
@@ -41,7 +42,7 @@ int rewrite_or_fail(graph* graph, const device* device, int data_type)
         [&]() -> int {
             const Candidates* candidates;
             TENGINE_RETURN_IF_ERROR(find_candidates(*graph, device, &candidates));
-            return rewrite<Rewriting>(*graph, device, *candidates, data_type);
+            return rewrite(*graph, Rewriting(*graph, device, *candidates, data_type));
         },
         "no memory to rewrite graph '%s' in %s", graph->name, get_data_type_name(data_type));
 }
@@ -67,13 +68,16 @@ int apply_precision(graph& graph, const device* device, int precision)
 {
     const bool is_hybrid = precision == TENGINE_MODE_HYBRID_INT8;
     const int data_type = is_hybrid ? TENGINE_DT_INT8 : data_type_of(precision);
-    if (data_type < 0) return TENGINE_OK;
+    const bool may_have_chains = DynamicChains::may_be_in(graph);
+    if (data_type < 0 && !may_have_chains) return TENGINE_OK;
     const Candidates* candidates;
     TENGINE_RETURN_IF_ERROR(find_candidates(graph, device, &candidates));
-    if (!candidates->lists(device, data_type)) return TENGINE_OK;
-    if (is_hybrid) return rewrite<Hybrid>(graph, device, *candidates, data_type);
-    return is_byte(data_type) ? rewrite<Fuser>(graph, device, *candidates, data_type)
-                              : rewrite<Converter>(graph, device, *candidates, data_type);
+    if (may_have_chains)
+        TENGINE_RETURN_IF_ERROR(rewrite(graph, DynamicChains(graph, device, *candidates)));
+    if (data_type < 0 || !candidates->lists(device, data_type)) return TENGINE_OK;
+    if (is_hybrid) return rewrite(graph, Hybrid(graph, device, *candidates, data_type));
+    return is_byte(data_type) ? rewrite(graph, Fuser(graph, device, *candidates, data_type))
+                              : rewrite(graph, Converter(graph, device, *candidates, data_type));
 }
 
 }  // namespace

@@ -33,6 +33,21 @@ void QdqBuilder::connect(node& made, const Vector<tensor*>& inputs, tensor* outp
     if (output) fail(set_ir_node_output_tensor(&made, 0, output));
 }
 
+node* QdqBuilder::add_node(const char* op, const String& name, const Vector<tensor*>& inputs,
+                           const Vector<tensor*>& outputs)
+{
+    if (status_ < 0) return nullptr;
+    node* made = create_ir_node(&target_, name.c_str(), get_op_type("", op), opset_);
+    if (!made) {
+        fail(tengine_error_code());
+        return nullptr;
+    }
+    connect(*made, inputs, nullptr);
+    for (size_t i = 0; i < outputs.size(); ++i)
+        if (outputs[i]) fail(set_ir_node_output_tensor(made, static_cast<int>(i), outputs[i]));
+    return made;
+}
+
 tensor* QdqBuilder::add_constant(const String& name, int data_type, const Vector<int>& dims,
                                  const void* bytes)
 {
@@ -60,15 +75,9 @@ tensor* QdqBuilder::add_zero_point(const String& name, const Quantization& by)
 tensor* QdqBuilder::add_linear(const char* op, const String& name, int axis,
                                const Vector<tensor*>& inputs, tensor* output)
 {
-    if (status_ < 0) return nullptr;
-    const String node_name = node_names_.choose(name + "_" + op);
-    node* made = create_ir_node(&target_, node_name.c_str(), get_op_type("", op), opset_);
-    if (!made) {
-        fail(tengine_error_code());
-        return nullptr;
-    }
+    node* made = add_node(op, node_names_.choose(name + "_" + op), inputs, {output});
+    if (!made) return nullptr;
     if (axis >= 0) fail(set_node_int(made, "axis", axis));
-    connect(*made, inputs, output);
     return output;
 }
 

@@ -29,6 +29,13 @@ class QdqBuilder
 
     void connect(node& made, const Vector<tensor*>& inputs, tensor* output);
 
+    // A node of ONNX's of just this name; null inputs are left out.
+    node* add_node(const char* op, const String& name, const Vector<tensor*>& inputs,
+                   const Vector<tensor*>& outputs);
+
+    tensor* add_constant(const String& name, int data_type, const Vector<int>& dims,
+                         const void* bytes);
+
     // A QuantizeLinear that reads `source` and a DequantizeLinear that writes `result`, or if that
     // is null, a new tensor. Returns that tensor. `name`: of what is quantised, as below.
     tensor* add_pair(const String& name, const Quantization& by, tensor* source, tensor* result);
@@ -41,8 +48,6 @@ class QdqBuilder
     tensor* add_bias(const String& name, const Vector<float>& scales, int axis, const tensor& bias);
 
   private:
-    tensor* add_constant(const String& name, int data_type, const Vector<int>& dims,
-                         const void* bytes);
     tensor* add_scale(const String& name, const Quantization& by);
     tensor* add_zero_point(const String& name, const Quantization& by);
     tensor* add_linear(const char* op, const String& name, int axis, const Vector<tensor*>& inputs,

@@ -9,13 +9,14 @@
 #include "base/alloc.h"
 #include "graph/graph.h"
 #include "operator/operator.h"
-#include "optimizer/precision/qdq_builder.h"
+#include "optimizer/precision/dynamic_builder.h"
 
 namespace tengine {
 namespace {
 
 constexpr int kFirstOpset = 10;            // has QuantizeLinear
 constexpr int kFirstPerChannelOpset = 13;  // gives it an axis
+constexpr int kFirstDynamicOpset = 11;     // has DynamicQuantizeLinear
 
 // The version of ONNX's own operators; that of the newest where there are none.
 int opset_of(const graph& graph)
@@ -27,15 +28,16 @@ int opset_of(const graph& graph)
     return 0;
 }
 
-int check_opset(int opset, bool per_channel)
+int check_opset(int opset, const tengine_quantization& how)
 {
     if (opset == 0) return TENGINE_OK;
-    if (opset < kFirstOpset)
+    const int first = how.dynamic ? kFirstDynamicOpset : kFirstOpset;
+    if (opset < first)
         return tengine_error_set(TENGINE_ENOTSUP,
-                                 "the model is of opset %d, QuantizeLinear came with %d; convert "
+                                 "the model is of opset %d, %sQuantizeLinear came with %d; convert "
                                  "the model first",
-                                 opset, kFirstOpset);
-    if (per_channel && opset < kFirstPerChannelOpset)
+                                 opset, how.dynamic ? "Dynamic" : "", first);
+    if (how.per_channel && opset < kFirstPerChannelOpset)
         return tengine_error_set(TENGINE_ENOTSUP,
                                  "scales per channel need opset %d, the model is of opset %d",
                                  kFirstPerChannelOpset, opset);
@@ -80,6 +82,7 @@ class Writer
            const tengine_quantization& how)
         : base_(base),
           builder_(target, opset_of(base)),
+          dynamic_(builder_),
           quantizations_(quantizations),
           how_(how),
           units_(static_cast<size_t>(base.node_num), nullptr),
@@ -89,7 +92,7 @@ class Writer
 
     int run(const Vector<QuantizedUnit>& units)
     {
-        TENGINE_RETURN_IF_ERROR(check_opset(opset_of(base_), how_.per_channel != 0));
+        TENGINE_RETURN_IF_ERROR(check_opset(opset_of(base_), how_));
         for (const QuantizedUnit& unit : units)
             mark(unit);
         copy_tensors();
@@ -229,6 +232,7 @@ class Writer
     void write_node(const node& from)
     {
         const QuantizedUnit* unit = units_[static_cast<size_t>(from.index)];
+        if (unit && how_.dynamic) return write_product(from);
         const bool has_weight = unit && unit->nodes[0] == from.index &&
                                 unit->role == QuantizedRole::kWeighted &&
                                 is_constant(get_ir_node_input(&from, 1));
@@ -246,6 +250,15 @@ class Writer
         to->core->source_index = -1;
         builder_.connect(*to, inputs, nullptr);
         connect_outputs(from, *to);
+    }
+
+    void write_product(const node& from)
+    {
+        builder_.fail(check_finite(*get_ir_node_input(&from, 1)));
+        if (builder_.status() == TENGINE_OK)
+            dynamic_.write(from, copy_of(get_ir_node_input(&from, 0)),
+                           copy_of(get_ir_node_input(&from, 2)),
+                           copy_of(get_ir_node_output(&from, 0)));
     }
 
     void connect_outputs(const node& from, node& to)
@@ -357,6 +370,7 @@ class Writer
 
     const graph& base_;
     QdqBuilder builder_;
+    DynamicBuilder dynamic_;
     const Vector<TensorQuantization>& quantizations_;
     const tengine_quantization& how_;
     Vector<const QuantizedUnit*> units_;  // by each of their nodes

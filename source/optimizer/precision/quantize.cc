@@ -28,7 +28,10 @@ int quantize_float_graph(graph& base, const tengine_quantization& how, graph** o
     Vector<QuantizedUnit> units;
     Vector<TensorQuantization> quantizations;
     TENGINE_RETURN_IF_ERROR(select_units(base, how, ranges, &units));
-    TENGINE_RETURN_IF_ERROR(quantize_tensors(base, units, ranges, type, &quantizations));
+    if (how.dynamic)
+        quantizations.resize(static_cast<size_t>(base.tensor_num));
+    else
+        TENGINE_RETURN_IF_ERROR(quantize_tensors(base, units, ranges, type, &quantizations));
     return create_qdq_graph(base, units, quantizations, how, out_graph);
 }
 

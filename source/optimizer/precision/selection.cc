@@ -25,6 +25,21 @@ class Selector
     {
     }
 
+    // Products by a constant matrix, whose left side is quantised in each run.
+    Vector<QuantizedUnit> select_products()
+    {
+        for (int i = 0; i < graph_.node_num; ++i) {
+            const node& node = node_at(i);
+            const bool is_product =
+                is_op(&node, "MatMul") || (is_op(&node, "Gemm") && is_plain_gemm(node));
+            if (!is_product || node.core->keep_float || !has_matrix(node)) continue;
+            QuantizedUnit unit = {QuantizedRole::kWeighted, {i}, {}, list_data_outputs(node)};
+            unit.inputs.push_back(get_ir_node_input(&node, 0));
+            if (is_chosen(unit)) units_.push_back(std::move(unit));
+        }
+        return std::move(units_);
+    }
+
     Vector<QuantizedUnit> select()
     {
         for (int i = 0; i < graph_.node_num; ++i) {
@@ -104,6 +119,15 @@ class Selector
                bias->dims[0] == weight->dims[1];
     }
 
+    static bool has_matrix(const node& product)
+    {
+        const tensor* x = get_ir_node_input(&product, 0);
+        const tensor* weight = get_ir_node_input(&product, 1);
+        return x && weight && x->tensor_type != TENSOR_TYPE_CONST &&
+               weight->tensor_type == TENSOR_TYPE_CONST && weight->data_type == TENGINE_DT_FP32 &&
+               weight->dim_num == 2 && weight->elem_num > 0;
+    }
+
     // Everything fp32, and something of it not constant.
     bool has_data(const QuantizedUnit& unit)
     {
@@ -177,7 +201,8 @@ bool Ranges::has(const tensor& value)
 int select_units(const graph& graph, const tengine_quantization& how, Ranges& ranges,
                  Vector<QuantizedUnit>* out_units)
 {
-    *out_units = Selector(graph, how, ranges).select();
+    Selector selector(graph, how, ranges);
+    *out_units = how.dynamic ? selector.select_products() : selector.select();
     return ranges.status();
 }
 

@@ -55,7 +55,8 @@ class Ranges
 };
 
 // Units in the order of the graph, which must be compact and sorted: all that have ranges and that
-// the program chooses. A node with keep_float, or whose bias or activation has it, stays in float.
+// the program chooses; with how.dynamic, products by a constant matrix. A node with keep_float, or
+// whose bias or activation has it, stays in float.
 int select_units(const graph& graph, const tengine_quantization& how, Ranges& ranges,
                  Vector<QuantizedUnit>* out_units);
 

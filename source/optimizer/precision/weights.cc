@@ -141,6 +141,15 @@ WeightBytes quantize_weight_values(const tensor& weight, int axis, const tensor*
     return quantized;
 }
 
+void copy_columns(const WeightBytes& quantized, const tensor& weight, int axis, int8_t* to)
+{
+    const int64_t columns = weight.dims[axis], depth = weight.dims[1 - axis];
+    for (int64_t k = 0; k < depth; ++k)
+        for (int64_t i = 0; i < columns; ++i)
+            *to++ =
+                quantized.bytes[static_cast<size_t>(axis == 1 ? k * columns + i : i * depth + k)];
+}
+
 bool quantize_weight(Fuser& fuser, const tensor& weight, int axis, const tensor* bias, double unit,
                      Weight* out_weight)
 {

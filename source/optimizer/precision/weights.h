@@ -23,6 +23,9 @@ struct WeightBytes
 // `unit` times the scale; 1 where everything is zero. The values must be finite.
 WeightBytes quantize_weight_values(const tensor& weight, int axis, const tensor* bias, double unit);
 
+// The bytes of a matrix that has a scale for each slice of `axis`, as depth x columns.
+void copy_columns(const WeightBytes& quantized, const tensor& weight, int axis, int8_t* to);
+
 struct Weight
 {
     tensor* bytes = nullptr;

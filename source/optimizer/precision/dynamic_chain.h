@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of what is quantised in each run, in the nodes that quantisers write: a
+// DynamicQuantizeLinear, a MatMulInteger by a constant matrix, a Cast, one or two Mul with the
+// scales, and an Add of a bias. They become one node: com.microsoft.DynamicQuantizeMatMul, or where
+// several products share their left side, which is quantised once for all, MatMulIntegerToFloat.
+#pragma once
+
+#include "optimizer/precision/rewriter.h"
+
+namespace tengine {
+
+class DynamicChains
+{
+  public:
+    DynamicChains(struct graph& graph, const struct device* device, const Candidates& candidates)
+        : rewriter_(graph, device, candidates), device_(device), candidates_(candidates)
+    {
+    }
+
+    // Whether there is anything to look at.
+    static bool may_be_in(const struct graph& graph);
+
+    // Rewrites what the device takes, unless a better one takes the MatMulInteger; leaves gaps and
+    // disorder.
+    int run();
+
+  private:
+    struct Chain;
+
+    bool find_chain(node& product, Chain* out_chain) const;
+    bool find_scales(const tensor& converted, Chain* chain) const;
+    bool take_scale(tensor* factor, Chain* chain) const;
+    bool is_for_a_better_device(const node& product) const;
+    bool merge(const Chain& chain);
+
+    Rewriter rewriter_;
+    const struct device* device_;
+    const Candidates& candidates_;
+};
+
+}  // namespace tengine
