@@ -27,7 +27,7 @@
 // Precision of a run; 0-4 as in Tengine Lite. These are not the TENGINE_DT_* numbers.
 #define TENGINE_MODE_FP32 0         // every node in the types that the model has
 #define TENGINE_MODE_FP16 1         // fp32 nodes in fp16
-#define TENGINE_MODE_HYBRID_INT8 2  // MatMul and Gemm by weights in int8; all else in fp32
+#define TENGINE_MODE_HYBRID_INT8 2  // MatMul, Gemm and LSTM by weights in int8; all else in fp32
 #define TENGINE_MODE_UINT8 3        // quantised nodes in integers; calibrated tensors are uint8
 #define TENGINE_MODE_INT8 4         // quantised nodes in integers; calibrated tensors are int8
 #define TENGINE_MODE_BF16 5         // fp32 nodes in bf16

@@ -39,7 +39,7 @@ TEST(PrecisionHybrid, AMatMulTakesTheBiasAfterIt)
     graph.builder().outputs({"y"});
     const Floats expected = graph.run(kFloat);
     expect_near(graph.run(kHybrid), expected);
-    EXPECT_EQ(graph.operators(), "DynamicQuantizeMatMul Relu");
+    EXPECT_EQ(graph.operators(), "RowQuantizeMatMul Relu");
     EXPECT_EQ(get_ir_node_input(graph.find("s"), 1)->data_type, TENGINE_DT_INT8);
     EXPECT_EQ(graph.run(kFloat), expected) << "the model is as it was";
 }
@@ -55,7 +55,7 @@ TEST(PrecisionHybrid, AGemmIsTransposed)
     graph.builder().outputs({"y"});
     const Floats expected = graph.run(kFloat);
     expect_near(graph.run(kHybrid), expected);
-    EXPECT_EQ(graph.operators(), "DynamicQuantizeMatMul");
+    EXPECT_EQ(graph.operators(), "RowQuantizeMatMul");
     EXPECT_EQ(get_ir_node_input(graph.find("y"), 2)->elem_num, 2) << "a scale for each column";
 }
 
@@ -70,7 +70,7 @@ TEST(PrecisionHybrid, ASumThatIsReadTwiceStays)
     graph.builder().add("Mul", {"m", "s"}, {"y"});
     graph.builder().outputs({"y"});
     graph.run(kHybrid);
-    EXPECT_EQ(graph.operators(), "DynamicQuantizeMatMul Add Mul");
+    EXPECT_EQ(graph.operators(), "RowQuantizeMatMul Add Mul");
 }
 
 TEST(PrecisionHybrid, WhatHasNoSuchFormStaysInFloat)
@@ -88,6 +88,32 @@ TEST(PrecisionHybrid, WhatHasNoSuchFormStaysInFloat)
     graph.builder().outputs({"y"});
     graph.run(kHybrid);
     EXPECT_EQ(graph.operators(), "Gemm Gemm Transpose MatMul");
+}
+
+// Weights of up to 1.3 and inputs of up to 2.2 as above; the state is below 1, of four units. A
+// gate adds what both sums are away from theirs, and no function is steeper than 1.
+TEST(PrecisionHybrid, AnLstmHasBytesForWeights)
+{
+    constexpr int kHidden = 4;
+    constexpr double kOfInput = 3 * (3.9 / 255 / 2 + 2.2 / 127 / 2);
+    constexpr double kOfState = kHidden * (2.0 / 255 / 2 + 1.0 / 127 / 2);
+    PrecisionGraph graph;
+    graph.input("x", {2, 1, 3}, kInput);
+    graph.builder().floats("w", {1, 4 * kHidden, 3}, ramp(48, -1, 2.0f / 47));
+    graph.builder().floats("r", {1, 4 * kHidden, kHidden}, ramp(64, 1, -2.0f / 63));
+    graph.builder().floats("b", {1, 8 * kHidden}, ramp(32, -0.5f, 1.0f / 31));
+    graph.builder().add("LSTM", {"x", "w", "r", "b"}, {"y", "", "c"});
+    graph.builder().outputs({"y", "c"});
+    const Floats expected = graph.run(kFloat), cell = graph.run(kFloat, "c");
+    const Floats made = graph.run(kHybrid);
+    EXPECT_EQ(graph.operators(), "RowQuantizeLSTM");
+    EXPECT_EQ(get_ir_node_input(graph.find("y"), 2)->data_type, TENGINE_DT_INT8);
+    ASSERT_EQ(made.size(), expected.size());
+    EXPECT_NE(made, expected) << "computed in float";
+    for (size_t i = 0; i < made.size(); ++i)
+        EXPECT_NEAR(made[i], expected[i], 2 * (kOfInput + kOfState)) << i;
+    EXPECT_EQ(graph.run(kHybrid, "c").size(), cell.size());
+    EXPECT_EQ(graph.run(kFloat), expected) << "the model is as it was";
 }
 
 TEST(PrecisionHybrid, TheUserKeepsNodesInFloat)

@@ -109,8 +109,8 @@ void check_precision(const VerifyOptions& options)
     const int precision = options.target.precision;
     if (precision == TENGINE_MODE_HYBRID_INT8)
         throw Misuse(
-            "--precision hybrid_int8 is none of verify's: what it makes of a MatMul, "
-            "DynamicQuantizeMatMul, has cases of its own, which are verified without --precision");
+            "--precision hybrid_int8 is none of verify's: its bounds know nothing of weights that "
+            "a run quantises. `tengine run --expect` compares the outputs of a model");
     const bool is_integer = precision == TENGINE_MODE_INT8 || precision == TENGINE_MODE_UINT8;
     if (is_integer && options.layers.model.empty())
         throw Misuse(

@@ -89,6 +89,8 @@ constexpr Implementations rows[] = {
     {"com.microsoft.SkipLayerNormalization", {"skip_norm.simd", "reference"}},
     {"com.microsoft.SkipSimplifiedLayerNormalization", {"skip_norm.simd", "reference"}},
     {"tengine.Lookup", {"lookup.simd", "reference"}},
+    {"tengine.RowQuantizeLSTM", {"lstm.byte_pixels", "reference"}},
+    {"tengine.RowQuantizeMatMul", {"matmul.row_byte_pixels", "reference"}},
 };
 
 }  // namespace

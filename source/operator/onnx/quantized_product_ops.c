@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of com.microsoft with quantised weights and a float result: MatMulNBits, whose weights
-// have a scale for each block of 16 to 256, DynamicQuantizeMatMul and MatMulIntegerToFloat.
+// have a scale for each block of 16 to 256, DynamicQuantizeMatMul and MatMulIntegerToFloat; and
+// tengine.RowQuantizeMatMul, which is DynamicQuantizeMatMul with a scale for each row of A.
 // Neighbours: MatMulInteger in gemm_ops.c, QGemm in qlinear_ops.c.
 // Kernels: device/cpu/reference/matmul_nbits.cc and qlinear_gemm.cc.
 #include "operator/infer.h"
@@ -166,6 +167,14 @@ static int infer_dynamic_quantize_matmul(struct node* node)
     return infer_bytes(node, 2, 3, 4);
 }
 
+// The same, with B a matrix.
+static int infer_row_quantize_matmul(struct node* node)
+{
+    const int rank = get_ir_node_input(node, 1)->dim_num;
+    if (rank != 2) return fail_node(node, TENGINE_EINVAL, "B has rank %d, expected a matrix", rank);
+    return infer_dynamic_quantize_matmul(node);
+}
+
 // A, B, a_scale, b_scale, a_zero_point, b_zero_point, bias.
 static int infer_matmul_integer_to_float(struct node* node)
 {
@@ -189,6 +198,7 @@ static const ir_method_t* const rows[] = {
     MICROSOFT_ROW(DynamicQuantizeMatMul, PRODUCT_ROW(3, 5, infer_dynamic_quantize_matmul)),
     MICROSOFT_ROW(MatMulIntegerToFloat, PRODUCT_ROW(4, 7, infer_matmul_integer_to_float),
                   .types = "fp32"),
+    OWN_ROW(RowQuantizeMatMul, PRODUCT_ROW(3, 5, infer_row_quantize_matmul)),
 };
 
 OPERATOR_TABLE(quantized_product_ops, rows);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recurrent layers: LSTM, GRU, RNN. Kernels: device/cpu/kernel/recurrent_pixels.cc,
-// device/cpu/reference/recurrent.cc.
+// device/cpu/reference/recurrent.cc. And tengine.RowQuantizeLSTM: an LSTM whose W and R are int8
+// with a scale for each row, inputs 8 and 9, and which makes uint8 of what they are multiplied
+// with, as DynamicQuantizeLinear does, but of each row (of one step of one sequence) by itself.
 #include <string.h>
 #include <strings.h>
 
@@ -9,18 +11,26 @@
 #include "operator/onnx/recurrent_param.h"
 #include "operator/type_set.h"
 
-#define RECURRENT_FIELDS                                                          \
+#define RECURRENT_BASE_FIELDS                                                     \
     OP_FIELD(struct recurrent_param, FLOATS, activation_alpha, .required = 0),    \
         OP_FIELD(struct recurrent_param, FLOATS, activation_beta, .required = 0), \
         OP_FIELD(struct recurrent_param, STRINGS, activations, .required = 0),    \
         OP_FIELD(struct recurrent_param, FLOAT, clip, .number = 0),               \
         OP_FIELD(struct recurrent_param, STRING, direction, .text = "forward",    \
                  .choices = "forward|reverse|bidirectional"),                     \
-        OP_FIELD(struct recurrent_param, INT, hidden_size, .number = 0),          \
+        OP_FIELD(struct recurrent_param, INT, hidden_size, .number = 0)
+#define RECURRENT_FIELDS   \
+    RECURRENT_BASE_FIELDS, \
         OP_FIELD(struct recurrent_param, INT, layout, .minimum = 0, .maximum = 1, .since = 14)
 
 static const op_field_t lstm_fields[] = {
     RECURRENT_FIELDS,
+    OP_FIELD(struct recurrent_param, INT, input_forget, .minimum = 0, .maximum = 1),
+};
+// That is not from opset 14 on.
+static const op_field_t byte_lstm_fields[] = {
+    RECURRENT_BASE_FIELDS,
+    OP_FIELD(struct recurrent_param, INT, layout, .minimum = 0, .maximum = 1),
     OP_FIELD(struct recurrent_param, INT, input_forget, .minimum = 0, .maximum = 1),
 };
 static const op_field_t gru_fields[] = {
@@ -41,6 +51,7 @@ struct cell_kind
 static const struct cell_kind cell_kinds[] = {
     {"LSTM", 4, 3, {RECURRENT_SIGMOID, RECURRENT_TANH, RECURRENT_TANH}},
     {"GRU", 3, 2, {RECURRENT_SIGMOID, RECURRENT_TANH, RECURRENT_TANH}},
+    {"RowQuantizeLSTM", 4, 3, {RECURRENT_SIGMOID, RECURRENT_TANH, RECURRENT_TANH}},
     {"RNN", 1, 1, {RECURRENT_TANH, RECURRENT_TANH, RECURRENT_TANH}},
 };
 
@@ -180,13 +191,30 @@ static int check_inputs(const struct node* node, const struct recurrent_shape* s
     TENGINE_RETURN_IF_ERROR(check_input(node, 4, "sequence_lens", 1, &batch));
     TENGINE_RETURN_IF_ERROR(check_input(node, 5, "initial_h", 3, state));
     TENGINE_RETURN_IF_ERROR(check_input(node, 6, "initial_c", 3, state));
+    TENGINE_RETURN_IF_ERROR(check_input(node, 8, "W_scale", 2, (int64_t[]){directions, rows}));
+    TENGINE_RETURN_IF_ERROR(check_input(node, 9, "R_scale", 2, (int64_t[]){directions, rows}));
     return check_input(node, 7, "P", 2, (int64_t[]){directions, 3 * hidden});
+}
+
+// Whether W and R are bytes, whose scales are inputs 8 and 9.
+static bool has_bytes(const struct node* node)
+{
+    return node->op.method->domain && strcmp(node->op.method->domain, "tengine") == 0;
 }
 
 static int check_types(const struct node* node)
 {
-    TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_FLOAT));
+    TENGINE_RETURN_IF_ERROR(require_type(node, 0, has_bytes(node) ? TYPE_BIT(FP32) : TYPES_FLOAT));
     TENGINE_RETURN_IF_ERROR(require_type(node, 4, TYPE_BIT(INT32)));
+    if (has_bytes(node)) {
+        if (!get_ir_node_input(node, 8) || !get_ir_node_input(node, 9))
+            return fail_node(node, TENGINE_EINVAL, "W_scale and R_scale are required");
+        for (int index = 1; index < node->input_num; ++index)
+            if (index != 4)
+                TENGINE_RETURN_IF_ERROR(
+                    require_type(node, index, index < 3 ? TYPE_BIT(INT8) : TYPE_BIT(FP32)));
+        return TENGINE_OK;
+    }
     const uint32_t type = UINT32_C(1) << get_ir_node_input(node, 0)->data_type;
     for (int index = 1; index < node->input_num; ++index)
         if (index != 4) TENGINE_RETURN_IF_ERROR(require_type(node, index, type));
@@ -223,15 +251,16 @@ static int64_t count_recurrent_macs(const struct node* node)
         steps, get_ir_node_input(node, 1)->elem_num + get_ir_node_input(node, 2)->elem_num);
 }
 
-#define RECURRENT_ROW(inputs, outputs, op_fields)                                              \
-    .version = 7, .min_input = 3, .max_input = inputs, .min_output = 0, .max_output = outputs, \
-    OP_FIELDS(op_fields), .param_size = sizeof(struct recurrent_param),                        \
+#define RECURRENT_ROW(inputs, outputs, op_fields)                                \
+    .min_input = 3, .max_input = inputs, .min_output = 0, .max_output = outputs, \
+    OP_FIELDS(op_fields), .param_size = sizeof(struct recurrent_param),          \
     .infer_shape = infer_recurrent, .macs = count_recurrent_macs
 
 static const ir_method_t* const rows[] = {
-    OP_ROW(LSTM, RECURRENT_ROW(8, 3, lstm_fields)),
-    OP_ROW(GRU, RECURRENT_ROW(6, 2, gru_fields)),
-    OP_ROW(RNN, RECURRENT_ROW(6, 2, rnn_fields)),
+    OP_ROW(LSTM, .version = 7, RECURRENT_ROW(8, 3, lstm_fields)),
+    OP_ROW(GRU, .version = 7, RECURRENT_ROW(6, 2, gru_fields)),
+    OP_ROW(RNN, .version = 7, RECURRENT_ROW(6, 2, rnn_fields)),
+    OWN_ROW(RowQuantizeLSTM, .version = 1, .until = 1, RECURRENT_ROW(10, 3, byte_lstm_fields)),
 };
 
 OPERATOR_TABLE(recurrent_ops, rows);

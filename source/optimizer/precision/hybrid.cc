@@ -9,6 +9,7 @@
 #include "graph/graph.h"
 #include "operator/operator.h"
 #include "optimizer/pass.h"
+#include "optimizer/precision/product_bias.h"
 #include "optimizer/precision/weights.h"
 
 namespace tengine {
@@ -25,6 +26,12 @@ struct Hybrid::Product
     int columns() const { return weight->dims[is_transposed ? 0 : 1]; }
 };
 
+// An operator that multiplies what it quantises in each run.
+struct Hybrid::Form
+{
+    const char *domain, *op;
+};
+
 namespace {
 
 // With a scale for each column that is a number.
@@ -36,64 +43,35 @@ bool is_weight(const tensor* value)
                        [](float element) { return std::isfinite(element); });
 }
 
-bool is_bias(const tensor* value, int columns)
-{
-    return !value ||
-           (value->tensor_type == TENSOR_TYPE_CONST && value->data_type == TENGINE_DT_FP32 &&
-            value->dim_num == 1 && value->elem_num == columns);
-}
-
-bool has_same_shape(const tensor& a, const tensor& b)
-{
-    return a.shape_set && b.shape_set && a.dim_num == b.dim_num &&
-           std::equal(a.dims, a.dims + a.dim_num, b.dims);
-}
-
 // The values of a weight as bytes, found when they are first asked for.
 class LateBytes
 {
   public:
-    LateBytes(const tensor& weight, int axis) : weight_(weight), axis_(axis) {}
+    // `has_columns_last`: the bytes are wanted as depth x columns, else in their order.
+    LateBytes(const tensor& weight, int axis, bool has_columns_last)
+        : weight_(weight), axis_(axis), has_columns_last_(has_columns_last)
+    {
+    }
 
     const WeightBytes& get()
     {
         if (!bytes_) bytes_ = quantize_weight_values(weight_, axis_, nullptr, 1);
         return *bytes_;
     }
-    // Depth x columns.
     void copy_bytes(int8_t* to)
     {
-        const int64_t columns = weight_.dims[axis_], depth = weight_.dims[1 - axis_];
-        for (int64_t k = 0; k < depth; ++k)
-            for (int64_t i = 0; i < columns; ++i)
-                *to++ =
-                    get().bytes[static_cast<size_t>(axis_ == 1 ? k * columns + i : i * depth + k)];
+        if (has_columns_last_) return copy_columns(get(), weight_, axis_, to);
+        std::copy(get().bytes.begin(), get().bytes.end(), to);
     }
 
   private:
     const tensor& weight_;
     const int axis_;
+    const bool has_columns_last_;
     std::optional<WeightBytes> bytes_;
 };
 
 }  // namespace
-
-// The only reader of a MatMul's result may add a bias.
-void Hybrid::find_sum(Product* product) const
-{
-    const graph& graph = rewriter_.graph();
-    tensor* result = get_ir_node_output(product->first, 0);
-    if (result->consumer_num != 1 || is_ir_graph_output(&graph, result->index)) return;
-    node* reader = get_ir_graph_node(&graph, result->consumer[0]);
-    if (!is_op(reader, "Add") || reader->core->keep_float) return;
-    tensor* bias = get_ir_node_input(reader, get_ir_node_input(reader, 0) == result ? 1 : 0);
-    const tensor* sum = get_ir_node_output(reader, 0);
-    if (bias == result || !bias || !is_bias(bias, product->columns()) ||
-        !has_same_shape(*result, *sum))
-        return;
-    product->bias = bias;
-    product->last = reader;
-}
 
 bool Hybrid::find_product(node& node, Product* out_product) const
 {
@@ -106,58 +84,63 @@ bool Hybrid::find_product(node& node, Product* out_product) const
         !is_weight(out_product->weight))
         return false;
     if (!is_gemm) {
-        find_sum(out_product);
+        auto* sum = find_product_sum(rewriter_.graph(), *get_ir_node_output(&node, 0),
+                                     out_product->columns(), &out_product->bias);
+        if (sum) out_product->last = sum;
         return true;
     }
     out_product->is_transposed = get_ir_node_int(&node, "transB", 0) != 0;
     out_product->bias = get_ir_node_input(&node, 2);
     return get_ir_node_int(&node, "transA", 0) == 0 && get_ir_node_float(&node, "alpha", 1) == 1 &&
            get_ir_node_float(&node, "beta", 1) == 1 &&
-           is_bias(out_product->bias, out_product->columns());
+           is_product_bias(out_product->bias, out_product->columns());
 }
 
-// The weights in bytes, with their scales; of a constant of the model all preparations share them.
-bool Hybrid::make_weights(const Product& product, Vector<tensor*>* inputs)
+// A matrix in bytes, and their scales; of a constant of the model all preparations share them. Both
+// are null if there is no memory.
+Hybrid::Matrix Hybrid::make_matrix(const tensor& weight, int axis, const Vector<int>& dims,
+                                   const Vector<int>& scale_dims)
 {
-    const tensor& weight = *product.weight;
-    const int columns = product.columns();
-    const int depth = static_cast<int>(weight.elem_num / columns);
-    LateBytes late(weight, product.is_transposed ? 0 : 1);
+    const bool has_columns_last = static_cast<int>(dims.size()) == weight.dim_num;
+    LateBytes late(weight, axis, has_columns_last);
     static const char kinds[2] = {};  // of the bytes, of the scales
     ir_pack_key_t key = {};
     key.constants[0] = weight.data;
-    key.sizes[0] = product.is_transposed;
-    const auto add = [&](const char* suffix, int data_type, const Vector<int>& dims, int kind,
+    key.sizes[0] = axis;
+    key.sizes[1] = has_columns_last;
+    const auto add = [&](const char* suffix, int data_type, const Vector<int>& of, int kind,
                          void (*fill)(void*, void*)) {
         key.kind = is_ir_model_constant(&weight) ? &kinds[kind] : nullptr;
-        tensor* made = rewriter_.add_shared_constant(String(weight.name) + suffix, data_type, dims,
-                                                     key, fill, &late);
-        inputs->push_back(made);
-        return made != nullptr;
+        return rewriter_.add_shared_constant(String(weight.name) + suffix, data_type, of, key, fill,
+                                             &late);
     };
-    return add("_bytes", data_type_, {depth, columns}, 0,
-               [](void* memory, void* bytes) {
-                   static_cast<LateBytes*>(bytes)->copy_bytes(static_cast<int8_t*>(memory));
-               }) &&
-           add("_scale", TENGINE_DT_FP32, {columns}, 1, [](void* memory, void* bytes) {
-               const Vector<float>& scales = static_cast<LateBytes*>(bytes)->get().scales;
-               std::copy(scales.begin(), scales.end(), static_cast<float*>(memory));
-           });
+    Matrix made;
+    made.bytes = add("_bytes", data_type_, dims, 0, [](void* memory, void* bytes) {
+        static_cast<LateBytes*>(bytes)->copy_bytes(static_cast<int8_t*>(memory));
+    });
+    if (!made.bytes) return {};
+    made.scales = add("_scale", TENGINE_DT_FP32, scale_dims, 1, [](void* memory, void* bytes) {
+        const Vector<float>& scales = static_cast<LateBytes*>(bytes)->get().scales;
+        std::copy(scales.begin(), scales.end(), static_cast<float*>(memory));
+    });
+    return made;
 }
 
-bool Hybrid::rewrite(const Product& product)
+bool Hybrid::rewrite(const Product& product, const Form& form)
 {
     node& last = *product.last;
     tensor* result = get_ir_node_output(&last, 0);
-    NodeDraft draft = {"com.microsoft",
-                       "DynamicQuantizeMatMul",
-                       last.name,
-                       last.core->source_index,
-                       {get_ir_node_input(product.first, 0)},
-                       {String(result->name) + ".hybrid"}};
-    if (!make_weights(product, &draft.inputs)) return false;
-    draft.inputs.push_back(nullptr);  // int8 without zero points
-    draft.inputs.push_back(product.bias);
+    NodeDraft draft = {form.domain, form.op,
+                       last.name,   last.core->source_index,
+                       {},          {String(result->name) + ".hybrid"}};
+    const int columns = product.columns();
+    const int depth = static_cast<int>(product.weight->elem_num) / columns;
+    const Matrix matrix =
+        make_matrix(*product.weight, product.is_transposed ? 0 : 1, {depth, columns}, {columns});
+    if (!matrix.scales) return false;
+    // int8 has no zero points.
+    draft.inputs = {get_ir_node_input(product.first, 0), matrix.bytes, matrix.scales, nullptr,
+                    product.bias};
     node* made = rewriter_.add_device_node(draft);
     if (!made || !has_same_shape(*result, *get_ir_node_output(made, 0))) return false;
     graph& graph = rewriter_.graph();
@@ -167,15 +150,94 @@ bool Hybrid::rewrite(const Product& product)
     return true;
 }
 
+namespace {
+
+bool is_matrix_of_gates(const tensor* value)
+{
+    return value && value->tensor_type == TENSOR_TYPE_CONST &&
+           value->data_type == TENGINE_DT_FP32 && value->dim_num == 3 && value->elem_num > 0 &&
+           std::all_of(value->f32, value->f32 + value->elem_num,
+                       [](float element) { return std::isfinite(element); });
+}
+
+// Its rows, of all directions.
+tensor list_rows(const tensor& matrices)
+{
+    tensor rows = matrices;
+    rows.dim_num = 2;
+    rows.dims[0] = matrices.dims[0] * matrices.dims[1];
+    rows.dims[1] = matrices.dims[2];
+    return rows;
+}
+
+bool is_lstm(const node& node)
+{
+    return is_op(&node, "LSTM") && !node.core->keep_float && !node.dynamic_shape &&
+           get_ir_node_input(&node, 0)->tensor_type != TENSOR_TYPE_CONST &&
+           is_matrix_of_gates(get_ir_node_input(&node, 1)) &&
+           is_matrix_of_gates(get_ir_node_input(&node, 2));
+}
+
+}  // namespace
+
+bool Hybrid::rewrite_lstm(node& lstm)
+{
+    NodeDraft draft = {"tengine", "RowQuantizeLSTM", lstm.name, lstm.core->source_index, {}, {}};
+    draft.like = &lstm;
+    Matrix matrices[2];
+    for (int i = 0; i < 2; ++i) {
+        const tensor& weight = *get_ir_node_input(&lstm, 1 + i);
+        matrices[i] = make_matrix(list_rows(weight), 0, {weight.dims, weight.dims + weight.dim_num},
+                                  {weight.dims[0], weight.dims[1]});
+        if (!matrices[i].scales) return false;
+    }
+    for (int i = 0; i < 8; ++i)
+        draft.inputs.push_back(get_ir_node_input(&lstm, i));
+    for (int i = 0; i < 2; ++i) {
+        draft.inputs[static_cast<size_t>(1 + i)] = matrices[i].bytes;
+        draft.inputs.push_back(matrices[i].scales);
+    }
+    for (int i = 0; i < lstm.output_num; ++i)
+        draft.outputs.push_back(String(lstm.name) + ".hybrid" + std::to_string(i).c_str());
+    node* made = rewriter_.add_device_node(draft);
+    if (!made) return false;
+    Vector<tensor*> results;
+    for (int i = 0; i < lstm.output_num; ++i)
+        results.push_back(get_ir_node_output(&lstm, i));
+    destroy_ir_node(&rewriter_.graph(), &lstm);
+    for (size_t i = 0; i < results.size(); ++i)
+        if (results[i])
+            rewriter_.fail(set_ir_node_output_tensor(made, static_cast<int>(i), results[i]));
+    return true;
+}
+
+void Hybrid::rewrite_product(node& node)
+{
+    // A scale for each row, else one for all.
+    static constexpr Form kForms[] = {{"tengine", "RowQuantizeMatMul"},
+                                      {"com.microsoft", "DynamicQuantizeMatMul"}};
+    Product product;
+    if (!find_product(node, &product)) return;
+    for (const Form& form : kForms) {
+        rewriter_.begin();
+        if (rewrite(product, form)) return;
+        rewriter_.take_back();
+        if (rewriter_.status() < 0) return;
+    }
+}
+
 int Hybrid::run()
 {
     const int node_num = rewriter_.graph().node_num;  // what is added needs no look
     for (int i = 0; i < node_num; ++i) {
         node* node = rewriter_.graph().node_list[i];
-        Product product;
-        if (!node || !find_product(*node, &product)) continue;
-        rewriter_.begin();
-        if (!rewrite(product)) rewriter_.take_back();
+        if (!node) continue;
+        if (is_lstm(*node)) {
+            rewriter_.begin();
+            if (!rewrite_lstm(*node)) rewriter_.take_back();
+        } else {
+            rewrite_product(*node);
+        }
         TENGINE_RETURN_IF_ERROR(rewriter_.status());
     }
     return TENGINE_OK;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of fp32 with constant weights as products of bytes: the weights are quantised here, what
-// they are multiplied with in each run (com.microsoft.DynamicQuantizeMatMul). All else stays as it
-// is.
+// they are multiplied with in each run, row by row (tengine.RowQuantizeMatMul, RowQuantizeLSTM), or
+// as a whole where a device takes only that (com.microsoft.DynamicQuantizeMatMul). All else stays
+// as it is.
 #pragma once
 
 #include "optimizer/precision/rewriter.h"
@@ -23,11 +24,18 @@ class Hybrid
 
   private:
     struct Product;
+    struct Form;
+    struct Matrix
+    {
+        tensor *bytes = nullptr, *scales = nullptr;
+    };
 
     bool find_product(node& node, Product* out_product) const;
-    void find_sum(Product* product) const;
-    bool make_weights(const Product& product, Vector<tensor*>* inputs);
-    bool rewrite(const Product& product);
+    Matrix make_matrix(const tensor& weight, int axis, const Vector<int>& dims,
+                       const Vector<int>& scale_dims);
+    bool rewrite(const Product& product, const Form& form);
+    void rewrite_product(node& node);
+    bool rewrite_lstm(node& lstm);
 
     Rewriter rewriter_;
     const int data_type_;

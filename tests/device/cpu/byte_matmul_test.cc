@@ -178,7 +178,8 @@ TEST(ByteMatMul, QGemmHasTheBitsOfTheReference)
                 }
 }
 
-TEST(ByteMatMul, DynamicQuantizeMatMulIsNearTheReference)
+// With one scale for A, and with one for each of its rows.
+void compare_dynamic(const char* op, const char* fast)
 {
     for (const Sizes& s : kSizes)
         for (const int type : kTypes)
@@ -190,13 +191,21 @@ TEST(ByteMatMul, DynamicQuantizeMatMulIsNearTheReference)
                 product.bytes("b_zero", {1}, type);
                 product.floats("bias", {s.n}, -2.0f, 2.0f);
                 if (has_all)
-                    product.add("com.microsoft.DynamicQuantizeMatMul",
-                                {"a", "b", "b_scale", "", "bias"});
+                    product.add(op, {"a", "b", "b_scale", "", "bias"});
                 else
-                    product.add("com.microsoft.DynamicQuantizeMatMul",
-                                {"a", "b", "b_scale", "b_zero"});
-                product.compare("matmul.dynamic_byte_pixels");
+                    product.add(op, {"a", "b", "b_scale", "b_zero"});
+                product.compare(fast);
             }
+}
+
+TEST(ByteMatMul, DynamicQuantizeMatMulIsNearTheReference)
+{
+    compare_dynamic("com.microsoft.DynamicQuantizeMatMul", "matmul.dynamic_byte_pixels");
+}
+
+TEST(ByteMatMul, RowQuantizeMatMulIsNearTheReference)
+{
+    compare_dynamic("tengine.RowQuantizeMatMul", "matmul.row_byte_pixels");
 }
 
 TEST(ByteMatMul, MatMulIntegerToFloatIsNearTheReference)

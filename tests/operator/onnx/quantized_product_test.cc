@@ -398,6 +398,39 @@ TEST(DynamicQuantizeMatMul, IsItsDefinition)
         }
 }
 
+// Each row is a product by itself.
+TEST(RowQuantizeMatMul, IsThatOfEachRow)
+{
+    const BytesCase c = {{1, 6}, {6, 4}, Slices::kColumns, true, true};
+    const std::vector<float> first = {0.5f, -1.5f, 2, 0.25f, 0, 1}, second = {3, 4, 5, 6, 7, 8};
+    const auto multiply = [&](const char* op, std::vector<int> dims, const std::vector<float>& a) {
+        ConstantGraph graph;
+        graph.input<float>("a", dims, a);
+        add_bytes(&graph, c, Bytes<int8_t>(c));
+        graph.add(op, {"a", "b", "b_scale", "b_zero", "bias"});
+        return values_of<float>(graph.evaluate());
+    };
+    std::vector<float> expected = multiply(kDynamic, {1, 6}, first), both = first;
+    const std::vector<float> rest = multiply(kDynamic, {1, 6}, second);
+    expected.insert(expected.end(), rest.begin(), rest.end());
+    both.insert(both.end(), second.begin(), second.end());
+    const std::vector<float> made = multiply("tengine.RowQuantizeMatMul", {2, 1, 6}, both);
+    ASSERT_EQ(made.size(), expected.size());
+    for (size_t i = 0; i < made.size(); ++i)
+        EXPECT_FLOAT_EQ(made[i], expected[i]) << i;  // of doubles in another order
+    EXPECT_NE(multiply(kDynamic, {2, 1, 6}, both), expected) << "with one scale for both rows";
+}
+
+TEST(RowQuantizeMatMul, NeedsAMatrix)
+{
+    ConstantGraph graph;
+    graph.input<float>("a", {2, 1, 3}, std::vector<float>(6));
+    graph.input<int8_t>("b", {2, 3, 4}, std::vector<int8_t>(24));
+    graph.input<float>("b_scale", {}, {1});
+    graph.add("tengine.RowQuantizeMatMul", {"a", "b", "b_scale"});
+    graph.expect_failure(TENGINE_EINVAL, "B has rank 3, expected a matrix");
+}
+
 void refuse_bytes(const char* op, std::vector<std::string> inputs, size_t index, const char* name,
                   int code, const char* part)
 {

@@ -307,6 +307,65 @@ TYPED_TEST(FloatRecurrent, Types)
     EXPECT_EQ(numbers_of(graph.evaluate()), (std::vector<float>{3, 12}));
 }
 
+// One step of one sequence, whose input has 0 and 255 steps, so that bytes stand for just its
+// values.
+TEST(RowQuantizeLstm, IsAnLstmOfWhatBytesStandFor)
+{
+    constexpr int kUnits = 2, kRows = 4 * kUnits;
+    constexpr float kStep = 1.0f / 256;
+    std::vector<int8_t> w, r;
+    std::vector<float> scales, w_floats, r_floats;
+    for (int row = 0; row < kRows; ++row) {
+        scales.push_back(kStep * static_cast<float>(1 + row % 3));
+        for (int i = 0; i < 3; ++i)
+            w.push_back(static_cast<int8_t>(row * 31 % 255 - 127 + i));
+        for (int i = 0; i < kUnits; ++i)
+            r.push_back(static_cast<int8_t>(100 - row * 23 % 200 - i));
+        for (int i = 0; i < 3; ++i)
+            w_floats.push_back(scales.back() * w[static_cast<size_t>(3 * row + i)]);
+        for (int i = 0; i < kUnits; ++i)
+            r_floats.push_back(scales.back() * r[static_cast<size_t>(kUnits * row + i)]);
+    }
+    const auto run = [&](bool has_bytes) {
+        ConstantGraph graph;
+        graph.input<float>("x", {1, 1, 3}, {0, 255 * kStep, 77 * kStep});
+        graph.input<float>("h", {1, 1, kUnits}, {-200 * kStep, 55 * kStep});
+        if (has_bytes) {
+            graph.input<int8_t>("w", {1, kRows, 3}, w);
+            graph.input<int8_t>("r", {1, kRows, kUnits}, r);
+            graph.input<float>("s", {1, kRows}, scales);
+            graph.add("tengine.RowQuantizeLSTM", {"x", "w", "r", "", "", "h", "", "", "s", "s"});
+        } else {
+            graph.input<float>("w", {1, kRows, 3}, w_floats);
+            graph.input<float>("r", {1, kRows, kUnits}, r_floats);
+            graph.add("LSTM", {"x", "w", "r", "", "", "h"});
+        }
+        return numbers_of(graph.evaluate());
+    };
+    const std::vector<float> made = run(true), expected = run(false);
+    ASSERT_EQ(made.size(), expected.size());
+    for (size_t i = 0; i < made.size(); ++i)
+        EXPECT_FLOAT_EQ(made[i], expected[i]) << i;
+}
+
+TEST(RowQuantizeLstm, RefusesWhatDoesNotFit)
+{
+    const auto refuse = [](std::vector<int> scales, const char* recurrence_scale, int code,
+                           const char* part) {
+        ConstantGraph graph;
+        graph.input<float>("x", {1, 1, 2}, {1, 1});
+        graph.input<int8_t>("w", {1, 4, 2}, std::vector<int8_t>(8));
+        graph.input<int8_t>("r", {1, 4, 1}, std::vector<int8_t>(4));
+        graph.input<float>("s", scales, noise(scales[1], 1));
+        graph.add("tengine.RowQuantizeLSTM",
+                  {"x", "w", "r", "", "", "", "", "", "s", recurrence_scale});
+        graph.expect_failure(code, part);
+    };
+    refuse({1, 4}, "", TENGINE_EINVAL, "W_scale and R_scale are required");
+    refuse({1, 3}, "s", TENGINE_EINVAL, "dimension 1 of W_scale is 3, expected 4");
+    refuse({1, 4}, "w", TENGINE_EDTYPE, "expected one of: fp32");
+}
+
 TEST(Rnn, RefusesWhatDoesNotFit)
 {
     const auto refuse = [](std::vector<int> w, int hidden, std::vector<const char*> names,

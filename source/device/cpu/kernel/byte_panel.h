@@ -51,9 +51,11 @@ inline BytePanel find_byte_panel(const BytePixels& conv, const char* packed, int
 }
 
 // The zero point of the input as it is multiplied: of bytes with another sign bit 128 more or less.
+// Elements of int16 are centred, unless sums become words.
 inline uint32_t find_multiplied_zero(const BytePixels& conv)
 {
-    if (conv.format.element_size > 1) return 0;
+    if (conv.format.element_size > 1)
+        return conv.has_words ? static_cast<uint32_t>(conv.input_zero_point) : 0;
     const int zero = conv.input_zero_point;
     return static_cast<uint32_t>(!conv.flips               ? zero
                                  : conv.format.is_unsigned ? zero + 128
@@ -63,7 +65,7 @@ inline uint32_t find_multiplied_zero(const BytePixels& conv)
 // That of which `start` takes the products: where it is known at a run only, 1, if it is not 0.
 inline uint32_t find_packed_zero(const BytePixels& conv)
 {
-    return conv.has_words ? conv.format.element_size == 1 : find_multiplied_zero(conv);
+    return conv.has_words ? 1 : find_multiplied_zero(conv);
 }
 
 }  // namespace tengine::cpu

@@ -13,6 +13,7 @@
 
 #include "device/cpu/kernel/byte_tile.h"
 #include "device/cpu/kernel/conv_problem.h"
+#include "device/cpu/kernel/float_bytes.h"
 #include "device/cpu/kernel/requantization.h"
 #include "device/cpu/kernel_table.h"
 
@@ -89,6 +90,13 @@ struct ByteWords
     bool is_float;
     float scale;
     const float* bias;  // or null
+    // Of rows that have a scale and a zero point each, these, in place of `scale` and of
+    // BytePixels::input_zero_point, which is 0; or null.
+    const FloatBytes* rows = nullptr;
+    // Added to floats, which lie like the results, or null; then comes the activation of `fusion`,
+    // which may be null, too.
+    const float* addend = nullptr;
+    const Fusion* fusion = nullptr;
 };
 
 // What a run works on. The output is of bytes, or of words where there is `words`.
@@ -127,6 +135,10 @@ TENGINE_MUST_USE int keep_byte_pixels(KernelContext& context, const BytePixels& 
 
 // All of it on the calling thread; `copy` has copy_bytes().
 void multiply_bytes_here(const BytePixels& conv, const ByteRun& run, char* copy);
+
+// The panels from `first` to before `last` with all rows, on the calling thread.
+void multiply_byte_panels(const BytePixels& conv, const ByteRun& run, int64_t first, int64_t last,
+                          char* copy);
 
 // All of it; `copies` has copy_bytes() for each worker.
 void multiply_bytes(thread_pool_t* pool, const BytePixels& conv, const ByteRun& run, char* copies);

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/cpu.h"
+#include "device/cpu/kernel/activation.h"
 #include "device/cpu/kernel/byte_panel.h"
 #include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel/packed_problem.h"
@@ -178,7 +179,7 @@ HWY_INLINE void convert(const BytePixels& conv, const uint8_t* from, int64_t cou
 
 HWY_INLINE void convert(const BytePixels& conv, const uint8_t* from, int64_t count, int16_t* to)
 {
-    const int zero = conv.input_zero_point;
+    const int zero = conv.has_words ? 0 : conv.input_zero_point;
     if (conv.flips)  // signed
         for (int64_t i = 0; i < count; ++i)
             to[i] = static_cast<int16_t>(static_cast<int8_t>(from[i]) - zero);
@@ -273,25 +274,33 @@ HWY_INLINE void store_columns(const BytePixels& conv, const BytePanel& panel, in
                           multipliers, columns, output + row * step);
 }
 
-// As ByteWords says; `column` is the first in the matrix.
+// As ByteWords says; `column` is the first in the matrix, `place` the row's first in the output.
 HWY_INLINE void store_word_columns(const BytePixels& conv, const BytePanel& panel,
-                                   const ByteWords& words, int64_t first, int64_t column,
+                                   const ByteRun& run, int64_t first, int64_t column,
                                    const int32_t* sums, int64_t rows, int64_t columns,
-                                   float* output)
+                                   int64_t place)
 {
     const Scales d;
-    const IntegerVector added =
-        hn::Mul(hn::LoadU(Integers(), panel.start() + first),
-                hn::Set(Integers(), static_cast<int32_t>(find_multiplied_zero(conv))));
-    const ScaleVector scales =
-        hn::Mul(hn::LoadU(d, panel.scales() + first), hn::Set(d, words.scale));
+    const ByteWords& words = *run.words;
+    const uint32_t zero = find_multiplied_zero(conv);
+    const IntegerVector units = hn::LoadU(Integers(), panel.start() + first);
+    const ScaleVector own = hn::LoadU(d, panel.scales() + first);
     const ScaleVector bias = words.bias ? load_lanes(words.bias + column, columns) : hn::Zero(d);
-    for (int64_t row = 0; row < rows; ++row) {
+    IntegerVector added = hn::Mul(units, hn::Set(Integers(), static_cast<int32_t>(zero)));
+    ScaleVector scales = hn::Mul(own, hn::Set(d, words.scale));
+    const FloatBytes* of_row = words.rows ? words.rows + place / conv.output_step : nullptr;
+    for (int64_t row = 0; row < rows; ++row, place += conv.output_step) {
+        if (of_row) {
+            const uint32_t own_zero = zero + static_cast<uint32_t>(of_row->zero_point);
+            added = hn::Mul(units, hn::Set(Integers(), static_cast<int32_t>(own_zero)));
+            scales = hn::Mul(own, hn::Set(d, of_row++->scale));
+        }
         const IntegerVector sum =
             hn::Add(hn::LoadU(Integers(), sums + row * panel.width + first), added);
-        const ScaleVector word =
+        ScaleVector word =
             words.is_float ? hn::MulAdd(hn::ConvertTo(d, sum), scales, bias) : hn::BitCast(d, sum);
-        store_lanes(word, output + row * conv.output_step + column, columns);
+        if (words.addend) word = hn::Add(word, load_lanes(words.addend + place + column, columns));
+        store_lanes(word, static_cast<float*>(run.output) + place + column, columns);
     }
 }
 
@@ -305,8 +314,7 @@ HWY_INLINE void store_sums(const BytePixels& conv, const BytePanel& panel, const
     for (int64_t i = 0; i < columns; i += lanes) {
         const int64_t count = std::min(lanes, columns - i);
         if (run.words)
-            store_word_columns(conv, panel, *run.words, i, column + i, sums, rows, count,
-                               static_cast<float*>(run.output) + at - column);
+            store_word_columns(conv, panel, run, i, column + i, sums, rows, count, at - column);
         else
             store_columns(conv, panel, i, sums + i, rows, count,
                           static_cast<uint8_t*>(run.output) + at + i);
@@ -361,6 +369,12 @@ void multiply_block(const BytePixels& conv, const ByteRun& run, const ByteBlock&
                           block.output + line * conv.line_pixels * conv.output_step + column);
         }
     }
+    if (!run.words || !run.words->fusion) return;
+    // Along whole rows, of which a panel has two vectors.
+    const int64_t begin = first * conv.format.columns;
+    activate(*run.words->fusion, static_cast<float*>(run.output) + block.output + begin,
+             block.pixels, conv.output_step,
+             std::min(last * conv.format.columns, conv.output_channels) - begin);
 }
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
@@ -502,6 +516,13 @@ void multiply_bytes_here(const BytePixels& conv, const ByteRun& run, char* copy)
 {
     for (int64_t item = 0; item < conv.items(); ++item)
         run_block(conv, run, item, 0, conv.panels, copy);
+}
+
+void multiply_byte_panels(const BytePixels& conv, const ByteRun& run, int64_t first, int64_t last,
+                          char* copy)
+{
+    for (int64_t block = 0; block < conv.blocks; ++block)
+        run_block(conv, run, block, first, last, copy);
 }
 
 void multiply_bytes(thread_pool_t* pool, const BytePixels& conv, const ByteRun& run, char* copies)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// DynamicQuantizeMatMul, MatMulIntegerToFloat and MatMulInteger with a constant second matrix: the
-// rows of the first, of the former as bytes in scratch, are pixels (byte_pixels.h). Limits:
+// DynamicQuantizeMatMul, tengine.RowQuantizeMatMul, MatMulIntegerToFloat and MatMulInteger with a
+// constant second matrix: the rows of the first, of the former two as bytes in scratch, are pixels
+// (byte_pixels.h). What follows is added to floats before they leave the cache. Limits:
 // multiply-adds, with some rows; of few rows the bandwidth of the memory. Accuracy: the sums are
 // exact; |error| <= 4 * eps * (|result| + 2 |bias|), for the rounding of the sum, of two scales and
-// of the result.
+// of the result, before the activation.
 #include <algorithm>
 #include <cstdint>
 
@@ -43,10 +44,25 @@ ByteOperands find_operands(const node& node, const Places& places)
     return operands;
 }
 
-// Scratch has the copies of the workers, then the bytes of input 0.
-uint64_t find_copy_bytes(const KernelContext& context, const BytePixels& rows)
+// Of a first matrix in floats: its bytes, and how they stand for the rows.
+struct Quantized
 {
-    return rows.copy_bytes() * static_cast<uint64_t>(get_thread_pool_size(context.pool));
+    uint8_t* bytes;
+    FloatBytes* rows;
+};
+
+constexpr uint64_t round_up(uint64_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+// After the copies of the workers in scratch.
+Quantized find_quantized(const KernelContext& context, const BytePixels& rows)
+{
+    const auto workers = static_cast<uint64_t>(get_thread_pool_size(context.pool));
+    auto* bytes = static_cast<uint8_t*>(context.scratch) + rows.copy_bytes() * workers;
+    const auto number = static_cast<uint64_t>(context.input(0)->elem_num);
+    return {bytes, reinterpret_cast<FloatBytes*>(bytes + round_up(number))};
 }
 
 int prepare(KernelContext& context, const Places& places)
@@ -59,7 +75,9 @@ int prepare(KernelContext& context, const Places& places)
     rows.has_words = true;
     plan_byte_pixels(rows, operands, get_thread_pool_size(context.pool));
     TENGINE_RETURN_IF_ERROR(keep_byte_pixels(context, rows, operands, {1, columns, 0}));
-    if (a.data_type == TENGINE_DT_FP32) context.scratch_size += static_cast<uint64_t>(a.elem_num);
+    if (a.data_type == TENGINE_DT_FP32)
+        context.scratch_size += round_up(static_cast<uint64_t>(a.elem_num)) +
+                                static_cast<uint64_t>(a.elem_num / depth) * sizeof(FloatBytes);
     return TENGINE_OK;
 }
 
@@ -89,28 +107,54 @@ int multiply(KernelContext& context, const uint8_t* input, int zero_point, const
     return TENGINE_OK;
 }
 
-const float* find_bias(const KernelContext& context, const Places& places)
+// Results in float, and what the step has taken over.
+ByteWords describe_floats(const KernelContext& context, const Places& places, float scale)
 {
-    const tensor* bias = context.input(places.bias);
-    return bias ? bias->f32 : nullptr;
+    const auto find = [&](int index) {
+        const tensor* values = index < 0 ? nullptr : context.input(index);
+        return values ? values->f32 : nullptr;
+    };
+    const Fusion& fusion = context.fusion;
+    return {true,
+            scale,
+            find(places.bias),
+            nullptr,
+            find(fusion.addend),
+            fusion.activation == Activation::kNone ? nullptr : &fusion};
+}
+
+int find_in_place(const KernelContext& context, int)
+{
+    return context.fusion.addend;
 }
 
 int run_dynamic(KernelContext& context)
 {
     const tensor& a = *context.input(0);
-    const auto& rows = packed_problem<BytePixels>(context);
-    auto* bytes = static_cast<uint8_t*>(context.scratch) + find_copy_bytes(context, rows);
-    const FloatBytes form = find_float_bytes(a.f32, a.elem_num);
+    uint8_t* bytes = find_quantized(context, packed_problem<BytePixels>(context)).bytes;
+    const FloatBytes form = find_float_bytes(context.pool, a.f32, a.elem_num);
     quantize_float_bytes(context.pool, a.f32, a.elem_num, form, bytes);
     return multiply(context, bytes, form.zero_point,
-                    {true, form.scale, find_bias(context, kDynamic)});
+                    describe_floats(context, kDynamic, form.scale));
+}
+
+int run_rows(KernelContext& context)
+{
+    const tensor& a = *context.input(0);
+    const auto& rows = packed_problem<BytePixels>(context);
+    const Quantized quantized = find_quantized(context, rows);
+    quantize_float_rows(context.pool, a.f32, rows.line_pixels, rows.stretch_length, quantized.rows,
+                        quantized.bytes);
+    ByteWords words = describe_floats(context, kDynamic, 1);
+    words.rows = quantized.rows;
+    return multiply(context, quantized.bytes, 0, words);
 }
 
 int run_to_float(KernelContext& context)
 {
     return multiply(context, context.input(0)->u8,
                     read_zero_point(context.input(kToFloat.input_zero_point), 0),
-                    {true, context.input(2)->f32[0], find_bias(context, kToFloat)});
+                    describe_floats(context, kToFloat, context.input(2)->f32[0]));
 }
 
 int run_integer(KernelContext& context)
@@ -165,9 +209,11 @@ bool accepts_integer(const node& node)
 
 constexpr Kernel rows[] = {
     {"com.microsoft.DynamicQuantizeMatMul", "matmul.dynamic_byte_pixels", accepts_dynamic,
-     run_dynamic, prepare_dynamic, -1, nullptr, Layout::kPlanar, false, false, false, 1},
+     run_dynamic, prepare_dynamic, -1, find_in_place, Layout::kPlanar, true, false, false, 1},
+    {"tengine.RowQuantizeMatMul", "matmul.row_byte_pixels", accepts_dynamic, run_rows,
+     prepare_dynamic, -1, find_in_place, Layout::kPlanar, true, false, false, 1},
     {"com.microsoft.MatMulIntegerToFloat", "matmul.byte_pixels_to_float", accepts_to_float,
-     run_to_float, prepare_to_float, -1, nullptr, Layout::kPlanar, false, false, false, 1},
+     run_to_float, prepare_to_float, -1, find_in_place, Layout::kPlanar, true, false, false, 1},
     {"MatMulInteger", "matmul.byte_pixels_to_sums", accepts_integer, run_integer, prepare_integer,
      -1, nullptr, Layout::kPlanar, false, false, false, 1},
 };

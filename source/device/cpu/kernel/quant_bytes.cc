@@ -267,7 +267,7 @@ int run_dequantize(KernelContext& context)
 int run_dynamic_quantize(KernelContext& context)
 {
     const tensor& input = *context.input(0);
-    const FloatBytes bytes = find_float_bytes(input.f32, input.elem_num);
+    const FloatBytes bytes = find_float_bytes(context.pool, input.f32, input.elem_num);
     *context.output(1)->f32 = bytes.scale;
     *context.output(2)->u8 = static_cast<uint8_t>(bytes.zero_point);
     quantize_float_bytes(context.pool, input.f32, input.elem_num, bytes, context.output(0)->u8);
@@ -342,11 +342,33 @@ FloatRange find_range_exactly(const float* x, int64_t count)
     return range;
 }
 
-FloatBytes find_float_bytes(const float* values, int64_t count)
+namespace {
+
+FloatBytes cover_float_range(const FloatRange& range)
 {
-    const auto [lowest, highest] = HWY_DYNAMIC_DISPATCH(find_float_range)(values, count);
-    const float scale = highest == lowest ? 1.0f : (highest - lowest) / 255.0f;
-    return {scale, quantize(-lowest / scale, 0, range_of<uint8_t>())};
+    const float scale =
+        range.highest == range.lowest ? 1.0f : (range.highest - range.lowest) / 255.0f;
+    return {scale, quantize(-range.lowest / scale, 0, range_of<uint8_t>())};
+}
+
+}  // namespace
+
+FloatBytes find_float_bytes(thread_pool_t* pool, const float* values, int64_t count)
+{
+    const int workers = get_thread_pool_size(pool);
+    FloatRange ranges[THREAD_POOL_LIMIT];  // of what each worker has seen, and 0
+    std::fill_n(ranges, workers, FloatRange{0, 0});
+    const auto find_range = HWY_DYNAMIC_DISPATCH(find_float_range);
+    parallel_for(pool, count, kGrain, [&](int64_t begin, int64_t end, int worker) {
+        const FloatRange seen = find_range(values + begin, end - begin);
+        FloatRange& range = ranges[worker];
+        range = {std::min(range.lowest, seen.lowest), std::max(range.highest, seen.highest)};
+    });
+    FloatRange whole = {0, 0};
+    for (int i = 0; i < workers; ++i)
+        whole = {std::min(whole.lowest, ranges[i].lowest),
+                 std::max(whole.highest, ranges[i].highest)};
+    return cover_float_range(whole);
 }
 
 void quantize_float_bytes(thread_pool_t* pool, const float* values, int64_t count, FloatBytes bytes,
@@ -357,6 +379,23 @@ void quantize_float_bytes(thread_pool_t* pool, const float* values, int64_t coun
     parallel_for(pool, count, kGrain, [&](int64_t begin, int64_t end, int) {
         quantize_slice(values + begin, end - begin, bytes.scale, range, output + begin);
     });
+}
+
+void quantize_float_rows(thread_pool_t* pool, const float* values, int64_t rows, int64_t depth,
+                         FloatBytes* forms, uint8_t* output)
+{
+    const auto find_range = HWY_DYNAMIC_DISPATCH(find_float_range);
+    const auto quantize_slice = HWY_DYNAMIC_DISPATCH(quantize_floats);
+    parallel_for(pool, rows, std::max<int64_t>(kGrain / depth, 1),
+                 [&](int64_t begin, int64_t end, int) {
+                     for (int64_t row = begin; row < end; ++row) {
+                         const float* from = values + row * depth;
+                         forms[row] = cover_float_range(find_range(from, depth));
+                         quantize_slice(from, depth, forms[row].scale,
+                                        find_byte_range(TENGINE_DT_UINT8, forms[row].zero_point),
+                                        output + row * depth);
+                     }
+                 });
 }
 
 extern const KernelTable quant_bytes_kernels;

@@ -69,7 +69,8 @@ struct RecurrentPhases
     int num;
 };
 
-// For accepts(): fp32, constant weights, and functions that the updates have.
+// For accepts(): fp32, constant weights of fp32 or int8 (recurrent_bytes.h), and functions that the
+// updates have.
 bool accepts_recurrent_layer(const node& node);
 
 // For prepare(), with the blocks of the operator.

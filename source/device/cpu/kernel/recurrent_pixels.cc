@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// LSTM, GRU and RNN in fp32 with constant weights: the updates of their units as vectors. The rest
-// is in recurrent_layer.h.
-// Limits: a step reads the recurrent matrix once, 4 * gates * hidden^2 bytes: with one sequence the
-// bandwidth of the cache that holds it. No peepholes or coupled gates, and no functions other than
-// those of GateFunction.
-// Accuracy: a gate before its function differs by at most (input + hidden + 4) * eps * (sum |w| |x|
-// + sum |r| |h| + |bias|); the functions are within 5 ulp.
+// LSTM, GRU and RNN in fp32 with constant weights, of an LSTM also in int8: the updates of their
+// units as vectors. The rest is in recurrent_layer.h. Limits: a step reads the recurrent matrix
+// once, 4 * gates * hidden^2 bytes: with one sequence the bandwidth of the cache that holds it. No
+// peepholes or coupled gates, and no functions other than those of GateFunction. Accuracy: a gate
+// before its function differs by at most (input + hidden + 4) * eps * (sum |w| |x|
+// + sum |r| |h| + |bias|); with weights in int8, whose sums are exact, by 8 * eps * (that of x +
+// that of h + |bias|), and where the state lies next to a tie, by a step of its bytes. The
+// functions are within 5 ulp.
 #include <cstdint>
 
 #include "device/cpu/kernel/fixed_vectors.h"
@@ -236,6 +237,8 @@ int run_gru(KernelContext& context)
 
 constexpr Kernel rows[] = {
     {"LSTM", "lstm.pixels", accepts_recurrent_layer, run_lstm, prepare_lstm},
+    {"tengine.RowQuantizeLSTM", "lstm.byte_pixels", accepts_recurrent_layer, run_lstm,
+     prepare_lstm},
     {"GRU", "gru.pixels", accepts_recurrent_layer, run_gru, prepare_gru},
     {"RNN", "rnn.pixels", accepts_recurrent_layer, run_rnn, prepare_rnn},
 };

@@ -194,16 +194,18 @@ class Fuser
     // y + z, where z has been computed when the step begins. One with more inputs has none for it.
     void fuse_sum(size_t index, Step& step)
     {
+        const size_t place = find_addend_input(step);
+        if (step.inputs.size() > place) return;
         size_t next;
         const Step* sum = only_reader_of(step, &next);
-        if (!sum || !is_operator(*sum, "Add") || step.inputs.size() > kAddendInput) return;
+        if (!sum || !is_operator(*sum, "Add")) return;
         tensor* addend = sum->inputs[sum->inputs[0] == step.outputs[0] ? 1 : 0];
         const Uses* uses = uses_.find(addend);
         if (!uses || uses->writer > index || !has_same_shape(*addend, *step.outputs[0]) ||
             !has_same_shape(*addend, *sum->outputs[0]))
             return;
-        step.context.fusion.addend = kAddendInput;
-        step.inputs.resize(kAddendInput, nullptr);
+        step.context.fusion.addend = static_cast<int>(place);
+        step.inputs.resize(place, nullptr);
         step.inputs.push_back(addend);
         Vector<size_t>& readers = uses_[addend].readers;
         std::replace(readers.begin(), readers.end(), next, index);
@@ -399,8 +401,19 @@ class Fuser
         return true;
     }
 
+    // Products of bytes have scales and zero points before it.
+    static size_t find_addend_input(const Step& step)
+    {
+        static constexpr const char* kProducts[] = {"MatMulIntegerToFloat", "DynamicQuantizeMatMul",
+                                                    "RowQuantizeMatMul"};
+        for (const char* product : kProducts)
+            if (!std::strcmp(get_ir_node_op(step.context.node), product)) return kByteAddendInput;
+        return kAddendInput;
+    }
+
     // After input, weight and bias.
     static constexpr int kBiasInput = 2;
+    static constexpr int kByteAddendInput = 7;
     static constexpr int kAddendInput = 3;
     static constexpr int kScaleInput = 4;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of quantised matrices: MatMulInteger, QLinearMatMul, QGemm, and those with a float
-// result, DynamicQuantizeMatMul and MatMulIntegerToFloat.
+// result, DynamicQuantizeMatMul, RowQuantizeMatMul and MatMulIntegerToFloat.
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/product.h"
 #include "device/cpu/reference/qlinear.h"
@@ -221,11 +221,44 @@ int run_dynamic_quantize_matmul(KernelContext& context)
                              {range.scale, context.input(2), context.input(4)});
 }
 
+// The same, row by row of A, by one matrix.
+int run_row_quantize_matmul(KernelContext& context)
+{
+    const tensor &a = *context.input(0), &b = *context.input(1), &scales = *context.input(2);
+    const tensor *zero_points = context.input(3), *bias = context.input(4);
+    const int64_t depth = b.dims[0], columns = b.dims[1];
+    const auto slice = [](const tensor& values, int64_t column) {
+        return values.elem_num > 1 ? column : 0;
+    };
+    uint8_t* bytes = static_cast<uint8_t*>(context.scratch);
+    for (int64_t row = 0; depth > 0 && row < a.elem_num / depth; ++row) {
+        const float* reals = a.f32 + row * depth;
+        const DynamicRange range(reals, depth);
+        for (int64_t k = 0; k < depth; ++k)
+            bytes[k] = range.quantize_value(reals[k]);
+        for (int64_t i = 0; i < columns; ++i) {
+            const int zero = zero_points ? read_zero_point(zero_points, slice(*zero_points, i)) : 0;
+            int64_t sum = 0;
+            for (int64_t k = 0; k < depth; ++k) {
+                const int64_t at = k * columns + i;
+                const int weight = b.data_type == TENGINE_DT_INT8 ? b.i8[at] : b.u8[at];
+                sum += int64_t{bytes[k] - range.zero_point} * (weight - zero);
+            }
+            context.output(0)->f32[row * columns + i] = static_cast<float>(
+                static_cast<double>(sum) * range.scale * double{scales.f32[slice(scales, i)]} +
+                (bias ? bias->f32[i] : 0));
+        }
+    }
+    return TENGINE_OK;
+}
+
 constexpr Kernel rows[] = {
     {"MatMulInteger", "reference", nullptr, run_matmul_integer},
     {"QLinearMatMul", "reference", nullptr, run_qlinear_matmul, prepare_qlinear_matmul},
     {"com.microsoft.QGemm", "reference", nullptr, run_qgemm, prepare_qgemm},
     {"com.microsoft.DynamicQuantizeMatMul", "reference", nullptr, run_dynamic_quantize_matmul,
+     prepare_dynamic_quantize_matmul},
+    {"tengine.RowQuantizeMatMul", "reference", nullptr, run_row_quantize_matmul,
      prepare_dynamic_quantize_matmul},
     {"com.microsoft.MatMulIntegerToFloat", "reference", nullptr, run_matmul_integer_to_float},
 };

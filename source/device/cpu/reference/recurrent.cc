@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // LSTM, GRU and RNN, step by step after the equations of the ONNX specification. One sequence (a
-// batch entry in one direction) is one work item; its state is kept in double.
+// batch entry in one direction) is one work item; its state is kept in double. RowQuantizeLSTM is
+// an LSTM of what bytes stand for: of its weights, and in each step of the input and the state.
 #include <algorithm>
 #include <cmath>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
+#include "device/cpu/reference/quantize.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/recurrent_param.h"
 
@@ -63,23 +65,41 @@ struct State
     double* cell;   // LSTM
     double* gates;  // before activation
     double* reset;  // GRU: r * h
+    // RowQuantizeLSTM: what bytes of input and state stand for, and floats that become bytes.
+    double *input_bytes, *hidden_bytes;
+    float* floats;
 
     static uint64_t size(const recurrent_shape& shape)
     {
-        return (uint64_t{3} + static_cast<uint64_t>(shape.gates)) *
-               static_cast<uint64_t>(shape.hidden);
+        return (uint64_t{5} + static_cast<uint64_t>(shape.gates)) *
+                   static_cast<uint64_t>(shape.hidden) +
+               uint64_t{2} * static_cast<uint64_t>(shape.input);
     }
     State(double* memory, const recurrent_shape& shape)
         : hidden(memory),
           cell(memory + shape.hidden),
           gates(memory + 3 * int64_t{shape.hidden}),
-          reset(memory + 2 * int64_t{shape.hidden})
+          reset(memory + 2 * int64_t{shape.hidden}),
+          input_bytes(gates + int64_t{shape.gates} * shape.hidden),
+          hidden_bytes(input_bytes + shape.input),
+          floats(reinterpret_cast<float*>(hidden_bytes + shape.hidden))
     {
     }
 };
 
-// One direction of a layer.
+// What the bytes of `number` values stand for; `floats` has room for as many.
 template <class T>
+void quantize_row(const T* values, int number, float* floats, double* stands_for)
+{
+    for (int i = 0; i < number; ++i)
+        floats[i] = static_cast<float>(values[i]);
+    const DynamicRange range(floats, number);
+    for (int i = 0; i < number; ++i)
+        stands_for[i] = double{range.scale} * (range.quantize_value(floats[i]) - range.zero_point);
+}
+
+// One direction of a layer, with weights of type W.
+template <class T, class W = T>
 class Layer
 {
   public:
@@ -89,10 +109,14 @@ class Layer
           param_(context.param<recurrent_param>())
     {
         const int64_t rows = int64_t{shape.gates} * shape.hidden;
-        weight_ = slice(context.input(1), direction * rows * shape.input);
-        recurrence_ = slice(context.input(2), direction * rows * shape.hidden);
-        bias_ = slice(context.input(3), direction * 2 * rows);
-        peephole_ = slice(context.input(7), direction * int64_t{3} * shape.hidden);
+        weight_ = slice<W>(context.input(1), direction * rows * shape.input);
+        recurrence_ = slice<W>(context.input(2), direction * rows * shape.hidden);
+        bias_ = slice<T>(context.input(3), direction * 2 * rows);
+        peephole_ = slice<T>(context.input(7), direction * int64_t{3} * shape.hidden);
+        if constexpr (kHasBytes) {
+            weight_scale_ = slice<float>(context.input(8), direction * rows);
+            recurrence_scale_ = slice<float>(context.input(9), direction * rows);
+        }
     }
 
     void step(const T* x, State& state) const
@@ -106,22 +130,28 @@ class Layer
     }
 
   private:
-    static const T* slice(const tensor* tensor, int64_t offset)
+    static constexpr bool kHasBytes = std::is_same_v<W, int8_t>;
+
+    template <class Value>
+    static const Value* slice(const tensor* tensor, int64_t offset)
     {
-        return tensor ? static_cast<const T*>(tensor->data) + offset : nullptr;
+        return tensor ? static_cast<const Value*>(tensor->data) + offset : nullptr;
     }
 
-    double input_part(int64_t row, const T* x) const
+    template <class Input>
+    double input_part(int64_t row, const Input* x) const
     {
         const double bias = bias_ ? double{bias_[row]} : 0;
-        return bias + dot(weight_ + row * shape_.input, x, shape_.input);
+        const double scale = kHasBytes ? double{weight_scale_[row]} : 1;
+        return bias + scale * dot(weight_ + row * shape_.input, x, shape_.input);
     }
 
     double hidden_part(int64_t row, const double* hidden) const
     {
         const int64_t rows = int64_t{shape_.gates} * shape_.hidden;
         const double bias = bias_ ? double{bias_[rows + row]} : 0;
-        return bias + dot(recurrence_ + row * shape_.hidden, hidden, shape_.hidden);
+        const double scale = kHasBytes ? double{recurrence_scale_[row]} : 1;
+        return bias + scale * dot(recurrence_ + row * shape_.hidden, hidden, shape_.hidden);
     }
 
     double call(int function, double x) const
@@ -137,8 +167,16 @@ class Layer
 
     void sum_gates(const T* x, State& state, int num) const
     {
+        if constexpr (kHasBytes) {
+            quantize_row(x, shape_.input, state.floats, state.input_bytes);
+            quantize_row(state.hidden, shape_.hidden, state.floats, state.hidden_bytes);
+        }
         for (int64_t row = 0; row < int64_t{num} * shape_.hidden; ++row)
-            state.gates[row] = input_part(row, x) + hidden_part(row, state.hidden);
+            if constexpr (kHasBytes)
+                state.gates[row] =
+                    input_part(row, state.input_bytes) + hidden_part(row, state.hidden_bytes);
+            else
+                state.gates[row] = input_part(row, x) + hidden_part(row, state.hidden);
     }
 
     // Gates are i o f c, peepholes i o f.
@@ -191,8 +229,9 @@ class Layer
     const recurrent_shape& shape_;
     const recurrent_function* functions_;
     const recurrent_param& param_;
-    const T* weight_;
-    const T* recurrence_;
+    const W* weight_;
+    const W* recurrence_;
+    const float *weight_scale_ = nullptr, *recurrence_scale_ = nullptr;
     const T* bias_;
     const T* peephole_;
 };
@@ -242,8 +281,8 @@ void store_state(const double* state, int num, tensor* target, int64_t offset)
         values[j] = static_cast<T>(state[j]);
 }
 
-template <class T>
-void run_sequence(const KernelContext& context, const Layer<T>& layer, const Places& at,
+template <class T, class W>
+void run_sequence(const KernelContext& context, const Layer<T, W>& layer, const Places& at,
                   State state)
 {
     const recurrent_shape& shape = at.shape;
@@ -274,26 +313,32 @@ int prepare_recurrent(KernelContext& context)
     return TENGINE_OK;
 }
 
-int run_recurrent(KernelContext& context)
+template <class T, class W>
+int run_layer(KernelContext& context)
 {
     recurrent_shape shape;
     TENGINE_RETURN_IF_ERROR(resolve_recurrent_shape(context.node, &shape));
     TENGINE_RETURN_IF_ERROR(check_recurrent_lengths(context.node, &shape, context.input(4)));
     const bool batch_first = context.param<recurrent_param>().layout == 1;
     auto* scratch = static_cast<double*>(context.scratch);
+    const auto run_sequences = [&](int64_t begin, int64_t end, int worker) {
+        const State state(scratch + static_cast<uint64_t>(worker) * State::size(shape), shape);
+        for (int64_t item = begin; item < end; ++item) {
+            const int direction = static_cast<int>(item / shape.batch);
+            const int batch = static_cast<int>(item % shape.batch);
+            run_sequence(context, Layer<T, W>(context, shape, direction),
+                         Places{shape, batch_first, batch, direction}, state);
+        }
+    };
+    parallel_for(context.pool, int64_t{shape.directions} * shape.batch, 1, run_sequences);
+    return TENGINE_OK;
+}
+
+int run_recurrent(KernelContext& context)
+{
     return dispatch_type(FloatTypes{}, context.input(0)->data_type, [&](auto type) {
         using T = typename decltype(type)::type;
-        const auto run_sequences = [&](int64_t begin, int64_t end, int worker) {
-            const State state(scratch + static_cast<uint64_t>(worker) * State::size(shape), shape);
-            for (int64_t item = begin; item < end; ++item) {
-                const int direction = static_cast<int>(item / shape.batch);
-                const int batch = static_cast<int>(item % shape.batch);
-                run_sequence(context, Layer<T>(context, shape, direction),
-                             Places{shape, batch_first, batch, direction}, state);
-            }
-        };
-        parallel_for(context.pool, int64_t{shape.directions} * shape.batch, 1, run_sequences);
-        return TENGINE_OK;
+        return run_layer<T, T>(context);
     });
 }
 
@@ -301,6 +346,7 @@ constexpr Kernel rows[] = {
     {"LSTM", "reference", nullptr, run_recurrent, prepare_recurrent},
     {"GRU", "reference", nullptr, run_recurrent, prepare_recurrent},
     {"RNN", "reference", nullptr, run_recurrent, prepare_recurrent},
+    {"tengine.RowQuantizeLSTM", "reference", nullptr, run_layer<float, int8_t>, prepare_recurrent},
 };
 
 }  // namespace
