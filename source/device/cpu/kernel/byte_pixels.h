@@ -99,6 +99,11 @@ struct ByteWords
     const Fusion* fusion = nullptr;
 };
 
+// Whether the build has operators whose results are floats, which activations may follow.
+constexpr bool kActivatesWords = is_selected("com.microsoft.DynamicQuantizeMatMul") ||
+                                 is_selected("com.microsoft.MatMulIntegerToFloat") ||
+                                 is_selected("tengine.RowQuantizeMatMul");
+
 // What a run works on. The output is of bytes, or of words where there is `words`.
 struct ByteRun
 {

@@ -369,12 +369,14 @@ void multiply_block(const BytePixels& conv, const ByteRun& run, const ByteBlock&
                           block.output + line * conv.line_pixels * conv.output_step + column);
         }
     }
-    if (!run.words || !run.words->fusion) return;
-    // Along whole rows, of which a panel has two vectors.
-    const int64_t begin = first * conv.format.columns;
-    activate(*run.words->fusion, static_cast<float*>(run.output) + block.output + begin,
-             block.pixels, conv.output_step,
-             std::min(last * conv.format.columns, conv.output_channels) - begin);
+    if constexpr (kActivatesWords) {
+        if (!run.words || !run.words->fusion) return;
+        // Along whole rows, of which a panel has two vectors.
+        const int64_t begin = first * conv.format.columns;
+        activate(*run.words->fusion, static_cast<float*>(run.output) + block.output + begin,
+                 block.pixels, conv.output_step,
+                 std::min(last * conv.format.columns, conv.output_channels) - begin);
+    }
 }
 
 }  // namespace tengine::cpu::HWY_NAMESPACE

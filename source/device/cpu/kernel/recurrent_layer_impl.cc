@@ -22,6 +22,9 @@ constexpr int64_t kFloatsAtOnce = 4096;
 // RNN of 64 units take 12 us rather than 21.
 constexpr int64_t kFewMacs = 1 << 19;
 
+// A build without the operator does without the kernels of bytes.
+constexpr bool kHasBytes = is_selected("tengine.RowQuantizeLSTM");
+
 struct RecurrentLayer
 {
     GateBlocks blocks;
@@ -33,9 +36,11 @@ struct RecurrentLayer
     int64_t lanes;  // of a vector
     int64_t units;  // with those that fill the last vector
     int64_t group_units, groups_at_once;
-    int64_t at_once;  // directions that are computed at once
-    bool has_bytes;   // as matrices, of the only block
+    int64_t at_once;   // directions that are computed at once
+    bool is_of_bytes;  // has them as matrices, of the only block
     ByteGates bytes;
+
+    bool has_bytes() const { return kHasBytes && is_of_bytes; }
 
     int64_t groups() const { return divide_up(units, group_units); }
     // Groups that are worth handing to a worker: a multiply-add waits for its weight, and counts
@@ -48,7 +53,7 @@ struct RecurrentLayer
     // Of what is packed for a direction.
     uint64_t direction_floats() const
     {
-        if (has_bytes) return (bytes.packed_bytes() + 63) / 64 * 16;
+        if (has_bytes()) return (bytes.packed_bytes() + 63) / 64 * 16;
         uint64_t floats = 0;
         for (int i = 0; i < blocks.num; ++i)
             floats += count_packed_floats(blocks.list[i].inputs) +
@@ -65,7 +70,7 @@ struct RecurrentLayer
                       (static_cast<uint64_t>(shape.sequence) + 1);
         const uint64_t input = gathers ? static_cast<uint64_t>(rows() * shape.input) : 0;
         return (static_cast<uint64_t>(shape.batch) * of_row + 15) / 16 * 16 +
-               (input + 15) / 16 * 16 + (has_bytes ? bytes.scratch_bytes() / sizeof(float) : 0);
+               (input + 15) / 16 * 16 + (has_bytes() ? bytes.scratch_bytes() / sizeof(float) : 0);
     }
     // That of a gate's column in the matrices; -1: of none, it fills the last vector.
     int64_t row_of(const GateBlock& block, int64_t column) const
@@ -154,8 +159,8 @@ int describe(const KernelContext& context, const GateBlocks& blocks, RecurrentLa
     }
     // Four vectors of gates, which are two panels, of each block (multiply_pixel_row()).
     layer.group_units = 4 / fewest * layer.lanes;
-    layer.has_bytes = context.input(1)->data_type == TENGINE_DT_INT8;
-    if (layer.has_bytes) plan_bytes(*context.node, workers, &layer);
+    layer.is_of_bytes = context.input(1)->data_type == TENGINE_DT_INT8;
+    if (layer.has_bytes()) plan_bytes(*context.node, workers, &layer);
     const int64_t floats = shape.gates * layer.group_units * shape.batch;
     layer.groups_at_once = std::max<int64_t>(kFloatsAtOnce / floats, 1);
     // Workers that wait for each other once only: 46 % less time for a GRU of 128 units.
@@ -231,7 +236,7 @@ Direction find_direction(const KernelContext& context, const RecurrentLayer& lay
         memory += shape.batch * layer.units;
     }
     direction.gathered = memory;
-    if (layer.has_bytes) {
+    if (layer.has_bytes()) {
         char* end = reinterpret_cast<char*>(static_cast<float*>(context.scratch) +
                                             (static_cast<uint64_t>(index % layer.at_once) + 1) *
                                                 layer.scratch_floats());
@@ -295,7 +300,7 @@ void multiply_block(const RecurrentLayer& layer, const Direction& direction, int
     static const Fusion none;
     const GateBlock& block = layer.blocks.list[index];
     const float* addend = direction.inputs[index] + direction.row * block.columns();
-    if (layer.has_bytes)
+    if (layer.has_bytes())
         return multiply_byte_steps(layer.bytes, direction.bytes, addend, unit * block.gates,
                                    (unit + num) * block.gates, worker, direction.gates[index]);
     const PixelOperands operands = {block.is_of_cell ? direction.cell : direction.state,
@@ -335,7 +340,7 @@ void update_units(const RecurrentLayer& layer, const Direction& direction, Updat
 void run_step(const KernelContext& context, const RecurrentLayer& layer,
               const RecurrentPhases& phases, const Direction& direction)
 {
-    if (layer.has_bytes) quantize_state(layer.bytes, direction.bytes, direction.state);
+    if (layer.has_bytes()) quantize_state(layer.bytes, direction.bytes, direction.state);
     for (int number = 0; number < phases.num; ++number) {
         const RecurrentPhase& phase = phases.list[number];
         int64_t gates = 0;
@@ -364,7 +369,7 @@ void multiply_inputs(const KernelContext& context, const RecurrentLayer& layer,
         const PixelConv& inputs = layer.blocks.list[i].inputs;
         const bool is_small = layer.rows() * layer.shape.input * inputs.output_channels < kFewMacs;
         thread_pool_t* pool = is_small ? nullptr : context.pool;
-        if (layer.has_bytes)
+        if (layer.has_bytes())
             multiply_byte_inputs(layer.bytes, pool, direction.bytes, x, direction.inputs[i]);
         else
             multiply_pixels(pool, inputs,
@@ -486,7 +491,7 @@ bool accepts_recurrent_layer(const node& node)
         return false;
     return shape.sequence > 0 && shape.batch > 0 && shape.input > 0 && shape.hidden > 0 &&
            (get_ir_node_input(&node, 1)->data_type == TENGINE_DT_FP32 ||
-            has_byte_formats(node, shape));
+            (kHasBytes && has_byte_formats(node, shape)));
 }
 
 int prepare_recurrent_layer(KernelContext& context, const GateBlocks& blocks)
@@ -495,7 +500,7 @@ int prepare_recurrent_layer(KernelContext& context, const GateBlocks& blocks)
     TENGINE_RETURN_IF_ERROR(describe(context, blocks, &layer));
     context.scratch_size =
         static_cast<uint64_t>(layer.at_once) * layer.scratch_floats() * sizeof(float);
-    if (layer.has_bytes) return keep_bytes(context, layer);
+    if (layer.has_bytes()) return keep_bytes(context, layer);
     static const char kind = 0;
     const tensor* weight = context.input(1);
     const tensor* recurrence = context.input(2);

@@ -231,7 +231,8 @@ int run_row_quantize_matmul(KernelContext& context)
         return values.elem_num > 1 ? column : 0;
     };
     uint8_t* bytes = static_cast<uint8_t*>(context.scratch);
-    for (int64_t row = 0; depth > 0 && row < a.elem_num / depth; ++row) {
+    const int64_t rows = columns > 0 ? context.output(0)->elem_num / columns : 0;
+    for (int64_t row = 0; row < rows; ++row) {
         const float* reals = a.f32 + row * depth;
         const DynamicRange range(reals, depth);
         for (int64_t k = 0; k < depth; ++k)
