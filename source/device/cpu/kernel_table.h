@@ -18,7 +18,7 @@
 
 namespace tengine::cpu {
 
-// How the elements of fp32 and byte tensors lie inside a part: as the graph has them (N, C, H, W),
+// How the elements of float and byte tensors lie inside a part: as the graph has them (N, C, H, W),
 // or with the channels last (N, H, W, C), for kernels that work along the channels. Tensors of one
 // pixel, and those that are not of rank four, lie in one way only.
 enum class Layout : uint8_t

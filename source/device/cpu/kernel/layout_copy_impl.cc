@@ -94,6 +94,12 @@ void interleave_floats(const float* planar, int64_t plane, int64_t channels, int
     interleave(planar, plane, channels, begin, end, last);
 }
 
+void interleave_halves(const uint16_t* planar, int64_t plane, int64_t channels, int64_t begin,
+                       int64_t end, uint16_t* last)
+{
+    interleave(planar, plane, channels, begin, end, last);
+}
+
 void interleave_bytes(const uint8_t* planar, int64_t plane, int64_t channels, int64_t begin,
                       int64_t end, uint8_t* last)
 {
@@ -102,6 +108,12 @@ void interleave_bytes(const uint8_t* planar, int64_t plane, int64_t channels, in
 
 void separate_floats(const float* last, int64_t plane, int64_t channels, int64_t begin, int64_t end,
                      float* planar)
+{
+    separate(last, plane, channels, begin, end, planar);
+}
+
+void separate_halves(const uint16_t* last, int64_t plane, int64_t channels, int64_t begin,
+                     int64_t end, uint16_t* planar)
 {
     separate(last, plane, channels, begin, end, planar);
 }
@@ -120,8 +132,10 @@ namespace tengine::cpu {
 namespace {
 
 HWY_EXPORT(interleave_floats);
+HWY_EXPORT(interleave_halves);
 HWY_EXPORT(interleave_bytes);
 HWY_EXPORT(separate_floats);
+HWY_EXPORT(separate_halves);
 HWY_EXPORT(separate_bytes);
 
 constexpr int64_t kGrain = 16384;  // elements
@@ -149,15 +163,17 @@ int copy(KernelContext& context, Transpose transpose)
 
 int run_interleave(KernelContext& context)
 {
-    if (context.input(0)->elem_size == 1)
-        return copy<uint8_t>(context, HWY_DYNAMIC_DISPATCH(interleave_bytes));
+    const int size = context.input(0)->elem_size;
+    if (size == 1) return copy<uint8_t>(context, HWY_DYNAMIC_DISPATCH(interleave_bytes));
+    if (size == 2) return copy<uint16_t>(context, HWY_DYNAMIC_DISPATCH(interleave_halves));
     return copy<float>(context, HWY_DYNAMIC_DISPATCH(interleave_floats));
 }
 
 int run_separate(KernelContext& context)
 {
-    if (context.input(0)->elem_size == 1)
-        return copy<uint8_t>(context, HWY_DYNAMIC_DISPATCH(separate_bytes));
+    const int size = context.input(0)->elem_size;
+    if (size == 1) return copy<uint8_t>(context, HWY_DYNAMIC_DISPATCH(separate_bytes));
+    if (size == 2) return copy<uint16_t>(context, HWY_DYNAMIC_DISPATCH(separate_halves));
     return copy<float>(context, HWY_DYNAMIC_DISPATCH(separate_floats));
 }
 

@@ -6,7 +6,9 @@
 #include "device/cpu/plan/layout.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <iterator>
 
 #include "base/maps.hpp"
 #include "device/cpu/plan/step.h"
@@ -24,11 +26,11 @@ bool is_constant(const tensor& tensor)
 // Whether its two layouts differ: not with one channel or one pixel.
 bool has_layouts(const tensor& tensor)
 {
-    const bool has_type = tensor.data_type == TENGINE_DT_FP32 ||
-                          tensor.data_type == TENGINE_DT_INT8 ||
-                          tensor.data_type == TENGINE_DT_UINT8;
-    return tensor.dim_num == 4 && has_type && !is_constant(tensor) && tensor.dims[1] > 1 &&
-           int64_t{tensor.dims[2]} * tensor.dims[3] > 1;
+    constexpr uint8_t kTypes[] = {TENGINE_DT_FP32, TENGINE_DT_FP16, TENGINE_DT_BF16,
+                                  TENGINE_DT_INT8, TENGINE_DT_UINT8};
+    return tensor.dim_num == 4 && !is_constant(tensor) && tensor.dims[1] > 1 &&
+           int64_t{tensor.dims[2]} * tensor.dims[3] > 1 &&
+           std::find(std::begin(kTypes), std::end(kTypes), tensor.data_type) != std::end(kTypes);
 }
 
 // Whether a kernel that works element by element can be shown the tensor with its channels last

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of fp32 and byte tensors between layouts, as kernels of steps of their own.
+// Copies of float and byte tensors between layouts, as kernels of steps of their own.
 #pragma once
 
 #include "device/cpu/kernel_table.h"
