@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 
 #include "device/cpu/kernel/byte_tile.h"
-#include "device/cpu/kernel/half_product.h"
 
 namespace tengine::cpu {
 namespace {
@@ -31,17 +30,6 @@ bool survives(const Code& code)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-bool runs(const HalfProduct& product)
-{
-    return product.multiply && survives([&] {
-               const uint16_t weights[kHalfRows] = {};
-               const uint16_t input[kHalfColumns] = {};
-               const float starts[kHalfRows] = {};
-               float sums[kHalfRows * kHalfColumns];
-               product.multiply(weights, input, 1, 1, starts, kHalfColumns, sums);
-           });
-}
-
 bool runs(const ByteFormat& format)
 {
     return format.multiply && survives([&] {
@@ -59,10 +47,9 @@ bool runs(const ByteFormat& format)
            });
 }
 
-template <class Product>
-SpecialInstructions describe(const char* word, const char* kernel, const Product& product)
+SpecialInstructions describe(const char* word, const char* kernel, const ByteFormat& format)
 {
-    return {word, kernel, product.features, product.multiply != nullptr, runs(product)};
+    return {word, kernel, format.features, format.multiply != nullptr, runs(format)};
 }
 
 }  // namespace
@@ -74,7 +61,9 @@ const std::vector<SpecialInstructions>& list_special_instructions()
         describe("avx_vnni", "conv.byte_pixels", avx_vnni_format),
         describe("i8mm", "conv.byte_pixels", i8mm_format),
         describe("dotprod", "conv.byte_pixels", dotprod_format),
-        describe("fhm", "conv.im2col_fp16_fhm", fhm_product),
+        describe("avx512_bf16", "conv.half_pixels", avx512_bf16_format),
+        describe("bf16", "conv.half_pixels", bfmmla_format),
+        describe("fhm", "conv.half_pixels", fhm_format),
     };
     return list;
 }

@@ -59,8 +59,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 struct Set
 {
     using Operand = int32_t;
+    using Input = Operand;
     using Sum = int32_t;
     static constexpr int64_t kVectorBytes = 4;
+    static constexpr bool kHasHalves = false;
     static constexpr int kRows = 4;
 
     static Operand load(const char* weights)
@@ -87,7 +89,9 @@ struct Set
 {
     using Pairs = hn::Repartition<int16_t, Integers>;
     using Operand = hn::Vec<Pairs>;
+    using Input = Operand;
     static constexpr int64_t kVectorBytes = HWY_MAX_BYTES;
+    static constexpr bool kHasHalves = false;
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
     // Both products of a pair are in its lane.
     using Sum = IntegerVector;
@@ -160,7 +164,7 @@ struct Set
 
 void multiply_pairs(const ByteTile& tile, int64_t rows)
 {
-    multiply_byte_tile<Set::kRows>(tile, rows);
+    multiply_byte_tile<Set>(tile, rows);
 }
 
 void describe_pairs(ByteFormat* out_format)

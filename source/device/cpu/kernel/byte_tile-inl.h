@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tile of byte_tile.h. Weights are the vectors, of the input each group is read where it lies
-// and goes to all lanes. To be included inside of a namespace of the instruction set's own, after
-// its
+// and goes to all lanes. To be included inside of a namespace of the instruction set's own, for its
 //     struct Set
 //     {
-//         using Operand, Sum;                    // vectors
+//         using Operand, Input, Sum;             // vectors: of weights, of input, of sums
 //         static constexpr int64_t kVectorBytes;  // of weights
 //         static constexpr int kRows;             // of the highest tile
+//         static constexpr bool kHasHalves;       // which are two in a group
 //         static Operand load(const char* weights);
-//         static Operand spread(const char* group, uint32_t flip);
+//         static Input spread(const char* group, uint32_t flip);
 //         static Sum start(const int32_t* values);
-//         static void add(Operand input, Operand weights, Sum& sum);
+//         static void add(Input input, Operand weights, Sum& sum);
 //         static void store(const Sum& sum, int32_t* values);
 //         static int64_t lanes();
 //     };
+// with halves, whose last may have none beside it (what is infinite times 0 would be NaN), also
+//         static Input spread_half(const char* half);  // and 0
 // Where an instruction takes the group out of any quarter of a vector, so that one load of a row is
 // for four groups, TENGINE_CPU_BYTE_QUARTERS is defined, and Set has
-//         static Operand flip(Operand input);
+//         static Input load_inputs(const char* groups);
+//         static Input flip(Input input);
 //         template <int kQuarter>
-//         static void add_quarter(Operand input, Operand weights, Sum& sum);
+//         static void add_quarter(Input input, Operand weights, Sum& sum);
 
 // clang-format off
 #if defined(TENGINE_CPU_BYTE_TILE) == defined(HWY_TARGET_TOGGLE)
@@ -71,11 +74,11 @@ struct ByteRowsAt
 
 #ifdef TENGINE_CPU_BYTE_QUARTERS
 // Four groups of each of kRows rows.
-template <bool kFlips, int kRows>
+template <class Set, bool kFlips, int kRows>
 struct ByteQuarters
 {
-    ByteQuarters<kFlips, kRows - 1> before;
-    Set::Operand last;
+    ByteQuarters<Set, kFlips, kRows - 1> before;
+    typename Set::Input last;
 
     TENGINE_INLINE ByteQuarters() {}
     TENGINE_INLINE void load(const ByteRowsAt& rows)
@@ -85,21 +88,22 @@ struct ByteQuarters
     }
     TENGINE_INLINE void load_last(const ByteRowsAt& rows)
     {
-        last = Set::load(rows.template at<kRows - 1>());
+        last = Set::load_inputs(rows.template at<kRows - 1>());
     }
 };
 
-template <bool kFlips>
-struct ByteQuarters<kFlips, 0>
+template <class Set, bool kFlips>
+struct ByteQuarters<Set, kFlips, 0>
 {
     TENGINE_INLINE ByteQuarters() {}
     TENGINE_INLINE void load(const ByteRowsAt&) {}
 };
 
 // Of a group, and of the next.
+template <class Set>
 struct ByteWeights
 {
-    Set::Operand x, y, next_x, next_y;
+    typename Set::Operand x, y, next_x, next_y;
     const char* next;
 
     TENGINE_INLINE ByteWeights() {}
@@ -113,24 +117,26 @@ struct ByteWeights
 #endif
 
 // The sums of kRows rows; x and y are those of the last.
-template <int kRows, int kVectors>
+template <class Set, int kRows, int kVectors>
 struct ByteSums
 {
-    ByteSums<kRows - 1, kVectors> before;
-    Set::Sum x, y;
+    ByteSums<Set, kRows - 1, kVectors> before;
+    typename Set::Sum x, y;
 
     TENGINE_INLINE ByteSums() {}
-    TENGINE_INLINE void start(const int32_t* values)
+    TENGINE_INLINE void start(const int32_t* values, int64_t step)
     {
-        before.start(values);
+        before.start(values, step);
+        values += (kRows - 1) * step;
         x = Set::start(values);
         if constexpr (kVectors > 1) y = Set::start(values + Set::lanes());
     }
-    TENGINE_INLINE void add(const ByteRowsAt& rows, uint32_t flip, Set::Operand weights_x,
-                            Set::Operand weights_y)
+    template <bool kIsHalf>
+    TENGINE_INLINE void add(const ByteRowsAt& rows, uint32_t flip, typename Set::Operand weights_x,
+                            typename Set::Operand weights_y)
     {
-        before.add(rows, flip, weights_x, weights_y);
-        const Set::Operand input = Set::spread(rows.template at<kRows - 1>(), flip);
+        before.template add<kIsHalf>(rows, flip, weights_x, weights_y);
+        const typename Set::Input input = spread<kIsHalf>(rows.template at<kRows - 1>(), flip);
         Set::add(input, weights_x, x);
         if constexpr (kVectors > 1) Set::add(input, weights_y, y);
     }
@@ -138,8 +144,8 @@ struct ByteSums
     // What is needed next is read as soon as there is room for it, between the products: processors
     // that keep the order of instructions do not wait for it then.
     template <int kQuarter, bool kFlips>
-    TENGINE_INLINE void add_quarter(ByteQuarters<kFlips, kRows>& inputs, const ByteRowsAt& next,
-                                    ByteWeights& weights)
+    TENGINE_INLINE void add_quarter(ByteQuarters<Set, kFlips, kRows>& inputs,
+                                    const ByteRowsAt& next, ByteWeights<Set>& weights)
     {
         before.template add_quarter<kQuarter>(inputs.before, next, weights);
         if constexpr (kFlips && kQuarter == 0) inputs.last = Set::flip(inputs.last);
@@ -158,17 +164,32 @@ struct ByteSums
         Set::store(x, values);
         if constexpr (kVectors > 1) Set::store(y, values + Set::lanes());
     }
+
+  private:
+    template <bool kIsHalf>
+    static TENGINE_INLINE typename Set::Input spread(const char* group, uint32_t flip)
+    {
+        if constexpr (kIsHalf)
+            return Set::spread_half(group);
+        else
+            return Set::spread(group, flip);
+    }
 };
 
-template <int kVectors>
-struct ByteSums<0, kVectors>
+template <class Set, int kVectors>
+struct ByteSums<Set, 0, kVectors>
 {
     TENGINE_INLINE ByteSums() {}
-    TENGINE_INLINE void start(const int32_t*) {}
-    TENGINE_INLINE void add(const ByteRowsAt&, uint32_t, Set::Operand, Set::Operand) {}
+    TENGINE_INLINE void start(const int32_t*, int64_t) {}
+    template <bool kIsHalf>
+    TENGINE_INLINE void add(const ByteRowsAt&, uint32_t, typename Set::Operand,
+                            typename Set::Operand)
+    {
+    }
 #ifdef TENGINE_CPU_BYTE_QUARTERS
     template <int kQuarter, bool kFlips>
-    TENGINE_INLINE void add_quarter(ByteQuarters<kFlips, 0>&, const ByteRowsAt&, ByteWeights&)
+    TENGINE_INLINE void add_quarter(ByteQuarters<Set, kFlips, 0>&, const ByteRowsAt&,
+                                    ByteWeights<Set>&)
     {
     }
 #endif
@@ -180,14 +201,14 @@ constexpr int64_t kGroupBytes = 4;
 #ifdef TENGINE_CPU_BYTE_QUARTERS
 // Four groups, so many times. What is read next is read early; the last time that is what has been
 // read already.
-template <bool kFlips, int kRows, int kVectors>
+template <class Set, bool kFlips, int kRows, int kVectors>
 TENGINE_INLINE void add_four_groups(ByteRowsAt& rows, int64_t times, const char*& weights,
-                                    ByteSums<kRows, kVectors>& sums)
+                                    ByteSums<Set, kRows, kVectors>& sums)
 {
     constexpr int64_t kStep = kVectors * Set::kVectorBytes;
-    ByteQuarters<kFlips, kRows> inputs;
+    ByteQuarters<Set, kFlips, kRows> inputs;
     inputs.load(rows);
-    ByteWeights read;
+    ByteWeights<Set> read;
     read.next_x = Set::load(weights);
     read.next_y = Set::load(weights + (kVectors - 1) * Set::kVectorBytes);
     read.next = weights;
@@ -210,32 +231,38 @@ TENGINE_INLINE void add_four_groups(ByteRowsAt& rows, int64_t times, const char*
 }
 #endif
 
-template <int kRows, int kVectors>
+template <bool kIsHalf, class Set, int kRows, int kVectors>
+TENGINE_INLINE void add_group(ByteRowsAt& rows, uint32_t flip, const char*& weights,
+                              ByteSums<Set, kRows, kVectors>& sums)
+{
+    const typename Set::Operand x = Set::load(weights);
+    const typename Set::Operand y = kVectors > 1 ? Set::load(weights + Set::kVectorBytes) : x;
+    sums.template add<kIsHalf>(rows, flip, x, y);
+    weights += kVectors * Set::kVectorBytes;
+    rows.template advance<kRows>(kGroupBytes);
+}
+
+template <class Set, int kRows, int kVectors>
 TENGINE_INLINE void add_groups(ByteRowsAt& rows, int64_t groups, uint32_t flip,
-                               const char*& weights, ByteSums<kRows, kVectors>& sums)
+                               const char*& weights, ByteSums<Set, kRows, kVectors>& sums)
 {
 #ifdef TENGINE_CPU_BYTE_QUARTERS
     const int64_t times = groups / 4;
     groups %= 4;
     if (times > 0 && flip != 0)
-        add_four_groups<true>(rows, times, weights, sums);
+        add_four_groups<Set, true>(rows, times, weights, sums);
     else if (times > 0)
-        add_four_groups<false>(rows, times, weights, sums);
+        add_four_groups<Set, false>(rows, times, weights, sums);
 #endif
-    for (; groups > 0; --groups) {
-        const Set::Operand x = Set::load(weights);
-        const Set::Operand y = kVectors > 1 ? Set::load(weights + Set::kVectorBytes) : x;
-        sums.add(rows, flip, x, y);
-        weights += kVectors * Set::kVectorBytes;
-        rows.template advance<kRows>(kGroupBytes);
-    }
+    for (; groups > 0; --groups)
+        add_group<false>(rows, flip, weights, sums);
 }
 
-template <int kRows, int kVectors>
+template <class Set, int kRows, int kVectors>
 __attribute__((noinline)) void multiply_byte_rows(const ByteTile& tile)
 {
-    ByteSums<kRows, kVectors> sums;
-    sums.start(tile.start);
+    ByteSums<Set, kRows, kVectors> sums;
+    sums.start(tile.start, tile.start_step);
     const char* weights = tile.weights;
     const int64_t step = tile.input_step;
     for (int64_t i = 0; i < tile.stretch_num; ++i) {
@@ -244,18 +271,23 @@ __attribute__((noinline)) void multiply_byte_rows(const ByteTile& tile)
             begin, begin + 3 * step, begin + 6 * step, begin + 9 * step, begin + 12 * step, step};
         add_groups(rows, tile.groups, tile.flip, weights, sums);
         if (tile.last_shift == 0) continue;
-        rows.template advance<kRows>(tile.last_shift);
-        add_groups(rows, 1, tile.flip, weights, sums);
+        if constexpr (Set::kHasHalves) {
+            add_group<true>(rows, 0, weights, sums);
+        } else {
+            rows.template advance<kRows>(tile.last_shift);
+            add_group<false>(rows, tile.flip, weights, sums);
+        }
     }
     sums.store(tile.sums, kVectors * Set::lanes());
 }
 
-template <int kRows>
+template <class Set, int kRows = Set::kRows>
 void multiply_byte_tile(const ByteTile& tile, int64_t rows)
 {
     if constexpr (kRows > 1)
-        if (rows < kRows) return multiply_byte_tile<kRows - 1>(tile, rows);
-    return tile.is_wide ? multiply_byte_rows<kRows, 2>(tile) : multiply_byte_rows<kRows, 1>(tile);
+        if (rows < kRows) return multiply_byte_tile<Set, kRows - 1>(tile, rows);
+    return tile.is_wide ? multiply_byte_rows<Set, kRows, 2>(tile)
+                        : multiply_byte_rows<Set, kRows, 1>(tile);
 }
 
 #endif  // TENGINE_CPU_BYTE_TILE

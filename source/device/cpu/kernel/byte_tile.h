@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of integers at the heart of convolutions and matrices of bytes with channels last: a few
-// pixels by a panel of output channels. The tile is in byte_tile-inl.h, with vectors in
-// byte_pixels_impl.cc, with instructions that sum the products of bytes in byte_tile_<set>_impl.cc.
+// pixels by a panel of output channels; and those of fp16 and bf16 (half_pixels.h), whose sums are
+// floats in the place of integers. The tile is in byte_tile-inl.h and byte_tile_pairs-inl.h, with
+// vectors in byte_pixels_impl.cc and half_tile_impl.cc, with instructions that sum products in
+// byte_tile_<set>_impl.cc.
 // The latter are compiled for processors that this one may not be, so neither they nor this header
 // may have inline functions that others have too.
 #pragma once
@@ -20,11 +22,13 @@ struct ByteTile
     int64_t stretch_num;
     int64_t groups;  // whole ones of a stretch
     // Where these do not reach the end, one more ends there: bytes from the end of the last to its
-    // begin, below zero; 0: they do. Weights of what is read a second time are 0.
+    // begin, below zero; 0: they do. Weights of what is read a second time are 0. Of halves nothing
+    // is read a second time, and what is missing in the last group is 0.
     int64_t last_shift;
     uint32_t flip;         // of each four bytes that are read, these bits
     bool is_wide;          // two vectors of columns, or one
     const int32_t* start;  // for each column what the products are added to, modulo 2^32
+    int64_t start_step;    // from a row's to the next row's; 0 of formats with groups of many rows
     const char* weights;
     int32_t* sums;  // rows of the panel's columns
 };
@@ -34,7 +38,7 @@ struct ByteTile
 struct ByteFormat
 {
     uint64_t features;       // of base/cpu.h, which the processor must have
-    int element_size;        // 1: bytes; 2: int16
+    int element_size;        // of the input; 1: bytes; 2: int16, fp16 or bf16; 4: these as floats
     int group;               // elements of a row that a lane sums
     int most_rows, columns;  // of a tile, of a wide panel
     bool is_unsigned;        // of bytes: those of the input; weights are signed
@@ -46,5 +50,6 @@ extern const ByteFormat avx512_vnni_format;
 extern const ByteFormat avx_vnni_format;
 extern const ByteFormat i8mm_format, i8mm_unsigned_format;  // each for inputs that need no flip
 extern const ByteFormat dotprod_format;
+extern const ByteFormat avx512_bf16_format, bfmmla_format, fhm_format;
 
 }  // namespace tengine::cpu

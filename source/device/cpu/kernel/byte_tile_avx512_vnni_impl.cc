@@ -12,8 +12,10 @@ namespace {
 struct Set
 {
     using Operand = __m512i;
+    using Input = Operand;
     using Sum = __m512i;
     static constexpr int64_t kVectorBytes = 64;
+    static constexpr bool kHasHalves = false;
     static constexpr int kRows = 14;
 
     static Operand load(const char* weights) { return _mm512_loadu_si512(weights); }
@@ -43,7 +45,7 @@ const ByteFormat avx512_vnni_format = {
     Set::kRows,
     32,
     true,
-    multiply_byte_tile<Set::kRows>};
+    multiply_byte_tile<Set>};
 
 }  // namespace tengine::cpu
 #else

@@ -12,8 +12,10 @@ namespace {
 struct Set
 {
     using Operand = __m256i;
+    using Input = Operand;
     using Sum = __m256i;
     static constexpr int64_t kVectorBytes = 32;
+    static constexpr bool kHasHalves = false;
     static constexpr int kRows = 6;
 
     static Operand load(const char* weights)
@@ -46,8 +48,7 @@ struct Set
 }  // namespace
 
 const ByteFormat avx_vnni_format = {
-    CPU_FEATURE_AVX2 | CPU_FEATURE_AVX_VNNI, 1, 4, Set::kRows, 16, true,
-    multiply_byte_tile<Set::kRows>};
+    CPU_FEATURE_AVX2 | CPU_FEATURE_AVX_VNNI, 1, 4, Set::kRows, 16, true, multiply_byte_tile<Set>};
 
 }  // namespace tengine::cpu
 #else

@@ -14,8 +14,10 @@ namespace {
 struct Set
 {
     using Operand = int8x16_t;
+    using Input = Operand;
     using Sum = int32x4_t;
     static constexpr int64_t kVectorBytes = 16;
+    static constexpr bool kHasHalves = false;
 #ifdef __aarch64__
     static constexpr int kRows = 8;
 #else
@@ -39,6 +41,10 @@ struct Set
     static void add(Operand input, Operand weights, Sum& sum)
     {
         sum = vdotq_s32(sum, weights, input);
+    }
+    static Input load_inputs(const char* groups)
+    {
+        return load(groups);
     }
     static Operand flip(Operand input)
     {
@@ -73,8 +79,8 @@ struct Set
 
 }  // namespace
 
-const ByteFormat dotprod_format = {CPU_FEATURE_ARM_DOTPROD,       1, 4, Set::kRows, 8, false,
-                                   multiply_byte_tile<Set::kRows>};
+const ByteFormat dotprod_format = {CPU_FEATURE_ARM_DOTPROD, 1, 4, Set::kRows, 8, false,
+                                   multiply_byte_tile<Set>};
 
 }  // namespace tengine::cpu
 #else

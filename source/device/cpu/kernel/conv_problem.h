@@ -31,7 +31,10 @@ bool is_pointwise(const ConvProblem& problem);
 // fp32 throughout, one to three spatial axes.
 bool is_plain_conv(const node& node);
 
-// The same with two spatial axes, weights and bias constant: what kernels with channels last take.
+// Whether weights and bias are constant.
+bool has_pixel_conv_constants(const node& node);
+
+// fp32 and two spatial axes, weights and bias constant: what kernels with channels last take.
 bool is_pixel_conv(const node& node);
 
 }  // namespace tengine::cpu

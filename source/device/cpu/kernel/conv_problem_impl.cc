@@ -44,13 +44,18 @@ bool is_plain_conv(const node& node)
            input.dim_num >= 3 && input.dim_num <= 2 + kConvAxes;
 }
 
-bool is_pixel_conv(const node& node)
+bool has_pixel_conv_constants(const node& node)
 {
     const auto is_constant = [](const tensor* tensor) {
         return !tensor || tensor->tensor_type == TENSOR_TYPE_CONST;
     };
+    return is_constant(get_ir_node_input(&node, 1)) && is_constant(get_ir_node_input(&node, 2));
+}
+
+bool is_pixel_conv(const node& node)
+{
     return is_plain_conv(node) && get_ir_node_input(&node, 0)->dim_num == 4 &&
-           is_constant(get_ir_node_input(&node, 1)) && is_constant(get_ir_node_input(&node, 2));
+           has_pixel_conv_constants(node);
 }
 
 }  // namespace tengine::cpu

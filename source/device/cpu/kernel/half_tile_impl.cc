@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of fp16 or bf16 where the processor has no instructions for their sums: the input has
+// been widened to fp32. So have the weights, a part at a time, for all rows of a block; for the few
+// rows of a decoder they are when they are loaded, at half the bandwidth of the memory.
+// Limits: multiply-adds; of few rows the memory, or conversions.
+#include "device/cpu/kernel/fixed_vectors.h"
+#include "device/cpu/kernel/half_pixels.h"
+
+#ifdef TENGINE_HAVE_HIGHWAY
+// clang-format off
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/half_tile_impl.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include "device/cpu/kernel/half_lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tengine::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+HWY_INLINE Vector load_halves(const float* from)
+{
+    return hn::LoadU(Floats(), from);
+}
+
+// A group is one float of the input; T is what weights are.
+template <class T>
+struct WidenedHalves
+{
+    using Operand = Vector;
+    using Input = Vector;
+    using Sum = Vector;
+    static constexpr int64_t kLanes = HWY_TARGET == HWY_SCALAR ? 1 : HWY_MAX_BYTES / 4;
+    static constexpr int64_t kVectorBytes = kLanes * sizeof(T);
+    static constexpr bool kHasHalves = false;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+    static constexpr int kRows = 14;
+#elif HWY_ARCH_ARM_A64
+    static constexpr int kRows = 8;
+#elif HWY_ARCH_ARM_V7
+    static constexpr int kRows = 4;
+#else
+    static constexpr int kRows = 6;
+#endif
+
+    static HWY_INLINE Operand load(const char* weights)
+    {
+        return load_halves(reinterpret_cast<const T*>(weights));
+    }
+    static HWY_INLINE Input spread(const char* group, uint32_t)
+    {
+        return hn::Set(Floats(), *reinterpret_cast<const float*>(group));
+    }
+    static HWY_INLINE Sum start(const int32_t* values)
+    {
+        return hn::LoadU(Floats(), reinterpret_cast<const float*>(values));
+    }
+    static HWY_INLINE void add(Input input, Operand weights, Sum& sum)
+    {
+        sum = hn::MulAdd(input, weights, sum);
+    }
+    static HWY_INLINE void store(const Sum& sum, int32_t* values)
+    {
+        hn::StoreU(sum, Floats(), reinterpret_cast<float*>(values));
+    }
+    static HWY_INLINE int64_t lanes()
+    {
+        return kLanes;
+    }
+};
+
+#include "device/cpu/kernel/byte_tile-inl.h"
+
+void multiply_widened(const ByteTile& tile, int64_t rows)
+{
+    multiply_byte_tile<WidenedHalves<float>>(tile, rows);
+}
+
+void multiply_few_fp16(const ByteTile& tile, int64_t rows)
+{
+    multiply_byte_tile<WidenedHalves<Half>, kFewHalfRows>(tile, rows);
+}
+
+void multiply_few_bf16(const ByteTile& tile, int64_t rows)
+{
+    multiply_byte_tile<WidenedHalves<BFloat16>, kFewHalfRows>(tile, rows);
+}
+
+void describe_widened(ByteFormat* out_format)
+{
+    using Set = WidenedHalves<float>;
+    *out_format = {0,     sizeof(float), 1, Set::kRows, static_cast<int>(2 * Set::lanes()),
+                   false, nullptr};
+}
+
+}  // namespace tengine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tengine::cpu {
+namespace {
+
+HWY_EXPORT(multiply_widened);
+HWY_EXPORT(multiply_few_fp16);
+HWY_EXPORT(multiply_few_bf16);
+HWY_EXPORT(describe_widened);
+
+}  // namespace
+
+ByteFormat find_widened_format()
+{
+    ByteFormat format;
+    HWY_DYNAMIC_DISPATCH(describe_widened)(&format);
+    format.multiply = [](const ByteTile& tile, int64_t rows) {
+        HWY_DYNAMIC_DISPATCH(multiply_widened)(tile, rows);
+    };
+    return format;
+}
+
+void multiply_few_halves(int data_type, const ByteTile& tile, int64_t rows)
+{
+    if (data_type == TENGINE_DT_FP16)
+        HWY_DYNAMIC_DISPATCH(multiply_few_fp16)(tile, rows);
+    else
+        HWY_DYNAMIC_DISPATCH(multiply_few_bf16)(tile, rows);
+}
+
+}  // namespace tengine::cpu
+#endif  // HWY_ONCE
+#endif  // TENGINE_HAVE_HIGHWAY
