@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fast kernels of QLinearConv against the reference, bit by bit, on every instruction set this
 // machine has, with one worker and several; and what is left to the reference.
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <random>
@@ -188,6 +190,28 @@ TEST(FastQLinearConv, HasTheBitsOfTheReferenceWhenWeightsAreCentred)
             QuantizedNode node(kCases[number], type, type, type, true);
             compare_formats(node);
         }
+}
+
+// Small weights and scales that are powers of two: every eighth result lies in the middle between
+// two integers; or nearly so.
+TEST(FastQLinearConv, RoundsHalvesToEvenAndNothingElse)
+{
+    for (const int type : {TENGINE_DT_INT8, TENGINE_DT_UINT8})
+        for (const size_t number : {0u, 3u, 10u})
+            for (const float scale : {1.0f, std::nextafter(1.0f, 0.0f)}) {
+                SCOPED_TRACE(number);
+                QuantizedNode node(kCases[number], type, type, type, true);
+                IrBuilder& builder = node.builder();
+                tensor *w = builder.find("w"), *scales = builder.find("w_scale");
+                for (int64_t i = 0; i < w->elem_num; ++i)
+                    w->u8[i] =
+                        static_cast<uint8_t>(w->u8[i] % 3 + (type == TENGINE_DT_INT8 ? -1 : 127));
+                std::fill_n(scales->f32, scales->elem_num, 1.0f / 64);
+                *builder.find("x_scale")->f32 = scale;
+                *builder.find("y_scale")->f32 = 0.125f;
+                std::fill_n(builder.find("bias")->i32, builder.find("bias")->elem_num, 1);
+                compare_formats(node, {1});
+            }
 }
 
 // The longest sum that fits an int32 with its bias, of the largest products: partial sums of

@@ -6,7 +6,7 @@
 //
 // With AVX-512 and VNNI bundles have four bytes, elsewhere pairs of 16 bits, whose products are
 // summed in a lane (x86: pmaddwd). Sums are modulo 2^32 until the last product, then fit.
-// Limits: the requantisation, eight instructions for each vector of sums; then the copy, whose four
+// Limits: the requantisation, seven instructions for each vector of sums; then the copy, whose four
 // vectors for a column of windows with a stride of 1 serve two lines, and the products.
 #include <algorithm>
 #include <cstdint>
@@ -126,8 +126,7 @@ HWY_INLINE void store_bytes(typename L::ByteVector bytes, int64_t count, uint8_t
     std::memcpy(to, all, static_cast<size_t>(count));
 }
 
-// Of one pixel, the channels of those vectors that have a number near the middle between two
-// integers, in integers.
+// Of one pixel, the channels that have a number near the middle between two integers, in integers.
 template <class L, class W>
 HWY_NOINLINE void store_exactly(const ByteDepthwise& conv, const BandPart& part,
                                 const WindowSteps& steps, const char* columns, const char* weights,
@@ -143,13 +142,14 @@ HWY_NOINLINE void store_exactly(const ByteDepthwise& conv, const BandPart& part,
         auto fraction = scaling.no_fraction();
         scaling(sums, hn::LoadU(typename L::Reals(), packed.scales() + at), &fraction);
         if (!scaling.is_tie(fraction)) continue;
-        HWY_ALIGN int32_t all[kLanes];
-        uint8_t bytes[kLanes];
+        HWY_ALIGN int32_t all[kLanes], fractions[kLanes];
         hn::Store(sums, typename L::Integers(), all);
-        requantize_exactly(conv.range, all, packed.multipliers() + at, kLanes, bytes);
+        hn::Store(fraction, typename L::Integers(), fractions);
         for (int lane = 0; lane < kLanes; ++lane) {
             const int64_t channel = lane / 4 * 16 + i * 4 + lane % 4;
-            if (channel < part.channels) output[channel] = bytes[lane];
+            if (channel < part.channels && fractions[lane] <= scaling.kMostTie)
+                requantize_exactly(conv.range, all + lane, packed.multipliers() + at + lane, 1,
+                                   output + channel);
         }
     }
 }

@@ -156,14 +156,6 @@ class Packer
     ir_multiplier_t common_ = {};  // of all channels where they have one scale
 };
 
-int64_t join_bits(float high, float low)
-{
-    uint32_t bits[2];
-    std::memcpy(&bits[0], &high, sizeof high);
-    std::memcpy(&bits[1], &low, sizeof low);
-    return static_cast<int64_t>(uint64_t{bits[0]} << 32 | bits[1]);
-}
-
 }  // namespace
 
 ir_multiplier_t find_byte_multiplier(const ByteOperands& operands, int64_t channel)

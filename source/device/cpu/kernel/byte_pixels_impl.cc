@@ -46,12 +46,17 @@ struct ByteBlock
 #include <hwy/highway.h>
 // clang-format on
 
+#include "device/cpu/kernel/byte_store-inl.h"
 #include "device/cpu/kernel/lanes-inl.h"
-#include "device/cpu/kernel/requantize-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+
+using Integers = hn::ScalableTag<int32_t>;
+using IntegerVector = hn::Vec<Integers>;
+using Scales = hn::Repartition<float, Integers>;
+using ScaleVector = hn::Vec<Scales>;
 
 #if HWY_TARGET == HWY_SCALAR
 
@@ -265,19 +270,6 @@ void copy_block(const BytePixels& conv, const uint8_t* input, int64_t first, int
         fill_copy<int16_t>(conv, input, first, count, copy);
 }
 
-// The sums of a vector's columns in each row, requantised; `columns` of them.
-HWY_INLINE void store_columns(const BytePixels& conv, const BytePanel& panel, int64_t first,
-                              const int32_t* sums, int64_t rows, int64_t columns, uint8_t* output)
-{
-    const ByteBounds bounds(conv.range);
-    const ScaleVector scales = hn::LoadU(Scales(), panel.scales() + first);
-    const ir_multiplier_t* multipliers = panel.multipliers() + first;
-    const int64_t width = panel.width, step = conv.output_step;
-    for (int64_t row = 0; row < rows; ++row)
-        requantize_vector(conv.range, bounds, hn::LoadU(Integers(), sums + row * width), scales,
-                          multipliers, columns, output + row * step);
-}
-
 // As ByteWords says; `column` is the first in the matrix, `place` the row's first in the output.
 HWY_INLINE void store_word_columns(const BytePixels& conv, const BytePanel& panel,
                                    const ByteRun& run, int64_t first, int64_t column,
@@ -308,30 +300,24 @@ HWY_INLINE void store_word_columns(const BytePixels& conv, const BytePanel& pane
     }
 }
 
-// The first `columns` sums of each row, to the element `at` of the output; `column` is the first in
-// the matrix.
-HWY_INLINE void store_sums(const BytePixels& conv, const BytePanel& panel, const ByteRun& run,
-                           const int32_t* sums, int64_t rows, int64_t column, int64_t columns,
-                           int64_t at)
+// The first `columns` sums of each row as words, to the element `at` of the output; `column` is the
+// first in the matrix.
+HWY_INLINE void store_words(const BytePixels& conv, const BytePanel& panel, const ByteRun& run,
+                            const int32_t* sums, int64_t rows, int64_t column, int64_t columns,
+                            int64_t at)
 {
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(Integers()));
-    for (int64_t i = 0; i < columns; i += lanes) {
-        const int64_t count = std::min(lanes, columns - i);
-        if (run.words)
-            store_word_columns(conv, panel, run, i, column + i, sums, rows, count, at - column);
-        else
-            store_columns(conv, panel, i, sums + i, rows, count,
-                          static_cast<uint8_t*>(run.output) + at + i);
-    }
+    for (int64_t i = 0; i < columns; i += lanes)
+        store_word_columns(conv, panel, run, i, column + i, sums, rows,
+                           std::min(lanes, columns - i), at - column);
 }
 
 // One panel on a line of a block, whose first result is the element `at` of the output.
 HWY_INLINE void multiply_line(const BytePixels& conv, const ByteTile& first, const BytePanel& panel,
-                              const ByteRun& run, int64_t pixels, int64_t column, int64_t columns,
-                              int64_t at)
+                              const TileBytes& bytes, const ByteRun& run, int64_t pixels,
+                              int64_t column, int64_t columns, int64_t at)
 {
-    constexpr int64_t kMostRows = 16, kMostColumns = 64;
-    HWY_ALIGN int32_t sums[kMostRows * kMostColumns];
+    HWY_ALIGN int32_t sums[kMostTileSums];
     ByteTile tile = first;
     tile.sums = sums;
     while (pixels > 0) {
@@ -339,7 +325,11 @@ HWY_INLINE void multiply_line(const BytePixels& conv, const ByteTile& first, con
         const int64_t tiles = divide_up(pixels, conv.format.most_rows);
         const int64_t rows = divide_up(pixels, tiles);
         conv.format.multiply(tile, rows);
-        store_sums(conv, panel, run, sums, rows, column, columns, at);
+        if (run.words)
+            store_words(conv, panel, run, sums, rows, column, columns, at);
+        else
+            bytes.store(sums, rows, columns, static_cast<uint8_t*>(run.output) + at,
+                        conv.output_step);
         tile.input += rows * tile.input_step;
         at += rows * conv.output_step;
         pixels -= rows;
@@ -354,6 +344,7 @@ void multiply_block(const BytePixels& conv, const ByteRun& run, const ByteBlock&
     const int64_t size = conv.format.element_size;
     for (int64_t i = first; i < last; ++i) {
         const BytePanel panel = find_byte_panel(conv, block.packed, i);
+        const TileBytes bytes(conv.range, panel);
         const int64_t column = i * conv.format.columns;
         ByteTile tile = {};
         tile.input_step = conv.input_step * size;
@@ -369,7 +360,7 @@ void multiply_block(const BytePixels& conv, const ByteRun& run, const ByteBlock&
         const int64_t columns = std::min(panel.width, conv.output_channels - column);
         for (int64_t line = 0; line < block.lines; ++line) {
             tile.input = block.input + line * block.line_step;
-            multiply_line(conv, tile, panel, run, block.pixels, column, columns,
+            multiply_line(conv, tile, panel, bytes, run, block.pixels, column, columns,
                           block.output + line * conv.line_pixels * conv.output_step + column);
         }
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <new>
 #include <type_traits>
@@ -55,6 +56,15 @@ TENGINE_MUST_USE int keep_saved_problem(KernelContext& context, const Problem& p
 // aligned. NULL: there is no memory.
 void* hold_pack(const graph& graph, const tensor& weights, const ir_pack_key_t& key, uint64_t bytes,
                 void (*fill)(void* memory, const void* values, void* argument), void* argument);
+
+// The bits of two floats, for the sizes of a key.
+inline int64_t join_bits(float high, float low)
+{
+    uint32_t bits[2];
+    std::memcpy(&bits[0], &high, sizeof high);
+    std::memcpy(&bits[1], &low, sizeof low);
+    return static_cast<int64_t>(uint64_t{bits[0]} << 32 | bits[1]);
+}
 
 // For prepare(): keeps the problem and the pack of `weights` and up to three others, which may be
 // null. `kind` and `sizes` say what the layout depends on beside their values; pack(memory, values

@@ -140,14 +140,6 @@ void pack(const ByteDepthwise& conv, const ChannelPacker& packer, void* memory)
     }
 }
 
-int64_t join_bits(const tensor* high, const tensor* low)
-{
-    uint32_t bits[2];
-    std::memcpy(&bits[0], high->f32, sizeof bits[0]);
-    std::memcpy(&bits[1], low->f32, sizeof bits[1]);
-    return static_cast<int64_t>(uint64_t{bits[0]} << 32 | bits[1]);
-}
-
 int prepare(KernelContext& context)
 {
     const node& node = *context.node;
@@ -169,7 +161,7 @@ int prepare(KernelContext& context)
         context, conv, &kind, context.input(3),
         {context.input(5), context.input(4), context.input(8)},
         {conv.channels(), int64_t{y.kernel} << 32 | x.kernel,
-         join_bits(context.input(1), context.input(6)),
+         join_bits(*context.input(1)->f32, *context.input(6)->f32),
          layout << 16 | int64_t{y.stride} << 16 | int64_t{conv.flips} << 8 | conv.input_zero_byte},
         static_cast<uint64_t>(conv.packed_bytes()), [&](void* memory, const void* values) {
             pack(conv, ChannelPacker(conv, node, values), memory);

@@ -43,11 +43,14 @@ FloatRange find_range_exactly(const float* x, int64_t count);
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/requantize-inl.h"
-
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+
+using Integers = hn::ScalableTag<int32_t>;
+using IntegerVector = hn::Vec<Integers>;
+using Scales = hn::Repartition<float, Integers>;
+using ScaleVector = hn::Vec<Scales>;
 
 #if HWY_ARCH_ARM_V7
 
@@ -87,6 +90,18 @@ struct QuotientBounds
     {
     }
 };
+
+// The first `count` of the bytes; all where it is at least as many.
+HWY_INLINE void store_bytes(IntegerVector values, int64_t count, uint8_t* to)
+{
+    const hn::Rebind<uint8_t, Integers> d;
+    const auto bytes = hn::TruncateTo(d, hn::BitCast(hn::RebindToUnsigned<Integers>(), values));
+    if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::StoreU(bytes, d, to);
+    HWY_ALIGN uint8_t all[kMostLanes];
+    hn::Store(bytes, d, all);
+    for (int64_t i = 0; i < count; ++i)
+        to[i] = all[i];
+}
 
 // NaN becomes the lowest, as in the reference.
 HWY_INLINE void quantize_vector(const QuotientBounds& bounds, ScaleVector x, ScaleVector scale,

@@ -22,9 +22,6 @@ inline ByteRange find_byte_range(int data_type, int zero_point)
     return {zero_point, is_signed ? INT8_MIN : 0, is_signed ? INT8_MAX : UINT8_MAX};
 }
 
-// See requantize-inl.h: more than 2^-13.6.
-inline constexpr float kTieWidth = 1.0f / 8192;
-
 // The factor of a multiplier, rounded to a float.
 inline float round_multiplier(ir_multiplier_t multiplier)
 {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requantisation of vectors, the bits of tengine/fixed_point.h. Included once for each instruction
-// set.
+// Sums of 32 bits to bytes, the bits of tengine/fixed_point.h. Included once for each instruction
+// set, except for what has vectors of one lane.
 //
-// A sum times the factor as a float is within 3 * 2^-24 of the exact product, relatively: the sum,
-// the factor and the product are rounded; and the zero point is added with another 2^-24. As long
-// as the result is a byte, that is at most (4 * 255 + 255) * 2^-24 < 2^-13.6. So the nearest
-// integer of the float is that of the exact number unless the float lies within kTieWidth of the
-// middle between two. Where one does, all lanes of its vector are computed in integers, which is as
-// rare as two in ten thousand sums, unless the factor is a power of two. (Where the exact number is
-// in the middle, it also matters which of its neighbours is even before the zero point is added.)
+// A sum times its scale is added to 256 and the zero point, so that all bytes are floats from 256
+// to below 512, whose lowest bit is 2^-15: the bits of such a float are an integer with 15 of the
+// fraction. They are within 2 * 2^-15 of the exact number: the sum, the scale and (where there is
+// no multiply-add) the product are rounded to 2^-24 of what is below 2^8, the result to 2^-16. So
+// the nearest integer is that of the exact number unless the fraction is within kTieBits of a
+// half. Where one is, that lane is computed in integers, which is as rare as one in ten thousand
+// sums, unless scales are powers of two. What is beyond the range of bytes is so in the bits of
+// the float too, and is saturated where they are packed, except for floats below 0.
 #include <cstdint>
 
 #include "device/cpu/kernel/requantization.h"
@@ -24,77 +25,133 @@
 
 #include <hwy/highway.h>
 
+#include "device/cpu/kernel/demote_words-inl.h"
+
+#if HWY_TARGET != HWY_SCALAR
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Integers = hn::ScalableTag<int32_t>;
-using IntegerVector = hn::Vec<Integers>;
-using Scales = hn::Repartition<float, Integers>;
-using ScaleVector = hn::Vec<Scales>;
-using Bytes = hn::Rebind<uint8_t, Integers>;
-
-// What a byte can be.
-struct ByteBounds
+// Of a block of kBytes channels.
+template <int kBytes>
+struct Lanes
 {
-    ScaleVector lowest, highest, zero_point;
+    static constexpr int kWidth = kBytes;
+    using Bytes = hn::FixedTag<uint8_t, kBytes>;
+    using Pairs = hn::FixedTag<int16_t, kBytes / 2>;
+    using Integers = hn::FixedTag<int32_t, kBytes / 4>;
+    using Reals = hn::FixedTag<float, kBytes / 4>;
+    using ByteVector = hn::Vec<Bytes>;
+    using PairVector = hn::Vec<Pairs>;
+    using IntegerVector = hn::Vec<Integers>;
+    using RealVector = hn::Vec<Reals>;
+};
 
-    HWY_INLINE explicit ByteBounds(const ByteRange& range)
-        : lowest(hn::Set(Scales(), static_cast<float>(range.lowest))),
-          highest(hn::Set(Scales(), static_cast<float>(range.highest))),
-          zero_point(hn::Set(Scales(), static_cast<float>(range.zero_point)))
+// Sixteen bits, which fit a byte, to bytes: of each part of 16 bytes first those of `low`, then
+// those of `high`.
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
+HWY_INLINE hn::Vec128<uint8_t> pack_bytes(hn::Vec128<int16_t> low, hn::Vec128<int16_t> high)
+{
+    return hn::Vec128<uint8_t>{_mm_packus_epi16(low.raw, high.raw)};
+}
+#if HWY_TARGET <= HWY_AVX2
+HWY_INLINE hn::Vec256<uint8_t> pack_bytes(hn::Vec256<int16_t> low, hn::Vec256<int16_t> high)
+{
+    return hn::Vec256<uint8_t>{_mm256_packus_epi16(low.raw, high.raw)};
+}
+#endif
+#if HWY_TARGET <= HWY_AVX3
+HWY_INLINE hn::Vec512<uint8_t> pack_bytes(hn::Vec512<int16_t> low, hn::Vec512<int16_t> high)
+{
+    return hn::Vec512<uint8_t>{_mm512_packus_epi16(low.raw, high.raw)};
+}
+#endif
+#else
+template <class V>
+HWY_INLINE auto pack_bytes(V low, V high)
+{
+    const hn::FixedTag<uint8_t, 8> half;
+    return hn::Combine(hn::FixedTag<uint8_t, 16>(), hn::DemoteTo(half, high),
+                       hn::DemoteTo(half, low));
+}
+#endif
+
+template <class L>
+struct ByteScaling
+{
+    using RealVector = typename L::RealVector;
+    using IntegerVector = typename L::IntegerVector;
+
+    static constexpr int kFraction = 15;
+    static constexpr float kLowest = 256;  // what the byte 0 is as a float
+    static constexpr int32_t kLowestBits = 0x43800000;
+    static constexpr int32_t kMask = (1 << kFraction) - 1;
+    static constexpr int32_t kTieBits = 1;
+    static constexpr int32_t kMostTie = 2 * kTieBits;  // of a fraction
+
+    RealVector zero;
+    IntegerVector offset, mask;
+    typename L::ByteVector flip;
+
+    // Bytes are made unsigned, and what is stored has the sign bit of the type again.
+    HWY_INLINE explicit ByteScaling(const ByteRange& range)
     {
+        const typename L::Integers d;
+        const int32_t zero_byte = range.zero_point - range.lowest;
+        zero = hn::Set(typename L::Reals(), kLowest + static_cast<float>(zero_byte));
+        offset = hn::Set(d, (1 << (kFraction - 1)) + kTieBits - kLowestBits);
+        mask = hn::Set(d, kMask);
+        flip = hn::Set(typename L::Bytes(), static_cast<uint8_t>(range.lowest < 0 ? 0x80 : 0));
+    }
+
+    // *fraction before the first of the numbers that it is the least of.
+    HWY_INLINE IntegerVector no_fraction() const { return mask; }
+
+    // What is to be packed. *fraction becomes the least of it and the fractions of these numbers,
+    // to which a half and kTieBits have been added.
+    HWY_INLINE IntegerVector operator()(IntegerVector sums, RealVector scales,
+                                        IntegerVector* fraction) const
+    {
+        const typename L::Reals d;
+        const RealVector real = hn::MulAdd(hn::ConvertTo(d, sums), scales, zero);
+        const IntegerVector fixed =
+            hn::Add(hn::BitCast(typename L::Integers(), hn::Max(real, hn::Zero(d))), offset);
+        *fraction = hn::Min(*fraction, hn::And(fixed, mask));
+        return hn::ShiftRight<kFraction>(fixed);
+    }
+
+    // Whether an exact number may lie on the other side of the middle between two integers.
+    static HWY_INLINE bool is_tie(IntegerVector fraction)
+    {
+        const typename L::Integers d;
+        return !hn::AllFalse(d, hn::Lt(fraction, hn::Set(d, kMostTie + 1)));
+    }
+
+    HWY_INLINE typename L::ByteVector pack(typename L::PairVector low,
+                                           typename L::PairVector high) const
+    {
+        return hn::Xor(pack_bytes(low, high), flip);
     }
 };
 
-// The nearest integers of these real numbers, to which the zero point has been added, within the
-// bounds. *is_tie: one is so near to the middle between two, `width` at most, that the exact number
-// may be there or beyond it.
-HWY_INLINE IntegerVector round_to_bytes(const ByteBounds& bounds, ScaleVector real, float width,
-                                        bool* is_tie)
+// Packed bytes as those of the first vector of integers, of the second, the third and the fourth.
+template <class L>
+HWY_INLINE typename L::ByteVector put_in_order(typename L::ByteVector bytes)
 {
-    const Scales d;
-    const ScaleVector clipped = hn::Min(hn::Max(real, bounds.lowest), bounds.highest);
-    const IntegerVector rounded = hn::NearestInt(clipped);
-    const ScaleVector distance = hn::Abs(hn::Sub(clipped, hn::ConvertTo(d, rounded)));
-    *is_tie = !hn::AllFalse(d, hn::Gt(distance, hn::Set(d, 0.5f - width)));
-    return rounded;
-}
-
-// The first `count` of the bytes; all where it is at least as many.
-HWY_INLINE void store_bytes(IntegerVector values, int64_t count, uint8_t* to)
-{
-    const Bytes d;
-    const auto bytes = hn::TruncateTo(d, hn::BitCast(hn::RebindToUnsigned<Integers>(), values));
-    if (count >= static_cast<int64_t>(hn::Lanes(d))) return hn::StoreU(bytes, d, to);
-    HWY_ALIGN uint8_t all[HWY_MAX_BYTES / sizeof(int32_t)];
-    hn::Store(bytes, d, all);
-    for (int64_t i = 0; i < count; ++i)
-        to[i] = all[i];
-}
-
-inline HWY_NOINLINE void requantize_vector_exactly(const ByteRange& range, IntegerVector sums,
-                                                   const ir_multiplier_t* multipliers,
-                                                   int64_t count, uint8_t* to)
-{
-    HWY_ALIGN int32_t all[HWY_MAX_BYTES / sizeof(int32_t)];
-    hn::Store(sums, Integers(), all);
-    requantize_exactly(range, all, multipliers,
-                       HWY_MIN(count, static_cast<int64_t>(hn::Lanes(Integers()))), to);
-}
-
-// `count` sums, the first of a vector, whose factors are those of `multipliers`, one for each.
-HWY_INLINE void requantize_vector(const ByteRange& range, const ByteBounds& bounds,
-                                  IntegerVector sums, ScaleVector scales,
-                                  const ir_multiplier_t* multipliers, int64_t count, uint8_t* to)
-{
-    bool is_tie;
-    const ScaleVector real = hn::MulAdd(hn::ConvertTo(Scales(), sums), scales, bounds.zero_point);
-    const IntegerVector bytes = round_to_bytes(bounds, real, kTieWidth, &is_tie);
-    if (HWY_UNLIKELY(is_tie)) return requantize_vector_exactly(range, sums, multipliers, count, to);
-    store_bytes(bytes, count, to);
+    constexpr int kParts = L::kWidth / 16;  // of 16 bytes, each with four of every vector
+    if constexpr (kParts == 1) {
+        return bytes;
+    } else {
+        const hn::Repartition<uint32_t, typename L::Bytes> d;
+        int32_t from[4 * kParts];
+        for (int i = 0; i < 4 * kParts; ++i)
+            from[i] = i % kParts * 4 + i / kParts;
+        return hn::BitCast(typename L::Bytes(), hn::TableLookupLanes(hn::BitCast(d, bytes),
+                                                                     hn::SetTableIndices(d, from)));
+    }
 }
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+#endif  // HWY_TARGET != HWY_SCALAR
 #endif  // TENGINE_CPU_REQUANTIZE
