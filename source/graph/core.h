@@ -11,6 +11,7 @@ extern "C" {
 
 struct custom_kernel;
 struct graph_pool;
+struct ir_bodies;
 struct ir_refusal;
 struct serializer;
 
@@ -49,6 +50,7 @@ typedef struct ir_node_core
     struct custom_kernel* custom_kernel;  // the program's own kernel, or NULL; the source node's
     int32_t* input_places;                // its place among the consumers of each input
     int32_t group;    // of its device, see ir_verdict_t; 0: it shares a part with any node
+    struct ir_bodies* bodies;  // of an operator of control flow, see graph/body.h; or NULL
     bool keep_float;  // the user wants it computed in the types that the model has
 } ir_node_core_t;
 
@@ -94,6 +96,8 @@ typedef struct ir_graph_core
     struct graph* spare;     // execution graph, while it is prepared: see scheduler/spare_part.h
     int64_t memory_limit;    // execution graph and parts: most bytes to be held; 0: any
     int64_t memory_claimed;  // and what is held as far as it has been counted
+    // Source graph that is a body: the execution graph whose node has it; else NULL.
+    const struct graph* outer;
 } ir_graph_core_t;
 
 #ifdef __cplusplus

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graph/body.h"
 #include "graph/graph.h"
 #include "tengine/device.h"
 
@@ -76,6 +77,7 @@ void destroy_ir_node(struct graph* graph, struct node* node)
     free_memory(node->input_tensors);
     free_memory(node->output_tensors);
     free_memory(node->core->refusal_list);
+    release_ir_bodies(node->core->bodies);
     free_memory(node->name);
     graph->node_list[node->index] = NULL;
     free_memory(node);

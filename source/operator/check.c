@@ -56,8 +56,9 @@ int check_node(const struct node* node)
         check_count(node, "inputs", node->input_num, method->min_input, method->max_input));
     TENGINE_RETURN_IF_ERROR(
         check_count(node, "outputs", node->output_num, method->min_output, method->max_output));
-    // None of a variadic operator's inputs is optional.
-    const int needed = method->max_input < 0 ? node->input_num : method->min_input;
+    // None of a variadic operator's inputs is optional, unless it has bodies.
+    const bool needs_all = method->max_input < 0 && !method->bodies;
+    const int needed = needs_all ? node->input_num : method->min_input;
     for (int i = 0; i < needed; ++i)
         if (node->input_tensors[i] < 0)
             return fail_node(node, TENGINE_EGRAPH, "input %d is missing", i);

@@ -5,6 +5,7 @@
 #include "graph/option.h"
 #include "graph/preparation.h"
 #include "optimizer/optimizer.h"
+#include "scheduler/body.h"
 #include "scheduler/exchange.h"
 #include "scheduler/failure.h"
 #include "scheduler/prepare.h"
@@ -17,6 +18,7 @@
 static int compile(struct graph* execution, struct scheduler* scheduler)
 {
     TENGINE_RETURN_IF_ERROR(prepare_ir_parts(execution));
+    TENGINE_RETURN_IF_ERROR(prepare_ir_bodies(execution, execution->run_options, false));
     TENGINE_RETURN_IF_ERROR(plan_ir_border_memory(execution));
     TENGINE_RETURN_IF_ERROR(open_ir_session(execution, scheduler));
     TENGINE_RETURN_IF_ERROR(make_ir_frames(execution, 1, false));
@@ -109,6 +111,7 @@ static int make_placement(struct graph* source, const ir_run_options_t* options)
     const int status = create_execution_graph(source, &terms.options, &source->core->execution);
     end_ir_preparation(source);
     TENGINE_RETURN_IF_ERROR(status);
+    TENGINE_RETURN_IF_ERROR(prepare_ir_bodies(source->core->execution, &terms.options, true));
     forget_ir_times(source->core->execution);
     report_ir_split(source->core->execution);
     return TENGINE_OK;

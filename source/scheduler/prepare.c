@@ -4,6 +4,7 @@
 #include "graph/graph.h"
 #include "graph/preparation.h"
 #include "optimizer/optimizer.h"
+#include "scheduler/body.h"
 #include "scheduler/failure.h"
 #include "scheduler/memory.h"
 #include "scheduler/runner.h"
@@ -110,8 +111,10 @@ static int end_execution(struct graph* execution, end_runner_t end)
     if (session && session->scheduler_ready && session->scheduler->postrun)
         status = session->scheduler->postrun(session->scheduler, execution);
     const int ended = end_parts(execution, end);
+    const int closed = close_ir_bodies(execution);
     close_ir_session(execution);
-    return status < 0 ? status : ended;
+    if (status >= 0) status = ended;
+    return status < 0 ? status : closed;
 }
 
 int close_ir_execution(struct graph* execution)

@@ -245,7 +245,9 @@ static int create_cache(struct graph* source, const ir_terms_t* terms)
     }
     cache->terms = *terms;
     source->core->shape_cache = cache;
-    return renew_graph_pool(source);
+    if (!source->core->outer) return renew_graph_pool(source);
+    join_graph_pool(source, source->core->outer);
+    return TENGINE_OK;
 }
 
 int leave_ir_execution(struct graph* source, const ir_terms_t* terms)
@@ -268,6 +270,12 @@ static bool has_shapes_of(const struct graph* execution, const struct graph* sou
         if (!has_same_ir_shape(wanted, made) || wanted->data_type != made->data_type) return false;
     }
     return true;
+}
+
+bool is_ir_execution_current(const struct graph* source)
+{
+    return source->core->execution && source->status == GRAPH_STAT_READY &&
+           has_shapes_of(source->core->execution, source);
 }
 
 bool resume_ir_execution(struct graph* source)

@@ -32,6 +32,9 @@ int read_ir_terms(const struct graph* source, const ir_run_options_t* options,
 // again. Those that were made on other terms end. Fails as their devices do; then nothing is kept.
 int leave_ir_execution(struct graph* source, const ir_terms_t* terms);
 
+// Whether the graph is prepared for the shapes that its inputs have now.
+bool is_ir_execution_current(const struct graph* source);
+
 // Makes the kept preparation that fits the shapes of the inputs the present one, as if it had not
 // run yet. False when there is none.
 bool resume_ir_execution(struct graph* source);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of single tensors and nodes in another graph; which of them, and how they are connected,
 // is decided by execution_graph.cc and detach.cc.
-#include "graph/core.h"
+#include "graph/body.h"
 #include "operator/added_field.h"
 #include "operator/param.h"
 #include "optimizer/pass.h"
@@ -37,6 +37,7 @@ int copy_node_head(const node& from, graph& target, node** out_node)
     node* to = create_ir_node(&target, from.name, from.op.type, from.op.version);
     if (!to) return tengine_error_code();
     to->core->source_index = from.index;
+    to->core->bodies = hold_ir_bodies(from.core->bodies);
     *out_node = to;
     TENGINE_RETURN_IF_ERROR(copy_added_fields(to, &from));
     return copy_op_param(&to->op, &from.op);

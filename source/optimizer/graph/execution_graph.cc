@@ -7,6 +7,7 @@
 #include "operator/custom/custom_kernel.h"
 #include "operator/registry.h"
 #include "optimizer/pass.h"
+#include "optimizer/pass/bodies.h"
 #include "optimizer/pass/custom_node.h"
 
 namespace tengine {
@@ -54,6 +55,7 @@ int copy_node(const node& from, graph& target)
     node* to = nullptr;
     TENGINE_RETURN_IF_ERROR(has_willing_kernel(from) ? add_custom_node(from, target, &to)
                                                      : copy_node_head(from, target, &to));
+    TENGINE_RETURN_IF_ERROR(copy_bodies(*to));
     // A node of a graph for a file stays what it is, and its kernel tells the shapes.
     if (is_open_node(&from)) to->core->custom_kernel = from.core->custom_kernel;
     for (int i = 0; i < from.input_num; ++i)

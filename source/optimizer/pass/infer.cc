@@ -14,6 +14,7 @@
 #include "graph/preparation.h"
 #include "operator/param.h"
 #include "optimizer/pass.h"
+#include "optimizer/pass/bodies.h"
 #include "optimizer/pass/custom_node.h"
 #include "tengine/log.h"
 
@@ -101,6 +102,7 @@ class Walk
     int arrive(graph& graph, node& node)
     {
         if (node.core->custom_kernel) return visit_custom(node);
+        if (node.core->bodies) return visit_control(graph, node);
         const method& method = *node.op.method;
         if (!method.tengine || !method.lower) return visit(node);
         TENGINE_RETURN_IF_ERROR(require_known_inputs(node));
@@ -108,6 +110,21 @@ class Walk
         TENGINE_RETURN_IF_ERROR(method.lower(&graph, &node));
         for (int i = first; i < graph.node_num; ++i)
             TENGINE_RETURN_IF_ERROR(visit(*graph.node_list[i]));
+        return TENGINE_OK;
+    }
+
+    int visit_control(graph& graph, node& node)
+    {
+        if (!is_decided(node)) {
+            TENGINE_RETURN_IF_ERROR(infer_bodies(node));
+            node.dynamic_shape = find_ir_unknown_output(&node) != nullptr;
+            return TENGINE_OK;
+        }
+        const int first = graph.node_num;
+        TENGINE_RETURN_IF_ERROR(take_branch(graph, node));
+        const int last = graph.node_num;  // branches in branches add to the list, and arrive
+        for (int i = first; i < last; ++i)
+            TENGINE_RETURN_IF_ERROR(arrive(graph, *graph.node_list[i]));
         return TENGINE_OK;
     }
 

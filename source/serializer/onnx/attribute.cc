@@ -138,6 +138,8 @@ int set_attribute(const Target& target, const AttributeProto& attribute)
             TENGINE_EFORMAT, "%s refers to attribute %s of a function, but is not in one",
             target.owner.c_str(), quote_name(attribute.ref_attr_name()).c_str());
     const AttributeKind* kind = find_kind(attribute);
+    if (kind && kind->type == AttributeProto::GRAPH && target.node->op.method->bodies)
+        return TENGINE_OK;  // becomes a body
     if (!kind)
         return tengine_error_set(TENGINE_EFORMAT, "%s has neither a type nor a value",
                                  target.owner.c_str());

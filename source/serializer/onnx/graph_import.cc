@@ -3,6 +3,8 @@
 // nothing but results, else they are decoded and copied one at a time; see wire.h.
 #include "serializer/onnx/graph_import.h"
 
+#include <algorithm>
+#include <cstring>
 #include <unordered_set>
 
 #include "base/alloc.h"
@@ -61,7 +63,7 @@ int GraphImport::run()
     TENGINE_RETURN_IF_ERROR(check_features());
     name_nodes();
     TENGINE_RETURN_IF_ERROR(resolve_operators(
-        model_->graph, model_->opsets, graph_->attribute->context, node_names_, &operators_));
+        proto_, model_->opsets, graph_->attribute->context, node_names_, &operators_));
     TENGINE_RETURN_IF_ERROR(add_initializers());
     TENGINE_RETURN_IF_ERROR(add_inputs());
     TENGINE_RETURN_IF_ERROR(declare_node_outputs());
@@ -73,6 +75,9 @@ int GraphImport::run()
 
 int GraphImport::check_features() const
 {
+    if (depth_ > IR_MOST_NESTED_BODIES)
+        return tengine_error_set(TENGINE_ELIMIT, "graph '%s' lies in more than %d others",
+                                 graph_->name, IR_MOST_NESTED_BODIES);
     if (model_->header.functions_size() > 0) {
         const auto& function = model_->header.functions(0);
         return tengine_error_set(
@@ -81,19 +86,20 @@ int GraphImport::check_features() const
             model_->header.functions_size(), quote_name(function.name()).c_str(),
             quote_name(function.domain()).c_str());
     }
-    if (model_->graph.sparse_initializer_size() > 0)
+    if (proto_.sparse_initializer_size() > 0)
         return tengine_error_set(
             TENGINE_ENOTSUP, "initializer %s is sparse, which is not supported",
-            quote_name(model_->graph.sparse_initializer(0).values().name()).c_str());
-    if (model_->graph.output_size() == 0)
-        return tengine_error_set(TENGINE_EGRAPH, "the graph has no outputs");
+            quote_name(proto_.sparse_initializer(0).values().name()).c_str());
+    if (proto_.output_size() == 0)
+        return outer_ ? tengine_error_set(TENGINE_EGRAPH, "graph '%s' has no outputs", graph_->name)
+                      : tengine_error_set(TENGINE_EGRAPH, "the graph has no outputs");
     return TENGINE_OK;
 }
 
 // Every node gets a name of its own: the file's, where it has one that is free.
 void GraphImport::name_nodes()
 {
-    const GraphProto& graph = model_->graph;
+    const GraphProto& graph = proto_;
     std::unordered_set<std::string> taken;
     for (const auto& input : graph.input())
         taken.insert(input.name());
@@ -135,6 +141,9 @@ int GraphImport::declare(const std::string& name, int data_type, const std::stri
 
 int GraphImport::add_initializers()
 {
+    for (const ::onnx::TensorProto& proto : proto_.initializer())
+        TENGINE_RETURN_IF_ERROR(add_initializer(proto, proto.raw_data(), nullptr));
+    if (outer_) return TENGINE_OK;
     for (const Encoded& encoded : model_->initializers) {
         TENGINE_RETURN_IF_ERROR(add_initializer(encoded));
         if (file_) drop_mapped_bytes(encoded.bytes.data(), encoded.bytes.size());
@@ -149,8 +158,13 @@ int GraphImport::add_initializer(const Encoded& encoded)
     std::vector<Encoded> raw;
     TENGINE_RETURN_IF_ERROR(
         split_message(encoded, ::onnx::TensorProto::kRawDataFieldNumber, &proto, &raw));
+    return add_initializer(proto, raw.empty() ? Bytes() : raw.back().bytes, file_);
+}
+
+int GraphImport::add_initializer(const ::onnx::TensorProto& proto, Bytes raw, ModelFile* file)
+{
     const std::string owner = "initializer " + quote_name(proto.name());
-    TensorReader reader(proto, raw.empty() ? Bytes() : raw.back().bytes, owner, external_, file_);
+    TensorReader reader(proto, raw, owner, external_, file);
     TENGINE_RETURN_IF_ERROR(reader.describe());
 
     struct tensor* tensor = nullptr;
@@ -168,7 +182,7 @@ int GraphImport::add_initializer(const Encoded& encoded)
 
 int GraphImport::add_inputs()
 {
-    for (const ValueInfoProto& input : model_->graph.input()) {
+    for (const ValueInfoProto& input : proto_.input()) {
         // Before IR version 4 every initializer had to be listed as input too; later ones are
         // defaults that a caller may replace, which the graph takes as constants.
         const auto known = tensors_.find(input.name());
@@ -184,7 +198,10 @@ int GraphImport::add_input(const ValueInfoProto& input)
 {
     const std::string owner = "graph input " + quote_name(input.name());
     DeclaredTensor declared;
-    TENGINE_RETURN_IF_ERROR(read_value_info(input, owner, &declared));
+    declared.data_type = TENGINE_DT_UNKNOWN;
+    // Those of a body may leave their type to what the node is given.
+    if (!outer_ || input.has_type())
+        TENGINE_RETURN_IF_ERROR(read_value_info(input, owner, &declared));
     inputs_.push_back(graph_->tensor_num);
     struct tensor* tensor = nullptr;
     TENGINE_RETURN_IF_ERROR(declare(input.name(), declared.data_type, owner, &tensor));
@@ -193,8 +210,12 @@ int GraphImport::add_input(const ValueInfoProto& input)
         TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(tensor, declared.dims, declared.dim_num));
         TENGINE_RETURN_IF_ERROR(set_ir_tensor_dim_names(tensor, declared.names, declared.dim_num));
     }
-    struct node* node =
-        create_ir_node(graph_, input.name().c_str(), get_op_type("tengine", "InputOp"), 0);
+    return outer_ ? add_ir_body_input(body_, tensor, false) : add_input_node(tensor);
+}
+
+int GraphImport::add_input_node(struct tensor* tensor)
+{
+    struct node* node = create_ir_node(graph_, tensor->name, get_op_type("tengine", "InputOp"), 0);
     if (!node) return last_error();
     return set_ir_node_output_tensor(node, 0, tensor);
 }
@@ -202,8 +223,8 @@ int GraphImport::add_input(const ValueInfoProto& input)
 // Before any node is made, because the nodes of a file may come in any order.
 int GraphImport::declare_node_outputs()
 {
-    for (int i = 0; i < model_->graph.node_size(); ++i) {
-        const NodeProto& node = model_->graph.node(i);
+    for (int i = 0; i < proto_.node_size(); ++i) {
+        const NodeProto& node = proto_.node(i);
         for (const std::string& name : node.output()) {
             if (name.empty()) continue;
             struct tensor* tensor = nullptr;
@@ -217,8 +238,8 @@ int GraphImport::declare_node_outputs()
 
 int GraphImport::add_nodes()
 {
-    for (int i = 0; i < model_->graph.node_size(); ++i) {
-        NodeProto& proto = *model_->graph.mutable_node(i);
+    for (int i = 0; i < proto_.node_size(); ++i) {
+        NodeProto& proto = *proto_.mutable_node(i);
         const OperatorId& id = operators_[static_cast<size_t>(i)];
         struct node* node = create_ir_node(graph_, node_names_[static_cast<size_t>(i)].c_str(),
                                            id.type, id.version);
@@ -226,6 +247,7 @@ int GraphImport::add_nodes()
         if (id.is_unknown) TENGINE_RETURN_IF_ERROR(describe_unknown(node, proto));
         TENGINE_RETURN_IF_ERROR(set_attributes(node, proto, external_));
         TENGINE_RETURN_IF_ERROR(connect_node(node, proto));
+        if (node->op.method->bodies) TENGINE_RETURN_IF_ERROR(read_bodies(node, proto));
         drop_values(&proto);
     }
     return TENGINE_OK;
@@ -261,7 +283,7 @@ int GraphImport::declare_unknown_outputs()
             read_value_info(value, "value " + quote_name(value.name()), &declared));
         return set_ir_tensor_data_type(graph_->tensor_list[known->second], declared.data_type);
     };
-    for (const ValueInfoProto& value : model_->graph.value_info())
+    for (const ValueInfoProto& value : proto_.value_info())
         TENGINE_RETURN_IF_ERROR(declare_type(value));
     return TENGINE_OK;
 }
@@ -271,21 +293,98 @@ int GraphImport::connect_node(struct node* node, const NodeProto& proto)
     // Last ones first, so that the node's lists grow once.
     for (int i = proto.input_size() - 1; i >= 0; --i) {
         if (proto.input(i).empty()) continue;
-        const auto tensor = tensors_.find(proto.input(i));
-        if (tensor == tensors_.end())
+        struct tensor* tensor = nullptr;
+        TENGINE_RETURN_IF_ERROR(find_tensor(proto.input(i), &tensor));
+        if (!tensor)
             return tengine_error_set(
                 TENGINE_EGRAPH,
                 "%s: input %d, %s, is not a graph input, an initializer or the output of a node",
                 node_label(proto.op_type(), node->name).c_str(), i,
                 quote_name(proto.input(i)).c_str());
-        TENGINE_RETURN_IF_ERROR(
-            set_ir_node_input_tensor(node, i, get_ir_graph_tensor(graph_, tensor->second)));
+        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, i, tensor));
     }
     for (int i = proto.output_size() - 1; i >= 0; --i) {
         if (proto.output(i).empty()) continue;
         struct tensor* tensor = get_ir_graph_tensor(graph_, tensors_.at(proto.output(i)));
         TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(node, i, tensor));
     }
+    return TENGINE_OK;
+}
+
+// ---- bodies ----
+
+// Null: neither this graph nor one around it has the name.
+int GraphImport::find_tensor(const std::string& name, struct tensor** out_tensor)
+{
+    const auto known = tensors_.find(name);
+    if (known != tensors_.end()) {
+        *out_tensor = get_ir_graph_tensor(graph_, known->second);
+        return TENGINE_OK;
+    }
+    return outer_ ? capture(name, out_tensor) : TENGINE_OK;
+}
+
+int GraphImport::capture(const std::string& name, struct tensor** out_tensor)
+{
+    struct tensor* outside = nullptr;
+    TENGINE_RETURN_IF_ERROR(outer_->find_tensor(name, &outside));
+    if (!outside) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(declare(name, outside->data_type, graph_->name, out_tensor));
+    (*out_tensor)->tensor_type = TENSOR_TYPE_INPUT;
+    inputs_.push_back((*out_tensor)->index);
+    captured_.push_back(outside);
+    return add_ir_body_input(body_, *out_tensor, true);
+}
+
+// The attribute's name lies at `*names`, which then points to the next; null: that was the last.
+static std::string take_name(const char** names)
+{
+    const char* end = std::strchr(*names, '|');
+    const std::string name(*names, end ? end : *names + std::strlen(*names));
+    *names = end ? end + 1 : nullptr;
+    return name;
+}
+
+static ::onnx::GraphProto* find_graph(NodeProto& node, const std::string& name)
+{
+    for (::onnx::AttributeProto& attribute : *node.mutable_attribute())
+        if (attribute.name() == name && attribute.has_g()) return attribute.mutable_g();
+    return nullptr;
+}
+
+int GraphImport::read_bodies(struct node* node, NodeProto& proto)
+{
+    const char* names = node->op.method->bodies;
+    const auto number = 1 + std::count(names, names + std::strlen(names), '|');
+    node->core->bodies = create_ir_bodies(static_cast<int>(number));
+    if (!node->core->bodies)
+        return tengine_error_set(TENGINE_ENOMEM, "no memory for the graphs of node '%s'",
+                                 node->name);
+    if (const int last = proto.input_size() - 1; last >= node->input_num)  // absent ones at the end
+        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, last, nullptr));
+    for (int i = 0; names; ++i) {
+        const std::string name = take_name(&names);
+        ::onnx::GraphProto* graph = find_graph(proto, name);
+        if (!graph)
+            return tengine_error_set(TENGINE_EGRAPH, "%s: attribute '%s', a graph, is required",
+                                     node_label(proto.op_type(), node->name).c_str(), name.c_str());
+        TENGINE_RETURN_IF_ERROR(read_body(node, name, *graph, &node->core->bodies->list[i]));
+    }
+    return TENGINE_OK;
+}
+
+int GraphImport::read_body(struct node* node, const std::string& attribute,
+                           ::onnx::GraphProto& proto, ir_body_t* body)
+{
+    body->graph = create_ir_graph(graph_->attribute->context);
+    if (!body->graph) return last_error();
+    const std::string name = node->name + ("/" + attribute);
+    TENGINE_RETURN_IF_ERROR(set_ir_graph_name(body->graph, name.c_str()));
+    GraphImport import(body->graph, proto, *this, body);
+    TENGINE_RETURN_IF_ERROR(import.run());
+    body->first_capture = node->input_num;
+    for (struct tensor* tensor : import.captured_)
+        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, node->input_num, tensor));
     return TENGINE_OK;
 }
 
@@ -303,18 +402,18 @@ static int take_declared_type(const ValueInfoProto& output, const std::string& o
     return set_ir_tensor_data_type(tensor, data_type);
 }
 
-int GraphImport::find_outputs(std::vector<int32_t>* out_tensors) const
+int GraphImport::find_outputs(std::vector<int32_t>* out_tensors)
 {
-    for (const ValueInfoProto& output : model_->graph.output()) {
+    for (const ValueInfoProto& output : proto_.output()) {
         const std::string owner = "graph output " + quote_name(output.name());
-        const auto known = tensors_.find(output.name());
-        if (known == tensors_.end())
+        struct tensor* tensor = nullptr;
+        TENGINE_RETURN_IF_ERROR(find_tensor(output.name(), &tensor));
+        if (!tensor)
             return tengine_error_set(
                 TENGINE_EGRAPH, "%s is not a graph input, an initializer or the output of a node",
                 owner.c_str());
-        TENGINE_RETURN_IF_ERROR(
-            take_declared_type(output, owner, graph_->tensor_list[known->second]));
-        out_tensors->push_back(known->second);
+        TENGINE_RETURN_IF_ERROR(take_declared_type(output, owner, tensor));
+        out_tensors->push_back(tensor->index);
     }
     return TENGINE_OK;
 }
@@ -328,6 +427,7 @@ int GraphImport::set_borders()
     if (!nodes.empty())
         TENGINE_RETURN_IF_ERROR(set_ir_graph_output_node(graph_, nodes.data(), count(nodes)));
     TENGINE_RETURN_IF_ERROR(set_ir_graph_output_tensor(graph_, outputs.data(), count(outputs)));
+    if (outer_) return set_ir_graph_input_tensor(graph_, inputs_.data(), count(inputs_));
     nodes = producers(graph_, inputs_);
     return nodes.empty() ? TENGINE_OK : set_ir_graph_input_node(graph_, nodes.data(), count(nodes));
 }

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bodies: the graphs that a node of control flow has, such as the two branches of an If. Each is a
+// graph in source form, prepared and run like a model of its own, so that its nodes are placed,
+// split and reported like any others.
+//
+// What a body reads of the graphs around it (it captures them) are further inputs of the node,
+// after those that its operator has, and further inputs of the body. So nothing but the node's
+// inputs decides about order, lifetimes and parts.
+#pragma once
+
+#include "graph/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// How deep bodies may lie in each other.
+#define IR_MOST_NESTED_BODIES 8
+
+typedef struct ir_body
+{
+    struct graph* graph;
+    int32_t* inputs;  // tensors of `graph`: those that the operator has, then what is captured
+    int32_t input_num;
+    int32_t capture_num;    // of these
+    int32_t first_capture;  // the node's input that is the first captured one
+    // The scheduler room's: a run with what the inputs have been fed. It prepares the body first
+    // where it is not prepared for their shapes. `options` are those of the graph around. NULL
+    // until that is prepared.
+    int (*run)(struct graph* body, const ir_run_options_t* options);
+} ir_body_t;
+
+// Nodes share them: that of an execution graph, and those of the parts that are made of it.
+typedef struct ir_bodies
+{
+    int32_t holder_num;
+    int32_t num;
+    ir_body_t* list;
+} ir_bodies_t;
+
+// Without graphs; held once. NULL when memory runs out.
+ir_bodies_t* create_ir_bodies(int num);
+ir_bodies_t* hold_ir_bodies(ir_bodies_t* bodies);  // NULL is allowed
+// The last holder ends the graphs, which must not be prepared then. NULL is allowed.
+void release_ir_bodies(ir_bodies_t* bodies);
+
+// The number of inputs that the node's operator has: those before what bodies capture.
+int count_ir_own_inputs(const struct node* node);
+
+// Appends an input to the body; `captured` after all others.
+TENGINE_MUST_USE int add_ir_body_input(ir_body_t* body, const struct tensor* tensor, bool captured);
+
+// The body's input with this index gets type, shape and data, which is borrowed. What the body has
+// as a constant stays.
+TENGINE_MUST_USE int feed_ir_body(ir_body_t* body, int index, const struct tensor* value,
+                                  void* data);
+
+// After a run: a result, whose data lasts until the next one.
+const struct tensor* get_ir_body_output(const ir_body_t* body, int index);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduler/body.h"
+
+#include "graph/body.h"
+#include "graph/graph.h"
+#include "scheduler/failure.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/shape_cache.h"
+
+static int run_body(struct graph* body, const ir_run_options_t* options)
+{
+    if (!is_ir_execution_current(body)) TENGINE_RETURN_IF_ERROR(prerun_ir_graph(body, options));
+    return run_ir_graph(body, 1);
+}
+
+static bool are_inputs_known(const struct graph* graph)
+{
+    for (int i = 0; i < graph->input_tensor_num; ++i)
+        if (!is_ir_tensor_shape_known(graph->tensor_list[graph->input_tensors[i]])) return false;
+    return true;
+}
+
+static int prepare_body(ir_body_t* body, const ir_run_options_t* options, bool place)
+{
+    body->run = run_body;
+    if (!are_inputs_known(body->graph)) return TENGINE_OK;
+    return place ? place_ir_graph(body->graph, options) : prerun_ir_graph(body->graph, options);
+}
+
+int prepare_ir_bodies(struct graph* execution, const ir_run_options_t* options, bool place)
+{
+    for (int i = 0; i < execution->node_num; ++i) {
+        ir_bodies_t* bodies = execution->node_list[i]->core->bodies;
+        for (int k = 0; bodies && k < bodies->num; ++k)
+            TENGINE_RETURN_IF_ERROR(prepare_body(&bodies->list[k], options, place));
+    }
+    return TENGINE_OK;
+}
+
+int close_ir_bodies(struct graph* execution)
+{
+    ir_failure_t first_failure = {0};
+    for (int i = 0; i < execution->node_num; ++i) {
+        const ir_bodies_t* bodies = execution->node_list[i]->core->bodies;
+        for (int k = 0; bodies && k < bodies->num; ++k)
+            if (postrun_ir_graph(bodies->list[k].graph) < 0 && first_failure.code == 0)
+                keep_ir_failure(&first_failure);
+    }
+    return first_failure.code == 0 ? TENGINE_OK : raise_ir_failure(&first_failure);
+}
