@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/replace_file.h"
+#include "graph/body.h"
 #include "graph/graph.h"
 #include "onnx/onnx.pb.h"
 #include "operator/infer.h"
@@ -152,19 +153,78 @@ class GraphExport
         TENGINE_RETURN_IF_ERROR(check_size());
         begin_model();
         name_tensors();
-        find_needed_nodes();
-        GraphProto* proto = model_->mutable_graph();
-        for (int i = 0; i < graph_.tensor_num; ++i)
-            if (is_needed(*graph_.tensor_list[i])) add_constant(*graph_.tensor_list[i], proto);
-        for (int i = 0; i < graph_.node_num; ++i)
-            if (is_needed_[static_cast<size_t>(i)] && !stands_for_value(*graph_.node_list[i]))
-                TENGINE_RETURN_IF_ERROR(add_node(*graph_.node_list[i], proto->add_node()));
-        describe_borders(proto);
+        TENGINE_RETURN_IF_ERROR(add_contents(model_->mutable_graph()));
+        describe_borders(model_->mutable_graph());
         add_opsets();
         return TENGINE_OK;
     }
 
   private:
+    // Of a body of `node`, a node of `outer`.
+    GraphExport(const ir_body_t& body, const node& node, GraphExport& outer)
+        : graph_(*body.graph), frame_(nullptr), model_(outer.model_), outer_(&outer)
+    {
+        names_.resize(static_cast<size_t>(graph_.tensor_num));
+        for (int i = 0; i < body.capture_num; ++i) {
+            const int32_t captured = body.inputs[body.input_num - body.capture_num + i];
+            names_[static_cast<size_t>(captured)] =
+                outer.name_of(node.input_tensors[body.first_capture + i]);
+        }
+        name_tensors();
+    }
+
+    int add_contents(GraphProto* proto)
+    {
+        find_needed_nodes();
+        for (int i = 0; i < graph_.tensor_num; ++i)
+            if (is_needed(*graph_.tensor_list[i])) add_constant(*graph_.tensor_list[i], proto);
+        for (int i = 0; i < graph_.node_num; ++i)
+            if (is_needed_[static_cast<size_t>(i)] && !stands_for_value(*graph_.node_list[i]))
+                TENGINE_RETURN_IF_ERROR(add_node(*graph_.node_list[i], proto->add_node()));
+        return TENGINE_OK;
+    }
+
+    // ---- bodies ----
+
+    // The attributes that are graphs, as method.bodies lists them.
+    int add_bodies(const node& node, NodeProto* proto)
+    {
+        const ir_bodies_t* bodies = node.core->bodies;
+        const char* name = node.op.method->bodies;
+        for (int i = 0; bodies && i < bodies->num; ++i) {
+            const size_t length = std::strcspn(name, "|");
+            AttributeProto* attribute = proto->add_attribute();
+            attribute->set_name(std::string(name, length));
+            attribute->set_type(AttributeProto::GRAPH);
+            TENGINE_RETURN_IF_ERROR(
+                GraphExport(bodies->list[i], node, *this).write_body(bodies->list[i], attribute));
+            name += length + 1;
+        }
+        return TENGINE_OK;
+    }
+
+    int write_body(const ir_body_t& body, AttributeProto* attribute)
+    {
+        GraphProto* proto = attribute->mutable_g();
+        proto->set_name(graph_.name);
+        TENGINE_RETURN_IF_ERROR(add_contents(proto));
+        for (int i = 0; i < body.input_num - body.capture_num; ++i)
+            describe(body.inputs[i], proto->add_input());
+        for (int i = 0; i < graph_.output_tensor_num; ++i)
+            describe(graph_.output_tensors[i], proto->add_output());
+        for (const auto& [domain, opset] : opsets_)
+            outer_->opsets_[domain] = std::max(outer_->opsets_[domain], opset);
+        return TENGINE_OK;
+    }
+
+    // A body has no names of the graphs around it but for what it captures.
+    bool is_taken_outside(const std::string& name) const
+    {
+        return outer_ && (outer_->taken_.count(name) > 0 || outer_->is_taken_outside(name));
+    }
+
+    // ---- a graph ----
+
     void begin_model()
     {
         if (frame_) {
@@ -195,13 +255,12 @@ class GraphExport
     void name_tensors()
     {
         names_.resize(static_cast<size_t>(graph_.tensor_num));
-        std::unordered_set<std::string> taken;
         const auto name = [&](int index) {
             std::string& chosen = names_[static_cast<size_t>(index)];
             if (!chosen.empty()) return;
             chosen = graph_.tensor_list[index]->name;
             if (chosen.empty()) chosen = "tensor_" + std::to_string(index);
-            while (!taken.insert(chosen).second)
+            while (is_taken_outside(chosen) || !taken_.insert(chosen).second)
                 chosen += "_";
         };
         std::for_each_n(graph_.input_tensors, graph_.input_tensor_num, name);
@@ -259,12 +318,12 @@ class GraphExport
         proto->set_name(node.name);
         proto->set_op_type(name.op);
         if (!name.domain.empty()) proto->set_domain(name.domain);
-        for (int i = 0; i < node.input_num; ++i)
+        for (int i = 0; i < count_ir_own_inputs(&node); ++i)
             proto->add_input(node.input_tensors[i] < 0 ? "" : name_of(node.input_tensors[i]));
         for (int i = 0; i < node.output_num; ++i)
             proto->add_output(node.output_tensors[i] < 0 ? "" : name_of(node.output_tensors[i]));
         add_attributes(node, proto);
-        return TENGINE_OK;
+        return add_bodies(node, proto);
     }
 
     static void add_attribute(const node& node, const op_field_t& field, NodeProto* proto)
@@ -387,7 +446,9 @@ class GraphExport
     const struct graph& graph_;
     const ModelFrame* frame_;
     ModelProto* model_;
+    GraphExport* outer_ = nullptr;  // of a body: that of the graph around it
     std::vector<std::string> names_;
+    std::unordered_set<std::string> taken_;  // of these, but for what is captured
     std::vector<bool> is_needed_;  // by node: an output of the graph depends on it
     std::map<std::string, int> opsets_;
 };
