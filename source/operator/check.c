@@ -2,6 +2,7 @@
 // The check of a node against its operator's row.
 #include <string.h>
 
+#include "graph/core.h"
 #include "operator/infer.h"
 #include "operator/param.h"
 
@@ -52,6 +53,9 @@ static bool is_default_possible(const op_field_t* field)
 int check_node(const struct node* node)
 {
     const ir_method_t* method = node->op.method;
+    if (method->bodies && !node->core->bodies)
+        return fail_node(node, TENGINE_EGRAPH,
+                         "it has no graphs; nodes of control flow come from model files");
     TENGINE_RETURN_IF_ERROR(
         check_count(node, "inputs", node->input_num, method->min_input, method->max_input));
     TENGINE_RETURN_IF_ERROR(

@@ -216,6 +216,7 @@ int read_attribute(Reading& reading, struct node* node, uint32_t offset)
     std::string_view name, type;
     TENGINE_RETURN_IF_ERROR(reading.file.read_string(record.name, owner + "'s name", &name));
     TENGINE_RETURN_IF_ERROR(reading.file.read_string(record.type, owner + "'s type", &type));
+    if (type == kBodyType && node->op.method->bodies) return TENGINE_OK;  // see bodies.h
     for (const AttributeType& known : kTypes) {
         if (type != known.name) continue;
         TENGINE_RETURN_IF_ERROR(make_room(reading, node, String(name), known));
@@ -268,10 +269,18 @@ uint32_t write_operator_name(FileBuilder& builder, const struct node& node)
     return builder.add_string((domain.empty() ? "" : domain + ".") + get_ir_node_op(&node));
 }
 
-uint32_t write_attributes(FileBuilder& builder, const struct node& node)
+uint32_t write_body_attribute(FileBuilder& builder, std::string_view name, const BodyRecord& body)
+{
+    AttributeRecord record = {};
+    record.name = builder.add_string(name);
+    record.type = builder.add_string(kBodyType);
+    record.value = builder.add(body);
+    return builder.add(record);
+}
+
+uint32_t write_attributes(FileBuilder& builder, const struct node& node, Vector<uint32_t> offsets)
 {
     const ir_method_t& method = *node.op.method;
-    Vector<uint32_t> offsets;
     for (int i = 0; i < method.field_num; ++i) {
         const op_field_t& field = method.fields[i];
         const void* memory = static_cast<const char*>(node.op.param_mem) + field.offset;

@@ -14,6 +14,8 @@
 //     "string"   a string                    "strings"  a vector of offsets of strings
 //     "ints"     a vector of int64           "floats"   a vector of float32
 //     "tensor"   {data type, offset of a vector of dims, offset of a buffer record}
+//     "graph"    a BodyRecord: a graph of control flow, such as a branch of an If. The node's last
+//                inputs are what its graphs capture, in their order.
 // What devices have compiled of the model is ours too: right in front of the model record stands a
 // PartsRecord. It tells a vector of CompiledPartRecord, whose bytes start at multiples of
 // kPartAlignment, as devices and mappings like it (records may have the same bytes), and one of
@@ -156,6 +158,17 @@ struct TensorValueRecord
     int32_t data_type;
     uint32_t dims;
     uint32_t buffer;
+};
+
+// The value of one of type "graph". What the graph captures are the last of its inputs. Of its
+// subgraph there are nodes, tensors and buffers, and no nodes for inputs and constants.
+constexpr char kBodyType[] = "graph";
+struct BodyRecord
+{
+    uint32_t subgraph;
+    uint32_t inputs;  // vectors of tensor indices
+    uint32_t outputs;
+    uint32_t capture_num;
 };
 
 constexpr char kPartsMark[16] = "compiled parts\n";

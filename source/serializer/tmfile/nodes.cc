@@ -6,6 +6,7 @@
 #include "operator/infer.h"
 #include "operator/registry.h"
 #include "operator/selection.h"
+#include "serializer/tmfile/bodies.h"
 #include "serializer/tmfile/extension.h"
 #include "serializer/tmfile/names.h"
 #include "serializer/tmfile/parameters.h"
@@ -91,7 +92,8 @@ int NodeReader::add_node(uint32_t index)
                                          : read_parameters(reading_, node, op, record.op));
     const bool is_open = (node->op.method->traits & OP_OPEN) != 0;
     if (is_open) TENGINE_RETURN_IF_ERROR(read_attributes(reading_, node, record.attributes));
-    return connect(node, record);
+    TENGINE_RETURN_IF_ERROR(connect(node, record));
+    return node->op.method->bodies ? read_bodies(reading_, node, record.attributes) : TENGINE_OK;
 }
 
 int NodeReader::connect(struct node* node, const NodeRecord& record)
@@ -123,6 +125,9 @@ int check_index(const struct node* node, const char* what, uint32_t place, uint3
 
 int NodeReader::connect_inputs(struct node* node, const VectorView& list)
 {
+    if (node->op.method->bodies && list.count() > 0)  // whose last ones may be absent
+        TENGINE_RETURN_IF_ERROR(
+            set_ir_node_input_tensor(node, static_cast<int>(list.count() - 1), nullptr));
     for (uint32_t i = list.count(); i-- > 0;) {
         if (list[i] == kAbsentTensor) continue;
         TENGINE_RETURN_IF_ERROR(check_index(node, "input", i, list[i]));
@@ -162,7 +167,10 @@ int NodeReader::check_inputs() const
     for (const struct node* node : nodes_)
         for (int i = 0; i < node->input_num; ++i) {
             const struct tensor* tensor = get_ir_node_input(node, i);
-            if (tensor && tensor->producer < 0 && tensor->tensor_type != TENSOR_TYPE_CONST)
+            const bool is_given = tensor && (tensor->tensor_type == TENSOR_TYPE_CONST ||
+                                             (reading_.depth > 0 &&
+                                              tensor->tensor_type == TENSOR_TYPE_INPUT));
+            if (tensor && tensor->producer < 0 && !is_given)
                 return fail_node(node, TENGINE_EGRAPH, "no node writes its input %d, tensor '%s'",
                                  i, tensor->name);
         }

@@ -19,6 +19,16 @@ struct Reading
     {
     }
 
+    // Of a body of a node that `outer` reads.
+    Reading(struct graph* body, const Reading& outer)
+        : graph(body),
+          image(outer.image),
+          file(outer.file),
+          budget(outer.budget),
+          depth(outer.depth + 1)
+    {
+    }
+
     bool has_nhwc_shapes() const { return subgraph.model_layout == TENGINE_LAYOUT_NHWC; }
     bool has_nhwc_parameters() const { return subgraph.graph_layout == TENGINE_LAYOUT_NHWC; }
 
@@ -28,6 +38,7 @@ struct Reading
     Budget budget;
     SubgraphRecord subgraph = {};
     uint32_t subgraph_offset = 0;
+    int depth = 0;  // graphs around it
 };
 
 // Fills the empty `graph` from the image, which becomes the home of its constants. The file may be

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/containers.hpp"
+#include "graph/body.h"
 #include "operator/infer.h"
 #include "serializer/tmfile/compiled_parts.h"
 #include "serializer/tmfile/extension.h"
@@ -29,14 +30,19 @@ int fail_too_large()
 class ModelWriter
 {
   public:
-    explicit ModelWriter(const struct graph& graph)
-        : graph_(graph), is_nhwc_(graph.model_layout == TENGINE_LAYOUT_NHWC)
+    ModelWriter(const struct graph& graph, FileBuilder& builder)
+        : graph_(graph),
+          is_nhwc_(graph.model_layout == TENGINE_LAYOUT_NHWC),
+          builder_(builder)
     {
     }
 
     int run(Vector<char>* out_bytes);
 
   private:
+    int write_contents(SubgraphRecord* out_subgraph);
+    int write_body(const ir_body_t& body, BodyRecord* out_record);
+    int write_bodies(const struct node& node, Vector<uint32_t>* out_attributes);
     int write_node(const struct node& node, uint32_t* out_offset);
     int write_operator(const struct node& node, OperatorRecord* out_record);
     int write_tensor(const struct tensor& tensor, uint32_t* out_offset);
@@ -49,7 +55,8 @@ class ModelWriter
 
     const struct graph& graph_;
     bool is_nhwc_;
-    FileBuilder builder_;
+    FileBuilder& builder_;
+    const ir_body_t* body_ = nullptr;  // that the graph is
     Vector<const struct tensor*> constants_;  // by buffer
 };
 
@@ -74,14 +81,7 @@ int ModelWriter::run(Vector<char>* out_bytes)
     builder_.add(header);
     SubgraphRecord subgraph = {};
     subgraph.graph_layout = subgraph.model_layout = graph_.model_layout;
-    TENGINE_RETURN_IF_ERROR(
-        write_list(graph_.node_list, graph_.node_num, &ModelWriter::write_node, &subgraph.nodes));
-    TENGINE_RETURN_IF_ERROR(write_list(graph_.tensor_list, graph_.tensor_num,
-                                       &ModelWriter::write_tensor, &subgraph.tensors));
-    Vector<uint32_t> buffers;
-    for (const struct tensor* constant : constants_)
-        buffers.push_back(write_values(*constant));
-    subgraph.buffers = builder_.add_vector(buffers);
+    TENGINE_RETURN_IF_ERROR(write_contents(&subgraph));
     subgraph.inputs =
         builder_.add_vector(graph_.input_nodes, static_cast<size_t>(graph_.input_num));
     subgraph.outputs =
@@ -101,6 +101,58 @@ int ModelWriter::run(Vector<char>* out_bytes)
     return TENGINE_OK;
 }
 
+int ModelWriter::write_contents(SubgraphRecord* out_subgraph)
+{
+    TENGINE_RETURN_IF_ERROR(write_list(graph_.node_list, graph_.node_num, &ModelWriter::write_node,
+                                       &out_subgraph->nodes));
+    TENGINE_RETURN_IF_ERROR(write_list(graph_.tensor_list, graph_.tensor_num,
+                                       &ModelWriter::write_tensor, &out_subgraph->tensors));
+    Vector<uint32_t> buffers;
+    for (const struct tensor* constant : constants_)
+        buffers.push_back(write_values(*constant));
+    out_subgraph->buffers = builder_.add_vector(buffers);
+    return TENGINE_OK;
+}
+
+// ---- bodies ----
+
+int ModelWriter::write_body(const ir_body_t& body, BodyRecord* out_record)
+{
+    body_ = &body;
+    SubgraphRecord subgraph = {};
+    TENGINE_RETURN_IF_ERROR(write_contents(&subgraph));
+    out_record->subgraph = builder_.add(subgraph);
+    out_record->inputs = builder_.add_vector(body.inputs, static_cast<size_t>(body.input_num));
+    out_record->outputs = builder_.add_vector(graph_.output_tensors,
+                                              static_cast<size_t>(graph_.output_tensor_num));
+    out_record->capture_num = static_cast<uint32_t>(body.capture_num);
+    return TENGINE_OK;
+}
+
+int ModelWriter::write_bodies(const struct node& node, Vector<uint32_t>* out_attributes)
+{
+    const ir_bodies_t* bodies = node.core->bodies;
+    const char* name = node.op.method->bodies;
+    for (int i = 0; bodies && i < bodies->num; ++i) {
+        BodyRecord record = {};
+        TENGINE_RETURN_IF_ERROR(
+            ModelWriter(*bodies->list[i].graph, builder_).write_body(bodies->list[i], &record));
+        const size_t length = std::strcspn(name, "|");
+        out_attributes->push_back(write_body_attribute(builder_, {name, length}, record));
+        name += length + 1;
+    }
+    return TENGINE_OK;
+}
+
+// An input may be a constant in the graph at hand, and another one elsewhere.
+static bool is_body_input(const ir_body_t* body, const struct tensor& tensor)
+{
+    return body && std::find(body->inputs, body->inputs + body->input_num, tensor.index) !=
+                       body->inputs + body->input_num;
+}
+
+// ---- nodes and tensors ----
+
 // Lists of tensors; an absent one is -1 in both worlds.
 uint32_t write_indices(FileBuilder& builder, const int32_t* list, int number)
 {
@@ -116,7 +168,10 @@ int ModelWriter::write_node(const struct node& node, uint32_t* out_offset)
     record.outputs = write_indices(builder_, node.output_tensors, node.output_num);
     OperatorRecord op = {};
     const bool is_open = (node.op.method->traits & OP_OPEN) != 0;
-    if (!node.op.method->tengine || is_open) record.attributes = write_attributes(builder_, node);
+    Vector<uint32_t> bodies;
+    TENGINE_RETURN_IF_ERROR(write_bodies(node, &bodies));
+    if (!node.op.method->tengine || is_open)
+        record.attributes = write_attributes(builder_, node, std::move(bodies));
     TENGINE_RETURN_IF_ERROR(write_operator(node, &op));
     record.op = builder_.add(op);
     record.dynamic_shape = node.dynamic_shape;
@@ -143,7 +198,8 @@ int ModelWriter::write_operator(const struct node& node, OperatorRecord* out_rec
 
 int ModelWriter::write_tensor(const struct tensor& tensor, uint32_t* out_offset)
 {
-    const bool is_constant = tensor.tensor_type == TENSOR_TYPE_CONST;
+    const bool is_input = is_body_input(body_, tensor);
+    const bool is_constant = tensor.tensor_type == TENSOR_TYPE_CONST && !is_input;
     if (is_constant && !is_ir_tensor_shape_known(&tensor))
         return tengine_error_set(TENGINE_EGRAPH, "the shape of the constant '%s' is not known",
                                  tensor.name);
@@ -154,7 +210,7 @@ int ModelWriter::write_tensor(const struct tensor& tensor, uint32_t* out_offset)
     record.name = builder_.add_string(tensor.name);
     record.dims = tensor.shape_set ? write_dims(tensor) : 0;
     TENGINE_RETURN_IF_ERROR(write_quantisation(tensor, &record.quantisation));
-    record.type = tensor.tensor_type;
+    record.type = is_input ? int{TENSOR_TYPE_INPUT} : int{tensor.tensor_type};
     record.data_type = tensor.data_type;
     if (is_constant) {
         record.buffer = static_cast<uint32_t>(constants_.size());
@@ -221,7 +277,8 @@ uint32_t ModelWriter::write_values(const struct tensor& tensor)
 
 int write_model(const struct graph& graph, Vector<char>* out_bytes)
 {
-    return ModelWriter(graph).run(out_bytes);
+    FileBuilder builder;
+    return ModelWriter(graph, builder).run(out_bytes);
 }
 
 }  // namespace tengine::tmfile
