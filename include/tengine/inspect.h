@@ -154,7 +154,8 @@ struct tengine_execution_node
     const char* device;
     int subgraph;         // index of the part, parts run in this order
     int64_t mac_number;   // 0 for data movement and while a shape is unknown
-    node_t source;        // the model's node it stands for, NULL if the preparation made it
+    node_t source;        // the model's node it stands for, NULL if the preparation made it, and of
+                          // nodes in bodies
     int refusal_number;   // devices that come earlier in the list and did not get it
     double predicted_ms;  // one run, by the device's own estimate or from MACs and bytes
     double measured_ms;   // the last run, with the option run.profile=1; -1: not known
@@ -185,7 +186,10 @@ struct tengine_refusal
     const char* message;    // one sentence
 };
 
-// Nodes in the order they run. Texts are valid until the graph is next run, prepared or changed: a
+// Nodes in the order they run; after them those of the bodies of control flow (the branches of an
+// If), body by body, as far as these are prepared: one whose shapes depend on data is when it has
+// run. Their names begin with that of the node and the attribute ("If_3/then_branch/Conv_1"). An If
+// whose condition is constant is the nodes of one branch. Texts are valid until the graph is next run, prepared or changed: a
 // run in which a device fails adds a refusal. Fail with TENGINE_ESTATE (not prepared, or running),
 // TENGINE_EINVAL (NULL).
 TENGINE_API int tengine_graph_get_execution_node_number(graph_t graph);
@@ -214,7 +218,7 @@ TENGINE_API int tengine_graph_get_execution_input(graph_t graph, int node_index,
 TENGINE_API int tengine_graph_get_execution_output(graph_t graph, int index,
                                                    struct tengine_execution_tensor* out_tensor);
 
-// A part of the graph that one device runs.
+// A part of the graph that one device runs, or of a body, after those of the graph.
 struct tengine_subgraph
 {
     const char* device;

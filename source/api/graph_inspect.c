@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/check.h"
+#include "graph/body.h"
 #include "graph/graph.h"
 #include "graph/subgraph.h"
 #include "operator/custom/custom_kernel.h"
@@ -87,6 +88,51 @@ int tengine_node_get_version(node_t node)
     return !target ? api_failure() : target->op.version;
 }
 
+// ---- bodies ----
+
+typedef void (*visit_execution_t)(const struct graph* execution, void* argument);
+
+// The execution graph, then those of the bodies in it as far as they are prepared, depth first.
+static void visit_executions(const struct graph* execution, visit_execution_t visit, void* argument)
+{
+    if (!execution) return;
+    visit(execution, argument);
+    for (int i = 0; i < execution->node_num; ++i) {
+        const ir_bodies_t* bodies = execution->node_list[i]->core->bodies;
+        for (int k = 0; bodies && k < bodies->num; ++k)
+            visit_executions(bodies->list[k].graph->core->execution, visit, argument);
+    }
+}
+
+// Nodes and parts are numbered through all of them.
+typedef struct place
+{
+    int node;  // the number that is looked for, or -1
+    int part;
+    int first_node;  // that the graph at hand begins with
+    int first_part;
+    const struct graph* found;
+    int found_first_node;
+    int found_first_part;
+} place_t;
+
+static void look_for_place(const struct graph* execution, void* argument)
+{
+    place_t* place = argument;
+    const int part_num = get_vector_num(execution->subgraph_list);
+    const bool has_node =
+        place->node >= place->first_node && place->node - place->first_node < execution->node_num;
+    const bool has_part =
+        place->part >= place->first_part && place->part - place->first_part < part_num;
+    if (has_node || has_part) {
+        place->found = execution;
+        place->found_first_node = place->first_node;
+        place->found_first_part = place->first_part;
+    }
+    place->first_node += execution->node_num;
+    place->first_part += part_num;
+}
+
 // ---- statistics ----
 
 static void count_model(const struct graph* graph, struct tengine_graph_stats* stats)
@@ -100,14 +146,16 @@ static void count_model(const struct graph* graph, struct tengine_graph_stats* s
     }
 }
 
-static void count_execution(const struct graph* execution, struct tengine_graph_stats* stats)
+static void count_execution(const struct graph* execution, void* argument)
 {
-    stats->execution_node_number = execution->node_num;
-    stats->subgraph_number = get_vector_num(execution->subgraph_list);
+    struct tengine_graph_stats* stats = argument;
+    const int part_num = get_vector_num(execution->subgraph_list);
+    stats->execution_node_number += execution->node_num;
+    stats->subgraph_number += part_num;
     for (int i = 0; i < execution->node_num; ++i)
         stats->mac_number += get_ir_node_macs(execution->node_list[i]);
-    stats->arena_bytes = (int64_t)execution->core->plan_bytes;
-    for (int i = 0; i < stats->subgraph_number; ++i)
+    stats->arena_bytes += (int64_t)execution->core->plan_bytes;
+    for (int i = 0; i < part_num; ++i)
         stats->arena_bytes += (int64_t)get_ir_graph_subgraph(execution, i)->plan_bytes;
 }
 
@@ -117,7 +165,7 @@ int tengine_graph_get_stats(graph_t graph, struct tengine_graph_stats* out_stats
     if (!target || check_pointer(out_stats, __func__, "out_stats") < 0) return api_failure();
     memset(out_stats, 0, sizeof *out_stats);
     count_model(target->graph, out_stats);
-    if (target->graph->core->execution) count_execution(target->graph->core->execution, out_stats);
+    visit_executions(target->graph->core->execution, count_execution, out_stats);
     return 0;
 }
 
@@ -138,16 +186,32 @@ static const struct graph* find_execution(graph_t graph, const char* function,
 int tengine_graph_get_execution_node_number(graph_t graph)
 {
     const struct graph* execution = find_execution(graph, __func__, NULL);
-    return !execution ? api_failure() : execution->node_num;
+    if (!execution) return api_failure();
+    place_t place = {.node = -1, .part = -1};
+    visit_executions(execution, look_for_place, &place);
+    return place.first_node;
 }
 
+// NULL when there is none, which has been recorded.
 static struct node* find_execution_node(graph_t graph, int index, const char* function,
-                                        api_graph_t** out_owner)
+                                        api_graph_t** out_owner, place_t* out_place)
 {
     const struct graph* execution = find_execution(graph, function, out_owner);
-    if (!execution || check_index(index, execution->node_num, function, "execution nodes") < 0)
-        return NULL;
-    return execution->node_list[index];
+    if (!execution) return NULL;
+    *out_place = (place_t){.node = index, .part = -1};
+    visit_executions(execution, look_for_place, out_place);
+    if (check_index(index, out_place->first_node, function, "execution nodes") < 0) return NULL;
+    return out_place->found->node_list[index - out_place->found_first_node];
+}
+
+static struct subgraph* find_part(graph_t graph, int index, const char* function)
+{
+    const struct graph* execution = find_execution(graph, function, NULL);
+    if (!execution) return NULL;
+    place_t place = {.node = -1, .part = index};
+    visit_executions(execution, look_for_place, &place);
+    if (check_index(index, place.first_part, function, "subgraphs") < 0) return NULL;
+    return get_ir_graph_subgraph(place.found, index - place.found_first_part);
 }
 
 static double milliseconds(int64_t nanoseconds)
@@ -169,7 +233,8 @@ int tengine_graph_get_execution_node(graph_t graph, int index,
                                      struct tengine_execution_node* out_node)
 {
     api_graph_t* owner = NULL;
-    struct node* node = find_execution_node(graph, index, __func__, &owner);
+    place_t place;
+    struct node* node = find_execution_node(graph, index, __func__, &owner, &place);
     if (!node || check_pointer(out_node, __func__, "out_node") < 0) return api_failure();
     const struct subgraph* part = get_ir_graph_subgraph(node->graph, node->subgraph_idx);
     *out_node = (struct tengine_execution_node){
@@ -177,9 +242,11 @@ int tengine_graph_get_execution_node(graph_t graph, int index,
         .op = get_ir_node_op(node),
         .domain = get_ir_node_domain(node),
         .device = part->device->name,
-        .subgraph = node->subgraph_idx,
+        .subgraph = place.found_first_part + node->subgraph_idx,
         .mac_number = get_ir_node_macs(node),
-        .source = give_node(get_ir_graph_node(owner->graph, node->core->source_index), owner),
+        .source = place.found_first_node > 0
+                      ? NULL
+                      : give_node(get_ir_graph_node(owner->graph, node->core->source_index), owner),
         .refusal_number = node->core->refusal_num,
         .predicted_ms = milliseconds(predict_ir_node(node)),
         .measured_ms = milliseconds(node->core->measured_ns),
@@ -192,7 +259,8 @@ int tengine_graph_get_execution_node(graph_t graph, int index,
 int tengine_graph_get_execution_kernel(graph_t graph, int index,
                                        struct tengine_node_kernel* out_kernel, size_t size)
 {
-    const struct node* node = find_execution_node(graph, index, __func__, NULL);
+    place_t place;
+    const struct node* node = find_execution_node(graph, index, __func__, NULL, &place);
     if (!node || check_struct(out_kernel, size, __func__, "out_kernel") < 0) return api_failure();
     ir_node_kernel_t found = {.name = ""};
     if (explain_ir_node(node, &found) < 0) return api_failure();
@@ -220,7 +288,8 @@ static const char* get_reason_word(int code)
 int tengine_graph_get_refusal(graph_t graph, int node_index, int refusal_index,
                               struct tengine_refusal* out_refusal)
 {
-    const struct node* node = find_execution_node(graph, node_index, __func__, NULL);
+    place_t place;
+    const struct node* node = find_execution_node(graph, node_index, __func__, NULL, &place);
     if (!node || check_pointer(out_refusal, __func__, "out_refusal") < 0 ||
         check_index(refusal_index, node->core->refusal_num, __func__, "refusals") < 0)
         return api_failure();
@@ -253,11 +322,13 @@ static void describe_tensor(const struct tensor* tensor,
 int tengine_graph_get_execution_input(graph_t graph, int node_index, int input_index,
                                       struct tengine_execution_tensor* out_tensor)
 {
-    const struct node* node = find_execution_node(graph, node_index, __func__, NULL);
+    place_t place;
+    const struct node* node = find_execution_node(graph, node_index, __func__, NULL, &place);
     if (!node || check_pointer(out_tensor, __func__, "out_tensor") < 0 ||
         check_index(input_index, node->input_num, __func__, "inputs") < 0)
         return api_failure();
     describe_tensor(get_ir_node_input(node, input_index), out_tensor);
+    if (out_tensor->producer >= 0) out_tensor->producer += place.found_first_node;
     return 0;
 }
 
@@ -285,11 +356,8 @@ static void add_nodes(const struct subgraph* part, struct tengine_subgraph* targ
 
 int tengine_graph_get_subgraph(graph_t graph, int index, struct tengine_subgraph* out_subgraph)
 {
-    const struct graph* execution = find_execution(graph, __func__, NULL);
-    if (!execution || check_pointer(out_subgraph, __func__, "out_subgraph") < 0 ||
-        check_index(index, get_vector_num(execution->subgraph_list), __func__, "subgraphs") < 0)
-        return api_failure();
-    const struct subgraph* part = get_ir_graph_subgraph(execution, index);
+    const struct subgraph* part = find_part(graph, index, __func__);
+    if (!part || check_pointer(out_subgraph, __func__, "out_subgraph") < 0) return api_failure();
     *out_subgraph = (struct tengine_subgraph){
         .device = part->device->name,
         .node_number = part->node_num,
@@ -306,21 +374,17 @@ int tengine_graph_get_subgraph(graph_t graph, int index, struct tengine_subgraph
 
 int tengine_graph_get_subgraph_group(graph_t graph, int index, int* out_group)
 {
-    const struct graph* execution = find_execution(graph, __func__, NULL);
-    if (!execution || check_pointer(out_group, __func__, "out_group") < 0 ||
-        check_index(index, get_vector_num(execution->subgraph_list), __func__, "subgraphs") < 0)
-        return api_failure();
-    *out_group = get_ir_subgraph_group(get_ir_graph_subgraph(execution, index));
+    const struct subgraph* part = find_part(graph, index, __func__);
+    if (!part || check_pointer(out_group, __func__, "out_group") < 0) return api_failure();
+    *out_group = get_ir_subgraph_group(part);
     return 0;
 }
 
 int tengine_graph_get_subgraph_origin(graph_t graph, int index, int* out_origin)
 {
-    const struct graph* execution = find_execution(graph, __func__, NULL);
-    if (!execution || check_pointer(out_origin, __func__, "out_origin") < 0 ||
-        check_index(index, get_vector_num(execution->subgraph_list), __func__, "subgraphs") < 0)
-        return api_failure();
-    *out_origin = get_ir_graph_subgraph(execution, index)->core->origin;
+    const struct subgraph* part = find_part(graph, index, __func__);
+    if (!part || check_pointer(out_origin, __func__, "out_origin") < 0) return api_failure();
+    *out_origin = part->core->origin;
     return 0;
 }
 
@@ -343,15 +407,13 @@ static int copy_counters(const struct vector* list, struct tengine_counter* coun
 int tengine_graph_get_counters(graph_t graph, int subgraph, struct tengine_counter* counters,
                                int capacity)
 {
-    const struct graph* execution = find_execution(graph, __func__, NULL);
-    if (!execution ||
-        check_index(subgraph, get_vector_num(execution->subgraph_list), __func__, "subgraphs") < 0)
-        return api_failure();
+    struct subgraph* part = find_part(graph, subgraph, __func__);
+    if (!part) return api_failure();
     if (capacity > 0 && check_pointer(counters, __func__, "counters") < 0) return api_failure();
     struct vector* list = create_vector(sizeof(ir_counter_t), NULL);
     if (!list)
         return api_result(tengine_error_set(TENGINE_ENOMEM, "%s: no memory for a list", __func__));
-    int result = api_result(count_ir_part(get_ir_graph_subgraph(execution, subgraph), list));
+    int result = api_result(count_ir_part(part, list));
     if (result == 0) result = copy_counters(list, counters, capacity);
     release_vector(list);
     return result;

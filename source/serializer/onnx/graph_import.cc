@@ -100,13 +100,16 @@ int GraphImport::check_features() const
 void GraphImport::name_nodes()
 {
     const GraphProto& graph = proto_;
+    // In a body they begin with the body's own, so that they are the only ones in the model.
+    const std::string prefix = outer_ ? graph_->name + std::string("/") : "";
     std::unordered_set<std::string> taken;
     for (const auto& input : graph.input())
         taken.insert(input.name());
     for (const NodeProto& node : graph.node()) {
         const std::string name = node.name().c_str();  // up to a NUL: the IR has C strings
         const bool is_free = !name.empty() && taken.insert(name).second;
-        node_names_.push_back(is_free ? name : "");
+        const bool has_prefix = name.compare(0, prefix.size(), prefix) == 0;
+        node_names_.push_back(!is_free ? "" : has_prefix ? name : prefix + name);
     }
     for (size_t i = 0; i < node_names_.size(); ++i) {
         if (!node_names_[i].empty()) continue;
@@ -116,7 +119,7 @@ void GraphImport::name_nodes()
         name += "_" + std::to_string(i);
         while (!taken.insert(name).second)
             name += "_";
-        node_names_[i] = name;
+        node_names_[i] = prefix + name;
     }
 }
 
