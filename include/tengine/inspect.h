@@ -189,9 +189,9 @@ struct tengine_refusal
 // Nodes in the order they run; after them those of the bodies of control flow (the branches of an
 // If), body by body, as far as these are prepared: one whose shapes depend on data is when it has
 // run. Their names begin with that of the node and the attribute ("If_3/then_branch/Conv_1"). An If
-// whose condition is constant is the nodes of one branch. Texts are valid until the graph is next run, prepared or changed: a
-// run in which a device fails adds a refusal. Fail with TENGINE_ESTATE (not prepared, or running),
-// TENGINE_EINVAL (NULL).
+// whose condition is constant is the nodes of one branch. Texts are valid until the graph is next
+// run, prepared or changed: a run in which a device fails adds a refusal. Fail with TENGINE_ESTATE
+// (not prepared, or running), TENGINE_EINVAL (NULL).
 TENGINE_API int tengine_graph_get_execution_node_number(graph_t graph);
 TENGINE_API int tengine_graph_get_execution_node(graph_t graph, int index,
                                                  struct tengine_execution_node* out_node);

@@ -154,8 +154,8 @@ typedef struct method
     int max_input;  // -1: any number (variadic)
     int min_output;
     int max_output;  // -1: any number
-    // Control flow: the attributes that are graphs, all of them required, "then_branch|else_branch";
-    // see graph/body.h.
+    // Control flow: the attributes that are graphs, all of them required,
+    // "then_branch|else_branch"; see graph/body.h.
     const char* bodies;
     const op_field_t* fields;
     int field_num;

@@ -152,17 +152,15 @@ int infer_if(node& node)
     ir_bodies_t& bodies = *node.core->bodies;
     Values results[2];
     for (int i = 0; i < 2; ++i) {
-        TENGINE_RETURN_IF_ERROR(
-            check_number(node, "inputs", count_own_inputs(bodies.list[i]), 0));
+        TENGINE_RETURN_IF_ERROR(check_number(node, "inputs", count_own_inputs(bodies.list[i]), 0));
         TENGINE_RETURN_IF_ERROR(infer_body(node, bodies.list[i], {}, &results[i]));
-        TENGINE_RETURN_IF_ERROR(check_number(node, "outputs", static_cast<int>(results[i].size()),
-                                             node.output_num));
+        TENGINE_RETURN_IF_ERROR(
+            check_number(node, "outputs", static_cast<int>(results[i].size()), node.output_num));
     }
     for (int i = 0; i < node.output_num; ++i) {
         Value& result = results[0][static_cast<size_t>(i)];
         const Value& other = results[1][static_cast<size_t>(i)];
-        TENGINE_RETURN_IF_ERROR(
-            check_type(node, "output", i, other.data_type, result.data_type));
+        TENGINE_RETURN_IF_ERROR(check_type(node, "output", i, other.data_type, result.data_type));
         if (!result.has_shape_of(other)) result.forget_shape();
         TENGINE_RETURN_IF_ERROR(give_output(node, i, result));
     }
@@ -222,8 +220,7 @@ int infer_loop(node& node)
 {
     ir_body_t& body = node.core->bodies->list[0];
     const int carried_num = std::max(0, count_ir_own_inputs(&node) - 2);
-    TENGINE_RETURN_IF_ERROR(
-        check_number(node, "inputs", count_own_inputs(body), carried_num + 2));
+    TENGINE_RETURN_IF_ERROR(check_number(node, "inputs", count_own_inputs(body), carried_num + 2));
     TENGINE_RETURN_IF_ERROR(
         check_number(node, "outputs", body.graph->output_tensor_num, node.output_num + 1));
     Values inputs = {Value::of(TENGINE_DT_INT64, {}), Value::of(TENGINE_DT_BOOL, {})};
@@ -256,8 +253,8 @@ int describe_scanned(const node& node, int index, ScanShape* shape, Value* value
     if (shape->form.has_batch && !value->dims.empty()) value->dims.erase(value->dims.begin());
     int axis;
     bool reverse;
-    TENGINE_RETURN_IF_ERROR(get_scan_input_axis(&node, index, static_cast<int>(value->dims.size()),
-                                                &axis, &reverse));
+    TENGINE_RETURN_IF_ERROR(
+        get_scan_input_axis(&node, index, static_cast<int>(value->dims.size()), &axis, &reverse));
     const int length = value->dims[static_cast<size_t>(axis)];
     if (shape->length >= 0 && shape->length != length)
         return fail_node(&node, TENGINE_EINVAL, "input %d has %d elements to scan, others have %d",
@@ -321,9 +318,8 @@ int infer_scan(node& node)
         if (gathered >= 0)
             TENGINE_RETURN_IF_ERROR(gather_scan_output(node, gathered, shape, &result));
         else
-            TENGINE_RETURN_IF_ERROR(
-                check_type(node, "output", i, result.data_type,
-                           inputs[static_cast<size_t>(i)].data_type));
+            TENGINE_RETURN_IF_ERROR(check_type(node, "output", i, result.data_type,
+                                               inputs[static_cast<size_t>(i)].data_type));
         if (gathered < 0 && !result.has_shape_of(inputs[static_cast<size_t>(i)]))
             result.forget_shape();
         if (shape.form.has_batch && result.is_shape_known)
@@ -370,8 +366,8 @@ int copy_branch_node(const node& from, const node& origin, const Stand& stand)
     to->core->custom_kernel = from.core->custom_kernel;
     for (int i = 0; i < from.input_num; ++i)
         if (from.input_tensors[i] >= 0)
-            TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(
-                to, i, stand[static_cast<size_t>(from.input_tensors[i])]));
+            TENGINE_RETURN_IF_ERROR(
+                set_ir_node_input_tensor(to, i, stand[static_cast<size_t>(from.input_tensors[i])]));
     for (int i = 0; i < from.output_num; ++i)
         if (from.output_tensors[i] >= 0)
             TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(
@@ -388,15 +384,29 @@ int hand_over(const node& origin, tensor* from, tensor* to)
     return set_ir_node_output_tensor(identity, 0, to);
 }
 
-// The node loses its outputs to the branch.
-int connect_results(node& node, const graph& branch, const Stand& stand)
+// The node loses its outputs to the branch, whose nodes write to them.
+int take_outputs(node& node, const graph& branch, Stand* stand, Vector<tensor*>* out_outputs)
 {
     for (int i = 0; i < node.output_num; ++i) {
+        const int inside = branch.output_tensors[i];
+        tensor*& outside = (*stand)[static_cast<size_t>(inside)];
         tensor* output = get_ir_node_output(&node, i);
+        out_outputs->push_back(output);
         if (!output) continue;
         TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(&node, i, nullptr));
-        TENGINE_RETURN_IF_ERROR(
-            hand_over(node, stand[static_cast<size_t>(branch.output_tensors[i])], output));
+        if (!outside && branch.tensor_list[inside]->producer >= 0) outside = output;
+    }
+    return TENGINE_OK;
+}
+
+// What is no node's result in the branch, or several results at once, needs one.
+int hand_over_others(const node& node, const graph& branch, const Stand& stand,
+                     const Vector<tensor*>& outputs)
+{
+    for (int i = 0; i < node.output_num; ++i) {
+        tensor* from = stand[static_cast<size_t>(branch.output_tensors[i])];
+        tensor* to = outputs[static_cast<size_t>(i)];
+        if (to && from != to) TENGINE_RETURN_IF_ERROR(hand_over(node, from, to));
     }
     return TENGINE_OK;
 }
@@ -421,9 +431,8 @@ int copy_bodies(node& node)
         body.graph = copy.release();
         body.first_capture = given.first_capture;
         for (int k = 0; k < given.input_num; ++k)
-            TENGINE_RETURN_IF_ERROR(
-                add_ir_body_input(&body, body.graph->tensor_list[given.inputs[k]],
-                                  k >= count_own_inputs(given)));
+            TENGINE_RETURN_IF_ERROR(add_ir_body_input(
+                &body, body.graph->tensor_list[given.inputs[k]], k >= count_own_inputs(given)));
     }
     return TENGINE_OK;
 }
@@ -458,15 +467,17 @@ int take_branch(graph& graph, node& node)
     TENGINE_RETURN_IF_ERROR(lower_graph(*branch));
     TENGINE_RETURN_IF_ERROR(tidy_graph(*branch));
     Stand stand;
-    for (int i = 0; i < branch->tensor_num; ++i) {
-        tensor& inside = *branch->tensor_list[i];
-        tensor* outside = find_captured(node, body, inside.core->source_index);
-        if (!outside) TENGINE_RETURN_IF_ERROR(copy_branch_tensor(node, inside, &outside));
-        stand.push_back(outside);
-    }
+    for (int i = 0; i < branch->tensor_num; ++i)
+        stand.push_back(find_captured(node, body, branch->tensor_list[i]->core->source_index));
+    Vector<tensor*> outputs;
+    TENGINE_RETURN_IF_ERROR(take_outputs(node, *branch, &stand, &outputs));
+    for (int i = 0; i < branch->tensor_num; ++i)
+        if (!stand[static_cast<size_t>(i)])
+            TENGINE_RETURN_IF_ERROR(
+                copy_branch_tensor(node, *branch->tensor_list[i], &stand[static_cast<size_t>(i)]));
     for (int i = 0; i < branch->node_num; ++i)
         TENGINE_RETURN_IF_ERROR(copy_branch_node(*branch->node_list[i], node, stand));
-    TENGINE_RETURN_IF_ERROR(connect_results(node, *branch, stand));
+    TENGINE_RETURN_IF_ERROR(hand_over_others(node, *branch, stand, outputs));
     destroy_ir_node(&graph, &node);
     return TENGINE_OK;
 }

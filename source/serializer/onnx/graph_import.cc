@@ -62,8 +62,8 @@ int GraphImport::run()
 {
     TENGINE_RETURN_IF_ERROR(check_features());
     name_nodes();
-    TENGINE_RETURN_IF_ERROR(resolve_operators(
-        proto_, model_->opsets, graph_->attribute->context, node_names_, &operators_));
+    TENGINE_RETURN_IF_ERROR(resolve_operators(proto_, model_->opsets, graph_->attribute->context,
+                                              node_names_, &operators_));
     TENGINE_RETURN_IF_ERROR(add_initializers());
     TENGINE_RETURN_IF_ERROR(add_inputs());
     TENGINE_RETURN_IF_ERROR(declare_node_outputs());
@@ -87,9 +87,9 @@ int GraphImport::check_features() const
             quote_name(function.domain()).c_str());
     }
     if (proto_.sparse_initializer_size() > 0)
-        return tengine_error_set(
-            TENGINE_ENOTSUP, "initializer %s is sparse, which is not supported",
-            quote_name(proto_.sparse_initializer(0).values().name()).c_str());
+        return tengine_error_set(TENGINE_ENOTSUP,
+                                 "initializer %s is sparse, which is not supported",
+                                 quote_name(proto_.sparse_initializer(0).values().name()).c_str());
     if (proto_.output_size() == 0)
         return outer_ ? tengine_error_set(TENGINE_EGRAPH, "graph '%s' has no outputs", graph_->name)
                       : tengine_error_set(TENGINE_EGRAPH, "the graph has no outputs");

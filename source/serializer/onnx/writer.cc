@@ -449,7 +449,7 @@ class GraphExport
     GraphExport* outer_ = nullptr;  // of a body: that of the graph around it
     std::vector<std::string> names_;
     std::unordered_set<std::string> taken_;  // of these, but for what is captured
-    std::vector<bool> is_needed_;  // by node: an output of the graph depends on it
+    std::vector<bool> is_needed_;            // by node: an output of the graph depends on it
     std::map<std::string, int> opsets_;
 };
 

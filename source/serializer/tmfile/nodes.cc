@@ -167,9 +167,9 @@ int NodeReader::check_inputs() const
     for (const struct node* node : nodes_)
         for (int i = 0; i < node->input_num; ++i) {
             const struct tensor* tensor = get_ir_node_input(node, i);
-            const bool is_given = tensor && (tensor->tensor_type == TENSOR_TYPE_CONST ||
-                                             (reading_.depth > 0 &&
-                                              tensor->tensor_type == TENSOR_TYPE_INPUT));
+            const bool is_given =
+                tensor && (tensor->tensor_type == TENSOR_TYPE_CONST ||
+                           (reading_.depth > 0 && tensor->tensor_type == TENSOR_TYPE_INPUT));
             if (tensor && tensor->producer < 0 && !is_given)
                 return fail_node(node, TENGINE_EGRAPH, "no node writes its input %d, tensor '%s'",
                                  i, tensor->name);

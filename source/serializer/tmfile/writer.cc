@@ -31,9 +31,7 @@ class ModelWriter
 {
   public:
     ModelWriter(const struct graph& graph, FileBuilder& builder)
-        : graph_(graph),
-          is_nhwc_(graph.model_layout == TENGINE_LAYOUT_NHWC),
-          builder_(builder)
+        : graph_(graph), is_nhwc_(graph.model_layout == TENGINE_LAYOUT_NHWC), builder_(builder)
     {
     }
 
@@ -56,7 +54,7 @@ class ModelWriter
     const struct graph& graph_;
     bool is_nhwc_;
     FileBuilder& builder_;
-    const ir_body_t* body_ = nullptr;  // that the graph is
+    const ir_body_t* body_ = nullptr;         // that the graph is
     Vector<const struct tensor*> constants_;  // by buffer
 };
 
@@ -123,8 +121,8 @@ int ModelWriter::write_body(const ir_body_t& body, BodyRecord* out_record)
     TENGINE_RETURN_IF_ERROR(write_contents(&subgraph));
     out_record->subgraph = builder_.add(subgraph);
     out_record->inputs = builder_.add_vector(body.inputs, static_cast<size_t>(body.input_num));
-    out_record->outputs = builder_.add_vector(graph_.output_tensors,
-                                              static_cast<size_t>(graph_.output_tensor_num));
+    out_record->outputs =
+        builder_.add_vector(graph_.output_tensors, static_cast<size_t>(graph_.output_tensor_num));
     out_record->capture_num = static_cast<uint32_t>(body.capture_num);
     return TENGINE_OK;
 }

@@ -107,10 +107,11 @@ struct Kept
     {
         if (bytes <= capacity) return TENGINE_OK;
         const size_t wanted = keeps ? std::max(bytes, 2 * capacity) : bytes;
-        TENGINE_RETURN_IF_ERROR(check_ir_memory(
-            context.node->graph, static_cast<int64_t>(wanted), context.node->name));
+        TENGINE_RETURN_IF_ERROR(
+            check_ir_memory(context.node->graph, static_cast<int64_t>(wanted), context.node->name));
         std::unique_ptr<void, Freed> grown(alloc_memory(wanted));
-        if (!grown) return fail_node(context.node, TENGINE_ENOMEM, "no memory for what it computes");
+        if (!grown)
+            return fail_node(context.node, TENGINE_ENOMEM, "no memory for what it computes");
         if (keeps && capacity > 0) std::memcpy(grown.get(), memory.get(), capacity);
         memory = std::move(grown);
         capacity = wanted;
@@ -216,6 +217,14 @@ class Loop
         return TENGINE_OK;
     }
 
+    // For how many rounds memory is set aside at first.
+    size_t expect_rounds() const
+    {
+        constexpr int64_t kMostExpected = 1024;
+        const tensor* most = context_.input(0);
+        return static_cast<size_t>(most ? std::min(*most->i64, kMostExpected) : 1);
+    }
+
     int gather(int index, const tensor& element)
     {
         Kept& kept = rounds_.gathered[static_cast<size_t>(index)];
@@ -226,9 +235,12 @@ class Loop
             return fail_node(context_.node, TENGINE_EINVAL,
                              "output %d of its body has another shape in round %lld",
                              carried_num_ + index + 1, static_cast<long long>(round_));
+        if (round_ == 0)
+            TENGINE_RETURN_IF_ERROR(kept.reserve(context_, bytes * expect_rounds(), false));
         const auto offset = bytes * static_cast<size_t>(round_);
         TENGINE_RETURN_IF_ERROR(kept.reserve(context_, offset + bytes, true));
-        if (bytes > 0) std::memcpy(static_cast<char*>(kept.memory.get()) + offset, element.data, bytes);
+        if (bytes > 0)
+            std::memcpy(static_cast<char*>(kept.memory.get()) + offset, element.data, bytes);
         return TENGINE_OK;
     }
 
@@ -309,7 +321,8 @@ struct Slices
   private:
     const char* place(const void* whole, int64_t piece, int64_t index) const
     {
-        return static_cast<const char*>(whole) + static_cast<size_t>(piece * length + index) * bytes;
+        return static_cast<const char*>(whole) +
+               static_cast<size_t>(piece * length + index) * bytes;
     }
 };
 
@@ -322,7 +335,8 @@ tensor view_item(const tensor& whole, bool has_batch, int64_t item)
     std::copy_n(whole.dims + 1, view.dim_num, view.dims);
     view.elem_num = whole.dims[0] == 0 ? 0 : whole.elem_num / whole.dims[0];
     if (whole.data)
-        view.data = static_cast<char*>(whole.data) + get_ir_tensor_bytes(&view) * static_cast<size_t>(item);
+        view.data =
+            static_cast<char*>(whole.data) + get_ir_tensor_bytes(&view) * static_cast<size_t>(item);
     return view;
 }
 
@@ -406,9 +420,9 @@ class Scan
 
     tensor state(int index, int64_t item, int round) const
     {
-        return round == 0 ? view_item(*context_.input(form_.first_input + index), form_.has_batch,
-                                      item)
-                          : rounds_.values[round % 2][static_cast<size_t>(index)].value;
+        return round == 0
+                   ? view_item(*context_.input(form_.first_input + index), form_.has_batch, item)
+                   : rounds_.values[round % 2][static_cast<size_t>(index)].value;
     }
 
     int run_round(int64_t item, int round)
@@ -436,8 +450,8 @@ class Scan
             get_scan_input_axis(context_.node, index, whole.dim_num, &axis, &reverse));
         const Slices slices = Slices::along(whole, axis);
         Kept& kept = rounds_.values[0][static_cast<size_t>(form_.state_num + index)];
-        TENGINE_RETURN_IF_ERROR(kept.reserve(
-            context_, static_cast<size_t>(slices.before) * slices.bytes, false));
+        TENGINE_RETURN_IF_ERROR(
+            kept.reserve(context_, static_cast<size_t>(slices.before) * slices.bytes, false));
         slices.take(whole.data, reverse ? length_ - 1 - round : round, kept.memory.get());
         tensor slice = whole;
         slice.dim_num = static_cast<uint8_t>(whole.dim_num - 1);
@@ -448,7 +462,8 @@ class Scan
     int take_state(int index, int round)
     {
         const tensor& result = *get_ir_body_output(&body_, index);
-        const tensor whole = view_item(*context_.input(form_.first_input + index), form_.has_batch, 0);
+        const tensor whole =
+            view_item(*context_.input(form_.first_input + index), form_.has_batch, 0);
         if (result.dim_num != whole.dim_num ||
             !std::equal(result.dims, result.dims + result.dim_num, whole.dims))
             return fail_node(context_.node, TENGINE_EINVAL,
@@ -480,8 +495,8 @@ class Scan
         if (!output) return TENGINE_OK;
         int axis;
         bool reverse;
-        TENGINE_RETURN_IF_ERROR(get_scan_output_axis(context_.node, index, element.dim_num + 1,
-                                                     &axis, &reverse));
+        TENGINE_RETURN_IF_ERROR(
+            get_scan_output_axis(context_.node, index, element.dim_num + 1, &axis, &reverse));
         if (round == 0 && item == 0)
             TENGINE_RETURN_IF_ERROR(shape_output(output_index, element, axis));
         const tensor whole = view_item(*output, form_.has_batch, item);

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: Apache-2.0
+// If, Loop and Scan in models from files: which bodies run and with what, shapes that depend on
+// it, where their nodes are placed, what is saved of them, and what is refused.
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <unistd.h>
+
+#include "allocation_count.h"
+#include "fixture.h"
+#include "onnx_bytes.h"
+#include "support/test_device.h"
+#include "tengine/inspect.h"
+
+namespace tengine {
+namespace {
+
+using Names = std::vector<std::string>;
+
+constexpr int kFloat = 1, kInt64 = 7, kBool = 9;  // of ONNX
+
+// ---- ONNX, as far as it is needed ----
+
+// A dimension below 0 is free. Without dimensions a scalar.
+std::string value(const std::string& name, int type = kFloat, const std::vector<int>& dims = {})
+{
+    Message shape;
+    for (const int dim : dims)
+        shape.bytes(1, dim < 0 ? Message().bytes(2, "n").text()
+                               : Message().number(1, static_cast<uint64_t>(dim)).text());
+    const std::string tensor =
+        Message().number(1, static_cast<uint64_t>(type)).bytes(2, shape.text()).text();
+    return Message().bytes(1, name).bytes(2, Message().bytes(1, tensor).text()).text();
+}
+
+template <class T>
+std::string constant(const std::string& name, int type, const std::vector<int>& dims,
+                     const std::vector<T>& values)
+{
+    Message tensor;
+    for (const int dim : dims)
+        tensor.number(1, static_cast<uint64_t>(dim));
+    const std::string bytes(reinterpret_cast<const char*>(values.data()),
+                            values.size() * sizeof(T));
+    return tensor.number(2, static_cast<uint64_t>(type)).bytes(8, name).bytes(9, bytes).text();
+}
+
+std::string number_attribute(const std::string& name, int64_t number)
+{
+    return Message().bytes(1, name).number(3, static_cast<uint64_t>(number)).number(20, 2).text();
+}
+
+std::string graph_attribute(const std::string& name, const std::string& graph)
+{
+    return Message().bytes(1, name).bytes(6, graph).number(20, 5).text();
+}
+
+std::string node(const std::string& op, const Names& inputs, const Names& outputs,
+                 const Names& attributes = {})
+{
+    Message node;
+    for (const std::string& input : inputs)
+        node.bytes(1, input);
+    for (const std::string& output : outputs)
+        node.bytes(2, output);
+    node.bytes(4, op);
+    for (const std::string& attribute : attributes)
+        node.bytes(5, attribute);
+    return node.text();
+}
+
+std::string graph(const Names& nodes, const Names& inputs, const Names& outputs,
+                  const Names& constants = {})
+{
+    Message graph;
+    for (const std::string& node : nodes)
+        graph.bytes(1, node);
+    graph.bytes(2, "g");
+    for (const std::string& constant : constants)
+        graph.bytes(5, constant);
+    for (const std::string& input : inputs)
+        graph.bytes(11, input);
+    for (const std::string& output : outputs)
+        graph.bytes(12, output);
+    return graph.text();
+}
+
+graph_t load(const std::string& contents, context_t context = nullptr, int opset = 16)
+{
+    const std::string import = Message().bytes(1, "").number(2, static_cast<uint64_t>(opset)).text();
+    const std::string model = Message().number(1, 8).bytes(8, import).bytes(7, contents).text();
+    return create_graph(context, "onnx:m", model.data(), static_cast<int>(model.size()));
+}
+
+// ---- models ----
+
+// y = -x where `positive` is false, x and x side by side where it is true.
+std::string make_if(const Names& constants = {})
+{
+    const std::string twice =
+        graph({node("Concat", {"x", "x"}, {"both"}, {number_attribute("axis", 0)})}, {},
+              {value("both", kFloat, {-1})});
+    const std::string negative =
+        graph({node("Neg", {"x"}, {"less"})}, {}, {value("less", kFloat, {-1})});
+    Names inputs = {value("x", kFloat, {-1})};
+    if (constants.empty()) inputs.push_back(value("positive", kBool));
+    return graph({node("If", {"positive"}, {"y"},
+                       {graph_attribute("then_branch", twice),
+                        graph_attribute("else_branch", negative)})},
+                 inputs, {value("y", kFloat, {-1})}, constants);
+}
+
+// Of x [2] and the number of rounds: total = x * 2^rounds while its first element is below 100, and
+// the totals of all rounds.
+std::string make_loop()
+{
+    const std::string body = graph(
+        {node("Add", {"sum", "sum"}, {"next"}), node("Identity", {"next"}, {"kept"}),
+         node("Slice", {"next", "zero", "one"}, {"first"}),
+         node("ReduceMax", {"first"}, {"largest"}, {number_attribute("keepdims", 0)}),
+         node("Less", {"largest", "limit"}, {"goes_on"})},
+        {value("i", kInt64), value("on", kBool), value("sum", kFloat, {2})},
+        {value("goes_on", kBool), value("next", kFloat, {2}), value("kept", kFloat, {2})},
+        {constant<int64_t>("zero", kInt64, {1}, {0}), constant<int64_t>("one", kInt64, {1}, {1})});
+    return graph({node("Loop", {"rounds", "begin", "x"}, {"total", "totals"},
+                       {graph_attribute("body", body)})},
+                 {value("x", kFloat, {2}), value("rounds", kInt64), value("begin", kBool)},
+                 {value("total", kFloat, {2}), value("totals", kFloat, {-1, 2})},
+                 {constant<float>("limit", kFloat, {}, {100})});
+}
+
+// Without a condition: a and b change places in each round.
+std::string make_swap(int64_t rounds)
+{
+    const std::string body =
+        graph({node("Identity", {"on"}, {"goes_on"})},
+              {value("i", kInt64), value("on", kBool), value("a", kFloat, {2}),
+               value("b", kFloat, {2})},
+              {value("goes_on", kBool), value("b", kFloat, {2}), value("a", kFloat, {2})});
+    return graph({node("Loop", {"rounds", "", "x", "z"}, {"p", "q"},
+                       {graph_attribute("body", body)})},
+                 {value("x", kFloat, {2}), value("z", kFloat, {2})},
+                 {value("p", kFloat, {2}), value("q", kFloat, {2})},
+                 {constant<int64_t>("rounds", kInt64, {}, {rounds})});
+}
+
+class ControlFlowTest : public ApiTest
+{
+  protected:
+    void TearDown() override
+    {
+        for (const graph_t graph : graphs_)
+            destroy_graph(graph);
+        ApiTest::TearDown();
+    }
+
+    graph_t own(graph_t graph)
+    {
+        EXPECT_NE(graph, nullptr) << get_tengine_error();
+        if (graph) graphs_.push_back(graph);
+        return graph;
+    }
+
+    template <class T>
+    static void feed(graph_t graph, const char* name, const std::vector<int>& dims,
+                     const std::vector<T>& values)
+    {
+        const tensor_t tensor = get_graph_tensor(graph, name);
+        ASSERT_EQ(set_tensor_shape(tensor, dims.data(), static_cast<int>(dims.size())), 0);
+        if (values.empty()) return;
+        ASSERT_EQ(set_tensor_data(tensor, values.data(),
+                                  static_cast<int>(values.size() * sizeof(T))),
+                  0)
+            << get_tengine_error();
+    }
+
+    static std::vector<float> run(graph_t graph, int output = 0)
+    {
+        EXPECT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+        EXPECT_EQ(run_graph(graph, 1), 0) << get_tengine_error();
+        return read_floats(tengine_graph_get_output(graph, output));
+    }
+
+    static std::vector<float> run_if(graph_t graph, bool condition, const std::vector<float>& x)
+    {
+        feed<float>(graph, "x", {static_cast<int>(x.size())}, x);
+        feed<uint8_t>(graph, "positive", {}, {condition});
+        return run(graph);
+    }
+
+    static std::vector<float> run_loop(graph_t graph, int64_t rounds, bool begin, int output)
+    {
+        feed<float>(graph, "x", {2}, {1, 3});
+        feed<int64_t>(graph, "rounds", {}, {rounds});
+        feed<uint8_t>(graph, "begin", {}, {begin});
+        return run(graph, output);
+    }
+
+    static Names list_nodes(graph_t graph)
+    {
+        Names names;
+        for (int i = 0; i < tengine_graph_get_execution_node_number(graph); ++i) {
+            struct tengine_execution_node node;
+            EXPECT_EQ(tengine_graph_get_execution_node(graph, i, &node), 0);
+            names.push_back(std::string(node.device) + " " + node.name);
+        }
+        return names;
+    }
+
+    // Loading or preparing fails with a sentence that has `part`.
+    void expect_refusal(const std::string& contents, const std::string& part)
+    {
+        const graph_t graph = load(contents);
+        if (graph) {
+            graphs_.push_back(graph);
+            EXPECT_LT(prerun_graph(graph), 0) << part;
+        }
+        EXPECT_NE(std::string(get_tengine_error()).find(part), std::string::npos)
+            << get_tengine_error();
+        clr_tengine_errno();
+        take_logged_failures();
+    }
+
+  private:
+    std::vector<graph_t> graphs_;
+};
+
+TEST_F(ControlFlowTest, IfRunsTheBranchOfItsCondition)
+{
+    const graph_t graph = own(load(make_if()));
+    EXPECT_EQ(run_if(graph, true, {1, 2}), (std::vector<float>{1, 2, 1, 2}));
+    EXPECT_EQ(run_if(graph, false, {1, 2}), (std::vector<float>{-1, -2}));
+    EXPECT_EQ(run_if(graph, true, {5}), (std::vector<float>{5, 5}));
+    EXPECT_EQ(run_if(graph, false, {7, 8, 9}), (std::vector<float>{-7, -8, -9}));
+}
+
+TEST_F(ControlFlowTest, ConstantConditionLeavesOneBranch)
+{
+    const graph_t graph = own(load(make_if({constant<uint8_t>("positive", kBool, {}, {1})})));
+    feed<float>(graph, "x", {2}, {3, 4});
+    EXPECT_EQ(run(graph), (std::vector<float>{3, 4, 3, 4}));
+    EXPECT_EQ(list_nodes(graph), Names{"CPU If_0/then_branch/Concat_0"});
+}
+
+TEST_F(ControlFlowTest, LoopCarriesGathersAndEnds)
+{
+    const graph_t graph = own(load(make_loop()));
+    EXPECT_EQ(run_loop(graph, 3, true, 0), (std::vector<float>{8, 24}));
+    EXPECT_EQ(run_loop(graph, 3, true, 1), (std::vector<float>{2, 6, 4, 12, 8, 24}));
+    EXPECT_EQ(run_loop(graph, 1000, true, 0), (std::vector<float>{128, 384})) << "the condition";
+    EXPECT_EQ(run_loop(graph, 1000, true, 1).size(), 14U);
+}
+
+TEST_F(ControlFlowTest, LoopWithoutARound)
+{
+    const graph_t graph = own(load(make_loop()));
+    for (const auto& [rounds, begin] : {std::pair<int64_t, bool>{0, true}, {-4, true}, {3, false}}) {
+        EXPECT_EQ(run_loop(graph, rounds, begin, 0), (std::vector<float>{1, 3}));
+        int dims[8] = {};
+        EXPECT_EQ(get_tensor_shape(tengine_graph_get_output(graph, 1), dims, 8), 2);
+        EXPECT_EQ(dims[0], 0);
+        EXPECT_EQ(dims[1], 2);
+    }
+}
+
+TEST_F(ControlFlowTest, ValuesChangePlaces)
+{
+    for (const int rounds : {1, 2, 5}) {
+        const graph_t graph = own(load(make_swap(rounds)));
+        feed<float>(graph, "x", {2}, {1, 2});
+        feed<float>(graph, "z", {2}, {3, 4});
+        EXPECT_EQ(run(graph), rounds % 2 ? (std::vector<float>{3, 4}) : (std::vector<float>{1, 2}));
+        EXPECT_EQ(run(graph, 1),
+                  rounds % 2 ? (std::vector<float>{1, 2}) : (std::vector<float>{3, 4}));
+    }
+}
+
+// The values of round i are x[0..i]: a shape of its own in each.
+TEST_F(ControlFlowTest, CarriedValueGrows)
+{
+    const std::string body =
+        graph({node("Concat", {"all", "x"}, {"more"}, {number_attribute("axis", 0)}),
+               node("Identity", {"on"}, {"goes_on"})},
+              {value("i", kInt64), value("on", kBool), value("all", kFloat, {-1})},
+              {value("goes_on", kBool), value("more", kFloat, {-1})});
+    const graph_t grown = own(
+        load(graph({node("Loop", {"rounds", "", "x"}, {"y"}, {graph_attribute("body", body)}),
+                    node("Neg", {"y"}, {"less"})},
+                   {value("x", kFloat, {1}), value("rounds", kInt64)},
+                   {value("less", kFloat, {-1})})));
+    for (const int64_t rounds : {4, 0, 7, 4}) {
+        feed<float>(grown, "x", {1}, {2});
+        feed<int64_t>(grown, "rounds", {}, {rounds});
+        EXPECT_EQ(run(grown), std::vector<float>(static_cast<size_t>(rounds) + 1, -2));
+    }
+}
+
+// An If in a Loop reads the number of the round, a constant of its own, and one and an input of
+// the graph around both.
+std::string make_nested()
+{
+    const std::string shifted = graph({node("Add", {"sum", "shift"}, {"more"}),
+                                       node("Add", {"more", "x"}, {"result"})},
+                                      {}, {value("result", kFloat, {2})},
+                                      {constant<float>("shift", kFloat, {}, {0.5F})});
+    const std::string scaled =
+        graph({node("Mul", {"sum", "factor"}, {"result"})}, {}, {value("result", kFloat, {2})});
+    const std::string body =
+        graph({node("Equal", {"i", "two"}, {"is_second"}),
+               node("If", {"is_second"}, {"next"},
+                    {graph_attribute("then_branch", shifted),
+                     graph_attribute("else_branch", scaled)}),
+               node("Identity", {"on"}, {"goes_on"})},
+              {value("i", kInt64), value("on", kBool), value("sum", kFloat, {2})},
+              {value("goes_on", kBool), value("next", kFloat, {2})},
+              {constant<int64_t>("two", kInt64, {}, {2})});
+    return graph({node("Loop", {"rounds", "", "x"}, {"y"}, {graph_attribute("body", body)})},
+                 {value("x", kFloat, {2}), value("rounds", kInt64)}, {value("y", kFloat, {2})},
+                 {constant<float>("factor", kFloat, {}, {2})});
+}
+
+std::vector<float> expect_nested(std::vector<float> x, int64_t rounds)
+{
+    std::vector<float> y = x;
+    for (int64_t i = 0; i < rounds; ++i)
+        for (size_t k = 0; k < y.size(); ++k)
+            y[k] = i == 2 ? y[k] + 0.5F + x[k] : y[k] * 2;
+    return y;
+}
+
+TEST_F(ControlFlowTest, BodiesReadWhatIsAroundThem)
+{
+    const graph_t nested = own(load(make_nested()));
+    for (const int64_t rounds : {1, 3, 5}) {
+        feed<float>(nested, "x", {2}, {1, -3});
+        feed<int64_t>(nested, "rounds", {}, {rounds});
+        EXPECT_EQ(run(nested), expect_nested({1, -3}, rounds));
+    }
+}
+
+TEST_F(ControlFlowTest, SavedFilesHaveTheBodies)
+{
+    const graph_t given = own(load(make_nested()));
+    feed<float>(given, "x", {2}, {1, -3});
+    feed<int64_t>(given, "rounds", {}, {4});
+    const auto folder = std::filesystem::temp_directory_path();
+    for (const char* format : {"onnx", "tengine"}) {
+        const std::string file =
+            (folder / ("control_flow_" + std::to_string(getpid()) + "." + format)).string();
+        ASSERT_EQ(save_graph(given, format, file.c_str()), 0) << get_tengine_error();
+        const graph_t read = own(create_graph(nullptr, format, file.c_str()));
+        std::filesystem::remove(file);
+        ASSERT_NE(read, nullptr);
+        feed<float>(read, "x", {2}, {1, -3});
+        feed<int64_t>(read, "rounds", {}, {4});
+        EXPECT_EQ(run(read), expect_nested({1, -3}, 4)) << format;
+    }
+}
+
+TEST_F(ControlFlowTest, NodesOfBodiesGoToTheDevicesThatTakeThem)
+{
+    test::TestDevice device("A", {"Neg"});
+    const context_t context = create_context("c", 1);
+    ASSERT_EQ(add_context_device(context, "A"), 0);
+    const graph_t graph = load(make_if(), context);
+    ASSERT_NE(graph, nullptr) << get_tengine_error();
+    EXPECT_EQ(run_if(graph, false, {1, 2}), (std::vector<float>{-1, -2}));
+    EXPECT_EQ(list_nodes(graph), (Names{"CPU If_0", "CPU If_0/then_branch/Concat_0",
+                                        "A If_0/else_branch/Neg_0"}));
+    EXPECT_EQ(device.runs, 1);
+    destroy_graph(graph);
+    destroy_context(context);
+}
+
+TEST_F(ControlFlowTest, RoundsAllocateNothing)
+{
+    if (!can_count_allocations()) GTEST_SKIP() << "allocations cannot be counted here";
+    const graph_t graph = own(load(make_loop()));
+    const auto count = [&](int64_t rounds) {
+        run_loop(graph, rounds, true, 0);
+        feed<int64_t>(graph, "rounds", {}, {rounds});
+        const long before = count_allocations();
+        EXPECT_EQ(run_graph(graph, 1), 0);
+        return count_allocations() - before;
+    };
+    count(6);
+    EXPECT_EQ(count(6), count(2));
+}
+
+TEST_F(ControlFlowTest, ThreadsGiveTheSame)
+{
+    const graph_t graph = own(load(make_nested()));
+    feed<float>(graph, "x", {2}, {1, -3});
+    feed<int64_t>(graph, "rounds", {}, {5});
+    struct options options = {};
+    options.num_thread = 2;
+    ASSERT_EQ(prerun_graph_multithread(graph, options), 0) << get_tengine_error();
+    ASSERT_EQ(run_graph(graph, 1), 0) << get_tengine_error();
+    EXPECT_EQ(read_floats(tengine_graph_get_output(graph, 0)), expect_nested({1, -3}, 5));
+}
+
+TEST_F(ControlFlowTest, ScanWalksAndStacksBackwards)
+{
+    const std::string body = graph(
+        {node("Add", {"sum", "element"}, {"next"}), node("Identity", {"next"}, {"kept"})},
+        {value("sum"), value("element")}, {value("next"), value("kept")});
+    const auto list = [](const char* name, uint64_t number) {
+        return Message().bytes(1, name).number(8, number).number(20, 7).text();
+    };
+    const graph_t graph_of_scan = own(load(
+        graph({node("Scan", {"start", "x"}, {"total", "sums"},
+                    {graph_attribute("body", body), number_attribute("num_scan_inputs", 1),
+                     list("scan_input_directions", 1), list("scan_output_directions", 1)})},
+              {value("start"), value("x", kFloat, {-1})},
+              {value("total"), value("sums", kFloat, {-1})})));
+    feed<float>(graph_of_scan, "start", {}, {10});
+    feed<float>(graph_of_scan, "x", {3}, {1, 2, 4});
+    EXPECT_EQ(run(graph_of_scan), std::vector<float>{17});
+    EXPECT_EQ(run(graph_of_scan, 1), (std::vector<float>{17, 16, 14}));
+    feed<float>(graph_of_scan, "x", {0}, {});
+    EXPECT_EQ(run(graph_of_scan), std::vector<float>{10});
+    int dims[8] = {-1};
+    EXPECT_EQ(get_tensor_shape(tengine_graph_get_output(graph_of_scan, 1), dims, 8), 1);
+    EXPECT_EQ(dims[0], 0);
+}
+
+TEST_F(ControlFlowTest, WrongBodiesAreRefused)
+{
+    const std::string one = graph({node("Neg", {"x"}, {"a"})}, {}, {value("a", kFloat, {2})});
+    const std::string bools = graph({node("IsNaN", {"x"}, {"b"})}, {}, {value("b", kBool, {2})});
+    const auto make = [&](const Names& attributes) {
+        return graph({node("If", {"c"}, {"y"}, attributes)},
+                     {value("x", kFloat, {2}), value("c", kBool)}, {value("y", kFloat, {2})});
+    };
+    expect_refusal(make({graph_attribute("then_branch", one)}),
+                   "attribute 'else_branch', a graph, is required");
+    expect_refusal(make({graph_attribute("then_branch", one),
+                         graph_attribute("else_branch", bools)}),
+                   "output 0 of its body is bool, expected fp32");
+    expect_refusal(
+        make({graph_attribute("then_branch", one),
+              graph_attribute("else_branch", graph({}, {}, {value("a"), value("x")}))}),
+        "not a graph input, an initializer or the output of a node");
+    expect_refusal(make({graph_attribute("then_branch", one),
+                         graph_attribute("else_branch", graph({}, {value("extra")}, {value("x")}))}),
+                   "its body has 1 inputs, expected 0");
+    expect_refusal(make({graph_attribute("then_branch", one),
+                         graph_attribute("else_branch", graph({}, {}, {}))}),
+                   "graph 'If_0/else_branch' has no outputs");
+}
+
+TEST_F(ControlFlowTest, NestingIsBounded)
+{
+    const std::string other = graph({}, {}, {value("x", kFloat, {2})});
+    const auto nest = [&](int depth) {
+        std::string inner = graph({node("Neg", {"x"}, {"y"})}, {}, {value("y", kFloat, {2})});
+        for (int i = 0; i < depth; ++i)
+            inner = graph({node("If", {"c"}, {"y"},
+                                {graph_attribute("then_branch", inner),
+                                 graph_attribute("else_branch", other)})},
+                          i + 1 < depth ? Names{}
+                                        : Names{value("x", kFloat, {2}), value("c", kBool)},
+                          {value("y", kFloat, {2})});
+        return inner;
+    };
+    const graph_t deep = own(load(nest(8)));
+    feed<float>(deep, "x", {2}, {1, 2});
+    feed<uint8_t>(deep, "c", {}, {1});
+    EXPECT_EQ(run(deep), (std::vector<float>{-1, -2}));
+    expect_refusal(nest(9), "lies in more than 8 others");
+}
+
+TEST_F(ControlFlowTest, NodesWithoutBodiesCannotBeMadeByHand)
+{
+    const graph_t graph = own(create_graph(nullptr, nullptr, nullptr));
+    const tensor_t condition = add_input(graph, "c", {1}, TENGINE_DT_BOOL);
+    add_node(graph, "y", "If", {condition});
+    ASSERT_TRUE(set_borders(graph, {"c"}, {"y"}));
+    EXPECT_LT(prerun_graph(graph), 0);
+    EXPECT_NE(std::string(get_tengine_error()).find("it has no graphs"), std::string::npos)
+        << get_tengine_error();
+    clr_tengine_errno();
+    take_logged_failures();
+}
+
+}  // namespace
+}  // namespace tengine
