@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "base/containers.hpp"
-#include "base/float_to_index.h"
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "optimizer/pass.h"
@@ -48,25 +47,35 @@ bool read_weight(Fuser& fuser, const node& linear, int axis, Weight* out_weight)
 // How the elements of a tensor belong to the slices of an axis.
 struct Slices
 {
-    int64_t number = 1, inner = 1;
+    int64_t number = 1, inner;
 
-    Slices(const tensor& value, int axis)
+    Slices(const tensor& value, int axis) : inner(value.elem_num)
     {
         if (axis < 0) return;
         number = value.dims[axis];
         inner = multiply_dims(&value, axis + 1, value.dim_num);
     }
-    size_t of(int64_t element) const { return static_cast<size_t>(element / inner % number); }
+    // Calls body(slice, element) in the order of the elements.
+    template <class Body>
+    void for_each(int64_t elements, const Body& body) const
+    {
+        for (int64_t i = 0; i < elements;)
+            for (int64_t slice = 0; slice < number; ++slice)
+                for (const int64_t end = i + inner; i < end; ++i)
+                    body(static_cast<size_t>(slice), static_cast<size_t>(i));
+    }
 };
 
 Vector<float> choose_scales(const tensor& weight, const Slices& slices, const tensor* bias,
                             double unit)
 {
-    Vector<double> scales(static_cast<size_t>(slices.number), 0.0);
-    for (int64_t i = 0; i < weight.elem_num; ++i) {
-        double& scale = scales[slices.of(i)];
-        scale = std::max(scale, std::fabs(double{weight.f32[i]}) / kLargestWeight);
-    }
+    Vector<float> largest(static_cast<size_t>(slices.number), 0.0f);
+    slices.for_each(weight.elem_num, [&](size_t slice, size_t i) {
+        largest[slice] = std::max(largest[slice], std::fabs(weight.f32[i]));
+    });
+    Vector<double> scales;
+    for (const float magnitude : largest)
+        scales.push_back(double{magnitude} / kLargestWeight);
     for (int64_t i = 0; bias && bias->data && i < bias->elem_num; ++i) {
         double& scale = scales[static_cast<size_t>(i % slices.number)];
         scale = std::max(scale, std::fabs(double{bias->f32[i]}) / (kLargestBias * unit));
@@ -133,21 +142,27 @@ WeightBytes quantize_weight_values(const tensor& weight, int axis, const tensor*
 {
     const Slices slices(weight, axis);
     WeightBytes quantized = {choose_scales(weight, slices, bias, unit), {}};
-    for (int64_t i = 0; i < weight.elem_num; ++i) {
-        const float quotient = weight.f32[i] / quantized.scales[slices.of(i)];
-        quantized.bytes.push_back(static_cast<int8_t>(
-            float_to_index(std::nearbyint(double{quotient}), -kLargestWeight, kLargestWeight)));
-    }
+    quantized.bytes.resize(static_cast<size_t>(weight.elem_num));
+    // Where a step of floats is 1, sums are rounded to integers, halves to even.
+    constexpr float kLarge = 3 << 22;
+    slices.for_each(weight.elem_num, [&](size_t slice, size_t i) {
+        const float quotient = std::clamp<float>(weight.f32[i] / quantized.scales[slice],
+                                                 -kLargestWeight, kLargestWeight);
+        quantized.bytes[i] = static_cast<int8_t>(quotient + kLarge - kLarge);
+    });
     return quantized;
 }
 
 void copy_columns(const WeightBytes& quantized, const tensor& weight, int axis, int8_t* to)
 {
     const int64_t columns = weight.dims[axis], depth = weight.dims[1 - axis];
+    if (axis == 1) {
+        std::copy(quantized.bytes.begin(), quantized.bytes.end(), to);
+        return;
+    }
     for (int64_t k = 0; k < depth; ++k)
         for (int64_t i = 0; i < columns; ++i)
-            *to++ =
-                quantized.bytes[static_cast<size_t>(axis == 1 ? k * columns + i : i * depth + k)];
+            *to++ = quantized.bytes[static_cast<size_t>(i * depth + k)];
 }
 
 bool quantize_weight(Fuser& fuser, const tensor& weight, int axis, const tensor* bias, double unit,

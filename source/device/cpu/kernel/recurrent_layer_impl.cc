@@ -408,13 +408,15 @@ bool is_constant(const tensor* tensor)
     return !tensor || tensor->tensor_type == TENSOR_TYPE_CONST;
 }
 
-// Both matrices of a layer of bytes.
+// Both matrices of a layer of bytes; the state may have up to a vector more than the units.
 bool has_byte_formats(const node& node, const recurrent_shape& shape)
 {
+    constexpr int64_t kMostLanes = 64;
     ByteFormat format;
     return is_constant(get_ir_node_input(&node, 8)) && is_constant(get_ir_node_input(&node, 9)) &&
            find_byte_format(find_gate_operands(node, 1, 8), shape.input, shape.input, &format) &&
-           find_byte_format(find_gate_operands(node, 2, 9), shape.hidden, shape.hidden, &format);
+           find_byte_format(find_gate_operands(node, 2, 9), shape.hidden + kMostLanes, shape.hidden,
+                            &format);
 }
 
 // A direction's part of the pack, of matrices of bytes; `room` as pack_byte_gates() wants it, then
