@@ -37,7 +37,8 @@ extern "C" {
     X(CPU_FEATURE_SVE2, 22, "sve2")               \
     X(CPU_FEATURE_ARM_FHM, 23, "asimdfhm")        \
     X(CPU_FEATURE_RISCV_VECTOR, 24, "v")          \
-    X(CPU_FEATURE_ARM_SHA2, 25, "sha2")
+    X(CPU_FEATURE_ARM_SHA2, 25, "sha2")           \
+    X(CPU_FEATURE_AVX512_VBMI, 26, "avx512_vbmi")
 
 enum cpu_feature
 {

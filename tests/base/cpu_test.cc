@@ -144,6 +144,7 @@ TEST(Cpu, FeaturesAgreeWithTheKernel)
         {CPU_FEATURE_AVX512VL, "avx512vl"},
         {CPU_FEATURE_AVX512DQ, "avx512dq"},
         {CPU_FEATURE_AVX512_VNNI, "avx512_vnni"},
+        {CPU_FEATURE_AVX512_VBMI, "avx512vbmi"},
         {CPU_FEATURE_AVX512_BF16, "avx512_bf16"},
         {CPU_FEATURE_AVX512_FP16, "avx512_fp16"},
         {CPU_FEATURE_AVX_VNNI, "avx_vnni"},

@@ -34,7 +34,8 @@ struct Record
     uint8_t activation;
     uint8_t layout;
     int8_t scale;
-    uint8_t zeroes[4];
+    int8_t table;
+    uint8_t zeroes[3];
     uint64_t offset, size;  // of what is packed; size 0: nothing
 };
 
@@ -55,6 +56,7 @@ Record describe(const Step& step)
     record.position = step.position;
     record.addend = static_cast<int8_t>(step.context.fusion.addend);
     record.scale = static_cast<int8_t>(step.context.fusion.scale);
+    record.table = static_cast<int8_t>(step.context.fusion.table);
     record.activation = static_cast<uint8_t>(step.context.fusion.activation);
     record.layout = static_cast<uint8_t>(step.layout);
     return record;

@@ -53,6 +53,10 @@ struct Fusion
     int scale = -1;
     Activation activation = Activation::kNone;
     float parameters[2] = {};
+    // Of bytes the addend is followed by the scales and zero points of a QLinearAdd: those of what
+    // the kernel computes, of the addend and of the sum. After that a table of 256 bytes, an input
+    // whose entries are the results; -1: none.
+    int table = -1;
 };
 
 // Constants in a kernel's own layout.
@@ -174,6 +178,7 @@ struct Kernel
     // Where it accepts a node, whether it is expected to be the fastest for it; else those after it
     // are asked, unless kernels are timed (plan/timing.h). Null: it is wherever it accepts.
     bool (*pays)(const node& node) = nullptr;
+    bool looks_up = false;  // does what Fusion::table says
 };
 
 struct KernelTable

@@ -34,9 +34,27 @@ const char* choose_kernel(const node& node, uint64_t features)
 PreparedKernel::PreparedKernel(const Kernel& kernel, node* node, int thread_num) : kernel_(kernel)
 {
     context_.node = node;
+    prepare(thread_num);
+}
+
+PreparedKernel::PreparedKernel(const Kernel& kernel, node* node, int thread_num,
+                               const Fusion& fusion, const std::vector<tensor*>& inputs)
+    : kernel_(kernel), output_(get_ir_node_output(node, 0))
+{
+    context_.node = node;
+    context_.fusion = fusion;
+    context_.inputs = inputs.data();
+    context_.outputs = &output_;
+    context_.tensor_num[0] = static_cast<int>(inputs.size());
+    context_.tensor_num[1] = 1;
+    prepare(thread_num);
+}
+
+void PreparedKernel::prepare(int thread_num)
+{
     EXPECT_EQ(create_thread_pool(thread_num, 0, &context_.pool), TENGINE_OK);
-    if (kernel.prepare) {
-        EXPECT_EQ(kernel.prepare(context_), TENGINE_OK) << tengine_error_message();
+    if (kernel_.prepare) {
+        EXPECT_EQ(kernel_.prepare(context_), TENGINE_OK) << tengine_error_message();
     }
     if (context_.scratch_size == 0) return;
     scratch_.reset(alloc_memory64(context_.scratch_size));

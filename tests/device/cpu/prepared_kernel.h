@@ -22,6 +22,9 @@ class PreparedKernel
   public:
     // With workers of its own. Scratch is filled with set bits, which are NaN as floats.
     PreparedKernel(const Kernel& kernel, node* node, int thread_num);
+    // Does this too. `inputs` are those of the node, then those of the fusion; they outlive it.
+    PreparedKernel(const Kernel& kernel, node* node, int thread_num, const Fusion& fusion,
+                   const std::vector<tensor*>& inputs);
     ~PreparedKernel();
     PreparedKernel(const PreparedKernel&) = delete;
     PreparedKernel& operator=(const PreparedKernel&) = delete;
@@ -30,8 +33,11 @@ class PreparedKernel
     void run();
 
   private:
+    void prepare(int thread_num);
+
     const Kernel& kernel_;
     KernelContext context_;
+    tensor* output_ = nullptr;
     std::unique_ptr<void, void (*)(void*)> scratch_{nullptr, free_memory};
 };
 

@@ -122,8 +122,17 @@ inline PackedBlock find_packed_block(const ByteDepthwise& conv, const char* pack
 // multiplied as they are.
 void describe_byte_depthwise(bool has_narrow_weights, ByteDepthwise* conv);
 
+// What a run works on.
+struct ByteDepthwiseRun
+{
+    const uint8_t* input;
+    const char* packed;
+    const uint8_t* table;  // of 256 bytes, whose entries are the results; null: none
+    uint8_t* output;
+};
+
 // Items `first` to before `last` of batch * bands * blocks.
-void convolve_byte_depthwise(const ByteDepthwise& conv, const uint8_t* input, const char* packed,
-                             uint8_t* output, int64_t first, int64_t last, char* copy);
+void convolve_byte_depthwise(const ByteDepthwise& conv, const ByteDepthwiseRun& run, int64_t first,
+                             int64_t last, char* copy);
 
 }  // namespace tengine::cpu

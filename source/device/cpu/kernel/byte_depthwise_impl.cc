@@ -32,6 +32,7 @@ struct BandPart
     int64_t pixel;  // the segment's first
     int64_t pixels;
     uint8_t* output;  // of that line and pixel, at the first channel
+    const uint8_t* table;
     char* copy;
 };
 
@@ -46,6 +47,7 @@ struct BandPart
 // clang-format on
 
 #include "device/cpu/kernel/byte_bundles-inl.h"
+#include "device/cpu/kernel/byte_table-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
@@ -147,9 +149,10 @@ HWY_NOINLINE void store_exactly(const ByteDepthwise& conv, const BandPart& part,
         hn::Store(fraction, typename L::Integers(), fractions);
         for (int lane = 0; lane < kLanes; ++lane) {
             const int64_t channel = lane / 4 * 16 + i * 4 + lane % 4;
-            if (channel < part.channels && fractions[lane] <= scaling.kMostTie)
-                requantize_exactly(conv.range, all + lane, packed.multipliers() + at + lane, 1,
-                                   output + channel);
+            if (channel >= part.channels || fractions[lane] > 2 * scaling.kTieBits) continue;
+            uint8_t byte;
+            requantize_exactly(conv.range, all + lane, packed.multipliers() + at + lane, 1, &byte);
+            output[channel] = part.table ? part.table[byte] : byte;
         }
     }
 }
@@ -256,13 +259,15 @@ HWY_INLINE void sum_vectors(const ByteScaling<L>& scaling, const PackedBlock& pa
 
 template <class L, class W, int kPixels>
 HWY_INLINE void convolve_pixels(const ByteDepthwise& conv, const BandPart& part,
-                                const ByteScaling<L>& scaling, const WindowSteps& steps,
-                                const char* columns, const char* weights, uint8_t* output)
+                                const ByteScaling<L>& scaling, const ByteTable& table,
+                                const WindowSteps& steps, const char* columns, const char* weights,
+                                uint8_t* output)
 {
     PixelBytes<L, kPixels> bytes(scaling);
     sum_vectors<L, W, kPixels>(scaling, part.packed, steps, columns, weights, &bytes);
     bytes.store(scaling, [&](int pixel, auto values, auto fraction) {
         uint8_t* to = output + pixel * conv.output_step;
+        if (part.table) values = table(typename L::Bytes(), values);
         store_bytes<L>(values, part.channels, to);
         if (HWY_UNLIKELY(scaling.is_tie(fraction)))
             store_exactly<L, W>(conv, part, steps, columns + pixel * steps.pixel_step, weights, to);
@@ -275,6 +280,7 @@ HWY_NOINLINE void convolve_lines(const ByteDepthwise& conv, const BandPart& part
 {
     const window_axis& x = conv.axes[2];
     const ByteScaling<L> scaling(conv.range);
+    const ByteTable table(part.table);
     const int64_t column_bytes = conv.column_bytes(L::kWidth);
     WindowSteps steps = {};
     steps.runs = x.dilation == 1 ? 1 : x.kernel;
@@ -292,9 +298,10 @@ HWY_NOINLINE void convolve_lines(const ByteDepthwise& conv, const BandPart& part
             const char* columns = part.copy + pixel * steps.pixel_step;
             uint8_t* to = output + pixel * conv.output_step;
             if (is_few)
-                convolve_pixels<L, W, kFew>(conv, part, scaling, steps, columns, weights, to);
+                convolve_pixels<L, W, kFew>(conv, part, scaling, table, steps, columns, weights,
+                                            to);
             else
-                convolve_pixels<L, W, 1>(conv, part, scaling, steps, columns, weights, to);
+                convolve_pixels<L, W, 1>(conv, part, scaling, table, steps, columns, weights, to);
             i = pixel + (is_few ? kFew : 1);
         }
     }
@@ -422,8 +429,8 @@ void describe_byte_depthwise(bool has_narrow_weights, ByteDepthwise* conv)
     HWY_DYNAMIC_DISPATCH(describe)(has_narrow_weights, conv);
 }
 
-void convolve_byte_depthwise(const ByteDepthwise& conv, const uint8_t* input, const char* packed,
-                             uint8_t* output, int64_t first, int64_t last, char* copy)
+void convolve_byte_depthwise(const ByteDepthwise& conv, const ByteDepthwiseRun& run, int64_t first,
+                             int64_t last, char* copy)
 {
     const auto convolve_part = HWY_DYNAMIC_DISPATCH(convolve);
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
@@ -432,16 +439,17 @@ void convolve_byte_depthwise(const ByteDepthwise& conv, const uint8_t* input, co
         const ChannelBlock block = conv.block(item % blocks);
         const int64_t image = item / blocks / conv.bands, band = item / blocks % conv.bands;
         BandPart part = {};
-        part.image = input + image * conv.input_plane * conv.image_step + block.first;
-        part.packed = find_packed_block(conv, packed, block);
+        part.image = run.input + image * conv.input_plane * conv.image_step + block.first;
+        part.packed = find_packed_block(conv, run.packed, block);
         part.channels = std::min(block.width, conv.channels() - block.first);
         part.line = band * conv.band_lines;
         part.lines = std::min(conv.band_lines, y.output - part.line);
+        part.table = run.table;
         part.copy = copy;
         for (; part.pixel < x.output; part.pixel += part.pixels) {
             part.pixels = std::min(conv.segment_pixels, x.output - part.pixel);
             const int64_t pixel = image * conv.output_plane + part.line * x.output + part.pixel;
-            part.output = output + pixel * conv.output_step + block.first;
+            part.output = run.output + pixel * conv.output_step + block.first;
             convolve_part(conv, part);
         }
     }

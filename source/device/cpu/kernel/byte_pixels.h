@@ -11,6 +11,7 @@
 // bit, which adds 128 to their zero point, or takes it off.
 #pragma once
 
+#include "device/cpu/kernel/byte_addition.h"
 #include "device/cpu/kernel/byte_tile.h"
 #include "device/cpu/kernel/conv_problem.h"
 #include "device/cpu/kernel/float_bytes.h"
@@ -40,6 +41,7 @@ struct BytePixels : ConvProblem
 {
     ByteFormat format;
     ByteRange range;             // of the output
+    ByteAddition addition;       // where a run has an addend
     int input_zero_point;        // as the input has it
     bool flips;                  // the sign bit of the input's bytes
     int64_t lines, line_pixels;  // of the output: a pointwise convolution has one line
@@ -111,6 +113,10 @@ struct ByteRun
     const char* packed;  // weights
     void* output;
     const ByteWords* words;
+    // Of bytes: what they are added to, as BytePixels::addition says, and lies as they do; then a
+    // table of 256, whose entries are the results. Null: neither.
+    const uint8_t* addend = nullptr;
+    const uint8_t* table = nullptr;
 };
 
 // Of sums of an output channel of all groups; find_byte_format() has seen that it can be made.

@@ -328,8 +328,7 @@ HWY_INLINE void multiply_line(const BytePixels& conv, const ByteTile& first, con
         if (run.words)
             store_words(conv, panel, run, sums, rows, column, columns, at);
         else
-            bytes.store(sums, rows, columns, static_cast<uint8_t*>(run.output) + at,
-                        conv.output_step);
+            bytes.store(sums, rows, columns, at);
         tile.input += rows * tile.input_step;
         at += rows * conv.output_step;
         pixels -= rows;
@@ -344,7 +343,7 @@ void multiply_block(const BytePixels& conv, const ByteRun& run, const ByteBlock&
     const int64_t size = conv.format.element_size;
     for (int64_t i = first; i < last; ++i) {
         const BytePanel panel = find_byte_panel(conv, block.packed, i);
-        const TileBytes bytes(conv.range, panel);
+        const TileBytes bytes(conv, panel, run);
         const int64_t column = i * conv.format.columns;
         ByteTile tile = {};
         tile.input_step = conv.input_step * size;
@@ -542,8 +541,11 @@ void multiply_byte_pixels(const KernelContext& context)
 
 void multiply_byte_pixels(const KernelContext& context, const uint8_t* input, uint8_t* output)
 {
-    multiply_bytes(context.pool, packed_problem<BytePixels>(context),
-                   {input, shared_weights<BytePixels>(context), output, nullptr},
+    const Fusion& fusion = context.fusion;
+    ByteRun run = {input, shared_weights<BytePixels>(context), output, nullptr};
+    if (fusion.addend >= 0) run.addend = context.input(fusion.addend)->u8;
+    if (fusion.table >= 0) run.table = context.input(fusion.table)->u8;
+    multiply_bytes(context.pool, packed_problem<BytePixels>(context), run,
                    static_cast<char*>(context.scratch));
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of the sums of a tile of byte_pixels_impl.cc that are bytes. They are taken as one
-// row, whatever the panel's width is, so that all vectors are full; the bytes lie in the L1 cache
-// until they go to the rows of the output. Included once for each instruction set.
+// What becomes of the sums of a tile of byte_pixels_impl.cc that are bytes: they are requantised,
+// added to other bytes where the convolution does a QLinearAdd, and replaced by entries of a table.
+// They are taken as one row, whatever the panel's width is, so that all vectors are full; the bytes
+// lie in the L1 cache until they go to the rows of the output. Included once for each instruction
+// set.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -19,6 +21,7 @@
 
 #include <hwy/highway.h>
 
+#include "device/cpu/kernel/byte_table-inl.h"
 #include "device/cpu/kernel/requantize-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -57,17 +60,57 @@ HWY_INLINE void copy_byte_rows(const uint8_t* from, int64_t from_step, int64_t r
     }
 }
 
-// The results of a panel: of each tile `rows` times its width. Widths are powers of two.
+#if HWY_TARGET != HWY_SCALAR
+
+// A ByteAddition of vectors.
+template <class L>
+struct AdditionScaling
+{
+    using IntegerVector = typename L::IntegerVector;
+
+    HWY_INLINE explicit AdditionScaling(const ByteAddition& addition)
+        : a_scale_(hn::Set(typename L::Reals(), addition.a_scale)),
+          b_scale_(hn::Set(typename L::Reals(), addition.b_scale)),
+          zero_(hn::Set(typename L::Reals(), addition.offset)),
+          offset_(ByteScaling<L>::find_offset(addition.tie_bits)),
+          flip_(hn::Set(Bytes(), addition.flip))
+    {
+    }
+
+    // Of what is to be packed; so is the result.
+    HWY_INLINE IntegerVector operator()(const ByteScaling<L>& scaling, IntegerVector first,
+                                        const uint8_t* second, IntegerVector* fraction) const
+    {
+        const typename L::Integers d;
+        const typename L::Reals reals;
+        const IntegerVector x = hn::Min(hn::Max(first, hn::Zero(d)), hn::Set(d, UINT8_MAX));
+        const IntegerVector y = hn::PromoteTo(d, hn::Xor(hn::LoadU(Bytes(), second), flip_));
+        const auto sum = hn::MulAdd(hn::ConvertTo(reals, y), b_scale_, zero_);
+        return scaling.round(hn::MulAdd(hn::ConvertTo(reals, x), a_scale_, sum), offset_, fraction);
+    }
+
+  private:
+    using Bytes = hn::Rebind<uint8_t, typename L::Integers>;
+
+    typename L::RealVector a_scale_, b_scale_, zero_;
+    IntegerVector offset_;
+    hn::Vec<Bytes> flip_;
+};
+
+#endif
+
+// The results of a panel: of each tile some rows of its width. Widths are powers of two.
 class TileBytes
 {
   public:
-    HWY_INLINE TileBytes(const ByteRange& range, const BytePanel& panel)
-        : range_(range),
-          panel_(panel)
+    HWY_INLINE TileBytes(const BytePixels& conv, const BytePanel& panel, const ByteRun& run)
+        : conv_(conv),
+          panel_(panel),
+          run_(run)
 #if HWY_TARGET != HWY_SCALAR
           ,
           period_(std::max<int64_t>(panel.width, L::kWidth)),
-          scaling_(range)
+          scaling_(conv.range)
     {
         for (int64_t i = 0; i < period_; i += panel.width)
             std::memcpy(scales_ + i, panel.scales(),
@@ -78,76 +121,138 @@ class TileBytes
     }
 #endif
 
-    // The first `columns` of each row. Sums behind the last may change.
-    HWY_INLINE void store(int32_t* sums, int64_t rows, int64_t columns, uint8_t* output,
-                          int64_t output_step) const
+    // The first `columns` of each row, to the element `at` of the output and those below it. Sums
+    // behind the last may change.
+    HWY_INLINE void store(int32_t* sums, int64_t rows, int64_t columns, int64_t at) const
     {
         HWY_ALIGN uint8_t bytes[kMostTileSums];
-        requantize(sums, rows, bytes);
-        copy_byte_rows(bytes, panel_.width, rows, columns, output, output_step);
+        const int64_t step = conv_.output_step, width = panel_.width;
+        if (run_.addend) {
+            HWY_ALIGN uint8_t others[kMostTileSums] = {};
+            copy_byte_rows(run_.addend + at, step, rows, columns, others, width);
+            requantize<true>(sums, others, rows, bytes);
+        } else {
+            requantize<false>(sums, nullptr, rows, bytes);
+        }
+        if (run_.table) look_up(rows, bytes);
+        copy_byte_rows(bytes, width, rows, columns, static_cast<uint8_t*>(run_.output) + at, step);
     }
 
   private:
-#if HWY_TARGET == HWY_SCALAR
-    void requantize(const int32_t* sums, int64_t rows, uint8_t* bytes) const
+    // Of the column where this place of the row is.
+    HWY_INLINE uint8_t make_exactly(int32_t sum, int64_t place, const uint8_t* others) const
     {
-        for (int64_t row = 0; row < rows; ++row)
-            requantize_exactly(range_, sums + row * panel_.width, panel_.multipliers(),
-                               panel_.width, bytes + row * panel_.width);
+        uint8_t byte;
+        requantize_exactly(conv_.range, &sum, panel_.multipliers() + (place & (panel_.width - 1)),
+                           1, &byte);
+        if (!others) return byte;
+        const ByteAddition& addition = conv_.addition;
+        const uint8_t flip = addition.flip;
+        return add_bytes_exactly(addition, byte ^ flip, others[place] ^ flip) ^ flip;
+    }
+
+#if HWY_TARGET == HWY_SCALAR
+    template <bool kAdds>
+    void requantize(const int32_t* sums, const uint8_t* others, int64_t rows, uint8_t* bytes) const
+    {
+        for (int64_t i = 0; i < rows * panel_.width; ++i)
+            bytes[i] = make_exactly(sums[i], i, others);
+    }
+    void look_up(int64_t rows, uint8_t* bytes) const
+    {
+        for (int64_t i = 0; i < rows * panel_.width; ++i)
+            bytes[i] = run_.table[bytes[i]];
     }
 #else
     using L = Lanes<HWY_MAX_BYTES>;
     static constexpr int kLanes = L::kWidth / 4;
 
-    HWY_INLINE typename L::IntegerVector scale(const int32_t* sums, const float* scales,
-                                               typename L::IntegerVector* fraction) const
+    // What is least of the fractions of sums, and of those of additions.
+    struct Fractions
     {
-        return scaling_(hn::LoadU(typename L::Integers(), sums),
-                        hn::LoadU(typename L::Reals(), scales), fraction);
+        typename L::IntegerVector sum, addition;
+    };
+
+    // A vector of what is to be packed, at this place of the row.
+    template <bool kAdds>
+    HWY_INLINE typename L::IntegerVector make(const AdditionScaling<L>& addition,
+                                              const int32_t* sums, const uint8_t* others,
+                                              int64_t place, Fractions* fractions) const
+    {
+        const auto values = scaling_(
+            hn::LoadU(typename L::Integers(), sums + place),
+            hn::LoadU(typename L::Reals(), scales_ + (place & (period_ - 1))), &fractions->sum);
+        if constexpr (!kAdds) return values;
+        return addition(scaling_, values, others + place, &fractions->addition);
     }
 
-    HWY_INLINE void requantize(int32_t* sums, int64_t rows, uint8_t* bytes) const
+    template <bool kAdds>
+    HWY_INLINE bool is_tie(const Fractions& fractions) const
     {
-        const int64_t count = rows * panel_.width;
-        const int64_t whole = (count + L::kWidth - 1) / L::kWidth * L::kWidth;
+        return scaling_.is_tie(fractions.sum) ||
+               (kAdds && scaling_.is_tie(fractions.addition, conv_.addition.tie_bits));
+    }
+
+    HWY_INLINE int64_t round_up(int64_t count) const
+    {
+        return (count + L::kWidth - 1) / L::kWidth * L::kWidth;
+    }
+
+    template <bool kAdds>
+    HWY_INLINE void requantize(int32_t* sums, const uint8_t* others, int64_t rows,
+                               uint8_t* bytes) const
+    {
+        const typename L::Pairs d;
+        const AdditionScaling<L> addition(conv_.addition);
+        const int64_t count = rows * panel_.width, whole = round_up(count);
         std::fill(sums + count, sums + whole, 0);
         for (int64_t i = 0; i < whole; i += L::kWidth) {
-            const int32_t* from = sums + i;
-            const float* scales = scales_ + (i & (period_ - 1));
-            auto fraction = scaling_.no_fraction();
-            const auto first = scale(from, scales, &fraction);
-            const auto second = scale(from + kLanes, scales + kLanes, &fraction);
-            const auto third = scale(from + 2 * kLanes, scales + 2 * kLanes, &fraction);
-            const auto fourth = scale(from + 3 * kLanes, scales + 3 * kLanes, &fraction);
-            const typename L::Pairs d;
-            const auto packed =
-                scaling_.pack(demote_words(d, first, second), demote_words(d, third, fourth));
-            hn::StoreU(put_in_order<L>(packed), typename L::Bytes(), bytes + i);
-            if (HWY_UNLIKELY(scaling_.is_tie(fraction))) mend_ties(from, i, bytes + i);
+            Fractions fractions = {scaling_.no_fraction(), scaling_.no_fraction()};
+            const auto first = make<kAdds>(addition, sums, others, i, &fractions);
+            const auto second = make<kAdds>(addition, sums, others, i + kLanes, &fractions);
+            const auto low = demote_words(d, first, second);
+            const auto third = make<kAdds>(addition, sums, others, i + 2 * kLanes, &fractions);
+            const auto fourth = make<kAdds>(addition, sums, others, i + 3 * kLanes, &fractions);
+            const auto high = demote_words(d, third, fourth);
+            hn::StoreU(put_in_order<L>(scaling_.pack(low, high)), typename L::Bytes(), bytes + i);
+            if (HWY_UNLIKELY(is_tie<kAdds>(fractions))) mend_ties<kAdds>(sums, others, i, bytes);
         }
     }
 
-    // Of a vector of bytes, whose sums are the first at this place of the row, those that may lie
-    // on the other side of the middle between two integers.
-    HWY_NOINLINE void mend_ties(const int32_t* sums, int64_t place, uint8_t* bytes) const
+    // Of a vector of bytes at this place, those that may lie on the other side of the middle
+    // between two integers.
+    template <bool kAdds>
+    HWY_NOINLINE void mend_ties(const int32_t* sums, const uint8_t* others, int64_t place,
+                                uint8_t* bytes) const
     {
-        HWY_ALIGN int32_t fractions[kLanes];
-        for (int64_t i = 0; i < L::kWidth; i += kLanes) {
-            auto fraction = scaling_.no_fraction();
-            scale(sums + i, scales_ + ((place + i) & (period_ - 1)), &fraction);
-            if (!scaling_.is_tie(fraction)) continue;
-            hn::Store(fraction, typename L::Integers(), fractions);
-            for (int64_t j = i; j < i + kLanes; ++j)
-                if (fractions[j - i] <= scaling_.kMostTie)
-                    requantize_exactly(range_, sums + j,
-                                       panel_.multipliers() + ((place + j) & (panel_.width - 1)), 1,
-                                       bytes + j);
+        const AdditionScaling<L> addition(conv_.addition);
+        HWY_ALIGN int32_t lanes[2][kLanes];
+        for (int64_t i = place; i < place + L::kWidth; i += kLanes) {
+            Fractions fractions = {scaling_.no_fraction(), scaling_.no_fraction()};
+            make<kAdds>(addition, sums, others, i, &fractions);
+            if (!is_tie<kAdds>(fractions)) continue;
+            hn::Store(fractions.sum, typename L::Integers(), lanes[0]);
+            hn::Store(fractions.addition, typename L::Integers(), lanes[1]);
+            for (int64_t j = 0; j < kLanes; ++j)
+                if (lanes[0][j] <= 2 * scaling_.kTieBits ||
+                    (kAdds && lanes[1][j] <= 2 * conv_.addition.tie_bits))
+                    bytes[i + j] = make_exactly(sums[i + j], i + j, others);
         }
+    }
+
+    HWY_INLINE void look_up(int64_t rows, uint8_t* bytes) const
+    {
+        const typename L::Bytes d;
+        const ByteTable table(run_.table);
+        const int64_t whole = round_up(rows * panel_.width);
+        for (int64_t i = 0; i < whole; i += L::kWidth)
+            hn::StoreU(table(d, hn::LoadU(d, bytes + i)), d, bytes + i);
     }
 #endif
 
-    const ByteRange& range_;
+    const BytePixels& conv_;
     const BytePanel& panel_;
+    const ByteRun& run_;
 #if HWY_TARGET != HWY_SCALAR
     int64_t period_;  // after which columns come again in the row
     ByteScaling<L> scaling_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lookup: the 256 entries are 16 vectors of 16. The lower half of a byte takes an entry out of each
-// of them, the bits of the higher half select one. Tensors may lie with channels last.
-// Limits: 36 operations for a vector of bytes.
+// Lookup, with the vectors of byte_table-inl.h. Tensors may lie with channels last.
+// Limits: without AVX-512 VBMI the 36 operations for a vector of bytes.
 #include <cstdint>
 
 #include "device/cpu/kernel_table.h"
@@ -15,28 +14,11 @@
 #include <hwy/highway.h>
 // clang-format on
 
+#include "device/cpu/kernel/byte_table-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-#if HWY_TARGET != HWY_SCALAR
-
-// The entries of `parts` vectors of the table, from `table` on: halves of them by the bits from the
-// highest on.
-template <int kParts, class D, class V>
-HWY_INLINE V select_entry(D d, const uint8_t* table, V bytes, V low)
-{
-    if constexpr (kParts == 1) {
-        return hn::TableLookupBytes(hn::LoadDup128(d, table), low);
-    } else {
-        constexpr int kHalf = kParts / 2;
-        const auto is_upper = hn::TestBit(bytes, hn::Set(d, static_cast<uint8_t>(kHalf * 16)));
-        return hn::IfThenElse(is_upper, select_entry<kHalf>(d, table + kHalf * 16, bytes, low),
-                              select_entry<kHalf>(d, table, bytes, low));
-    }
-}
-
-#endif
 
 void look_up(const uint8_t* table, const uint8_t* input, int64_t count, uint8_t* output)
 {
@@ -44,11 +26,9 @@ void look_up(const uint8_t* table, const uint8_t* input, int64_t count, uint8_t*
 #if HWY_TARGET != HWY_SCALAR
     const hn::ScalableTag<uint8_t> d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    const auto lower_half = hn::Set(d, 0x0f);
-    for (; i + lanes <= count; i += lanes) {
-        const auto bytes = hn::LoadU(d, input + i);
-        hn::StoreU(select_entry<16>(d, table, bytes, hn::And(bytes, lower_half)), d, output + i);
-    }
+    const ByteTable entries(table);
+    for (; i + lanes <= count; i += lanes)
+        hn::StoreU(entries(d, hn::LoadU(d, input + i)), d, output + i);
 #endif
     for (; i < count; ++i)
         output[i] = table[input[i]];

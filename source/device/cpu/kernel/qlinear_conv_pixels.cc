@@ -46,6 +46,14 @@ int keep(KernelContext& context, BytePixels& conv)
     find_format(operands, conv);  // there is one, as accepts() has seen
     conv.image_step = context.input_step(0);
     conv.output_step = context.output_step();
+    if (context.fusion.addend >= 0) {
+        const int first = context.fusion.addend + 1;
+        const tensor* const scales[] = {context.input(first),     context.input(first + 1),
+                                        context.input(first + 2), context.input(first + 3),
+                                        context.input(first + 4), context.input(first + 5)};
+        // Which the plan has seen.
+        describe_byte_addition(scales, context.output(0)->data_type, &conv.addition);
+    }
     plan_byte_pixels(conv, operands, get_thread_pool_size(context.pool));
     const int64_t taps = conv.taps;
     return keep_byte_pixels(context, conv, operands, {conv.input_channels * taps, taps, 1});
@@ -122,7 +130,7 @@ bool accepts(const node& node)
 
 constexpr Kernel rows[] = {
     {"QLinearConv", "conv.byte_pixels", accepts<4>, run, prepare, -1, nullptr,
-     Layout::kChannelsLast, false, false, true, 3, kTakesSteps},
+     Layout::kChannelsLast, true, false, true, 3, kTakesSteps, nullptr, true},
     {"QLinearConv", "conv.byte_rows", accepts<3>, run_rows, prepare_rows, -1, nullptr,
      Layout::kPlanar, false, false, false, 3},
 };

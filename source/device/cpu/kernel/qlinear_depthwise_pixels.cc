@@ -168,19 +168,22 @@ int prepare(KernelContext& context)
         });
 }
 
-int run(KernelContext& context)
+int run_depthwise(KernelContext& context)
 {
     const auto& conv = packed_problem<ByteDepthwise>(context);
     const char* packed = shared_weights<ByteDepthwise>(context);
     const int64_t items = conv.batch * conv.bands * conv.blocks();
+    const int table = context.fusion.table;
+    const ByteDepthwiseRun run = {context.input(0)->u8, packed,
+                                  table >= 0 ? context.input(table)->u8 : nullptr,
+                                  context.output(0)->u8};
     // A vector does at least eight operations at once.
     const int64_t work =
         conv.axes[2].output * conv.taps * conv.band_lines * conv.block(0).width / 8;
     parallel_for(context.pool, items, grain_for(work),
                  [&](int64_t first, int64_t last, int worker) {
                      char* copy = static_cast<char*>(context.scratch) + worker * conv.copy_bytes();
-                     convolve_byte_depthwise(conv, context.input(0)->u8, packed,
-                                             context.output(0)->u8, first, last, copy);
+                     convolve_byte_depthwise(conv, run, first, last, copy);
                  });
     return TENGINE_OK;
 }
@@ -204,8 +207,9 @@ bool accepts(const node& node)
            find_format(node, p, &format);
 }
 
-constexpr Kernel rows[] = {{"QLinearConv", "conv.byte_depthwise_pixels", accepts, run, prepare, -1,
-                            nullptr, Layout::kChannelsLast, false, false, true, 3, kTakesSteps}};
+constexpr Kernel rows[] = {{"QLinearConv", "conv.byte_depthwise_pixels", accepts, run_depthwise,
+                            prepare, -1, nullptr, Layout::kChannelsLast, false, false, true, 3,
+                            kTakesSteps, nullptr, true}};
 
 }  // namespace
 

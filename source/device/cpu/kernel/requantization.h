@@ -22,6 +22,9 @@ inline ByteRange find_byte_range(int data_type, int zero_point)
     return {zero_point, is_signed ? INT8_MIN : 0, is_signed ? INT8_MAX : UINT8_MAX};
 }
 
+// What the byte 0 is as one of the floats of requantize-inl.h.
+inline constexpr float kLowestByteFloat = 256;
+
 // The factor of a multiplier, rounded to a float.
 inline float round_multiplier(ir_multiplier_t multiplier)
 {

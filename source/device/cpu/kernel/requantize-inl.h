@@ -83,11 +83,9 @@ struct ByteScaling
     using IntegerVector = typename L::IntegerVector;
 
     static constexpr int kFraction = 15;
-    static constexpr float kLowest = 256;  // what the byte 0 is as a float
-    static constexpr int32_t kLowestBits = 0x43800000;
+    static constexpr int32_t kLowestBits = 0x43800000;  // of kLowestByteFloat
     static constexpr int32_t kMask = (1 << kFraction) - 1;
     static constexpr int32_t kTieBits = 1;
-    static constexpr int32_t kMostTie = 2 * kTieBits;  // of a fraction
 
     RealVector zero;
     IntegerVector offset, mask;
@@ -98,10 +96,15 @@ struct ByteScaling
     {
         const typename L::Integers d;
         const int32_t zero_byte = range.zero_point - range.lowest;
-        zero = hn::Set(typename L::Reals(), kLowest + static_cast<float>(zero_byte));
-        offset = hn::Set(d, (1 << (kFraction - 1)) + kTieBits - kLowestBits);
+        zero = hn::Set(typename L::Reals(), kLowestByteFloat + static_cast<float>(zero_byte));
+        offset = find_offset(kTieBits);
         mask = hn::Set(d, kMask);
         flip = hn::Set(typename L::Bytes(), static_cast<uint8_t>(range.lowest < 0 ? 0x80 : 0));
+    }
+
+    static HWY_INLINE IntegerVector find_offset(int32_t tie_bits)
+    {
+        return hn::Set(typename L::Integers(), (1 << (kFraction - 1)) + tie_bits - kLowestBits);
     }
 
     // *fraction before the first of the numbers that it is the least of.
@@ -113,18 +116,24 @@ struct ByteScaling
                                         IntegerVector* fraction) const
     {
         const typename L::Reals d;
-        const RealVector real = hn::MulAdd(hn::ConvertTo(d, sums), scales, zero);
-        const IntegerVector fixed =
-            hn::Add(hn::BitCast(typename L::Integers(), hn::Max(real, hn::Zero(d))), offset);
+        return round(hn::MulAdd(hn::ConvertTo(d, sums), scales, zero), offset, fraction);
+    }
+    // The same of floats, with an offset that has other kTieBits.
+    HWY_INLINE IntegerVector round(RealVector real, IntegerVector real_offset,
+                                   IntegerVector* fraction) const
+    {
+        const typename L::Reals d;
+        const IntegerVector bits = hn::BitCast(typename L::Integers(), hn::Max(real, hn::Zero(d)));
+        const IntegerVector fixed = hn::Add(bits, real_offset);
         *fraction = hn::Min(*fraction, hn::And(fixed, mask));
         return hn::ShiftRight<kFraction>(fixed);
     }
 
     // Whether an exact number may lie on the other side of the middle between two integers.
-    static HWY_INLINE bool is_tie(IntegerVector fraction)
+    static HWY_INLINE bool is_tie(IntegerVector fraction, int32_t tie_bits = kTieBits)
     {
         const typename L::Integers d;
-        return !hn::AllFalse(d, hn::Lt(fraction, hn::Set(d, kMostTie + 1)));
+        return !hn::AllFalse(d, hn::Lt(fraction, hn::Set(d, 2 * tie_bits + 1)));
     }
 
     HWY_INLINE typename L::ByteVector pack(typename L::PairVector low,

@@ -22,7 +22,8 @@ bool does_fusions(const Kernel& kernel, const Step& step)
     const Fusion& fusion = step.context.fusion;
     const bool is_fused = fusion.addend >= 0 || fusion.activation != Activation::kNone ||
                           static_cast<int>(step.inputs.size()) > step.context.node->input_num;
-    return (kernel.fuses || !is_fused) && (kernel.scales || fusion.scale < 0);
+    return (kernel.fuses || !is_fused) && (kernel.scales || fusion.scale < 0) &&
+           (kernel.looks_up || fusion.table < 0);
 }
 
 }  // namespace

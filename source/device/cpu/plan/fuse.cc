@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps take over the nodes after them that their kernels compute before they store a result: a
-// sum with what has been computed before, and an activation; and a product before them that weights
-// can have instead. The nodes that exporters write for LayerNormalization become one step.
+// sum with what has been computed before, and an activation or a table; and a product before them
+// that weights can have instead. The nodes that exporters write for LayerNormalization become one
+// step.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include <limits>
 
 #include "base/maps.hpp"
+#include "device/cpu/kernel/byte_addition.h"
 #include "device/cpu/kernel/layer_norm.h"
 #include "device/cpu/plan/step.h"
 #include "device/cpu/plan/tensor_table.h"
@@ -47,6 +49,14 @@ bool is_mean_of_rows(const Step& step)
            x.elem_num > 0 && x.dims[last] > 1 && mean.dims[last] == 1 &&
            std::equal(x.dims, x.dims + last, mean.dims);
 }
+
+#ifndef TENGINE_MINIMAL
+bool is_operator_of(const Step& step, const char* domain, const char* op)
+{
+    const node* node = step.context.node;
+    return !std::strcmp(get_ir_node_domain(node), domain) && !std::strcmp(get_ir_node_op(node), op);
+}
+#endif
 
 struct Function
 {
@@ -132,7 +142,11 @@ class Fuser
     {
         const Kernel* kernel = find_kernel_of_pixels(kernels_, step);
         if (!kernel) kernel = kernels_.pick(*step.context.node);
-        if (!kernel || !kernel->fuses) return;
+        if (!kernel) return;
+#ifndef TENGINE_MINIMAL
+        if (is_operator(step, "QLinearConv")) return fuse_bytes(index, step, *kernel);
+#endif
+        if (!kernel->fuses) return;
         fuse_after(index, step);
 #ifndef TENGINE_MINIMAL
         if constexpr (is_selected("Mul"))
@@ -211,6 +225,59 @@ class Fuser
         std::replace(readers.begin(), readers.end(), next, index);
         take_over(index, step, next);
     }
+
+#ifndef TENGINE_MINIMAL
+    // Of a convolution of bytes, the sum with others and the table that its results go through.
+    void fuse_bytes(size_t index, Step& step, const Kernel& kernel)
+    {
+        if constexpr (is_selected("com.microsoft.QLinearAdd"))
+            if (kernel.fuses) fuse_byte_sum(index, step);
+        if constexpr (is_selected("tengine.Lookup"))
+            if (kernel.looks_up) fuse_table(index, step);
+    }
+
+    // As fuse_sum(), of a QLinearAdd.
+    void fuse_byte_sum(size_t index, Step& step)
+    {
+        size_t next;
+        const Step* sum = only_reader_of(step, &next);
+        if (!sum || !is_operator_of(*sum, "com.microsoft", "QLinearAdd")) return;
+        const auto input = [sum](size_t i) {
+            return i < sum->inputs.size() ? sum->inputs[i] : nullptr;
+        };
+        const size_t own = input(0) == step.outputs[0] ? 0 : 3, other = 3 - own;
+        tensor* addend = input(other);
+        tensor* const scales[] = {input(own + 1),   input(own + 2), input(other + 1),
+                                  input(other + 2), input(6),       input(7)};
+        const Uses* uses = uses_.find(addend);
+        ByteAddition addition;
+        if (!uses || uses->writer > index || !has_same_shape(*addend, *step.outputs[0]) ||
+            !has_same_shape(*addend, *sum->outputs[0]) ||
+            !describe_byte_addition(scales, addend->data_type, &addition))
+            return;
+        step.inputs.resize(kByteAddendInput, nullptr);
+        step.context.fusion.addend = kByteAddendInput;
+        step.inputs.push_back(addend);
+        for (tensor* scale : scales)
+            step.inputs.push_back(scale);
+        Vector<size_t>& readers = uses_[addend].readers;
+        std::replace(readers.begin(), readers.end(), next, index);
+        take_over(index, step, next);
+    }
+
+    void fuse_table(size_t index, Step& step)
+    {
+        size_t next;
+        const Step* lookup = only_reader_of(step, &next);
+        if (!lookup || !is_operator_of(*lookup, "tengine", "Lookup") ||
+            lookup->inputs[1]->tensor_type != TENSOR_TYPE_CONST ||
+            !has_same_shape(*step.outputs[0], *lookup->outputs[0]))
+            return;
+        step.context.fusion.table = static_cast<int>(step.inputs.size());
+        step.inputs.push_back(lookup->inputs[1]);
+        take_over(index, step, next);
+    }
+#endif
 
     // A pointwise convolution of x * s, with a factor for each channel, as squeeze-and-excitation
     // has it: the weights are multiplied in place of x where they are fewer. efficientnet_b0 takes
@@ -416,6 +483,9 @@ class Fuser
     static constexpr int kByteAddendInput = 7;
     static constexpr int kAddendInput = 3;
     static constexpr int kScaleInput = 4;
+#ifndef TENGINE_MINIMAL
+    static constexpr int kByteAddendInput = 9;  // after all that a QLinearConv has
+#endif
 
     const KernelList& kernels_;
     Vector<Step>& steps_;

@@ -235,7 +235,7 @@ TimedKernels::Key TimedKernels::find_key(const Step& step, const Vector<const Ke
     for (const Kernel* kernel : kernels)
         update_sha256_text(&hash, kernel->name);
     for (const int number : {static_cast<int>(step.layout), fusion.addend, fusion.scale,
-                             static_cast<int>(fusion.activation)})
+                             fusion.table, static_cast<int>(fusion.activation)})
         update_sha256_number(&hash, number);
     finish_sha256(&hash, key.data());
     return key;
