@@ -33,6 +33,7 @@ const std::vector<Shapes> kShapes = {
     {{3, 7, 13, 17}, {3, 7, 13, 17}},  // large enough for several workers below
     {{2, 5, 9, 33}, {2, 1, 1, 33}},    // a factor for each channel, channels last
     {{2, 33, 7, 5}, {2, 33, 1, 1}},    // and planar
+    {{19}, {3, 41, 19}},               // a factor for each column, fewer than a vector has
     {{1}, {7, 65}},
     {{4, 1, 64}, {1, 130, 1}},
     {{}, {}},
@@ -64,13 +65,13 @@ class BinaryNode : public ByteNode
         *find("y_scale")->f32 = scales.y;
     }
 
-    // a[i][j] = i, b[i][j] = j.
+    // a[i][j] = i, b[i][j] = j; or b[j] = j.
     void fill_with_pairs()
     {
-        for (int i = 0; i < 256 * 256; ++i) {
+        for (int i = 0; i < 256 * 256; ++i)
             find("a")->u8[i] = static_cast<uint8_t>(i / 256);
+        for (int64_t i = 0; i < find("b")->elem_num; ++i)
             find("b")->u8[i] = static_cast<uint8_t>(i);
-        }
     }
 };
 
@@ -85,17 +86,21 @@ class QLinearBinaryTest : public testing::TestWithParam<const char*>
 
 TEST_P(QLinearBinaryTest, HasTheBitsOfTheReferenceForAllPairsOfBytes)
 {
-    BinaryNode node(GetParam(), kShapes[0], TENGINE_DT_UINT8, TENGINE_DT_UINT8);
-    node.fill_with_pairs();
-    for (const Scales& scales : kScales)
-        for (const int zero : {0, 128, 255}) {
-            SCOPED_TRACE(testing::PrintToString(std::vector<float>{scales.a, scales.b, scales.y}));
-            node.scale(scales);
-            node.find("a_zero")->u8[0] = static_cast<uint8_t>(zero);
-            node.find("b_zero")->u8[0] = static_cast<uint8_t>(255 - zero);
-            node.find("y_zero")->u8[0] = static_cast<uint8_t>(zero / 2);
-            node.compare(kernel().c_str(), {1});
-        }
+    BinaryNode elements(GetParam(), kShapes[0], TENGINE_DT_UINT8, TENGINE_DT_UINT8);
+    BinaryNode rows(GetParam(), {{256, 256}, {256}}, TENGINE_DT_UINT8, TENGINE_DT_UINT8);
+    for (BinaryNode* node : {&elements, &rows}) {
+        node->fill_with_pairs();
+        for (const Scales& scales : kScales)
+            for (const int zero : {0, 128, 255}) {
+                SCOPED_TRACE(
+                    testing::PrintToString(std::vector<float>{scales.a, scales.b, scales.y}));
+                node->scale(scales);
+                node->find("a_zero")->u8[0] = static_cast<uint8_t>(zero);
+                node->find("b_zero")->u8[0] = static_cast<uint8_t>(255 - zero);
+                node->find("y_zero")->u8[0] = static_cast<uint8_t>(zero / 2);
+                node->compare(kernel().c_str(), {1});
+            }
+    }
 }
 
 TEST_P(QLinearBinaryTest, HasTheBitsOfTheReferenceForAllTypesAndShapes)
