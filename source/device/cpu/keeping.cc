@@ -42,7 +42,7 @@ struct Record
 static_assert(sizeof(Head) == 32 && sizeof(Record) == 64, "no gaps");
 
 // Another one when the layout of anything that kernels pack changes within a version.
-constexpr char kMark[16] = "tengine cpu 3\n";
+constexpr char kMark[16] = "tengine cpu 4\n";
 
 constexpr uint64_t align(uint64_t size)
 {
