@@ -128,10 +128,11 @@ int run_pad(KernelContext& context)
     int64_t after[MAX_SHAPE_DIM_NUM];
     TENGINE_RETURN_IF_ERROR(resolve_pads(context.node, before, after));
     Interior interior;
-    for (int i = 0; i < input->dim_num; ++i) {
-        interior.begin[i] = std::max<int64_t>(before[i], 0);
-        interior.skip[i] = std::max<int64_t>(-before[i], 0);
-        interior.size[i] = input->dims[i] - interior.skip[i] - std::max<int64_t>(-after[i], 0);
+    for (int axis = 0; axis < input->dim_num; ++axis) {
+        const int i = context.shown_axis(axis);
+        interior.begin[i] = std::max<int64_t>(before[axis], 0);
+        interior.skip[i] = std::max<int64_t>(-before[axis], 0);
+        interior.size[i] = input->dims[i] - interior.skip[i] - std::max<int64_t>(-after[axis], 0);
     }
     const char* mode = context.param<pad_param>().mode;
     const bool constant = std::strcmp(mode, "constant") == 0;
@@ -233,7 +234,7 @@ int run_trilu(KernelContext& context)
 
 constexpr Kernel rows[] = {
     {"Slice", "reference", nullptr, run_slice},
-    {"Pad", "reference", nullptr, run_pad},
+    {"Pad", "reference", nullptr, run_pad, nullptr, -1, nullptr, Layout::kAny},
     {"Tile", "reference", nullptr, run_tile},
     {"ReverseSequence", "reference", nullptr, run_reverse_sequence},
     {"Trilu", "reference", nullptr, run_trilu, nullptr, 0},
