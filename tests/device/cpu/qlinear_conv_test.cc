@@ -35,6 +35,9 @@ const std::vector<Case> kCases = {
     {{1, 2, 40, 33}, {9, 2, 7, 7}, 1, {1, 1}, {1, 1}, {3, 3, 3, 3}},
     {{1, 29, 5, 5}, {11, 29, 1, 1}, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}},
     {{1, 22, 6, 9}, {41, 22, 2, 1}, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}},
+    {{1, 32, 5, 8}, {11, 32, 1, 1}, 1, {2, 1}, {1, 1}, {0, 0, 0, 0}},
+    {{1, 33, 9, 6}, {19, 33, 3, 3}, 1, {1, 1}, {1, 1}, {1, 0, 2, 1}},
+    {{10, 32, 4, 5}, {17, 32, 3, 3}, 1, {1, 1}, {1, 1}, {1, 1, 1, 1}},
     {{3, 2, 300}, {5, 2, 4}, 1, {3}, {2}, {2, 7}},
     {{2, 27, 31}, {12, 9, 3}, 3, {1}, {1}, {0, 1}},
     {{1, 24, 50}, {35, 24, 1}, 1, {1}, {1}, {0, 0}},
@@ -236,6 +239,36 @@ TEST(FastQLinearConv, TakesTheLargestSums)
                 fill("w", w_high);
                 fill("w_zero", !w_high);
                 compare_formats(node, {1});
+            }
+    }
+}
+
+// Bytes at either end of their range, the largest that Winograd's filtering takes and one channel
+// more: its sums wrap, and what it divides fits just.
+TEST(FastQLinearConv, FiltersAsLongAsQuotientsFit)
+{
+    if (cpu::get_vector_target_num() == 0) GTEST_SKIP() << "this build has no fast kernels";
+    for (const int channels : {38, 39}) {
+        const Case wide = {{1, channels, 11, 15}, {17, channels, 3, 3}, 1, {1, 1}, {1, 1},
+                           {1, 1, 1, 1}};
+        QuantizedNode node(wide, TENGINE_DT_UINT8, TENGINE_DT_UINT8, TENGINE_DT_UINT8);
+        *node.builder().find("y_scale")->f32 = 100;  // the results are not all alike
+        std::mt19937 random(5);
+        for (const bool is_mixed : {true, false})
+            for (const int ends : {0, 1, 2, 3}) {
+                for (const char* name : {"x", "w"}) {
+                    const bool is_high = (ends >> (name[0] == 'w') & 1) != 0;
+                    const tensor* values = node.builder().find(name);
+                    for (int64_t i = 0; i < values->elem_num; ++i)
+                        values->u8[i] = (is_mixed ? random() % 2 > 0 : is_high) ? 255 : 0;
+                    const tensor* zero = node.builder().find(std::string(name) + "_zero");
+                    std::memset(zero->data, is_high ? 0 : 255, static_cast<size_t>(zero->elem_num));
+                }
+                const char* expected = channels == 38 ? "conv.byte_winograd" : "conv.byte_pixels";
+                if (!is_mixed) {
+                    ASSERT_EQ(node.choice(0), expected);
+                }
+                compare(node, 0, {1});
             }
     }
 }
