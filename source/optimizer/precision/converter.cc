@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimizer/precision/converter.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/containers.hpp"
@@ -106,9 +107,11 @@ tensor* Converter::narrow_constant(const tensor& value)
     key.sizes[0] = data_type_;
     key.sizes[1] = value.elem_num;
     const auto fill = [&](void* memory) {
-        const auto convert = data_type_ == TENGINE_DT_FP16 ? fp32_to_fp16 : fp32_to_bf16;
-        for (int64_t i = 0; i < value.elem_num; ++i)
-            static_cast<uint16_t*>(memory)[i] = convert(value.f32[i]);
+        auto* halves = static_cast<uint16_t*>(memory);
+        if (data_type_ == TENGINE_DT_FP16)
+            std::transform(value.f32, value.f32 + value.elem_num, halves, fp32_to_fp16);
+        else
+            std::transform(value.f32, value.f32 + value.elem_num, halves, fp32_to_bf16);
     };
     using Fill = decltype(fill);
     const auto call = [](void* memory, void* argument) { (*static_cast<Fill*>(argument))(memory); };
