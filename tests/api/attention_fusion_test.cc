@@ -114,7 +114,8 @@ class AttentionFusionTest : public ApiTest
         for (const std::string& name : inputs_)
             inputs.push_back(name.c_str());
         EXPECT_TRUE(set_borders(graph_, inputs, outputs)) << get_tengine_error();
-        EXPECT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+        EXPECT_EQ(prerun_graph_multithread(graph_, {1, TENGINE_CLUSTER_ALL, precision_, 0}), 0)
+            << get_tengine_error();
         for (size_t i = 0; i < inputs.size(); ++i) {
             const tensor_t tensor = tengine_graph_get_input(graph_, static_cast<int>(i));
             const auto size = static_cast<size_t>(get_tensor_buffer_size(tensor)) / sizeof(float);
@@ -151,13 +152,15 @@ class AttentionFusionTest : public ApiTest
         EXPECT_FALSE(is_fused_);
         ASSERT_EQ(fused.size(), plain.size());
         for (size_t i = 0; i < fused.size(); ++i)
-            ASSERT_NEAR(fused[i], plain[i], 4e-6) << i;
+            ASSERT_NEAR(fused[i], plain[i], tolerance_) << i;
     }
 
     context_t context_ = nullptr;
     graph_t graph_ = nullptr;
     int constant_num_ = 0;
     bool is_fused_ = false;
+    int precision_ = TENGINE_MODE_FP32;
+    double tolerance_ = 4e-6;
     std::string softmax_;
     std::vector<std::string> inputs_, names_;
 };
@@ -174,6 +177,23 @@ TEST_F(AttentionFusionTest, HeadsOfLinearLayers)
     const tensor_t result = node("MatMul", {softmax(scores), value});
     reshape(transpose(result, {0, 2, 1, 3}), {2, kRows, -1});
     compare(true);
+}
+
+// Apart, scores below 3, which are exponents, their powers and the results are rounded.
+TEST_F(AttentionFusionTest, Halves)
+{
+    const tensor_t x = input({2, kRows, kHeads * kDepth});
+    const tensor_t query = split(x, 2, kRows, kHeads, {0, 2, 1, 3});
+    const tensor_t key = split(input({2, kRows, kHeads * kDepth}), 2, kRows, kHeads, {0, 2, 3, 1});
+    const tensor_t value =
+        split(input({2, kRows, kHeads * kDepth}), 2, kRows, kHeads, {0, 2, 1, 3});
+    const tensor_t scores = node("Div", {node("MatMul", {query, key}), number(std::sqrt(8.0f))});
+    transpose(node("MatMul", {softmax(scores), value}), {0, 2, 1, 3});
+    for (const int precision : {TENGINE_MODE_BF16, TENGINE_MODE_FP16}) {
+        precision_ = precision;
+        tolerance_ = 2 * (2 * 3 + 2) * (precision == TENGINE_MODE_BF16 ? 0x1p-9 : 0x1p-12);
+        compare(true);
+    }
 }
 
 TEST_F(AttentionFusionTest, SlicesOfOneLayer)

@@ -88,6 +88,24 @@ class FusionTest : public ApiTest
                     {x, add_constant(graph_, name.c_str(), {1}, &last, TENGINE_DT_INT64)});
     }
 
+    // In nine nodes.
+    tensor_t layer_norm(tensor_t x, tensor_t scale, tensor_t shift)
+    {
+        const tensor_t left = node("Sub", {x, mean_of_rows(x)});
+        const tensor_t variance = mean_of_rows(node("Pow", {left, scalar(2)}));
+        const tensor_t root = node("Sqrt", {node("Add", {variance, scalar(1e-5f)})});
+        return node("Add", {node("Mul", {scale, node("Div", {left, root})}), shift});
+    }
+
+    tensor_t batch_norm(tensor_t x, int channels)
+    {
+        const std::vector<float> variance(static_cast<size_t>(channels), 0.75f);
+        const std::string name = "v" + std::to_string(++seed_);
+        const tensor_t positive = add_constant(graph_, name.c_str(), {channels}, variance.data());
+        return node("BatchNormalization", {x, constant({channels}), constant({channels}),
+                                           constant({channels}), positive});
+    }
+
     // With padding; depthwise where `groups` says so.
     tensor_t conv(tensor_t x, int inputs, int outputs, int groups = 1, int kernel = 3)
     {
@@ -117,7 +135,8 @@ class FusionTest : public ApiTest
     std::vector<float> run(const std::vector<const char*>& outputs)
     {
         EXPECT_TRUE(set_borders(graph_, inputs_, outputs)) << get_tengine_error();
-        EXPECT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+        EXPECT_EQ(prerun_graph_multithread(graph_, {1, TENGINE_CLUSTER_ALL, precision_, 0}), 0)
+            << get_tengine_error();
         for (size_t i = 0; i < inputs_.size(); ++i) {
             const tensor_t tensor = tengine_graph_get_input(graph_, static_cast<int>(i));
             const auto seed = 77 + static_cast<uint32_t>(i);
@@ -139,14 +158,28 @@ class FusionTest : public ApiTest
         for (const std::string& other : names_)
             if (other != name) all.push_back(other.c_str());
         const std::vector<float> plain = run(all);
+        has_same_bits_ = fused == plain;
         ASSERT_EQ(fused.size(), plain.size());
         for (size_t i = 0; i < fused.size(); ++i)
             ASSERT_NEAR(fused[i], plain[i], tolerance_ * std::fabs(plain[i]) + absolute_) << i;
     }
 
+    // In 16 bits: what is fused is rounded less often, so that it differs, but no more than by so
+    // many roundings of numbers near 1.
+    void compare_halves(double roundings)
+    {
+        for (const int precision : {TENGINE_MODE_BF16, TENGINE_MODE_FP16}) {
+            precision_ = precision;
+            absolute_ = roundings * (precision == TENGINE_MODE_BF16 ? 0x1p-8 : 0x1p-11);
+            compare();
+            EXPECT_FALSE(has_same_bits_);
+        }
+    }
+
     graph_t graph_ = nullptr;
-    double tolerance_ = 0;
-    double absolute_ = 0;
+    int precision_ = TENGINE_MODE_FP32;
+    bool has_same_bits_ = false;
+    double tolerance_ = 0, absolute_ = 0;
     uint32_t seed_ = 0;
     std::vector<const char*> inputs_;
     std::vector<size_t> input_sizes_;
@@ -342,18 +375,11 @@ TEST_F(FusionTest, FunctionsAndReductionsWithChannelsLast)
 TEST_F(FusionTest, BatchNormalizationWithTheActivationAfterIt)
 {
     const tensor_t x = input("x", {2, 19, 6, 5});
-    const auto norm = [&](tensor_t from) {
-        const std::vector<float> variance(19, 0.75f);
-        const std::string name = "v" + std::to_string(++seed_);
-        const tensor_t positive = add_constant(graph_, name.c_str(), {19}, variance.data());
-        return node("BatchNormalization",
-                    {from, constant({19}), constant({19}), constant({19}), positive});
-    };
     // With the channels in planes, and last; no convolution takes them over.
-    const tensor_t planes = node("Relu", {norm(x)});
+    const tensor_t planes = node("Relu", {batch_norm(x, 19)});
     const tensor_t sum = node("Add", {conv(planes, 19, 19), conv(x, 19, 19)});
-    const tensor_t last = node("Sigmoid", {norm(sum)});
-    node("Add", {norm(node("LeakyRelu", {norm(last)})), sum});
+    const tensor_t last = node("Sigmoid", {batch_norm(sum, 19)});
+    node("Add", {batch_norm(node("LeakyRelu", {batch_norm(last, 19)}), 19), sum});
     compare();
 }
 
@@ -362,17 +388,26 @@ TEST_F(FusionTest, LayerNormalizationInNineNodes)
 {
     for (const int n : {37, 64}) {
         const tensor_t x = input(n == 37 ? "x" : "y", {2, 3, n});
-        const tensor_t left = node("Sub", {x, mean_of_rows(x)});
-        const tensor_t variance = mean_of_rows(node("Pow", {left, scalar(2)}));
-        const tensor_t root = node("Sqrt", {node("Add", {variance, scalar(1e-5f)})});
-        const tensor_t normal = node("Div", {left, root});
         const std::vector<float> eight(static_cast<size_t>(n), 8.0f);
         const tensor_t shift =
             add_constant(graph_, ("b" + std::to_string(n)).c_str(), {n}, eight.data());
-        node("Add", {node("Mul", {constant({n}), normal}), shift});
+        layer_norm(x, constant({n}), shift);
         tolerance_ = n * 0x1p-24;
         compare();
     }
+}
+
+// Numbers below 4 in magnitude, rounded after each of seven nodes.
+TEST_F(FusionTest, LayerNormalizationOfHalves)
+{
+    layer_norm(input("x", {2, 3, 37}), constant({37}), constant({37}));
+    compare_halves(7 * 4);
+}
+
+TEST_F(FusionTest, BatchNormalizationOfHalvesWithTheActivationAfterIt)
+{
+    node("HardSwish", {batch_norm(input("x", {2, 19, 6, 5}), 19)});
+    compare_halves(2 * 4);
 }
 
 // Functions whose operands are the other way round.
@@ -401,13 +436,8 @@ TEST_F(FusionTest, LinearLayers)
     const tensor_t back = node("Add", {constant({12}), node("MatMul", {gelu, constant({24, 12})})});
     node("Add", {x, back});
     // GELU's division is a multiplication where it is fused; sums of 24 products of it follow.
-    const std::vector<float> fused = run({names_.back().c_str()});
-    std::vector<const char*> all = {names_.back().c_str()};
-    for (size_t i = 0; i + 1 < names_.size(); ++i)
-        all.push_back(names_[i].c_str());
-    const std::vector<float> plain = run(all);
-    for (size_t i = 0; i < fused.size(); ++i)
-        ASSERT_NEAR(fused[i], plain[i], 24 * 4 * 8 * 0x1p-23) << i;
+    absolute_ = 24 * 4 * 8 * 0x1p-23;
+    compare();
 }
 
 // ---- what a Concat of channels would copy is written where it has it ----

@@ -12,6 +12,7 @@ constexpr Implementations rows[] = {
     {"Add", {"add.simd", "reference"}},
     {"AveragePool", {"average_pool.pixels", "reference"}},
     {"BatchNormalization", {"batch_norm.simd", "reference"}},
+    {"Cast", {"cast.simd", "reference"}},
     {"Ceil", {"ceil.simd", "reference"}},
     {"Clip", {"clip.simd", "reference"}},
     {"Conv",

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/alloc.h"
+#include "base/half.h"
 #include "device/cpu/kernel/vector_target.h"
 
 namespace tengine::cpu {
@@ -75,17 +76,19 @@ Data make_data(const Attention& a)
             a.has_mask ? noise(heads * a.queries * a.keys, generator) : Floats{}};
 }
 
-Floats run(const Attention& attention, Data& data, int thread_num)
+int64_t count_results(const Attention& a)
 {
-    Floats result(static_cast<size_t>(attention.batch * attention.heads * attention.queries *
-                                      attention.width),
-                  NAN);
+    return a.batch * a.heads * a.queries * a.width;
+}
+
+// Query, key, value, mask and result lie at these places.
+void run_at(const Attention& attention, void* const (&places)[5], int data_type, int thread_num)
+{
     tensor tensors[5] = {};
-    float* const places[] = {data.query.data(), data.key.data(), data.value.data(),
-                             data.mask.data(), result.data()};
     tensor* shown[5];
     for (size_t i = 0; i < 5; ++i) {
         tensors[i].data = places[i];
+        tensors[i].data_type = static_cast<uint8_t>(data_type);
         shown[i] = &tensors[i];
     }
     thread_pool_t* pool = nullptr;
@@ -106,6 +109,14 @@ Floats run(const Attention& attention, Data& data, int thread_num)
     EXPECT_EQ(kernel.run(context), TENGINE_OK);
     context.free_state(context.state);
     destroy_thread_pool(pool);
+}
+
+Floats run(const Attention& attention, Data& data, int thread_num)
+{
+    Floats result(static_cast<size_t>(count_results(attention)), NAN);
+    run_at(attention,
+           {data.query.data(), data.key.data(), data.value.data(), data.mask.data(), result.data()},
+           TENGINE_DT_FP32, thread_num);
     return result;
 }
 
@@ -293,6 +304,60 @@ TEST_F(AttentionTest, LargeScoresDoNotOverflow)
     attention.scale = 300;
     Data data = make_data(attention);
     compare(attention, data);
+}
+
+// ---- 16 bits ----
+
+std::vector<uint16_t> narrow(int data_type, const Floats& values)
+{
+    std::vector<uint16_t> halves;
+    for (const float value : values)
+        halves.push_back(data_type == TENGINE_DT_FP16 ? fp32_to_fp16(value) : fp32_to_bf16(value));
+    return halves;
+}
+
+void round_to(int data_type, Floats& values)
+{
+    for (float& value : values)
+        value = data_type == TENGINE_DT_FP16 ? fp16_to_fp32(fp32_to_fp16(value))
+                                             : bf16_to_fp32(fp32_to_bf16(value));
+}
+
+// The results of the same numbers in fp32, rounded once.
+void compare_halves(const Attention& attention, int data_type)
+{
+    Data data = make_data(attention);
+    for (Floats* values : {&data.query, &data.key, &data.value, &data.mask})
+        round_to(data_type, *values);
+    std::vector<uint16_t> query = narrow(data_type, data.query), key = narrow(data_type, data.key),
+                          value = narrow(data_type, data.value),
+                          mask = narrow(data_type, data.mask);
+    for (int target = 0; target < get_vector_target_num(); ++target) {
+        force_vector_target(target);
+        SCOPED_TRACE(get_vector_target_name(target));
+        const std::vector<uint16_t> expected = narrow(data_type, run(attention, data, 1));
+        for (const int thread_num : {1, 3}) {
+            std::vector<uint16_t> result(expected.size(), 0xffff);
+            run_at(attention, {query.data(), key.data(), value.data(), mask.data(), result.data()},
+                   data_type, thread_num);
+            EXPECT_EQ(result, expected) << thread_num << " threads";
+        }
+    }
+    force_vector_target(-1);
+}
+
+TEST_F(AttentionTest, HalvesAreRoundedOnce)
+{
+    for (const int data_type : {TENGINE_DT_FP16, TENGINE_DT_BF16})
+        for (const int64_t keys : {1, 37, 2500}) {
+            SCOPED_TRACE(testing::Message() << data_type << " " << keys);
+            Attention attention = describe(2, 3, 21, keys, 19, 33);
+            compare_halves(attention, data_type);
+            attention.key = transposed(keys, 3, 19);
+            attention.has_mask = true;
+            attention.mask = {0, 3 * 21 * keys, 21 * keys, keys, 1};
+            compare_halves(attention, data_type);
+        }
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace tengine::cpu {
 class KernelRunner
 {
   public:
-    explicit KernelRunner(const KernelCase& node_case);
+    // Floats are of this type, fp32 or one of 16 bits, to which what goes in is rounded.
+    explicit KernelRunner(const KernelCase& node_case, int data_type = TENGINE_DT_FP32);
     ~KernelRunner();
     KernelRunner(const KernelRunner&) = delete;
     KernelRunner& operator=(const KernelRunner&) = delete;
@@ -37,6 +38,10 @@ class KernelRunner
     std::vector<float> run_in_place(const Kernel& kernel, int thread_num);
 
   private:
+    template <class T>
+    std::vector<T> run_as(const Kernel& kernel, int thread_num);
+    template <class T>
+    std::vector<T> run_in_place_as(const Kernel& kernel, int thread_num);
     void add_axes(const std::vector<int64_t>& axes);
 
     graph* graph_;

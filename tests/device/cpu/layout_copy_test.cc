@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies between the two layouts, for elements of each size, on every instruction set.
-#include "device/cpu/plan/layout.h"
-
 #include <gtest/gtest.h>
 #include <vector>
 
 #include "device/cpu/channels_last.h"
 #include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/plan/layout.h"
 #include "support/ir_builder.h"
 
 namespace tengine::test {

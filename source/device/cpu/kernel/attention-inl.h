@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What attention kernels share: keys and values of a block packed in panels, scores that become
-// powers while the largest so far grows. Included once for each instruction set.
+// What attention kernels share, of floats of any type: keys and values of a block packed in panels,
+// scores that become powers while the largest so far grows. Included once for each instruction set.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -19,6 +19,7 @@
 
 #include <hwy/highway.h>
 
+#include "device/cpu/kernel/elements-inl.h"
 #include "device/cpu/kernel/function-inl.h"
 #include "device/cpu/kernel/lanes-inl.h"
 
@@ -34,19 +35,21 @@ HWY_INLINE int64_t count_lanes()
 }
 
 // Four rows in one piece as columns of a panel. Rows that are not there are those of the last.
-HWY_INLINE void pack_four_keys(const float* keys, int64_t step, int64_t present, int64_t depth,
+template <class T>
+HWY_INLINE void pack_four_keys(const T* keys, int64_t step, int64_t present, int64_t depth,
                                int64_t width, float* panel)
 {
     const hn::CappedTag<float, 4> d;
-    const float* rows[4];
+    const T* rows[4];
     for (int64_t i = 0; i < 4; ++i)
         rows[i] = keys + std::min(i, present - 1) * step;
     int64_t k = 0;
     if (hn::Lanes(d) == 4)
         for (; k + 4 <= depth; k += 4) {
             HWY_ALIGN float columns[16];
-            hn::StoreInterleaved4(hn::LoadU(d, rows[0] + k), hn::LoadU(d, rows[1] + k),
-                                  hn::LoadU(d, rows[2] + k), hn::LoadU(d, rows[3] + k), d, columns);
+            hn::StoreInterleaved4(load_elements(d, rows[0] + k), load_elements(d, rows[1] + k),
+                                  load_elements(d, rows[2] + k), load_elements(d, rows[3] + k), d,
+                                  columns);
             for (int64_t i = 0; i < 4; ++i)
                 hn::StoreU(hn::Load(d, columns + 4 * i), d, panel + (k + i) * width);
         }
@@ -56,15 +59,15 @@ HWY_INLINE void pack_four_keys(const float* keys, int64_t step, int64_t present,
 }
 
 // `count` keys: panel after panel, for each element of their depth those of a panel's keys.
-inline void pack_keys(const AttentionBlocks& blocks, const float* keys, int64_t count,
-                      float* packed)
+template <class T>
+void pack_keys(const AttentionBlocks& blocks, const T* keys, int64_t count, float* packed)
 {
     const HeadMatrices& key = blocks.key;
     const int64_t depth = blocks.depth;
     for (int64_t first = 0; first < count; first += blocks.panel_lanes) {
         const int64_t left = count - first;
         const int64_t width = find_panel_width(left, blocks.panel_lanes);
-        const float* from = keys + first * key.row_step;
+        const T* from = keys + first * key.row_step;
         float* panel = packed + first * depth;
         if (key.column_step == 1 && width % 4 == 0) {
             for (int64_t i = 0; i < width; i += 4)
@@ -79,13 +82,13 @@ inline void pack_keys(const AttentionBlocks& blocks, const float* keys, int64_t 
     }
 }
 
-inline void pack_values(const AttentionBlocks& blocks, const float* values, int64_t count,
-                        float* packed)
+template <class T>
+void pack_values(const AttentionBlocks& blocks, const T* values, int64_t count, float* packed)
 {
     for (int64_t first = 0; first < blocks.width; first += blocks.panel_lanes) {
         const int64_t left = blocks.width - first;
         const int64_t width = find_panel_width(left, blocks.panel_lanes);
-        const float* from = values + first;
+        const T* from = values + first;
         float* panel = packed + first * count;
         for (int64_t i = 0; i < count; ++i, panel += width, from += blocks.value.row_step)
             for (int64_t j = 0; j < width; j += count_lanes())
@@ -94,7 +97,8 @@ inline void pack_values(const AttentionBlocks& blocks, const float* values, int6
     }
 }
 
-HWY_INLINE void scale_row(const float* from, int64_t count, float factor, float* to)
+template <class From, class To>
+HWY_INLINE void scale_row(const From* from, int64_t count, float factor, To* to)
 {
     const Vector factors = hn::Set(Floats(), factor);
     for (int64_t i = 0; i < count; i += count_lanes())
@@ -102,7 +106,8 @@ HWY_INLINE void scale_row(const float* from, int64_t count, float factor, float*
 }
 
 // The scores plus the mask, if there is one; beyond the last -infinity. Returns the largest.
-HWY_INLINE float mask_scores(const float* mask, int64_t count, float* scores)
+template <class T>
+HWY_INLINE float mask_scores(const T* mask, int64_t count, float* scores)
 {
     const Floats d;
     Vector largest = hn::Set(d, kLowest);
@@ -135,7 +140,8 @@ HWY_INLINE float raise_scores(float largest, int64_t count, float* scores)
 // What is known of the keys so far with the scores of the next: these become powers, the result
 // and the sum are for the same base afterwards. A base of -infinity would make NaN of all that
 // later keys add.
-HWY_INLINE void add_scores(const float* mask, int64_t count, float* scores, int64_t width,
+template <class T>
+HWY_INLINE void add_scores(const T* mask, int64_t count, float* scores, int64_t width,
                            float* result, QueryState* state)
 {
     const float largest = std::max(state->largest, mask_scores(mask, count, scores));

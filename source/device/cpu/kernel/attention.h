@@ -33,20 +33,21 @@ struct Attention
     bool has_mask;
 };
 
-// How it is cut. Sizes and steps in floats.
+// How it is cut. Sizes and steps in elements, of what a worker has in floats.
 struct AttentionBlocks : Attention
 {
     int64_t panel_lanes;
     int64_t block_keys;    // a multiple of panel_lanes
     int64_t tile_queries;  // whose scores are in L1
     int64_t query_step, score_step;
+    int64_t sum_step;  // of results that a worker has as sums in fp32; 0: they are sums
     int64_t item_queries, items_of_head;
     int64_t items() const { return batch * heads * items_of_head; }
     // What a worker has.
-    uint64_t key_floats, value_floats, query_floats, score_floats, state_floats;
+    uint64_t key_floats, value_floats, query_floats, score_floats, sum_floats, state_floats;
     uint64_t worker_floats() const
     {
-        return key_floats + value_floats + query_floats + score_floats + state_floats;
+        return key_floats + value_floats + query_floats + score_floats + sum_floats + state_floats;
     }
 };
 

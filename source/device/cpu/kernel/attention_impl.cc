@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention in fp32, without the matrix of scores in memory. Of a head, a block of keys and values
-// is packed; a few queries at a time are multiplied with the keys, their scores become powers, and
-// those are multiplied with the values, while the scores stay in L1. Where there are more keys than
-// one block has, each query has its largest score and its sum so far, and its result is made
-// smaller when a larger score comes (M. Milakov, N. Gimelshein, Online normalizer calculation for
-// softmax, 2018). Both products are those of pixel_conv.h.
+// Attention of floats, computed in fp32 and rounded once, without the matrix of scores in memory.
+// Of a head, a block of keys and values is packed; a few queries at a time are multiplied with the
+// keys, their scores become powers, and those are multiplied with the values, while the scores stay
+// in L1. Where there are more keys than one block has, each query has its largest score and its sum
+// so far, and its result is made smaller when a larger score comes (M. Milakov, N. Gimelshein,
+// Online normalizer calculation for softmax, 2018). Both products are those of pixel_conv.h.
 //
 // Heads, and blocks of queries where there are few heads, are spread over the workers; the keys are
 // cut into the same blocks for any number of them.
@@ -13,10 +13,12 @@
 // their powers; results within (keys + 8) * eps * the largest |value| beside that.
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "base/cpu.h"
 #include "device/cpu/kernel/attention.h"
 #include "device/cpu/kernel/fixed_vectors.h"
+#include "device/cpu/kernel/float_rows.h"
 #include "device/cpu/kernel/kept_problem.h"
 #include "device/cpu/kernel/pixel_conv.h"
 #include "device/cpu/parallel.h"
@@ -28,8 +30,8 @@ namespace tengine::cpu {
 
 struct AttentionData
 {
-    const float *query, *key, *value, *mask;
-    float* result;
+    const void *query, *key, *value, *mask;
+    void* result;
 };
 
 }  // namespace tengine::cpu
@@ -55,26 +57,41 @@ struct Workspace
           values(keys + blocks.key_floats),
           queries(values + blocks.value_floats),
           scores(queries + blocks.query_floats),
-          states(reinterpret_cast<QueryState*>(scores + blocks.score_floats))
+          sums(scores + blocks.score_floats),
+          states(reinterpret_cast<QueryState*>(sums + blocks.sum_floats))
     {
     }
-    float *keys, *values, *queries, *scores;
+    float *keys, *values, *queries, *scores, *sums;
     QueryState* states;
 };
 
 // Some queries of a head and a block of its keys, which is packed.
+template <class T>
 struct QueryTile
 {
     int64_t rows, first_key, keys;
-    const float *query, *mask;
-    float* result;
+    const T *query, *mask;
+    T* result;
+    float* sums;  // of which the result is made: itself, or a worker's
+    int64_t sum_step;
     QueryState* states;
 };
 
-void attend_tile(const AttentionBlocks& blocks, const QueryTile& queries, const Workspace& work)
+// Rows of the tile times packed keys or values.
+HWY_NOINLINE void multiply_rows(const AttentionBlocks& blocks, PixelTile tile, int64_t rows,
+                                int64_t columns, const float* packed)
 {
     static const Fusion kNothing;
     static constexpr int64_t kBegin = 0;
+    tile.stretches = &kBegin;
+    tile.stretch_num = 1;
+    tile.fusion = &kNothing;
+    multiply_panels(blocks, tile, rows, columns, packed);
+}
+
+template <class T>
+void attend_tile(const AttentionBlocks& blocks, const QueryTile<T>& queries, const Workspace& work)
+{
     HWY_ALIGN static constexpr float kZeros[2 * HWY_MAX_BYTES / sizeof(float)] = {};
     for (int64_t i = 0; i < queries.rows; ++i)
         scale_row(queries.query + i * blocks.query.row_step, blocks.depth, blocks.scale,
@@ -82,67 +99,89 @@ void attend_tile(const AttentionBlocks& blocks, const QueryTile& queries, const 
     PixelTile tile = {};
     tile.input = work.queries;
     tile.input_step = blocks.query_step;
-    tile.stretches = &kBegin;
-    tile.stretch_num = 1;
     tile.stretch_length = blocks.depth;
     tile.bias = kZeros;
     tile.output = work.scores;
     tile.output_step = blocks.score_step;
-    tile.fusion = &kNothing;
-    multiply_panels(blocks, tile, queries.rows, pad_columns(blocks, queries.keys), work.keys);
+    multiply_rows(blocks, tile, queries.rows, pad_columns(blocks, queries.keys), work.keys);
 
     const bool is_first = queries.first_key == 0;
     for (int64_t i = 0; i < queries.rows; ++i)
         add_scores(queries.mask ? queries.mask + i * blocks.mask.row_step : nullptr, queries.keys,
                    work.scores + i * blocks.score_step, blocks.width,
-                   is_first ? nullptr : queries.result + i * blocks.result.row_step,
-                   queries.states + i);
+                   is_first ? nullptr : queries.sums + i * queries.sum_step, queries.states + i);
 
     tile.input = work.scores;
     tile.input_step = blocks.score_step;
     tile.stretch_length = queries.keys;
     tile.bias = is_first ? kZeros : nullptr;
-    tile.output = queries.result;
-    tile.output_step = blocks.result.row_step;
-    multiply_panels(blocks, tile, queries.rows, blocks.width, work.values);
+    tile.output = queries.sums;
+    tile.output_step = queries.sum_step;
+    multiply_rows(blocks, tile, queries.rows, blocks.width, work.values);
     if (queries.first_key + queries.keys < blocks.keys) return;
-    for (int64_t i = 0; i < queries.rows; ++i) {
-        float* result = queries.result + i * blocks.result.row_step;
-        scale_row(result, blocks.width, 1.0f / queries.states[i].sum, result);
-    }
+    for (int64_t i = 0; i < queries.rows; ++i)
+        scale_row(queries.sums + i * queries.sum_step, blocks.width, 1.0f / queries.states[i].sum,
+                  queries.result + i * blocks.result.row_step);
+}
+
+template <class T>
+const T* matrix_at(const void* data, const HeadMatrices& matrices, int64_t batch, int64_t head)
+{
+    return static_cast<const T*>(data) + matrices.at(batch, head);
 }
 
 // Item `item` of items().
-void attend(const AttentionBlocks& blocks, const AttentionData& data, int64_t item, float* memory)
+template <class T>
+void attend_queries(const AttentionBlocks& blocks, const AttentionData& data, int64_t item,
+                    float* memory)
 {
     const Workspace work(blocks, memory);
     const int64_t begin = item % blocks.items_of_head * blocks.item_queries;
     const int64_t end = std::min(begin + blocks.item_queries, blocks.queries);
     item /= blocks.items_of_head;
     const int64_t batch = item / blocks.heads, head = item % blocks.heads;
+    const T* keys = matrix_at<T>(data.key, blocks.key, batch, head);
+    const T* values = matrix_at<T>(data.value, blocks.value, batch, head);
+    const T* query_rows = matrix_at<T>(data.query, blocks.query, batch, head);
+    T* results = static_cast<T*>(data.result) + blocks.result.at(batch, head);
     std::fill_n(work.states, end - begin, QueryState{kLowest, 0});
     for (int64_t key = 0; key < blocks.keys; key += blocks.block_keys) {
         const int64_t count = std::min(blocks.block_keys, blocks.keys - key);
-        pack_keys(blocks, data.key + blocks.key.at(batch, head) + key * blocks.key.row_step, count,
-                  work.keys);
-        pack_values(blocks, data.value + blocks.value.at(batch, head) + key * blocks.value.row_step,
-                    count, work.values);
+        pack_keys(blocks, keys + key * blocks.key.row_step, count, work.keys);
+        pack_values(blocks, values + key * blocks.value.row_step, count, work.values);
         for (int64_t query = begin; query < end; query += blocks.tile_queries) {
-            QueryTile tile = {};
+            QueryTile<T> tile = {};
             tile.rows = std::min(blocks.tile_queries, end - query);
             tile.first_key = key;
             tile.keys = count;
-            tile.query = data.query + blocks.query.at(batch, head) + query * blocks.query.row_step;
+            tile.query = query_rows + query * blocks.query.row_step;
             if (data.mask)
-                tile.mask =
-                    data.mask + blocks.mask.at(batch, head) + query * blocks.mask.row_step + key;
-            tile.result =
-                data.result + blocks.result.at(batch, head) + query * blocks.result.row_step;
+                tile.mask = matrix_at<T>(data.mask, blocks.mask, batch, head) +
+                            query * blocks.mask.row_step + key;
+            tile.result = results + query * blocks.result.row_step;
+            if constexpr (std::is_same_v<T, float>) {
+                tile.sums = tile.result;
+                tile.sum_step = blocks.result.row_step;
+            } else {
+                tile.sums = work.sums + (query - begin) * blocks.sum_step;
+                tile.sum_step = blocks.sum_step;
+            }
             tile.states = work.states + query - begin;
             attend_tile(blocks, tile, work);
         }
     }
 }
+
+#define TENGINE_ATTEND(name, T)                                                       \
+    void name(const AttentionBlocks& blocks, const AttentionData& data, int64_t item, \
+              float* memory)                                                          \
+    {                                                                                 \
+        attend_queries<T>(blocks, data, item, memory);                                \
+    }
+TENGINE_ATTEND(attend, float)
+TENGINE_ATTEND(attend_fp16, Half)
+TENGINE_ATTEND(attend_bf16, BFloat16)
+#undef TENGINE_ATTEND
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -152,6 +191,8 @@ namespace tengine::cpu {
 namespace {
 
 HWY_EXPORT(attend);
+HWY_EXPORT(attend_fp16);
+HWY_EXPORT(attend_bf16);
 
 constexpr int64_t kLineFloats = 64 / sizeof(float);
 
@@ -168,7 +209,7 @@ int64_t choose_step(int64_t columns)
 }
 
 // Keys and values of a block take a quarter of the L2 cache, the scores of a tile L1.
-AttentionBlocks cut(const Attention& attention, int64_t workers)
+AttentionBlocks cut(const Attention& attention, int64_t workers, bool has_halves)
 {
     constexpr int64_t kFewestKeys = 64, kMostKeys = 1024, kMostQueries = 48, kItemsPerWorker = 4;
     AttentionBlocks blocks = {};
@@ -199,6 +240,9 @@ AttentionBlocks cut(const Attention& attention, int64_t workers)
         static_cast<uint64_t>(blocks.block_keys) * round_up(blocks.width, blocks.panel_lanes);
     blocks.query_floats = static_cast<uint64_t>(blocks.tile_queries * blocks.query_step);
     blocks.score_floats = static_cast<uint64_t>(blocks.tile_queries * blocks.score_step);
+    blocks.sum_step = has_halves ? choose_step(blocks.width) : 0;
+    blocks.sum_floats = static_cast<uint64_t>(std::min(blocks.item_queries, blocks.queries)) *
+                        static_cast<uint64_t>(blocks.sum_step);
     blocks.state_floats = round_up(2 * std::min(blocks.item_queries, blocks.queries), kLineFloats);
     return blocks;
 }
@@ -206,18 +250,27 @@ AttentionBlocks cut(const Attention& attention, int64_t workers)
 int prepare(KernelContext& context)
 {
     const int workers = get_thread_pool_size(context.pool);
-    const AttentionBlocks blocks = cut(*context.attention, workers);
+    const AttentionBlocks blocks = cut(*context.attention, workers, has_halves(*context.input(0)));
     context.scratch_size = blocks.worker_floats() * sizeof(float) * static_cast<uint64_t>(workers);
     return keep_problem(context, blocks);
+}
+
+using Attend = void (*)(const AttentionBlocks&, const AttentionData&, int64_t, float*);
+
+Attend find_attend(const tensor& query)
+{
+    if (!has_halves(query)) return HWY_DYNAMIC_DISPATCH(attend);
+    return query.data_type == TENGINE_DT_FP16 ? HWY_DYNAMIC_DISPATCH(attend_fp16)
+                                              : HWY_DYNAMIC_DISPATCH(attend_bf16);
 }
 
 int run(KernelContext& context)
 {
     const auto& blocks = kept_problem<AttentionBlocks>(context);
-    const AttentionData data = {context.input(0)->f32, context.input(1)->f32, context.input(2)->f32,
-                                blocks.has_mask ? context.input(3)->f32 : nullptr,
-                                context.output(0)->f32};
-    const auto work = HWY_DYNAMIC_DISPATCH(attend);
+    const AttentionData data = {
+        context.input(0)->data, context.input(1)->data, context.input(2)->data,
+        blocks.has_mask ? context.input(3)->data : nullptr, context.output(0)->data};
+    const auto work = find_attend(*context.input(0));
     parallel_for(context.pool, blocks.items(), 1, [&](int64_t first, int64_t last, int worker) {
         float* memory = static_cast<float*>(context.scratch) +
                         blocks.worker_floats() * static_cast<uint64_t>(worker);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise fp32 operators, written once for all instruction sets with Highway: one pass over
-// memory, a vector at a time, large tensors spread over the workers. Two inputs may broadcast
+// Element-wise operators of floats, written once for all instruction sets with Highway: one pass
+// over memory, a vector at a time, large tensors spread over the workers. Two inputs may broadcast
 // (broadcast.h): each run along which both advance or stay is one loop. Tensors may lie with
-// channels last.
+// channels last. Numbers of 16 bits are computed as fp32 numbers, in blocks that stay in L1, and
+// rounded once.
 // Limits: memory bandwidth, except for functions with polynomials (Exp, Log, Sigmoid and the like).
 // Accuracy: what is made of comparisons and one rounding (Relu, LeakyRelu, PRelu, Clip, Abs, Neg,
 // Ceil, Floor, Round, Sqrt, Reciprocal, Add, Sum, Sub, Mul, Div, Max, Min, Pow of 2) equals the
@@ -10,12 +11,14 @@
 // Log and Softplus within 3, Sigmoid, Tanh, Erf, Elu, Selu and Mish within 5 ulp of the exact
 // value, Gelu and Swish within 5 eps |x|. What has a factor e^x below 2^-126 is 0, but not Exp.
 // NEON of 32 bits takes subnormal numbers for 0.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 
 #include "device/cpu/broadcast.h"
+#include "device/cpu/kernel/float_rows.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "operator/onnx/activation_param.h"
@@ -28,6 +31,7 @@
 #include <hwy/highway.h>
 // clang-format on
 
+#include "device/cpu/kernel/elements-inl.h"
 #include "device/cpu/kernel/function-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -138,42 +142,49 @@ struct PReluFunction
 };
 
 // Element i, i + 1, ... of an input that advances, or its one value.
-template <bool kAdvances>
-HWY_INLINE Vector load(const float* data, int64_t i)
+template <bool kAdvances, class T>
+HWY_INLINE Vector load(const T* data, int64_t i)
 {
     const Floats d;
     if constexpr (kAdvances)
-        return hn::LoadU(d, data + i);
+        return load_elements(d, data + i);
     else
-        return hn::Set(d, *data);
+        return hn::Set(d, static_cast<float>(*data));
 }
 
-template <class Function, bool kFirstAdvances, bool kSecondAdvances>
-void combine(const float* a, const float* b, float* output, int64_t count)
+template <class Function, bool kFirstAdvances, bool kSecondAdvances, class T>
+void combine(const T* a, const T* b, T* output, int64_t count)
 {
     const Floats d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     const Function function;
     int64_t i = 0;
     for (; i + lanes <= count; i += lanes)
-        hn::StoreU(function(load<kFirstAdvances>(a, i), load<kSecondAdvances>(b, i)), d,
-                   output + i);
+        store_elements(d, function(load<kFirstAdvances>(a, i), load<kSecondAdvances>(b, i)),
+                       output + i);
     if (i == count) return;
     HWY_ALIGN float rest[HWY_MAX_BYTES / sizeof(float)];
     for (; i < count; ++i) {
-        const Vector first = hn::Set(d, a[kFirstAdvances ? i : 0]);
-        hn::Store(function(first, hn::Set(d, b[kSecondAdvances ? i : 0])), d, rest);
-        output[i] = rest[0];
+        const Vector first = hn::Set(d, static_cast<float>(a[kFirstAdvances ? i : 0]));
+        const Vector second = hn::Set(d, static_cast<float>(b[kSecondAdvances ? i : 0]));
+        hn::Store(function(first, second), d, rest);
+        output[i] = T(rest[0]);
     }
 }
 
-template <class Function>
-void combine_run(const float* a, bool a_advances, const float* b, bool b_advances, float* output,
+template <class Function, class T>
+void combine_run(const void* a, bool a_advances, const void* b, bool b_advances, void* output,
                  int64_t count)
 {
-    if (a_advances && !b_advances) return combine<Function, true, false>(a, b, output, count);
-    if (b_advances && !a_advances) return combine<Function, false, true>(a, b, output, count);
-    combine<Function, true, true>(a, b, output, count);  // a run of one element, or both advance
+    const T* first = static_cast<const T*>(a);
+    const T* second = static_cast<const T*>(b);
+    T* result = static_cast<T*>(output);
+    if (a_advances && !b_advances)
+        return combine<Function, true, false>(first, second, result, count);
+    if (b_advances && !a_advances)
+        return combine<Function, false, true>(first, second, result, count);
+    // A run of one element, or both advance.
+    combine<Function, true, true>(first, second, result, count);
 }
 
 #define TENGINE_MAP(Name)                                                                \
@@ -181,11 +192,11 @@ void combine_run(const float* a, bool a_advances, const float* b, bool b_advance
     {                                                                                    \
         map<Name##Function>(input, output, count, parameters);                           \
     }
-#define TENGINE_COMBINE(Name)                                                                  \
-    void Name(const float* a, bool a_advances, const float* b, bool b_advances, float* output, \
-              int64_t count)                                                                   \
-    {                                                                                          \
-        combine_run<Name##Function>(a, a_advances, b, b_advances, output, count);              \
+#define TENGINE_COMBINE(name, Name, T)                                                      \
+    void name(const void* a, bool a_advances, const void* b, bool b_advances, void* output, \
+              int64_t count)                                                                \
+    {                                                                                       \
+        combine_run<Name##Function, T>(a, a_advances, b, b_advances, output, count);        \
     }
 TENGINE_MAP(Relu)
 TENGINE_MAP(LeakyRelu)
@@ -213,13 +224,18 @@ TENGINE_MAP(Softplus)
 TENGINE_MAP(Sqrt)
 TENGINE_MAP(Square)
 TENGINE_MAP(Swish)
-TENGINE_COMBINE(Add)
-TENGINE_COMBINE(Sub)
-TENGINE_COMBINE(Mul)
-TENGINE_COMBINE(Div)
-TENGINE_COMBINE(Max)
-TENGINE_COMBINE(Min)
-TENGINE_COMBINE(PRelu)
+TENGINE_COMBINE(Add, Add, float)
+TENGINE_COMBINE(Sub, Sub, float)
+TENGINE_COMBINE(Mul, Mul, float)
+TENGINE_COMBINE(Div, Div, float)
+TENGINE_COMBINE(Max, Max, float)
+TENGINE_COMBINE(Min, Min, float)
+TENGINE_COMBINE(PRelu, PRelu, float)
+// The ones that networks have on their own, between steps that compute long.
+TENGINE_COMBINE(AddFp16, Add, Half)
+TENGINE_COMBINE(AddBf16, Add, BFloat16)
+TENGINE_COMBINE(MulFp16, Mul, Half)
+TENGINE_COMBINE(MulBf16, Mul, BFloat16)
 #undef TENGINE_MAP
 #undef TENGINE_COMBINE
 
@@ -240,15 +256,35 @@ namespace {
 constexpr int64_t kGrain = 16384;
 
 using MapFunction = void (*)(const float*, float*, int64_t, const float*);
-using CombineFunction = void (*)(const float*, bool, const float*, bool, float*, int64_t);
+using CombineFunction = void (*)(const void*, bool, const void*, bool, void*, int64_t);
 
-bool is_fp32(const node& node)
+bool has_floats(const node& node)
 {
-    return get_ir_node_input(&node, 0)->data_type == TENGINE_DT_FP32;
+    return is_fast_float(get_ir_node_input(&node, 0)->data_type);
+}
+
+// 16-bit floats, block by block.
+HWY_NOINLINE int map_halves(KernelContext& context, MapFunction map, const float* parameters)
+{
+    const uint16_t* input = context.input(0)->f16;
+    uint16_t* output = context.output(0)->f16;
+    const FloatRows rows = find_float_rows(context.input(0)->data_type);
+    parallel_for(context.pool, context.output(0)->elem_num, kGrain,
+                 [=](int64_t begin, int64_t end, int) {
+                     alignas(64) float block[kFloatBlock];
+                     for (int64_t i = begin; i < end; i += kFloatBlock) {
+                         const int64_t count = std::min(kFloatBlock, end - i);
+                         rows.widen(input + i, count, block);
+                         map(block, block, count, parameters);
+                         rows.narrow(block, count, output + i);
+                     }
+                 });
+    return TENGINE_OK;
 }
 
 HWY_NOINLINE int map_elements(KernelContext& context, MapFunction map, const float* parameters)
 {
+    if (has_halves(*context.input(0))) return map_halves(context, map, parameters);
     const float* input = context.input(0)->f32;
     float* output = context.output(0)->f32;
     parallel_for(context.pool, context.output(0)->elem_num, kGrain,
@@ -258,15 +294,40 @@ HWY_NOINLINE int map_elements(KernelContext& context, MapFunction map, const flo
     return TENGINE_OK;
 }
 
+// 16-bit floats, block by block.
+HWY_NOINLINE int combine_halves(KernelContext& context, CombineFunction combine)
+{
+    const tensor* const inputs[] = {context.input(0), context.input(1)};
+    uint16_t* output = context.output(0)->f16;
+    const FloatRows rows = find_float_rows(inputs[0]->data_type);
+    for_each_run(context, inputs, [=](const BroadcastRun& run) {
+        alignas(64) float blocks[2][kFloatBlock];
+        for (int64_t i = 0; i < run.count; i += kFloatBlock) {
+            const int64_t count = std::min(kFloatBlock, run.count - i);
+            for (int k = 0; k < 2; ++k) {
+                const bool advances = run.strides[k] != 0;
+                if (advances || i == 0)
+                    rows.widen(inputs[k]->f16 + run.offsets[k] + (advances ? i : 0),
+                               advances ? count : 1, blocks[k]);
+            }
+            float* result = blocks[run.strides[0] != 0 ? 0 : 1];
+            combine(blocks[0], run.strides[0] != 0, blocks[1], run.strides[1] != 0, result, count);
+            rows.narrow(result, count, output + run.position + i);
+        }
+    });
+    return TENGINE_OK;
+}
+
+// Elements of the type that the function takes.
 HWY_NOINLINE int combine_elements(KernelContext& context, CombineFunction combine)
 {
     const tensor* const inputs[] = {context.input(0), context.input(1)};
-    const float* a = inputs[0]->f32;
-    const float* b = inputs[1]->f32;
-    float* output = context.output(0)->f32;
-    for_each_run(context, inputs, [=](const BroadcastRun& run) {
-        combine(a + run.offsets[0], run.strides[0] != 0, b + run.offsets[1], run.strides[1] != 0,
-                output + run.position, run.count);
+    const tensor& output = *context.output(0);
+    const int64_t size = output.elem_size;
+    for_each_run(context, inputs, [=, &output](const BroadcastRun& run) {
+        combine(inputs[0]->u8 + run.offsets[0] * size, run.strides[0] != 0,
+                inputs[1]->u8 + run.offsets[1] * size, run.strides[1] != 0,
+                output.u8 + run.position * size, run.count);
     });
     return TENGINE_OK;
 }
@@ -277,11 +338,25 @@ HWY_NOINLINE int combine_elements(KernelContext& context, CombineFunction combin
     {                                                                          \
         return map_elements(context, &HWY_DYNAMIC_DISPATCH(Name), parameters); \
     }
-#define TENGINE_EXPORT_COMBINE(Name)                                   \
-    HWY_EXPORT(Name);                                                  \
-    int run_##Name(KernelContext& context)                             \
-    {                                                                  \
-        return combine_elements(context, &HWY_DYNAMIC_DISPATCH(Name)); \
+#define TENGINE_EXPORT_COMBINE(Name)                                               \
+    HWY_EXPORT(Name);                                                              \
+    int run_##Name(KernelContext& context)                                         \
+    {                                                                              \
+        const CombineFunction combine = HWY_DYNAMIC_DISPATCH(Name);                \
+        return has_halves(*context.input(0)) ? combine_halves(context, combine)    \
+                                             : combine_elements(context, combine); \
+    }
+#define TENGINE_EXPORT_COMBINE_ALL(Name)                                                \
+    HWY_EXPORT(Name);                                                                   \
+    HWY_EXPORT(Name##Fp16);                                                             \
+    HWY_EXPORT(Name##Bf16);                                                             \
+    int run_##Name(KernelContext& context)                                              \
+    {                                                                                   \
+        if (!has_halves(*context.input(0)))                                             \
+            return combine_elements(context, HWY_DYNAMIC_DISPATCH(Name));               \
+        return combine_elements(context, context.input(0)->data_type == TENGINE_DT_FP16 \
+                                             ? HWY_DYNAMIC_DISPATCH(Name##Fp16)         \
+                                             : HWY_DYNAMIC_DISPATCH(Name##Bf16));       \
     }
 TENGINE_EXPORT_MAP(Relu)
 TENGINE_EXPORT_MAP(LeakyRelu)
@@ -309,15 +384,16 @@ TENGINE_EXPORT_MAP(Softplus)
 TENGINE_EXPORT_MAP(Sqrt)
 TENGINE_EXPORT_MAP(Square)
 TENGINE_EXPORT_MAP(Swish)
-TENGINE_EXPORT_COMBINE(Add)
+TENGINE_EXPORT_COMBINE_ALL(Add)
 TENGINE_EXPORT_COMBINE(Sub)
-TENGINE_EXPORT_COMBINE(Mul)
+TENGINE_EXPORT_COMBINE_ALL(Mul)
 TENGINE_EXPORT_COMBINE(Div)
 TENGINE_EXPORT_COMBINE(Max)
 TENGINE_EXPORT_COMBINE(Min)
 TENGINE_EXPORT_COMBINE(PRelu)
 #undef TENGINE_EXPORT_MAP
 #undef TENGINE_EXPORT_COMBINE
+#undef TENGINE_EXPORT_COMBINE_ALL
 
 template <int (*kRun)(KernelContext&, const float*)>
 int run_plain(KernelContext& context)
@@ -347,7 +423,8 @@ int run_clip(KernelContext& context)
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     const tensor* low = context.input(1);
     const tensor* high = context.input(2);
-    const float bounds[] = {low ? low->f32[0] : -kInfinity, high ? high->f32[0] : kInfinity};
+    const float bounds[] = {low ? read_float(*low, 0) : -kInfinity,
+                            high ? read_float(*high, 0) : kInfinity};
     return run_Clip(context, bounds);
 }
 
@@ -372,7 +449,7 @@ int run_gelu(KernelContext& context)
 
 int run_pow(KernelContext& context)
 {
-    const float exponent = context.input(1)->f32[0];
+    const float exponent = read_float(*context.input(1), 0);
     if (exponent == 2) return run_Square(context, nullptr);
     return exponent == 3 ? run_Cube(context, nullptr) : run_HalfPower(context, nullptr);
 }
@@ -381,55 +458,56 @@ int run_pow(KernelContext& context)
 bool accepts_pow(const node& node)
 {
     const tensor& exponent = *get_ir_node_input(&node, 1);
-    if (!is_fp32(node) || exponent.data_type != TENGINE_DT_FP32 || exponent.elem_num != 1 ||
+    if (!has_floats(node) || !is_fast_float(exponent.data_type) || exponent.elem_num != 1 ||
         exponent.tensor_type != TENSOR_TYPE_CONST || !exponent.data)
         return false;
-    const float value = exponent.f32[0];
+    const float value = read_float(exponent, 0);
     return value == 2 || value == 3 || value == 0.5f;
 }
 
 // Of operators with any number of inputs.
 bool has_two_inputs(const node& node)
 {
-    return is_fp32(node) && node.input_num == 2;
+    return has_floats(node) && node.input_num == 2;
 }
 
 constexpr Kernel rows[] = {
-    {"Relu", "relu.simd", is_fp32, run_plain<run_Relu>, nullptr, 0, nullptr, Layout::kAny},
-    {"LeakyRelu", "leaky_relu.simd", is_fp32, run_leaky_relu, nullptr, 0, nullptr, Layout::kAny},
-    {"Clip", "clip.simd", is_fp32, run_clip, nullptr, 0, nullptr, Layout::kAny},
-    {"HardSigmoid", "hard_sigmoid.simd", is_fp32, run_hard_sigmoid, nullptr, 0, nullptr,
+    {"Relu", "relu.simd", has_floats, run_plain<run_Relu>, nullptr, 0, nullptr, Layout::kAny},
+    {"LeakyRelu", "leaky_relu.simd", has_floats, run_leaky_relu, nullptr, 0, nullptr, Layout::kAny},
+    {"Clip", "clip.simd", has_floats, run_clip, nullptr, 0, nullptr, Layout::kAny},
+    {"HardSigmoid", "hard_sigmoid.simd", has_floats, run_hard_sigmoid, nullptr, 0, nullptr,
      Layout::kAny},
-    {"HardSwish", "hard_swish.simd", is_fp32, run_plain<run_HardSwish>, nullptr, 0, nullptr,
+    {"HardSwish", "hard_swish.simd", has_floats, run_plain<run_HardSwish>, nullptr, 0, nullptr,
      Layout::kAny},
-    {"Sigmoid", "sigmoid.simd", is_fp32, run_plain<run_Sigmoid>, nullptr, 0, nullptr, Layout::kAny},
-    {"Tanh", "tanh.simd", is_fp32, run_plain<run_Tanh>, nullptr, 0, nullptr, Layout::kAny},
-    {"Erf", "erf.simd", is_fp32, run_plain<run_Erf>, nullptr, 0, nullptr, Layout::kAny},
-    {"Abs", "abs.simd", is_fp32, run_plain<run_Abs>, nullptr, 0, nullptr, Layout::kAny},
-    {"Ceil", "ceil.simd", is_fp32, run_plain<run_Ceil>, nullptr, 0, nullptr, Layout::kAny},
-    {"Exp", "exp.simd", is_fp32, run_plain<run_Exp>, nullptr, 0, nullptr, Layout::kAny},
-    {"Floor", "floor.simd", is_fp32, run_plain<run_Floor>, nullptr, 0, nullptr, Layout::kAny},
-    {"Log", "log.simd", is_fp32, run_plain<run_Log>, nullptr, 0, nullptr, Layout::kAny},
-    {"Mish", "mish.simd", is_fp32, run_plain<run_Mish>, nullptr, 0, nullptr, Layout::kAny},
-    {"Neg", "neg.simd", is_fp32, run_plain<run_Neg>, nullptr, 0, nullptr, Layout::kAny},
-    {"Reciprocal", "reciprocal.simd", is_fp32, run_plain<run_Reciprocal>, nullptr, 0, nullptr,
+    {"Sigmoid", "sigmoid.simd", has_floats, run_plain<run_Sigmoid>, nullptr, 0, nullptr,
      Layout::kAny},
-    {"Round", "round.simd", is_fp32, run_plain<run_Round>, nullptr, 0, nullptr, Layout::kAny},
-    {"Softplus", "softplus.simd", is_fp32, run_plain<run_Softplus>, nullptr, 0, nullptr,
+    {"Tanh", "tanh.simd", has_floats, run_plain<run_Tanh>, nullptr, 0, nullptr, Layout::kAny},
+    {"Erf", "erf.simd", has_floats, run_plain<run_Erf>, nullptr, 0, nullptr, Layout::kAny},
+    {"Abs", "abs.simd", has_floats, run_plain<run_Abs>, nullptr, 0, nullptr, Layout::kAny},
+    {"Ceil", "ceil.simd", has_floats, run_plain<run_Ceil>, nullptr, 0, nullptr, Layout::kAny},
+    {"Exp", "exp.simd", has_floats, run_plain<run_Exp>, nullptr, 0, nullptr, Layout::kAny},
+    {"Floor", "floor.simd", has_floats, run_plain<run_Floor>, nullptr, 0, nullptr, Layout::kAny},
+    {"Log", "log.simd", has_floats, run_plain<run_Log>, nullptr, 0, nullptr, Layout::kAny},
+    {"Mish", "mish.simd", has_floats, run_plain<run_Mish>, nullptr, 0, nullptr, Layout::kAny},
+    {"Neg", "neg.simd", has_floats, run_plain<run_Neg>, nullptr, 0, nullptr, Layout::kAny},
+    {"Reciprocal", "reciprocal.simd", has_floats, run_plain<run_Reciprocal>, nullptr, 0, nullptr,
      Layout::kAny},
-    {"Sqrt", "sqrt.simd", is_fp32, run_plain<run_Sqrt>, nullptr, 0, nullptr, Layout::kAny},
-    {"Elu", "elu.simd", is_fp32, run_elu, nullptr, 0, nullptr, Layout::kAny},
-    {"Selu", "selu.simd", is_fp32, run_selu, nullptr, 0, nullptr, Layout::kAny},
-    {"Swish", "swish.simd", is_fp32, run_swish, nullptr, 0, nullptr, Layout::kAny},
-    {"Gelu", "gelu.simd", is_fp32, run_gelu, nullptr, 0, nullptr, Layout::kAny},
+    {"Round", "round.simd", has_floats, run_plain<run_Round>, nullptr, 0, nullptr, Layout::kAny},
+    {"Softplus", "softplus.simd", has_floats, run_plain<run_Softplus>, nullptr, 0, nullptr,
+     Layout::kAny},
+    {"Sqrt", "sqrt.simd", has_floats, run_plain<run_Sqrt>, nullptr, 0, nullptr, Layout::kAny},
+    {"Elu", "elu.simd", has_floats, run_elu, nullptr, 0, nullptr, Layout::kAny},
+    {"Selu", "selu.simd", has_floats, run_selu, nullptr, 0, nullptr, Layout::kAny},
+    {"Swish", "swish.simd", has_floats, run_swish, nullptr, 0, nullptr, Layout::kAny},
+    {"Gelu", "gelu.simd", has_floats, run_gelu, nullptr, 0, nullptr, Layout::kAny},
     {"Pow", "pow.simd", accepts_pow, run_pow, nullptr, 0, nullptr, Layout::kAny},
-    {"Add", "add.simd", is_fp32, run_Add, nullptr, 0, nullptr, Layout::kAny},
-    {"Sub", "sub.simd", is_fp32, run_Sub, nullptr, 0, nullptr, Layout::kAny},
-    {"Mul", "mul.simd", is_fp32, run_Mul, nullptr, 0, nullptr, Layout::kAny},
-    {"Div", "div.simd", is_fp32, run_Div, nullptr, 0, nullptr, Layout::kAny},
+    {"Add", "add.simd", has_floats, run_Add, nullptr, 0, nullptr, Layout::kAny},
+    {"Sub", "sub.simd", has_floats, run_Sub, nullptr, 0, nullptr, Layout::kAny},
+    {"Mul", "mul.simd", has_floats, run_Mul, nullptr, 0, nullptr, Layout::kAny},
+    {"Div", "div.simd", has_floats, run_Div, nullptr, 0, nullptr, Layout::kAny},
     {"Max", "max.simd", has_two_inputs, run_Max, nullptr, 0, nullptr, Layout::kAny},
     {"Min", "min.simd", has_two_inputs, run_Min, nullptr, 0, nullptr, Layout::kAny},
-    {"PRelu", "prelu.simd", is_fp32, run_PRelu, nullptr, 0, nullptr, Layout::kAny},
+    {"PRelu", "prelu.simd", has_floats, run_PRelu, nullptr, 0, nullptr, Layout::kAny},
     {"Sum", "sum.simd", has_two_inputs, run_Add, nullptr, 0, nullptr, Layout::kAny},
 };
 

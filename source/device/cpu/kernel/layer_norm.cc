@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNormalization in fp32: the mean of a row, that of the squares of what is left, the result;
-// three passes over a row that stays in L1. Rows are spread over the workers.
+// LayerNormalization of floats: the mean of a row, that of the squares of what is left, the result;
+// three passes over a row that stays in L1. Rows are spread over the workers. Those of 16-bit
+// numbers are computed in fp32 and rounded once.
 // Limits: additions; the bandwidth of the memory for rows that do not stay.
 // Accuracy: see normalize-inl.h.
 #include "device/cpu/kernel/layer_norm.h"
@@ -8,6 +9,7 @@
 #include <cstdint>
 
 #include "device/cpu/kernel/fixed_vectors.h"
+#include "device/cpu/kernel/float_rows.h"
 #include "device/cpu/kernel/row_norm.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/grain.h"
@@ -54,8 +56,40 @@ namespace {
 
 HWY_EXPORT(normalize_layer);
 
+// Of 16-bit numbers scale and bias, and a row for each worker, in fp32.
+int prepare(KernelContext& context)
+{
+    const int64_t n = context.input(1)->elem_num;
+    if (has_halves(*context.input(0)))
+        context.scratch_size =
+            row_scratch(context, n) + 2 * static_cast<uint64_t>(row_step(n)) * sizeof(float);
+    return TENGINE_OK;
+}
+
+void normalize_halves(const KernelContext& context, int64_t n, float epsilon)
+{
+    const uint16_t* x = context.input(0)->f16;
+    const FloatRows rows = find_float_rows(context.input(0)->data_type);
+    const auto normalize = HWY_DYNAMIC_DISPATCH(normalize_layer);
+    float* scale = row_of_worker(context, n, get_thread_pool_size(context.pool));
+    float* bias = context.input(2) ? scale + row_step(n) : nullptr;
+    rows.widen(context.input(1)->f16, n, scale);
+    if (bias) rows.widen(context.input(2)->f16, n, bias);
+    uint16_t* y = context.output(0)->f16;
+    parallel_for(context.pool, context.input(0)->elem_num / n, grain_for(n),
+                 [=, &context](int64_t begin, int64_t end, int worker) {
+                     float* buffer = row_of_worker(context, n, worker);
+                     for (int64_t row = begin; row < end; ++row) {
+                         rows.widen(x + row * n, n, buffer);
+                         normalize(buffer, n, epsilon, scale, bias, buffer);
+                         rows.narrow(buffer, n, y + row * n);
+                     }
+                 });
+}
+
 void normalize_rows(const KernelContext& context, int64_t n, float epsilon)
 {
+    if (has_halves(*context.input(0))) return normalize_halves(context, n, epsilon);
     const float* x = context.input(0)->f32;
     const float* scale = context.input(1)->f32;
     const float* bias = context.input(2) ? context.input(2)->f32 : nullptr;
@@ -85,8 +119,8 @@ bool accepts(const node& node)
     return has_whole_rows(node) && !get_ir_node_output(&node, 1) && !get_ir_node_output(&node, 2);
 }
 
-constexpr Kernel rows[] = {{"LayerNormalization", "layer_norm.simd", accepts, run, nullptr, 0}};
-constexpr Kernel kFused = {"", "layer_norm.fused", nullptr, run_fused, nullptr, 0};
+constexpr Kernel rows[] = {{"LayerNormalization", "layer_norm.simd", accepts, run, prepare, 0}};
+constexpr Kernel kFused = {"", "layer_norm.fused", nullptr, run_fused, prepare, 0};
 
 }  // namespace
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaxPool and AveragePool of two axes, GlobalAveragePool and GlobalMaxPool in fp32 with channels
-// last: every result is one vector operation for each value under its window, along the channels.
-// Limits: loads; the bandwidth of the L2 cache.
-// Accuracy: maxima are exact. The mean of n values is within (n + 1) eps of the mean of their
-// magnitudes; over whole channels within (height + width + 1) eps, since lines are summed first.
+// MaxPool and AveragePool of two axes, GlobalAveragePool and GlobalMaxPool of floats with channels
+// last: every result is one vector operation for each value under its window, along the channels,
+// in fp32, and rounded once. Limits: loads; the bandwidth of the L2 cache. Accuracy: maxima are
+// exact. The mean of n values is within (n + 1) eps of the mean of their magnitudes; over whole
+// channels within (height + width + 1) eps, since lines are summed first.
 #include <algorithm>
 #include <cstdint>
 
+#include "device/cpu/kernel/float_rows.h"
 #include "device/cpu/kernel/kept_problem.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
@@ -21,12 +22,12 @@ namespace tengine::cpu {
 // apart.
 struct PixelWindow
 {
-    const float* input;
-    int64_t lines, line_step;
+    const void* input;
+    int64_t lines, line_step;  // in elements
     int64_t pixels, pixel_step;
     int64_t channels;
     float factor;  // of means
-    float* output;
+    void* output;
 };
 
 }  // namespace tengine::cpu
@@ -38,6 +39,8 @@ struct PixelWindow
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
+
+#include "device/cpu/kernel/elements-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
@@ -75,22 +78,23 @@ struct Mean
 };
 
 // One vector of channels.
-template <class Reduction, class D>
+template <class Reduction, class T, class D>
 HWY_INLINE void reduce_vector(D d, const PixelWindow& window, int64_t channel)
 {
     const auto start = hn::Set(d, Reduction::start());
     auto sum = start;
     for (int64_t line = 0; line < window.lines; ++line) {
-        const float* input = window.input + line * window.line_step + channel;
+        const T* input = static_cast<const T*>(window.input) + line * window.line_step + channel;
         auto line_sum = start;
         for (int64_t i = 0; i < window.pixels; ++i)
-            line_sum = Reduction::add(d, line_sum, hn::LoadU(d, input + i * window.pixel_step));
+            line_sum = Reduction::add(d, line_sum, load_elements(d, input + i * window.pixel_step));
         sum = Reduction::add(d, sum, line_sum);
     }
-    hn::StoreU(Reduction::finish(d, sum, window.factor), d, window.output + channel);
+    store_elements(d, Reduction::finish(d, sum, window.factor),
+                   static_cast<T*>(window.output) + channel);
 }
 
-template <class Reduction>
+template <class Reduction, class T>
 HWY_INLINE void reduce(const PixelWindow& window, int64_t first, int64_t last)
 {
     const hn::ScalableTag<float> d;
@@ -98,21 +102,24 @@ HWY_INLINE void reduce(const PixelWindow& window, int64_t first, int64_t last)
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     int64_t channel = first;
     for (; channel + lanes <= last; channel += lanes)
-        reduce_vector<Reduction>(d, window, channel);
+        reduce_vector<Reduction, T>(d, window, channel);
     for (; channel < last; ++channel)
-        reduce_vector<Reduction>(one, window, channel);
+        reduce_vector<Reduction, T>(one, window, channel);
 }
 
 // Channels [first, last).
-void find_largest(const PixelWindow& window, int64_t first, int64_t last)
-{
-    reduce<Largest>(window, first, last);
-}
-
-void find_mean(const PixelWindow& window, int64_t first, int64_t last)
-{
-    reduce<Mean>(window, first, last);
-}
+#define TENGINE_REDUCE(name, Reduction, T)                            \
+    void name(const PixelWindow& window, int64_t first, int64_t last) \
+    {                                                                 \
+        reduce<Reduction, T>(window, first, last);                    \
+    }
+TENGINE_REDUCE(find_largest, Largest, float)
+TENGINE_REDUCE(find_largest_fp16, Largest, Half)
+TENGINE_REDUCE(find_largest_bf16, Largest, BFloat16)
+TENGINE_REDUCE(find_mean, Mean, float)
+TENGINE_REDUCE(find_mean_fp16, Mean, Half)
+TENGINE_REDUCE(find_mean_bf16, Mean, BFloat16)
+#undef TENGINE_REDUCE
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -128,7 +135,11 @@ namespace tengine::cpu {
 namespace {
 
 HWY_EXPORT(find_largest);
+HWY_EXPORT(find_largest_fp16);
+HWY_EXPORT(find_largest_bf16);
 HWY_EXPORT(find_mean);
+HWY_EXPORT(find_mean_fp16);
+HWY_EXPORT(find_mean_bf16);
 
 using Reduce = void (*)(const PixelWindow&, int64_t, int64_t);
 
@@ -137,6 +148,26 @@ int prepare(KernelContext& context)
     window shape;
     TENGINE_RETURN_IF_ERROR(resolve_pool_window(context.node, &shape));
     return keep_problem(context, shape);
+}
+
+Reduce find_largest_of(const tensor& input)
+{
+    if (!has_halves(input)) return HWY_DYNAMIC_DISPATCH(find_largest);
+    return input.data_type == TENGINE_DT_FP16 ? HWY_DYNAMIC_DISPATCH(find_largest_fp16)
+                                              : HWY_DYNAMIC_DISPATCH(find_largest_bf16);
+}
+
+Reduce find_mean_of(const tensor& input)
+{
+    if (!has_halves(input)) return HWY_DYNAMIC_DISPATCH(find_mean);
+    return input.data_type == TENGINE_DT_FP16 ? HWY_DYNAMIC_DISPATCH(find_mean_fp16)
+                                              : HWY_DYNAMIC_DISPATCH(find_mean_bf16);
+}
+
+// The element so many after the first.
+void* at(const tensor& values, int64_t index)
+{
+    return values.u8 + index * values.elem_size;
 }
 
 float invert(int64_t count)
@@ -149,12 +180,11 @@ int pool(KernelContext& context, Reduce reduce, bool count_padding)
     const auto& shape = kept_problem<window>(context);
     const window_axis &y = shape.axes[0], &x = shape.axes[1];
     const int64_t channels = context.input(0)->dims[1], step = context.input_step(0);
-    const float* input = context.input(0)->f32;
-    float* output = context.output(0)->f32;
+    const tensor &input = *context.input(0), &output = *context.output(0);
     const auto work = [&](int64_t begin, int64_t end, int) {
         for (int64_t item = begin; item < end; ++item) {
             const int line = static_cast<int>(item % y.output);
-            const float* image = input + item / y.output * y.input * x.input * step;
+            const int64_t image = item / y.output * y.input * x.input * step;
             int first_y, last_y, first_x, last_x;
             clip_window_taps(&y, line, &first_y, &last_y);
             const int64_t top =
@@ -169,10 +199,10 @@ int pool(KernelContext& context, Reduce reduce, bool count_padding)
                 const int64_t left =
                     int64_t{column} * x.stride - x.pad_begin + int64_t{first_x} * x.dilation;
                 window.pixels = last_x - first_x;
-                window.input = image + (top * x.input + left) * step;
+                window.input = at(input, image + (top * x.input + left) * step);
                 window.factor = invert(count_taps(y, line, count_padding) *
                                        count_taps(x, column, count_padding));
-                window.output = output + (item * x.output + column) * context.output_step();
+                window.output = at(output, (item * x.output + column) * context.output_step());
                 reduce(window, 0, channels);
             }
         }
@@ -184,12 +214,12 @@ int pool(KernelContext& context, Reduce reduce, bool count_padding)
 
 int run_max_pool(KernelContext& context)
 {
-    return pool(context, HWY_DYNAMIC_DISPATCH(find_largest), false);
+    return pool(context, find_largest_of(*context.input(0)), false);
 }
 
 int run_average_pool(KernelContext& context)
 {
-    return pool(context, HWY_DYNAMIC_DISPATCH(find_mean),
+    return pool(context, find_mean_of(*context.input(0)),
                 context.param<pool_param>().count_include_pad != 0);
 }
 
@@ -203,14 +233,14 @@ int pool_globally(KernelContext& context, Reduce reduce)
         for (int64_t item = begin; item < end; ++item) {
             const int64_t image = item / units, first = item % units * kUnit;
             PixelWindow window = {};
-            window.input = input.f32 + image * plane * channels;
+            window.input = at(input, image * plane * channels);
             window.lines = input.dims[2];
             window.line_step = input.dims[3] * channels;
             window.pixels = input.dims[3];
             window.pixel_step = channels;
             window.channels = channels;
             window.factor = invert(plane);
-            window.output = context.output(0)->f32 + image * channels;
+            window.output = at(*context.output(0), image * channels);
             reduce(window, first, std::min(first + kUnit, channels));
         }
     };
@@ -220,18 +250,18 @@ int pool_globally(KernelContext& context, Reduce reduce)
 
 int run_global_average(KernelContext& context)
 {
-    return pool_globally(context, HWY_DYNAMIC_DISPATCH(find_mean));
+    return pool_globally(context, find_mean_of(*context.input(0)));
 }
 
 int run_global_max(KernelContext& context)
 {
-    return pool_globally(context, HWY_DYNAMIC_DISPATCH(find_largest));
+    return pool_globally(context, find_largest_of(*context.input(0)));
 }
 
 bool is_picture(const node& node)
 {
     const tensor& input = *get_ir_node_input(&node, 0);
-    return input.data_type == TENGINE_DT_FP32 && input.dim_num == 4 && input.elem_num > 0;
+    return is_fast_float(input.data_type) && input.dim_num == 4 && input.elem_num > 0;
 }
 
 bool accepts(const node& node)

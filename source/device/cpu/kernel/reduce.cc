@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReduceSum, ReduceMean, ReduceL1, ReduceL2, ReduceSumSquare, ReduceMax and ReduceMin in fp32 over
-// any axes: what is reduced to one result, or to a line of neighbouring results, are lines a fixed
-// step apart. Where the last axis is reduced, lines are summed along four vectors at a time; where
-// it stays, eight lines at a time are added to the line of results. Results are spread over the
-// workers. Tensors may lie with channels last.
-// Limits: the bandwidth of the caches; short lines: what is done once for each.
-// Accuracy: extremes are exact. A sum is within (d + 3) eps of the sum of its terms' magnitudes,
-// where no term passes through more than d additions: along L lines of n, 134 + L (5 + n / 512);
-// across L lines in each of P planes, 3 + P (7 + L / 8). Results that are infinite or NaN, and
-// roots of sums below 2^-80, are those of sums in double.
+// ReduceSum, ReduceMean, ReduceL1, ReduceL2, ReduceSumSquare, ReduceMax and ReduceMin of floats
+// over any axes, computed in fp32 and rounded once: what is reduced to one result, or to a line of
+// neighbouring results, are lines a fixed step apart. Where the last axis is reduced, lines are
+// summed along four vectors at a time; where it stays, eight lines at a time are added to the line
+// of results. Results are spread over the workers. Tensors may lie with channels last. Limits: the
+// bandwidth of the caches; short lines: what is done once for each. Accuracy: extremes are exact. A
+// sum is within (d + 3) eps of the sum of its terms' magnitudes, where no term passes through more
+// than d additions: along L lines of n, 134 + L (5 + n / 512); across L lines in each of P planes,
+// 3 + P (7 + L / 8). Results that are infinite or NaN, and roots of sums below 2^-80, are those of
+// sums in double.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
 #include "device/cpu/kernel/fixed_vectors.h"
+#include "device/cpu/kernel/float_rows.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/grain.h"
@@ -25,10 +26,10 @@
 #define TENGINE_CPU_REDUCE
 namespace tengine::cpu {
 
-// `planes` times `lines` lines of n floats, these steps apart.
+// `planes` times `lines` lines of n elements, these steps apart.
 struct ReducedLines
 {
-    const float* input;
+    const void* input;
     int64_t planes, plane_step;
     int64_t lines, line_step;
     int64_t n;
@@ -46,6 +47,7 @@ struct ReducedLines
 #include <hwy/highway.h>
 // clang-format on
 
+#include "device/cpu/kernel/elements-inl.h"
 #include "device/cpu/kernel/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -105,15 +107,15 @@ struct LargestReducer : SumReducer
 };
 
 // A line, combined with `total`.
-template <class Reducer>
-HWY_INLINE Vector reduce_line(const Reducer& reducer, const float* x, int64_t n, Vector total)
+template <class Reducer, class T>
+HWY_INLINE Vector reduce_line(const Reducer& reducer, const T* x, int64_t n, Vector total)
 {
     const Floats d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     constexpr int64_t kRun = 128;  // additions one after the other
     const Vector start = hn::Set(d, Reducer::kStart);
     const auto add = [&](Vector sum, int64_t at) {
-        return Reducer::combine(sum, reducer.term(d, hn::LoadU(d, x + at)));
+        return Reducer::combine(sum, reducer.term(d, load_elements(d, x + at)));
     };
     int64_t i = 0;
     while (i + 4 * lanes <= n) {
@@ -138,14 +140,14 @@ HWY_INLINE Vector reduce_line(const Reducer& reducer, const float* x, int64_t n,
 
 // Columns [i, n) of kLines lines, combined with the line of results; those that are no vector are
 // left.
-template <int kLines, class Reducer, class D>
-HWY_INLINE int64_t add_columns(const Reducer& reducer, D d, const float* x, int64_t step, int64_t i,
+template <int kLines, class Reducer, class D, class T>
+HWY_INLINE int64_t add_columns(const Reducer& reducer, D d, const T* x, int64_t step, int64_t i,
                                int64_t n, float* y)
 {
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     for (; i + lanes <= n; i += lanes) {
         const auto term = [&](int line) {
-            return reducer.term(d, hn::LoadU(d, x + line * step + i));
+            return reducer.term(d, load_elements(d, x + line * step + i));
         };
         auto sum = term(0);
         if constexpr (kLines == 8) {
@@ -159,13 +161,13 @@ HWY_INLINE int64_t add_columns(const Reducer& reducer, D d, const float* x, int6
     return i;
 }
 
-template <int kLines, class Reducer>
-HWY_INLINE int64_t add_lines(const Reducer& reducer, const ReducedLines& from, const float* x,
+template <int kLines, class Reducer, class T>
+HWY_INLINE int64_t add_lines(const Reducer& reducer, const ReducedLines& from, const T* x,
                              int64_t line, float* y)
 {
     const hn::CappedTag<float, 1> one;
     for (; line + kLines <= from.lines; line += kLines) {
-        const float* first = x + line * from.line_step;
+        const T* first = x + line * from.line_step;
         const int64_t i =
             add_columns<kLines>(reducer, Floats(), first, from.line_step, 0, from.n, y);
         add_columns<kLines>(reducer, one, first, from.line_step, i, from.n, y);
@@ -173,14 +175,14 @@ HWY_INLINE int64_t add_lines(const Reducer& reducer, const ReducedLines& from, c
     return line;
 }
 
-template <class Reducer>
+template <class Reducer, class T>
 HWY_INLINE void reduce_lines(const ReducedLines& from, float* y)
 {
     const Reducer reducer(from);
     Vector total = hn::Set(Floats(), Reducer::kStart);
     if (from.is_across) std::fill_n(y, from.n, Reducer::kStart);
     for (int64_t plane = 0; plane < from.planes; ++plane) {
-        const float* x = from.input + plane * from.plane_step;
+        const T* x = static_cast<const T*>(from.input) + plane * from.plane_step;
         if (from.is_across) {
             const int64_t line = add_lines<8>(reducer, from, x, 0, y);
             add_lines<1>(reducer, from, x, line, y);
@@ -192,20 +194,21 @@ HWY_INLINE void reduce_lines(const ReducedLines& from, float* y)
     if (!from.is_across) *y = hn::GetLane(Reducer::combine_lanes(total));
 }
 
-void sum_lines(const ReducedLines& from, float* y)
-{
-    reduce_lines<SumReducer>(from, y);
-}
-
-void sum_squares(const ReducedLines& from, float* y)
-{
-    reduce_lines<SquaresReducer>(from, y);
-}
-
-void find_largest(const ReducedLines& from, float* y)
-{
-    reduce_lines<LargestReducer>(from, y);
-}
+#define TENGINE_REDUCE(name, Reducer, T)          \
+    void name(const ReducedLines& from, float* y) \
+    {                                             \
+        reduce_lines<Reducer, T>(from, y);        \
+    }
+TENGINE_REDUCE(sum_lines, SumReducer, float)
+TENGINE_REDUCE(sum_squares, SquaresReducer, float)
+TENGINE_REDUCE(find_largest, LargestReducer, float)
+TENGINE_REDUCE(sum_fp16_lines, SumReducer, Half)
+TENGINE_REDUCE(sum_fp16_squares, SquaresReducer, Half)
+TENGINE_REDUCE(find_largest_fp16, LargestReducer, Half)
+TENGINE_REDUCE(sum_bf16_lines, SumReducer, BFloat16)
+TENGINE_REDUCE(sum_bf16_squares, SquaresReducer, BFloat16)
+TENGINE_REDUCE(find_largest_bf16, LargestReducer, BFloat16)
+#undef TENGINE_REDUCE
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -223,6 +226,12 @@ namespace {
 HWY_EXPORT(sum_lines);
 HWY_EXPORT(sum_squares);
 HWY_EXPORT(find_largest);
+HWY_EXPORT(sum_fp16_lines);
+HWY_EXPORT(sum_fp16_squares);
+HWY_EXPORT(find_largest_fp16);
+HWY_EXPORT(sum_bf16_lines);
+HWY_EXPORT(sum_bf16_squares);
+HWY_EXPORT(find_largest_bf16);
 
 // ---- what is made of the lines ----
 
@@ -254,6 +263,25 @@ constexpr uint32_t bits_of(Result result)
     return result == Result::kMagnitudes ? ~kSign : ~uint32_t{0};
 }
 
+using Function = void (*)(const ReducedLines&, float*);
+
+Function find_function(Result result, const tensor& input)
+{
+    const bool is_fp16 = has_halves(input) && input.data_type == TENGINE_DT_FP16;
+    const bool is_bf16 = has_halves(input) && input.data_type == TENGINE_DT_BF16;
+    if (is_extreme(result))
+        return is_fp16   ? HWY_DYNAMIC_DISPATCH(find_largest_fp16)
+               : is_bf16 ? HWY_DYNAMIC_DISPATCH(find_largest_bf16)
+                         : HWY_DYNAMIC_DISPATCH(find_largest);
+    if (has_squares(result))
+        return is_fp16   ? HWY_DYNAMIC_DISPATCH(sum_fp16_squares)
+               : is_bf16 ? HWY_DYNAMIC_DISPATCH(sum_bf16_squares)
+                         : HWY_DYNAMIC_DISPATCH(sum_squares);
+    return is_fp16   ? HWY_DYNAMIC_DISPATCH(sum_fp16_lines)
+           : is_bf16 ? HWY_DYNAMIC_DISPATCH(sum_bf16_lines)
+                     : HWY_DYNAMIC_DISPATCH(sum_lines);
+}
+
 double finish(Result result, double sum, int64_t count)
 {
     if (result == Result::kMean) return sum / static_cast<double>(count);
@@ -261,15 +289,17 @@ double finish(Result result, double sum, int64_t count)
     return result == Result::kRoot ? std::sqrt(sum) : sum;
 }
 
-// The result of the first element of each line, or of whole lines, in double.
-float sum_again(Result result, const ReducedLines& from, int64_t count)
+// The result of the first element of each line, or of whole lines, in double. The first line begins
+// at element `first` of the input.
+float sum_again(Result result, const ReducedLines& from, const tensor& input, int64_t first,
+                int64_t count)
 {
     double sum = 0;
     for (int64_t plane = 0; plane < from.planes; ++plane)
         for (int64_t line = 0; line < from.lines; ++line) {
-            const float* x = from.input + plane * from.plane_step + line * from.line_step;
+            const int64_t begin = first + plane * from.plane_step + line * from.line_step;
             for (int64_t i = 0; i < (from.is_across ? 1 : from.n); ++i) {
-                const double each = x[i];
+                const double each = read_float(input, begin + i);
                 sum += has_squares(result)             ? each * each
                        : result == Result::kMagnitudes ? std::fabs(each)
                                                        : each;
@@ -279,16 +309,15 @@ float sum_again(Result result, const ReducedLines& from, int64_t count)
 }
 
 // Results from what the lines have become.
-void finish_results(Result result, const ReducedLines& from, int64_t count, float* y)
+void finish_results(Result result, const ReducedLines& from, const tensor& input, int64_t first,
+                    int64_t count, float* y)
 {
     if (result == Result::kLargest) return;
     for (int64_t i = 0; i < (from.is_across ? from.n : 1); ++i) {
         const bool is_small = result == Result::kRoot && y[i] < 0x1p-80f;  // squares were lost
         y[i] = static_cast<float>(finish(result, y[i], count));
         if (is_extreme(result) || (std::isfinite(y[i]) && !is_small)) continue;
-        ReducedLines each = from;
-        each.input += i;
-        y[i] = sum_again(result, each, count);
+        y[i] = sum_again(result, from, input, first + i, count);
     }
 }
 
@@ -389,28 +418,32 @@ int reduce(KernelContext& context, Result result, bool is_channels_last)
     TENGINE_RETURN_IF_ERROR(read_axes(*context.node, is_channels_last, is_reduced, &axes));
     make_plan(axes, &plan);
     plan.lines.bits = bits_of(result);
-    const tensor& input = *context.input(0);
-    float* output = context.output(0)->f32;
-    const auto function = is_extreme(result)    ? HWY_DYNAMIC_DISPATCH(find_largest)
-                          : has_squares(result) ? HWY_DYNAMIC_DISPATCH(sum_squares)
-                                                : HWY_DYNAMIC_DISPATCH(sum_lines);
+    const tensor &input = *context.input(0), &output = *context.output(0);
+    const Function function = find_function(result, input);
     // Lines of results are cut into units; what is added to at a time stays in L1.
     constexpr int64_t kUnit = 64, kMostUnits = 16;
     const int64_t width = plan.lines.is_across ? plan.lines.n : 1;
     const int64_t units = (width + kUnit - 1) / kUnit;
-    const auto work = [&, output](int64_t begin, int64_t end, int) {
+    const auto work = [&](int64_t begin, int64_t end, int) {
+        alignas(64) float block[kUnit * kMostUnits];
         while (begin < end) {
-            const int64_t item = begin / units, unit = begin % units, first = unit * kUnit;
+            const int64_t item = begin / units, unit = begin % units;
             const int64_t last = std::min({units, end - item * units, unit + kMostUnits});
+            const int64_t from = plan.offset_of(item) + unit * kUnit;
+            const int64_t to = item * width + unit * kUnit;
             ReducedLines lines = plan.lines;
-            lines.input = input.f32 + plan.offset_of(item) + first;
-            if (lines.is_across) lines.n = std::min(last * kUnit, width) - first;
-            function(lines, output + item * width + first);
-            finish_results(result, lines, plan.count, output + item * width + first);
+            lines.input = input.u8 + from * input.elem_size;
+            if (lines.is_across) lines.n = std::min(last * kUnit, width) - unit * kUnit;
+            float* results = has_halves(input) ? block : output.f32 + to;
+            function(lines, results);
+            finish_results(result, lines, input, from, plan.count, results);
+            if (has_halves(input))
+                find_float_rows(input.data_type)
+                    .narrow(block, lines.is_across ? lines.n : 1, output.f16 + to);
             begin = item * units + last;
         }
     };
-    parallel_for(context.pool, context.output(0)->elem_num / width * units,
+    parallel_for(context.pool, output.elem_num / width * units,
                  grain_for(plan.count * std::min(kUnit, width)), work);
     return TENGINE_OK;
 }
@@ -427,7 +460,7 @@ bool accepts(const node& node, bool is_channels_last, bool* is_reduced)
     const tensor& input = *get_ir_node_input(&node, 0);
     const tensor* given = get_ir_node_input(&node, 1);
     const auto& param = *static_cast<const reduce_param*>(node.op.param_mem);
-    if (input.data_type != TENGINE_DT_FP32 || input.elem_num == 0 ||
+    if (!is_fast_float(input.data_type) || input.elem_num == 0 ||
         (param.noop_with_empty_axes && (!given || given->elem_num == 0)))
         return false;
     Axes axes;

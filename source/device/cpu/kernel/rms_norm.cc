@@ -68,7 +68,8 @@ int run(KernelContext& context)
 bool accepts(const node& node)
 {
     const tensor* inverses = get_ir_node_output(&node, 1);
-    return has_whole_rows(node) && (!inverses || inverses->data_type == TENGINE_DT_FP32);
+    return get_ir_node_input(&node, 0)->data_type == TENGINE_DT_FP32 && has_whole_rows(node) &&
+           (!inverses || inverses->data_type == TENGINE_DT_FP32);
 }
 
 constexpr Kernel rows[] = {

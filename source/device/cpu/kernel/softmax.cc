@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax in fp32 along the last axis: the largest value of a row, the exponentials and their sum,
-// the division; three passes over a row that stays in L1. Rows are spread over the workers.
-// Limits: the exponential, a polynomial.
-// Accuracy: within (n + 8) * eps of the exact value, relative, for rows of n; sums have one partial
-// sum for each lane.
+// Softmax of floats along the last axis: the largest value of a row, the exponentials and their
+// sum, the division; three passes over a row that stays in L1. Rows are spread over the workers.
+// Those of 16-bit numbers are computed in fp32 and rounded once. Limits: the exponential, a
+// polynomial. Accuracy: within (n + 8) * eps of the exact value, relative, for rows of n; sums have
+// one partial sum for each lane.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 
+#include "device/cpu/kernel/float_rows.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/grain.h"
@@ -89,14 +90,48 @@ namespace {
 
 HWY_EXPORT(normalize_row);
 
-int run(KernelContext& context)
+int64_t row_length(const KernelContext& context)
 {
     const tensor& input = *context.input(0);
-    const int64_t n = input.dims[input.dim_num - 1];
-    const float* from = input.f32;
+    return input.dims[input.dim_num - 1];
+}
+
+// Each worker has a row of fp32 numbers.
+int prepare(KernelContext& context)
+{
+    if (has_halves(*context.input(0)))
+        context.scratch_size = row_scratch(context, row_length(context));
+    return TENGINE_OK;
+}
+
+void run_halves(KernelContext& context, int64_t n)
+{
+    const uint16_t* from = context.input(0)->f16;
+    uint16_t* to = context.output(0)->f16;
+    const FloatRows rows = find_float_rows(context.input(0)->data_type);
+    const auto normalize = HWY_DYNAMIC_DISPATCH(normalize_row);
+    parallel_for(context.pool, context.input(0)->elem_num / n, grain_for(16 * n),
+                 [=, &context](int64_t begin, int64_t end, int worker) {
+                     float* buffer = row_of_worker(context, n, worker);
+                     for (int64_t row = begin; row < end; ++row) {
+                         rows.widen(from + row * n, n, buffer);
+                         normalize(buffer, n, buffer);
+                         rows.narrow(buffer, n, to + row * n);
+                     }
+                 });
+}
+
+int run(KernelContext& context)
+{
+    const int64_t n = row_length(context);
+    if (has_halves(*context.input(0))) {
+        run_halves(context, n);
+        return TENGINE_OK;
+    }
+    const float* from = context.input(0)->f32;
     float* to = context.output(0)->f32;
     const auto normalize = HWY_DYNAMIC_DISPATCH(normalize_row);
-    parallel_for(context.pool, input.elem_num / n, grain_for(16 * n),
+    parallel_for(context.pool, context.input(0)->elem_num / n, grain_for(16 * n),
                  [=](int64_t begin, int64_t end, int) {
                      for (int64_t row = begin; row < end; ++row)
                          normalize(from + row * n, n, to + row * n);
@@ -108,11 +143,11 @@ bool accepts(const node& node)
 {
     const tensor& input = *get_ir_node_input(&node, 0);
     const int axis = static_cast<const softmax_param*>(node.op.param_mem)->axis;
-    return input.data_type == TENGINE_DT_FP32 && input.dim_num > 0 && input.elem_num > 0 &&
+    return is_fast_float(input.data_type) && input.dim_num > 0 && input.elem_num > 0 &&
            (axis == -1 || axis == input.dim_num - 1);
 }
 
-constexpr Kernel rows[] = {{"Softmax", "softmax.simd", accepts, run, nullptr, 0}};
+constexpr Kernel rows[] = {{"Softmax", "softmax.simd", accepts, run, prepare, 0}};
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 
 #include "base/maps.hpp"
 #include "device/cpu/kernel/byte_addition.h"
+#include "device/cpu/kernel/float_rows.h"
 #include "device/cpu/kernel/layer_norm.h"
 #include "device/cpu/plan/step.h"
 #include "device/cpu/plan/tensor_table.h"
@@ -34,7 +35,7 @@ bool set_clip(const Step& step, Fusion* fusion)
         const tensor* bound = step.context.input(i + 1);
         if (bound && (bound->tensor_type != TENSOR_TYPE_CONST || bound->elem_num != 1))
             return false;
-        fusion->parameters[i] = bound ? bound->f32[0] : otherwise[i];
+        fusion->parameters[i] = bound ? read_float(*bound, 0) : otherwise[i];
     }
     return true;
 }
@@ -45,9 +46,8 @@ bool is_mean_of_rows(const Step& step)
     if (!is_operator(step, "ReduceMean")) return false;
     const tensor &x = *step.inputs[0], &mean = *step.outputs[0];
     const int last = x.dim_num - 1;
-    return x.data_type == TENGINE_DT_FP32 && last >= 0 && mean.dim_num == x.dim_num &&
-           x.elem_num > 0 && x.dims[last] > 1 && mean.dims[last] == 1 &&
-           std::equal(x.dims, x.dims + last, mean.dims);
+    return is_fast_float(x.data_type) && last >= 0 && mean.dim_num == x.dim_num && x.elem_num > 0 &&
+           x.dims[last] > 1 && mean.dims[last] == 1 && std::equal(x.dims, x.dims + last, mean.dims);
 }
 
 #ifndef TENGINE_MINIMAL
@@ -300,7 +300,7 @@ class Fuser
         const int64_t pixels = int64_t{result.dims[2]} * result.dims[3];
         if (x->tensor_type == TENSOR_TYPE_CONST || !has_same_shape(*x, product) ||
             factors->dim_num != 4 || factors->elem_num != product.dims[1] ||
-            factors->dims[1] != product.dims[1] || factors->data_type != TENGINE_DT_FP32 ||
+            factors->dims[1] != product.dims[1] || factors->data_type != product.data_type ||
             pixels < 2 * int64_t{weight.dims[0]})
             return;
         step.context.fusion.scale = kScaleInput;
@@ -333,6 +333,15 @@ class Fuser
         return true;
     }
 
+    // Whether a constant of one element is what its type has for the number.
+    static bool is_near(const tensor& constant, float number)
+    {
+        float rounded = number;
+        if (constant.data_type == TENGINE_DT_FP16) rounded = Half(number);
+        if (constant.data_type == TENGINE_DT_BF16) rounded = BFloat16(number);
+        return std::fabs(read_float(constant, 0) - rounded) <= 1e-6f;
+    }
+
     // The step that computes op(x, c) from the result of `from` and nothing else, with a constant
     // of one element near `number`; null if there is none. Of sums and products c may come first.
     const Step* find_scaling(const char* op, const tensor* from, double number, size_t reader) const
@@ -343,8 +352,8 @@ class Fuser
         if (!commutes && step.inputs[0] != from) return nullptr;
         const tensor* other = step.inputs[step.inputs[0] == from ? 1 : 0];
         const bool is_number = other->tensor_type == TENSOR_TYPE_CONST &&
-                               other->data_type == TENGINE_DT_FP32 && other->elem_num == 1;
-        if (!is_number || std::fabs(double{other->f32[0]} - number) > 1e-6) return nullptr;
+                               is_fast_float(other->data_type) && other->elem_num == 1;
+        if (!is_number || !is_near(*other, static_cast<float>(number))) return nullptr;
         return uses_.find(step.outputs[0])->is_border ? nullptr : &step;
     }
 
@@ -377,7 +386,7 @@ class Fuser
     {
         const tensor* other = step.inputs[step.inputs[0] == from ? 1 : 0];
         return other->tensor_type == TENSOR_TYPE_CONST && other->elem_num == 1 &&
-               other->data_type == TENGINE_DT_FP32 && other->f32[0] == 0.5f;
+               is_fast_float(other->data_type) && read_float(*other, 0) == 0.5f;
     }
 
     // x * sigmoid(x), and the same with HardSigmoid.
@@ -425,7 +434,7 @@ class Fuser
         tensor* other = next->inputs[next->inputs[0] == step.outputs[0] ? 1 : 0];
         *out_constant = other;
         const bool fits = other->tensor_type == TENSOR_TYPE_CONST &&
-                          other->data_type == TENGINE_DT_FP32 && other->elem_num == count &&
+                          is_fast_float(other->data_type) && other->elem_num == count &&
                           (count == 1 || other->dims[other->dim_num - 1] == count) &&
                           has_same_shape(*step.outputs[0], *next->outputs[0]);
         return fits ? next : nullptr;
@@ -459,7 +468,7 @@ class Fuser
         for (const size_t gone : {sub, pow, mean, add, sqrt, div, scale})
             is_gone_[gone] = true;
         step.kernel = kernel;
-        step.context.fusion.parameters[0] = epsilon->f32[0];
+        step.context.fusion.parameters[0] = read_float(*epsilon, 0);
         tensor* x = step.inputs[0];
         step.inputs.clear();
         for (tensor* input : {x, factor, shift})

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/maps.hpp"
+#include "device/cpu/kernel/float_rows.h"
 #include "device/cpu/plan/step.h"
 #include "device/cpu/plan/tensor_table.h"
 #include "operator/onnx/slice_param.h"
@@ -110,7 +111,8 @@ bool reshape(const Step& step, View* view)
 
 float scale_of(const Step& step, const tensor& number)
 {
-    return is_operator(step, "Div") ? 1 / number.f32[0] : number.f32[0];
+    const float factor = read_float(number, 0);
+    return is_operator(step, "Div") ? 1 / factor : factor;
 }
 
 constexpr struct Mover
@@ -197,8 +199,8 @@ class AttentionFuser
         int read_num = 0;
     };
 
-    // A step that nothing has been fused into, whose tensors are fp32 (of a Slice or a Reshape, the
-    // first is).
+    // A step that nothing has been fused into, whose tensors are floats (of a Slice or a Reshape,
+    // the first is).
     bool is_plain(size_t index, const char* op, size_t operand_num) const
     {
         if (index == kNoStep || is_gone_[index]) return false;
@@ -206,11 +208,11 @@ class AttentionFuser
         if (!is_operator(step, op) || step.dynamic || step.kernel ||
             step.inputs.size() < operand_num || step.context.fusion.activation != Activation::kNone)
             return false;
-        const auto is_fp32 = [](const tensor* each) {
-            return each && each->data_type == TENGINE_DT_FP32;
+        const auto is_float = [](const tensor* each) {
+            return each && is_fast_float(each->data_type);
         };
-        return std::all_of(step.inputs.begin(), step.inputs.begin() + operand_num, is_fp32) &&
-               is_fp32(step.outputs[0]) && step.outputs[0]->elem_num > 0;
+        return std::all_of(step.inputs.begin(), step.inputs.begin() + operand_num, is_float) &&
+               is_float(step.outputs[0]) && step.outputs[0]->elem_num > 0;
     }
 
     // Of a tensor that one step reads, once, and nothing outside of the part.
@@ -250,7 +252,7 @@ class AttentionFuser
         for (size_t place = 0; place < (divides ? 1 : 2); ++place) {
             const tensor& number = *step.inputs[1 - place];
             *out_number = &number;
-            if (number.tensor_type == TENSOR_TYPE_CONST && number.elem_num == 1 && number.f32 &&
+            if (number.tensor_type == TENSOR_TYPE_CONST && number.elem_num == 1 && number.data &&
                 has_same_shape(*step.inputs[place], *step.outputs[0]))
                 return place;
         }

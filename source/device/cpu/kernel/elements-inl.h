@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vectors of fp32 numbers from elements of any float type, and back: rounded once, to nearest even,
+// as base/half.h does; NaN stays NaN. Included once for each instruction set.
+#include <cstdint>
+#include <cstring>
+
+#include "device/cpu/types.h"
+
+// clang-format off
+#if defined(TENGINE_CPU_ELEMENTS) == defined(HWY_TARGET_TOGGLE)
+#ifdef TENGINE_CPU_ELEMENTS
+#undef TENGINE_CPU_ELEMENTS
+#else
+#define TENGINE_CPU_ELEMENTS
+#endif
+// clang-format on
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace tengine::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::ScalableTag<float>;
+using Vector = hn::Vec<Floats>;
+
+// `D` is a tag of fp32 vectors, whole ones or one lane.
+template <class D>
+HWY_INLINE hn::Vec<D> load_elements(D d, const float* from)
+{
+    return hn::LoadU(d, from);
+}
+
+template <class D>
+HWY_INLINE void store_elements(D d, hn::Vec<D> value, float* to)
+{
+    hn::StoreU(value, d, to);
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> load_elements(D d, const BFloat16* from)
+{
+    const hn::RebindToUnsigned<D> d32;
+    const hn::Rebind<uint16_t, D> d16;
+    return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(d32, hn::LoadU(d16, &from->bits))));
+}
+
+// Rounded to bf16, which is the upper half.
+template <class D>
+HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> round_to_upper(D, hn::Vec<D> value)
+{
+    const hn::RebindToUnsigned<D> d32;
+    const auto bits = hn::BitCast(d32, value);
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d32, 1));
+    const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(d32, 0x7fff)));
+    const auto quiet = hn::Or(bits, hn::Set(d32, 0x400000));
+    return hn::IfThenElse(hn::RebindMask(d32, hn::IsNaN(value)), quiet, rounded);
+}
+
+template <class D>
+HWY_INLINE void store_elements(D d, hn::Vec<D> value, BFloat16* to)
+{
+    const hn::Rebind<uint16_t, D> d16;
+    const auto upper = hn::ShiftRight<16>(round_to_upper(d, value));
+    hn::StoreU(hn::TruncateTo(d16, upper), d16, &to->bits);
+}
+
+#if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)) || \
+    (HWY_ARCH_ARM && HWY_TARGET == HWY_NEON && (__ARM_FP & 2))
+template <class D>
+HWY_INLINE hn::Vec<D> load_elements(D d, const Half* from)
+{
+    const hn::Rebind<uint16_t, D> d16;
+    const hn::Rebind<hwy::float16_t, D> halves;
+    return hn::PromoteTo(d, hn::BitCast(halves, hn::LoadU(d16, &from->bits)));
+}
+
+template <class D>
+HWY_INLINE void store_elements(D, hn::Vec<D> value, Half* to)
+{
+    const hn::Rebind<uint16_t, D> d16;
+    const hn::Rebind<hwy::float16_t, D> halves;
+    hn::StoreU(hn::BitCast(d16, hn::DemoteTo(halves, value)), d16, &to->bits);
+}
+#else
+// Highway's own conversions in integers neither round nor know infinities.
+template <class D>
+HWY_INLINE hn::Vec<D> load_elements(D d, const Half* from)
+{
+    const hn::RebindToSigned<D> d32;
+    const hn::Rebind<uint16_t, D> d16;
+    const auto bits = hn::PromoteTo(d32, hn::LoadU(d16, &from->bits));
+    const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(d32, 0x8000)));
+    const auto magnitude = hn::And(bits, hn::Set(d32, 0x7fff));
+    const auto shifted = hn::ShiftLeft<13>(magnitude);
+    const auto normal = hn::Add(shifted, hn::Set(d32, 112 << 23));  // 127 - 15
+    const auto small = hn::BitCast(d32, hn::Mul(hn::ConvertTo(d, magnitude), hn::Set(d, 0x1p-24f)));
+    const auto infinite = hn::Or(shifted, hn::Set(d32, 0x7f800000));
+    const auto quiet = hn::Or(infinite, hn::Set(d32, 0x400000));
+    const auto large = hn::IfThenElse(hn::Gt(magnitude, hn::Set(d32, 0x7c00)), quiet, infinite);
+    const auto finite = hn::IfThenElse(hn::Lt(magnitude, hn::Set(d32, 0x400)), small, normal);
+    const auto result = hn::IfThenElse(hn::Lt(magnitude, hn::Set(d32, 0x7c00)), finite, large);
+    return hn::BitCast(d, hn::Or(result, sign));
+}
+
+template <class D>
+HWY_INLINE void store_elements(D d, hn::Vec<D> value, Half* to)
+{
+    const hn::RebindToSigned<D> d32;
+    const hn::RebindToUnsigned<D> bits32;
+    const hn::Rebind<uint16_t, D> d16;
+    const auto bits = hn::BitCast(d32, value);
+    const auto magnitude = hn::And(bits, hn::Set(d32, 0x7fffffff));
+    const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(d32, 1));
+    const auto normal =
+        hn::ShiftRight<13>(hn::Add(hn::Sub(magnitude, hn::Set(d32, (112 << 23) - 0xfff)), odd));
+    // The last bit of this sum counts 2^-24, as that of a subnormal half.
+    const auto sum = hn::Add(hn::BitCast(d, magnitude), hn::Set(d, 0.5f));
+    const auto small = hn::Sub(hn::BitCast(d32, sum), hn::Set(d32, 0x3f000000));
+    const auto payload = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(d32, 0x3ff));
+    const auto is_nan = hn::Gt(magnitude, hn::Set(d32, 0x7f800000));
+    const auto large =
+        hn::IfThenElse(is_nan, hn::Or(payload, hn::Set(d32, 0x7e00)), hn::Set(d32, 0x7c00));
+    const auto finite = hn::IfThenElse(hn::Lt(magnitude, hn::Set(d32, 0x38800000)), small, normal);
+    const auto half = hn::IfThenElse(hn::Lt(magnitude, hn::Set(d32, 0x477ff000)), finite, large);
+    const auto sign = hn::ShiftRight<16>(hn::AndNot(hn::Set(d32, 0x7fffffff), bits));
+    const auto result = hn::And(hn::Or(half, sign), hn::Set(d32, 0xffff));
+    hn::StoreU(hn::TruncateTo(d16, hn::BitCast(bits32, result)), d16, &to->bits);
+}
+#endif
+
+// Two whole vectors.
+template <class T>
+HWY_INLINE void store_pair(Vector low, Vector high, T* to)
+{
+    const Floats d;
+    store_elements(d, low, to);
+    store_elements(d, high, to + hn::Lanes(d));
+}
+
+#if HWY_TARGET != HWY_SCALAR
+HWY_INLINE void store_pair(Vector low, Vector high, BFloat16* to)
+{
+    const hn::Repartition<uint16_t, Floats> d16;
+    const auto lower = hn::BitCast(d16, round_to_upper(Floats(), low));
+    const auto upper = hn::BitCast(d16, round_to_upper(Floats(), high));
+    hn::StoreU(hn::ConcatOdd(d16, upper, lower), d16, &to->bits);
+}
+#endif
+
+// The first `count` elements, at least one.
+template <class T>
+HWY_INLINE Vector load_lanes(const T* from, int64_t count)
+{
+    const Floats d;
+    if (count >= static_cast<int64_t>(hn::Lanes(d))) return load_elements(d, from);
+    uint16_t lanes[HWY_MAX_BYTES / sizeof(float)] = {};
+    std::memcpy(lanes, from, static_cast<size_t>(count) * sizeof(T));
+    return load_elements(d, reinterpret_cast<const T*>(lanes));
+}
+
+template <class T>
+HWY_INLINE void store_lanes(Vector value, T* to, int64_t count)
+{
+    const Floats d;
+    if (count >= static_cast<int64_t>(hn::Lanes(d))) return store_elements(d, value, to);
+    uint16_t lanes[HWY_MAX_BYTES / sizeof(float)];
+    store_elements(d, value, reinterpret_cast<T*>(lanes));
+    std::memcpy(to, lanes, static_cast<size_t>(count) * sizeof(T));
+}
+
+}  // namespace tengine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // TENGINE_CPU_ELEMENTS

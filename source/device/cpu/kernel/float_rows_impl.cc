@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// See float_rows.h.
+// Limits: the bandwidth of L1.
+// Accuracy: bit by bit that of base/half.h, except that a signalling NaN of bf16 stays one.
+#include "device/cpu/kernel/fixed_vectors.h"
+#include "device/cpu/kernel/float_rows.h"
+
+#ifdef TENGINE_HAVE_HIGHWAY
+// clang-format off
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/float_rows_impl.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include "device/cpu/kernel/elements-inl.h"
+#include "device/cpu/kernel/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tengine::cpu::HWY_NAMESPACE {
+
+template <class T>
+HWY_INLINE void widen(const void* from, int64_t count, float* to)
+{
+    const Floats d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    const T* elements = static_cast<const T*>(from);
+    int64_t i = 0;
+    for (; i + lanes <= count; i += lanes)
+        hn::StoreU(load_elements(d, elements + i), d, to + i);
+    if (i < count) store_lanes(load_lanes(elements + i, count - i), to + i, count - i);
+}
+
+template <class T>
+HWY_INLINE void narrow(const float* from, int64_t count, void* to)
+{
+    const Floats d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    T* elements = static_cast<T*>(to);
+    int64_t i = 0;
+    for (; i + 2 * lanes <= count; i += 2 * lanes)
+        store_pair(hn::LoadU(d, from + i), hn::LoadU(d, from + i + lanes), elements + i);
+    for (; i + lanes <= count; i += lanes)
+        store_elements(d, hn::LoadU(d, from + i), elements + i);
+    if (i < count) store_lanes(load_lanes(from + i, count - i), elements + i, count - i);
+}
+
+void widen_fp16(const void* from, int64_t count, float* to)
+{
+    widen<Half>(from, count, to);
+}
+
+void widen_bf16(const void* from, int64_t count, float* to)
+{
+    widen<BFloat16>(from, count, to);
+}
+
+void narrow_fp16(const float* from, int64_t count, void* to)
+{
+    narrow<Half>(from, count, to);
+}
+
+void narrow_bf16(const float* from, int64_t count, void* to)
+{
+    narrow<BFloat16>(from, count, to);
+}
+
+}  // namespace tengine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tengine::cpu {
+
+HWY_EXPORT(widen_fp16);
+HWY_EXPORT(widen_bf16);
+HWY_EXPORT(narrow_fp16);
+HWY_EXPORT(narrow_bf16);
+
+FloatRows find_float_rows(int data_type)
+{
+    if (data_type == TENGINE_DT_FP16)
+        return {HWY_DYNAMIC_DISPATCH(widen_fp16), HWY_DYNAMIC_DISPATCH(narrow_fp16)};
+    return {HWY_DYNAMIC_DISPATCH(widen_bf16), HWY_DYNAMIC_DISPATCH(narrow_bf16)};
+}
+
+}  // namespace tengine::cpu
+#endif  // HWY_ONCE
+#endif  // TENGINE_HAVE_HIGHWAY
