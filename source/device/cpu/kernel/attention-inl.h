@@ -21,7 +21,6 @@
 
 #include "device/cpu/kernel/elements-inl.h"
 #include "device/cpu/kernel/function-inl.h"
-#include "device/cpu/kernel/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {

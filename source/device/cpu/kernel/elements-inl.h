@@ -15,14 +15,10 @@
 #endif
 // clang-format on
 
-#include <hwy/highway.h>
+#include "device/cpu/kernel/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-using Floats = hn::ScalableTag<float>;
-using Vector = hn::Vec<Floats>;
 
 // `D` is a tag of fp32 vectors, whole ones or one lane.
 template <class D>

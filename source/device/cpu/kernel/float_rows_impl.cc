@@ -2,7 +2,6 @@
 // See float_rows.h.
 // Limits: the bandwidth of L1.
 // Accuracy: bit by bit that of base/half.h, except that a signalling NaN of bf16 stays one.
-#include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel/float_rows.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
@@ -14,7 +13,6 @@
 // clang-format on
 
 #include "device/cpu/kernel/elements-inl.h"
-#include "device/cpu/kernel/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {

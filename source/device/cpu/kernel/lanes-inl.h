@@ -53,6 +53,7 @@ HWY_INLINE void store_lanes(Vector value, float* to, int64_t count)
 #endif
 }
 
+#if !HWY_HAVE_SCALABLE
 // The bounds of a clipped result; of another, those that change nothing.
 struct Bounds
 {
@@ -74,6 +75,7 @@ struct Bounds
     }
     Vector low, high;
 };
+#endif  // !HWY_HAVE_SCALABLE
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -48,7 +48,6 @@ struct ReducedLines
 // clang-format on
 
 #include "device/cpu/kernel/elements-inl.h"
-#include "device/cpu/kernel/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
