@@ -16,6 +16,8 @@
 #include "device/cpu/kernel/matrix_product.h"
 #include "device/cpu/kernel/vector_target.h"
 #include "device/cpu/plan/plan.h"
+#include "graph/graph.h"
+#include "operator/registry.h"
 #include "tengine/device.h"
 
 namespace tengine::cpu {
@@ -153,6 +155,49 @@ int estimate(struct device* device, const node* node, double* out_ms)
     return TENGINE_OK;
 }
 
+#ifndef TENGINE_MINIMAL
+extern struct device cpu_device;
+
+// Operators whose fast kernels compute in fp32 alone. The plain ones of 16 bits take many times as
+// long as these with a conversion before and after.
+constexpr const char* kFastInFloat[] = {
+    "ConvTranspose",
+    "GRU",
+    "LSTM",
+    "RMSNormalization",
+    "RNN",
+    "RotaryEmbedding",
+    "SimplifiedLayerNormalization",
+    "com.microsoft.GroupQueryAttention",
+    "com.microsoft.MatMulNBits",
+    "com.microsoft.RotaryEmbedding",
+    "com.microsoft.SkipLayerNormalization",
+    "com.microsoft.SkipSimplifiedLayerNormalization",
+};
+
+bool is_fast_in_float(const KernelList& kernels, const node& node)
+{
+    const auto is_type_of = [&](const char* op) { return get_op_type_by_name(op) == node.op.type; };
+    if (std::none_of(std::begin(kFastInFloat), std::end(kFastInFloat), is_type_of)) return false;
+    const Kernel* kernel = kernels.pick_usual(node);
+    return kernel && !is_reference(*kernel);
+}
+
+int optimize_graph(graph* graph, int precision)
+{
+    const KernelList& kernels = kernels_of(&cpu_device, *graph);
+    const bool is_half = precision == TENGINE_MODE_FP16 || precision == TENGINE_MODE_BF16;
+    for (int i = 0; is_half && i < graph->node_num; ++i) {
+        node* node = graph->node_list[i];
+        if (node && !node->dynamic_shape && is_fast_in_float(kernels, *node))
+            node->core->keep_float = true;
+    }
+    return apply_ir_precision(graph, &cpu_device, precision);
+}
+
+ir_optimizer_t cpu_optimizer = {nullptr, optimize_graph};
+#endif
+
 struct Option
 {
     ir_device_option_t shown;
@@ -238,7 +283,12 @@ struct allocator make_allocator()
 
 struct interface cpu_interface = make_interface();
 struct allocator cpu_allocator = make_allocator();
+#ifndef TENGINE_MINIMAL
+struct device cpu_device = {"CPU",          &cpu_interface, &cpu_allocator,
+                            &cpu_optimizer, nullptr,        nullptr};
+#else
 struct device cpu_device = {"CPU", &cpu_interface, &cpu_allocator, nullptr, nullptr, nullptr};
+#endif
 
 }  // namespace
 

@@ -172,9 +172,11 @@ std::vector<KernelCase> list_cases()
     for (const auto& axes : std::vector<std::vector<int64_t>>{{1}, {2, 3}, {3}, {0, 1, 2, 3}})
         for (const char* op : {"ReduceMean", "ReduceL2", "ReduceMax"})
             cases.push_back(reduce_case(op, {2, 67, 3, 70}, axes));
-    cases.push_back({"Softmax", {{3, 4, 37}}});
+    cases.push_back({"Softmax", {{3, 40, 37}}});
+    cases.push_back({"Softmax", {{2, 1500}}});
     cases.push_back({"Softmax", {{2, 1}}});
-    cases.push_back({"LayerNormalization", {{3, 5, 37}, {37}, {37}}});
+    cases.push_back({"LayerNormalization", {{3, 35, 37}, {37}, {37}}});
+    cases.push_back({"LayerNormalization", {{2, 1500}, {1500}, {1500}}});
     cases.push_back({"LayerNormalization", {{2, 64}, {64}}});
     cases.push_back({"BatchNormalization", {{2, 5, 33, 37}, {5}, {5}, {5}, {5}}});
     return cases;
@@ -187,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(Kernel, HalfKernelTest, testing::ValuesIn(list_cases())
 
 // ---- conversions ----
 
-// All halves, and floats of all magnitudes, at a length that is no whole vector.
+// All halves, and floats of all magnitudes, some of them after the last whole vector.
 TEST(FloatRowsTest, AreThoseOfTheBase)
 {
     if (get_vector_target_num() == 0 || !kHasHalves) GTEST_SKIP() << "no kernels for halves";

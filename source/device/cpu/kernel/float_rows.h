@@ -3,6 +3,7 @@
 // which stay in L1.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "device/cpu/kernel_table.h"
@@ -46,22 +47,44 @@ inline bool has_halves(const tensor& values)
     return kHasHalves && values.data_type != TENGINE_DT_FP32;
 }
 
-// Floats from a row to the next where each begins a cache line.
-constexpr int64_t row_step(int64_t n)
+// Rows of n that are converted at once.
+constexpr int64_t rows_at_once(int64_t n)
 {
-    return (n + 15) / 16 * 16;
+    return n < kFloatBlock ? kFloatBlock / n : 1;
 }
 
-// Scratch for a row of n fp32 numbers of each worker, and where a worker has it.
+// Floats of them, in whole cache lines.
+constexpr int64_t floats_at_once(int64_t n)
+{
+    return (rows_at_once(n) * n + 15) / 16 * 16;
+}
+
+// Scratch for so many of each worker, and where a worker has it.
 inline uint64_t row_scratch(const KernelContext& context, int64_t n)
 {
-    return static_cast<uint64_t>(row_step(n)) * sizeof(float) *
+    return static_cast<uint64_t>(floats_at_once(n)) * sizeof(float) *
            static_cast<uint64_t>(get_thread_pool_size(context.pool));
 }
 
-inline float* row_of_worker(const KernelContext& context, int64_t n, int worker)
+inline float* rows_of_worker(const KernelContext& context, int64_t n, int worker)
 {
-    return static_cast<float*>(context.scratch) + row_step(n) * worker;
+    return static_cast<float*>(context.scratch) + floats_at_once(n) * worker;
+}
+
+// Calls compute(row) for rows [begin, end) of n numbers of 16 bits, in fp32: what it leaves in
+// place is rounded.
+template <class Compute>
+void compute_rows(const FloatRows& rows, const uint16_t* from, int64_t n, int64_t begin,
+                  int64_t end, float* buffer, uint16_t* to, const Compute& compute)
+{
+    int64_t count = 0;
+    for (int64_t first = begin; first < end; first += count) {
+        count = std::min(rows_at_once(n), end - first);
+        rows.widen(from + first * n, count * n, buffer);
+        for (int64_t row = 0; row < count; ++row)
+            compute(buffer + row * n);
+        rows.narrow(buffer, count * n, to + first * n);
+    }
 }
 
 }  // namespace tengine::cpu

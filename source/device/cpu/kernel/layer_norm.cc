@@ -56,13 +56,13 @@ namespace {
 
 HWY_EXPORT(normalize_layer);
 
-// Of 16-bit numbers scale and bias, and a row for each worker, in fp32.
+// Of 16-bit numbers rows for each worker, then scale and bias, in fp32.
 int prepare(KernelContext& context)
 {
     const int64_t n = context.input(1)->elem_num;
     if (has_halves(*context.input(0)))
         context.scratch_size =
-            row_scratch(context, n) + 2 * static_cast<uint64_t>(row_step(n)) * sizeof(float);
+            row_scratch(context, n) + 2 * static_cast<uint64_t>(n) * sizeof(float);
     return TENGINE_OK;
 }
 
@@ -71,19 +71,18 @@ void normalize_halves(const KernelContext& context, int64_t n, float epsilon)
     const uint16_t* x = context.input(0)->f16;
     const FloatRows rows = find_float_rows(context.input(0)->data_type);
     const auto normalize = HWY_DYNAMIC_DISPATCH(normalize_layer);
-    float* scale = row_of_worker(context, n, get_thread_pool_size(context.pool));
-    float* bias = context.input(2) ? scale + row_step(n) : nullptr;
+    float* scale = rows_of_worker(context, n, get_thread_pool_size(context.pool));
+    float* bias = context.input(2) ? scale + n : nullptr;
     rows.widen(context.input(1)->f16, n, scale);
     if (bias) rows.widen(context.input(2)->f16, n, bias);
     uint16_t* y = context.output(0)->f16;
     parallel_for(context.pool, context.input(0)->elem_num / n, grain_for(n),
                  [=, &context](int64_t begin, int64_t end, int worker) {
-                     float* buffer = row_of_worker(context, n, worker);
-                     for (int64_t row = begin; row < end; ++row) {
-                         rows.widen(x + row * n, n, buffer);
-                         normalize(buffer, n, epsilon, scale, bias, buffer);
-                         rows.narrow(buffer, n, y + row * n);
-                     }
+                     const auto normalize_row = [=](float* row) {
+                         normalize(row, n, epsilon, scale, bias, row);
+                     };
+                     compute_rows(rows, x, n, begin, end, rows_of_worker(context, n, worker), y,
+                                  normalize_row);
                  });
 }
 

@@ -96,7 +96,7 @@ int64_t row_length(const KernelContext& context)
     return input.dims[input.dim_num - 1];
 }
 
-// Each worker has a row of fp32 numbers.
+// Each worker has rows of fp32 numbers.
 int prepare(KernelContext& context)
 {
     if (has_halves(*context.input(0)))
@@ -112,12 +112,8 @@ void run_halves(KernelContext& context, int64_t n)
     const auto normalize = HWY_DYNAMIC_DISPATCH(normalize_row);
     parallel_for(context.pool, context.input(0)->elem_num / n, grain_for(16 * n),
                  [=, &context](int64_t begin, int64_t end, int worker) {
-                     float* buffer = row_of_worker(context, n, worker);
-                     for (int64_t row = begin; row < end; ++row) {
-                         rows.widen(from + row * n, n, buffer);
-                         normalize(buffer, n, buffer);
-                         rows.narrow(buffer, n, to + row * n);
-                     }
+                     compute_rows(rows, from, n, begin, end, rows_of_worker(context, n, worker), to,
+                                  [=](float* row) { normalize(row, n, row); });
                  });
 }
 
