@@ -170,7 +170,7 @@ std::vector<KernelCase> list_cases()
     cases.push_back({"GlobalAveragePool", {{2, 70, 5, 6}}});
     cases.push_back({"GlobalMaxPool", {{2, 7, 5, 6}}});
     for (const auto& axes : std::vector<std::vector<int64_t>>{{1}, {2, 3}, {3}, {0, 1, 2, 3}})
-        for (const char* op : {"ReduceMean", "ReduceL2", "ReduceMax"})
+        for (const char* op : {"ReduceMean", "ReduceL1"})
             cases.push_back(reduce_case(op, {2, 67, 3, 70}, axes));
     cases.push_back({"Softmax", {{3, 40, 37}}});
     cases.push_back({"Softmax", {{2, 1500}}});

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // BatchNormalization of floats with constant statistics, in either layout: y = (x - mean) * slope +
 // bias, where slope = scale / sqrt(variance + epsilon), through the activation that follows.
-// Numbers of 16 bits are computed in fp32, in blocks that stay in L1, and rounded once. Limits:
-// memory bandwidth. Accuracy: |error| <= 3 eps * (|x - mean| |slope| + |bias|), before the
-// activation.
+// Numbers of 16 bits are computed in fp32, in blocks that stay in L1, and rounded once.
+// Limits: memory bandwidth.
+// Accuracy: |error| <= 3 eps * (|x - mean| |slope| + |bias|), before the activation.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

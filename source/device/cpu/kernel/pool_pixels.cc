@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // MaxPool and AveragePool of two axes, GlobalAveragePool and GlobalMaxPool of floats with channels
 // last: every result is one vector operation for each value under its window, along the channels,
-// in fp32, and rounded once. Limits: loads; the bandwidth of the L2 cache. Accuracy: maxima are
-// exact. The mean of n values is within (n + 1) eps of the mean of their magnitudes; over whole
-// channels within (height + width + 1) eps, since lines are summed first.
+// in fp32, and rounded once.
+// Limits: loads; the bandwidth of the L2 cache.
+// Accuracy: maxima are exact. The mean of n values is within (n + 1) eps of the mean of their
+// magnitudes; over whole channels within (height + width + 1) eps, since lines are summed first.
 #include <algorithm>
 #include <cstdint>
 

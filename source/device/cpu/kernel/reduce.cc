@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReduceSum, ReduceMean, ReduceL1, ReduceL2, ReduceSumSquare, ReduceMax and ReduceMin of floats
-// over any axes, computed in fp32 and rounded once: what is reduced to one result, or to a line of
-// neighbouring results, are lines a fixed step apart. Where the last axis is reduced, lines are
-// summed along four vectors at a time; where it stays, eight lines at a time are added to the line
-// of results. Results are spread over the workers. Tensors may lie with channels last. Limits: the
-// bandwidth of the caches; short lines: what is done once for each. Accuracy: extremes are exact. A
-// sum is within (d + 3) eps of the sum of its terms' magnitudes, where no term passes through more
-// than d additions: along L lines of n, 134 + L (5 + n / 512); across L lines in each of P planes,
-// 3 + P (7 + L / 8). Results that are infinite or NaN, and roots of sums below 2^-80, are those of
-// sums in double.
+// ReduceSum, ReduceMean and ReduceL1 of floats, ReduceL2, ReduceSumSquare, ReduceMax and ReduceMin
+// of fp32, over any axes, computed in fp32 and rounded once: what is reduced to one result, or to a
+// line of neighbouring results, are lines a fixed step apart. Where the last axis is reduced, lines
+// are summed along four vectors at a time; where it stays, eight lines at a time are added to the
+// line of results. Results are spread over the workers. Tensors may lie with channels last.
+// Limits: the bandwidth of the caches; short lines: what is done once for each.
+// Accuracy: extremes are exact. A sum is within (d + 3) eps of the sum of its terms' magnitudes,
+// where no term passes through more than d additions: along L lines of n, 134 + L (5 + n / 512);
+// across L lines in each of P planes, 3 + P (7 + L / 8). Results that are infinite or NaN, and
+// roots of sums below 2^-80, are those of sums in double.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -202,11 +202,7 @@ TENGINE_REDUCE(sum_lines, SumReducer, float)
 TENGINE_REDUCE(sum_squares, SquaresReducer, float)
 TENGINE_REDUCE(find_largest, LargestReducer, float)
 TENGINE_REDUCE(sum_fp16_lines, SumReducer, Half)
-TENGINE_REDUCE(sum_fp16_squares, SquaresReducer, Half)
-TENGINE_REDUCE(find_largest_fp16, LargestReducer, Half)
 TENGINE_REDUCE(sum_bf16_lines, SumReducer, BFloat16)
-TENGINE_REDUCE(sum_bf16_squares, SquaresReducer, BFloat16)
-TENGINE_REDUCE(find_largest_bf16, LargestReducer, BFloat16)
 #undef TENGINE_REDUCE
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
@@ -226,11 +222,7 @@ HWY_EXPORT(sum_lines);
 HWY_EXPORT(sum_squares);
 HWY_EXPORT(find_largest);
 HWY_EXPORT(sum_fp16_lines);
-HWY_EXPORT(sum_fp16_squares);
-HWY_EXPORT(find_largest_fp16);
 HWY_EXPORT(sum_bf16_lines);
-HWY_EXPORT(sum_bf16_squares);
-HWY_EXPORT(find_largest_bf16);
 
 // ---- what is made of the lines ----
 
@@ -264,21 +256,15 @@ constexpr uint32_t bits_of(Result result)
 
 using Function = void (*)(const ReducedLines&, float*);
 
+// Sums of all float types, the others of fp32.
 Function find_function(Result result, const tensor& input)
 {
-    const bool is_fp16 = has_halves(input) && input.data_type == TENGINE_DT_FP16;
-    const bool is_bf16 = has_halves(input) && input.data_type == TENGINE_DT_BF16;
-    if (is_extreme(result))
-        return is_fp16   ? HWY_DYNAMIC_DISPATCH(find_largest_fp16)
-               : is_bf16 ? HWY_DYNAMIC_DISPATCH(find_largest_bf16)
-                         : HWY_DYNAMIC_DISPATCH(find_largest);
-    if (has_squares(result))
-        return is_fp16   ? HWY_DYNAMIC_DISPATCH(sum_fp16_squares)
-               : is_bf16 ? HWY_DYNAMIC_DISPATCH(sum_bf16_squares)
-                         : HWY_DYNAMIC_DISPATCH(sum_squares);
-    return is_fp16   ? HWY_DYNAMIC_DISPATCH(sum_fp16_lines)
-           : is_bf16 ? HWY_DYNAMIC_DISPATCH(sum_bf16_lines)
-                     : HWY_DYNAMIC_DISPATCH(sum_lines);
+    if (has_halves(input))
+        return input.data_type == TENGINE_DT_FP16 ? HWY_DYNAMIC_DISPATCH(sum_fp16_lines)
+                                                  : HWY_DYNAMIC_DISPATCH(sum_bf16_lines);
+    if (is_extreme(result)) return HWY_DYNAMIC_DISPATCH(find_largest);
+    return has_squares(result) ? HWY_DYNAMIC_DISPATCH(sum_squares)
+                               : HWY_DYNAMIC_DISPATCH(sum_lines);
 }
 
 double finish(Result result, double sum, int64_t count)
@@ -468,30 +454,40 @@ bool accepts(const node& node, bool is_channels_last, bool* is_reduced)
            make_plan(axes, &plan);
 }
 
+bool has_type_for(const node& node, Result result)
+{
+    const bool is_sum = !is_extreme(result) && !has_squares(result);
+    return is_sum || get_ir_node_input(&node, 0)->data_type == TENGINE_DT_FP32;
+}
+
+template <Result kResult>
 bool accepts_planar(const node& node)
 {
     bool is_reduced[MAX_SHAPE_DIM_NUM];
-    return accepts(node, false, is_reduced);
+    return has_type_for(node, kResult) && accepts(node, false, is_reduced);
 }
 
 // Results of rank four have their channels last, too. Others lie as the graph has them, which must
 // be the same: channels do not stay beside lines or columns.
+template <Result kResult>
 bool accepts_pixels(const node& node)
 {
     bool is_reduced[MAX_SHAPE_DIM_NUM];
     const tensor& input = *get_ir_node_input(&node, 0);
-    if (input.dim_num != 4 || !accepts(node, true, is_reduced)) return false;
+    if (input.dim_num != 4 || !has_type_for(node, kResult) || !accepts(node, true, is_reduced))
+        return false;
     const auto stays = [&](int axis) { return !is_reduced[axis] && input.dims[axis] > 1; };
     return get_ir_node_output(&node, 0)->dim_num == 4 || !stays(1) || (!stays(2) && !stays(3));
 }
 
-#define PLANAR(op, name, result)                     \
-    {                                                \
-        op, name, accepts_planar, run<result, false> \
+#define PLANAR(op, name, result)                             \
+    {                                                        \
+        op, name, accepts_planar<result>, run<result, false> \
     }
-#define PIXELS(op, name, result)                                                                 \
-    {                                                                                            \
-        op, name, accepts_pixels, run<result, true>, nullptr, -1, nullptr, Layout::kChannelsLast \
+#define PIXELS(op, name, result)                                                   \
+    {                                                                              \
+        op, name, accepts_pixels<result>, run<result, true>, nullptr, -1, nullptr, \
+            Layout::kChannelsLast                                                  \
     }
 
 constexpr Kernel rows[] = {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax of floats along the last axis: the largest value of a row, the exponentials and their
 // sum, the division; three passes over a row that stays in L1. Rows are spread over the workers.
-// Those of 16-bit numbers are computed in fp32 and rounded once. Limits: the exponential, a
-// polynomial. Accuracy: within (n + 8) * eps of the exact value, relative, for rows of n; sums have
-// one partial sum for each lane.
+// Those of 16-bit numbers are computed in fp32 and rounded once.
+// Limits: the exponential, a polynomial.
+// Accuracy: within (n + 8) * eps of the exact value, relative, for rows of n; sums have one partial
+// sum for each lane.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
