@@ -149,9 +149,9 @@ struct ByteSums
     {
         before.template add_quarter<kQuarter>(inputs.before, next, weights);
         if constexpr (kFlips && kQuarter == 0) inputs.last = Set::flip(inputs.last);
-        Set::add_quarter<kQuarter>(inputs.last, weights.x, x);
+        Set::template add_quarter<kQuarter>(inputs.last, weights.x, x);
         if constexpr (kRows == 1) weights.next_x = Set::load(weights.next);
-        if constexpr (kVectors > 1) Set::add_quarter<kQuarter>(inputs.last, weights.y, y);
+        if constexpr (kVectors > 1) Set::template add_quarter<kQuarter>(inputs.last, weights.y, y);
         if constexpr (kRows == 1 && kVectors > 1)
             weights.next_y = Set::load(weights.next + Set::kVectorBytes);
         if constexpr (kQuarter == 3) inputs.load_last(next);

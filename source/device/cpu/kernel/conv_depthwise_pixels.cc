@@ -227,29 +227,6 @@ namespace {
 HWY_EXPORT(convolve_lines);
 HWY_EXPORT(convolve_copied);
 
-// For each pair of vectors, and each other, the biases and then the weights, tap by tap.
-void pack(const DepthwisePixels& conv, const float* weight, const float* bias, float* packed)
-{
-    const int64_t channels = conv.channels();
-    for (int64_t channel = 0; channel < channels; channel += conv.width(channel)) {
-        const int64_t width = conv.width(channel), present = std::min(width, channels - channel);
-        for (int64_t tap = -1; tap < conv.taps; ++tap, packed += width) {
-            std::fill_n(packed, width, 0.0f);
-            for (int64_t i = channel; i < channel + present; ++i)
-                packed[i - channel] = tap >= 0 ? weight[i * conv.taps + tap] : bias ? bias[i] : 0;
-        }
-    }
-}
-
-void find_inside(DepthwisePixels& conv)
-{
-    const window_axis& x = conv.axes[2];
-    const int64_t room = x.input - 1 - (int64_t{x.kernel - 1} * x.dilation - x.pad_begin);
-    conv.first_inside = std::min<int64_t>((x.pad_begin + x.stride - 1) / x.stride, x.output);
-    conv.last_inside =
-        std::clamp<int64_t>(room < 0 ? 0 : room / x.stride + 1, conv.first_inside, x.output);
-}
-
 // Whether windows are such that it pays to copy channels with their padding, and the image so small
 // that a copy stays in the L1 cache, or nearly so. With AVX-512 7x7 pixels take 0.75 of the time
 // so, 14x14 pixels 0.85; of 28x28, and in windows of 3, the copy costs what it saves.
@@ -275,11 +252,7 @@ int prepare(KernelContext& context)
 {
     DepthwisePixels conv = {};
     TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv));
-    int64_t rows;
-    describe_pixel_tile(&rows, &conv.lanes);
-#ifndef TENGINE_MINIMAL
-    conv.pair_num = conv.channels() / (2 * conv.lanes);
-#endif
+    plan_depthwise_channels(conv);
     if (pays_to_copy(conv)) {
         plan_copies(conv);
         context.scratch_size = static_cast<uint64_t>(conv.copy_floats()) * sizeof(float) *
@@ -289,13 +262,15 @@ int prepare(KernelContext& context)
     static const char kind = 0;
     const tensor* weight = context.input(1);
     const tensor* bias = context.input(2);
-    return keep_packed_problem(context, conv, &kind, weight, {bias},
-                               {conv.taps, conv.channels(), conv.lanes},
-                               static_cast<uint64_t>(conv.packed_floats()) * sizeof(float),
-                               [&](void* memory, const void* values) {
-                                   pack(conv, static_cast<const float*>(values),
-                                        bias ? bias->f32 : nullptr, static_cast<float*>(memory));
-                               });
+    return keep_packed_problem(
+        context, conv, &kind, weight, {bias}, {conv.taps, conv.channels(), conv.lanes},
+        static_cast<uint64_t>(conv.packed_floats()) * sizeof(float),
+        [&](void* memory, const void* values) {
+            const auto* weights = static_cast<const float*>(values);
+            pack_depthwise(
+                conv, [&](int64_t i) { return weights[i]; },
+                [&](int64_t i) { return bias ? bias->f32[i] : 0.0f; }, static_cast<float*>(memory));
+        });
 }
 
 // As many as fit into half of the L2 cache with their inputs. One where a pixel takes most of a
@@ -315,14 +290,13 @@ void run_lines(KernelContext& context, const DepthwisePixels& conv,
                const DepthwiseOperands& operands)
 {
     const int64_t lines = conv.axes[1].output;
-    const auto convolve = HWY_DYNAMIC_DISPATCH(convolve_lines);
     const int64_t most = count_block_lines(conv);
     const int64_t work = conv.axes[2].output * conv.channels() * conv.taps;
     parallel_for(context.pool, conv.batch * lines, grain_for(work),
                  [&](int64_t begin, int64_t end, int) {
                      for (int64_t i = begin; i < end;) {
                          const int64_t count = std::min({most, end - i, lines - i % lines});
-                         convolve(conv, operands, i, count);
+                         convolve_depthwise_lines(conv, operands, i, count);
                          i += count;
                      }
                  });
@@ -365,15 +339,37 @@ int run(KernelContext& context)
 bool accepts(const node& node)
 {
     ConvProblem p;
-    return is_pixel_conv(node) && describe_conv(node, false, &p) == TENGINE_OK &&
-           p.input_channels == 1 && p.output_channels == 1 && p.groups > 1 && p.input_plane > 0 &&
-           p.output_plane > 0 && p.batch > 0;
+    return is_pixel_conv(node) && describe_conv(node, false, &p) == TENGINE_OK && is_depthwise(p);
 }
 
 constexpr Kernel rows[] = {{"Conv", "conv.depthwise_pixels", accepts, run, prepare, -1, take_addend,
                             Layout::kChannelsLast, true, false, true}};
 
 }  // namespace
+
+void plan_depthwise_channels(DepthwisePixels& conv)
+{
+    int64_t rows;
+    describe_pixel_tile(&rows, &conv.lanes);
+#ifndef TENGINE_MINIMAL
+    conv.pair_num = conv.channels() / (2 * conv.lanes);
+#endif
+}
+
+void find_inside(DepthwisePixels& conv)
+{
+    const window_axis& x = conv.axes[2];
+    const int64_t room = x.input - 1 - (int64_t{x.kernel - 1} * x.dilation - x.pad_begin);
+    conv.first_inside = std::min<int64_t>((x.pad_begin + x.stride - 1) / x.stride, x.output);
+    conv.last_inside =
+        std::clamp<int64_t>(room < 0 ? 0 : room / x.stride + 1, conv.first_inside, x.output);
+}
+
+void convolve_depthwise_lines(const DepthwisePixels& conv, const DepthwiseOperands& operands,
+                              int64_t first, int64_t count)
+{
+    HWY_DYNAMIC_DISPATCH(convolve_lines)(conv, operands, first, count);
+}
 
 extern const KernelTable conv_depthwise_pixels_kernels;
 const KernelTable conv_depthwise_pixels_kernels = make_table<rows>();

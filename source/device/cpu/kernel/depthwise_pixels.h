@@ -60,4 +60,38 @@ struct DepthwiseOperands
     const Fusion* fusion;
 };
 
+// Whether such kernels can compute it, of a convolution that describe_conv() has described.
+inline bool is_depthwise(const ConvProblem& p)
+{
+    return p.input_channels == 1 && p.output_channels == 1 && p.groups > 1 && p.input_plane > 0 &&
+           p.output_plane > 0 && p.batch > 0;
+}
+
+// Cuts the channels of a convolution that describe_conv() has described into vectors.
+void plan_depthwise_channels(DepthwisePixels& conv);
+
+// Which windows have all columns on the input.
+void find_inside(DepthwisePixels& conv);
+
+// For each pair of vectors, and each other, the biases and then the weights, tap by tap: those that
+// read_bias(channel) and read_weight(channel * taps + tap) give.
+template <class Weight, class Bias>
+void pack_depthwise(const DepthwisePixels& conv, const Weight& read_weight, const Bias& read_bias,
+                    float* packed)
+{
+    const int64_t channels = conv.channels();
+    for (int64_t channel = 0; channel < channels; channel += conv.width(channel)) {
+        const int64_t width = conv.width(channel);
+        for (int64_t tap = -1; tap < conv.taps; ++tap)
+            for (int64_t i = channel; i < channel + width; ++i)
+                *packed++ = i >= channels ? 0
+                            : tap < 0     ? read_bias(i)
+                                          : read_weight(i * conv.taps + tap);
+    }
+}
+
+// All channels of `count` lines of an image, from `first` in all images on.
+void convolve_depthwise_lines(const DepthwisePixels& conv, const DepthwiseOperands& operands,
+                              int64_t first, int64_t count);
+
 }  // namespace tengine::cpu

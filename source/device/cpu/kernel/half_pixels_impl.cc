@@ -80,11 +80,24 @@ inline HalfPanel find_half_panel(const HalfPixels& conv, const char* packed, int
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/half_lanes-inl.h"
+#include "device/cpu/kernel/elements-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+
+// `count` numbers as floats.
+template <class T>
+HWY_INLINE void widen_halves(const T* from, int64_t count, float* to)
+{
+    const Floats d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    int64_t i = 0;
+    for (; i + lanes <= count; i += lanes)
+        hn::StoreU(load_elements(d, from + i), d, to + i);
+    for (; i < count; ++i)
+        to[i] = from[i];
+}
 
 HWY_INLINE void convert_halves(const uint16_t* from, int64_t count, uint16_t* to)
 {
@@ -189,7 +202,7 @@ HWY_INLINE void add_halves(const HalfSums& sums, const T* addend, int64_t step)
     for (int64_t row = 0; row < sums.rows; ++row)
         for (int64_t i = 0; i < sums.columns; i += lanes) {
             float* sum = sums.values + row * sums.width + i;
-            const Vector more = load_half_lanes(addend + row * step + i, sums.columns - i);
+            const Vector more = load_lanes(addend + row * step + i, sums.columns - i);
             hn::StoreU(hn::Add(hn::LoadU(d, sum), more), d, sum);
         }
 }
@@ -207,8 +220,8 @@ HWY_INLINE void store_half_sums(const HalfRun& run, const HalfSums& sums, int64_
         activate(*run.fusion, sums.values, sums.rows, sums.width, sums.columns);
     for (int64_t row = 0; row < sums.rows; ++row)
         for (int64_t i = 0; i < sums.columns; i += lanes)
-            store_half_lanes(clip(hn::LoadU(d, sums.values + row * sums.width + i)),
-                             output + row * step + i, sums.columns - i);
+            store_lanes(clip(hn::LoadU(d, sums.values + row * sums.width + i)),
+                        output + row * step + i, sums.columns - i);
 }
 
 // A panel, or a part of its depth, on all rows of a block.

@@ -14,16 +14,16 @@
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/half_lanes-inl.h"
+#include "device/cpu/kernel/elements-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-HWY_INLINE Vector load_halves(const float* from)
-{
-    return hn::LoadU(Floats(), from);
-}
+// NEON multiplies by one lane of a vector.
+#if HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON
+#define TENGINE_CPU_BYTE_QUARTERS
+#endif
 
 // A group is one float of the input; T is what weights are.
 template <class T>
@@ -47,7 +47,7 @@ struct WidenedHalves
 
     static HWY_INLINE Operand load(const char* weights)
     {
-        return load_halves(reinterpret_cast<const T*>(weights));
+        return load_elements(Floats(), reinterpret_cast<const T*>(weights));
     }
     static HWY_INLINE Input spread(const char* group, uint32_t)
     {
@@ -61,6 +61,17 @@ struct WidenedHalves
     {
         sum = hn::MulAdd(input, weights, sum);
     }
+#ifdef TENGINE_CPU_BYTE_QUARTERS
+    static HWY_INLINE Input load_inputs(const char* groups)
+    {
+        return hn::LoadU(Floats(), reinterpret_cast<const float*>(groups));
+    }
+    template <int kQuarter>
+    static HWY_INLINE void add_quarter(Input input, Operand weights, Sum& sum)
+    {
+        sum = hn::MulAdd(hn::Broadcast<kQuarter>(input), weights, sum);
+    }
+#endif
     static HWY_INLINE void store(const Sum& sum, int32_t* values)
     {
         hn::StoreU(sum, Floats(), reinterpret_cast<float*>(values));
