@@ -18,8 +18,9 @@
 //         static Input spread_half(const char* half);  // and 0
 // Where an instruction takes the group out of any quarter of a vector, so that one load of a row is
 // for four groups, TENGINE_CPU_BYTE_QUARTERS is defined, and Set has
+//         static constexpr bool kFlips;  // some inputs
 //         static Input load_inputs(const char* groups);
-//         static Input flip(Input input);
+//         static Input flip(Input input);  // if so
 //         template <int kQuarter>
 //         static void add_quarter(Input input, Operand weights, Sum& sum);
 
@@ -249,10 +250,10 @@ TENGINE_INLINE void add_groups(ByteRowsAt& rows, int64_t groups, uint32_t flip,
 #ifdef TENGINE_CPU_BYTE_QUARTERS
     const int64_t times = groups / 4;
     groups %= 4;
-    if (times > 0 && flip != 0)
-        add_four_groups<Set, true>(rows, times, weights, sums);
-    else if (times > 0)
+    if (times > 0 && (!Set::kFlips || flip == 0))
         add_four_groups<Set, false>(rows, times, weights, sums);
+    else if (times > 0)
+        add_four_groups<Set, Set::kFlips>(rows, times, weights, sums);
 #endif
     for (; groups > 0; --groups)
         add_group<false>(rows, flip, weights, sums);

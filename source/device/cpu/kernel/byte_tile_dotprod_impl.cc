@@ -17,7 +17,7 @@ struct Set
     using Input = Operand;
     using Sum = int32x4_t;
     static constexpr int64_t kVectorBytes = 16;
-    static constexpr bool kHasHalves = false;
+    static constexpr bool kHasHalves = false, kFlips = true;
 #ifdef __aarch64__
     static constexpr int kRows = 8;
 #else

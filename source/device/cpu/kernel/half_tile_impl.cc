@@ -34,7 +34,7 @@ struct WidenedHalves
     using Sum = Vector;
     static constexpr int64_t kLanes = HWY_TARGET == HWY_SCALAR ? 1 : HWY_MAX_BYTES / 4;
     static constexpr int64_t kVectorBytes = kLanes * sizeof(T);
-    static constexpr bool kHasHalves = false;
+    static constexpr bool kHasHalves = false, kFlips = false;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
     static constexpr int kRows = 14;
 #elif HWY_ARCH_ARM_A64
