@@ -3,7 +3,8 @@
 # The inner loops of the NEON kernels on models of Arm processors, for machines that have none: of each
 # kernel the loop with the most multiply-adds, as llvm-mca sees it. Prints two tables in Markdown: of
 # floats the multiply-adds of an iteration, and what share of the modelled cycles they would take if
-# nothing else were in the way; of bytes how many are multiplied in a cycle, and how many could be.
+# nothing else were in the way; of bytes and 16-bit floats how many are multiplied in a cycle, and how
+# many could be.
 # Needs llvm-mca of LLVM 19 (Debian: llvm-19) and a configured build for aarch64:
 #     cmake --preset aarch64
 #     benchmark/model_arm.py build/aarch64
@@ -17,6 +18,7 @@ import sys
 
 KERNELS = {
     "pixel_conv_impl.cc": "convolution, channels last",
+    "half_tile_impl.cc": "convolution, widened 16-bit floats",
     "matrix_product_packed_impl.cc": "matrix product, packed",
     "conv_depthwise_pixels.cc": "depthwise convolution, channels last",
     "conv_depthwise.cc": "depthwise convolution, planes",
@@ -26,14 +28,16 @@ KERNELS = {
 # guides, since LLVM's model of the Cortex-A55 issues two where the processor issues one.
 PROCESSORS = {"cortex-a55": 1.0, "cortex-a72": 1.0, "neoverse-n1": 0.5}
 FEWEST = 4  # multiply-adds of a loop worth a row
-MULTIPLY_ADD = r"\t(fml[as]|sdot|smmla)\s+v"
+MULTIPLY_ADD = r"\t(fml[as]|sdot|smmla|bfmmla|fmlal2?)\s+v"
 
-# The instruction, how many bytes it multiplies with as many, and on which processors it is looked at:
-# cycles that it takes in the units that can do one.
+# The instruction, how many bytes or 16-bit floats it multiplies with as many, and on which processors
+# it is looked at: cycles that it takes in the units that can do one.
 BYTE_KERNELS = {
     "byte_tile_dotprod_impl.cc": ("sdot", 16, {"cortex-a55": 1.0, "neoverse-n1": 0.5,
                                                "neoverse-n2": 0.5}),
     "byte_tile_i8mm_impl.cc": ("smmla", 32, {"neoverse-n2": 0.5}),
+    "byte_tile_bfmmla_impl.cc": ("bfmmla", 16, {"neoverse-n2": 0.5}),
+    "byte_tile_fhm_impl.cc": ("fmlal", 4, {"neoverse-n2": 0.5}),
 }
 BYTE_PROCESSORS = ["cortex-a55", "neoverse-n1", "neoverse-n2"]
 

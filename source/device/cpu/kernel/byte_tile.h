@@ -33,6 +33,18 @@ struct ByteTile
     int32_t* sums;  // rows of the panel's columns
 };
 
+// Sums of a tile in bf16, which become results: plus what is added, clipped and rounded. A NaN
+// stays one.
+struct HalfResults
+{
+    const float* sums;       // `width` for each row
+    const uint16_t* addend;  // or null
+    uint16_t* output;
+    int64_t width, rows, columns;
+    int64_t step;  // from a row of the output, and of what is added, to the next
+    float low, high;
+};
+
 // How the operands of a tile are laid out, and by what it is computed. A group of each column's
 // weights lies beside that of the next column's, then follows the next group.
 struct ByteFormat
@@ -44,6 +56,8 @@ struct ByteFormat
     bool is_unsigned;        // of bytes: those of the input; weights are signed
     void (*multiply)(const ByteTile& tile,
                      int64_t rows);  // null: the compiler has no such instructions
+    // Where the instructions also round to bf16; null: vectors do.
+    void (*finish)(const HalfResults& results) = nullptr;
 };
 
 extern const ByteFormat avx512_vnni_format;

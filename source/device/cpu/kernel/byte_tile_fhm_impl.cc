@@ -2,8 +2,8 @@
 // FMLAL (Armv8.2 FHM, AArch64 and AArch32): four fp16 of the weights times one of the input, added
 // to four lanes in fp32, each sum rounded once; FMLAL2 does so with the other four of a vector. The
 // weights of a pair of elements are taken apart when they are loaded.
-// Limits: none but the instructions' rate: for 48 of them (AArch32: 16) four loads of weights and
-// six (two) of the input.
+// Limits: the instructions' rate, and for 40 of them (AArch32: 16) two loads of weights, which are
+// taken apart, and five (two) of the input.
 #include "base/cpu.h"
 #include "device/cpu/kernel/byte_tile.h"
 
@@ -28,7 +28,7 @@ struct Set
     static constexpr int64_t kVectorBytes = 32;
     static constexpr bool kHasHalves = true;
 #ifdef __aarch64__
-    static constexpr int kRows = 6;
+    static constexpr int kRows = 5;
 #else
     static constexpr int kRows = 2;
 #endif
@@ -42,13 +42,13 @@ struct Set
     {
         uint32_t two;
         __builtin_memcpy(&two, group, sizeof two);
-        return vreinterpret_f16_u32(vdup_n_u32(two));
+        return vcreate_f16(two);
     }
     static Input spread_half(const char* half)
     {
         uint16_t one;
         __builtin_memcpy(&one, half, sizeof one);
-        return vreinterpret_f16_u32(vdup_n_u32(one));
+        return vcreate_f16(one);
     }
     static Sum start(const int32_t* values)
     {

@@ -6,6 +6,7 @@
 // channels also reading the sums again.
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "base/cpu.h"
 #include "device/cpu/kernel/activation.h"
@@ -81,6 +82,7 @@ inline HalfPanel find_half_panel(const HalfPixels& conv, const char* packed, int
 // clang-format on
 
 #include "device/cpu/kernel/elements-inl.h"
+#include "device/cpu/kernel/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
@@ -207,12 +209,30 @@ HWY_INLINE void add_halves(const HalfSums& sums, const T* addend, int64_t step)
         }
 }
 
+// By what the format has for it.
+void finish_half_sums(const HalfPixels& conv, const HalfRun& run, const HalfSums& sums, int64_t at)
+{
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    const bool clips = run.fusion->activation == Activation::kClip;
+    const uint16_t* addend = run.addend ? run.addend + at : nullptr;
+    if (needs_activation_pass(*run.fusion)) {
+        if (addend) add_halves(sums, reinterpret_cast<const BFloat16*>(addend), conv.output_step);
+        addend = nullptr;
+        activate(*run.fusion, sums.values, sums.rows, sums.width, sums.columns);
+    }
+    conv.format.finish({sums.values, addend, run.output + at, sums.width, sums.rows, sums.columns,
+                        conv.output_step, clips ? run.fusion->parameters[0] : -kInfinity,
+                        clips ? run.fusion->parameters[1] : kInfinity});
+}
+
 // The results of a tile, of which the first is the element `at` of the output.
 template <class T>
-HWY_INLINE void store_half_sums(const HalfRun& run, const HalfSums& sums, int64_t step, int64_t at)
+HWY_INLINE void store_half_sums(const HalfPixels& conv, const HalfRun& run, const HalfSums& sums,
+                                int64_t at)
 {
+    if (conv.format.finish) return finish_half_sums(conv, run, sums, at);
     const Floats d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), step = conv.output_step;
     const Bounds clip(*run.fusion);
     T* output = reinterpret_cast<T*>(run.output) + at;
     if (run.addend) add_halves(sums, reinterpret_cast<const T*>(run.addend) + at, step);
@@ -254,8 +274,8 @@ HWY_INLINE void multiply_half_line(const HalfPixels& conv, const HalfProduct& pr
             conv.format.multiply(tile, rows);
         if (product.is_last)
             store_half_sums<T>(
-                run, {reinterpret_cast<float*>(tile.sums), product.width, rows, product.columns},
-                conv.output_step, at);
+                conv, run,
+                {reinterpret_cast<float*>(tile.sums), product.width, rows, product.columns}, at);
         tile.input += rows * tile.input_step;
         tile.start += rows * tile.start_step;
         if (product.sums) tile.sums += rows * product.width;

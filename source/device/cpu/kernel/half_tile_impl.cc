@@ -69,7 +69,10 @@ struct WidenedHalves
     template <int kQuarter>
     static HWY_INLINE void add_quarter(Input input, Operand weights, Sum& sum)
     {
-        sum = hn::MulAdd(hn::Broadcast<kQuarter>(input), weights, sum);
+        // Volatile: GCC 12 would copy weights between registers to read others early.
+        __asm__ volatile("fmla %0.4s, %1.4s, %2.s[%3]"
+                         : "+w"(sum.raw)
+                         : "w"(weights.raw), "w"(input.raw), "i"(kQuarter));
     }
 #endif
     static HWY_INLINE void store(const Sum& sum, int32_t* values)
