@@ -11,7 +11,7 @@
 #include "base/cpu.h"
 #include "device/cpu/kernel/activation.h"
 #include "device/cpu/kernel/fixed_vectors.h"
-#include "device/cpu/kernel/half_pixels.h"
+#include "device/cpu/kernel/half_panel.h"
 #include "device/cpu/kernel/packed_problem.h"
 #include "device/cpu/kernel/pixel_conv.h"
 #include "device/cpu/parallel.h"
@@ -41,35 +41,6 @@ struct HalfPart
     int64_t offset, length;  // elements of each
     bool is_first, is_last;
 };
-
-// The panel's biases, before its weights.
-struct HalfPanel
-{
-    const char* data;
-    int64_t width;
-
-    static int64_t header_bytes(int64_t width) { return width * int64_t{sizeof(float)}; }
-    const char* weights() const { return data + header_bytes(width); }
-};
-
-inline int64_t find_half_panel_width(const HalfPixels& conv, int64_t panel)
-{
-    const int64_t columns = conv.format.columns;
-    const int64_t left = conv.output_channels - panel * columns;
-    return left <= columns / 2 ? columns / 2 : columns;
-}
-
-inline int64_t find_half_panel_bytes(const HalfPixels& conv, int64_t width)
-{
-    return HalfPanel::header_bytes(width) + conv.stretch_num * conv.stretch_groups() * width *
-                                                conv.format.group * int64_t{sizeof(uint16_t)};
-}
-
-inline HalfPanel find_half_panel(const HalfPixels& conv, const char* packed, int64_t panel)
-{
-    return {packed + panel * find_half_panel_bytes(conv, conv.format.columns),
-            find_half_panel_width(conv, panel)};
-}
 
 }  // namespace tengine::cpu
 #endif
@@ -487,26 +458,6 @@ void choose_blocks(HalfPixels& conv, int64_t workers)
     conv.block_pixels = conv.is_pointwise ? cut.units * most_rows : conv.line_pixels;
 }
 
-// Weights of the elements of a group from `element` of all stretches on, `present` of them, of
-// `count` output channels from `channel` on.
-struct HalfGroup
-{
-    int64_t element, present, channel, count;
-};
-
-void pack_half_group(const HalfPixels& conv, const uint16_t* values, const HalfWeightSteps& steps,
-                     const HalfGroup& group, uint16_t* to)
-{
-    for (int64_t j = 0; j < group.present; ++j) {
-        const int64_t element = group.element + j;
-        const uint16_t* from = values + group.channel * steps.output_channel +
-                               element % conv.input_channels * steps.input_channel +
-                               element / conv.input_channels * steps.tap;
-        for (int64_t i = 0; i < group.count; ++i)
-            to[i * conv.format.group + j] = from[i * steps.output_channel];
-    }
-}
-
 }  // namespace
 
 ByteFormat find_half_format(int data_type)
@@ -564,47 +515,6 @@ void plan_half_pixels(HalfPixels& conv, int64_t workers)
         conv.is_pointwise || conv.block_lines == 0 ? 1 : lines_for(y, conv.block_lines);
     conv.copy_pixels =
         conv.is_pointwise ? std::min(conv.block_pixels, conv.line_pixels) : lines_for(x, x.output);
-}
-
-void pack_half_weights(const HalfPixels& conv, const uint16_t* values, const uint16_t* bias,
-                       const HalfWeightSteps& steps, char* packed)
-{
-    const int64_t size = conv.format.group, length = conv.stretch_length;
-    for (int64_t panel = 0; panel < conv.groups * conv.panels; ++panel) {
-        const int64_t column = panel % conv.panels * conv.format.columns;
-        const int64_t width = find_half_panel_width(conv, panel % conv.panels);
-        const int64_t channel = panel / conv.panels * conv.output_channels + column;
-        const int64_t count = std::min(width, conv.output_channels - column);
-        auto* start = reinterpret_cast<float*>(packed);
-        for (int64_t i = 0; i < width; ++i)
-            start[i] = !bias || i >= count                 ? 0.0f
-                       : conv.data_type == TENGINE_DT_FP16 ? fp16_to_fp32(bias[channel + i])
-                                                           : bf16_to_fp32(bias[channel + i]);
-        auto* to = reinterpret_cast<uint16_t*>(packed + HalfPanel::header_bytes(width));
-        packed += find_half_panel_bytes(conv, width);
-        std::fill(to, reinterpret_cast<uint16_t*>(packed), uint16_t{0});
-        for (int64_t stretch = 0; stretch < conv.stretch_num; ++stretch)
-            for (int64_t i = 0; i < length; i += size, to += width * size)
-                pack_half_group(conv, values, steps,
-                                {stretch * length + i, std::min(size, length - i), channel, count},
-                                to);
-    }
-}
-
-int keep_half_pixels(KernelContext& context, const HalfPixels& conv, const HalfWeightSteps& steps)
-{
-    const auto workers = static_cast<uint64_t>(get_thread_pool_size(context.pool));
-    context.scratch_size = conv.worker_bytes() * workers;
-    const tensor* bias = context.input(2);
-    static const char kind = 0;
-    return keep_packed_problem(
-        context, conv, &kind, context.input(1), {bias},
-        {conv.groups << 8 | conv.format.group, conv.stretch_num << 32 | conv.stretch_length,
-         steps.output_channel, conv.data_type},
-        conv.packed_bytes(), [&](void* memory, const void* values) {
-            pack_half_weights(conv, static_cast<const uint16_t*>(values),
-                              bias ? bias->f16 : nullptr, steps, static_cast<char*>(memory));
-        });
 }
 
 void multiply_halves_here(const HalfPixels& conv, const HalfRun& run, char* scratch)
