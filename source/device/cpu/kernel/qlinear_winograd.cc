@@ -42,12 +42,12 @@ struct ByteWinograd : ConvProblem
     static constexpr int64_t kTile = 4, kPatch = 6, kPositions = kPatch * kPatch;
 
     ByteFormat format;
-    ByteRange range;                  // of the output
-    int zero_point;                   // of the input as unsigned bytes
-    uint8_t flip;                     // makes them
-    int64_t tiles_x, tiles;           // of a line, of an image
-    int64_t block, blocks;            // tiles transformed at once; of an image
-    int64_t image_step, output_step;  // between pixels
+    BytePixels results;      // range and output_step are those of the output
+    int zero_point;          // of the input as unsigned bytes
+    uint8_t flip;            // makes them
+    int64_t tiles_x, tiles;  // of a line, of an image
+    int64_t block, blocks;   // tiles transformed at once; of an image
+    int64_t image_step;      // between pixels of the input
     int64_t panels;
     bool spreads_panels;  // workers share the panels of a block, not the blocks
 
@@ -102,13 +102,15 @@ struct ByteTiles
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/requantize-inl.h"
+#include "device/cpu/kernel/byte_store-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
 using Words = hn::ScalableTag<int16_t>;
 using WordVector = hn::Vec<Words>;
+using Integers = hn::ScalableTag<int32_t>;
+using IntegerVector = hn::Vec<Integers>;
 
 constexpr int kTile = ByteWinograd::kTile, kPatch = ByteWinograd::kPatch;
 
@@ -242,10 +244,15 @@ HWY_INLINE void multiply_positions(const ByteWinograd& conv, const BytePanel& pa
     }
 }
 
-// A vector of columns of a panel, of a tile with these rows and columns of pixels.
+// The sums of a tile: of each line the pixels one after the other, with the columns of a panel.
+struct TileSums
+{
+    HWY_ALIGN int32_t lines[kTile][kTile * kMostTileColumns];
+};
+
+// A vector of columns of a panel, from `first` on.
 HWY_INLINE void finish_vector(const ByteWinograd& conv, const BytePanel& panel, int64_t first,
-                              int64_t count, const int32_t* products, int64_t rows, int64_t pixels,
-                              uint8_t* output)
+                              const int32_t* products, TileSums* sums)
 {
     const Integers d;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -258,17 +265,12 @@ HWY_INLINE void finish_vector(const ByteWinograd& conv, const BytePanel& panel, 
             [&](int64_t i, IntegerVector value) {
                 hn::Store(value, d, columns + (i * kPatch + j) * lanes);
             });
-    const ByteBounds bounds(conv.range);
     const IntegerVector start = hn::LoadU(d, panel.start() + first);
-    const ScaleVector scales = hn::LoadU(Scales(), panel.scales() + first);
-    const int64_t line_step = conv.axes[2].output * conv.output_step;
-    for (int64_t i = 0; i < rows; ++i)
+    for (int64_t i = 0; i < kTile; ++i)
         transform_sums([&](int64_t j) { return hn::Load(d, columns + (i * kPatch + j) * lanes); },
                        [&](int64_t j, IntegerVector value) {
-                           if (j >= pixels) return;
-                           requantize_vector(conv.range, bounds, hn::Add(value, start), scales,
-                                             panel.multipliers() + first, count,
-                                             output + i * line_step + j * conv.output_step);
+                           hn::StoreU(hn::Add(value, start), d,
+                                      sums->lines[i] + j * panel.width + first);
                        });
 }
 
@@ -282,15 +284,17 @@ void compute_panel(const ByteWinograd& conv, const ByteTiles& block, const int16
     multiply_positions(conv, panel, inputs, block.count, products);
     const int64_t column = index * conv.format.columns;
     const int64_t columns = std::min(panel.width, conv.output_channels - column);
+    const ByteRun run = {block.image, block.packed, block.output, nullptr};
+    const TileBytes bytes(conv.results, panel, run);
+    TileSums sums;
     for (int64_t tile = 0; tile < block.count; ++tile) {
         const int64_t row = (block.begin + tile) / conv.tiles_x * kTile;
         const int64_t pixel = (block.begin + tile) % conv.tiles_x * kTile;
-        uint8_t* output = block.output + (row * x.output + pixel) * conv.output_step + column;
-        for (int64_t i = 0; i < columns; i += lanes)
-            finish_vector(conv, panel, i, std::min(lanes, columns - i),
-                          products + tile * panel.width + i,
-                          std::min<int64_t>(kTile, y.output - row),
-                          std::min<int64_t>(kTile, x.output - pixel), output + i);
+        for (int64_t i = 0; i < panel.width; i += lanes)
+            finish_vector(conv, panel, i, products + tile * panel.width + i, &sums);
+        for (int64_t i = 0; i < std::min<int64_t>(kTile, y.output - row); ++i)
+            bytes.store(sums.lines[i], std::min<int64_t>(kTile, x.output - pixel), columns,
+                        ((row + i) * x.output + pixel) * conv.results.output_step + column);
     }
 }
 
@@ -422,12 +426,12 @@ int prepare(KernelContext& context)
     const ByteOperands operands = find_byte_operands(*context.node, 6, 8);
     const int64_t workers = get_thread_pool_size(context.pool);
     conv.format = find_pair_format();
-    conv.range = find_byte_range(operands.output_type, operands.output_zero_point);
+    conv.results.range = find_byte_range(operands.output_type, operands.output_zero_point);
     const bool is_signed = operands.input_type == TENGINE_DT_INT8;
     conv.flip = is_signed ? 0x80 : 0;
     conv.zero_point = operands.input_zero_point + (is_signed ? 128 : 0);
     conv.image_step = context.input_step(0);
-    conv.output_step = context.output_step();
+    conv.results.output_step = context.output_step();
     conv.tiles_x = divide_up(conv.axes[2].output, ByteWinograd::kTile);
     conv.tiles = count_tiles(conv);
     conv.panels = divide_up(conv.output_channels, conv.format.columns);
@@ -453,7 +457,7 @@ ByteTiles find_block(const KernelContext& context, const ByteWinograd& conv, int
 {
     const int64_t image = index / conv.blocks, begin = index % conv.blocks * conv.block;
     return {context.input(0)->u8 + image * conv.input_plane * conv.image_step,
-            context.output(0)->u8 + image * conv.output_plane * conv.output_step,
+            context.output(0)->u8 + image * conv.output_plane * conv.results.output_step,
             shared_weights<ByteWinograd>(context), begin, std::min(conv.block, conv.tiles - begin)};
 }
 

@@ -483,13 +483,14 @@ class Fuser
         static constexpr const char* kProducts[] = {"MatMulIntegerToFloat", "DynamicQuantizeMatMul",
                                                     "RowQuantizeMatMul"};
         for (const char* product : kProducts)
-            if (!std::strcmp(get_ir_node_op(step.context.node), product)) return kByteAddendInput;
+            if (!std::strcmp(get_ir_node_op(step.context.node), product))
+                return kProductAddendInput;
         return kAddendInput;
     }
 
     // After input, weight and bias.
     static constexpr int kBiasInput = 2;
-    static constexpr int kByteAddendInput = 7;
+    static constexpr int kProductAddendInput = 7;  // of products of bytes
     static constexpr int kAddendInput = 3;
     static constexpr int kScaleInput = 4;
 #ifndef TENGINE_MINIMAL
