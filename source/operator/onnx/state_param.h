@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters and inputs of the operators of state_ops.c, and what a node of theirs means.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "operator/operator.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tensor_scatter_param
+{
+    int axis;
+    char* mode;  // linear, circular
+};
+
+struct causal_conv_param
+{
+    char* activation;  // none, silu, swish
+    int ndim;          // of ONNX Runtime's: spatial dimensions
+};
+
+enum causal_conv_input
+{
+    CAUSAL_CONV_INPUT,
+    CAUSAL_CONV_WEIGHT,
+    CAUSAL_CONV_BIAS,
+    CAUSAL_CONV_PAST,
+    CAUSAL_CONV_INPUTS
+};
+
+struct linear_attention_param
+{
+    int q_num_heads;
+    int kv_num_heads;
+    float scale;        // of results; 0: 1 / sqrt(elements of a key)
+    char* update_rule;  // linear, gated, delta, gated_delta
+    int chunk_size;     // how to compute it fast; results are the same
+};
+
+enum linear_attention_input
+{
+    LINEAR_QUERY,
+    LINEAR_KEY,
+    LINEAR_VALUE,
+    LINEAR_PAST,
+    LINEAR_DECAY,
+    LINEAR_BETA,
+    LINEAR_INPUTS
+};
+
+struct linear_attention_form
+{
+    int64_t batch, tokens, heads, key_heads;
+    int64_t depth, width;         // elements of a query and a key, and of a value
+    bool has_decay, has_beta;     // by the update rule
+    int64_t decay_num, beta_num;  // of a token: for each head, each element of keys; or one in all
+};
+
+// What a node with inputs of known shapes means. EINVAL, with the values, for shapes and parameters
+// that do not go together.
+int read_linear_attention(const struct node* node, struct linear_attention_form* out_form);
+
+#ifdef __cplusplus
+}
+#endif
