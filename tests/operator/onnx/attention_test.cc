@@ -26,7 +26,7 @@ NodeCase make_mean(int tokens)
 
 TEST(Attention, SeesAWindow)
 {
-    make_mean(4).number("left_window_size", 1).expect({1, 1.5f, 3, 6}, 0);
+    make_mean(4).number("left_window_size", 1).expect({3.75f, 3.75f, 14 / 3.f, 6}, 1e-6f);
     make_mean(4)
         .number("left_window_size", 0)
         .number("right_window_size", 1)
@@ -68,12 +68,13 @@ TEST(Attention, AMaskMayEndBeforeTheKeys)
     make_mean(1).bools({4}, {0, 0, 0, 0}).expect({0}, 0);
 }
 
-// Of keys that are not seen neither score nor value counts.
-TEST(Attention, WhatIsNotSeenMayBeAnything)
+// Of padding neither keys nor values count.
+TEST(Attention, PaddingMayBeAnything)
 {
     NodeCase made("Attention");
     made.values<float>({1, 1, 1, 1}, {1}).values<float>({1, 1, 2, 1}, {1, kInfinity});
-    made.values<float>({1, 1, 2, 1}, {3, NAN}).bools({2}, {1, 0}).expect({3}, 0);
+    made.values<float>({1, 1, 2, 1}, {3, NAN}).absent().absent().absent();
+    made.values<int64_t>({1}, {1}).expect({3}, 0);
 }
 
 // An infinite score has no power.
