@@ -35,6 +35,7 @@ constexpr Cost kCosts[] = {
     {"ArgMax", 2},
     {"ArgMin", 2},
     {"Cos", 6},
+    {"CumProd", 2},
     {"CumSum", 2},
     {"Elu", 6},
     {"Erf", 6},

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// GridSample: a tensor sampled at places that another tensor gives. Its parameters are in
-// resize_param.h.
+// GridSample: a tensor sampled at places that another tensor gives; AffineGrid: such places, by an
+// affine map. Parameters are in resize_param.h.
 #include <string.h>
 
 #include "operator/infer.h"
 #include "operator/onnx/resize_param.h"
 #include "operator/param.h"
 #include "operator/registry.h"
+#include "operator/type_set.h"
 
 static int infer_grid_sample(struct node* node)
 {
@@ -55,7 +56,36 @@ static int lower_planar_grid_sample(struct graph* graph, struct node* node)
     return set_node_text(node, "mode", general, strlen(general));
 }
 
+// theta is a matrix for each batch, size the shape of what the grid is to sample.
+static int infer_affine_grid(struct node* node)
+{
+    const struct tensor* theta = get_ir_node_input(node, 0);
+    int64_t size[MAX_SHAPE_DIM_NUM];
+    int num = 0;
+    TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_FLOAT));
+    const int status = read_int_input(node, 1, size, MAX_SHAPE_DIM_NUM, &num);
+    if (status != TENGINE_OK) return status;
+    if (num != 4 && num != 5)
+        return fail_node(node, TENGINE_EINVAL, "size has %d values, expected 4 or 5", num);
+    const int axes = num - 2;
+    if (theta->dim_num != 3 || theta->dims[0] != size[0] || theta->dims[1] != axes ||
+        theta->dims[2] != axes + 1)
+        return fail_node(node, TENGINE_EINVAL,
+                         "theta '%s' has rank %d and %lld values, expected %lld x %d x %d",
+                         theta->name, theta->dim_num, (long long)theta->elem_num,
+                         (long long)size[0], axes, axes + 1);
+    const int64_t dims[] = {size[0], size[2], size[3], axes == 3 ? size[4] : axes, axes};
+    return set_node_output(node, 0, theta->data_type, dims, num);
+}
+
+static const op_field_t affine_grid_fields[] = {
+    OP_FIELD(struct affine_grid_param, INT, align_corners, .maximum = 1),
+};
+
 static const ir_method_t* const rows[] = {
+    OP_ROW(AffineGrid, .version = 20, .min_input = 2, .max_input = 2, .min_output = 1,
+           .max_output = 1, OP_FIELDS(affine_grid_fields),
+           .param_size = sizeof(struct affine_grid_param), .infer_shape = infer_affine_grid),
     OP_ROW(GridSample, .version = 16, .until = 19, .min_input = 2, .max_input = 2, .min_output = 1,
            .max_output = 1, OP_FIELDS(planar_grid_sample_fields),
            .param_size = sizeof(struct grid_sample_param), .traits = OP_LEGACY,

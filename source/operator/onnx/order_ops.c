@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators for which the order of elements along an axis counts: TopK and CumSum.
+// Operators for which the order of elements along an axis counts: TopK, CumSum and CumProd.
 #include "operator/infer.h"
 #include "operator/onnx/order_param.h"
 
@@ -25,7 +25,7 @@ static int infer_top_k(struct node* node)
     return set_node_output(node, 1, TENGINE_DT_INT64, dims, input->dim_num);
 }
 
-static int infer_cum_sum(struct node* node)
+static int infer_cumulation(struct node* node)
 {
     const struct tensor* axis = get_ir_node_input(node, 1);
     if (axis->elem_num != 1) {
@@ -42,15 +42,19 @@ static const op_field_t top_k_fields[] = {
     OP_FIELD(struct top_k_param, INT, largest, .number = 1, .maximum = 1, .since = 11),
     OP_FIELD(struct top_k_param, INT, sorted, .number = 1, .maximum = 1, .since = 11),
 };
-static const op_field_t cum_sum_fields[] = {
-    OP_FIELD(struct cum_sum_param, INT, exclusive, .maximum = 1),
-    OP_FIELD(struct cum_sum_param, INT, reverse, .maximum = 1),
+static const op_field_t cumulation_fields[] = {
+    OP_FIELD(struct cumulation_param, INT, exclusive, .maximum = 1),
+    OP_FIELD(struct cumulation_param, INT, reverse, .maximum = 1),
 };
 
+#define CUMULATION(first_opset)                                                               \
+    .version = first_opset, .min_input = 2, .max_input = 2, .min_output = 1, .max_output = 1, \
+    OP_FIELDS(cumulation_fields), .param_size = sizeof(struct cumulation_param),              \
+    .infer_shape = infer_cumulation
+
 static const ir_method_t* const rows[] = {
-    OP_ROW(CumSum, .version = 11, .min_input = 2, .max_input = 2, .min_output = 1, .max_output = 1,
-           OP_FIELDS(cum_sum_fields), .param_size = sizeof(struct cum_sum_param),
-           .infer_shape = infer_cum_sum),
+    OP_ROW(CumProd, CUMULATION(26)),
+    OP_ROW(CumSum, CUMULATION(11)),
     OP_ROW(TopK, .version = 1, .min_input = 2, .max_input = 2, .min_output = 2, .max_output = 2,
            OP_FIELDS(top_k_fields), .param_size = sizeof(struct top_k_param),
            .infer_shape = infer_top_k, .types = "0 int64"),

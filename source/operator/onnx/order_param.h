@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of TopK and CumSum; their rows are in order_ops.c.
+// Parameters of TopK, and of CumSum and CumProd; their rows are in order_ops.c.
 #pragma once
 
 struct top_k_param
@@ -10,7 +10,7 @@ struct top_k_param
     int sorted;
 };
 
-struct cum_sum_param
+struct cumulation_param
 {
     int exclusive;
     int reverse;

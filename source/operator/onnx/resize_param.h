@@ -43,6 +43,11 @@ struct upsample_param
     struct op_floats scales;
 };
 
+struct affine_grid_param
+{
+    int align_corners;
+};
+
 struct grid_sample_param
 {
     char* mode;          // linear, nearest, cubic; up to opset 19 bilinear, nearest, bicubic

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that take or add elements at regular places: Slice, Pad, Tile, ReverseSequence, Trilu.
+// Operators that take or add elements at regular places: Slice, Pad,
+// CenterCropPad, Tile, ReverseSequence, Trilu.
 // Parameters are in slice_param.h.
 #include <limits.h>
 #include <string.h>
@@ -199,6 +200,35 @@ static const op_field_t pad_fields[] = {
              .moved_input = 2),
 };
 
+// ---- CenterCropPad ----
+
+static int infer_center_crop_pad(struct node* node)
+{
+    const struct center_crop_pad_param* param = node->op.param_mem;
+    const struct tensor* input = get_ir_node_input(node, 0);
+    int64_t shape[MAX_SHAPE_DIM_NUM];
+    int64_t dims[MAX_SHAPE_DIM_NUM];
+    int num = 0;
+    const int status = read_int_input(node, 1, shape, MAX_SHAPE_DIM_NUM, &num);
+    if (status != TENGINE_OK) return status;
+    const int expected = param->axes.num > 0 ? param->axes.num : input->dim_num;
+    if (num != expected)
+        return fail_node(node, TENGINE_EINVAL, "shape has %d values for %d axes", num, expected);
+    for (int i = 0; i < input->dim_num; ++i)
+        dims[i] = input->dims[i];
+    for (int i = 0; i < num; ++i) {
+        int axis;
+        TENGINE_RETURN_IF_ERROR(normalize_axis(
+            node, param->axes.num > 0 ? param->axes.values[i] : i, input->dim_num, &axis));
+        dims[axis] = shape[i];
+    }
+    return set_node_output(node, 0, input->data_type, dims, input->dim_num);
+}
+
+static const op_field_t center_crop_pad_fields[] = {
+    OP_FIELD(struct center_crop_pad_param, INTS, axes, .required = 0),
+};
+
 // ---- Tile ----
 
 static int infer_tile(struct node* node)
@@ -261,6 +291,10 @@ static const op_field_t trilu_fields[] = {
 };
 
 static const ir_method_t* const rows[] = {
+    OP_ROW(CenterCropPad, .version = 18, .min_input = 2, .max_input = 2, .min_output = 1,
+           .max_output = 1, OP_FIELDS(center_crop_pad_fields),
+           .param_size = sizeof(struct center_crop_pad_param),
+           .infer_shape = infer_center_crop_pad),
     OP_ROW(Slice, .version = 1, .min_input = 3, .max_input = 5, .min_output = 1, .max_output = 1,
            OP_FIELDS(slice_fields), .param_size = sizeof(struct slice_param),
            .infer_shape = infer_slice),

@@ -27,6 +27,11 @@ struct slice_range
 // One range for every axis of input 0. OP_SHAPE_LATER while an input has no data.
 int resolve_slice(const struct node* node, struct slice_range out_ranges[MAX_SHAPE_DIM_NUM]);
 
+struct center_crop_pad_param
+{
+    struct op_ints axes;  // absent: the first, as many as the shape has
+};
+
 struct pad_param
 {
     char* mode;           // constant, reflect, edge, wrap

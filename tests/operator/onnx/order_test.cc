@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TopK and CumSum: ties, NaN, directions, refusals.
+// TopK, CumSum and CumProd: ties, NaN, directions, refusals.
 #include <cmath>
 #include <limits>
 
@@ -83,11 +83,11 @@ TYPED_TEST_SUITE(CumSum, Numbers);
 
 TYPED_TEST(CumSum, DirectionsAndAxes)
 {
-    const auto apply = [](int axis, bool exclusive, bool reverse) {
+    const auto apply = [](int axis, bool exclusive, bool reverse, const char* op = "CumSum") {
         ConstantGraph graph;
         graph.input<TypeParam>("x", {2, 3}, {1, 2, 3, 4, 5, 6});
         graph.input<int32_t>("axis", {}, {axis});
-        node* made = graph.add("CumSum", {"x", "axis"});
+        node* made = graph.add(op, {"x", "axis"});
         EXPECT_EQ(set_node_int(made, "exclusive", exclusive), 0);
         EXPECT_EQ(set_node_int(made, "reverse", reverse), 0);
         std::vector<int> result;
@@ -101,6 +101,8 @@ TYPED_TEST(CumSum, DirectionsAndAxes)
     EXPECT_EQ(apply(1, false, true), (Ints{6, 5, 3, 15, 11, 6}));
     EXPECT_EQ(apply(-1, true, true), (Ints{5, 3, 0, 11, 6, 0}));
     EXPECT_EQ(apply(0, false, false), (Ints{1, 2, 3, 5, 7, 9}));
+    EXPECT_EQ(apply(1, false, false, "CumProd"), (Ints{1, 2, 6, 4, 20, 120}));
+    EXPECT_EQ(apply(1, true, true, "CumProd"), (Ints{6, 3, 1, 30, 6, 1}));
 }
 
 TEST(CumSumOperator, EmptyAndBadAxis)

@@ -116,6 +116,20 @@ TEST(Pad, RejectsHostilePads)
     PadCase("constant", {1, 1, 1, 1}).graph.expect_failure(TENGINE_EINVAL, "2 values for 1 axes");
 }
 
+TEST(CenterCropPad, EachAxisForItself)
+{
+    ConstantGraph graph;
+    graph.input<int16_t>("x", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+    graph.input<int64_t>("shape", {2}, {1, 5});
+    node* made = graph.add("CenterCropPad", {"x", "shape"});
+    EXPECT_EQ(values_of<int16_t>(graph.evaluate()), (std::vector<int16_t>{1, 2, 3, 4, 0}));
+    const int64_t axes[] = {1, 0};
+    EXPECT_EQ(set_node_ints(made, "axes", axes, 2), TENGINE_OK);
+    EXPECT_EQ(values_of<int16_t>(graph.evaluate()), (std::vector<int16_t>{0, 2, 6, 0, 0}));
+    EXPECT_EQ(set_node_ints(made, "axes", axes, 1), TENGINE_OK);
+    graph.expect_failure(TENGINE_EINVAL, "shape has 2 values for 1 axes");
+}
+
 TEST(Pad, AxesChooseTheDimensions)
 {
     ConstantGraph graph;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference kernels of TopK and CumSum (operator/order_ops.c).
+// Reference kernels of TopK, CumSum and CumProd (operator/order_ops.c).
 #include <algorithm>
 
 #include "device/cpu/reference/arithmetic.h"
@@ -86,24 +86,44 @@ int run_top_k(KernelContext& context)
     });
 }
 
-// Running sums of one line. Floats in double; integers wrap.
-template <class T>
+struct Addition
+{
+    static constexpr int kStart = 0;
+    template <class T>
+    static T combine(T a, T b)
+    {
+        return wrap_add(a, b);
+    }
+};
+
+struct Multiplication
+{
+    static constexpr int kStart = 1;
+    template <class T>
+    static T combine(T a, T b)
+    {
+        return wrap_multiply(a, b);
+    }
+};
+
+// Running sums or products of one line. Floats in double; integers wrap.
+template <class Operation, class T>
 void accumulate_line(const T* in, int64_t n, int64_t stride, bool exclusive, T* out)
 {
-    using Sum = std::conditional_t<is_float<T>, double, T>;
-    Sum sum = 0;
+    using Result = std::conditional_t<is_float<T>, double, T>;
+    Result result = Operation::kStart;
     for (int64_t i = 0; i < n; ++i) {
-        const Sum value = static_cast<Sum>(in[i * stride]);
-        const Sum after = wrap_add(sum, value);
-        out[i * stride] = static_cast<T>(exclusive ? sum : after);
-        sum = after;
+        const Result value = static_cast<Result>(in[i * stride]);
+        const Result after = Operation::combine(result, value);
+        out[i * stride] = static_cast<T>(exclusive ? result : after);
+        result = after;
     }
 }
 
-template <class T>
+template <class Operation, class T>
 void accumulate(const KernelContext& context, int axis)
 {
-    const auto& param = context.param<cum_sum_param>();
+    const auto& param = context.param<cumulation_param>();
     const tensor* input = context.input(0);
     const int64_t n = input->dims[axis];
     const int64_t inner = multiply_dims(input, axis + 1, input->dim_num);
@@ -115,27 +135,31 @@ void accumulate(const KernelContext& context, int axis)
     T* out = static_cast<T*>(context.output(0)->data);
     for (int64_t line = 0; line < lines; ++line) {
         const int64_t offset = line / inner * n * inner + line % inner + start;
-        accumulate_line(in + offset, n, stride, param.exclusive != 0, out + offset);
+        accumulate_line<Operation>(in + offset, n, stride, param.exclusive != 0, out + offset);
     }
 }
 
-using CumSumTypes = TypeList<float, Half, BFloat16, double, int32_t, uint32_t, int64_t, uint64_t>;
+using CumulationTypes =
+    TypeList<float, Half, BFloat16, double, int32_t, uint32_t, int64_t, uint64_t>;
 
-int run_cum_sum(KernelContext& context)
+template <class Operation>
+int run_cumulation(KernelContext& context)
 {
     int64_t value = 0;
     int num = 0;
     int axis = 0;
     TENGINE_RETURN_IF_ERROR(read_int_input(context.node, 1, &value, 1, &num));
     TENGINE_RETURN_IF_ERROR(normalize_axis(context.node, value, context.input(0)->dim_num, &axis));
-    return dispatch_type(CumSumTypes{}, context.input(0)->data_type, [&](auto type) {
-        accumulate<typename decltype(type)::type>(context, axis);
+    return dispatch_type(CumulationTypes{}, context.input(0)->data_type, [&](auto type) {
+        accumulate<Operation, typename decltype(type)::type>(context, axis);
         return TENGINE_OK;
     });
 }
 
 constexpr Kernel rows[] = {
-    {"CumSum", "reference", accepts_input<CumSumTypes>, run_cum_sum, nullptr, 0},
+    {"CumProd", "reference", accepts_input<CumulationTypes>, run_cumulation<Multiplication>,
+     nullptr, 0},
+    {"CumSum", "reference", accepts_input<CumulationTypes>, run_cumulation<Addition>, nullptr, 0},
     {"TopK", "reference", accepts_input<NumberTypes>, run_top_k, prepare_top_k},
 };
 

@@ -143,6 +143,26 @@ int run_pad(KernelContext& context)
     return TENGINE_OK;
 }
 
+// ---- CenterCropPad ----
+
+// An axis that grows has the odd element of border at its end; one that shrinks loses it there.
+int run_center_crop_pad(KernelContext& context)
+{
+    const tensor* input = context.input(0);
+    const tensor* output = context.output(0);
+    if (output->elem_num == 0) return TENGINE_OK;
+    Interior interior;
+    for (int i = 0; i < input->dim_num; ++i) {
+        const int64_t from = input->dims[i], to = output->dims[i];
+        interior.begin[i] = std::max<int64_t>(to - from, 0) / 2;
+        interior.skip[i] = std::max<int64_t>(from - to, 0) / 2;
+        interior.size[i] = std::min(from, to);
+    }
+    fill(output, nullptr);
+    copy_interior(context.pool, input, output, interior);
+    return TENGINE_OK;
+}
+
 // ---- Tile ----
 
 int run_tile(KernelContext& context)
@@ -233,6 +253,7 @@ int run_trilu(KernelContext& context)
 }
 
 constexpr Kernel rows[] = {
+    {"CenterCropPad", "reference", nullptr, run_center_crop_pad},
     {"Slice", "reference", nullptr, run_slice},
     {"Pad", "reference", nullptr, run_pad, nullptr, -1, nullptr, Layout::kAny},
     {"Tile", "reference", nullptr, run_tile},

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of Col2Im, and its windows (col2im_ops.c).
+#pragma once
+
+#include "operator/onnx/window.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct col2im_param
+{
+    struct op_ints dilations, pads, strides;
+};
+
+// The windows of a node: `input` of an axis is the image's size, `output` the number of windows.
+// OP_SHAPE_LATER while the shapes of image and block are not known, EINVAL with the values for
+// those that do not fit.
+TENGINE_MUST_USE int resolve_col2im(const struct node* node, struct window* out_window);
+
+#ifdef __cplusplus
+}
+#endif
