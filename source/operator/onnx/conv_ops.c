@@ -3,6 +3,7 @@
 // Window arithmetic is in window.c; kernels are in device/cpu/reference/conv.cc.
 #include "operator/infer.h"
 #include "operator/onnx/conv_param.h"
+#include "operator/onnx/legacy.h"
 #include "operator/onnx/macs.h"
 #include "operator/onnx/quantized.h"
 #include "operator/type_set.h"
@@ -182,6 +183,34 @@ static int64_t count_conv_transpose_macs(const struct node* node)
                          multiply_dims(weight, 1, weight->dim_num));
 }
 
+// ONNX Runtime's own has ONNX's inputs, and may have the channels of x and y last. Those of the
+// weight stay where they are.
+struct channels_last_conv_param
+{
+    struct conv_param conv;
+    int channels_last;
+};
+
+static const op_field_t microsoft_qlinear_conv_fields[] = {
+    CONV_FIELDS,
+    OP_FIELD(struct channels_last_conv_param, INT, channels_last, .minimum = 0, .maximum = 1),
+};
+
+static int lower_qlinear_conv(struct graph* graph, struct node* node)
+{
+    const struct channels_last_conv_param* param = node->op.param_mem;
+    const struct tensor* weight = get_ir_node_input(node, 3);
+    const int axes = param->conv.window.kernel_shape.num;
+    const int rank = axes > 0 ? axes + 2 : weight && weight->shape_set ? weight->dim_num : 0;
+    if (param->channels_last && (rank < 3 || rank > MAX_SHAPE_DIM_NUM))
+        return fail_node(node, TENGINE_ENOTSUP,
+                         "channels_last is 1 and the rank is %d, or not known: expected 3 to %d, "
+                         "as kernel_shape or the weight says",
+                         rank, MAX_SHAPE_DIM_NUM);
+    if (param->channels_last) TENGINE_RETURN_IF_ERROR(move_channels_first(graph, node, rank));
+    return change_node_method(node, "QLinearConv");
+}
+
 static const ir_method_t* const rows[] = {
     OP_ROW(Conv, .version = 1, .min_input = 2, .max_input = 3, .min_output = 1, .max_output = 1,
            OP_FIELDS(conv_fields), .param_size = sizeof(struct conv_param),
@@ -192,6 +221,10 @@ static const ir_method_t* const rows[] = {
     OP_ROW(QLinearConv, .version = 10, .min_input = 8, .max_input = 9, .min_output = 1,
            .max_output = 1, OP_FIELDS(conv_fields), .param_size = sizeof(struct conv_param),
            .infer_shape = infer_qlinear_conv, .types = "7", .macs = count_qlinear_conv_macs),
+    MICROSOFT_ROW(QLinearConv, .version = 1, .until = 1, .min_input = 8, .max_input = 9,
+                  .min_output = 1, .max_output = 1, OP_FIELDS(microsoft_qlinear_conv_fields),
+                  .param_size = sizeof(struct channels_last_conv_param), .traits = OP_LEGACY,
+                  .lower = lower_qlinear_conv),
     OP_ROW(ConvTranspose, .version = 1, .min_input = 2, .max_input = 3, .min_output = 1,
            .max_output = 1, OP_FIELDS(transposed_fields), .param_size = sizeof(struct conv_param),
            .infer_shape = infer_conv_transpose, .macs = count_conv_transpose_macs),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "operator/infer.h"
+#include "operator/param.h"
 #include "tengine/device.h"
 
 struct tensor* create_int_constant(struct graph* graph, const int64_t* values, int num)
@@ -55,4 +56,28 @@ int align_second_input(struct graph* graph, struct node* node, int axis)
     struct node* unsqueeze = append_lowered_node(graph, node, "Unsqueeze", inputs, 2);
     if (!unsqueeze) return tengine_error_code();
     return set_ir_node_input_tensor(node, 1, get_ir_node_output(unsqueeze, 0));
+}
+
+int move_channels_first(struct graph* graph, struct node* node, int rank)
+{
+    int64_t to_first[MAX_SHAPE_DIM_NUM] = {0};
+    int64_t to_last[MAX_SHAPE_DIM_NUM] = {0};
+    for (int i = 1; i < rank; ++i) {
+        to_first[i] = i == 1 ? rank - 1 : i - 1;
+        to_last[i] = i == rank - 1 ? 1 : i + 1;
+    }
+    struct tensor* input = get_ir_node_input(node, 0);
+    struct tensor* output = get_ir_node_output(node, 0);
+    struct node* before = append_lowered_node(graph, node, "Transpose", &input, 1);
+    struct tensor* inner = create_ir_tensor(graph, NULL, TENGINE_DT_UNKNOWN);
+    if (!before || !inner) return tengine_error_code();
+    TENGINE_RETURN_IF_ERROR(set_node_ints(before, "perm", to_first, rank));
+    TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, 0, get_ir_node_output(before, 0)));
+    TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(node, 0, NULL));
+    TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(node, 0, inner));
+    struct node* after = create_op_node(graph, NULL, "Transpose", node->name);
+    if (!after) return tengine_error_code();
+    TENGINE_RETURN_IF_ERROR(set_node_ints(after, "perm", to_last, rank));
+    TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(after, 0, inner));
+    return set_ir_node_output_tensor(after, 0, output);
 }

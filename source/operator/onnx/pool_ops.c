@@ -3,6 +3,7 @@
 // Window arithmetic is in window.c; kernels are in device/cpu/reference/pool.cc and
 // qlinear_pool.cc; pools over regions are in roi_ops.c.
 #include "operator/infer.h"
+#include "operator/onnx/legacy.h"
 #include "operator/onnx/pool_param.h"
 #include "operator/onnx/quantized.h"
 #include "operator/type_set.h"
@@ -59,6 +60,15 @@ static const op_field_t qlinear_average_pool_fields[] = {
     OP_FIELD(struct pool_param, INT, channels_last, .minimum = 0, .maximum = 1),
 };
 
+static const op_field_t nhwc_max_pool_fields[] = {
+    WINDOW_AUTO_PAD_FIELD,
+    WINDOW_CEIL_FIELD(.required = 0),
+    WINDOW_DILATIONS_FIELD(.required = 0),
+    WINDOW_KERNEL_FIELD(.required = 1),
+    WINDOW_PADS_FIELD,
+    WINDOW_STRIDES_FIELD,
+};
+
 static const op_field_t qlinear_global_pool_fields[] = {
     OP_FIELD(struct global_pool_param, INT, channels_last, .minimum = 0, .maximum = 1),
 };
@@ -109,11 +119,8 @@ static int infer_global_pool(struct node* node)
 }
 
 // x, x_scale, x_zero_point, y_scale, y_zero_point.
-static int check_quantized_pool(const struct node* node, bool channels_last)
+static int check_quantized_pool(const struct node* node)
 {
-    if (channels_last)
-        return fail_node(node, TENGINE_ENOTSUP,
-                         "channels_last is 1: tensors whose channels come last are not supported");
     TENGINE_RETURN_IF_ERROR(require_quantized(node, 0));
     TENGINE_RETURN_IF_ERROR(check_quantization(node, 1, 1));
     return check_result_quantization(node, 3);
@@ -130,10 +137,9 @@ static int check_averaged(const struct node* node, int64_t count)
 
 static int infer_qlinear_average_pool(struct node* node)
 {
-    const struct pool_param* param = node->op.param_mem;
     const struct tensor* input = get_ir_node_input(node, 0);
     struct window window;
-    TENGINE_RETURN_IF_ERROR(check_quantized_pool(node, param->channels_last));
+    TENGINE_RETURN_IF_ERROR(check_quantized_pool(node));
     TENGINE_RETURN_IF_ERROR(resolve_pool_window(node, &window));
     TENGINE_RETURN_IF_ERROR(check_averaged(node, multiply_window_kernel(&window)));
     return set_window_output(node, 0, result_type(node, 4), input, input->dims[1], &window);
@@ -141,11 +147,44 @@ static int infer_qlinear_average_pool(struct node* node)
 
 static int infer_qlinear_global_pool(struct node* node)
 {
-    const struct global_pool_param* param = node->op.param_mem;
     const struct tensor* input = get_ir_node_input(node, 0);
-    TENGINE_RETURN_IF_ERROR(check_quantized_pool(node, param->channels_last));
+    TENGINE_RETURN_IF_ERROR(check_quantized_pool(node));
     TENGINE_RETURN_IF_ERROR(set_global_output(node, result_type(node, 4)));
     return check_averaged(node, multiply_dims(input, 2, input->dim_num));
+}
+
+static int move_channels(struct graph* graph, struct node* node, int rank)
+{
+    if (rank < 3 || rank > MAX_SHAPE_DIM_NUM)
+        return fail_node(node, TENGINE_EINVAL, "the rank is %d, expected 3 to %d", rank,
+                         MAX_SHAPE_DIM_NUM);
+    return move_channels_first(graph, node, rank);
+}
+
+static int lower_qlinear_average_pool(struct graph* graph, struct node* node)
+{
+    struct pool_param* param = node->op.param_mem;
+    if (!param->channels_last) return TENGINE_OK;
+    param->channels_last = 0;
+    return move_channels(graph, node, param->window.kernel_shape.num + 2);
+}
+
+static int lower_qlinear_global_pool(struct graph* graph, struct node* node)
+{
+    struct global_pool_param* param = node->op.param_mem;
+    const struct tensor* input = get_ir_node_input(node, 0);
+    if (!param->channels_last) return TENGINE_OK;
+    param->channels_last = 0;
+    // Where the model does not say the rank, that of pictures: another is refused by Transpose.
+    return move_channels(graph, node, input && input->shape_set ? input->dim_num : 4);
+}
+
+// Of bytes, with the channels last.
+static int lower_nhwc_max_pool(struct graph* graph, struct node* node)
+{
+    const struct pool_param* param = node->op.param_mem;
+    TENGINE_RETURN_IF_ERROR(move_channels(graph, node, param->window.kernel_shape.num + 2));
+    return change_node_method(node, "MaxPool");
 }
 
 int resolve_unpool_window(const struct node* node, struct window* out_window)
@@ -188,10 +227,10 @@ static int infer_max_unpool(struct node* node)
     .version = first_opset, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1, \
     .infer_shape = infer_global_pool, __VA_ARGS__
 
-#define QLINEAR_POOL_ROW(pool_fields, type, infer)                                              \
+#define QLINEAR_POOL_ROW(pool_fields, type, infer, lower_function)                              \
     .version = 1, .until = 1, .min_input = 2, .max_input = 5, .min_output = 1, .max_output = 1, \
     OP_FIELDS(pool_fields), .param_size = sizeof(struct type), .infer_shape = infer,            \
-    .types = "4|0"
+    .types = "4|0", .lower = lower_function
 
 static const ir_method_t* const rows[] = {
     OP_ROW(MaxPool, POOL_ROW(1, max_pool_fields, 2, infer_max_pool)),
@@ -201,11 +240,16 @@ static const ir_method_t* const rows[] = {
     OP_ROW(GlobalAveragePool, GLOBAL_POOL_ROW(1, .param_size = 0)),
     OP_ROW(GlobalLpPool, GLOBAL_POOL_ROW(2, OP_FIELDS(global_lp_pool_fields),
                                          .param_size = sizeof(struct global_pool_param))),
-    MICROSOFT_ROW(QLinearAveragePool, QLINEAR_POOL_ROW(qlinear_average_pool_fields, pool_param,
-                                                       infer_qlinear_average_pool)),
-    MICROSOFT_ROW(
-        QLinearGlobalAveragePool,
-        QLINEAR_POOL_ROW(qlinear_global_pool_fields, global_pool_param, infer_qlinear_global_pool)),
+    MICROSOFT_ROW(QLinearAveragePool,
+                  QLINEAR_POOL_ROW(qlinear_average_pool_fields, pool_param,
+                                   infer_qlinear_average_pool, lower_qlinear_average_pool)),
+    MICROSOFT_ROW(QLinearGlobalAveragePool,
+                  QLINEAR_POOL_ROW(qlinear_global_pool_fields, global_pool_param,
+                                   infer_qlinear_global_pool, lower_qlinear_global_pool)),
+    MICROSOFT_ROW(NhwcMaxPool, .version = 1, .until = 1, .min_input = 1, .max_input = 1,
+                  .min_output = 1, .max_output = 1, OP_FIELDS(nhwc_max_pool_fields),
+                  .param_size = sizeof(struct pool_param), .traits = OP_LEGACY,
+                  .lower = lower_nhwc_max_pool),
     OP_ROW(MaxUnpool, .version = 9, .min_input = 2, .max_input = 3, .min_output = 1,
            .max_output = 1, OP_FIELDS(unpool_fields), .param_size = sizeof(struct window_param),
            .infer_shape = infer_max_unpool),

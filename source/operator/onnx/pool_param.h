@@ -15,7 +15,7 @@ struct pool_param
     int count_include_pad;  // AveragePool
     int storage_order;      // MaxPool: indices count along the last axis (0) or the first (1)
     int p;                  // LpPool
-    int channels_last;      // QLinearAveragePool; always 0 in a graph that passed inference
+    int channels_last;      // QLinearAveragePool; always 0 in a graph that was lowered
 };
 
 struct global_pool_param

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "graph/graph.h"
 #include "operator/registry.h"
+#include "operator/shaped.h"
 
 emitter_t start_emitting(struct graph* graph, struct node* origin)
 {
@@ -115,7 +116,7 @@ void emit_attr_ints(emitter_t* emit, const char* name, const int64_t* values, in
 // Tengine's operators that become others have no rule for shapes of their own.
 static bool is_inferred(const struct node* node)
 {
-    return !(node->op.method->tengine && node->op.method->lower);
+    return !is_lowered_by_shapes(node->op.method);
 }
 
 static struct tensor* add_result(emitter_t* emit, int index)
@@ -261,8 +262,9 @@ static int take_place(emitter_t* emit, int index, struct tensor* result)
     TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(emit->origin, index, NULL));
     // A tensor that was there before, or has been given for another output, is copied.
     if (result->producer < emit->first_node || result->core->source_index >= 0) {
-        result = emit_op(emit, emit->origin->op.method->tengine ? "Identity" : "tengine.Noop", 1,
-                         result);
+        result = emit_op(
+            emit, is_lowered_by_shapes(emit->origin->op.method) ? "Identity" : "tengine.Noop", 1,
+            result);
         TENGINE_RETURN_IF_ERROR(emit->status);
     }
     return become(emit, result, target);

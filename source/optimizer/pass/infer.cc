@@ -13,6 +13,7 @@
 #include "graph/option.h"
 #include "graph/preparation.h"
 #include "operator/param.h"
+#include "operator/shaped.h"
 #include "optimizer/pass.h"
 #include "optimizer/pass/bodies.h"
 #include "optimizer/pass/custom_node.h"
@@ -26,8 +27,8 @@ int require_known_inputs(const node& node)
     const struct tensor* unknown = find_ir_unknown_input(&node);
     if (!unknown) return TENGINE_OK;
     return fail_node(&node, TENGINE_ENOTSUP,
-                     "the shape of its input '%s' is known only at run time; Tengine's operators "
-                     "need it earlier",
+                     "the shape of its input '%s' is known only at run time; the operator needs it "
+                     "earlier",
                      unknown->name);
 }
 
@@ -98,13 +99,13 @@ class Walk
         return (traits & OP_SHAPE_ONLY) || are_inputs_constant(node);
     }
 
-    // What a Tengine node becomes depends on shapes, so it is lowered here.
+    // What a Tengine node, and some others, become depends on shapes, so they are lowered here.
     int arrive(graph& graph, node& node)
     {
         if (node.core->custom_kernel) return visit_custom(node);
         if (node.core->bodies) return visit_control(graph, node);
         const method& method = *node.op.method;
-        if (!method.tengine || !method.lower) return visit(node);
+        if (!is_lowered_by_shapes(&method)) return visit(node);
         TENGINE_RETURN_IF_ERROR(require_known_inputs(node));
         const int first = graph.node_num;
         TENGINE_RETURN_IF_ERROR(method.lower(&graph, &node));

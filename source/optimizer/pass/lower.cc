@@ -9,6 +9,7 @@
 #include "graph/core.h"
 #include "operator/infer.h"
 #include "operator/param.h"
+#include "operator/shaped.h"
 #include "optimizer/pass.h"
 
 namespace tengine {
@@ -133,7 +134,7 @@ int lower_graph(graph& graph)
         node* node = graph.node_list[i];
         if (!node) continue;
         const method* method = node->op.method;
-        if (method->tengine) continue;  // infer_graph() does
+        if (method->tengine || is_lowered_by_shapes(method)) continue;  // infer_graph() does
         TENGINE_RETURN_IF_ERROR(method->lower ? method->lower(&graph, node)
                                               : move_attributes(*node));
     }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of GatherBlockQuantized, and what its data are (block_gather_ops.c).
+#pragma once
+
+#include <stdint.h>
+
+#include "operator/operator.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct block_gather_param
+{
+    int bits;
+    int block_size;  // elements of a row that share a scale; the last block may be shorter
+    int gather_axis;
+    int quantize_axis;
+};
+
+// Rows along the last axis: of elements that are packed in bytes, low bits first, of scales, and of
+// zero points that are packed as elements are.
+struct block_gather_form
+{
+    int64_t row_bytes, elements, blocks, zero_point_bytes;
+    int64_t slices, rows;  // along axis 0, and of each of them
+};
+
+// Of a node that was inferred.
+void resolve_block_gather(const struct node* node, struct block_gather_form* out_form);
+
+#ifdef __cplusplus
+}
+#endif

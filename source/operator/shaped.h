@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of other domains than Tengine's that become ONNX's only when shapes are known.
+#pragma once
+
+#include <stdbool.h>
+
+#include "operator/operator.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A trait beside those of op_trait_t: the row's lower() is called when the shapes of all inputs are
+// known, and uses the functions of tengine/emit.h, as those of Tengine's rows do.
+#define OP_SHAPED 32
+
+static inline bool is_lowered_by_shapes(const ir_method_t* method)
+{
+    return method->lower && (method->tengine || (method->traits & OP_SHAPED));
+}
+
+#ifdef __cplusplus
+}
+#endif
