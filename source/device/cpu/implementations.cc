@@ -10,6 +10,7 @@ namespace {
 constexpr Implementations rows[] = {
     {"Abs", {"abs.simd", "reference"}},
     {"Add", {"add.simd", "reference"}},
+    {"Attention", {"attention.simd", "reference"}},
     {"AveragePool", {"average_pool.pixels", "reference"}},
     {"BatchNormalization", {"batch_norm.simd", "reference"}},
     {"Cast", {"cast.simd", "reference"}},

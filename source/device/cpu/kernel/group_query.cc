@@ -1,370 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
-// GroupQueryAttention in fp32. The heads of the query that share keys and values, for a few tokens,
-// are the rows of a tile: a block of keys and values is read from the cache and packed once for all
-// of them, as in attention_impl.cc, whose products, powers and growing maximum these are. Blocks
-// begin at multiples of kBlockKeys, and those that a tile does not see are passed over.
-//
-// Items are tiles of heads. Where all tokens are one tile, as in every step of a decoder, items are
-// blocks of keys; each leaves its sum and its largest score, and these are put together in order.
-// How it is cut does not depend on the number of workers, nor do results.
-// Limits: a single token: the cache's bytes; many: multiply-adds, the exponential.
-// Accuracy: scores within (depth + 3) * eps * scale * sum |q| |k|, a cap within 4 * eps beside
-// that, which is a relative error of their powers; results within (keys + 8 + blocks) * eps * the
-// largest |value| beside that. The cache has the reference's bytes.
+// GroupQueryAttention in fp32, by grouped_attention.h. The cache has the reference's bytes.
 #include "device/cpu/group_query.h"
 
-#include "device/cpu/kernel/attention.h"
-#include "device/cpu/kernel/fixed_vectors.h"
+#include "device/cpu/kernel/grouped_attention.h"
 #include "device/cpu/kernel/kept_problem.h"
-#include "device/cpu/kernel/pixel_conv.h"
-
-#if defined(TENGINE_HAVE_HIGHWAY) && !defined(TENGINE_MINIMAL)
-#ifndef TENGINE_CPU_GROUP_QUERY
-#define TENGINE_CPU_GROUP_QUERY
-namespace tengine::cpu {
-
-struct GroupBlocks : AttentionBlocks
-{
-    int64_t group;  // heads of the query that share keys
-    int64_t key_heads;
-    int64_t tile_tokens, tiles;
-    int64_t key_blocks;  // of which each leaves a part; 0: tiles are items
-
-    int64_t tile_rows() const { return tile_tokens * group; }
-    // What is known of a tile: states of its rows, then results.
-    int64_t part_floats() const { return static_cast<int64_t>(state_floats) + tile_rows() * depth; }
-    int64_t all_worker_floats() const
-    {
-        return static_cast<int64_t>(worker_floats() - state_floats) + part_floats();
-    }
-    int64_t all_part_floats() const { return batch * key_heads * key_blocks * part_floats(); }
-    QueryState* states(float* part) const { return reinterpret_cast<QueryState*>(part); }
-    float* results(float* part) const { return part + state_floats; }
-};
-
-struct GroupData
-{
-    const KernelContext& context;
-    const GroupQuery& query;
-    const float *keys, *values;
-    float* result;
-};
-
-// The tokens of a tile, with the keys of a block.
-struct GroupTile
-{
-    int64_t b, key_head, first_token, end_token;
-    int64_t first_key, end_key;
-};
-
-}  // namespace tengine::cpu
-#endif
-
-// clang-format off
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "device/cpu/kernel/group_query.cc"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
-// clang-format on
-
-#include "device/cpu/kernel/attention-inl.h"
-
-HWY_BEFORE_NAMESPACE();
-namespace tengine::cpu::HWY_NAMESPACE {
-
-// Turned, and multiplied with the scale.
-void read_queries(const GroupBlocks& blocks, const GroupData& data, const GroupTile& tile,
-                  float* queries)
-{
-    const GroupQuery& query = data.query;
-    const float* tokens = data.context.input(GROUP_QUERY_QUERY)->f32;
-    for (int64_t token = tile.first_token; token < tile.end_token; ++token)
-        for (int64_t i = 0; i < blocks.group; ++i, queries += blocks.query_step) {
-            const int64_t head = tile.key_head * blocks.group + i;
-            turn_head(data.context, query, query.position(tile.b, token),
-                      tokens + query.query_at(tile.b, token, head), queries);
-            scale_row(queries, blocks.depth, query.scale, queries);
-        }
-}
-
-void cap_scores(float cap, int64_t count, float* scores)
-{
-    const Floats d;
-    const Vector caps = hn::Set(d, cap), factors = hn::Set(d, 1 / cap);
-    const TanhFunction tanh(nullptr);
-    for (int64_t i = 0; i < count; i += count_lanes())
-        hn::StoreU(hn::Mul(caps, tanh(hn::Mul(hn::LoadU(d, scores + i), factors))), d, scores + i);
-}
-
-// The scores of one row become powers; of keys that it does not see, 0.
-void raise_row(const GroupBlocks& blocks, const GroupData& data, const GroupTile& tile,
-               int64_t head, int64_t token, float* scores, float* result, QueryState* state)
-{
-    const GroupQuery& query = data.query;
-    const int64_t keys = tile.end_key - tile.first_key;
-    const int64_t end = std::min(query.end_key(tile.b, token) - tile.first_key, keys);
-    const int64_t first = std::max<int64_t>(query.first_key(tile.b, token) - tile.first_key, 0);
-    if (first >= end) {
-        std::fill_n(scores, keys, 0.0f);
-        return;
-    }
-    if (query.softcap > 0) cap_scores(query.softcap, end, scores);
-    std::fill_n(scores, first, kLowest);
-    const float* bias = bias_row<float>(data.context, query, tile.b, head, token);
-    add_scores(bias ? bias + tile.first_key : nullptr, end, scores, blocks.depth, result, state);
-    const int64_t raised = divide_up(end, count_lanes()) * count_lanes();
-    if (raised < keys) std::fill_n(scores + raised, keys - raised, 0.0f);
-}
-
-// What a worker has.
-struct GroupWorkspace
-{
-    GroupWorkspace(const GroupBlocks& blocks, float* memory)
-        : keys(memory),
-          values(keys + blocks.key_floats),
-          queries(values + blocks.value_floats),
-          scores(queries + blocks.query_floats),
-          part(scores + blocks.score_floats)
-    {
-    }
-    float *keys, *values, *queries, *scores, *part;
-};
-
-// One block of keys. `is_first`: nothing is known of the tile yet.
-void attend_block(const GroupBlocks& blocks, const GroupData& data, const GroupTile& tile,
-                  const GroupWorkspace& work, bool is_first, float* part)
-{
-    static const Fusion kNothing;
-    static constexpr int64_t kBegin = 0;
-    HWY_ALIGN static constexpr float kZeros[2 * HWY_MAX_BYTES / sizeof(float)] = {};
-    const int64_t keys = tile.end_key - tile.first_key;
-    const int64_t place = data.query.present_at(tile.b, tile.key_head, tile.first_key);
-    pack_keys(blocks, data.keys + place, keys, work.keys);
-    pack_values(blocks, data.values + place, keys, work.values);
-    const int64_t rows = (tile.end_token - tile.first_token) * blocks.group;
-    PixelTile product = {};
-    product.input = work.queries;
-    product.input_step = blocks.query_step;
-    product.stretches = &kBegin;
-    product.stretch_num = 1;
-    product.stretch_length = blocks.depth;
-    product.bias = kZeros;
-    product.output = work.scores;
-    product.output_step = blocks.score_step;
-    product.fusion = &kNothing;
-    multiply_panels(blocks, product, rows, pad_columns(blocks, keys), work.keys);
-    for (int64_t row = 0; row < rows; ++row)
-        raise_row(blocks, data, tile, tile.key_head * blocks.group + row % blocks.group,
-                  tile.first_token + row / blocks.group, work.scores + row * blocks.score_step,
-                  is_first ? nullptr : blocks.results(part) + row * blocks.depth,
-                  blocks.states(part) + row);
-    product.input = work.scores;
-    product.input_step = blocks.score_step;
-    product.stretch_length = keys;
-    product.bias = is_first ? kZeros : nullptr;
-    product.output = blocks.results(part);
-    product.output_step = blocks.depth;
-    multiply_panels(blocks, product, rows, blocks.depth, work.values);
-}
-
-// What is known of a row in several parts, which follow each other, and its sink, become its
-// result.
-void finish_row(const GroupBlocks& blocks, const GroupData& data, const GroupTile& tile,
-                float* parts, int64_t part_num, int64_t row)
-{
-    const Floats d;
-    const int64_t head = tile.key_head * blocks.group + row % blocks.group;
-    const int64_t token = tile.first_token + row / blocks.group, depth = blocks.depth;
-    const tensor* sink = data.context.input(GROUP_QUERY_SINK);
-    const bool has_sink = sink || data.query.smooth;
-    const float rest = sink ? sink->f32[head] : 0;
-    const auto state_of = [&](int64_t part) {
-        return blocks.states(parts + part * blocks.part_floats())[row];
-    };
-    float largest = has_sink ? rest : kLowest;
-    for (int64_t part = 0; part < part_num; ++part)
-        largest = std::max(largest, state_of(part).largest);
-    const float base = largest == kLowest ? 0.0f : largest;
-    const auto power_of = [&](float score) {
-        return hn::GetLane(exp_of_negative(hn::Set(d, score - base)));
-    };
-    float sum = has_sink ? power_of(rest) : 0;
-    for (int64_t part = 0; part < part_num; ++part)
-        sum += power_of(state_of(part).largest) * state_of(part).sum;
-    float* to = data.result + data.query.result_at(tile.b, token, head);
-    std::fill_n(to, depth, 0 / sum);  // NaN where all keys are masked, as the formula's
-    for (int64_t part = 0; part < part_num; ++part) {
-        const QueryState state = state_of(part);
-        if (state.sum == 0) continue;  // it has seen nothing, and there may be no results
-        const float* from = blocks.results(parts + part * blocks.part_floats()) + row * depth;
-        const Vector factor = hn::Set(d, power_of(state.largest) / sum);
-        for (int64_t i = 0; i < depth; i += count_lanes())
-            store_lanes(
-                hn::MulAdd(factor, load_lanes(from + i, depth - i), load_lanes(to + i, depth - i)),
-                to + i, depth - i);
-    }
-}
-
-void finish_tile(const GroupBlocks& blocks, const GroupData& data, const GroupTile& tile,
-                 float* parts, int64_t part_num)
-{
-    const int64_t rows = (tile.end_token - tile.first_token) * blocks.group;
-    for (int64_t row = 0; row < rows; ++row)
-        finish_row(blocks, data, tile, parts, part_num, row);
-}
-
-// A tile with all keys that it sees between tile.first_key and tile.end_key.
-void attend_tile(const GroupBlocks& blocks, const GroupData& data, GroupTile tile,
-                 const GroupWorkspace& work, float* part)
-{
-    const GroupQuery& query = data.query;
-    const int64_t rows = (tile.end_token - tile.first_token) * blocks.group;
-    std::fill_n(blocks.states(part), rows, QueryState{kLowest, 0});
-    const int64_t end = std::min(query.end_key(tile.b, tile.end_token - 1), tile.end_key);
-    const int64_t seen = query.first_key(tile.b, tile.first_token) / blocks.block_keys;
-    const int64_t first = std::max(seen * blocks.block_keys, tile.first_key);
-    if (first < end) read_queries(blocks, data, tile, work.queries);
-    for (int64_t key = first; key < end; key += blocks.block_keys) {
-        tile.first_key = key;
-        tile.end_key = std::min(key + blocks.block_keys, end);
-        attend_block(blocks, data, tile, work, key == first, part);
-    }
-}
-
-// Tile `item`, from its first key to its results.
-void attend_whole(const GroupBlocks& blocks, const GroupData& data, int64_t item, float* memory)
-{
-    const GroupWorkspace work(blocks, memory);
-    const int64_t first = item % blocks.tiles * blocks.tile_tokens, head = item / blocks.tiles;
-    const GroupTile tile = {head / blocks.key_heads,
-                            head % blocks.key_heads,
-                            first,
-                            std::min(first + blocks.tile_tokens, data.query.tokens),
-                            0,
-                            data.query.total};
-    attend_tile(blocks, data, tile, work, work.part);
-    finish_tile(blocks, data, tile, work.part, 1);
-}
-
-// The only tile of a head of keys, with block `item` of its keys.
-void attend_part(const GroupBlocks& blocks, const GroupData& data, int64_t item, float* memory,
-                 float* parts)
-{
-    const GroupWorkspace work(blocks, memory);
-    const int64_t used = divide_up(data.query.total, blocks.block_keys);
-    const int64_t head = item / used, first = item % used * blocks.block_keys;
-    const GroupTile tile = {head / blocks.key_heads,
-                            head % blocks.key_heads,
-                            0,
-                            data.query.tokens,
-                            first,
-                            std::min(first + blocks.block_keys, data.query.total)};
-    attend_tile(blocks, data, tile, work, parts + item * blocks.part_floats());
-}
-
-void finish_parts(const GroupBlocks& blocks, const GroupData& data, int64_t head, float* parts)
-{
-    const int64_t used = divide_up(data.query.total, blocks.block_keys);
-    const GroupTile tile = {
-        head / blocks.key_heads, head % blocks.key_heads, 0, data.query.tokens, 0,
-        data.query.total};
-    finish_tile(blocks, data, tile, parts + head * used * blocks.part_floats(), used);
-}
-
-}  // namespace tengine::cpu::HWY_NAMESPACE
-HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
 #if !defined(TENGINE_HAVE_HIGHWAY) || defined(TENGINE_MINIMAL)
 namespace tengine::cpu {
 extern const KernelTable group_query_kernels;
 const KernelTable group_query_kernels = {nullptr, 0};
 }  // namespace tengine::cpu
-#elif HWY_ONCE
+#else
 namespace tengine::cpu {
 namespace {
 
-HWY_EXPORT(attend_whole);
-HWY_EXPORT(attend_part);
-HWY_EXPORT(finish_parts);
-
-uint64_t round_up(int64_t a, int64_t b)
+class QuerySource final : public GroupSource
 {
-    return static_cast<uint64_t>(divide_up(a, b) * b);
-}
+  public:
+    QuerySource(const KernelContext& context, const GroupQuery& query)
+        : context_(context), query_(query), sink_(context.input(GROUP_QUERY_SINK))
+    {
+        scale = query.scale;
+        softcap = query.softcap;
+        tokens = query.tokens;
+        total = query.total;
+        has_sink = sink_ || query.smooth;
+    }
 
-constexpr int64_t kBlockKeys = 256;  // a multiple of every vector's length
-constexpr int64_t kMostRows = 48;    // of a tile, unless one token has more: their scores are in L1
+    int64_t first_key(int64_t b, int64_t token) const override
+    {
+        return query_.first_key(b, token);
+    }
+    int64_t end_key(int64_t b, int64_t token) const override { return query_.end_key(b, token); }
+    void read_query(int64_t b, int64_t head, int64_t token, float* to) const override
+    {
+        turn_head(context_, query_, query_.position(b, token),
+                  context_.input(GROUP_QUERY_QUERY)->f32 + query_.query_at(b, token, head), to);
+    }
+    const float* key(int64_t b, int64_t key_head, int64_t key) const override
+    {
+        return context_.output(GROUP_QUERY_PRESENT_KEY)->f32 + query_.present_at(b, key_head, key);
+    }
+    const float* value(int64_t b, int64_t key_head, int64_t key) const override
+    {
+        return context_.output(GROUP_QUERY_PRESENT_VALUE)->f32 +
+               query_.present_at(b, key_head, key);
+    }
+    const float* bias(int64_t b, int64_t head, int64_t token, int64_t first, int64_t,
+                      float*) const override
+    {
+        const float* row = bias_row<float>(context_, query_, b, head, token);
+        return row ? row + first : nullptr;
+    }
+    float sink(int64_t head) const override { return sink_ ? sink_->f32[head] : 0; }
+    float* result(int64_t b, int64_t head, int64_t token) const override
+    {
+        return context_.output(GROUP_QUERY_RESULT)->f32 + query_.result_at(b, token, head);
+    }
 
-GroupBlocks cut(const KernelContext& context)
-{
-    const auto& param = context.param<group_query_param>();
-    const tensor& query = *context.input(GROUP_QUERY_QUERY);
-    GroupBlocks blocks = {};
-    blocks.batch = query.dims[0];
-    blocks.key_heads = param.kv_num_heads;
-    blocks.group = param.num_heads / param.kv_num_heads;
-    blocks.depth = blocks.width = get_group_query_depth(context.node);
-    blocks.key.row_step = blocks.value.row_step = blocks.depth;
-    blocks.key.column_step = 1;
-    int64_t rows, lanes;
-    describe_pixel_tile(&rows, &lanes);
-    blocks.panel_lanes = 2 * lanes;
-    blocks.block_keys = kBlockKeys;
-    // Rows that are a multiple of 2 kB apart would share a few sets of the L1 cache.
-    blocks.score_step = kBlockKeys + kCacheLineFloats;
-    blocks.query_step =
-        static_cast<int64_t>(round_up(blocks.depth, kCacheLineFloats)) + kCacheLineFloats;
-    blocks.tile_tokens =
-        std::clamp<int64_t>(kMostRows / blocks.group, 1, std::max(query.dims[1], 1));
-    blocks.tiles = divide_up(query.dims[1], blocks.tile_tokens);
-    const int64_t present = context.output(GROUP_QUERY_PRESENT_KEY)->dims[2];
-    blocks.key_blocks = blocks.tiles == 1 ? divide_up(present, kBlockKeys) : 0;
-
-    blocks.key_floats = round_up(kBlockKeys * blocks.depth, kCacheLineFloats);
-    blocks.value_floats =
-        static_cast<uint64_t>(kBlockKeys) * round_up(blocks.depth, blocks.panel_lanes);
-    blocks.query_floats = static_cast<uint64_t>(blocks.tile_rows() * blocks.query_step);
-    blocks.score_floats = static_cast<uint64_t>(blocks.tile_rows() * blocks.score_step);
-    blocks.state_floats = round_up(2 * blocks.tile_rows(), kCacheLineFloats);
-    return blocks;
-}
+  private:
+    const KernelContext& context_;
+    const GroupQuery& query_;
+    const tensor* sink_;
+};
 
 int prepare(KernelContext& context)
 {
-    const GroupBlocks blocks = cut(context);
-    const int64_t workers = get_thread_pool_size(context.pool);
-    context.scratch_size =
-        sizeof(float) *
-        static_cast<uint64_t>(blocks.all_worker_floats() * workers + blocks.all_part_floats());
+    const auto& param = context.param<group_query_param>();
+    const tensor& query = *context.input(GROUP_QUERY_QUERY);
+    const int64_t depth = get_group_query_depth(context.node);
+    const GroupBlocks blocks =
+        cut_groups({query.dims[0], query.dims[1], param.num_heads, param.kv_num_heads,
+                    context.output(GROUP_QUERY_PRESENT_KEY)->dims[2], depth, depth, depth, depth});
+    context.scratch_size = count_group_scratch(blocks, context.pool);
     return keep_problem(context, blocks);
-}
-
-void attend(const KernelContext& context, const GroupBlocks& blocks, const GroupData& data)
-{
-    auto* scratch = static_cast<float*>(context.scratch);
-    float* parts = scratch + blocks.all_worker_floats() * get_thread_pool_size(context.pool);
-    const int64_t heads = blocks.batch * blocks.key_heads;
-    const auto memory_of = [&](int worker) {
-        return scratch + blocks.all_worker_floats() * worker;
-    };
-    if (blocks.key_blocks == 0) {
-        const auto work = HWY_DYNAMIC_DISPATCH(attend_whole);
-        parallel_for(context.pool, heads * blocks.tiles, 1,
-                     [&](int64_t first, int64_t last, int worker) {
-                         for (int64_t item = first; item < last; ++item)
-                             work(blocks, data, item, memory_of(worker));
-                     });
-        return;
-    }
-    const int64_t used = divide_up(data.query.total, blocks.block_keys);
-    const auto work = HWY_DYNAMIC_DISPATCH(attend_part);
-    parallel_for(context.pool, heads * used, 1, [&](int64_t first, int64_t last, int worker) {
-        for (int64_t item = first; item < last; ++item)
-            work(blocks, data, item, memory_of(worker), parts);
-    });
-    for (int64_t head = 0; head < heads; ++head)
-        HWY_DYNAMIC_DISPATCH(finish_parts)(blocks, data, head, parts);
 }
 
 int run(KernelContext& context)
@@ -373,10 +82,8 @@ int run(KernelContext& context)
     TENGINE_RETURN_IF_ERROR(read_group_query(context, &query));
     fill_cache<float>(context, query, true);
     fill_cache<float>(context, query, false);
-    const GroupData data = {context, query, context.output(GROUP_QUERY_PRESENT_KEY)->f32,
-                            context.output(GROUP_QUERY_PRESENT_VALUE)->f32,
-                            context.output(GROUP_QUERY_RESULT)->f32};
-    attend(context, kept_problem<GroupBlocks>(context), data);
+    attend_groups(kept_problem<GroupBlocks>(context), QuerySource(context, query), context.pool,
+                  context.scratch);
     return TENGINE_OK;
 }
 
@@ -397,4 +104,4 @@ extern const KernelTable group_query_kernels;
 const KernelTable group_query_kernels = make_table<rows>();
 
 }  // namespace tengine::cpu
-#endif  // HWY_ONCE
+#endif
