@@ -171,9 +171,9 @@ TEST_F(OnnxOperatorTest, IntegerOperatorsOfOnnxRuntime)
     ASSERT_EQ(loaded.status, 0) << loaded.message;
     EXPECT_STREQ(get_ir_node_domain(loaded.node("gemm")), "com.microsoft");
 
-    builder.add_node("Attention", {"x"}, {"w"}, "attention")->set_domain("com.microsoft");
+    builder.add_node("PackedAttention", {"x"}, {"w"}, "attention")->set_domain("com.microsoft");
     expect_failure(Loaded(builder), TENGINE_EOPERATOR,
-                   {"com.microsoft.Attention (opset 1: 'attention')"});
+                   {"com.microsoft.PackedAttention (opset 1: 'attention')"});
     import->set_version(2);
     expect_failure(Loaded(builder), TENGINE_EOPERATOR,
                    {"com.microsoft.QGemm (opset 2, known up to opset 1: 'gemm')"});

@@ -112,7 +112,8 @@ TEST(QLinearAveragePool, RefusesWhatDoesNotFit)
         set_node_int(node, attribute, value);
         graph.expect_failure(code, part);
     };
-    refuse("channels_last", 1, {2, 2}, TENGINE_ENOTSUP, "channels_last is 1");
+    refuse("channels_last", 1, {2, 2, 2, 2, 2, 2, 2}, TENGINE_EINVAL,
+           "the rank is 9, expected 3 to 8");
     refuse("ceil_mode", 0, {2}, TENGINE_EINVAL, "kernel_shape has 1 values, expected 2");
     refuse("ceil_mode", 0, {9, 9}, TENGINE_EINVAL, "no window of extent 9");
 }
@@ -145,11 +146,11 @@ TEST(QLinearGlobalAveragePool, IsItsDefinition)
 TEST(QLinearGlobalAveragePool, RefusesWhatDoesNotFit)
 {
     ConstantGraph graph;
-    add_tensor<int8_t>(&graph, "x", {1, 1, 2}, {1, 2}, 1, 0);
+    add_tensor<int8_t>(&graph, "x", {1, 2}, {1, 2}, 1, 0);
     add_result<int8_t>(&graph, 1, 0);
     set_node_int(graph.add(kGlobalPool, {"x", "x_scale", "x_zero", "y_scale", "y_zero"}),
                  "channels_last", 1);
-    graph.expect_failure(TENGINE_ENOTSUP, "channels_last is 1");
+    graph.expect_failure(TENGINE_EINVAL, "the rank is 2, expected 3 to 8");
 }
 
 }  // namespace
