@@ -12,7 +12,7 @@ extern "C" {
 
 // A trait beside those of op_trait_t: the row's lower() is called when the shapes of all inputs are
 // known, and uses the functions of tengine/emit.h, as those of Tengine's rows do.
-#define OP_SHAPED 32
+#define OP_SHAPED (1 << 16)
 
 static inline bool is_lowered_by_shapes(const ir_method_t* method)
 {
