@@ -179,19 +179,6 @@ TEST_F(OnnxOperatorTest, IntegerOperatorsOfOnnxRuntime)
                    {"com.microsoft.QGemm (opset 2, known up to opset 1: 'gemm')"});
 }
 
-TEST_F(OnnxOperatorTest, FunctionsAndSparseInitializersAreRefused)
-{
-    OnnxBuilder functions = small_model();
-    auto* function = functions.model.add_functions();
-    function->set_name("Gadget");
-    function->set_domain("com.example");
-    expect_failure(Loaded(functions), TENGINE_ENOTSUP, {"1 function", "'Gadget'", "'com.example'"});
-
-    OnnxBuilder sparse = small_model();
-    sparse.graph().add_sparse_initializer()->mutable_values()->set_name("thin");
-    expect_failure(Loaded(sparse), TENGINE_ENOTSUP, {"'thin'", "sparse"});
-}
-
 TEST_F(OnnxOperatorTest, AttributesOfEveryKind)
 {
     OnnxBuilder builder = conv_model();

@@ -15,6 +15,7 @@
 #include "operator/plain_data.h"
 #include "serializer/onnx/attribute.h"
 #include "serializer/onnx/message.h"
+#include "serializer/onnx/sparse.h"
 #include "serializer/onnx/tensor.h"
 #include "serializer/onnx/value_info.h"
 
@@ -62,7 +63,7 @@ int GraphImport::run()
 {
     TENGINE_RETURN_IF_ERROR(check_features());
     name_nodes();
-    TENGINE_RETURN_IF_ERROR(resolve_operators(proto_, model_->opsets, graph_->attribute->context,
+    TENGINE_RETURN_IF_ERROR(resolve_operators(proto_, model_->imports, graph_->attribute->context,
                                               node_names_, &operators_));
     TENGINE_RETURN_IF_ERROR(add_initializers());
     TENGINE_RETURN_IF_ERROR(add_inputs());
@@ -78,18 +79,6 @@ int GraphImport::check_features() const
     if (depth_ > IR_MOST_NESTED_BODIES)
         return tengine_error_set(TENGINE_ELIMIT, "graph '%s' lies in more than %d others",
                                  graph_->name, IR_MOST_NESTED_BODIES);
-    if (model_->header.functions_size() > 0) {
-        const auto& function = model_->header.functions(0);
-        return tengine_error_set(
-            TENGINE_ENOTSUP,
-            "the model defines %d functions, which are not supported; the first is %s of domain %s",
-            model_->header.functions_size(), quote_name(function.name()).c_str(),
-            quote_name(function.domain()).c_str());
-    }
-    if (proto_.sparse_initializer_size() > 0)
-        return tengine_error_set(TENGINE_ENOTSUP,
-                                 "initializer %s is sparse, which is not supported",
-                                 quote_name(proto_.sparse_initializer(0).values().name()).c_str());
     if (proto_.output_size() == 0)
         return outer_ ? tengine_error_set(TENGINE_EGRAPH, "graph '%s' has no outputs", graph_->name)
                       : tengine_error_set(TENGINE_EGRAPH, "the graph has no outputs");
@@ -146,6 +135,8 @@ int GraphImport::add_initializers()
 {
     for (const ::onnx::TensorProto& proto : proto_.initializer())
         TENGINE_RETURN_IF_ERROR(add_initializer(proto, proto.raw_data(), nullptr));
+    for (const ::onnx::SparseTensorProto& proto : proto_.sparse_initializer())
+        TENGINE_RETURN_IF_ERROR(add_sparse_initializer(proto));
     if (outer_) return TENGINE_OK;
     for (const Encoded& encoded : model_->initializers) {
         TENGINE_RETURN_IF_ERROR(add_initializer(encoded));
@@ -179,6 +170,19 @@ int GraphImport::add_initializer(const ::onnx::TensorProto& proto, Bytes raw, Mo
         set_ir_tensor_file_data(tensor, values);
         return TENGINE_OK;
     }
+    TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(tensor));
+    return reader.read(tensor->data);
+}
+
+int GraphImport::add_sparse_initializer(const ::onnx::SparseTensorProto& proto)
+{
+    const std::string owner = "sparse initializer " + quote_name(proto.values().name());
+    SparseReader reader(proto, owner, external_);
+    TENGINE_RETURN_IF_ERROR(reader.describe());
+    struct tensor* tensor = nullptr;
+    TENGINE_RETURN_IF_ERROR(declare(proto.values().name(), reader.data_type(), owner, &tensor));
+    tensor->tensor_type = TENSOR_TYPE_CONST;
+    TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(tensor, reader.dims(), reader.dim_num()));
     TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(tensor));
     return reader.read(tensor->data);
 }
@@ -261,7 +265,8 @@ int GraphImport::describe_unknown(struct node* node, const NodeProto& proto) con
 {
     const std::string domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
     const std::string op = domain.empty() ? proto.op_type() : domain + "." + proto.op_type();
-    TENGINE_RETURN_IF_ERROR(set_node_int(node, "domain_version", model_->opsets.at(domain)));
+    const int version = model_->imports.of(proto).at(domain);
+    TENGINE_RETURN_IF_ERROR(set_node_int(node, "domain_version", version));
     TENGINE_RETURN_IF_ERROR(set_node_text(node, "op_name", op.data(), op.size()));
     TENGINE_RETURN_IF_ERROR(set_node_int(node, "max_input_num", proto.input_size()));
     return set_node_int(node, "max_output_num", proto.output_size());

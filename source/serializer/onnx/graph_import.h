@@ -24,7 +24,7 @@ struct OnnxModel
     ::onnx::ModelProto& header = *make_message<::onnx::ModelProto>(&arena);  // without graph
     ::onnx::GraphProto& graph = *make_message<::onnx::GraphProto>(&arena);   // no initializers
     std::vector<Encoded> initializers;
-    Opsets opsets;
+    Imports imports;
 };
 
 class GraphImport
@@ -64,6 +64,7 @@ class GraphImport
     TENGINE_MUST_USE int add_initializer(const Encoded& encoded);
     TENGINE_MUST_USE int add_initializer(const ::onnx::TensorProto& proto, Bytes raw,
                                          ModelFile* file);
+    TENGINE_MUST_USE int add_sparse_initializer(const ::onnx::SparseTensorProto& proto);
     TENGINE_MUST_USE int add_inputs();
     TENGINE_MUST_USE int add_input(const ::onnx::ValueInfoProto& input);
     TENGINE_MUST_USE int add_input_node(struct tensor* tensor);

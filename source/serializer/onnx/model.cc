@@ -6,7 +6,9 @@
 #include <filesystem>
 
 #include "graph/graph.h"
+#include "serializer/onnx/functions.h"
 #include "serializer/onnx/graph_import.h"
+#include "serializer/onnx/zip_map.h"
 
 namespace tengine {
 namespace {
@@ -33,7 +35,8 @@ int take_apart(Bytes bytes, OnnxModel* out_model)
     TENGINE_RETURN_IF_ERROR(split_message({bytes, 0}, ::onnx::ModelProto::kGraphFieldNumber,
                                           &out_model->header, &graphs));
     TENGINE_RETURN_IF_ERROR(check_header(out_model->header));
-    TENGINE_RETURN_IF_ERROR(collect_opsets(out_model->header, &out_model->opsets));
+    TENGINE_RETURN_IF_ERROR(
+        collect_opsets(out_model->header.opset_import(), &out_model->imports.model));
     if (graphs.empty()) return tengine_error_set(TENGINE_EFORMAT, "the model has no graph");
     for (const Encoded& graph : graphs)
         TENGINE_RETURN_IF_ERROR(split_message(graph, ::onnx::GraphProto::kInitializerFieldNumber,
@@ -51,6 +54,8 @@ int load(struct graph* graph, Bytes bytes, ExternalData* external, ModelFile* fi
 {
     OnnxModel model;
     TENGINE_RETURN_IF_ERROR(take_apart(bytes, &model));
+    TENGINE_RETURN_IF_ERROR(expand_functions(&model, graph->attribute->context));
+    drop_zip_maps(&model);
     TENGINE_RETURN_IF_ERROR(name_graph(graph, model.graph.name()));
     GraphImport import(graph, &model, external, file);
     TENGINE_RETURN_IF_ERROR(import.run());

@@ -35,17 +35,14 @@ bool is_border(const std::string& domain, const std::string& type)
 // operator that has a description. Any other is the program's own.
 bool is_known_domain(const std::string& domain)
 {
-    if (domain.empty() || domain == "com.microsoft" || domain == "tengine") return true;
+    for (const char* own :
+         {"", "com.microsoft", "tengine", "ai.onnx.ml", "ai.onnx.preview.training"})
+        if (domain == own) return true;
     for (int i = 0; i < get_op_method_count(); ++i) {
         const char* known = find_op_method_via_index(i)->domain;
         if (domain == (known ? known : "")) return true;
     }
     return false;
-}
-
-std::string normal_domain(const std::string& domain)
-{
-    return domain == "ai.onnx" ? std::string() : domain;
 }
 
 std::string describe(const Missing& missing, const std::vector<std::string>& names,
@@ -120,6 +117,8 @@ Missing describe_missing(const std::string& domain, const std::string& type, int
     missing.is_left_out = is_left_out(name.c_str());
     const int known = get_op_type(domain.c_str(), type.c_str());
     if (missing.is_left_out) missing.what += ", left out";
+    if (domain == "ai.onnx.preview.training" && type == "Gradient")
+        missing.what += ", which needs the derivatives of other nodes";
     if (known >= 0) missing.what += describe_other_opset(known, version);
     return missing;
 }
@@ -136,9 +135,15 @@ int check_is_known(const std::string& domain, int version)
 
 }  // namespace
 
-int collect_opsets(const ::onnx::ModelProto& model, Opsets* out_opsets)
+std::string normal_domain(const std::string& domain)
 {
-    for (const auto& import : model.opset_import()) {
+    return domain == "ai.onnx" ? std::string() : domain;
+}
+
+int collect_opsets(const google::protobuf::RepeatedPtrField<::onnx::OperatorSetIdProto>& list,
+                   Opsets* out_opsets)
+{
+    for (const auto& import : list) {
         const std::string domain = normal_domain(import.domain());
         if (import.version() < 1 || import.version() > INT_MAX)
             return tengine_error_set(
@@ -153,7 +158,7 @@ int collect_opsets(const ::onnx::ModelProto& model, Opsets* out_opsets)
     return TENGINE_OK;
 }
 
-int resolve_operators(const ::onnx::GraphProto& graph, const Opsets& opsets,
+int resolve_operators(const ::onnx::GraphProto& graph, const Imports& imports,
                       const struct context* context, const std::vector<std::string>& names,
                       std::vector<OperatorId>* out_operators)
 {
@@ -162,6 +167,7 @@ int resolve_operators(const ::onnx::GraphProto& graph, const Opsets& opsets,
     for (int i = 0; i < graph.node_size(); ++i) {
         const auto& node = graph.node(i);
         const std::string domain = normal_domain(node.domain());
+        const Opsets& opsets = imports.of(node);
         const auto opset = opsets.find(domain);
         if (opset == opsets.end())
             return tengine_error_set(

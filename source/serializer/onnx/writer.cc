@@ -156,7 +156,7 @@ class GraphExport
         TENGINE_RETURN_IF_ERROR(add_contents(model_->mutable_graph()));
         describe_borders(model_->mutable_graph());
         add_opsets();
-        return TENGINE_OK;
+        return check_meanings();
     }
 
   private:
@@ -214,6 +214,7 @@ class GraphExport
             describe(graph_.output_tensors[i], proto->add_output());
         for (const auto& [domain, opset] : opsets_)
             outer_->opsets_[domain] = std::max(outer_->opsets_[domain], opset);
+        outer_->written_.insert(outer_->written_.end(), written_.begin(), written_.end());
         return TENGINE_OK;
     }
 
@@ -315,6 +316,7 @@ class GraphExport
         const OperatorName name = operator_name_of(node);
         int& opset = opsets_[name.domain];
         opset = std::max(opset, opset_of(node));
+        written_.push_back(&node);
         proto->set_name(node.name);
         proto->set_op_type(name.op);
         if (!name.domain.empty()) proto->set_domain(name.domain);
@@ -443,6 +445,34 @@ class GraphExport
         }
     }
 
+    // A file has one version of a domain, nodes that functions have brought along may have another.
+    int check_meanings() const
+    {
+        for (const node* written : written_) {
+            const OperatorName name = operator_name_of(*written);
+            const auto version = static_cast<int>(find_opset(name.domain)->version());
+            const int own = opset_of(*written);
+            if (own == version || means_the_same(*written, version)) continue;
+            return fail_node(written, TENGINE_ENOTSUP,
+                             "is written for opset %d and means something else in opset %d, which "
+                             "other nodes of the model need: an ONNX file cannot hold both",
+                             own, version);
+        }
+        return TENGINE_OK;
+    }
+
+    static bool means_the_same(const node& node, int version)
+    {
+        const method& method = *node.op.method;
+        if (is_unknown(node) || find_op_method(node.op.type, version) != &method) return false;
+        for (int i = 0; i < method.field_num; ++i) {
+            const op_field_t& field = method.fields[i];
+            if (is_set(node, field) && find_op_field(&method, field.name, version) != &field)
+                return false;
+        }
+        return true;
+    }
+
     const struct graph& graph_;
     const ModelFrame* frame_;
     ModelProto* model_;
@@ -451,6 +481,7 @@ class GraphExport
     std::unordered_set<std::string> taken_;  // of these, but for what is captured
     std::vector<bool> is_needed_;            // by node: an output of the graph depends on it
     std::map<std::string, int> opsets_;
+    std::vector<const node*> written_;  // those of bodies as well
 };
 
 }  // namespace

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expands calls from the outside in: the nodes of a body are copied, get their names and attributes
+// and are then looked at like any others, so that calls in functions and in graphs of nodes need
+// nothing of their own. What is copied is counted, because a few lines can call for 2^60 nodes.
+#include "serializer/onnx/functions.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "module/module.h"
+#include "operator/custom/op.h"
+#include "serializer/onnx/message.h"
+
+namespace tengine {
+namespace {
+
+using ::onnx::AttributeProto;
+using ::onnx::FunctionProto;
+using ::onnx::GraphProto;
+using ::onnx::NodeProto;
+
+// Graphs and functions around a node; a copy of a node, with its names and attributes, counts with
+// its encoded bytes, and a call at least as a node.
+constexpr size_t kMostNested = 64;
+constexpr size_t kMostNodes = size_t{1} << 17;
+constexpr size_t kMostBytes = size_t{64} << 20;
+// Longer names of calls are cut: they stand before every name of their function.
+constexpr size_t kLongestPrefix = 1000;
+
+// Fields that the classes of an older onnx.proto do not have.
+constexpr int kOverloadOfNode = 8;
+constexpr int kOverloadOfFunction = 13;
+constexpr int kDefaultsOfFunction = 11;
+
+struct Function
+{
+    const FunctionProto* proto = nullptr;
+    const Opsets* opsets = nullptr;
+    std::unordered_map<std::string, const AttributeProto*> defaults;
+};
+
+// What names mean where a function is expanded, and in a graph of one of its nodes, which has names
+// of its own.
+struct Scope
+{
+    const std::string& prefix;
+    const Scope* outer;
+    std::unordered_map<std::string, std::string> names;
+
+    std::string find(const std::string& name) const
+    {
+        if (name.empty()) return name;
+        for (const Scope* scope = this; scope; scope = scope->outer) {
+            const auto known = scope->names.find(name);
+            if (known != scope->names.end()) return known->second;
+        }
+        return prefix + name;  // of nothing: the graph's import says so
+    }
+    void add(const std::string& name) { names.emplace(name, prefix + name); }
+};
+
+// A call, while its function is expanded.
+struct Call
+{
+    const NodeProto& node;
+    const Function& function;
+    std::string prefix;
+    Scope scope;
+    std::unordered_map<std::string, const AttributeProto*> attributes;
+    // Outputs that are inputs, or other outputs, under another name.
+    std::vector<std::pair<std::string, std::string>> copies;
+
+    Call(const NodeProto& call, const Function& called, std::string begin)
+        : node(call), function(called), prefix(std::move(begin)), scope{prefix, nullptr, {}}
+    {
+    }
+};
+
+class Expansion
+{
+  public:
+    Expansion(OnnxModel* model, const struct context* context) : model_(*model), context_(context)
+    {
+    }
+
+    int run()
+    {
+        for (const FunctionProto& function : model_.header.functions())
+            TENGINE_RETURN_IF_ERROR(add_function(function));
+        TENGINE_RETURN_IF_ERROR(collect_names());
+        TENGINE_RETURN_IF_ERROR(expand_graph(&model_.graph, model_.imports.model));
+        model_.header.clear_functions();
+        return TENGINE_OK;
+    }
+
+  private:
+    // ---- what the model has ----
+
+    // Payloads of a field, whether the generated class has it or not.
+    int read_field(const google::protobuf::MessageLite& message, int number, std::string* encoded,
+                   std::vector<Encoded>* out_payloads)
+    {
+        *encoded = message.SerializeAsString();
+        return split_message({*encoded, 0}, number, message.New(&model_.arena), out_payloads);
+    }
+
+    int read_overload(const google::protobuf::MessageLite& message, int number,
+                      std::string* out_overload)
+    {
+        std::string encoded;
+        std::vector<Encoded> payloads;
+        TENGINE_RETURN_IF_ERROR(read_field(message, number, &encoded, &payloads));
+        *out_overload = payloads.empty() ? "" : std::string(payloads.back().bytes);
+        return TENGINE_OK;
+    }
+
+    int add_function(const FunctionProto& proto)
+    {
+        std::string overload;
+        TENGINE_RETURN_IF_ERROR(read_overload(proto, kOverloadOfFunction, &overload));
+        auto& overloads = functions_[{normal_domain(proto.domain()), proto.name()}];
+        const auto [entry, is_new] = overloads.try_emplace(overload);
+        if (!is_new)
+            return tengine_error_set(TENGINE_EFORMAT, "function %s of domain %s is defined twice",
+                                     quote_name(proto.name()).c_str(),
+                                     quote_name(proto.domain()).c_str());
+        Function& function = entry->second;
+        function.proto = &proto;
+        Opsets opsets;
+        TENGINE_RETURN_IF_ERROR(collect_opsets(proto.opset_import(), &opsets));
+        opsets.insert(model_.imports.model.begin(), model_.imports.model.end());
+        function.opsets = &model_.imports.model;
+        if (opsets != model_.imports.model)
+            function.opsets = &model_.imports.functions.emplace_back(std::move(opsets));
+        return read_defaults(proto, &function);
+    }
+
+    int read_defaults(const FunctionProto& proto, Function* function)
+    {
+        std::string encoded;
+        std::vector<Encoded> payloads;
+        TENGINE_RETURN_IF_ERROR(read_field(proto, kDefaultsOfFunction, &encoded, &payloads));
+        for (const Encoded& payload : payloads) {
+            auto& attribute = *make_message<AttributeProto>(&model_.arena);
+            if (!attribute.ParseFromArray(payload.bytes.data(),
+                                          static_cast<int>(payload.bytes.size())))
+                return tengine_error_set(TENGINE_EFORMAT,
+                                         "function %s: the default of an attribute is damaged",
+                                         quote_name(proto.name()).c_str());
+            function->defaults[attribute.name()] = &attribute;
+        }
+        return TENGINE_OK;
+    }
+
+    // All that new names must not begin with.
+    int collect_names()
+    {
+        for (const Encoded& encoded : model_.initializers) {
+            google::protobuf::Arena arena;
+            auto& proto = *make_message<::onnx::TensorProto>(&arena);
+            std::vector<Encoded> raw;
+            TENGINE_RETURN_IF_ERROR(
+                split_message(encoded, ::onnx::TensorProto::kRawDataFieldNumber, &proto, &raw));
+            taken_.insert(proto.name());
+        }
+        for (const auto& input : model_.graph.input())
+            taken_.insert(input.name());
+        for (const NodeProto& node : model_.graph.node()) {
+            taken_.insert(node.output().begin(), node.output().end());
+            taken_.insert(node.name());
+        }
+        return TENGINE_OK;
+    }
+
+    // Null: the node is no call, or one of what is known here.
+    int find_function(const NodeProto& node, const Opsets& opsets, const Function** out_function)
+    {
+        *out_function = nullptr;
+        const std::string domain = normal_domain(node.domain());
+        const auto overloads = functions_.find({domain, node.op_type()});
+        if (overloads == functions_.end()) return TENGINE_OK;
+        const auto opset = opsets.find(domain);
+        if (opset != opsets.end()) {
+            const int type = get_op_type(domain.c_str(), node.op_type().c_str());
+            if (type >= 0 && find_op_method(type, opset->second)) return TENGINE_OK;
+            if (has_custom_op(context_, domain.c_str(), node.op_type().c_str(), opset->second))
+                return TENGINE_OK;
+        }
+        std::string overload;
+        TENGINE_RETURN_IF_ERROR(read_overload(node, kOverloadOfNode, &overload));
+        const auto found = overloads->second.find(overload);
+        if (found != overloads->second.end()) *out_function = &found->second;
+        return TENGINE_OK;
+    }
+
+    // ---- expanding ----
+
+    int expand_graph(GraphProto* graph, const Opsets& opsets)
+    {
+        if (++nested_ > kMostNested) return fail_depth();
+        auto& old = *make_message<GraphProto>(&model_.arena);
+        old.mutable_node()->Swap(graph->mutable_node());
+        for (NodeProto& node : *old.mutable_node())
+            TENGINE_RETURN_IF_ERROR(place(&node, opsets, graph));
+        --nested_;
+        return TENGINE_OK;
+    }
+
+    // Both lie in the model's arena.
+    int place(NodeProto* node, const Opsets& opsets, GraphProto* target)
+    {
+        const Function* function;
+        TENGINE_RETURN_IF_ERROR(find_function(*node, opsets, &function));
+        if (function) return expand_call(*node, *function, target);
+        if (&opsets != &model_.imports.model) model_.imports.by_node.emplace(node, &opsets);
+        for (AttributeProto& attribute : *node->mutable_attribute())
+            if (attribute.has_g())
+                TENGINE_RETURN_IF_ERROR(expand_graph(attribute.mutable_g(), opsets));
+        target->mutable_node()->UnsafeArenaAddAllocated(node);
+        return TENGINE_OK;
+    }
+
+    int expand_call(const NodeProto& node, const Function& function, GraphProto* target)
+    {
+        TENGINE_RETURN_IF_ERROR(check_call(node, function));
+        Call call(node, function, take_prefix(node));
+        TENGINE_RETURN_IF_ERROR(bind(&call));
+        ++nested_;
+        active_.push_back(&function);
+        for (int i = 0; i < function.proto->node_size(); ++i) {
+            TENGINE_RETURN_IF_ERROR(charge(function.proto->node(i).ByteSizeLong(), 1));
+            auto& copy = *make_message<NodeProto>(&model_.arena);
+            copy = function.proto->node(i);
+            TENGINE_RETURN_IF_ERROR(rename_node(call.scope, &copy));
+            TENGINE_RETURN_IF_ERROR(set_references(call, &copy));
+            const std::string name =
+                copy.name().empty() ? copy.op_type() + "_" + std::to_string(i) : copy.name();
+            copy.set_name(call.prefix + name);
+            TENGINE_RETURN_IF_ERROR(place(&copy, *function.opsets, target));
+        }
+        for (const auto& [from, to] : call.copies)
+            add_copy(from, to, target);
+        active_.pop_back();
+        --nested_;
+        return TENGINE_OK;
+    }
+
+    int check_call(const NodeProto& node, const Function& function)
+    {
+        const std::string label = node_label(node.op_type(), node.name());
+        if (std::find(active_.begin(), active_.end(), &function) != active_.end())
+            return tengine_error_set(TENGINE_EGRAPH, "%s: function %s calls itself", label.c_str(),
+                                     quote_name(function.proto->name()).c_str());
+        if (nested_ >= kMostNested) return fail_depth();
+        if (node.input_size() > function.proto->input_size() ||
+            node.output_size() > function.proto->output_size())
+            return tengine_error_set(
+                TENGINE_EGRAPH,
+                "%s has %d inputs and %d outputs, its function has at most %d and %d",
+                label.c_str(), node.input_size(), node.output_size(), function.proto->input_size(),
+                function.proto->output_size());
+        return charge(0, 1);
+    }
+
+    static int fail_depth()
+    {
+        return tengine_error_set(TENGINE_ELIMIT,
+                                 "functions and graphs of the model are nested more than %zu deep",
+                                 kMostNested);
+    }
+
+    int charge(size_t bytes, size_t nodes = 0)
+    {
+        bytes_ += bytes;
+        nodes_ += nodes;
+        if (nodes_ <= kMostNodes && bytes_ <= kMostBytes) return TENGINE_OK;
+        return tengine_error_set(TENGINE_ELIMIT,
+                                 "the functions of the model become more than %zu nodes or %zu "
+                                 "bytes where they are called",
+                                 kMostNodes, kMostBytes);
+    }
+
+    // Only names that come from this call begin with it.
+    std::string take_prefix(const NodeProto& node)
+    {
+        std::string name = node.name().c_str();  // up to a NUL: the IR has C strings
+        if (name.empty()) name = node.op_type().c_str();
+        name.resize(std::min(name.size(), kLongestPrefix));
+        std::string prefix = name + "/";
+        while (is_taken(prefix))
+            prefix = name + "_" + std::to_string(++last_number_) + "/";
+        taken_.insert(prefix);
+        return prefix;
+    }
+
+    bool is_taken(const std::string& prefix) const
+    {
+        const auto first = taken_.lower_bound(prefix);
+        return first != taken_.end() && first->compare(0, prefix.size(), prefix) == 0;
+    }
+
+    // ---- names ----
+
+    int bind(Call* call)
+    {
+        const FunctionProto& function = *call->function.proto;
+        std::unordered_map<std::string, std::string>& names = call->scope.names;
+        for (int i = 0; i < function.input_size(); ++i)
+            names.emplace(function.input(i),
+                          i < call->node.input_size() ? call->node.input(i) : "");
+        for (int i = 0; i < call->node.output_size(); ++i)
+            TENGINE_RETURN_IF_ERROR(bind_output(function.output(i), call->node.output(i), call));
+        std::unordered_set<std::string> computed;
+        for (const NodeProto& node : function.node()) {
+            for (const std::string& name : node.output()) {
+                TENGINE_RETURN_IF_ERROR(charge(call->prefix.size() + name.size()));
+                call->scope.add(name);
+                taken_.insert(call->scope.find(name));
+                computed.insert(name);
+            }
+        }
+        for (const std::string& name : function.input())
+            computed.insert(name);
+        for (const std::string& name : function.output())
+            if (!computed.count(name))
+                return tengine_error_set(
+                    TENGINE_EGRAPH, "function %s: its output %s is not the output of a node",
+                    quote_name(function.name()).c_str(), quote_name(name).c_str());
+        for (const AttributeProto& attribute : call->node.attribute())
+            call->attributes.emplace(attribute.name(), &attribute);
+        return TENGINE_OK;
+    }
+
+    static int bind_output(const std::string& inner, const std::string& outer, Call* call)
+    {
+        if (outer.empty()) return TENGINE_OK;
+        const auto [entry, is_new] = call->scope.names.emplace(inner, outer);
+        if (is_new) return TENGINE_OK;
+        if (entry->second.empty())
+            return tengine_error_set(
+                TENGINE_EGRAPH, "%s: output %s is input %s of the function, which is not given",
+                node_label(call->node.op_type(), call->node.name()).c_str(),
+                quote_name(outer).c_str(), quote_name(inner).c_str());
+        call->copies.emplace_back(entry->second, outer);
+        return TENGINE_OK;
+    }
+
+    void add_copy(const std::string& from, const std::string& to, GraphProto* target)
+    {
+        NodeProto* node = target->add_node();
+        node->set_op_type("Identity");
+        node->set_name(to);
+        node->add_input(from);
+        node->add_output(to);
+        if (!model_.imports.model.count("")) {
+            const Opsets& opsets = model_.imports.functions.emplace_back(Opsets{{"", 1}});
+            model_.imports.by_node.emplace(node, &opsets);
+        }
+    }
+
+    int rename(const Scope& scope, std::string* name)
+    {
+        std::string found = scope.find(*name);
+        TENGINE_RETURN_IF_ERROR(charge(found.size()));
+        *name = std::move(found);
+        return TENGINE_OK;
+    }
+
+    int rename_node(const Scope& scope, NodeProto* node)
+    {
+        for (std::string& name : *node->mutable_input())
+            TENGINE_RETURN_IF_ERROR(rename(scope, &name));
+        for (std::string& name : *node->mutable_output())
+            TENGINE_RETURN_IF_ERROR(rename(scope, &name));
+        for (AttributeProto& attribute : *node->mutable_attribute())
+            if (attribute.has_g())
+                TENGINE_RETURN_IF_ERROR(rename_graph(scope, attribute.mutable_g()));
+        return TENGINE_OK;
+    }
+
+    int rename_graph(const Scope& outer, GraphProto* graph)
+    {
+        Scope scope{outer.prefix, &outer, {}};
+        for (const auto& input : graph->input())
+            scope.add(input.name());
+        for (const auto& constant : graph->initializer())
+            scope.add(constant.name());
+        for (const auto& constant : graph->sparse_initializer())
+            scope.add(constant.values().name());
+        for (const NodeProto& node : graph->node())
+            for (const std::string& name : node.output())
+                scope.add(name);
+        for (auto& input : *graph->mutable_input())
+            TENGINE_RETURN_IF_ERROR(rename(scope, input.mutable_name()));
+        for (auto& constant : *graph->mutable_initializer())
+            TENGINE_RETURN_IF_ERROR(rename(scope, constant.mutable_name()));
+        for (auto& constant : *graph->mutable_sparse_initializer())
+            TENGINE_RETURN_IF_ERROR(rename(scope, constant.mutable_values()->mutable_name()));
+        for (NodeProto& node : *graph->mutable_node())
+            TENGINE_RETURN_IF_ERROR(rename_node(scope, &node));
+        for (auto& output : *graph->mutable_output())
+            TENGINE_RETURN_IF_ERROR(rename(scope, output.mutable_name()));
+        for (auto& value : *graph->mutable_value_info())
+            TENGINE_RETURN_IF_ERROR(rename(scope, value.mutable_name()));
+        return TENGINE_OK;
+    }
+
+    // ---- attributes ----
+
+    // Attributes that refer to one of the function get the call's value, or its default; where
+    // there is neither they are left out.
+    int set_references(const Call& call, NodeProto* node)
+    {
+        auto* attributes = node->mutable_attribute();
+        int kept = 0;
+        for (int i = 0; i < attributes->size(); ++i) {
+            bool is_given = true;
+            TENGINE_RETURN_IF_ERROR(set_reference(call, attributes->Mutable(i), &is_given));
+            if (is_given) attributes->SwapElements(kept++, i);
+        }
+        attributes->DeleteSubrange(kept, attributes->size() - kept);
+        return TENGINE_OK;
+    }
+
+    int set_reference(const Call& call, AttributeProto* attribute, bool* out_given)
+    {
+        if (attribute->ref_attr_name().empty()) {
+            if (!attribute->has_g()) return TENGINE_OK;
+            for (NodeProto& node : *attribute->mutable_g()->mutable_node())
+                TENGINE_RETURN_IF_ERROR(set_references(call, &node));
+            return TENGINE_OK;
+        }
+        const AttributeProto* value = find_value(call, attribute->ref_attr_name());
+        *out_given = value != nullptr;
+        if (!value) return TENGINE_OK;
+        // Its nodes would have the names and imports of the caller.
+        if (value->has_g() || value->graphs_size() > 0)
+            return tengine_error_set(
+                TENGINE_ENOTSUP,
+                "%s: attribute %s of its function is a graph, which is not supported",
+                node_label(call.node.op_type(), call.node.name()).c_str(),
+                quote_name(value->name()).c_str());
+        TENGINE_RETURN_IF_ERROR(charge(value->ByteSizeLong()));
+        const std::string name = attribute->name();
+        *attribute = *value;
+        attribute->set_name(name);
+        return TENGINE_OK;
+    }
+
+    static const AttributeProto* find_value(const Call& call, const std::string& name)
+    {
+        const auto given = call.attributes.find(name);
+        if (given != call.attributes.end()) return given->second;
+        const auto usual = call.function.defaults.find(name);
+        return usual == call.function.defaults.end() ? nullptr : usual->second;
+    }
+
+    OnnxModel& model_;
+    const struct context* context_;
+    // By domain and name, then by overload.
+    std::map<std::pair<std::string, std::string>, std::map<std::string, Function>> functions_;
+    std::set<std::string> taken_;
+    std::vector<const Function*> active_;  // that are being expanded
+    size_t nested_ = 0;                    // graphs and functions around what is being expanded
+    size_t nodes_ = 0;
+    size_t bytes_ = 0;
+    int last_number_ = 0;  // that made a name unique
+};
+
+}  // namespace
+
+int expand_functions(OnnxModel* model, const struct context* context)
+{
+    return model->header.functions_size() == 0 ? TENGINE_OK : Expansion(model, context).run();
+}
+
+}  // namespace tengine

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// SparseTensorProto to dense values: what is not listed is 0. Its parts are read by tensor.h.
+#pragma once
+
+#include "serializer/onnx/tensor.h"
+
+namespace tengine {
+
+class SparseReader
+{
+  public:
+    // All but `owner`, which names the tensor in error sentences, must outlive the reader.
+    SparseReader(const ::onnx::SparseTensorProto& proto, const std::string& owner,
+                 ExternalData* external);
+
+    // Checks type and shape, and that there is an index for each value.
+    TENGINE_MUST_USE int describe();
+
+    // The rest is valid after describe().
+    int data_type() const { return values_.data_type(); }
+    int dim_num() const { return dim_num_; }
+    const int* dims() const { return dims_; }
+
+    // Writes all elements. TENGINE_EFORMAT for an index that is out of range or does not come after
+    // the one before it.
+    TENGINE_MUST_USE int read(void* out_values);
+
+  private:
+    TENGINE_MUST_USE int measure();
+    TENGINE_MUST_USE int find_place(const int64_t* index, int64_t* out_place) const;
+
+    const ::onnx::SparseTensorProto& proto_;
+    std::string owner_;
+    TensorReader values_;
+    TensorReader indices_;
+    int dim_num_ = 0;
+    int dims_[MAX_SHAPE_DIM_NUM] = {};
+    size_t bytes_ = 0;     // of all elements
+    int64_t number_ = 0;   // of values
+    int index_width_ = 0;  // 1: positions in the flattened tensor, or one for each dimension
+};
+
+}  // namespace tengine

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// ZipMap of ai.onnx.ml gives each row of probabilities as a map from labels, which no tensor holds.
+// Exporters put it at the end of classifiers.
+#pragma once
+
+#include "serializer/onnx/graph_import.h"
+
+namespace tengine {
+
+// Leaves out the ones whose output is one of the graph's and nothing else: their input becomes the
+// output in its place, and a notice says so.
+void drop_zip_maps(OnnxModel* model);
+
+}  // namespace tengine
