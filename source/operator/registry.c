@@ -156,10 +156,11 @@ int get_op_type(const char* domain, const char* name)
 
 int get_op_type_by_name(const char* full_name)
 {
+    const registered_method_t* entry = find_full_name("", full_name);
     // ONNX's own domain may also be spelled out.
     static const char onnx[] = "ai.onnx.";
-    if (strncmp(full_name, onnx, sizeof(onnx) - 1) == 0) full_name += sizeof(onnx) - 1;
-    const registered_method_t* entry = find_full_name("", full_name);
+    if (!entry && strncmp(full_name, onnx, sizeof(onnx) - 1) == 0)
+        entry = find_full_name("", full_name + sizeof(onnx) - 1);
     return entry ? entry->type : -1;
 }
 
