@@ -73,7 +73,7 @@ std::string differences_text(const Tensor& actual, const Tensor& expected, size_
 
 }  // namespace
 
-std::string compare(const Tensor& actual, const Tensor& expected)
+std::string compare_form(const Tensor& actual, const Tensor& expected)
 {
     if (actual.data_type != expected.data_type)
         return std::string("type is ") + tengine_data_type_get_name(actual.data_type) +
@@ -81,6 +81,13 @@ std::string compare(const Tensor& actual, const Tensor& expected)
     if (actual.shape != expected.shape)
         return "shape is " + tools::shape_text(actual.shape) + ", expected is " +
                tools::shape_text(expected.shape);
+    return "";
+}
+
+std::string compare(const Tensor& actual, const Tensor& expected)
+{
+    const std::string form = compare_form(actual, expected);
+    if (!form.empty()) return form;
     size_t first = 0;
     size_t number = 0;
     for (size_t i = expected.element_number(); i-- > 0;) {

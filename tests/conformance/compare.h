@@ -20,5 +20,7 @@ namespace tengine::conformance {
 //
 // Returns "" if all of that is so.
 std::string compare(const tools::Tensor& actual, const tools::Tensor& expected);
+// Element types and shapes alone.
+std::string compare_form(const tools::Tensor& actual, const tools::Tensor& expected);
 
 }  // namespace tengine::conformance

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "conformance/compare.h"
+#include "conformance/random_case.h"
 #include "tengine/c_api.h"
 #include "tengine/inspect.h"
 #include "tensor_file/failure.h"
@@ -125,6 +126,40 @@ void compare_outputs(graph_t graph, std::vector<Tensor> expected)
     }
 }
 
+// ---- random numbers ----
+
+// So that every build draws the same.
+void set_seeds(graph_t graph, int seed)
+{
+    const float number = static_cast<float>(seed);
+    for (int i = 0; i < get_graph_node_num(graph); ++i) {
+        node_t node = get_graph_node_by_idx(graph, i);
+        const std::string op = get_node_op(node);
+        if (op == "Bernoulli" || op == "RandomUniformLike")
+            check(set_node_attr_float(node, "seed", &number), "seed");
+        else if (op == "Dropout" && get_node_input_number(node) > 1)
+            check(set_node_attr_int(node, "seed", &seed), "seed");
+        release_graph_node(node);
+    }
+}
+
+void run_random(graph_t graph, const std::vector<Tensor>& inputs, const std::string& test,
+                const std::vector<Tensor>& expected)
+{
+    RandomCase random(test, inputs);
+    for (int seed = 1; seed <= RandomCase::kRunNumber; ++seed) {
+        set_seeds(graph, seed);
+        check(prerun_graph(graph), "prepare");
+        check(run_graph(graph, 1), "run");
+        std::vector<Tensor> outputs;
+        for (int i = 0; i < tengine_graph_get_output_number(graph); ++i)
+            outputs.push_back(read_output(tengine_graph_get_output(graph, i)));
+        random.add(outputs, expected);
+        check(postrun_graph(graph), "postrun");
+    }
+    random.judge();
+}
+
 void feed_all(graph_t graph, std::vector<Tensor>* inputs)
 {
     for (size_t i = 0; i < inputs->size(); ++i)
@@ -185,6 +220,9 @@ void run_data_set(context_t context, graph_t graph, const fs::path& folder,
         graph = converted.get();
         feed_all(graph, &inputs);
     }
+    const std::string test = folder.parent_path().filename();
+    if (RandomCase::is_one(test))
+        return run_random(graph, inputs, test, read_tensors(folder, "output"));
     check(prerun_graph(graph), "prepare");
     if (outcome->nodes == 0) count_nodes(graph, settings.device, outcome);
     check(run_graph(graph, 1), "run");

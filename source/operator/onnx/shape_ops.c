@@ -139,8 +139,8 @@ static const op_field_t squeeze_fields[] = {
 
 // ---- Dropout ----
 
-// Whether training_mode (input 2) really asks for random zeros is checked by the kernel, which has
-// the values.
+// In training_mode (input 2) it drops a share `ratio` of the elements
+// (device/cpu/reference/random.cc).
 static int infer_dropout(struct node* node)
 {
     const struct tensor* data = get_ir_node_input(node, 0);
@@ -155,7 +155,7 @@ static int infer_dropout(struct node* node)
 static const op_field_t dropout_fields[] = {
     OP_FIELD(struct dropout_param, FLOAT, ratio, .number = 0.5, .until = 11,
              .moved_as = OP_MOVED_FLOAT, .moved_input = 1),
-    OP_FIELD(struct dropout_param, INT, seed, .since = 12),
+    OP_FIELD(struct dropout_param, INT, seed, .number = DROPOUT_SEED_ABSENT, .since = 12),
 };
 
 // ---- Expand ----

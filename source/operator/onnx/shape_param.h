@@ -29,8 +29,10 @@ struct squeeze_param
 struct dropout_param
 {
     float ratio;  // an input from opset 12 on
-    int seed;
+    int seed;     // DROPOUT_SEED_ABSENT: every run in training starts from the clock
 };
+
+#define DROPOUT_SEED_ABSENT INT_MIN
 
 struct shape_param
 {

@@ -95,6 +95,8 @@ class Walk
     {
         const uint32_t traits = node.op.method->traits;
         if (traits & OP_RANDOM) return false;
+        // In training it draws anew in every run.
+        if (is_op(&node, "Dropout") && get_ir_node_input(&node, 2)) return false;
         if (holds_bytes_ && is_op(&node, "DequantizeLinear")) return false;
         return (traits & OP_SHAPE_ONLY) || are_inputs_constant(node);
     }

@@ -26,8 +26,7 @@ std::string judge_value(const Value& value)
     return "";
 }
 
-// The library infers only, and would find out in the run. What a Dropout in training gives is the
-// host's.
+// What a Dropout in training draws is the host's.
 bool may_train(const GraphView& view, const ViewedNode& node)
 {
     constexpr size_t kTrainingMode = 2;

@@ -130,5 +130,63 @@ TEST(Random, RejectsNegativeShape)
     EXPECT_EQ(random.get()->op.infer_shape(random.get()), TENGINE_ERANGE);
 }
 
+// ---- Dropout ----
+
+// In training; `x` has 10000 ones.
+class TrainingDropout
+{
+  public:
+    TrainingDropout(float ratio, int seed)
+    {
+        builder_.floats("x", {10000}, std::vector<float>(10000, 1));
+        builder_.floats("ratio", {}, {ratio});
+        builder_.constant("training", {}, std::vector<uint8_t>{1}, TENGINE_DT_BOOL);
+        node_ = builder_.add("Dropout", {"x", "ratio", "training"}, {"y", "mask"});
+        EXPECT_EQ(set_node_int(node_, "seed", seed), 0);
+    }
+    int run()
+    {
+        EXPECT_EQ(node_->op.infer_shape(node_), TENGINE_OK) << tengine_error_message();
+        return evaluate_node(*node_);
+    }
+    std::vector<float> values(const char* name) { return numbers_of(builder_.find(name)); }
+
+  private:
+    IrBuilder builder_;
+    node* node_;
+};
+
+TEST(Dropout, DropsItsShareAndScalesTheRest)
+{
+    TrainingDropout dropout(0.75f, 1);
+    ASSERT_EQ(dropout.run(), TENGINE_OK) << tengine_error_message();
+    const std::vector<float> values = dropout.values("y");
+    const std::vector<float> mask = dropout.values("mask");
+    for (size_t i = 0; i < values.size(); ++i)
+        ASSERT_EQ(values[i], mask[i] * 4) << i;
+    // Five deviations of the mean of 10000 that are kept with probability 1/4.
+    EXPECT_NEAR(Moments(mask).mean, 0.25, 5 * std::sqrt(0.25 * 0.75 / 10000));
+}
+
+TEST(Dropout, SeedsDecide)
+{
+    TrainingDropout one(0.5f, 1), same(0.5f, 1), other(0.5f, 2);
+    for (TrainingDropout* dropout : {&one, &same, &other})
+        ASSERT_EQ(dropout->run(), TENGINE_OK);
+    EXPECT_EQ(one.values("y"), same.values("y"));
+    EXPECT_NE(one.values("y"), other.values("y"));
+}
+
+TEST(Dropout, RatioZeroKeepsAllAndOneIsRefused)
+{
+    TrainingDropout all(0, 1);
+    ASSERT_EQ(all.run(), TENGINE_OK);
+    EXPECT_EQ(all.values("y"), std::vector<float>(10000, 1));
+    EXPECT_EQ(all.values("mask"), std::vector<float>(10000, 1));
+    TrainingDropout none(1, 1);
+    EXPECT_EQ(none.run(), TENGINE_ERANGE);
+    EXPECT_NE(std::string(tengine_error_message()).find("ratio is 1"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tengine::test

@@ -135,21 +135,6 @@ TEST(Dropout, OldOpsetGivesBoolMask)
     EXPECT_EQ(numbers_of(graph.evaluate("mask")), (std::vector<float>{1, 1, 1}));
 }
 
-TEST(Dropout, TrainingNeedsRatioZero)
-{
-    for (const float ratio : {0.0f, 0.25f}) {
-        ConstantGraph graph;
-        graph.input<float>("x", {2}, {1, 2});
-        graph.input<float>("ratio", {}, {ratio});
-        graph.bools("training", {}, {1});
-        graph.add("Dropout", {"x", "ratio", "training"});
-        if (ratio == 0)
-            EXPECT_EQ(values_of<float>(graph.evaluate()), (std::vector<float>{1, 2}));
-        else
-            graph.expect_failure(TENGINE_ENOTSUP, "ratio 0.25");
-    }
-}
-
 TEST(Expand, BroadcastsBothWays)
 {
     ConstantGraph graph;

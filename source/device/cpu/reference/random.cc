@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of operator/onnx/random_ops.c. Numbers come from SplitMix64 (Steele, Lea, Flood:
-// "Fast Splittable Pseudorandom Number Generators", 2014). A node with a seed gives the same
-// numbers in every run.
+// The operators of operator/onnx/random_ops.c, and Dropout. Numbers come from SplitMix64 (Steele,
+// Lea, Flood: "Fast Splittable Pseudorandom Number Generators", 2014). A node with a seed gives the
+// same numbers in every run.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "base/clock.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/random_param.h"
+#include "operator/onnx/shape_param.h"
 
 namespace tengine::cpu {
 namespace {
@@ -19,10 +21,13 @@ class Generator
     explicit Generator(const KernelContext& context)
     {
         const float seed = context.param<random_param>().seed;
-        // Without a seed runs differ by the time, and nodes of one run by their place.
-        state_ = std::isnan(seed)
-                     ? get_time_ns() + (static_cast<uint64_t>(context.node->index) << 48)
-                     : fp32_to_bits(seed);
+        state_ = std::isnan(seed) ? choose_seed(*context.node) : fp32_to_bits(seed);
+    }
+    explicit Generator(uint64_t seed) : state_(seed) {}
+    // Runs differ by the time, and nodes of one run by their place.
+    static uint64_t choose_seed(const node& node)
+    {
+        return get_time_ns() + (static_cast<uint64_t>(node.index) << 48);
     }
     uint64_t next()
     {
@@ -147,6 +152,58 @@ int prepare_multinomial(KernelContext& context)
     return TENGINE_OK;
 }
 
+// ---- Dropout ----
+
+// The share of elements that it drops: 0 but in training.
+int read_dropped_share(const KernelContext& context, float* out_ratio)
+{
+    const tensor* training = context.input(2);
+    *out_ratio = 0;
+    if (!training || training->elem_num == 0 || !training->u8[0]) return TENGINE_OK;
+    *out_ratio = 0.5f;
+    int number = 0;
+    TENGINE_RETURN_IF_ERROR(read_float_input(context.node, 1, out_ratio, 1, &number));
+    if (*out_ratio >= 0 && *out_ratio < 1) return TENGINE_OK;
+    return fail_node(context.node, TENGINE_ERANGE, "ratio is %g, expected 0 to below 1",
+                     static_cast<double>(*out_ratio));
+}
+
+int keep_all(const KernelContext& context)
+{
+    const tensor* input = context.input(0);
+    tensor* output = context.output(0);
+    if (tensor* mask = context.output(1); mask && mask->elem_num > 0)
+        std::memset(mask->data, true, get_ir_tensor_bytes(mask));
+    if (output && output->data != input->data && output->elem_num > 0)
+        std::memmove(output->data, input->data, get_ir_tensor_bytes(output));
+    return TENGINE_OK;
+}
+
+// What is kept is scaled, so that the mean stays what it was.
+int run_dropout(KernelContext& context)
+{
+    float ratio;
+    TENGINE_RETURN_IF_ERROR(read_dropped_share(context, &ratio));
+    if (ratio == 0) return keep_all(context);
+    const int seed = context.param<dropout_param>().seed;
+    Generator generator(seed == DROPOUT_SEED_ABSENT ? Generator::choose_seed(*context.node)
+                                                    : static_cast<uint64_t>(seed));
+    const tensor* output = context.output(0);
+    const tensor* mask = context.output(1);
+    return dispatch_type(FloatTypes{}, context.input(0)->data_type, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const T* from = static_cast<const T*>(context.input(0)->data);
+        T* to = static_cast<T*>(output->data);
+        const auto scale = static_cast<compute_t<T>>(1 / (1 - static_cast<double>(ratio)));
+        for (int64_t i = 0; i < output->elem_num; ++i) {
+            const bool is_kept = generator.uniform() >= static_cast<double>(ratio);
+            to[i] = is_kept ? static_cast<T>(static_cast<compute_t<T>>(from[i]) * scale) : T(0.0f);
+            if (mask) mask->u8[i] = is_kept;
+        }
+        return TENGINE_OK;
+    });
+}
+
 constexpr Kernel rows[] = {
     {"RandomNormal", "reference", nullptr, run_normal},
     {"RandomNormalLike", "reference", nullptr, run_normal},
@@ -154,6 +211,7 @@ constexpr Kernel rows[] = {
     {"RandomUniformLike", "reference", nullptr, run_uniform},
     {"Bernoulli", "reference", nullptr, run_bernoulli},
     {"Multinomial", "reference", nullptr, run_multinomial, prepare_multinomial},
+    {"Dropout", "reference", nullptr, run_dropout, nullptr, 0},
 };
 
 }  // namespace

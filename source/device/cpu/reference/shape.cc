@@ -19,24 +19,6 @@ int run_view(KernelContext& context)
     return TENGINE_OK;
 }
 
-// Inference: nothing is dropped, so every element of the mask is true.
-int run_dropout(KernelContext& context)
-{
-    const tensor* training = context.input(2);
-    if (training && training->elem_num > 0 && training->u8[0]) {
-        float ratio = 0.5f;
-        int ratio_num = 0;
-        TENGINE_RETURN_IF_ERROR(read_float_input(context.node, 1, &ratio, 1, &ratio_num));
-        if (ratio != 0)
-            return fail_node(context.node, TENGINE_ENOTSUP,
-                             "training_mode is true with ratio %g; only inference is supported",
-                             static_cast<double>(ratio));
-    }
-    if (tensor* mask = context.output(1); mask && mask->elem_num > 0)
-        std::memset(mask->data, true, get_ir_tensor_bytes(mask));
-    return run_view(context);
-}
-
 int run_expand(KernelContext& context)
 {
     const tensor* input = context.input(0);
@@ -79,7 +61,6 @@ constexpr Kernel rows[] = {
     {"Squeeze", "reference", nullptr, run_view, nullptr, 0},
     {"Unsqueeze", "reference", nullptr, run_view, nullptr, 0},
     {"Identity", "reference", nullptr, run_view, nullptr, 0},
-    {"Dropout", "reference", nullptr, run_dropout, nullptr, 0},
     {"Expand", "reference", nullptr, run_expand},
     {"Shape", "reference", nullptr, run_shape},
     {"Size", "reference", nullptr, run_size},

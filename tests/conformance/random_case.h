@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases whose values no other generator of random numbers gives. They are run many times, with
+// seeds from 1 on, and pass by types, shapes, and how often each element is what.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tensor_file/tensor.h"
+
+namespace tengine::conformance {
+
+class RandomCase
+{
+  public:
+    static constexpr int kRunNumber = 64;
+
+    // By the name of the folder: Bernoulli, Dropout in training.
+    static bool is_one(const std::string& test);
+
+    // Both of one run; `inputs` must outlive it.
+    RandomCase(const std::string& test, const std::vector<tools::Tensor>& inputs);
+
+    // A run. Throws tools::Failure for another type or shape than expected, for a value that is
+    // neither of the two that an element may have, and for a mask that says otherwise.
+    void add(const std::vector<tools::Tensor>& outputs, const std::vector<tools::Tensor>& expected);
+
+    // Throws tools::Failure where an element has one of its values less or more often than in one
+    // of 10^6 experiments, by the binomial distribution of that many runs.
+    void judge() const;
+
+  private:
+    // How often element `index` should be 1, or be kept.
+    double probability(size_t index) const;
+
+    bool is_dropout_;
+    bool is_expanded_;  // to a function's body, which the suite has the other way round
+    const std::vector<tools::Tensor>& inputs_;
+    std::vector<int> counts_;  // of runs in which an element was 1, or was kept
+};
+
+}  // namespace tengine::conformance
