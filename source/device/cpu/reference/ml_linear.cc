@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators of operator/onnx/ml_linear_ops.c, in fp32.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/reference/ml_transform.h"
+#include "device/cpu/types.h"
+#include "operator/onnx/ml_linear_param.h"
+
+namespace tengine::cpu {
+namespace {
+
+using FeatureTypes = TypeList<float, double, int64_t, int32_t>;
+
+int feature_num(const KernelContext& context)
+{
+    const tensor* input = context.input(0);
+    return input->dims[input->dim_num - 1];
+}
+
+// Calls finish(row number, features) for each row. Scratch begins with room for one.
+template <class Finish>
+int for_each_row(const KernelContext& context, const Finish& finish)
+{
+    const tensor* input = context.input(0);
+    const int features = feature_num(context);
+    const int64_t rows = input->dim_num == 1 ? 1 : input->dims[0];
+    auto* const row = static_cast<float*>(context.scratch);
+    return dispatch_type(FeatureTypes{}, input->data_type, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const T* from = static_cast<const T*>(input->data);
+        for (int64_t i = 0; i < rows; ++i, from += features) {
+            std::transform(from, from + features, row,
+                           [](T value) { return static_cast<float>(value); });
+            finish(i, row);
+        }
+        return TENGINE_OK;
+    });
+}
+
+int prepare_row(KernelContext& context)
+{
+    context.scratch_size = static_cast<uint64_t>(feature_num(context)) * sizeof(float);
+    return TENGINE_OK;
+}
+
+float dot(const float* a, const float* b, int num)
+{
+    float sum = 0;
+    for (int i = 0; i < num; ++i)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+float linear_score(const ml_linear_param& param, int target, const float* row, int features)
+{
+    const float intercept = param.intercepts.num > 0 ? param.intercepts.values[target] : 0;
+    const int64_t begin = int64_t{target} * features;
+    return dot(row, param.coefficients.values + begin, features) + intercept;
+}
+
+int run_linear_regressor(KernelContext& context)
+{
+    const auto& param = context.param<ml_linear_param>();
+    const int features = feature_num(context);
+    const ml_transform transform = find_ml_transform(param.post_transform);
+    return for_each_row(context, [&](int64_t row, const float* values) {
+        float* to = context.output(0)->f32 + row * param.targets;
+        for (int i = 0; i < param.targets; ++i)
+            to[i] = linear_score(param, i, values, features);
+        apply_ml_transform(transform, to, param.targets);
+    });
+}
+
+int place_of_greatest(const float* scores, int num)
+{
+    return static_cast<int>(std::max_element(scores, scores + num) - scores);
+}
+
+// One score for two labels: that of label 1, which LOGISTIC makes a probability; other transforms
+// have no say. The label's place.
+int judge_single(ml_transform transform, float score, float* out_scores)
+{
+    out_scores[1] = transform == ML_TRANSFORM_LOGISTIC ? ml_logistic(score) : score;
+    out_scores[0] = 1 - out_scores[1];
+    return score > 0 ? 1 : 0;
+}
+
+int run_linear_classifier(KernelContext& context)
+{
+    const auto& param = context.param<ml_linear_param>();
+    const int features = feature_num(context);
+    const int labels = param.classlabels_ints.num;
+    const bool is_single = labels == 2 && param.coefficients.num == features;
+    const ml_transform transform = find_ml_transform(param.post_transform);
+    return for_each_row(context, [&](int64_t row, const float* values) {
+        float* to = context.output(1)->f32 + row * labels;
+        int label;
+        if (is_single) {
+            label = judge_single(transform, linear_score(param, 0, values, features), to);
+        } else {
+            for (int i = 0; i < labels; ++i)
+                to[i] = linear_score(param, i, values, features);
+            label = place_of_greatest(to, labels);
+            apply_ml_transform(transform, to, labels);
+        }
+        context.output(0)->i64[row] = param.classlabels_ints.values[label];
+    });
+}
+
+// ---- support vectors ----
+
+float evaluate_kernel(const ml_svm_param& param, const float* x, const float* vector, int num)
+{
+    const bool is_given = param.kernel_params.num == 3;
+    const float gamma = is_given ? param.kernel_params.values[0] : 0;
+    const float coefficient = is_given ? param.kernel_params.values[1] : 0;
+    const float degree = is_given ? param.kernel_params.values[2] : 0;
+    if (std::strcmp(param.kernel_type, "RBF") == 0) {
+        float sum = 0;
+        for (int i = 0; i < num; ++i)
+            sum += (x[i] - vector[i]) * (x[i] - vector[i]);
+        return std::exp(-gamma * sum);
+    }
+    const float product = dot(x, vector, num);
+    if (std::strcmp(param.kernel_type, "POLY") == 0)
+        return std::pow(gamma * product + coefficient, degree);
+    if (std::strcmp(param.kernel_type, "SIGMOID") == 0)
+        return std::tanh(gamma * product + coefficient);
+    return product;
+}
+
+int run_svm_regressor(KernelContext& context)
+{
+    const auto& param = context.param<ml_svm_param>();
+    const int features = feature_num(context);
+    return for_each_row(context, [&](int64_t row, const float* values) {
+        float sum = 0;
+        for (int64_t i = 0; i < param.n_supports; ++i)
+            sum += param.coefficients.values[i] *
+                   evaluate_kernel(param, values, param.support_vectors.values + i * features,
+                                   features);
+        if (param.n_supports == 0)
+            sum = evaluate_kernel(param, values, param.coefficients.values, features);
+        sum += param.rho.values[0];
+        if (param.one_class) sum = sum > 0 ? 1.0f : -1.0f;
+        context.output(0)->f32[row] = sum;
+    });
+}
+
+// Scratch of the classifier: a row, the kernel of each vector, then votes.
+int64_t vector_num(const ml_svm_param& param)
+{
+    return param.coefficients.num / (param.classlabels_ints.num - 1);
+}
+
+int prepare_svm_classifier(KernelContext& context)
+{
+    const auto& param = context.param<ml_svm_param>();
+    context.scratch_size =
+        (static_cast<uint64_t>(feature_num(context)) + static_cast<uint64_t>(vector_num(param)) +
+         static_cast<uint64_t>(param.classlabels_ints.num)) *
+        sizeof(float);
+    return TENGINE_OK;
+}
+
+// Sum over the vectors of class `of`, with the coefficients that they have against `against`.
+float sum_of_class(const ml_svm_param& param, const float* kernels, int of, int against)
+{
+    int64_t begin = 0;
+    for (int i = 0; i < of; ++i)
+        begin += param.vectors_per_class.values[i];
+    const int64_t row = against > of ? against - 1 : against;
+    const float* coefficients = param.coefficients.values + row * vector_num(param);
+    float sum = 0;
+    for (int64_t i = begin; i < begin + param.vectors_per_class.values[of]; ++i)
+        sum += coefficients[i] * kernels[i];
+    return sum;
+}
+
+// Each pair of classes votes for one of them; the place of the first with the most votes. Two
+// classes have two scores, [-s, s], of which a positive s means the first.
+int judge_pairs(const ml_svm_param& param, const float* kernels, float* votes, float* out_scores)
+{
+    const int labels = param.classlabels_ints.num;
+    std::fill_n(votes, labels, 0.0f);
+    int pair = 0;
+    for (int i = 0; i < labels; ++i) {
+        for (int j = i + 1; j < labels; ++j, ++pair) {
+            const float score = param.rho.values[pair] + sum_of_class(param, kernels, i, j) +
+                                sum_of_class(param, kernels, j, i);
+            votes[score > 0 ? i : j] += 1;
+            out_scores[labels == 2 ? 1 : pair] = score;
+        }
+    }
+    if (labels == 2) out_scores[0] = -out_scores[1];
+    return place_of_greatest(votes, labels);
+}
+
+int judge_linear_svm(const ml_svm_param& param, const float* row, int features, float* out_scores)
+{
+    const int labels = param.classlabels_ints.num;
+    for (int i = 0; i < labels; ++i)
+        out_scores[i] =
+            param.rho.values[0] + evaluate_kernel(param, row,
+                                                  param.coefficients.values + int64_t{i} * features,
+                                                  features);
+    return place_of_greatest(out_scores, labels);
+}
+
+int run_svm_classifier(KernelContext& context)
+{
+    const auto& param = context.param<ml_svm_param>();
+    const tensor* scores = context.output(1);
+    const int features = feature_num(context);
+    const int width = scores->dims[1];
+    float* const kernels = static_cast<float*>(context.scratch) + features;
+    float* const votes = kernels + vector_num(param);
+    const ml_transform transform = find_ml_transform(param.post_transform);
+    return for_each_row(context, [&](int64_t row, const float* values) {
+        float* to = scores->f32 + row * width;
+        int label;
+        if (param.vectors_per_class.num == 0) {
+            label = judge_linear_svm(param, values, features, to);
+        } else {
+            for (int64_t i = 0; i < vector_num(param); ++i)
+                kernels[i] = evaluate_kernel(param, values,
+                                             param.support_vectors.values + i * features, features);
+            label = judge_pairs(param, kernels, votes, to);
+        }
+        apply_ml_transform(transform, to, width);
+        context.output(0)->i64[row] = param.classlabels_ints.values[label];
+    });
+}
+
+constexpr Kernel rows[] = {
+    {"ai.onnx.ml.LinearRegressor", "reference", nullptr, run_linear_regressor, prepare_row},
+    {"ai.onnx.ml.LinearClassifier", "reference", nullptr, run_linear_classifier, prepare_row},
+    {"ai.onnx.ml.SVMRegressor", "reference", nullptr, run_svm_regressor, prepare_row},
+    {"ai.onnx.ml.SVMClassifier", "reference", nullptr, run_svm_classifier, prepare_svm_classifier},
+};
+
+}  // namespace
+
+extern const KernelTable ml_linear_reference;
+const KernelTable ml_linear_reference = make_table<rows>();
+
+}  // namespace tengine::cpu
