@@ -173,7 +173,7 @@ class Expansion
         return TENGINE_OK;
     }
 
-    // Null: the node is no call, or one of what is known here.
+    // Null: the node calls nothing, or what is known here.
     int find_function(const NodeProto& node, const Opsets& opsets, const Function** out_function)
     {
         *out_function = nullptr;
