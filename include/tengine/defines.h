@@ -20,6 +20,22 @@
 #define TENGINE_DT_UINT16 10  // 2
 #define TENGINE_DT_UINT32 11  // 4
 #define TENGINE_DT_UINT64 12  // 8
+// Elements of 4 and 2 bits lie one after the other without gaps, the first in the low bits of the
+// first byte; rows do not begin at a byte. n of them take ceil(n * bits / 8) bytes, and what is
+// left of the last one is 0. Only operators that move, cast or quantise take these and small
+// floats.
+#define TENGINE_DT_UINT4 13  // 4 bits
+#define TENGINE_DT_INT4 14   // 4 bits, two's complement
+#define TENGINE_DT_UINT2 15  // 2 bits
+#define TENGINE_DT_INT2 16   // 2 bits, two's complement
+// Small floats, named as ONNX does: bits of the exponent and the mantissa; FN: no infinity, UZ: no
+// negative zero.
+#define TENGINE_DT_FLOAT8E4M3FN 17    // 1
+#define TENGINE_DT_FLOAT8E4M3FNUZ 18  // 1
+#define TENGINE_DT_FLOAT8E5M2 19      // 1
+#define TENGINE_DT_FLOAT8E5M2FNUZ 20  // 1
+#define TENGINE_DT_FLOAT4E2M1 21      // 4 bits
+#define TENGINE_DT_FLOAT8E8M0 22      // 1, a power of two
 // What get_tensor_data_type() returns for a tensor whose type no file declares, until prerun_graph
 // has worked it out. Nothing can be given this type.
 #define TENGINE_DT_UNKNOWN 255

@@ -60,10 +60,12 @@ TENGINE_API int tengine_format_get_number(void);
 TENGINE_API const char* tengine_format_get_name(int index);
 TENGINE_API const char* tengine_format_get_file_ending(int index);
 
-// Name of an element type ("fp32") and bytes of one element; fail with TENGINE_EDTYPE. No
-// init_tengine needed.
+// Of an element type: its name ("fp32"); bytes of one element, 1 for those of 4 and 2 bits; bits of
+// one element, of which a tensor has as many as its shape has elements, rounded up to bytes. Fail
+// with TENGINE_EDTYPE. No init_tengine needed.
 TENGINE_API const char* tengine_data_type_get_name(int data_type);
 TENGINE_API int tengine_data_type_get_size(int data_type);
+TENGINE_API int tengine_data_type_get_bits(int data_type);
 
 // What the processor can do ("avx2 fma ..."). No init_tengine needed.
 TENGINE_API const char* tengine_cpu_get_features(void);

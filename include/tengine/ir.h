@@ -50,7 +50,7 @@ typedef struct tensor
     uint8_t data_type;            // TENGINE_DT_*; in a source graph also TENGINE_DT_UNKNOWN
     uint8_t dim_num;              // rank; 0 with shape_set is a scalar
     uint8_t shape_set;            // 0: nothing is known of the shape, not even the rank
-    uint8_t elem_size;            // bytes of one element
+    uint8_t elem_size;            // bytes of one element; 1 where several share a byte
     uint8_t free_host_mem;        // the tensor owns `data` and frees it with free_memory()
     uint8_t internal_allocated;   // `data` belongs to a memory plan or to a device
     uint8_t layout;               // TENGINE_LAYOUT_*, a tag
@@ -271,8 +271,10 @@ TENGINE_API int get_ir_tensor_quantization_parameter(const struct tensor* ir_ten
                                                      int* zero_point, int number);
 TENGINE_API int set_ir_tensor_consumer(struct tensor* ir_tensor, int index);
 
-// Bytes of one element of a TENGINE_DT_*, 0 for an unknown type; and its name ("fp32").
+// Of a TENGINE_DT_*: bytes of one element, 1 for those of 4 and 2 bits, which share bytes
+// (defines.h); bits of one element; and its name ("fp32"). 0 for an unknown type.
 TENGINE_API int get_data_type_size(int data_type);
+TENGINE_API int get_data_type_bits(int data_type);
 TENGINE_API const char* get_data_type_name(int data_type);
 
 #ifdef __cplusplus

@@ -319,6 +319,11 @@ int tengine_data_type_get_size(int data_type)
         tengine_error_set(TENGINE_EDTYPE, "%s: unknown data type %d", __func__, data_type));
 }
 
+int tengine_data_type_get_bits(int data_type)
+{
+    return tengine_data_type_get_size(data_type) < 0 ? -1 : get_data_type_bits(data_type);
+}
+
 const char* tengine_data_type_get_name(int data_type)
 {
     return tengine_data_type_get_size(data_type) < 0 ? NULL : get_data_type_name(data_type);

@@ -250,9 +250,10 @@ int set_tensor_data_type(tensor_t tensor, int data_type)
     struct tensor* target = find_tensor(tensor, __func__, &owner);
     if (!target || check_idle(owner, __func__) < 0) return api_failure();
     if (data_type == target->data_type) return 0;
-    const int old_size = target->elem_size;
+    const int old_bits = get_data_type_bits(target->data_type);
     const int status = set_ir_tensor_data_type(target, data_type);
-    if (status == TENGINE_OK && target->elem_size != old_size) release_ir_tensor_data(target);
+    if (status == TENGINE_OK && get_data_type_bits(data_type) != old_bits)
+        release_ir_tensor_data(target);
     return end_change(owner, status);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/mapped_file.h"
+#include "base/packed_bits.h"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
 
@@ -21,25 +22,47 @@
 static const struct
 {
     const char* name;
-    int size;
+    int bits;
 } data_types[] = {
-    [TENGINE_DT_FP32] = {"fp32", 4},     [TENGINE_DT_FP16] = {"fp16", 2},
-    [TENGINE_DT_INT8] = {"int8", 1},     [TENGINE_DT_UINT8] = {"uint8", 1},
-    [TENGINE_DT_INT32] = {"int32", 4},   [TENGINE_DT_INT16] = {"int16", 2},
-    [TENGINE_DT_INT64] = {"int64", 8},   [TENGINE_DT_BOOL] = {"bool", 1},
-    [TENGINE_DT_FP64] = {"fp64", 8},     [TENGINE_DT_BF16] = {"bf16", 2},
-    [TENGINE_DT_UINT16] = {"uint16", 2}, [TENGINE_DT_UINT32] = {"uint32", 4},
-    [TENGINE_DT_UINT64] = {"uint64", 8},
+    [TENGINE_DT_FP32] = {"fp32", 32},
+    [TENGINE_DT_FP16] = {"fp16", 16},
+    [TENGINE_DT_INT8] = {"int8", 8},
+    [TENGINE_DT_UINT8] = {"uint8", 8},
+    [TENGINE_DT_INT32] = {"int32", 32},
+    [TENGINE_DT_INT16] = {"int16", 16},
+    [TENGINE_DT_INT64] = {"int64", 64},
+    [TENGINE_DT_BOOL] = {"bool", 8},
+    [TENGINE_DT_FP64] = {"fp64", 64},
+    [TENGINE_DT_BF16] = {"bf16", 16},
+    [TENGINE_DT_UINT16] = {"uint16", 16},
+    [TENGINE_DT_UINT32] = {"uint32", 32},
+    [TENGINE_DT_UINT64] = {"uint64", 64},
+    [TENGINE_DT_UINT4] = {"uint4", 4},
+    [TENGINE_DT_INT4] = {"int4", 4},
+    [TENGINE_DT_UINT2] = {"uint2", 2},
+    [TENGINE_DT_INT2] = {"int2", 2},
+    [TENGINE_DT_FLOAT8E4M3FN] = {"float8e4m3fn", 8},
+    [TENGINE_DT_FLOAT8E4M3FNUZ] = {"float8e4m3fnuz", 8},
+    [TENGINE_DT_FLOAT8E5M2] = {"float8e5m2", 8},
+    [TENGINE_DT_FLOAT8E5M2FNUZ] = {"float8e5m2fnuz", 8},
+    [TENGINE_DT_FLOAT4E2M1] = {"float4e2m1", 4},
+    [TENGINE_DT_FLOAT8E8M0] = {"float8e8m0", 8},
 };
+#define DATA_TYPE_NUM ((int)(sizeof(data_types) / sizeof(data_types[0])))
 
 static bool is_data_type(int data_type)
 {
-    return data_type >= 0 && data_type < (int)(sizeof(data_types) / sizeof(data_types[0]));
+    return data_type >= 0 && data_type < DATA_TYPE_NUM;
+}
+
+int get_data_type_bits(int data_type)
+{
+    return is_data_type(data_type) ? data_types[data_type].bits : 0;
 }
 
 int get_data_type_size(int data_type)
 {
-    return is_data_type(data_type) ? data_types[data_type].size : 0;
+    return (get_data_type_bits(data_type) + 7) / 8;
 }
 
 const char* get_data_type_name(int data_type)
@@ -58,7 +81,7 @@ struct tensor* create_ir_tensor(struct graph* graph, const char* tensor_name, in
 {
     if (!is_data_type(data_type) && data_type != TENGINE_DT_UNKNOWN) {
         tengine_error_set(TENGINE_EDTYPE, "tensor '%s': invalid data type %d: expected 0 to %d",
-                          tensor_name ? tensor_name : "", data_type, TENGINE_DT_UINT64);
+                          tensor_name ? tensor_name : "", data_type, DATA_TYPE_NUM - 1);
         return NULL;
     }
     if (graph->tensor_num == graph->core->tensor_capacity) {
@@ -283,7 +306,7 @@ int set_ir_tensor_data_type(struct tensor* tensor, int data_type)
     if (!is_data_type(data_type))
         return tengine_error_set(TENGINE_EDTYPE,
                                  "tensor '%s': invalid data type %d: expected 0 to %d",
-                                 tensor->name, data_type, TENGINE_DT_UINT64);
+                                 tensor->name, data_type, DATA_TYPE_NUM - 1);
     const int elem_size = get_data_type_size(data_type);
     if (tensor->elem_num > MAX_TENSOR_BYTES / elem_size)
         return tengine_error_set(
@@ -312,7 +335,7 @@ bool is_ir_tensor_shape_known(const struct tensor* tensor)
 size_t get_ir_tensor_bytes(const struct tensor* tensor)
 {
     if (!is_ir_tensor_shape_known(tensor)) return 0;
-    return (size_t)tensor->elem_num * tensor->elem_size;
+    return count_packed_bytes(tensor->elem_num, get_data_type_bits(tensor->data_type));
 }
 
 int allocate_ir_tensor(struct tensor* tensor)

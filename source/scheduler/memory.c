@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduler/memory.h"
 
+#include "base/packed_bits.h"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
 #include "operator/param.h"
@@ -132,10 +133,10 @@ int64_t count_ir_border_memory(const struct graph* execution)
 static int64_t count_value(const ir_frame_value_t* value)
 {
     if (!value->owned) return 0;
-    int64_t bytes = get_data_type_size(value->data_type);
+    int64_t elements = 1;
     for (int i = 0; i < value->dim_num; ++i)
-        bytes *= value->dims[i];
-    return bytes;
+        elements *= value->dims[i];
+    return (int64_t)count_packed_bytes(elements, get_data_type_bits(value->data_type));
 }
 
 int64_t count_ir_run_values(const struct graph* execution)

@@ -147,6 +147,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_format_get_file_ending),
     SYMBOL(tengine_data_type_get_name),
     SYMBOL(tengine_data_type_get_size),
+    SYMBOL(tengine_data_type_get_bits),
     SYMBOL(tengine_cpu_get_features),
     SYMBOL(tengine_graph_get_tensor_number),
     SYMBOL(tengine_graph_get_tensor),

@@ -56,7 +56,12 @@ TEST_F(TensorTest, ElementTypesHaveTheirSizes)
         EXPECT_EQ(get_tensor_buffer_size(x_), 4 * sizes[static_cast<size_t>(type)]);
         EXPECT_EQ(tengine_data_type_get_size(type), sizes[static_cast<size_t>(type)]);
     }
-    for (int type : {-1, 13}) {
+    for (int type = TENGINE_DT_UINT4; type <= TENGINE_DT_FLOAT8E8M0; ++type) {
+        EXPECT_EQ(set_tensor_data_type(x_, type), 0);
+        EXPECT_EQ(get_tensor_buffer_size(x_), (4 * tengine_data_type_get_bits(type) + 7) / 8);
+        EXPECT_EQ(tengine_data_type_get_size(type), 1);
+    }
+    for (int type : {-1, 23}) {
         EXPECT_EQ(set_tensor_data_type(x_, type), -1);
         EXPECT_TRUE(failed_with(TENGINE_EDTYPE));
     }

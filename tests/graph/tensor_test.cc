@@ -126,6 +126,10 @@ TEST(DataType, SizesAndNames)
     EXPECT_EQ(get_data_type_size(TENGINE_DT_FP16), 2);
     EXPECT_EQ(get_data_type_size(TENGINE_DT_BOOL), 1);
     EXPECT_EQ(get_data_type_size(99), 0);
+    EXPECT_EQ(get_data_type_size(TENGINE_DT_INT2), 1);
+    EXPECT_EQ(get_data_type_bits(TENGINE_DT_INT2), 2);
+    EXPECT_EQ(get_data_type_bits(TENGINE_DT_FP64), 64);
+    EXPECT_EQ(get_data_type_bits(99), 0);
     EXPECT_STREQ(get_data_type_name(TENGINE_DT_UINT64), "uint64");
     EXPECT_STREQ(get_data_type_name(-3), "unknown");
 }

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Floats of 4 and 8 bits, kept as codes in bytes: ONNX's FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2,
+// FLOAT8E5M2FNUZ (Micikevicius et al., "FP8 Formats for Deep Learning"; Noune et al., "8-bit
+// Numerical Formats for Deep Neural Networks"), FLOAT4E2M1 and FLOAT8E8M0 (OCP Microscaling
+// Formats). One table describes them all. Codes of 4 bits are packed by packed_bits.h.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Which codes are no finite numbers.
+enum small_float_kind
+{
+    SMALL_FLOAT_FINITE,    // none
+    SMALL_FLOAT_NO_INF,    // NaN: all bits but the sign are set
+    SMALL_FLOAT_IEEE,      // the greatest exponent: infinity with mantissa 0, else NaN
+    SMALL_FLOAT_NO_MINUS,  // NaN: the code of -0, which does not exist
+    SMALL_FLOAT_POWER      // powers of two, no sign, no zero; NaN: all bits are set
+};
+
+typedef struct small_float
+{
+    uint8_t kind;  // enum small_float_kind
+    uint8_t exponent_bits;
+    uint8_t mantissa_bits;
+    uint8_t bias;      // of the exponent
+    uint8_t sign;      // the bit of the sign; 0: there is none
+    uint8_t greatest;  // code of the greatest finite number
+    uint8_t nan;       // code that NaN becomes; of FLOAT4E2M1, which has none, that of -0
+} small_float_t;
+
+// How numbers between two powers of two become one (FLOAT8E8M0).
+enum power_rounding
+{
+    POWER_UP,
+    POWER_DOWN,
+    POWER_NEAREST  // half way: up
+};
+
+// The description of a TENGINE_DT_*; NULL for all others. Lives for ever.
+const small_float_t* find_small_float(int data_type);
+
+// Exact. NaN for the codes that are none.
+double small_float_to_double(const small_float_t* format, uint8_t code);
+
+// Rounds to nearest, ties to even, in one step; a float is a double without loss. What is rounded
+// to more than the greatest number, and an infinity, becomes the greatest if `saturate`, else
+// infinity or, where there is none, NaN; of FLOAT4E2M1 always the greatest. NaN stays NaN. Signs
+// stay, but of NaN and zero only where these have signs. Not for SMALL_FLOAT_POWER.
+uint8_t double_to_small_float(const small_float_t* format, double value, bool saturate);
+
+// To FLOAT8E8M0. What is rounded to more than 2^127 or to less than 2^-127, infinity and zero
+// included, becomes the nearest of these if `saturate`, else NaN. Negative numbers, for which ONNX
+// defines nothing, become NaN.
+uint8_t double_to_power(double value, bool saturate, enum power_rounding rounding);
+
+#ifdef __cplusplus
+}
+#endif
