@@ -9,6 +9,7 @@
 #include "base/half.h"
 #include "graph/graph.h"
 #include "operator/plain_data.h"
+#include "operator/type_set.h"
 
 int fail_node(const struct node* node, int code, const char* format, ...)
 {
@@ -31,6 +32,7 @@ int infer_node(struct node* node)
 {
     const int status = infer_known_shapes(node);
     if (status == OP_SHAPE_LATER) TENGINE_RETURN_IF_ERROR(infer_node_types(node));
+    if (status >= 0) TENGINE_RETURN_IF_ERROR(check_small_types(node));
     return status;
 }
 

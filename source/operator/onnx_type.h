@@ -11,11 +11,10 @@
 extern "C" {
 #endif
 
-// For error sentences: "float8_e4m3fn", also of types that are not ours; "unknown".
+// For error sentences: "float8e4m3fn", also of types that are not ours; "unknown".
 const char* get_onnx_type_name(int64_t onnx_type);
 
-// -1: not an element type of ours (strings, complex numbers, 8-bit and 4-bit floats, 4-bit and
-// 2-bit integers).
+// -1: not an element type of ours (strings, complex numbers).
 static inline int get_data_type_of_onnx(int64_t onnx_type)
 {
     static const signed char types[] = {
@@ -36,6 +35,16 @@ static inline int get_data_type_of_onnx(int64_t onnx_type)
         -1,                 // COMPLEX64
         -1,                 // COMPLEX128
         TENGINE_DT_BF16,    // BFLOAT16
+        TENGINE_DT_FLOAT8E4M3FN,
+        TENGINE_DT_FLOAT8E4M3FNUZ,
+        TENGINE_DT_FLOAT8E5M2,
+        TENGINE_DT_FLOAT8E5M2FNUZ,
+        TENGINE_DT_UINT4,
+        TENGINE_DT_INT4,
+        TENGINE_DT_FLOAT4E2M1,
+        TENGINE_DT_FLOAT8E8M0,
+        TENGINE_DT_UINT2,
+        TENGINE_DT_INT2,
     };
     const int64_t num = (int64_t)(sizeof(types) / sizeof(types[0]));
     return onnx_type >= 0 && onnx_type < num ? types[onnx_type] : -1;
@@ -44,7 +53,7 @@ static inline int get_data_type_of_onnx(int64_t onnx_type)
 // ONNX's number of a TENGINE_DT_*.
 static inline int get_onnx_type(int data_type)
 {
-    int onnx_type = 16;
+    int onnx_type = 26;
     while (onnx_type > 0 && get_data_type_of_onnx(onnx_type) != data_type)
         --onnx_type;
     return onnx_type;

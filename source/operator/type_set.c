@@ -2,6 +2,7 @@
 // See type_set.h.
 #include "operator/type_set.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "operator/infer.h"
@@ -11,7 +12,7 @@ int require_type(const struct node* node, int index, uint32_t types)
     const struct tensor* tensor = get_ir_node_input(node, index);
     if (!tensor || (tensor->data_type < 32 && (types >> tensor->data_type & 1u))) return TENGINE_OK;
 
-    char names[128] = "";
+    char names[256] = "";
     size_t length = 0;
     for (int type = 0; type < 32 && length < sizeof(names); ++type)
         if (types >> type & 1u)
@@ -19,4 +20,25 @@ int require_type(const struct node* node, int index, uint32_t types)
                                        get_data_type_name(type));
     return fail_node(node, TENGINE_EDTYPE, "input %d '%s' is %s, expected one of:%s", index,
                      tensor->name, get_data_type_name(tensor->data_type), names);
+}
+
+static bool is_small(const struct tensor* tensor)
+{
+    return tensor && tensor->data_type < 32 && (TYPES_SMALL >> tensor->data_type & 1u);
+}
+
+int check_small_types(const struct node* node)
+{
+    if (node->op.method->traits & OP_TAKES_SMALL) return TENGINE_OK;
+    for (int i = 0; i < node->input_num + node->output_num; ++i) {
+        const bool is_input = i < node->input_num;
+        const int index = is_input ? i : i - node->input_num;
+        const struct tensor* tensor =
+            is_input ? get_ir_node_input(node, index) : get_ir_node_output(node, index);
+        if (is_small(tensor))
+            return fail_node(node, TENGINE_EDTYPE, "%s %d '%s' is %s, which it does not take",
+                             is_input ? "input" : "output", index, tensor->name,
+                             get_data_type_name(tensor->data_type));
+    }
+    return TENGINE_OK;
 }

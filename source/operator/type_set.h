@@ -18,8 +18,20 @@ extern "C" {
 #define TYPES_WORD (TYPE_BIT(INT32) | TYPE_BIT(UINT32) | TYPE_BIT(INT64) | TYPE_BIT(UINT64))
 #define TYPES_NUMBER (TYPES_FLOAT | TYPES_BYTE | TYPES_WORD | TYPE_BIT(INT16) | TYPE_BIT(UINT16))
 
+// The types that no operator takes without OP_TAKES_SMALL.
+#define TYPES_FLOAT8                                                            \
+    (TYPE_BIT(FLOAT8E4M3FN) | TYPE_BIT(FLOAT8E4M3FNUZ) | TYPE_BIT(FLOAT8E5M2) | \
+     TYPE_BIT(FLOAT8E5M2FNUZ))
+#define TYPES_FEW_BITS (TYPE_BIT(UINT4) | TYPE_BIT(INT4) | TYPE_BIT(UINT2) | TYPE_BIT(INT2))
+#define TYPES_SMALL (TYPES_FLOAT8 | TYPES_FEW_BITS | TYPE_BIT(FLOAT4E2M1) | TYPE_BIT(FLOAT8E8M0))
+
 // Input `index` is absent or of a type in `types`; EDTYPE otherwise.
 TENGINE_MUST_USE int require_type(const struct node* node, int index, uint32_t types);
+
+// No input or output is of TYPES_SMALL, unless the operator takes these; EDTYPE otherwise. Their
+// elements do not lie as others do, so that every node must pass, the types of whose outputs are
+// known.
+TENGINE_MUST_USE int check_small_types(const struct node* node);
 
 #ifdef __cplusplus
 }

@@ -68,6 +68,15 @@ static const op_field_t constant_fields[] = {
 
 // ---- ConstantOfShape ----
 
+// Elements of a few bits share a byte, so that its size alone does not tell.
+static bool is_one_element(const struct op_tensor* value)
+{
+    bool is_one = value->size == (size_t)get_data_type_size(value->data_type);
+    for (int i = 0; i < value->dim_num; ++i)
+        is_one = is_one && value->dims[i] == 1;
+    return is_one;
+}
+
 static int infer_constant_of_shape(struct node* node)
 {
     const struct op_tensor* value =
@@ -75,7 +84,7 @@ static int infer_constant_of_shape(struct node* node)
     int data_type = TENGINE_DT_FP32;
     if (value->dim_num >= 0) {
         data_type = value->data_type;
-        if (value->size != (size_t)get_data_type_size(data_type))
+        if (!is_one_element(value))
             return fail_node(node, TENGINE_EINVAL, "value has %zu bytes, one element of %s has %d",
                              value->size, get_data_type_name(data_type),
                              get_data_type_size(data_type));
@@ -201,10 +210,10 @@ static const op_field_t eye_like_fields[] = {
 static const ir_method_t* const rows[] = {
     OP_ROW(Constant, .version = 1, .min_input = 0, .max_input = 0, .min_output = 1, .max_output = 1,
            OP_FIELDS(constant_fields), .param_size = sizeof(struct constant_param),
-           .infer_shape = infer_constant),
+           .traits = OP_TAKES_SMALL, .infer_shape = infer_constant),
     OP_ROW(ConstantOfShape, .version = 9, .min_input = 1, .max_input = 1, .min_output = 1,
            .max_output = 1, OP_FIELDS(constant_of_shape_fields),
-           .param_size = sizeof(struct constant_of_shape_param),
+           .param_size = sizeof(struct constant_of_shape_param), .traits = OP_TAKES_SMALL,
            .infer_shape = infer_constant_of_shape, .types = "@value|fp32"),
     OP_ROW(Range, .version = 11, .min_input = 3, .max_input = 3, .min_output = 1, .max_output = 1,
            OP_FIELDS(range_fields), .param_size = sizeof(struct range_param),

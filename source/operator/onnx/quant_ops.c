@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear. Kernels: device/cpu/reference/quant.cc.
-// 8-bit and 4-bit floats and integers below 8 bits are not supported.
 #include "operator/infer.h"
 #include "operator/onnx/quant_param.h"
 #include "operator/onnx_type.h"
 #include "operator/type_set.h"
 
-#define TYPES_QUANTIZED (TYPES_BYTE | TYPE_BIT(INT16) | TYPE_BIT(UINT16))
+#define TYPES_QUANTIZED                                                                \
+    (TYPES_BYTE | TYPE_BIT(INT16) | TYPE_BIT(UINT16) | TYPES_FEW_BITS | TYPES_FLOAT8 | \
+     TYPE_BIT(FLOAT4E2M1))
+#define TYPES_SCALE (TYPES_FLOAT | TYPE_BIT(FLOAT8E8M0))
 
 #define AXIS_FIELD OP_FIELD(struct quant_param, INT, axis, .number = 1, .since = 13)
 #define BLOCK_SIZE_FIELD \
@@ -80,7 +82,7 @@ static int infer_quantize(struct node* node)
     const struct tensor* zero_point = get_ir_node_input(node, 2);
     int type, precision;
     TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_FLOAT | TYPE_BIT(INT32)));
-    TENGINE_RETURN_IF_ERROR(require_type(node, 1, TYPES_FLOAT));
+    TENGINE_RETURN_IF_ERROR(require_type(node, 1, TYPES_SCALE));
     TENGINE_RETURN_IF_ERROR(require_type(node, 2, TYPES_QUANTIZED));
     TENGINE_RETURN_IF_ERROR(check_scale(node));
     TENGINE_RETURN_IF_ERROR(
@@ -101,11 +103,15 @@ static int infer_dequantize(struct node* node)
     const struct tensor* input = get_ir_node_input(node, 0);
     int type;
     TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_QUANTIZED | TYPE_BIT(INT32)));
-    TENGINE_RETURN_IF_ERROR(require_type(node, 1, TYPES_FLOAT));
+    TENGINE_RETURN_IF_ERROR(require_type(node, 1, TYPES_SCALE));
     TENGINE_RETURN_IF_ERROR(require_type(node, 2, UINT32_C(1) << input->data_type));
     TENGINE_RETURN_IF_ERROR(check_scale(node));
-    TENGINE_RETURN_IF_ERROR(find_named_type(node, "output_dtype", param->output_dtype, TYPES_FLOAT,
-                                            get_ir_node_input(node, 1)->data_type, &type));
+    const int scale_type = get_ir_node_input(node, 1)->data_type;
+    if (param->output_dtype == 0 && scale_type == TENGINE_DT_FLOAT8E8M0)
+        return fail_node(node, TENGINE_EDTYPE, "output_dtype is missing: the scale is %s",
+                         get_data_type_name(scale_type));
+    TENGINE_RETURN_IF_ERROR(
+        find_named_type(node, "output_dtype", param->output_dtype, TYPES_FLOAT, scale_type, &type));
     return set_node_output_like(node, 0, input, type);
 }
 
@@ -120,10 +126,11 @@ static int infer_dynamic_quantize(struct node* node)
 static const ir_method_t* const rows[] = {
     OP_ROW(QuantizeLinear, .version = 10, .min_input = 2, .max_input = 3, .min_output = 1,
            .max_output = 1, OP_FIELDS(quantize_fields), .param_size = sizeof(struct quant_param),
-           .infer_shape = infer_quantize, .types = "2|@output_dtype|uint8"),
+           .traits = OP_TAKES_SMALL, .infer_shape = infer_quantize,
+           .types = "2|@output_dtype|uint8"),
     OP_ROW(DequantizeLinear, .version = 10, .min_input = 2, .max_input = 3, .min_output = 1,
            .max_output = 1, OP_FIELDS(dequantize_fields), .param_size = sizeof(struct quant_param),
-           .infer_shape = infer_dequantize, .types = "@output_dtype|1"),
+           .traits = OP_TAKES_SMALL, .infer_shape = infer_dequantize, .types = "@output_dtype|1"),
     OP_ROW(DynamicQuantizeLinear, .version = 11, .min_input = 1, .max_input = 1, .min_output = 3,
            .max_output = 3, .infer_shape = infer_dynamic_quantize, .types = "uint8 fp32 uint8"),
 };

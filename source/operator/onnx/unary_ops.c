@@ -12,6 +12,12 @@ static int infer_predicate(struct node* node)
     return set_node_output_like(node, 0, get_ir_node_input(node, 0), TENGINE_DT_BOOL);
 }
 
+static int infer_float_predicate(struct node* node)
+{
+    TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_FLOAT | TYPES_FLOAT8));
+    return infer_predicate(node);
+}
+
 static int infer_not(struct node* node)
 {
     TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPE_BIT(BOOL)));
@@ -39,9 +45,11 @@ static const ir_method_t* const rows[] = {
     OP_ROW(Exp, UNARY(.version = 6)),
     OP_ROW(Floor, UNARY(.version = 6)),
     OP_ROW(HardSwish, UNARY(.version = 14)),
-    OP_ROW(IsInf, UNARY(.version = 10, .infer_shape = infer_predicate, .types = "bool",
+    OP_ROW(IsInf, UNARY(.version = 10, .traits = OP_TAKES_SMALL,
+                        .infer_shape = infer_float_predicate, .types = "bool",
                         OP_FIELDS(is_inf_fields), .param_size = sizeof(struct is_inf_param))),
-    OP_ROW(IsNaN, UNARY(.version = 9, .infer_shape = infer_predicate, .types = "bool")),
+    OP_ROW(IsNaN, UNARY(.version = 9, .traits = OP_TAKES_SMALL,
+                        .infer_shape = infer_float_predicate, .types = "bool")),
     OP_ROW(Log, UNARY(.version = 6)),
     OP_ROW(Mish, UNARY(.version = 18)),
     OP_ROW(Neg, UNARY(.version = 6)),

@@ -156,8 +156,8 @@ TEST(QuantizeLinear, NamedType)
     node* linear = graph.add("QuantizeLinear", {"x", "scale"});
     ASSERT_EQ(set_node_int(linear, "output_dtype", 5), 0);
     EXPECT_EQ(values_of<int16_t>(graph.evaluate()), (std::vector<int16_t>{-3, 32767}));
-    ASSERT_EQ(set_node_int(linear, "output_dtype", 22), 0);
-    graph.expect_failure(TENGINE_EDTYPE, "output_dtype is 22 (int4)");
+    ASSERT_EQ(set_node_int(linear, "output_dtype", 24), 0);
+    graph.expect_failure(TENGINE_EDTYPE, "output_dtype is 24 (float8e8m0)");
 
     ConstantGraph both;
     both.input<float>("x", {1}, {1});

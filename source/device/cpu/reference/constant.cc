@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "device/cpu/kernel_table.h"
+#include "device/cpu/reference/small_elements.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/shape_param.h"
 
@@ -19,10 +20,29 @@ int run_constant(KernelContext& context)
     return TENGINE_OK;
 }
 
+// A byte of elements that are all the same, and at the end of fewer.
+void fill_packed(const op_tensor& value, const tensor* output)
+{
+    const int bits = get_data_type_bits(output->data_type);
+    const int in_byte = 8 / bits;
+    uint8_t codes[4] = {};
+    unpack_bits(value.data, 0, 1, bits, codes);
+    std::fill_n(codes, in_byte, codes[0]);
+    uint8_t byte = 0;
+    pack_bits(codes, 0, in_byte, bits, &byte);
+    std::memset(output->data, byte, get_ir_tensor_bytes(output));
+    const int64_t rest = output->elem_num % in_byte;
+    if (rest > 0) pack_bits(codes, output->elem_num - rest, rest, bits, output->data);
+}
+
 int run_constant_of_shape(KernelContext& context)
 {
     const op_tensor& value = context.param<constant_of_shape_param>().value;
     const tensor* output = context.output(0);
+    if (is_packed(output)) {
+        fill_packed(value, output);
+        return TENGINE_OK;
+    }
     return dispatch_size(output->elem_size, [&](auto type) {
         using T = typename decltype(type)::type;
         T element = 0;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/small_float.h"
 #include "device/cpu/types.h"
 #include "tengine/ir.h"
 
@@ -79,7 +80,7 @@ inline int read_zero_point(const tensor* zero_point, int64_t index)
     }
 }
 
-// Element `index` of a parameter of any float type.
+// Element `index` of a parameter of any float type, or a power of two.
 inline double read_real(const tensor* values, int64_t index)
 {
     switch (values->data_type) {
@@ -89,6 +90,9 @@ inline double read_real(const tensor* values, int64_t index)
             return bf16_to_fp32(values->f16[index]);
         case TENGINE_DT_FP64:
             return static_cast<const double*>(values->data)[index];
+        case TENGINE_DT_FLOAT8E8M0:
+            return small_float_to_double(find_small_float(TENGINE_DT_FLOAT8E8M0),
+                                         values->u8[index]);
         default:
             return values->f32[index];
     }

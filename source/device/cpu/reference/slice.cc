@@ -5,6 +5,7 @@
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
+#include "device/cpu/reference/small_elements.h"
 #include "device/cpu/strided_copy.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/slice_param.h"
@@ -255,7 +256,8 @@ int run_trilu(KernelContext& context)
 constexpr Kernel rows[] = {
     {"CenterCropPad", "reference", nullptr, run_center_crop_pad},
     {"Slice", "reference", nullptr, run_slice},
-    {"Pad", "reference", nullptr, run_pad, nullptr, -1, nullptr, Layout::kAny},
+    {"Pad", "reference", nullptr, run_unpacked<run_pad>, prepare_unpacked, -1, nullptr,
+     Layout::kAny},
     {"Tile", "reference", nullptr, run_tile},
     {"ReverseSequence", "reference", nullptr, run_reverse_sequence},
     {"Trilu", "reference", nullptr, run_trilu, nullptr, 0},

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "device/cpu/kernel_table.h"
+#include "device/cpu/reference/small_elements.h"
 #include "device/cpu/strided_copy.h"
 #include "operator/onnx/transpose_param.h"
 
@@ -70,7 +71,7 @@ int run_space_to_depth(KernelContext& context)
 }
 
 constexpr Kernel rows[] = {
-    {"Transpose", "reference", nullptr, run_transpose},
+    {"Transpose", "reference", nullptr, run_unpacked<run_transpose>, prepare_unpacked},
     {"DepthToSpace", "reference", nullptr, run_depth_to_space},
     {"SpaceToDepth", "reference", nullptr, run_space_to_depth},
 };

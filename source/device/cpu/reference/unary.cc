@@ -5,6 +5,7 @@
 #include "device/cpu/exponential.h"
 #include "device/cpu/reference/arithmetic.h"
 #include "device/cpu/reference/elementwise.h"
+#include "device/cpu/reference/small_elements.h"
 #include "operator/onnx/unary_param.h"
 
 namespace tengine::cpu {
@@ -117,9 +118,21 @@ int run_bitwise_not(KernelContext& context)
     });
 }
 
+bool accepts_predicate(const node& node)
+{
+    const int type = get_ir_node_input(&node, 0)->data_type;
+    return has_type(FloatTypes{}, type) || is_small(type);
+}
+
 template <class Predicate>
 int run_predicate(const KernelContext& context, const Predicate& predicate)
 {
+    if (is_small(context.input(0)->data_type)) {
+        const SmallReader input(context.input(0));
+        for (int64_t i = 0; i < context.output(0)->elem_num; ++i)
+            context.output(0)->u8[i] = predicate(input[i]);
+        return TENGINE_OK;
+    }
     return dispatch_type(FloatTypes{}, context.input(0)->data_type, [&](auto type) {
         return map_elements<typename decltype(type)::type, bool>(context, predicate);
     });
@@ -175,8 +188,8 @@ constexpr Kernel rows[] = {
     MAP(Tan, FloatTypes),
     MAP(Tanh, FloatTypes),
     {"BitwiseNot", "reference", accepts_input<IntegerTypes>, run_bitwise_not, nullptr, 0},
-    {"IsInf", "reference", accepts_input<FloatTypes>, run_is_inf},
-    {"IsNaN", "reference", accepts_input<FloatTypes>, run_is_nan},
+    {"IsInf", "reference", accepts_predicate, run_is_inf},
+    {"IsNaN", "reference", accepts_predicate, run_is_nan},
     {"Not", "reference", nullptr, run_not, nullptr, 0},
 };
 

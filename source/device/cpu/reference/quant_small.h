@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// QuantizeLinear and DequantizeLinear of elements of 2 and 4 bits and floats of 4 and 8 bits.
+#pragma once
+
+#include "device/cpu/kernel_table.h"
+
+namespace tengine::cpu {
+
+// The output has such a type: integers saturate after the zero point is added, floats of 4 bits are
+// rounded after it; floats of 8 bits have none but 0.
+int quantize_small(KernelContext& context);
+// The input has such a type.
+int dequantize_small(KernelContext& context);
+
+}  // namespace tengine::cpu
