@@ -10,6 +10,7 @@
 #include "tengine/c_api.h"
 #include "tengine/inspect.h"
 #include "tensor_file/failure.h"
+#include "tensor_file/small_element.h"
 #include "text.h"
 
 namespace tengine::tools {
@@ -92,7 +93,7 @@ std::string tolerance_text(const Tolerance& tolerance)
 
 Tolerance usual_tolerance(int data_type, int precision)
 {
-    if (!is_floating(data_type)) return {};
+    if (!is_floating(data_type) || is_small(data_type)) return {};
     if (precision == TENGINE_MODE_INT8 || precision == TENGINE_MODE_UINT8 ||
         precision == TENGINE_MODE_HYBRID_INT8)
         return {0.1, 0.1};

@@ -14,6 +14,7 @@
 #include "named_value.h"
 #include "tengine/inspect.h"
 #include "tensor_file/failure.h"
+#include "tensor_file/small_element.h"
 #include "tensor_file/tensor_file.h"
 
 namespace tengine::tools {
@@ -76,6 +77,15 @@ Tensor quantise(tensor_t input, const Tensor& values)
         set_element(&bytes, i, std::clamp<double>(nearest, by.lowest, by.lowest + 255));
     }
     return bytes;
+}
+
+Tensor narrow(const std::string& subject, const Tensor& bytes, int data_type)
+{
+    try {
+        return narrow_to_small(bytes, data_type);
+    } catch (const Failure& failure) {
+        throw Failure(subject + ": " + failure.what());
+    }
 }
 
 }  // namespace
@@ -233,6 +243,7 @@ void Model::set_inputs()
         Tensor tensor = make_input(input, declared);
         tensor.name = declared.input;
         const int data_type = get_tensor_data_type(input);
+        if (has_small_form(tensor, data_type)) tensor = narrow(subject, tensor, data_type);
         if (tensor.data_type != data_type)
             throw Failure(subject + ": the file holds " +
                           tengine_data_type_get_name(tensor.data_type) + ", the model takes " +

@@ -20,6 +20,7 @@
 #include "report.h"
 #include "tengine/inspect.h"
 #include "tensor_file/failure.h"
+#include "tensor_file/small_element.h"
 #include "tensor_file/tensor_file.h"
 
 namespace tengine::tools {
@@ -123,9 +124,11 @@ std::vector<Comparison> compare_outputs(const RunOptions& options, const FilesBy
     for (const Tensor& output : outputs) {
         const auto file = files.find(output.name);
         if (file == files.end()) continue;
-        const Tensor expected = read_input_file(
+        Tensor expected = read_input_file(
             file->second, {output.name, output.data_type, output.data_type, output.shape, true},
             {});
+        if (has_small_form(expected, output.data_type))
+            expected = narrow_to_small(expected, output.data_type);
         const Tolerance tolerance =
             options.tolerance.empty() ? usual_tolerance(output.data_type, options.common.precision)
                                       : parse_tolerance(options.tolerance);

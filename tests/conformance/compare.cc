@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "tengine/inspect.h"
+#include "tensor_file/small_element.h"
 
 namespace tengine::conformance {
 namespace {
@@ -42,6 +43,8 @@ bool is_close(double actual, double expected, Tolerance tolerance)
 
 bool is_same_element(const Tensor& actual, const Tensor& expected, size_t index)
 {
+    if (tools::is_small(expected.data_type))
+        return tools::get_code(actual, index) == tools::get_code(expected, index);
     if (tools::is_floating(expected.data_type))
         return is_close(tools::get_element(actual, index), tools::get_element(expected, index),
                         tolerance_of(expected.data_type));

@@ -67,7 +67,26 @@ const TypeCase kTypes[] = {
     {TensorProto::UINT32, TENGINE_DT_UINT32, 4, "uint64"},
     {TensorProto::UINT64, TENGINE_DT_UINT64, 8, "uint64"},
     {TensorProto::BOOL, TENGINE_DT_BOOL, 1, "int32"},
+    {17, TENGINE_DT_FLOAT8E4M3FN, 1, "int32"},
+    {18, TENGINE_DT_FLOAT8E4M3FNUZ, 1, "int32"},
+    {19, TENGINE_DT_FLOAT8E5M2, 1, "int32"},
+    {20, TENGINE_DT_FLOAT8E5M2FNUZ, 1, "int32"},
+    {24, TENGINE_DT_FLOAT8E8M0, 1, "int32"},
 };
+
+// Those whose elements share bytes.
+struct PackedCase
+{
+    int onnx_type;
+    int data_type;
+    int bits;
+};
+
+const PackedCase kPackedTypes[] = {{21, TENGINE_DT_UINT4, 4},
+                                   {22, TENGINE_DT_INT4, 4},
+                                   {23, TENGINE_DT_FLOAT4E2M1, 4},
+                                   {25, TENGINE_DT_UINT2, 2},
+                                   {26, TENGINE_DT_INT2, 2}};
 
 // 0, 1, 1, 0 in the typed field that holds this type.
 void add_typed_values(TensorProto* tensor, const std::string& field)
@@ -190,16 +209,13 @@ TEST_F(OnnxTensorTest, TypesWithoutPlaceAreRefused)
     weight->add_dims(1);
     weight->set_data_type(TensorProto::STRING);
     weight->add_string_data("text");
-    expect_failure(Loaded(builder), TENGINE_EDTYPE, {"initializer 'w'", "string", "float32"});
+    expect_failure(Loaded(builder), TENGINE_EDTYPE,
+                   {"initializer 'w'", "string", "a float of 4 to 64 bits"});
     weight->set_data_type(TensorProto::COMPLEX64);
     expect_failure(Loaded(builder), TENGINE_EDTYPE, {"complex64"});
     // Newer than the enumeration the messages are generated from.
-    weight->set_data_type(17);
-    expect_failure(Loaded(builder), TENGINE_EDTYPE, {"element type 17 (float8_e4m3fn)"});
-    weight->set_data_type(23);
-    expect_failure(Loaded(builder), TENGINE_EDTYPE, {"element type 23 (float4_e2m1)"});
-    weight->set_data_type(26);
-    expect_failure(Loaded(builder), TENGINE_EDTYPE, {"element type 26 (int2)"});
+    weight->set_data_type(27);
+    expect_failure(Loaded(builder), TENGINE_EDTYPE, {"element type 27 (unknown)"});
     weight->set_data_type(4711);
     expect_failure(Loaded(builder), TENGINE_EDTYPE, {"element type 4711 (unknown)"});
     weight->clear_data_type();
@@ -241,6 +257,57 @@ TEST_F(OnnxTensorTest, HostileDimensionsAllocateNothing)
     for (int i = 0; i < 9; ++i)
         weight->add_dims(1);
     expect_failure(Loaded(builder), TENGINE_ELIMIT, {"9 dimensions"});
+}
+
+// A typed value is a byte, and bits that no element has are 0.
+TEST_F(OnnxTensorTest, ElementsOfFewBitsArePacked)
+{
+    for (const PackedCase& type : kPackedTypes) {
+        weight->Clear();
+        weight->set_name("w");
+        set_type_and_length(type.onnx_type, 5);
+        const size_t size = type.bits == 4 ? 3 : 2;
+        const std::string raw = size == 3 ? "\x87\x21\xff" : "\xe4\xff";
+        const std::string read = size == 3 ? "\x87\x21\x0f" : "\xe4\x03";
+        for (const bool is_raw : {false, true}) {
+            weight->clear_int32_data();
+            for (size_t i = 0; !is_raw && i < size; ++i)
+                weight->add_int32_data(static_cast<uint8_t>(raw[i]));
+            if (is_raw) weight->set_raw_data(raw);
+            const Loaded loaded(builder);
+            ASSERT_EQ(loaded.status, 0) << loaded.message;
+            const struct tensor* tensor = loaded.tensor("w");
+            EXPECT_EQ(tensor->data_type, type.data_type);
+            EXPECT_EQ(tensor->elem_num, 5);
+            ASSERT_EQ(get_ir_tensor_bytes(tensor), size);
+            EXPECT_EQ(std::string(static_cast<const char*>(tensor->data), size), read);
+        }
+    }
+}
+
+TEST_F(OnnxTensorTest, PackedSizesThatDoNotFitAreRefused)
+{
+    set_type_and_length(22, 5);
+    weight->set_raw_data(std::string(5, '\0'));
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"'w'", "5 bytes", "need 3"});
+    weight->set_raw_data(std::string(2, '\0'));
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"'w'", "2 bytes", "need 3"});
+    weight->clear_raw_data();
+    for (int i = 0; i < 5; ++i)
+        weight->add_int32_data(1);
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"5 values of type int4, its shape needs 3"});
+    weight->mutable_int32_data()->Truncate(3);
+    weight->set_int32_data(1, 256);
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"value 1 is out of range for int4"});
+    weight->set_int32_data(1, -1);
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"value 1 is out of range for int4"});
+    weight->set_data_type(25);
+    for (const int dim : {0x7fffffff, 0x7fffffff})
+        weight->add_dims(dim);
+    expect_failure(Loaded(builder), TENGINE_EFORMAT,
+                   sizeof(size_t) > 4 ? Names{"'w'"} : Names{"overflows"});
+    weight->add_dims(0x7fffffff);
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"overflows"});
 }
 
 TEST_F(OnnxTensorTest, SegmentsAreRefused)

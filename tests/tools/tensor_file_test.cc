@@ -8,8 +8,10 @@
 #include <limits>
 #include <sys/resource.h>
 
+#include "tengine/inspect.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/npy.h"
+#include "tensor_file/small_element.h"
 #include "tensor_file/tensor_proto.h"
 #include "tools/program.h"
 
@@ -22,6 +24,22 @@ constexpr int kDataTypes[] = {
     TENGINE_DT_FP32,   TENGINE_DT_FP16,   TENGINE_DT_INT8,  TENGINE_DT_UINT8, TENGINE_DT_INT32,
     TENGINE_DT_INT16,  TENGINE_DT_INT64,  TENGINE_DT_BOOL,  TENGINE_DT_FP64,  TENGINE_DT_BF16,
     TENGINE_DT_UINT16, TENGINE_DT_UINT32, TENGINE_DT_UINT64};
+
+constexpr int kSmallTypes[] = {TENGINE_DT_UINT4,          TENGINE_DT_INT4,
+                               TENGINE_DT_UINT2,          TENGINE_DT_INT2,
+                               TENGINE_DT_FLOAT4E2M1,     TENGINE_DT_FLOAT8E4M3FN,
+                               TENGINE_DT_FLOAT8E4M3FNUZ, TENGINE_DT_FLOAT8E5M2,
+                               TENGINE_DT_FLOAT8E5M2FNUZ, TENGINE_DT_FLOAT8E8M0};
+
+// Every code, in one byte after the other.
+Tensor all_codes(int data_type)
+{
+    const int number = 1 << tengine_data_type_get_bits(data_type);
+    Tensor tensor = make_tensor(data_type, {number});
+    for (int i = 0; i < number; ++i)
+        set_code(&tensor, static_cast<size_t>(i), static_cast<uint8_t>(i));
+    return tensor;
+}
 
 std::string failure_of(Tensor (*decode)(const std::string&), const std::string& content)
 {
@@ -61,6 +79,53 @@ TEST(TensorFile, EveryTypeAndShapeComesBack)
             }
         }
     }
+}
+
+TEST(TensorFile, SmallTypesArePackedInPbAndBytesInNpy)
+{
+    const std::string folder = program::scratch_folder();
+    for (const int data_type : kSmallTypes) {
+        const Tensor tensor = all_codes(data_type);
+        write_tensor(folder + "/tensor.pb", tensor);
+        const Tensor back = read_tensor(folder + "/tensor.pb");
+        EXPECT_EQ(back.data_type, data_type);
+        EXPECT_EQ(back.bytes, tensor.bytes);
+        write_tensor(folder + "/tensor.npy", tensor);
+        const Tensor bytes = read_tensor(folder + "/tensor.npy");
+        ASSERT_TRUE(has_small_form(bytes, data_type));
+        EXPECT_EQ(bytes.bytes.size(), tensor.element_number());
+        EXPECT_EQ(narrow_to_small(bytes, data_type).bytes, tensor.bytes);
+    }
+}
+
+TEST(TensorFile, NumbersOfSmallTypesComeBack)
+{
+    for (const int data_type : kSmallTypes) {
+        Tensor tensor = all_codes(data_type);
+        for (size_t i = 0; i < tensor.element_number(); ++i) {
+            const double value = get_element(tensor, i);
+            if (!std::isfinite(value)) continue;
+            const uint8_t code = get_code(tensor, i);
+            set_element(&tensor, i, value);
+            EXPECT_EQ(get_code(tensor, i), code) << data_type;
+        }
+    }
+}
+
+TEST(TensorFile, BytesBeyondASmallTypeAreRefused)
+{
+    Tensor bytes = make_tensor(TENGINE_DT_INT8, {2});
+    set_element(&bytes, 1, -9);
+    EXPECT_FALSE(has_small_form(bytes, TENGINE_DT_UINT4));
+    try {
+        narrow_to_small(bytes, TENGINE_DT_INT4);
+        ADD_FAILURE();
+    } catch (const Failure& failure) {
+        EXPECT_STREQ(failure.what(), "element 1 is -9, which int4 does not have");
+    }
+    EXPECT_EQ(decode_npy(make_npy("{'descr': '|V1', 'fortran_order': False, 'shape': (3,), }", 3))
+                  .data_type,
+              TENGINE_DT_UINT8);
 }
 
 TEST(TensorFile, NpyIsAsNumpyWritesIt)

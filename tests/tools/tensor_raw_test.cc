@@ -48,6 +48,9 @@ TEST(RawTensor, TheBytesDecideAnOpenDimension)
     const std::string content(24, '\0');
     EXPECT_EQ(decode_raw(content, TENGINE_DT_FP32, {-1, 3}).shape, (std::vector<int>{2, 3}));
     EXPECT_EQ(decode_raw("", TENGINE_DT_FP32, {-1, 3}).shape, (std::vector<int>{0, 3}));
+    // Rows of three elements of 4 bits: the second begins within a byte.
+    EXPECT_EQ(decode_raw(content.substr(0, 3), TENGINE_DT_INT4, {-1, 3}).shape,
+              (std::vector<int>{2, 3}));
 }
 
 TEST(RawTensor, AnotherSizeIsRefused)

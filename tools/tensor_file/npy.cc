@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "tensor_file/failure.h"
+#include "tensor_file/small_element.h"
 
 namespace tengine::tools {
 namespace {
@@ -26,7 +27,7 @@ constexpr TypeName kTypeNames[] = {
     {"V2", TENGINE_DT_BF16},   {"i1", TENGINE_DT_INT8},   {"u1", TENGINE_DT_UINT8},
     {"i2", TENGINE_DT_INT16},  {"u2", TENGINE_DT_UINT16}, {"i4", TENGINE_DT_INT32},
     {"u4", TENGINE_DT_UINT32}, {"i8", TENGINE_DT_INT64},  {"u8", TENGINE_DT_UINT64},
-    {"b1", TENGINE_DT_BOOL},
+    {"b1", TENGINE_DT_BOOL},   {"V1", TENGINE_DT_UINT8},
 };
 
 int parse_type(const std::string& text)
@@ -183,9 +184,10 @@ Tensor decode_npy(const std::string& content)
 
 std::string encode_npy(const Tensor& tensor)
 {
+    if (is_small(tensor.data_type)) return encode_npy(widen_small(tensor));
     std::string type;
     for (const TypeName& name : kTypeNames) {
-        if (name.data_type == tensor.data_type) type = name.text;
+        if (name.data_type == tensor.data_type && type.empty()) type = name.text;
     }
     const bool single_byte = type.back() == '1';
     std::string header = std::string("{'descr': '") + (single_byte ? '|' : '<') + type +

@@ -8,6 +8,7 @@
 
 #include "tengine/inspect.h"
 #include "tensor_file/failure.h"
+#include "tensor_file/small_element.h"
 
 namespace tengine::tools {
 namespace {
@@ -105,24 +106,25 @@ size_t Tensor::element_number() const
 
 size_t count_tensor_bytes(int data_type, const std::vector<int64_t>& shape)
 {
-    const int element_size = tengine_data_type_get_size(data_type);
-    if (element_size <= 0) fail_data_type(data_type);
+    const int bits = tengine_data_type_get_bits(data_type);
+    if (bits <= 0) fail_data_type(data_type);
     if (shape.size() > MAX_SHAPE_DIM_NUM)
         throw Failure("a tensor has " + std::to_string(shape.size()) +
                       " dimensions, expected at most " + std::to_string(MAX_SHAPE_DIM_NUM));
-    uint64_t bytes = static_cast<uint64_t>(element_size);
+    const auto element_size = static_cast<uint64_t>(tengine_data_type_get_size(data_type));
+    uint64_t number = 1;
     for (const int64_t extent : shape) {
         if (extent < 0 || extent > INT_MAX)
             throw Failure("a tensor has the dimension " + std::to_string(extent) +
                           ", expected 0 to " + std::to_string(INT_MAX));
         // Both factors are below 2^31, and a product that passes is again.
-        bytes *= static_cast<uint64_t>(extent);
-        if (bytes > INT_MAX)
+        number *= static_cast<uint64_t>(extent);
+        if (number * element_size > INT_MAX)
             throw Failure("the shape " + whole_shape_text(shape) +
                           " is too large: a tensor has at most " + std::to_string(INT_MAX) +
                           " bytes");
     }
-    return static_cast<size_t>(bytes);
+    return static_cast<size_t>((number * static_cast<uint64_t>(bits) + 7) / 8);
 }
 
 Tensor make_tensor(int data_type, const std::vector<int64_t>& shape)
@@ -151,6 +153,8 @@ Tensor make_tensor(int data_type, const std::vector<int64_t>& shape, std::string
 
 double get_element(const Tensor& tensor, size_t index)
 {
+    if (is_small(tensor.data_type))
+        return code_to_double(tensor.data_type, get_code(tensor, index));
     switch (tensor.data_type) {
         case TENGINE_DT_FP32:
             return load<float>(tensor, index);
@@ -184,6 +188,8 @@ double get_element(const Tensor& tensor, size_t index)
 
 void set_element(Tensor* tensor, size_t index, double value)
 {
+    if (is_small(tensor->data_type))
+        return set_code(tensor, index, double_to_code(tensor->data_type, value));
     switch (tensor->data_type) {
         case TENGINE_DT_FP32:
             return store(tensor, index, static_cast<float>(value));
@@ -219,7 +225,8 @@ void set_element(Tensor* tensor, size_t index, double value)
 bool is_floating(int data_type)
 {
     return data_type == TENGINE_DT_FP32 || data_type == TENGINE_DT_FP16 ||
-           data_type == TENGINE_DT_BF16 || data_type == TENGINE_DT_FP64;
+           data_type == TENGINE_DT_BF16 || data_type == TENGINE_DT_FP64 ||
+           is_small_float(data_type);
 }
 
 // The generator is the standard's, its numbers are the same everywhere; the distributions are not.

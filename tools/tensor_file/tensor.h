@@ -19,7 +19,9 @@ struct Tensor
     std::string name;  // "" where the file does not say
     int data_type = TENGINE_DT_FP32;
     std::vector<int> shape;
-    std::vector<std::byte> bytes;  // dense, the last dimension fastest, in the machine's byte order
+    // Dense, the last dimension fastest, in the machine's byte order; elements of 4 and 2 bits as
+    // tengine/defines.h has them.
+    std::vector<std::byte> bytes;
 
     size_t element_number() const;
 };
@@ -38,7 +40,7 @@ Tensor make_tensor(int data_type, const std::vector<int64_t>& shape, std::string
 // Element `index`. Integers of 64 bits beyond 2^53 are rounded, as doubles are.
 double get_element(const Tensor& tensor, size_t index);
 
-// Converts as a C cast does, to fp16 and bf16 rounding to nearest even. The value must be
+// Converts as a C cast does, to floats of up to 16 bits rounding to nearest even. The value must be
 // representable when the tensor holds integers.
 void set_element(Tensor* tensor, size_t index, double value);
 

@@ -7,8 +7,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <iterator>
+#include <numeric>
 
 #include "tengine/error.h"
 #include "tengine/file.h"
@@ -113,7 +115,10 @@ Tensor decode_raw(const std::string& content, int data_type, const std::vector<i
     const bool is_open = open != dims.end();
     if (is_open) *open = 1;
     const size_t wanted = count_tensor_bytes(data_type, dims);
-    if (is_open && wanted != 0) *open = static_cast<int64_t>(content.size() / wanted);
+    const auto elements =
+        std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+    const auto bits = elements * tengine_data_type_get_bits(data_type);
+    if (is_open && wanted != 0) *open = static_cast<int64_t>(content.size()) * 8 / bits;
     if (content.size() != count_tensor_bytes(data_type, dims))
         throw Failure("there are " + std::to_string(content.size()) + " bytes; " +
                       tengine_data_type_get_name(data_type) + " of shape " + shape_text(shape) +

@@ -25,6 +25,11 @@ std::string pack(const Field& field)
     return packed;
 }
 
+std::string pack_bytes(const TensorProto& proto)
+{
+    return pack<uint8_t>(proto.int32_data());
+}
+
 struct ElementType
 {
     int onnx_type;
@@ -41,8 +46,7 @@ constexpr ElementType kElementTypes[] = {
      [](const TensorProto& proto) { return pack<uint16_t>(proto.int32_data()); }},
     {TensorProto::BFLOAT16, TENGINE_DT_BF16,
      [](const TensorProto& proto) { return pack<uint16_t>(proto.int32_data()); }},
-    {TensorProto::BOOL, TENGINE_DT_BOOL,
-     [](const TensorProto& proto) { return pack<uint8_t>(proto.int32_data()); }},
+    {TensorProto::BOOL, TENGINE_DT_BOOL, pack_bytes},
     {TensorProto::INT8, TENGINE_DT_INT8,
      [](const TensorProto& proto) { return pack<int8_t>(proto.int32_data()); }},
     {TensorProto::INT16, TENGINE_DT_INT16,
@@ -51,14 +55,24 @@ constexpr ElementType kElementTypes[] = {
      [](const TensorProto& proto) { return pack<int32_t>(proto.int32_data()); }},
     {TensorProto::INT64, TENGINE_DT_INT64,
      [](const TensorProto& proto) { return pack<int64_t>(proto.int64_data()); }},
-    {TensorProto::UINT8, TENGINE_DT_UINT8,
-     [](const TensorProto& proto) { return pack<uint8_t>(proto.int32_data()); }},
+    {TensorProto::UINT8, TENGINE_DT_UINT8, pack_bytes},
     {TensorProto::UINT16, TENGINE_DT_UINT16,
      [](const TensorProto& proto) { return pack<uint16_t>(proto.int32_data()); }},
     {TensorProto::UINT32, TENGINE_DT_UINT32,
      [](const TensorProto& proto) { return pack<uint32_t>(proto.uint64_data()); }},
     {TensorProto::UINT64, TENGINE_DT_UINT64,
      [](const TensorProto& proto) { return pack<uint64_t>(proto.uint64_data()); }},
+    // By their numbers: the message class of an older ONNX does not name them.
+    {17, TENGINE_DT_FLOAT8E4M3FN, pack_bytes},
+    {18, TENGINE_DT_FLOAT8E4M3FNUZ, pack_bytes},
+    {19, TENGINE_DT_FLOAT8E5M2, pack_bytes},
+    {20, TENGINE_DT_FLOAT8E5M2FNUZ, pack_bytes},
+    {21, TENGINE_DT_UINT4, pack_bytes},
+    {22, TENGINE_DT_INT4, pack_bytes},
+    {23, TENGINE_DT_FLOAT4E2M1, pack_bytes},
+    {24, TENGINE_DT_FLOAT8E8M0, pack_bytes},
+    {25, TENGINE_DT_UINT2, pack_bytes},
+    {26, TENGINE_DT_INT2, pack_bytes},
 };
 
 const ElementType& find_element_type(const TensorProto& proto)

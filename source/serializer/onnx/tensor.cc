@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/alloc.h"
+#include "base/packed_bits.h"
 #include "operator/onnx_type.h"
 #include "tengine/ir.h"
 
@@ -77,6 +78,18 @@ constexpr ElementType kElementTypes[] = {
     element_type<kUnsigned, uint32_t>(TensorProto::UINT32, TENGINE_DT_UINT32),
     element_type<kUnsigned, uint64_t>(TensorProto::UINT64, TENGINE_DT_UINT64),
     element_type<kInts, uint8_t>(TensorProto::BOOL, TENGINE_DT_BOOL),
+    // By their numbers: the message class of an older ONNX does not name them all. Of 4 and 2 bits
+    // a value is a byte of several elements.
+    element_type<kInts, uint8_t>(17, TENGINE_DT_FLOAT8E4M3FN),
+    element_type<kInts, uint8_t>(18, TENGINE_DT_FLOAT8E4M3FNUZ),
+    element_type<kInts, uint8_t>(19, TENGINE_DT_FLOAT8E5M2),
+    element_type<kInts, uint8_t>(20, TENGINE_DT_FLOAT8E5M2FNUZ),
+    element_type<kInts, uint8_t>(21, TENGINE_DT_UINT4),
+    element_type<kInts, uint8_t>(22, TENGINE_DT_INT4),
+    element_type<kInts, uint8_t>(23, TENGINE_DT_FLOAT4E2M1),
+    element_type<kInts, uint8_t>(24, TENGINE_DT_FLOAT8E8M0),
+    element_type<kInts, uint8_t>(25, TENGINE_DT_UINT2),
+    element_type<kInts, uint8_t>(26, TENGINE_DT_INT2),
 };
 
 const ElementType* find_element_type(int onnx_type)
@@ -86,6 +99,21 @@ const ElementType* find_element_type(int onnx_type)
     return row == std::end(kElementTypes) ? nullptr : row;
 }
 
+// Elements of a few bits share bytes. Only whole bytes are looked at as they are in the file: what
+// is left of the last one is 0 here.
+bool fills_bytes(size_t elements, int data_type)
+{
+    return elements % 8 * static_cast<size_t>(get_data_type_bits(data_type)) % 8 == 0;
+}
+
+void clear_rest(size_t elements, int data_type, void* values)
+{
+    const int bits = get_data_type_bits(data_type);
+    const size_t bytes = count_packed_bytes(static_cast<int64_t>(elements), bits);
+    const auto used = elements % 8 * static_cast<size_t>(bits) % 8;
+    if (used > 0) static_cast<uint8_t*>(values)[bytes - 1] &= (1u << used) - 1;
+}
+
 }  // namespace
 
 int convert_element_type(int onnx_type, const std::string& owner, int* out_data_type)
@@ -93,8 +121,8 @@ int convert_element_type(int onnx_type, const std::string& owner, int* out_data_
     const ElementType* type = find_element_type(onnx_type);
     if (!type)
         return tengine_error_set(TENGINE_EDTYPE,
-                                 "%s: element type %d (%s) is not supported: expected float32, "
-                                 "float16, bfloat16, float64, int8 to int64, uint8 to uint64, bool",
+                                 "%s: element type %d (%s) is not supported: expected bool, an "
+                                 "integer of 2 to 64 bits or a float of 4 to 64 bits",
                                  owner.c_str(), onnx_type, get_onnx_type_name(onnx_type));
     *out_data_type = type->data_type;
     return TENGINE_OK;
@@ -130,6 +158,10 @@ int TensorReader::measure()
     if (!checked_multiply(elements_, size, &bytes_))
         return tengine_error_set(TENGINE_EFORMAT, "%s: the product of its dimensions overflows",
                                  owner_.c_str());
+    const int bits = get_data_type_bits(data_type_);
+    if (bits < 8)
+        bytes_ = elements_ / 8 * static_cast<size_t>(bits) +
+                 count_packed_bytes(static_cast<int64_t>(elements_ % 8), bits);
     return TENGINE_OK;
 }
 
@@ -144,10 +176,15 @@ int TensorReader::check_source() const
                                  owner_.c_str(), raw_.size(), bytes_);
     }
     const size_t count = find_element_type(proto_.data_type())->count(proto_);
-    if (count == elements_) return TENGINE_OK;
+    if (count == value_number()) return TENGINE_OK;
     return tengine_error_set(TENGINE_EFORMAT, "%s: %zu values of type %s, its shape needs %zu",
                              owner_.c_str(), count, get_onnx_type_name(proto_.data_type()),
-                             elements_);
+                             value_number());
+}
+
+size_t TensorReader::value_number() const
+{
+    return get_data_type_bits(data_type_) < 8 ? bytes_ : elements_;
 }
 
 // Lists, and what has fewer bytes, are copied if they are not aligned: passes read them. Minimal
@@ -165,7 +202,8 @@ bool TensorReader::takes_any_address() const
 char* TensorReader::view() const
 {
     // Booleans are whatever is not 0 in the file.
-    if (bytes_ == 0 || data_type_ == TENGINE_DT_BOOL) return nullptr;
+    if (bytes_ == 0 || data_type_ == TENGINE_DT_BOOL || !fills_bytes(elements_, data_type_))
+        return nullptr;
     const size_t alignment =
         takes_any_address() ? 1 : static_cast<size_t>(get_data_type_size(data_type_));
     if (proto_.data_location() == TensorProto::EXTERNAL) return external_->view(alignment);
@@ -185,7 +223,7 @@ int TensorReader::read(void* out_values) const
         memcpy(out_values, raw_.data(), raw_.size());
     } else {
         const size_t done = find_element_type(proto_.data_type())->copy(proto_, out_values);
-        if (done != elements_)
+        if (done != value_number())
             return tengine_error_set(TENGINE_EFORMAT, "%s: value %zu is out of range for %s",
                                      owner_.c_str(), done, get_onnx_type_name(proto_.data_type()));
     }
@@ -194,6 +232,7 @@ int TensorReader::read(void* out_values) const
         std::transform(values, values + bytes_, values,
                        [](uint8_t value) -> uint8_t { return value != 0; });
     }
+    clear_rest(elements_, data_type_, out_values);
     return TENGINE_OK;
 }
 

@@ -48,6 +48,8 @@ class TensorReader
   private:
     TENGINE_MUST_USE int measure();
     TENGINE_MUST_USE int check_source() const;
+    // In the typed fields: those of a few bits have a value for each byte.
+    size_t value_number() const;
     bool takes_any_address() const;
 
     const ::onnx::TensorProto& proto_;

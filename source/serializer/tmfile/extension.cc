@@ -115,15 +115,16 @@ int read_tensor(const Attribute& attribute)
     value.dim_num = static_cast<int>(dims.count());
     value.size = buffer.size;
     value.data = const_cast<char*>(bytes);
-    uint64_t expected = static_cast<uint64_t>(get_data_type_size(record.data_type));
-    bool is_possible = expected > 0 && dims.count() <= MAX_SHAPE_DIM_NUM;
+    const auto bits = static_cast<uint64_t>(get_data_type_bits(record.data_type));
+    uint64_t expected = bits;
+    bool is_possible = bits > 0 && dims.count() <= MAX_SHAPE_DIM_NUM;
     for (uint32_t i = 0; is_possible && i < dims.count(); ++i) {
         value.dims[i] = dims.get<int32_t>(i);
         is_possible =
             value.dims[i] >= 0 &&
             !__builtin_mul_overflow(expected, static_cast<uint64_t>(value.dims[i]), &expected);
     }
-    if (!is_possible || expected != buffer.size)
+    if (!is_possible || expected / 8 + (expected % 8 > 0) != buffer.size)
         return tengine_error_set(
             TENGINE_EFORMAT,
             "%s has %u bytes, which do not match its data type %d and %u dimensions",

@@ -115,6 +115,14 @@ int TensorReader::set_quantisation(struct tensor* tensor, const TensorRecord& re
                                                 static_cast<int>(list.count()));
 }
 
+// The elements of an image in NHWC are permuted byte by byte.
+int check_layout(const struct tensor* tensor, bool is_permuted)
+{
+    if (!is_permuted || get_data_type_bits(tensor->data_type) >= 8) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EFORMAT, "%s is an image in NHWC of %s, expected whole bytes",
+                             label(tensor).c_str(), get_data_type_name(tensor->data_type));
+}
+
 // Constants without a shape are scalars and lists.
 int shape_by_size(struct tensor* tensor, uint32_t size)
 {
@@ -146,6 +154,7 @@ int TensorReader::set_values(struct tensor* tensor, const TensorRecord& record)
 int TensorReader::use_values(struct tensor* tensor, char* values)
 {
     const bool is_permuted = reading_.has_nhwc_shapes() && tensor->dim_num == 4;
+    TENGINE_RETURN_IF_ERROR(check_layout(tensor, is_permuted));
     const bool is_aligned = reinterpret_cast<uintptr_t>(values) % tensor->elem_size == 0;
     if (is_aligned && !is_permuted && is_plain_data(tensor)) {
         set_ir_tensor_data(tensor, values, false);

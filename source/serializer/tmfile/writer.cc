@@ -202,6 +202,10 @@ int ModelWriter::write_tensor(const struct tensor& tensor, uint32_t* out_offset)
         return tengine_error_set(TENGINE_EGRAPH, "the shape of the constant '%s' is not known",
                                  tensor.name);
     if (is_constant && get_ir_tensor_bytes(&tensor) > UINT32_MAX) return fail_too_large();
+    if (is_constant && is_nhwc_ && get_data_type_bits(tensor.data_type) < 8)
+        return tengine_error_set(TENGINE_ENOTSUP,
+                                 "constant '%s' is %s, which a tmfile in NHWC does not have",
+                                 tensor.name, get_data_type_name(tensor.data_type));
     TensorRecord record = {};
     record.id = static_cast<uint32_t>(tensor.index);
     record.buffer = kAbsentTensor;
