@@ -2,6 +2,7 @@
 // Stamps: every operator in every opset, against the rows' own ranges and against the history of
 // ONNX's operators beside the tree.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <map>
@@ -109,7 +110,7 @@ TEST_F(OnnxOpsetTest, NoOperatorIsBlamedForAnOpsetNobodyKnows)
 }
 
 // The opset of what the graph is written as.
-int64_t written_opset(const Loaded& loaded)
+int64_t written_opset(const Loaded& loaded, int64_t ir_version = 10)
 {
     const ScratchFolder folder;
     const std::string path = folder.path / "written.onnx";
@@ -121,7 +122,7 @@ int64_t written_opset(const Loaded& loaded)
     ::onnx::ModelProto model;
     std::ifstream file(path, std::ios::binary);
     EXPECT_TRUE(model.ParseFromIstream(&file));
-    EXPECT_EQ(model.ir_version(), 10);
+    EXPECT_EQ(model.ir_version(), ir_version);
     return model.opset_import(0).version();
 }
 
@@ -135,6 +136,13 @@ TEST_F(OnnxOpsetTest, StampOfAWrittenFile)
     EXPECT_EQ(written_opset(Loaded(newer)), 21);
     add_int(newer.graph().mutable_node(0), "output_dtype", 10);
     EXPECT_EQ(written_opset(Loaded(newer)), 23);
+    // Types that came with an opset and a version of the format.
+    for (const auto& [type, opset, ir_version] : {std::array{22, 21, 10}, std::array{23, 23, 11},
+                                                  std::array{24, 24, 12}, std::array{26, 25, 13}}) {
+        OnnxBuilder typed = stamped_model("Identity", NEWEST_KNOWN_OPSET);
+        typed.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(type);
+        EXPECT_EQ(written_opset(Loaded(typed), ir_version), opset);
+    }
 }
 
 struct Change

@@ -167,13 +167,27 @@ static int infer_matmul_integer(struct node* node)
     return infer_product(node, 1, TENGINE_DT_INT32);
 }
 
+// All values are bytes, or all of them floats of 8 bits, whose zero points are 0.
+static int check_qlinear_types(const struct node* node)
+{
+    const int type = get_ir_node_input(node, 0)->data_type;
+    const bool is_float8 = type < 32 && (TYPES_FLOAT8 >> type & 1u);
+    const uint32_t types = is_float8 ? TYPES_FLOAT8 : TYPES_BYTE;
+    for (int i = 0; i < 8; ++i) {
+        if (i == 1 || i == 4 || i == 6)
+            TENGINE_RETURN_IF_ERROR(require_type(node, i, TYPE_BIT(FP32)));
+        else if (i == 2 || i == 5)
+            TENGINE_RETURN_IF_ERROR(require_type_of(node, i, i - 2));
+        else
+            TENGINE_RETURN_IF_ERROR(require_type(node, i, types));
+    }
+    return TENGINE_OK;
+}
+
 // Inputs: value, scale and zero point of a, of b; scale and zero point of y.
 static int infer_qlinear_matmul(struct node* node)
 {
-    TENGINE_RETURN_IF_ERROR(require_quantized(node, 0));
-    TENGINE_RETURN_IF_ERROR(require_quantized(node, 3));
-    TENGINE_RETURN_IF_ERROR(require_type(node, 6, TYPE_BIT(FP32)));
-    TENGINE_RETURN_IF_ERROR(require_type(node, 7, TYPES_BYTE));
+    TENGINE_RETURN_IF_ERROR(check_qlinear_types(node));
     struct matmul_shape shape;
     TENGINE_RETURN_IF_ERROR(resolve_matmul_shape(node, 0, 3, &shape));
     for (int i = 1; i <= 2; ++i) {
@@ -236,8 +250,8 @@ static const ir_method_t* const rows[] = {
            .max_output = 1, .infer_shape = infer_matmul_integer, .types = "int32",
            .macs = count_product_macs),
     OP_ROW(QLinearMatMul, .version = 10, .min_input = 8, .max_input = 8, .min_output = 1,
-           .max_output = 1, .infer_shape = infer_qlinear_matmul, .types = "7",
-           .macs = count_product_macs, .lower = lower_qlinear_matmul),
+           .max_output = 1, .traits = OP_TAKES_SMALL, .infer_shape = infer_qlinear_matmul,
+           .types = "7", .macs = count_product_macs, .lower = lower_qlinear_matmul),
     OP_ROW(Det, .version = 11, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1,
            .infer_shape = infer_det),
 };

@@ -3,6 +3,7 @@
 // Identity, Dropout, Expand) or tell the shape (Shape, Size). Parameters are in shape_param.h.
 #include "operator/infer.h"
 #include "operator/onnx/shape_param.h"
+#include "operator/type_set.h"
 
 // ---- Reshape ----
 
@@ -145,6 +146,7 @@ static int infer_dropout(struct node* node)
 {
     const struct tensor* data = get_ir_node_input(node, 0);
     const struct tensor* training = get_ir_node_input(node, 2);
+    TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_NUMBER | TYPE_BIT(BOOL) | TYPES_FLOAT8));
     if (training && training->data_type != TENGINE_DT_BOOL)
         return fail_node(node, TENGINE_EDTYPE, "training_mode is %s, it must be bool",
                          get_data_type_name(training->data_type));

@@ -37,6 +37,28 @@ constexpr int kOpsetOfIrVersion = 21;
 // Of a model's own: in earlier ones initialisers must be inputs.
 constexpr int64_t kFirstIrVersion = 4;
 
+// Types that came later than the rest, with the opset whose operators take them.
+struct LaterType
+{
+    int data_type;
+    int opset;
+    int64_t ir_version;
+};
+
+constexpr LaterType kLaterTypes[] = {
+    {TENGINE_DT_FLOAT4E2M1, 23, 11},
+    {TENGINE_DT_FLOAT8E8M0, 24, 12},
+    {TENGINE_DT_UINT2, 25, 13},
+    {TENGINE_DT_INT2, 25, 13},
+};
+
+LaterType find_later_type(const struct tensor* tensor)
+{
+    for (const LaterType& type : kLaterTypes)
+        if (tensor && tensor->data_type == type.data_type) return type;
+    return {TENGINE_DT_UNKNOWN, 0, 0};
+}
+
 void fill_tensor(int data_type, const int dims[], int dim_num, const void* data, size_t size,
                  TensorProto* proto)
 {
@@ -137,6 +159,10 @@ int opset_of(const node& node)
     int opset = std::max(kOpsetOfIrVersion, method.version);
     for (int i = 0; i < method.field_num; ++i)
         if (is_set(node, method.fields[i])) opset = std::max(opset, int{method.fields[i].since});
+    for (int i = 0; i < node.input_num; ++i)
+        opset = std::max(opset, find_later_type(get_ir_node_input(&node, i)).opset);
+    for (int i = 0; i < node.output_num; ++i)
+        opset = std::max(opset, find_later_type(get_ir_node_output(&node, i)).opset);
     return opset;
 }
 
@@ -156,6 +182,7 @@ class GraphExport
         TENGINE_RETURN_IF_ERROR(add_contents(model_->mutable_graph()));
         describe_borders(model_->mutable_graph());
         add_opsets();
+        raise_ir_version();
         return check_meanings();
     }
 
@@ -212,6 +239,7 @@ class GraphExport
             describe(body.inputs[i], proto->add_input());
         for (int i = 0; i < graph_.output_tensor_num; ++i)
             describe(graph_.output_tensors[i], proto->add_output());
+        raise_ir_version();
         for (const auto& [domain, opset] : opsets_)
             outer_->opsets_[domain] = std::max(outer_->opsets_[domain], opset);
         outer_->written_.insert(outer_->written_.end(), written_.begin(), written_.end());
@@ -236,6 +264,14 @@ class GraphExport
         model_->set_ir_version(kIrVersion);
         model_->set_producer_name("tengine");
         model_->mutable_graph()->set_name(graph_.name);
+    }
+
+    void raise_ir_version()
+    {
+        int64_t version = model_->ir_version();
+        for (int i = 0; i < graph_.tensor_num; ++i)
+            version = std::max(version, find_later_type(graph_.tensor_list[i]).ir_version);
+        model_->set_ir_version(version);
     }
 
     // Data and names only: what is around them is small.

@@ -295,5 +295,42 @@ TEST(SmallDequantize, FloatsOfEightBits)
     EXPECT_TRUE(std::isnan(y[2]));
 }
 
+// ---- QLinearMatMul, Dropout ----
+
+// 1 x 3 by 3 x 2: (1 2 -0.5) (1 0.5; 2 -1; 4 1) = (3 -2), times 0.5 * 2 / 0.25.
+TEST(SmallProduct, FloatsOfEightBits)
+{
+    const auto multiply = [](ConstantGraph* graph, int y_type) {
+        add_small(graph, "a", {1, 3}, {0x38, 0x40, 0xb0}, TENGINE_DT_FLOAT8E4M3FN);
+        graph->input<float>("a_scale", {}, {0.5f});
+        add_small(graph, "a_zero", {}, {0}, TENGINE_DT_FLOAT8E4M3FN);
+        add_small(graph, "b", {3, 2}, {0x3c, 0x38, 0x40, 0xbc, 0x44, 0x3c}, TENGINE_DT_FLOAT8E5M2);
+        graph->input<float>("b_scale", {2}, {2, 4});
+        add_small(graph, "b_zero", {}, {0}, TENGINE_DT_FLOAT8E5M2);
+        graph->input<float>("y_scale", {}, {0.25f});
+        add_small(graph, "y_zero", {}, {0}, y_type);
+        graph->add("QLinearMatMul",
+                   {"a", "a_scale", "a_zero", "b", "b_scale", "b_zero", "y_scale", "y_zero"});
+    };
+    ConstantGraph graph;
+    multiply(&graph, TENGINE_DT_FLOAT8E4M3FN);
+    EXPECT_EQ(bytes_of(graph.evaluate(), TENGINE_DT_FLOAT8E4M3FN), (Bytes{0x54, 0xd8}));
+    ConstantGraph mixed;
+    multiply(&mixed, TENGINE_DT_INT8);
+    mixed.expect_failure(TENGINE_EDTYPE, "input 7 'y_zero' is int8, expected one of: float8e4m3fn");
+}
+
+TEST(SmallMove, DropoutTakesFloatsOfEightBits)
+{
+    ConstantGraph graph;
+    add_small(&graph, "x", {2}, {0x38, 0x40}, TENGINE_DT_FLOAT8E5M2FNUZ);
+    graph.add("Dropout", {"x"}, {"y", "mask"});
+    EXPECT_EQ(bytes_of(graph.evaluate(), TENGINE_DT_FLOAT8E5M2FNUZ), (Bytes{0x38, 0x40}));
+    ConstantGraph few;
+    add_small(&few, "x", {2}, {0x38}, TENGINE_DT_INT4);
+    few.add("Dropout", {"x"});
+    few.expect_failure(TENGINE_EDTYPE, "input 0 'x' is int4, expected one of");
+}
+
 }  // namespace
 }  // namespace tengine::test

@@ -97,9 +97,16 @@ bool accepts(const node& node, const Places& places)
            find_byte_format(operands, depth, depth, &format);
 }
 
+// Not floats of 8 bits.
+bool multiplies_bytes(const node& node)
+{
+    const int type = get_ir_node_input(&node, 0)->data_type;
+    return type == TENGINE_DT_INT8 || type == TENGINE_DT_UINT8;
+}
+
 bool accepts_matmul(const node& node)
 {
-    return accepts(node, kMatMul);
+    return multiplies_bytes(node) && accepts(node, kMatMul);
 }
 
 bool accepts_gemm(const node& node)
@@ -170,8 +177,8 @@ bool accepts_stacks(const node& node)
     const tensor* b = get_ir_node_input(&node, 3);
     const tensor* zero_point = get_ir_node_input(&node, 5);
     Stacks stacks = {};
-    return has_byte_constants(node, kMatMul.output_scale) && b->tensor_type != TENSOR_TYPE_CONST &&
-           get_ir_node_input(&node, 4)->elem_num == 1 &&
+    return multiplies_bytes(node) && has_byte_constants(node, kMatMul.output_scale) &&
+           b->tensor_type != TENSOR_TYPE_CONST && get_ir_node_input(&node, 4)->elem_num == 1 &&
            (!zero_point || zero_point->elem_num == 1) &&
            get_ir_node_input(&node, 0)->elem_num > 0 && b->elem_num > 0 &&
            describe_stacks(node, &stacks) == TENGINE_OK && stacks.matrix.format.multiply;

@@ -4,6 +4,7 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/product.h"
 #include "device/cpu/reference/qlinear.h"
+#include "device/cpu/reference/small_elements.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/qlinear_param.h"
 
@@ -78,8 +79,40 @@ Multipliers shape_matmul_multipliers(const KernelContext& context, const matmul_
             static_cast<ir_multiplier_t*>(context.scratch)};
 }
 
+// Floats of 8 bits: their numbers, multiplied as doubles, which sums of such products mostly fit.
+int multiply_float8(KernelContext& context, const matmul_shape& shape)
+{
+    double* numbers[2] = {static_cast<double*>(context.scratch), nullptr};
+    numbers[1] = numbers[0] + context.input(0)->elem_num;
+    for (int i = 0; i < 2; ++i) {
+        const tensor* codes = context.input(3 * i);
+        const SmallReader reader(codes);
+        for (int64_t k = 0; k < codes->elem_num; ++k)
+            numbers[i][k] = reader[k];
+    }
+    const tensor *a_scale = context.input(1), *b_scale = context.input(4),
+                 *y_scale = context.input(6);
+    const SmallWriter writer(context.output(0)->data_type, true);
+    uint8_t* output = context.output(0)->u8;
+    multiply<double>(context, shape, Matrix<double>{numbers[0], shape.k, 1},
+                     Matrix<double>{numbers[1], shape.n, 1}, [&](const Element& at, double sum) {
+                         const double scale =
+                             double{a_scale->f32[find_slice(a_scale, at.from.a, at.row, shape.m)]} *
+                             b_scale->f32[find_slice(b_scale, at.from.b, at.column, shape.n)] /
+                             y_scale->f32[find_slice(y_scale, at.matrix, at.row, shape.m)];
+                         output[(at.matrix * shape.m + at.row) * shape.n + at.column] =
+                             writer.encode(sum * scale);
+                     });
+    return TENGINE_OK;
+}
+
 int prepare_qlinear_matmul(KernelContext& context)
 {
+    if (is_small(context.input(0)->data_type)) {
+        context.scratch_size = sizeof(double) * (static_cast<uint64_t>(context.input(0)->elem_num) +
+                                                 static_cast<uint64_t>(context.input(3)->elem_num));
+        return TENGINE_OK;
+    }
     matmul_shape shape;
     TENGINE_RETURN_IF_ERROR(resolve_matmul_shape(context.node, 0, 3, &shape));
     context.scratch_size = sizeof(ir_multiplier_t) *
@@ -110,6 +143,7 @@ int run_qlinear_matmul(KernelContext& context)
 {
     matmul_shape shape;
     TENGINE_RETURN_IF_ERROR(resolve_matmul_shape(context.node, 0, 3, &shape));
+    if (is_small(context.input(0)->data_type)) return multiply_float8(context, shape);
     const Multipliers multipliers = shape_matmul_multipliers(context, shape);
     TENGINE_RETURN_IF_ERROR(fill_multipliers(context, shape, multipliers));
     const Operand a = {context.input(0), shape.k, 1, context.input(2)};
