@@ -29,7 +29,14 @@ static bool is_small(const struct tensor* tensor)
 
 int check_small_types(const struct node* node)
 {
+#ifndef TENGINE_MINIMAL
     if (node->op.method->traits & OP_TAKES_SMALL) return TENGINE_OK;
+#endif
+    return refuse_small_types(node);
+}
+
+int refuse_small_types(const struct node* node)
+{
     for (int i = 0; i < node->input_num + node->output_num; ++i) {
         const bool is_input = i < node->input_num;
         const int index = is_input ? i : i - node->input_num;

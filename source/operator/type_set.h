@@ -32,6 +32,8 @@ TENGINE_MUST_USE int require_type(const struct node* node, int index, uint32_t t
 // elements do not lie as others do, so that every node must pass, the types of whose outputs are
 // known.
 TENGINE_MUST_USE int check_small_types(const struct node* node);
+// Whatever the operator takes: for nodes whose kernel is not the library's, and for minimal builds.
+TENGINE_MUST_USE int refuse_small_types(const struct node* node);
 
 #ifdef __cplusplus
 }

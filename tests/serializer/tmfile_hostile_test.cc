@@ -214,11 +214,37 @@ TEST_F(TmfileHostileTest, TensorsThatContradictThemselves)
     model.tensors[2].buffer = 0;
     model.tensors[2].data_type = 99;
     expect_failure(LoadedTmfile(model), TENGINE_EDTYPE, {"99"});
+    for (const bool has_dims : {true, false}) {
+        model.tensors[2].data_type = TENGINE_DT_UNKNOWN;
+        model.tensors[2].has_dims = has_dims;
+        expect_failure(LoadedTmfile(model), TENGINE_EDTYPE, {"'w' has no data type"});
+    }
+    // Of 4 bits, 8 bytes are 15 or 16 elements.
+    model.tensors[2].has_dims = true;
+    model.tensors[2].data_type = TENGINE_DT_INT4;
+    for (const int elements : {15, 16}) {
+        model.tensors[2].dims = {elements};
+        EXPECT_EQ(LoadedTmfile(model).status, TENGINE_OK);
+    }
+    model.tensors[2].dims = {17};
+    expect_failure(LoadedTmfile(model), TENGINE_EFORMAT, {"'w'", "8 bytes", "9"});
+    model.tensors[2].dims = {2};
     model.tensors[2].data_type = 0;
     model.tensors[2].type = 5;
     expect_failure(LoadedTmfile(model), TENGINE_EFORMAT, {"type 5"});
     model.tensors[2].type = TENSOR_TYPE_VAR;
     expect_failure(LoadedTmfile(model), TENGINE_EGRAPH, {"does not have the type of constants"});
+}
+
+// Elements that share bytes are not permuted: the file has fewer bytes than elements.
+TEST_F(TmfileHostileTest, ImagesOfFewBitsInNhwc)
+{
+    RawModel model = single_model(21, {});
+    model.graph_layout = model.model_layout = TENGINE_LAYOUT_NHWC;
+    model.add_constant("w", {1, 2, 2, 4}, {1, 2});
+    model.outputs = {1};
+    model.tensors[2].data_type = TENGINE_DT_UINT4;
+    expect_failure(LoadedTmfile(model), TENGINE_EFORMAT, {"'w'", "NHWC of uint4"});
 }
 
 TEST_F(TmfileHostileTest, GraphsThatAreNone)

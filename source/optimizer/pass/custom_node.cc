@@ -11,6 +11,7 @@
 #include "operator/infer.h"
 #include "operator/param.h"
 #include "operator/registry.h"
+#include "operator/type_set.h"
 #include "optimizer/dialect/quantized_tensors.h"
 #include "optimizer/pass.h"
 
@@ -128,7 +129,7 @@ int require_known_types(const node& node)
 }
 
 // With a kernel that tells shapes, the operator's rule is asked for types only, and may fail.
-int infer_outputs(node& node)
+int infer_types_and_shapes(node& node)
 {
     const ir_custom_kernel_t& kernel = *node.core->custom_kernel;
     if (kernel.table->settles_types) return infer_custom_shapes(&node);
@@ -141,6 +142,14 @@ int infer_outputs(node& node)
     tengine_error_clear();
     TENGINE_RETURN_IF_ERROR(require_known_types(node));
     return find_ir_unknown_input(&node) ? OP_SHAPE_LATER : infer_custom_shapes(&node);
+}
+
+// Elements that share bytes are not where a kernel of the program would look for them.
+int infer_outputs(node& node)
+{
+    const int status = infer_types_and_shapes(node);
+    if (status >= 0) TENGINE_RETURN_IF_ERROR(refuse_small_types(&node));
+    return status;
 }
 
 template <class Visit>
