@@ -47,6 +47,23 @@ TEST_F(CustomKernelTest, TensorsTellTheTruth)
     EXPECT_EQ(kernel.outputs[0].layout_type, TENGINE_LAYOUT_NCHW);
 }
 
+// Of 4 bits two share a byte, where the kernel would look for one.
+TEST_F(CustomKernelTest, GetsNoElementsThatShareBytes)
+{
+    for (const bool tells_shapes : {false, true}) {
+        kernel.ops.infer_shape = tells_shapes ? infer_like_input : nullptr;
+        ASSERT_EQ(set_custom_kernel(node, "CPU", &kernel.ops), 0);
+        ASSERT_EQ(set_tensor_data_type(x, TENGINE_DT_INT4), 0);
+        ASSERT_EQ(set_tensor_data_type(y, TENGINE_DT_FP32), 0);
+        EXPECT_EQ(prerun_graph(graph), -1);
+        EXPECT_NE(std::string(get_tengine_error()).find("is int4, which it does not take"),
+                  std::string::npos)
+            << get_tengine_error();
+        EXPECT_EQ(get_tengine_errno(), TENGINE_EDTYPE);
+        ASSERT_EQ(remove_custom_kernel(node, nullptr), 0);
+    }
+}
+
 TEST_F(CustomKernelTest, ReportsNameIt)
 {
     ASSERT_EQ(set_custom_kernel(node, "CPU", &kernel.ops), 0);
