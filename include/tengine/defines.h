@@ -36,6 +36,11 @@
 #define TENGINE_DT_FLOAT8E5M2FNUZ 20  // 1
 #define TENGINE_DT_FLOAT4E2M1 21      // 4 bits
 #define TENGINE_DT_FLOAT8E8M0 22      // 1, a power of two
+// Values that are no tensors, plus the type of their elements: a sequence of int64 tensors of any
+// shapes is TENGINE_DT_SEQUENCE + TENGINE_DT_INT64. See tengine/sequence.h.
+#define TENGINE_DT_SEQUENCE 64
+#define TENGINE_DT_OPTIONAL 128           // a tensor, or none
+#define TENGINE_DT_OPTIONAL_SEQUENCE 192  // a sequence, or none
 // What get_tensor_data_type() returns for a tensor whose type no file declares, until prerun_graph
 // has worked it out. Nothing can be given this type.
 #define TENGINE_DT_UNKNOWN 255

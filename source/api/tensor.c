@@ -5,6 +5,7 @@
 
 #include "api/check.h"
 #include "graph/graph.h"
+#include "graph/sequence.h"
 
 tensor_t create_graph_tensor(graph_t graph, const char* tensor_name, int data_type)
 {
@@ -84,6 +85,14 @@ static int check_shape(const struct tensor* tensor, const char* function, const 
     return TENGINE_OK;
 }
 
+// The bytes of sequences are the library's.
+static int check_is_plain(const struct tensor* tensor, const char* function)
+{
+    if (get_ir_container(tensor->data_type) == 0) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EDTYPE, "%s: '%s' is %s: use tengine_sequence_set", function,
+                             tensor->name, get_data_type_name(tensor->data_type));
+}
+
 static bool has_shape(const struct tensor* tensor, const int dims[], int dim_number)
 {
     return tensor->shape_set && tensor->dim_num == dim_number &&
@@ -94,8 +103,8 @@ int set_tensor_shape(tensor_t tensor, const int dims[], int dim_number)
 {
     api_graph_t* owner = NULL;
     struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (!target || check_shape(target, __func__, dims, dim_number) < 0 ||
-        check_idle(owner, __func__) < 0)
+    if (!target || check_is_plain(target, __func__) < 0 ||
+        check_shape(target, __func__, dims, dim_number) < 0 || check_idle(owner, __func__) < 0)
         return api_failure();
     if (has_shape(target, dims, dim_number)) return 0;
     const size_t old_bytes = get_ir_tensor_bytes(target);
@@ -184,7 +193,8 @@ int set_tensor_buffer(tensor_t tensor, void* buffer, int buffer_size)
 {
     api_graph_t* owner = NULL;
     struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (!target || check_buffer(owner, target, __func__, buffer, buffer_size) < 0 ||
+    if (!target || check_is_plain(target, __func__) < 0 ||
+        check_buffer(owner, target, __func__, buffer, buffer_size) < 0 ||
         (!buffer ? check_idle(owner, __func__) : check_data_idle(owner, target, __func__)) < 0)
         return api_failure();
     set_ir_tensor_data(target, buffer, false);
@@ -227,7 +237,8 @@ int set_tensor_data(tensor_t tensor, const void* input_data, int data_size)
 {
     api_graph_t* owner = NULL;
     struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (!target || check_data_idle(owner, target, __func__) < 0 ||
+    if (!target || check_is_plain(target, __func__) < 0 ||
+        check_data_idle(owner, target, __func__) < 0 ||
         check_new_data(target, __func__, input_data, data_size) < 0 ||
         (!target->data && allocate_ir_tensor(target) < 0))
         return api_failure();

@@ -8,6 +8,7 @@
 #include "base/packed_bits.h"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
+#include "graph/sequence.h"
 
 // More than any address space of ours: sizes fit size_t, and sums and products with a few of them
 // int64_t.
@@ -55,8 +56,16 @@ static bool is_data_type(int data_type)
     return data_type >= 0 && data_type < DATA_TYPE_NUM;
 }
 
+// Its bytes are its elements.
+static bool is_container(int data_type)
+{
+    return data_type > 0 && data_type < TENGINE_DT_UNKNOWN && get_ir_container(data_type) != 0 &&
+           is_data_type(get_ir_element_type(data_type));
+}
+
 int get_data_type_bits(int data_type)
 {
+    if (is_container(data_type)) return 8;
     return is_data_type(data_type) ? data_types[data_type].bits : 0;
 }
 
@@ -65,8 +74,15 @@ int get_data_type_size(int data_type)
     return (get_data_type_bits(data_type) + 7) / 8;
 }
 
+static const char* name_container(int container)
+{
+    if (container == TENGINE_DT_SEQUENCE) return "sequence";
+    return container == TENGINE_DT_OPTIONAL ? "optional value" : "optional sequence";
+}
+
 const char* get_data_type_name(int data_type)
 {
+    if (is_container(data_type)) return name_container(get_ir_container(data_type));
     return is_data_type(data_type) ? data_types[data_type].name : "unknown";
 }
 
@@ -79,7 +95,7 @@ struct tensor_piece
 
 struct tensor* create_ir_tensor(struct graph* graph, const char* tensor_name, int data_type)
 {
-    if (!is_data_type(data_type) && data_type != TENGINE_DT_UNKNOWN) {
+    if (get_data_type_size(data_type) == 0 && data_type != TENGINE_DT_UNKNOWN) {
         tengine_error_set(TENGINE_EDTYPE, "tensor '%s': invalid data type %d: expected 0 to %d",
                           tensor_name ? tensor_name : "", data_type, DATA_TYPE_NUM - 1);
         return NULL;
@@ -303,7 +319,7 @@ const char* get_ir_tensor_dim_name(const struct tensor* tensor, int dim)
 
 int set_ir_tensor_data_type(struct tensor* tensor, int data_type)
 {
-    if (!is_data_type(data_type))
+    if (get_data_type_size(data_type) == 0)
         return tengine_error_set(TENGINE_EDTYPE,
                                  "tensor '%s': invalid data type %d: expected 0 to %d",
                                  tensor->name, data_type, DATA_TYPE_NUM - 1);

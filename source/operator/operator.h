@@ -172,6 +172,9 @@ typedef struct method
     //     @to      what the attribute says: ONNX's number of a type, if it is not 0; the type of a
     //              tensor, if it is given
     //     int64    this type
+    //     #type    the attribute, if it is not 0, as a TENGINE_DT_*
+    //     sequence:0, optional:0    a sequence of the type of input 0; that, or none
+    //     element:0, value:0        the reverse
     // or several with '|' between them, the first that applies. NULL: "0". ONNX's operators only:
     // Tengine's need the shapes of their inputs before the run.
     const char* types;

@@ -2,6 +2,7 @@
 // The types of a node's outputs where its shapes are not known: method.types of operator.h.
 #include <string.h>
 
+#include "graph/sequence.h"
 #include "operator/infer.h"
 #include "operator/onnx_type.h"
 #include "operator/param.h"
@@ -29,8 +30,30 @@ static int find_attribute_type(const struct node* node, const char* name)
     return tensor->dim_num >= 0 ? tensor->data_type : NOT_APPLICABLE;
 }
 
+// Of the value's type, what `word` makes of it.
+static int change_type(const char* word, int type)
+{
+    if (type == NOT_APPLICABLE) return NOT_APPLICABLE;
+    const int container = get_ir_container(type);
+    const int element = get_ir_element_type(type);
+    if (strncmp(word, "sequence:", 9) == 0)
+        return container == 0 ? TENGINE_DT_SEQUENCE + type : NOT_APPLICABLE;
+    if (strncmp(word, "element:", 8) == 0)
+        return container == TENGINE_DT_SEQUENCE ? element : NOT_APPLICABLE;
+    if (strncmp(word, "optional:", 9) == 0)
+        return container <= TENGINE_DT_SEQUENCE ? TENGINE_DT_OPTIONAL + type : NOT_APPLICABLE;
+    // "value:" of an optional one, or of what is not.
+    return container < TENGINE_DT_OPTIONAL ? type : type - TENGINE_DT_OPTIONAL;
+}
+
 static int find_chosen_type(const struct node* node, const char* choice)
 {
+    const char* of = strchr(choice, ':');
+    if (of) return change_type(choice, find_chosen_type(node, of + 1));
+    if (*choice == '#') {
+        const int type = (int)get_ir_node_int(node, choice + 1, 0);
+        return type > 0 ? type : NOT_APPLICABLE;
+    }
     if (*choice == '@') return find_attribute_type(node, choice + 1);
     if (*choice < '0' || *choice > '9') return find_named_type(choice);
     const struct tensor* input = get_ir_node_input(node, *choice - '0');

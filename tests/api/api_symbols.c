@@ -7,6 +7,7 @@
 #include "tengine/file.h"
 #include "tengine/inspect.h"
 #include "tengine/quantize.h"
+#include "tengine/sequence.h"
 
 #define SYMBOL(name)                \
     {                               \
@@ -60,6 +61,10 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_graph_set_affinity),
     SYMBOL(save_graph),
     SYMBOL(tengine_graph_quantize),
+    SYMBOL(tengine_sequence_set),
+    SYMBOL(tengine_sequence_get_number),
+    SYMBOL(tengine_sequence_is_absent),
+    SYMBOL(tengine_sequence_get),
     SYMBOL(dump_graph),
     SYMBOL(create_graph_node),
     SYMBOL(get_graph_node),

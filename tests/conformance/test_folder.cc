@@ -11,8 +11,10 @@
 
 #include "conformance/compare.h"
 #include "conformance/random_case.h"
+#include "conformance/sequence_file.h"
 #include "tengine/c_api.h"
 #include "tengine/inspect.h"
+#include "tengine/sequence.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
 
@@ -95,6 +97,60 @@ void feed(tensor_t input, Tensor* value)
     check(set_tensor_buffer(input, value->bytes.data(), size), step);
 }
 
+// ---- sequences and optional values ----
+
+fs::path file_of(const fs::path& folder, const char* stem, size_t index)
+{
+    return folder / (stem + ("_" + std::to_string(index)) + ".pb");
+}
+
+bool is_container(tensor_t tensor)
+{
+    const int type = get_tensor_data_type(tensor);
+    return type >= TENGINE_DT_SEQUENCE && type != TENGINE_DT_UNKNOWN;
+}
+
+Sequence read_value(const fs::path& file, tensor_t tensor)
+{
+    return read_sequence(file.string(), get_tensor_data_type(tensor) >= TENGINE_DT_OPTIONAL);
+}
+
+void feed_sequence(tensor_t input, const Sequence& sequence)
+{
+    std::vector<tengine_element> elements;
+    for (const Tensor& tensor : sequence.elements) {
+        tengine_element element = {
+            tensor.data_type, static_cast<int>(tensor.shape.size()), {}, tensor.bytes.data()};
+        std::copy(tensor.shape.begin(), tensor.shape.end(), element.dims);
+        elements.push_back(element);
+    }
+    const int number = sequence.is_absent ? -1 : static_cast<int>(elements.size());
+    check(tengine_sequence_set(input, elements.data(), number), "input");
+}
+
+void compare_sequences(tensor_t output, const Sequence& expected)
+{
+    const int number = tengine_sequence_get_number(output);
+    check(number, "output");
+    if (number != static_cast<int>(expected.elements.size()) ||
+        tengine_sequence_is_absent(output) != expected.is_absent)
+        throw Failure("a sequence has " + std::to_string(number) + " elements, expected are " +
+                      std::to_string(expected.elements.size()));
+    for (int i = 0; i < number; ++i) {
+        tengine_element element = {};
+        check(tengine_sequence_get(output, i, &element), "output");
+        Tensor actual = tools::make_tensor(element.data_type,
+                                           {element.dims, element.dims + element.dim_number});
+        if (!actual.bytes.empty())
+            std::memcpy(actual.bytes.data(), element.data, actual.bytes.size());
+        const std::string difference = compare(actual, expected.elements[static_cast<size_t>(i)]);
+        if (!difference.empty())
+            throw Failure("element " + std::to_string(i) + " of a sequence: " + difference);
+    }
+}
+
+// ---- tensors ----
+
 Tensor read_output(tensor_t output)
 {
     const std::string step = std::string("output '") + get_tensor_name(output) + "'";
@@ -108,22 +164,15 @@ Tensor read_output(tensor_t output)
     return value;
 }
 
-void compare_outputs(graph_t graph, std::vector<Tensor> expected)
+void compare_output(tensor_t output, const fs::path& file)
 {
-    if (expected.empty()) throw Failure("output_0.pb is missing");
-    const int number = tengine_graph_get_output_number(graph);
-    if (expected.size() != static_cast<size_t>(number))
-        throw Failure("the model has " + std::to_string(number) + " outputs, expected are " +
-                      std::to_string(expected.size()));
-    for (int i = 0; i < number; ++i) {
-        tensor_t output = tengine_graph_get_output(graph, i);
-        const Tensor actual = read_output(output);
-        Tensor& wanted = expected[static_cast<size_t>(i)];
-        restore_bf16(actual.data_type, &wanted);
-        const std::string difference = compare(actual, wanted);
-        if (!difference.empty())
-            throw Failure(std::string("output '") + get_tensor_name(output) + "': " + difference);
-    }
+    if (is_container(output)) return compare_sequences(output, read_value(file, output));
+    const Tensor actual = read_output(output);
+    Tensor wanted = tools::read_tensor(file.string());
+    restore_bf16(actual.data_type, &wanted);
+    const std::string difference = compare(actual, wanted);
+    if (!difference.empty())
+        throw Failure(std::string("output '") + get_tensor_name(output) + "': " + difference);
 }
 
 // ---- random numbers ----
@@ -160,10 +209,45 @@ void run_random(graph_t graph, const std::vector<Tensor>& inputs, const std::str
     random.judge();
 }
 
-void feed_all(graph_t graph, std::vector<Tensor>* inputs)
+size_t count_files(const fs::path& folder, const char* stem)
 {
-    for (size_t i = 0; i < inputs->size(); ++i)
-        feed(find_input(graph, (*inputs)[i], i), &(*inputs)[i]);
+    size_t number = 0;
+    while (fs::exists(file_of(folder, stem, number)))
+        ++number;
+    return number;
+}
+
+void compare_outputs(graph_t graph, const fs::path& folder)
+{
+    const size_t expected = count_files(folder, "output");
+    if (expected == 0) throw Failure("output_0.pb is missing");
+    const int number = tengine_graph_get_output_number(graph);
+    if (expected != static_cast<size_t>(number))
+        throw Failure("the model has " + std::to_string(number) + " outputs, expected are " +
+                      std::to_string(expected));
+    for (int i = 0; i < number; ++i)
+        compare_output(tengine_graph_get_output(graph, i),
+                       file_of(folder, "output", static_cast<size_t>(i)));
+}
+
+// Returns what is lent to the graph.
+std::vector<Tensor> feed_all(graph_t graph, const fs::path& folder)
+{
+    const size_t number = count_files(folder, "input");
+    std::vector<Tensor> lent(number);
+    for (size_t i = 0; i < number; ++i) {
+        const fs::path file = file_of(folder, "input", i);
+        tensor_t input = i < static_cast<size_t>(tengine_graph_get_input_number(graph))
+                             ? tengine_graph_get_input(graph, static_cast<int>(i))
+                             : nullptr;
+        if (input && is_container(input)) {
+            feed_sequence(input, read_value(file, input));
+            continue;
+        }
+        lent[i] = tools::read_tensor(file.string());
+        feed(find_input(graph, lent[i], i), &lent[i]);
+    }
+    return lent;
 }
 
 // Null without a device: the library's default.
@@ -212,13 +296,12 @@ void count_nodes(graph_t graph, const std::string& device, Outcome* outcome)
 void run_data_set(context_t context, graph_t graph, const fs::path& folder,
                   const RunSettings& settings, Outcome* outcome)
 {
-    std::vector<Tensor> inputs = read_tensors(folder, "input");
-    feed_all(graph, &inputs);
+    std::vector<Tensor> inputs = feed_all(graph, folder);
     Graph converted;
     if (!settings.through.empty()) {
         converted = convert(context, graph, settings.through);
         graph = converted.get();
-        feed_all(graph, &inputs);
+        inputs = feed_all(graph, folder);
     }
     const std::string test = folder.parent_path().filename();
     if (RandomCase::is_one(test))
@@ -226,7 +309,7 @@ void run_data_set(context_t context, graph_t graph, const fs::path& folder,
     check(prerun_graph(graph), "prepare");
     if (outcome->nodes == 0) count_nodes(graph, settings.device, outcome);
     check(run_graph(graph, 1), "run");
-    compare_outputs(graph, read_tensors(folder, "output"));
+    compare_outputs(graph, folder);
 }
 
 std::vector<fs::path> data_sets(const fs::path& folder)

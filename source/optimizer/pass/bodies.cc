@@ -6,6 +6,7 @@
 #include "base/containers.hpp"
 #include "graph/body.h"
 #include "graph/graph.h"
+#include "graph/sequence.h"
 #include "operator/custom/op.h"
 #include "operator/infer.h"
 #include "operator/onnx/control_param.h"
@@ -200,6 +201,14 @@ Value stack(const Value& element, int64_t count)
     return stacked;
 }
 
+// A body may turn an optional sequence into one that is there.
+int check_carried_type(const node& node, int index, int data_type, int given)
+{
+    const bool is_filled = get_ir_container(data_type) == TENGINE_DT_SEQUENCE &&
+                           given == data_type + TENGINE_DT_OPTIONAL;
+    return is_filled ? TENGINE_OK : check_type(node, "output", index, data_type, given);
+}
+
 int give_loop_outputs(node& node, const Values& inputs, const Values& results, int carried_num)
 {
     for (int i = 0; i < node.output_num; ++i) {
@@ -209,9 +218,11 @@ int give_loop_outputs(node& node, const Values& inputs, const Values& results, i
             TENGINE_RETURN_IF_ERROR(give_output(node, i, stack(result, find_trip_count(node))));
             continue;
         }
+        Value carried = inputs[place + 2];
         TENGINE_RETURN_IF_ERROR(
-            check_type(node, "output", i + 1, result.data_type, inputs[place + 2].data_type));
-        TENGINE_RETURN_IF_ERROR(give_output(node, i, inputs[place + 2]));
+            check_carried_type(node, i + 1, result.data_type, carried.data_type));
+        carried.data_type = result.data_type;
+        TENGINE_RETURN_IF_ERROR(give_output(node, i, carried));
     }
     return TENGINE_OK;
 }
@@ -324,6 +335,34 @@ int infer_scan(node& node)
             result.forget_shape();
         if (shape.form.has_batch && result.is_shape_known)
             result.dims.insert(result.dims.begin(), shape.batch);
+        TENGINE_RETURN_IF_ERROR(give_output(node, i, result));
+    }
+    return TENGINE_OK;
+}
+
+// ---- SequenceMap ----
+
+// The body has one element of each sequence, and tensors as they are.
+int infer_map(node& node)
+{
+    ir_body_t& body = node.core->bodies->list[0];
+    TENGINE_RETURN_IF_ERROR(
+        check_number(node, "inputs", count_own_inputs(body), count_ir_own_inputs(&node)));
+    TENGINE_RETURN_IF_ERROR(
+        check_number(node, "outputs", body.graph->output_tensor_num, node.output_num));
+    Values inputs, results;
+    for (int i = 0; i < count_own_inputs(body); ++i) {
+        inputs.push_back(input_of(node, i));
+        Value& value = inputs.back();
+        if (get_ir_container(value.data_type) != TENGINE_DT_SEQUENCE) continue;
+        value.data_type = get_ir_element_type(value.data_type);
+        value.forget_shape();
+    }
+    TENGINE_RETURN_IF_ERROR(infer_body(node, body, inputs, &results));
+    for (int i = 0; i < node.output_num; ++i) {
+        Value& result = results[static_cast<size_t>(i)];
+        result.data_type += TENGINE_DT_SEQUENCE;
+        result.forget_shape();
         TENGINE_RETURN_IF_ERROR(give_output(node, i, result));
     }
     return TENGINE_OK;
@@ -443,6 +482,7 @@ int infer_bodies(node& node)
     for (int i = 0; i < bodies.num; ++i)
         TENGINE_RETURN_IF_ERROR(give_captured(node, bodies.list[i]));
     if (is_op(&node, "If")) return infer_if(node);
+    if (is_op(&node, "SequenceMap")) return infer_map(node);
     return is_op(&node, "Loop") ? infer_loop(node) : infer_scan(node);
 }
 

@@ -12,6 +12,7 @@
 #include "graph/graph.h"
 #include "graph/option.h"
 #include "graph/preparation.h"
+#include "graph/sequence.h"
 #include "operator/param.h"
 #include "operator/shaped.h"
 #include "optimizer/pass.h"
@@ -39,6 +40,15 @@ bool are_inputs_constant(const node& node)
         if (tensor && tensor->tensor_type != TENSOR_TYPE_CONST) return false;
     }
     return true;
+}
+
+// Files have no such constants.
+bool makes_container(const node& node)
+{
+    for (int i = 0; i < node.output_num; ++i)
+        if (const struct tensor* tensor = get_ir_node_output(&node, i))
+            if (get_ir_container(tensor->data_type) != 0) return true;
+    return false;
 }
 
 constexpr int64_t kMegabyte = int64_t{1} << 20;
@@ -97,6 +107,7 @@ class Walk
         if (traits & OP_RANDOM) return false;
         // In training it draws anew in every run.
         if (is_op(&node, "Dropout") && get_ir_node_input(&node, 2)) return false;
+        if (makes_container(node)) return false;
         if (holds_bytes_ && is_op(&node, "DequantizeLinear")) return false;
         return (traits & OP_SHAPE_ONLY) || are_inputs_constant(node);
     }

@@ -12,6 +12,7 @@
 #include "operator/param.h"
 #include "serializer/onnx/message.h"
 #include "serializer/onnx/tensor.h"
+#include "serializer/onnx/value_info.h"
 
 namespace tengine {
 namespace {
@@ -79,6 +80,13 @@ int set_tensor(const Target& target, const AttributeProto& attribute)
     return set_node_tensor(target.node, attribute.name().c_str(), &tensor);
 }
 
+int set_type(const Target& target, const AttributeProto& attribute)
+{
+    int data_type;
+    TENGINE_RETURN_IF_ERROR(read_value_type(attribute.tp(), target.owner, &data_type));
+    return set_node_int(target.node, attribute.name().c_str(), data_type);
+}
+
 struct AttributeKind
 {
     AttributeProto::AttributeType type;
@@ -104,7 +112,7 @@ const AttributeKind kKinds[] = {
     {AttributeProto::TENSORS, "a list of tensors", {}, nullptr, TENGINE_LIST(tensors)},
     {AttributeProto::SPARSE_TENSOR, "a sparse tensor", {}, nullptr, TENGINE_ONE(sparse_tensor)},
     {AttributeProto::SPARSE_TENSORS, "sparse tensors", {}, nullptr, TENGINE_LIST(sparse_tensors)},
-    {AttributeProto::TYPE_PROTO, "a type", {}, nullptr, TENGINE_ONE(tp)},
+    {AttributeProto::TYPE_PROTO, "a type", OP_FIELD_INT, set_type, TENGINE_ONE(tp)},
     {AttributeProto::TYPE_PROTOS, "types", {}, nullptr, TENGINE_LIST(type_protos)},
 };
 
@@ -146,6 +154,10 @@ int set_attribute(const Target& target, const AttributeProto& attribute)
     if (!kind->set)
         return tengine_error_set(TENGINE_ENOTSUP, "%s is %s, which is not supported",
                                  target.owner.c_str(), kind->what);
+    const bool is_open = (target.node->op.method->traits & OP_OPEN) != 0;
+    if (kind->type == AttributeProto::TYPE_PROTO && is_open)
+        return tengine_error_set(TENGINE_ENOTSUP, "%s is a type, which is not supported",
+                                 target.owner.c_str());
     TENGINE_RETURN_IF_ERROR(make_room(target, attribute, kind->field_kind));
     return kind->set(target, attribute);
 }

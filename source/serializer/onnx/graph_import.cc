@@ -401,12 +401,10 @@ static int take_declared_type(const ValueInfoProto& output, const std::string& o
                               struct tensor* tensor)
 {
     if (!output.has_type()) return TENGINE_OK;
-    TENGINE_RETURN_IF_ERROR(check_is_tensor(output, owner));
-    const int onnx_type = output.type().tensor_type().elem_type();
-    if (onnx_type == ::onnx::TensorProto::UNDEFINED || tensor->tensor_type != TENSOR_TYPE_VAR)
-        return TENGINE_OK;
     int data_type;
-    TENGINE_RETURN_IF_ERROR(convert_element_type(onnx_type, owner, &data_type));
+    TENGINE_RETURN_IF_ERROR(read_value_type(output.type(), owner, &data_type));
+    if (data_type == TENGINE_DT_UNKNOWN || tensor->tensor_type != TENSOR_TYPE_VAR)
+        return TENGINE_OK;
     return set_ir_tensor_data_type(tensor, data_type);
 }
 

@@ -33,23 +33,61 @@ const char* describe_type(TypeProto::ValueCase type)
 
 }  // namespace
 
-int check_is_tensor(const ValueInfoProto& value, const std::string& owner)
+// A tensor, a sequence of tensors, or one of these or nothing; `out_tensor` is the tensor's.
+static int take_apart(const TypeProto& type, const std::string& owner,
+                      const TypeProto::Tensor** out_tensor, int* out_container)
 {
-    const TypeProto::ValueCase type = value.type().value_case();
-    if (type == TypeProto::kTensorType) return TENGINE_OK;
-    return tengine_error_set(type == TypeProto::VALUE_NOT_SET ? TENGINE_EFORMAT : TENGINE_ENOTSUP,
-                             "%s is %s; only tensors are supported", owner.c_str(),
-                             describe_type(type));
+    const TypeProto* inner = &type;
+    int container = 0;
+    if (inner->has_optional_type()) {
+        container = TENGINE_DT_OPTIONAL;
+        inner = &inner->optional_type().elem_type();
+    }
+    if (inner->has_sequence_type()) {
+        container += TENGINE_DT_SEQUENCE;
+        inner = &inner->sequence_type().elem_type();
+    }
+    if (inner->has_tensor_type()) {
+        *out_tensor = &inner->tensor_type();
+        *out_container = container;
+        return TENGINE_OK;
+    }
+    const TypeProto::ValueCase found = inner->value_case();
+    const bool is_missing = found == TypeProto::VALUE_NOT_SET;
+    if (container == 0)
+        return tengine_error_set(is_missing ? TENGINE_EFORMAT : TENGINE_ENOTSUP,
+                                 "%s is %s, which is not supported", owner.c_str(),
+                                 describe_type(found));
+    return tengine_error_set(is_missing ? TENGINE_EFORMAT : TENGINE_ENOTSUP,
+                             "%s is %s of %s, which is not supported", owner.c_str(),
+                             describe_type(type.value_case()), describe_type(found));
+}
+
+int read_value_type(const TypeProto& type, const std::string& owner, int* out_data_type)
+{
+    const TypeProto::Tensor* tensor = nullptr;
+    int container = 0;
+    TENGINE_RETURN_IF_ERROR(take_apart(type, owner, &tensor, &container));
+    if (tensor->elem_type() == ::onnx::TensorProto::UNDEFINED && container == 0) {
+        *out_data_type = TENGINE_DT_UNKNOWN;
+        return TENGINE_OK;
+    }
+    TENGINE_RETURN_IF_ERROR(convert_element_type(tensor->elem_type(), owner, out_data_type));
+    *out_data_type += container;
+    return TENGINE_OK;
 }
 
 int read_value_info(const ValueInfoProto& value, const std::string& owner,
                     DeclaredTensor* out_declared)
 {
-    TENGINE_RETURN_IF_ERROR(check_is_tensor(value, owner));
-    const TypeProto::Tensor& type = value.type().tensor_type();
+    const TypeProto::Tensor* tensor = nullptr;
+    int container = 0;
+    TENGINE_RETURN_IF_ERROR(take_apart(value.type(), owner, &tensor, &container));
     TENGINE_RETURN_IF_ERROR(
-        convert_element_type(type.elem_type(), owner, &out_declared->data_type));
-    if (!type.has_shape()) return TENGINE_OK;
+        convert_element_type(tensor->elem_type(), owner, &out_declared->data_type));
+    out_declared->data_type += container;
+    const TypeProto::Tensor& type = *tensor;
+    if (!type.has_shape() || container != 0) return TENGINE_OK;
 
     const auto& dims = type.shape().dim();
     if (dims.size() > MAX_SHAPE_DIM_NUM)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model declares of its inputs and outputs: that they are tensors, their type and shape.
+// What a model declares of its inputs and outputs: their type and shape.
 #pragma once
 
 #include <string>
@@ -18,8 +18,11 @@ struct DeclaredTensor
     const char* names[MAX_SHAPE_DIM_NUM] = {};  // of symbolic ones, else ""; the message's
 };
 
-// Fails for sequences, maps, optional and sparse values. `owner` names the value in sentences.
-TENGINE_MUST_USE int check_is_tensor(const ::onnx::ValueInfoProto& value, const std::string& owner);
+// Both fail for maps, sparse tensors and what has such elements; `owner` names the value in
+// sentences. Of a sequence or an optional value (TENGINE_DT_SEQUENCE) there is no shape.
+// The type may be TENGINE_DT_UNKNOWN, where a tensor's is not told.
+TENGINE_MUST_USE int read_value_type(const ::onnx::TypeProto& type, const std::string& owner,
+                                     int* out_data_type);
 
 TENGINE_MUST_USE int read_value_info(const ::onnx::ValueInfoProto& value, const std::string& owner,
                                      DeclaredTensor* out_declared);

@@ -12,6 +12,7 @@
 #include "base/replace_file.h"
 #include "graph/body.h"
 #include "graph/graph.h"
+#include "graph/sequence.h"
 #include "onnx/onnx.pb.h"
 #include "operator/infer.h"
 #include "operator/onnx_type.h"
@@ -66,6 +67,17 @@ void fill_tensor(int data_type, const int dims[], int dim_num, const void* data,
     for (int i = 0; i < dim_num; ++i)
         proto->add_dims(dims[i]);
     proto->set_raw_data(data, size);
+}
+
+// Returns the part that is a tensor's.
+::onnx::TypeProto::Tensor* fill_type(int data_type, ::onnx::TypeProto* type)
+{
+    const int container = get_ir_container(data_type);
+    if (container >= TENGINE_DT_OPTIONAL) type = type->mutable_optional_type()->mutable_elem_type();
+    if (container % TENGINE_DT_OPTIONAL != 0)
+        type = type->mutable_sequence_type()->mutable_elem_type();
+    type->mutable_tensor_type()->set_elem_type(get_onnx_type(get_ir_element_type(data_type)));
+    return type->mutable_tensor_type();
 }
 
 void fill_attribute(const op_field_t& field, const void* memory, AttributeProto* proto)
@@ -367,7 +379,12 @@ class GraphExport
     static void add_attribute(const node& node, const op_field_t& field, NodeProto* proto)
     {
         const void* memory = static_cast<const char*>(node.op.param_mem) + field.offset;
-        fill_attribute(field, memory, proto->add_attribute());
+        AttributeProto* attribute = proto->add_attribute();
+        const bool is_type = std::strcmp(get_ir_node_op(&node), "Optional") == 0;
+        if (!is_type) return fill_attribute(field, memory, attribute);
+        attribute->set_name(field.name);
+        attribute->set_type(AttributeProto::TYPE_PROTO);
+        fill_type(*static_cast<const int*>(memory), attribute->mutable_tp());
     }
 
     // Those that the model lists, in its order, then all others that are not the default.
@@ -394,9 +411,8 @@ class GraphExport
         const struct tensor& tensor = *graph_.tensor_list[index];
         proto->set_name(name_of(index));
         if (tensor.data_type == TENGINE_DT_UNKNOWN) return;
-        auto* type = proto->mutable_type()->mutable_tensor_type();
-        type->set_elem_type(get_onnx_type(tensor.data_type));
-        if (!tensor.shape_set) return;
+        auto* type = fill_type(tensor.data_type, proto->mutable_type());
+        if (!tensor.shape_set || get_ir_container(tensor.data_type) != 0) return;
         type->mutable_shape();
         for (int i = 0; i < tensor.dim_num; ++i) {
             auto* dim = type->mutable_shape()->add_dim();

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sequences of tensors and optional values, as inputs and results of a graph: tensors whose data
+// type is TENGINE_DT_SEQUENCE, TENGINE_DT_OPTIONAL or TENGINE_DT_OPTIONAL_SEQUENCE plus the type of
+// the elements. Results, errors, ownership and threads are as c_api.h says. What such a tensor has
+// is read and written by these functions only; set_tensor_shape, set_tensor_data and
+// set_tensor_buffer fail for it with TENGINE_EDTYPE.
+#pragma once
+
+#include "tengine/c_api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A tensor in a sequence, or the one of an optional value.
+struct tengine_element
+{
+    int data_type;   // TENGINE_DT_* of a tensor
+    int dim_number;  // of dims, 0: a scalar
+    int dims[MAX_SHAPE_DIM_NUM];
+    const void* data;  // dense, row-major; may be NULL where there are no elements
+};
+
+// Gives an input its elements, which are copied; `number` -1: an optional value that is not there.
+// A change of what they need together is one of the input's shape: prerun_graph comes after it.
+// Fails with TENGINE_EDTYPE (the tensor is no sequence, an element has another type),
+// TENGINE_EINVAL (the tensor is no input, NULL, a dimension below 0, -1 of a sequence, another
+// number than 1 of an optional tensor), TENGINE_ERANGE (more dimensions than MAX_SHAPE_DIM_NUM, or
+// more than 2 GiB), TENGINE_ESTATE (running), TENGINE_ENOMEM.
+TENGINE_API int tengine_sequence_set(tensor_t tensor, const struct tengine_element* elements,
+                                     int number);
+
+// The number of elements; 0 also of an optional value that is not there, of which the second
+// returns 1, else 0. Fail with TENGINE_EDTYPE, and TENGINE_ESTATE when the tensor has no data yet.
+TENGINE_API int tengine_sequence_get_number(tensor_t tensor);
+TENGINE_API int tengine_sequence_is_absent(tensor_t tensor);
+
+// One of them; its data belongs to the tensor and lasts as long as that of any result. Fails as
+// the above, and with TENGINE_ERANGE and TENGINE_EINVAL (NULL).
+TENGINE_API int tengine_sequence_get(tensor_t tensor, int index,
+                                     struct tengine_element* out_element);
+
+#ifdef __cplusplus
+}
+#endif
