@@ -105,7 +105,7 @@ class Walk
     {
         const uint32_t traits = node.op.method->traits;
         if (traits & OP_RANDOM) return false;
-        // In training it draws anew in every run.
+        // In training every run draws other numbers.
         if (is_op(&node, "Dropout") && get_ir_node_input(&node, 2)) return false;
         if (makes_container(node)) return false;
         if (holds_bytes_ && is_op(&node, "DequantizeLinear")) return false;
