@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // If, Loop and Scan in models from files: which bodies run and with what, shapes that depend on
 // it, where their nodes are placed, what is saved of them, and what is refused.
+#include <unistd.h>
+
 #include <cstring>
 #include <filesystem>
 #include <functional>
-#include <unistd.h>
 
 #include "allocation_count.h"
 #include "fixture.h"
@@ -87,7 +88,8 @@ std::string graph(const Names& nodes, const Names& inputs, const Names& outputs,
 
 graph_t load(const std::string& contents, context_t context = nullptr, int opset = 16)
 {
-    const std::string import = Message().bytes(1, "").number(2, static_cast<uint64_t>(opset)).text();
+    const std::string import =
+        Message().bytes(1, "").number(2, static_cast<uint64_t>(opset)).text();
     const std::string model = Message().number(1, 8).bytes(8, import).bytes(7, contents).text();
     return create_graph(context, "onnx:m", model.data(), static_cast<int>(model.size()));
 }
@@ -104,10 +106,10 @@ std::string make_if(const Names& constants = {})
         graph({node("Neg", {"x"}, {"less"})}, {}, {value("less", kFloat, {-1})});
     Names inputs = {value("x", kFloat, {-1})};
     if (constants.empty()) inputs.push_back(value("positive", kBool));
-    return graph({node("If", {"positive"}, {"y"},
-                       {graph_attribute("then_branch", twice),
-                        graph_attribute("else_branch", negative)})},
-                 inputs, {value("y", kFloat, {-1})}, constants);
+    return graph(
+        {node("If", {"positive"}, {"y"},
+              {graph_attribute("then_branch", twice), graph_attribute("else_branch", negative)})},
+        inputs, {value("y", kFloat, {-1})}, constants);
 }
 
 // Of x [2] and the number of rounds: total = x * 2^rounds while its first element is below 100, and
@@ -132,16 +134,15 @@ std::string make_loop()
 // Without a condition: a and b change places in each round.
 std::string make_swap(int64_t rounds)
 {
-    const std::string body =
-        graph({node("Identity", {"on"}, {"goes_on"})},
-              {value("i", kInt64), value("on", kBool), value("a", kFloat, {2}),
-               value("b", kFloat, {2})},
-              {value("goes_on", kBool), value("b", kFloat, {2}), value("a", kFloat, {2})});
-    return graph({node("Loop", {"rounds", "", "x", "z"}, {"p", "q"},
-                       {graph_attribute("body", body)})},
-                 {value("x", kFloat, {2}), value("z", kFloat, {2})},
-                 {value("p", kFloat, {2}), value("q", kFloat, {2})},
-                 {constant<int64_t>("rounds", kInt64, {}, {rounds})});
+    const std::string body = graph(
+        {node("Identity", {"on"}, {"goes_on"})},
+        {value("i", kInt64), value("on", kBool), value("a", kFloat, {2}), value("b", kFloat, {2})},
+        {value("goes_on", kBool), value("b", kFloat, {2}), value("a", kFloat, {2})});
+    return graph(
+        {node("Loop", {"rounds", "", "x", "z"}, {"p", "q"}, {graph_attribute("body", body)})},
+        {value("x", kFloat, {2}), value("z", kFloat, {2})},
+        {value("p", kFloat, {2}), value("q", kFloat, {2})},
+        {constant<int64_t>("rounds", kInt64, {}, {rounds})});
 }
 
 class ControlFlowTest : public ApiTest
@@ -168,9 +169,8 @@ class ControlFlowTest : public ApiTest
         const tensor_t tensor = get_graph_tensor(graph, name);
         ASSERT_EQ(set_tensor_shape(tensor, dims.data(), static_cast<int>(dims.size())), 0);
         if (values.empty()) return;
-        ASSERT_EQ(set_tensor_data(tensor, values.data(),
-                                  static_cast<int>(values.size() * sizeof(T))),
-                  0)
+        ASSERT_EQ(
+            set_tensor_data(tensor, values.data(), static_cast<int>(values.size() * sizeof(T))), 0)
             << get_tengine_error();
     }
 
@@ -254,7 +254,8 @@ TEST_F(ControlFlowTest, LoopCarriesGathersAndEnds)
 TEST_F(ControlFlowTest, LoopWithoutARound)
 {
     const graph_t graph = own(load(make_loop()));
-    for (const auto& [rounds, begin] : {std::pair<int64_t, bool>{0, true}, {-4, true}, {3, false}}) {
+    for (const auto& [rounds, begin] :
+         {std::pair<int64_t, bool>{0, true}, {-4, true}, {3, false}}) {
         EXPECT_EQ(run_loop(graph, rounds, begin, 0), (std::vector<float>{1, 3}));
         int dims[8] = {};
         EXPECT_EQ(get_tensor_shape(tengine_graph_get_output(graph, 1), dims, 8), 2);
@@ -283,11 +284,10 @@ TEST_F(ControlFlowTest, CarriedValueGrows)
                node("Identity", {"on"}, {"goes_on"})},
               {value("i", kInt64), value("on", kBool), value("all", kFloat, {-1})},
               {value("goes_on", kBool), value("more", kFloat, {-1})});
-    const graph_t grown = own(
-        load(graph({node("Loop", {"rounds", "", "x"}, {"y"}, {graph_attribute("body", body)}),
-                    node("Neg", {"y"}, {"less"})},
-                   {value("x", kFloat, {1}), value("rounds", kInt64)},
-                   {value("less", kFloat, {-1})})));
+    const graph_t grown = own(load(
+        graph({node("Loop", {"rounds", "", "x"}, {"y"}, {graph_attribute("body", body)}),
+               node("Neg", {"y"}, {"less"})},
+              {value("x", kFloat, {1}), value("rounds", kInt64)}, {value("less", kFloat, {-1})})));
     for (const int64_t rounds : {4, 0, 7, 4}) {
         feed<float>(grown, "x", {1}, {2});
         feed<int64_t>(grown, "rounds", {}, {rounds});
@@ -299,21 +299,19 @@ TEST_F(ControlFlowTest, CarriedValueGrows)
 // the graph around both.
 std::string make_nested()
 {
-    const std::string shifted = graph({node("Add", {"sum", "shift"}, {"more"}),
-                                       node("Add", {"more", "x"}, {"result"})},
-                                      {}, {value("result", kFloat, {2})},
-                                      {constant<float>("shift", kFloat, {}, {0.5F})});
+    const std::string shifted =
+        graph({node("Add", {"sum", "shift"}, {"more"}), node("Add", {"more", "x"}, {"result"})}, {},
+              {value("result", kFloat, {2})}, {constant<float>("shift", kFloat, {}, {0.5F})});
     const std::string scaled =
         graph({node("Mul", {"sum", "factor"}, {"result"})}, {}, {value("result", kFloat, {2})});
-    const std::string body =
-        graph({node("Equal", {"i", "two"}, {"is_second"}),
-               node("If", {"is_second"}, {"next"},
-                    {graph_attribute("then_branch", shifted),
-                     graph_attribute("else_branch", scaled)}),
-               node("Identity", {"on"}, {"goes_on"})},
-              {value("i", kInt64), value("on", kBool), value("sum", kFloat, {2})},
-              {value("goes_on", kBool), value("next", kFloat, {2})},
-              {constant<int64_t>("two", kInt64, {}, {2})});
+    const std::string body = graph(
+        {node("Equal", {"i", "two"}, {"is_second"}),
+         node("If", {"is_second"}, {"next"},
+              {graph_attribute("then_branch", shifted), graph_attribute("else_branch", scaled)}),
+         node("Identity", {"on"}, {"goes_on"})},
+        {value("i", kInt64), value("on", kBool), value("sum", kFloat, {2})},
+        {value("goes_on", kBool), value("next", kFloat, {2})},
+        {constant<int64_t>("two", kInt64, {}, {2})});
     return graph({node("Loop", {"rounds", "", "x"}, {"y"}, {graph_attribute("body", body)})},
                  {value("x", kFloat, {2}), value("rounds", kInt64)}, {value("y", kFloat, {2})},
                  {constant<float>("factor", kFloat, {}, {2})});
@@ -365,8 +363,8 @@ TEST_F(ControlFlowTest, NodesOfBodiesGoToTheDevicesThatTakeThem)
     const graph_t graph = load(make_if(), context);
     ASSERT_NE(graph, nullptr) << get_tengine_error();
     EXPECT_EQ(run_if(graph, false, {1, 2}), (std::vector<float>{-1, -2}));
-    EXPECT_EQ(list_nodes(graph), (Names{"CPU If_0", "CPU If_0/then_branch/Concat_0",
-                                        "A If_0/else_branch/Neg_0"}));
+    EXPECT_EQ(list_nodes(graph),
+              (Names{"CPU If_0", "CPU If_0/then_branch/Concat_0", "A If_0/else_branch/Neg_0"}));
     EXPECT_EQ(device.runs, 1);
     destroy_graph(graph);
     destroy_context(context);
@@ -401,18 +399,18 @@ TEST_F(ControlFlowTest, ThreadsGiveTheSame)
 
 TEST_F(ControlFlowTest, ScanWalksAndStacksBackwards)
 {
-    const std::string body = graph(
-        {node("Add", {"sum", "element"}, {"next"}), node("Identity", {"next"}, {"kept"})},
-        {value("sum"), value("element")}, {value("next"), value("kept")});
+    const std::string body =
+        graph({node("Add", {"sum", "element"}, {"next"}), node("Identity", {"next"}, {"kept"})},
+              {value("sum"), value("element")}, {value("next"), value("kept")});
     const auto list = [](const char* name, uint64_t number) {
         return Message().bytes(1, name).number(8, number).number(20, 7).text();
     };
-    const graph_t graph_of_scan = own(load(
-        graph({node("Scan", {"start", "x"}, {"total", "sums"},
-                    {graph_attribute("body", body), number_attribute("num_scan_inputs", 1),
-                     list("scan_input_directions", 1), list("scan_output_directions", 1)})},
-              {value("start"), value("x", kFloat, {-1})},
-              {value("total"), value("sums", kFloat, {-1})})));
+    const graph_t graph_of_scan = own(
+        load(graph({node("Scan", {"start", "x"}, {"total", "sums"},
+                         {graph_attribute("body", body), number_attribute("num_scan_inputs", 1),
+                          list("scan_input_directions", 1), list("scan_output_directions", 1)})},
+                   {value("start"), value("x", kFloat, {-1})},
+                   {value("total"), value("sums", kFloat, {-1})})));
     feed<float>(graph_of_scan, "start", {}, {10});
     feed<float>(graph_of_scan, "x", {3}, {1, 2, 4});
     EXPECT_EQ(run(graph_of_scan), std::vector<float>{17});
@@ -434,16 +432,16 @@ TEST_F(ControlFlowTest, WrongBodiesAreRefused)
     };
     expect_refusal(make({graph_attribute("then_branch", one)}),
                    "attribute 'else_branch', a graph, is required");
+    expect_refusal(
+        make({graph_attribute("then_branch", one), graph_attribute("else_branch", bools)}),
+        "output 0 of its body is bool, expected fp32");
     expect_refusal(make({graph_attribute("then_branch", one),
-                         graph_attribute("else_branch", bools)}),
-                   "output 0 of its body is bool, expected fp32");
+                         graph_attribute("else_branch", graph({}, {}, {value("a"), value("x")}))}),
+                   "not a graph input, an initializer or the output of a node");
     expect_refusal(
         make({graph_attribute("then_branch", one),
-              graph_attribute("else_branch", graph({}, {}, {value("a"), value("x")}))}),
-        "not a graph input, an initializer or the output of a node");
-    expect_refusal(make({graph_attribute("then_branch", one),
-                         graph_attribute("else_branch", graph({}, {value("extra")}, {value("x")}))}),
-                   "its body has 1 inputs, expected 0");
+              graph_attribute("else_branch", graph({}, {value("extra")}, {value("x")}))}),
+        "its body has 1 inputs, expected 0");
     expect_refusal(make({graph_attribute("then_branch", one),
                          graph_attribute("else_branch", graph({}, {}, {}))}),
                    "graph 'If_0/else_branch' has no outputs");
@@ -455,12 +453,12 @@ TEST_F(ControlFlowTest, NestingIsBounded)
     const auto nest = [&](int depth) {
         std::string inner = graph({node("Neg", {"x"}, {"y"})}, {}, {value("y", kFloat, {2})});
         for (int i = 0; i < depth; ++i)
-            inner = graph({node("If", {"c"}, {"y"},
-                                {graph_attribute("then_branch", inner),
-                                 graph_attribute("else_branch", other)})},
-                          i + 1 < depth ? Names{}
-                                        : Names{value("x", kFloat, {2}), value("c", kBool)},
-                          {value("y", kFloat, {2})});
+            inner =
+                graph({node("If", {"c"}, {"y"},
+                            {graph_attribute("then_branch", inner),
+                             graph_attribute("else_branch", other)})},
+                      i + 1 < depth ? Names{} : Names{value("x", kFloat, {2}), value("c", kBool)},
+                      {value("y", kFloat, {2})});
         return inner;
     };
     const graph_t deep = own(load(nest(8)));

@@ -258,7 +258,7 @@ class GraphExport
         return TENGINE_OK;
     }
 
-    // A body has no names of the graphs around it but for what it captures.
+    // A body has no names of the graphs around it, except what it captures.
     bool is_taken_outside(const std::string& name) const
     {
         return outer_ && (outer_->taken_.count(name) > 0 || outer_->is_taken_outside(name));
@@ -530,7 +530,7 @@ class GraphExport
     ModelProto* model_;
     GraphExport* outer_ = nullptr;  // of a body: that of the graph around it
     std::vector<std::string> names_;
-    std::unordered_set<std::string> taken_;  // of these, but for what is captured
+    std::unordered_set<std::string> taken_;  // of these, except what is captured
     std::vector<bool> is_needed_;            // by node: an output of the graph depends on it
     std::map<std::string, int> opsets_;
     std::vector<const node*> written_;  // those of bodies as well

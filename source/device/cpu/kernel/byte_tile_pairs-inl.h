@@ -16,6 +16,7 @@
 //     };
 // Limits: of two rows the groups are brought together, for eight instructions; these and the loads
 // (of six rows and sixteen columns fourteen) are less than 24 of them take with two units.
+#pragma once
 
 // Of the registers, which are half as many with AArch32, sums take 24 (8).
 #ifdef __aarch64__
