@@ -23,8 +23,8 @@ struct tengine_element
 
 // Gives an input its elements, which are copied; `number` -1: an optional value that is not there.
 // A change of what they need together is one of the input's shape: prerun_graph comes after it.
-// Fails with TENGINE_EDTYPE (the tensor is no sequence, an element has another type),
-// TENGINE_EINVAL (the tensor is no input, NULL, a dimension below 0, -1 of a sequence, another
+// Fails with TENGINE_EDTYPE (a tensor of another kind, an element of another type),
+// TENGINE_EINVAL (not an input, NULL, a dimension below 0, -1 of a sequence, another
 // number than 1 of an optional tensor), TENGINE_ERANGE (more dimensions than MAX_SHAPE_DIM_NUM, or
 // more than 2 GiB), TENGINE_ESTATE (running), TENGINE_ENOMEM.
 TENGINE_API int tengine_sequence_set(tensor_t tensor, const struct tengine_element* elements,

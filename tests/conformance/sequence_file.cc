@@ -22,7 +22,7 @@ class Reader
   public:
     explicit Reader(const std::string& message) : message_(message) {}
 
-    // False at the end. Of a field that is no text `out_text` is empty.
+    // False at the end. `out_text` is empty for a field without text.
     bool next(uint64_t* out_field, std::string* out_text)
     {
         if (place_ >= message_.size()) return false;

@@ -295,15 +295,22 @@ TEST_F(OnnxGraphTest, NamelessTensorsAreRefused)
     expect_failure(Loaded(weight), TENGINE_EGRAPH, {"initializer 'a?b'", "NUL"});
 }
 
-TEST_F(OnnxGraphTest, OnlyTensorsAreAccepted)
+TEST_F(OnnxGraphTest, OnlyTensorsAndSequencesOfThemAreAccepted)
 {
     OnnxBuilder sequence = small_model();
     sequence.graph().mutable_input(0)->mutable_type()->mutable_sequence_type();
-    expect_failure(Loaded(sequence), TENGINE_ENOTSUP, {"graph input 'x'", "a sequence"});
+    expect_failure(Loaded(sequence), TENGINE_EFORMAT,
+                   {"graph input 'x'", "a sequence of elements without a type"});
 
     OnnxBuilder optional = small_model();
-    optional.graph().mutable_output(0)->mutable_type()->mutable_optional_type();
-    expect_failure(Loaded(optional), TENGINE_ENOTSUP, {"graph output 'y'", "an optional value"});
+    optional.graph()
+        .mutable_output(0)
+        ->mutable_type()
+        ->mutable_optional_type()
+        ->mutable_elem_type()
+        ->mutable_map_type();
+    expect_failure(Loaded(optional), TENGINE_ENOTSUP,
+                   {"graph output 'y'", "an optional value of a map"});
 
     OnnxBuilder map = small_model();
     map.graph().mutable_input(0)->mutable_type()->mutable_map_type();

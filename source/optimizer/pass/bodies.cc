@@ -438,7 +438,7 @@ int take_outputs(node& node, const graph& branch, Stand* stand, Vector<tensor*>*
     return TENGINE_OK;
 }
 
-// What is no node's result in the branch, or several results at once, needs one.
+// What no node of the branch writes, or is several results at once, needs one.
 int hand_over_others(const node& node, const graph& branch, const Stand& stand,
                      const Vector<tensor*>& outputs)
 {

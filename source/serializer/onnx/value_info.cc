@@ -60,7 +60,8 @@ static int take_apart(const TypeProto& type, const std::string& owner,
                                  describe_type(found));
     return tengine_error_set(is_missing ? TENGINE_EFORMAT : TENGINE_ENOTSUP,
                              "%s is %s of %s, which is not supported", owner.c_str(),
-                             describe_type(type.value_case()), describe_type(found));
+                             describe_type(type.value_case()),
+                             is_missing ? "elements without a type" : describe_type(found));
 }
 
 int read_value_type(const TypeProto& type, const std::string& owner, int* out_data_type)
