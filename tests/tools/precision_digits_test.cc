@@ -79,8 +79,9 @@ INSTANTIATE_TEST_SUITE_P(Types, PrecisionDigitsInteger, testing::Values("int8", 
 TEST_F(PrecisionDigits, Bf16StaysWithinItsRoundings)
 {
     const ModelResult exact = run_in_float();
-    const ModelResult accelerated =
-        run_accelerated(model_, {"--precision", "bf16", "--option", "CPU.kernels=reference"});
+    const ModelResult accelerated = run_accelerated(
+        model_,
+        {"--precision", "bf16", "--option", "CPU.kernels=reference", "--option", "split.prune=0"});
     const ModelResult fast =
         run_model(model_, folder_, {"--input", images_, "--precision", "bf16"});
     const double bound = 1.0 / 8 + 1.0 / 256;
