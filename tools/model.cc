@@ -7,12 +7,14 @@
 #include <bitset>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <random>
 #include <set>
 
 #include "input_file.h"
 #include "named_value.h"
 #include "tengine/inspect.h"
+#include "tengine/sequence.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/small_element.h"
 #include "tensor_file/tensor_file.h"
@@ -184,8 +186,18 @@ std::string Model::missing_shapes() const
     return options;
 }
 
+static bool is_sequence(tensor_t tensor)
+{
+    const int type = get_tensor_data_type(tensor);
+    return type >= TENGINE_DT_SEQUENCE && type != TENGINE_DT_UNKNOWN;
+}
+
 std::vector<int> Model::settle_shape(const DeclaredShape& declared) const
 {
+    if (is_sequence(get_graph_tensor(graph(), declared.input.c_str())))
+        throw Failure(path_ + ": input '" + declared.input +
+                      "' is a sequence or an optional value, which a program can give with "
+                      "tengine_sequence_set, but no file");
     const auto given = shapes_.find(declared.input);
     if (given != shapes_.end()) return parse_shape(given->second);
     if (!is_free(declared)) return declared.dims;
@@ -289,11 +301,31 @@ void Model::finish()
     if (wait_graph(graph(), 0) < 0) fail_api(path_);
 }
 
+// Element i of a sequence 's' is 's[i]'; an optional value that is not there has none.
+static void add_elements(tensor_t sequence, std::vector<Tensor>* outputs)
+{
+    const std::string name = get_tensor_name(sequence);
+    for (int i = 0; i < tengine_sequence_get_number(sequence); ++i) {
+        tengine_element element = {};
+        if (tengine_sequence_get(sequence, i, &element) < 0) fail_api("output '" + name + "'");
+        Tensor tensor =
+            make_tensor(element.data_type, {element.dims, element.dims + element.dim_number});
+        tensor.name = name + "[" + std::to_string(i) + "]";
+        if (!tensor.bytes.empty())
+            std::memcpy(tensor.bytes.data(), element.data, tensor.bytes.size());
+        outputs->push_back(std::move(tensor));
+    }
+}
+
 std::vector<Tensor> Model::outputs() const
 {
     std::vector<Tensor> outputs;
     for (int i = 0; i < tengine_graph_get_output_number(graph()); ++i) {
         tensor_t output = tengine_graph_get_output(graph(), i);
+        if (is_sequence(output)) {
+            add_elements(output, &outputs);
+            continue;
+        }
         const Tensor described = describe_tensor(output);
         Tensor tensor =
             make_tensor(described.data_type, {described.shape.begin(), described.shape.end()});

@@ -447,6 +447,25 @@ TEST_F(ControlFlowTest, WrongBodiesAreRefused)
                    "graph 'If_0/else_branch' has no outputs");
 }
 
+// What kernels read as a number of rounds or a condition has its type, and what goes round is
+// there.
+TEST_F(ControlFlowTest, WrongInputsOfLoopsAreRefused)
+{
+    const std::string body =
+        graph({node("Identity", {"on"}, {"goes_on"}), node("Neg", {"v"}, {"w"})},
+              {value("i", kInt64), value("on", kBool), value("v", kFloat, {2})},
+              {value("goes_on", kBool), value("w", kFloat, {2})});
+    const auto make = [&](const Names& inputs) {
+        return graph({node("Loop", inputs, {"y"}, {graph_attribute("body", body)})},
+                     {value("x", kFloat, {2}), value("n", kInt64), value("c", kBool)},
+                     {value("y", kFloat, {2})});
+    };
+    expect_refusal(make({"x", "", "x"}), "input 0, 'x', is fp32, expected int64");
+    expect_refusal(make({"n", "n", "x"}), "input 1, 'n', is int64, expected bool");
+    expect_refusal(make({"n", "c", ""}), "input 2 is missing");
+    expect_refusal(make({"n", "c"}), "its body has 3 inputs, expected 2");
+}
+
 TEST_F(ControlFlowTest, NestingIsBounded)
 {
     const std::string other = graph({}, {}, {value("x", kFloat, {2})});

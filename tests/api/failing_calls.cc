@@ -6,6 +6,7 @@
 #include "tengine/file.h"
 #include "tengine/inspect.h"
 #include "tengine/quantize.h"
+#include "tengine/sequence.h"
 
 namespace tengine {
 namespace {
@@ -31,6 +32,7 @@ tengine_subgraph part;
 tengine_graph_memory memory;
 tengine_device_memory device_memory;
 tengine_compiled_part compiled_part;
+tengine_element element;
 const tengine_quantization quantization = {};
 
 int ignore_event(graph_t, int, void*)
@@ -183,6 +185,10 @@ const std::vector<FailingCall>& tensor_calls()
         CALL(get_tensor_layout(h), -1),
         CALL(set_tensor_layout(h, TENGINE_LAYOUT_NCHW), -1),
         CALL(set_tensor_quant_param(h, reals, numbers, 1), -1),
+        CALL(tengine_sequence_set(h, &element, 1), -1),
+        CALL(tengine_sequence_get_number(h), -1),
+        CALL(tengine_sequence_is_absent(h), -1),
+        CALL(tengine_sequence_get(h, 0, &element), -1),
         CALL(get_tensor_quant_param(h, reals, numbers, 1), -1),
         CALL(tengine_tensor_get_type(h), -1),
         CALL(tengine_tensor_has_rank(h), -1),

@@ -137,6 +137,25 @@ int check_type(const node& node, const char* what, int index, int data_type, int
                      get_data_type_name(data_type), get_data_type_name(expected));
 }
 
+// Of an input of the node, which may be absent.
+int check_input_type(const node& node, int index, int expected)
+{
+    const tensor* input = get_ir_node_input(&node, index);
+    if (!input || input->data_type == expected) return TENGINE_OK;
+    return fail_node(&node, TENGINE_EDTYPE, "input %d, '%s', is %s, expected %s", index,
+                     input->name, get_data_type_name(input->data_type),
+                     get_data_type_name(expected));
+}
+
+// The node's own inputs from `first` on are there.
+int require_inputs(const node& node, int first)
+{
+    for (int i = first; i < count_ir_own_inputs(&node); ++i)
+        if (!get_ir_node_input(&node, i))
+            return fail_node(&node, TENGINE_EGRAPH, "input %d is missing", i);
+    return TENGINE_OK;
+}
+
 // The shape of a value that goes round, which is that of the first round unless another changes it.
 // False: it has changed.
 bool keeps_shape(Value* first, const Value& next)
@@ -152,6 +171,7 @@ int infer_if(node& node)
 {
     ir_bodies_t& bodies = *node.core->bodies;
     Values results[2];
+    TENGINE_RETURN_IF_ERROR(check_input_type(node, 0, TENGINE_DT_BOOL));
     for (int i = 0; i < 2; ++i) {
         TENGINE_RETURN_IF_ERROR(check_number(node, "inputs", count_own_inputs(bodies.list[i]), 0));
         TENGINE_RETURN_IF_ERROR(infer_body(node, bodies.list[i], {}, &results[i]));
@@ -231,6 +251,9 @@ int infer_loop(node& node)
 {
     ir_body_t& body = node.core->bodies->list[0];
     const int carried_num = std::max(0, count_ir_own_inputs(&node) - 2);
+    TENGINE_RETURN_IF_ERROR(require_inputs(node, 2));
+    TENGINE_RETURN_IF_ERROR(check_input_type(node, 0, TENGINE_DT_INT64));
+    TENGINE_RETURN_IF_ERROR(check_input_type(node, 1, TENGINE_DT_BOOL));
     TENGINE_RETURN_IF_ERROR(check_number(node, "inputs", count_own_inputs(body), carried_num + 2));
     TENGINE_RETURN_IF_ERROR(
         check_number(node, "outputs", body.graph->output_tensor_num, node.output_num + 1));
@@ -242,6 +265,7 @@ int infer_loop(node& node)
     do
         TENGINE_RETURN_IF_ERROR(infer_body(node, body, inputs, &results));
     while (!settle_loop(results, carried_num, &inputs));
+    TENGINE_RETURN_IF_ERROR(check_type(node, "output", 0, results[0].data_type, TENGINE_DT_BOOL));
     for (size_t i = 0; i < first.size(); ++i)  // what the first round of a run has
         TENGINE_RETURN_IF_ERROR(give_value(input_of(body, static_cast<int>(i)), first[i]));
     return give_loop_outputs(node, inputs, results, carried_num);
@@ -321,6 +345,8 @@ int infer_scan(node& node)
     TENGINE_RETURN_IF_ERROR(
         check_number(node, "outputs", body.graph->output_tensor_num, node.output_num));
     Values inputs, results;
+    TENGINE_RETURN_IF_ERROR(require_inputs(node, shape.form.first_input));
+    if (shape.form.has_batch) TENGINE_RETURN_IF_ERROR(check_input_type(node, 0, TENGINE_DT_INT64));
     TENGINE_RETURN_IF_ERROR(describe_scan_inputs(node, &shape, &inputs));
     TENGINE_RETURN_IF_ERROR(infer_body(node, body, inputs, &results));
     for (int i = 0; i < node.output_num; ++i) {
@@ -346,6 +372,7 @@ int infer_scan(node& node)
 int infer_map(node& node)
 {
     ir_body_t& body = node.core->bodies->list[0];
+    TENGINE_RETURN_IF_ERROR(require_inputs(node, 0));
     TENGINE_RETURN_IF_ERROR(
         check_number(node, "inputs", count_own_inputs(body), count_ir_own_inputs(&node)));
     TENGINE_RETURN_IF_ERROR(

@@ -356,8 +356,9 @@ class Scan
     int run()
     {
         TENGINE_RETURN_IF_ERROR(feed_captured(context_, body_));
+        int items = 1;
+        if (form_.has_batch) TENGINE_RETURN_IF_ERROR(find_batch(&items));
         TENGINE_RETURN_IF_ERROR(find_length());
-        const int items = form_.has_batch ? context_.input(form_.first_input)->dims[0] : 1;
         for (int item = 0; item < items; ++item)
             TENGINE_RETURN_IF_ERROR(run_item(item));
         if (length_ > 0 && items > 0) return TENGINE_OK;
@@ -371,6 +372,24 @@ class Scan
     {
         return view_item(*context_.input(form_.first_input + form_.state_num + index),
                          form_.has_batch, item);
+    }
+
+    // The first dimension of all that has one, and the number of lengths.
+    int find_batch(int* out_items) const
+    {
+        for (int i = form_.first_input; i < form_.first_input + form_.state_num + form_.scanned_num;
+             ++i) {
+            const tensor& input = *context_.input(i);
+            if (i == form_.first_input && input.dim_num > 0) *out_items = input.dims[0];
+            if (input.dim_num == 0 || input.dims[0] != *out_items)
+                return fail_node(context_.node, TENGINE_EINVAL,
+                                 "the first dimension of '%s' is not that of the batch, %d",
+                                 input.name, *out_items);
+        }
+        const tensor* lengths = context_.input(0);
+        if (!lengths || lengths->elem_num == *out_items) return TENGINE_OK;
+        return fail_node(context_.node, TENGINE_EINVAL, "%lld lengths for %d sequences",
+                         static_cast<long long>(lengths->elem_num), *out_items);
     }
 
     int find_length()

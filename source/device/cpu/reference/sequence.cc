@@ -72,6 +72,27 @@ Elements list_elements(const tensor& sequence)
     return elements;
 }
 
+// Types are checked at run time: the rules of these operators tell those of results alone.
+int check_integer(const KernelContext& context, const tensor& input)
+{
+    if (input.data_type == TENGINE_DT_INT32 || input.data_type == TENGINE_DT_INT64)
+        return TENGINE_OK;
+    return fail_node(context.node, TENGINE_EDTYPE, "'%s' is %s, expected int32 or int64",
+                     input.name, get_data_type_name(input.data_type));
+}
+
+bool is_sequence(const tensor& value)
+{
+    return get_ir_container(value.data_type) == TENGINE_DT_SEQUENCE;
+}
+
+int check_is_sequence(const KernelContext& context, const tensor& input)
+{
+    if (is_sequence(input)) return TENGINE_OK;
+    return fail_node(context.node, TENGINE_EDTYPE, "'%s' is %s, expected a sequence", input.name,
+                     get_data_type_name(input.data_type));
+}
+
 // Input `index` as one of 0 to `limit` - 1, below zero from the end; `otherwise` where it is
 // absent.
 int read_position(const KernelContext& context, int index, int64_t length, int64_t limit,
@@ -79,6 +100,7 @@ int read_position(const KernelContext& context, int index, int64_t length, int64
 {
     const tensor* input = context.input(index);
     int64_t position = otherwise;
+    if (input) TENGINE_RETURN_IF_ERROR(check_integer(context, *input));
     if (input && input->elem_num != 1)
         return fail_node(context.node, TENGINE_EINVAL, "its position has %lld elements, not one",
                          static_cast<long long>(input->elem_num));
@@ -151,6 +173,7 @@ int run_erase(KernelContext& context)
 
 int run_length(KernelContext& context)
 {
+    TENGINE_RETURN_IF_ERROR(check_is_sequence(context, *context.input(0)));
     return give_number(context, TENGINE_DT_INT64, count_ir_sequence(context.input(0)->data));
 }
 
@@ -260,6 +283,7 @@ int run_split(KernelContext& context)
     const ir_element_t whole = get_ir_element_of(context.input(0));
     int axis;
     TENGINE_RETURN_IF_ERROR(normalize_axis(context.node, param.axis, whole.dim_num, &axis));
+    if (context.input(1)) TENGINE_RETURN_IF_ERROR(check_integer(context, *context.input(1)));
     if (context.input(1) && context.input(1)->elem_num < 1 && context.input(1)->dim_num != 1)
         return fail_node(context.node, TENGINE_EINVAL, "its length has no value");
     Vector<int64_t> lengths;
@@ -327,11 +351,6 @@ int run_get_element(KernelContext& context)
 
 // ---- SequenceMap ----
 
-bool is_sequence(const tensor& value)
-{
-    return get_ir_container(value.data_type) == TENGINE_DT_SEQUENCE;
-}
-
 tensor view_element(const ir_element_t& element)
 {
     tensor view = {};
@@ -372,6 +391,7 @@ struct Made
 int run_map(KernelContext& context)
 {
     ir_body_t& body = context.node->core->bodies->list[0];
+    TENGINE_RETURN_IF_ERROR(check_is_sequence(context, *context.input(0)));
     const int length = count_ir_sequence(context.input(0)->data);
     for (int i = 1; i < body.input_num - body.capture_num; ++i)
         if (is_sequence(*context.input(i)) && count_ir_sequence(context.input(i)->data) != length)
