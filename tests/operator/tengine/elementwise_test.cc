@@ -171,7 +171,7 @@ TEST(TengineCast, TheOutputsTypeCountsFirst)
 
 TEST(TengineCast, UnknownTypes)
 {
-    for (const auto& [from, to] : {std::pair(0, 13), {0, -1}, {1, 8}, {1, 99}}) {
+    for (const auto& [from, to] : {std::pair(0, 23), {0, -1}, {1, 8}, {1, 99}, {0, 64}}) {
         TengineCase op("tengine.Cast");
         op.input(make_array({2})).attr("type_from", from).attr("type_to", to);
         op.expect_failure(TENGINE_EINVAL, "type_to " + std::to_string(to));
