@@ -198,7 +198,7 @@ bool Hybrid::rewrite_lstm(node& lstm)
         draft.inputs.push_back(matrices[i].scales);
     }
     for (int i = 0; i < lstm.output_num; ++i)
-        draft.outputs.push_back(String(lstm.name) + ".hybrid" + std::to_string(i).c_str());
+        draft.outputs.push_back(String(lstm.name) + ".hybrid" + to_string(i));
     node* made = rewriter_.add_device_node(draft);
     if (!made) return false;
     Vector<tensor*> results;

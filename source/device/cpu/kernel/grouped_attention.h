@@ -6,13 +6,14 @@
 
 #include <cstdint>
 
+#include "base/containers.hpp"
 #include "device/cpu/kernel/attention.h"
 #include "device/cpu/kernel_table.h"
 
 namespace tengine::cpu {
 
 // What a node's attention is of. `b` is a batch; a head of the query or, where so called, of keys.
-class GroupSource
+class GroupSource : public Allocated
 {
   public:
     float scale = 1, softcap = 0;  // softcap 0: scores are not capped

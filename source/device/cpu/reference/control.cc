@@ -130,7 +130,7 @@ struct Kept
 };
 
 // What a Loop or Scan keeps. Values go round in two sets: what a run reads is not what it leaves.
-struct Rounds
+struct Rounds : Allocated
 {
     Vector<Kept> values[2];
     Vector<Kept> gathered;  // of a Loop: elements one after the other
