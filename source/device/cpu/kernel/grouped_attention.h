@@ -6,14 +6,13 @@
 
 #include <cstdint>
 
-#include "base/containers.hpp"
 #include "device/cpu/kernel/attention.h"
 #include "device/cpu/kernel_table.h"
 
 namespace tengine::cpu {
 
 // What a node's attention is of. `b` is a batch; a head of the query or, where so called, of keys.
-class GroupSource : public Allocated
+class GroupSource
 {
   public:
     float scale = 1, softcap = 0;  // softcap 0: scores are not capped
@@ -22,7 +21,6 @@ class GroupSource : public Allocated
     bool has_sink = false;         // a score more, of a key whose value is 0
     bool keeps_masked = false;     // a query whose keys are all masked has the result 0, not NaN
 
-    virtual ~GroupSource() = default;
     // Keys first_key() <= key < end_key() are those that a token sees. Neither falls from a token
     // to the next.
     virtual int64_t first_key(int64_t b, int64_t token) const = 0;
@@ -37,6 +35,9 @@ class GroupSource : public Allocated
                               float* memory) const = 0;
     virtual float sink(int64_t head) const = 0;
     virtual float* result(int64_t b, int64_t head, int64_t token) const = 0;
+
+  protected:
+    ~GroupSource() = default;
 };
 
 struct GroupBlocks : AttentionBlocks
