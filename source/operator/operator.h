@@ -229,6 +229,11 @@ typedef struct method
 #define OWN_ROW(op, ...) \
     ROW_IF(OP_IS_SELECTED(tengine_##op), .domain = "tengine", .name = #op, __VA_ARGS__)
 
+// Whether nodes can have bodies (graph/body.h), for code that is left out otherwise.
+#define OP_HAS_BODIES                                                                     \
+    (OP_IS_SELECTED(onnx_If) || OP_IS_SELECTED(onnx_Loop) || OP_IS_SELECTED(onnx_Scan) || \
+     OP_IS_SELECTED(onnx_SequenceMap))
+
 // The inverse of lower; a build that cannot write tmfiles does without.
 #define RAISED(operators, function) \
     .raised_from = operators, .raise = TENGINE_CAN_WRITE_TMFILE ? (function) : NULL

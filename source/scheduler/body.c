@@ -3,6 +3,7 @@
 
 #include "graph/body.h"
 #include "graph/graph.h"
+#include "operator/operator.h"
 #include "scheduler/failure.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/shape_cache.h"
@@ -29,7 +30,7 @@ static int prepare_body(ir_body_t* body, const ir_run_options_t* options, bool p
 
 int prepare_ir_bodies(struct graph* execution, const ir_run_options_t* options, bool place)
 {
-    for (int i = 0; i < execution->node_num; ++i) {
+    for (int i = 0; OP_HAS_BODIES && i < execution->node_num; ++i) {
         ir_bodies_t* bodies = execution->node_list[i]->core->bodies;
         for (int k = 0; bodies && k < bodies->num; ++k)
             TENGINE_RETURN_IF_ERROR(prepare_body(&bodies->list[k], options, place));
@@ -40,7 +41,7 @@ int prepare_ir_bodies(struct graph* execution, const ir_run_options_t* options, 
 int close_ir_bodies(struct graph* execution)
 {
     ir_failure_t first_failure = {0};
-    for (int i = 0; i < execution->node_num; ++i) {
+    for (int i = 0; OP_HAS_BODIES && i < execution->node_num; ++i) {
         const ir_bodies_t* bodies = execution->node_list[i]->core->bodies;
         for (int k = 0; bodies && k < bodies->num; ++k)
             if (postrun_ir_graph(bodies->list[k].graph) < 0 && first_failure.code == 0)

@@ -55,7 +55,7 @@ int copy_node(const node& from, graph& target)
     node* to = nullptr;
     TENGINE_RETURN_IF_ERROR(has_willing_kernel(from) ? add_custom_node(from, target, &to)
                                                      : copy_node_head(from, target, &to));
-    TENGINE_RETURN_IF_ERROR(copy_bodies(*to));
+    if (OP_HAS_BODIES) TENGINE_RETURN_IF_ERROR(copy_bodies(*to));
     // A node of a graph for a file stays what it is, and its kernel tells the shapes.
     if (is_open_node(&from)) to->core->custom_kernel = from.core->custom_kernel;
     for (int i = 0; i < from.input_num; ++i)

@@ -116,7 +116,7 @@ class Walk
     int arrive(graph& graph, node& node)
     {
         if (node.core->custom_kernel) return visit_custom(node);
-        if (node.core->bodies) return visit_control(graph, node);
+        if (OP_HAS_BODIES && node.core->bodies) return visit_control(graph, node);
         const method& method = *node.op.method;
         if (!is_lowered_by_shapes(&method)) return visit(node);
         TENGINE_RETURN_IF_ERROR(require_known_inputs(node));

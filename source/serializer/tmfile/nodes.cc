@@ -93,7 +93,8 @@ int NodeReader::add_node(uint32_t index)
     const bool is_open = (node->op.method->traits & OP_OPEN) != 0;
     if (is_open) TENGINE_RETURN_IF_ERROR(read_attributes(reading_, node, record.attributes));
     TENGINE_RETURN_IF_ERROR(connect(node, record));
-    return node->op.method->bodies ? read_bodies(reading_, node, record.attributes) : TENGINE_OK;
+    const bool has_bodies = OP_HAS_BODIES && node->op.method->bodies;
+    return has_bodies ? read_bodies(reading_, node, record.attributes) : TENGINE_OK;
 }
 
 int NodeReader::connect(struct node* node, const NodeRecord& record)

@@ -161,11 +161,18 @@ int copy(KernelContext& context, Transpose transpose)
     return TENGINE_OK;
 }
 
+#ifdef TENGINE_FP32_ONLY
+constexpr bool kHasHalves = false;
+#else
+constexpr bool kHasHalves = true;
+#endif
+
 int run_interleave(KernelContext& context)
 {
     const int size = context.input(0)->elem_size;
     if (size == 1) return copy<uint8_t>(context, HWY_DYNAMIC_DISPATCH(interleave_bytes));
-    if (size == 2) return copy<uint16_t>(context, HWY_DYNAMIC_DISPATCH(interleave_halves));
+    if (kHasHalves && size == 2)
+        return copy<uint16_t>(context, HWY_DYNAMIC_DISPATCH(interleave_halves));
     return copy<float>(context, HWY_DYNAMIC_DISPATCH(interleave_floats));
 }
 
@@ -173,7 +180,8 @@ int run_separate(KernelContext& context)
 {
     const int size = context.input(0)->elem_size;
     if (size == 1) return copy<uint8_t>(context, HWY_DYNAMIC_DISPATCH(separate_bytes));
-    if (size == 2) return copy<uint16_t>(context, HWY_DYNAMIC_DISPATCH(separate_halves));
+    if (kHasHalves && size == 2)
+        return copy<uint16_t>(context, HWY_DYNAMIC_DISPATCH(separate_halves));
     return copy<float>(context, HWY_DYNAMIC_DISPATCH(separate_floats));
 }
 

@@ -122,8 +122,9 @@ class Fuser
 
     void run()
     {
+        constexpr bool kHasMeans = is_selected("ReduceMean");
         for (size_t i = 0; i < steps_.size(); ++i)
-            if (!steps_[i].dynamic && !is_gone_[i] && !fuse_layer_norm(i, steps_[i]))
+            if (!steps_[i].dynamic && !is_gone_[i] && !(kHasMeans && fuse_layer_norm(i, steps_[i])))
                 fuse_around(i, steps_[i]);
         drop_steps(is_gone_, steps_);
     }
