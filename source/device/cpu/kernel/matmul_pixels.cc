@@ -89,13 +89,7 @@ bool accepts(const node& node)
 
 bool accepts_gemm(const node& node)
 {
-    const auto& param = *static_cast<const gemm_param*>(node.op.param_mem);
-    const tensor* bias = get_ir_node_input(&node, 2);
-    const bool fits =
-        !bias || (bias->tensor_type == TENSOR_TYPE_CONST && param.beta == 1 && bias->dim_num <= 2 &&
-                  bias->elem_num == get_ir_node_output(&node, 0)->dims[1] &&
-                  bias->dims[bias->dim_num - 1] == bias->elem_num);
-    return param.transA == 0 && param.alpha == 1 && fits && accepts(node);
+    return is_product_of_rows(node) && accepts(node);
 }
 
 constexpr Kernel rows[] = {

@@ -6,6 +6,7 @@
 
 #include "device/cpu/kernel/conv_problem.h"
 #include "device/cpu/kernel_table.h"
+#include "operator/onnx/gemm_param.h"
 
 namespace tengine::cpu {
 
@@ -205,5 +206,18 @@ inline int find_addend_in_place(const KernelContext& context, const PixelConv& c
 
 // The same as the first on input 0 and output 0, with what the context has to fuse, in its scratch.
 void multiply_pixels(const KernelContext& context, const PixelConv& conv, const float* weights);
+
+// Whether a Gemm is a product of the rows as they lie, with nothing added but a constant for each
+// column.
+inline bool is_product_of_rows(const node& gemm)
+{
+    const auto& param = *static_cast<const gemm_param*>(gemm.op.param_mem);
+    const tensor* bias = get_ir_node_input(&gemm, 2);
+    const bool fits =
+        !bias || (bias->tensor_type == TENSOR_TYPE_CONST && param.beta == 1 && bias->dim_num <= 2 &&
+                  bias->elem_num == get_ir_node_output(&gemm, 0)->dims[1] &&
+                  bias->dims[bias->dim_num - 1] == bias->elem_num);
+    return param.transA == 0 && param.alpha == 1 && fits;
+}
 
 }  // namespace tengine::cpu
