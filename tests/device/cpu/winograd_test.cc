@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
+#include "base/half.h"
 #include "device/cpu/kernel/vector_target.h"
 #include "device/cpu/kernel_runner.h"
 
@@ -89,6 +90,48 @@ TEST(Winograd, ErrorIsThatOfItsPoints)
             }
     }
     force_vector_target(-1);
+}
+
+// Of numbers of 16 bits the sums are those of fp32, and rounded once.
+TEST(Winograd, RoundsSumsOfSixteenBitsOnce)
+{
+    if (get_vector_target_num() == 0) GTEST_SKIP() << "the build has no vectors";
+    constexpr int kChannels = 32;
+    for (const int data_type : {TENGINE_DT_FP16, TENGINE_DT_BF16}) {
+        KernelRunner runner(conv_case("Conv", {1, kChannels, kSide, kSide}, {16, kChannels, 3, 3},
+                                      {{}, {1, 1, 1, 1}, {}, 1, false}),
+                            data_type);
+        std::mt19937 generator(3);
+        std::vector<float> input = normal(runner.input_size(0), false, generator);
+        std::vector<float> weight = normal(runner.input_size(1), false, generator);
+        const bool is_fp16 = data_type == TENGINE_DT_FP16;
+        for (std::vector<float>* values : {&input, &weight})
+            for (float& value : *values)
+                value =
+                    is_fp16 ? fp16_to_fp32(fp32_to_fp16(value)) : bf16_to_fp32(fp32_to_bf16(value));
+        runner.fill(0, input);
+        runner.fill(1, weight);
+        const double sum_bound = 12 * 4 * 0x1p-24 * 9 * kChannels;  // rms(y) is sqrt(9 channels)
+        int found = 0;
+        for (const Kernel* kernel : runner.kernels()) {
+            if (!std::strstr(kernel->name, "half_winograd")) continue;
+            ++found;
+            for (int target = 0; target < get_vector_target_num(); ++target) {
+                force_vector_target(target);
+                const std::vector<float> result = runner.run(*kernel, 1);
+                for (int i = 0; i < kSide * kSide; ++i) {
+                    const double exact =
+                        convolve(input, weight, kChannels, kSide, i / kSide, i % kSide);
+                    const double half_unit = is_fp16 ? 0x1p-11 : 0x1p-8;
+                    ASSERT_NEAR(result[static_cast<size_t>(i)], exact,
+                                sum_bound + half_unit * (std::fabs(exact) + sum_bound))
+                        << kernel->name << ", " << get_vector_target_name(target);
+                }
+            }
+            force_vector_target(-1);
+        }
+        EXPECT_EQ(found, 2);
+    }
 }
 
 }  // namespace

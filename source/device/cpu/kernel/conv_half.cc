@@ -13,6 +13,12 @@
 namespace tengine::cpu {
 namespace {
 
+// Taps of a line lie side by side, where no others' channels and no gaps are between them.
+int64_t count_stretches(const ConvProblem& conv)
+{
+    return conv.groups == 1 && conv.axes[2].dilation == 1 ? conv.axes[1].kernel : conv.taps;
+}
+
 int prepare(KernelContext& context)
 {
     HalfPixels conv = {};
@@ -21,9 +27,8 @@ int prepare(KernelContext& context)
     conv.data_type = context.input(0)->data_type;
     conv.is_pointwise = conv.taps == 1 && conv.groups == 1 &&
                         y.pad_begin + y.pad_end + x.pad_begin + x.pad_end == 0;
-    const bool is_row = conv.groups == 1 && x.dilation == 1;
-    conv.stretch_num = is_row ? y.kernel : int64_t{y.kernel} * x.kernel;
-    conv.stretch_length = conv.input_channels * (is_row ? x.kernel : 1);
+    conv.stretch_num = count_stretches(conv);
+    conv.stretch_length = conv.input_channels * conv.taps / conv.stretch_num;
     conv.image_step = context.input_step(0);
     conv.output_step = context.output_step();
     plan_half_pixels(conv, get_thread_pool_size(context.pool));
@@ -50,9 +55,9 @@ bool accepts(const node& node)
     return is_half(input) && has_pixel_conv_constants(node) && input.dim_num == 4 &&
            describe_conv(node, false, &p) == TENGINE_OK &&
            (p.groups == 1 || (p.input_channels > 1 && p.output_channels >= 4)) &&
-           is_compact(p.axes[1]) && is_compact(p.axes[2]) && p.taps <= kMostHalfStretches &&
-           p.input_plane > 0 && p.output_plane > 0 && p.batch > 0 && p.input_channels > 0 &&
-           p.output_channels > 1;
+           is_compact(p.axes[1]) && is_compact(p.axes[2]) &&
+           count_stretches(p) <= kMostHalfStretches && p.input_plane > 0 && p.output_plane > 0 &&
+           p.batch > 0 && p.input_channels > 0 && p.output_channels > 1;
 }
 
 constexpr Kernel rows[] = {{"Conv", "conv.half_pixels", accepts, run, prepare, -1, take_addend,

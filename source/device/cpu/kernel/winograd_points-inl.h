@@ -71,6 +71,23 @@ struct WinogradPoints<4>
                                       multiply(2 * kRoot, difference_b)),
                          load(5)));
     }
+
+    // G g of load(0), load(1), load(2), to store(0, value), ..., store(5, value).
+    template <class Load, class Store>
+    static HWY_INLINE void transform_filter(const Load& load, const Store& store)
+    {
+        const Vector g0 = load(0), g1 = load(1), g2 = load(2);
+        const Vector even_a = add_multiple(-2.0f / 3, g0, multiply(-1.0f / 3, g2));
+        const Vector odd_a = multiply(-2.0f / 3 * kHalfRoot, g1);
+        const Vector even_b = add_multiple(1.0f / 6, g0, multiply(1.0f / 3, g2));
+        const Vector odd_b = multiply(kRoot / 6, g1);
+        store(0, g0);
+        store(1, hn::Add(even_a, odd_a));
+        store(2, hn::Sub(even_a, odd_a));
+        store(3, hn::Add(even_b, odd_b));
+        store(4, hn::Sub(even_b, odd_b));
+        store(5, g2);
+    }
 };
 
 template <>
@@ -114,6 +131,26 @@ struct WinogradPoints<6>
         store(5,
               add_multiple(32.0f, difference_b,
                            add_multiple(0.03125f, difference_c, hn::Add(load(7), difference_a))));
+    }
+
+    template <class Load, class Store>
+    static HWY_INLINE void transform_filter(const Load& load, const Store& store)
+    {
+        const Vector g0 = load(0), g1 = load(1), g2 = load(2);
+        const Vector even_a = multiply(-2.0f / 9, hn::Add(g0, g2));
+        const Vector odd_a = multiply(-2.0f / 9, g1);
+        const Vector even_b = add_multiple(1.0f / 90, g0, multiply(2.0f / 45, g2));
+        const Vector odd_b = multiply(1.0f / 45, g1);
+        const Vector even_c = add_multiple(32.0f / 45, g0, multiply(8.0f / 45, g2));
+        const Vector odd_c = multiply(16.0f / 45, g1);
+        store(0, g0);
+        store(1, hn::Add(even_a, odd_a));
+        store(2, hn::Sub(even_a, odd_a));
+        store(3, hn::Add(even_b, odd_b));
+        store(4, hn::Sub(even_b, odd_b));
+        store(5, hn::Add(even_c, odd_c));
+        store(6, hn::Sub(even_c, odd_c));
+        store(7, g2);
     }
 };
 
