@@ -227,13 +227,20 @@ TEST(GroupQueryKernel, ReadsPrompts)
     compare({"few after others", 1, 3, 14, 2, 32, 600, {520}, false, 32});
 }
 
+// Many tokens are more than a block of them, and what is asked of the other scores goes for theirs.
 TEST(GroupQueryKernel, HasScoresOfAllKinds)
 {
-    for (const auto& [tokens, past, last] :
-         {std::tuple{1, 600, 540}, {40, 600, 540}, {270, 270, 269}}) {
-        const Case plain = {"", 1, tokens, 6, 2, 24, past, {last}, false, 24};
+    const auto everything = [](Case& c) {
+        c.attributes = {{"local_window_size", 300}, {"softcap", 0.5f}};
+        c.bias_heads = 6;
+        c.has_sink = true;
+    };
+    const auto describe = [](int tokens, int past, int last) {
+        return Case{"", 1, tokens, 6, 2, 24, past, {last}, false, 24};
+    };
+    for (const int tokens : {1, 40}) {
         const auto change = [&](const char* name, const auto& make_change) {
-            Case c = plain;
+            Case c = describe(tokens, 600, 540);
             c.name = name;
             make_change(c);
             compare(c);
@@ -248,12 +255,12 @@ TEST(GroupQueryKernel, HasScoresOfAllKinds)
         change("bias of all heads", [](Case& c) { c.bias_heads = 1; });
         change("interleaved", [](Case& c) { c.attributes = {{"rotary_interleaved", 1}}; });
         change("all keys", [](Case& c) { c.attributes = {{"causal", 0}}; });
-        change("everything", [](Case& c) {
-            c.attributes = {{"local_window_size", 300}, {"softcap", 0.5f}};
-            c.bias_heads = 6;
-            c.has_sink = true;
-        });
+        change("everything", everything);
     }
+    Case many = describe(270, 270, 269);
+    many.name = "everything of many tokens";
+    everything(many);
+    compare(many);
 }
 
 TEST(GroupQueryKernel, LeavesMaskedTokensToTheFormula)
