@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the families of the model zoo share: a file of a theme has a function build_NAME(path) for each
+# model, which writes path and, beside it, the description of its inputs. docs/model_zoo.md has the
+# format.
+import importlib
+import inspect
+import json
+import pathlib
+import sys
+import warnings
+
+import torch
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import export_models  # noqa: E402
+
+THEMES = ("vision",)
+
+
+def default_folder():
+    return export_models.default_folder().parent / "model_zoo"
+
+
+def models():
+    """What builds each model, by its name, in the order of the files."""
+    table = {}
+    for theme in THEMES:
+        module = importlib.import_module(theme)
+        for name, build in vars(module).items():
+            if name.startswith("build_") and inspect.isfunction(build):
+                table[name[len("build_"):]] = build
+    return table
+
+
+def export(module, path, inputs, outputs, axes, opset=17):
+    """Traces the module with inputs, tensors by their names; axes names the free dimensions."""
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore")  # of the tracer: what it makes constants is meant to be
+        torch.onnx.export(module.eval(), tuple(inputs.values()), str(path), opset_version=opset,
+                          input_names=list(inputs), output_names=list(outputs), dynamic_axes=axes)
+
+
+def numbers(element_type, shape, low, high):
+    """An input of uniform random numbers, with integers both limits included."""
+    return {"type": element_type, "shape": list(shape), "low": low, "high": high}
+
+
+def describe(path, *sizes):
+    """Writes the description of the model's inputs in each size: by their names."""
+    lines = ",\n".join("  {" + ",\n   ".join(f"{json.dumps(name)}: {json.dumps(each)}"
+                                             for name, each in size.items()) + "}"
+                       for size in sizes)
+    path.with_suffix(".json").write_text('{"sizes": [\n' + lines + "\n]}\n")
+
+
+def build(name, path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torch.manual_seed(1)
+    models()[name](path)
+    print(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")
+    sys.stdout.flush()
