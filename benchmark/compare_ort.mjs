@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util';
 import { cacheFile, findShape, median } from './networks.mjs';
 import { CACHE, installOrt, ortVersion } from './ort.mjs';
 import { makePage } from './page.mjs';
+import { compareOutputs, writeInputs } from './tensors.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const USAGE = `usage: compare_ort.mjs --program BUILD/bin/run_model [options] MODEL...
@@ -21,10 +22,12 @@ const USAGE = `usage: compare_ort.mjs --program BUILD/bin/run_model [options] MO
   --threads LIST    threads of each (default 1); 1,2 measures every model with one and with two
   --precision P     what tengine computes in: fp32 (default), fp16, bf16, or int8 for quantised models
   --float FOLDER    also measures tengine in fp32 with the file of the same name in this folder
-  --shape AxBx...   shape of the model's one float input (default: of what export_models.py writes
-                    that network's, of others 1x3x224x224)
+  --shape AxBx...   shape of the model's first input, of floats. Default: the inputs, in each size, of
+                    the description beside the model, NAME.json for NAME.onnx; without one, of what
+                    export_models.py writes that network's shape, of others 1x3x224x224
   --json FILE       writes the results as data, too
   --html FILE       and as a page with a chart
+  --markdown FILE   and as a table in Markdown
   --ort FOLDER      where node_modules/onnxruntime-node is (default: installed into
                     ${CACHE})
   --max-time R      exit with 1 when our median time is above R times theirs
@@ -46,6 +49,7 @@ function parse() {
             shape: { type: 'string' },
             json: { type: 'string' },
             html: { type: 'string' },
+            markdown: { type: 'string' },
             ort: text(CACHE),
             'max-time': text(Infinity),
             'max-memory': text(Infinity),
@@ -84,32 +88,13 @@ class Contestant {
     }
 }
 
-// Uniform in [-1, 1), the same every time: a linear congruential generator.
-function makeInput(count) {
-    const values = new Float32Array(count);
-    let state = 1;
-    for (let i = 0; i < count; i++) {
-        state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-        values[i] = state / 2 ** 31 - 1;
-    }
-    return values;
-}
-
-function readFloats(path) {
-    const bytes = readFileSync(path);
-    return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
-}
-
-// Largest difference, absolute and relative to the largest expected value.
-function difference(actual, expected) {
-    if (actual.length !== expected.length) return { absolute: Infinity, relative: Infinity };
-    let absolute = 0, largest = 0;
-    for (let i = 0; i < expected.length; i++) {
-        const error = Math.abs(actual[i] - expected[i]);
-        absolute = error <= absolute ? absolute : error;  // a NaN stays
-        largest = Math.max(largest, Math.abs(expected[i]));
-    }
-    return { absolute, relative: absolute === 0 ? 0 : absolute / largest };
+// What the model is measured with: its inputs in each size, by their names.
+function listSizes(model, options) {
+    const description = model.replace(/\.onnx$/, '.json');
+    if (!options.shape && description !== model && existsSync(description))
+        return JSON.parse(readFileSync(description, 'utf8')).sizes;
+    const shape = (options.shape ?? findShape(model)).split('x').map(Number);
+    return [{ '*': { type: 'float32', shape, low: -1, high: 1 } }];
 }
 
 // What the machine can do now, by the program `machine` beside run_model; null where the build has
@@ -131,8 +116,8 @@ function describeMachine(before, after, threads) {
 }
 
 // tengine's side, ready to run, with the multiply-adds of a run; peakKib and times come later.
-async function startOurs(options, model, threads, precision, rest) {
-    const ours = new Contestant(options.program, [model, threads, precision, ...rest]);
+async function startOurs(options, model, threads, precision, folder) {
+    const ours = new Contestant(options.program, [model, threads, precision, folder]);
     [ours.ready, ours.macs] = (await ours.answer()).split(' ').map(Number);
     return ours;
 }
@@ -148,25 +133,22 @@ async function takeTurns(contestants, options) {
     for (const contestant of contestants) await contestant.finish();
 }
 
-async function compare(model, threads, options, folder) {
-    const shape = options.shape ?? findShape(model);
-    const dims = shape.split('x');
-    const input = join(folder, 'input.bin');
-    writeFileSync(input, makeInput(dims.reduce((product, dim) => product * Number(dim), 1)));
-    const files = (name) => [input, join(folder, name), ...dims];
+async function compare(model, inputs, threads, options, folder) {
+    const prepare = (name) => {
+        writeInputs(join(folder, name), inputs);
+        return join(folder, name);
+    };
     const before = askMachine(options);
     cacheFile(model);
-    const ours = await startOurs(options, model, threads, options.precision, files('ours'));
+    const ours = await startOurs(options, model, threads, options.precision, prepare('ours'));
     const theirs = new Contestant(process.execPath, [join(HERE, 'run_ort.mjs'), options.ort, model,
-        threads, ...files('theirs')]);
+        threads, prepare('theirs')]);
     theirs.ready = Number(await theirs.answer());
     const inFloat = options.float && await startOurs(options, join(options.float, basename(model)),
-        threads, 'fp32', files('float'));
+        threads, 'fp32', prepare('float'));
     await takeTurns([ours, theirs, ...inFloat ? [inFloat] : []], options);
     const timed = (contestant) => median(contestant.times.slice(Number(options.warmup)));
     return {
-        model: basename(model),
-        threads,
         ours: timed(ours),
         theirs: timed(theirs),
         ...inFloat ? { float: timed(inFloat) } : {},
@@ -176,8 +158,19 @@ async function compare(model, threads, options, folder) {
         oursFirst: ours.ready + ours.times[0],
         theirsFirst: theirs.ready + theirs.times[0],
         machine: describeMachine(before, askMachine(options), threads),
-        ...difference(readFloats(join(folder, 'ours')), readFloats(join(folder, 'theirs'))),
+        ...compareOutputs(join(folder, 'ours'), join(folder, 'theirs')),
     };
+}
+
+// A model that one of the programs refuses has a failure instead of figures.
+async function tryCompare(model, inputs, threads, options, folder) {
+    const shape = Object.values(inputs)[0].shape.join('x') || 'scalar';
+    const about = { model: basename(model), shape, threads };
+    try {
+        return { ...about, ...await compare(model, inputs, threads, options, folder) };
+    } catch (error) {
+        return { ...about, failure: error.message };
+    }
 }
 
 function percentOfPeak({ gflops, threads, machine }) {
@@ -185,16 +178,18 @@ function percentOfPeak({ gflops, threads, machine }) {
 }
 
 function listColumns(options) {
-    return ['model', 'threads', 'ms', 'ORT', 'ratio', ...options.float ? ['float', 'ratio'] : [],
+    return ['model', 'input', 'threads', 'ms', 'ORT', 'ratio', ...options.float ? ['float', 'ratio'] : [],
         'GFLOP/s', '% peak', 'MiB', 'ORT', 'ratio', 'first ms', 'ORT', 'ratio', 'latency ns',
         'error: absolute, relative'];
 }
 
 // A row of these columns.
 function describe(result) {
+    const about = [result.model, result.shape, String(result.threads)];
+    if (result.failure) return [...about, result.failure];
     const ratio = (a, b) => (a / b).toFixed(2);
     const percent = percentOfPeak(result);
-    return [result.model, String(result.threads),
+    return [...about,
         result.ours.toFixed(1), result.theirs.toFixed(1), ratio(result.ours, result.theirs),
         ...result.float ? [result.float.toFixed(1), ratio(result.ours, result.float)] : [],
         result.gflops.toFixed(0), Number.isNaN(percent) ? '-' : percent.toFixed(0),
@@ -208,6 +203,7 @@ function describe(result) {
 
 function print(row) {
     console.log(row.map((cell, i) => i === 0 ? cell.padEnd(24)
+        : i === 1 ? cell.padEnd(16)
         : i === row.length - 1 ? `  ${cell}`
         : cell.padStart(i === row.length - 2 ? 11 : 9)).join(''));
 }
@@ -232,8 +228,13 @@ function printSummary(threads, { time, float, memory, first, slower }, count) {
         `slower on ${slower} of ${count}`);
 }
 
+function makeTable(columns, rows) {
+    const line = (cells) => `| ${cells.join(' | ')} |\n`;
+    return line(columns) + line(columns.map(() => '---')) + rows.map(line).join('');
+}
+
 function isBeyond(result, options) {
-    return !(result.ours / result.theirs <= Number(options['max-time'])) ||
+    return result.failure || !(result.ours / result.theirs <= Number(options['max-time'])) ||
         !(result.oursMib / result.theirsMib <= Number(options['max-memory'])) ||
         !(result.relative <= Number(options['max-error']));
 }
@@ -250,23 +251,27 @@ async function main() {
     print(columns);
     try {
         for (const model of options.models) {
-            for (const threads of options.threads) {
-                const result = await compare(model, threads, options, folder);
-                print(describe(result));
-                report.results.push(result);
+            for (const inputs of listSizes(model, options)) {
+                for (const threads of options.threads) {
+                    const result = await tryCompare(model, inputs, threads, options, folder);
+                    print(describe(result));
+                    report.results.push(result);
+                }
             }
         }
     } finally {
         rmSync(folder, { recursive: true });
     }
     for (const threads of options.threads) {
-        const results = report.results.filter((each) => each.threads === threads);
+        const results = report.results.filter((each) => each.threads === threads && !each.failure);
+        if (results.length === 0) continue;
         report.summary[threads] = summarise(results);
         printSummary(threads, report.summary[threads], results.length);
     }
     if (options.json) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
-    if (options.html)
-        writeFileSync(options.html, makePage(report, columns, report.results.map(describe)));
+    const rows = report.results.map(describe);
+    if (options.html) writeFileSync(options.html, makePage(report, columns, rows));
+    if (options.markdown) writeFileSync(options.markdown, makeTable(columns, rows));
     process.exitCode = report.results.some((result) => isBeyond(result, options)) ? 1 : 0;
 }
 

@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // The results of compare_ort.mjs as one page that needs no other file: a chart of the ratios of times,
 // and the table.
-const BAR = 14, GAP = 8, LEFT = 190, WIDTH = 560;
+const BAR = 14, GAP = 8, LEFT = 250, WIDTH = 560;
 const COLOURS = ['#2a6f97', '#e07a1f', '#5a8f29', '#8e4585'];
 
 function escape(text) {
     return text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
-// For each model the results with each number of threads, in the order of the report.
+// For each model and shape the results with each number of threads, in the order of the report.
 function byModel(results) {
     const groups = new Map();
-    for (const result of results)
-        groups.set(result.model, [...groups.get(result.model) ?? [], result]);
+    for (const result of results) {
+        const name = `${result.model} ${result.shape}`;
+        groups.set(name, [...groups.get(name) ?? [], result]);
+    }
     return [...groups];
 }
 
 // Bars of our time as a ratio to ONNX Runtime's; left of the line at 1 we are faster.
 function chart(report) {
     const threads = Object.keys(report.summary).map(Number);
-    const groups = byModel(report.results);
+    const measured = report.results.filter((result) => !result.failure);
+    const groups = byModel(measured);
     const ratio = (result) => result.ours / result.theirs;
-    const highest = Math.max(1.2, ...report.results.map(ratio));
+    const highest = Math.max(1.2, ...measured.map(ratio));
     const x = (value) => LEFT + value / highest * WIDTH;
     const groupHeight = threads.length * BAR + GAP;
     const height = groups.length * groupHeight + 30;
@@ -55,7 +58,7 @@ function table(columns, rows) {
 }
 
 export function makePage(report, columns, rows) {
-    const set = report.results[0]?.machine?.instructionSet;
+    const set = report.results.find((result) => result.machine)?.machine?.instructionSet;
     const facts = `ONNX Runtime ${report.ort}, ${report.cpu}${set ? `, ${set}` : ''}, tengine in ` +
         `${report.precision}, ${report.runs} runs each, taking turns; medians. Shorter is faster.`;
     return `<!DOCTYPE html>
