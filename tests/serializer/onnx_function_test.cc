@@ -326,6 +326,82 @@ TEST_F(OnnxFunctionTest, CallsInGraphsOfNodesAreExpanded)
     EXPECT_STREQ(get_ir_node_op(branch->node_list[1]), "Neg");
 }
 
+// Gadget(a, flag) { body } = If(flag) { body } { body }, called with a graph of one node, `op`,
+// that reads the model's x.
+OnnxBuilder handing_model(const char* op)
+{
+    OnnxBuilder builder = calling_model({"x", "flag"});
+    builder.add_input("flag", {}, onnx::TensorProto::BOOL);
+    FunctionProto* function = add_function(&builder, "Gadget", {"a", "flag"}, {"b"});
+    NodeProto* node = add_if(function, op, "x");
+    AttributeProto* body = builder.graph().mutable_node(0)->add_attribute();
+    *body = node->attribute(0);
+    body->set_name("body");
+    for (AttributeProto& branch : *node->mutable_attribute()) {
+        branch.clear_g();
+        branch.set_ref_attr_name("body");
+    }
+    return builder;
+}
+
+TEST_F(OnnxFunctionTest, AGraphThatACallHandsOverKeepsItsNamesAndImports)
+{
+    OnnxBuilder builder = handing_model("Unsqueeze");
+    NodeProto* call = builder.graph().mutable_node(0);
+    add_ints(call->mutable_attribute(0)->mutable_g()->mutable_node(0), "axes", {0});
+    EXPECT_LT(Loaded(builder).status, 0);  // axes are an input of the model's opset
+    builder.model.mutable_opset_import(0)->set_version(11);
+    const Loaded loaded(builder);
+    ASSERT_EQ(loaded.status, 0) << loaded.message;
+    const ir_bodies_t* bodies = loaded.node("call/if")->core->bodies;
+    EXPECT_EQ(loaded.node("call/if")->op.version, 13);
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(bodies->list[i].graph->node_list[0]->op.version, 11);
+        EXPECT_EQ(input_name(loaded, "call/if", bodies->list[i].first_capture), "x");
+    }
+}
+
+TEST_F(OnnxFunctionTest, AGraphIsHandedOnAndMayCallWhatItIsGivenTo)
+{
+    // Outer(a, flag) { body } = Gadget(a, flag) { body }; the graph calls Gadget in turn.
+    OnnxBuilder builder = handing_model("Gadget");
+    NodeProto* call = builder.graph().mutable_node(0);
+    NodeProto* inner = call->mutable_attribute(0)->mutable_g()->mutable_node(0);
+    inner->set_domain("local");
+    inner->add_input("flag");
+    AttributeProto* body = inner->add_attribute();
+    *body = call->attribute(0);
+    NodeProto* innermost = body->mutable_g()->mutable_node(0);
+    innermost->Clear();
+    innermost->set_op_type("Abs");
+    innermost->add_input("x");
+    innermost->add_output("inside");
+    call->set_op_type("Outer");
+    FunctionProto* outer = add_function(&builder, "Outer", {"a", "flag"}, {"b"});
+    NodeProto* node = add_node(outer, "Gadget", {"a", "flag"}, {"b"}, "gadget");
+    node->set_domain("local");
+    AttributeProto* reference = node->add_attribute();
+    reference->set_name("body");
+    reference->set_type(AttributeProto::GRAPH);
+    reference->set_ref_attr_name("body");
+    const Loaded loaded(builder);
+    ASSERT_EQ(loaded.status, 0) << loaded.message;
+    const struct node* first = loaded.node("call/gadget/if");
+    ASSERT_NE(first, nullptr);
+    const struct node* second = first->core->bodies->list[1].graph->node_list[0];
+    ASSERT_STREQ(get_ir_node_op(second), "If");
+    EXPECT_STREQ(get_ir_node_op(second->core->bodies->list[0].graph->node_list[0]), "Abs");
+
+    // A graph as the default of an attribute has no names to read.
+    builder.graph().mutable_node(0)->clear_attribute();
+    AttributeProto usual;
+    usual.set_name("body");
+    usual.set_type(AttributeProto::GRAPH);
+    usual.mutable_g()->set_name("g");
+    append_field(builder.model.mutable_functions(1), 11, usual.SerializeAsString());
+    expect_failure(Loaded(builder), TENGINE_ENOTSUP, {"'body'", "default"});
+}
+
 // ---- refused ----
 
 TEST_F(OnnxFunctionTest, RecursionIsRefused)
@@ -360,9 +436,9 @@ TEST_F(OnnxFunctionTest, CallsThatDoNotFitAreRefused)
     add_elu(add_function(&graphs, "Gadget", {"a"}, {"b"}));
     AttributeProto* slope = graphs.graph().mutable_node(0)->add_attribute();
     slope->set_name("slope");
-    slope->set_type(AttributeProto::GRAPH);
-    slope->mutable_g();
-    expect_failure(Loaded(graphs), TENGINE_ENOTSUP, {"'slope'", "is a graph"});
+    slope->set_type(AttributeProto::GRAPHS);
+    slope->add_graphs();
+    expect_failure(Loaded(graphs), TENGINE_ENOTSUP, {"'slope'", "is a list of graphs"});
 }
 
 // Function number i calls number i + 1 `calls` times.

@@ -11,6 +11,7 @@
 #include "module/module.h"
 #include "operator/custom/op.h"
 #include "serializer/onnx/message.h"
+#include "serializer/onnx/scope.h"
 
 namespace tengine {
 namespace {
@@ -40,41 +41,33 @@ struct Function
     std::unordered_map<std::string, const AttributeProto*> defaults;
 };
 
-// What names mean where a function is expanded, and in a graph of one of its nodes, which has names
-// of its own.
-struct Scope
-{
-    const std::string& prefix;
-    const Scope* outer;
-    std::unordered_map<std::string, std::string> names;
-
-    std::string find(const std::string& name) const
-    {
-        if (name.empty()) return name;
-        for (const Scope* scope = this; scope; scope = scope->outer) {
-            const auto known = scope->names.find(name);
-            if (known != scope->names.end()) return known->second;
-        }
-        return prefix + name;  // of nothing: the graph's import says so
-    }
-    void add(const std::string& name) { names.emplace(name, prefix + name); }
-};
-
 // A call, while its function is expanded.
 struct Call
 {
     const NodeProto& node;
     const Function& function;
+    const Opsets& opsets;  // of the caller
     std::string prefix;
     Scope scope;
     std::unordered_map<std::string, const AttributeProto*> attributes;
     // Outputs that are inputs, or other outputs, under another name.
     std::vector<std::pair<std::string, std::string>> copies;
 
-    Call(const NodeProto& call, const Function& called, std::string begin)
-        : node(call), function(called), prefix(std::move(begin)), scope{prefix, nullptr, {}}
+    Call(const NodeProto& call, const Function& called, const Opsets& bound, std::string begin)
+        : node(call),
+          function(called),
+          opsets(bound),
+          prefix(std::move(begin)),
+          scope{prefix, prefix, nullptr, {}}
     {
     }
+};
+
+// Where a graph comes from that a call hands over to its function.
+struct Origin
+{
+    const Opsets* opsets;
+    size_t active_num;  // of the functions that were being expanded there
 };
 
 class Expansion
@@ -212,19 +205,34 @@ class Expansion
     {
         const Function* function;
         TENGINE_RETURN_IF_ERROR(find_function(*node, opsets, &function));
-        if (function) return expand_call(*node, *function, target);
+        if (function) return expand_call(*node, *function, opsets, target);
         if (&opsets != &model_.imports.model) model_.imports.by_node.emplace(node, &opsets);
         for (AttributeProto& attribute : *node->mutable_attribute())
             if (attribute.has_g())
-                TENGINE_RETURN_IF_ERROR(expand_graph(attribute.mutable_g(), opsets));
+                TENGINE_RETURN_IF_ERROR(expand_body(attribute.mutable_g(), opsets));
         target->mutable_node()->UnsafeArenaAddAllocated(node);
         return TENGINE_OK;
     }
 
-    int expand_call(const NodeProto& node, const Function& function, GraphProto* target)
+    // One that a call hands over belongs to its caller.
+    int expand_body(GraphProto* graph, const Opsets& opsets)
+    {
+        const auto handed = handed_over_.find(graph);
+        if (handed == handed_over_.end()) return expand_graph(graph, opsets);
+        const Origin origin = handed->second;
+        std::vector<const Function*> active(
+            active_.begin(), active_.begin() + static_cast<std::ptrdiff_t>(origin.active_num));
+        active_.swap(active);
+        TENGINE_RETURN_IF_ERROR(expand_graph(graph, *origin.opsets));
+        active_.swap(active);
+        return TENGINE_OK;
+    }
+
+    int expand_call(const NodeProto& node, const Function& function, const Opsets& opsets,
+                    GraphProto* target)
     {
         TENGINE_RETURN_IF_ERROR(check_call(node, function));
-        Call call(node, function, take_prefix(node));
+        Call call(node, function, opsets, take_prefix(node));
         TENGINE_RETURN_IF_ERROR(bind(&call));
         ++nested_;
         active_.push_back(&function);
@@ -232,7 +240,8 @@ class Expansion
             TENGINE_RETURN_IF_ERROR(charge(function.proto->node(i).ByteSizeLong(), 1));
             auto& copy = *make_message<NodeProto>(&model_.arena);
             copy = function.proto->node(i);
-            TENGINE_RETURN_IF_ERROR(rename_node(call.scope, &copy));
+            TENGINE_RETURN_IF_ERROR(rename_node(
+                call.scope, [this](size_t bytes) { return charge(bytes); }, &copy));
             TENGINE_RETURN_IF_ERROR(set_references(call, &copy));
             const std::string name =
                 copy.name().empty() ? copy.op_type() + "_" + std::to_string(i) : copy.name();
@@ -359,53 +368,6 @@ class Expansion
         }
     }
 
-    int rename(const Scope& scope, std::string* name)
-    {
-        std::string found = scope.find(*name);
-        TENGINE_RETURN_IF_ERROR(charge(found.size()));
-        *name = std::move(found);
-        return TENGINE_OK;
-    }
-
-    int rename_node(const Scope& scope, NodeProto* node)
-    {
-        for (std::string& name : *node->mutable_input())
-            TENGINE_RETURN_IF_ERROR(rename(scope, &name));
-        for (std::string& name : *node->mutable_output())
-            TENGINE_RETURN_IF_ERROR(rename(scope, &name));
-        for (AttributeProto& attribute : *node->mutable_attribute())
-            if (attribute.has_g())
-                TENGINE_RETURN_IF_ERROR(rename_graph(scope, attribute.mutable_g()));
-        return TENGINE_OK;
-    }
-
-    int rename_graph(const Scope& outer, GraphProto* graph)
-    {
-        Scope scope{outer.prefix, &outer, {}};
-        for (const auto& input : graph->input())
-            scope.add(input.name());
-        for (const auto& constant : graph->initializer())
-            scope.add(constant.name());
-        for (const auto& constant : graph->sparse_initializer())
-            scope.add(constant.values().name());
-        for (const NodeProto& node : graph->node())
-            for (const std::string& name : node.output())
-                scope.add(name);
-        for (auto& input : *graph->mutable_input())
-            TENGINE_RETURN_IF_ERROR(rename(scope, input.mutable_name()));
-        for (auto& constant : *graph->mutable_initializer())
-            TENGINE_RETURN_IF_ERROR(rename(scope, constant.mutable_name()));
-        for (auto& constant : *graph->mutable_sparse_initializer())
-            TENGINE_RETURN_IF_ERROR(rename(scope, constant.mutable_values()->mutable_name()));
-        for (NodeProto& node : *graph->mutable_node())
-            TENGINE_RETURN_IF_ERROR(rename_node(scope, &node));
-        for (auto& output : *graph->mutable_output())
-            TENGINE_RETURN_IF_ERROR(rename(scope, output.mutable_name()));
-        for (auto& value : *graph->mutable_value_info())
-            TENGINE_RETURN_IF_ERROR(rename(scope, value.mutable_name()));
-        return TENGINE_OK;
-    }
-
     // ---- attributes ----
 
     // Attributes that refer to one of the function get the call's value, or its default; where
@@ -434,18 +396,43 @@ class Expansion
         const AttributeProto* value = find_value(call, attribute->ref_attr_name());
         *out_given = value != nullptr;
         if (!value) return TENGINE_OK;
-        // Its nodes would have the names and imports of the caller.
-        if (value->has_g() || value->graphs_size() > 0)
+        if (value->graphs_size() > 0)
             return tengine_error_set(
                 TENGINE_ENOTSUP,
-                "%s: attribute %s of its function is a graph, which is not supported",
+                "%s: attribute %s of its function is a list of graphs, which is not supported",
                 node_label(call.node.op_type(), call.node.name()).c_str(),
                 quote_name(value->name()).c_str());
         TENGINE_RETURN_IF_ERROR(charge(value->ByteSizeLong()));
         const std::string name = attribute->name();
         *attribute = *value;
         attribute->set_name(name);
+        if (value->has_g()) return take_graph(call, *value, *attribute);
         return TENGINE_OK;
+    }
+
+    // The graph has its names from the caller, and keeps the caller's imports.
+    int take_graph(const Call& call, const AttributeProto& value, const AttributeProto& attribute)
+    {
+        if (call.attributes.count(value.name()) == 0)
+            return tengine_error_set(
+                TENGINE_ENOTSUP,
+                "%s: the default of its attribute %s is a graph, which is not supported",
+                node_label(call.node.op_type(), call.node.name()).c_str(),
+                quote_name(value.name()).c_str());
+        handed_over_[&attribute.g()] = {&call.opsets, active_.size() - 1};
+        copy_origins(value.g(), attribute.g());
+        return TENGINE_OK;
+    }
+
+    // Of a graph and all graphs in it, to those of a copy.
+    void copy_origins(const GraphProto& from, const GraphProto& to)
+    {
+        const auto origin = handed_over_.find(&from);
+        if (origin != handed_over_.end()) handed_over_[&to] = Origin(origin->second);
+        for (int i = 0; i < from.node_size(); ++i)
+            for (int k = 0; k < from.node(i).attribute_size(); ++k)
+                if (from.node(i).attribute(k).has_g())
+                    copy_origins(from.node(i).attribute(k).g(), to.node(i).attribute(k).g());
     }
 
     static const AttributeProto* find_value(const Call& call, const std::string& name)
@@ -462,7 +449,8 @@ class Expansion
     std::map<std::pair<std::string, std::string>, std::map<std::string, Function>> functions_;
     std::set<std::string> taken_;
     std::vector<const Function*> active_;  // that are being expanded
-    size_t nested_ = 0;                    // graphs and functions around what is being expanded
+    std::unordered_map<const GraphProto*, Origin> handed_over_;
+    size_t nested_ = 0;  // graphs and functions around what is being expanded
     size_t nodes_ = 0;
     size_t bytes_ = 0;
     int last_number_ = 0;  // that made a name unique

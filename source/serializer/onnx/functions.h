@@ -12,8 +12,9 @@ namespace tengine {
 // A function that bears the name of an operator of this library, or of a custom operator registered
 // for `context` or the process, stays a node. TENGINE_EFORMAT: two functions of one name, or an
 // invalid import. TENGINE_EGRAPH: a function that calls itself, one with fewer inputs or outputs
-// than a call, one that does not compute an output. TENGINE_ENOTSUP: a graph handed over as an
-// attribute. TENGINE_ELIMIT: calls nested too deeply, or that become too much.
+// than a call, one that does not compute an output. TENGINE_ENOTSUP: a list of graphs handed over
+// as an attribute, a graph as the default of one. TENGINE_ELIMIT: calls nested too deeply, or that
+// become too much.
 TENGINE_MUST_USE int expand_functions(OnnxModel* model, const struct context* context);
 
 }  // namespace tengine
