@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "graph/graph.h"
+#include "serializer/onnx/flex_attention.h"
 #include "serializer/onnx/functions.h"
 #include "serializer/onnx/graph_import.h"
 #include "serializer/onnx/zip_map.h"
@@ -55,6 +56,7 @@ int load(struct graph* graph, Bytes bytes, ExternalData* external, ModelFile* fi
     OnnxModel model;
     TENGINE_RETURN_IF_ERROR(take_apart(bytes, &model));
     TENGINE_RETURN_IF_ERROR(expand_functions(&model, graph->attribute->context));
+    TENGINE_RETURN_IF_ERROR(expand_flex_attention(&model, graph->attribute->context));
     drop_zip_maps(&model);
     TENGINE_RETURN_IF_ERROR(name_graph(graph, model.graph.name()));
     GraphImport import(graph, &model, external, file);

@@ -35,8 +35,8 @@ bool is_border(const std::string& domain, const std::string& type)
 // operator that has a description. Any other is the program's own.
 bool is_known_domain(const std::string& domain)
 {
-    for (const char* own :
-         {"", "com.microsoft", "tengine", "ai.onnx.ml", "ai.onnx.preview.training"})
+    for (const char* own : {"", "com.microsoft", "tengine", "ai.onnx.ml", "ai.onnx.preview",
+                            "ai.onnx.preview.training"})
         if (domain == own) return true;
     for (int i = 0; i < get_op_method_count(); ++i) {
         const char* known = find_op_method_via_index(i)->domain;
