@@ -213,7 +213,7 @@ def default_file(tiny):
     return pathlib.Path(cache) / "tengine" / "models" / name
 
 
-def main():
+def parse(arguments=None):
     sizes = {"layers": (24, 2), "width": (896, 64), "heads": (14, 4), "kv_heads": (2, 2),
              "inner": (4864, 128), "vocabulary": (151936, 97), "context": (2048, 64)}
     parser = argparse.ArgumentParser(description="Writes a decoder with random weights.")
@@ -226,12 +226,17 @@ def main():
     parser.add_argument("--accuracy-level", type=int, default=4, choices=range(5),
                         help="of MatMulNBits; 4 lets it compute in int8")
     parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     for name, defaults in sizes.items():
         if getattr(options, name) is None:
             setattr(options, name, defaults[options.tiny])
     if options.width % (2 * options.heads) or options.heads % options.kv_heads:
         parser.error("the width is that of heads of an even size, which kv heads divide")
+    return options
+
+
+def main():
+    options = parse()
     file = options.file or default_file(options.tiny)
     file.parent.mkdir(parents=True, exist_ok=True)
     Decoder(options).build().write(file)

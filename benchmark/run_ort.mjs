@@ -19,11 +19,14 @@ const feeds = {};
 for (const { name, type, data, dims } of readInputs(folder))
     feeds[name === '*' ? session.inputNames[0] : name] = new ort.Tensor(type, data, dims);
 
+// This interface has tensors only.
+const outputs = session.outputMetadata.filter((each) => each.isTensor).map((each) => each.name);
+
 console.log(milliseconds(beginning));
 let results;
 for await (const line of createInterface({ input: process.stdin })) {
     const start = process.hrtime.bigint();
-    results = await session.run(feeds);
+    results = await session.run(feeds, outputs);
     console.log(milliseconds(start));
 }
 const peak = process.resourceUsage().maxRSS;

@@ -14,7 +14,7 @@ import torch
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import export_models  # noqa: E402
 
-THEMES = ("vision",)
+THEMES = ("vision", "language", "audio", "voice", "tabular")
 
 
 def default_folder():
