@@ -2,11 +2,11 @@
 // The roofline model (Williams, Waterman, Patterson: "Roofline", CACM 52(4), 2009): a node takes
 // as long as its arithmetic or as moving its tensors, whichever is longer,
 //     max(work / (rate * threads), bytes / bandwidth) + overhead,
-// with rates measured on this machine with kernels of this device (machine_rate.h). Work is
-// multiply-accumulates; for operators that have none it is elements times the steps of a plain loop
-// that one takes, from the table below. Bandwidth is taken to be used up by one thread.
-// Off by a factor of two for products much smaller than the one measured, and for tensors that
-// stay in the caches.
+// with rates measured on this machine with kernels of this device, of each type by itself
+// (machine_rate.h). Work is multiply-accumulates; for operators that have none it is elements times
+// the steps of a plain loop that one takes, from the table below. Bandwidth is taken to be used up
+// by one thread. Off by a factor of two for products much smaller than the one measured, and for
+// tensors that stay in the caches.
 #include "device/cpu/estimate.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct Cost
     bool is_view = false;  // input and output are the same bytes
 };
 
-// Measured, in units of MachineRates::step. Operators that are not here copy or compute at the
+// Measured, in units of measure_step(). Operators that are not here copy or compute at the
 // speed of memory.
 constexpr Cost kCosts[] = {
     {"ArgMax", 2},
@@ -120,26 +120,45 @@ bool is_pool(const char* op)
            !std::strcmp(op, "LpPool");
 }
 
+// The type in which a node multiplies: that of its first input of two dimensions or more that is
+// not fp32. Quantised matrices are multiplied as bytes, whatever they are multiplied with.
+int find_product_type(const node& node)
+{
+    for (int i = 0; i < node.input_num; ++i) {
+        const tensor* input = get_ir_node_input(&node, i);
+        if (!input || input->dim_num < 2) continue;
+        if (input->data_type == TENGINE_DT_INT8 || input->data_type == TENGINE_DT_UINT8)
+            return TENGINE_DT_INT8;
+        if (input->data_type == TENGINE_DT_FP16 || input->data_type == TENGINE_DT_BF16)
+            return input->data_type;
+    }
+    return TENGINE_DT_FP32;
+}
+
 // Multiply-accumulates per second of a kernel. One that was not measured is a product, or a plain
 // loop.
-double find_mac_rate(const MachineRates& rates, const Kernel* kernel)
+double find_mac_rate(const KernelList& kernels, const node& node)
 {
-    if (!kernel || kernel == rates.product_kernel) return rates.product;
-    if (kernel == rates.depthwise_kernel) return rates.depthwise;
-    return std::strcmp(kernel->name, "reference") ? rates.product : rates.step;
+    const Kernel* kernel = kernels.pick_usual(node);
+    const int type = find_product_type(node);
+    const MachineRate& product = measure_product(kernels, type);
+    if (!kernel || kernel == product.kernel) return product.per_second;
+    const MachineRate& depthwise = measure_depthwise(kernels, type);
+    if (kernel == depthwise.kernel) return depthwise.per_second;
+    return std::strcmp(kernel->name, "reference") ? product.per_second
+                                                  : measure_step(kernels).per_second;
 }
 
 // Time on one thread in ns, were the tensors in registers.
-double compute_ns(const MachineRates& rates, const KernelList& kernels, const node& node,
-                  const Cost* cost)
+double compute_ns(const KernelList& kernels, const node& node, const Cost* cost)
 {
     const char* op = get_ir_node_op(&node);
     if (const int64_t macs = get_ir_node_macs(&node))
-        return static_cast<double>(macs) / find_mac_rate(rates, kernels.pick_usual(node)) * 1e9;
+        return static_cast<double>(macs) / find_mac_rate(kernels, node) * 1e9;
     const double elements = std::max(count_elements(get_ir_node_input(&node, 0)),
                                      count_elements(get_ir_node_output(&node, 0)));
     const double steps = is_pool(op) ? count_taps(node) : cost ? cost->steps * elements : 0;
-    return steps / rates.step * 1e9;
+    return steps == 0 ? 0 : steps / measure_step(kernels).per_second * 1e9;
 }
 
 }  // namespace
@@ -150,7 +169,7 @@ double estimate_ms(const KernelList& kernels, const node& node)
     const Cost* cost = find_cost(get_ir_node_op(&node));
     if (cost && cost->is_view) return kOverheadNs * 1e-6;
     const int threads = std::clamp(node.graph->run_options->num_thread, 1, get_cpu_count());
-    const double compute = compute_ns(measure_machine(kernels), kernels, node, cost) / threads;
+    const double compute = compute_ns(kernels, node, cost) / threads;
     // A copy reads and writes every byte.
     const double memory = count_bytes(node) / (2 * get_copy_bandwidth()) * 1e9;
     return (std::max(compute, memory) + kOverheadNs) * 1e-6;

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/half.h"
 #include "operator/param.h"
 #include "tengine/device.h"
 
@@ -26,13 +27,32 @@ struct Probe
     int channels, extent, kernel;  // input 1 x channels x extent x extent
     bool has_weight;
     int group;
+    int data_type;
     // Of a core at 1.5 GHz: what is assumed where the build has no such operator.
     double usual_rate;
 };
 
-constexpr Probe kProductProbe = {"Conv", 64, 12, 3, true, 1, 8e9};
-constexpr Probe kDepthwiseProbe = {"Conv", 16, 30, 3, true, 16, 2e9};
-constexpr Probe kStepProbe = {"AveragePool", 4, 30, 3, false, 1, 3e8};
+constexpr Probe make_product_probe(int data_type, double usual_rate)
+{
+    const char* op = data_type == TENGINE_DT_INT8 ? "QLinearConv" : "Conv";
+    return {op, 64, 12, 3, true, 1, data_type, usual_rate};
+}
+
+constexpr Probe make_depthwise_probe(int data_type, double usual_rate)
+{
+    const char* op = data_type == TENGINE_DT_INT8 ? "QLinearConv" : "Conv";
+    return {op, 16, 30, 3, true, 16, data_type, usual_rate};
+}
+
+constexpr Probe kFloatProduct = make_product_probe(TENGINE_DT_FP32, 8e9);
+constexpr Probe kHalfProduct = make_product_probe(TENGINE_DT_FP16, 8e9);
+constexpr Probe kBFloatProduct = make_product_probe(TENGINE_DT_BF16, 8e9);
+constexpr Probe kByteProduct = make_product_probe(TENGINE_DT_INT8, 16e9);
+constexpr Probe kFloatDepthwise = make_depthwise_probe(TENGINE_DT_FP32, 2e9);
+constexpr Probe kHalfDepthwise = make_depthwise_probe(TENGINE_DT_FP16, 2e9);
+constexpr Probe kBFloatDepthwise = make_depthwise_probe(TENGINE_DT_BF16, 2e9);
+constexpr Probe kByteDepthwise = make_depthwise_probe(TENGINE_DT_INT8, 2e9);
+constexpr Probe kStep = {"AveragePool", 4, 30, 3, false, 1, TENGINE_DT_FP32, 3e8};
 
 struct GraphDeleter
 {
@@ -40,16 +60,58 @@ struct GraphDeleter
 };
 using OwnedGraph = std::unique_ptr<graph, GraphDeleter>;
 
-int add_input(node* node, int index, std::initializer_list<int> dims)
+// No denormals, which may take longer.
+void fill(const tensor& values)
 {
-    tensor* input = create_ir_tensor(node->graph, nullptr, TENGINE_DT_FP32);
+    switch (values.data_type) {
+        case TENGINE_DT_FP32:
+            return (void)std::fill_n(values.f32, values.elem_num, 0.5f);
+        case TENGINE_DT_FP16:
+            return (void)std::fill_n(values.f16, values.elem_num, fp32_to_fp16(0.5f));
+        case TENGINE_DT_BF16:
+            return (void)std::fill_n(values.f16, values.elem_num, fp32_to_bf16(0.5f));
+        default:
+            return (void)std::fill_n(values.i8, values.elem_num, int8_t{0});
+    }
+}
+
+// All but the first are constants.
+int add_input(node* node, int index, int data_type, std::initializer_list<int> dims)
+{
+    tensor* input = create_ir_tensor(node->graph, nullptr, data_type);
     if (!input) return TENGINE_ENOMEM;
     TENGINE_RETURN_IF_ERROR(
         set_ir_tensor_shape(input, dims.begin(), static_cast<int>(dims.size())));
     TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(input));
-    std::fill_n(input->f32, input->elem_num, 0.5f);  // no denormals, which may take longer
+    fill(*input);
     if (index > 0) input->tensor_type = TENSOR_TYPE_CONST;
     return set_ir_node_input_tensor(node, index, input);
+}
+
+// Scale and zero point.
+int add_quantization(node* node, int index)
+{
+    TENGINE_RETURN_IF_ERROR(add_input(node, index, TENGINE_DT_FP32, {}));
+    return add_input(node, index + 1, TENGINE_DT_INT8, {});
+}
+
+int add_weight(const Probe& probe, node* node, int index)
+{
+    TENGINE_RETURN_IF_ERROR(set_node_int(node, "group", probe.group));
+    return add_input(node, index, probe.data_type,
+                     {probe.channels, probe.channels / probe.group, probe.kernel, probe.kernel});
+}
+
+int add_inputs(const Probe& probe, node* node)
+{
+    TENGINE_RETURN_IF_ERROR(
+        add_input(node, 0, probe.data_type, {1, probe.channels, probe.extent, probe.extent}));
+    if (probe.data_type != TENGINE_DT_INT8)
+        return probe.has_weight ? add_weight(probe, node, 1) : TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(add_quantization(node, 1));
+    TENGINE_RETURN_IF_ERROR(add_weight(probe, node, 3));
+    TENGINE_RETURN_IF_ERROR(add_quantization(node, 4));
+    return add_quantization(node, 6);
 }
 
 int build(const Probe& probe, graph* graph, node** out_node)
@@ -60,12 +122,7 @@ int build(const Probe& probe, graph* graph, node** out_node)
     *out_node = made;
     const int64_t kernel_shape[] = {probe.kernel, probe.kernel};
     TENGINE_RETURN_IF_ERROR(set_node_ints(made, "kernel_shape", kernel_shape, 2));
-    TENGINE_RETURN_IF_ERROR(add_input(made, 0, {1, probe.channels, probe.extent, probe.extent}));
-    if (probe.has_weight) {
-        TENGINE_RETURN_IF_ERROR(set_node_int(made, "group", probe.group));
-        TENGINE_RETURN_IF_ERROR(add_input(
-            made, 1, {probe.channels, probe.channels / probe.group, probe.kernel, probe.kernel}));
-    }
+    TENGINE_RETURN_IF_ERROR(add_inputs(probe, made));
     TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(made, 0, output));
     TENGINE_RETURN_IF_ERROR(made->op.infer_shape(made));
     return allocate_ir_tensor(output);
@@ -116,30 +173,57 @@ double count_work(const Probe& probe)
     return 1.0 * probe.channels * output * output * read * probe.kernel * probe.kernel;
 }
 
-double measure_rate(const KernelList& kernels, const Probe& probe, const Kernel** out_kernel)
+MachineRate measure_rate(const KernelList& kernels, const Probe& probe)
 {
-    if (get_op_type("", probe.op) < 0) return probe.usual_rate;
+    MachineRate rate = {probe.usual_rate, nullptr};
+    if (get_op_type("", probe.op) < 0) return rate;
     double ns = 0;
-    if (run_probe(kernels, probe, &ns, out_kernel) < 0) return kLowestRate;
-    return std::max(count_work(probe) / ns * 1e9, kLowestRate);
+    const bool is_measured = run_probe(kernels, probe, &ns, &rate.kernel) >= 0;
+    rate.per_second =
+        is_measured ? std::max(count_work(probe) / ns * 1e9, kLowestRate) : kLowestRate;
+    return rate;
 }
 
-MachineRates measure_rates(const KernelList& kernels)
+template <const Probe& probe>
+const MachineRate& find_rate(const KernelList& kernels)
 {
-    MachineRates rates = {};
-    const Kernel* plain = nullptr;
-    rates.product = measure_rate(kernels, kProductProbe, &rates.product_kernel);
-    rates.depthwise = measure_rate(kernels, kDepthwiseProbe, &rates.depthwise_kernel);
-    rates.step = measure_rate(kernels, kStepProbe, &plain);
-    return rates;
+    static const MachineRate rate = measure_rate(kernels, probe);
+    return rate;
 }
 
 }  // namespace
 
-const MachineRates& measure_machine(const KernelList& kernels)
+const MachineRate& measure_product(const KernelList& kernels, int data_type)
 {
-    static const MachineRates rates = measure_rates(kernels);
-    return rates;
+    switch (data_type) {
+        case TENGINE_DT_FP16:
+            return find_rate<kHalfProduct>(kernels);
+        case TENGINE_DT_BF16:
+            return find_rate<kBFloatProduct>(kernels);
+        case TENGINE_DT_INT8:
+            return find_rate<kByteProduct>(kernels);
+        default:
+            return find_rate<kFloatProduct>(kernels);
+    }
+}
+
+const MachineRate& measure_depthwise(const KernelList& kernels, int data_type)
+{
+    switch (data_type) {
+        case TENGINE_DT_FP16:
+            return find_rate<kHalfDepthwise>(kernels);
+        case TENGINE_DT_BF16:
+            return find_rate<kBFloatDepthwise>(kernels);
+        case TENGINE_DT_INT8:
+            return find_rate<kByteDepthwise>(kernels);
+        default:
+            return find_rate<kFloatDepthwise>(kernels);
+    }
+}
+
+const MachineRate& measure_step(const KernelList& kernels)
+{
+    return find_rate<kStep>(kernels);
 }
 
 }  // namespace tengine::cpu

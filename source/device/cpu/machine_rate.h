@@ -6,18 +6,22 @@
 
 namespace tengine::cpu {
 
-// Work per second of one thread, and the kernels it was measured with.
-struct MachineRates
+// Work per second of one thread, and the kernel it was measured with.
+struct MachineRate
 {
-    double product;  // multiply-accumulates of a matrix product as Conv makes it
-    const Kernel* product_kernel;
-    double depthwise;  // multiply-accumulates of a depthwise Conv
-    const Kernel* depthwise_kernel;
-    double step;  // elements of a plain loop: the taps of an average pool
+    double per_second;
+    const Kernel* kernel;
 };
 
-// Measured with a node for each rate at the first call, which takes some milliseconds; then the
-// same for the life of the process. Any thread.
-const MachineRates& measure_machine(const KernelList& kernels);
+// Each is measured with a node at the first call, which takes about a millisecond; then it is the
+// same for the life of the process. Any thread. `data_type` is TENGINE_DT_FP32, _FP16, _BF16, or
+// _INT8, which stands for all bytes.
+
+// Multiply-accumulates of a matrix product as Conv makes it, or of bytes QLinearConv.
+const MachineRate& measure_product(const KernelList& kernels, int data_type);
+// Multiply-accumulates of a depthwise Conv or QLinearConv.
+const MachineRate& measure_depthwise(const KernelList& kernels, int data_type);
+// Elements of a plain loop: the taps of an average pool of fp32.
+const MachineRate& measure_step(const KernelList& kernels);
 
 }  // namespace tengine::cpu

@@ -89,12 +89,46 @@ TEST_F(EstimateTest, ADepthwiseConvIsJudgedByItsOwnKernel)
     const double dense = estimate("Conv", {{1, 64, 28, 28}, {64, 64, 3, 3}});
     const double depthwise = estimate("Conv", {{1, 64, 28, 28}, {64, 1, 3, 3}}, 64);
     EXPECT_LT(depthwise, dense);
-    const MachineRates& rates = measure_machine(kernels_);
-    EXPECT_GT(rates.product, 0);
-    EXPECT_GT(rates.depthwise, 0);
-    EXPECT_GT(rates.step, 0);
-    EXPECT_NE(rates.product_kernel, nullptr);
-    EXPECT_NE(rates.depthwise_kernel, nullptr);
+}
+
+constexpr int kProductTypes[] = {TENGINE_DT_FP32, TENGINE_DT_FP16, TENGINE_DT_BF16,
+                                 TENGINE_DT_INT8};
+
+TEST_F(EstimateTest, EveryTypeHasARateOfItsOwn)
+{
+    for (const int type : kProductTypes)
+        for (const auto measure : {measure_product, measure_depthwise}) {
+            const MachineRate& rate = measure(kernels_, type);
+            EXPECT_GT(rate.per_second, 0) << type;
+            ASSERT_NE(rate.kernel, nullptr) << type;
+            EXPECT_EQ(&measure(kernels_, type), &rate);
+        }
+    EXPECT_NE(&measure_product(kernels_, TENGINE_DT_INT8),
+              &measure_product(kernels_, TENGINE_DT_FP32));
+    EXPECT_GT(measure_step(kernels_).per_second, 0);
+}
+
+// Hundreds of operations for each byte that is moved: the time is that of the arithmetic.
+TEST_F(EstimateTest, ProductsAreJudgedByTheRateOfTheirType)
+{
+    constexpr double kMacs = 256.0 * 256 * 9 * 28 * 28;
+    for (const int type : kProductTypes) {
+        const std::string name = "w" + std::to_string(type);
+        source_.input("x" + name, {1, 256, 30, 30}, type);
+        const size_t size = type == TENGINE_DT_INT8 ? 1 : type == TENGINE_DT_FP32 ? 4 : 2;
+        source_.constant(name, {256, 256, 3, 3}, std::vector<uint8_t>(256 * 256 * 9 * size, 0),
+                         type);
+        std::vector<std::string> inputs = {"x" + name, name};
+        if (type == TENGINE_DT_INT8) {
+            source_.floats("scale", {}, {0.5f});
+            source_.constant("zero", {}, std::vector<uint8_t>{0}, type);
+            inputs = {"x" + name, "scale", "zero", name, "scale", "zero", "scale", "zero"};
+        }
+        node* node = source_.add(inputs.size() > 2 ? "QLinearConv" : "Conv", inputs, {"y" + name});
+        ASSERT_EQ(node->op.infer_shape(node), TENGINE_OK) << tengine_error_message();
+        const double expected = kMacs / measure_product(kernels_, type).per_second * 1e3;
+        EXPECT_NEAR(estimate_ms(kernels_, *node) / expected, 1, 0.1) << type;
+    }
 }
 
 TEST_F(EstimateTest, ThreadsThatAskAtOnceGetTheSame)
