@@ -96,6 +96,21 @@ TEST(PrecisionElementwise, OtherMeansStayInFloat)
     EXPECT_NE(graph.operators().find("ReduceMean"), std::string::npos);
 }
 
+TEST(PrecisionElementwise, SoftmaxAlongAnyAxis)
+{
+    for (const int axis : {1, 2, -1}) {
+        PrecisionGraph graph;
+        const std::string x = add_all_bytes(graph, "x", 0.02f, 7);
+        node* made = graph.builder().add("Softmax", {x}, {"s"});
+        ASSERT_EQ(set_node_int(made, "axis", axis), TENGINE_OK);
+        graph.quantize("s", "y", 1.0f / 256, -128);
+        graph.builder().outputs({"y"});
+        const Floats expected = graph.run(kFloat);
+        EXPECT_LE(steps_between(graph.run(kInt8), expected, 1), 1);
+        EXPECT_EQ(graph.operators(), "QuantizeLinear QLinearSoftmax");
+    }
+}
+
 class UnaryTest : public testing::TestWithParam<const char*>
 {
 };

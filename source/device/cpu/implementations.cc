@@ -89,6 +89,7 @@ constexpr Implementations rows[] = {
     {"com.microsoft.QLinearAveragePool", {"average_pool.byte_pixels", "reference"}},
     {"com.microsoft.QLinearGlobalAveragePool", {"global_average_pool.byte_pixels", "reference"}},
     {"com.microsoft.QLinearMul", {"qlinear_mul.simd", "reference"}},
+    {"com.microsoft.QLinearSoftmax", {"softmax.bytes", "reference"}},
     {"com.microsoft.RotaryEmbedding", {"rotary.simd", "reference"}},
     {"com.microsoft.SkipLayerNormalization", {"skip_norm.simd", "reference"}},
     {"com.microsoft.SkipSimplifiedLayerNormalization", {"skip_norm.simd", "reference"}},

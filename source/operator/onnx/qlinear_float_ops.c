@@ -6,7 +6,6 @@
 #include "operator/onnx/activation_param.h"
 #include "operator/onnx/join_param.h"
 #include "operator/onnx/legacy.h"
-#include "operator/onnx/qlinear_param.h"
 #include "operator/onnx/reduce_param.h"
 #include "operator/param.h"
 #include "tengine/device.h"
@@ -96,15 +95,6 @@ static int lower_leaky_relu(struct graph* graph, struct node* node)
     return lower_unary(graph, node, "LeakyRelu");
 }
 
-static int lower_softmax(struct graph* graph, struct node* node)
-{
-    const struct qlinear_softmax_param* param = node->op.param_mem;
-    if (param->opset < 13)
-        return fail_node(node, TENGINE_ENOTSUP,
-                         "it behaves as Softmax of opset %d, expected 13 or newer", param->opset);
-    return lower_unary(graph, node, "Softmax");
-}
-
 // The axes are an attribute here and an input there.
 static int lower_reduce_mean(struct graph* graph, struct node* node)
 {
@@ -152,10 +142,6 @@ static int lower_where(struct graph* graph, struct node* node)
 static const op_field_t leaky_relu_fields[] = {
     OP_FIELD(struct alpha_param, FLOAT, alpha, .number = 0.01),
 };
-static const op_field_t softmax_fields[] = {
-    OP_FIELD(struct qlinear_softmax_param, INT, axis, .number = -1),
-    OP_FIELD(struct qlinear_softmax_param, INT, opset, .required = 1),
-};
 static const op_field_t reduce_fields[] = {
     OP_FIELD(struct reduce_param, INTS, axes, .required = 0),
     OP_FIELD(struct reduce_param, INT, keepdims, .number = 1, .maximum = 1),
@@ -176,8 +162,6 @@ static const ir_method_t* const rows[] = {
     MICROSOFT_ROW(QLinearReduceMean, LOWERED(4, 5, lower_reduce_mean, OP_FIELDS(reduce_fields),
                                              .param_size = sizeof(struct reduce_param))),
     MICROSOFT_ROW(QLinearSigmoid, LOWERED(4, 5, lower_sigmoid, .param_size = 0)),
-    MICROSOFT_ROW(QLinearSoftmax, LOWERED(5, 5, lower_softmax, OP_FIELDS(softmax_fields),
-                                          .param_size = sizeof(struct qlinear_softmax_param))),
     MICROSOFT_ROW(QLinearWhere, LOWERED(9, 9, lower_where, .param_size = 0)),
 };
 

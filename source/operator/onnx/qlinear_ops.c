@@ -70,6 +70,27 @@ static int64_t count_qgemm_macs(const struct node* node)
     return multiply_macs(get_ir_node_output(node, 0)->elem_num, a->dims[param->transA ? 0 : 1]);
 }
 
+static const op_field_t softmax_fields[] = {
+    OP_FIELD(struct qlinear_softmax_param, INT, axis, .number = -1),
+    OP_FIELD(struct qlinear_softmax_param, INT, opset, .required = 1),
+};
+
+// x, x_scale, x_zero_point, y_scale, y_zero_point.
+static int infer_softmax(struct node* node)
+{
+    const struct qlinear_softmax_param* param = node->op.param_mem;
+    const struct tensor* x = get_ir_node_input(node, 0);
+    int axis;
+    if (param->opset < 13)
+        return fail_node(node, TENGINE_ENOTSUP,
+                         "it behaves as Softmax of opset %d, expected 13 or newer", param->opset);
+    TENGINE_RETURN_IF_ERROR(require_quantized(node, 0));
+    TENGINE_RETURN_IF_ERROR(check_quantization(node, 1, 1));
+    TENGINE_RETURN_IF_ERROR(check_result_quantization(node, 3));
+    TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, x->dim_num, &axis));
+    return set_node_output_like(node, 0, x, result_type(node, 4));
+}
+
 static int infer_lookup(struct node* node)
 {
     const struct tensor* table = get_ir_node_input(node, 1);
@@ -89,6 +110,10 @@ static int infer_lookup(struct node* node)
 static const ir_method_t* const rows[] = {
     MICROSOFT_ROW(QLinearAdd, BINARY_ROW),
     MICROSOFT_ROW(QLinearMul, BINARY_ROW),
+    MICROSOFT_ROW(QLinearSoftmax, .version = 1, .until = 1, .min_input = 5, .max_input = 5,
+                  .min_output = 1, .max_output = 1, OP_FIELDS(softmax_fields),
+                  .param_size = sizeof(struct qlinear_softmax_param), .infer_shape = infer_softmax,
+                  .types = "4|0"),
     MICROSOFT_ROW(QGemm, .version = 1, .until = 1, .min_input = 6, .max_input = 9, .min_output = 1,
                   .max_output = 1, OP_FIELDS(qgemm_fields),
                   .param_size = sizeof(struct qgemm_param), .infer_shape = infer_qgemm,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of QGemm and QLinearSoftmax, and what Lookup does (qlinear_ops.c,
-// qlinear_float_ops.c).
+// Parameters of QGemm and QLinearSoftmax, and what that and Lookup do (qlinear_ops.c).
 #pragma once
 
 #include "operator/operator.h"
@@ -16,6 +15,11 @@ struct qgemm_param
     int transB;
 };
 
+// Along the axis, with m the largest x of a row and sums over it,
+//     e(x) = round_half_to_even(2^23 exp(-x_scale (m - x)))
+//     y = saturate(y_zero_point + round_half_to_even(e(x) r)),  r = 1 / (y_scale sum e) .
+// e and its sums are integers, so that the order of summation does not matter; r and the product
+// are rounded to floats.
 struct qlinear_softmax_param
 {
     int axis;

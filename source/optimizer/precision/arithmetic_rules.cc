@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums, products and averages: QLinearAdd, QLinearMul, QLinearAveragePool and
-// QLinearGlobalAveragePool.
+// Sums, products, averages and Softmax: QLinearAdd, QLinearMul, QLinearAveragePool,
+// QLinearGlobalAveragePool and QLinearSoftmax.
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/infer.h"
@@ -126,6 +126,23 @@ bool fuse_global_average_pool(Fuser& fuser, node& node)
 bool fuse_reduce_mean(Fuser& fuser, node& node)
 {
     return reduces_space(node) && fuse_average(fuser, node, "QLinearGlobalAveragePool");
+}
+
+bool fuse_softmax(Fuser& fuser, node& node)
+{
+    Operand x;
+    Result y;
+    if (!fuser.find_result(node, 0, &y) ||
+        !fuser.make_operand(get_ir_node_input(&node, 0), y, &x) ||
+        !adapt_type(fuser, node, y.by.data_type, &x))
+        return false;
+    NodeDraft draft = {kDomain,   "QLinearSoftmax",
+                       node.name, node.core->source_index,
+                       {},        {String(y.value->name) + "_quantized"},
+                       &node,     {{"opset", 13}}};
+    fuser.append(x, &draft.inputs);
+    fuser.append(y, &draft.inputs);
+    return fuser.finish(node, y, fuser.rewriter().add_device_tensor(draft));
 }
 
 }  // namespace tengine

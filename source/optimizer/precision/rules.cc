@@ -27,6 +27,7 @@ constexpr QuantizedOperator kOperators[] = {
     {"AveragePool", fuse_average_pool, kArithmetic},
     {"GlobalAveragePool", fuse_global_average_pool, kArithmetic},
     {"ReduceMean", fuse_reduce_mean, kArithmetic},
+    {"Softmax", fuse_softmax},
 
     {"Concat", fuse_concat, kPassThrough, 0},
     {"DepthToSpace", fuse_movement, kPassThrough},

@@ -57,23 +57,6 @@ TEST(QLinearReduceMean, WithoutAxesOverAll)
     EXPECT_EQ(values_of<uint8_t>(y), std::vector<uint8_t>{15});
 }
 
-TEST(QLinearSoftmax, OfTheNewMeaningOnly)
-{
-    for (const int opset : {13, 12}) {
-        ConstantGraph graph;
-        add_tensor<uint8_t>(&graph, "x", {1, 2, 2}, {10, 10, 0, 255}, 1, 0);
-        add_result<uint8_t>(&graph, 1.0f / 256, 0);
-        node* node = graph.add("com.microsoft.QLinearSoftmax", kUnaryInputs);
-        set_node_int(node, "opset", opset);
-        set_node_int(node, "axis", 2);
-        if (opset < 13)
-            graph.expect_failure(TENGINE_ENOTSUP, "opset 12, expected 13 or newer");
-        else
-            EXPECT_EQ(values_of<uint8_t>(graph.evaluate()),
-                      (std::vector<uint8_t>{128, 128, 0, 255}));
-    }
-}
-
 TEST(QLinearConcat, PartsOfOtherScales)
 {
     ConstantGraph graph;
