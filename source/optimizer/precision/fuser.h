@@ -113,6 +113,7 @@ bool is_movement(const node& node);
 
 // weighted_rules.cc
 bool fuse_conv(Fuser& fuser, node& node);
+bool fuse_conv_transpose(Fuser& fuser, node& node);
 bool fuse_gemm(Fuser& fuser, node& node);
 bool fuse_matmul(Fuser& fuser, node& node);
 // An Add of a bias after a MatMul that has no other reader.

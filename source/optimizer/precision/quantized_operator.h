@@ -21,7 +21,7 @@ enum class QuantizedRole
 struct QuantizedOperator
 {
     const char* name;  // of ONNX
-    FuseRule rule;     // null: it computes in float between its pairs
+    FuseRule rule;
     QuantizedRole role = QuantizedRole::kNone;
     int data_inputs = 1;            // the first so many inputs are data; 0: all are
     bool takes_activation = false;  // a Relu or Clip after it becomes part of it

@@ -85,6 +85,8 @@ void Rewriter::set_attributes(node& made, const NodeDraft& draft)
         fail(set_node_int(&made, name, value));
     for (const auto& [name, values] : draft.lists)
         fail(set_node_ints(&made, name, values.data(), static_cast<int>(values.size())));
+    for (const auto& [name, value] : draft.texts)
+        fail(set_node_text(&made, name, value, std::strlen(value)));
 }
 
 // Null only on a failure.

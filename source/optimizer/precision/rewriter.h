@@ -25,6 +25,7 @@ struct NodeDraft
     const node* like = nullptr;
     Vector<std::pair<const char*, int64_t>> ints = {};
     Vector<std::pair<const char*, Vector<int64_t>>> lists = {};
+    Vector<std::pair<const char*, const char*>> texts = {};
 };
 
 class Rewriter

@@ -17,7 +17,7 @@ constexpr QuantizedRole kPassThrough = QuantizedRole::kPassThrough;
 // Without a role: there is an integer form between pairs, but a quantiser puts none there.
 constexpr QuantizedOperator kOperators[] = {
     {"Conv", fuse_conv, kWeighted, 2, true},
-    {"ConvTranspose", nullptr, kWeighted, 2, true},
+    {"ConvTranspose", fuse_conv_transpose, kWeighted, 2, true},
     {"Gemm", fuse_gemm, kWeighted, 2, true},
     {"MatMul", fuse_matmul, kWeighted, 2, true},
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv, Gemm, MatMul and BatchNormalization as QLinearConv, QGemm and QLinearMatMul.
+// Conv, ConvTranspose, Gemm, MatMul and BatchNormalization as QLinearConv, QGemm and
+// QLinearMatMul.
 #include "base/containers.hpp"
 #include "graph/graph.h"
+#include "operator/onnx/conv_param.h"
 #include "optimizer/pass.h"
 #include "optimizer/pass/batch_norm.h"
 #include "optimizer/precision/fuser.h"
 #include "optimizer/precision/quantized_operator.h"
+#include "optimizer/precision/subpixel_conv.h"
 #include "optimizer/precision/weights.h"
 
 namespace tengine {
@@ -121,6 +124,140 @@ node* find_matmul(const Fuser& fuser, const node& sum)
     return nullptr;
 }
 
+// ---- ConvTranspose ----
+
+// False where the Conv would multiply by more than three zeros for each weight.
+bool describe_subpixels(const node& node, SubpixelConv* out_conv)
+{
+    SubpixelConv& conv = *out_conv;
+    window window;
+    const tensor& weight = *get_ir_node_input(&node, 1);
+    conv.axis_num = weight.dim_num - 2;
+    if (conv.axis_num < 1 || conv.axis_num > 2 ||
+        resolve_conv_transpose_window(&node, &window) != TENGINE_OK)
+        return false;
+    conv.groups = static_cast<const conv_param*>(node.op.param_mem)->group;
+    conv.input_channels = weight.dims[0] / conv.groups;
+    conv.output_channels = weight.dims[1];
+    find_subpixel_axis({1, 1, 1, 1, 1, 0, 0}, &conv.axes[0]);
+    int64_t taps = 1;
+    double multiplied = 1;
+    for (int i = 0; i < conv.axis_num; ++i) {
+        SubpixelAxis& axis = conv.axes[2 - conv.axis_num + i];
+        if (!find_subpixel_axis(window.axes[i], &axis)) return false;
+        taps *= axis.kernel;
+        multiplied *= double{1} * axis.stride * axis.window;
+    }
+    conv.has_phases_first = conv.groups == 1 && conv.axes[0].stride == conv.axes[1].stride;
+    return multiplied <= 4.0 * static_cast<double>(taps);
+}
+
+// Of `values`, one or one for each channel of the ConvTranspose, those of the Conv's.
+tensor* spread(Fuser& fuser, const SubpixelConv& conv, tensor* values)
+{
+    if (!values || values->elem_num == 1) return values;
+    Vector<uint8_t> bytes;
+    const auto size = get_ir_tensor_bytes(values) / static_cast<size_t>(values->elem_num);
+    for (int i = 0; i < conv.channels(); ++i) {
+        const uint8_t* from = values->u8 + static_cast<size_t>(conv.find_channel(i)) * size;
+        bytes.insert(bytes.end(), from, from + size);
+    }
+    return fuser.rewriter().add_constant(String(values->name) + "_subpixel", values->data_type,
+                                         {conv.channels()}, bytes.data());
+}
+
+tensor* move_weight(Fuser& fuser, const SubpixelConv& conv, const Weight& weight)
+{
+    const Vector<uint8_t> bytes =
+        move_weights(conv, weight.bytes->u8, weight.zero_points->u8, weight.zero_points->elem_num);
+    Vector<int> dims = {conv.channels(), conv.input_channels};
+    for (int i = 2 - conv.axis_num; i < 2; ++i)
+        dims.push_back(conv.axes[i].window);
+    return fuser.rewriter().add_constant(String(weight.bytes->name) + "_subpixel",
+                                         weight.bytes->data_type, dims, bytes.data());
+}
+
+tensor* add_subpixel_conv(Fuser& fuser, const node& node, const SubpixelConv& conv,
+                          Product& product)
+{
+    Vector<tensor*>& inputs = product.inputs;
+    inputs[3] = move_weight(fuser, conv, product.weight);
+    inputs[4] = spread(fuser, conv, inputs[4]);
+    inputs[5] = spread(fuser, conv, inputs[5]);
+    fuser.append(product.y, &inputs);
+    inputs.push_back(spread(fuser, conv, product.bias));
+    NodeDraft draft = {"",        "QLinearConv",
+                       node.name, node.core->source_index,
+                       inputs,    {String(product.y.value->name) + "_subpixels"},
+                       nullptr,   {{"group", conv.groups}}};
+    Vector<int64_t> pads, ends;
+    for (int i = 2 - conv.axis_num; i < 2; ++i) {
+        pads.push_back(conv.axes[i].pad_begin);
+        ends.push_back(conv.axes[i].pad_end);
+    }
+    pads.insert(pads.end(), ends.begin(), ends.end());
+    draft.lists = {{"pads", pads}};
+    return fuser.rewriter().add_device_tensor(draft);
+}
+
+tensor* add_list(Fuser& fuser, const String& name, const Vector<int64_t>& values)
+{
+    return fuser.rewriter().add_constant(name, TENGINE_DT_INT64, {static_cast<int>(values.size())},
+                                         values.data());
+}
+
+// N x C s_y s_x x H x W as N x C x H s_y x W s_x.
+tensor* interleave(Fuser& fuser, const node& node, const SubpixelConv& conv, tensor* bytes)
+{
+    const auto& [y, x] = conv.axes;
+    if (conv.phases() == 1 || !bytes) return bytes;
+    const String name = String(node.name) + "_interleave";
+    if (y.stride == x.stride)
+        return fuser.rewriter().add_device_tensor(
+            {"",
+             "DepthToSpace",
+             name,
+             node.core->source_index,
+             {bytes},
+             {name + "d"},
+             nullptr,
+             {{"blocksize", y.stride}},
+             {},
+             {{"mode", conv.has_phases_first ? "DCR" : "CRD"}}});
+    const int batch = bytes->dims[0], channels = conv.groups * conv.output_channels;
+    bytes =
+        fuser.reshape(bytes, {batch, channels, y.stride, x.stride, y.positions, x.positions}, node);
+    NodeDraft draft = {"", "Transpose", name, node.core->source_index, {bytes}, {name + "d"}};
+    draft.lists = {{"perm", {0, 1, 4, 2, 5, 3}}};
+    Vector<int> dims = {batch, channels};
+    for (int i = 2 - conv.axis_num; i < 2; ++i)
+        dims.push_back(conv.axes[i].positions * conv.axes[i].stride);
+    return fuser.reshape(fuser.rewriter().add_device_tensor(draft), dims, node);
+}
+
+// What is beyond the result.
+tensor* cut(Fuser& fuser, const node& node, const SubpixelConv& conv, tensor* bytes)
+{
+    Vector<int64_t> starts, ends, axes;
+    for (int i = 0; i < conv.axis_num; ++i) {
+        const SubpixelAxis& axis = conv.axes[2 - conv.axis_num + i];
+        if (!axis.is_cut()) continue;
+        starts.push_back(axis.crop);
+        ends.push_back(int64_t{axis.crop} + axis.output);
+        axes.push_back(2 + i);
+    }
+    if (starts.empty() || !bytes) return bytes;
+    const String name = String(node.name) + "_cut";
+    return fuser.rewriter().add_device_tensor(
+        {"",
+         "Slice",
+         name,
+         node.core->source_index,
+         {bytes, add_list(fuser, name + "_starts", starts), add_list(fuser, name + "_ends", ends),
+          add_list(fuser, name + "_axes", axes)},
+         {name + "_quantized"}});
+}
+
 // y = factor x + offset for each channel, as weights and biases of a Conv.
 bool read_norm(Fuser& fuser, const node& norm, int rank, tensor** out_factors, tensor** out_offsets)
 {
@@ -149,6 +286,24 @@ bool fuse_conv(Fuser& fuser, node& node)
     return prepare(fuser, node, node, find_weight_axis(node), get_ir_node_input(&node, 2),
                    &product) &&
            add_conv(fuser, node, product, 0);
+}
+
+// A Conv with more channels, whose bytes are moved: as exact, on every device that has a Conv.
+bool fuse_conv_transpose(Fuser& fuser, node& node)
+{
+    Product product;
+    SubpixelConv conv = {};
+    tensor* bias = get_ir_node_input(&node, 2);
+    if (!describe_subpixels(node, &conv) || !fuser.find_result(node, 0, &product.y) ||
+        !fuser.make_operand(get_ir_node_input(&node, 0), product.y, &product.x) ||
+        !make_weight(fuser, get_ir_node_input(&node, 1), find_weight_axis(node), product.y, bias,
+                     product.x.by.scale, &product.weight) ||
+        product.weight.bytes->tensor_type != TENSOR_TYPE_CONST ||
+        !complete(fuser, conv.groups * conv.output_channels, bias, &product))
+        return false;
+    tensor* bytes = add_subpixel_conv(fuser, node, conv, product);
+    return fuser.finish(node, product.y,
+                        cut(fuser, node, conv, interleave(fuser, node, conv, bytes)));
 }
 
 bool fuse_gemm(Fuser& fuser, node& node)

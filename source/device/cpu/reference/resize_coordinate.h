@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <cstring>
 
 #include "operator/onnx/resize_param.h"
@@ -55,6 +57,33 @@ F limit(F source, int64_t input_size)
 {
     const F margin = static_cast<F>(input_size) + 8;
     return source > -margin ? std::min(source, 2 * margin) : -margin;
+}
+
+// ---- mode nearest ----
+
+inline int64_t round_source(const char* nearest_mode, float source)
+{
+    if (is(nearest_mode, "floor")) return static_cast<int64_t>(std::floor(source));
+    if (is(nearest_mode, "ceil")) return static_cast<int64_t>(std::ceil(source));
+    if (is(nearest_mode, "round_prefer_ceil"))
+        return static_cast<int64_t>(std::floor(source + 0.5f));
+    return static_cast<int64_t>(std::ceil(source - 0.5f));
+}
+
+inline constexpr int64_t kOutside = -1;
+
+// Offsets into the input, in elements, for all positions of one axis; kOutside: beside it.
+inline void fill_nearest_offsets(const resize_param& param, const resize_axis& axis,
+                                 int64_t input_size, int64_t stride, int64_t* out_offsets)
+{
+    for (int64_t i = 0; i < axis.size; ++i) {
+        const float source = find_source<float>(param, axis, input_size, i);
+        const int64_t position =
+            axis.identity ? i : round_source(param.nearest_mode, limit(source, input_size));
+        out_offsets[i] = is_outside(param, source, input_size) && !axis.identity
+                             ? kOutside
+                             : std::clamp<int64_t>(position, 0, input_size - 1) * stride;
+    }
 }
 
 }  // namespace tengine::cpu

@@ -2,7 +2,6 @@
 // Resize in mode nearest, which picks elements: each axis has a table of source positions, made
 // again in each run, as it is small and scratch memory is shared. The other modes are in resize.cc.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "device/cpu/kernel_table.h"
@@ -21,31 +20,6 @@ constexpr int64_t kGrain = 16384;
 bool is_nearest(const node& node)
 {
     return is(static_cast<const resize_param*>(node.op.param_mem)->mode, "nearest");
-}
-
-int64_t round_source(const char* nearest_mode, float source)
-{
-    if (is(nearest_mode, "floor")) return static_cast<int64_t>(std::floor(source));
-    if (is(nearest_mode, "ceil")) return static_cast<int64_t>(std::ceil(source));
-    if (is(nearest_mode, "round_prefer_ceil"))
-        return static_cast<int64_t>(std::floor(source + 0.5f));
-    return static_cast<int64_t>(std::ceil(source - 0.5f));
-}
-
-constexpr int64_t kOutside = -1;
-
-// Offsets into the input, in elements, for all positions of one axis; kOutside: beside it.
-void fill_offsets(const resize_param& param, const resize_axis& axis, int64_t input_size,
-                  int64_t stride, int64_t* out_offsets)
-{
-    for (int64_t i = 0; i < axis.size; ++i) {
-        const float source = find_source<float>(param, axis, input_size, i);
-        const int64_t position =
-            axis.identity ? i : round_source(param.nearest_mode, limit(source, input_size));
-        out_offsets[i] = is_outside(param, source, input_size) && !axis.identity
-                             ? kOutside
-                             : std::clamp<int64_t>(position, 0, input_size - 1) * stride;
-    }
 }
 
 // The last axis that is resized; axis 0 when none is.
@@ -102,7 +76,7 @@ int run_nearest(KernelContext& context)
     const int64_t* offsets[MAX_SHAPE_DIM_NUM];
     int64_t* next = static_cast<int64_t*>(context.scratch);
     for (int i = 0; i < input->dim_num; ++i) {
-        fill_offsets(param, axes[i], input->dims[i], strides[i], next);
+        fill_nearest_offsets(param, axes[i], input->dims[i], strides[i], next);
         offsets[i] = next;
         next += axes[i].size;
     }
