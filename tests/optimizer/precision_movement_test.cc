@@ -110,20 +110,40 @@ TEST(PrecisionMovement, ConcatBringsAllToOneKind)
         << "the constant is brought there once and for all";
 }
 
-TEST(PrecisionMovement, OnlyNearestResizesMove)
+// Weights of 1/4 and 3/4 are exact in integers: only the order of two roundings differs.
+TEST(PrecisionMovement, ResizesTakeBytes)
 {
-    for (const std::string mode : {"nearest", "linear"}) {
-        PrecisionGraph graph;
-        const std::string x = add_all_bytes(graph, "x", 0.05f, 7);
-        graph.builder().floats("scales", {4}, {1, 1, 2, 2});
-        node* made = graph.builder().add("Resize", {x, "", "scales"}, {"r"});
-        ASSERT_EQ(set_node_text(made, "mode", mode.c_str(), mode.size()), TENGINE_OK);
-        graph.quantize("r", "y", 0.05f, 7);
-        graph.builder().outputs({"y"});
-        const Floats expected = graph.run(kFloat);
-        EXPECT_EQ(graph.run(kInt8), expected);
-        EXPECT_EQ(graph.operators() == "QuantizeLinear Resize", mode == "nearest");
-    }
+    for (const std::string mode : {"nearest", "linear", "cubic"})
+        for (const float scale : {0.05f, 0.06f, 0.04f}) {
+            PrecisionGraph graph;
+            const std::string x = add_all_bytes(graph, "x", 0.05f, 7);
+            graph.builder().floats("scales", {4}, {1, 1, 2, 2});
+            node* made = graph.builder().add("Resize", {x, "", "scales"}, {"r"});
+            ASSERT_EQ(set_node_text(made, "mode", mode.c_str(), mode.size()), TENGINE_OK);
+            graph.quantize("r", "y", scale, 7);
+            graph.builder().outputs({"y"});
+            const Floats expected = graph.run(kFloat);
+            const bool is_moved = mode == "nearest" || (mode == "linear" && scale > 0.04f);
+            EXPECT_LE(steps_between(graph.run(kInt8), expected, 1), mode == "linear" ? 1 : 0);
+            EXPECT_EQ(graph.operators() == (scale == 0.05f ? "QuantizeLinear Resize"
+                                                           : "QuantizeLinear Resize Lookup"),
+                      is_moved)
+                << graph.operators();
+        }
+}
+
+TEST(PrecisionMovement, ResizesWithAFilterStayInFloat)
+{
+    PrecisionGraph graph;
+    const std::string x = add_all_bytes(graph, "x", 0.05f, 7);
+    graph.builder().floats("scales", {4}, {1, 1, 0.5f, 0.5f});
+    node* made = graph.builder().add("Resize", {x, "", "scales"}, {"r"});
+    ASSERT_EQ(set_node_text(made, "mode", "linear", 6), TENGINE_OK);
+    ASSERT_EQ(set_node_int(made, "antialias", 1), TENGINE_OK);
+    graph.quantize("r", "y", 0.05f, 7);
+    graph.builder().outputs({"y"});
+    graph.run(kInt8);
+    EXPECT_EQ(graph.operators(), "QuantizeLinear DequantizeLinear Resize QuantizeLinear");
 }
 
 TEST(PrecisionMovement, AGlobalMaximumIsAWindowOfEverything)

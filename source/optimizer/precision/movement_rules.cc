@@ -160,9 +160,16 @@ bool fuse_global_max_pool(Fuser& fuser, node& node)
     return move(fuser, node, x, draft);
 }
 
+// What lies between two bytes is rounded to one: no coarser than the result, which has a table
+// after it where its scale is another.
 bool fuse_resize(Fuser& fuser, node& node)
 {
-    return takes_nearest(node) && fuse_movement(fuser, node);
+    if (takes_nearest(node)) return fuse_movement(fuser, node);
+    Operand x;
+    Result y;
+    return takes_between(node) && fuser.find_operand(get_ir_node_input(&node, 0), &x) &&
+           fuser.find_moved_result(node, 0, x.by, &y) && x.by.scale <= y.by.scale &&
+           fuse_movement(fuser, node);
 }
 
 // The value that is put around becomes a byte too; without one it is 0.

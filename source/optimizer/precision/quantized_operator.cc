@@ -38,6 +38,13 @@ bool pads_with_zeros(const node& pad)
     return is_constant(value, TENGINE_DT_FP32) && value->elem_num == 1 && *value->f32 == 0;
 }
 
+bool has_mode(const node& resize, const char* mode)
+{
+    const char* position = get_ir_node_text(&resize, "coordinate_transformation_mode", "");
+    return std::strcmp(get_ir_node_text(&resize, "mode", "nearest"), mode) == 0 &&
+           std::strcmp(position, "tf_crop_and_resize") != 0;
+}
+
 }  // namespace
 
 bool is_plain_gemm(const node& gemm)
@@ -48,16 +55,26 @@ bool is_plain_gemm(const node& gemm)
 
 bool takes_nearest(const node& resize)
 {
-    const char* mode = get_ir_node_text(&resize, "mode", "nearest");
-    const char* position = get_ir_node_text(&resize, "coordinate_transformation_mode", "");
-    return std::strcmp(mode, "nearest") == 0 && std::strcmp(position, "tf_crop_and_resize") != 0;
+    return has_mode(resize, "nearest");
+}
+
+bool takes_between(const node& resize)
+{
+    const tensor* x = get_ir_node_input(&resize, 0);
+    const tensor* y = get_ir_node_output(&resize, 0);
+    int changed = 0;
+    for (int i = 0; i < std::min(x->dim_num, y->dim_num); ++i)
+        changed += x->dims[i] != y->dims[i];
+    return has_mode(resize, "linear") && changed <= 2 &&
+           get_ir_node_int(&resize, "antialias", 0) == 0 &&
+           get_ir_node_int(&resize, "exclude_outside", 0) == 0;
 }
 
 bool suits_quantization(const node& node)
 {
     if (is_op(&node, "Gemm")) return is_plain_gemm(node);
     if (is_op(&node, "ReduceMean")) return reduces_last_axes(node);
-    if (is_op(&node, "Resize")) return takes_nearest(node);
+    if (is_op(&node, "Resize")) return takes_nearest(node) || takes_between(node);
     if (is_op(&node, "Pad")) return pads_with_zeros(node);
     if (is_op(&node, "BatchNormalization"))
         return has_constant_statistics(node) && node.output_num == 1 &&

@@ -36,6 +36,8 @@ const QuantizedOperator* find_quantized_operator(const node& node);
 bool is_plain_gemm(const node& gemm);
 // Takes values as they are, and none from outside of the input.
 bool takes_nearest(const node& resize);
+// Takes those between two, along no more than two axes, and none from outside of the input.
+bool takes_between(const node& resize);
 // All of these for the node of a quantiser: also means over all spatial axes, zeros around in a
 // Pad, and a BatchNormalization with constants.
 bool suits_quantization(const node& node);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What moves pixels with channels last, against the reference, bit by bit.
+// What moves or mixes pixels with channels last, against the reference, bit by bit.
 #include <gtest/gtest.h>
 
 #include "device/cpu/byte_node.h"
@@ -67,6 +67,7 @@ TEST(MovementPixels, Resize)
                 for (const int type : kTypes) {
                     const std::vector<int> shape = {2, channels, 5, 6};
                     resize("resize.nearest_pixels", "nearest", shape, scales, type, coordinates);
+                    resize("resize.byte_pixels", "linear", shape, scales, type, coordinates);
                 }
 }
 
@@ -74,6 +75,8 @@ TEST(MovementPixels, OtherResizesAreLeftToTheReference)
 {
     const int type = TENGINE_DT_INT8;
     resize("reference.nearest", "nearest", {2, 3, 5, 6}, {1, 2, 2, 2}, type, "half_pixel");
+    resize("reference.bytes", "linear", {3, 5, 6}, {2, 1, 2}, type, "half_pixel");
+    resize("reference.bytes", "linear", {2, 3, 5, 6}, {1, 2, 2, 1}, type, "half_pixel");
     resize("reference", "linear", {2, 3, 5, 6}, {1, 2, 2, 2}, type, "half_pixel");
     resize("reference", "cubic", {2, 3, 5, 6}, {1, 1, 2, 2}, type, "half_pixel");
 }

@@ -2,7 +2,7 @@
 // Resize in modes linear and cubic, which are separable: one pass per resized axis, last axis
 // first, each output position a weighted sum of a few taps. The tables of taps are made again in
 // each run, as they are small beside the image and scratch memory is shared. Mode nearest is in
-// resize_nearest.cc.
+// resize_nearest.cc, most linear ones of bytes are in resize_bytes.cc.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -10,6 +10,7 @@
 #include "base/float_to_index.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
+#include "device/cpu/reference/byte_resize.h"
 #include "device/cpu/reference/resize_coordinate.h"
 #include "device/cpu/reference/sample.h"
 #include "device/cpu/types.h"
@@ -22,7 +23,10 @@ constexpr int64_t kGrain = 16384;
 
 bool is_mixed(const node& node)
 {
-    return !is(static_cast<const resize_param*>(node.op.param_mem)->mode, "nearest");
+    ByteResize resize;
+    resize_axis axes[MAX_SHAPE_DIM_NUM];
+    return !is(static_cast<const resize_param*>(node.op.param_mem)->mode, "nearest") &&
+           !describe_byte_resize(node, axes, &resize);
 }
 
 // The filter is stretched by 1 / scale when antialias is on and the axis shrinks.
