@@ -111,6 +111,28 @@ TEST(PrecisionElementwise, SoftmaxAlongAnyAxis)
     }
 }
 
+TEST(PrecisionElementwise, LayerNormalizationFromItsAxisOn)
+{
+    for (const int axis : {-1, 2, 1})
+        for (const bool has_bias : {false, true}) {
+            PrecisionGraph graph;
+            const std::string x = add_all_bytes(graph, "x", 0.02f, 7);
+            const std::vector<int> dims = axis == -1 ? std::vector<int>{16} : std::vector{16, 16};
+            const int number = axis == -1 ? 16 : 256;
+            graph.builder().floats("scale", dims, ramp(number, -1, 0.01f));
+            graph.builder().floats("bias", dims, ramp(number, 2, -0.02f));
+            std::vector<std::string> inputs = {x, "scale"};
+            if (has_bias) inputs.push_back("bias");
+            node* made = graph.builder().add("LayerNormalization", inputs, {"n"});
+            ASSERT_EQ(set_node_int(made, "axis", axis), TENGINE_OK);
+            graph.quantize("n", "y", 0.03f, -20);
+            graph.builder().outputs({"y"});
+            const Floats expected = graph.run(kFloat);
+            EXPECT_LE(steps_between(graph.run(kInt8), expected, 1), 1);
+            EXPECT_EQ(graph.operators(), "QuantizeLinear QLinearLayerNormalization");
+        }
+}
+
 class UnaryTest : public testing::TestWithParam<const char*>
 {
 };

@@ -98,6 +98,7 @@ constexpr Implementations rows[] = {
     {"com.microsoft.SkipLayerNormalization", {"skip_norm.simd", "reference"}},
     {"com.microsoft.SkipSimplifiedLayerNormalization", {"skip_norm.simd", "reference"}},
     {"tengine.Lookup", {"lookup.simd", "reference"}},
+    {"tengine.QLinearLayerNormalization", {"layer_norm.bytes", "reference"}},
     {"tengine.RowQuantizeLSTM", {"lstm.byte_pixels", "reference"}},
     {"tengine.RowQuantizeMatMul", {"matmul.row_byte_pixels", "reference"}},
 };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer operators of the domain com.microsoft (ONNX Runtime's contributed operators) and Lookup.
+// Integer operators of the domain com.microsoft (ONNX Runtime's contributed operators) and our own.
 // Neighbours: QLinearConv in conv_ops.c, QLinearMatMul in gemm_ops.c, the integer pools in
 // pool_ops.c; those that are rewritten as float operators in qlinear_float_ops.c.
 // Kernels: device/cpu/reference/qlinear_*.cc and lookup.cc.
 #include "operator/infer.h"
 #include "operator/onnx/gemm_param.h"
 #include "operator/onnx/macs.h"
+#include "operator/onnx/norm_param.h"
 #include "operator/onnx/qlinear_param.h"
 #include "operator/onnx/quantized.h"
 #include "operator/type_set.h"
@@ -91,6 +92,36 @@ static int infer_softmax(struct node* node)
     return set_node_output_like(node, 0, x, result_type(node, 4));
 }
 
+// x, x_scale, x_zero_point, scale, bias, y_scale, y_zero_point.
+static int infer_layer_norm(struct node* node)
+{
+    const struct layer_norm_param* param = node->op.param_mem;
+    const struct tensor* x = get_ir_node_input(node, 0);
+    int axis;
+    TENGINE_RETURN_IF_ERROR(require_quantized(node, 0));
+    TENGINE_RETURN_IF_ERROR(check_quantization(node, 1, 1));
+    TENGINE_RETURN_IF_ERROR(check_result_quantization(node, 5));
+    TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, x->dim_num, &axis));
+    const int64_t length = multiply_dims(x, axis, x->dim_num);
+    if (length > QLINEAR_LAYER_NORM_LONGEST)
+        return fail_node(node, TENGINE_ENOTSUP, "rows have %lld values, expected %d at most",
+                         (long long)length, QLINEAR_LAYER_NORM_LONGEST);
+    for (int i = 3; i < 5; ++i) {
+        const struct tensor* values = get_ir_node_input(node, i);
+        TENGINE_RETURN_IF_ERROR(require_type(node, i, TYPE_BIT(FP32)));
+        if (values && values->elem_num != length)
+            return fail_node(node, TENGINE_EINVAL, "%s has %lld values, rows have %lld",
+                             i == 3 ? "scale" : "bias", (long long)values->elem_num,
+                             (long long)length);
+    }
+    return set_node_output_like(node, 0, x, result_type(node, 6));
+}
+
+static const op_field_t layer_norm_fields[] = {
+    OP_FIELD(struct layer_norm_param, INT, axis, .number = -1),
+    OP_FIELD(struct layer_norm_param, FLOAT, epsilon, .number = 1e-5),
+};
+
 static int infer_lookup(struct node* node)
 {
     const struct tensor* table = get_ir_node_input(node, 1);
@@ -118,6 +149,10 @@ static const ir_method_t* const rows[] = {
                   .max_output = 1, OP_FIELDS(qgemm_fields),
                   .param_size = sizeof(struct qgemm_param), .infer_shape = infer_qgemm,
                   .types = "8|0", .macs = count_qgemm_macs),
+    OWN_ROW(QLinearLayerNormalization, .version = 1, .until = 1, .min_input = 6, .max_input = 7,
+            .min_output = 1, .max_output = 1, OP_FIELDS(layer_norm_fields),
+            .param_size = sizeof(struct layer_norm_param), .infer_shape = infer_layer_norm,
+            .types = "6|0"),
     OWN_ROW(Lookup, .version = 1, .until = 1, .min_input = 2, .max_input = 2, .min_output = 1,
             .max_output = 1, .infer_shape = infer_lookup, .types = "1"),
 };

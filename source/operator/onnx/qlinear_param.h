@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of QGemm and QLinearSoftmax, and what that and Lookup do (qlinear_ops.c).
+// Parameters of QGemm and QLinearSoftmax, and what that and our own operators do (qlinear_ops.c).
 #pragma once
 
 #include "operator/operator.h"
@@ -25,6 +25,16 @@ struct qlinear_softmax_param
     int axis;
     int opset;  // of the Softmax that is meant
 };
+
+// tengine.QLinearLayerNormalization: LayerNormalization (norm_param.h) of bytes. Of a row of n of
+// them, c = x - x_zero_point, with sums over the row and its scale and bias i,
+//     d = n c - sum c,  v = (n sum c^2 - (sum c)^2) x_scale^2 / n^2
+//     r = x_scale / (n sqrt(v + epsilon)),  s = 2^8 scale / y_scale,  b = 2^8 bias / y_scale
+//     y = saturate(y_zero_point + round_half_to_even((round(d r s) + round(b)) / 2^8))
+// where d, below 2^24, and the sums are integers, r is computed in doubles and rounded to a float,
+// as are s, b, d r and (d r) s; round() is to the nearest integer from -2^21 to 2^21, halves to
+// even.
+#define QLINEAR_LAYER_NORM_LONGEST (1 << 16)
 
 // tengine.Lookup(x, table): y = table[x], where x, int8 or uint8, counts as an unsigned byte: -1 is
 // entry 255. The table is int8 or uint8 too and gives y its type. It stands for any function of

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums, products, averages and Softmax: QLinearAdd, QLinearMul, QLinearAveragePool,
-// QLinearGlobalAveragePool and QLinearSoftmax.
+// Sums, products, averages, Softmax and LayerNormalization: QLinearAdd, QLinearMul,
+// QLinearAveragePool, QLinearGlobalAveragePool, QLinearSoftmax and QLinearLayerNormalization.
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/infer.h"
@@ -143,6 +143,26 @@ bool fuse_softmax(Fuser& fuser, node& node)
     fuser.append(x, &draft.inputs);
     fuser.append(y, &draft.inputs);
     return fuser.finish(node, y, fuser.rewriter().add_device_tensor(draft));
+}
+
+// Mean and deviation have no readers. Scale and bias are constants in float.
+bool fuse_layer_norm(Fuser& fuser, node& node)
+{
+    Operand x;
+    Result y;
+    tensor* scale = get_ir_node_input(&node, 1);
+    tensor* bias = get_ir_node_input(&node, 2);
+    if (!is_constant(scale, TENGINE_DT_FP32) || (bias && !is_constant(bias, TENGINE_DT_FP32)) ||
+        node.output_num != 1 || !fuser.find_result(node, 0, &y) ||
+        !fuser.make_operand(get_ir_node_input(&node, 0), y, &x))
+        return false;
+    Vector<tensor*> inputs;
+    fuser.append(x, &inputs);
+    inputs.push_back(scale);
+    inputs.push_back(bias);
+    fuser.append(y, &inputs);
+    return fuser.finish(node, y,
+                        fuser.add("tengine", "QLinearLayerNormalization", node, inputs, y));
 }
 
 }  // namespace tengine

@@ -126,6 +126,7 @@ bool fuse_average_pool(Fuser& fuser, node& node);
 bool fuse_global_average_pool(Fuser& fuser, node& node);
 bool fuse_reduce_mean(Fuser& fuser, node& node);
 bool fuse_softmax(Fuser& fuser, node& node);
+bool fuse_layer_norm(Fuser& fuser, node& node);
 // elementwise_rules.cc
 bool fuse_unary(Fuser& fuser, node& node);
 bool fuse_requantization(Fuser& fuser, node& node);

@@ -26,6 +26,7 @@ constexpr QuantizedOperator kOperators[] = {
     {"BatchNormalization", fuse_batch_norm, kArithmetic, 1, true},
     {"AveragePool", fuse_average_pool, kArithmetic},
     {"GlobalAveragePool", fuse_global_average_pool, kArithmetic},
+    {"LayerNormalization", fuse_layer_norm},
     {"ReduceMean", fuse_reduce_mean, kArithmetic},
     {"Softmax", fuse_softmax},
 

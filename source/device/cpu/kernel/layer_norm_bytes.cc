@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// tengine.QLinearLayerNormalization with constant scales: the sums of a row in integers, then two
+// products and two roundings for each byte. Scale and bias are kept in the result's units. Rows are
+// spread over the workers. All is exact or rounded as in the reference, so the bits are the same.
+// Limits: some twenty operations for a vector of words; rows of fewer than a vector.
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "device/cpu/kernel/kept_problem.h"
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/parallel.h"
+#include "device/cpu/reference/byte_layer_norm.h"
+#include "device/cpu/reference/grain.h"
+
+#ifdef TENGINE_HAVE_HIGHWAY
+#ifndef TENGINE_CPU_LAYER_NORM_BYTES
+#define TENGINE_CPU_LAYER_NORM_BYTES
+namespace tengine::cpu {
+
+// For one byte after the other. Not inline, since code for other instruction sets calls them.
+struct ByteSums
+{
+    int64_t sum, squares;
+};
+ByteSums sum_bytes_exactly(const uint8_t* x, int64_t count, uint8_t flip);
+float find_norm_factor(const ByteNorm& norm, int64_t sum, int64_t squares);
+
+// Has integers below 2^22 in its lowest bits when they are added.
+constexpr float kNormRound = 3 << 22;
+constexpr int32_t kNormRoundBits = 0x4b400000;
+
+// The parameters of a row, padded to whole vectors.
+struct ByteNormRow
+{
+    const float* scale;
+    const int32_t* bias;
+    uint8_t flip;         // makes unsigned bytes of the input's
+    uint8_t result_flip;  // and the result's of unsigned ones
+    int zero;             // of the input, as unsigned bytes
+};
+
+}  // namespace tengine::cpu
+#endif
+
+// clang-format off
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/layer_norm_bytes.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace tengine::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Words = hn::ScalableTag<int32_t>;
+using WordVector = hn::Vec<Words>;
+using Reals = hn::Repartition<float, Words>;
+using WordBytes = hn::Rebind<uint8_t, Words>;
+
+constexpr int64_t kMostLanes = HWY_MAX_BYTES / sizeof(int32_t);
+// Of unsigned bytes. Squares of the longest row fit four lanes.
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE ByteSums sum_bytes(const uint8_t* x, int64_t count, uint8_t flip)
+{
+    return sum_bytes_exactly(x, count, flip);
+}
+#else
+HWY_INLINE ByteSums sum_bytes(const uint8_t* x, int64_t count, uint8_t flip)
+{
+    const hn::Repartition<int16_t, Words> pairs;
+    const hn::Rebind<uint8_t, decltype(pairs)> d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    WordVector sum = hn::Zero(Words()), squares = sum, more_sum = sum, more_squares = sum;
+    int64_t i = 0;
+    for (; i + lanes <= count; i += lanes) {
+        const auto each = hn::PromoteTo(pairs, hn::Xor(hn::LoadU(d, x + i), hn::Set(d, flip)));
+        sum = hn::ReorderWidenMulAccumulate(Words(), each, hn::Set(pairs, 1), sum, more_sum);
+        squares = hn::ReorderWidenMulAccumulate(Words(), each, each, squares, more_squares);
+    }
+    HWY_ALIGN int32_t parts[2][kMostLanes];
+    hn::Store(hn::Add(sum, more_sum), Words(), parts[0]);
+    hn::Store(hn::Add(squares, more_squares), Words(), parts[1]);
+    ByteSums sums = sum_bytes_exactly(x + i, count - i, flip);
+    for (size_t k = 0; k < hn::Lanes(Words()); ++k) {
+        sums.sum += parts[0][k];
+        sums.squares += parts[1][k];
+    }
+    return sums;
+}
+#endif
+
+// The bits of finish_norm(). n c - sum c is below 2^24, so that floats have it. Numbers below 2^22
+// are rounded by a float that is added, whose lowest bit is 1; a bound before it keeps compilers
+// from making one operation of a product and this sum.
+struct NormStep
+{
+    hn::Vec<Reals> number, sum, factor, limit, round;
+    WordVector zero_point;
+
+    HWY_INLINE NormStep(const ByteNorm& norm, int64_t row_sum, float row_factor)
+        : number(hn::Set(Reals(), static_cast<float>(norm.n))),
+          sum(hn::Set(Reals(), static_cast<float>(row_sum))),
+          factor(hn::Set(Reals(), row_factor)),
+          limit(hn::Set(Reals(), kNormLimit)),
+          round(hn::Set(Reals(), kNormRound)),
+          zero_point(hn::Set(Words(), norm.y_zero_point - norm.lowest - kNormRoundBits))
+    {
+    }
+
+    // An unsigned byte. From the bias the bits of the float have been taken.
+    HWY_INLINE hn::Vec<WordBytes> operator()(WordVector byte, hn::Vec<Reals> scale,
+                                             WordVector bias) const
+    {
+        const Reals d;
+        const auto distance = hn::Sub(hn::Mul(hn::ConvertTo(d, byte), number), sum);
+        const auto real = hn::Mul(hn::Mul(distance, factor), scale);
+        const auto bound = hn::Min(hn::Max(real, hn::Neg(limit)), limit);
+        const WordVector value = hn::Add(hn::BitCast(Words(), hn::Add(bound, round)), bias);
+        // The product is exact.
+        const auto steps = hn::MulAdd(hn::ConvertTo(d, value), hn::Set(d, 1 / kNormUnit), round);
+        return hn::DemoteTo(WordBytes(), hn::Add(hn::BitCast(Words(), steps), zero_point));
+    }
+};
+
+// Bytes become unsigned, the sum of centred ones that of these less n zero points: in n c - sum c
+// the zero point does not count.
+void normalize_row(const ByteNorm& norm, const ByteNormRow& row, const uint8_t* x, uint8_t* y)
+{
+    const WordBytes d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), n = norm.n;
+    const ByteSums sums = sum_bytes(x, n, row.flip);
+    const int64_t zero = row.zero, centred = sums.sum - n * zero;
+    const int64_t squares = sums.squares - 2 * zero * sums.sum + n * zero * zero;
+    const NormStep step(norm, sums.sum, find_norm_factor(norm, centred, squares));
+    const float* scales = row.scale;
+    const int32_t* biases = row.bias;
+    const auto in = hn::Set(d, row.flip), out = hn::Set(d, row.result_flip);
+    const auto compute = [&](const uint8_t* from, int64_t i) HWY_ATTR {
+        const WordVector bytes = hn::PromoteTo(Words(), hn::Xor(hn::LoadU(d, from), in));
+        return hn::Xor(step(bytes, hn::LoadU(Reals(), scales + i), hn::LoadU(Words(), biases + i)),
+                       out);
+    };
+    int64_t i = 0;
+    for (; i + lanes <= n; i += lanes)
+        hn::StoreU(compute(x + i, i), d, y + i);
+    const size_t left = static_cast<size_t>(n) % hn::Lanes(d);
+    if (left == 0) return;
+    HWY_ALIGN uint8_t rest[kMostLanes] = {};
+    std::memcpy(rest, x + i, left);
+    hn::Store(compute(rest, i), d, rest);
+    std::memcpy(y + i, rest, left);
+}
+
+}  // namespace tengine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // TENGINE_HAVE_HIGHWAY
+
+#if !defined(TENGINE_HAVE_HIGHWAY)
+namespace tengine::cpu {
+extern const KernelTable layer_norm_bytes_kernels;
+const KernelTable layer_norm_bytes_kernels = {nullptr, 0};
+}  // namespace tengine::cpu
+#elif HWY_ONCE
+namespace tengine::cpu {
+
+ByteSums sum_bytes_exactly(const uint8_t* x, int64_t count, uint8_t flip)
+{
+    ByteSums sums = {0, 0};
+    for (int64_t i = 0; i < count; ++i) {
+        const int64_t byte = x[i] ^ flip;
+        sums.sum += byte;
+        sums.squares += byte * byte;
+    }
+    return sums;
+}
+
+float find_norm_factor(const ByteNorm& norm, int64_t sum, int64_t squares)
+{
+    return norm.find_factor(sum, squares);
+}
+
+namespace {
+
+HWY_EXPORT(normalize_row);
+
+// A vector has 64 words at most.
+constexpr int64_t kPadding = 64;
+
+// After the problem, which is the length of a row: scales and biases.
+struct KeptNorm
+{
+    int64_t padded;
+};
+
+ByteNormRow find_row(const KernelContext& context, const ByteNorm& norm)
+{
+    const bool is_signed = context.input(0)->data_type == TENGINE_DT_INT8;
+    const char* kept = packed_weights<KeptNorm>(context);
+    const int64_t padded = kept_problem<KeptNorm>(context).padded;
+    return {reinterpret_cast<const float*>(kept), reinterpret_cast<const int32_t*>(kept) + padded,
+            static_cast<uint8_t>(is_signed ? 0x80 : 0), static_cast<uint8_t>(norm.lowest),
+            norm.x_zero_point + (is_signed ? 128 : 0)};
+}
+
+int prepare(KernelContext& context)
+{
+    const ByteNorm norm(context);
+    const int64_t padded = (norm.n + kPadding - 1) / kPadding * kPadding;
+    const float y_scale = context.input(5)->f32[0];
+    const tensor* bias = context.input(4);
+    TENGINE_RETURN_IF_ERROR(keep_problem(context, KeptNorm{padded},
+                                         static_cast<uint64_t>(padded) * 2 * sizeof(int32_t)));
+    auto* scales = reinterpret_cast<float*>(packed_weights<KeptNorm>(context));
+    auto* biases = reinterpret_cast<int32_t*>(scales + padded);
+    for (int64_t i = 0; i < padded; ++i) {
+        scales[i] = i < norm.n ? scale_norm(context.input(3)->f32[i], y_scale) : 0;
+        biases[i] = (i < norm.n && bias ? round_norm(scale_norm(bias->f32[i], y_scale)) : 0) -
+                    kNormRoundBits;
+    }
+    return TENGINE_OK;
+}
+
+int run(KernelContext& context)
+{
+    const ByteNorm norm(context);
+    const ByteNormRow row = find_row(context, norm);
+    const uint8_t* x = context.input(0)->u8;
+    uint8_t* y = context.output(0)->u8;
+    const auto compute = HWY_DYNAMIC_DISPATCH(normalize_row);
+    parallel_for(context.pool, context.input(0)->elem_num / norm.n, grain_for(2 * norm.n),
+                 [&](int64_t begin, int64_t end, int) {
+                     for (int64_t i = begin; i < end; ++i)
+                         compute(norm, row, x + i * norm.n, y + i * norm.n);
+                 });
+    return TENGINE_OK;
+}
+
+bool accepts(const node& node)
+{
+    for (int i = 1; i < node.input_num; ++i) {
+        const tensor* input = get_ir_node_input(&node, i);
+        if (input && (input->tensor_type != TENSOR_TYPE_CONST || !input->data)) return false;
+    }
+    return get_ir_node_input(&node, 0)->elem_num > 0;
+}
+
+constexpr Kernel rows[] = {
+    {"tengine.QLinearLayerNormalization", "layer_norm.bytes", accepts, run, prepare, 0}};
+
+}  // namespace
+
+extern const KernelTable layer_norm_bytes_kernels;
+const KernelTable layer_norm_bytes_kernels = make_table<rows>();
+
+}  // namespace tengine::cpu
+#endif  // HWY_ONCE
