@@ -18,7 +18,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr int kFloat = 1, kInt64 = 7, kBool = 9;  // of ONNX
+constexpr int kFloat = 1, kInt64 = 7, kBool = 9, kInt4 = 22;  // of ONNX
 
 // ---- ONNX, as far as it is needed ----
 
@@ -292,6 +292,64 @@ TEST_F(ControlFlowTest, CarriedValueGrows)
         feed<float>(grown, "x", {1}, {2});
         feed<int64_t>(grown, "rounds", {}, {rounds});
         EXPECT_EQ(run(grown), std::vector<float>(static_cast<size_t>(rounds) + 1, -2));
+    }
+}
+
+// Elements of 4 bits, whose rows do not begin at a byte: x as such between two casts.
+std::string make_packed(const std::string& middle, const std::vector<int>& result)
+{
+    const auto cast = [](const char* from, const char* to, int type) {
+        return node("Cast", {from}, {to}, {number_attribute("to", type)});
+    };
+    return graph({cast("x", "few", kInt4), middle, cast("made", "y", kFloat)},
+                 {value("x", kFloat, {3, 3}), value("positive", kBool)},
+                 {value("y", kFloat, result)}, {constant<int64_t>("rounds", kInt64, {}, {3})});
+}
+
+TEST_F(ControlFlowTest, ScanTakesPackedElements)
+{
+    const std::string body = graph({node("Identity", {"column"}, {"same"})},
+                                   {value("column", kInt4, {3})}, {value("same", kInt4, {3})});
+    const auto ints = [](const char* name, uint64_t number) {
+        return Message().bytes(1, name).number(8, number).number(20, 7).text();
+    };
+    const std::string scan =
+        node("Scan", {"few"}, {"made"},
+             {graph_attribute("body", body), number_attribute("num_scan_inputs", 1),
+              ints("scan_input_axes", 1), ints("scan_output_axes", 1),
+              ints("scan_output_directions", 1)});
+    const graph_t graph = own(load(make_packed(scan, {3, 3}), nullptr, 21));
+    feed<float>(graph, "x", {3, 3}, {1, 2, 3, -4, -5, -6, 7, 0, -8});
+    feed<uint8_t>(graph, "positive", {}, {1});
+    EXPECT_EQ(run(graph), (std::vector<float>{3, 2, 1, -6, -5, -4, -8, 0, 7}));
+}
+
+TEST_F(ControlFlowTest, LoopAndIfTakePackedElements)
+{
+    const std::string same = graph({node("Identity", {"next"}, {"a"})}, {}, {value("a", kInt4)});
+    const std::string turned = graph({node("Transpose", {"next"}, {"b"})}, {}, {value("b", kInt4)});
+    const std::string body =
+        graph({node("Cast", {"few"}, {"number"}, {number_attribute("to", kFloat)}),
+               node("Add", {"number", "one"}, {"more"}),
+               node("Cast", {"more"}, {"next"}, {number_attribute("to", kInt4)}),
+               node("If", {"positive"}, {"kept"},
+                    {graph_attribute("then_branch", same), graph_attribute("else_branch", turned)}),
+               node("Identity", {"on"}, {"goes_on"})},
+              {value("i", kInt64), value("on", kBool), value("few", kInt4, {3, 3})},
+              {value("goes_on", kBool), value("next", kInt4, {3, 3}), value("kept", kInt4, {3, 3})},
+              {constant<float>("one", kFloat, {}, {1})});
+    const std::string loop =
+        node("Loop", {"rounds", "", "few"}, {"last", "made"}, {graph_attribute("body", body)});
+    const graph_t graph = own(load(make_packed(loop, {3, 3, 3}), nullptr, 21));
+    const std::vector<float> x = {1, 2, 3, -4, -5, -6, 0, -1, -8};
+    feed<float>(graph, "x", {3, 3}, x);
+    for (const bool positive : {true, false}) {
+        feed<uint8_t>(graph, "positive", {}, {positive});
+        std::vector<float> expected;
+        for (int round = 1; round <= 3; ++round)
+            for (size_t i = 0; i < 9; ++i)
+                expected.push_back(x[positive ? i : i % 3 * 3 + i / 3] + static_cast<float>(round));
+        EXPECT_EQ(run(graph), expected) << positive;
     }
 }
 

@@ -12,11 +12,11 @@ static int infer_bit_cast(struct node* node)
     if (type < 0)
         return fail_node(node, TENGINE_EDTYPE, "to is %d (%s), which is not supported", param->to,
                          get_onnx_type_name(param->to));
-    if (get_data_type_size(type) != get_data_type_size(input->data_type))
+    if (get_data_type_bits(type) != get_data_type_bits(input->data_type))
         return fail_node(node, TENGINE_EDTYPE,
-                         "elements of %s have %d bytes, those of %s %d: expected as many",
-                         get_data_type_name(input->data_type), get_data_type_size(input->data_type),
-                         get_data_type_name(type), get_data_type_size(type));
+                         "elements of %s have %d bits, those of %s %d: expected as many",
+                         get_data_type_name(input->data_type), get_data_type_bits(input->data_type),
+                         get_data_type_name(type), get_data_type_bits(type));
     return set_node_output_like(node, 0, input, type);
 }
 
@@ -27,7 +27,7 @@ static const op_field_t bit_cast_fields[] = {
 static const ir_method_t* const rows[] = {
     OP_ROW(BitCast, .version = 26, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1,
            OP_FIELDS(bit_cast_fields), .param_size = sizeof(struct cast_param),
-           .infer_shape = infer_bit_cast, .types = "@to"),
+           .traits = OP_TAKES_SMALL, .infer_shape = infer_bit_cast, .types = "@to"),
 };
 
 OPERATOR_TABLE(bit_cast_ops, rows);

@@ -63,17 +63,19 @@ static const op_field_t scan_fields[] = {
     OP_FIELD(struct scan_param, INTS, scan_output_directions, .minimum = 0, .maximum = 1),
 };
 
-#define CONTROL(graphs)                                                   \
-    .bodies = graphs, .max_input = -1, .min_output = 1, .max_output = -1, \
-    .infer_shape = infer_later, .traits = OP_SELF_SHAPED
+#define CONTROL(graphs) \
+    .bodies = graphs, .max_input = -1, .min_output = 1, .max_output = -1, .infer_shape = infer_later
 
 static const ir_method_t* const rows[] = {
-    OP_ROW(If, .version = 1, .min_input = 1, CONTROL("then_branch|else_branch")),
-    OP_ROW(Loop, .version = 1, .min_input = 0, CONTROL("body")),
+    OP_ROW(If, .version = 1, .min_input = 1, CONTROL("then_branch|else_branch"),
+           .traits = OP_SELF_SHAPED | OP_TAKES_SMALL),
+    OP_ROW(Loop, .version = 1, .min_input = 0, CONTROL("body"),
+           .traits = OP_SELF_SHAPED | OP_TAKES_SMALL),
     OP_ROW(Scan, .version = 8, .until = 8, .min_input = 0, CONTROL("body"),
-           OP_FIELDS(scan_8_fields), .param_size = sizeof(struct scan_param)),
+           OP_FIELDS(scan_8_fields), .param_size = sizeof(struct scan_param),
+           .traits = OP_SELF_SHAPED),
     OP_ROW(Scan, .version = 9, .min_input = 1, CONTROL("body"), OP_FIELDS(scan_fields),
-           .param_size = sizeof(struct scan_param)),
+           .param_size = sizeof(struct scan_param), .traits = OP_SELF_SHAPED | OP_TAKES_SMALL),
 };
 
 OPERATOR_TABLE(control_ops, rows);

@@ -34,7 +34,7 @@ TEST(BitCast, RefusesOtherSizes)
 {
     NodeCase wide("BitCast");
     wide.values<float>({1}, {1}).number("to", 7).expect_failure(
-        TENGINE_EDTYPE, "elements of fp32 have 4 bytes, those of int64 8: expected as many");
+        TENGINE_EDTYPE, "elements of fp32 have 32 bits, those of int64 64: expected as many");
     NodeCase text("BitCast");
     text.values<float>({1}, {1}).number("to", 8).expect_failure(TENGINE_EDTYPE,
                                                                 "to is 8 (string), which is not");

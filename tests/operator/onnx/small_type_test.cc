@@ -3,10 +3,12 @@
 // and that no other operator takes them. Tensors are given as their packed bytes.
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "constant_graph.h"
 #include "operator/onnx_type.h"
 #include "operator/param.h"
+#include "operator/registry.h"
 
 namespace tengine::test {
 namespace {
@@ -197,6 +199,33 @@ TEST(SmallMove, ConstantsOfAShape)
     fill(TENGINE_DT_INT4, 0x99, {2}, 5);  // two elements have a byte, too
 }
 
+// Rows of 3 elements, of which the third byte has two: batch 0 is written at row 1, batch 1 at 0.
+TEST(SmallMove, ScattersIntoACache)
+{
+    ConstantGraph graph;
+    add_small(&graph, "cache", {2, 2, 3}, {0x21, 0x43, 0x65, 0x21, 0x43, 0x65}, TENGINE_DT_UINT4);
+    add_small(&graph, "update", {2, 1, 3}, {0xba, 0xdc, 0xfe}, TENGINE_DT_UINT4);
+    graph.builder().ints("first", {1, 0});
+    graph.add("TensorScatter", {"cache", "update", "first"});
+    EXPECT_EQ(bytes_of(graph.evaluate(), TENGINE_DT_UINT4),
+              (Bytes{0x21, 0xa3, 0xcb, 0xed, 0x4f, 0x65}));
+}
+
+TEST(SmallMove, BitsStayWhatTheyAre)
+{
+    const auto turn = [](ConstantGraph* graph, int from, int to) {
+        add_small(graph, "x", {3}, {0x2f, 0x09}, from);
+        EXPECT_EQ(set_node_int(graph->add("BitCast", {"x"}), "to", get_onnx_type(to)), 0);
+    };
+    ConstantGraph graph;
+    turn(&graph, TENGINE_DT_INT4, TENGINE_DT_FLOAT4E2M1);
+    EXPECT_EQ(bytes_of(graph.evaluate(), TENGINE_DT_FLOAT4E2M1), (Bytes{0x2f, 0x09}));
+    ConstantGraph other;
+    turn(&other, TENGINE_DT_INT4, TENGINE_DT_INT8);
+    other.expect_failure(TENGINE_EDTYPE,
+                         "elements of int4 have 4 bits, those of int8 8: expected as many");
+}
+
 TEST(SmallMove, WhatIsNoNumber)
 {
     const auto ask = [](const char* op, int data_type) {
@@ -213,6 +242,44 @@ TEST(SmallMove, WhatIsNoNumber)
     add_small(&graph, "x", {2}, {0x38}, TENGINE_DT_INT4);
     graph.add("IsNaN", {"x"});
     graph.expect_failure(TENGINE_EDTYPE, "input 0 'x' is int4, expected one of: fp32");
+}
+
+// Those whose types ONNX's schemas have extended by these, up to opset 28.
+TEST(SmallType, OperatorsTakeThemAsTheSchemasSay)
+{
+    const std::set<std::string> expected = {"BitCast",
+                                            "Cast",
+                                            "CastLike",
+                                            "Constant",
+                                            "ConstantOfShape",
+                                            "Dropout",
+                                            "Flatten",
+                                            "Identity",
+                                            "If",
+                                            "DequantizeLinear",
+                                            "IsInf",
+                                            "IsNaN",
+                                            "Loop",
+                                            "Pad",
+                                            "QLinearMatMul",
+                                            "Reshape",
+                                            "Scan",
+                                            "Shape",
+                                            "QuantizeLinear",
+                                            "Size",
+                                            "Squeeze",
+                                            "Transpose",
+                                            "TensorScatter",
+                                            "Unsqueeze"};
+    const ConstantGraph registries;
+    std::set<std::string> given;
+    for (int i = 0; i < get_op_method_count(); ++i) {
+        const method& row = *find_op_method_via_index(i);
+        if (!(row.traits & OP_TAKES_SMALL)) continue;
+        EXPECT_EQ(row.domain, nullptr) << row.name;
+        given.insert(row.name);
+    }
+    EXPECT_EQ(given, expected);
 }
 
 TEST(SmallType, OtherOperatorsTakeNone)
@@ -280,6 +347,28 @@ TEST(SmallDequantize, BlocksAndPowersOfTwo)
     graph.expect_failure(TENGINE_EDTYPE, "output_dtype is missing: the scale is float8e8m0");
     ASSERT_EQ(set_node_int(linear, "output_dtype", 1), 0);
     EXPECT_EQ(values_of<float>(graph.evaluate()), (Floats{0, -2, 10, -20, 0x1p-6f}));
+}
+
+// What each type holds comes back, with a scale for each two elements.
+TEST(SmallDequantize, BlocksOfAllTypes)
+{
+    for (const int type :
+         {TENGINE_DT_UINT4, TENGINE_DT_INT4, TENGINE_DT_UINT2, TENGINE_DT_INT2,
+          TENGINE_DT_FLOAT4E2M1, TENGINE_DT_FLOAT8E4M3FN, TENGINE_DT_FLOAT8E4M3FNUZ,
+          TENGINE_DT_FLOAT8E5M2, TENGINE_DT_FLOAT8E5M2FNUZ}) {
+        const bool is_unsigned = type == TENGINE_DT_UINT4 || type == TENGINE_DT_UINT2;
+        const float second = is_unsigned ? 3 : -1;
+        const Floats x = {1, second, 0, 2, 4, second / 2, 0, 0.5f, 0.5f, 4 * second};
+        ConstantGraph graph;
+        graph.input("x", {2, 5}, x);
+        graph.input<float>("scale", {2, 3}, {1, 2, 4, 0.5f, 0.5f, 4});
+        node* quantize = graph.add("QuantizeLinear", {"x", "scale"}, {"q"});
+        node* back = graph.add("DequantizeLinear", {"q", "scale"});
+        ASSERT_EQ(set_node_int(quantize, "output_dtype", get_onnx_type(type)), 0);
+        for (node* linear : {quantize, back})
+            ASSERT_EQ(set_node_int(linear, "block_size", 2), 0);
+        EXPECT_EQ(values_of<float>(graph.evaluate()), x) << get_data_type_name(type);
+    }
 }
 
 TEST(SmallDequantize, FloatsOfEightBits)

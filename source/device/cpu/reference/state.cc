@@ -7,6 +7,7 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/float_rows.h"
 #include "device/cpu/reference/grain.h"
+#include "device/cpu/reference/small_elements.h"
 #include "operator/onnx/state_param.h"
 
 namespace tengine::cpu {
@@ -289,7 +290,7 @@ int run_linear_attention(KernelContext& context)
 constexpr Kernel rows[] = {
     {"CausalConvWithState", "reference", nullptr, run_causal_conv, prepare_causal_conv},
     {"LinearAttention", "reference", nullptr, run_linear_attention, prepare_linear_attention},
-    {"TensorScatter", "reference", nullptr, run_tensor_scatter, nullptr, 0},
+    {"TensorScatter", "reference", nullptr, run_unpacked<run_tensor_scatter>, prepare_unpacked, 0},
 };
 
 }  // namespace

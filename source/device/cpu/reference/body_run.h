@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bodies of control flow (graph/body.h) as kernels run them: what goes in and comes out, and values
+// that go from round to round.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "base/alloc.h"
+#include "base/containers.hpp"
+#include "device/cpu/kernel_table.h"
+#include "graph/body.h"
+#include "graph/graph.h"
+#include "graph/preparation.h"
+
+namespace tengine::cpu {
+
+inline ir_body_t& body_of(const KernelContext& context, int index)
+{
+    return context.node->core->bodies->list[index];
+}
+
+inline int own_input_num(const ir_body_t& body)
+{
+    return body.input_num - body.capture_num;
+}
+
+// What the body reads of the graphs around it, the same for all its runs.
+inline int feed_captured(const KernelContext& context, ir_body_t& body)
+{
+    for (int i = 0; i < body.capture_num; ++i) {
+        const tensor* value = context.input(body.first_capture + i);
+        TENGINE_RETURN_IF_ERROR(feed_ir_body(&body, own_input_num(body) + i, value, value->data));
+    }
+    return TENGINE_OK;
+}
+
+inline int run_body(const KernelContext& context, ir_body_t& body)
+{
+    return body.run(body.graph, context.node->graph->run_options);
+}
+
+// ---- results ----
+
+// A result whose shape the run tells: allocated here. One that is planned has its memory.
+inline int shape_result(const KernelContext& context, tensor& output, const int* dims, int dim_num)
+{
+    if (!context.node->dynamic_shape) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(&output, dims, dim_num));
+    TENGINE_RETURN_IF_ERROR(check_ir_memory(context.node->graph,
+                                            static_cast<int64_t>(get_ir_tensor_bytes(&output)),
+                                            context.node->name));
+    return allocate_ir_tensor(&output);
+}
+
+inline int copy_result(const KernelContext& context, const tensor& from, tensor* to)
+{
+    if (!to) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(shape_result(context, *to, from.dims, from.dim_num));
+    if (get_ir_tensor_bytes(to) != get_ir_tensor_bytes(&from))
+        return fail_node(context.node, TENGINE_EINVAL,
+                         "its body computes %zu bytes for '%s', which has %zu",
+                         get_ir_tensor_bytes(&from), to->name, get_ir_tensor_bytes(to));
+    if (from.elem_num > 0) std::memcpy(to->data, from.data, get_ir_tensor_bytes(&from));
+    return TENGINE_OK;
+}
+
+// ---- values that go round ----
+
+struct Freed
+{
+    void operator()(void* memory) const { free_memory(memory); }
+};
+
+// A value with memory of its own, which stays from run to run and only grows.
+struct Kept
+{
+    tensor value = {};  // shape, type and data
+    std::unique_ptr<void, Freed> memory;
+    size_t capacity = 0;
+
+    // `keeps`: what it has.
+    int reserve(const KernelContext& context, size_t bytes, bool keeps)
+    {
+        if (bytes <= capacity) return TENGINE_OK;
+        const size_t wanted = keeps ? std::max(bytes, 2 * capacity) : bytes;
+        TENGINE_RETURN_IF_ERROR(
+            check_ir_memory(context.node->graph, static_cast<int64_t>(wanted), context.node->name));
+        std::unique_ptr<void, Freed> grown(alloc_memory(wanted));
+        if (!grown)
+            return fail_node(context.node, TENGINE_ENOMEM, "no memory for what it computes");
+        if (keeps && capacity > 0) std::memcpy(grown.get(), memory.get(), capacity);
+        memory = std::move(grown);
+        capacity = wanted;
+        return TENGINE_OK;
+    }
+
+    int take(const KernelContext& context, const tensor& from)
+    {
+        const size_t bytes = get_ir_tensor_bytes(&from);
+        TENGINE_RETURN_IF_ERROR(reserve(context, bytes, false));
+        value = from;
+        value.data = memory.get();
+        if (bytes > 0) std::memcpy(memory.get(), from.data, bytes);
+        return TENGINE_OK;
+    }
+};
+
+// What a Loop or Scan keeps. Values go round in two sets: what a run reads is not what it leaves.
+struct Rounds : Allocated
+{
+    Vector<Kept> values[2];
+    Vector<Kept> gathered;  // of a Loop: elements one after the other, packed ones with a byte each
+    Kept unpacked;          // of a Scan: an element with a byte for each that is packed
+};
+
+inline int prepare_rounds(KernelContext& context)
+{
+    context.state = new Rounds;
+    context.free_state = [](void* state) { delete static_cast<Rounds*>(state); };
+    return TENGINE_OK;
+}
+
+}  // namespace tengine::cpu
