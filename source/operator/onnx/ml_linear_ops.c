@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models of ai.onnx.ml that are sums of products: LinearRegressor, LinearClassifier, SVMRegressor,
 // SVMClassifier. Parameters are in ml_linear_param.h.
+#include <stdbool.h>
+
 #include "operator/infer.h"
 #include "operator/onnx/ml_linear_param.h"
 #include "operator/onnx/ml_tree_param.h"
@@ -119,7 +121,8 @@ static int count_vectors(const struct node* node, int64_t* out_num)
     return TENGINE_OK;
 }
 
-// With support vectors, a score for each pair of classes.
+// With support vectors, a score for each pair of classes; or a probability for each class, of what
+// prob_a and prob_b make of the scores.
 static int infer_svm_classifier(struct node* node)
 {
     const struct ml_svm_param* param = node->op.param_mem;
@@ -148,10 +151,11 @@ static int infer_svm_classifier(struct node* node)
     TENGINE_RETURN_IF_ERROR(
         require_num(node, "coefficients", param->coefficients.num, vectors * (labels - 1)));
     TENGINE_RETURN_IF_ERROR(require_num(node, "rho", param->rho.num, pairs));
-    if (param->prob_a.num > 0)
-        return fail_node(node, TENGINE_ENOTSUP,
-                         "prob_a is given: probabilities of support vectors are not supported");
-    return set_class_outputs(node, rows, labels == 2 ? labels : pairs);
+    const bool has_probabilities = param->prob_a.num > 0 || param->prob_b.num > 0;
+    if (!has_probabilities) return set_class_outputs(node, rows, labels == 2 ? labels : pairs);
+    TENGINE_RETURN_IF_ERROR(require_num(node, "prob_a", param->prob_a.num, pairs));
+    TENGINE_RETURN_IF_ERROR(require_num(node, "prob_b", param->prob_b.num, pairs));
+    return set_class_outputs(node, rows, labels);
 }
 
 #define LINEAR_FIELD(kind, member, ...) OP_FIELD(struct ml_linear_param, kind, member, __VA_ARGS__)

@@ -276,5 +276,51 @@ TEST(MlSvm, ClassifierOfTwo)
     EXPECT_EQ(values_of<float>(graph.evaluate("scores")), (Floats{-7, 7, 5, -5}));
 }
 
+// ONNX Runtime 1.30's numbers, which it computes in float.
+void expect_probabilities(const Floats& given, const Floats& expected)
+{
+    ASSERT_EQ(given.size(), expected.size());
+    for (size_t i = 0; i < given.size(); ++i)
+        EXPECT_NEAR(given[i], expected[i], 1e-5) << i;
+}
+
+TEST(MlSvm, ProbabilitiesOfTwo)
+{
+    ConstantGraph graph;
+    graph.input<float>("x", {3, 1}, {3, -3, 0.5f});
+    node* made = graph.add("ai.onnx.ml.SVMClassifier", {"x"}, {"y", "scores"});
+    set_floats(made, "support_vectors", {1, -1});
+    set_floats(made, "coefficients", {1, -1});
+    set_ints(made, "vectors_per_class", {1, 1});
+    set_floats(made, "rho", {1});
+    set_floats(made, "prob_a", {-0.5f});
+    set_floats(made, "prob_b", {0.25f});
+    set_ints(made, "classlabels_ints", {4, 5});
+    EXPECT_EQ(values_of<int64_t>(graph.evaluate()), (Ints{4, 5, 4}));
+    expect_probabilities(values_of<float>(graph.evaluate("scores")),
+                         {0.9614922f, 0.0385078f, 0.0600040f, 0.9399959f, 0.6791787f, 0.3208213f});
+}
+
+TEST(MlSvm, ProbabilitiesOfPairsAreCoupled)
+{
+    ConstantGraph graph;
+    graph.input<float>("x", {3, 2}, {1, 2, -1, 0.5f, 0.25f, -2});
+    node* made = graph.add("ai.onnx.ml.SVMClassifier", {"x"}, {"y", "scores"});
+    set_text(made, "kernel_type", "RBF");
+    set_floats(made, "kernel_params", {0.5f, 0, 3});
+    set_floats(made, "support_vectors", {1, 0, 0, 1, -1, 0.5f, 0.5f, -1});
+    set_floats(made, "coefficients", {0.5f, 0.25f, -1, 0.75f, -0.5f, 1, -0.25f, 0.5f});
+    set_ints(made, "vectors_per_class", {2, 1, 1});
+    set_floats(made, "rho", {0.1f, -0.2f, 0.3f});
+    set_floats(made, "prob_a", {-1.5f, -2, -0.75f});
+    set_ints(made, "classlabels_ints", {4, 5, 6});
+    graph.expect_failure(TENGINE_EINVAL, "prob_b has 0 values, expected 3");
+    set_floats(made, "prob_b", {0.1f, -0.3f, 0.2f});
+    EXPECT_EQ(values_of<int64_t>(graph.evaluate()), (Ints{4, 5, 4}));
+    expect_probabilities(values_of<float>(graph.evaluate("scores")),
+                         {0.4180348f, 0.3099679f, 0.2719972f, 0.2705116f, 0.4579319f, 0.2715564f,
+                          0.4187078f, 0.3458460f, 0.2354463f});
+}
+
 }  // namespace
 }  // namespace tengine::test

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/ml_transform.h"
@@ -150,19 +151,45 @@ int run_svm_regressor(KernelContext& context)
     });
 }
 
-// Scratch of the classifier: a row, the kernel of each vector, then votes.
 int64_t vector_num(const ml_svm_param& param)
 {
     return param.coefficients.num / (param.classlabels_ints.num - 1);
 }
 
+// Scratch of the classifier: a row, the kernel of each vector, votes, and a score for each pair;
+// then what couple() needs. An even number of floats, so that its doubles are aligned.
+struct SvmSpace
+{
+    float *kernels, *votes, *pairs;
+    double* coupling;
+
+    SvmSpace(const ml_svm_param& param, int features, void* memory)
+        : kernels(static_cast<float*>(memory) + features),
+          votes(kernels + vector_num(param)),
+          pairs(votes + param.classlabels_ints.num),
+          coupling(
+              reinterpret_cast<double*>(static_cast<float*>(memory) + float_num(param, features)))
+    {
+    }
+    static int64_t float_num(const ml_svm_param& param, int features)
+    {
+        const int64_t num =
+            features + vector_num(param) + param.classlabels_ints.num + pair_num(param);
+        return num + num % 2;
+    }
+    static int64_t pair_num(const ml_svm_param& param) { return std::max(2, param.rho.num); }
+    static int64_t size(const ml_svm_param& param, int features)
+    {
+        const int64_t labels = param.prob_a.num > 0 ? param.classlabels_ints.num : 0;
+        return float_num(param, features) * int64_t{sizeof(float)} +
+               (2 * labels * labels + 2 * labels) * int64_t{sizeof(double)};
+    }
+};
+
 int prepare_svm_classifier(KernelContext& context)
 {
-    const auto& param = context.param<ml_svm_param>();
     context.scratch_size =
-        (static_cast<uint64_t>(feature_num(context)) + static_cast<uint64_t>(vector_num(param)) +
-         static_cast<uint64_t>(param.classlabels_ints.num)) *
-        sizeof(float);
+        static_cast<uint64_t>(SvmSpace::size(context.param<ml_svm_param>(), feature_num(context)));
     return TENGINE_OK;
 }
 
@@ -180,23 +207,86 @@ float sum_of_class(const ml_svm_param& param, const float* kernels, int of, int 
     return sum;
 }
 
-// Each pair of classes votes for one of them; the place of the first with the most votes. Two
-// classes have two scores, [-s, s], of which a positive s means the first.
-int judge_pairs(const ml_svm_param& param, const float* kernels, float* votes, float* out_scores)
+// Each pair of classes votes for one of them; the place of the first with the most votes.
+int judge_pairs(const ml_svm_param& param, const SvmSpace& space)
 {
     const int labels = param.classlabels_ints.num;
-    std::fill_n(votes, labels, 0.0f);
+    std::fill_n(space.votes, labels, 0.0f);
     int pair = 0;
     for (int i = 0; i < labels; ++i) {
         for (int j = i + 1; j < labels; ++j, ++pair) {
-            const float score = param.rho.values[pair] + sum_of_class(param, kernels, i, j) +
-                                sum_of_class(param, kernels, j, i);
-            votes[score > 0 ? i : j] += 1;
-            out_scores[labels == 2 ? 1 : pair] = score;
+            const float score = param.rho.values[pair] + sum_of_class(param, space.kernels, i, j) +
+                                sum_of_class(param, space.kernels, j, i);
+            space.votes[score > 0 ? i : j] += 1;
+            space.pairs[pair] = score;
         }
     }
+    return place_of_greatest(space.votes, labels);
+}
+
+// Two classes have two scores, [-s, s], of which a positive s means the first.
+void give_pair_scores(const float* pairs, int labels, int width, float* out_scores)
+{
+    std::copy_n(pairs, labels == 2 ? 1 : width, out_scores + (labels == 2));
     if (labels == 2) out_scores[0] = -out_scores[1];
-    return place_of_greatest(votes, labels);
+}
+
+// The probabilities of k classes, of those that pairs give: r[i, j] of i where it is i or j. T.-F.
+// Wu, C.-J. Lin, R. C. Weng, "Probability Estimates for Multi-class Classification by Pairwise
+// Coupling", 2004, the second method, with the limits of LIBSVM. `q` has k x k elements, `qp` k.
+void couple(const double* r, int k, double* q, double* qp, double* p)
+{
+    for (int i = 0; i < k; ++i) {
+        p[i] = 1.0 / k;
+        q[i * k + i] = 0;
+        for (int j = 0; j < k; ++j) {
+            if (j == i) continue;
+            q[i * k + i] += r[j * k + i] * r[j * k + i];
+            q[i * k + j] = -r[j * k + i] * r[i * k + j];
+        }
+    }
+    for (int round = 0; round < std::max(100, k); ++round) {
+        double product = 0, error = 0;
+        for (int i = 0; i < k; ++i) {
+            qp[i] = std::inner_product(p, p + k, q + int64_t{i} * k, 0.0);
+            product += p[i] * qp[i];
+        }
+        for (int i = 0; i < k; ++i)
+            error = std::max(error, std::fabs(qp[i] - product));
+        if (error < 0.005 / k) return;
+        for (int i = 0; i < k; ++i) {
+            const double step = (product - qp[i]) / q[i * k + i];
+            p[i] += step;
+            product =
+                (product + step * (step * q[i * k + i] + 2 * qp[i])) / ((1 + step) * (1 + step));
+            for (int j = 0; j < k; ++j) {
+                qp[j] = (qp[j] + step * q[i * k + j]) / (1 + step);
+                p[j] /= 1 + step;
+            }
+        }
+    }
+}
+
+void find_probabilities(const ml_svm_param& param, const float* pair_scores, double* space,
+                        float* out_probabilities)
+{
+    constexpr double kLeast = 1e-7;
+    const int labels = param.classlabels_ints.num;
+    const int64_t square = int64_t{labels} * labels;
+    double *r = space, *q = r + square, *qp = q + square, *p = qp + labels;
+    int pair = 0;
+    for (int i = 0; i < labels; ++i) {
+        for (int j = i + 1; j < labels; ++j, ++pair) {
+            const double power =
+                double{pair_scores[pair]} * param.prob_a.values[pair] + param.prob_b.values[pair];
+            const double first = std::clamp(1 / (1 + std::exp(power)), kLeast, 1 - kLeast);
+            r[i * labels + j] = first;
+            r[j * labels + i] = 1 - first;
+        }
+    }
+    couple(r, labels, q, qp, p);
+    std::transform(p, p + labels, out_probabilities,
+                   [](double value) { return static_cast<float>(value); });
 }
 
 int judge_linear_svm(const ml_svm_param& param, const float* row, int features, float* out_scores)
@@ -210,14 +300,21 @@ int judge_linear_svm(const ml_svm_param& param, const float* row, int features, 
     return place_of_greatest(out_scores, labels);
 }
 
+int judge_vectors(const ml_svm_param& param, const float* row, int features, const SvmSpace& space)
+{
+    for (int64_t i = 0; i < vector_num(param); ++i)
+        space.kernels[i] =
+            evaluate_kernel(param, row, param.support_vectors.values + i * features, features);
+    return judge_pairs(param, space);
+}
+
 int run_svm_classifier(KernelContext& context)
 {
     const auto& param = context.param<ml_svm_param>();
     const tensor* scores = context.output(1);
     const int features = feature_num(context);
     const int width = scores->dims[1];
-    float* const kernels = static_cast<float*>(context.scratch) + features;
-    float* const votes = kernels + vector_num(param);
+    const SvmSpace space(param, features, context.scratch);
     const ml_transform transform = find_ml_transform(param.post_transform);
     return for_each_row(context, [&](int64_t row, const float* values) {
         float* to = scores->f32 + row * width;
@@ -225,10 +322,11 @@ int run_svm_classifier(KernelContext& context)
         if (param.vectors_per_class.num == 0) {
             label = judge_linear_svm(param, values, features, to);
         } else {
-            for (int64_t i = 0; i < vector_num(param); ++i)
-                kernels[i] = evaluate_kernel(param, values,
-                                             param.support_vectors.values + i * features, features);
-            label = judge_pairs(param, kernels, votes, to);
+            label = judge_vectors(param, values, features, space);
+            if (param.prob_a.num > 0)
+                find_probabilities(param, space.pairs, space.coupling, to);
+            else
+                give_pair_scores(space.pairs, param.classlabels_ints.num, width, to);
         }
         apply_ml_transform(transform, to, width);
         context.output(0)->i64[row] = param.classlabels_ints.values[label];
