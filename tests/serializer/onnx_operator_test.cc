@@ -52,6 +52,19 @@ TEST_F(OnnxOperatorTest, VersionsOutsideTheRangeAreRefused)
     expect_failure(Loaded(builder), TENGINE_EFORMAT, {"no IR version"});
 }
 
+TEST_F(OnnxOperatorTest, OperatorsThatNoBuildHasAreRefusedWithTheReason)
+{
+    OnnxBuilder builder = small_model();
+    builder.model.mutable_opset_import(0)->set_version(20);
+    for (const auto& [op, reason] :
+         {std::pair{"ImageDecoder",
+                    "ImageDecoder (opset 20, which decodes the formats of pictures"},
+          std::pair{"RegexFullMatch", "which needs a matcher of RE2's expressions: 'relu'"}}) {
+        builder.graph().mutable_node(0)->set_op_type(op);
+        expect_failure(Loaded(builder), TENGINE_EOPERATOR, {reason});
+    }
+}
+
 TEST_F(OnnxOperatorTest, OpsetImportsAreChecked)
 {
     OnnxBuilder none = small_model();

@@ -109,6 +109,19 @@ std::string describe_other_opset(int type, int version)
     return ", known from opset " + std::to_string(first) + " on";
 }
 
+// Why ONNX's operators that no build has are missing; "" for any other.
+const char* find_reason(const std::string& name)
+{
+    static const std::pair<const char*, const char*> reasons[] = {
+        {"ImageDecoder", ", which decodes the formats of pictures"},
+        {"RegexFullMatch", ", which needs a matcher of RE2's expressions"},
+        {"ai.onnx.preview.training.Gradient", ", which needs the derivatives of other nodes"},
+    };
+    for (const auto& [op, reason] : reasons)
+        if (name == op) return reason;
+    return "";
+}
+
 Missing describe_missing(const std::string& domain, const std::string& type, int version)
 {
     const std::string name = domain.empty() ? type : domain + "." + type;
@@ -117,8 +130,7 @@ Missing describe_missing(const std::string& domain, const std::string& type, int
     missing.is_left_out = is_left_out(name.c_str());
     const int known = get_op_type(domain.c_str(), type.c_str());
     if (missing.is_left_out) missing.what += ", left out";
-    if (domain == "ai.onnx.preview.training" && type == "Gradient")
-        missing.what += ", which needs the derivatives of other nodes";
+    missing.what += find_reason(name);
     if (known >= 0) missing.what += describe_other_opset(known, version);
     return missing;
 }
