@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel/kept_problem.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"

@@ -6,6 +6,7 @@
 // channels than a vector has words leave lanes idle.
 #include <cstdint>
 
+#include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/byte_resize.h"
