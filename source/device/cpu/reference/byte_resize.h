@@ -9,6 +9,7 @@
 
 #include "device/cpu/reference/resize_coordinate.h"
 #include "device/cpu/types.h"
+#include "operator/infer.h"
 #include "tengine/fixed_point.h"
 
 namespace tengine::cpu {
