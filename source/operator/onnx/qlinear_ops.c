@@ -92,7 +92,7 @@ static int infer_softmax(struct node* node)
     return set_node_output_like(node, 0, x, result_type(node, 4));
 }
 
-// x, x_scale, x_zero_point, scale, bias, y_scale, y_zero_point.
+// x, x_scale, x_zero_point, scale, y_scale, y_zero_point, bias.
 static int infer_layer_norm(struct node* node)
 {
     const struct layer_norm_param* param = node->op.param_mem;
@@ -100,13 +100,13 @@ static int infer_layer_norm(struct node* node)
     int axis;
     TENGINE_RETURN_IF_ERROR(require_quantized(node, 0));
     TENGINE_RETURN_IF_ERROR(check_quantization(node, 1, 1));
-    TENGINE_RETURN_IF_ERROR(check_result_quantization(node, 5));
+    TENGINE_RETURN_IF_ERROR(check_result_quantization(node, 4));
     TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, x->dim_num, &axis));
     const int64_t length = multiply_dims(x, axis, x->dim_num);
     if (length > QLINEAR_LAYER_NORM_LONGEST)
         return fail_node(node, TENGINE_ENOTSUP, "rows have %lld values, expected %d at most",
                          (long long)length, QLINEAR_LAYER_NORM_LONGEST);
-    for (int i = 3; i < 5; ++i) {
+    for (int i = 3; i <= 6; i += 3) {
         const struct tensor* values = get_ir_node_input(node, i);
         TENGINE_RETURN_IF_ERROR(require_type(node, i, TYPE_BIT(FP32)));
         if (values && values->elem_num != length)
@@ -114,7 +114,7 @@ static int infer_layer_norm(struct node* node)
                              i == 3 ? "scale" : "bias", (long long)values->elem_num,
                              (long long)length);
     }
-    return set_node_output_like(node, 0, x, result_type(node, 6));
+    return set_node_output_like(node, 0, x, result_type(node, 5));
 }
 
 static const op_field_t layer_norm_fields[] = {
@@ -152,7 +152,7 @@ static const ir_method_t* const rows[] = {
     OWN_ROW(QLinearLayerNormalization, .version = 1, .until = 1, .min_input = 6, .max_input = 7,
             .min_output = 1, .max_output = 1, OP_FIELDS(layer_norm_fields),
             .param_size = sizeof(struct layer_norm_param), .infer_shape = infer_layer_norm,
-            .types = "6|0"),
+            .types = "5|0"),
     OWN_ROW(Lookup, .version = 1, .until = 1, .min_input = 2, .max_input = 2, .min_output = 1,
             .max_output = 1, .infer_shape = infer_lookup, .types = "1"),
 };

@@ -159,8 +159,8 @@ bool fuse_layer_norm(Fuser& fuser, node& node)
     Vector<tensor*> inputs;
     fuser.append(x, &inputs);
     inputs.push_back(scale);
-    inputs.push_back(bias);
     fuser.append(y, &inputs);
+    if (bias) inputs.push_back(bias);
     return fuser.finish(node, y,
                         fuser.add("tengine", "QLinearLayerNormalization", node, inputs, y));
 }

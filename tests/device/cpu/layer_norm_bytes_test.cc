@@ -31,7 +31,7 @@ class NormNode : public ByteNode
             floats(name, {shape.back()}, values);
         }
         make("tengine.QLinearLayerNormalization",
-             {"x", "x_scale", "x_zero", "scale", has_bias ? "bias" : "", "y_scale", "y_zero"});
+             {"x", "x_scale", "x_zero", "scale", "y_scale", "y_zero", has_bias ? "bias" : ""});
         infer();
     }
 };

@@ -209,8 +209,8 @@ int prepare(KernelContext& context)
 {
     const ByteNorm norm(context);
     const int64_t padded = (norm.n + kPadding - 1) / kPadding * kPadding;
-    const float y_scale = context.input(5)->f32[0];
-    const tensor* bias = context.input(4);
+    const float y_scale = context.input(4)->f32[0];
+    const tensor* bias = context.input(6);
     TENGINE_RETURN_IF_ERROR(keep_problem(context, KeptNorm{padded},
                                          static_cast<uint64_t>(padded) * 2 * sizeof(int32_t)));
     auto* scales = reinterpret_cast<float*>(packed_weights<KeptNorm>(context));

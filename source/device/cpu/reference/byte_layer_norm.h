@@ -28,7 +28,7 @@ struct ByteNorm
         : x_scale(context.input(1)->f32[0]),
           epsilon(context.param<layer_norm_param>().epsilon),
           x_zero_point(read_zero_point(context.input(2), 0)),
-          y_zero_point(read_zero_point(context.input(6), 0))
+          y_zero_point(read_zero_point(context.input(5), 0))
     {
         const tensor& x = *context.input(0);
         const int axis = context.param<layer_norm_param>().axis;

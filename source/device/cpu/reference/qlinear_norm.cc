@@ -12,8 +12,8 @@ template <class T>
 void normalize_row(const KernelContext& context, const ByteNorm& norm, const T* x, uint8_t* y)
 {
     const float* scale = context.input(3)->f32;
-    const tensor* bias = context.input(4);
-    const float y_scale = context.input(5)->f32[0];
+    const tensor* bias = context.input(6);
+    const float y_scale = context.input(4)->f32[0];
     int64_t sum = 0, squares = 0;
     for (int64_t i = 0; i < norm.n; ++i) {
         const int64_t centred = x[i] - norm.x_zero_point;
