@@ -10,11 +10,12 @@ import sys
 import warnings
 
 import torch
+from torch import nn
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import export_models  # noqa: E402
 
-THEMES = ("vision", "language", "audio", "voice", "tabular")
+THEMES = ("vision", "yolo", "detection", "language", "audio", "voice", "tabular")
 
 
 def default_folder():
@@ -30,6 +31,30 @@ def models():
             if name.startswith("build_") and inspect.isfunction(build):
                 table[name[len("build_"):]] = build
     return table
+
+
+def settle(network, inputs, last=()):
+    """Gives batch normalisation variances that fit these inputs, and what the `last` layers compute
+    mean 0 and deviation 0.3. So values differ from place to place as after training, and the order of
+    scores is not one of rounding errors. The mean of what is normalised counts as variance: were it
+    taken away, small differences would grow from layer to layer, and rounding errors with them."""
+    def fit(layer, arguments):
+        layer.running_mean[:] = 0
+        layer.running_var[:] = arguments[0].square().mean((0, 2, 3))
+
+    def normalize(layer, _, output):
+        factor, mean = 0.3 / output.std(), output.mean()
+        layer.weight *= factor
+        layer.bias[:] = (layer.bias - mean) * factor
+
+    hooks = [module.register_forward_pre_hook(fit) for module in network.modules()
+             if isinstance(module, nn.BatchNorm2d)]
+    with torch.no_grad():
+        network.eval()(*inputs)
+        hooks += [layer.register_forward_hook(normalize) for layer in last]
+        network(*inputs)
+    for hook in hooks:
+        hook.remove()
 
 
 def export(module, path, inputs, outputs, axes, opset=17):
