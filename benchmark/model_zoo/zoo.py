@@ -15,7 +15,7 @@ from torch import nn
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import export_models  # noqa: E402
 
-THEMES = ("vision", "yolo", "detection", "language", "audio", "voice", "tabular")
+THEMES = ("vision", "yolo", "detection", "language", "audio", "voice", "tabular", "rt_detr")
 
 
 def default_folder():
