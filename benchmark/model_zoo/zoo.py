@@ -15,7 +15,7 @@ from torch import nn
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import export_models  # noqa: E402
 
-THEMES = ("vision", "yolo", "detection", "language", "audio", "voice", "tabular", "rt_detr")
+THEMES = ("vision", "yolo", "detection", "rt_detr", "language", "audio", "voice", "tabular")
 
 
 def default_folder():
