@@ -3,6 +3,7 @@
 // of RoiAlign, hostile regions.
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "constant_graph.h"
 #include "operator/param.h"
@@ -70,6 +71,29 @@ TYPED_TEST(Roi, AlignSamplesAPlane)
     EXPECT_EQ(align("avg", 10), (std::vector<float>{16 + 7.5f}));
     // Of the last sample, at (1.5, 1.5), the last pixel with its weight.
     EXPECT_EQ(align("max", 16), (std::vector<float>{(16 + 10) / 4.0f}));
+}
+
+// More channels than are sampled together, each a plane x + 4 y that begins 16 higher.
+TEST(RoiAlign, ManyChannels)
+{
+    constexpr int kCount = 35;
+    std::vector<float> pixels(16 * kCount);
+    std::iota(pixels.begin(), pixels.end(), 0.0f);
+    for (const char* mode : {"avg", "max"}) {
+        ConstantGraph graph;
+        graph.input("x", {1, kCount, 4, 4}, pixels);
+        graph.input<float>("regions", {2, 4}, {0.5f, 0.5f, 2.5f, 2.5f, 1.5f, 1.5f, 3.5f, 3.5f});
+        graph.input<int64_t>("images", {2}, {0, 0});
+        node* node = graph.add("RoiAlign", {"x", "regions", "images"});
+        ASSERT_EQ(set_node_text(node, "mode", mode, 3), 0);
+        ASSERT_EQ(set_node_int(node, "sampling_ratio", 1), 0);
+        const std::vector<float> values = numbers_of(graph.evaluate());
+        ASSERT_EQ(values.size(), 2U * kCount);
+        for (int c = 0; c < kCount; ++c) {  // the one sample of a region is at a pixel
+            EXPECT_EQ(values[c], static_cast<float>(16 * c + 5)) << mode << ' ' << c;
+            EXPECT_EQ(values[kCount + c], static_cast<float>(16 * c + 10)) << mode << ' ' << c;
+        }
+    }
 }
 
 TEST(RoiAlign, RefusesImagesThatAreNot)

@@ -104,34 +104,30 @@ int run_roi_pool(KernelContext& context)
     });
 }
 
-// Four pixels with the weights of bilinear interpolation. ONNX takes the maximum of a bin over the
-// weighted pixels, not over their sums.
-struct Sample
+// The four pixels that a sample is interpolated from, and their weights: both of the upper row,
+// then both of the lower one.
+struct Taps
 {
-    double sum;
-    double largest;
+    int64_t offsets[4];
+    double weights[4];
 };
 
-// 0 beyond one pixel outside of the plane.
-template <class T>
-Sample sample(const Plane<T>& plane, double y, double x)
+// False beyond one pixel outside of the plane, where a sample is 0.
+bool find_taps(int height, int width, double y, double x, Taps& out_taps)
 {
-    if (plane.height == 0 || plane.width == 0) return {0, 0};
-    if (!(y >= -1 && y <= plane.height && x >= -1 && x <= plane.width)) return {0, 0};
-    y = std::clamp<double>(y, 0, plane.height - 1);
-    x = std::clamp<double>(x, 0, plane.width - 1);
+    if (height == 0 || width == 0) return false;
+    if (!(y >= -1 && y <= height && x >= -1 && x <= width)) return false;
+    y = std::clamp<double>(y, 0, height - 1);
+    x = std::clamp<double>(x, 0, width - 1);
     const int top = static_cast<int>(y), left = static_cast<int>(x);
-    const int bottom = std::min(top + 1, plane.height - 1);
-    const int right = std::min(left + 1, plane.width - 1);
+    const int bottom = std::min(top + 1, height - 1);
+    const int right = std::min(left + 1, width - 1);
     const double down = y - top, across = x - left;
-    const T* upper = plane.data + int64_t{top} * plane.width;
-    const T* lower = plane.data + int64_t{bottom} * plane.width;
-    const double upper_left = (1 - down) * (1 - across) * upper[left];
-    const double upper_right = (1 - down) * across * upper[right];
-    const double lower_left = down * (1 - across) * lower[left];
-    const double lower_right = down * across * lower[right];
-    return {upper_left + upper_right + lower_left + lower_right,
-            std::max({upper_left, upper_right, lower_left, lower_right})};
+    const int64_t upper = int64_t{top} * width, lower = int64_t{bottom} * width;
+    out_taps = {
+        {upper + left, upper + right, lower + left, lower + right},
+        {(1 - down) * (1 - across), (1 - down) * across, down * (1 - across), down * across}};
+    return true;
 }
 
 // Samples begin..end-1 of a bin along one axis.
@@ -175,27 +171,71 @@ struct Grid
     }
 };
 
-// A region may be far larger than the image. Only samples in the image are taken, which are about
-// two a pixel at most when their number follows from the region's size.
+// Channels that are sampled together: where the samples lie is found once for all of them.
+constexpr int kChannels = 16;
+
+// Planes of up to kChannels channels of an image, one after the other.
 template <class T>
-double align_bin(const Plane<T>& plane, const Grid& rows, const Grid& columns, int y, int x,
-                 bool maximum)
+struct Planes
 {
+    const T* data;
+    int count, height, width;
+
+    int64_t size() const { return int64_t{height} * width; }
+};
+
+template <class T>
+void add_sample(const Planes<T>& planes, const Taps& taps, double* sums)
+{
+    for (int c = 0; c < planes.count; ++c) {
+        const T* plane = planes.data + c * planes.size();
+        sums[c] +=
+            taps.weights[0] * plane[taps.offsets[0]] + taps.weights[1] * plane[taps.offsets[1]] +
+            taps.weights[2] * plane[taps.offsets[2]] + taps.weights[3] * plane[taps.offsets[3]];
+    }
+}
+
+// ONNX takes the maximum of a bin over the weighted pixels, not over their sums.
+template <class T>
+void raise_to_sample(const Planes<T>& planes, const Taps& taps, double* largest)
+{
+    for (int c = 0; c < planes.count; ++c)
+        for (int i = 0; i < 4; ++i) {
+            const double pixel = planes.data[c * planes.size() + taps.offsets[i]];
+            largest[c] = std::max(largest[c], taps.weights[i] * pixel);
+        }
+}
+
+// The maximum or the mean of a bin in each plane. A region may be far larger than the image. Only
+// samples in the image are taken, which are about two a pixel at most when their number follows
+// from the region's size.
+template <class T>
+void align_bin(const Planes<T>& planes, const Grid& rows, const Grid& columns, int y, int x,
+               bool maximum, double* values)
+{
+    std::fill_n(values, planes.count, 0.0);
     const double count = static_cast<double>(rows.samples) * static_cast<double>(columns.samples);
-    if (count == 0) return 0;
-    const Samples inside_y = rows.find_inside(y, plane.height);
-    const Samples inside_x = columns.find_inside(x, plane.width);
-    double sum = 0;
-    double largest = inside_y.number() * inside_x.number() < count
-                         ? 0
-                         : -std::numeric_limits<double>::infinity();
+    if (count == 0) return;
+    const Samples inside_y = rows.find_inside(y, planes.height);
+    const Samples inside_x = columns.find_inside(x, planes.width);
+    bool has_zero = inside_y.number() * inside_x.number() < count;
+    if (maximum) std::fill_n(values, planes.count, -std::numeric_limits<double>::infinity());
     for (int64_t i = inside_y.begin; i < inside_y.end; ++i)
         for (int64_t j = inside_x.begin; j < inside_x.end; ++j) {
-            const Sample value = sample(plane, rows.position(y, i), columns.position(x, j));
-            sum += value.sum;
-            largest = std::max(largest, value.largest);
+            Taps taps;
+            if (!find_taps(planes.height, planes.width, rows.position(y, i), columns.position(x, j),
+                           taps))
+                has_zero = true;
+            else if (maximum)
+                raise_to_sample(planes, taps, values);
+            else
+                add_sample(planes, taps, values);
         }
-    return maximum ? largest : sum / count;
+    for (int c = 0; c < planes.count; ++c)
+        if (!maximum)
+            values[c] /= count;
+        else if (has_zero)
+            values[c] = std::max(values[c], 0.0);
 }
 
 template <class T>
@@ -213,24 +253,32 @@ int run_roi_align_of(KernelContext& context)
 
     const int channels = input->dims[1], height = input->dims[2], width = input->dims[3];
     const int bin_rows = output->dims[2], bin_columns = output->dims[3];
+    const int64_t bins = int64_t{bin_rows} * bin_columns;
+    const int groups = (channels + kChannels - 1) / kChannels;
     T* results = static_cast<T*>(output->data);
-    const auto align_planes = [&](int64_t begin, int64_t end, int) {
+    const auto align_groups = [&](int64_t begin, int64_t end, int) {
         for (int64_t i = begin; i < end; ++i) {
-            const T* region = regions + i / channels * 4;
+            const int64_t r = i / groups;
+            const int channel = static_cast<int>(i % groups) * kChannels;
             const auto edge = [&](int index) {
-                return double{region[index]} * param.spatial_scale - (half_pixel ? 0.5 : 0);
+                return double{regions[r * 4 + index]} * param.spatial_scale -
+                       (half_pixel ? 0.5 : 0);
             };
             const Grid columns(edge(0), edge(2), bin_columns, param.sampling_ratio, !half_pixel);
             const Grid rows(edge(1), edge(3), bin_rows, param.sampling_ratio, !half_pixel);
-            const int64_t plane = images[i / channels] * channels + i % channels;
-            const T* data = static_cast<const T*>(input->data) + plane * height * width;
-            for (int y = 0; y < bin_rows; ++y)
-                for (int x = 0; x < bin_columns; ++x)
-                    results[(i * bin_rows + y) * bin_columns + x] = static_cast<T>(
-                        align_bin(Plane<T>{data, height, width}, rows, columns, y, x, maximum));
+            const T* data = static_cast<const T*>(input->data) +
+                            (images[r] * channels + channel) * height * width;
+            const Planes<T> planes = {data, std::min(kChannels, channels - channel), height, width};
+            for (int64_t bin = 0; bin < bins; ++bin) {
+                double values[kChannels];
+                align_bin(planes, rows, columns, static_cast<int>(bin / bin_columns),
+                          static_cast<int>(bin % bin_columns), maximum, values);
+                for (int c = 0; c < planes.count; ++c)
+                    results[(r * channels + channel + c) * bins + bin] = static_cast<T>(values[c]);
+            }
         }
     };
-    parallel_for(context.pool, int64_t{output->dims[0]} * channels, 1, align_planes);
+    parallel_for(context.pool, int64_t{output->dims[0]} * groups, 1, align_groups);
     return TENGINE_OK;
 }
 
