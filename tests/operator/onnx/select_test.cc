@@ -104,6 +104,31 @@ TEST(NonMaxSuppression, OverlapAndTies)
     EXPECT_EQ(SuppressionCase({kNan, -1}, 0.3f).values(), (Ints{0, 0, 1}));
 }
 
+// More boxes than are looked at together: 40 apart from each other, and the same again.
+TEST(NonMaxSuppression, ManyBoxes)
+{
+    constexpr int kCount = 40;
+    std::vector<float> boxes, scores(4 * kCount);
+    Ints expected;
+    for (int i = 0; i < 2 * kCount; ++i) {
+        const auto left = static_cast<float>(2 * (i % kCount));
+        boxes.insert(boxes.end(), {0, left, 1, left + 1});
+        scores[i] = static_cast<float>(-i);              // the first of two equal boxes is better
+        scores[2 * kCount + i] = static_cast<float>(i);  // the second
+    }
+    for (int i = 0; i < kCount; ++i)
+        expected.insert(expected.end(), {0, 0, i});
+    for (int i = 2 * kCount - 1; i >= kCount; --i)
+        expected.insert(expected.end(), {0, 1, i});
+    ConstantGraph graph;
+    graph.input("boxes", {1, 2 * kCount, 4}, boxes);
+    graph.input("scores", {1, 2, 2 * kCount}, scores);
+    graph.input<int64_t>("most", {1}, {2 * kCount});
+    graph.input<float>("overlap", {1}, {0.5f});
+    graph.add("NonMaxSuppression", {"boxes", "scores", "most", "overlap"});
+    EXPECT_EQ(values_of<int64_t>(graph.evaluate()), expected);
+}
+
 TEST(NonMaxSuppression, WithoutLimitNothingIsTaken)
 {
     ConstantGraph graph;

@@ -43,6 +43,69 @@ float overlap(const Box& a, const Box& b)
     return both / (a.area() + b.area() - both);
 }
 
+// Boxes that were taken, of which most lie apart from a given one: that is looked at for a block of
+// them at a time, in loops that compilers turn into vector code.
+class TakenBoxes
+{
+  public:
+    void clear()
+    {
+        blocks_.clear();
+        size_ = 0;
+    }
+    void push_back(const Box& box);
+    // Whether one of them overlaps the box by more than the limit.
+    bool overlap_more(const Box& box, float limit) const;
+
+  private:
+    static constexpr size_t kBlock = 16;
+    // Those behind the last one are empty.
+    struct Block
+    {
+        float x0[kBlock], y0[kBlock], x1[kBlock], y1[kBlock];
+
+        bool touches(const Box& box) const;
+        Box at(size_t i) const { return {x0[i], y0[i], x1[i], y1[i]}; }
+    };
+
+    Vector<Block> blocks_;
+    size_t size_ = 0;
+};
+
+void TakenBoxes::push_back(const Box& box)
+{
+    const size_t index = size_ % kBlock;
+    if (index == 0) blocks_.push_back(Block());
+    Block& block = blocks_.back();
+    block.x0[index] = box.x0;
+    block.y0[index] = box.y0;
+    block.x1[index] = box.x1;
+    block.y1[index] = box.y1;
+    ++size_;
+}
+
+bool TakenBoxes::Block::touches(const Box& box) const
+{
+    int touching = 0;
+    for (size_t i = 0; i < kBlock; ++i) {
+        const float width = std::min(box.x1, x1[i]) - std::max(box.x0, x0[i]);
+        const float height = std::min(box.y1, y1[i]) - std::max(box.y0, y0[i]);
+        touching |= (width > 0) & (height > 0);
+    }
+    return touching != 0;
+}
+
+bool TakenBoxes::overlap_more(const Box& box, float limit) const
+{
+    for (size_t begin = 0; begin < size_; begin += kBlock) {
+        const Block& block = blocks_[begin / kBlock];
+        if (limit >= 0 && !block.touches(box)) continue;  // boxes apart overlap by 0
+        for (size_t i = 0; i < std::min(kBlock, size_ - begin); ++i)
+            if (overlap(box, block.at(i)) > limit) return true;
+    }
+    return false;
+}
+
 struct Limits
 {
     int64_t boxes_per_class = 0;
@@ -80,16 +143,16 @@ void find_candidates(const float* scores, int64_t box_num, const Limits& limits,
 
 // The boxes of one class that stay.
 void suppress(const float* boxes, bool center, const Vector<int64_t>& candidates,
-              const Limits& limits, Vector<int64_t>& out_taken)
+              const Limits& limits, TakenBoxes& taken_boxes, Vector<int64_t>& out_taken)
 {
+    taken_boxes.clear();
     out_taken.clear();
     for (const int64_t candidate : candidates) {
         if (static_cast<int64_t>(out_taken.size()) >= limits.boxes_per_class) return;
         const Box box = read_box(boxes + candidate * 4, center);
-        const bool clear = std::none_of(out_taken.begin(), out_taken.end(), [&](int64_t taken) {
-            return overlap(box, read_box(boxes + taken * 4, center)) > limits.overlap;
-        });
-        if (clear) out_taken.push_back(candidate);
+        if (taken_boxes.overlap_more(box, limits.overlap)) continue;
+        taken_boxes.push_back(box);
+        out_taken.push_back(candidate);
     }
 }
 
@@ -103,10 +166,11 @@ Vector<int64_t> select_boxes(const KernelContext& context)
     const int64_t box_num = scores->dims[2];
     const Limits limits(context);
     Vector<int64_t> selected, candidates, taken;
+    TakenBoxes taken_boxes;
     for (int64_t i = 0; i < scores->dims[0] * class_num; ++i) {
         const int64_t batch = i / class_num;
         find_candidates(scores->f32 + i * box_num, box_num, limits, candidates);
-        suppress(boxes->f32 + batch * box_num * 4, center, candidates, limits, taken);
+        suppress(boxes->f32 + batch * box_num * 4, center, candidates, limits, taken_boxes, taken);
         for (const int64_t box : taken)
             selected.insert(selected.end(), {batch, i % class_num, box});
     }
