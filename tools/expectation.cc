@@ -82,6 +82,21 @@ Differences find_differences(const Tensor& output, const Tensor& expected,
     return differences;
 }
 
+Agreement compare_texts(const Tensor& output, const Tensor& expected)
+{
+    size_t number = 0;
+    size_t first = 0;
+    for (size_t i = output.texts.size(); i-- > 0;) {
+        if (output.texts[i] == expected.texts[i]) continue;
+        first = i;
+        ++number;
+    }
+    if (number == 0) return {true, "all strings are equal"};
+    return {false, std::to_string(number) + " of " + std::to_string(output.texts.size()) +
+                       " strings differ, first at " + place_text(output, first) + ": '" +
+                       output.texts[first] + "', expected '" + expected.texts[first] + "'"};
+}
+
 std::string tolerance_text(const Tolerance& tolerance)
 {
     if (tolerance.relative == 0 && tolerance.absolute == 0) return "exact";
@@ -121,6 +136,7 @@ Agreement compare(const Tensor& output, const Tensor& expected, const Tolerance&
                            shape_text(expected.shape)};
     const size_t number = output.element_number();
     if (number == 0) return {true, "both are empty"};
+    if (output.data_type == TENGINE_DT_STRING) return compare_texts(output, expected);
     const Differences found = find_differences(output, expected, tolerance);
     const std::string where = number_text(found.largest) + " at " +
                               place_text(output, found.place) + ": " +

@@ -15,6 +15,7 @@
 #include "named_value.h"
 #include "tengine/inspect.h"
 #include "tengine/sequence.h"
+#include "tengine/string.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/small_element.h"
 #include "tensor_file/tensor_file.h"
@@ -243,6 +244,21 @@ Tensor Model::make_input(tensor_t input, const DeclaredShape& declared)
     return quantise(input, tensor);
 }
 
+static int lend(tensor_t input, Tensor* tensor)
+{
+    if (tensor->data_type == TENGINE_DT_STRING) {
+        std::vector<const char*> texts;
+        for (const std::string& text : tensor->texts) {
+            if (text.find('\0') != std::string::npos)
+                throw Failure("input '" + tensor->name + "': a string has a NUL, which none may");
+            texts.push_back(text.c_str());
+        }
+        return tengine_string_set(input, texts.data(), static_cast<int>(texts.size()));
+    }
+    if (tensor->bytes.empty()) tensor->bytes.reserve(1);
+    return set_tensor_buffer(input, tensor->bytes.data(), static_cast<int>(tensor->bytes.size()));
+}
+
 void Model::set_inputs()
 {
     inputs_.clear();
@@ -262,9 +278,8 @@ void Model::set_inputs()
                           tengine_data_type_get_name(data_type));
         inputs_.push_back(std::move(tensor));
         Tensor& lent = inputs_.back();
-        if (lent.bytes.empty()) lent.bytes.reserve(1);
         if (set_tensor_shape(input, lent.shape.data(), static_cast<int>(lent.shape.size())) < 0 ||
-            set_tensor_buffer(input, lent.bytes.data(), static_cast<int>(lent.bytes.size())) < 0)
+            lend(input, &lent) < 0)
             fail_api(subject);
     }
 }
@@ -311,9 +326,21 @@ static void add_elements(tensor_t sequence, std::vector<Tensor>* outputs)
         Tensor tensor =
             make_tensor(element.data_type, {element.dims, element.dims + element.dim_number});
         tensor.name = name + "[" + std::to_string(i) + "]";
+        const auto* texts = static_cast<const char* const*>(element.data);
+        for (size_t k = 0; k < tensor.texts.size(); ++k)
+            tensor.texts[k] = texts[k];
         if (!tensor.bytes.empty())
             std::memcpy(tensor.bytes.data(), element.data, tensor.bytes.size());
         outputs->push_back(std::move(tensor));
+    }
+}
+
+static void read_texts(tensor_t output, Tensor* tensor)
+{
+    for (size_t i = 0; i < tensor->texts.size(); ++i) {
+        const char* text = tengine_string_get(output, static_cast<int>(i));
+        if (!text) fail_api("output '" + tensor->name + "'");
+        tensor->texts[i] = text;
     }
 }
 
@@ -330,6 +357,7 @@ std::vector<Tensor> Model::outputs() const
         Tensor tensor =
             make_tensor(described.data_type, {described.shape.begin(), described.shape.end()});
         tensor.name = described.name;
+        read_texts(output, &tensor);
         if (!tensor.bytes.empty() &&
             get_tensor_data(output, tensor.bytes.data(), static_cast<int>(tensor.bytes.size())) < 0)
             fail_api("output '" + tensor.name + "'");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <numeric>
 #include <sstream>
 
@@ -17,8 +18,37 @@ namespace {
 constexpr size_t kFirstValues = 8;
 constexpr size_t kFewValues = 64;
 
+// In quotes, so that what is in a text and what is around it cannot be mistaken.
+std::string quoted_text(const std::string& text)
+{
+    std::string quoted = "\"";
+    for (const char letter : text) {
+        const auto byte = static_cast<unsigned char>(letter);
+        if (letter == '"' || letter == '\\') {
+            quoted += '\\';
+            quoted += letter;
+        } else if (letter == '\n' || letter == '\t') {
+            quoted += letter == '\n' ? "\\n" : "\\t";
+        } else if (byte < 0x20 || byte == 0x7f) {
+            char code[8];
+            std::snprintf(code, sizeof code, "\\x%02x", byte);
+            quoted += code;
+        } else {
+            quoted += letter;
+        }
+    }
+    return quoted + '"';
+}
+
+std::string element_text(const Tensor& tensor, size_t index)
+{
+    if (tensor.data_type == TENGINE_DT_STRING) return quoted_text(tensor.texts[index]);
+    return number_text(get_element(tensor, index));
+}
+
 std::string range_text(const Tensor& tensor)
 {
+    if (tensor.data_type == TENGINE_DT_STRING) return "";
     const size_t number = tensor.element_number();
     double least = get_element(tensor, 0);
     double greatest = least;
@@ -41,7 +71,7 @@ std::string summary_text(const Tensor& tensor)
     if (number == 0) return "";
     std::string text = "  first";
     for (size_t i = 0; i < std::min(number, kFirstValues); ++i)
-        text += " " + number_text(get_element(tensor, i));
+        text += " " + element_text(tensor, i);
     return text + (number > kFirstValues ? " ...\n" : "\n") + range_text(tensor);
 }
 
@@ -54,7 +84,7 @@ std::string values_text(const Tensor& tensor)
     for (size_t begin = 0; begin < number; begin += row) {
         std::vector<std::string> words;
         for (size_t i = begin; i < begin + row; ++i)
-            words.push_back(number_text(get_element(tensor, i)));
+            words.push_back(element_text(tensor, i));
         text += paragraph_text(words, 2);
     }
     return text + (number > 1 ? range_text(tensor) : "");

@@ -36,6 +36,8 @@
 #define TENGINE_DT_FLOAT8E5M2FNUZ 20  // 1
 #define TENGINE_DT_FLOAT4E2M1 21      // 4 bits
 #define TENGINE_DT_FLOAT8E8M0 22      // 1, a power of two
+// A pointer to an immutable text of valid UTF-8 that ends with a NUL. See tengine/string.h.
+#define TENGINE_DT_STRING 23  // 8, or the size of a pointer
 // Values that are no tensors, plus the type of their elements: a sequence of int64 tensors of any
 // shapes is TENGINE_DT_SEQUENCE + TENGINE_DT_INT64. See tengine/sequence.h.
 #define TENGINE_DT_SEQUENCE 64

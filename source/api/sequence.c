@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "graph/graph.h"
 #include "graph/sequence.h"
+#include "graph/string_pool.h"
 
 static int check_container(const struct tensor* tensor, const char* function)
 {
@@ -83,8 +84,37 @@ static int fill(struct tensor* tensor, const ir_element_t* elements, int number,
     return TENGINE_OK;
 }
 
-static int read_and_fill(struct tensor* tensor, const struct tengine_element* given, int number,
-                         const char* function)
+// The pointers of a sequence of strings become the graph's own, in its copy of them.
+static int take_strings(const struct graph* graph, const struct tensor* tensor)
+{
+    for (int i = 0; i < count_ir_sequence(tensor->data); ++i) {
+        const ir_element_t element = get_ir_sequence_element(tensor->data, i);
+        const char** texts = (const char**)(uintptr_t)element.data;
+        const size_t number = get_ir_element_bytes(&element) / sizeof *texts;
+        for (size_t k = 0; k < number; ++k) {
+            if (!texts[k])
+                return tengine_error_set(TENGINE_EINVAL, "'%s': string %zu of element %d is NULL",
+                                         tensor->name, k, i);
+            const size_t length = strlen(texts[k]);
+            TENGINE_RETURN_IF_ERROR(check_ir_text(texts[k], length, tensor->name, (int64_t)k));
+            TENGINE_RETURN_IF_ERROR(intern_ir_string(graph, texts[k], length, &texts[k]));
+        }
+    }
+    return TENGINE_OK;
+}
+
+static int take_elements(const struct graph* graph, struct tensor* tensor,
+                         const ir_element_t* elements, int number, const char* function)
+{
+    TENGINE_RETURN_IF_ERROR(fill(tensor, elements, number, function));
+    if (get_ir_element_type(tensor->data_type) != TENGINE_DT_STRING) return TENGINE_OK;
+    const int status = take_strings(graph, tensor);
+    if (status < 0) release_ir_tensor_data(tensor);
+    return status;
+}
+
+static int read_and_fill(const struct graph* graph, struct tensor* tensor,
+                         const struct tengine_element* given, int number, const char* function)
 {
     ir_element_t* elements = alloc_memory(sizeof *elements * (size_t)(number < 1 ? 1 : number));
     if (!elements)
@@ -92,7 +122,7 @@ static int read_and_fill(struct tensor* tensor, const struct tengine_element* gi
     int status = TENGINE_OK;
     for (int i = 0; i < number && status == TENGINE_OK; ++i)
         status = read_element(tensor, &given[i], function, &elements[i]);
-    if (status == TENGINE_OK) status = fill(tensor, elements, number, function);
+    if (status == TENGINE_OK) status = take_elements(graph, tensor, elements, number, function);
     free_memory(elements);
     return status;
 }
@@ -108,7 +138,7 @@ int tengine_sequence_set(tensor_t tensor, const struct tengine_element* elements
     if (target->tensor_type != TENSOR_TYPE_INPUT)
         return api_result(
             tengine_error_set(TENGINE_EINVAL, "%s: '%s' is not an input", __func__, target->name));
-    return end_reshape(owner, read_and_fill(target, elements, number, __func__));
+    return end_reshape(owner, read_and_fill(owner->graph, target, elements, number, __func__));
 }
 
 int tengine_sequence_get_number(tensor_t tensor)

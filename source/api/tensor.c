@@ -86,11 +86,27 @@ static int check_shape(const struct tensor* tensor, const char* function, const 
 }
 
 // The bytes of sequences are the library's.
-static int check_is_plain(const struct tensor* tensor, const char* function)
+static int check_is_tensor(const struct tensor* tensor, const char* function)
 {
     if (get_ir_container(tensor->data_type) == 0) return TENGINE_OK;
     return tengine_error_set(TENGINE_EDTYPE, "%s: '%s' is %s: use tengine_sequence_set", function,
                              tensor->name, get_data_type_name(tensor->data_type));
+}
+
+// And so are the pointers of strings.
+static int check_is_readable(const struct tensor* tensor, const char* function)
+{
+    if (tensor->data_type != TENGINE_DT_STRING) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EDTYPE,
+                             "%s: '%s' is of strings: use tengine_string_set and "
+                             "tengine_string_get",
+                             function, tensor->name);
+}
+
+static int check_is_plain(const struct tensor* tensor, const char* function)
+{
+    TENGINE_RETURN_IF_ERROR(check_is_tensor(tensor, function));
+    return check_is_readable(tensor, function);
 }
 
 static bool has_shape(const struct tensor* tensor, const int dims[], int dim_number)
@@ -103,7 +119,7 @@ int set_tensor_shape(tensor_t tensor, const int dims[], int dim_number)
 {
     api_graph_t* owner = NULL;
     struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (!target || check_is_plain(target, __func__) < 0 ||
+    if (!target || check_is_tensor(target, __func__) < 0 ||
         check_shape(target, __func__, dims, dim_number) < 0 || check_idle(owner, __func__) < 0)
         return api_failure();
     if (has_shape(target, dims, dim_number)) return 0;
@@ -149,7 +165,7 @@ void* get_tensor_buffer(tensor_t tensor)
 {
     api_graph_t* owner = NULL;
     struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (!target) return api_pointer(NULL);
+    if (!target || check_is_readable(target, __func__) < 0) return api_pointer(NULL);
     if (!target->data) fail_without_data(owner, target, __func__);
     if (target->tensor_type == TENSOR_TYPE_CONST) {
         if (align_ir_constant(owner->graph, target) < 0) return api_pointer(NULL);
@@ -206,7 +222,9 @@ int get_tensor_data(tensor_t tensor, void* output_data, int data_size)
 {
     api_graph_t* owner = NULL;
     const struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (!target || check_pointer(output_data, __func__, "output_data") < 0) return api_failure();
+    if (!target || check_is_readable(target, __func__) < 0 ||
+        check_pointer(output_data, __func__, "output_data") < 0)
+        return api_failure();
     if (!target->data) return api_result(fail_without_data(owner, target, __func__));
     const size_t bytes = get_ir_tensor_bytes(target);
     if (data_size < 0 || (size_t)data_size < bytes)
@@ -261,9 +279,11 @@ int set_tensor_data_type(tensor_t tensor, int data_type)
     struct tensor* target = find_tensor(tensor, __func__, &owner);
     if (!target || check_idle(owner, __func__) < 0) return api_failure();
     if (data_type == target->data_type) return 0;
-    const int old_bits = get_data_type_bits(target->data_type);
+    const int old_type = target->data_type;
     const int status = set_ir_tensor_data_type(target, data_type);
-    if (status == TENGINE_OK && get_data_type_bits(data_type) != old_bits)
+    const bool is_string = data_type == TENGINE_DT_STRING || old_type == TENGINE_DT_STRING;
+    if (status == TENGINE_OK &&
+        (is_string || get_data_type_bits(data_type) != get_data_type_bits(old_type)))
         release_ir_tensor_data(target);
     return end_change(owner, status);
 }

@@ -13,6 +13,7 @@ struct custom_kernel;
 struct graph_pool;
 struct ir_bodies;
 struct ir_refusal;
+struct ir_strings;
 struct serializer;
 
 // The device that takes what no other takes; generated.
@@ -76,6 +77,7 @@ typedef struct ir_graph_core
     void* plan;                  // execution graph: memory between subgraphs, see optimizer
     size_t plan_bytes;           // its size
     struct vector* affinity;     // of ir_affinity_t, see operator/affinity.h; NULL: none
+    struct ir_strings* strings;  // see graph/string_pool.h; NULL: none yet
     struct graph_pool* pool;  // see graph/graph_pool.h; an execution graph and its parts have one
     void* session;            // execution graph: the scheduler room's own
     // Execution graph: what the optimizer asks devices with, see optimizer/placement/candidates.h,

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "graph/context.h"
 #include "graph/graph_pool.h"
+#include "graph/string_pool.h"
 #include "graph/subgraph.h"
 
 // The public part and the core's own are one piece of memory.
@@ -87,6 +88,7 @@ void destroy_ir_graph(struct graph* graph)
     release_vector(graph->core->settled_shapes);
     release_vector(graph->core->affinity);
     release_graph_pool(graph->core->pool);
+    release_ir_strings(graph->core->strings);
     free_memory(graph->name);
     free_memory(graph);
 }

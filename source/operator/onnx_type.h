@@ -14,7 +14,7 @@ extern "C" {
 // For error sentences: "float8e4m3fn", also of types that are not ours; "unknown".
 const char* get_onnx_type_name(int64_t onnx_type);
 
-// -1: not an element type of ours (strings, complex numbers).
+// -1: not an element type of ours (complex numbers).
 static inline int get_data_type_of_onnx(int64_t onnx_type)
 {
     static const signed char types[] = {
@@ -26,7 +26,7 @@ static inline int get_data_type_of_onnx(int64_t onnx_type)
         TENGINE_DT_INT16,   // INT16
         TENGINE_DT_INT32,   // INT32
         TENGINE_DT_INT64,   // INT64
-        -1,                 // STRING
+        TENGINE_DT_STRING,  // STRING
         TENGINE_DT_BOOL,    // BOOL
         TENGINE_DT_FP16,    // FLOAT16
         TENGINE_DT_FP64,    // DOUBLE

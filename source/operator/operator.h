@@ -125,13 +125,14 @@ typedef struct op_field
 
 typedef enum op_trait
 {
-    OP_RANDOM = 1,       // two runs differ: never folded
-    OP_SELF_SHAPED = 2,  // the kernel itself finds the output's shape (NonZero, Unique)
-    OP_LEGACY = 4,       // exists only to be lowered: never in an execution graph
-    OP_SHAPE_ONLY = 8,   // reads its input's shape, not its data (Shape, Size)
-    OP_OPEN = 16,        // a node may have parameters of its own beside the fields (added_field.h)
-    OP_TAKES_SMALL = 32  // elements of 4 and 2 bits and floats of 8 may be inputs and outputs; what
-                         // of these each of them may be is checked by infer_shape
+    OP_RANDOM = 1,        // two runs differ: never folded
+    OP_SELF_SHAPED = 2,   // the kernel itself finds the output's shape (NonZero, Unique)
+    OP_LEGACY = 4,        // exists only to be lowered: never in an execution graph
+    OP_SHAPE_ONLY = 8,    // reads its input's shape, not its data (Shape, Size)
+    OP_OPEN = 16,         // a node may have parameters of its own beside the fields (added_field.h)
+    OP_TAKES_SMALL = 32,  // elements of 4 and 2 bits and floats of 8 may be inputs and outputs;
+                          // what of these each of them may be is checked by infer_shape
+    OP_TAKES_STRINGS = 64  // strings may be
 } op_trait_t;
 
 // What makes an operator one of Tengine's.

@@ -22,30 +22,33 @@ int require_type(const struct node* node, int index, uint32_t types)
                      tensor->name, get_data_type_name(tensor->data_type), names);
 }
 
-static bool is_small(const struct tensor* tensor)
-{
-    return tensor && tensor->data_type < 32 && (TYPES_SMALL >> tensor->data_type & 1u);
-}
-
-int check_small_types(const struct node* node)
-{
-#ifndef TENGINE_MINIMAL
-    if (node->op.method->traits & OP_TAKES_SMALL) return TENGINE_OK;
-#endif
-    return refuse_small_types(node);
-}
-
-int refuse_small_types(const struct node* node)
+static int refuse_types(const struct node* node, uint32_t types)
 {
     for (int i = 0; i < node->input_num + node->output_num; ++i) {
         const bool is_input = i < node->input_num;
         const int index = is_input ? i : i - node->input_num;
         const struct tensor* tensor =
             is_input ? get_ir_node_input(node, index) : get_ir_node_output(node, index);
-        if (is_small(tensor))
+        if (tensor && tensor->data_type < 32 && (types >> tensor->data_type & 1u))
             return fail_node(node, TENGINE_EDTYPE, "%s %d '%s' is %s, which it does not take",
                              is_input ? "input" : "output", index, tensor->name,
                              get_data_type_name(tensor->data_type));
     }
     return TENGINE_OK;
+}
+
+int check_small_types(const struct node* node)
+{
+#ifdef TENGINE_MINIMAL
+    return refuse_small_types(node);
+#else
+    const uint32_t traits = node->op.method->traits;
+    const uint32_t small = traits & OP_TAKES_SMALL ? 0 : TYPES_SMALL;
+    return refuse_types(node, small | (traits & OP_TAKES_STRINGS ? 0 : TYPE_BIT(STRING)));
+#endif
+}
+
+int refuse_small_types(const struct node* node)
+{
+    return refuse_types(node, TYPES_SMALL | TYPE_BIT(STRING));
 }

@@ -28,9 +28,9 @@ extern "C" {
 // Input `index` is absent or of a type in `types`; EDTYPE otherwise.
 TENGINE_MUST_USE int require_type(const struct node* node, int index, uint32_t types);
 
-// No input or output is of TYPES_SMALL, unless the operator takes these; EDTYPE otherwise. Their
-// elements do not lie as others do, so that every node must pass, the types of whose outputs are
-// known.
+// No input or output is of TYPES_SMALL or a string, unless the operator takes these; EDTYPE
+// otherwise. Elements of the first do not lie as others do, and those of the second are pointers,
+// so that every node must pass, the types of whose outputs are known.
 TENGINE_MUST_USE int check_small_types(const struct node* node);
 // Whatever the operator takes: for nodes whose kernel is not the library's, and for minimal builds.
 TENGINE_MUST_USE int refuse_small_types(const struct node* node);

@@ -4,6 +4,7 @@
 #include "graph/graph.h"
 #include "graph/option.h"
 #include "graph/preparation.h"
+#include "graph/string_pool.h"
 #include "optimizer/optimizer.h"
 #include "scheduler/body.h"
 #include "scheduler/exchange.h"
@@ -202,6 +203,8 @@ static int begin_run(struct graph* source, int block)
     struct graph* execution = source->core->execution;
     ir_session_t* session = get_ir_session(execution);
     ir_frame_t* frame = get_ir_run_frame(session, session->started);
+    // Those of a body are the graph's around.
+    if (!source->core->outer && count_ir_runs(session) == 0) forget_ir_strings(source);
     TENGINE_RETURN_IF_ERROR(bind_ir_inputs(source, execution, frame));
     if (!frame->memory) show_ir_outputs(source, execution, frame);
     clear_ir_frame(frame);

@@ -8,6 +8,7 @@
 #include "tengine/inspect.h"
 #include "tengine/quantize.h"
 #include "tengine/sequence.h"
+#include "tengine/string.h"
 
 #define SYMBOL(name)                \
     {                               \
@@ -65,6 +66,8 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_sequence_get_number),
     SYMBOL(tengine_sequence_is_absent),
     SYMBOL(tengine_sequence_get),
+    SYMBOL(tengine_string_set),
+    SYMBOL(tengine_string_get),
     SYMBOL(dump_graph),
     SYMBOL(create_graph_node),
     SYMBOL(get_graph_node),

@@ -7,6 +7,7 @@
 #include "tengine/inspect.h"
 #include "tengine/quantize.h"
 #include "tengine/sequence.h"
+#include "tengine/string.h"
 
 namespace tengine {
 namespace {
@@ -189,6 +190,8 @@ const std::vector<FailingCall>& tensor_calls()
         CALL(tengine_sequence_get_number(h), -1),
         CALL(tengine_sequence_is_absent(h), -1),
         CALL(tengine_sequence_get(h, 0, &element), -1),
+        CALL(tengine_string_set(h, names, 1), -1),
+        CALL(tengine_string_get(h, 0), nullptr),
         CALL(get_tensor_quant_param(h, reals, numbers, 1), -1),
         CALL(tengine_tensor_get_type(h), -1),
         CALL(tengine_tensor_has_rank(h), -1),

@@ -43,6 +43,8 @@ bool is_close(double actual, double expected, Tolerance tolerance)
 
 bool is_same_element(const Tensor& actual, const Tensor& expected, size_t index)
 {
+    if (expected.data_type == TENGINE_DT_STRING)
+        return actual.texts[index] == expected.texts[index];
     if (tools::is_small(expected.data_type))
         return tools::get_code(actual, index) == tools::get_code(expected, index);
     if (tools::is_floating(expected.data_type))
@@ -64,14 +66,21 @@ std::string position_text(size_t index, const std::vector<int>& shape)
     return "[" + text + "]";
 }
 
+std::string element_text(const Tensor& tensor, size_t index)
+{
+    if (tensor.data_type == TENGINE_DT_STRING) return "'" + tensor.texts[index] + "'";
+    char value[32];
+    std::snprintf(value, sizeof value, "%.9g", tools::get_element(tensor, index));
+    return value;
+}
+
 std::string differences_text(const Tensor& actual, const Tensor& expected, size_t first,
                              size_t number)
 {
-    char values[96];
-    std::snprintf(values, sizeof values, " is %.9g, expected is %.9g; ",
-                  tools::get_element(actual, first), tools::get_element(expected, first));
-    return "element " + position_text(first, expected.shape) + values + std::to_string(number) +
-           " of " + std::to_string(expected.element_number()) + " elements differ";
+    return "element " + position_text(first, expected.shape) + " is " +
+           element_text(actual, first) + ", expected is " + element_text(expected, first) + "; " +
+           std::to_string(number) + " of " + std::to_string(expected.element_number()) +
+           " elements differ";
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "tengine/c_api.h"
 #include "tengine/inspect.h"
 #include "tengine/sequence.h"
+#include "tengine/string.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
 
@@ -81,6 +82,14 @@ void restore_bf16(int model_type, Tensor* value)
         value->data_type = TENGINE_DT_BF16;
 }
 
+std::vector<const char*> pointers_to(const Tensor& value)
+{
+    std::vector<const char*> texts;
+    for (const std::string& text : value.texts)
+        texts.push_back(text.c_str());
+    return texts;
+}
+
 // Lends `value` to the graph, which reads it during the run.
 void feed(tensor_t input, Tensor* value)
 {
@@ -92,6 +101,11 @@ void feed(tensor_t input, Tensor* value)
                       ", the file's is " + tengine_data_type_get_name(value->data_type));
     check(set_tensor_shape(input, value->shape.data(), static_cast<int>(value->shape.size())),
           step);
+    if (value->data_type == TENGINE_DT_STRING) {
+        const std::vector<const char*> texts = pointers_to(*value);
+        check(tengine_string_set(input, texts.data(), static_cast<int>(texts.size())), step);
+        return;
+    }
     const int size = static_cast<int>(value->bytes.size());
     if (size == 0) value->bytes.reserve(1);
     check(set_tensor_buffer(input, value->bytes.data(), size), step);
@@ -118,9 +132,14 @@ Sequence read_value(const fs::path& file, tensor_t tensor)
 void feed_sequence(tensor_t input, const Sequence& sequence)
 {
     std::vector<tengine_element> elements;
+    std::vector<std::vector<const char*>> texts;
     for (const Tensor& tensor : sequence.elements) {
+        texts.push_back(pointers_to(tensor));
+        const void* data = tensor.data_type == TENGINE_DT_STRING
+                               ? static_cast<const void*>(texts.back().data())
+                               : tensor.bytes.data();
         tengine_element element = {
-            tensor.data_type, static_cast<int>(tensor.shape.size()), {}, tensor.bytes.data()};
+            tensor.data_type, static_cast<int>(tensor.shape.size()), {}, data};
         std::copy(tensor.shape.begin(), tensor.shape.end(), element.dims);
         elements.push_back(element);
     }
@@ -141,6 +160,9 @@ void compare_sequences(tensor_t output, const Sequence& expected)
         check(tengine_sequence_get(output, i, &element), "output");
         Tensor actual = tools::make_tensor(element.data_type,
                                            {element.dims, element.dims + element.dim_number});
+        const auto* texts = static_cast<const char* const*>(element.data);
+        for (size_t k = 0; k < actual.texts.size(); ++k)
+            actual.texts[k] = texts[k];
         if (!actual.bytes.empty())
             std::memcpy(actual.bytes.data(), element.data, actual.bytes.size());
         const std::string difference = compare(actual, expected.elements[static_cast<size_t>(i)]);
@@ -158,6 +180,12 @@ Tensor read_output(tensor_t output)
     const int dim_num = get_tensor_shape(output, dims, MAX_SHAPE_DIM_NUM);
     check(dim_num, step);
     Tensor value = tools::make_tensor(get_tensor_data_type(output), {dims, dims + dim_num});
+    for (size_t i = 0; i < value.texts.size(); ++i) {
+        const char* text = tengine_string_get(output, static_cast<int>(i));
+        if (!text) fail_api(step);
+        value.texts[i] = text;
+    }
+    if (value.data_type == TENGINE_DT_STRING) return value;
     const void* data = get_tensor_buffer(output);
     if (!data && !value.bytes.empty()) fail_api(step);
     if (!value.bytes.empty()) std::memcpy(value.bytes.data(), data, value.bytes.size());

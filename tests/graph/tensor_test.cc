@@ -33,7 +33,7 @@ TEST_F(TensorTest, MakesUpAName)
 
 TEST_F(TensorTest, RejectsUnknownTypes)
 {
-    EXPECT_EQ(create_ir_tensor(graph_, "t", 23), nullptr);
+    EXPECT_EQ(create_ir_tensor(graph_, "t", 63), nullptr);
     EXPECT_EQ(tengine_error_code(), TENGINE_EDTYPE);
     struct tensor* tensor = create_ir_tensor(graph_, "t", 0);
     EXPECT_EQ(set_ir_tensor_data_type(tensor, -1), TENGINE_EDTYPE);

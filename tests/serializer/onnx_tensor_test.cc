@@ -204,15 +204,32 @@ TEST_F(OnnxTensorTest, ScalarsAndEmptyTensors)
     EXPECT_EQ(empty.tensor("w")->elem_num, 0);
 }
 
+TEST_F(OnnxTensorTest, StringsAreTheGraphs)
+{
+    set_type_and_length(TensorProto::STRING, 2);
+    weight->add_string_data("text");
+    weight->add_string_data("");
+    const Loaded loaded(builder);
+    ASSERT_EQ(loaded.status, 0) << loaded.message;
+    EXPECT_EQ(loaded.tensor("w")->data_type, TENGINE_DT_STRING);
+    const auto* texts = static_cast<const char* const*>(loaded.tensor("w")->data);
+    EXPECT_STREQ(texts[0], "text");
+    EXPECT_STREQ(texts[1], "");
+
+    weight->add_string_data("third");
+    expect_failure(Loaded(builder), TENGINE_EFORMAT,
+                   {"3 values of type string, its shape needs 2"});
+    weight->clear_string_data();
+    weight->set_raw_data(std::string(2 * sizeof(char*), '\0'));
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"strings lie in string_data"});
+}
+
 TEST_F(OnnxTensorTest, TypesWithoutPlaceAreRefused)
 {
     weight->add_dims(1);
-    weight->set_data_type(TensorProto::STRING);
-    weight->add_string_data("text");
-    expect_failure(Loaded(builder), TENGINE_EDTYPE,
-                   {"initializer 'w'", "string", "a float of 4 to 64 bits"});
     weight->set_data_type(TensorProto::COMPLEX64);
-    expect_failure(Loaded(builder), TENGINE_EDTYPE, {"complex64"});
+    expect_failure(Loaded(builder), TENGINE_EDTYPE,
+                   {"initializer 'w'", "complex64", "a float of 4 to 64 bits"});
     // Newer than the enumeration the messages are generated from.
     weight->set_data_type(27);
     expect_failure(Loaded(builder), TENGINE_EDTYPE, {"element type 27 (unknown)"});

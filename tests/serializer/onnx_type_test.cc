@@ -88,6 +88,7 @@ TEST_F(OnnxTypes, RulesWithAndWithoutShapesAgree)
                                             "SequenceLength",
                                             "SimplifiedLayerNormalization",
                                             "SplitToSequence",
+                                            "StringSplit",
                                             "TopK",
                                             "Unique"};
     for (int i = 0; i < get_op_method_count(); ++i) {

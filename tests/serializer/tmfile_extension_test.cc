@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "graph/graph.h"
+#include "graph/string_pool.h"
 #include "module/module.h"
 #include "operator/param.h"
 #include "operator/registry.h"
@@ -139,6 +140,42 @@ TEST_F(TmfileExtensionTest, DamagedExtensionsAreRejected)
     expect_failure(LoadedTmfile(replace("float", "floaz")), TENGINE_EFORMAT,
                    {"'alpha'", "'floaz'"});
     expect_failure(LoadedTmfile(replace("alpha", "alphb")), TENGINE_ENOENT, {"'alphb'"});
+}
+
+TEST_F(TmfileExtensionTest, StringsComeBackAndAreChecked)
+{
+    ExtensionGraph made("Equal", 13);
+    struct tensor* constant = create_ir_tensor(made.graph, "w", TENGINE_DT_STRING);
+    const int dims[] = {2};
+    constant->tensor_type = TENSOR_TYPE_CONST;
+    ASSERT_EQ(set_ir_tensor_shape(constant, dims, 1), 0);
+    ASSERT_EQ(allocate_ir_tensor(constant), 0);
+    auto** texts = static_cast<const char**>(constant->data);
+    ASSERT_EQ(keep_ir_string(made.graph, "abc", 3, &texts[0]), 0);
+    ASSERT_EQ(keep_ir_string(made.graph, "", 0, &texts[1]), 0);
+    ASSERT_EQ(set_ir_node_input_tensor(made.node, 1, constant), 0);
+    const std::string bytes = write_graph(made.graph);
+    const LoadedTmfile again(bytes);
+    ASSERT_EQ(again.status, 0) << again.message;
+    const auto* read = static_cast<const char* const*>(again.tensor("w")->data);
+    EXPECT_STREQ(read[0], "abc");
+    EXPECT_STREQ(read[1], "");
+
+    const std::string first("\3\0\0\0abc", 7);
+    const auto with = [&](const std::string& other) {
+        std::string changed = bytes;
+        return changed.replace(bytes.find(first), first.size(), other);
+    };
+    expect_failure(LoadedTmfile(with(std::string("\x7f\0\0\0abc", 7))), TENGINE_EFORMAT,
+                   {"string 0 has 127 bytes, 7 are left"});
+    expect_failure(LoadedTmfile(with(std::string("\2\0\0\0abc", 7))), TENGINE_EFORMAT,
+                   {"'w'", "string 1"});
+    expect_failure(LoadedTmfile(with(std::string("\3\0\0\0a\xff"
+                                                 "c",
+                                                 7))),
+                   TENGINE_EINVAL, {"'w'", "is not UTF-8"});
+    expect_failure(LoadedTmfile(with(std::string("\3\0\0\0a\0c", 7))), TENGINE_EINVAL,
+                   {"'w'", "is NUL"});
 }
 
 }  // namespace

@@ -81,6 +81,25 @@ TEST(TensorFile, EveryTypeAndShapeComesBack)
     }
 }
 
+TEST(TensorFile, StringsComeBack)
+{
+    Tensor tensor = make_tensor(TENGINE_DT_STRING, {2, 2});
+    tensor.texts = {"plain", "", "h\xc3\xa4", "\xf0\x9f\x98\x80 x"};
+    for (Tensor (*decode)(const std::string&) : {decode_npy, decode_tensor_proto}) {
+        const bool is_npy = decode == decode_npy;
+        const Tensor read = decode(is_npy ? encode_npy(tensor) : encode_tensor_proto(tensor));
+        EXPECT_EQ(read.data_type, TENGINE_DT_STRING);
+        EXPECT_EQ(read.shape, tensor.shape);
+        EXPECT_EQ(read.texts, tensor.texts);
+    }
+    const std::string header = "{'descr': '|S3', 'fortran_order': False, 'shape': (2,)}";
+    std::string bytes = make_npy(header, 0) + std::string("ab\0c\0\0", 6);
+    EXPECT_EQ(decode_npy(bytes).texts, (std::vector<std::string>{"ab", "c"}));
+    EXPECT_THAT(failure_of(decode_npy, make_npy(header, 5)), HasSubstr("2 of S3 need 6"));
+    const std::string wide = "{'descr': '<U1', 'fortran_order': False, 'shape': (1,)}";
+    EXPECT_THAT(failure_of(decode_npy, make_npy(wide, 4)), HasSubstr("Unicode does not have"));
+}
+
 TEST(TensorFile, SmallTypesArePackedInPbAndBytesInNpy)
 {
     const std::string folder = program::scratch_folder();

@@ -3,11 +3,13 @@
 // exactly three keys), the elements. The contract is in npy.h.
 #include "tensor_file/npy.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstring>
 #include <string_view>
 
 #include "tensor_file/failure.h"
+#include "tensor_file/npy_text.h"
 #include "tensor_file/small_element.h"
 
 namespace tengine::tools {
@@ -179,17 +181,23 @@ Tensor decode_npy(const std::string& content)
     if (header.column_major && header.shape.size() > 1)
         throw Failure("the elements are column-major; save numpy.ascontiguousarray(...) instead");
     const std::string_view elements = std::string_view(content).substr(place.begin + place.length);
-    return make_tensor(parse_type(header.type), header.shape, elements);
+    const std::string type = header.type.substr(std::min<size_t>(1, header.type.size()));
+    if (!is_text_type(type)) return make_tensor(parse_type(header.type), header.shape, elements);
+    Tensor tensor = make_tensor(TENGINE_DT_STRING, header.shape);
+    tensor.texts = decode_texts(type, elements, tensor.element_number());
+    return tensor;
 }
 
 std::string encode_npy(const Tensor& tensor)
 {
     if (is_small(tensor.data_type)) return encode_npy(widen_small(tensor));
     std::string type;
+    std::string texts;
+    if (tensor.data_type == TENGINE_DT_STRING) texts = encode_texts(tensor.texts, &type);
     for (const TypeName& name : kTypeNames) {
         if (name.data_type == tensor.data_type && type.empty()) type = name.text;
     }
-    const bool single_byte = type.back() == '1';
+    const bool single_byte = type.back() == '1' && type.front() != 'U';
     std::string header = std::string("{'descr': '") + (single_byte ? '|' : '<') + type +
                          "', 'fortran_order': False, 'shape': (";
     for (const int extent : tensor.shape)
@@ -206,6 +214,7 @@ std::string encode_npy(const Tensor& tensor)
     content += static_cast<char>(header.size() & 0xff);
     content += static_cast<char>(header.size() >> 8);
     content += header;
+    if (tensor.data_type == TENGINE_DT_STRING) return content + texts;
     content.append(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
     return content;
 }

@@ -134,7 +134,10 @@ Tensor make_tensor(int data_type, const std::vector<int64_t>& shape)
     tensor.data_type = data_type;
     for (const int64_t extent : shape)
         tensor.shape.push_back(static_cast<int>(extent));
-    tensor.bytes.resize(bytes);
+    if (data_type == TENGINE_DT_STRING)
+        tensor.texts.resize(tensor.element_number());
+    else
+        tensor.bytes.resize(bytes);
     return tensor;
 }
 
@@ -232,6 +235,7 @@ bool is_floating(int data_type)
 // The generator is the standard's, its numbers are the same everywhere; the distributions are not.
 void fill_random(std::mt19937_64* engine, Tensor* tensor)
 {
+    if (tensor->data_type == TENGINE_DT_STRING) return;
     for (size_t i = 0; i < tensor->element_number(); ++i) {
         const double value = std::ldexp(static_cast<double>((*engine)() >> 11), -53);
         set_element(tensor, i, is_floating(tensor->data_type) ? value : value < 0.5 ? 0 : 1);

@@ -22,6 +22,7 @@ struct Tensor
     // Dense, the last dimension fastest, in the machine's byte order; elements of 4 and 2 bits as
     // tengine/defines.h has them.
     std::vector<std::byte> bytes;
+    std::vector<std::string> texts;  // of strings, which have no bytes
 
     size_t element_number() const;
 };
@@ -37,7 +38,7 @@ size_t count_tensor_bytes(int data_type, const std::vector<int64_t>& shape);
 // it takes memory for them: a small file may have the shape of a large tensor.
 Tensor make_tensor(int data_type, const std::vector<int64_t>& shape, std::string_view elements);
 
-// Element `index`. Integers of 64 bits beyond 2^53 are rounded, as doubles are.
+// Element `index`, not of strings. Integers of 64 bits beyond 2^53 are rounded, as doubles are.
 double get_element(const Tensor& tensor, size_t index);
 
 // Converts as a C cast does, to floats of up to 16 bits rounding to nearest even. The value must be
@@ -46,7 +47,7 @@ void set_element(Tensor* tensor, size_t index, double value);
 
 bool is_floating(int data_type);
 
-// Floats from 0 to 1, integers 0 or 1, the same on every machine.
+// Floats from 0 to 1, integers 0 or 1, strings that are empty, the same on every machine.
 void fill_random(std::mt19937_64* engine, Tensor* tensor);
 
 // "1x3x224x224", "scalar" without dimensions, and "?" for a dimension that is negative: unknown.

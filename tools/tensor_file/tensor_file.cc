@@ -110,6 +110,8 @@ void write_tensor(const std::string& path, const Tensor& tensor)
 
 Tensor decode_raw(const std::string& content, int data_type, const std::vector<int>& shape)
 {
+    if (data_type == TENGINE_DT_STRING)
+        throw Failure("strings have no raw form: expected .npy ('<U8' or '|S8') or .pb");
     std::vector<int64_t> dims(shape.begin(), shape.end());
     const auto open = std::find(dims.begin(), dims.end(), -1);
     const bool is_open = open != dims.end();

@@ -80,8 +80,18 @@ const ElementType& find_element_type(const TensorProto& proto)
     for (const ElementType& type : kElementTypes) {
         if (type.onnx_type == proto.data_type()) return type;
     }
-    if (proto.data_type() == TensorProto::STRING) throw Failure("strings are not supported");
     throw Failure("ONNX element type " + std::to_string(proto.data_type()) + " is not supported");
+}
+
+Tensor decode_strings(const TensorProto& proto)
+{
+    Tensor tensor = make_tensor(TENGINE_DT_STRING, {proto.dims().begin(), proto.dims().end()});
+    if (static_cast<size_t>(proto.string_data_size()) != tensor.element_number())
+        throw Failure("there are " + std::to_string(proto.string_data_size()) +
+                      " strings, the shape needs " + std::to_string(tensor.element_number()));
+    tensor.texts.assign(proto.string_data().begin(), proto.string_data().end());
+    tensor.name = proto.name();
+    return tensor;
 }
 
 }  // namespace
@@ -92,6 +102,7 @@ Tensor decode_tensor_proto(const std::string& content)
     if (!proto.ParseFromString(content)) throw Failure("not an ONNX TensorProto");
     if (proto.data_location() == TensorProto::EXTERNAL || proto.has_segment())
         throw Failure("its elements are in another file");
+    if (proto.data_type() == TensorProto::STRING) return decode_strings(proto);
     const ElementType& type = find_element_type(proto);
     const std::string values = proto.has_raw_data() ? proto.raw_data() : type.pack(proto);
     Tensor tensor = make_tensor(type.data_type, {proto.dims().begin(), proto.dims().end()}, values);
@@ -108,6 +119,12 @@ std::string encode_tensor_proto(const Tensor& tensor)
     for (const int extent : tensor.shape)
         proto.add_dims(extent);
     if (!tensor.name.empty()) proto.set_name(tensor.name);
+    if (tensor.data_type == TENGINE_DT_STRING) {
+        proto.set_data_type(TensorProto::STRING);
+        for (const std::string& text : tensor.texts)
+            proto.add_string_data(text);
+        return proto.SerializeAsString();
+    }
     proto.set_raw_data(tensor.bytes.data(), tensor.bytes.size());
     return proto.SerializeAsString();
 }

@@ -9,7 +9,7 @@ static int infer_bit_cast(struct node* node)
     const struct cast_param* param = node->op.param_mem;
     const struct tensor* input = get_ir_node_input(node, 0);
     const int type = get_data_type_of_onnx(param->to);
-    if (type < 0)
+    if (type < 0 || type == TENGINE_DT_STRING)
         return fail_node(node, TENGINE_EDTYPE, "to is %d (%s), which is not supported", param->to,
                          get_onnx_type_name(param->to));
     if (get_data_type_bits(type) != get_data_type_bits(input->data_type))

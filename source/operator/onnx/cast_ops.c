@@ -38,10 +38,11 @@ static const op_field_t cast_like_fields[] = {SATURATE_FIELD, ROUND_MODE_FIELD};
 static const ir_method_t* const rows[] = {
     OP_ROW(Cast, .version = 6, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1,
            OP_FIELDS(cast_fields), .param_size = sizeof(struct cast_param),
-           .traits = OP_TAKES_SMALL, .infer_shape = infer_cast, .types = "@to"),
+           .traits = OP_TAKES_SMALL | OP_TAKES_STRINGS, .infer_shape = infer_cast, .types = "@to"),
     OP_ROW(CastLike, .version = 15, .min_input = 2, .max_input = 2, .min_output = 1,
            .max_output = 1, OP_FIELDS(cast_like_fields), .param_size = sizeof(struct cast_param),
-           .traits = OP_TAKES_SMALL, .infer_shape = infer_cast_like, .types = "1"),
+           .traits = OP_TAKES_SMALL | OP_TAKES_STRINGS, .infer_shape = infer_cast_like,
+           .types = "1"),
 };
 
 OPERATOR_TABLE(cast_ops, rows);

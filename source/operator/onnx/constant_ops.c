@@ -3,8 +3,10 @@
 // Parameters are in shape_param.h.
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/half.h"
+#include "graph/string_pool.h"
 #include "operator/infer.h"
 #include "operator/onnx/shape_param.h"
 #include "operator/onnx_type.h"
@@ -22,9 +24,13 @@ static struct op_tensor make_list(int data_type, int num, void* data)
 int read_constant(const struct node* node, struct op_tensor* out_value, int64_t* out_scalar)
 {
     struct constant_param* param = node->op.param_mem;
-    if (param->value_string || param->value_strings.num > 0)
-        return fail_node(node, TENGINE_ENOTSUP, "strings are not supported");
-    if (param->value.dim_num >= 0) {
+    if (param->value_string) {
+        *out_value = make_list(TENGINE_DT_STRING, 1, &param->value_string);
+        out_value->dim_num = 0;
+    } else if (param->value_strings.num > 0) {
+        *out_value =
+            make_list(TENGINE_DT_STRING, param->value_strings.num, param->value_strings.values);
+    } else if (param->value.dim_num >= 0) {
         *out_value = param->value;
     } else if (param->value_floats.values) {
         *out_value =
@@ -44,6 +50,14 @@ int read_constant(const struct node* node, struct op_tensor* out_value, int64_t*
     return TENGINE_OK;
 }
 
+static int check_texts(const struct node* node, const struct op_tensor* value)
+{
+    const char* const* texts = value->data;
+    for (size_t i = 0; i < value->size / sizeof *texts; ++i)
+        TENGINE_RETURN_IF_ERROR(check_ir_text(texts[i], strlen(texts[i]), node->name, (int64_t)i));
+    return TENGINE_OK;
+}
+
 static int infer_constant(struct node* node)
 {
     struct op_tensor value = {0};
@@ -52,6 +66,7 @@ static int infer_constant(struct node* node)
     int64_t dims[MAX_SHAPE_DIM_NUM];
     for (int i = 0; i < value.dim_num; ++i)
         dims[i] = value.dims[i];
+    if (value.data_type == TENGINE_DT_STRING) TENGINE_RETURN_IF_ERROR(check_texts(node, &value));
     return set_node_output(node, 0, value.data_type, dims, value.dim_num);
 }
 
@@ -210,7 +225,7 @@ static const op_field_t eye_like_fields[] = {
 static const ir_method_t* const rows[] = {
     OP_ROW(Constant, .version = 1, .min_input = 0, .max_input = 0, .min_output = 1, .max_output = 1,
            OP_FIELDS(constant_fields), .param_size = sizeof(struct constant_param),
-           .traits = OP_TAKES_SMALL, .infer_shape = infer_constant),
+           .traits = OP_TAKES_SMALL | OP_TAKES_STRINGS, .infer_shape = infer_constant),
     OP_ROW(ConstantOfShape, .version = 9, .min_input = 1, .max_input = 1, .min_output = 1,
            .max_output = 1, OP_FIELDS(constant_of_shape_fields),
            .param_size = sizeof(struct constant_of_shape_param), .traits = OP_TAKES_SMALL,

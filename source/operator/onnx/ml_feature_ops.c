@@ -72,7 +72,9 @@ static int infer_imputer(struct node* node)
 static int infer_extractor(struct node* node)
 {
     const struct tensor* input = get_ir_node_input(node, 0);
-    TENGINE_RETURN_IF_ERROR(require_row(node, input));
+    TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_FEATURE | TYPE_BIT(STRING)));
+    if (input->dim_num < 1)
+        return fail_node(node, TENGINE_EINVAL, "the input is a scalar, expected rows of features");
     TENGINE_RETURN_IF_ERROR(require_type(node, 1, TYPE_BIT(INT64)));
     int64_t dims[MAX_SHAPE_DIM_NUM] = {1};
     for (int i = 0; i < input->dim_num - 1; ++i)
@@ -111,68 +113,75 @@ static int infer_vectorizer(struct node* node)
     return set_node_output(node, 0, TENGINE_DT_FP32, dims, 2);
 }
 
-static int refuse_strings(const struct node* node, const char* name)
-{
-    return fail_node(node, TENGINE_ENOTSUP, "%s are strings, which are not supported", name);
-}
-
 static int infer_one_hot(struct node* node)
 {
     const struct ml_one_hot_param* param = node->op.param_mem;
     const struct tensor* input = get_ir_node_input(node, 0);
-    if (param->cats_strings.num > 0) return refuse_strings(node, "cats_strings");
-    TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_FEATURE));
+    const bool has_texts = param->cats_strings.num > 0;
+    if (has_texts && param->cats_int64s.num > 0)
+        return fail_node(node, TENGINE_EINVAL, "it has both cats_strings and cats_int64s");
+    TENGINE_RETURN_IF_ERROR(require_type(node, 0, has_texts ? TYPE_BIT(STRING) : TYPES_FEATURE));
     if (input->dim_num == MAX_SHAPE_DIM_NUM)
         return fail_node(node, TENGINE_ELIMIT, "the input has %d dimensions, expected fewer",
                          input->dim_num);
     int64_t dims[MAX_SHAPE_DIM_NUM];
     for (int i = 0; i < input->dim_num; ++i)
         dims[i] = input->dims[i];
-    dims[input->dim_num] = param->cats_int64s.num;
+    dims[input->dim_num] = has_texts ? param->cats_strings.num : param->cats_int64s.num;
     return set_node_output(node, 0, TENGINE_DT_FP32, dims, input->dim_num + 1);
 }
 
 // ---- LabelEncoder ----
 
-static struct label_list choose_list(const struct op_ints* ints, const struct op_floats* floats,
-                                     const struct op_tensor* tensor)
+static struct label_list choose_list(const struct op_strings* strings, const struct op_ints* ints,
+                                     const struct op_floats* floats, const struct op_tensor* tensor)
 {
     if (tensor->dim_num >= 0) {
         const int64_t size = get_data_type_size(tensor->data_type);
         return (struct label_list){tensor->data_type, (int64_t)tensor->size / size, tensor->data};
     }
+    if (strings->num > 0)
+        return (struct label_list){TENGINE_DT_STRING, strings->num, strings->values};
     if (floats->num > 0) return (struct label_list){TENGINE_DT_FP32, floats->num, floats->values};
     return (struct label_list){TENGINE_DT_INT64, ints->num, ints->values};
 }
 
 struct label_list get_label_keys(const struct ml_label_param* param)
 {
-    return choose_list(&param->keys_int64s, &param->keys_floats, &param->keys_tensor);
+    return choose_list(&param->keys_strings, &param->keys_int64s, &param->keys_floats,
+                       &param->keys_tensor);
 }
 
 struct label_list get_label_values(const struct ml_label_param* param)
 {
-    return choose_list(&param->values_int64s, &param->values_floats, &param->values_tensor);
+    return choose_list(&param->values_strings, &param->values_int64s, &param->values_floats,
+                       &param->values_tensor);
 }
 
 static bool is_label_type(int data_type)
 {
     return data_type == TENGINE_DT_INT64 || data_type == TENGINE_DT_FP32 ||
-           data_type == TENGINE_DT_FP64;
+           data_type == TENGINE_DT_FP64 || data_type == TENGINE_DT_STRING;
+}
+
+// The first opset has one list, of strings: from a string to its place, or back.
+static int infer_first_encoder(struct node* node)
+{
+    const struct tensor* input = get_ir_node_input(node, 0);
+    TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPE_BIT(STRING) | TYPE_BIT(INT64)));
+    const bool to_text = input->data_type == TENGINE_DT_INT64;
+    return set_node_output_like(node, 0, input, to_text ? TENGINE_DT_STRING : TENGINE_DT_INT64);
 }
 
 static int infer_label_encoder(struct node* node)
 {
     const struct ml_label_param* param = node->op.param_mem;
     const struct tensor* input = get_ir_node_input(node, 0);
-    if (param->classes_strings.num > 0) return refuse_strings(node, "classes_strings");
-    if (param->keys_strings.num > 0) return refuse_strings(node, "keys_strings");
-    if (param->values_strings.num > 0) return refuse_strings(node, "values_strings");
     const struct label_list keys = get_label_keys(param);
     const struct label_list values = get_label_values(param);
     if (!is_label_type(keys.data_type) || !is_label_type(values.data_type))
         return fail_node(node, TENGINE_EDTYPE,
-                         "keys are %s and values %s, expected int64, fp32 or fp64",
+                         "keys are %s and values %s, expected int64, fp32, fp64 or string",
                          get_data_type_name(keys.data_type), get_data_type_name(values.data_type));
     if (keys.num != values.num)
         return fail_node(node, TENGINE_EINVAL, "there are %lld keys and %lld values",
@@ -242,7 +251,7 @@ static const op_field_t label_fields[] = {
 #define LABEL_ROW(first, last)                                                             \
     .version = first, .until = last, .min_input = 1, .max_input = 1, .min_output = 1,      \
     .max_output = 1, OP_FIELDS(label_fields), .param_size = sizeof(struct ml_label_param), \
-    .infer_shape = infer_label_encoder
+    .traits = OP_TAKES_STRINGS
 
 static const ir_method_t* const rows[] = {
     ML_ROW(Scaler, FEATURE_ROW(1, ml_scaler_param, scaler_fields, infer_scaler), .types = "fp32"),
@@ -251,15 +260,17 @@ static const ir_method_t* const rows[] = {
     ML_ROW(Binarizer, FEATURE_ROW(1, ml_binarizer_param, binarizer_fields, infer_binarizer)),
     ML_ROW(Imputer, FEATURE_ROW(1, ml_imputer_param, imputer_fields, infer_imputer)),
     ML_ROW(ArrayFeatureExtractor, .version = 1, .until = 5, .min_input = 2, .max_input = 2,
-           .min_output = 1, .max_output = 1, .infer_shape = infer_extractor),
+           .min_output = 1, .max_output = 1, .traits = OP_TAKES_STRINGS,
+           .infer_shape = infer_extractor),
     ML_ROW(FeatureVectorizer,
            FEATURE_ROW(-1, ml_vectorizer_param, vectorizer_fields, infer_vectorizer),
            .types = "fp32"),
     ML_ROW(OneHotEncoder, FEATURE_ROW(1, ml_one_hot_param, one_hot_fields, infer_one_hot),
-           .types = "fp32"),
-    ML_ROW(LabelEncoder, LABEL_ROW(1, 1)),
-    ML_ROW(LabelEncoder, LABEL_ROW(2, 3), .types = "int64"),
-    ML_ROW(LabelEncoder, LABEL_ROW(4, 5), .types = "@values_tensor|int64"),
+           .traits = OP_TAKES_STRINGS, .types = "fp32"),
+    ML_ROW(LabelEncoder, LABEL_ROW(1, 1), .infer_shape = infer_first_encoder),
+    ML_ROW(LabelEncoder, LABEL_ROW(2, 3), .infer_shape = infer_label_encoder, .types = "int64"),
+    ML_ROW(LabelEncoder, LABEL_ROW(4, 5), .infer_shape = infer_label_encoder,
+           .types = "@values_tensor|int64"),
 };
 
 OPERATOR_TABLE(ml_feature_ops, rows);

@@ -31,15 +31,20 @@ static int require_num(const struct node* node, const char* name, int num, int64
                      (long long)expected);
 }
 
+static int check_label_num(const struct node* node, int labels)
+{
+    if (labels >= 2) return TENGINE_OK;
+    return fail_node(node, TENGINE_EINVAL, "classlabels_ints has %d values, expected 2 or more",
+                     labels);
+}
+
 static int check_labels(const struct node* node, const struct op_ints* labels,
                         const struct op_strings* strings)
 {
     if (strings->num > 0)
         return fail_node(node, TENGINE_ENOTSUP,
                          "classlabels_strings are strings, which are not supported");
-    if (labels->num >= 2) return TENGINE_OK;
-    return fail_node(node, TENGINE_EINVAL, "classlabels_ints has %d values, expected 2 or more",
-                     labels->num);
+    return check_label_num(node, labels->num);
 }
 
 static int infer_linear_regressor(struct node* node)
@@ -56,10 +61,10 @@ static int infer_linear_regressor(struct node* node)
     return set_node_output(node, 0, TENGINE_DT_FP32, dims, 2);
 }
 
-static int set_class_outputs(struct node* node, int rows, int labels)
+static int set_class_outputs(struct node* node, int rows, int labels, int label_type)
 {
     const int64_t dims[] = {rows, labels};
-    TENGINE_RETURN_IF_ERROR(set_node_output(node, 0, TENGINE_DT_INT64, dims, 1));
+    TENGINE_RETURN_IF_ERROR(set_node_output(node, 0, label_type, dims, 1));
     return set_node_output(node, 1, TENGINE_DT_FP32, dims, 2);
 }
 
@@ -69,16 +74,16 @@ static int infer_linear_classifier(struct node* node)
     const struct ml_linear_param* param = node->op.param_mem;
     int rows = 0, features = 0;
     TENGINE_RETURN_IF_ERROR(read_form(node, &rows, &features));
-    TENGINE_RETURN_IF_ERROR(
-        check_labels(node, &param->classlabels_ints, &param->classlabels_strings));
-    const int labels = param->classlabels_ints.num;
+    const bool has_texts = param->classlabels_strings.num > 0;
+    const int labels = get_linear_label_num(param);
+    TENGINE_RETURN_IF_ERROR(check_label_num(node, labels));
     const bool is_single = labels == 2 && param->coefficients.num == features;
     const int scores = is_single ? 1 : labels;
     TENGINE_RETURN_IF_ERROR(
         require_num(node, "coefficients", param->coefficients.num, (int64_t)scores * features));
     if (param->intercepts.num > 0)
         TENGINE_RETURN_IF_ERROR(require_num(node, "intercepts", param->intercepts.num, scores));
-    return set_class_outputs(node, rows, labels);
+    return set_class_outputs(node, rows, labels, has_texts ? TENGINE_DT_STRING : TENGINE_DT_INT64);
 }
 
 // ---- support vectors ----
@@ -140,7 +145,7 @@ static int infer_svm_classifier(struct node* node)
         TENGINE_RETURN_IF_ERROR(
             require_num(node, "coefficients", param->coefficients.num, (int64_t)labels * features));
         if (param->rho.num < 1) return fail_node(node, TENGINE_EINVAL, "rho is empty");
-        return set_class_outputs(node, rows, labels);
+        return set_class_outputs(node, rows, labels, TENGINE_DT_INT64);
     }
     const int pairs = labels * (labels - 1) / 2;
     TENGINE_RETURN_IF_ERROR(
@@ -152,10 +157,11 @@ static int infer_svm_classifier(struct node* node)
         require_num(node, "coefficients", param->coefficients.num, vectors * (labels - 1)));
     TENGINE_RETURN_IF_ERROR(require_num(node, "rho", param->rho.num, pairs));
     const bool has_probabilities = param->prob_a.num > 0 || param->prob_b.num > 0;
-    if (!has_probabilities) return set_class_outputs(node, rows, labels == 2 ? labels : pairs);
+    if (!has_probabilities)
+        return set_class_outputs(node, rows, labels == 2 ? labels : pairs, TENGINE_DT_INT64);
     TENGINE_RETURN_IF_ERROR(require_num(node, "prob_a", param->prob_a.num, pairs));
     TENGINE_RETURN_IF_ERROR(require_num(node, "prob_b", param->prob_b.num, pairs));
-    return set_class_outputs(node, rows, labels);
+    return set_class_outputs(node, rows, labels, TENGINE_DT_INT64);
 }
 
 #define LINEAR_FIELD(kind, member, ...) OP_FIELD(struct ml_linear_param, kind, member, __VA_ARGS__)
@@ -210,7 +216,7 @@ static const ir_method_t* const rows[] = {
            .types = "fp32"),
     ML_ROW(LinearClassifier,
            MODEL_ROW(2, ml_linear_param, linear_classifier_fields, infer_linear_classifier),
-           .types = "int64 fp32"),
+           .traits = OP_TAKES_STRINGS, .types = "int64 fp32"),
     ML_ROW(SVMRegressor, MODEL_ROW(1, ml_svm_param, svm_regressor_fields, infer_svm_regressor),
            .types = "fp32"),
     ML_ROW(SVMClassifier, MODEL_ROW(2, ml_svm_param, svm_classifier_fields, infer_svm_classifier),

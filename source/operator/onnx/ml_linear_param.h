@@ -17,6 +17,12 @@ struct ml_linear_param
     char* post_transform;
 };
 
+static inline int get_linear_label_num(const struct ml_linear_param* param)
+{
+    return param->classlabels_strings.num > 0 ? param->classlabels_strings.num
+                                              : param->classlabels_ints.num;
+}
+
 // SVMRegressor and SVMClassifier. Without support vectors they are linear.
 struct ml_svm_param
 {

@@ -54,15 +54,14 @@ static int infer_classifier(struct node* node)
 {
     const struct tree_param* param = node->op.param_mem;
     int rows = 0;
-    if (param->classlabels_strings.num > 0)
-        return fail_node(node, TENGINE_ENOTSUP,
-                         "classlabels_strings are strings, which are not supported");
-    const int labels = param->classlabels_int64s.num;
+    const bool has_texts = param->classlabels_strings.num > 0;
+    const int labels = get_tree_label_num(param);
     if (labels < 1) return fail_node(node, TENGINE_EINVAL, "classlabels_int64s is empty");
     TENGINE_RETURN_IF_ERROR(check_trees(node, make_tree_table, &rows));
     TENGINE_RETURN_IF_ERROR(check_base_values(node, labels));
     const int64_t dims[] = {rows, labels};
-    TENGINE_RETURN_IF_ERROR(set_node_output(node, 0, TENGINE_DT_INT64, dims, 1));
+    TENGINE_RETURN_IF_ERROR(
+        set_node_output(node, 0, has_texts ? TENGINE_DT_STRING : TENGINE_DT_INT64, dims, 1));
     return set_node_output(node, 1, TENGINE_DT_FP32, dims, 2);
 }
 
@@ -144,7 +143,7 @@ static const op_field_t ensemble_fields[] = {
 static const ir_method_t* const rows[] = {
     ML_ROW(TreeEnsembleRegressor, TREE_ROW(1, regressor_fields, infer_regressor), .types = "fp32"),
     ML_ROW(TreeEnsembleClassifier, TREE_ROW(2, classifier_fields, infer_classifier),
-           .types = "int64 fp32"),
+           .traits = OP_TAKES_STRINGS, .types = "int64 fp32"),
     ML_ROW(TreeEnsemble, .version = 5, .until = 5, .min_input = 1, .max_input = 1, .min_output = 1,
            .max_output = 1, OP_FIELDS(ensemble_fields),
            .param_size = sizeof(struct tree_ensemble_param), .infer_shape = infer_ensemble),

@@ -39,11 +39,17 @@ struct tree_param
     struct op_floats base_values;
     struct op_tensor base_values_as_tensor;
     struct op_ints classlabels_int64s;
-    struct op_strings classlabels_strings;
+    struct op_strings classlabels_strings;  // or these
     char* aggregate_function;
     char* post_transform;
     int n_targets;
 };
+
+static inline int get_tree_label_num(const struct tree_param* param)
+{
+    return param->classlabels_strings.num > 0 ? param->classlabels_strings.num
+                                              : param->classlabels_int64s.num;
+}
 
 // TreeEnsemble. Ids are places in nodes_*, or in leaf_* where the flag beside them is 1.
 struct tree_ensemble_param

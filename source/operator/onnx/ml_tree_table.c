@@ -272,7 +272,7 @@ static struct weight_lists choose_weights(const struct tree_param* p)
                                  &p->class_nodeids,
                                  &p->class_ids,
                                  {"class_weights", &p->class_weights, &p->class_weights_as_tensor},
-                                 p->classlabels_int64s.num};
+                                 get_tree_label_num(p)};
 }
 
 // The weights of a leaf in a row, in the order of the lists; those of branches count for nothing.

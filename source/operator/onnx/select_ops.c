@@ -170,19 +170,20 @@ static const op_field_t one_hot_fields[] = {
 static const ir_method_t* const rows[] = {
     OP_ROW(Compress, .version = 9, .min_input = 2, .max_input = 2, .min_output = 1, .max_output = 1,
            OP_FIELDS(compress_fields), .param_size = sizeof(struct compress_param),
-           .infer_shape = infer_compress),
+           .traits = OP_TAKES_STRINGS, .infer_shape = infer_compress),
     OP_ROW(NonZero, .version = 9, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1,
            .traits = OP_SELF_SHAPED, .infer_shape = infer_non_zero, .types = "int64"),
     OP_ROW(Unique, .version = 11, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 4,
            OP_FIELDS(unique_fields), .param_size = sizeof(struct unique_param),
-           .traits = OP_SELF_SHAPED, .infer_shape = infer_unique, .types = "0 int64"),
+           .traits = OP_SELF_SHAPED | OP_TAKES_STRINGS, .infer_shape = infer_unique,
+           .types = "0 int64"),
     OP_ROW(NonMaxSuppression, .version = 10, .min_input = 2, .max_input = 5, .min_output = 1,
            .max_output = 1, OP_FIELDS(non_max_suppression_fields),
            .param_size = sizeof(struct non_max_suppression_param), .traits = OP_SELF_SHAPED,
            .infer_shape = infer_non_max_suppression, .types = "int64"),
     OP_ROW(OneHot, .version = 9, .min_input = 3, .max_input = 3, .min_output = 1, .max_output = 1,
            OP_FIELDS(one_hot_fields), .param_size = sizeof(struct one_hot_param),
-           .infer_shape = infer_one_hot, .types = "2"),
+           .traits = OP_TAKES_STRINGS, .infer_shape = infer_one_hot, .types = "2"),
 };
 
 OPERATOR_TABLE(select_ops, rows);

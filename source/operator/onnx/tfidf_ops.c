@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TfIdfVectorizer: counts n-grams of a pool in sequences of integers. Parameters and the layout of
-// the pool are in tfidf_param.h.
+// TfIdfVectorizer: counts n-grams of a pool in sequences of integers or strings. Parameters and the
+// layout of the pool are in tfidf_param.h.
 #include <limits.h>
 
 #include "operator/infer.h"
@@ -28,11 +28,11 @@ static int check_pool(const struct node* node, const struct tfidf_param* param)
                          (long long)param->ngram_counts.values[0]);
     for (int length = 1; length <= param->ngram_counts.num; ++length) {
         const int64_t end = get_ngram_end(param, length);
-        if (end < begin || end > param->pool_int64s.num || (end - begin) % length != 0)
+        if (end < begin || end > get_pool_num(param) || (end - begin) % length != 0)
             return fail_node(node, TENGINE_EINVAL,
                              "ngram_counts puts the %d-grams at %lld to %lld in a pool of %d "
                              "values",
-                             length, (long long)begin, (long long)end, param->pool_int64s.num);
+                             length, (long long)begin, (long long)end, get_pool_num(param));
         total += (end - begin) / length;
         begin = end;
     }
@@ -68,11 +68,11 @@ static int infer_tfidf(struct node* node)
 {
     const struct tfidf_param* param = node->op.param_mem;
     const struct tensor* input = get_ir_node_input(node, 0);
-    if (param->pool_strings.num > 0)
-        return fail_node(node, TENGINE_ENOTSUP,
-                         "the n-grams are strings (pool_strings), only integers (pool_int64s) are "
-                         "supported");
-    TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPE_BIT(INT32) | TYPE_BIT(INT64)));
+    if (param->pool_strings.num > 0 && param->pool_int64s.num > 0)
+        return fail_node(node, TENGINE_EINVAL, "it has both pool_strings and pool_int64s");
+    TENGINE_RETURN_IF_ERROR(require_type(
+        node, 0,
+        param->pool_strings.num > 0 ? TYPE_BIT(STRING) : TYPE_BIT(INT32) | TYPE_BIT(INT64)));
     if (input->dim_num != 1 && input->dim_num != 2)
         return fail_node(node, TENGINE_EINVAL, "the input has %d dimensions, it must have 1 or 2",
                          input->dim_num);
@@ -103,7 +103,7 @@ static const op_field_t tfidf_fields[] = {
 static const ir_method_t* const rows[] = {
     OP_ROW(TfIdfVectorizer, .version = 9, .min_input = 1, .max_input = 1, .min_output = 1,
            .max_output = 1, OP_FIELDS(tfidf_fields), .param_size = sizeof(struct tfidf_param),
-           .infer_shape = infer_tfidf, .types = "fp32"),
+           .traits = OP_TAKES_STRINGS, .infer_shape = infer_tfidf, .types = "fp32"),
 };
 
 OPERATOR_TABLE(tfidf_ops, rows);

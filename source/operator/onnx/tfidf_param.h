@@ -13,19 +13,24 @@ struct tfidf_param
     int min_gram_length;
     int max_gram_length;
     int max_skip_count;
-    char* mode;                    // TF, IDF, TFIDF
-    struct op_ints ngram_counts;   // where the 1-grams, 2-grams ... begin in the pool
-    struct op_ints ngram_indexes;  // place of every n-gram in the output
-    struct op_ints pool_int64s;    // the n-grams one after the other
-    struct op_strings pool_strings;
-    struct op_floats weights;  // of every n-gram; absent: 1
+    char* mode;                      // TF, IDF, TFIDF
+    struct op_ints ngram_counts;     // where the 1-grams, 2-grams ... begin in the pool
+    struct op_ints ngram_indexes;    // place of every n-gram in the output
+    struct op_ints pool_int64s;      // the n-grams one after the other
+    struct op_strings pool_strings;  // or these, of strings
+    struct op_floats weights;        // of every n-gram; absent: 1
 };
+
+static inline int get_pool_num(const struct tfidf_param* param)
+{
+    return param->pool_strings.num > 0 ? param->pool_strings.num : param->pool_int64s.num;
+}
 
 // One past the end of the n-grams of `length` in the pool.
 static inline int64_t get_ngram_end(const struct tfidf_param* param, int length)
 {
     return length < param->ngram_counts.num ? param->ngram_counts.values[length]
-                                            : param->pool_int64s.num;
+                                            : get_pool_num(param);
 }
 
 #ifdef __cplusplus

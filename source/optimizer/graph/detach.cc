@@ -6,6 +6,7 @@
 #include "base/maps.hpp"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
+#include "graph/string_pool.h"
 #include "graph/subgraph.h"
 #include "operator/custom/custom_kernel.h"
 #include "optimizer/optimizer.h"
@@ -30,6 +31,7 @@ class Detacher
     {
         TENGINE_RETURN_IF_ERROR(set_ir_graph_name(&target_, source_.name));
         join_graph_pool(&target_, &source_);
+        TENGINE_RETURN_IF_ERROR(join_ir_strings(&target_, &source_));
         if (copy_constants_)
             TENGINE_RETURN_IF_ERROR(share_ir_survey(&target_, &source_, device_));
         else

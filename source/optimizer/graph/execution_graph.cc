@@ -4,6 +4,7 @@
 
 #include "graph/graph.h"
 #include "graph/preparation.h"
+#include "graph/string_pool.h"
 #include "operator/custom/custom_kernel.h"
 #include "operator/registry.h"
 #include "optimizer/pass.h"
@@ -93,6 +94,7 @@ int copy_contents(const graph& source, graph& target)
     target.model_format = source.model_format;
     target.device = source.device;
     target.core->source = &source;
+    TENGINE_RETURN_IF_ERROR(join_ir_strings(&target, &source));
     TENGINE_RETURN_IF_ERROR(set_ir_graph_name(&target, source.name));
     for (int i = 0; i < source.tensor_num; ++i)
         TENGINE_RETURN_IF_ERROR(copy_tensor(source, *source.tensor_list[i], target));

@@ -2,6 +2,7 @@
 // Constant folding of one node: it is run on the default device as a part of its own.
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
+#include "graph/string_pool.h"
 #include "graph/subgraph.h"
 #include "module/module.h"
 #include "operator/param.h"
@@ -154,8 +155,10 @@ int evaluate_node(node& node)
     TENGINE_RETURN_IF_ERROR(make_key(node, &key) ? evaluate_shared(node, key)
                                                  : evaluate_alone(node));
     for (int i = 0; i < node.output_num; ++i)
-        if (struct tensor* tensor = get_ir_node_output(&node, i))
+        if (struct tensor* tensor = get_ir_node_output(&node, i)) {
             tensor->tensor_type = TENSOR_TYPE_CONST;
+            keep_ir_strings(&graph, tensor);
+        }
     destroy_ir_node(&graph, &node);
     return TENGINE_OK;
 }

@@ -70,7 +70,7 @@ int set_tensor(const Target& target, const AttributeProto& attribute)
     TensorReader reader(attribute.t(), attribute.t().raw_data(), target.owner, target.external);
     TENGINE_RETURN_IF_ERROR(reader.describe());
     std::vector<char> values(reader.bytes());
-    TENGINE_RETURN_IF_ERROR(reader.read(values.data()));
+    TENGINE_RETURN_IF_ERROR(reader.read(*target.node->graph, values.data()));
     struct op_tensor tensor = {};
     tensor.data_type = reader.data_type();
     tensor.dim_num = reader.dim_num();

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/mapped_file.h"
 #include "graph/graph.h"
+#include "graph/string_pool.h"
 #include "module/module.h"
 #include "operator/param.h"
 #include "operator/plain_data.h"
@@ -171,7 +172,7 @@ int GraphImport::add_initializer(const ::onnx::TensorProto& proto, Bytes raw, Mo
         return TENGINE_OK;
     }
     TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(tensor));
-    return reader.read(tensor->data);
+    return reader.read(*graph_, tensor->data);
 }
 
 int GraphImport::add_sparse_initializer(const ::onnx::SparseTensorProto& proto)
@@ -184,7 +185,7 @@ int GraphImport::add_sparse_initializer(const ::onnx::SparseTensorProto& proto)
     tensor->tensor_type = TENSOR_TYPE_CONST;
     TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(tensor, reader.dims(), reader.dim_num()));
     TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(tensor));
-    return reader.read(tensor->data);
+    return reader.read(*graph_, tensor->data);
 }
 
 int GraphImport::add_inputs()
@@ -386,6 +387,7 @@ int GraphImport::read_body(struct node* node, const std::string& attribute,
 {
     body->graph = create_ir_graph(graph_->attribute->context);
     if (!body->graph) return last_error();
+    TENGINE_RETURN_IF_ERROR(join_ir_strings(body->graph, graph_));
     const std::string name = node->name + ("/" + attribute);
     TENGINE_RETURN_IF_ERROR(set_ir_graph_name(body->graph, name.c_str()));
     GraphImport import(body->graph, proto, *this, body);

@@ -28,6 +28,9 @@ SparseReader::SparseReader(const ::onnx::SparseTensorProto& proto, const std::st
 int SparseReader::describe()
 {
     TENGINE_RETURN_IF_ERROR(values_.describe());
+    if (values_.data_type() == TENGINE_DT_STRING)
+        return tengine_error_set(TENGINE_ENOTSUP, "%s: sparse tensors of strings are not supported",
+                                 owner_.c_str());
     TENGINE_RETURN_IF_ERROR(measure());
     if (values_.dim_num() != 1)
         return tengine_error_set(TENGINE_EFORMAT, "%s: its values have %d dimensions, expected 1",
@@ -86,15 +89,15 @@ int SparseReader::find_place(const int64_t* index, int64_t* out_place) const
     return TENGINE_OK;
 }
 
-int SparseReader::read(void* out_values)
+int SparseReader::read(const struct graph& graph, void* out_values)
 {
     std::vector<char> values(values_.bytes());
     std::vector<int64_t> indices(indices_.bytes() / sizeof(int64_t));
     // Opened again: the indices may lie in another file.
     TENGINE_RETURN_IF_ERROR(values_.describe());
-    TENGINE_RETURN_IF_ERROR(values_.read(values.data()));
+    TENGINE_RETURN_IF_ERROR(values_.read(graph, values.data()));
     TENGINE_RETURN_IF_ERROR(indices_.describe());
-    TENGINE_RETURN_IF_ERROR(indices_.read(indices.data()));
+    TENGINE_RETURN_IF_ERROR(indices_.read(graph, indices.data()));
     std::memset(out_values, 0, bytes_);
     const auto size = static_cast<size_t>(get_data_type_size(values_.data_type()));
     int64_t last = -1;

@@ -23,7 +23,7 @@ class SparseReader
 
     // Writes all elements. TENGINE_EFORMAT for an index that is out of range or does not come after
     // the one before it.
-    TENGINE_MUST_USE int read(void* out_values);
+    TENGINE_MUST_USE int read(const struct graph& graph, void* out_values);
 
   private:
     TENGINE_MUST_USE int measure();

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/packed_bits.h"
+#include "graph/string_pool.h"
 #include "operator/onnx_type.h"
 #include "tengine/ir.h"
 
@@ -50,6 +51,11 @@ size_t copy_values(const TensorProto& proto, void* out_values)
     return index;
 }
 
+size_t count_strings(const TensorProto& proto)
+{
+    return static_cast<size_t>(proto.string_data_size());
+}
+
 struct ElementType
 {
     int onnx_type;
@@ -78,6 +84,7 @@ constexpr ElementType kElementTypes[] = {
     element_type<kUnsigned, uint32_t>(TensorProto::UINT32, TENGINE_DT_UINT32),
     element_type<kUnsigned, uint64_t>(TensorProto::UINT64, TENGINE_DT_UINT64),
     element_type<kInts, uint8_t>(TensorProto::BOOL, TENGINE_DT_BOOL),
+    {TensorProto::STRING, TENGINE_DT_STRING, count_strings, nullptr},
     // By their numbers: the message class of an older ONNX does not name them all. Of 4 and 2 bits
     // a value is a byte of several elements.
     element_type<kInts, uint8_t>(17, TENGINE_DT_FLOAT8E4M3FN),
@@ -121,8 +128,8 @@ int convert_element_type(int onnx_type, const std::string& owner, int* out_data_
     const ElementType* type = find_element_type(onnx_type);
     if (!type)
         return tengine_error_set(TENGINE_EDTYPE,
-                                 "%s: element type %d (%s) is not supported: expected bool, an "
-                                 "integer of 2 to 64 bits or a float of 4 to 64 bits",
+                                 "%s: element type %d (%s) is not supported: expected bool, "
+                                 "string, an integer of 2 to 64 bits or a float of 4 to 64 bits",
                                  owner.c_str(), onnx_type, get_onnx_type_name(onnx_type));
     *out_data_type = type->data_type;
     return TENGINE_OK;
@@ -135,6 +142,7 @@ int TensorReader::describe()
         return tengine_error_set(TENGINE_ENOTSUP, "%s: tensors in segments are not supported",
                                  owner_.c_str());
     TENGINE_RETURN_IF_ERROR(measure());
+    if (data_type_ == TENGINE_DT_STRING) TENGINE_RETURN_IF_ERROR(check_strings());
     return check_source();
 }
 
@@ -162,6 +170,22 @@ int TensorReader::measure()
     if (bits < 8)
         bytes_ = elements_ / 8 * static_cast<size_t>(bits) +
                  count_packed_bytes(static_cast<int64_t>(elements_ % 8), bits);
+    return TENGINE_OK;
+}
+
+int TensorReader::check_strings() const
+{
+#ifdef TENGINE_MINIMAL
+    return tengine_error_set(TENGINE_EDTYPE, "%s: a minimal build takes no strings",
+                             owner_.c_str());
+#endif
+    if (proto_.data_location() == TensorProto::EXTERNAL || !raw_.empty())
+        return tengine_error_set(TENGINE_EFORMAT,
+                                 "%s: strings lie in string_data, not in raw or external data",
+                                 owner_.c_str());
+    int64_t index = 0;
+    for (const std::string& text : proto_.string_data())
+        TENGINE_RETURN_IF_ERROR(check_ir_text(text.data(), text.size(), owner_.c_str(), index++));
     return TENGINE_OK;
 }
 
@@ -202,7 +226,8 @@ bool TensorReader::takes_any_address() const
 char* TensorReader::view() const
 {
     // Booleans are whatever is not 0 in the file.
-    if (bytes_ == 0 || data_type_ == TENGINE_DT_BOOL || !fills_bytes(elements_, data_type_))
+    if (bytes_ == 0 || data_type_ == TENGINE_DT_BOOL || data_type_ == TENGINE_DT_STRING ||
+        !fills_bytes(elements_, data_type_))
         return nullptr;
     const size_t alignment =
         takes_any_address() ? 1 : static_cast<size_t>(get_data_type_size(data_type_));
@@ -213,8 +238,17 @@ char* TensorReader::view() const
     return file_->add_view(begin, begin + bytes_) ? file_->bytes.bytes + begin : nullptr;
 }
 
-int TensorReader::read(void* out_values) const
+int TensorReader::read_strings(const struct graph& graph, const char** out_strings) const
 {
+    for (const std::string& text : proto_.string_data())
+        TENGINE_RETURN_IF_ERROR(keep_ir_string(&graph, text.data(), text.size(), out_strings++));
+    return TENGINE_OK;
+}
+
+int TensorReader::read(const struct graph& graph, void* out_values) const
+{
+    if (data_type_ == TENGINE_DT_STRING)
+        return read_strings(graph, static_cast<const char**>(out_values));
     if (proto_.data_location() == TensorProto::EXTERNAL) {
         TENGINE_RETURN_IF_ERROR(external_->read(out_values, bytes_, owner_));
     } else if (!raw_.empty() && file_) {

@@ -9,7 +9,7 @@
 #include "serializer/onnx/external_data.h"
 #include "serializer/onnx/model_files.h"
 #include "serializer/onnx/wire.h"
-#include "tengine/defines.h"
+#include "tengine/ir.h"
 
 namespace tengine {
 
@@ -42,12 +42,14 @@ class TensorReader
     // give them, or the model has no file that is mapped, or they are not aligned to their
     // elements, unless they are a large matrix.
     char* view() const;
-    // Writes bytes() bytes, dense and in the machine's byte order.
-    TENGINE_MUST_USE int read(void* out_values) const;
+    // Writes bytes() bytes, dense and in the machine's byte order. `graph` gets the strings.
+    TENGINE_MUST_USE int read(const struct graph& graph, void* out_values) const;
 
   private:
     TENGINE_MUST_USE int measure();
     TENGINE_MUST_USE int check_source() const;
+    TENGINE_MUST_USE int check_strings() const;
+    TENGINE_MUST_USE int read_strings(const struct graph& graph, const char** out_strings) const;
     // In the typed fields: those of a few bits have a value for each byte.
     size_t value_number() const;
     bool takes_any_address() const;

@@ -66,7 +66,13 @@ void fill_tensor(int data_type, const int dims[], int dim_num, const void* data,
     proto->set_data_type(get_onnx_type(data_type));
     for (int i = 0; i < dim_num; ++i)
         proto->add_dims(dims[i]);
-    proto->set_raw_data(data, size);
+    if (data_type != TENGINE_DT_STRING) {
+        proto->set_raw_data(data, size);
+        return;
+    }
+    const auto* texts = static_cast<const char* const*>(data);
+    for (size_t i = 0; i < size / sizeof *texts; ++i)
+        proto->add_string_data(texts[i]);
 }
 
 // Returns the part that is a tensor's.

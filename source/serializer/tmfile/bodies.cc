@@ -7,6 +7,7 @@
 #include "base/containers.hpp"
 #include "graph/body.h"
 #include "graph/graph.h"
+#include "graph/string_pool.h"
 #include "operator/infer.h"
 #include "serializer/tmfile/nodes.h"
 #include "serializer/tmfile/tensors.h"
@@ -35,6 +36,7 @@ class BodyReader
                              IR_MOST_NESTED_BODIES);
         body_.graph = create_ir_graph(outer_.graph->attribute->context);
         if (!body_.graph) return last_error();
+        TENGINE_RETURN_IF_ERROR(join_ir_strings(body_.graph, outer_.graph));
         const String name = String(node_->name) + "/" + String(attribute);
         TENGINE_RETURN_IF_ERROR(set_ir_graph_name(body_.graph, name.c_str()));
         TENGINE_RETURN_IF_ERROR(outer_.file.read(offset, "graph " + quote(name), &record_));

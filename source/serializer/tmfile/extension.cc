@@ -8,6 +8,7 @@
 #include "operator/param.h"
 #include "operator/registry.h"
 #include "operator/selection.h"
+#include "serializer/tmfile/texts.h"
 
 namespace tengine::tmfile {
 namespace {
@@ -124,6 +125,19 @@ int read_tensor(const Attribute& attribute)
             value.dims[i] >= 0 &&
             !__builtin_mul_overflow(expected, static_cast<uint64_t>(value.dims[i]), &expected);
     }
+    Vector<const char*> texts;
+    if (record.data_type == TENGINE_DT_STRING) {
+        const uint64_t number = expected / bits;
+        if (!is_possible || buffer.size / sizeof(uint32_t) < number)
+            return tengine_error_set(TENGINE_EFORMAT, "%s has %u bytes, too few for its strings",
+                                     attribute.what.c_str(), buffer.size);
+        texts.resize(number);
+        TENGINE_RETURN_IF_ERROR(decode_texts(attribute.reading, bytes, buffer.size, number,
+                                             attribute.what, texts.data()));
+        value.data = texts.data();
+        value.size = number * sizeof(char*);
+        return set_node_tensor(attribute.node, attribute.name.c_str(), &value);
+    }
     if (!is_possible || expected / 8 + (expected % 8 > 0) != buffer.size)
         return tengine_error_set(
             TENGINE_EFORMAT,
@@ -175,8 +189,15 @@ uint32_t write_tensor(FileBuilder& builder, const void* memory)
     record.data_type = value.data_type;
     record.dims = builder.add_vector(value.dims, static_cast<size_t>(value.dim_num));
     BufferRecord buffer = {};
-    buffer.size = static_cast<uint32_t>(value.size);
-    buffer.data = builder.add_aligned(value.data, value.size, kBufferAlignment);
+    String texts;
+    if (value.data_type == TENGINE_DT_STRING)
+        texts =
+            encode_texts(static_cast<const char* const*>(value.data), value.size / sizeof(char*));
+    const bool has_texts = value.data_type == TENGINE_DT_STRING;
+    const size_t size = has_texts ? texts.size() : value.size;
+    buffer.size = static_cast<uint32_t>(size);
+    buffer.data =
+        builder.add_aligned(has_texts ? texts.data() : value.data, size, kBufferAlignment);
     record.buffer = builder.add(buffer);
     return builder.add(record);
 }

@@ -7,6 +7,7 @@
 #include "operator/plain_data.h"
 #include "serializer/tmfile/layout.h"
 #include "serializer/tmfile/names.h"
+#include "serializer/tmfile/texts.h"
 #include "tengine/log.h"
 
 namespace tengine::tmfile {
@@ -29,6 +30,7 @@ class TensorReader
     int set_shape(struct tensor* tensor, const TensorRecord& record);
     int set_quantisation(struct tensor* tensor, const TensorRecord& record);
     int set_values(struct tensor* tensor, const TensorRecord& record);
+    int set_texts(struct tensor* tensor, const BufferRecord& buffer, const String& what);
     int use_values(struct tensor* tensor, char* values);
     int add_missing_values();
 
@@ -141,6 +143,7 @@ int TensorReader::set_values(struct tensor* tensor, const TensorRecord& record)
                                  what.c_str(), buffers_.count());
     BufferRecord buffer;
     TENGINE_RETURN_IF_ERROR(file_.read(buffers_[record.buffer], what, &buffer));
+    if (tensor->data_type == TENGINE_DT_STRING) return set_texts(tensor, buffer, what);
     if (!tensor->shape_set) TENGINE_RETURN_IF_ERROR(shape_by_size(tensor, buffer.size));
     if (!is_ir_tensor_shape_known(tensor) || get_ir_tensor_bytes(tensor) != buffer.size)
         return tengine_error_set(TENGINE_EFORMAT, "%s has %u bytes, its shape and type need %zu",
@@ -152,6 +155,25 @@ int TensorReader::set_values(struct tensor* tensor, const TensorRecord& record)
     const char* values = nullptr;
     TENGINE_RETURN_IF_ERROR(file_.find_bytes(buffer.data, buffer.size, what, &values));
     return use_values(tensor, const_cast<char*>(values));
+}
+
+// Each has at least its length in the file, so that a small one has no large tensor.
+int TensorReader::set_texts(struct tensor* tensor, const BufferRecord& buffer, const String& what)
+{
+    const auto number = static_cast<uint64_t>(tensor->elem_num);
+    const bool is_permuted = reading_.has_nhwc_shapes() && tensor->dim_num == 4;
+    if (!is_ir_tensor_shape_known(tensor) || is_permuted ||
+        buffer.size / sizeof(uint32_t) < number || (buffer.data == 0 && number > 0))
+        return tengine_error_set(
+            TENGINE_EFORMAT, "%s has %u bytes, too few for %llu strings, or no shape", what.c_str(),
+            buffer.size, static_cast<unsigned long long>(number));
+    const char* bytes = nullptr;
+    if (buffer.size > 0)
+        TENGINE_RETURN_IF_ERROR(file_.find_bytes(buffer.data, buffer.size, what, &bytes));
+    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(get_ir_tensor_bytes(tensor)));
+    TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(tensor));
+    return decode_texts(reading_, bytes, buffer.size, number, what,
+                        static_cast<const char**>(tensor->data));
 }
 
 int TensorReader::use_values(struct tensor* tensor, char* values)

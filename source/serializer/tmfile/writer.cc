@@ -17,6 +17,7 @@
 #include "serializer/tmfile/image.h"
 #include "serializer/tmfile/layout.h"
 #include "serializer/tmfile/parameters.h"
+#include "serializer/tmfile/texts.h"
 
 namespace tengine::tmfile {
 namespace {
@@ -202,7 +203,8 @@ int ModelWriter::write_tensor(const struct tensor& tensor, uint32_t* out_offset)
         return tengine_error_set(TENGINE_EGRAPH, "the shape of the constant '%s' is not known",
                                  tensor.name);
     if (is_constant && get_ir_tensor_bytes(&tensor) > UINT32_MAX) return fail_too_large();
-    if (is_constant && is_nhwc_ && get_data_type_bits(tensor.data_type) < 8)
+    const bool is_text = tensor.data_type == TENGINE_DT_STRING;
+    if (is_constant && is_nhwc_ && (is_text || get_data_type_bits(tensor.data_type) < 8))
         return tengine_error_set(TENGINE_ENOTSUP,
                                  "constant '%s' is %s, which a tmfile in NHWC does not have",
                                  tensor.name, get_data_type_name(tensor.data_type));
@@ -263,6 +265,13 @@ uint32_t ModelWriter::write_values(const struct tensor& tensor)
 {
     const size_t bytes = get_ir_tensor_bytes(&tensor);
     BufferRecord record = {};
+    if (tensor.data_type == TENGINE_DT_STRING) {
+        const String texts = encode_texts(static_cast<const char* const*>(tensor.data),
+                                          static_cast<size_t>(tensor.elem_num));
+        record.size = static_cast<uint32_t>(texts.size());
+        record.data = builder_.add_aligned(texts.data(), texts.size(), kBufferAlignment);
+        return builder_.add(record);
+    }
     record.size = static_cast<uint32_t>(bytes);
     if (is_without_values(tensor)) return builder_.add(record);
     if (is_nhwc_ && tensor.dim_num == 4) {

@@ -40,7 +40,7 @@ list_macros() {
 }
 
 {
-    for header in c_api inspect quantize sequence file memory plugin fixed_point custom_op \
+    for header in c_api inspect quantize sequence string file memory plugin fixed_point custom_op \
         compiler_plugin; do
         [ ! -e "$source/include/tengine/$header.h" ] || echo "#include \"tengine/$header.h\""
     done

@@ -2,6 +2,8 @@
 // See constant_graph.h.
 #include "constant_graph.h"
 
+#include "graph/string_pool.h"
+
 namespace tengine::test {
 
 graph* ConstantGraph::prepare(const std::string& output)
@@ -56,6 +58,25 @@ std::vector<float> numbers_of(const tensor* value)
     });
     EXPECT_EQ(status, 0);
     return numbers;
+}
+
+void ConstantGraph::texts(const std::string& name, std::vector<int> dims,
+                          const std::vector<std::string>& values)
+{
+    std::vector<const char*> pointers;
+    for (const std::string& value : values) {
+        pointers.push_back(nullptr);
+        ASSERT_EQ(keep_ir_string(builder_.get(), value.data(), value.size(), &pointers.back()), 0);
+    }
+    builder_.constant(name, std::move(dims), pointers, TENGINE_DT_STRING);
+}
+
+std::vector<std::string> texts_of(const tensor* value)
+{
+    if (!value) return {};
+    EXPECT_EQ(value->data_type, TENGINE_DT_STRING);
+    const auto* texts = static_cast<const char* const*>(value->data);
+    return {texts, texts + value->elem_num};
 }
 
 }  // namespace tengine::test

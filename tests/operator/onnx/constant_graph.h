@@ -33,6 +33,8 @@ class ConstantGraph
     {
         builder_.constant(name, std::move(dims), values, TENGINE_DT_BOOL);
     }
+    void texts(const std::string& name, std::vector<int> dims,
+               const std::vector<std::string>& values);
     node* add(const std::string& op, std::vector<std::string> inputs,
               std::vector<std::string> outputs = {"y"})
     {
@@ -64,6 +66,8 @@ std::vector<T> values_of(const tensor* value)
     const T* data = static_cast<const T*>(value->data);
     return {data, data + value->elem_num};
 }
+
+std::vector<std::string> texts_of(const tensor* value);
 
 // The elements of any float type, or the bytes of a bool tensor, as numbers.
 std::vector<float> numbers_of(const tensor* value);

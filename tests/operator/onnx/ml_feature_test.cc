@@ -155,18 +155,63 @@ TEST(MlLabelEncoder, FindsKeys)
     EXPECT_EQ(encode(4), (Ints{40, 20, 30, -7}));
 }
 
-TEST(MlLabelEncoder, StringsAndListsOfTwoLengthsAreRefused)
+TEST(MlLabelEncoder, FindsStringsAndGivesThem)
 {
-    ConstantGraph strings;
-    strings.builder().ints("x", {1});
-    node* made = strings.add("ai.onnx.ml.LabelEncoder", {"x"});
-    const char* const keys[] = {"one"};
-    EXPECT_EQ(set_node_texts(made, "keys_strings", keys, 1), 0);
-    strings.expect_failure(TENGINE_ENOTSUP, "keys_strings are strings");
+    using Texts = std::vector<std::string>;
+    const char* const words[] = {"one", "two"};
+    ConstantGraph keys;
+    keys.opset = 2;
+    keys.texts("x", {3}, {"two", "three", "one"});
+    node* made = keys.add("ai.onnx.ml.LabelEncoder", {"x"});
+    EXPECT_EQ(set_node_texts(made, "keys_strings", words, 2), 0);
+    set_ints(made, "values_int64s", {1, 2});
+    EXPECT_EQ(values_of<int64_t>(keys.evaluate()), (Ints{2, -1, 1}));
 
+    ConstantGraph values;
+    values.opset = 2;
+    values.builder().ints("x", {2, 3, 1});
+    made = values.add("ai.onnx.ml.LabelEncoder", {"x"});
+    set_ints(made, "keys_int64s", {1, 2});
+    EXPECT_EQ(set_node_texts(made, "values_strings", words, 2), 0);
+    EXPECT_EQ(texts_of(values.evaluate()), (Texts{"two", "_Unused", "one"}));
+
+    ConstantGraph places;
+    places.opset = 1;
+    places.texts("x", {2}, {"two", "?"});
+    made = places.add("ai.onnx.ml.LabelEncoder", {"x"});
+    EXPECT_EQ(set_node_texts(made, "classes_strings", words, 2), 0);
+    EXPECT_EQ(values_of<int64_t>(places.evaluate()), (Ints{1, -1}));
+
+    ConstantGraph names;
+    names.opset = 1;
+    names.builder().ints("x", {1, 2});
+    made = names.add("ai.onnx.ml.LabelEncoder", {"x"});
+    EXPECT_EQ(set_node_texts(made, "classes_strings", words, 2), 0);
+    EXPECT_EQ(texts_of(names.evaluate()), (Texts{"two", "_Unused"}));
+}
+
+TEST(MlOneHotEncoder, TakesStrings)
+{
+    const char* const words[] = {"one", "two"};
+    ConstantGraph graph;
+    graph.texts("x", {2}, {"two", "?"});
+    EXPECT_EQ(
+        set_node_texts(graph.add("ai.onnx.ml.OneHotEncoder", {"x"}), "cats_strings", words, 2), 0);
+    EXPECT_EQ(values_of<float>(graph.evaluate()), (Floats{0, 1, 0, 0}));
+
+    ConstantGraph strict;
+    strict.texts("x", {1}, {"?"});
+    node* made = strict.add("ai.onnx.ml.OneHotEncoder", {"x"});
+    EXPECT_EQ(set_node_texts(made, "cats_strings", words, 2), 0);
+    EXPECT_EQ(set_node_int(made, "zeros", 0), 0);
+    strict.expect_failure(TENGINE_ERANGE, "\"?\" is in no category");
+}
+
+TEST(MlLabelEncoder, ListsOfTwoLengthsAreRefused)
+{
     ConstantGraph lengths;
     lengths.builder().ints("x", {1});
-    made = lengths.add("ai.onnx.ml.LabelEncoder", {"x"});
+    node* made = lengths.add("ai.onnx.ml.LabelEncoder", {"x"});
     set_ints(made, "keys_int64s", {1, 2});
     set_floats(made, "values_floats", {1});
     lengths.expect_failure(TENGINE_EINVAL, "2 keys and 1 values");

@@ -192,13 +192,22 @@ TEST(TfIdfVectorizer, RefusesShapesAndTypes)
     type.expect_failure(TENGINE_EDTYPE, "fp32");
 }
 
-TEST(TfIdfVectorizer, RefusesStrings)
+TEST(TfIdfVectorizer, CountsStrings)
 {
     ConstantGraph graph;
-    graph.builder().ints("x", {1, 2});
-    const char* const words[] = {"one", "two"};
-    ASSERT_EQ(set_node_texts(add_vectorizer(graph, {}), "pool_strings", words, 2), 0);
-    graph.expect_failure(TENGINE_ENOTSUP, "pool_strings");
+    graph.texts("x", {5}, {"b", "a", "b", "?", "b"});
+    node* made = graph.add("TfIdfVectorizer", {"x"});
+    // The words "a" and "b", and the pair "a b".
+    const char* const words[] = {"a", "b", "a", "b"};
+    const int64_t counts[] = {0, 2};
+    const int64_t indexes[] = {0, 1, 2};
+    ASSERT_EQ(set_node_texts(made, "pool_strings", words, 4), 0);
+    ASSERT_EQ(set_node_ints(made, "ngram_counts", counts, 2), 0);
+    ASSERT_EQ(set_node_ints(made, "ngram_indexes", indexes, 3), 0);
+    ASSERT_EQ(set_node_int(made, "min_gram_length", 1), 0);
+    ASSERT_EQ(set_node_int(made, "max_gram_length", 2), 0);
+    ASSERT_EQ(set_node_text(made, "mode", "TF", 2), 0);
+    EXPECT_EQ(values_of<float>(graph.evaluate()), (std::vector<float>{1, 3, 1}));
 }
 
 }  // namespace

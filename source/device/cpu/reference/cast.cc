@@ -9,6 +9,7 @@
 #include "device/cpu/reference/arithmetic.h"
 #include "device/cpu/reference/elementwise.h"
 #include "device/cpu/reference/small_elements.h"
+#include "device/cpu/reference/string_cast.h"
 #include "operator/onnx/cast_param.h"
 
 namespace tengine::cpu {
@@ -140,6 +141,8 @@ int run_cast(KernelContext& context)
     const auto& param = context.param<cast_param>();
     const tensor* input = context.input(0);
     const tensor* output = context.output(0);
+    if (input->data_type == TENGINE_DT_STRING || output->data_type == TENGINE_DT_STRING)
+        return cast_strings(context);
     Widen widen = nullptr;
     Narrow narrow = nullptr;
     TENGINE_RETURN_IF_ERROR(find_steps(input->data_type, output->data_type, &widen, &narrow));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernels of comparison and logic (operator/binary_ops.c).
+#include <cstring>
+
 #include "device/cpu/reference/elementwise.h"
 
 namespace tengine::cpu {
@@ -25,6 +27,11 @@ struct Equal
     {
         return a == b;
     }
+};
+// Those of a graph are held once, but a graph that a pass tries something with has its own.
+struct SameText
+{
+    bool operator()(const char* a, const char* b) const { return a == b || std::strcmp(a, b) == 0; }
 };
 struct Less
 {
@@ -68,6 +75,11 @@ struct SameTruth
 
 int run_equal(KernelContext& context)
 {
+    if (context.input(0)->data_type == TENGINE_DT_STRING) {
+        combine_broadcast<const char*, bool>(context, context.input(0), context.input(1),
+                                             SameText{});
+        return TENGINE_OK;
+    }
     const bool logic = context.input(0)->data_type == TENGINE_DT_BOOL;
     return logic ? run_logic<SameTruth>(context) : run_comparison<Equal, 0>(context);
 }

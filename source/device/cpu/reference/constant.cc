@@ -5,6 +5,7 @@
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/small_elements.h"
+#include "device/cpu/reference/texts.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/shape_param.h"
 
@@ -16,6 +17,9 @@ int run_constant(KernelContext& context)
     op_tensor value;
     int64_t scalar;
     TENGINE_RETURN_IF_ERROR(read_constant(context.node, &value, &scalar));
+    if (value.data_type == TENGINE_DT_STRING)
+        return write_texts(context, static_cast<const char* const*>(value.data),
+                           context.output(0)->elem_num);
     if (value.size > 0) std::memcpy(context.output(0)->data, value.data, value.size);
     return TENGINE_OK;
 }

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "device/cpu/kernel_table.h"
+#include "device/cpu/reference/texts.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/ml_feature_param.h"
 
@@ -172,8 +173,29 @@ bool cut(T value, int64_t* out_value)
     return true;
 }
 
+int run_one_hot_texts(KernelContext& context)
+{
+    const auto& param = context.param<ml_one_hot_param>();
+    const tensor* input = context.input(0);
+    const int number = param.cats_strings.num;
+    std::fill_n(context.output(0)->f32, context.output(0)->elem_num, 0.0f);
+    for (int64_t i = 0; i < input->elem_num; ++i) {
+        const char* text = texts_of(input)[i];
+        int place = 0;
+        while (place < number && std::strcmp(text, param.cats_strings.values[place]) != 0)
+            ++place;
+        if (place < number)
+            context.output(0)->f32[i * number + place] = 1;
+        else if (!param.zeros)
+            return fail_node(context.node, TENGINE_ERANGE,
+                             "\"%.60s\" is in no category, zeros is 0", text);
+    }
+    return TENGINE_OK;
+}
+
 int run_one_hot(KernelContext& context)
 {
+    if (context.input(0)->data_type == TENGINE_DT_STRING) return run_one_hot_texts(context);
     const auto& param = context.param<ml_one_hot_param>();
     const tensor* input = context.input(0);
     const tensor* output = context.output(0);
@@ -205,6 +227,7 @@ struct LabelKey
     int64_t place;
 };
 
+// Equal strings of a graph are one pointer, once the graph has them.
 struct LabelKeys
 {
     int64_t num;
@@ -250,15 +273,22 @@ bool nan_matches(const KernelContext& context)
 
 using LabelTypes = TypeList<float, double, int64_t>;
 
-int prepare_label_encoder(KernelContext& context)
+int add_text_keys(const KernelContext& context, const label_list& keys, LabelKeys* list)
 {
-    const label_list keys = get_label_keys(&context.param<ml_label_param>());
-    auto* list = static_cast<LabelKeys*>(
-        alloc_memory64(sizeof(LabelKeys) + static_cast<uint64_t>(keys.num) * sizeof(LabelKey)));
-    if (!list) return fail_node(context.node, TENGINE_ENOMEM, "no memory for its keys");
-    context.state = list;
-    context.free_state = free_memory;
-    const int status = dispatch_type(LabelTypes{}, keys.data_type, [&](auto type) {
+    const auto* texts = static_cast<const char* const*>(keys.values);
+    for (int64_t i = 0; i < keys.num; ++i, ++list->num) {
+        const char* text = nullptr;
+        TENGINE_RETURN_IF_ERROR(
+            keep_ir_string(context.node->graph, texts[i], std::strlen(texts[i]), &text));
+        list->keys[list->num] = {reinterpret_cast<uintptr_t>(text), i};
+    }
+    return TENGINE_OK;
+}
+
+int add_keys(const KernelContext& context, const label_list& keys, LabelKeys* list)
+{
+    if (keys.data_type == TENGINE_DT_STRING) return add_text_keys(context, keys, list);
+    return dispatch_type(LabelTypes{}, keys.data_type, [&](auto type) {
         using T = typename decltype(type)::type;
         for (int64_t i = 0; i < keys.num; ++i) {
             LabelKey& key = list->keys[list->num];
@@ -269,11 +299,30 @@ int prepare_label_encoder(KernelContext& context)
         }
         return TENGINE_OK;
     });
+}
+
+// The keys of the first opset are its strings, for inputs of strings.
+label_list get_keys(const KernelContext& context)
+{
+    const auto& param = context.param<ml_label_param>();
+    if (context.node->op.version > 1) return get_label_keys(&param);
+    return {TENGINE_DT_STRING, param.classes_strings.num, param.classes_strings.values};
+}
+
+int prepare_label_encoder(KernelContext& context)
+{
+    const label_list keys = get_keys(context);
+    auto* list = static_cast<LabelKeys*>(
+        alloc_memory64(sizeof(LabelKeys) + static_cast<uint64_t>(keys.num) * sizeof(LabelKey)));
+    if (!list) return fail_node(context.node, TENGINE_ENOMEM, "no memory for its keys");
+    context.state = list;
+    context.free_state = free_memory;
+    const int status = add_keys(context, keys, list);
     sort_items(list->keys, static_cast<size_t>(list->num), sizeof(LabelKey), compare_keys);
     return status;
 }
 
-// Writes the value of what no key matches.
+// Writes the number of what no key matches.
 void write_default(const ml_label_param& param, int data_type, void* to)
 {
     if (param.default_tensor.dim_num >= 0) {
@@ -287,27 +336,72 @@ void write_default(const ml_label_param& param, int data_type, void* to)
     }
 }
 
-int run_label_encoder(KernelContext& context)
+const char* get_default_text(const ml_label_param& param)
+{
+    return param.default_tensor.dim_num >= 0
+               ? *static_cast<const char* const*>(param.default_tensor.data)
+               : param.default_string;
+}
+
+// The value of element `index`; its key is at `place`, or nowhere (-1).
+int write_label(const KernelContext& context, int64_t index, int64_t place)
+{
+    const auto& param = context.param<ml_label_param>();
+    const label_list values = get_label_values(&param);
+    if (values.data_type == TENGINE_DT_STRING) {
+        const auto* texts = static_cast<const char* const*>(values.values);
+        return write_text(context, index, place < 0 ? get_default_text(param) : texts[place]);
+    }
+    const auto size = static_cast<size_t>(context.output(0)->elem_size);
+    void* to = static_cast<char*>(context.output(0)->data) + static_cast<size_t>(index) * size;
+    if (place < 0)
+        write_default(param, values.data_type, to);
+    else
+        std::memcpy(to, static_cast<const char*>(values.values) + static_cast<size_t>(place) * size,
+                    size);
+    return TENGINE_OK;
+}
+
+// From a string to its place in the one list, or back.
+int run_first_label_encoder(KernelContext& context)
 {
     const auto& param = context.param<ml_label_param>();
     const auto& keys = *static_cast<const LabelKeys*>(context.state);
-    const label_list values = get_label_values(&param);
     const tensor* input = context.input(0);
-    const auto size = static_cast<size_t>(context.output(0)->elem_size);
-    return dispatch_type(LabelTypes{}, input->data_type, [&](auto type) {
+    for (int64_t i = 0; i < input->elem_num; ++i) {
+        if (input->data_type == TENGINE_DT_STRING) {
+            const int64_t place = find_label(keys, reinterpret_cast<uintptr_t>(texts_of(input)[i]));
+            context.output(0)->i64[i] = place < 0 ? param.default_int64 : place;
+            continue;
+        }
+        const int64_t place = input->i64[i];
+        const bool is_known = place >= 0 && place < param.classes_strings.num;
+        TENGINE_RETURN_IF_ERROR(write_text(
+            context, i, is_known ? param.classes_strings.values[place] : param.default_string));
+    }
+    return TENGINE_OK;
+}
+
+int run_label_encoder(KernelContext& context)
+{
+    if (context.node->op.version == 1) return run_first_label_encoder(context);
+    const auto& keys = *static_cast<const LabelKeys*>(context.state);
+    const tensor* input = context.input(0);
+    if (input->data_type == TENGINE_DT_STRING) {
+        for (int64_t i = 0; i < input->elem_num; ++i) {
+            const auto bits = reinterpret_cast<uintptr_t>(texts_of(input)[i]);
+            TENGINE_RETURN_IF_ERROR(write_label(context, i, find_label(keys, bits)));
+        }
+        return TENGINE_OK;
+    }
+    return dispatch_type(LabelTypes{}, input->data_type, [&](auto type) -> int {
         using T = typename decltype(type)::type;
-        auto* to = static_cast<char*>(context.output(0)->data);
-        for (int64_t i = 0; i < input->elem_num; ++i, to += size) {
+        for (int64_t i = 0; i < input->elem_num; ++i) {
             uint64_t bits = 0;
             const bool has_bits =
                 get_key_bits(static_cast<const T*>(input->data)[i], nan_matches(context), &bits);
-            const int64_t place = has_bits ? find_label(keys, bits) : -1;
-            if (place < 0)
-                write_default(param, values.data_type, to);
-            else
-                std::memcpy(
-                    to, static_cast<const char*>(values.values) + static_cast<size_t>(place) * size,
-                    size);
+            TENGINE_RETURN_IF_ERROR(
+                write_label(context, i, has_bits ? find_label(keys, bits) : -1));
         }
         return TENGINE_OK;
     });

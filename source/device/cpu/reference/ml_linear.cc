@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "device/cpu/kernel_table.h"
+#include "device/cpu/reference/class_labels.h"
 #include "device/cpu/reference/ml_transform.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/ml_linear_param.h"
@@ -93,10 +94,11 @@ int run_linear_classifier(KernelContext& context)
 {
     const auto& param = context.param<ml_linear_param>();
     const int features = feature_num(context);
-    const int labels = param.classlabels_ints.num;
+    const int labels = get_linear_label_num(&param);
+    const ClassLabels names(context, param.classlabels_ints, param.classlabels_strings);
     const bool is_single = labels == 2 && param.coefficients.num == features;
     const ml_transform transform = find_ml_transform(param.post_transform);
-    return for_each_row(context, [&](int64_t row, const float* values) {
+    TENGINE_RETURN_IF_ERROR(for_each_row(context, [&](int64_t row, const float* values) {
         float* to = context.output(1)->f32 + row * labels;
         int label;
         if (is_single) {
@@ -107,8 +109,9 @@ int run_linear_classifier(KernelContext& context)
             label = place_of_greatest(to, labels);
             apply_ml_transform(transform, to, labels);
         }
-        context.output(0)->i64[row] = param.classlabels_ints.values[label];
-    });
+        names.put(row, label);
+    }));
+    return names.finish();
 }
 
 // ---- support vectors ----

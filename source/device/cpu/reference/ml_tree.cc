@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "device/cpu/kernel_table.h"
+#include "device/cpu/reference/class_labels.h"
 #include "device/cpu/reference/ml_transform.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/ml_tree_param.h"
@@ -290,16 +291,17 @@ int run_classifier(KernelContext& context)
     const auto& trees = *static_cast<const Trees*>(context.state);
     const auto& param = context.param<tree_param>();
     const int targets = trees.table.target_num;
-    int64_t* const labels = context.output(0)->i64;
+    const ClassLabels labels(context, param.classlabels_int64s, param.classlabels_strings);
     float* const output = context.output(1)->f32;
-    return for_each_row(context, trees, [&](int64_t row, auto* scores) {
+    TENGINE_RETURN_IF_ERROR(for_each_row(context, trees, [&](int64_t row, auto* scores) {
         using T = std::remove_reference_t<decltype(*scores)>;
         const int label = trees.has_one_class ? judge_one_class(trees, param, scores)
                                               : judge_all(trees, param, scores);
-        labels[row] = param.classlabels_int64s.values[label];
+        labels.put(row, label);
         std::transform(scores, scores + targets, output + row * targets,
                        [](T value) { return static_cast<float>(value); });
-    });
+    }));
+    return labels.finish();
 }
 
 constexpr Kernel rows[] = {

@@ -108,6 +108,11 @@ int compare(T left_value, T right_value)
     return 0;
 }
 
+int compare(const char* left, const char* right)
+{
+    return std::strcmp(left, right);
+}
+
 template <class T>
 int compare_items(const T* data, const Items& items, int64_t left, int64_t right)
 {
@@ -238,11 +243,14 @@ int run_unique(KernelContext& context)
     if (!groups.allocate(items.length))
         return fail_node(context.node, TENGINE_ENOMEM, "no memory to sort %lld items",
                          static_cast<long long>(items.length));
-    TENGINE_RETURN_IF_ERROR(dispatch_type(AllTypes{}, input->data_type, [&](auto type) {
-        using T = typename decltype(type)::type;
-        group_items(static_cast<const T*>(input->data), items, groups);
-        return TENGINE_OK;
-    }));
+    if (input->data_type == TENGINE_DT_STRING)
+        group_items(static_cast<const char* const*>(input->data), items, groups);
+    else
+        TENGINE_RETURN_IF_ERROR(dispatch_type(AllTypes{}, input->data_type, [&](auto type) {
+            using T = typename decltype(type)::type;
+            group_items(static_cast<const T*>(input->data), items, groups);
+            return TENGINE_OK;
+        }));
     place_groups(items, param.sorted != 0, groups);
     TENGINE_RETURN_IF_ERROR(allocate_unique_outputs(context, items, groups.num));
     write_unique_items(context, items, groups);

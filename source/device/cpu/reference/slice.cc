@@ -6,6 +6,7 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/small_elements.h"
+#include "device/cpu/reference/texts.h"
 #include "device/cpu/strided_copy.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/slice_param.h"
@@ -120,6 +121,13 @@ void copy_border(thread_pool_t* pool, const char* mode, const tensor* output,
     }
 }
 
+int fill_empty_texts(const KernelContext& context)
+{
+    for (int64_t i = 0; i < context.output(0)->elem_num; ++i)
+        TENGINE_RETURN_IF_ERROR(write_text(context, i, ""));
+    return TENGINE_OK;
+}
+
 int run_pad(KernelContext& context)
 {
     const tensor* input = context.input(0);
@@ -138,6 +146,8 @@ int run_pad(KernelContext& context)
     const char* mode = context.param<pad_param>().mode;
     const bool constant = std::strcmp(mode, "constant") == 0;
     if (constant) fill(output, context.input(2));
+    if (constant && output->data_type == TENGINE_DT_STRING && !context.input(2))
+        TENGINE_RETURN_IF_ERROR(fill_empty_texts(context));
     copy_interior(context.pool, input, output, interior);
     for (int axis = input->dim_num - 1; axis >= 0 && !constant; --axis)
         copy_border(context.pool, mode, output, interior, axis);

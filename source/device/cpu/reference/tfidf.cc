@@ -2,10 +2,14 @@
 // TfIdfVectorizer (operator/tfidf_ops.c): looks for every n-gram of the pool in every sequence.
 #include <algorithm>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
+#include "base/containers.hpp"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/elementwise.h"
+#include "device/cpu/reference/texts.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/tfidf_param.h"
 
@@ -46,7 +50,8 @@ int64_t count_ngram(const Sequence<T>& sequence, const int64_t* ngram, int lengt
 
 // Adds what the sequence has of every n-gram to `out`.
 template <class T>
-void vectorize(const tfidf_param& param, const Sequence<T>& sequence, float* out)
+void vectorize(const tfidf_param& param, const int64_t* pool, const Sequence<T>& sequence,
+               float* out)
 {
     const bool once = std::strcmp(param.mode, "IDF") == 0;
     const bool weighted = std::strcmp(param.mode, "TF") != 0 && param.weights.num > 0;
@@ -55,13 +60,71 @@ void vectorize(const tfidf_param& param, const Sequence<T>& sequence, float* out
     for (int length = 1; length <= param.max_gram_length; ++length) {
         for (; position < get_ngram_end(&param, length); position += length, ++ngram) {
             if (length < param.min_gram_length) continue;
-            const int64_t* values = param.pool_int64s.values + position;
+            const int64_t* values = pool + position;
             int64_t count = count_ngram(sequence, values, length, param.max_skip_count);
             if (once) count = std::min<int64_t>(count, 1);
             const float weight = weighted ? param.weights.values[ngram] : 1.0f;
             out[param.ngram_indexes.values[ngram]] += static_cast<float>(count) * weight;
         }
     }
+}
+
+// Strings as numbers: that of a string of the pool is its first place there, that of any other -1.
+class Numbering
+{
+  public:
+    explicit Numbering(const op_strings& pool)
+    {
+        for (int i = 0; i < pool.num; ++i)
+            order_.push_back({pool.values[i], i});
+        std::sort(order_.begin(), order_.end());
+    }
+
+    int64_t operator[](std::string_view text) const
+    {
+        const auto at = std::lower_bound(order_.begin(), order_.end(), Entry{text, -1});
+        return at != order_.end() && at->first == text ? at->second : -1;
+    }
+
+  private:
+    using Entry = std::pair<std::string_view, int64_t>;
+    Vector<Entry> order_;
+};
+
+Vector<int64_t> number_texts(const Numbering& numbers, const char* const* texts, int64_t number)
+{
+    Vector<int64_t> values;
+    for (int64_t i = 0; i < number; ++i)
+        values.push_back(numbers[texts[i]]);
+    return values;
+}
+
+void vectorize_rows(KernelContext& context, const int64_t* pool, const int64_t* data)
+{
+    const tensor* input = context.input(0);
+    const tensor* output = context.output(0);
+    const int64_t length = input->dims[input->dim_num - 1];
+    const int64_t width = output->dims[output->dim_num - 1];
+    for (int64_t row = 0; row < output->elem_num / width; ++row)
+        vectorize<int64_t>(context.param<tfidf_param>(), pool, {data + row * length, length},
+                           output->f32 + row * width);
+}
+
+int run_texts(KernelContext& context)
+{
+    const op_strings& pool = context.param<tfidf_param>().pool_strings;
+    const tensor* input = context.input(0);
+    const Numbering numbers(pool);
+    const Vector<int64_t> grams = number_texts(numbers, pool.values, pool.num);
+    const Vector<int64_t> values = number_texts(numbers, texts_of(input), input->elem_num);
+    vectorize_rows(context, grams.data(), values.data());
+    return TENGINE_OK;
+}
+
+bool accepts_tfidf(const node& node)
+{
+    return get_ir_node_input(&node, 0)->data_type == TENGINE_DT_STRING ||
+           accepts_input<IndexTypes>(node);
 }
 
 int run_tfidf(KernelContext& context)
@@ -72,6 +135,7 @@ int run_tfidf(KernelContext& context)
     const int64_t length = input->dims[input->dim_num - 1];
     const int64_t width = output->dims[output->dim_num - 1];
     std::memset(output->data, 0, get_ir_tensor_bytes(output));
+    if (input->data_type == TENGINE_DT_STRING) return run_texts(context);
     return dispatch_type(IndexTypes{}, input->data_type, [&](auto type) {
         using T = typename decltype(type)::type;
         const T* data = static_cast<const T*>(input->data);
@@ -79,6 +143,7 @@ int run_tfidf(KernelContext& context)
                      [&](int64_t begin, int64_t end, int) {
                          for (int64_t row = begin; row < end; ++row)
                              vectorize<T>(context.param<tfidf_param>(),
+                                          context.param<tfidf_param>().pool_int64s.values,
                                           {data + row * length, length}, output->f32 + row * width);
                      });
         return TENGINE_OK;
@@ -86,7 +151,7 @@ int run_tfidf(KernelContext& context)
 }
 
 constexpr Kernel rows[] = {
-    {"TfIdfVectorizer", "reference", accepts_input<IndexTypes>, run_tfidf},
+    {"TfIdfVectorizer", "reference", accepts_tfidf, run_tfidf},
 };
 
 }  // namespace

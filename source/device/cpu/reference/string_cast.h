@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cast from and to strings: string_cast_impl.cc.
+#pragma once
+
+#include "device/cpu/kernel_table.h"
+
+namespace tengine::cpu {
+
+// One of input and output, or both, are of strings.
+TENGINE_MUST_USE int cast_strings(const KernelContext& context);
+
+}  // namespace tengine::cpu

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strings: the elements of tensors of TENGINE_DT_STRING are pointers to what is here. A text is
+// held once, so that equal strings of a graph are one pointer; moving elements moves pointers.
+//
+// A source graph has a pool, which what is made of it shares: execution graphs, parts, bodies. A
+// text that is kept (a constant's) lasts as long as the pool, any other until a run begins and no
+// input has it. Any thread, unless said otherwise.
+#pragma once
+
+#include "tengine/ir.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ir_strings;
+
+#ifdef TENGINE_MINIMAL
+// Nothing takes strings, and nothing of this is linked.
+static inline int join_ir_strings(struct graph* graph, const struct graph* other)
+{
+    (void)graph;
+    (void)other;
+    return TENGINE_OK;
+}
+static inline void release_ir_strings(struct ir_strings* strings)
+{
+    (void)strings;
+}
+static inline void keep_ir_strings(const struct graph* graph, const struct tensor* tensor)
+{
+    (void)graph;
+    (void)tensor;
+}
+static inline void forget_ir_strings(const struct graph* source)
+{
+    (void)source;
+}
+static inline int intern_ir_string(const struct graph* graph, const char* text, size_t length,
+                                   const char** out_string)
+{
+    (void)graph;
+    (void)text;
+    (void)length;
+    (void)out_string;
+    return tengine_error_set(TENGINE_ENOTSUP, "a minimal build has no strings");
+}
+static inline int keep_ir_string(const struct graph* graph, const char* text, size_t length,
+                                 const char** out_string)
+{
+    return intern_ir_string(graph, text, length, out_string);
+}
+static inline int check_ir_text(const char* text, size_t length, const char* owner, int64_t index)
+{
+    (void)index;
+    return tengine_error_set(TENGINE_ENOTSUP, "%s: '%.*s': a minimal build has no strings", owner,
+                             (int)length, text);
+}
+#else
+// The graph shares the pool of the other one from here on; its own must hold nothing yet.
+TENGINE_MUST_USE int join_ir_strings(struct graph* graph, const struct graph* other);
+void release_ir_strings(struct ir_strings* strings);  // NULL is allowed
+
+// A tensor's strings, or those of a sequence, are a constant's from here on.
+void keep_ir_strings(const struct graph* graph, const struct tensor* tensor);
+// Of a source graph none of whose runs is under way: forgets what is neither kept nor an input's.
+void forget_ir_strings(const struct graph* source);
+
+// TENGINE_EINVAL unless the text is valid UTF-8 (RFC 3629) without a NUL; `owner` and `index` say
+// in the sentence whose element it is.
+TENGINE_MUST_USE int check_ir_text(const char* text, size_t length, const char* owner,
+                                   int64_t index);
+
+// The pool's pointer to a text that passes the check. TENGINE_ERANGE for more than 2^30 bytes.
+TENGINE_MUST_USE int intern_ir_string(const struct graph* graph, const char* text, size_t length,
+                                      const char** out_string);
+TENGINE_MUST_USE int keep_ir_string(const struct graph* graph, const char* text, size_t length,
+                                    const char** out_string);
+
+// Whether the pool has a string at this address, whatever that is.
+bool is_ir_string(const struct graph* graph, const char* address);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
