@@ -430,5 +430,68 @@ TEST_F(ExecutionTest, AnotherThreadMayCancelThePreparation)
     destroy_context(context);
 }
 
+// A convolution of 3 channels to 8, which may leave them last, of a picture with one pixel that is
+// not 0: channels 1, 4 and 7 are 1 there.
+tensor_t add_dotted_channels(graph_t graph)
+{
+    Floats weights(8 * 3);
+    for (size_t i = 0; i < 8; ++i)
+        weights[3 * i + i % 3] = 1;
+    const tensor_t x = add_input(graph, "x", {1, 3, 4, 5});
+    return add_node(graph, "c", "Conv",
+                    {x, add_constant(graph, "w", {8, 3, 1, 1}, weights.data())});
+}
+
+bool write_dot(graph_t graph)
+{
+    Floats pixels(3 * 4 * 5);
+    pixels[(1 * 4 + 2) * 5 + 3] = 1;
+    return write_floats(get_graph_tensor(graph, "x"), pixels);
+}
+
+// What finds its own shape in the run sees channels in their place.
+TEST_F(ExecutionTest, ShapesThatDependOnDataOfAConvolution)
+{
+    const graph_t graph = create_graph(nullptr, nullptr, nullptr);
+    const tensor_t c = add_dotted_channels(graph);
+    const tensor_t y = add_node(graph, "y", "NonZero", {c}, TENGINE_DT_INT64);
+    ASSERT_TRUE(set_borders(graph, {"x"}, {"y"})) << get_tengine_error();
+    ASSERT_TRUE(write_dot(graph)) << get_tengine_error();
+    ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    ASSERT_EQ(run_graph(graph, 1), 0) << get_tengine_error();
+    std::vector<int64_t> indices(12);
+    ASSERT_EQ(get_tensor_data(y, indices.data(), 12 * 8), 0) << get_tengine_error();
+    EXPECT_EQ(indices, (std::vector<int64_t>{0, 0, 0, 1, 4, 7, 2, 2, 2, 3, 3, 3}));
+    destroy_graph(graph);
+}
+
+// And what gets its shape from the data of another node, in the first run as in later ones: all
+// rows of 5 pixels times [5, n], where n is how many numbers of the mask are not 0.
+TEST_F(ExecutionTest, ShapesThatDependOnDataBesideAConvolution)
+{
+    const graph_t graph = create_graph(nullptr, nullptr, nullptr);
+    const tensor_t c = add_dotted_channels(graph);
+    const float columns[] = {1, 2, 3, 4, 5};
+    const tensor_t mask = add_input(graph, "mask", {3});
+    const tensor_t where = add_node(graph, "where", "NonZero", {mask}, TENGINE_DT_INT64);
+    const tensor_t count = add_node(graph, "count", "CastLike", {where, mask});
+    const tensor_t table = add_constant(graph, "columns", {5, 1}, columns);
+    const tensor_t wide = add_node(graph, "wide", "MatMul", {table, count});
+    const tensor_t y = add_node(graph, "y", "MatMul", {c, wide});
+    ASSERT_TRUE(set_borders(graph, {"x", "mask"}, {"y"})) << get_tengine_error();
+    ASSERT_TRUE(write_dot(graph) && write_floats(mask, {0, 1, 1})) << get_tengine_error();
+    ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    for (int run = 0; run < 2; ++run) {
+        ASSERT_EQ(run_graph(graph, 1), 0) << get_tengine_error();
+        Floats expected(8 * 4 * 2);
+        for (const size_t channel : {1, 4, 7}) {
+            expected[(channel * 4 + 2) * 2] = 4;
+            expected[(channel * 4 + 2) * 2 + 1] = 8;
+        }
+        EXPECT_EQ(read_floats(y), expected) << "run " << run;
+    }
+    destroy_graph(graph);
+}
+
 }  // namespace
 }  // namespace tengine

@@ -44,7 +44,7 @@ int AlignedConstants::align(Step& step)
     for (int i = 0; i < static_cast<int>(step.inputs.size()); ++i) {
         tensor** input = &step.inputs[static_cast<size_t>(i)];
         if (!wants_copy(step, i)) continue;
-        // The kernel of a dynamic step reads the node's own tensors.
+        // What the shapes of a dynamic step depend on is read from the node's own tensors.
         TENGINE_RETURN_IF_ERROR(step.dynamic ? align_ir_constant(&graph, *input)
                                              : find(*step.context.node, input));
     }

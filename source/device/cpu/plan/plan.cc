@@ -33,10 +33,8 @@ int Plan::prepare(subgraph& part)
         TENGINE_RETURN_IF_ERROR(constants_.align(step));
     join_channels(part, steps_, &joins_);
 #endif
-    TENGINE_RETURN_IF_ERROR(for_each_known([](Step& step) {
+    for (Step& step : steps_)
         step.bind();
-        return TENGINE_OK;
-    }));
     TENGINE_RETURN_IF_ERROR(for_each_known(pack_weights));
     TENGINE_RETURN_IF_ERROR(allocate_arena(part));
     part.plan_bytes = arena_bytes();

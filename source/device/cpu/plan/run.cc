@@ -12,10 +12,19 @@
 namespace tengine::cpu {
 namespace {
 
+// A copy has something to do when what it writes has elements; those of the node that it is for may
+// not be known before that node runs.
+bool has_results(const Step& step)
+{
+    return has_elements(*step.context.node) ||
+           std::any_of(step.outputs.begin(), step.outputs.end(),
+                       [](const tensor* output) { return output && output->elem_num > 0; });
+}
+
 int run_kernel(Step& step)
 {
     step.refresh_views();  // tensors of the part's border may lie elsewhere each time
-    return has_elements(*step.context.node) ? step.kernel->run(step.context) : TENGINE_OK;
+    return has_results(step) ? step.kernel->run(step.context) : TENGINE_OK;
 }
 
 int allocate_result(const node& node, tensor& result)
