@@ -142,7 +142,7 @@ static int lower_cast(struct graph* graph, struct node* node)
     const struct tm_cast_param* param = node->op.param_mem;
     if (!get_ir_node_output(node, 0)) return rewrite_as(graph, node, "Identity");
     const int type = find_cast_type(node);
-    if (type < 0 || get_onnx_type(type) == 0)
+    if (type < 0 || type > TENGINE_DT_UINT64)
         return fail_node(node, TENGINE_EINVAL,
                          "invalid data type type_to %d (type_from %d): expected 0 to %d",
                          param->type_to, param->type_from, TENGINE_DT_UINT64);
