@@ -140,7 +140,7 @@ int find_product_type(const node& node)
 double find_mac_rate(const KernelList& kernels, const node& node)
 {
     const Kernel* kernel = kernels.pick_usual(node);
-    const int type = find_product_type(node);
+    const int type = kMeasuresTypes ? find_product_type(node) : TENGINE_DT_FP32;
     const MachineRate& product = measure_product(kernels, type);
     if (!kernel || kernel == product.kernel) return product.per_second;
     const MachineRate& depthwise = measure_depthwise(kernels, type);

@@ -63,7 +63,7 @@ using OwnedGraph = std::unique_ptr<graph, GraphDeleter>;
 // No denormals, which may take longer.
 void fill(const tensor& values)
 {
-    switch (values.data_type) {
+    switch (kMeasuresTypes ? values.data_type : TENGINE_DT_FP32) {
         case TENGINE_DT_FP32:
             return (void)std::fill_n(values.f32, values.elem_num, 0.5f);
         case TENGINE_DT_FP16:
@@ -106,7 +106,7 @@ int add_inputs(const Probe& probe, node* node)
 {
     TENGINE_RETURN_IF_ERROR(
         add_input(node, 0, probe.data_type, {1, probe.channels, probe.extent, probe.extent}));
-    if (probe.data_type != TENGINE_DT_INT8)
+    if (!kMeasuresTypes || probe.data_type != TENGINE_DT_INT8)
         return probe.has_weight ? add_weight(probe, node, 1) : TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(add_quantization(node, 1));
     TENGINE_RETURN_IF_ERROR(add_weight(probe, node, 3));
@@ -195,7 +195,7 @@ const MachineRate& find_rate(const KernelList& kernels)
 
 const MachineRate& measure_product(const KernelList& kernels, int data_type)
 {
-    switch (data_type) {
+    switch (kMeasuresTypes ? data_type : TENGINE_DT_FP32) {
         case TENGINE_DT_FP16:
             return find_rate<kHalfProduct>(kernels);
         case TENGINE_DT_BF16:
@@ -209,7 +209,7 @@ const MachineRate& measure_product(const KernelList& kernels, int data_type)
 
 const MachineRate& measure_depthwise(const KernelList& kernels, int data_type)
 {
-    switch (data_type) {
+    switch (kMeasuresTypes ? data_type : TENGINE_DT_FP32) {
         case TENGINE_DT_FP16:
             return find_rate<kHalfDepthwise>(kernels);
         case TENGINE_DT_BF16:

@@ -6,6 +6,13 @@
 
 namespace tengine::cpu {
 
+// Minimal builds take all products for as fast as those of fp32.
+#ifdef TENGINE_MINIMAL
+constexpr bool kMeasuresTypes = false;
+#else
+constexpr bool kMeasuresTypes = true;
+#endif
+
 // Work per second of one thread, and the kernel it was measured with.
 struct MachineRate
 {
