@@ -16,6 +16,12 @@ extern "C" {
 struct ir_strings;
 
 #ifdef TENGINE_MINIMAL
+#define IR_HAS_STRINGS 0
+#else
+#define IR_HAS_STRINGS 1
+#endif
+
+#ifdef TENGINE_MINIMAL
 // Nothing takes strings, and nothing of this is linked.
 static inline int join_ir_strings(struct graph* graph, const struct graph* other)
 {

@@ -125,8 +125,10 @@ int read_tensor(const Attribute& attribute)
             value.dims[i] >= 0 &&
             !__builtin_mul_overflow(expected, static_cast<uint64_t>(value.dims[i]), &expected);
     }
+    if (!IR_HAS_STRINGS && record.data_type == TENGINE_DT_STRING)
+        return refuse_texts(attribute.what);
     Vector<const char*> texts;
-    if (record.data_type == TENGINE_DT_STRING) {
+    if (IR_HAS_STRINGS && record.data_type == TENGINE_DT_STRING) {
         const uint64_t number = expected / bits;
         if (!is_possible || buffer.size / sizeof(uint32_t) < number)
             return tengine_error_set(TENGINE_EFORMAT, "%s has %u bytes, too few for its strings",
@@ -190,10 +192,10 @@ uint32_t write_tensor(FileBuilder& builder, const void* memory)
     record.dims = builder.add_vector(value.dims, static_cast<size_t>(value.dim_num));
     BufferRecord buffer = {};
     String texts;
-    if (value.data_type == TENGINE_DT_STRING)
+    const bool has_texts = IR_HAS_STRINGS && value.data_type == TENGINE_DT_STRING;
+    if (has_texts)
         texts =
             encode_texts(static_cast<const char* const*>(value.data), value.size / sizeof(char*));
-    const bool has_texts = value.data_type == TENGINE_DT_STRING;
     const size_t size = has_texts ? texts.size() : value.size;
     buffer.size = static_cast<uint32_t>(size);
     buffer.data =

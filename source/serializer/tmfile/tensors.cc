@@ -160,6 +160,7 @@ int TensorReader::set_values(struct tensor* tensor, const TensorRecord& record)
 // Each has at least its length in the file, so that a small one has no large tensor.
 int TensorReader::set_texts(struct tensor* tensor, const BufferRecord& buffer, const String& what)
 {
+    if (!IR_HAS_STRINGS) return refuse_texts(what);
     const auto number = static_cast<uint64_t>(tensor->elem_num);
     const bool is_permuted = reading_.has_nhwc_shapes() && tensor->dim_num == 4;
     if (!is_ir_tensor_shape_known(tensor) || is_permuted ||

@@ -3,9 +3,12 @@
 
 #include <cstring>
 
-#include "graph/string_pool.h"
-
 namespace tengine::tmfile {
+
+int refuse_texts(const String& what)
+{
+    return tengine_error_set(TENGINE_ENOTSUP, "%s: a minimal build has no strings", what.c_str());
+}
 
 String encode_texts(const char* const* texts, size_t number)
 {

@@ -4,9 +4,13 @@
 #pragma once
 
 #include "base/containers.hpp"
+#include "graph/string_pool.h"
 #include "serializer/tmfile/reader.h"
 
 namespace tengine::tmfile {
+
+// What a build without IR_HAS_STRINGS says.
+TENGINE_MUST_USE int refuse_texts(const String& what);
 
 String encode_texts(const char* const* texts, size_t number);
 

@@ -265,7 +265,7 @@ uint32_t ModelWriter::write_values(const struct tensor& tensor)
 {
     const size_t bytes = get_ir_tensor_bytes(&tensor);
     BufferRecord record = {};
-    if (tensor.data_type == TENGINE_DT_STRING) {
+    if (IR_HAS_STRINGS && tensor.data_type == TENGINE_DT_STRING) {
         const String texts = encode_texts(static_cast<const char* const*>(tensor.data),
                                           static_cast<size_t>(tensor.elem_num));
         record.size = static_cast<uint32_t>(texts.size());
