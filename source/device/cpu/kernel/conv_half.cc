@@ -41,19 +41,12 @@ int run(KernelContext& context)
     return TENGINE_OK;
 }
 
-bool is_half(const tensor& tensor)
-{
-    return tensor.data_type == TENGINE_DT_FP16 || tensor.data_type == TENGINE_DT_BF16;
-}
-
 // With one output channel, or one input channel in each of many groups, there is nothing to spread
 // to.
 bool accepts(const node& node)
 {
     ConvProblem p;
-    const tensor& input = *get_ir_node_input(&node, 0);
-    return is_half(input) && has_pixel_conv_constants(node) && input.dim_num == 4 &&
-           describe_conv(node, false, &p) == TENGINE_OK &&
+    return is_half_conv(node) && describe_conv(node, false, &p) == TENGINE_OK &&
            (p.groups == 1 || (p.input_channels > 1 && p.output_channels >= 4)) &&
            is_compact(p.axes[1]) && is_compact(p.axes[2]) &&
            count_stretches(p) <= kMostHalfStretches && p.input_plane > 0 && p.output_plane > 0 &&

@@ -37,4 +37,7 @@ bool has_pixel_conv_constants(const node& node);
 // fp32 and two spatial axes, weights and bias constant: what kernels with channels last take.
 bool is_pixel_conv(const node& node);
 
+// The same in fp16 or bf16.
+bool is_half_conv(const node& node);
+
 }  // namespace tengine::cpu

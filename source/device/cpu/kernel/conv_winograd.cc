@@ -22,7 +22,7 @@
 #include <initializer_list>
 
 #include "base/cpu.h"
-#include "base/half.h"
+#include "device/cpu/kernel/float_rows.h"
 #include "device/cpu/kernel/half_pixels.h"
 #include "device/cpu/kernel/packed_problem.h"
 #include "device/cpu/kernel/winograd_conv.h"
@@ -77,13 +77,6 @@ int describe(const KernelContext& context, int64_t tile, int64_t workers, Winogr
     return TENGINE_OK;
 }
 
-float read_number(const void* values, int64_t index, int data_type)
-{
-    if (data_type == TENGINE_DT_FP32) return static_cast<const float*>(values)[index];
-    const uint16_t bits = static_cast<const uint16_t*>(values)[index];
-    return data_type == TENGINE_DT_FP16 ? fp16_to_fp32(bits) : bf16_to_fp32(bits);
-}
-
 // Panel after panel, as filter_floats() says.
 void pack_filters(const Winograd& conv, const float* weight, float* packed)
 {
@@ -134,8 +127,7 @@ void pack(const Winograd& conv, const void* weight, const tensor* bias, float* p
 {
     const int64_t bias_num = conv.panels * conv.panel_lanes;
     for (int64_t i = 0; i < bias_num; ++i)
-        packed[i] =
-            bias && i < conv.output_channels ? read_number(bias->data, i, conv.data_type) : 0;
+        packed[i] = bias && i < conv.output_channels ? read_float(*bias, i) : 0;
     packed += bias_num;
     if (conv.is_narrow())
         pack_narrow_filters(conv, static_cast<const uint16_t*>(weight),
@@ -273,18 +265,6 @@ bool has_option(const node& node, std::initializer_list<const char*> values)
     return std::any_of(values.begin(), values.end(), [value](const char* one) {
         return std::strcmp(value ? value : "on", one) == 0;
     });
-}
-
-bool is_half(const node& node)
-{
-    const int data_type = get_ir_node_input(&node, 0)->data_type;
-    return data_type == TENGINE_DT_FP16 || data_type == TENGINE_DT_BF16;
-}
-
-bool is_half_conv(const node& node)
-{
-    return is_half(node) && has_pixel_conv_constants(node) &&
-           get_ir_node_input(&node, 0)->dim_num == 4;
 }
 
 // The transforms take whole vectors of channels.
