@@ -1,32 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests mirror source/: every folder below tests/ with *_test.cc files becomes one program and each
-# of its cases a ctest entry. Under an emulator, where the start of a program takes longer than most
-# cases, an entry is a share of the program's cases.
+# of its cases a ctest entry, or, where the start of a program takes longer than most cases, each
+# share of them.
 include(GoogleTest)
 
-set(TENGINE_EMULATED_SHARES 6)
+set(shares 0)
+if(CMAKE_CROSSCOMPILING_EMULATOR)
+    set(shares 6)
+endif()
+set(TENGINE_TEST_SHARES ${shares} CACHE STRING
+    "Entries of ctest for the cases of each program; 0: each case has its own")
 
 # tengine_register_tests(<target> <room> <seconds> <labels> [EMULATED <pattern>…]): the cases of a
-# program as ctest entries <room>/…, each of which may take so long. An emulator runs those that the
-# patterns choose, by default all, and none of TENGINE_HOST_CASES.
+# program as ctest entries <room>/…; each case may take so long. An emulator runs those that the
+# patterns choose, by default all. None of TENGINE_LEFT_OUT_CASES is run.
 function(tengine_register_tests target room seconds labels)
     cmake_parse_arguments(PARSE_ARGV 4 arg "" "" "EMULATED")
-    if(NOT CMAKE_CROSSCOMPILING_EMULATOR)
-        gtest_discover_tests(${target} TEST_PREFIX ${room}/ DISCOVERY_MODE PRE_TEST
-            DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT ${seconds} LABELS "${labels}")
+    set(chosen "")
+    if(CMAKE_CROSSCOMPILING_EMULATOR)
+        list(JOIN arg_EMULATED ":" chosen)
+    else()
         list(JOIN TENGINE_SLOW_CASES ":" slow)
         tengine_add_quick_test(${room} COMMAND ${target} --gtest_brief=1 --gtest_filter=-${slow})
+    endif()
+    list(JOIN TENGINE_LEFT_OUT_CASES ":" left_out)
+    set(filter "${chosen}-${left_out}")
+    if(NOT TENGINE_TEST_SHARES)
+        gtest_discover_tests(${target} TEST_PREFIX ${room}/ TEST_FILTER ${filter}
+            DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
+            PROPERTIES TIMEOUT ${seconds} LABELS "${labels}")
         return()
     endif()
-    list(JOIN arg_EMULATED ":" chosen)
-    list(JOIN TENGINE_HOST_CASES ":" left_out)
-    math(EXPR last "${TENGINE_EMULATED_SHARES} - 1")
+    math(EXPR last "${TENGINE_TEST_SHARES} - 1")
     foreach(share RANGE ${last})
-        add_test(NAME ${room}/share_${share}
-                 COMMAND ${target} "--gtest_filter=${chosen}-${left_out}")
+        add_test(NAME ${room}/share_${share} COMMAND ${target} --gtest_filter=${filter})
         set_tests_properties(${room}/share_${share} PROPERTIES TIMEOUT 1200 LABELS "${labels}"
-            ENVIRONMENT
-            "GTEST_TOTAL_SHARDS=${TENGINE_EMULATED_SHARES};GTEST_SHARD_INDEX=${share}")
+            ENVIRONMENT "GTEST_TOTAL_SHARDS=${TENGINE_TEST_SHARES};GTEST_SHARD_INDEX=${share}")
     endforeach()
 endfunction()
 
