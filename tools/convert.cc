@@ -12,10 +12,14 @@
 namespace tengine::tools {
 namespace {
 
+constexpr int kOldestOpset = 7;
+constexpr int kNewestOpset = 28;
+
 struct ConvertOptions
 {
     std::string from;
     std::string to;
+    int opset = 0;
     ModelOptions common;
 };
 
@@ -24,7 +28,13 @@ void convert(const ConvertOptions& options)
     const char* format = format_of(options.to);
     if (!format)
         throw Failure("'" + options.to + "': the file name must end in " + format_endings("or"));
-    Model model(options.from, options.common);
+    ModelOptions common = options.common;
+    if (options.opset > 0) {
+        if (std::string(format) != "onnx")
+            throw Failure("--opset: '" + options.to + "': the file name must end in .onnx");
+        common.options.push_back("model.opset=" + std::to_string(options.opset));
+    }
+    Model model(options.from, common);
     model.set_inputs();
     if (save_graph(model.graph(), format, options.to.c_str()) < 0) fail_api(options.to);
     for (const Tensor& input : model.inputs())
@@ -41,6 +51,12 @@ void add_convert_command(CommandLine* line)
     command.add_option("IN", &options->from, "Model file").required();
     command.add_option("OUT", &options->to, "Output file; its extension selects the format")
         .required();
+    command
+        .add_option("--opset", &options->opset,
+                    "Opset of an ONNX file. Default: 21, or the first one after it that has all "
+                    "operators of the model")
+        .in_range(kOldestOpset, kNewestOpset)
+        .value_name("N");
     add_shape_option(&command, &options->common);
     command.set_work([options] { convert(*options); });
 }

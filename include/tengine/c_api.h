@@ -306,18 +306,18 @@ TENGINE_API int tengine_graph_set_affinity(graph_t graph, const char* nodes, con
 TENGINE_API void dump_graph(graph_t graph);
 
 // Writes the graph to a file, with its constants and their present values. `model_format` is
-// "tengine" (a tmfile, whose weights are aligned to 64 bytes) or "onnx" (opset 21, or that of the
-// ONNX model the graph was loaded from). A graph is written as it is when its operators are those
-// of the format. Otherwise they are translated with the present input shapes, which must be
-// complete: ONNX's operators become equivalent ones of Tengine, so that Tengine Lite can load the
-// file; each node without an equivalent is logged as a warning with the reason and stored under its
-// ONNX name, which only tengine loads. Quantised ONNX models (QuantizeLinear, DequantizeLinear)
-// give tmfiles of int8 and uint8 tensors whose program converts inputs and outputs itself.
-// An ONNX file has only what the outputs need: of a graph that is cut short, what lies between.
-// Thread rule: as every function on the graph; not while it runs. Returns 0, or -1:
-// TENGINE_ENOENT no such format, TENGINE_ENOTSUP one that cannot be written or cannot express an
-// operator, TENGINE_EINVAL an input without complete shape, TENGINE_ELIMIT too large for the format
-// (4 GiB, 2 GiB for ONNX), TENGINE_EIO the file cannot be written; no file is left half-written.
+// "tengine" (a tmfile, weights aligned to 64 bytes) or "onnx": for the opset of the context's
+// option model.opset, 7 to 28, in the forms it has; 0: 21, or the first one after it with all
+// operators; an older one of the model's, with a warning, where unknown shapes decide what its
+// nodes mean. A graph is written as it is when its operators are those of the format. Otherwise
+// they are translated with the present input shapes, which must be complete: ONNX's operators
+// become Tengine's, which Tengine Lite can load; a node without an equivalent is logged with the
+// reason and stored under its ONNX name, which only tengine loads. Quantised ONNX models give
+// tmfiles of int8 and uint8 tensors. An ONNX file has only what the outputs need. Thread rule: as
+// every function on the graph; not while it runs. Returns 0, or -1: TENGINE_ENOENT no such format,
+// TENGINE_ENOTSUP one that cannot be written, or an operator that it or the opset does not have,
+// TENGINE_EINVAL an input without complete shape, TENGINE_ELIMIT too large (4 GiB, 2 GiB for ONNX),
+// TENGINE_EIO cannot be written; no file is left half-written.
 TENGINE_API int save_graph(graph_t graph, const char* model_format, const char* file_name, ...);
 
 // ---- Nodes ----

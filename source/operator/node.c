@@ -63,6 +63,17 @@ struct node* create_op_node(struct graph* graph, const char* node_name, const ch
     return create_ir_node(graph, node_name, type, 0);
 }
 
+static int exchange_method(struct node* node, int type, int version, const ir_method_t* method)
+{
+    ir_op_t old = node->op;
+    ir_op_t op = {0};
+    TENGINE_RETURN_IF_ERROR(give_method(&op, type, version, method));
+    node->op = op;
+    const int status = copy_op_param(&node->op, &old);
+    old.release(&old);
+    return status;
+}
+
 int change_node_method(struct node* node, const char* full_name)
 {
     const int type = get_op_type_by_name(full_name);
@@ -71,13 +82,16 @@ int change_node_method(struct node* node, const char* full_name)
     if (!method)
         return tengine_error_set(TENGINE_EINTERNAL, "node '%s': unknown operator '%s'", node->name,
                                  full_name);
-    ir_op_t old = node->op;
-    ir_op_t op = {0};
-    TENGINE_RETURN_IF_ERROR(give_method(&op, type, newest_version(method), method));
-    node->op = op;
-    const int status = copy_op_param(&node->op, &old);
-    old.release(&old);
-    return status;
+    return exchange_method(node, type, newest_version(method), method);
+}
+
+int change_node_opset(struct node* node, int version)
+{
+    const ir_method_t* method = find_op_method(node->op.type, version);
+    if (!method)
+        return tengine_error_set(TENGINE_EINTERNAL, "node '%s': opset %d has no %s", node->name,
+                                 version, get_ir_node_op(node));
+    return exchange_method(node, node->op.type, version, method);
 }
 
 const char* get_ir_node_op(const struct node* node)

@@ -36,6 +36,8 @@ struct node* create_op_node(struct graph* graph, const char* node_name, const ch
 // Makes `node` the operator `full_name` (as of get_op_type_by_name(), newest opset), keeping
 // parameters that both have under the same name and kind; for lower functions.
 int change_node_method(struct node* node, const char* full_name);
+// The same operator as another opset has it, with the parameters that both have.
+int change_node_opset(struct node* node, int version);
 
 // set_ir_graph_input_node() for a program, which feeds the tensors of an input node whatever the
 // node would compute itself. A node that was such an input before, and is not an InputOp, computes

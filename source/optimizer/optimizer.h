@@ -20,10 +20,11 @@ int create_execution_graph(struct graph* source, const ir_run_options_t* options
                            struct graph** out_graph);
 
 // What a file of this source graph is to hold when it speaks `dialect` ("tengine": Tengine's
-// operators, "": ONNX's of the newest opset): a graph in source form. Nodes that Tengine cannot say
-// stay ONNX's, and a warning says why. *out_graph is NULL when the source graph is that itself,
-// else to be destroyed with destroy_ir_graph() before the source. All input shapes must be known,
-// unless the source is in the dialect.
+// operators, "": ONNX's, all of which can stand in one opset, that of the option model.opset): a
+// graph in source form. Nodes that Tengine cannot say stay ONNX's, and a warning says why.
+// *out_graph is NULL when the source graph is that itself, else to be destroyed with
+// destroy_ir_graph() before the source. All input shapes must be known, unless the source is in the
+// dialect. TENGINE_ENOTSUP: an operator that the opset does not have.
 int create_saved_graph(const struct graph* source, const char* dialect, struct graph** out_graph);
 
 // A new source graph: the quantised form of `source`, as tengine_graph_quantize() gives it.

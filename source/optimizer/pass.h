@@ -60,6 +60,8 @@ int share_constant(graph& graph, struct tensor& made, const ir_pack_key& key,
 
 // pass/lower.cc: operators of old opsets to ONNX operators of the newest.
 int lower_graph(graph& graph);
+// One of ONNX's nodes, whose shapes need not be known.
+int lower_node(graph& graph, node& node);
 // Constants that stand for attributes "of the type of input 0" get that type; called by
 // infer_graph() when the type is known.
 int settle_moved_inputs(node& node);
@@ -99,6 +101,13 @@ int raise_graph(graph& graph);
 // dialect/source_form.cc: nodes for inputs and constants. `outputs_are_nodes`: the graph's outputs
 // are all that its output nodes write, as tmfiles have it; else they are tensors.
 int to_source_form(graph& graph, bool outputs_are_nodes);
+
+// dialect/opset.cc: a copy of a source graph of ONNX's operators, all of which stand in `opset`
+// (operator/onnx_form.h), also those of bodies. ENOTSUP names a node that cannot be said in it.
+int copy_for_opset(const graph& source, const ir_run_options_t& options, int opset,
+                   GraphPointer* out_graph);
+// The same for a graph with operators of the newest opset.
+int take_opset(graph& graph, int opset);
 
 // precision/options.cc: the precision of a quantised model, where the run asks for none; what the
 // context's options precision.* say of nodes and tensors.

@@ -11,8 +11,10 @@
 #include "base/log.h"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
+#include "graph/option.h"
 #include "graph/preparation.h"
 #include "operator/custom/op.h"
+#include "operator/onnx_form.h"
 #include "operator/operator.h"
 #include "optimizer/dialect/quantized_tensors.h"
 #include "optimizer/optimizer.h"
@@ -202,6 +204,8 @@ constexpr Pass kTenginePasses[] = {
     {"source_form", take_tengine_form},
 };
 
+int take_asked_opset(graph& graph);
+
 constexpr Pass kOnnxPasses[] = {
     {"quantized_tensors", insert_qdq_nodes},
     {"lower", lower_graph},
@@ -210,6 +214,7 @@ constexpr Pass kOnnxPasses[] = {
     {"no_ops", remove_no_ops},
     {"clean", remove_dead_code},
     {"source_form", take_onnx_form},
+    {"opset", take_asked_opset},
 };
 
 // ---- graphs that are quantised ----
@@ -300,18 +305,59 @@ bool has_operators_of_tengine(const graph& source)
                        is_operator_of_tengine);
 }
 
+// ---- opsets ----
+
+// The opset that the context asks for; 0: the usual one, or what the operators need.
+int asked_opset(const graph& graph)
+{
+    return static_cast<int>(get_ir_context_number(graph.attribute->context, "model.opset"));
+}
+
+// Of a graph that is not to be in one opset, or whose nodes already are, there is no copy. Where
+// the usual opset is not asked for, an older one of the model's own does as well.
+int create_for_opset(const graph& source, const ir_run_options_t& options, graph** out_graph)
+{
+    const int asked = asked_opset(source);
+    const int present = choose_onnx_opset(&source, asked);
+    if (present >= (asked ? asked : USUAL_OPSET)) return TENGINE_OK;
+    GraphPointer copy;
+    int status = TENGINE_ENOTSUP;
+    for (int opset = asked ? asked : USUAL_OPSET; status != TENGINE_OK; ++opset) {
+        status = copy_for_opset(source, options, opset, &copy);
+        if (status != TENGINE_ENOTSUP || asked || opset == NEWEST_KNOWN_OPSET) break;
+    }
+    if (status == TENGINE_OK) {
+        *out_graph = copy.release();
+        return TENGINE_OK;
+    }
+    if (asked || !present) return status;
+    TLOG_WARNING("graph '%s' is written in opset %d: %s", source.name, present,
+                 tengine_error_message());
+    tengine_error_clear();
+    return TENGINE_OK;
+}
+
+// All is of the newest opset.
+int take_asked_opset(graph& graph)
+{
+    const int asked = asked_opset(graph);
+    return asked ? take_opset(graph, asked) : TENGINE_OK;
+}
+
 // A graph that has Tengine's operators came from a tmfile or was made by hand, and is saved as it
-// is; so is one without for an ONNX file.
+// is; so is one without for an ONNX file, except for the opset.
 int create_saved(const graph& source, bool tengine, graph** out_graph)
 {
     *out_graph = nullptr;
-    if (has_operators_of_tengine(source) == tengine) return TENGINE_OK;
+    const bool is_translated = has_operators_of_tengine(source) != tengine;
+    if (!is_translated && tengine) return TENGINE_OK;
     // Integers stay integers: the bytes of quantised weights are not folded.
     ir_run_options_t options = {};
     options.num_thread = 1;
     options.precision = TENGINE_MODE_INT8;
     TENGINE_RETURN_IF_ERROR(resolve_custom_ops(&source, true));
     refuse_kernels(source);
+    if (!is_translated) return create_for_opset(source, options, out_graph);
     return tengine ? create(source, options, kTenginePasses, out_graph)
                    : create(source, options, kOnnxPasses, out_graph);
 }

@@ -115,6 +115,26 @@ TEST_F(SaveTest, ThereAndBackThroughOnnx)
     EXPECT_EQ(destroy_graph(graph), 0);
 }
 
+TEST_F(SaveTest, AnOnnxFileIsForTheOpsetOfTheContext)
+{
+    ASSERT_EQ(destroy_graph(journey(create_convolution(), "onnx")), 0);
+    const context_t context = create_context("opset", 1);
+    for (const char* opset : {"0", "7", "12", "28"}) {
+        ASSERT_EQ(tengine_context_set_option(context, "model.opset", opset), 0);
+        const graph_t given = create_graph(context, "onnx", path("onnx").c_str());
+        ASSERT_NE(given, nullptr) << get_tengine_error();
+        const graph_t graph = journey(given, "onnx");
+        ASSERT_TRUE(feed(graph));
+        EXPECT_EQ(run(graph), kResult) << opset;
+        EXPECT_EQ(destroy_graph(graph), 0);
+    }
+    for (const char* opset : {"6", "29", "-1", "13.5", ""}) {
+        EXPECT_EQ(tengine_context_set_option(context, "model.opset", opset), -1) << opset;
+        EXPECT_NE(take_logged_failures().size(), 0u);
+    }
+    destroy_context(context);
+}
+
 TEST_F(SaveTest, ConstantsAreSavedAsTheyAreNow)
 {
     graph_t graph = create_convolution();

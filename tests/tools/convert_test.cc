@@ -89,6 +89,42 @@ TEST_F(Convert, ThereAndBackGivesTheSameBytes)
     EXPECT_EQ(result(path("again.tmfile"), "probabilities", images), expected);
 }
 
+TEST_F(Convert, AnOnnxFileIsForTheOpsetAsked)
+{
+    const std::string digits = data_file("digits.onnx");
+    const std::vector<std::string> images = {"--input", data_file("heldout_images.npy")};
+    const std::string expected = result(digits, "probabilities", images);
+    expect_success({"convert", digits, path("digits.tmfile"), "--shape", "image=1x1x8x8"});
+    for (const std::string& model : {digits, path("digits.tmfile")}) {
+        for (const int opset : {0, 7, 11, 13, 18, 28}) {
+            std::vector<std::string> command = {"convert", model, path("asked.onnx"), "--shape",
+                                                "image=382x1x8x8"};
+            if (opset > 0) command.insert(command.end(), {"--opset", std::to_string(opset)});
+            EXPECT_EQ(expect_success(command).errors, "");
+            EXPECT_EQ(load_model(path("asked.onnx")).opset_import(0).version(),
+                      opset > 0 ? opset : 21);
+            EXPECT_EQ(result(path("asked.onnx"), "probabilities", images), expected) << opset;
+        }
+    }
+}
+
+TEST_F(Convert, ALaterOpsetThanTheUsualOneIsReported)
+{
+    ModelMaker maker({2, 3}, 24);
+    maker.node("Swish", {"x"}, "y");
+    const std::string model = maker.write(folder_);
+    const Finished finished = run({"convert", model, path("later.onnx")});
+    EXPECT_EQ(finished.status, 0);
+    EXPECT_THAT(finished.errors, HasSubstr("is written for opset 24: Swish 'y': the operator in "
+                                           "this form came with opset 24"));
+    EXPECT_EQ(load_model(path("later.onnx")).opset_import(0).version(), 24);
+    const Finished refused = run({"convert", model, path("older.onnx"), "--opset", "23"});
+    EXPECT_EQ(refused.status, 1);
+    EXPECT_THAT(refused.errors, HasSubstr("older.onnx: Swish 'y': the operator in this form came "
+                                          "with opset 24, the file is for opset 23"));
+    EXPECT_FALSE(std::filesystem::exists(path("older.onnx")));
+}
+
 TEST_F(Convert, OperatorsAreTengines)
 {
     expect_success({"convert", write_network(0, false), path("net.tmfile")});
@@ -181,6 +217,10 @@ TEST_F(ConvertMisuse, TheCommandLineIsWrong)
     expect_error({digits_, out_ + "/a.tmfile", "--shape", "image=1x1x9x9x9"}, 1, "/stem/Conv");
     expect_error({digits_, out_ + "/a.bin"}, 1,
                  "/a.bin': the file name must end in .onnx or .tmfile");
+    expect_error({digits_, out_ + "/a.tmfile", "--opset", "13"}, 1,
+                 "/a.tmfile': the file name must end in .onnx");
+    for (const char* opset : {"6", "29", "1.5"})
+        expect_error({digits_, out_ + "/a.onnx", "--opset", opset}, 2, "--opset");
 }
 
 TEST_F(ConvertMisuse, TheModelIsWrong)

@@ -127,6 +127,12 @@ int settle_moved_inputs(node& node)
     return TENGINE_OK;
 }
 
+int lower_node(graph& graph, node& node)
+{
+    const method* method = node.op.method;
+    return method->lower ? method->lower(&graph, &node) : move_attributes(node);
+}
+
 int lower_graph(graph& graph)
 {
     // A lower function may append nodes, which are lowered in their turn.
@@ -135,8 +141,7 @@ int lower_graph(graph& graph)
         if (!node) continue;
         const method* method = node->op.method;
         if (method->tengine || is_lowered_by_shapes(method)) continue;  // infer_graph() does
-        TENGINE_RETURN_IF_ERROR(method->lower ? method->lower(&graph, node)
-                                              : move_attributes(*node));
+        TENGINE_RETURN_IF_ERROR(lower_node(graph, *node));
     }
     for (int i = 0; i < graph.node_num; ++i) {
         node* node = graph.node_list[i];

@@ -94,7 +94,9 @@ ir_data_place_t locate_data(const struct serializer*, const struct graph* graph,
 int save_model(struct serializer* serializer, const struct graph* graph, const char* file_name)
 {
     return guard([=] {
-        const Origin* origin = graph->core->serializer == serializer ? origin_of(graph) : nullptr;
+        // A copy for another opset says what its source says.
+        const struct graph* said = graph->core->source ? graph->core->source : graph;
+        const Origin* origin = said->core->serializer == serializer ? origin_of(said) : nullptr;
         const bool has_frame = origin && origin->is_copy;
         return tengine::save_onnx_file(*graph, has_frame ? origin->frame.get() : nullptr,
                                        file_name);

@@ -12,14 +12,17 @@
 #include "base/replace_file.h"
 #include "graph/body.h"
 #include "graph/graph.h"
+#include "graph/option.h"
 #include "graph/sequence.h"
 #include "onnx/onnx.pb.h"
 #include "operator/infer.h"
+#include "operator/onnx_form.h"
 #include "operator/onnx_type.h"
 #include "operator/param.h"
 #include "operator/registry.h"
 #include "serializer/onnx/model_frame.h"
 #include "serializer/onnx/wire.h"
+#include "tengine/log.h"
 
 namespace tengine {
 namespace {
@@ -30,35 +33,8 @@ using ::onnx::ModelProto;
 using ::onnx::NodeProto;
 using ::onnx::TensorProto;
 
-// What is written needs no newer one. Nodes of the newest opset we know, such as those that a
-// program made, are written for the one of this IR version, unless they have what came later:
-// more programs read it.
-constexpr int64_t kIrVersion = 10;
-constexpr int kOpsetOfIrVersion = 21;
 // Of a model's own: in earlier ones initialisers must be inputs.
-constexpr int64_t kFirstIrVersion = 4;
-
-// Types that came later than the rest, with the opset whose operators take them.
-struct LaterType
-{
-    int data_type;
-    int opset;
-    int64_t ir_version;
-};
-
-constexpr LaterType kLaterTypes[] = {
-    {TENGINE_DT_FLOAT4E2M1, 23, 11},
-    {TENGINE_DT_FLOAT8E8M0, 24, 12},
-    {TENGINE_DT_UINT2, 25, 13},
-    {TENGINE_DT_INT2, 25, 13},
-};
-
-LaterType find_later_type(const struct tensor* tensor)
-{
-    for (const LaterType& type : kLaterTypes)
-        if (tensor && tensor->data_type == type.data_type) return type;
-    return {TENGINE_DT_UNKNOWN, 0, 0};
-}
+constexpr int kFirstIrVersion = 4;
 
 void fill_tensor(int data_type, const int dims[], int dim_num, const void* data, size_t size,
                  TensorProto* proto)
@@ -160,28 +136,13 @@ bool stands_for_value(const node& node)
     return node.input_num == 0 && node.op.method->tengine;
 }
 
-// Whether the node has a parameter of its own, and not the default.
-bool is_set(const node& node, const op_field_t& field)
-{
-    const void* memory = static_cast<const char*>(node.op.param_mem) + field.offset;
-    const bool valid = find_op_field(node.op.method, field.name, node.op.version) == &field;
-    return valid && (field.required || is_given_param(node.op.method, &field, memory));
-}
-
-int opset_of(const node& node)
+// Of a domain that is not ONNX's own.
+int version_of_domain(const node& node)
 {
     if (is_unknown(node))
         return std::max(1, static_cast<int>(get_ir_node_int(&node, "domain_version", 1)));
     if (node.op.version != NEWEST_KNOWN_OPSET) return node.op.version;
-    const method& method = *node.op.method;
-    int opset = std::max(kOpsetOfIrVersion, method.version);
-    for (int i = 0; i < method.field_num; ++i)
-        if (is_set(node, method.fields[i])) opset = std::max(opset, int{method.fields[i].since});
-    for (int i = 0; i < node.input_num; ++i)
-        opset = std::max(opset, find_later_type(get_ir_node_input(&node, i)).opset);
-    for (int i = 0; i < node.output_num; ++i)
-        opset = std::max(opset, find_later_type(get_ir_node_output(&node, i)).opset);
-    return opset;
+    return std::max(USUAL_OPSET, node.op.method->version);
 }
 
 class GraphExport
@@ -195,12 +156,12 @@ class GraphExport
     int run()
     {
         TENGINE_RETURN_IF_ERROR(check_size());
+        TENGINE_RETURN_IF_ERROR(choose_opset());
         begin_model();
         name_tensors();
         TENGINE_RETURN_IF_ERROR(add_contents(model_->mutable_graph()));
         describe_borders(model_->mutable_graph());
         add_opsets();
-        raise_ir_version();
         return check_meanings();
     }
 
@@ -257,7 +218,6 @@ class GraphExport
             describe(body.inputs[i], proto->add_input());
         for (int i = 0; i < graph_.output_tensor_num; ++i)
             describe(graph_.output_tensors[i], proto->add_output());
-        raise_ir_version();
         for (const auto& [domain, opset] : opsets_)
             outer_->opsets_[domain] = std::max(outer_->opsets_[domain], opset);
         outer_->written_.insert(outer_->written_.end(), written_.begin(), written_.end());
@@ -272,24 +232,29 @@ class GraphExport
 
     // ---- a graph ----
 
+    int choose_opset()
+    {
+        const auto asked =
+            static_cast<int>(get_ir_context_number(graph_.attribute->context, "model.opset"));
+        opset_ = choose_onnx_opset(&graph_, asked);
+        if (opset_ == 0) return check_onnx_forms(&graph_, asked ? asked : USUAL_OPSET);
+        if (asked || opset_ <= USUAL_OPSET) return TENGINE_OK;
+        if (check_onnx_forms(&graph_, USUAL_OPSET) != TENGINE_OK)
+            TLOG_NOTICE("graph '%s' is written for opset %d: %s", graph_.name, opset_,
+                        tengine_error_message());
+        tengine_error_clear();
+        return TENGINE_OK;
+    }
+
     void begin_model()
     {
         if (frame_) {
             *model_ = frame_->model;
-            model_->set_ir_version(std::max(model_->ir_version(), kFirstIrVersion));
-            return;
+        } else {
+            model_->set_producer_name("tengine");
+            model_->mutable_graph()->set_name(graph_.name);
         }
-        model_->set_ir_version(kIrVersion);
-        model_->set_producer_name("tengine");
-        model_->mutable_graph()->set_name(graph_.name);
-    }
-
-    void raise_ir_version()
-    {
-        int64_t version = model_->ir_version();
-        for (int i = 0; i < graph_.tensor_num; ++i)
-            version = std::max(version, find_later_type(graph_.tensor_list[i]).ir_version);
-        model_->set_ir_version(version);
+        model_->set_ir_version(std::max(get_ir_version_of_opset(opset_), kFirstIrVersion));
     }
 
     // Data and names only: what is around them is small.
@@ -362,19 +327,30 @@ class GraphExport
                     get_ir_tensor_bytes(&tensor), constant);
     }
 
+    // An input that is left out has no name, and none at all behind the last one that is there.
+    static int count_named_inputs(const node& node)
+    {
+        int count = count_ir_own_inputs(&node);
+        while (!node.core->bodies && count > 0 && node.input_tensors[count - 1] < 0)
+            --count;
+        return count;
+    }
+
     int add_node(const node& node, NodeProto* proto)
     {
         if (node.op.method->tengine && node.op.method->lower)
             return fail_node(&node, TENGINE_ENOTSUP,
                              "is an operator of Tengine without an ONNX equivalent");
         const OperatorName name = operator_name_of(node);
-        int& opset = opsets_[name.domain];
-        opset = std::max(opset, opset_of(node));
-        written_.push_back(&node);
+        if (!has_onnx_opset(&node)) {
+            int& version = opsets_[name.domain];
+            version = std::max(version, version_of_domain(node));
+            written_.push_back(&node);
+        }
         proto->set_name(node.name);
         proto->set_op_type(name.op);
         if (!name.domain.empty()) proto->set_domain(name.domain);
-        for (int i = 0; i < count_ir_own_inputs(&node); ++i)
+        for (int i = 0; i < count_named_inputs(node); ++i)
             proto->add_input(node.input_tensors[i] < 0 ? "" : name_of(node.input_tensors[i]));
         for (int i = 0; i < node.output_num; ++i)
             proto->add_output(node.output_tensors[i] < 0 ? "" : name_of(node.output_tensors[i]));
@@ -397,10 +373,11 @@ class GraphExport
     void add_attributes(const node& node, NodeProto* proto) const
     {
         const method& method = *node.op.method;
+        const int version = has_onnx_opset(&node) ? opset() : node.op.version;
         std::unordered_set<const op_field_t*> listed;
         if (frame_ && frame_->attributes.count(node.name)) {
             for (const std::string& name : frame_->attributes.at(node.name)) {
-                const op_field_t* field = find_op_field(&method, name.c_str(), node.op.version);
+                const op_field_t* field = find_op_field(&method, name.c_str(), version);
                 if (field && listed.insert(field).second) add_attribute(node, *field, proto);
             }
         }
@@ -408,9 +385,12 @@ class GraphExport
         const int first = is_unknown(node) ? find_op_method(node.op.type, 0)->field_num : 0;
         for (int i = first; i < method.field_num; ++i) {
             const op_field_t& field = method.fields[i];
-            if (is_set(node, field) && !listed.count(&field)) add_attribute(node, field, proto);
+            if (has_own_param(&node, &field) && !listed.count(&field))
+                add_attribute(node, field, proto);
         }
     }
+
+    int opset() const { return outer_ ? outer_->opset() : opset_; }
 
     void describe(int index, ::onnx::ValueInfoProto* proto) const
     {
@@ -491,7 +471,10 @@ class GraphExport
 
     void add_opsets()
     {
-        opsets_[""] = std::max(opsets_[""], 1);
+        if (auto* given = find_opset(""))
+            given->set_version(opset_);
+        else
+            opsets_[""] = opset_;
         for (const auto& [domain, version] : opsets_) {
             if (auto* given = find_opset(domain)) {
                 given->set_version(std::max<int64_t>(given->version(), version));
@@ -504,12 +487,13 @@ class GraphExport
     }
 
     // A file has one version of a domain, nodes that functions have brought along may have another.
+    // ONNX's own is the optimizer's to settle.
     int check_meanings() const
     {
         for (const node* written : written_) {
             const OperatorName name = operator_name_of(*written);
             const auto version = static_cast<int>(find_opset(name.domain)->version());
-            const int own = opset_of(*written);
+            const int own = version_of_domain(*written);
             if (own == version || means_the_same(*written, version)) continue;
             return fail_node(written, TENGINE_ENOTSUP,
                              "is written for opset %d and means something else in opset %d, which "
@@ -525,7 +509,8 @@ class GraphExport
         if (is_unknown(node) || find_op_method(node.op.type, version) != &method) return false;
         for (int i = 0; i < method.field_num; ++i) {
             const op_field_t& field = method.fields[i];
-            if (is_set(node, field) && find_op_field(&method, field.name, version) != &field)
+            if (has_own_param(&node, &field) &&
+                find_op_field(&method, field.name, version) != &field)
                 return false;
         }
         return true;
@@ -538,8 +523,9 @@ class GraphExport
     std::vector<std::string> names_;
     std::unordered_set<std::string> taken_;  // of these, except what is captured
     std::vector<bool> is_needed_;            // by node: an output of the graph depends on it
-    std::map<std::string, int> opsets_;
-    std::vector<const node*> written_;  // those of bodies as well
+    int opset_ = 0;                          // of ONNX's own domain
+    std::map<std::string, int> opsets_;      // of the others
+    std::vector<const node*> written_;       // their nodes, those of bodies as well
 };
 
 }  // namespace

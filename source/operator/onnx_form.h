@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which opsets a node of ONNX's own domain can be written for as it stands. What makes one of it
+// that stands in another opset: optimizer/dialect/opset.cc.
+#pragma once
+
+#include <stdbool.h>
+
+#include "operator/operator.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Of a graph with nothing that came later: the ONNX release 1.16, which most programs read.
+#define USUAL_OPSET 21
+typedef struct onnx_form
+{
+    int first;         // the oldest opset in which the node means what it means in its own,
+    int last;          // and the newest
+    const char* what;  // what `first` brought
+} onnx_form_t;
+
+// Types count as far as they are known. Of an operator without description: its file's opset.
+onnx_form_t find_onnx_form(const struct node* node);
+
+// Whether the node is of ONNX's own domain.
+bool has_onnx_opset(const struct node* node);
+
+// Whether the operator counts an axis from the last dimension by an attribute that earlier opsets
+// count from the first one alone.
+bool has_negative_axis(const struct node* node);
+
+// ENOTSUP: says which opset has what the node is, and which was asked.
+TENGINE_MUST_USE int check_onnx_form(const struct node* node, int opset);
+// The same of the first node that cannot stand in the opset, also of bodies.
+TENGINE_MUST_USE int check_onnx_forms(const struct graph* graph, int opset);
+
+// The opset in which all nodes can stand as they are, also those of bodies: `asked` if it is not 0;
+// else the smallest from USUAL_OPSET on, else the newest before it. 0: there is none.
+int choose_onnx_opset(const struct graph* graph, int asked);
+
+// The first IR version whose files may have the opset.
+int get_ir_version_of_opset(int opset);
+
+// Whether the node has a value of its own for the field, in its opset, and not the default.
+bool has_own_param(const struct node* node, const op_field_t* field);
+
+#ifdef __cplusplus
+}
+#endif
