@@ -365,6 +365,24 @@ TEST_F(OnnxFormTest, QuantizationInItsGranularities)
                    "for opset 9");
 }
 
+TEST_F(OnnxFormTest, ARefusalNamesTheOpsetThatTheModelNeeds)
+{
+    OnnxBuilder grid = model_of(16, {1, 1, 2, 2});
+    grid.add_initializer("grid", {1, 2, 2, 2});
+    grid.add_node("GridSample", {"x", "grid"}, {"y"}, "sample");
+    expect_refusal(Written(grid, 15),
+                   "GridSample 'sample': the operator in this form came with opset 16, the file is "
+                   "for opset 15");
+    const Written named(grid, 21);
+    ASSERT_EQ(named.status, 0) << named.message;
+    EXPECT_EQ(named.node("GridSample").attribute_size(), 0);  // bilinear is linear, the default
+    OnnxBuilder swish = model_of(24, {2});
+    swish.add_node("Swish", {"x"}, {"y"}, "swish");
+    expect_refusal(Written(swish, 7),
+                   "Swish 'swish': the operator in this form came with opset 24, the file is for "
+                   "opset 7");
+}
+
 // What opset 13 has of `op` on inputs of `type` is not in the opset before `first`.
 void expect_first(const char* op, int type, const char* name, int first)
 {

@@ -325,12 +325,20 @@ int rewrite_bodies(const node& node, int opset)
     return TENGINE_OK;
 }
 
+// Nothing is taken down to before the operator, or from a row that is not the newest.
+bool is_before(const node& node, int opset)
+{
+    const method& method = *node.op.method;
+    return opset < method.version && (method.until || !find_op_method(node.op.type, opset));
+}
+
 int rewrite_node(graph& graph, node& node, int opset)
 {
     TENGINE_RETURN_IF_ERROR(rewrite_bodies(node, opset));
     if (!has_onnx_opset(&node) || fits(node, opset)) return TENGINE_OK;
     if (node.op.method->traits & OP_OPEN) return check_onnx_form(&node, opset);
     if (is_op(&node, "Constant")) return fold_constant(node);
+    if (is_before(node, opset)) return check_onnx_form(&node, opset);
     TENGINE_RETURN_IF_ERROR(raise_to_newest(graph, node));
     return fits(node, opset) ? TENGINE_OK : take_down(node, opset);
 }
