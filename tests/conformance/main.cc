@@ -5,6 +5,9 @@
 //     conformance_test --through FORMAT FOLDER…
 //                                       the same with models that were written in a format and
 //                                       read again
+//     conformance_test --opset N FOLDER…
+//                                       the same with ONNX files for that opset, where it has what
+//                                       the models have
 //     conformance_test --device NAME [--option KEY=VALUE]… FOLDER…
 //                                       the same on a device, of a plug-in in TENGINE_PLUGIN_PATH
 //                                       too, with options of the context; nodes that it refuses run
@@ -53,6 +56,15 @@ int check_list(const std::string& root, const NotSupportedList& list)
     return missing == 0 ? 0 : 1;
 }
 
+// --opset N FOLDER...
+int run_in_opset(const std::vector<std::string>& arguments, const NotSupportedList& list)
+{
+    RunSettings settings;
+    settings.through = "onnx";
+    settings.opset = std::stoi(arguments[1]);
+    return run_all({arguments.begin() + 2, arguments.end()}, settings, list) == 0 ? 0 : 1;
+}
+
 // --device NAME [--option KEY=VALUE]... FOLDER...
 int run_on_device(const std::vector<std::string>& arguments, const NotSupportedList& list)
 {
@@ -77,6 +89,7 @@ int run(const std::vector<std::string>& arguments)
         return run_all({arguments.begin() + 1, arguments.end()}, {}, list) == 0 ? 0 : 1;
     if (arguments.size() >= 3 && arguments[0] == "--through")
         return run_all({arguments.begin() + 2, arguments.end()}, {arguments[1]}, list) == 0 ? 0 : 1;
+    if (arguments.size() >= 3 && arguments[0] == "--opset") return run_in_opset(arguments, list);
     if (arguments.size() >= 3 && arguments[0] == "--device") return run_on_device(arguments, list);
 #ifdef TENGINE_HAVE_JSON
     if (arguments.size() >= 3 && arguments[0] == "--stamps")
@@ -85,7 +98,8 @@ int run(const std::vector<std::string>& arguments)
 #endif
     throw tools::Failure(
         "usage: conformance_test FOLDER | --all FOLDER... | --through FORMAT FOLDER... | "
-        "--device NAME [--option KEY=VALUE]... FOLDER... | --stamps HISTORY FOLDER... | --list "
+        "--opset N FOLDER... | --device NAME [--option KEY=VALUE]... FOLDER... | --stamps HISTORY "
+        "FOLDER... | --list "
         "ROOT");
 }
 

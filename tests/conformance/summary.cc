@@ -163,9 +163,9 @@ std::vector<fs::path> find_tests(const std::vector<std::string>& folders)
 int run_all(const std::vector<std::string>& folders, const RunSettings& settings,
             const NotSupportedList& list)
 {
-    static const char* const kWords[] = {"pass", "listed", "FAIL"};
+    static const char* const kWords[] = {"pass", "listed", "FAIL", "older"};
     std::map<std::string, Count> operators;
-    int verdicts[] = {0, 0, 0}, nodes = 0, device_nodes = 0;
+    int verdicts[] = {0, 0, 0, 0}, nodes = 0, device_nodes = 0;
     run_in_children(find_tests(folders), settings, [&](const fs::path& test, const Outcome& raw) {
         const std::string name = test_name(test.string());
         const Outcome outcome = judge(name, raw, list);
@@ -184,6 +184,8 @@ int run_all(const std::vector<std::string>& folders, const RunSettings& settings
     print_operators(operators);
     std::printf("\n%d passed, %d listed as not supported, %d failed\n", verdicts[0], verdicts[1],
                 verdicts[2]);
+    if (settings.opset > 0)
+        std::printf("%d have what opset %d does not have\n", verdicts[3], settings.opset);
     if (!settings.device.empty())
         std::printf("%d of %d nodes ran on %s\n", device_nodes, nodes, settings.device.c_str());
     return verdicts[2];

@@ -31,6 +31,11 @@ struct NotSupported : Failure
     using Failure::Failure;
 };
 
+struct NotInOpset : Failure
+{
+    using Failure::Failure;
+};
+
 struct DestroyGraph
 {
     void operator()(void* graph) const { destroy_graph(graph); }
@@ -281,12 +286,15 @@ std::vector<Tensor> feed_all(graph_t graph, const fs::path& folder)
 // Null without a device: the library's default.
 Context make_context(const RunSettings& settings)
 {
-    if (settings.device.empty()) return nullptr;
+    if (settings.device.empty() && settings.opset == 0) return nullptr;
     Context context(create_context("conformance", 1));
     if (!context) fail_api("context");
-    check(add_context_device(context.get(), settings.device.c_str()), "device");
-    // What is small stays on the device all the same.
-    std::vector<std::string> options = {"split.prune=0", "split.report=none"};
+    std::vector<std::string> options = {"model.opset=" + std::to_string(settings.opset)};
+    if (!settings.device.empty()) {
+        check(add_context_device(context.get(), settings.device.c_str()), "device");
+        // What is small stays on the device all the same.
+        options.insert(options.end(), {"split.prune=0", "split.report=none"});
+    }
     options.insert(options.end(), settings.options.begin(), settings.options.end());
     for (const std::string& option : options) {
         const size_t equals = option.find('=');
@@ -299,11 +307,15 @@ Context make_context(const RunSettings& settings)
 }
 
 // The same graph from a file of its own.
-Graph convert(context_t context, graph_t graph, const std::string& format)
+Graph convert(context_t context, graph_t graph, const RunSettings& settings)
 {
+    const std::string& format = settings.through;
     const fs::path file = fs::temp_directory_path() /
                           ("tengine_converted_" + std::to_string(getpid()) + "." + format);
-    check(save_graph(graph, format.c_str(), file.c_str()), "save");
+    const int status = save_graph(graph, format.c_str(), file.c_str());
+    if (status < 0 && settings.opset > 0 && get_tengine_errno() == TENGINE_ENOTSUP)
+        throw NotInOpset(get_tengine_error());
+    check(status, "save");
     Graph converted(create_graph(context, format.c_str(), file.c_str()));
     fs::remove(file);
     if (!converted) fail_api("load what was saved");
@@ -327,7 +339,7 @@ void run_data_set(context_t context, graph_t graph, const fs::path& folder,
     std::vector<Tensor> inputs = feed_all(graph, folder);
     Graph converted;
     if (!settings.through.empty()) {
-        converted = convert(context, graph, settings.through);
+        converted = convert(context, graph, settings);
         graph = converted.get();
         inputs = feed_all(graph, folder);
     }
@@ -381,6 +393,9 @@ Outcome run_test_folder(const std::string& folder, const RunSettings& settings)
         run_model(folder, settings, &outcome);
     } catch (const NotSupported& failure) {
         outcome.verdict = Verdict::kNotSupported;
+        outcome.reason = failure.what();
+    } catch (const NotInOpset& failure) {
+        outcome.verdict = Verdict::kNotInOpset;
         outcome.reason = failure.what();
     } catch (const std::exception& failure) {
         outcome.verdict = Verdict::kFailed;

@@ -16,6 +16,7 @@ enum class Verdict : char
     kPassed,
     kNotSupported,  // the library said that it cannot do this, and with which part of it
     kFailed,        // a wrong result, or an error that is none of the above
+    kNotInOpset,    // the opset that the model was to be written for does not have it
 };
 
 struct Outcome
@@ -33,6 +34,7 @@ struct RunSettings
     // The format that each model is first written to with save_graph() and read from again; "":
     // none.
     std::string through = {};
+    int opset = 0;  // of that file, if it is an ONNX one; 0: the usual one
     // Asked for every node before the CPU is; "": none.
     std::string device = {};
     std::vector<std::string> options = {};  // KEY=VALUE, of the context with the device
