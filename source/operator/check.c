@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The check of a node against its operator's row.
+#include <math.h>
 #include <string.h>
 
 #include "graph/core.h"
@@ -11,8 +12,11 @@ bool is_default_param(const op_field_t* field, const void* memory)
     switch (field->kind) {
         case OP_FIELD_INT:
             return *(const int*)memory == (int)field->number;
-        case OP_FIELD_FLOAT:
-            return *(const float*)memory == (float)field->number;
+        case OP_FIELD_FLOAT: {
+            const float value = *(const float*)memory;
+            const float initial = (float)field->number;
+            return value == initial || (isnan(value) && isnan(initial));
+        }
         case OP_FIELD_STRING: {
             const char* value = *(char* const*)memory;
             return !value || (field->text && strcmp(value, field->text) == 0);

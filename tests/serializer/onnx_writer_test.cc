@@ -59,6 +59,20 @@ TEST_F(OnnxWriterTest, AnOlderOpsetWhereTheUsualOneCannotBe)
     EXPECT_EQ(Written(builder, 21).status, TENGINE_ENOTSUP);
 }
 
+// NaN stands for a float that is not given.
+TEST_F(OnnxWriterTest, WhatIsNotGivenIsNotWritten)
+{
+    OnnxBuilder builder = model_of(13, {2, 3});
+    add_ints(builder.add_node("Constant", {}, {"y"}), "value_ints", {1, 2});
+    add_ints(builder.add_node("RandomNormal", {}, {"z"}), "shape", {2});
+    builder.add_output("z");
+    const Written written(builder, 0);
+    ASSERT_EQ(written.status, 0) << written.message;
+    EXPECT_EQ(written.node("Constant").attribute_size(), 1);
+    EXPECT_EQ(ints_of(written.node("Constant"), "value_ints"), (Dims{1, 2}));
+    EXPECT_EQ(written.node("RandomNormal").attribute_size(), 1);
+}
+
 TEST_F(OnnxWriterTest, EveryOpsetThatIsReadCanBeAskedFor)
 {
     const std::unique_ptr<context, void (*)(context*)> context(create_ir_context(nullptr),
