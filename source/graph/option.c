@@ -133,11 +133,13 @@ static const ir_option_t option_table[] = {
      .choices = "0 1",
      .help = "1: what devices compile is kept with a model that was loaded from a tmfile, and "
              "save_graph writes it into the new one, which need not be compiled again"},
+#ifndef TENGINE_MINIMAL  // which writes no models
     {.key = "model.opset",
      .initial = "0",
      .choices = "0 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28",
      .help = "opset of the ONNX files that save_graph writes; 0: 21, or the first one after it "
              "that has all operators of the graph"},
+#endif
     {.key = "model.refuse_hard_links",
      .initial = "0",
      .choices = "0 1",
