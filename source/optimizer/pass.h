@@ -98,6 +98,9 @@ int remove_dead_code(graph& graph);
 // dialect/raise.cc: ONNX's operators as Tengine's, where these say the same. Nodes that stay are
 // logged with the reason. Shapes must be known.
 int raise_graph(graph& graph);
+// dialect/activations.cc: ReLU and ReLU6 after a Convolution that nothing else reads become its
+// field `activation`, once quantisation is in the tensors.
+int fold_activations(graph& graph);
 // dialect/source_form.cc: nodes for inputs and constants. `outputs_are_nodes`: the graph's outputs
 // are all that its output nodes write, as tmfiles have it; else they are tensors.
 int to_source_form(graph& graph, bool outputs_are_nodes);

@@ -200,6 +200,7 @@ constexpr Pass kTenginePasses[] = {
     {"clean", remove_dead_code},
     {"raise", raise_graph},
     {"quantized_tensors", fold_qdq_nodes},
+    {"activations", fold_activations},
     {"clean", remove_dead_code},
     {"source_form", take_tengine_form},
 };

@@ -66,7 +66,7 @@ TEST(TmfileShapes, MnistHasTheShapesOfItsFileWhenInferredFromScratch)
 TEST(TmfileShapes, DigitsHaveTheShapesOfTheirFileWhenInferredFromScratch)
 {
     const DigitsFile file;
-    expect_inferred_shapes(file.path, 16);
+    expect_inferred_shapes(file.path, 12);
 }
 
 }  // namespace

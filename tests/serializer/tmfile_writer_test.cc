@@ -9,11 +9,13 @@
 #include "graph/graph.h"
 #include "operator/param.h"
 #include "operator/registry.h"
+#include "optimizer/optimizer.h"
 #include "serializer/own_tmfile.h"
 #include "serializer/synthetic_graph.h"
 #include "serializer/tmfile/format.h"
 #include "serializer/tmfile/tmfile.h"
 #include "serializer/tmfile_model.h"
+#include "support/ir_builder.h"
 #include "tengine/device.h"
 
 namespace tengine::test {
@@ -178,6 +180,78 @@ TEST_F(TmfileWriterTest, ParameterRecordIsRightBeforeItsOperator)
     EXPECT_EQ(word_at(bytes, op), 1u);
     EXPECT_EQ(word_at(bytes, op + 4), 23u);
     EXPECT_EQ(word_at(bytes, op + 8) + 16, op);
+}
+
+// The number of a node's operator and the words of its parameter record.
+struct OperatorInFile
+{
+    uint32_t type;
+    Words param;
+};
+
+std::vector<OperatorInFile> read_operators(const std::string& bytes)
+{
+    const uint32_t subgraph = word_at(bytes, word_at(bytes, word_at(bytes, 8) + 8) + 4);
+    const uint32_t nodes = word_at(bytes, subgraph + 20);
+    std::vector<OperatorInFile> operators;
+    for (uint32_t i = 0; i < word_at(bytes, nodes); ++i) {
+        const uint32_t op = word_at(bytes, word_at(bytes, nodes + 4 + 4 * i) + 12);
+        operators.push_back({word_at(bytes, op + 4), {}});
+        if (const uint32_t param = word_at(bytes, op + 8); param != 0)
+            for (uint32_t place = param; place < op; place += 4)
+                operators.back().param.push_back(word_at(bytes, place));
+    }
+    return operators;
+}
+
+// An ONNX model of Conv, the clamp (inputs c, zero, six) and Neg, as our writer writes it; the
+// numbers are those of the format's description.
+struct ClampInFile
+{
+    const char* op;
+    std::vector<std::string> inputs;
+    uint32_t activation;  // word 9 of Convolution's record
+    uint32_t type;        // of the clamp's own node; 0: there is none
+};
+
+TEST_F(TmfileWriterTest, TheActivationOfAConvolutionIsItsField)
+{
+    constexpr uint32_t kConvolution = 5, kUnary = 59, kReLU1 = 100, kNone = 0xffffffff;
+    for (const ClampInFile& clamp :
+         {ClampInFile{"Relu", {"c"}, 0, 0}, ClampInFile{"Clip", {"c", "zero", "six"}, 6, 0},
+          ClampInFile{"Clip", {"c", "minus", "one"}, kNone, kReLU1},
+          ClampInFile{"Identity", {"c"}, kNone, 0}}) {
+        SCOPED_TRACE(clamp.op);
+        IrBuilder builder;
+        builder.input("x", {1, 1, 1, 9});
+        builder.floats("w", {1, 1, 1, 1}, {2});
+        for (const auto& [name, value] : std::vector<std::pair<std::string, float>>{
+                 {"zero", 0.f}, {"six", 6.f}, {"minus", -1.f}, {"one", 1.f}})
+            builder.floats(name, {}, {value});
+        builder.add("Conv", {"x", "w"}, {"c"});
+        builder.add(clamp.op, clamp.inputs, {"a"});
+        builder.add("Neg", {"a"}, {"y"});
+        builder.outputs({"y"});
+        struct graph* saved = nullptr;
+        ASSERT_EQ(create_saved_graph(builder.get(), "tengine", &saved), 0)
+            << tengine_error_message();
+        const std::string bytes = write_graph(saved);
+        destroy_ir_graph(saved);
+        std::vector<uint32_t> types;
+        for (const OperatorInFile& op : read_operators(bytes)) {
+            if (op.type != 4 && op.type != 12) types.push_back(op.type);  // Const, InputOp
+            if (op.type != kConvolution) continue;
+            ASSERT_EQ(op.param.size(), 14u);
+            EXPECT_EQ(op.param[9], clamp.activation);
+        }
+        const std::vector<uint32_t> expected =
+            clamp.type != 0 ? std::vector<uint32_t>{kConvolution, clamp.type, kUnary}
+                            : std::vector<uint32_t>{kConvolution, kUnary};
+        EXPECT_EQ(types, expected);
+        const LoadedTmfile again(bytes);
+        ASSERT_EQ(again.status, 0) << again.message;
+        EXPECT_TRUE(write_graph(again.graph) == bytes) << "the second file differs";
+    }
 }
 
 // ---- files ----

@@ -17,7 +17,7 @@ int insert_qdq_nodes(graph& graph);
 // stay.
 int fold_qdq_nodes(graph& graph);
 
-// ---- what both need ----
+// ---- what these and activations.cc need ----
 
 // A Tengine node that is one only until it is lowered, or since it was raised.
 bool speaks_tengine(const node* node);
@@ -25,6 +25,8 @@ bool speaks_tengine(const node* node);
 bool is_quantized(const struct tensor& tensor);
 const float* scales_of(const struct tensor& tensor);
 const int* zero_points_of(const struct tensor& tensor);
+// Whether both have the same type and the same scales and zero points, or none.
+bool have_same_quantization(const struct tensor& a, const struct tensor& b);
 
 // What a clamp (ReLU, ReLU6, ReLU1, Clip) reads, when a Tengine node computes it and nothing else
 // reads it; null otherwise. Before a clamp, rounding to the steps of its result changes nothing,

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// For files of Tengine's dialect: a clamp becomes the field `activation` of the Convolution before
+// it, as the original converter has it. Lowering makes a node of it again.
+#include <limits>
+
+#include "base/containers.hpp"
+#include "graph/graph.h"
+#include "operator/operator.h"
+#include "operator/param.h"
+#include "optimizer/dialect/quantized_tensors.h"
+#include "optimizer/pass.h"
+
+namespace tengine {
+namespace {
+
+// What the field says. Its 1 is left out: Tengine Lite's reference kernels clip to -1 .. 1 then,
+// those for int8 to 0 .. 1, and the fast ones to 0 .. 6, as for every number above 0. An operator
+// ReLU1 is the same to all of them. Deconvolution's field stays empty as in its converter.
+constexpr int kNone = -1;
+constexpr int kRelu = 0;
+constexpr int kRelu6 = 6;
+
+int find_activation(const node& clamp)
+{
+    const String op = get_ir_node_op(&clamp);
+    if (op == "ReLU6") return kRelu6;
+    if (op == "ReLU") return kRelu;
+    const bool is_relu =
+        op == "Clip" && get_ir_node_float(&clamp, "min", 0) == 0 &&
+        get_ir_node_float(&clamp, "max", 0) == std::numeric_limits<float>::infinity();
+    return is_relu ? kRelu : kNone;
+}
+
+// An output of the graph keeps its node, which programs know by name. A convolution that is rounded
+// to other steps than its clamp's stays one that is rounded twice.
+int fold_activation(graph& graph, node& clamp)
+{
+    const struct tensor* clamped = find_clamped(clamp);
+    if (!clamped) return TENGINE_OK;
+    const int activation = find_activation(clamp);
+    node* conv = get_ir_graph_node(&graph, clamped->producer);
+    struct tensor* result = get_ir_node_output(&clamp, 0);
+    if (activation == kNone || String(get_ir_node_op(conv)) != "Convolution" ||
+        get_ir_node_int(conv, "activation", kNone) != kNone ||
+        is_ir_graph_output(&graph, result->index) || !have_same_quantization(*clamped, *result))
+        return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(set_node_int(conv, "activation", activation));
+    destroy_ir_node(&graph, &clamp);
+    return set_ir_node_output_tensor(conv, 0, result);
+}
+
+}  // namespace
+
+int fold_activations(graph& graph)
+{
+    for (int i = 0; i < graph.node_num; ++i)
+        if (graph.node_list[i])
+            TENGINE_RETURN_IF_ERROR(fold_activation(graph, *graph.node_list[i]));
+    return TENGINE_OK;
+}
+
+}  // namespace tengine
