@@ -252,7 +252,8 @@ TENGINE_API int set_ir_tensor_shape(struct tensor* ir_tensor, const int dims[], 
 // allows.
 TENGINE_API int set_ir_tensor_data_type(struct tensor* ir_tensor, int data_type);
 // Names of the first `number` dimensions, "" for none (ONNX's dim_param, "batch"). They are copied,
-// replace older ones, and stay when the shape changes.
+// replace older ones, and stay when the shape changes; with them the shape that the tensor has now
+// is kept, as the one that the model declares.
 TENGINE_API int set_ir_tensor_dim_names(struct tensor* ir_tensor, const char* const names[],
                                         int number);
 // "" when the dimension has no name. Lives as long as the tensor, or until the next set.

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "graph/core.h"
+#include "graph/declaration.h"
 #include "scheduler/scheduler.h"
 #include "tengine/log.h"
 
@@ -93,6 +94,25 @@ int check_layout(int layout, const char* function)
     return tengine_error_set(TENGINE_EINVAL,
                              "%s: invalid layout %d: expected NCHW (%d) or NHWC (%d)", function,
                              layout, TENGINE_LAYOUT_NCHW, TENGINE_LAYOUT_NHWC);
+}
+
+int add_declared_shape(const struct tensor* tensor, int status)
+{
+    if (!is_ir_shape_declared(tensor)) return status;
+    char declared[IR_SHAPE_TEXT_SIZE];
+    char given[IR_SHAPE_TEXT_SIZE];
+    const bool is_known = is_ir_tensor_shape_known(tensor);
+    return tengine_error_set(status, "%s; it is declared as %s%s%s", tengine_error_message(),
+                             print_ir_declared_shape(tensor, declared), is_known ? ", given " : "",
+                             is_known ? print_ir_shape(tensor, given) : "");
+}
+
+int check_shape_known(const struct tensor* tensor, const char* function)
+{
+    if (is_ir_tensor_shape_known(tensor)) return TENGINE_OK;
+    return add_declared_shape(
+        tensor, tengine_error_set(TENGINE_EINVAL, "%s: the shape of tensor '%s' is not known yet",
+                                  function, tensor->name));
 }
 
 int check_idle(const api_graph_t* graph, const char* function)

@@ -6,6 +6,7 @@
 #include "base/cpu.h"
 #include "graph/graph.h"
 #include "graph/preparation.h"
+#include "optimizer/optimizer.h"
 #include "scheduler/failure.h"
 #include "scheduler/scheduler.h"
 #include "tengine/inspect.h"
@@ -139,7 +140,10 @@ static void raise_event(const api_graph_t* graph, int event)
 static void end_run(api_graph_t* graph, int status)
 {
     graph->failure.code = 0;
-    if (status < 0) keep_ir_failure(&graph->failure);
+    if (status < 0) {
+        explain_ir_inputs(graph->graph, status);
+        keep_ir_failure(&graph->failure);
+    }
     raise_event(graph, status < 0 ? GRAPH_EXEC_ABORT : GRAPH_EXEC_DONE);
     if (status < 0) raise_ir_failure(&graph->failure);
 }

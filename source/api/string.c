@@ -39,12 +39,11 @@ static int check_takes(const struct tensor* tensor, int number, const char* func
     if (tensor->tensor_type != TENSOR_TYPE_INPUT && tensor->tensor_type != TENSOR_TYPE_CONST)
         return tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s' is not an input or constant",
                                  function, tensor->name);
-    if (!is_ir_tensor_shape_known(tensor))
-        return tengine_error_set(TENGINE_EINVAL, "%s: the shape of tensor '%s' is not known yet",
-                                 function, tensor->name);
+    TENGINE_RETURN_IF_ERROR(check_shape_known(tensor, function));
     if (number == tensor->elem_num) return TENGINE_OK;
-    return tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s' takes %lld strings, not %d", function,
-                             tensor->name, (long long)tensor->elem_num, number);
+    return add_declared_shape(
+        tensor, tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s' takes %lld strings, not %d",
+                                  function, tensor->name, (long long)tensor->elem_num, number));
 }
 
 // Nothing is changed unless all of them are as they should be.

@@ -182,12 +182,11 @@ static int check_buffer(const api_graph_t* owner, const struct tensor* tensor, c
         return tengine_error_set(TENGINE_EINVAL,
                                  "%s: tensor '%s' is not an input, constant or output", function,
                                  tensor->name);
-    if (buffer && !is_ir_tensor_shape_known(tensor))
-        return tengine_error_set(TENGINE_EINVAL, "%s: the shape of tensor '%s' is not known yet",
-                                 function, tensor->name);
+    if (buffer) TENGINE_RETURN_IF_ERROR(check_shape_known(tensor, function));
     if (size < 0 || (size_t)size != needed)
-        return tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s' takes %zu bytes, not %d",
-                                 function, tensor->name, needed, size);
+        return add_declared_shape(
+            tensor, tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s' takes %zu bytes, not %d",
+                                      function, tensor->name, needed, size));
     if ((uintptr_t)buffer % tensor->elem_size != 0)
         return tengine_error_set(
             TENGINE_EINVAL, "%s: tensor '%s': address %p is not aligned to elements of %d bytes",
@@ -242,12 +241,12 @@ static int check_new_data(const struct tensor* tensor, const char* function, con
     if (!is_fed(tensor))
         return tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s' is not an input or constant",
                                  function, tensor->name);
-    if (!is_ir_tensor_shape_known(tensor))
-        return tengine_error_set(TENGINE_EINVAL, "%s: the shape of tensor '%s' is not known yet",
-                                 function, tensor->name);
+    TENGINE_RETURN_IF_ERROR(check_shape_known(tensor, function));
     if (size < 0 || (size_t)size > get_ir_tensor_bytes(tensor))
-        return tengine_error_set(TENGINE_ERANGE, "%s: tensor '%s' takes up to %zu bytes, not %d",
-                                 function, tensor->name, get_ir_tensor_bytes(tensor), size);
+        return add_declared_shape(
+            tensor,
+            tengine_error_set(TENGINE_ERANGE, "%s: tensor '%s' takes up to %zu bytes, not %d",
+                              function, tensor->name, get_ir_tensor_bytes(tensor), size));
     return TENGINE_OK;
 }
 

@@ -27,16 +27,23 @@ typedef struct ir_digest
     uint8_t bytes[32];  // SHA-256
 } ir_digest_t;
 
+// What the model says of the shape of an input. The names of the dimensions follow it in memory,
+// one text after the other.
+typedef struct ir_declaration
+{
+    int dim_num;                  // -1: nothing
+    int dims[MAX_SHAPE_DIM_NUM];  // -1: free
+} ir_declaration_t;
+
 typedef struct ir_tensor_core
 {
     int32_t source_index;      // execution graph: the source graph's tensor it stands for, or -1
     int32_t graph_output_num;  // how often it is in graph.output_tensors
     int32_t* consumer_input;   // which of its inputs consumer[i] reads with, or -1; in its block
-    char* dim_names;  // what the model calls dimensions of an input, see set_ir_tensor_dim_names();
-                      // NULL: nothing
-    bool lent;        // source graph: a constant that the program may write to unseen
-    bool is_file;     // source graph: a constant whose data are those of a mapped file
-    void* pack;       // execution graph: `data`, when preparations share it, see graph_pool.h;
+    ir_declaration_t* declaration;  // of an input, see set_ir_tensor_dim_names(); NULL: none
+    bool lent;                      // source graph: a constant that the program may write to unseen
+    bool is_file;  // source graph: a constant whose data are those of a mapped file
+    void* pack;    // execution graph: `data`, when preparations share it, see graph_pool.h;
     struct graph_pool* pack_pool;  // and whose it is
     ir_digest_t* digest;           // source graph: of a constant, or NULL
 } ir_tensor_core_t;

@@ -254,7 +254,7 @@ void destroy_ir_tensor(struct graph* graph, struct tensor* tensor)
     release_quant_params(tensor);
     free_memory(tensor->consumer);
     free_memory(tensor->subgraph_list);
-    free_memory(tensor->core->dim_names);
+    free_memory(tensor->core->declaration);
     free_memory(tensor->core->digest);
     free_memory(tensor->name);
     graph->tensor_list[tensor->index] = NULL;
@@ -294,25 +294,27 @@ int set_ir_tensor_shape(struct tensor* tensor, const int dims[], int dim_number)
 // One text after the other, each ended by 0, and then so many zeroes that every dimension has one.
 int set_ir_tensor_dim_names(struct tensor* tensor, const char* const names[], int number)
 {
-    size_t bytes = MAX_SHAPE_DIM_NUM;
+    size_t bytes = sizeof(ir_declaration_t) + MAX_SHAPE_DIM_NUM;
     for (int i = 0; i < number; ++i)
         bytes += strlen(names[i]);
-    char* texts = alloc_memory(bytes);
-    if (!texts)
+    ir_declaration_t* declaration = alloc_memory(bytes);
+    if (!declaration)
         return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': no memory for names of dimensions",
                                  tensor->name);
-    char* end = texts;
+    declaration->dim_num = tensor->shape_set ? tensor->dim_num : -1;
+    memcpy(declaration->dims, tensor->dims, sizeof declaration->dims);
+    char* end = (char*)(declaration + 1);
     for (int i = 0; i < number; ++i, end += strlen(end) + 1)
         memcpy(end, names[i], strlen(names[i]));
-    free_memory(tensor->core->dim_names);
-    tensor->core->dim_names = texts;
+    free_memory(tensor->core->declaration);
+    tensor->core->declaration = declaration;
     return TENGINE_OK;
 }
 
 const char* get_ir_tensor_dim_name(const struct tensor* tensor, int dim)
 {
-    if (!tensor->core->dim_names || dim < 0 || dim >= MAX_SHAPE_DIM_NUM) return "";
-    const char* name = tensor->core->dim_names;
+    if (!tensor->core->declaration || dim < 0 || dim >= MAX_SHAPE_DIM_NUM) return "";
+    const char* name = (const char*)(tensor->core->declaration + 1);
     for (int i = 0; i < dim; ++i)
         name += strlen(name) + 1;
     return name;

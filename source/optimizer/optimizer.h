@@ -67,6 +67,19 @@ int list_ir_graph_devices(const struct graph* graph, struct vector* out_devices)
 // device, which sets predicted_ns to -1.
 int64_t predict_ir_node(struct node* node);
 
+// After a failure that the shapes of the graph's inputs may explain, whose status is also returned:
+// the sentence goes on with the inputs whose shape is not as the model declares, or else with a
+// name that stands for two numbers. Tmfiles, all that minimal builds read, declare nothing.
+#ifdef TENGINE_MINIMAL
+static inline int explain_ir_inputs(const struct graph* source, int status)
+{
+    (void)source;
+    return status;
+}
+#else
+int explain_ir_inputs(const struct graph* source, int status);
+#endif
+
 // One log line that says who got what and why (option split.report).
 void report_ir_split(const struct graph* execution);
 

@@ -26,35 +26,47 @@ Message& Message::bytes(int field, const std::string& value)
     return *this;
 }
 
-namespace {
-
-// ValueInfoProto of a float tensor.
-std::string make_value_info(const std::string& name, const std::vector<std::string>& names)
+std::string make_value_info(const std::string& name, const std::vector<std::string>& names,
+                            int data_type)
 {
     Message dimensions;
     for (const std::string& free : names)
         dimensions.bytes(1, free.empty() ? "" : Message().bytes(2, free).text());
     if (names.empty()) dimensions.bytes(1, Message().number(1, 4).text());
     const std::string shape = dimensions.text();
-    const std::string tensor_type = Message().number(1, 1).bytes(2, shape).text();
+    const std::string tensor_type =
+        Message().number(1, static_cast<uint64_t>(data_type)).bytes(2, shape).text();
     const std::string type = Message().bytes(1, tensor_type).text();
     return Message().bytes(1, name).bytes(2, type).text();
 }
 
-}  // namespace
+std::string make_node(const std::string& op, const std::vector<std::string>& inputs,
+                      const std::string& output, const std::string& name)
+{
+    Message node;
+    for (const std::string& input : inputs)
+        node.bytes(1, input);
+    return node.bytes(2, output).bytes(3, name).bytes(4, op).text();
+}
+
+std::string make_model(const std::vector<std::string>& nodes,
+                       const std::vector<std::string>& inputs, const std::string& output)
+{
+    Message graph;
+    for (const std::string& node : nodes)
+        graph.bytes(1, node);
+    graph.bytes(2, "g");
+    for (const std::string& input : inputs)
+        graph.bytes(11, input);
+    graph.bytes(12, output);
+    const std::string opset = Message().bytes(1, "").number(2, 13).text();
+    return Message().number(1, 8).bytes(8, opset).bytes(7, graph.text()).text();
+}
 
 std::string make_unary_model(const std::string& op, const std::vector<std::string>& names)
 {
-    const std::string node =
-        Message().bytes(1, "x").bytes(2, "y").bytes(3, "n").bytes(4, op).text();
-    const std::string graph = Message()
-                                  .bytes(1, node)
-                                  .bytes(2, "g")
-                                  .bytes(11, make_value_info("x", names))
-                                  .bytes(12, make_value_info("y", {}))
-                                  .text();
-    const std::string opset = Message().bytes(1, "").number(2, 13).text();
-    return Message().number(1, 8).bytes(8, opset).bytes(7, graph).text();
+    return make_model({make_node(op, {"x"}, "y", "n")}, {make_value_info("x", names)},
+                      make_value_info("y"));
 }
 
 }  // namespace tengine

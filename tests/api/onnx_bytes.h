@@ -21,8 +21,19 @@ class Message
     std::string text_;
 };
 
-// Opset 13: input "x" and output "y", float; one node y = <op>(x). The input's dimensions: a name
+// ValueInfoProto of a tensor of ONNX's type `data_type`, float without one. Its dimensions: a name
 // for a free one, "" for one without; without any it is [4].
+std::string make_value_info(const std::string& name, const std::vector<std::string>& names = {},
+                            int data_type = 1);
+// NodeProto.
+std::string make_node(const std::string& op, const std::vector<std::string>& inputs,
+                      const std::string& output, const std::string& name);
+// Opset 13, of these.
+std::string make_model(const std::vector<std::string>& nodes,
+                       const std::vector<std::string>& inputs, const std::string& output);
+
+// Opset 13: input "x" and output "y", float; one node y = <op>(x). The input's dimensions are
+// make_value_info()'s.
 std::string make_unary_model(const std::string& op, const std::vector<std::string>& names = {});
 
 }  // namespace tengine

@@ -167,6 +167,23 @@ TEST_F(FreeShape, AnOutputOfWhichOnlyTheRunTells)
     EXPECT_EQ(after["outputs"][0]["shape"], (std::vector<int>{2, 6}));
 }
 
+TEST_F(FreeShape, AFileOfTengineSaysWhatDecidesAnUnknownShape)
+{
+    const std::string model = write_unknown_result(folder_);
+    EXPECT_THAT(run({"convert", model, folder_ + "/net.tmfile"}).errors,
+                HasSubstr("NonZero 'y': the shape of 'y' is known only at run time (NonZero 'y' "
+                          "decides by the values of input 'x')\n"));
+}
+
+TEST_F(FreeShape, AShapeThatDoesNotFitIsToldBesideTheDeclared)
+{
+    const std::string model = write_model({"batch", "", "height", "width"});
+    expect_refusal({"run", model, "--shape", "x=8"},
+                   "; input 'x' is declared as batch x 3 x height x width, given 8\n");
+    expect_refusal({"run", model, "--shape", "x=1x3x8x1"},
+                   "; with batch = 1, height = 8, width = 1\n");
+}
+
 TEST_F(FreeShape, NoRateIsMadeOfBytesThatOnlyTheRunTells)
 {
     const std::string model = write_unknown_result(folder_);

@@ -9,6 +9,7 @@
 #include "operator/registry.h"
 #include "operator/tengine/emit.h"
 #include "optimizer/pass.h"
+#include "optimizer/pass/unknown_shape.h"
 #include "tengine/log.h"
 
 namespace tengine {
@@ -65,7 +66,11 @@ int raise_node(graph& graph, node& node, KeptByOp& kept_by_op)
     // The last of the rows that could have taken it says why not.
     if (tengine_error_code() == 0) refuse_raising(&node, "Tengine has no equivalent operator");
     Kept& kept = kept_by_op[get_ir_node_op(&node)];
-    if (++kept.number == 1) kept.why = tengine_error_message();
+    if (++kept.number == 1) {
+        const struct tensor* unknown = find_unknown_shape(node);
+        kept.why = tengine_error_message();
+        if (unknown) kept.why += describe_origin(graph, *unknown);
+    }
     tengine_error_clear();
     return TENGINE_OK;
 }

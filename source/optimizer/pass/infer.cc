@@ -18,6 +18,8 @@
 #include "optimizer/pass.h"
 #include "optimizer/pass/bodies.h"
 #include "optimizer/pass/custom_node.h"
+#include "optimizer/pass/declared_inputs.h"
+#include "optimizer/pass/unknown_shape.h"
 #include "tengine/log.h"
 
 namespace tengine {
@@ -28,9 +30,9 @@ int require_known_inputs(const node& node)
     const struct tensor* unknown = find_ir_unknown_input(&node);
     if (!unknown) return TENGINE_OK;
     return fail_node(&node, TENGINE_ENOTSUP,
-                     "the shape of its input '%s' is known only at run time; the operator needs it "
-                     "earlier",
-                     unknown->name);
+                     "the shape of its input '%s' is known only at run time%s; the operator needs "
+                     "it earlier",
+                     unknown->name, describe_origin(*node.graph, *unknown).c_str());
 }
 
 bool are_inputs_constant(const node& node)
@@ -237,15 +239,9 @@ bool is_integer_run(const graph& graph)
 
 int infer_graph(graph& graph)
 {
-    for (int i = 0; i < graph.input_tensor_num; ++i) {
-        const struct tensor* input = graph.tensor_list[graph.input_tensors[i]];
-        if (!is_ir_tensor_shape_known(input))
-            return tengine_error_set(
-                TENGINE_EINVAL,
-                "input '%s' has no complete shape; set it with set_tensor_shape before prerun",
-                input->name);
-    }
-    TENGINE_RETURN_IF_ERROR(infer_nodes(graph));
+    TENGINE_RETURN_IF_ERROR(require_input_shapes(graph));
+    const int status = infer_nodes(graph);
+    if (status < 0) return explain_inference(graph, status);
     TENGINE_RETURN_IF_ERROR(check_declared_types(graph));
     return settle_shapes(graph);
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model declares of an input's shape, see set_ir_tensor_dim_names(), for sentences about
+// shapes: the program may give others.
+#pragma once
+
+#include "tengine/ir.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What is printed here, with its NUL. Long names are cut.
+#define IR_SHAPE_TEXT_SIZE 320
+
+#ifdef TENGINE_MINIMAL
+// Tmfiles declare nothing, and nothing of this is linked.
+static inline bool is_ir_shape_declared(const struct tensor* tensor)
+{
+    (void)tensor;
+    return false;
+}
+#else
+// Whether the model says anything of the tensor's shape.
+bool is_ir_shape_declared(const struct tensor* tensor);
+#endif
+
+// Whether the shape has the rank that is declared, and each dimension that is declared as a number;
+// true when nothing is declared.
+bool has_ir_declared_shape(const struct tensor* tensor);
+
+// Of a declared shape: "batch x 3 x ?", "1x3x8x8" or "scalar". `out_text` is also returned.
+const char* print_ir_declared_shape(const struct tensor* tensor, char out_text[IR_SHAPE_TEXT_SIZE]);
+// The same of the shape that the tensor has.
+const char* print_ir_shape(const struct tensor* tensor, char out_text[IR_SHAPE_TEXT_SIZE]);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimizer/pass/declared_inputs.h"
+
+#include "base/containers.hpp"
+#include "base/guard.hpp"
+#include "base/maps.hpp"
+#include "graph/core.h"
+#include "graph/declaration.h"
+#include "graph/graph.h"
+#include "optimizer/optimizer.h"
+
+namespace tengine {
+namespace {
+
+#ifndef TENGINE_MINIMAL
+// Calls use(input) for the inputs of a source graph whose model declares their shape.
+template <class Use>
+void for_declared(const graph& source, const Use& use)
+{
+    for (int i = 0; i < source.input_tensor_num; ++i) {
+        const struct tensor& input = *source.tensor_list[source.input_tensors[i]];
+        if (is_ir_shape_declared(&input)) use(input);
+    }
+}
+
+String describe_unlike(const graph& source)
+{
+    String text;
+    for_declared(source, [&](const struct tensor& input) {
+        char declared[IR_SHAPE_TEXT_SIZE];
+        char given[IR_SHAPE_TEXT_SIZE];
+        if (!has_ir_declared_shape(&input))
+            text += String("; input '") + input.name + "' is declared as " +
+                    print_ir_declared_shape(&input, declared) + ", given " +
+                    print_ir_shape(&input, given);
+    });
+    return text;
+}
+
+// A dimension with a name, and how many elements an input has been given there.
+struct Extent
+{
+    const struct tensor* input;
+    const char* name;
+    int elements;
+};
+
+// Of inputs that have the rank of their declaration.
+Vector<Extent> list_extents(const graph& source)
+{
+    Vector<Extent> extents;
+    for_declared(source, [&](const struct tensor& input) {
+        for (int i = 0; i < input.dim_num; ++i)
+            if (const char* name = get_ir_tensor_dim_name(&input, i); *name)
+                extents.push_back({&input, name, input.dims[i]});
+    });
+    return extents;
+}
+
+// The first name that stands for two numbers.
+String describe_conflict(const Vector<Extent>& extents)
+{
+    Map<String, const Extent*> known;
+    for (const Extent& extent : extents) {
+        const Extent& first = *known.emplace(extent.name, &extent).first->second;
+        if (first.elements != extent.elements)
+            return String("; dimension '") + extent.name + "' is " + to_string(first.elements) +
+                   " of input '" + first.input->name + "' and " + to_string(extent.elements) +
+                   " of input '" + extent.input->name + "'";
+    }
+    return "";
+}
+
+String describe_difference(const graph& source)
+{
+    const String text = describe_unlike(source);
+    return text.empty() ? describe_conflict(list_extents(source)) : text;
+}
+
+// Every name once, with its number: "; with batch = 1, tokens = 16".
+String describe_extents(const graph& source)
+{
+    String text;
+    Map<String, bool> known;
+    for (const Extent& extent : list_extents(source))
+        if (known.emplace(extent.name, true).second)
+            text += String(text.empty() ? "; with " : ", ") + extent.name + " = " +
+                    to_string(extent.elements);
+    return text;
+}
+
+int go_on(int status, const String& text)
+{
+    if (text.empty()) return status;
+    return tengine_error_set(status, "%s%s", tengine_error_message(), text.c_str());
+}
+
+// Others have causes that no shape explains.
+bool is_mistake(int status)
+{
+    return status == TENGINE_EINVAL || status == TENGINE_ERANGE;
+}
+#endif
+
+// The source graph's tensor.
+const struct tensor* find_source_input(const graph& graph, const struct tensor& input)
+{
+    return graph.core->source ? get_ir_graph_tensor(graph.core->source, input.core->source_index)
+                              : nullptr;
+}
+
+}  // namespace
+
+int require_input_shapes(const graph& graph)
+{
+    for (int i = 0; i < graph.input_tensor_num; ++i) {
+        const struct tensor& input = *graph.tensor_list[graph.input_tensors[i]];
+        if (is_ir_tensor_shape_known(&input)) continue;
+        const struct tensor* source = find_source_input(graph, input);
+        if (!source || !is_ir_shape_declared(source))
+            return tengine_error_set(
+                TENGINE_EINVAL,
+                "input '%s' has no complete shape; set it with set_tensor_shape before prerun",
+                input.name);
+        char text[IR_SHAPE_TEXT_SIZE];
+        return tengine_error_set(TENGINE_EINVAL,
+                                 "input '%s' is declared as %s; set its shape with "
+                                 "set_tensor_shape before prerun",
+                                 input.name, print_ir_declared_shape(source, text));
+    }
+    return TENGINE_OK;
+}
+
+#ifndef TENGINE_MINIMAL
+int explain_inference(const graph& graph, int status)
+{
+    if (!graph.core->source || !is_mistake(status)) return status;
+    const String text = describe_difference(*graph.core->source);
+    return go_on(status, text.empty() ? describe_extents(*graph.core->source) : text);
+}
+#endif
+
+}  // namespace tengine
+
+#ifndef TENGINE_MINIMAL
+int explain_ir_inputs(const struct graph* source, int status)
+{
+    if (!tengine::is_mistake(status)) return status;
+    return tengine::guarded(
+        [&] { return tengine::go_on(status, tengine::describe_difference(*source)); },
+        "no memory to explain a failure of graph '%s'", source->name);
+}
+#endif

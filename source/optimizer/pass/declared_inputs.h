@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shapes that the program gives the inputs of a model, against those that the model declares.
+#pragma once
+
+#include "tengine/ir.h"
+
+namespace tengine {
+
+// EINVAL: an input of the execution graph whose shape is not complete, and what is declared of it.
+int require_input_shapes(const graph& graph);
+
+// After a failure to infer shapes, whose status is also returned: explain_ir_inputs(), and where
+// that has nothing to say, what the dimensions with names are.
+#ifdef TENGINE_MINIMAL
+inline int explain_inference(const graph& graph, int status)
+{
+    (void)graph;
+    return status;
+}
+#else
+int explain_inference(const graph& graph, int status);
+#endif
+
+}  // namespace tengine
