@@ -38,15 +38,6 @@ static int check_label_num(const struct node* node, int labels)
                      labels);
 }
 
-static int check_labels(const struct node* node, const struct op_ints* labels,
-                        const struct op_strings* strings)
-{
-    if (strings->num > 0)
-        return fail_node(node, TENGINE_ENOTSUP,
-                         "classlabels_strings are strings, which are not supported");
-    return check_label_num(node, labels->num);
-}
-
 static int infer_linear_regressor(struct node* node)
 {
     const struct ml_linear_param* param = node->op.param_mem;
@@ -131,12 +122,12 @@ static int count_vectors(const struct node* node, int64_t* out_num)
 static int infer_svm_classifier(struct node* node)
 {
     const struct ml_svm_param* param = node->op.param_mem;
-    const int labels = param->classlabels_ints.num;
+    const int type = param->classlabels_strings.num > 0 ? TENGINE_DT_STRING : TENGINE_DT_INT64;
+    const int labels = get_svm_label_num(param);
     int64_t vectors = 0;
     int rows = 0, features = 0;
     TENGINE_RETURN_IF_ERROR(read_form(node, &rows, &features));
-    TENGINE_RETURN_IF_ERROR(
-        check_labels(node, &param->classlabels_ints, &param->classlabels_strings));
+    TENGINE_RETURN_IF_ERROR(check_label_num(node, labels));
     if (labels > 1 << 15)
         return fail_node(node, TENGINE_ELIMIT, "it has %d classes, at most %d are supported",
                          labels, 1 << 15);
@@ -145,7 +136,7 @@ static int infer_svm_classifier(struct node* node)
         TENGINE_RETURN_IF_ERROR(
             require_num(node, "coefficients", param->coefficients.num, (int64_t)labels * features));
         if (param->rho.num < 1) return fail_node(node, TENGINE_EINVAL, "rho is empty");
-        return set_class_outputs(node, rows, labels, TENGINE_DT_INT64);
+        return set_class_outputs(node, rows, labels, type);
     }
     const int pairs = labels * (labels - 1) / 2;
     TENGINE_RETURN_IF_ERROR(
@@ -158,10 +149,10 @@ static int infer_svm_classifier(struct node* node)
     TENGINE_RETURN_IF_ERROR(require_num(node, "rho", param->rho.num, pairs));
     const bool has_probabilities = param->prob_a.num > 0 || param->prob_b.num > 0;
     if (!has_probabilities)
-        return set_class_outputs(node, rows, labels == 2 ? labels : pairs, TENGINE_DT_INT64);
+        return set_class_outputs(node, rows, labels == 2 ? labels : pairs, type);
     TENGINE_RETURN_IF_ERROR(require_num(node, "prob_a", param->prob_a.num, pairs));
     TENGINE_RETURN_IF_ERROR(require_num(node, "prob_b", param->prob_b.num, pairs));
-    return set_class_outputs(node, rows, labels, TENGINE_DT_INT64);
+    return set_class_outputs(node, rows, labels, type);
 }
 
 #define LINEAR_FIELD(kind, member, ...) OP_FIELD(struct ml_linear_param, kind, member, __VA_ARGS__)
@@ -220,7 +211,7 @@ static const ir_method_t* const rows[] = {
     ML_ROW(SVMRegressor, MODEL_ROW(1, ml_svm_param, svm_regressor_fields, infer_svm_regressor),
            .types = "fp32"),
     ML_ROW(SVMClassifier, MODEL_ROW(2, ml_svm_param, svm_classifier_fields, infer_svm_classifier),
-           .types = "int64 fp32"),
+           .traits = OP_TAKES_STRINGS, .types = "int64 fp32"),
 };
 
 OPERATOR_TABLE(ml_linear_ops, rows);

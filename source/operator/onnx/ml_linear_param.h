@@ -40,3 +40,9 @@ struct ml_svm_param
     int n_supports;  // of the regressor
     int one_class;
 };
+
+static inline int get_svm_label_num(const struct ml_svm_param* param)
+{
+    return param->classlabels_strings.num > 0 ? param->classlabels_strings.num
+                                              : param->classlabels_ints.num;
+}

@@ -276,6 +276,36 @@ TEST(MlSvm, ClassifierOfTwo)
     EXPECT_EQ(values_of<float>(graph.evaluate("scores")), (Floats{-7, 7, 5, -5}));
 }
 
+// With vectors, and without.
+TEST(MlSvm, LabelsMayBeStrings)
+{
+    ConstantGraph graph;
+    graph.input<float>("x", {3, 1}, {3, -3, 0.5f});
+    node* made = graph.add("ai.onnx.ml.SVMClassifier", {"x"}, {"y", "scores"});
+    set_floats(made, "support_vectors", {1, -1});
+    set_floats(made, "coefficients", {1, -1});
+    set_ints(made, "vectors_per_class", {1, 1});
+    set_floats(made, "rho", {1});
+    const char* const labels[] = {"a", "b"};
+    ASSERT_EQ(set_node_texts(made, "classlabels_strings", labels, 2), 0);
+    EXPECT_EQ(texts_of(graph.evaluate()), (std::vector<std::string>{"a", "b", "a"}));
+    EXPECT_EQ(values_of<float>(graph.evaluate("scores")), (Floats{-7, 7, 5, -5, -2, 2}));
+    set_floats(made, "prob_a", {-0.5f});
+    set_floats(made, "prob_b", {0.25f});
+    EXPECT_EQ(texts_of(graph.evaluate()), (std::vector<std::string>{"a", "b", "a"}));
+
+    ConstantGraph linear;
+    linear.input<float>("x", {2, 2}, {1, 2, 3, 1});
+    made = linear.add("ai.onnx.ml.SVMClassifier", {"x"}, {"y", "scores"});
+    set_floats(made, "coefficients", {1, 0, 0, 1});
+    set_floats(made, "rho", {0.5f});
+    ASSERT_EQ(set_node_texts(made, "classlabels_strings", labels, 1), 0);
+    linear.expect_failure(TENGINE_EINVAL, "has 1 values, expected 2 or more");
+    ASSERT_EQ(set_node_texts(made, "classlabels_strings", labels, 2), 0);
+    EXPECT_EQ(texts_of(linear.evaluate()), (std::vector<std::string>{"b", "a"}));
+    EXPECT_EQ(values_of<float>(linear.evaluate("scores")), (Floats{1.5f, 2.5f, 3.5f, 1.5f}));
+}
+
 // ONNX Runtime 1.30's numbers, which it computes in float.
 void expect_probabilities(const Floats& given, const Floats& expected)
 {

@@ -156,7 +156,7 @@ int run_svm_regressor(KernelContext& context)
 
 int64_t vector_num(const ml_svm_param& param)
 {
-    return param.coefficients.num / (param.classlabels_ints.num - 1);
+    return param.coefficients.num / (get_svm_label_num(&param) - 1);
 }
 
 // Scratch of the classifier: a row, the kernel of each vector, votes, and a score for each pair;
@@ -169,7 +169,7 @@ struct SvmSpace
     SvmSpace(const ml_svm_param& param, int features, void* memory)
         : kernels(static_cast<float*>(memory) + features),
           votes(kernels + vector_num(param)),
-          pairs(votes + param.classlabels_ints.num),
+          pairs(votes + get_svm_label_num(&param)),
           coupling(
               reinterpret_cast<double*>(static_cast<float*>(memory) + float_num(param, features)))
     {
@@ -177,13 +177,13 @@ struct SvmSpace
     static int64_t float_num(const ml_svm_param& param, int features)
     {
         const int64_t num =
-            features + vector_num(param) + param.classlabels_ints.num + pair_num(param);
+            features + vector_num(param) + get_svm_label_num(&param) + pair_num(param);
         return num + num % 2;
     }
     static int64_t pair_num(const ml_svm_param& param) { return std::max(2, param.rho.num); }
     static int64_t size(const ml_svm_param& param, int features)
     {
-        const int64_t labels = param.prob_a.num > 0 ? param.classlabels_ints.num : 0;
+        const int64_t labels = param.prob_a.num > 0 ? get_svm_label_num(&param) : 0;
         return float_num(param, features) * int64_t{sizeof(float)} +
                (2 * labels * labels + 2 * labels) * int64_t{sizeof(double)};
     }
@@ -213,7 +213,7 @@ float sum_of_class(const ml_svm_param& param, const float* kernels, int of, int 
 // Each pair of classes votes for one of them; the place of the first with the most votes.
 int judge_pairs(const ml_svm_param& param, const SvmSpace& space)
 {
-    const int labels = param.classlabels_ints.num;
+    const int labels = get_svm_label_num(&param);
     std::fill_n(space.votes, labels, 0.0f);
     int pair = 0;
     for (int i = 0; i < labels; ++i) {
@@ -274,7 +274,7 @@ void find_probabilities(const ml_svm_param& param, const float* pair_scores, dou
                         float* out_probabilities)
 {
     constexpr double kLeast = 1e-7;
-    const int labels = param.classlabels_ints.num;
+    const int labels = get_svm_label_num(&param);
     const int64_t square = int64_t{labels} * labels;
     double *r = space, *q = r + square, *qp = q + square, *p = qp + labels;
     int pair = 0;
@@ -294,7 +294,7 @@ void find_probabilities(const ml_svm_param& param, const float* pair_scores, dou
 
 int judge_linear_svm(const ml_svm_param& param, const float* row, int features, float* out_scores)
 {
-    const int labels = param.classlabels_ints.num;
+    const int labels = get_svm_label_num(&param);
     for (int i = 0; i < labels; ++i)
         out_scores[i] =
             param.rho.values[0] + evaluate_kernel(param, row,
@@ -318,8 +318,9 @@ int run_svm_classifier(KernelContext& context)
     const int features = feature_num(context);
     const int width = scores->dims[1];
     const SvmSpace space(param, features, context.scratch);
+    const ClassLabels names(context, param.classlabels_ints, param.classlabels_strings);
     const ml_transform transform = find_ml_transform(param.post_transform);
-    return for_each_row(context, [&](int64_t row, const float* values) {
+    TENGINE_RETURN_IF_ERROR(for_each_row(context, [&](int64_t row, const float* values) {
         float* to = scores->f32 + row * width;
         int label;
         if (param.vectors_per_class.num == 0) {
@@ -329,11 +330,12 @@ int run_svm_classifier(KernelContext& context)
             if (param.prob_a.num > 0)
                 find_probabilities(param, space.pairs, space.coupling, to);
             else
-                give_pair_scores(space.pairs, param.classlabels_ints.num, width, to);
+                give_pair_scores(space.pairs, get_svm_label_num(&param), width, to);
         }
         apply_ml_transform(transform, to, width);
-        context.output(0)->i64[row] = param.classlabels_ints.values[label];
-    });
+        names.put(row, label);
+    }));
+    return names.finish();
 }
 
 constexpr Kernel rows[] = {
